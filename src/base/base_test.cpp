@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <fstream>
+
+#include "base/byte_reader.h"
+#include "base/file.h"
+#include "base/socket.h"
+
+namespace ringside {
+namespace {
+
+TEST(ByteReader, ErrorsCarryTheOffset) {
+  const std::array<std::byte, 3> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+  ByteReader reader(bytes);
+  EXPECT_EQ(reader.read<std::uint16_t>(), 0x0201);
+  const auto missing = reader.read<std::uint32_t>();
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kTruncated);
+  EXPECT_EQ(missing.error().message, "4 bytes wanted at offset 0x2, 1 are left");
+  EXPECT_FALSE(reader.read_c_string());
+}
+
+TEST(SocketAddress, TakesTheFormsOfQemu) {
+  EXPECT_EQ(SocketAddress::parse("unix:/a/b,server=on,wait=off")->path, "/a/b");
+  EXPECT_EQ(SocketAddress::parse("./gdb.sock")->path, "./gdb.sock");
+  EXPECT_EQ(SocketAddress::parse("qmp-socket")->path, "qmp-socket");
+  EXPECT_EQ(SocketAddress::parse(":1234")->to_string(), "localhost:1234");
+  EXPECT_EQ(SocketAddress::parse("tcp::1234,server,nowait")->to_string(), "localhost:1234");
+  EXPECT_EQ(SocketAddress::parse("[::1]:7")->host, "::1");
+  EXPECT_FALSE(SocketAddress::parse(""));
+  EXPECT_FALSE(SocketAddress::parse("tcp:host:"));
+}
+
+class TemporaryFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "ringside-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::filesystem::path folder_;
+};
+
+using AtomicFileTest = TemporaryFolder;
+
+TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
+  {
+    auto file = AtomicFile::create(folder_ / "out");
+    ASSERT_TRUE(file);
+    ASSERT_TRUE(file->write("half"));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_));
+  ASSERT_TRUE(write_output(folder_ / "out", "whole"));
+  auto mapped = MappedFile::open(folder_ / "out");
+  ASSERT_TRUE(mapped);
+  EXPECT_EQ((*mapped)->bytes().size(), 5u);
+}
+
+TEST_F(AtomicFileTest, SaysWhereItCannotWrite) {
+  const auto result = write_output(folder_ / "missing" / "out", "x");
+  ASSERT_FALSE(result);
+  EXPECT_NE(result.error().message.find("missing/out"), std::string::npos);
+}
+
+TEST_F(AtomicFileTest, ConnectErrorNamesTheSocket) {
+  const auto fd = connect_to({(folder_ / "none").string(), {}, {}}, std::chrono::milliseconds(50));
+  ASSERT_FALSE(fd);
+  EXPECT_EQ(fd.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(fd.error().message.find("none"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <concepts>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/types.h"
+
+namespace ringside {
+
+using Bytes = std::span<const std::byte>;
+
+inline Bytes as_bytes(std::string_view text) {
+  return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+// Reads little-endian values from the front of a byte range. Every read is checked; an error
+// carries the offset from the start of the range. The range must outlive the reader.
+class ByteReader {
+ public:
+  explicit ByteReader(Bytes bytes) : bytes_(bytes) {}
+
+  [[nodiscard]] std::size_t offset() const { return offset_; }
+  [[nodiscard]] std::size_t remaining() const { return bytes_.size() - offset_; }
+  [[nodiscard]] bool empty() const { return remaining() == 0; }
+
+  template <std::integral T>
+  [[nodiscard]] Result<T> read() {
+    if (remaining() < sizeof(T)) return too_short(sizeof(T));
+    T value;
+    std::memcpy(&value, bytes_.data() + offset_, sizeof(T));
+    offset_ += sizeof(T);
+    return value;
+  }
+
+  [[nodiscard]] Result<Bytes> read_bytes(std::size_t count) {
+    if (remaining() < count) return too_short(count);
+    const Bytes result = bytes_.subspan(offset_, count);
+    offset_ += count;
+    return result;
+  }
+
+  // A NUL-terminated string, without the NUL.
+  [[nodiscard]] Result<std::string_view> read_c_string() {
+    const Bytes rest = bytes_.subspan(offset_);
+    const void* end = rest.empty() ? nullptr : std::memchr(rest.data(), 0, rest.size());
+    if (end == nullptr)
+      return fail(ErrorCode::kTruncated, "unterminated string at offset {:#x}", offset_);
+    const auto length = static_cast<std::size_t>(static_cast<const std::byte*>(end) - rest.data());
+    offset_ += length + 1;
+    return std::string_view(reinterpret_cast<const char*>(rest.data()), length);
+  }
+
+  [[nodiscard]] Result<void> skip(std::size_t count) {
+    if (remaining() < count) return too_short(count);
+    offset_ += count;
+    return {};
+  }
+
+ private:
+  [[nodiscard]] tl::unexpected<Error> too_short(std::size_t wanted) const {
+    return fail(ErrorCode::kTruncated, "{} bytes wanted at offset {:#x}, {} are left", wanted,
+                offset_, remaining());
+  }
+
+  Bytes bytes_;
+  std::size_t offset_ = 0;
+};
+
+}  // namespace ringside

@@ -1,0 +1,95 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace ringside {
+namespace {
+
+constexpr std::size_t kBufferSize = 1 << 18;
+
+std::string temporary_name(const std::filesystem::path& path) {
+  return (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.valid()) return fail_errno(path.string());
+  struct stat info {};
+  if (::fstat(fd.get(), &info) != 0) return fail_errno(path.string());
+  if (!S_ISREG(info.st_mode))
+    return fail(ErrorCode::kFormat, "{}: not a regular file", path.string());
+  const auto size = static_cast<std::size_t>(info.st_size);
+  const std::byte* data = nullptr;
+  if (size > 0) {
+    void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
+    if (mapped == MAP_FAILED) return fail_errno(path.string());
+    data = static_cast<const std::byte*>(mapped);
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile(data, size));
+}
+
+MappedFile::~MappedFile() {
+  if (size_ > 0) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+Result<void> write_all(int fd, Bytes bytes, const std::string& what) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return fail_errno("cannot write " + what);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
+  std::string name = temporary_name(path);
+  UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));
+  if (!fd.valid()) return fail_errno("cannot write " + path.string());
+  // mkstemp makes the file private; an output has the mode any other new file would have.
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  ::fchmod(fd.get(), 0666 & ~mask);
+  return AtomicFile(std::move(fd), path, name);
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_.valid()) ::unlink(temporary_.c_str());
+}
+
+Result<void> AtomicFile::write(std::string_view text) {
+  buffer_.append(text);
+  return buffer_.size() < kBufferSize ? Result<void>{} : flush();
+}
+
+Result<void> AtomicFile::flush() {
+  auto result = write_all(fd_.get(), as_bytes(buffer_), path_.string());
+  buffer_.clear();
+  return result;
+}
+
+Result<void> AtomicFile::commit() {
+  RINGSIDE_TRY(flush());
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+    return fail_errno("cannot write " + path_.string());
+  fd_.reset();
+  return {};
+}
+
+Result<void> write_output(const std::string& path, std::string_view text) {
+  if (path == "-") return write_all(STDOUT_FILENO, as_bytes(text), "standard output");
+  RINGSIDE_ASSIGN(AtomicFile file, AtomicFile::create(path));
+  RINGSIDE_TRY(file.write(text));
+  return file.commit();
+}
+
+}  // namespace ringside

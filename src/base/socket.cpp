@@ -1,0 +1,110 @@
+#include "base/socket.h"
+
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <memory>
+
+namespace ringside {
+namespace {
+
+constexpr const char* kHint =
+    "is the guest running, and was QEMU started with -gdb (or -s) at this address?";
+
+Result<void> connect_within(int fd, const sockaddr* address, socklen_t size,
+                            std::chrono::milliseconds timeout, const std::string& name) {
+  const int flags = ::fcntl(fd, F_GETFL);
+  ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  int error = 0;
+  if (::connect(fd, address, size) != 0) {
+    error = errno;
+    if (error == EINPROGRESS || error == EAGAIN) {
+      pollfd poll_fd{fd, POLLOUT, 0};
+      const int ready = ::poll(&poll_fd, 1, static_cast<int>(timeout.count()));
+      if (ready == 0)
+        return fail(ErrorCode::kTimeout, "cannot connect to {}: no answer within {} ms", name,
+                    timeout.count());
+      socklen_t length = sizeof(error);
+      if (ready < 0 || ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
+    }
+  }
+  ::fcntl(fd, F_SETFL, flags);
+  if (error == 0) return {};
+  const auto code =
+      error == ENOENT || error == ECONNREFUSED ? ErrorCode::kNotFound : ErrorCode::kIo;
+  return fail(code, "cannot connect to {}: {}; {}", name, std::strerror(error), kHint);
+}
+
+Result<UniqueFd> connect_unix(const SocketAddress& address, std::chrono::milliseconds timeout) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  if (address.path.size() >= sizeof(name.sun_path))
+    return fail(ErrorCode::kUsage, "socket path {} is longer than the {} bytes a Unix socket takes",
+                address.path, sizeof(name.sun_path) - 1);
+  address.path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return fail_errno("socket");
+  RINGSIDE_TRY(connect_within(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name),
+                              timeout, address.path));
+  return fd;
+}
+
+Result<UniqueFd> connect_tcp(const SocketAddress& address, std::chrono::milliseconds timeout) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (const int error = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
+      error != 0)
+    return fail(ErrorCode::kNotFound, "cannot resolve {}: {}", address.to_string(),
+                ::gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, &::freeaddrinfo);
+  Result<UniqueFd> last = fail(ErrorCode::kNotFound, "{} has no address", address.host);
+  for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
+    UniqueFd fd(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!fd.valid()) continue;
+    auto connected =
+        connect_within(fd.get(), entry->ai_addr, entry->ai_addrlen, timeout, address.to_string());
+    if (!connected) {
+      last = tl::unexpected<Error>(std::move(connected).error());
+      continue;
+    }
+    const int one = 1;
+    ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+    return fd;
+  }
+  return last;
+}
+
+}  // namespace
+
+Result<SocketAddress> SocketAddress::parse(const std::string& text) {
+  std::string rest = text.substr(0, text.find(','));
+  const bool is_tcp = rest.starts_with("tcp:");
+  if (rest.starts_with("unix:")) return SocketAddress{rest.substr(5), {}, {}};
+  if (is_tcp) rest.erase(0, 4);
+  const std::size_t colon = rest.rfind(':');
+  if (!is_tcp && (rest.find('/') != std::string::npos || colon == std::string::npos)) {
+    if (rest.empty()) return fail(ErrorCode::kUsage, "empty socket address");
+    return SocketAddress{rest, {}, {}};
+  }
+  if (colon == std::string::npos || colon + 1 == rest.size())
+    return fail(ErrorCode::kUsage, "socket address '{}' has no port", text);
+  std::string host = rest.substr(0, colon);
+  if (host.size() > 1 && host.front() == '[' && host.back() == ']')
+    host = host.substr(1, host.size() - 2);
+  if (host.empty()) host = "localhost";
+  return SocketAddress{{}, host, rest.substr(colon + 1)};
+}
+
+std::string SocketAddress::to_string() const { return path.empty() ? host + ":" + port : path; }
+
+Result<UniqueFd> connect_to(const SocketAddress& address, std::chrono::milliseconds timeout) {
+  return address.path.empty() ? connect_tcp(address, timeout) : connect_unix(address, timeout);
+}
+
+}  // namespace ringside

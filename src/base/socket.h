@@ -1,0 +1,27 @@
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/fd.h"
+#include "base/result.h"
+
+namespace ringside {
+
+// Where a stream socket is: a Unix socket's path, or host:port.
+struct SocketAddress {
+  std::string path;  // set for a Unix socket
+  std::string host;
+  std::string port;
+
+  // "PATH", "unix:PATH", "HOST:PORT", ":PORT", "tcp:HOST:PORT" or "tcp::PORT", with QEMU's
+  // ",options" after it ignored. A text with a '/' or without ':' is a path.
+  [[nodiscard]] static Result<SocketAddress> parse(const std::string& text);
+  [[nodiscard]] std::string to_string() const;
+};
+
+// A connected stream socket, blocking, TCP_NODELAY where that applies. Errors say what to check.
+[[nodiscard]] Result<UniqueFd> connect_to(const SocketAddress& address,
+                                          std::chrono::milliseconds timeout);
+
+}  // namespace ringside

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/types.h"
+
+namespace ringside {
+
+// Which rule found a frame. The first frame of a stack comes from the registers.
+enum class FrameSource : std::uint8_t {
+  kRegisters,       // the vCPU's own pc
+  kCfi,             // DWARF call-frame information
+  kFramePointer,    // saved frame pointer
+  kInstructions,    // frameless leaf, prologue or epilogue, from the instructions around the pc
+  kInterruptFrame,  // an interrupt frame that hardware pushed, at a place that is known
+  kGuess,  // an interrupt frame found by its looks; such a stack is never complete for sure
+};
+inline constexpr std::size_t kFrameSourceCount = 6;
+
+// What code a frame runs, for colours and for the words in front of names.
+enum class FrameKind : std::uint8_t {
+  kKernel,
+  kUser,
+  kInterrupt,  // kernel code between an interrupt's entry and the code that it interrupted
+  kFirmware,
+};
+
+// One frame of a stack. `address` is the pc itself where `exact` (a leaf, or code that was
+// interrupted), else a return address, which belongs to the call before it.
+struct Frame {
+  GuestVirt address;
+  bool exact = false;
+  FrameSource source = FrameSource::kRegisters;
+  FrameKind kind = FrameKind::kKernel;
+
+  // The address to look a function up with: a return address may already lie behind its function.
+  [[nodiscard]] GuestVirt lookup_address() const { return exact ? address : address - 1; }
+  bool operator==(const Frame&) const = default;
+};
+
+// Why a walk ended. Up to kFirmware the stack is complete.
+enum class StopReason : std::uint8_t {
+  kEndOfStack,    // the call-frame information or a zero frame pointer says that nothing is below
+  kUserMode,      // reached the interrupt or system-call frame of user code
+  kUser,          // a sample of user code: one frame until its process is known
+  kFirmware,      // a sample of firmware: one frame
+  kTruncated,     // the stack goes on behind the bytes that were copied
+  kUnreadable,    // the stack leads to memory that is not mapped
+  kNoRule,        // no source has a rule for this pc
+  kBadAddress,    // the return address is not in code
+  kNotAdvancing,  // the stack pointer would not move on, or is misaligned
+  kTooDeep,       // more frames than the limit
+  kNoRegisters,   // the stub gave no pc or stack pointer
+};
+inline constexpr std::size_t kStopReasonCount = 11;
+
+constexpr bool is_complete(StopReason reason) { return reason <= StopReason::kFirmware; }
+
+constexpr const char* name_of(StopReason reason) {
+  constexpr const char* kNames[kStopReasonCount] = {
+      "end of stack",  "reached user mode", "user code",      "firmware",
+      "truncated",     "unreadable memory", "no unwind rule", "bad return address",
+      "not advancing", "too deep",          "no registers"};
+  return kNames[static_cast<std::size_t>(reason)];
+}
+
+// A place in memory that holds the stack pointer of another stack, for instance the top slot of an
+// interrupt stack. Learnt by a walk that could not go on, so that the next capture copies that
+// stack too.
+struct StackLink {
+  GuestVirt slot;    // where the stack pointer is stored
+  GuestVirt target;  // its value this time
+};
+
+// An unwound stack, leaf first.
+struct Stack {
+  std::vector<Frame> frames;
+  StopReason stop = StopReason::kNoRegisters;
+  GuestVirt stopped_at;                   // the pc, or the memory, that ended the walk
+  std::optional<StackLink> missing_link;  // set with kTruncated where another stack was not copied
+};
+
+}  // namespace ringside

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace ringside {
+
+// An address or offset that cannot be mixed up with another kind of number.
+template <class Tag>
+struct Address {
+  std::uint64_t value = 0;
+
+  constexpr auto operator<=>(const Address&) const = default;
+  constexpr Address operator+(std::uint64_t n) const { return {value + n}; }
+  constexpr Address operator-(std::uint64_t n) const { return {value - n}; }
+  // Distance in bytes, modulo 2^64.
+  constexpr std::uint64_t operator-(Address other) const { return value - other.value; }
+};
+
+using GuestVirt = Address<struct GuestVirtTag>;    // as a vCPU sees it
+using GuestPhys = Address<struct GuestPhysTag>;    // guest-physical
+using FileOffset = Address<struct FileOffsetTag>;  // bytes from the start of a file
+using ImageAddr = Address<struct ImageAddrTag>;    // as linked: guest virtual minus load bias
+
+// A vCPU's number as QEMU and the guest count them, from 0.
+struct VcpuId {
+  std::uint16_t value = 0;
+  constexpr auto operator<=>(const VcpuId&) const = default;
+};
+
+enum class Arch : std::uint8_t { kUnknown, kX86_64, kI386, kAArch64, kRiscv64 };
+
+constexpr const char* name_of(Arch arch) {
+  switch (arch) {
+    case Arch::kX86_64:
+      return "x86_64";
+    case Arch::kI386:
+      return "i386";
+    case Arch::kAArch64:
+      return "aarch64";
+    case Arch::kRiscv64:
+      return "riscv64";
+    case Arch::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+// Who was running. Firmware is what runs before the kernel: BIOS, boot loader, 16-bit code,
+// OpenSBI.
+enum class PrivilegeLevel : std::uint8_t { kUnknown, kKernel, kUser, kFirmware };
+
+}  // namespace ringside
+
+template <class Tag>
+struct fmt::formatter<ringside::Address<Tag>> {
+  constexpr auto parse(format_parse_context& context) { return context.begin(); }
+  template <class Context>
+  auto format(ringside::Address<Tag> address, Context& context) const {
+    return fmt::format_to(context.out(), "{:#x}", address.value);
+  }
+};
+
+template <class Tag>
+struct std::hash<ringside::Address<Tag>> {
+  std::size_t operator()(ringside::Address<Tag> address) const noexcept {
+    return std::hash<std::uint64_t>{}(address.value);
+  }
+};

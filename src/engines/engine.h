@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "base/types.h"
+#include "wire/capture.h"
+#include "wire/recipe.h"
+
+namespace ringside::engines {
+
+// What to take from one vCPU at a tick.
+struct VcpuPlan {
+  bool wanted = true;                      // --cpu
+  std::span<const wire::RecipeOp> recipe;  // must stay valid during the tick
+  wire::RecipeBudget kernel_budget;        // used where the vCPU runs the kernel …
+  wire::RecipeBudget user_budget;          // … or user code
+};
+
+struct TickPlan {
+  bool kernel = true;               // sample kernel code (not -u)
+  bool user = true;                 // sample user code (not -k)
+  std::span<const VcpuPlan> vcpus;  // by vCPU number; vCPUs behind the end are not wanted
+};
+
+struct Tick {
+  std::vector<wire::Capture> captures;  // one per vCPU, in order
+  std::uint64_t pause_ns = 0;           // from asking the guest to stop until it was told to go on
+};
+
+// Reads one vCPU's memory while the guest stands still. Returns how many bytes from the start could
+// be read: fewer than asked where a page is not mapped. An error means that the engine itself
+// failed.
+using ReadMemory =
+    std::function<Result<std::size_t>(VcpuId, GuestVirt, std::span<std::byte> destination)>;
+
+// A way into a running guest. Captures, and knows nothing of ELF files, unwinding or guest systems.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+  [[nodiscard]] virtual Arch arch() const = 0;
+  [[nodiscard]] virtual std::size_t vcpu_count() const = 0;
+  // False while the guest stands still because its user stopped it. May stop the guest for a
+  // moment.
+  [[nodiscard]] virtual Result<bool> guest_is_running() = 0;
+  // Stops the guest, captures what the plan says and lets the guest run again. If the guest was
+  // found stopped by its user, `captures` is empty and the guest is left alone. Error kClosed: the
+  // guest has gone.
+  [[nodiscard]] virtual Result<Tick> tick(const TickPlan& plan) = 0;
+  // Stops the guest, calls `read` with a reader, and lets the guest run again.
+  [[nodiscard]] virtual Result<void> with_memory(
+      const std::function<Result<void>(const ReadMemory&)>& read) = 0;
+};
+
+}  // namespace ringside::engines

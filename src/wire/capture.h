@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "base/types.h"
+#include "wire/registers.h"
+
+namespace ringside::wire {
+
+// Why a piece of memory was copied.
+enum class PieceKind : std::uint8_t {
+  kCurrentStack,      // from the stack pointer up
+  kInterruptedStack,  // the stack that the current one was entered from
+  kUserStack,         // of the user code below
+  kStackLink,         // 8 bytes: a slot that a stack switch pops the old stack pointer from
+};
+inline constexpr std::size_t kPieceKindCount = 4;
+
+struct MemoryPiece {
+  GuestVirt address;
+  PieceKind why;
+  std::uint32_t requested;  // bytes that were asked for; fewer are there where memory ends
+  std::uint32_t offset;     // of its bytes in Capture::bytes
+  std::uint32_t size;
+};
+
+// What became of a vCPU at a tick.
+enum class Disposition : std::uint8_t {
+  kSampled,
+  kIdle,     // halted: no memory was copied
+  kSkipped,  // not asked for (-k, -u, --cpu): no memory was copied
+  kFailed,   // its registers could not be read
+};
+
+// The machine state of one vCPU at one moment.
+struct Capture {
+  VcpuId vcpu;
+  Arch arch = Arch::kUnknown;
+  PrivilegeLevel level = PrivilegeLevel::kUnknown;
+  Disposition disposition = Disposition::kSampled;
+  std::uint64_t host_time_ns = 0;  // monotonic clock, when the guest had stopped
+  std::uint64_t pause_ns = 0;  // how long the guest stood still for this tick, all vCPUs together
+  std::uint64_t weight = 1;    // ticks this capture stands for
+  Registers registers;
+  std::vector<MemoryPiece> pieces;
+  std::vector<std::byte> bytes;
+
+  [[nodiscard]] Bytes bytes_of(const MemoryPiece& piece) const {
+    return Bytes(bytes).subspan(piece.offset, piece.size);
+  }
+
+  // A little-endian value from the copied memory, nothing if it was not copied.
+  template <class T>
+  [[nodiscard]] std::optional<T> read(GuestVirt address) const {
+    for (const MemoryPiece& piece : pieces) {
+      const std::uint64_t offset = address - piece.address;
+      if (offset <= piece.size && piece.size - offset >= sizeof(T)) {
+        T value;
+        std::memcpy(&value, bytes.data() + piece.offset + offset, sizeof(T));
+        return value;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+}  // namespace ringside::wire

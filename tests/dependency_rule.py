@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Checks the one dependency rule: a folder under src/ includes only folders on a lower row.
+
+The rows are read from docs/design.md (the block under "Folders and the one dependency rule"), so that the
+document and the code cannot part. plugin/ and guest/ may include wire/ and nothing else of ours.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def read_rows(design: str) -> dict[str, int]:
+    """Maps each folder to its row: lines such as ' 3  unwind    symbols   profile'."""
+    block = re.search(r"one dependency rule\b.*?```(?:\w*)\n(.*?)```", design, re.DOTALL)
+    if not block:
+        sys.exit("docs/design.md: no block of rows under 'one dependency rule'")
+    rows = {}
+    for line in block.group(1).splitlines():
+        match = re.match(r"\s*(\d+)\s{2}(\S.*)", line)
+        if not match:
+            continue
+        # Folders come first; three or more spaces part them from the remark of the row.
+        for word in re.split(r"\s{10,}", match.group(2))[0].split():
+            rows[word] = int(match.group(1))
+    return rows
+
+
+def violations(root: pathlib.Path, rows: dict[str, int]) -> list[str]:
+    found = []
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix not in (".h", ".cpp") or not path.is_file():
+            continue
+        folder = path.relative_to(root / "src").parts[0]
+        name = path.relative_to(root)
+        if folder not in rows:
+            found.append(f"{name}: folder {folder} has no row in docs/design.md")
+            continue
+        for include in INCLUDE.findall(path.read_text()):
+            target = include.split("/")[0]
+            if target not in rows:
+                found.append(f'{name}: "{include}" is not a path from src/')
+            elif target != folder and rows[target] >= rows[folder]:
+                found.append(f'{name} (row {rows[folder]}) includes "{include}" (row {rows[target]})')
+    for outside in ("plugin", "guest"):
+        for path in sorted((root / outside).rglob("*.[ch]*")):
+            for include in INCLUDE.findall(path.read_text()):
+                if "/" in include and not include.startswith("wire/"):
+                    found.append(f'{path.relative_to(root)} includes "{include}"')
+    return found
+
+
+def main() -> None:
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT
+    rows = read_rows((root / "docs/design.md").read_text())
+    if len(rows) < 5:
+        sys.exit(f"docs/design.md: only {len(rows)} folders have a row")
+    found = violations(root, rows)
+    print("\n".join(found) or f"{len(rows)} folders keep the rule")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
