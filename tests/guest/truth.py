@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Compares a profile in folded form with a workload's truth file: number of samples, shares, unknown frames, stacks.
+
+    truth.py TRUTH.txt FOLDED.txt [--busy 10000] [--points 2.0]        (FOLDED.txt may be -)
+
+Exit status: 0 the profile tells the truth, 1 it does not (the worst offenders are printed), 2 bad input.
+"""
+import argparse
+import collections
+import pathlib
+import sys
+
+import folded
+import legal_stacks
+
+UNKNOWN = "<unknown:"
+NOT_KERNEL_LEAVES = (legal_stacks.USER, "[firmware]")
+UNKNOWN_LIMIT_PERCENT = 1.0
+LEGAL_PERCENT = 99.0
+SHOWN = 8
+
+
+def percent(part, whole):
+    return 100.0 * part / whole if whole else 0.0
+
+
+def check(truth, stacks, busy, points):
+    """Compares; returns (summary lines, failure lines). No failures: the profile tells the truth."""
+    total = sum(count for _, count in stacks)
+    summary = [f"busy samples: {total} (at least {busy} wanted)"]
+    failures = []
+    if total < busy:
+        failures.append(f"{total} busy samples, fewer than {busy}")
+    for part in (_check_shares(truth, stacks, total, points), _check_unknown(stacks, total), _check_legal(truth, stacks)):
+        summary += part[0]
+        failures += part[1]
+    return summary, failures
+
+
+def _check_shares(truth, stacks, total, points):
+    own = collections.Counter()
+    for stack, count in stacks:
+        own[stack[-1]] += count
+    summary, failures = [], []
+    for function, expected in truth.shares.items():
+        got = percent(own[function], total)
+        line = f"share of {function}: expected {expected:.2f} %, got {got:.2f} %"
+        summary.append(line)
+        if abs(got - expected) > points:
+            failures.append(f"{line}: more than {points:g} points apart")
+    if failures:
+        failures += [f"    own share {percent(count, total):6.2f} %  {name}" for name, count in own.most_common(SHOWN)]
+    return summary, failures
+
+
+def _check_unknown(stacks, total):
+    bad = _rank((stack, count) for stack, count in stacks if any(frame.startswith(UNKNOWN) for frame in stack))
+    share = percent(sum(bad.values()), total)
+    line = f"samples with an unknown frame: {share:.2f} %"
+    if share < UNKNOWN_LIMIT_PERCENT:
+        return [line], []
+    return [line], [f"{line}, not under {UNKNOWN_LIMIT_PERCENT:g} %"] + _show(bad)
+
+
+def _check_legal(truth, stacks):
+    kernel = [(stack, count) for stack, count in stacks if stack[-1] not in NOT_KERNEL_LEAVES]
+    total = sum(count for _, count in kernel)
+    bad = _rank((stack, count) for stack, count in kernel if not truth.is_legal(stack))
+    share = percent(total - sum(bad.values()), total) if total else 100.0
+    line = f"kernel samples with a legal stack: {share:.2f} % of {total}"
+    if share >= LEGAL_PERCENT:
+        return [line], []
+    return [line], [f"{line}, fewer than {LEGAL_PERCENT:g} %"] + _show(bad)
+
+
+def _rank(stacks):
+    counter = collections.Counter()
+    for stack, count in stacks:
+        counter[stack] += count
+    return counter
+
+
+def _show(stacks):
+    return [f"    {count:7}  {';'.join(stack)}" for stack, count in stacks.most_common(SHOWN)]
+
+
+def compare(truth_text, folded_text, busy, points):
+    """Compares two texts, prints what was found; returns the exit status."""
+    try:
+        truth, stacks = legal_stacks.parse(truth_text), folded.parse(folded_text)
+    except ValueError as error:
+        print(f"truth: {error}", file=sys.stderr)
+        return 2
+    summary, failures = check(truth, stacks, busy, points)
+    print("\n".join(summary))
+    for line in failures:
+        print(line if line.startswith(" ") else f"FAILED: {line}")
+    return 1 if failures else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("truth", type=pathlib.Path)
+    parser.add_argument("folded")
+    parser.add_argument("--busy", type=int, default=10000, help="busy samples wanted at least (default 10000)")
+    parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off, in percentage points")
+    options = parser.parse_args()
+    try:
+        profile = sys.stdin.read() if options.folded == "-" else pathlib.Path(options.folded).read_text()
+        expected = options.truth.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"truth: {error}", file=sys.stderr)
+        return 2
+    return compare(expected, profile, options.busy, options.points)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
