@@ -1,5 +1,6 @@
 """A small client of QEMU's machine protocol (QMP): commands, the human monitor, and events with QEMU's own times."""
 import json
+import select
 import socket
 import time
 
@@ -63,10 +64,17 @@ class Qmp:
         return True
 
     def take_events(self):
-        """All events seen so far, as (name, seconds by QEMU's clock); they are forgotten afterwards."""
+        """All events up to now, as (name, seconds by QEMU's clock); they are forgotten afterwards."""
         self.command("query-status")
         events, self.events = self.events, []
         return events
+
+    def listen(self, seconds):
+        """Keeps the events of that many seconds and sends nothing, so that QEMU is not disturbed."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if b"\n" in self._buffer or select.select([self._socket], [], [], left)[0]:
+                self._keep_event(self._read_message())
 
     def _keep_event(self, message):
         if "event" in message:

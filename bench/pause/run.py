@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Measures how long the guest stands still per sample, by QEMU's own STOP and RESUME events.
+
+One Linux guest with two vCPUs is sampled in turns, so that the machine's drift cancels, by
+    ringside        ringside record attached to the gdb stub, default settings
+    ringside-16k    the same with 16 KiB of stack
+    gdb-attached    one gdb that stays up and stops the guest for each sample
+    gdb-fresh       a new gdb for every sample
+Prints a table; --out FILE.json writes the numbers. Exit status: 0 done, 1 failed, 2 wrong usage, 3 no network.
+"""
+import argparse
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "guest"))
+
+import gdb_attached  # noqa: E402
+import gdb_fresh  # noqa: E402
+import linux_guest  # noqa: E402
+import machine  # noqa: E402
+import pauses  # noqa: E402
+import result  # noqa: E402
+import ringside_attached  # noqa: E402
+
+
+class Bench:
+    def __init__(self, options, paths, guest, gdb, folder):
+        self.options, self.paths, self.guest, self.gdb, self.folder = options, paths, guest, gdb, folder
+        self.ways = []
+        if not options.without_ringside:
+            self.ways += [(self._ringside, result.Way("ringside", "default settings")),
+                          (self._ringside_16k, result.Way("ringside-16k", "--stack-bytes 16384"))]
+        self.ways += [(self._gdb_attached, result.Way("gdb-attached", "one gdb, interrupt, bt, continue")),
+                      (self._gdb_fresh, result.Way("gdb-fresh", "gdb -batch for every sample"))]
+
+    def run(self):
+        # gdb reads a function's debug information when it first meets it: its first stops are not counted.
+        warm_up = result.Way("warm-up", "")
+        self._gdb_attached(warm_up)
+        self._must_run(warm_up)
+        for turn in range(self.options.rounds):
+            for measure, way in self.ways:
+                print(f"pause: round {turn + 1} of {self.options.rounds}: {way.name}", file=sys.stderr)
+                measure(way)
+                self._must_run(way)
+
+    def _must_run(self, way):
+        if not self.guest.qmp.wait_status("running", 2):
+            way.left_paused += 1
+            self.guest.qmp.command("cont")
+        self.guest.qmp.listen(0.3)
+        self.guest.qmp.take_events()
+
+    def _ringside(self, way, extra=()):
+        recording = self.folder / f"{way.name}.data"
+        events = ringside_attached.record(self.options.ringside, self.guest, self.paths["VMLINUX"],
+                                          self.options.seconds, self.options.interval, recording, extra)
+        _count(way, pauses.pair(events))
+        way.stack_bytes.append(ringside_attached.stack_bytes(
+            ringside_attached.report(self.options.ringside, recording)))
+
+    def _ringside_16k(self, way):
+        self._ringside(way, ["--stack-bytes", "16384"])
+
+    def _gdb_attached(self, way):
+        self.gdb.attach(self.guest.gdb)
+        for _ in range(self.options.gdb_samples):
+            self.guest.qmp.listen(self.options.interval / 1000)
+            self.gdb.sample()
+        events = self.guest.qmp.take_events()
+        self.gdb.detach()
+        _count(way, pauses.pair(events))
+
+    def _gdb_fresh(self, way):
+        for _ in range(self.options.fresh_samples):
+            events, printed = gdb_fresh.sample(self.guest, self.paths["VMLINUX"])
+            if "#1 " not in printed:
+                raise gdb_attached.GdbError("a fresh gdb printed no stack")
+            way.pauses += pauses.pair(events)
+            self._must_run(way)
+
+
+def _count(way, measured):
+    """The first stop is the one that attaching takes; it is told apart."""
+    way.attach += measured[:1]
+    way.pauses += measured[1:]
+
+
+def about(paths):
+    """What the numbers depend on."""
+    def first_line(*command):
+        return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[0]
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
+                  if line.startswith("model name")), platform.machine())
+    return {"date": time.strftime("%Y-%m-%d"), "cpu": model, "cores": os.cpu_count(),
+            "qemu": first_line("qemu-system-x86_64", "--version"), "gdb": first_line("gdb", "--version"),
+            "guest": paths["VERSION"], "vcpus": 2}
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=pathlib.Path, help="write the numbers as JSON to this file")
+    parser.add_argument("--ringside", default=str(ROOT / "build" / "release" / "ringside"))
+    parser.add_argument("--without-ringside", action="store_true", help="measure gdb only")
+    parser.add_argument("--workload", default="mixed", choices=["mixed", "dd"])
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--seconds", type=float, default=5, help="how long each turn of ringside's takes")
+    parser.add_argument("--interval", type=float, default=10, help="milliseconds between samples")
+    parser.add_argument("--gdb-samples", type=int, default=30, help="samples in each turn of the attached gdb")
+    parser.add_argument("--fresh-samples", type=int, default=2, help="samples in each turn of the fresh gdbs")
+    options = parser.parse_args()
+    if not options.without_ringside and not os.access(options.ringside, os.X_OK):
+        parser.error(f"no program {options.ringside}: build ringside first, or say --without-ringside")
+    return options
+
+
+def run(options):
+    paths = linux_guest.fetch()
+    print(f"pause: booting {paths['VERSION']}, workload {options.workload}", file=sys.stderr)
+    with tempfile.TemporaryDirectory(prefix="ringside-pause-") as folder, \
+            linux_guest.boot(paths, options.workload) as guest, gdb_attached.AttachedGdb(paths["VMLINUX"]) as gdb:
+        bench = Bench(options, paths, guest, gdb, pathlib.Path(folder))
+        bench.run()
+    summaries = {way.name: way.summary() for _, way in bench.ways}
+    print("\n".join(result.table(summaries)))
+    for name, summary in summaries.items():
+        if summary["left_paused"]:
+            print(f"{name} left the guest standing {summary['left_paused']} times")
+    if options.out:
+        document = {"about": about(paths), "workload": options.workload, "interval_ms": options.interval,
+                    "ways": summaries, "median_ratio_to_ringside": result.ratios(summaries)}
+        options.out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def main():
+    options = parse_options()
+    machine.exit_on_signals()
+    try:
+        run(options)
+    except linux_guest.NoNetwork as error:
+        print(f"pause: skipped: {error}", file=sys.stderr)
+        return linux_guest.NO_NETWORK
+    except (machine.GuestError, gdb_attached.GdbError, ringside_attached.RingsideError, OSError) as error:
+        print(f"pause: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
