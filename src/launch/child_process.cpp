@@ -1,0 +1,62 @@
+#include "launch/child_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+#include "base/fd.h"
+
+namespace ringside::launch {
+
+std::string ExitStatus::to_string() const {
+  return signal != 0 ? fmt::format("killed by signal {} ({})", signal, ::strsignal(signal))
+                     : fmt::format("exit status {}", code);
+}
+
+Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command,
+                                         const std::string& path) {
+  std::vector<char*> argv;
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  // A pipe that exec closes: what comes through it is the errno of an exec that failed.
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
+  UniqueFd from_child(ends[0]);
+  UniqueFd to_parent(ends[1]);
+  const pid_t pid = ::fork();
+  if (pid < 0) return fail_errno("fork");
+  if (pid == 0) {
+    sigset_t none;
+    sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
+    ::setenv("PATH", path.c_str(), 1);
+    ::execvp(argv[0], argv.data());
+    const int error = errno;
+    if (::write(to_parent.get(), &error, sizeof(error)) != sizeof(error)) ::_exit(126);
+    ::_exit(127);
+  }
+  to_parent.reset();
+  int error = 0;
+  if (::read(from_child.get(), &error, sizeof(error)) == sizeof(error)) {
+    ::waitpid(pid, nullptr, 0);
+    return fail_errno("cannot start " + command[0], error);
+  }
+  return ChildProcess(pid);
+}
+
+std::optional<ExitStatus> ChildProcess::poll() {
+  int status = 0;
+  if (!status_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+    if (WIFSIGNALED(status))
+      status_ = ExitStatus{0, WTERMSIG(status)};
+    else
+      status_ = ExitStatus{WEXITSTATUS(status), 0};
+  }
+  return status_;
+}
+
+}  // namespace ringside::launch

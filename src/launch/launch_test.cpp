@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "launch/child_process.h"
+#include "launch/launch_info.h"
+#include "launch/private_folder.h"
+#include "launch/qemu_shim.h"
+#include "launch/text_watch.h"
+
+namespace ringside::launch {
+namespace {
+
+ExitStatus wait(ChildProcess& child) {
+  for (int i = 0; i < 1000; ++i) {
+    if (const auto status = child.poll()) return *status;
+    ::usleep(10'000);
+  }
+  return {-1, 0};
+}
+
+TEST(PrivateFolder, OnlyItsUserCanEnter) {
+  std::filesystem::path path;
+  {
+    auto folder = PrivateFolder::create();
+    ASSERT_TRUE(folder);
+    path = folder->path();
+    struct stat info {};
+    ASSERT_EQ(::stat(path.c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777, 0700u);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(ChildProcess, TellsHowItEnded) {
+  auto seven = ChildProcess::start({"sh", "-c", "exit 7"}, std::getenv("PATH"));
+  ASSERT_TRUE(seven);
+  EXPECT_EQ(wait(*seven).code, 7);
+  auto killed = ChildProcess::start({"sh", "-c", "kill -9 $$"}, std::getenv("PATH"));
+  ASSERT_TRUE(killed);
+  EXPECT_EQ(wait(*killed).signal, SIGKILL);
+  const auto missing = ChildProcess::start({"no-such-program"}, std::getenv("PATH"));
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+}
+
+TEST(TextWatch, FindsATextCutByTwoReads) {
+  auto folder = PrivateFolder::create();
+  const auto path = folder->path() / "serial";
+  TextWatch watch(path, "ready now");
+  EXPECT_FALSE(watch.seen());
+  std::ofstream stream(path);
+  stream << "booting\nrea" << std::flush;
+  EXPECT_FALSE(watch.seen());
+  stream << "dy now\n" << std::flush;
+  EXPECT_TRUE(watch.seen());
+}
+
+// A "make qemu" that finds QEMU in PATH gets a shim, whose QEMU has the added options.
+TEST(QemuShim, AddsOptionsUnderAWrapper) {
+  auto folder = PrivateFolder::create();
+  const auto tools = folder->path() / "tools";
+  std::filesystem::create_directory(tools);
+  const auto qemu = tools / "qemu-system-test";
+  std::ofstream(qemu) << "#!/bin/sh\nprintf '%s\\n' \"$@\" > " << (folder->path() / "got").string()
+                      << "\nexit 3\n";
+  ::chmod(qemu.c_str(), 0755);
+  const std::string path = tools.string() + ":" + std::getenv("PATH");
+  ASSERT_TRUE(write_shims(folder->path(), "/proc/self/exe", path));
+  EXPECT_TRUE(std::filesystem::exists(folder->path() / "bin" / "qemu-system-test"));
+  EXPECT_EQ(path_without_shims(folder->path(), path_with_shims(folder->path(), path)), path);
+
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    (void)run_qemu_shim(folder->path(), qemu.string(), {"-m", "1G", "-kernel", "k.elf"});
+    ::_exit(9);
+  }
+  int status = 0;
+  ::waitpid(pid, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 3);
+  const auto info = LaunchInfo::read(folder->path());
+  ASSERT_TRUE(info && *info);
+  EXPECT_EQ((*info)->pid, pid);
+  EXPECT_TRUE((*info)->kernel.ends_with("/k.elf"));
+  EXPECT_FALSE((*info)->gdb_is_the_users);
+  std::ifstream got(folder->path() / "got");
+  const std::string text{std::istreambuf_iterator<char>(got), {}};
+  EXPECT_NE(text.find("-gdb\nunix:" + folder->path().string()), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside::launch

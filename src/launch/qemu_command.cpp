@@ -1,0 +1,149 @@
+#include "launch/qemu_command.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ringside::launch {
+namespace {
+
+// The options of qemu-options.hx that are declared without HAS_ARG, of QEMU 7.2 to 10.
+constexpr std::array<std::string_view, 34> kWithoutValue = {"h",
+                                                            "help",
+                                                            "version",
+                                                            "nographic",
+                                                            "portrait",
+                                                            "full-screen",
+                                                            "alt-grab",
+                                                            "ctrl-grab",
+                                                            "no-quit",
+                                                            "sdl",
+                                                            "win2k-hack",
+                                                            "no-fd-bootchk",
+                                                            "no-acpi",
+                                                            "no-hpet",
+                                                            "s",
+                                                            "S",
+                                                            "enable-kvm",
+                                                            "no-kvm",
+                                                            "no-reboot",
+                                                            "no-shutdown",
+                                                            "snapshot",
+                                                            "daemonize",
+                                                            "singlestep",
+                                                            "nodefaults",
+                                                            "no-user-config",
+                                                            "preconfig",
+                                                            "mem-prealloc",
+                                                            "only-migratable",
+                                                            "usb",
+                                                            "curses",
+                                                            "xen-attach",
+                                                            "xen-domid-restrict",
+                                                            "semihosting",
+                                                            "enable-fips"};
+
+bool takes_value(std::string_view name) {
+  return std::find(kWithoutValue.begin(), kWithoutValue.end(), name) == kWithoutValue.end();
+}
+
+bool is_stdio(const std::string& device) { return device == "stdio" || device == "mon:stdio"; }
+
+}  // namespace
+
+QemuCommand::QemuCommand(std::vector<std::string> arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string& argument = arguments[i];
+    if (argument.size() < 2 || argument[0] != '-') {
+      options_.push_back({"", std::move(argument)});
+      continue;
+    }
+    const std::string name = argument.substr(argument.starts_with("--") ? 2 : 1);
+    if (takes_value(name) && i + 1 < arguments.size())
+      options_.push_back({name, std::move(arguments[++i])});
+    else
+      options_.push_back({name, std::nullopt});
+  }
+}
+
+bool QemuCommand::has(std::string_view option) const {
+  return std::any_of(options_.begin(), options_.end(),
+                     [&](const Option& entry) { return entry.name == option; });
+}
+
+std::optional<std::string> QemuCommand::value_of(std::string_view option) const {
+  std::optional<std::string> value;
+  for (const Option& entry : options_)
+    if (entry.name == option) value = entry.value;
+  return value;
+}
+
+Result<std::optional<std::string>> QemuCommand::gdb_address() const {
+  const auto value = value_of("gdb");
+  if (!value || *value == "none")
+    return has("s") ? std::optional<std::string>("tcp::1234") : std::nullopt;
+  if (value->starts_with("tcp:") || value->starts_with("unix:")) return value;
+  return fail(ErrorCode::kUnsupported,
+              "'-gdb {}' is not a socket that ringside can connect to; leave -gdb out, or use "
+              "-gdb unix:PATH,server=on,wait=off",
+              *value);
+}
+
+bool QemuCommand::only_prints() const {
+  return std::any_of(options_.begin(), options_.end(), [](const Option& option) {
+    const bool asks = option.value && (*option.value == "help" || *option.value == "?" ||
+                                       option.value->ends_with(",help"));
+    return option.name == "version" || option.name == "help" || option.name == "h" || asks;
+  });
+}
+
+bool QemuCommand::uses_terminal() const {
+  if (has("nographic") || has("curses") || value_of("display") == "curses") return true;
+  return std::any_of(options_.begin(), options_.end(), [](const Option& option) {
+    if (!option.value) return false;
+    const bool is_device = option.name == "serial" || option.name == "monitor" ||
+                           option.name == "qmp" || option.name == "debugcon" ||
+                           option.name == "parallel" || option.name == "virtioconsole";
+    return (is_device && is_stdio(*option.value)) ||
+           (option.name == "chardev" && option.value->starts_with("stdio"));
+  });
+}
+
+bool QemuCommand::terminal_is_raw() const {
+  if (has("nographic") || has("curses") || value_of("display") == "curses") return true;
+  return std::any_of(options_.begin(), options_.end(), [](const Option& option) {
+    if (!option.value) return false;
+    return *option.value == "mon:stdio" ||
+           (option.name == "chardev" && option.value->starts_with("stdio") &&
+            option.value->find("signal=off") != std::string::npos);
+  });
+}
+
+void QemuCommand::add(std::string option, std::string value) {
+  options_.push_back({std::move(option), std::move(value)});
+}
+
+void QemuCommand::replace_first(std::string_view option, const std::string& value) {
+  for (Option& entry : options_) {
+    if (entry.name != option) continue;
+    entry.value = value;
+    return;
+  }
+}
+
+std::vector<std::string> QemuCommand::arguments() const {
+  std::vector<std::string> result;
+  for (const Option& option : options_) {
+    if (!option.name.empty()) result.push_back("-" + option.name);
+    if (option.value) result.push_back(*option.value);
+  }
+  return result;
+}
+
+bool is_qemu_program(std::string_view program) {
+  const auto slash = program.rfind('/');
+  const std::string_view name =
+      slash == std::string_view::npos ? program : program.substr(slash + 1);
+  return name.starts_with("qemu-system-") || name == "qemu-kvm" || name == "kvm";
+}
+
+}  // namespace ringside::launch

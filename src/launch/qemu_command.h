@@ -1,0 +1,51 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ringside::launch {
+
+// A QEMU command line, read the way QEMU reads it: "-option" and "--option" are the same, and all
+// options but a known few take one value (qemu-options.hx of QEMU 7.2 to 10).
+class QemuCommand {
+ public:
+  // `arguments` without the program's name.
+  explicit QemuCommand(std::vector<std::string> arguments);
+
+  [[nodiscard]] bool has(std::string_view option) const;
+  // The value of the last `option`, as QEMU uses it where only one can be.
+  [[nodiscard]] std::optional<std::string> value_of(std::string_view option) const;
+
+  // The stub the user asked for with -gdb or -s. Error kUnsupported if it is not a socket.
+  [[nodiscard]] Result<std::optional<std::string>> gdb_address() const;
+  // True if it will only answer a question: -version, -help, "-machine help" …
+  [[nodiscard]] bool only_prints() const;
+  // True if QEMU uses the terminal, so that nobody else should draw on it.
+  [[nodiscard]] bool uses_terminal() const;
+  // True if QEMU puts the terminal into raw mode with Ctrl-C going to the guest.
+  [[nodiscard]] bool terminal_is_raw() const;
+
+  void add(std::string option, std::string value);
+  // Replaces the value of the first `option`.
+  void replace_first(std::string_view option, const std::string& value);
+
+  [[nodiscard]] std::vector<std::string> arguments() const;
+
+  struct Option {
+    std::string name;  // without dashes; empty for a disk image given by itself
+    std::optional<std::string> value;
+  };
+  [[nodiscard]] const std::vector<Option>& options() const { return options_; }
+
+ private:
+  std::vector<Option> options_;
+};
+
+// True if `program` is QEMU's system emulator by its file name.
+[[nodiscard]] bool is_qemu_program(std::string_view program);
+
+}  // namespace ringside::launch
