@@ -1,0 +1,150 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "base/file.h"
+#include "base/result.h"
+#include "base/types.h"
+
+struct Elf;
+
+namespace ringside::elf {
+
+// A PT_LOAD program header.
+struct Segment {
+  ImageAddr address;
+  std::uint64_t memory_size = 0;
+  FileOffset offset;
+  std::uint64_t file_size = 0;
+  bool executable = false;
+  bool writable = false;
+
+  [[nodiscard]] bool contains(ImageAddr at) const { return at - address < memory_size; }
+};
+
+// A section's bytes are valid as long as the ElfFile is; those of SHT_NOBITS are empty.
+struct Section {
+  std::string_view name;
+  std::uint32_t type = 0;   // sh_type
+  std::uint64_t flags = 0;  // sh_flags
+  ImageAddr address;
+  std::uint64_t size = 0;  // in memory
+  Bytes bytes;             // decompressed
+};
+
+enum class SymbolBinding : std::uint8_t { kLocal, kWeak, kGlobal };
+
+// A function, or a label in code (asm labels have neither type nor size).
+struct FunctionSymbol {
+  ImageAddr address;
+  std::uint64_t size = 0;
+  std::string_view name;  // as in the file, not demangled
+  SymbolBinding binding = SymbolBinding::kLocal;
+  bool is_function = true;  // STT_FUNC or STT_GNU_IFUNC; false for a label without a type
+};
+
+struct DataSymbol {
+  ImageAddr address;
+  std::uint64_t size = 0;
+};
+
+struct Note {
+  std::string_view owner;
+  std::uint32_t type = 0;
+  Bytes description;
+  // Where the description lies in memory; nothing for a note that is not loaded.
+  std::optional<ImageAddr> address;
+};
+
+// An ELF file, 32 or 64 bit, little endian, mapped and read where it is asked: opening a kernel of
+// 590 MB touches its headers only. All methods may be called from several threads.
+class ElfFile {
+ public:
+  // Errors name the file and the offset, and say what to do about a bzImage.
+  [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> open(
+      const std::filesystem::path& path);
+  [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> from_bytes(
+      std::vector<std::byte> bytes, std::string name);
+  ~ElfFile();
+  ElfFile(const ElfFile&) = delete;
+  ElfFile& operator=(const ElfFile&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return name_; }  // the path, if it has one
+  [[nodiscard]] Bytes file_bytes() const { return bytes_; }
+  [[nodiscard]] Arch arch() const { return arch_; }
+  [[nodiscard]] bool is_64() const { return is_64_; }
+  [[nodiscard]] std::uint16_t type() const { return type_; }  // e_type
+  [[nodiscard]] ImageAddr entry() const { return entry_; }
+  [[nodiscard]] const std::vector<Segment>& segments() const { return segments_; }
+
+  // The first section of that name; also finds ".debug_x" stored as ".zdebug_x". Nothing where
+  // there is none, or its compressed bytes are damaged.
+  [[nodiscard]] std::optional<Section> section(std::string_view name) const;
+
+  // The notes of all PT_NOTE segments, or of all SHT_NOTE sections if there is no such segment.
+  [[nodiscard]] const std::vector<Note>& notes() const { return notes_; }
+  // The GNU build id, empty where there is none.
+  [[nodiscard]] Bytes build_id() const;
+  [[nodiscard]] std::string build_id_hex() const;
+
+  // Functions and code labels of .symtab (of .dynsym if there is no .symtab), sorted by address.
+  // Read at the first call: 70,000 functions take about 20 ms.
+  [[nodiscard]] const std::vector<FunctionSymbol>& symbols() const;
+  // A symbol of any type by its name; a linear search.
+  [[nodiscard]] std::optional<DataSymbol> symbol_named(std::string_view name) const;
+
+  // Up to `size` bytes of a PT_LOAD segment as they are in the file; fewer where the segment's file
+  // contents end, none outside.
+  [[nodiscard]] Bytes bytes_at(ImageAddr address, std::size_t size) const;
+  [[nodiscard]] bool is_code(ImageAddr address) const;
+
+ private:
+  struct SectionHeader {
+    std::string_view name;
+    std::uint32_t type = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t address = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t size = 0;
+    std::uint32_t link = 0;
+  };
+
+  ElfFile() = default;
+  [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> parse(std::unique_ptr<ElfFile> file);
+  [[nodiscard]] Result<void> read_headers();
+  [[nodiscard]] Result<void> read_segments();
+  [[nodiscard]] Result<void> read_sections();
+  void read_notes();
+  void add_notes(Bytes bytes, std::uint64_t alignment, std::optional<ImageAddr> address);
+  [[nodiscard]] Bytes slice(std::uint64_t offset, std::uint64_t size) const;
+  [[nodiscard]] Bytes decompressed(std::size_t index) const;
+  [[nodiscard]] const SectionHeader* symbol_table() const;
+  template <class Visit>
+  void for_each_symbol(Visit visit) const;
+
+  std::string name_;
+  std::shared_ptr<const MappedFile> mapped_;
+  std::vector<std::byte> owned_;
+  Bytes bytes_;
+  Arch arch_ = Arch::kUnknown;
+  bool is_64_ = false;
+  std::uint16_t type_ = 0;
+  ImageAddr entry_;
+  std::vector<Segment> segments_;
+  std::vector<SectionHeader> sections_;
+  std::vector<Note> notes_;
+
+  mutable std::mutex mutex_;  // libelf's handle is not safe for threads
+  ::Elf* elf_ = nullptr;
+  mutable std::once_flag symbols_once_;
+  mutable std::vector<FunctionSymbol> symbols_;
+};
+
+}  // namespace ringside::elf

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "base/types.h"
+#include "elf/elf_file.h"
+
+namespace ringside::elf {
+
+// Reads guest memory from an address up; returns how many bytes could be read (0: not mapped). An
+// error is a failure of the connection, not of the memory.
+using GuestReader =
+    std::function<Result<std::size_t>(GuestVirt address, std::span<std::byte> into)>;
+
+enum class Sameness {
+  kSame,
+  kDifferent,  // there is a kernel, and it is another one
+  kNotThere,   // nothing of the file is at its addresses: the kernel may have moved, or not started
+  kUnreadable,  // none of its addresses is mapped
+  kNoEvidence,  // the file has nothing to compare (no text)
+};
+
+struct Identity {
+  Sameness sameness = Sameness::kNoEvidence;
+  std::string evidence;   // "build id", "version banner", "text bytes"
+  std::string in_file;    // what the file says, as text
+  std::string in_memory;  // what the guest says
+
+  // One sentence for people, with a hint where there is one; empty for kSame.
+  [[nodiscard]] std::string explain(const std::string& file_name) const;
+};
+
+// Does the guest's memory hold this kernel file at this load bias? Compares, in this order, what
+// can be read: the build-id note, Linux's version banner, and samples of .text, of which 80 % must
+// be equal since Linux patches its own code (alternatives, static keys, ftrace). Reads up to 6 KiB.
+// Errors: those of `read`.
+[[nodiscard]] Result<Identity> check_identity(const ElfFile& file, std::uint64_t load_bias,
+                                              const GuestReader& read);
+
+}  // namespace ringside::elf

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "elf/elf_file.h"
+
+namespace ringside::elf {
+
+// An ELF file at its place in guest memory.
+struct Image {
+  std::uint32_t id = 0;
+  std::string name;
+  std::shared_ptr<const ElfFile> file;
+  std::uint64_t load_bias = 0;  // guest virtual minus linked address, modulo 2^64
+
+  [[nodiscard]] ImageAddr to_image(GuestVirt at) const { return {at.value - load_bias}; }
+  [[nodiscard]] GuestVirt to_guest(ImageAddr at) const { return {at.value + load_bias}; }
+};
+
+// Which image lies at an address. Images may be added while readers hold pointers to others.
+class ImageMap {
+ public:
+  // The image, which stays where it is for the map's life. Of two images that overlap the later
+  // one is found.
+  const Image& add(Image image);
+
+  [[nodiscard]] const Image* find(GuestVirt address) const;
+  // The same for executable segments only.
+  [[nodiscard]] const Image* find_code(GuestVirt address) const;
+  [[nodiscard]] const std::deque<Image>& images() const { return images_; }
+  // Grows with every add(), so that caches know when to forget.
+  [[nodiscard]] std::uint64_t generation() const { return images_.size(); }
+
+ private:
+  struct Range {
+    GuestVirt start;
+    std::uint64_t size;
+    const Image* image;
+    bool executable;
+  };
+  std::deque<Image> images_;
+  std::vector<Range> ranges_;  // the newest image first
+};
+
+}  // namespace ringside::elf

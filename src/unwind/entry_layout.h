@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+
+#include "base/types.h"
+#include "wire/registers.h"
+
+namespace ringside::unwind {
+
+// Where registers lie in a frame that entry code has saved: offsets in bytes from the stack pointer
+// at that moment, by wire register number.
+struct RegisterFrame {
+  static constexpr std::int16_t kNotSaved = std::numeric_limits<std::int16_t>::min();
+
+  std::array<std::int16_t, wire::kRegisterCount> offsets = [] {
+    std::array<std::int16_t, wire::kRegisterCount> all{};
+    all.fill(kNotSaved);
+    return all;
+  }();
+
+  constexpr RegisterFrame& save(std::size_t reg, std::int16_t offset) {
+    offsets[reg] = offset;
+    return *this;
+  }
+  [[nodiscard]] constexpr bool saves(std::size_t reg) const { return offsets[reg] != kNotSaved; }
+};
+
+// What a guest-OS adapter knows of a piece of entry code: wherever in [start, end) a frame's
+// address lies (a return address, or the pc itself), `frame` lies at the stack pointer of that
+// frame, which for a return address is the value after the return. A saved code segment of
+// privilege 3 ends the walk with kUserMode; else the walk goes on at the saved registers, with an
+// exact pc, and the frames so far are interrupt frames. With `ends` nothing is read: the frame is
+// the last of its stack (thread starts).
+//
+// Linux x86_64, struct pt_regs: r15 0x00, r14 0x08, r13 0x10, r12 0x18, rbp 0x20, rbx 0x28, …, rip
+// 0x80, cs 0x88, rflags 0x90, rsp 0x98, ss 0xa0.
+struct EntryLayout {
+  GuestVirt start;
+  GuestVirt end;
+  bool ends = false;
+  RegisterFrame frame = {};
+};
+
+}  // namespace ringside::unwind

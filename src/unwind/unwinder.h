@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/stack.h"
+#include "elf/image_map.h"
+#include "unwind/entry_layout.h"
+#include "wire/capture.h"
+
+namespace ringside::unwind {
+
+struct Options {
+  // False while the kernel has not been seen running yet: kernel-level code outside every image is
+  // firmware (BIOS, boot loader) then.
+  bool kernel_seen = true;
+  std::size_t max_frames = 512;
+  std::vector<EntryLayout> entries;
+};
+
+// How often each source gave a frame, and which work the caches saved.
+struct Statistics {
+  std::uint64_t stacks = 0;
+  std::uint64_t frames = 0;
+  std::uint64_t rule_hits = 0;    // addresses whose rule was in the cache
+  std::uint64_t rule_misses = 0;  // addresses whose rule had to be compiled
+};
+
+// Turns a Capture into a Stack, from the Capture's memory and the images alone. Rules are found per
+// address, in this order: entry layouts, call-frame information, the instructions around the pc
+// with frame pointers, and at last an interrupt frame found by its looks (kGuess). Indexes of
+// call-frame information are built when an image is first met; rules are cached. Not for use by
+// several threads at once: each thread has its own.
+class Unwinder {
+ public:
+  // `images` must outlive the unwinder; images may be added to it later.
+  explicit Unwinder(const elf::ImageMap& images, Options options = {});
+  ~Unwinder();
+  Unwinder(Unwinder&&) noexcept;
+  Unwinder& operator=(Unwinder&&) noexcept;
+
+  // Never fails: a walk that cannot go on says why in Stack::stop. Captures that hold no sample
+  // (idle, skipped, failed) give an empty stack with kNoRegisters.
+  [[nodiscard]] Stack unwind(const wire::Capture& capture);
+
+  void set_kernel_seen(bool seen);
+  void set_entries(std::vector<EntryLayout> entries);
+  [[nodiscard]] const Statistics& statistics() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside::unwind
