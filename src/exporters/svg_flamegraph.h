@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "exporters/sink.h"
+#include "profile/profile.h"
+
+namespace ringside::exporters {
+
+struct FlamegraphOptions {
+  std::string title;     // empty: "Flame graph"
+  std::string subtitle;  // empty: kernel, vCPUs, samples, interval
+  unsigned width =
+      1200;  // pixels of the picture without JavaScript; in a browser it fills the window
+  double minimum_width = 0.1;  // pixels at that width; narrower frames are left out
+  bool icicle = false;         // roots at the top
+  bool reverse = false;        // leaf first: who calls what is hot
+  bool per_vcpu = false;       // a first level with one frame per vCPU
+  bool show_idle = false;      // idle ticks as one frame "[idle]"
+};
+
+// One self-contained SVG: zoom, search, tooltips; a static picture where scripts are off. An empty
+// profile gives a picture that says so.
+[[nodiscard]] Result<void> write_flamegraph(const profile::Profile& profile,
+                                            const FlamegraphOptions& options, Sink& sink);
+
+}  // namespace ringside::exporters

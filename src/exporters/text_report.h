@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstddef>
+
+#include "exporters/sink.h"
+#include "profile/profile.h"
+#include "views/call_tree.h"
+#include "views/overhead.h"
+
+namespace ringside::exporters {
+
+struct ReportOptions {
+  views::OverheadOptions overhead;  // sort, per-vCPU sections
+  double minimum_percent = 0;       // rows below are summed up in one line
+  std::size_t maximum_rows = 0;     // 0: all
+  bool call_graph = false;          // -g: a tree of what each outermost function called
+};
+
+// `ringside report --stdio`: header lines with '#', the table of functions, one table per vCPU.
+[[nodiscard]] Result<void> write_report(const profile::Profile& profile,
+                                        const ReportOptions& options, Sink& sink);
+// `report --header`: the machine, the guest, the command, the statistics.
+[[nodiscard]] Result<void> write_header(const profile::Profile& profile, Sink& sink);
+// The numbers of views::Summary, for the end of `profile` and `record`.
+[[nodiscard]] Result<void> write_summary(const profile::Profile& profile, Sink& sink);
+// The `count` most frequent stacks, for `profile`.
+[[nodiscard]] Result<void> write_top_stacks(const profile::Profile& profile, std::size_t count,
+                                            Sink& sink);
+
+}  // namespace ringside::exporters

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "recording/records.h"
+
+namespace ringside::profile {
+
+// A frame of a recording with what is known about the place it stands at.
+struct FrameToName {
+  const recording::RecordedFrame& frame;  // look up frame.lookup_address()
+  const recording::ImageInfo* image;      // null: no image is mapped there
+  const recording::Mapping* mapping;      // null: no image is mapped there
+};
+
+// The names of a frame: the function that was compiled there, then the functions inlined into it,
+// outermost first. Empty: unknown. Names are demangled; the builder spells them (spelling.h).
+struct NamedFrame {
+  std::vector<std::string> functions;
+};
+
+// Finds names. The builder asks once for every distinct frame of a recording.
+class FrameNamer {
+ public:
+  virtual ~FrameNamer() = default;
+  // `out.functions` is empty when called. Called for kernel and interrupt frames, and for user and
+  // firmware frames that have an image.
+  virtual void name(const FrameToName& what, NamedFrame& out) = 0;
+};
+
+// Knows no names: every frame is shown by its address.
+class NoNames final : public FrameNamer {
+ public:
+  void name(const FrameToName&, NamedFrame&) override {}
+};
+
+}  // namespace ringside::profile

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/stack_tree.h"
+#include "profile/string_table.h"
+#include "recording/records.h"
+#include "recording/sample_statistics.h"
+
+namespace ringside::profile {
+
+// What code a frame runs, and kUnknown where no function is known.
+enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kUnknown };
+inline constexpr std::size_t kKindCount = 5;
+[[nodiscard]] std::string_view name_of(Kind kind);
+
+// A function of an image. Two frames with the same name and image are the same function.
+struct Function {
+  StringId name;   // as spelling.h spells it
+  StringId image;  // the image's name, empty if there is none
+  bool operator==(const Function&) const = default;
+};
+
+// What a node of the stack tree shows.
+struct Frame {
+  FunctionId function = 0;
+  Kind kind = Kind::kKernel;
+  bool inlined = false;
+  bool operator==(const Frame&) const = default;
+};
+
+// All samples that agree in everything but time.
+struct SampleGroup {
+  NodeId stack = kNoNode;  // the leaf; kNoNode where there is no stack
+  VcpuId vcpu;
+  PrivilegeLevel level = PrivilegeLevel::kUnknown;
+  wire::Disposition disposition = wire::Disposition::kSampled;
+  std::optional<std::uint32_t> pid;
+  std::optional<std::uint32_t> tid;
+  std::uint64_t weight = 0;
+  std::uint64_t samples = 0;
+};
+
+// A named, aggregated profile: what every view and exporter starts from. Its size depends on the
+// number of distinct stacks, not of samples.
+class Profile {
+ public:
+  recording::Header header;
+  recording::WeightUnit unit = recording::WeightUnit::kTicks;
+
+  StringTable strings;
+  std::vector<Function> functions;  // by FunctionId
+  std::vector<Frame> frames;        // by FrameId
+  StackTree stacks;                 // root first: a child is called by its parent
+  std::vector<SampleGroup> samples;
+
+  // Of the whole recording, before filters. due = sampled + idle + skipped + failed + lost.
+  recording::SampleStatistics totals;
+  std::optional<recording::Statistics> recorded;  // absent where the writer died
+  std::uint64_t filtered_weight = 0;  // left out by the filter: totals = samples + filtered
+  std::uint64_t filtered_samples = 0;
+  std::uint64_t other_unit_samples = 0;  // of another unit than `unit`; not in `samples`
+  std::uint64_t unique_stacks = 0;       // distinct recorded stacks of address level, after filters
+  std::uint64_t unknown_frames = 0;      // frames over all sampled weight without a function …
+  std::uint64_t all_frames = 0;          // … of so many
+  std::uint64_t symbol_ns = 0;           // time the builder spent in the FrameNamer
+  std::string damage;                    // what the reader says is missing
+  std::vector<std::string> warnings;
+
+  [[nodiscard]] std::string_view name(const Frame& frame) const {
+    return strings[functions[frame.function].name];
+  }
+  [[nodiscard]] std::string_view name(FrameId frame) const { return name(frames[frame]); }
+  // Weight of the groups with that disposition.
+  [[nodiscard]] std::uint64_t weight_of(wire::Disposition disposition) const;
+};
+
+}  // namespace ringside::profile

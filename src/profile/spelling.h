@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/types.h"
+
+// The one place that says how frames are spelt in every output.
+namespace ringside::profile {
+
+inline constexpr std::string_view kFirmwareName = "[firmware]";
+inline constexpr std::string_view kUserName = "[user]";
+inline constexpr std::string_view kIdleName = "[idle]";
+inline constexpr std::string_view kNoStackName = "[no stack]";      // sampled, and no frame found
+inline constexpr std::string_view kLostStackName = "[lost stack]";  // stood in a damaged block
+inline constexpr std::string_view kTruncatedName = "[truncated]";
+
+// "<unknown:0xffffffff81000000>"
+[[nodiscard]] std::string unknown_name(GuestVirt address);
+
+// A name that fits every text format: `;` becomes `:`, control characters and line ends become a
+// space, bytes that are not UTF-8 become U+FFFD; an empty name becomes "[empty name]".
+[[nodiscard]] std::string spell(std::string_view name);
+
+// With --show-addresses: "name+0xADDRESS" is "name [0xADDRESS]".
+[[nodiscard]] std::string with_address(std::string_view name, GuestVirt address);
+
+}  // namespace ringside::profile

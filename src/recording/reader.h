@@ -1,0 +1,73 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/byte_reader.h"
+#include "base/file.h"
+#include "base/result.h"
+#include "recording/records.h"
+
+namespace ringside::recording {
+
+// What a recording holds, in the order in which it was written. An image, mapping, frame or stack
+// node comes before what refers to it; ids of frames and nodes are dense, from 1, in the order of
+// the calls. An id that a record names is one that was given before, or 0, or kLostStack.
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+  virtual void image(const ImageInfo&) {}
+  virtual void mapping(const Mapping&) {}
+  virtual void frame(std::uint32_t /*id*/, const RecordedFrame&) {}
+  virtual void stack_node(std::uint32_t /*id*/, const StackNode&) {}
+  virtual void sample(const Sample&) {}
+  virtual void epoch(const GuestEpoch&) {}
+  virtual void thread_name(const ThreadName&) {}
+  virtual void blob(const Blob&) {}
+  virtual void event(const Event&) {}
+  virtual void warning(std::string_view /*text*/) {}
+  virtual void statistics(const Statistics&) {}
+};
+
+// Reads a recording, also one that its writer could not finish or that was damaged: a damaged block
+// is left out and reported, everything in whole blocks is read.
+class Reader {
+ public:
+  // Errors name the file and say what to do: not a recording, of a newer major version, empty, cut
+  // before the first whole block.
+  [[nodiscard]] static Result<Reader> open(const std::filesystem::path& path);
+  // `bytes` must outlive the reader; `name` stands in messages.
+  [[nodiscard]] static Result<Reader> open(Bytes bytes, std::string name);
+
+  [[nodiscard]] const Header& header() const { return header_; }
+  // May be called again; every call starts from the beginning. Errors: none today that open() did
+  // not give; the result is there for readers of streams.
+  [[nodiscard]] Result<void> for_each(Visitor& visitor);
+
+  // These are known after open().
+  // The writer reached finish() and no block is missing.
+  [[nodiscard]] bool complete() const { return finished_ && damage_.empty(); }
+  // What is missing, in words with offsets; empty if nothing is. A recording that only lacks its
+  // end says that.
+  [[nodiscard]] std::string damage() const;
+  // Blocks that are missing or damaged, as far as it can be known.
+  [[nodiscard]] std::uint64_t lost_blocks() const { return lost_blocks_; }
+
+ private:
+  struct BlockRef;
+  Reader() = default;
+  [[nodiscard]] Result<void> scan();
+
+  std::shared_ptr<const MappedFile> file_;
+  Bytes bytes_;
+  std::string name_;
+  Header header_;
+  std::vector<BlockRef> blocks_;
+  std::string damage_;
+  std::uint64_t lost_blocks_ = 0;
+  bool finished_ = false;
+};
+
+}  // namespace ringside::recording

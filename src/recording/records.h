@@ -1,0 +1,172 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "base/stack.h"
+#include "base/types.h"
+#include "wire/capture.h"
+
+// What a recording says, as plain values. docs/recording-format.md says how they are stored.
+//
+// Times are nanoseconds since Header::start_monotonic_ns unless a comment says otherwise. Ids count
+// from 1; 0 is "none" or "unknown".
+namespace ringside::recording {
+
+// The machine, the guest and how it was sampled. The first record of every recording.
+struct Header {
+  std::string ringside_version;
+  std::vector<std::string> command_line;
+  std::uint64_t start_wall_ns = 0;       // since 1970-01-01 UTC
+  std::uint64_t start_monotonic_ns = 0;  // of the host's clock
+  Arch arch = Arch::kUnknown;
+  std::uint32_t vcpu_count = 0;
+  std::uint64_t interval_ns = 0;  // mean time between two ticks
+  std::string engine;             // "gdb", "qmp", "tcg", …
+  std::string guest_os;           // "linux", "generic", …
+  std::string kernel;             // what people call the kernel: a version, or a file's name
+  std::string host;               // name of the machine that ran ringside
+};
+
+// An ELF file, or a piece of guest memory that is read like one.
+struct ImageInfo {
+  std::uint32_t id = 0;  // given by the writer
+  std::string name;      // short: "kernel", "busybox"
+  std::string path;      // on the host; empty if it was read from guest memory
+  std::vector<std::byte> build_id;
+  Arch arch = Arch::kUnknown;
+  std::uint64_t load_bias = 0;  // guest address minus linked address, modulo 2^64
+  std::uint64_t size = 0;       // bytes of address space from its lowest to its highest address
+  bool operator==(const ImageInfo&) const = default;
+};
+
+// Where an image stands, from a time on. A later mapping of the same address space that overlaps an
+// earlier one replaces it there.
+struct Mapping {
+  std::uint32_t id = 0;  // given by the writer
+  std::uint32_t image = 0;
+  GuestVirt start;
+  GuestVirt end;  // behind the last byte
+  FileOffset file_offset;
+  std::uint64_t valid_from_ns = 0;
+  std::uint64_t address_space = 0;  // 0: every address space, as the kernel is
+  bool operator==(const Mapping&) const = default;
+};
+
+// A frame as it was unwound; names come later.
+struct RecordedFrame {
+  GuestVirt address;
+  bool exact = false;  // as in ringside::Frame
+  FrameSource source = FrameSource::kRegisters;
+  FrameKind kind = FrameKind::kKernel;
+  std::uint32_t image = 0;    // 0: no image is mapped there
+  std::uint32_t mapping = 0;  // 0: no image is mapped there
+
+  [[nodiscard]] GuestVirt lookup_address() const { return exact ? address : address - 1; }
+  bool operator==(const RecordedFrame&) const = default;
+};
+
+// A node of the tree that all stacks share. The stack of a node is its frame, then its parent's, up
+// to a root: the outermost caller.
+struct StackNode {
+  std::uint32_t parent = 0;  // 0: this is a root
+  std::uint32_t frame = 0;
+  bool operator==(const StackNode&) const = default;
+};
+
+enum class WeightUnit : std::uint8_t { kTicks, kInstructions, kNanoseconds, kBytes, kCount };
+inline constexpr std::size_t kWeightUnitCount = 5;
+inline constexpr std::size_t kDispositionCount = 4;
+
+// What became of one vCPU at one tick.
+struct SampleInfo {
+  std::uint64_t time_ns = 0;  // when the guest had stopped; the vCPUs of one stop share it
+  VcpuId vcpu;
+  PrivilegeLevel level = PrivilegeLevel::kUnknown;
+  wire::Disposition disposition = wire::Disposition::kSampled;
+  std::uint64_t pause_ns = 0;  // how long the guest stood still for the stop, all vCPUs together
+  std::uint64_t weight = 1;
+  WeightUnit unit = WeightUnit::kTicks;
+  std::uint64_t address_space = 0;
+  std::optional<std::uint32_t> pid;
+  std::optional<std::uint32_t> tid;
+  bool operator==(const SampleInfo&) const = default;
+};
+
+// What a capture says about itself. `start_monotonic_ns` is the header's.
+[[nodiscard]] SampleInfo info_of(const wire::Capture& capture, std::uint64_t start_monotonic_ns);
+
+// One stack of a sample, as the writer takes it and as the reader gives it back.
+struct StackRef {
+  std::uint32_t node = 0;  // the leaf; 0 where no frame was found, kLostStack where it was damaged
+  StopReason stop = StopReason::kEndOfStack;
+  GuestVirt stopped_at;  // 0 where the stack is complete
+  bool operator==(const StackRef&) const = default;
+};
+inline constexpr std::uint32_t kLostStack = 0xffffffff;
+
+struct Sample {
+  SampleInfo info;
+  // The part that ran first, then what it was entered from: kernel, then user. Empty unless
+  // sampled.
+  std::vector<StackRef> stacks;
+  bool operator==(const Sample&) const = default;
+};
+
+// The guest became another one: it booted, or its kernel moved. Stacks do not cross epochs.
+struct GuestEpoch {
+  std::uint64_t time_ns = 0;
+  std::string reason;           // "reboot", "slide"
+  std::uint64_t load_bias = 0;  // of the kernel from now on
+  bool operator==(const GuestEpoch&) const = default;
+};
+
+// A table that exists only in the guest, for instance "kallsyms", as the adapter stored it.
+struct Blob {
+  std::string kind;
+  std::uint32_t image = 0;
+  Bytes content;  // valid during the visitor's call
+};
+
+struct Event {
+  std::uint64_t time_ns = 0;
+  VcpuId vcpu;
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> fields;
+  StackRef stack;  // node 0: none
+  bool operator==(const Event&) const = default;
+};
+
+// The name of a process or thread, from a time on.
+struct ThreadName {
+  std::uint64_t time_ns = 0;
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;  // 0: the whole process
+  std::uint64_t address_space = 0;
+  std::string name;
+  bool operator==(const ThreadName&) const = default;
+};
+
+// What cannot be seen in the samples. A "vCPU tick" is one tick of one vCPU: a tick of a guest with
+// four vCPUs is four of them. due = sampled + idle + skipped + failed + lost.
+struct Statistics {
+  std::uint64_t due = 0;   // vCPU ticks
+  std::uint64_t lost = 0;  // vCPU ticks that were due and gave no sample
+  std::uint64_t late =
+      0;  // ticks that were taken, but later than half an interval after they were due
+  std::uint64_t duration_ns = 0;
+  std::uint64_t symbol_ns = 0;  // time spent on loading and looking up symbols
+  std::map<std::string, std::uint64_t> counters;
+  bool operator==(const Statistics&) const = default;
+};
+
+[[nodiscard]] std::string_view name_of(WeightUnit unit);
+[[nodiscard]] std::string_view name_of(wire::Disposition disposition);
+
+}  // namespace ringside::recording

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "recording/records.h"
+
+namespace ringside::recording {
+
+// A histogram of durations in bounded memory. Quantiles are right to 1 part in 64.
+class DurationHistogram {
+ public:
+  void add(std::uint64_t ns);
+  [[nodiscard]] std::uint64_t count() const { return count_; }
+  [[nodiscard]] std::uint64_t sum() const { return sum_; }
+  [[nodiscard]] std::uint64_t max() const { return max_; }
+  // The smallest duration that at least `q` (0 to 1) of all are not above; 0 if there are none.
+  [[nodiscard]] std::uint64_t quantile(double q) const;
+
+ private:
+  static constexpr unsigned kSubBits = 6;
+  std::array<std::uint64_t, (65 - kSubBits) << kSubBits> counts_{};
+  std::uint64_t count_ = 0;
+  std::uint64_t sum_ = 0;
+  std::uint64_t max_ = 0;
+};
+
+// Everything that the samples themselves tell, so that a recording whose writer died has it too.
+// Feed it every sample in order; samples of one stop (equal times, one after the other) count their
+// pause once.
+class SampleStatistics {
+ public:
+  void add(const Sample& sample);
+
+  // Samples and their weight by what became of them, indexed by wire::Disposition.
+  std::array<std::uint64_t, kDispositionCount> count{};
+  std::array<std::uint64_t, kDispositionCount> weight{};
+  // Samples by the reason their walk ended: of a sample with several stacks, the last one, unless
+  // an earlier one is incomplete.
+  std::array<std::uint64_t, kStopReasonCount> stops{};
+  std::uint64_t lost_stacks = 0;  // samples whose stack stood in a damaged block
+  DurationHistogram pause;        // one entry a stop
+  std::uint64_t first_ns = 0;
+  std::uint64_t last_ns = 0;
+
+  [[nodiscard]] std::uint64_t total_weight() const;
+
+ private:
+  bool any_ = false;
+};
+
+}  // namespace ringside::recording

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace ringside::views {
+
+// Busy samples merged by name. Node 0 is the root, "all"; children stand behind their parent.
+struct CallTree {
+  struct Node {
+    std::string_view name;  // lives as long as the profile
+    profile::Kind kind = profile::Kind::kKernel;
+    bool inlined = false;
+    std::uint32_t parent = 0;
+    std::uint32_t depth = 0;              // of the root 0
+    std::uint64_t self = 0;               // weight that ends here
+    std::uint64_t total = 0;              // self, plus the children's totals, plus hidden
+    std::uint64_t hidden = 0;             // weight of children that were cut
+    std::vector<std::uint32_t> children;  // by name
+  };
+  std::vector<Node> nodes;
+  std::uint32_t depth = 0;   // of the deepest node that is not cut
+  std::uint64_t hidden = 0;  // weight that was cut, all nodes together
+
+  [[nodiscard]] const Node& root() const { return nodes.front(); }
+};
+
+struct CallTreeOptions {
+  bool reverse = false;      // leaf first: who called this, instead of what did this call
+  bool per_vcpu = false;     // a first level with one node per vCPU
+  bool show_idle = false;    // idle weight as one frame "[idle]"
+  double minimum_share = 0;  // of the root; narrower nodes are cut, with all below them
+};
+
+[[nodiscard]] CallTree make_call_tree(const profile::Profile& profile,
+                                      const CallTreeOptions& options = {});
+
+}  // namespace ringside::views

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace ringside::views {
+
+// One function. Weights are in Profile::unit.
+struct OverheadRow {
+  profile::FunctionId function = 0;
+  profile::Kind kind = profile::Kind::kKernel;  // interrupt only where every frame of it was one
+  std::uint64_t self = 0;                       // weight of samples it was the leaf of
+  std::uint64_t total = 0;  // weight of samples it stood in, each counted once (recursion too)
+  std::uint64_t self_samples = 0;
+};
+
+// All of a profile's busy samples (sampled, by function), or those of one vCPU.
+struct OverheadSection {
+  std::optional<VcpuId> vcpu;  // absent: all together
+  std::vector<OverheadRow> rows;
+  std::uint64_t sampled = 0;  // weights; percentages are of `sampled`, and self adds up to it
+  std::uint64_t idle = 0;
+  std::uint64_t skipped = 0;
+  std::uint64_t failed = 0;
+  std::uint64_t samples = 0;   // number of busy samples
+  std::uint64_t no_stack = 0;  // busy weight without a frame: sampled = sum of self + no_stack
+};
+
+struct OverheadTable {
+  OverheadSection all;
+  std::vector<OverheadSection> per_vcpu;  // in order of vCPU, only those with any sample
+};
+
+struct OverheadOptions {
+  enum class Sort { kSelf, kTotal } sort = Sort::kSelf;
+  bool per_vcpu = true;
+};
+
+// Rows by weight, the heaviest first, then by name.
+[[nodiscard]] OverheadTable make_overhead(const profile::Profile& profile,
+                                          const OverheadOptions& options = {});
+
+}  // namespace ringside::views

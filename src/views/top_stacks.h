@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace ringside::views {
+
+struct TopStack {
+  std::vector<profile::FrameId> frames;  // leaf first
+  std::uint64_t weight = 0;
+  double share = 0;  // of the busy weight, 0 to 1
+};
+
+// The `count` heaviest stacks of busy samples, all vCPUs together, the heaviest first.
+[[nodiscard]] std::vector<TopStack> make_top_stacks(const profile::Profile& profile,
+                                                    std::size_t count);
+
+}  // namespace ringside::views
