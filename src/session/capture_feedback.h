@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "base/stack.h"
+#include "base/types.h"
+#include "wire/recipe.h"
+
+namespace ringside::session {
+
+// How many bytes of stack to copy from one vCPU in one mode. Doubled after a walk that ran out of
+// bytes, and let go of slowly, so that one deep stack does not make every later sample dear.
+class StackBudget {
+ public:
+  explicit StackBudget(std::uint32_t start_bytes) : floor_(start_bytes), bytes_(start_bytes) {}
+
+  [[nodiscard]] std::uint32_t bytes() const { return bytes_; }
+  void walked(bool truncated);
+
+ private:
+  // A walk in this many that is not truncated takes an eighth of what was added away.
+  static constexpr std::uint32_t kDecayAfter = 256;
+
+  std::uint32_t floor_;
+  std::uint32_t bytes_;
+  std::uint32_t since_change_ = 0;
+};
+
+// What unwinding teaches capturing: stack sizes per (vCPU, mode), and the links to other stacks per
+// vCPU. Written by the thread that unwinds, read by the one that samples.
+class CaptureFeedback {
+ public:
+  // `fixed` switches the adapting of sizes off.
+  CaptureFeedback(std::size_t vcpus, std::uint32_t stack_bytes, bool fixed);
+
+  void learn(VcpuId vcpu, PrivilegeLevel level, const Stack& stack);
+
+  struct Advice {
+    wire::RecipeBudget kernel;
+    wire::RecipeBudget user;
+    std::vector<GuestVirt> links;  // slots that hold the stack pointer of another stack
+  };
+  [[nodiscard]] Advice advice(VcpuId vcpu) const;
+  // Grows with every new link, so that a recipe is made anew only then.
+  [[nodiscard]] std::uint64_t link_generation() const;
+
+ private:
+  struct Vcpu {
+    StackBudget kernel;
+    StackBudget user;
+    std::vector<GuestVirt> links;
+  };
+  // A recipe has room for this many; a kernel has a few stacks per vCPU.
+  static constexpr std::size_t kMaxLinks = 8;
+
+  mutable std::mutex mutex_;
+  std::vector<Vcpu> vcpus_;
+  bool fixed_;
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace ringside::session
