@@ -1,0 +1,9 @@
+#pragma once
+
+#include "core/types.h"
+
+// What QEMU's fw_cfg says about -smp.
+u32 vcpu_count();
+
+// Starts vCPUs 1 to count - 1, one after the other. Each calls run_vcpu().
+void start_secondary_vcpus(u32 count);

@@ -1,0 +1,34 @@
+#include "process/process.h"
+
+#include "core/memory.h"
+#include "core/steady_state.h"
+#include "process/address_space.h"
+#include "process/elf_loader.h"
+
+extern "C" [[noreturn]] void enter_user(u64 rip, u64 rsp);
+
+namespace {
+
+constexpr u64 kUserStackTop = 0x7fffffff0000, kUserStackPages = 4;
+u64 g_last_pid;
+
+}  // namespace
+
+extern "C" void process_main(void* argument) {
+  auto* process = static_cast<Process*>(argument);
+  wait_for_steady_state();
+  process->user_since = moment();
+  enter_user(process->entry, kUserStackTop);
+}
+
+void start_process(const Program& program) {
+  auto* process = static_cast<Process*>(allocate(sizeof(Process)));
+  AddressSpace space;
+  process->pid = __atomic_add_fetch(&g_last_pid, 1, __ATOMIC_SEQ_CST);
+  process->name = program.name;
+  process->entry = load_elf(program, space);
+  for (u64 page = 1; page <= kUserStackPages; ++page) space.add_page(kUserStackTop - page * 4096);
+  Thread* thread = new_thread(process_main, process);
+  thread->page_table = space.root();
+  thread->process = process;
+}

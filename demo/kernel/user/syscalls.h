@@ -1,0 +1,13 @@
+#pragma once
+
+#include "process/syscall_numbers.h"
+
+[[gnu::always_inline]] inline unsigned long system_call(SystemCall number, unsigned long first = 0,
+                                                        unsigned long second = 0) {
+  unsigned long result = number;
+  asm volatile("syscall"
+               : "+a"(result), "+D"(first), "+S"(second)
+               :
+               : "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+  return result;
+}

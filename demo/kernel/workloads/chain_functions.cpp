@@ -1,0 +1,85 @@
+#include "workloads/chain_functions.h"
+
+#include "workloads/work.h"
+
+namespace {
+enum : u32 { kChecksumPage, kCopyPage, kSearchTree };
+constexpr u64 kPercent = 8000;  // iterations
+}  // namespace
+
+// The leaves touch no stack: even with -fno-omit-frame-pointer GCC gives them no frame.
+extern "C" void checksum_page(u64 n) { work(kChecksumPage, n); }
+extern "C" void copy_page(u64 n) { work(kCopyPage, n); }
+extern "C" void search_tree(u64 n) { work(kSearchTree, n); }
+
+CALLS(page_cache_read, checksum_page)
+CALLS(sys_read, page_cache_read)
+
+CALLS(journal_block, checksum_page)
+CALLS(journal_commit, journal_block)
+CALLS(writeback_page, journal_commit)
+CALLS(page_cache_write, writeback_page)
+CALLS(file_write, page_cache_write)
+CALLS(vfs_write, file_write)
+CALLS(sys_write, vfs_write)
+
+CALLS(break_cow, copy_page)
+CALLS(anonymous_fault, break_cow)
+CALLS(handle_fault, anonymous_fault)
+CALLS(page_fault, handle_fault)
+
+CALLS(duplicate_page, copy_page)
+CALLS(copy_present_page, duplicate_page)
+CALLS(copy_pte, copy_present_page)
+CALLS(copy_pmd, copy_pte)
+CALLS(copy_pud, copy_pmd)
+CALLS(copy_p4d, copy_pud)
+CALLS(copy_pgd, copy_p4d)
+CALLS(copy_range, copy_pgd)
+CALLS(copy_address_space, copy_range)
+CALLS(clone_process, copy_address_space)
+CALLS(sys_fork, clone_process)
+
+CALLS(timer_insert, search_tree)
+CALLS(poll_wait, timer_insert)
+CALLS(sys_poll, poll_wait)
+
+CALLS(directory_index, search_tree)
+
+// A large frame.
+extern "C" void directory_find(u64 n) {
+  char block[1024];
+  asm volatile("" : : "r"(block) : "memory");
+  directory_index(n);
+  asm volatile("" : : "r"(block) : "memory");
+}
+
+// A frame of variable size: rbp is the frame's base in both variants.
+extern "C" void lookup_slow(u64 n) {
+  auto* name = static_cast<char*>(__builtin_alloca(n % 200 + 16));
+  asm volatile("" : : "r"(name) : "memory");
+  directory_find(n);
+  asm volatile("" : : "r"(name) : "memory");
+}
+
+CALLS(lookup_dentry, lookup_slow)
+
+// All callee-saved registers are in use, so all are on the stack.
+extern "C" void lookup_component(u64 n) {
+  asm volatile("" : : : "rbx", "r12", "r13", "r14", "r15", "memory");
+  lookup_dentry(n);
+  asm volatile("" : : : "rbx", "r12", "r13", "r14", "r15", "memory");
+}
+
+CALLS(path_walk, lookup_component)
+CALLS(path_open, path_walk)
+CALLS(sys_open, path_open)
+
+extern "C" void chains_round() {
+  sys_read(20 * kPercent);
+  sys_write(30 * kPercent);
+  page_fault(12 * kPercent);
+  sys_fork(18 * kPercent);
+  sys_poll(8 * kPercent);
+  sys_open(12 * kPercent);
+}

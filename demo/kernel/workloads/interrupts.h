@@ -1,0 +1,39 @@
+#pragma once
+
+#include "core/types.h"
+
+// Numbers of the functions of the workload `interrupts`.
+enum InterruptFunction : u32 {
+  kChecksumSegment,
+  kCallHeavy,
+  kTinyA,
+  kTinyB,
+  kTinyC,
+  kTinyD,
+  kTinyE,
+  kTinyF,
+  kParsePacket,
+  kCompleteRequest,
+  kFlushTranslations,
+};
+
+// Iterations of the one loop for one percent of a round.
+constexpr u64 kInterruptsPercent = 10000;
+
+// The handlers' side: every round one device interrupt, one completion interrupt inside its handler, one self-IPI
+// inside the completion's handler.
+void arm_device_interrupt(u64 apic_ticks);
+void wait_for_device_interrupt();
+
+// Local APIC timer ticks that 1000 iterations take on this vCPU at the least.
+u64 apic_ticks_per_1000_iterations();
+void calibrate_iterations();
+
+// A number below `limit`, another one at each call.
+u64 pseudo_random(u64 limit);
+
+// Many calls of tiny functions.
+extern "C" void call_heavy(u64 calls);
+void calibrate_call_heavy();
+u64 call_heavy_calls_per_percent();
+void account_call_heavy(u64 ticks);

@@ -1,0 +1,2 @@
+#include "workloads/workload.h"
+constinit const Workload names_workload = {};

@@ -1,0 +1,2 @@
+#include "workloads/workload.h"
+constinit const Workload skid_workload = {};
