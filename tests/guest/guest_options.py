@@ -1,0 +1,24 @@
+"""Command-line options that the guest tests share: the program under test, the kernel and how it is booted."""
+import os
+
+from machine import Machine
+
+
+def add(parser):
+    parser.add_argument("--ringside", required=True, type=os.path.abspath, help="the program under test")
+    parser.add_argument("--kernel", required=True, type=os.path.abspath, help="the bundled kernel, or another one")
+    parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument("--append", default="workload=chains seconds=0", help="the kernel's command line")
+    parser.add_argument("--initrd", type=os.path.abspath)
+    parser.add_argument("--ready", default="ringside-demo: ready", help="what its serial port shows when it works")
+
+
+def boot(options):
+    """Boots what the options say and waits until it is ready."""
+    guest = Machine(options.kernel, options.append, initrd=options.initrd, cpus=options.cpus)
+    try:
+        guest.wait_serial(options.ready, 60)
+        return guest
+    except BaseException:
+        guest.close()
+        raise

@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""A guest that its user had paused stays paused while ringside attaches, waits and ends.
+
+With --then-continue the user lets the guest run while ringside waits: it must then sample and leave it running.
+Exit status: 0 as it should be, 1 not.
+"""
+import argparse
+import os
+import signal
+import sys
+import tempfile
+import time
+
+import guest_options
+import machine
+import program
+
+
+def start(options, guest, folder, duration):
+    command = [options.ringside, "record", "--gdb", guest.gdb, "--duration", str(duration), "--kernel", options.kernel,
+               "-o", os.path.join(folder, "ringside.data")]
+    return program.Program(command, os.path.join(folder, "log"))
+
+
+def end(ringside):
+    """Waits for the end; a ringside that waits for the user for ever is asked to go, as by Ctrl-C."""
+    if ringside.wait_end(10) is None:
+        ringside.process.send_signal(signal.SIGINT)
+        if ringside.wait_end(5) is None:
+            return ["ringside waits for ever and does not heed Ctrl-C"]
+    if left := ringside.wait_nothing_left(5):
+        return [f"processes of ringside are left: {left}"]
+    return []
+
+
+def stays_paused(options, guest, folder):
+    """What went wrong, as lines."""
+    guest.qmp.command("stop")
+    guest.qmp.take_events()
+    before = guest.registers()
+    with start(options, guest, folder, duration=1) as ringside:
+        failures = end(ringside)
+    if (status := guest.qmp.status()) != "paused":
+        failures.append(f"the guest is {status} after ringside's end")
+    if resumed := [name for name, _ in guest.qmp.take_events() if name == "RESUME"]:
+        failures.append(f"the guest was resumed {len(resumed)} times")
+    if guest.registers() != before:
+        failures.append("the guest's registers changed")
+    guest.qmp.command("cont")
+    if not guest.advances(2):
+        failures.append("the guest does not advance after the user's continue")
+    return failures
+
+
+def runs_after_continue(options, guest, folder):
+    """What went wrong, as lines."""
+    guest.qmp.command("stop")
+    with start(options, guest, folder, duration=2) as ringside:
+        time.sleep(1)
+        guest.qmp.command("cont")
+        failures = end(ringside)
+        if ringside.process.returncode != 0:
+            failures.append(f"ringside ended with status {ringside.process.returncode}: {ringside.said()[-400:]}")
+    if not guest.qmp.wait_status("running", 2) or not guest.advances(2):
+        failures.append("the guest does not run after ringside's end")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    guest_options.add(parser)
+    parser.add_argument("--then-continue", action="store_true")
+    options = parser.parse_args()
+    machine.exit_on_signals()
+    check = runs_after_continue if options.then_continue else stays_paused
+    try:
+        with tempfile.TemporaryDirectory(prefix="ringside-paused-") as folder, guest_options.boot(options) as guest:
+            failures = check(options, guest, folder)
+    except (machine.GuestError, OSError) as error:
+        failures = [str(error)]
+    for line in failures:
+        print(f"FAILED: {line}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+"""Tests of run_truth.py with a fake ringside: a shell script that answers each verb from hand-written text."""
+import pathlib
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+TRUTH = "share 60 a\nshare 40 b\nbusy all\nchain start;a\nchain start;b\n"
+FOLDED = "start;a 60\nstart;b 40\n"
+REPORT = "samples: 100\n  60.00%  a\n  40.00%  b\n"
+
+
+class RunTruth(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name)
+        (self.folder / "truth.txt").write_text(TRUTH)
+
+    def run_with(self, folded=FOLDED, report=REPORT, record="exit 0", limit=20):
+        (self.folder / "folded").write_text(folded)
+        (self.folder / "report").write_text(report)
+        fake = self.folder / "fake-ringside"
+        fake.write_text(textwrap.dedent(f"""\
+            #!/bin/sh
+            echo "$@" >> {self.folder}/calls
+            case $1 in
+                record) {record} ;;
+                export) cat {self.folder}/folded ;;
+                report) cat {self.folder}/report ;;
+            esac
+            """))
+        fake.chmod(0o755)
+        result = subprocess.run([sys.executable, HERE / "run_truth.py", "--ringside", fake, "--kernel", "kernel.elf",
+                                 "--truth", self.folder / "truth.txt", "--workload", "chains", "--cpus", "2",
+                                 "--busy", "100", "--limit", str(limit)], check=False, text=True, cwd="/",
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return result.returncode, result.stdout
+
+    def test_a_true_profile_passes(self):
+        status, said = self.run_with()
+        self.assertEqual(status, 0, said)
+        calls = (self.folder / "calls").read_text()
+        self.assertIn("record --samples 102 --interval 1.0 --after ringside-demo: ready -o ", calls)
+        self.assertIn("-- qemu-system-x86_64 -accel tcg", calls)
+        self.assertIn("-append workload=chains seconds=0", calls)
+
+    def test_a_false_profile_fails(self):
+        status, said = self.run_with(folded="start;a 30\nstart;b 70\n")
+        self.assertEqual(status, 1)
+        self.assertIn("FAILED: share of a: expected 60.00 %, got 30.00 %", said)
+
+    def test_a_report_with_other_totals_fails(self):
+        status, said = self.run_with(report=REPORT.replace("100", "101"))
+        self.assertEqual(status, 1)
+        self.assertIn("the report tells 101 samples, the folded stacks hold 100", said)
+        status, said = self.run_with(report=REPORT.replace("40.00", "50.00"))
+        self.assertIn("sum up to 110.00 %", said)
+        self.assertEqual(status, 1)
+
+    def test_a_failing_ringside_is_told_with_what_it_said(self):
+        status, said = self.run_with(record="echo no socket >&2; exit 1")
+        self.assertEqual(status, 1)
+        self.assertIn("status 1; it said: no socket", said)
+
+    def test_a_hanging_ringside_and_its_qemu_are_ended(self):
+        began = time.monotonic()
+        status, said = self.run_with(record=f"echo $$ > {self.folder}/pid; exec sleep 1000", limit=1)
+        self.assertEqual(status, 1)
+        self.assertIn("took too long", said)
+        self.assertLess(time.monotonic() - began, 10)
+        pid = (self.folder / "pid").read_text().strip()
+        self.assertFalse(pathlib.Path(f"/proc/{pid}").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
