@@ -1,0 +1,122 @@
+"""Drives Chromium through Debian's chromedriver (package chromium-driver): the W3C WebDriver protocol over HTTP."""
+import base64
+import contextlib
+import http.client
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+         "--window-size=1280,900"]
+_ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+
+
+class WebDriverError(Exception):
+    """The browser refused a command or cannot be started."""
+
+
+def available():
+    """Whether both programs are there."""
+    return bool(shutil.which("chromedriver") and shutil.which("chromium"))
+
+
+class Browser:
+    """A headless Chromium with a profile of its own. patience: seconds that wait() waits."""
+
+    def __init__(self, patience=5.0):
+        self._patience = patience
+        with contextlib.ExitStack() as cleanup:
+            folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="ringside-chromium-",
+                                                                       ignore_cleanup_errors=True))
+            self._driver = subprocess.Popen(["chromedriver", "--port=0"], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            cleanup.callback(self._end_driver)
+            self._port = self._read_port()
+            options = {"binary": shutil.which("chromium"), "args": FLAGS + [f"--user-data-dir={folder}/profile"]}
+            capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+            session = self._request("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
+            self._session = f"/session/{session['sessionId']}"
+            cleanup.callback(self._request, "DELETE", self._session)
+            self._cleanup = cleanup.pop_all()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._cleanup.close()
+
+    def open(self, url):
+        self._post("/url", {"url": url})
+
+    def run(self, script, *arguments):
+        """Runs JavaScript in the page (a function's body) and returns its value."""
+        return self._post("/execute/sync", {"script": script, "args": list(arguments)})
+
+    def find(self, selector):
+        """The element that a CSS selector names."""
+        return self._post("/element", {"using": "css selector", "value": selector})[_ELEMENT]
+
+    def click(self, selector):
+        """A real click in the middle of the element; refused when another element covers it."""
+        self._post(f"/element/{self.find(selector)}/click", {})
+
+    def press(self, keys):
+        """Types into whatever has the focus. Control characters are WebDriver's (U+E009 Ctrl, U+E007 Enter)."""
+        actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
+        self._post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def press_with_control(self, key):
+        actions = [{"type": "keyDown", "value": "\ue009"}, {"type": "keyDown", "value": key},
+                   {"type": "keyUp", "value": key}, {"type": "keyUp", "value": "\ue009"}]
+        self._post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def log(self):
+        """The browser console's entries since the last call: level, message, …"""
+        return self._post("/se/log", {"type": "browser"})
+
+    def screenshot(self):
+        """The bytes of a PNG of the page."""
+        return base64.b64decode(self._request("GET", self._session + "/screenshot"))
+
+    def wait(self, script, *arguments):
+        """Runs the script until its value is true; returns the value, or the last one when the time is over."""
+        end = time.monotonic() + self._patience
+        while not (value := self.run(script, *arguments)) and time.monotonic() < end:
+            time.sleep(0.05)
+        return value
+
+    def _post(self, path, body):
+        return self._request("POST", self._session + path, body)
+
+    def _request(self, method, path, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        try:
+            payload = None if body is None else json.dumps(body)
+            connection.request(method, path, payload, {"Content-Type": "application/json"})
+            value = json.loads(connection.getresponse().read())["value"]
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            raise WebDriverError(f"chromedriver does not answer: {error}") from error
+        finally:
+            connection.close()
+        if isinstance(value, dict) and "error" in value:
+            raise WebDriverError(f"{value['error']}: {value.get('message', '').splitlines()[0]}")
+        return value
+
+    def _read_port(self):
+        for line in self._driver.stdout:
+            if match := re.search(r"started successfully on port (\d+)", line):
+                return int(match.group(1))
+        raise WebDriverError("chromedriver does not start")
+
+    def _end_driver(self):
+        self._driver.terminate()
+        try:
+            self._driver.wait(5)
+        except subprocess.TimeoutExpired:
+            self._driver.kill()
+            self._driver.wait()
+        self._driver.stdout.close()
