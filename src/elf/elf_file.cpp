@@ -1,0 +1,241 @@
+#include "elf/elf_file.h"
+
+#include <gelf.h>
+#include <libelf.h>
+
+#include <cstring>
+
+namespace ringside::elf {
+namespace {
+
+constexpr std::size_t kMaxSections = 65536;  // -ffunction-sections objects stay far below
+
+bool is_bzimage(Bytes bytes) {
+  // Documentation/arch/x86/boot.rst: the real-mode header's magic "HdrS".
+  constexpr std::size_t kMagicOffset = 0x202;
+  return bytes.size() >= kMagicOffset + 4 &&
+         std::memcmp(bytes.data() + kMagicOffset, "HdrS", 4) == 0;
+}
+
+Arch arch_of(std::uint16_t machine, bool is_64) {
+  switch (machine) {
+    case EM_X86_64:
+      return is_64 ? Arch::kX86_64 : Arch::kUnknown;  // x32 is nobody's kernel
+    case EM_386:
+      return Arch::kI386;
+    case EM_AARCH64:
+      return Arch::kAArch64;
+    case EM_RISCV:
+      return is_64 ? Arch::kRiscv64 : Arch::kUnknown;
+    default:
+      return Arch::kUnknown;
+  }
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const ElfFile>> ElfFile::open(const std::filesystem::path& path) {
+  std::unique_ptr<ElfFile> file(new ElfFile);
+  file->name_ = path.string();
+  RINGSIDE_ASSIGN(file->mapped_, MappedFile::open(path));
+  file->bytes_ = file->mapped_->bytes();
+  return parse(std::move(file));
+}
+
+Result<std::shared_ptr<const ElfFile>> ElfFile::from_bytes(std::vector<std::byte> bytes,
+                                                           std::string name) {
+  std::unique_ptr<ElfFile> file(new ElfFile);
+  file->name_ = std::move(name);
+  file->owned_ = std::move(bytes);
+  file->bytes_ = file->owned_;
+  return parse(std::move(file));
+}
+
+ElfFile::~ElfFile() {
+  if (elf_ != nullptr) elf_end(elf_);
+}
+
+Result<std::shared_ptr<const ElfFile>> ElfFile::parse(std::unique_ptr<ElfFile> file) {
+  RINGSIDE_TRY(file->read_headers());
+  RINGSIDE_TRY(file->read_segments());
+  RINGSIDE_TRY(file->read_sections());
+  file->read_notes();
+  return std::shared_ptr<const ElfFile>(std::move(file));
+}
+
+Result<void> ElfFile::read_headers() {
+  if (bytes_.size() < EI_NIDENT || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0) {
+    if (is_bzimage(bytes_))
+      return fail(ErrorCode::kFormat,
+                  "{} is a compressed Linux kernel image (bzImage); give its vmlinux with --kernel",
+                  name_);
+    return fail(ErrorCode::kFormat, "{} is not an ELF file: no ELF magic at offset 0", name_);
+  }
+  const auto ident = [this](std::size_t i) { return std::to_integer<unsigned>(bytes_[i]); };
+  if (ident(EI_CLASS) != ELFCLASS32 && ident(EI_CLASS) != ELFCLASS64)
+    return fail(ErrorCode::kFormat, "{}: unknown ELF class {} at offset {:#x}", name_,
+                ident(EI_CLASS), +EI_CLASS);
+  is_64_ = ident(EI_CLASS) == ELFCLASS64;
+  if (ident(EI_DATA) != ELFDATA2LSB)
+    return fail(ErrorCode::kUnsupported,
+                "{} is big endian (byte order {} at offset {:#x}); ringside reads little endian",
+                name_, ident(EI_DATA), +EI_DATA);
+  const std::size_t header_size = is_64_ ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr);
+  if (bytes_.size() < header_size)
+    return fail(ErrorCode::kTruncated,
+                "{} is truncated: its ELF header ends at {:#x}, the file at {:#x}", name_,
+                header_size, bytes_.size());
+
+  elf_version(EV_CURRENT);
+  // libelf does not write to memory that it was given for reading.
+  auto* memory = reinterpret_cast<char*>(const_cast<std::byte*>(bytes_.data()));
+  elf_ = elf_memory(memory, bytes_.size());
+  GElf_Ehdr header;
+  if (elf_ == nullptr || gelf_getehdr(elf_, &header) == nullptr)
+    return fail(ErrorCode::kFormat, "{}: damaged ELF header at offset 0: {}", name_,
+                elf_errmsg(-1));
+  type_ = header.e_type;
+  entry_ = {header.e_entry};
+  arch_ = arch_of(header.e_machine, is_64_);
+
+  const auto check_table = [&](const char* what, std::uint64_t offset, std::uint64_t entry_size,
+                               std::uint64_t count) -> Result<void> {
+    if (count == 0 || (offset <= bytes_.size() && entry_size * count <= bytes_.size() - offset))
+      return {};
+    return fail(ErrorCode::kTruncated,
+                "{} is truncated: {} at offset {:#x} would end at {:#x}, the file ends at {:#x}",
+                name_, what, offset, offset + entry_size * count, bytes_.size());
+  };
+  RINGSIDE_TRY(
+      check_table("the program header table", header.e_phoff, header.e_phentsize, header.e_phnum));
+  RINGSIDE_TRY(check_table("the section header table", header.e_shoff, header.e_shentsize,
+                           header.e_shoff == 0 ? 0 : header.e_shnum));
+  return {};
+}
+
+Result<void> ElfFile::read_segments() {
+  std::size_t count = 0;
+  if (elf_getphdrnum(elf_, &count) != 0) return {};
+  for (std::size_t i = 0; i < count && i < kMaxSections; ++i) {
+    GElf_Phdr header;
+    if (gelf_getphdr(elf_, static_cast<int>(i), &header) == nullptr)
+      return fail(ErrorCode::kFormat, "{}: program header {} is damaged: {}", name_, i,
+                  elf_errmsg(-1));
+    if (header.p_type != PT_LOAD || header.p_memsz == 0) continue;
+    if (header.p_filesz != 0 &&
+        (header.p_offset > bytes_.size() || header.p_filesz > bytes_.size() - header.p_offset))
+      return fail(
+          ErrorCode::kTruncated,
+          "{} is truncated: segment {} at offset {:#x} has {:#x} bytes, the file ends at {:#x}",
+          name_, i, header.p_offset, header.p_filesz, bytes_.size());
+    segments_.push_back({.address = {header.p_vaddr},
+                         .memory_size = header.p_memsz,
+                         .offset = {header.p_offset},
+                         .file_size = std::min(header.p_filesz, header.p_memsz),
+                         .executable = (header.p_flags & PF_X) != 0,
+                         .writable = (header.p_flags & PF_W) != 0});
+  }
+  return {};
+}
+
+Result<void> ElfFile::read_sections() {
+  std::size_t count = 0;
+  std::size_t names = 0;
+  if (elf_getshdrnum(elf_, &count) != 0 || count == 0) return {};
+  if (elf_getshdrstrndx(elf_, &names) != 0) names = 0;
+  count = std::min(count, kMaxSections);
+  for (std::size_t i = 0; i < count; ++i) {
+    GElf_Shdr header;
+    Elf_Scn* section = elf_getscn(elf_, i);
+    if (section == nullptr || gelf_getshdr(section, &header) == nullptr)
+      return fail(ErrorCode::kFormat, "{}: section header {} is damaged: {}", name_, i,
+                  elf_errmsg(-1));
+    const char* name = names == 0 ? nullptr : elf_strptr(elf_, names, header.sh_name);
+    if (i != 0 && header.sh_type != SHT_NOBITS && header.sh_type != SHT_NULL &&
+        (header.sh_offset > bytes_.size() || header.sh_size > bytes_.size() - header.sh_offset))
+      return fail(
+          ErrorCode::kTruncated,
+          "{} is truncated: section {} ({}) at offset {:#x} has {:#x} bytes, the file ends at "
+          "{:#x}",
+          name_, i, name == nullptr ? "?" : name, header.sh_offset, header.sh_size, bytes_.size());
+    sections_.push_back({.name = name == nullptr ? std::string_view() : std::string_view(name),
+                         .type = header.sh_type,
+                         .flags = header.sh_flags,
+                         .address = header.sh_addr,
+                         .offset = header.sh_offset,
+                         .size = header.sh_size,
+                         .link = header.sh_link});
+  }
+  return {};
+}
+
+Bytes ElfFile::slice(std::uint64_t offset, std::uint64_t size) const {
+  if (offset > bytes_.size() || size > bytes_.size() - offset) return {};
+  return bytes_.subspan(offset, size);
+}
+
+std::optional<Section> ElfFile::section(std::string_view name) const {
+  const auto matches = [&](std::string_view candidate) {
+    return candidate == name || (name.starts_with(".debug_") && candidate.starts_with(".zdebug_") &&
+                                 candidate.substr(2) == name.substr(1));
+  };
+  for (std::size_t i = 1; i < sections_.size(); ++i) {
+    const SectionHeader& header = sections_[i];
+    if (!matches(header.name)) continue;
+    Section result{.name = header.name,
+                   .type = header.type,
+                   .flags = header.flags,
+                   .address = {header.address},
+                   .size = header.size,
+                   .bytes = {}};
+    if (header.type == SHT_NOBITS) return result;
+    if ((header.flags & SHF_COMPRESSED) != 0 || header.name.starts_with(".zdebug_")) {
+      result.bytes = decompressed(i);
+      if (result.bytes.empty()) return std::nullopt;
+      result.size = result.bytes.size();
+    } else {
+      result.bytes = slice(header.offset, header.size);
+    }
+    return result;
+  }
+  return std::nullopt;
+}
+
+Bytes ElfFile::decompressed(std::size_t index) const {
+  // The largest real one is a kernel's .debug_info, 400 MB.
+  constexpr std::uint64_t kMaxSize = std::uint64_t{4} << 30;
+  const std::lock_guard lock(mutex_);
+  Elf_Scn* section = elf_getscn(elf_, index);
+  if (section == nullptr) return {};
+  GElf_Shdr header;
+  if (gelf_getshdr(section, &header) == nullptr) return {};
+  if ((header.sh_flags & SHF_COMPRESSED) != 0) {
+    GElf_Chdr compression;
+    if (gelf_getchdr(section, &compression) == nullptr || compression.ch_size > kMaxSize) return {};
+    if (elf_compress(section, 0, 0) < 0) return {};
+  } else if (sections_[index].name.starts_with(".zdebug_")) {
+    // Fails for a section that a call before has decompressed: then its data is ready.
+    (void)elf_compress_gnu(section, 0, 0);
+  }
+  const Elf_Data* data = elf_rawdata(section, nullptr);
+  if (data == nullptr || data->d_buf == nullptr) return {};
+  return {static_cast<const std::byte*>(data->d_buf), data->d_size};
+}
+
+Bytes ElfFile::bytes_at(ImageAddr address, std::size_t size) const {
+  for (const Segment& segment : segments_) {
+    const std::uint64_t offset = address - segment.address;
+    if (offset >= segment.file_size) continue;
+    return slice(segment.offset.value + offset,
+                 std::min<std::uint64_t>(size, segment.file_size - offset));
+  }
+  return {};
+}
+
+bool ElfFile::is_code(ImageAddr address) const {
+  for (const Segment& segment : segments_)
+    if (segment.executable && segment.contains(address)) return true;
+  return false;
+}
+
+}  // namespace ringside::elf

@@ -1,0 +1,103 @@
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "elf/elf_file.h"
+
+// Symbol tables, read straight from the mapped file: a kernel has 150,000 symbols, and libelf's
+// call for each would be half of the time.
+
+namespace ringside::elf {
+namespace {
+
+struct RawSymbol {
+  std::uint32_t name = 0;
+  std::uint8_t info = 0;
+  std::uint16_t section = 0;
+  std::uint64_t value = 0;
+  std::uint64_t size = 0;
+};
+
+template <class Sym>
+RawSymbol raw_symbol(const std::byte* at) {
+  Sym symbol;
+  std::memcpy(&symbol, at, sizeof symbol);
+  return {symbol.st_name, symbol.st_info, symbol.st_shndx, symbol.st_value, symbol.st_size};
+}
+
+SymbolBinding binding_of(std::uint8_t info) {
+  switch (ELF64_ST_BIND(info)) {
+    case STB_LOCAL:
+      return SymbolBinding::kLocal;
+    case STB_WEAK:
+      return SymbolBinding::kWeak;
+    default:
+      return SymbolBinding::kGlobal;
+  }
+}
+
+// Labels that assemblers and linkers leave behind and that name nothing.
+bool is_mapping_label(std::string_view name) {
+  return name.empty() || name.starts_with('$') || name.starts_with(".L");
+}
+
+}  // namespace
+
+const ElfFile::SectionHeader* ElfFile::symbol_table() const {
+  const SectionHeader* dynamic = nullptr;
+  for (const SectionHeader& section : sections_) {
+    if (section.type == SHT_SYMTAB) return &section;
+    if (section.type == SHT_DYNSYM && dynamic == nullptr) dynamic = &section;
+  }
+  return dynamic;
+}
+
+template <class Visit>
+void ElfFile::for_each_symbol(Visit visit) const {
+  const SectionHeader* table = symbol_table();
+  if (table == nullptr || table->link >= sections_.size()) return;
+  const Bytes symbols = slice(table->offset, table->size);
+  const SectionHeader& strings_section = sections_[table->link];
+  const Bytes strings = slice(strings_section.offset, strings_section.size);
+  const std::size_t entry = is_64_ ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
+  for (std::size_t at = 0; symbols.size() - at >= entry; at += entry) {
+    const RawSymbol symbol = is_64_ ? raw_symbol<Elf64_Sym>(symbols.data() + at)
+                                    : raw_symbol<Elf32_Sym>(symbols.data() + at);
+    if (symbol.name >= strings.size()) continue;
+    const char* name = reinterpret_cast<const char*>(strings.data()) + symbol.name;
+    if (!visit(symbol, std::string_view(name, strnlen(name, strings.size() - symbol.name)))) return;
+  }
+}
+
+const std::vector<FunctionSymbol>& ElfFile::symbols() const {
+  std::call_once(symbols_once_, [this] {
+    const auto in_code = [this](const RawSymbol& symbol) {
+      if (symbol.section < sections_.size() && symbol.section != SHN_UNDEF)
+        return (sections_[symbol.section].flags & SHF_EXECINSTR) != 0;
+      return symbol.section != SHN_UNDEF && is_code({symbol.value});
+    };
+    for_each_symbol([&](const RawSymbol& symbol, std::string_view name) {
+      const unsigned type = ELF64_ST_TYPE(symbol.info);
+      const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
+      if ((function || type == STT_NOTYPE) && !is_mapping_label(name) && in_code(symbol))
+        symbols_.push_back({{symbol.value}, symbol.size, name, binding_of(symbol.info), function});
+      return true;
+    });
+    std::sort(symbols_.begin(), symbols_.end(),
+              [](const auto& a, const auto& b) { return a.address < b.address; });
+  });
+  return symbols_;
+}
+
+std::optional<DataSymbol> ElfFile::symbol_named(std::string_view name) const {
+  std::optional<DataSymbol> found;
+  for_each_symbol([&](const RawSymbol& symbol, std::string_view candidate) {
+    if (symbol.section == SHN_UNDEF || candidate != name) return true;
+    found = DataSymbol{{symbol.value}, symbol.size};
+    return false;
+  });
+  return found;
+}
+
+}  // namespace ringside::elf

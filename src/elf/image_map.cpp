@@ -1,0 +1,27 @@
+#include "elf/image_map.h"
+
+namespace ringside::elf {
+
+const Image& ImageMap::add(Image image) {
+  const Image& added = images_.emplace_back(std::move(image));
+  std::vector<Range> ranges;
+  for (const Segment& segment : added.file->segments())
+    ranges.push_back(
+        {added.to_guest(segment.address), segment.memory_size, &added, segment.executable});
+  ranges_.insert(ranges_.begin(), ranges.begin(), ranges.end());
+  return added;
+}
+
+const Image* ImageMap::find(GuestVirt address) const {
+  for (const Range& range : ranges_)
+    if (address - range.start < range.size) return range.image;
+  return nullptr;
+}
+
+const Image* ImageMap::find_code(GuestVirt address) const {
+  for (const Range& range : ranges_)
+    if (range.executable && address - range.start < range.size) return range.image;
+  return nullptr;
+}
+
+}  // namespace ringside::elf

@@ -1,0 +1,67 @@
+#include "symbols/demangle.h"
+
+#include <libiberty/demangle.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "symbols/shorten.h"
+
+namespace ringside::symbols {
+namespace {
+
+constexpr std::size_t kMaxMangled = 8192;  // longer ones exist, and nobody reads them
+
+struct Split {
+  std::string_view mangled;
+  std::string_view suffix;  // with its dot
+};
+
+bool is_hash(std::string_view text) {
+  return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+// Rust's legacy mangling ends in a hash as its last path element: "17h" and 16 hex digits, then
+// "E".
+std::size_t legacy_rust_end(std::string_view raw) {
+  if (!raw.starts_with("_ZN")) return std::string_view::npos;
+  for (std::size_t at = raw.find("17h"); at != std::string_view::npos; at = raw.find("17h", at + 1))
+    if (is_hash(raw.substr(at + 3, 16)) && raw.substr(at + 19).starts_with('E')) return at + 20;
+  return std::string_view::npos;
+}
+
+// Mangled names hold no dots, but legacy Rust's do (".." is its "::" in an impl).
+Split split_suffix(std::string_view raw) {
+  const std::size_t rust_end = legacy_rust_end(raw);
+  const std::size_t dot = rust_end == std::string_view::npos ? raw.find('.') : rust_end;
+  if (dot >= raw.size()) return {raw, {}};
+  return {raw.substr(0, dot), raw.substr(dot)};
+}
+
+std::string take(char* text) {
+  const std::unique_ptr<char, decltype(&std::free)> owner(text, &std::free);
+  return text == nullptr ? std::string() : std::string(text);
+}
+
+}  // namespace
+
+std::string demangle(std::string_view raw, DemangleStyle style) {
+  const bool rust_v0 = raw.starts_with("_R");
+  if (style == DemangleStyle::kNone || raw.size() > kMaxMangled ||
+      (!rust_v0 && !raw.starts_with("_Z")))
+    return std::string(raw);
+  const Split split = split_suffix(raw);
+  const std::string mangled(split.mangled);
+  const bool rust = rust_v0 || legacy_rust_end(raw) != std::string_view::npos;
+  const bool brief = style == DemangleStyle::kShort;
+  std::string name =
+      rust ? take(rust_demangle(mangled.c_str(), 0))
+           : take(cplus_demangle_v3(mangled.c_str(), brief ? 0 : DMGL_PARAMS | DMGL_ANSI));
+  if (name.empty()) return std::string(raw);
+  if (brief) name = shorten(name);
+  if (split.suffix.empty()) return name;
+  return brief ? name.append(split.suffix)
+               : name.append(" [clone ").append(split.suffix).append("]");
+}
+
+}  // namespace ringside::symbols
