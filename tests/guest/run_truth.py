@@ -9,78 +9,32 @@ Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2
 import argparse
 import os
 import pathlib
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 
 import folded
+import launched
 import machine
 import report_totals
 import truth
 
 
-class Failed(Exception):
-    """A step failed; the message is what to tell."""
-
-
-def qemu_command(options, folder):
-    return machine.BASE + ["-smp", str(options.cpus), "-m", "256", "-serial", "stdio", "-kernel", str(options.kernel),
-                           "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-pidfile", str(folder / "qemu.pid"),
-                           "-append", f"workload={options.workload} seconds=0"]
-
-
 def record(options, folder, deadline):
-    """Records; returns what ringside said. More samples are taken than needed, for a few may be lost or idle."""
-    recording = folder / "ringside.data"
-    command = [options.ringside, "record", "--samples", str(options.busy + options.busy // 50),
-               "--interval", str(options.interval), "--after", "ringside-demo: ready", "-o", str(recording),
-               "--then-quit", *options.record_option, "--", *qemu_command(options, folder)]
-    log = folder / "record.log"
-    with open(log, "wb") as log_file:
-        process = subprocess.Popen(command, cwd=folder, env=machine.private_environment(folder), stdout=log_file,
-                                   stdin=subprocess.DEVNULL, stderr=log_file, start_new_session=True)
-        try:
-            process.wait(max(1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired as error:
-            raise Failed(f"ringside record took too long; it said: {_tail(log)}") from error
-        finally:
-            _end(process, folder / "qemu.pid")
-    if process.returncode:
-        raise Failed(f"ringside record ended with status {process.returncode}; it said: {_tail(log)}")
-    return recording
-
-
-def _end(process, pid_file):
-    """Ends ringside by its process id and, should it have left QEMU behind, QEMU by its own."""
-    machine.end_process(process)
-    try:
-        qemu = int(pid_file.read_text())
-        if b"-pidfile\0" + os.fsencode(pid_file) in pathlib.Path(f"/proc/{qemu}/cmdline").read_bytes():
-            os.kill(qemu, signal.SIGKILL)
-    except (OSError, ValueError):
-        pass  # QEMU removes the file when it ends
-
-
-def _tail(path):
-    return path.read_text(errors="replace")[-1500:].strip() or "nothing"
-
-
-def read_back(options, deadline, *arguments):
-    """What a verb of ringside's prints about the recording."""
-    result = subprocess.run([options.ringside, *arguments], stdin=subprocess.DEVNULL, check=False, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=max(1, deadline - time.monotonic()))
-    if result.returncode:
-        raise Failed(f"ringside {arguments[0]} ended with status {result.returncode}: {result.stderr[-800:]}")
-    return result.stdout
+    """Records some more samples than are needed, for a few may be lost."""
+    qemu = machine.BASE + ["-smp", str(options.cpus), "-m", "256", "-serial", "stdio",
+                           "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel),
+                           "-append", f"workload={options.workload} seconds=0"]
+    how = ["--samples", str(options.busy + options.busy // 50), "--interval", f"{options.interval:g}",
+           "--after", "ringside-demo: ready", *options.record_option]
+    return launched.record(options.ringside, how, qemu, folder, deadline)
 
 
 def run(options, folder):
     deadline = time.monotonic() + options.limit
     recording = record(options, folder, deadline)
-    profile = read_back(options, deadline, "export", "--format", "folded", "-i", str(recording), "-o", "-")
-    report = read_back(options, deadline, "report", "--stdio", "-i", str(recording))
+    profile = launched.folded_text(options.ringside, recording, deadline)
+    report = launched.read_back(options.ringside, deadline, "report", "--stdio", "-i", str(recording))
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
         name = f"{options.workload}-{options.kernel.stem}-{options.cpus}"
@@ -115,7 +69,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ringside-truth-") as folder:
         try:
             return run(options, pathlib.Path(folder))
-        except (Failed, OSError, ValueError, subprocess.TimeoutExpired) as error:
+        except (launched.Failed, OSError, ValueError) as error:
             print(f"FAILED: {error}")
             return 1
 

@@ -1,0 +1,64 @@
+"""Runs `ringside record OPTIONS -- qemu-system-x86_64 …` to its end, and ringside's readers on what it recorded."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import machine
+
+
+class Failed(Exception):
+    """A step failed; the message is what to tell."""
+
+
+def record(ringside, options, qemu, folder, deadline):
+    """Records into the folder and returns the recording's path. qemu: the command without -pidfile."""
+    recording, log, pid_file = folder / "ringside.data", folder / "record.log", folder / "qemu.pid"
+    command = [ringside, "record", *options, "-o", str(recording), "--then-quit", "--", *qemu,
+               "-pidfile", str(pid_file)]
+    with open(log, "wb") as log_file:
+        process = subprocess.Popen(command, cwd=folder, env=machine.private_environment(folder), stdout=log_file,
+                                   stdin=subprocess.DEVNULL, stderr=log_file, start_new_session=True)
+        try:
+            process.wait(max(1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            raise Failed(f"ringside record took too long; it said: {_tail(log)}") from error
+        finally:
+            _end(process, pid_file)
+    if process.returncode:
+        raise Failed(f"ringside record ended with status {process.returncode}; it said: {_tail(log)}")
+    return recording
+
+
+def _end(process, pid_file):
+    """Ends ringside by its process id and, should it have left QEMU behind, QEMU by its own."""
+    machine.end_process(process)
+    try:
+        qemu = int(pid_file.read_text())
+        if b"-pidfile\0" + os.fsencode(pid_file) in pathlib.Path(f"/proc/{qemu}/cmdline").read_bytes():
+            os.kill(qemu, signal.SIGKILL)
+    except (OSError, ValueError):
+        pass  # QEMU removes the file when it ends
+
+
+def _tail(path):
+    return path.read_text(errors="replace")[-1500:].strip() or "nothing"
+
+
+def read_back(ringside, deadline, *arguments):
+    """What a verb of ringside's prints."""
+    try:
+        result = subprocess.run([ringside, *arguments], stdin=subprocess.DEVNULL, check=False, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                timeout=max(1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired as error:
+        raise Failed(f"ringside {arguments[0]} took too long") from error
+    if result.returncode:
+        raise Failed(f"ringside {arguments[0]} ended with status {result.returncode}: {result.stderr[-800:]}")
+    return result.stdout
+
+
+def folded_text(ringside, recording, deadline):
+    """The recording's folded stacks."""
+    return read_back(ringside, deadline, "export", "--format", "folded", "-i", str(recording), "-o", "-")
