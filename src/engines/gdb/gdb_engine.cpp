@@ -1,0 +1,91 @@
+#include "engines/gdb/gdb_engine.h"
+
+#include "engines/gdb/handshake.h"
+#include "engines/gdb/sampler.h"
+
+namespace ringside::engines::gdb {
+
+GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version)
+    : stub_(std::move(stub)),
+      inventory_(std::move(inventory)),
+      reads_(memory_reads_of(stub_->traits(), inventory_.has_x)),
+      qemu_version_(std::move(qemu_version)),
+      hold_(hold_point_from_environment()) {}
+
+Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket, const Options& options) {
+  std::unique_ptr<Guardian> guardian;
+  if (options.guardian) {
+    RINGSIDE_ASSIGN(guardian, Guardian::start(socket.get()));
+  }
+  Connection connection(std::move(socket));
+  RINGSIDE_ASSIGN(Greeting greeting, shake_hands(connection, guardian.get(),
+                                                 options.guest_was_running, options.timeout));
+  auto stub = std::make_unique<Stub>(std::move(connection), greeting.traits, std::move(guardian),
+                                     options.timeout);
+  stub->adopt(greeting.guest_was_running ? Stub::Owner::kUs : Stub::Owner::kUser);
+  // On an error the stub's destructor lets the guest run again.
+  RINGSIDE_ASSIGN(Inventory inventory, take_inventory(*stub, greeting.describes_registers));
+  if (greeting.guest_was_running) RINGSIDE_TRY(stub->resume());
+  return std::unique_ptr<GdbEngine>(
+      new GdbEngine(std::move(stub), std::move(inventory), std::move(greeting.qemu_version)));
+}
+
+Result<bool> GdbEngine::guest_is_running() {
+  RINGSIDE_TRY(stub_->notice_stops());
+  if (stub_->stopped_by() != Stub::Owner::kUser) return true;
+  Batch batch;
+  batch.add("qAttached");
+  RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
+  // If it was our request that stopped the guest, its user had resumed it.
+  if (stopped.ours) RINGSIDE_TRY(stub_->resume());
+  return stopped.ours;
+}
+
+Result<Tick> GdbEngine::tick(const TickPlan& plan) {
+  RINGSIDE_TRY(stub_->notice_stops());
+  if (stub_->stopped_by() == Stub::Owner::kUser) return Tick{};
+  const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
+  return Sampler(*stub_, inventory_, reads_).run(plan, hold);
+}
+
+Result<void> GdbEngine::with_memory(const std::function<Result<void>(const ReadMemory&)>& read) {
+  Batch batch;
+  batch.add("qAttached");
+  RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
+  auto result = read([this](VcpuId vcpu, GuestVirt address, std::span<std::byte> destination) {
+    return read_memory(vcpu, address, destination);
+  });
+  if (stub_->stopped_by() == Stub::Owner::kUs) RINGSIDE_TRY(stub_->resume());
+  return result;
+}
+
+Result<std::size_t> GdbEngine::read_memory(VcpuId vcpu, GuestVirt address,
+                                           std::span<std::byte> destination) {
+  if (vcpu.value >= inventory_.threads.size())
+    return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  // As many requests at once as answers fit into socket buffers without much waiting.
+  constexpr std::size_t kAtOnce = 256 * 1024;
+  std::size_t done = 0;
+  while (done < destination.size()) {
+    const std::size_t size = std::min(kAtOnce, destination.size() - done);
+    Batch batch;
+    const std::string& name = inventory_.threads[vcpu.value].name;
+    if (!name.empty()) batch.add("Hg" + name);
+    const std::size_t first = batch.size();
+    std::vector<std::size_t> sizes;
+    for_each_chunk(address + done, size, reads_.chunk, [&](GuestVirt at, std::size_t step) {
+      batch.add(memory_request(reads_, at, step));
+      sizes.push_back(step);
+    });
+    RINGSIDE_ASSIGN(const auto replies, stub_->exchange(batch));
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const std::size_t got =
+          decode_memory(reads_, replies[first + i], destination.subspan(done, sizes[i]));
+      done += got;
+      if (got < sizes[i]) return done;
+    }
+  }
+  return done;
+}
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/fd.h"
+#include "engines/engine.h"
+#include "engines/gdb/inventory.h"
+#include "engines/gdb/memory_reads.h"
+#include "engines/gdb/stub.h"
+
+namespace ringside::engines::gdb {
+
+struct Options {
+  // For one answer, and for the guest to stop.
+  std::chrono::milliseconds timeout{2000};
+  // Whether the guest ran before the socket was connected, where the caller knows it (from QMP).
+  // QEMU from 8.1 on does not tell.
+  std::optional<bool> guest_was_running;
+  // A process that lets the guest run again if this one is killed. Without: for tests.
+  bool guardian = true;
+};
+
+// Captures through a gdb remote stub: QEMU's -gdb or -s, or any other stub of the protocol, which
+// then costs a round trip for each request. One thread uses it.
+class GdbEngine final : public Engine {
+ public:
+  // `socket` is a connected stream socket; it must be new, because the guest's state before the
+  // connection is read from the first bytes that come. Call it before threads are made: it forks.
+  // Afterwards the guest runs, except where its user had paused it. Errors: kProtocol and kTimeout
+  // for what is not a gdb stub, kClosed, kUnsupported for other architectures than x86_64.
+  [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> attach(UniqueFd socket,
+                                                                 const Options& options = {});
+  // Detaches; the guest runs, except where its user has paused it.
+  ~GdbEngine() override = default;
+
+  [[nodiscard]] Arch arch() const override { return inventory_.layout.arch(); }
+  [[nodiscard]] std::size_t vcpu_count() const override { return inventory_.threads.size(); }
+  [[nodiscard]] Result<bool> guest_is_running() override;
+  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
+  // Where the guest's user has stopped it, `read` is called and the guest stays stopped.
+  [[nodiscard]] Result<void> with_memory(
+      const std::function<Result<void>(const ReadMemory&)>& read) override;
+
+  // "7.2.22 (Debian …)", empty for a stub that is not QEMU's.
+  [[nodiscard]] const std::string& qemu_version() const { return qemu_version_; }
+  [[nodiscard]] pid_t guardian_pid() const { return stub_->guardian_pid(); }
+
+ private:
+  GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version);
+  [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
+                                                std::span<std::byte> destination);
+
+  std::unique_ptr<Stub> stub_;
+  Inventory inventory_;
+  MemoryReads reads_;
+  std::string qemu_version_;
+  HoldPoint hold_;
+  std::uint64_t ticks_ = 0;
+};
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,168 @@
+#include "engines/gdb/guardian.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "base/clock.h"
+
+namespace ringside::engines::gdb {
+
+struct Guardian::Shared {
+  std::atomic<int> state;
+  std::atomic<std::size_t> farewell_size;
+  char farewell[32];
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+namespace {
+
+constexpr std::string_view kQemuFarewell{"\x03#00$D;1#b0"};
+constexpr std::uint64_t kPatienceNs = 500'000'000;
+constexpr int kFirstFree = 5;  // 0 to 2: /dev/null, 3: link, 4: socket
+
+// Puts the two descriptors at 3 (link) and 4 (socket), /dev/null at 0 to 2, and closes all others.
+void keep_only(int link, int socket) {
+  const int high_link = ::fcntl(link, F_DUPFD, 16);
+  const int high_socket = ::fcntl(socket, F_DUPFD, 16);
+  ::dup2(high_link, 3);
+  ::dup2(high_socket, 4);
+  const int null = ::open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
+  ::close_range(kFirstFree, ~0u, 0);
+}
+
+// Reads what waits in the socket; true if a stop reply is in it.
+bool stop_reply_within(int socket, int timeout_ms) {
+  pollfd poll_fd{socket, POLLIN, 0};
+  if (::poll(&poll_fd, 1, timeout_ms) <= 0) return false;
+  char bytes[512];
+  const ssize_t got = ::recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT);
+  for (ssize_t i = 0; i + 1 < got; ++i) {
+    if (bytes[i] == '$' && (bytes[i + 1] == 'T' || bytes[i + 1] == 'S')) return true;
+  }
+  return false;
+}
+
+// Sends the farewell and reads until its answer, so that the stub, which may be blocked writing
+// replies that nobody reads, gets to it.
+void say_farewell(int socket, const char* farewell, std::size_t size) {
+  const std::uint64_t deadline = monotonic_ns() + kPatienceNs;
+  constexpr char kOk[] = "$OK#9a";
+  char tail[sizeof(kOk) - 1] = {};
+  std::size_t sent = 0;
+  for (;;) {
+    const std::uint64_t now = monotonic_ns();
+    if (now >= deadline) return;
+    const short events = sent < size ? POLLIN | POLLOUT : POLLIN;
+    pollfd poll_fd{socket, events, 0};
+    if (::poll(&poll_fd, 1, static_cast<int>((deadline - now) / 1'000'000 + 1)) <= 0) return;
+    if (sent < size) {
+      const ssize_t put = ::send(socket, farewell + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (put > 0) sent += static_cast<std::size_t>(put);
+      if (put < 0 && errno != EAGAIN) return;
+    }
+    char bytes[4096];
+    const ssize_t got = ::recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT);
+    if (got == 0) return;
+    for (ssize_t i = 0; i < got; ++i) {
+      std::memmove(tail, tail + 1, sizeof(tail) - 1);
+      tail[sizeof(tail) - 1] = bytes[i];
+      if (sent == size && std::memcmp(tail, kOk, sizeof(tail)) == 0 && i + 1 == got) return;
+    }
+  }
+}
+
+bool must_resume(GuestState state, int socket) {
+  switch (state) {
+    case GuestState::kUnknown:
+      return stop_reply_within(socket, 200);
+    case GuestState::kRunning:
+      return !stop_reply_within(socket, 0);
+    case GuestState::kOurs:
+      return true;
+    case GuestState::kPaused:
+      break;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Guardian::watch(Shared* shared, int socket, int link) {
+  ::setsid();
+  ::prctl(PR_SET_NAME, "ringside-guard");
+  keep_only(link, socket);
+  if (::chdir("/") != 0) ::_exit(1);
+  char goodbye = 0;
+  ssize_t got;
+  do {
+    got = ::read(3, &goodbye, 1);
+  } while (got < 0 && errno == EINTR);
+  if (got == 0 && must_resume(static_cast<GuestState>(shared->state.load()), 4))
+    say_farewell(4, shared->farewell, shared->farewell_size.load());
+  ::_exit(0);
+}
+
+Result<std::unique_ptr<Guardian>> Guardian::start(int socket) {
+  void* memory =
+      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return fail_errno("shared memory for the guardian process");
+  auto* shared = new (memory) Shared{};
+  shared->farewell_size = kQemuFarewell.copy(shared->farewell, sizeof(shared->farewell));
+  // A pair of sockets and not a pipe, so that a goodbye to a guardian that was killed raises no
+  // SIGPIPE.
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    const int error = errno;
+    ::munmap(memory, sizeof(Shared));
+    return fail_errno("socket pair for the guardian process", error);
+  }
+  UniqueFd read_end(ends[0]);
+  UniqueFd write_end(ends[1]);
+  // The guardian inherits the blocked signals: nothing but SIGKILL ends it.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const pid_t pid = ::fork();
+  const int error = errno;
+  if (pid == 0) watch(shared, socket, read_end.get());
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (pid < 0) {
+    ::munmap(memory, sizeof(Shared));
+    return fail_errno("cannot start the guardian process", error);
+  }
+  return std::unique_ptr<Guardian>(new Guardian(shared, std::move(write_end), pid));
+}
+
+Guardian::~Guardian() {
+  const char goodbye = 'q';
+  (void)::send(link_.get(), &goodbye, 1, MSG_NOSIGNAL);
+  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  ::munmap(shared_, sizeof(Shared));
+}
+
+void Guardian::set_state(GuestState state) { shared_->state.store(static_cast<int>(state)); }
+
+GuestState Guardian::state() const { return static_cast<GuestState>(shared_->state.load()); }
+
+void Guardian::set_farewell(std::string_view bytes) {
+  // Empty in between, so that the guardian never sends half of two.
+  shared_->farewell_size.store(0);
+  const std::size_t size = std::min(bytes.size(), sizeof(shared_->farewell));
+  std::memcpy(shared_->farewell, bytes.data(), size);
+  shared_->farewell_size.store(size);
+}
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,126 @@
+#include "engines/gdb/handshake.h"
+
+#include <charconv>
+
+#include "engines/gdb/hex.h"
+#include "engines/gdb/packet.h"
+
+namespace ringside::engines::gdb {
+namespace {
+
+class Handshake {
+ public:
+  Handshake(Connection& connection, std::chrono::milliseconds timeout)
+      : connection_(connection), end_(Clock::now() + timeout) {}
+
+  // The answer to one request; stop replies in front of it are noted.
+  Result<std::string> request(std::string_view payload) {
+    std::string bytes;
+    append_packet(bytes, payload);
+    RINGSIDE_TRY(connection_.send(bytes, end_));
+    for (;;) {
+      RINGSIDE_ASSIGN(std::string reply, connection_.receive(end_));
+      if (is_exit_reply(reply))
+        return fail(ErrorCode::kClosed, "the guest has ended already (the gdb stub says '{}')",
+                    excerpt_of(reply));
+      if (!is_stop_reply(reply)) return reply;
+      saw_stop_reply_ = true;
+    }
+  }
+
+  // The text that a monitor command prints, empty where the stub has no monitor.
+  Result<std::string> monitor(std::string_view command) {
+    std::string text;
+    auto reply = request("qRcmd," + encode_hex_text(command));
+    while (reply && reply->size() > 1 && reply->front() == 'O' && *reply != "OK") {
+      text += decode_hex_text(std::string_view(*reply).substr(1));
+      reply = connection_.receive(end_);
+    }
+    if (!reply) return reply;
+    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+    return text;
+  }
+
+  [[nodiscard]] bool saw_stop_reply() const { return saw_stop_reply_; }
+
+ private:
+  Connection& connection_;
+  Clock::time_point end_;
+  bool saw_stop_reply_ = false;
+};
+
+void read_supported(std::string_view reply, StubTraits& traits, bool& no_ack, bool& describes) {
+  while (!reply.empty()) {
+    const std::size_t end = reply.find(';');
+    const std::string_view feature = reply.substr(0, end);
+    if (feature.starts_with("PacketSize=")) {
+      if (const auto size = parse_hex_number(feature.substr(11)); size && *size >= 64)
+        traits.packet_size = std::min<std::size_t>(*size, kMaxBody);
+    }
+    no_ack |= feature == "QStartNoAckMode+";
+    describes |= feature == "qXfer:features:read+";
+    traits.multiprocess |= feature == "multiprocess+";
+    reply.remove_prefix(end == reply.npos ? reply.size() : end + 1);
+  }
+}
+
+constexpr std::string_view kStatus = "VM status: ";
+
+bool was_running(const Greeting& greeting, bool saw_stop_reply, std::string_view status) {
+  if (saw_stop_reply || !greeting.traits.qemu) return true;
+  if (status != "VM status: paused") return status.starts_with("VM status: running");
+  return version_at_least(greeting.qemu_version, 8, 1);
+}
+
+}  // namespace
+
+bool version_at_least(const std::string& version, unsigned major, unsigned minor) {
+  unsigned numbers[2] = {0, 0};
+  const char* at = version.data();
+  const char* const end = version.data() + version.size();
+  for (unsigned& number : numbers) {
+    const auto parsed = std::from_chars(at, end, number);
+    if (parsed.ec != std::errc{}) return false;
+    at = parsed.ptr == end ? end : parsed.ptr + 1;
+  }
+  return numbers[0] != major ? numbers[0] > major : numbers[1] >= minor;
+}
+
+Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
+                             std::optional<bool> known_running, std::chrono::milliseconds timeout) {
+  Greeting greeting;
+  StubTraits& traits = greeting.traits;
+  Handshake handshake(connection, timeout);
+  const auto supported = handshake.request("qSupported:multiprocess+;xmlRegisters=i386");
+  if (!supported) {
+    if (supported.error().code == ErrorCode::kTimeout)
+      return fail(ErrorCode::kTimeout,
+                  "no gdb stub answers at this address: {}; is another debugger attached to it?",
+                  supported.error().message);
+    return tl::unexpected<Error>(supported.error());
+  }
+  if (guardian != nullptr && handshake.saw_stop_reply()) guardian->set_state(GuestState::kOurs);
+  bool no_ack = false;
+  read_supported(*supported, traits, no_ack, greeting.describes_registers);
+  if (no_ack) {
+    const auto reply = handshake.request("QStartNoAckMode");
+    if (!reply) return tl::unexpected<Error>(reply.error());
+    traits.acknowledges = *reply != "OK";
+    connection.set_acknowledging(traits.acknowledges);
+  }
+  RINGSIDE_ASSIGN(const std::string status, handshake.monitor("info status"));
+  traits.qemu = status.starts_with(kStatus);
+  traits.pipelines = traits.qemu;
+  if (traits.qemu) {
+    RINGSIDE_ASSIGN(greeting.qemu_version, handshake.monitor("info version"));
+  }
+  greeting.guest_was_running =
+      known_running.value_or(was_running(greeting, handshake.saw_stop_reply(), status));
+  if (guardian != nullptr) {
+    guardian->set_state(greeting.guest_was_running ? GuestState::kOurs : GuestState::kPaused);
+    if (!traits.multiprocess) guardian->set_farewell("\x03#00$D#44");
+  }
+  return greeting;
+}
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "engines/gdb/connection.h"
+#include "engines/gdb/guardian.h"
+#include "engines/gdb/stub.h"
+
+namespace ringside::engines::gdb {
+
+// What a handshake leaves behind; the guest stands still.
+struct Greeting {
+  StubTraits traits;
+  bool guest_was_running = true;
+  bool describes_registers = false;  // it offers qXfer:features:read
+  std::string qemu_version;          // "7.2.22 (Debian …)", empty for other stubs
+};
+
+// The first exchange with whatever is at the other end of a socket.
+//
+// Enters: a fresh connection. Leaves: what the stub can do, and whether the guest ran. The latter
+// is the hard part: QEMU stops the guest when a client connects. Up to 8.0 it then sends a stop
+// reply that nobody asked for, but only if the guest had been running (gdbstub.c, gdb_chr_event and
+// gdb_vm_state_change; found on 7.2). From 8.1 on it sends stop replies only where the protocol
+// allows them, so a guest that its user had paused and a running one look alike, except for the
+// text of "info status": "paused" is both, "paused (prelaunch)" and the like are the user's.
+// `was_running` overrides what is found, for callers that asked QMP before they connected.
+[[nodiscard]] Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
+                                           std::optional<bool> was_running,
+                                           std::chrono::milliseconds timeout);
+
+// Whether a text as "7.2.22 (Debian …)" is at least this version.
+[[nodiscard]] bool version_at_least(const std::string& version, unsigned major, unsigned minor);
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/types.h"
+#include "engines/gdb/target_description.h"
+#include "wire/registers.h"
+
+namespace ringside::engines::gdb {
+
+// Where a stub keeps the registers that a capture carries.
+//
+// Enters: a target description and the length of one `g` reply. Leaves: for each of our registers
+// its place in `g`, or its number for `p`. The hard part is that a description lists more registers
+// than `g` holds (QEMU puts what is beyond its core registers, as aarch64's system registers, into
+// `p` only) and does not say which: `g` is the registers in the order of their numbers, without
+// gaps, as far as it goes.
+class RegisterLayout {
+ public:
+  // Errors: kUnsupported for an architecture without a register table, kFormat if the program
+  // counter or the stack pointer is missing.
+  [[nodiscard]] static Result<RegisterLayout> from_description(const TargetDescription& description,
+                                                               std::size_t g_bytes);
+  // For stubs that describe nothing: what gdb itself assumes, guessed from the length of `g`.
+  [[nodiscard]] static Result<RegisterLayout> fallback(std::size_t g_bytes);
+
+  [[nodiscard]] Arch arch() const { return arch_; }
+  // Numbers of the registers that `g` does not hold, for one `p` request each.
+  [[nodiscard]] std::vector<std::uint32_t> numbers_for_p() const;
+
+  // Decodes a `g` reply (hexadecimal) into `registers`. Bytes that are "xx" stay unread.
+  void decode_g(std::string_view hex, wire::Registers& registers) const;
+  // Decodes the reply to `p` of the n-th of numbers_for_p().
+  void decode_p(std::size_t n, std::string_view hex, wire::Registers& registers) const;
+
+ private:
+  struct Place {
+    std::uint8_t id;       // wire register number
+    std::uint32_t offset;  // in `g`, bytes
+    std::uint32_t size;    // bytes
+    std::uint32_t number;  // for `p`
+  };
+  [[nodiscard]] static bool decode(std::string_view hex, const Place& place,
+                                   wire::Registers& registers);
+
+  Arch arch_ = Arch::kUnknown;
+  std::vector<Place> in_g_;
+  std::vector<Place> by_number_;
+};
+
+// Who runs on a vCPU with these registers. kFirmware before paging is on: BIOS, boot loader, the
+// first instructions of a kernel.
+[[nodiscard]] PrivilegeLevel privilege_level_of(Arch arch, const wire::Registers& registers);
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,211 @@
+#include "engines/gdb/sampler.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/clock.h"
+#include "engines/gdb/register_layout.h"
+#include "engines/gdb/thread_info.h"
+
+namespace ringside::engines::gdb {
+namespace {
+
+constexpr std::size_t kNoVcpu = static_cast<std::size_t>(-1);
+
+}  // namespace
+
+Sampler::Sampler(Stub& stub, const Inventory& inventory, const MemoryReads& reads)
+    : stub_(stub), inventory_(inventory), reads_(reads), selected_(kNoVcpu) {}
+
+void Sampler::add(std::string_view request, Expected expected) {
+  batch_.add(request);
+  expected_.push_back(expected);
+}
+
+// `Hg`, where the stub's general thread is another one.
+void Sampler::select(std::size_t index) {
+  if (selected_ == index) return;
+  selected_ = index;
+  if (const std::string& name = vcpus_[index].thread->name; !name.empty())
+    add("Hg" + name, {Expected::What::kNothing, index});
+}
+
+void Sampler::request_registers() {
+  for (std::size_t i = 0; i < vcpus_.size(); ++i) {
+    if (vcpus_[i].plan == nullptr) continue;
+    select(i);
+    add("g", {Expected::What::kRegisters, i});
+    const auto numbers = inventory_.layout.numbers_for_p();
+    for (std::size_t n = 0; n < numbers.size(); ++n)
+      add(fmt::format("p{:x}", numbers[n]), {Expected::What::kRegister, i, n});
+    if (const std::string& name = vcpus_[i].thread->name; !name.empty())
+      add("qThreadExtraInfo," + name, {Expected::What::kExtra, i});
+  }
+}
+
+void Sampler::take_registers(const std::vector<std::string>& replies, const TickPlan& plan) {
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const Expected& expected = expected_[i];
+    Vcpu& vcpu = vcpus_[expected.vcpu];
+    wire::Registers& registers = vcpu.capture.registers;
+    switch (expected.what) {
+      case Expected::What::kRegisters:
+        inventory_.layout.decode_g(replies[i], registers);
+        break;
+      case Expected::What::kRegister:
+        inventory_.layout.decode_p(expected.index, replies[i], registers);
+        break;
+      case Expected::What::kExtra:
+        if (parse_thread_extra(replies[i]).halted)
+          vcpu.capture.disposition = wire::Disposition::kIdle;
+        break;
+      default:
+        break;
+    }
+  }
+  for (Vcpu& vcpu : vcpus_) classify(vcpu, plan);
+}
+
+void Sampler::classify(Vcpu& vcpu, const TickPlan& plan) {
+  wire::Capture& capture = vcpu.capture;
+  if (vcpu.plan == nullptr) return;
+  if (!capture.registers.has(wire::x86_64::kRip) || !capture.registers.has(wire::x86_64::kRsp)) {
+    capture.disposition = wire::Disposition::kFailed;
+    return;
+  }
+  capture.level = privilege_level_of(capture.arch, capture.registers);
+  if (capture.disposition == wire::Disposition::kIdle) return;
+  const bool user = capture.level == PrivilegeLevel::kUser;
+  if (user ? !plan.user : !plan.kernel) {
+    capture.disposition = wire::Disposition::kSkipped;
+    return;
+  }
+  // Firmware is one frame: none of its memory is needed.
+  if (capture.level == PrivilegeLevel::kFirmware) return;
+  vcpu.recipe.emplace(vcpu.plan->recipe, capture.registers,
+                      user ? vcpu.plan->user_budget : vcpu.plan->kernel_budget);
+}
+
+// Lets the recipe of one vCPU run up to its next load; false when it has ended.
+bool Sampler::advance(std::size_t index) {
+  Vcpu& vcpu = vcpus_[index];
+  while (const auto request = vcpu.recipe->next()) {
+    select(index);
+    if (request->is_load) {
+      add(memory_request(reads_, request->address, request->size), {Expected::What::kLoad, index});
+      return true;
+    }
+    const auto piece = static_cast<std::uint32_t>(vcpu.capture.pieces.size());
+    vcpu.capture.pieces.push_back({request->address, request->why, request->size, 0, 0});
+    for_each_chunk(request->address, request->size, reads_.chunk,
+                   [&](GuestVirt address, std::size_t size) {
+                     add(memory_request(reads_, address, size),
+                         {Expected::What::kCopy, index, vcpu.copies.size()});
+                     vcpu.copies.push_back({address, static_cast<std::uint32_t>(size), piece, {}});
+                   });
+  }
+  vcpu.recipe.reset();
+  return false;
+}
+
+// Collects the reads of all vCPUs, first those of the vCPU that is selected. True if a recipe waits
+// for a load, so that another wave follows.
+bool Sampler::build_wave() {
+  batch_.clear();
+  expected_.clear();
+  bool waits = false;
+  const std::size_t first = selected_ == kNoVcpu ? 0 : selected_;
+  for (std::size_t i = 0; i < vcpus_.size(); ++i) {
+    const std::size_t index = (first + i) % vcpus_.size();
+    if (vcpus_[index].recipe) waits |= advance(index);
+  }
+  return waits;
+}
+
+void Sampler::take_wave(std::vector<std::string>& replies) {
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    const Expected& expected = expected_[i];
+    Vcpu& vcpu = vcpus_[expected.vcpu];
+    if (expected.what == Expected::What::kCopy) {
+      vcpu.copies[expected.index].reply = std::move(replies[i]);
+    } else if (expected.what == Expected::What::kLoad) {
+      std::array<std::byte, 8> bytes{};
+      if (decode_memory(reads_, replies[i], bytes) == bytes.size()) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, bytes.data(), sizeof(value));
+        vcpu.recipe->loaded(value);
+      } else {
+        vcpu.recipe->loaded(std::nullopt);
+      }
+    }
+  }
+}
+
+Result<void> Sampler::run_waves() {
+  for (;;) {
+    const bool more = build_wave();
+    if (batch_.empty()) return stub_.resume();
+    RINGSIDE_ASSIGN(auto replies,
+                    more ? stub_.exchange(batch_) : stub_.exchange_and_resume(batch_));
+    take_wave(replies);
+    if (!more) return {};
+  }
+}
+
+// A piece ends where its first chunk comes short.
+void Sampler::decode_copies(Vcpu& vcpu) const {
+  wire::Capture& capture = vcpu.capture;
+  std::size_t total = 0;
+  for (const RawCopy& copy : vcpu.copies) total += copy.size;
+  capture.bytes.resize(total);
+  std::uint32_t at = 0;
+  std::size_t next = 0;
+  for (std::uint32_t i = 0; i < capture.pieces.size(); ++i) {
+    wire::MemoryPiece& piece = capture.pieces[i];
+    piece.offset = at;
+    bool ended = false;
+    for (; next < vcpu.copies.size() && vcpu.copies[next].piece == i; ++next) {
+      if (ended) continue;
+      const RawCopy& copy = vcpu.copies[next];
+      const auto got = static_cast<std::uint32_t>(
+          decode_memory(reads_, copy.reply, std::span(capture.bytes).subspan(at, copy.size)));
+      at += got;
+      piece.size += got;
+      ended = got < copy.size;
+    }
+  }
+  capture.bytes.resize(at);
+}
+
+Result<Tick> Sampler::run(const TickPlan& plan, HoldPoint hold) {
+  for (std::size_t i = 0; i < inventory_.threads.size(); ++i) {
+    const bool wanted = i < plan.vcpus.size() && plan.vcpus[i].wanted;
+    Vcpu vcpu{&inventory_.threads[i], wanted ? &plan.vcpus[i] : nullptr, {}, {}, {}};
+    vcpu.capture.vcpu = inventory_.threads[i].vcpu;
+    vcpu.capture.arch = inventory_.layout.arch();
+    if (!wanted) vcpu.capture.disposition = wire::Disposition::kSkipped;
+    vcpus_.push_back(std::move(vcpu));
+  }
+  request_registers();
+  // Nothing wanted: the guest need not stop.
+  if (!batch_.empty()) {
+    RINGSIDE_ASSIGN(const auto stopped, stub_.stop(batch_, hold));
+    if (!stopped.ours) return Tick{};
+    take_registers(stopped.replies, plan);
+    RINGSIDE_TRY(run_waves());
+    const std::uint64_t pause = monotonic_ns() - stopped.asked_ns;
+    for (Vcpu& vcpu : vcpus_) {
+      vcpu.capture.host_time_ns = stopped.stopped_ns;
+      vcpu.capture.pause_ns = pause;
+    }
+  }
+  Tick tick;
+  for (Vcpu& vcpu : vcpus_) {
+    decode_copies(vcpu);
+    tick.pause_ns = vcpu.capture.pause_ns;
+    tick.captures.push_back(std::move(vcpu.capture));
+  }
+  return tick;
+}
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engines/engine.h"
+#include "engines/gdb/inventory.h"
+#include "engines/gdb/memory_reads.h"
+#include "engines/gdb/stub.h"
+#include "wire/capture.h"
+#include "wire/recipe.h"
+
+namespace ringside::engines::gdb {
+
+// One tick. Enters: the plan. Leaves: a capture for each vCPU.
+//
+// What is hard is to need few round trips, because the guest stands still for each: a round trip is
+// 20 to 60 µs, an answer 5 to 10. The stop, all registers and all halted states go out in one
+// write. Then come waves: the recipes of all vCPUs run as far as their next load, and all reads
+// that they want go out in one write. The wave after which no recipe waits for a load carries the
+// resume in the same write. Copied memory stays hexadecimal until the guest runs again.
+class Sampler {
+ public:
+  Sampler(Stub& stub, const Inventory& inventory, const MemoryReads& reads);
+
+  [[nodiscard]] Result<Tick> run(const TickPlan& plan, HoldPoint hold);
+
+ private:
+  struct RawCopy {
+    GuestVirt address;
+    std::uint32_t size;
+    std::uint32_t piece;
+    std::string reply;
+  };
+  struct Vcpu {
+    const VcpuThread* thread;
+    const VcpuPlan* plan;  // null: not wanted
+    wire::Capture capture;
+    std::optional<wire::RecipeRun> recipe;  // while it runs
+    std::vector<RawCopy> copies;
+  };
+  // Where an answer of the batch that is under way belongs.
+  struct Expected {
+    enum class What { kNothing, kRegisters, kRegister, kExtra, kLoad, kCopy } what;
+    std::size_t vcpu = 0;
+    std::size_t index = 0;  // of the copy, or of the register in numbers_for_p()
+  };
+
+  void request_registers();
+  void take_registers(const std::vector<std::string>& replies, const TickPlan& plan);
+  static void classify(Vcpu& vcpu, const TickPlan& plan);
+  [[nodiscard]] Result<void> run_waves();
+  [[nodiscard]] bool build_wave();
+  bool advance(std::size_t index);
+  void take_wave(std::vector<std::string>& replies);
+  void select(std::size_t index);
+  void add(std::string_view request, Expected expected);
+  void decode_copies(Vcpu& vcpu) const;
+
+  Stub& stub_;
+  const Inventory& inventory_;
+  const MemoryReads& reads_;
+  std::vector<Vcpu> vcpus_;
+  Batch batch_;
+  std::vector<Expected> expected_;
+  std::size_t selected_;
+};
+
+}  // namespace ringside::engines::gdb

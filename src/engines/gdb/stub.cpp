@@ -1,0 +1,275 @@
+#include "engines/gdb/stub.h"
+
+#include "base/clock.h"
+#include "engines/gdb/packet.h"
+
+namespace ringside::engines::gdb {
+namespace {
+
+constexpr std::string_view kInterrupt{"\x03"};
+constexpr std::string_view kContinue = "$c#63";
+constexpr std::string_view kCurrentThread = "$qC#b4";
+// Between two requests the answer comes after 20 to 200 µs.
+constexpr std::chrono::microseconds kSpin{150};
+
+bool is_console_output(std::string_view reply) {
+  return reply.size() > 1 && reply.front() == 'O' && reply != "OK";
+}
+
+tl::unexpected<Error> guest_ended(std::string_view reply) {
+  return fail(ErrorCode::kClosed, "the guest has ended (the gdb stub says '{}')",
+              excerpt_of(reply));
+}
+
+}  // namespace
+
+void Batch::add(std::string_view payload) {
+  append_packet(bytes_, payload);
+  ends_.push_back(bytes_.size());
+}
+
+void Batch::clear() {
+  bytes_.clear();
+  ends_.clear();
+}
+
+std::string_view Batch::packet(std::size_t n) const {
+  const std::size_t begin = n == 0 ? 0 : ends_[n - 1];
+  return std::string_view(bytes_).substr(begin, ends_[n] - begin);
+}
+
+bool is_stop_reply(std::string_view reply) {
+  return !reply.empty() && (reply.front() == 'T' || reply.front() == 'S');
+}
+
+bool is_exit_reply(std::string_view reply) {
+  return !reply.empty() && (reply.front() == 'W' || reply.front() == 'X');
+}
+
+Stub::Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> guardian,
+           std::chrono::milliseconds timeout)
+    : connection_(std::move(connection)),
+      traits_(traits),
+      guardian_(std::move(guardian)),
+      timeout_(timeout) {
+  connection_.set_acknowledging(traits_.acknowledges && !traits_.qemu);
+  connection_.set_spin(kSpin);
+}
+
+Stub::~Stub() {
+  if (!closed_) detach();
+  if (guardian_) guardian_->set_state(GuestState::kPaused);
+}
+
+void Stub::become(Owner owner) {
+  stopped_by_ = owner;
+  if (!guardian_) return;
+  switch (owner) {
+    case Owner::kNobody:
+      guardian_->set_state(GuestState::kRunning);
+      break;
+    case Owner::kUs:
+      guardian_->set_state(GuestState::kOurs);
+      break;
+    case Owner::kUser:
+      guardian_->set_state(GuestState::kPaused);
+      break;
+  }
+}
+
+// Closing the socket of a stopped guest leaves it stopped (QEMU 7.2), which is what its user wants
+// where he stopped it. A running guest has to be stopped for the detach to be heard.
+void Stub::detach() {
+  const auto soon = Clock::now() + std::chrono::milliseconds(500);
+  if (outstanding_ == 0 && !notice_stops()) return;
+  if (stopped_by_ == Owner::kUser) return;
+  std::string bytes(kInterrupt);
+  append_packet(bytes, traits_.multiprocess ? "D;1" : "D");
+  if (!connection_.send(bytes, soon)) return;
+  while (true) {
+    auto reply = connection_.receive(soon);
+    if (!reply && reply.error().code != ErrorCode::kProtocol) return;
+    if (reply && *reply == "OK" && outstanding_ == 0) return;
+    if (reply && outstanding_ > 0 && !is_stop_reply(*reply)) --outstanding_;
+  }
+}
+
+Result<std::string> Stub::receive_answer(Clock::time_point deadline) {
+  for (;;) {
+    auto reply = connection_.receive(deadline);
+    if (!reply) {
+      if (reply.error().code == ErrorCode::kClosed) closed_ = true;
+      return reply;
+    }
+    if (is_exit_reply(*reply)) {
+      closed_ = true;
+      return guest_ended(*reply);
+    }
+    if (!is_console_output(*reply)) return reply;
+  }
+}
+
+Result<void> Stub::notice_stops() {
+  RINGSIDE_TRY(catch_up());
+  for (;;) {
+    auto reply = connection_.receive_pending();
+    if (!reply) {
+      if (reply.error().code == ErrorCode::kClosed) closed_ = true;
+      return tl::unexpected<Error>(std::move(reply).error());
+    }
+    if (!*reply) return {};
+    if (is_exit_reply(**reply)) {
+      closed_ = true;
+      return guest_ended(**reply);
+    }
+    if (is_stop_reply(**reply)) become(Owner::kUser);
+  }
+}
+
+// Reads the answers that a failed batch left behind. Stop replies and answers to qC are not
+// counted.
+Result<void> Stub::catch_up() {
+  const auto end = deadline();
+  while (outstanding_ > 0) {
+    auto reply = receive_answer(end);
+    if (!reply && reply.error().code != ErrorCode::kProtocol)
+      return tl::unexpected<Error>(std::move(reply).error());
+    if (reply && (is_stop_reply(*reply) || reply->starts_with("QC"))) continue;
+    --outstanding_;
+  }
+  return {};
+}
+
+// Sends `before`, the batch and `after`, and reads the answers. With `stopped`, `before` is what
+// stops the guest, and its outcome is stored there.
+Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view before,
+                                           std::string_view after, Stopped* stopped) {
+  const auto end = deadline();
+  std::string bytes;
+  bytes.reserve(before.size() + batch.bytes().size() + after.size());
+  bytes.append(before).append(batch.bytes()).append(after);
+  if (auto sent = connection_.send(bytes, end); !sent) {
+    closed_ = closed_ || sent.error().code == ErrorCode::kClosed;
+    return tl::unexpected<Error>(std::move(sent).error());
+  }
+  outstanding_ = batch.size();
+  std::vector<std::string> replies;
+  replies.reserve(batch.size());
+  Result<void> broken;
+  bool qc_answered = false;
+  bool saw_stop = false;
+  while (outstanding_ > 0) {
+    auto reply = receive_answer(end);
+    if (!reply) {
+      if (reply.error().code != ErrorCode::kProtocol)
+        return tl::unexpected<Error>(std::move(reply).error());
+      --outstanding_;
+      if (broken) broken = tl::unexpected<Error>(std::move(reply).error());
+    } else if (is_stop_reply(*reply)) {
+      if (stopped != nullptr && !saw_stop) {
+        stopped->stopped_ns = monotonic_ns();
+      } else {
+        // Somebody resumed the guest while we held it. Our next byte stopped it again and was
+        // swallowed with its request.
+        --outstanding_;
+        if (broken)
+          broken = fail(ErrorCode::kProtocol, "the guest was resumed during a sample, not by us");
+      }
+      saw_stop = true;
+    } else if (stopped != nullptr && replies.empty() && reply->starts_with("QC")) {
+      qc_answered = true;
+    } else {
+      --outstanding_;
+      replies.push_back(std::move(*reply));
+    }
+  }
+  if (!broken) return tl::unexpected<Error>(std::move(broken).error());
+  if (stopped != nullptr) {
+    stopped->ours = saw_stop && !qc_answered;
+    if (!saw_stop && !qc_answered)
+      return fail(ErrorCode::kProtocol,
+                  "gdb stub: the guest was asked to stop, and nothing said "
+                  "that it did");
+  }
+  return replies;
+}
+
+Result<std::vector<std::string>> Stub::ask_one_by_one(const Batch& batch) {
+  std::vector<std::string> replies;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const auto end = deadline();
+    RINGSIDE_TRY(connection_.send(batch.packet(i), end));
+    outstanding_ = 1;
+    std::string reply;
+    do {
+      RINGSIDE_ASSIGN(reply, receive_answer(end));
+    } while (is_stop_reply(reply));
+    outstanding_ = 0;
+    replies.push_back(std::move(reply));
+  }
+  return replies;
+}
+
+// The manual's way, for stubs other than QEMU's: one byte, and a stop reply.
+Result<std::vector<std::string>> Stub::stop_plain(const Batch& batch, Owner before,
+                                                  Stopped& stopped) {
+  stopped.ours = before != Owner::kUser;
+  if (stopped.ours) {
+    const auto end = deadline();
+    RINGSIDE_TRY(connection_.send(kInterrupt, end));
+    std::string reply;
+    while (!is_stop_reply(reply)) {
+      RINGSIDE_ASSIGN(reply, receive_answer(end));
+    }
+  }
+  stopped.stopped_ns = monotonic_ns();
+  return ask_one_by_one(batch);
+}
+
+// Passes a result on; an error, after telling the guest to run again where it can be told.
+template <class T>
+Result<T> Stub::or_resume(Result<T> result) {
+  if (!result && !closed_ && stopped_by_ == Owner::kUs) (void)resume();
+  return result;
+}
+
+Result<Stub::Stopped> Stub::stop(const Batch& batch, HoldPoint hold) {
+  RINGSIDE_TRY(notice_stops());
+  if (hold == HoldPoint::kRunning) hold_for_ever(hold);
+  Stopped stopped;
+  const Owner before = stopped_by_;
+  become(Owner::kUs);
+  stopped.asked_ns = monotonic_ns();
+  auto replies =
+      traits_.qemu ? ask(batch, kCurrentThread, {}, &stopped) : stop_plain(batch, before, stopped);
+  // Where the outcome is not known, a guest that its user had stopped stays so.
+  if (replies ? !stopped.ours : before == Owner::kUser) become(Owner::kUser);
+  RINGSIDE_ASSIGN(stopped.replies, or_resume(std::move(replies)));
+  if (hold == HoldPoint::kHalfPacket) (void)connection_.send("$g", deadline());
+  if (hold != HoldPoint::kNone) hold_for_ever(hold);
+  return stopped;
+}
+
+Result<std::vector<std::string>> Stub::exchange(const Batch& batch) {
+  return or_resume(traits_.pipelines ? ask(batch, {}, {}, nullptr) : ask_one_by_one(batch));
+}
+
+Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
+  if (!traits_.pipelines) {
+    RINGSIDE_ASSIGN(auto replies, or_resume(ask_one_by_one(batch)));
+    RINGSIDE_TRY(resume());
+    return replies;
+  }
+  auto replies = ask(batch, {}, kContinue, nullptr);
+  // `c` has gone out with the batch, whatever came back.
+  if (!closed_) become(Owner::kNobody);
+  return replies;
+}
+
+Result<void> Stub::resume() {
+  auto sent = connection_.send(kContinue, deadline());
+  if (sent) become(Owner::kNobody);
+  return sent;
+}
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "engines/gdb/connection.h"
+#include "engines/gdb/debug_hold.h"
+#include "engines/gdb/guardian.h"
+
+namespace ringside::engines::gdb {
+
+// Requests that go out in one write and are answered in order.
+class Batch {
+ public:
+  void add(std::string_view payload);
+  void clear();
+  [[nodiscard]] std::size_t size() const { return ends_.size(); }
+  [[nodiscard]] bool empty() const { return ends_.empty(); }
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  [[nodiscard]] std::string_view packet(std::size_t n) const;
+
+ private:
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+};
+
+// What of a stub its handshake found out.
+struct StubTraits {
+  bool qemu = false;          // it knows the monitor's "info status"
+  bool acknowledges = true;   // each packet is answered with '+'
+  bool pipelines = false;     // it takes requests before it has answered the last one
+  bool multiprocess = false;  // threads are p1.2
+  std::size_t packet_size = 400;
+};
+
+// The conversation with a stub once the handshake is done: who has stopped the guest, which answers
+// are still to come.
+//
+// Enters: batches of requests. Leaves: their answers in order, while the guest stands still because
+// we asked for it, and the certainty that it runs again. What is hard: the guest's user, too, may
+// stop or resume it at any time through the monitor, and the stub reports both stops with the same
+// packet. QEMU (7.2, gdbstub.c, gdb_read_byte) stops a running guest at *any* byte, swallows that
+// byte, sends the stop reply before it looks at the next byte, and ignores all up to the next '$'.
+// So stop() sends a qC packet where gdb sends \x03: if the guest ran, its '$' is swallowed and
+// there is a stop reply and no answer; if its user had just stopped it, qC is answered. The
+// requests of the batch follow in the same write. One hole remains: a user who stops the guest
+// while we hold it stopped is not noticed by the stub, and the guest runs on after our sample.
+class Stub {
+ public:
+  Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> guardian,
+       std::chrono::milliseconds timeout);
+  // Lets the guest run, except where its user stopped it, and detaches.
+  ~Stub();
+  Stub(const Stub&) = delete;
+  Stub& operator=(const Stub&) = delete;
+
+  [[nodiscard]] const StubTraits& traits() const { return traits_; }
+  [[nodiscard]] pid_t guardian_pid() const { return guardian_ ? guardian_->pid() : 0; }
+
+  enum class Owner { kNobody, kUs, kUser };  // who has stopped the guest
+  [[nodiscard]] Owner stopped_by() const { return stopped_by_; }
+  // After the handshake, which leaves the guest stopped.
+  void adopt(Owner owner) { become(owner); }
+
+  // Reads stop replies that came unasked: afterwards stopped_by() is kUser if the guest's user has
+  // stopped it. Disturbs nothing.
+  [[nodiscard]] Result<void> notice_stops();
+
+  struct Stopped {
+    bool ours = false;                 // false: its user had stopped it
+    std::uint64_t asked_ns = 0;        // monotonic; when the guest was asked to stop
+    std::uint64_t stopped_ns = 0;      // when it had stopped
+    std::vector<std::string> replies;  // to the batch
+  };
+  // Stops the guest and answers `batch`, which must not be empty. After an error the guest is told
+  // to run again.
+  [[nodiscard]] Result<Stopped> stop(const Batch& batch, HoldPoint hold = HoldPoint::kNone);
+  // Answers `batch` while the guest stands still.
+  [[nodiscard]] Result<std::vector<std::string>> exchange(const Batch& batch);
+  // The same, and resume() in the same write.
+  [[nodiscard]] Result<std::vector<std::string>> exchange_and_resume(const Batch& batch);
+  [[nodiscard]] Result<void> resume();
+
+ private:
+  [[nodiscard]] Result<std::vector<std::string>> stop_plain(const Batch& batch, Owner before,
+                                                            Stopped& stopped);
+  [[nodiscard]] Result<std::vector<std::string>> ask(const Batch& batch, std::string_view before,
+                                                     std::string_view after, Stopped* stopped);
+  [[nodiscard]] Result<std::vector<std::string>> ask_one_by_one(const Batch& batch);
+  [[nodiscard]] Result<void> catch_up();
+  [[nodiscard]] Result<std::string> receive_answer(Clock::time_point deadline);
+  template <class T>
+  [[nodiscard]] Result<T> or_resume(Result<T> result);
+  void become(Owner owner);
+  void detach();
+  [[nodiscard]] Clock::time_point deadline() const { return Clock::now() + timeout_; }
+
+  Connection connection_;
+  StubTraits traits_;
+  std::unique_ptr<Guardian> guardian_;
+  std::chrono::milliseconds timeout_;
+  Owner stopped_by_ = Owner::kNobody;
+  std::size_t outstanding_ = 0;  // answers to requests of a batch that failed
+  bool closed_ = false;
+};
+
+// 'T' and 'S': the guest has stopped; 'W' and 'X': it has ended.
+[[nodiscard]] bool is_stop_reply(std::string_view reply);
+[[nodiscard]] bool is_exit_reply(std::string_view reply);
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <utility>
+
+#include "base/clock.h"
+#include "engines/engine.h"
+
+namespace ringside::engines::testing {
+
+// A guest made by hand: `on_tick` fills a capture for each vCPU.
+class FakeEngine final : public Engine {
+ public:
+  explicit FakeEngine(std::size_t vcpus) : vcpus_(vcpus) {}
+
+  std::function<void(wire::Capture&, const VcpuPlan&, std::uint64_t tick)> on_tick;
+  std::function<std::optional<Error>(std::uint64_t tick)> fail_at;
+  std::atomic<bool> user_paused{false};
+  std::atomic<std::uint64_t> ticks{0};
+
+  [[nodiscard]] Arch arch() const override { return Arch::kX86_64; }
+  [[nodiscard]] std::size_t vcpu_count() const override { return vcpus_; }
+  [[nodiscard]] Result<bool> guest_is_running() override { return !user_paused; }
+  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override {
+    const std::uint64_t number = ticks++;
+    if (fail_at)
+      if (auto error = fail_at(number)) return tl::unexpected<Error>(*error);
+    Tick tick;
+    if (user_paused) return tick;
+    tick.pause_ns = 1000;
+    for (std::size_t i = 0; i < vcpus_; ++i) {
+      wire::Capture& capture = tick.captures.emplace_back();
+      capture.vcpu = VcpuId{static_cast<std::uint16_t>(i)};
+      capture.arch = Arch::kX86_64;
+      capture.host_time_ns = monotonic_ns();
+      capture.pause_ns = tick.pause_ns;
+      if (on_tick) on_tick(capture, plan.vcpus[i], number);
+    }
+    return tick;
+  }
+  [[nodiscard]] Result<void> with_memory(
+      const std::function<Result<void>(const ReadMemory&)>& read) override {
+    return read([](VcpuId, GuestVirt, std::span<std::byte>) -> Result<std::size_t> { return 0; });
+  }
+
+ private:
+  std::size_t vcpus_;
+};
+
+}  // namespace ringside::engines::testing
