@@ -1,0 +1,116 @@
+#include "cli/app.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/completion.h"
+#include "cli/export_verb.h"
+#include "cli/flamegraph_verb.h"
+#include "cli/profile_verb.h"
+#include "cli/record_verb.h"
+#include "cli/report_verb.h"
+#include "cli/terminal.h"
+#include "cli/verb.h"
+#include "launch/qemu_shim.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr int kDone = 0;
+constexpr int kFailed = 1;
+constexpr int kWrongUsage = 2;
+
+int report(const Error& error) {
+  if (!error.message.empty()) say("ringside: " + error.message);
+  return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
+}
+
+// ringside --qemu-shim FOLDER PROGRAM [ARGUMENTS …], which is not for people.
+int run_shim(const std::vector<std::string>& words) {
+  if (words.size() < 3) return kWrongUsage;
+  const auto result = launch::run_qemu_shim(words[1], words[2], {words.begin() + 3, words.end()});
+  return report(result.error());
+}
+
+std::string indented(const std::string& examples) {
+  std::string text = "Examples:\n";
+  for (std::size_t begin = 0; begin < examples.size();) {
+    const std::size_t end = std::min(examples.find('\n', begin), examples.size());
+    text += "  ringside " + examples.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
+  return text;
+}
+
+int run_verbs(std::vector<std::string> words) {
+  CLI::App app{"Profiles the kernel of a virtual machine from outside.", "ringside"};
+  app.set_version_flag("--version", "ringside " RINGSIDE_VERSION);
+  app.footer(indented("record -- qemu-system-x86_64 -kernel my-kernel.elf -serial stdio\n"
+                      "flamegraph -o kernel.svg\n"
+                      "report") +
+             "Exit status: 0 done, 1 the operation failed, 2 wrong usage.");
+  app.require_subcommand(1);
+  std::string shell;
+  app.add_option("--completion", shell, "Print the completion script of a shell")
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->trigger_on_parse();
+
+  const auto verbs = make_verbs();
+  for (const auto& verb : verbs) {
+    CLI::App* sub = app.add_subcommand(verb->name(), verb->summary());
+    sub->footer(indented(verb->examples()));
+    verb->add_options(*sub);
+  }
+  if (words.size() == 2 && words[0] == "--completion") app.require_subcommand(0);
+
+  // What stands behind "--" is a command of its own.
+  std::vector<std::string> command;
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  const bool has_command = dashes != words.end();
+  if (has_command) {
+    command.assign(dashes + 1, words.end());
+    words.erase(dashes, words.end());
+  }
+  std::reverse(words.begin(), words.end());  // CLI11 takes them last first
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? kDone : kWrongUsage;
+  }
+  if (!shell.empty()) {
+    const std::string script = completion_script(app, shell);
+    std::fwrite(script.data(), 1, script.size(), stdout);
+    return kDone;
+  }
+  for (const auto& verb : verbs) {
+    if (!app.got_subcommand(verb->name())) continue;
+    if (has_command && (!verb->takes_command() || command.empty()))
+      return report({ErrorCode::kUsage, verb->takes_command()
+                                            ? "no command behind --"
+                                            : verb->name() + " takes no command behind --"});
+    const auto result = verb->run(command);
+    return result ? kDone : report(result.error());
+  }
+  return kWrongUsage;
+}
+
+}  // namespace
+
+std::vector<std::unique_ptr<Verb>> make_verbs() {
+  std::vector<std::unique_ptr<Verb>> verbs;
+  verbs.push_back(std::make_unique<RecordVerb>());
+  verbs.push_back(std::make_unique<ProfileVerb>());
+  verbs.push_back(std::make_unique<ReportVerb>());
+  verbs.push_back(std::make_unique<FlamegraphVerb>());
+  verbs.push_back(std::make_unique<ExportVerb>());
+  return verbs;
+}
+
+int run(int argc, char** argv) {
+  std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
+  if (!words.empty() && words[0] == launch::kShimOption) return run_shim(words);
+  return run_verbs(std::move(words));
+}
+
+}  // namespace ringside::cli

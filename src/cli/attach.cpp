@@ -1,0 +1,113 @@
+#include "cli/attach.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include <cstdlib>
+
+#include "base/socket.h"
+#include "engines/gdb/gdb_engine.h"
+#include "launch/qemu_command.h"
+#include "launch/qemu_shim.h"
+#include "session/image_symbols.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kConnectTimeout{2000};
+
+void rest() {
+  const timespec pause{0, 5'000'000};
+  ::nanosleep(&pause, nullptr);
+}
+
+std::string words_of(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
+}
+
+Result<launch::ChildProcess> start(const std::vector<std::string>& command,
+                                   const std::filesystem::path& folder) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ErrorCode::kIo, "/proc/self/exe: {}", error.message());
+  const char* variable = std::getenv("PATH");
+  const std::string path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
+  RINGSIDE_TRY(launch::write_shims(folder, self, path));
+  std::vector<std::string> words = command;
+  // A QEMU given by its path would not be looked up in PATH.
+  if (launch::is_qemu_program(command[0]) && command[0].find('/') != std::string::npos)
+    words.insert(words.begin(), {self.string(), launch::kShimOption, folder.string()});
+  return launch::ChildProcess::start(words, launch::path_with_shims(folder, path));
+}
+
+}  // namespace
+
+Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command, bool wants_serial,
+                                   const std::function<bool()>& stop) {
+  RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
+  if (wants_serial) RINGSIDE_TRY(launch::request_serial_tap(folder.path()));
+  RINGSIDE_ASSIGN(auto child, start(command, folder.path()));
+  while (true) {
+    const auto ended = child.poll();
+    RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
+    if (info) {
+      if (!info->error.empty()) {
+        folder.keep();
+        return fail(ErrorCode::kUnsupported, "{}; the guest runs without being sampled",
+                    info->error);
+      }
+      return LaunchedGuest{std::move(folder), std::move(child), std::move(*info)};
+    }
+    if (ended)
+      return fail(ErrorCode::kClosed,
+                  "'{}' ended ({}) and no QEMU was started through PATH; if it starts QEMU by an "
+                  "absolute path, add -gdb unix:PATH,server=on,wait=off there and use --gdb PATH",
+                  words_of(command), ended->to_string());
+    if (stop()) return fail(ErrorCode::kClosed, "interrupted before a QEMU was started");
+    rest();
+  }
+}
+
+Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
+                                                    const std::function<bool()>& wait_while) {
+  RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
+  while (true) {
+    auto socket = connect_to(parsed, kConnectTimeout);
+    if (socket) {
+      RINGSIDE_ASSIGN(auto engine, engines::gdb::GdbEngine::attach(std::move(*socket), {}));
+      return std::unique_ptr<engines::Engine>(std::move(engine));
+    }
+    if (socket.error().code != ErrorCode::kNotFound || !wait_while())
+      return tl::unexpected<Error>(socket.error());
+    rest();
+  }
+}
+
+Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& given,
+                                     const std::string& from_qemu, std::uint64_t load_bias,
+                                     Arch arch, std::string& notice) {
+  const std::string& path = given.empty() ? from_qemu : given;
+  if (path.empty()) return nullptr;
+  auto file = elf::ElfFile::open(path);
+  if (!file && given.empty()) {
+    // QEMU's -kernel may be a compressed image or anything else that boots: not the user's mistake.
+    notice = "no kernel symbols from -kernel: " + file.error().message;
+    return nullptr;
+  }
+  if (!file) return tl::unexpected<Error>(file.error());
+  const Arch file_arch = (*file)->arch();
+  if (arch != Arch::kUnknown && file_arch != arch)
+    return fail(ErrorCode::kMismatch,
+                "{} is for {}, and the guest is {}; give the right file with --kernel", path,
+                name_of(file_arch), name_of(arch));
+  if ((*file)->symbols().empty())
+    notice = path +
+             " has no symbols, so its functions will be addresses; give an unstripped file with "
+             "--kernel";
+  std::error_code ignored;
+  return &images.add({1, session::kKernelImage, std::move(*file), load_bias});
+}
+
+}  // namespace ringside::cli

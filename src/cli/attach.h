@@ -1,0 +1,44 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "elf/image_map.h"
+#include "engines/engine.h"
+#include "launch/child_process.h"
+#include "launch/launch_info.h"
+#include "launch/private_folder.h"
+
+namespace ringside::cli {
+
+// A QEMU that ringside has started, itself or through a wrapper.
+struct LaunchedGuest {
+  launch::PrivateFolder folder;
+  launch::ChildProcess child;
+  launch::LaunchInfo info;
+};
+
+// Starts `command` and waits until a QEMU has been started by it. `wants_serial`: --after or
+// --until. Gives up when the command ends, or `stop()` becomes true (error kClosed).
+[[nodiscard]] Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
+                                                 bool wants_serial,
+                                                 const std::function<bool()>& stop);
+
+// Connects to a gdb stub. Tries again for as long as `wait_while()` is true and nothing listens
+// there yet.
+[[nodiscard]] Result<std::unique_ptr<engines::Engine>> attach_gdb(
+    const std::string& address, const std::function<bool()>& wait_while);
+
+// The kernel's image, in `images`, null if there is no file. `notice` is what the user should know.
+[[nodiscard]] Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& given,
+                                                   const std::string& from_qemu,
+                                                   std::uint64_t load_bias, Arch arch,
+                                                   std::string& notice);
+
+}  // namespace ringside::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "cli/open_profile.h"
+#include "cli/verb.h"
+#include "exporters/folded.h"
+
+namespace ringside::cli {
+
+class ExportVerb final : public Verb {
+ public:
+  [[nodiscard]] std::string name() const override { return "export"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Write a recording in another tool's format";
+  }
+  [[nodiscard]] std::string examples() const override {
+    return "export --format folded -o stacks.folded\n"
+           "export --format folded -o - | flamegraph.pl > kernel.svg";
+  }
+  void add_options(CLI::App& app) override;
+  [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
+
+ private:
+  ReaderFlags flags_;
+  exporters::FoldedOptions options_;
+  std::string format_ = "folded";
+  std::string output_ = "-";
+};
+
+}  // namespace ringside::cli

@@ -1,0 +1,40 @@
+#include "cli/flamegraph_verb.h"
+
+#include "cli/outputs.h"
+#include "cli/terminal.h"
+
+namespace ringside::cli {
+
+void FlamegraphVerb::add_options(CLI::App& app) {
+  flags_.add_to(app);
+  app.add_option("-o,--output", output_, "The picture; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.add_option("--title", options_.title, "Above the picture")->type_name("TEXT");
+  app.add_option("--subtitle", options_.subtitle, "Below the title")->type_name("TEXT");
+  app.add_option("--width", options_.width,
+                 "Pixels where scripts are off; a browser fills its window")
+      ->type_name("N")
+      ->check(CLI::Range(200u, 20000u))
+      ->capture_default_str();
+  app.add_option("--min-width", options_.minimum_width,
+                 "Leave out frames narrower than so many pixels")
+      ->type_name("PIXELS")
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
+  app.add_flag("--icicle", options_.icicle, "Roots at the top");
+  app.add_flag("--reverse", options_.reverse, "Leaves first: who calls what is hot");
+  app.add_flag("--per-cpu", options_.per_vcpu, "One tower for each vCPU");
+  app.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a frame of their own");
+}
+
+Result<void> FlamegraphVerb::run(const std::vector<std::string>&) {
+  RINGSIDE_ASSIGN(const auto profile, open_profile(flags_));
+  RINGSIDE_TRY(write_to(output_, [&](exporters::Sink& sink) {
+    return exporters::write_flamegraph(profile, options_, sink);
+  }));
+  if (output_ != "-") say("ringside: wrote " + output_ + "; open it in a browser");
+  return {};
+}
+
+}  // namespace ringside::cli

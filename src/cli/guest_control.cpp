@@ -1,0 +1,27 @@
+#include "cli/guest_control.h"
+
+#include "cli/signals.h"
+
+namespace ringside::cli {
+
+GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until)
+    : guest_(guest), line_(guest == nullptr || !guest->info.uses_terminal) {
+  if (!after.empty()) after_.emplace(guest->info.serial_log, after);
+  if (!until.empty()) until_.emplace(guest->info.serial_log, until);
+}
+
+session::Control::Wish GuestControl::poll() {
+  if (Signals::terminated()) return Wish::kStop;
+  if (guest_ == nullptr && Signals::interrupted()) return Wish::kStop;
+  if (guest_ != nullptr && !guest_->info.daemonizes && guest_->child.poll()) return Wish::kStop;
+  if (after_ && !after_->seen()) return Wish::kWait;
+  if (until_ && until_->seen()) return Wish::kStop;
+  return Wish::kSample;
+}
+
+void GuestControl::progress(const Progress& progress) {
+  line_.show(fmt::format("recording {:.1f} s: {} samples, {} idle  (Ctrl-C ends)", progress.seconds,
+                         progress.samples, progress.idle));
+}
+
+}  // namespace ringside::cli

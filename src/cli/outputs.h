@@ -1,0 +1,24 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/result.h"
+#include "exporters/sink.h"
+#include "profile/profile.h"
+
+namespace ringside::cli {
+
+// Writes to `path` ("-": standard output) what `write` produces; the file appears only when it is
+// whole.
+[[nodiscard]] Result<void> write_to(const std::string& path,
+                                    const std::function<Result<void>(exporters::Sink&)>& write);
+
+// Error kUsage if no format belongs to the path's extension.
+[[nodiscard]] Result<void> check_extension(const std::string& path);
+
+// The format that belongs to the path's extension: .svg or .folded.
+[[nodiscard]] Result<void> write_by_extension(const profile::Profile& profile,
+                                              const std::string& path);
+
+}  // namespace ringside::cli

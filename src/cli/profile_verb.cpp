@@ -1,0 +1,72 @@
+#include "cli/profile_verb.h"
+
+#include <map>
+
+#include "cli/outputs.h"
+#include "cli/record_session.h"
+#include "cli/terminal.h"
+#include "exporters/text_report.h"
+#include "launch/private_folder.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr double kDefaultSeconds = 5;
+constexpr std::size_t kTopStacks = 10;
+
+// One stack for each vCPU, leaf first: "  0: symbol".
+Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& sink) {
+  std::map<std::uint16_t, const profile::SampleGroup*> by_vcpu;
+  for (const profile::SampleGroup& group : profile.samples) by_vcpu[group.vcpu.value] = &group;
+  for (const auto& [vcpu, group] : by_vcpu) {
+    const bool sampled = group->disposition == wire::Disposition::kSampled;
+    RINGSIDE_TRY(sink.write(
+        fmt::format("vCPU {}{}\n", vcpu,
+                    sampled ? ":" : fmt::format(": {}", recording::name_of(group->disposition)))));
+    const auto frames = profile.stacks.frames_of(group->stack);
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      RINGSIDE_TRY(
+          sink.write(fmt::format("  {}: {}\n", i, profile.name(frames[frames.size() - 1 - i]))));
+  }
+  return {};
+}
+
+}  // namespace
+
+void ProfileVerb::add_options(CLI::App& app) {
+  flags_.add_to(app);
+  app.add_option("-o,--output", output_, "Also write this: .svg or .folded by its extension")
+      ->type_name("FILE");
+  app.add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
+  app.add_flag("--show-addresses", reader_.show_addresses,
+               "Show each frame's address behind its name");
+  app.add_option("--demangle", reader_.demangle, "How much of a name to show")
+      ->check(CLI::IsMember({"full", "short", "none"}))
+      ->capture_default_str();
+}
+
+Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
+  if (!output_.empty()) RINGSIDE_TRY(check_extension(output_));
+  if (one_shot_) flags_.samples = 1;
+  if (!flags_.duration_s) flags_.duration_s = kDefaultSeconds;
+  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
+  reader_.input = folder.path() / "ringside.data";
+  reader_.kernel = flags_.kernel;
+  const auto on_recorded = [this](const RecordSummary&) -> Result<void> {
+    RINGSIDE_ASSIGN(const auto profile, open_profile(reader_));
+    if (!output_.empty()) {
+      RINGSIDE_TRY(write_by_extension(profile, output_));
+      say("ringside: wrote " + output_);
+    }
+    return write_to("-", [&](exporters::Sink& sink) -> Result<void> {
+      if (one_shot_) return write_one_shot(profile, sink);
+      RINGSIDE_TRY(exporters::write_top_stacks(profile, kTopStacks, sink));
+      return exporters::write_summary(profile, sink);
+    });
+  };
+  RINGSIDE_ASSIGN(auto summary,
+                  record_guest({flags_, command, reader_.input, "profile"}, on_recorded));
+  return {};
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,239 @@
+#include "cli/record_session.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "base/clock.h"
+#include "cli/attach.h"
+#include "cli/guest_control.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+#include "recording/writer.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr const char* kAlreadySaid = "";  // app.cpp prints no empty message
+constexpr std::uint64_t kQuitWaitNs = 5'000'000'000;
+
+Result<void> check_usage(const RecordRequest& request) {
+  const SamplingFlags& flags = request.flags;
+  if (request.command.empty() && flags.gdb.empty())
+    return fail(
+        ErrorCode::kUsage,
+        "which guest? Start it with 'ringside {0} -- qemu-system-x86_64 …', or attach to a gdb "
+        "stub with 'ringside {0} --gdb localhost:1234'",
+        request.verb);
+  if (!request.command.empty() && !flags.gdb.empty())
+    return fail(ErrorCode::kUsage,
+                "--gdb attaches to a guest that runs; leave it out with -- COMMAND");
+  if (request.command.empty() && (!flags.after.empty() || !flags.until.empty() || flags.then_quit))
+    return fail(ErrorCode::kUsage, "--after, --until and --then-quit need -- COMMAND");
+  return {};
+}
+
+// Better to fail before a guest is started than after it ran for an hour.
+Result<void> check_output(const std::filesystem::path& output) {
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  std::error_code ignored;
+  const bool is_special = std::filesystem::exists(output, ignored) &&
+                          !std::filesystem::is_regular_file(output, ignored);
+  if (output == "-" || is_special) return {};
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return fail_errno("cannot write " + output.string());
+  return {};
+}
+
+recording::Header make_header(const engines::Engine& engine,
+                              const session::SamplingOptions& options,
+                              const guestos::Adapter& adapter, const elf::Image* kernel,
+                              const RecordRequest& request, std::uint64_t start_ns) {
+  recording::Header header;
+  header.ringside_version = RINGSIDE_VERSION;
+  header.command_line = request.command;
+  timespec wall{};
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  header.start_wall_ns = static_cast<std::uint64_t>(wall.tv_sec) * 1'000'000'000u +
+                         static_cast<std::uint64_t>(wall.tv_nsec);
+  header.start_monotonic_ns = start_ns;
+  header.arch = engine.arch();
+  header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
+  header.interval_ns = options.interval_ns;
+  header.engine = "gdb";
+  header.guest_os = adapter.name();
+  if (kernel) header.kernel = std::filesystem::path(kernel->file->name()).filename();
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) header.host = host.data();
+  return header;
+}
+
+void announce(const engines::Engine& engine, const guestos::Adapter& adapter,
+              const elf::Image* kernel, const std::string& address,
+              const session::SamplingOptions& options) {
+  say(fmt::format(
+      "ringside: sampling {} vCPU{} ({}, {}) every {:.4g} ms through the gdb stub at {}; "
+      "kernel file: {}",
+      engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s", name_of(engine.arch()),
+      adapter.name(), static_cast<double>(options.interval_ns) / 1e6, address,
+      kernel ? kernel->file->name() : "none"));
+}
+
+void announce_terminal(const launch::LaunchInfo& info) {
+  if (info.terminal_is_raw)
+    say(fmt::format(
+        "ringside: QEMU has the terminal: Ctrl-A X ends QEMU and with it the recording; "
+        "'kill {}' ends the recording and leaves the guest running",
+        ::getpid()));
+  if (info.gdb_is_the_users)
+    say("ringside: using the gdb stub that the command line already has; no debugger can use it "
+        "meanwhile");
+  if (info.waits_for_continue)
+    say("ringside: QEMU was started with -S; sampling begins when you let the guest go on "
+        "(monitor: c)");
+}
+
+void rest() {
+  const timespec pause{0, 20'000'000};
+  ::nanosleep(&pause, nullptr);
+}
+
+// Ends QEMU the way its user would: SIGTERM makes it shut down in order.
+void quit_qemu(const LaunchedGuest& guest) {
+  ::kill(guest.info.pid, SIGTERM);
+  const std::uint64_t deadline = monotonic_ns() + kQuitWaitNs;
+  // A zombie answers kill(0) too, but its parent is ringside or a wrapper that collects it.
+  while (monotonic_ns() < deadline && ::kill(guest.info.pid, 0) == 0) {
+    if (const_cast<LaunchedGuest&>(guest).child.poll()) return;
+    rest();
+  }
+  ::kill(guest.info.pid, SIGKILL);
+}
+
+// Stays until QEMU ends: it has our terminal. Error if it crashed.
+Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& output) {
+  while (!guest.child.poll()) {
+    if (Signals::terminated()) return {};
+    rest();
+  }
+  const launch::ExitStatus status = *guest.child.poll();
+  if (status.signal != 0 && status.signal != SIGINT && status.signal != SIGTERM &&
+      status.signal != SIGHUP)
+    return fail(ErrorCode::kClosed, "QEMU was {}; what was recorded until then is in {}",
+                status.to_string(), output.string());
+  return {};
+}
+
+class Session {
+ public:
+  explicit Session(const RecordRequest& request) : request_(request) {}
+
+  Result<RecordSummary> run(const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
+    RINGSIDE_TRY(prepare());
+    auto recorded = record();
+    Result<void> told;
+    if (recorded) told = on_recorded(summary_);
+    if (!guest_ && !recorded) return tl::unexpected<Error>(recorded.error());
+    if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
+    if (guest_) {
+      if (request_.flags.then_quit)
+        quit_qemu(*guest_);
+      else if (!guest_->child.poll())
+        say("ringside: the guest runs on; ringside ends when QEMU does");
+      auto ended = wait_for_qemu(*guest_, request_.output);
+      if (recorded && !ended) return tl::unexpected<Error>(ended.error());
+    }
+    if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});
+    if (!told) return tl::unexpected<Error>(told.error());
+    return summary_;
+  }
+
+ private:
+  Result<void> prepare() {
+    RINGSIDE_TRY(check_usage(request_));
+    RINGSIDE_ASSIGN(options_, request_.flags.options());
+    RINGSIDE_ASSIGN(load_bias_, request_.flags.load_bias_value());
+    RINGSIDE_TRY(check_output(request_.output));
+    if (!request_.flags.kernel.empty()) {
+      RINGSIDE_ASSIGN(auto early_look, elf::ElfFile::open(request_.flags.kernel));
+    }
+    return {};
+  }
+
+  Result<void> record() {
+    RINGSIDE_TRY(attach());
+    RINGSIDE_ASSIGN(const elf::Image* kernel, find_kernel());
+    RINGSIDE_ASSIGN(auto adapter, guestos::make_adapter(request_.flags.guest_os(), kernel));
+    const std::uint64_t start_ns = monotonic_ns();
+    RINGSIDE_ASSIGN(auto writer, recording::Writer::create(
+                                     request_.output, make_header(*engine_, options_, *adapter,
+                                                                  kernel, request_, start_ns)));
+    announce(*engine_, *adapter, kernel, address_, options_);
+    if (guest_) announce_terminal(guest_->info);
+    GuestControl control(guest_ ? &*guest_ : nullptr, request_.flags.after, request_.flags.until);
+    session::Recorder recorder(*engine_, images_, *adapter, writer, start_ns, options_);
+    const session::RecordResult result = recorder.run(control);
+    engine_.reset();  // lets go of the guest
+    control.clear_progress();
+    for (const std::string& warning : result.warnings) say("ringside: " + warning);
+    summary_.samples = result.samples;
+    if (result.error) return tl::unexpected<Error>(*result.error);
+    if (result.samples == 0) say("ringside: no samples were taken");
+    return {};
+  }
+
+  Result<void> attach() {
+    const SamplingFlags& flags = request_.flags;
+    const auto stop = [] { return Signals::terminated(); };
+    if (request_.command.empty()) {
+      address_ = flags.gdb;
+      RINGSIDE_ASSIGN(engine_, attach_gdb(address_, [] { return false; }));
+      return {};
+    }
+    const bool wants_serial = !flags.after.empty() || !flags.until.empty();
+    RINGSIDE_ASSIGN(auto guest, launch_guest(request_.command, wants_serial, stop));
+    guest_.emplace(std::move(guest));
+    address_ = guest_->info.gdb_address;
+    auto engine = attach_gdb(address_, [this] {
+      return !Signals::terminated() && (guest_->info.daemonizes || !guest_->child.poll());
+    });
+    if (!engine) {
+      if (const auto ended = guest_->child.poll(); ended && !guest_->info.daemonizes)
+        return fail(ErrorCode::kClosed, "QEMU ended ({}) before it could be sampled",
+                    ended->to_string());
+      return tl::unexpected<Error>(engine.error());
+    }
+    engine_ = std::move(*engine);
+    return {};
+  }
+
+  Result<const elf::Image*> find_kernel() {
+    std::string notice;
+    auto kernel = add_kernel(images_, request_.flags.kernel, guest_ ? guest_->info.kernel : "",
+                             load_bias_, engine_->arch(), notice);
+    if (!notice.empty()) say("ringside: " + notice);
+    return kernel;
+  }
+
+  const RecordRequest& request_;
+  session::SamplingOptions options_;
+  std::uint64_t load_bias_ = 0;
+  std::string address_;
+  std::optional<LaunchedGuest> guest_;
+  elf::ImageMap images_;
+  std::unique_ptr<engines::Engine> engine_;
+  RecordSummary summary_;
+};
+
+}  // namespace
+
+Result<RecordSummary> record_guest(
+    const RecordRequest& request,
+    const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
+  const Signals signals;
+  return Session(request).run(on_recorded);
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/sampling_flags.h"
+
+namespace ringside::cli {
+
+struct RecordRequest {
+  const SamplingFlags& flags;
+  const std::vector<std::string>& command;  // to start QEMU; empty: attach with flags.gdb
+  std::filesystem::path output;             // the recording
+  std::string verb;                         // for messages
+};
+
+// What a recording session did, when it has ended and, with a command, QEMU too.
+struct RecordSummary {
+  std::uint64_t samples = 0;
+};
+
+// Gets into the guest, records, and leaves the guest running. `on_recorded` is called as soon as
+// the recording is whole, while QEMU may still run. Errors that came after the recording began
+// leave it whole; one that has been shown already, because QEMU ran on, has an empty message.
+[[nodiscard]] Result<RecordSummary> record_guest(
+    const RecordRequest& request,
+    const std::function<Result<void>(const RecordSummary&)>& on_recorded);
+
+}  // namespace ringside::cli

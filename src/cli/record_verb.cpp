@@ -1,0 +1,47 @@
+#include "cli/record_verb.h"
+
+#include "cli/open_profile.h"
+#include "cli/record_session.h"
+#include "cli/terminal.h"
+#include "exporters/text_report.h"
+
+namespace ringside::cli {
+namespace {
+
+// The statistics of a recording, on standard error.
+Result<void> say_summary(const std::string& recording, const std::string& kernel) {
+  ReaderFlags flags;
+  flags.input = recording;
+  flags.kernel = kernel;
+  RINGSIDE_ASSIGN(const auto profile, open_profile(flags));
+  exporters::StringSink sink;
+  RINGSIDE_TRY(exporters::write_summary(profile, sink));
+  const std::string& text = sink.text();
+  say(text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)));
+  return {};
+}
+
+}  // namespace
+
+void RecordVerb::add_options(CLI::App& app) {
+  flags_.add_to(app);
+  app.add_option("-o,--output", output_, "The recording; - streams it to standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+}
+
+Result<void> RecordVerb::run(const std::vector<std::string>& command) {
+  const auto on_recorded = [this](const RecordSummary& summary) -> Result<void> {
+    if (output_ == "-") return {};
+    RINGSIDE_TRY(say_summary(output_, flags_.kernel));
+    say(fmt::format(
+        "ringside: {} samples are in {}; look at them with 'ringside flamegraph -i {} -o "
+        "kernel.svg' or 'ringside report -i {}'",
+        summary.samples, output_, output_, output_));
+    return {};
+  };
+  RINGSIDE_ASSIGN(auto summary, record_guest({flags_, command, output_, "record"}, on_recorded));
+  return {};
+}
+
+}  // namespace ringside::cli

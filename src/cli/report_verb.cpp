@@ -1,0 +1,36 @@
+#include "cli/report_verb.h"
+
+#include "cli/outputs.h"
+#include "exporters/text_report.h"
+
+namespace ringside::cli {
+
+void ReportVerb::add_options(CLI::App& app) {
+  flags_.add_to(app);
+  app.add_flag("--stdio", "Text on standard output (the default)");
+  app.add_flag("--children", children_, "Sort by the time with callees");
+  app.add_flag("--header", header_, "Show the machine, the guest and the statistics first");
+  app.add_flag("-g,--call-graph", call_graph_, "Show what each outermost function called");
+  app.add_flag("--no-per-cpu", no_vcpus_, "No table for each vCPU");
+  app.add_option("--percent-limit", percent_limit_, "Sum up rows below this share")
+      ->type_name("PERCENT")
+      ->check(CLI::Range(0.0, 100.0));
+  app.add_option("--rows", rows_, "Show at most so many rows of a table")->type_name("N");
+}
+
+Result<void> ReportVerb::run(const std::vector<std::string>&) {
+  RINGSIDE_ASSIGN(const auto profile, open_profile(flags_));
+  exporters::ReportOptions options;
+  options.overhead.sort =
+      children_ ? views::OverheadOptions::Sort::kTotal : views::OverheadOptions::Sort::kSelf;
+  options.overhead.per_vcpu = !no_vcpus_;
+  options.minimum_percent = percent_limit_;
+  options.maximum_rows = rows_;
+  options.call_graph = call_graph_;
+  return write_to("-", [&](exporters::Sink& sink) -> Result<void> {
+    if (header_) RINGSIDE_TRY(exporters::write_header(profile, sink));
+    return exporters::write_report(profile, options, sink);
+  });
+}
+
+}  // namespace ringside::cli

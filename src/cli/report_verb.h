@@ -1,0 +1,32 @@
+#pragma once
+
+#include "cli/open_profile.h"
+#include "cli/verb.h"
+
+namespace ringside::cli {
+
+class ReportVerb final : public Verb {
+ public:
+  [[nodiscard]] std::string name() const override { return "report"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Show where a recording's time went, by function and vCPU";
+  }
+  [[nodiscard]] std::string examples() const override {
+    return "report\n"
+           "report --children --cpu 0\n"
+           "report -g --percent-limit 1 -i other.data";
+  }
+  void add_options(CLI::App& app) override;
+  [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
+
+ private:
+  ReaderFlags flags_;
+  bool children_ = false;
+  bool header_ = false;
+  bool call_graph_ = false;
+  bool no_vcpus_ = false;
+  double percent_limit_ = 0;
+  std::size_t rows_ = 0;
+};
+
+}  // namespace ringside::cli

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "guestos/adapter.h"
+#include "session/options.h"
+
+namespace ringside::cli {
+
+// The options that every verb with a running guest has: how to get in, what to sample, when to
+// stop.
+struct SamplingFlags {
+  std::string gdb;
+  std::string engine = "auto";
+  std::string kernel;
+  std::string load_bias;
+  std::string os = "auto";
+  std::optional<double> interval_ms;
+  std::optional<double> frequency;
+  std::optional<double> duration_s;
+  std::optional<std::uint64_t> samples;
+  double delay_s = 0;
+  std::string after;
+  std::string until;
+  bool kernel_only = false;
+  bool user_only = false;
+  std::string cpus;
+  bool no_jitter = false;
+  std::uint64_t seed = 1;
+  std::optional<std::uint32_t> stack_bytes;
+  bool then_quit = false;
+  bool verbose = false;
+
+  void add_to(CLI::App& app);
+
+  // Errors: kUsage, for values that make no sense together.
+  [[nodiscard]] Result<session::SamplingOptions> options() const;
+  [[nodiscard]] Result<std::uint64_t> load_bias_value() const;
+  [[nodiscard]] guestos::GuestOs guest_os() const;
+};
+
+}  // namespace ringside::cli

@@ -1,0 +1,19 @@
+#pragma once
+
+namespace ringside::cli {
+
+// Turns SIGINT, SIGTERM, SIGHUP and SIGQUIT into flags for as long as it lives, so that Ctrl-C at
+// any moment ends in a whole file and a running guest. SIGPIPE is ignored: a write then fails with
+// a message.
+class Signals {
+ public:
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  [[nodiscard]] static bool interrupted();  // Ctrl-C
+  [[nodiscard]] static bool terminated();   // SIGTERM, SIGHUP, SIGQUIT
+};
+
+}  // namespace ringside::cli

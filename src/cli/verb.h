@@ -1,0 +1,29 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+
+namespace ringside::cli {
+
+// One word of the command line: `ringside record`, `ringside report`, …
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual std::string summary() const = 0;
+  // Command lines that people copy, one a line, without "ringside".
+  [[nodiscard]] virtual std::string examples() const = 0;
+  virtual void add_options(CLI::App& app) = 0;
+  // `command` is what stood behind "--". Error kUsage: wrong usage.
+  [[nodiscard]] virtual Result<void> run(const std::vector<std::string>& command) = 0;
+  // True if the verb takes a command behind "--".
+  [[nodiscard]] virtual bool takes_command() const { return false; }
+};
+
+std::vector<std::unique_ptr<Verb>> make_verbs();
+
+}  // namespace ringside::cli

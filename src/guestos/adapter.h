@@ -1,0 +1,40 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/types.h"
+#include "elf/identity.h"
+#include "elf/image_map.h"
+#include "unwind/entry_layout.h"
+#include "wire/recipe.h"
+
+namespace ringside::guestos {
+
+// What one operating system does its own way: where its stacks are, and what its entry code leaves
+// on them. Knows nothing of engines.
+class Adapter {
+ public:
+  virtual ~Adapter() = default;
+  [[nodiscard]] virtual std::string_view name() const = 0;
+  // Tables for the unwinder; they do not change.
+  [[nodiscard]] virtual std::vector<unwind::EntryLayout> entries() const = 0;
+  // Reads what only the guest's memory says, as soon as the kernel runs. True when nothing is
+  // missing any more; false to be asked again later. Errors: those of `read`.
+  [[nodiscard]] virtual Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) = 0;
+  // What to copy from a vCPU. `learnt` are slots that the unwinder found to hold another stack's
+  // pointer.
+  [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(
+      VcpuId vcpu, std::span<const GuestVirt> learnt) const = 0;
+};
+
+enum class GuestOs { kAuto, kGeneric, kLinux };
+
+// `kernel` may be null: then nothing is known of the guest. It must outlive the adapter. Error
+// kMismatch if the asked-for system is not the kernel's.
+[[nodiscard]] Result<std::unique_ptr<Adapter>> make_adapter(GuestOs os, const elf::Image* kernel);
+
+}  // namespace ringside::guestos

@@ -1,0 +1,41 @@
+#include "session/capture_planner.h"
+
+#include <algorithm>
+
+namespace ringside::session {
+
+CapturePlanner::CapturePlanner(const guestos::Adapter& adapter, const CaptureFeedback& feedback,
+                               const SamplingOptions& options, std::size_t vcpus)
+    : adapter_(&adapter),
+      feedback_(&feedback),
+      kernel_(options.kernel),
+      user_(options.user),
+      recipes_(vcpus),
+      vcpus_(vcpus) {
+  for (std::size_t i = 0; i < vcpus; ++i) {
+    const VcpuId id{static_cast<std::uint16_t>(i)};
+    vcpus_[i].wanted =
+        options.vcpus.empty() ||
+        std::find(options.vcpus.begin(), options.vcpus.end(), id) != options.vcpus.end();
+  }
+}
+
+engines::TickPlan CapturePlanner::plan() {
+  const std::uint64_t generation = feedback_->link_generation();
+  const bool renew_recipes = stale_ || generation != generation_;
+  for (std::size_t i = 0; i < vcpus_.size(); ++i) {
+    const VcpuId id{static_cast<std::uint16_t>(i)};
+    const CaptureFeedback::Advice advice = feedback_->advice(id);
+    if (renew_recipes) {
+      recipes_[i] = adapter_->recipe(id, advice.links);
+      vcpus_[i].recipe = recipes_[i];
+    }
+    vcpus_[i].kernel_budget = advice.kernel;
+    vcpus_[i].user_budget = advice.user;
+  }
+  stale_ = false;
+  generation_ = generation;
+  return {kernel_, user_, vcpus_};
+}
+
+}  // namespace ringside::session

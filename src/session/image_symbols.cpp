@@ -1,0 +1,53 @@
+#include "session/image_symbols.h"
+
+#include <algorithm>
+
+namespace ringside::session {
+
+void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& out) {
+  if (what.image == nullptr) return;
+  Loaded& loaded = load(*what.image);
+  if (!loaded.table) return;
+  const auto symbol =
+      loaded.table->find(ImageAddr{what.frame.lookup_address().value - what.image->load_bias});
+  if (!symbol) return;
+  auto [name, added] = loaded.names.try_emplace(symbol->start.value);
+  if (added) name->second = symbols::demangle(symbol->raw, style_);
+  out.functions.push_back(name->second);
+}
+
+Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::ImageInfo& image) {
+  const bool overridden = image.name == kKernelImage && !kernel_override_.empty();
+  const std::string& path = overridden ? kernel_override_ : image.path;
+  if (path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
+  RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(path));
+  const Bytes build_id = file->build_id();
+  if (!std::equal(build_id.begin(), build_id.end(), image.build_id.begin(), image.build_id.end()))
+    return fail(
+        ErrorCode::kMismatch,
+        "{} is not the file that was recorded: its build id is {}, recorded was another; give "
+        "the right one with --kernel",
+        path, build_id.empty() ? std::string("missing") : file->build_id_hex());
+  return file;
+}
+
+ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
+  const auto [entry, added] = images_.try_emplace(image.id);
+  if (!added) return entry->second;
+  auto file = open(image);
+  if (!file) {
+    warnings_.push_back("no names for " + image.name + ": " + file.error().message);
+    return entry->second;
+  }
+  entry->second.table = symbols::SymbolTable::from_elf(std::move(*file));
+  if (entry->second.table->empty()) {
+    warnings_.push_back(
+        image.path +
+        " has no symbols, so its functions are shown as addresses; "
+        "build the kernel without stripping it, or give an unstripped file with --kernel");
+    entry->second.table.reset();
+  }
+  return entry->second;
+}
+
+}  // namespace ringside::session

@@ -1,0 +1,200 @@
+#include "session/recorder.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "base/clock.h"
+#include "session/image_symbols.h"
+
+namespace ringside::session {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPollInterval{50};
+constexpr std::size_t kQueueLength = 4096;  // ticks; at 5 kHz more than half a second
+
+// Bytes from the lowest to the highest address of code.
+std::uint64_t code_size(const elf::ElfFile& file) {
+  std::uint64_t low = ~std::uint64_t{0};
+  std::uint64_t high = 0;
+  for (const elf::Segment& segment : file.segments()) {
+    if (!segment.executable) continue;
+    low = std::min(low, segment.address.value);
+    high = std::max(high, segment.address.value + segment.memory_size);
+  }
+  return low > high ? 0 : high - low;
+}
+
+}  // namespace
+
+Recorder::Recorder(engines::Engine& engine, const elf::ImageMap& images, guestos::Adapter& adapter,
+                   recording::Writer& writer, std::uint64_t start_ns,
+                   const SamplingOptions& options)
+    : engine_(&engine),
+      images_(&images),
+      writer_(&writer),
+      start_ns_(start_ns),
+      options_(options),
+      feedback_(engine.vcpu_count(), options.stack_bytes, !options.adapt_stack_bytes),
+      planner_(adapter, feedback_, options, engine.vcpu_count()),
+      watch_(images, adapter),
+      queue_(kQueueLength),
+      unwinder_(images, {.kernel_seen = false, .max_frames = 512, .entries = adapter.entries()}) {}
+
+RecordResult Recorder::run(Control& control) {
+  RecordResult result;
+  bool stopped = false;
+  auto ok = add_images();
+  if (ok) ok = wait_for_start(control, stopped);
+  Sampler sampler(*engine_, planner_, watch_, queue_, options_);
+  if (ok && !stopped) {
+    sampling_since_ns_ = monotonic_ns() + options_.delay_ns;
+    sampler.start();
+    ok = record(control, sampler);
+    sampler.stop();
+    sampler.join();
+  }
+  const Sampler::Outcome& outcome = sampler.outcome();
+  result.guest_gone = outcome.guest_gone;
+  result.samples = samples_;
+  if (!ok)
+    result.error = ok.error();
+  else
+    result.error = outcome.error;
+  add_warnings(outcome, result);
+  // After an error of the writer nothing more can be written; the first error is the one to tell.
+  for (const std::string& warning : result.warnings)
+    if (ok) ok = writer_->add_warning(warning);
+  if (ok) ok = writer_->add_statistics(statistics(outcome));
+  if (ok) ok = writer_->finish();
+  if (!ok && !result.error) result.error = ok.error();
+  return result;
+}
+
+Result<void> Recorder::add_images() {
+  for (const elf::Image& image : images_->images()) {
+    const Bytes build_id = image.file->build_id();
+    recording::ImageInfo info;
+    info.name = image.name;
+    info.path = image.file->name();
+    info.build_id.assign(build_id.begin(), build_id.end());
+    info.arch = image.file->arch();
+    info.load_bias = image.load_bias;
+    info.size = code_size(*image.file);
+    RINGSIDE_ASSIGN(const std::uint32_t id, writer_->add_image(info));
+    for (const elf::Segment& segment : image.file->segments()) {
+      if (!segment.executable) continue;
+      recording::Mapping mapping;
+      mapping.image = id;
+      mapping.start = image.to_guest(segment.address);
+      mapping.end = mapping.start + segment.memory_size;
+      mapping.file_offset = segment.offset;
+      RINGSIDE_TRY(writer_->add_mapping(mapping));
+    }
+  }
+  return writer_->flush();
+}
+
+Result<void> Recorder::wait_for_start(Control& control, bool& stopped) {
+  Control::Wish wish = control.poll();
+  while (wish == Control::Wish::kWait) {
+    timespec pause{0, 10'000'000};
+    ::nanosleep(&pause, nullptr);
+    wish = control.poll();
+  }
+  stopped = wish == Control::Wish::kStop;
+  return {};
+}
+
+Result<void> Recorder::record(Control& control, Sampler& sampler) {
+  std::uint64_t next_poll_ns = 0;
+  bool stopping = false;
+  while (!queue_.finished()) {
+    if (const auto tick = queue_.pop(kPollInterval)) RINGSIDE_TRY(handle(*tick));
+    const std::uint64_t now = monotonic_ns();
+    if (limit_reached()) sampler.stop();
+    if (stopping || now < next_poll_ns) continue;
+    next_poll_ns = now + std::chrono::nanoseconds(kPollInterval).count();
+    const bool time_is_up =
+        options_.duration_ns && now >= sampling_since_ns_ + *options_.duration_ns;
+    const double seconds = static_cast<double>(now - std::min(now, sampling_since_ns_)) / 1e9;
+    control.progress({seconds, samples_, idle_});
+    if (time_is_up || control.poll() == Control::Wish::kStop) {
+      sampler.stop();
+      stopping = true;
+    }
+  }
+  return {};
+}
+
+bool Recorder::limit_reached() const { return options_.samples && samples_ >= *options_.samples; }
+
+Result<void> Recorder::handle(const engines::Tick& tick) {
+  for (const wire::Capture& capture : tick.captures) {
+    const recording::SampleInfo info = recording::info_of(capture, start_ns_);
+    if (capture.disposition != wire::Disposition::kSampled) {
+      if (capture.disposition == wire::Disposition::kIdle) ++idle_;
+      RINGSIDE_TRY(writer_->add_sample(info, nullptr));
+      continue;
+    }
+    if (!kernel_seen_ && runs_kernel(capture, *images_)) {
+      kernel_seen_ = true;
+      unwinder_.set_kernel_seen(true);
+    }
+    const Stack stack = unwinder_.unwind(capture);
+    feedback_.learn(capture.vcpu, capture.level, stack);
+    ++samples_;
+    if (capture.level == PrivilegeLevel::kKernel) ++kernel_samples_;
+    stack_bytes_ += capture.bytes.size();
+    RINGSIDE_TRY(writer_->add_sample(info, &stack));
+  }
+  return {};
+}
+
+recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) const {
+  recording::Statistics statistics;
+  statistics.due = outcome.due;
+  statistics.lost = outcome.lost;
+  statistics.late = outcome.late_ticks;
+  statistics.duration_ns = outcome.last_tick_ns - outcome.first_tick_ns;
+  statistics.counters = {
+      {"lost because unwinding could not keep up", outcome.queue_full},
+      {"times the guest did not stop within 2 s", outcome.retries},
+      {"ns the guest's user had stopped it", outcome.user_pause_ns},
+      {"ns paused to read guest memory", watch_.paused_ns()},
+      {"pauses to read guest memory", watch_.pauses()},
+      {"stack bytes copied", stack_bytes_},
+  };
+  return statistics;
+}
+
+void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const {
+  if (outcome.queue_full > 0)
+    result.warnings.push_back(
+        fmt::format("{} samples were lost because unwinding could not keep up; sample less often "
+                    "(-F, --interval)",
+                    outcome.queue_full));
+  if (images_->images().empty()) {
+    if (kernel_samples_ > 0)
+      result.warnings.push_back(
+          "no kernel file, so kernel stacks are addresses only; give the kernel's ELF file with "
+          "--kernel");
+    return;
+  }
+  const elf::Image& kernel = images_->images().front();
+  if (const auto& identity = watch_.identity()) {
+    const bool told = identity->sameness == elf::Sameness::kSame ||
+                      identity->sameness == elf::Sameness::kDifferent;  // an error of the sampler's
+    if (!told) result.warnings.push_back(watch_.explain_identity());
+  } else if (kernel_samples_ > 0 && !kernel_seen_) {
+    result.warnings.push_back(
+        fmt::format("none of {} kernel samples lies in {}: the kernel may have moved (KASLR; boot "
+                    "with nokaslr, or "
+                    "give --load-bias), or another kernel runs",
+                    kernel_samples_, kernel.file->name()));
+  }
+}
+
+}  // namespace ringside::session

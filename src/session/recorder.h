@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "elf/image_map.h"
+#include "engines/engine.h"
+#include "guestos/adapter.h"
+#include "recording/writer.h"
+#include "session/bounded_queue.h"
+#include "session/capture_feedback.h"
+#include "session/capture_planner.h"
+#include "session/kernel_watch.h"
+#include "session/options.h"
+#include "session/sampler.h"
+#include "unwind/unwinder.h"
+
+namespace ringside::session {
+
+// What the outside wants at this moment, and where it is told how far the recording is.
+class Control {
+ public:
+  enum class Wish {
+    kWait,    // do not sample yet (--after)
+    kSample,  // sample
+    kStop,    // end the recording
+  };
+  virtual ~Control() = default;
+  // Called some ten times a second.
+  [[nodiscard]] virtual Wish poll() = 0;
+  struct Progress {
+    double seconds = 0;
+    std::uint64_t samples = 0;
+    std::uint64_t idle = 0;
+  };
+  virtual void progress(const Progress&) {}
+};
+
+// How a recording ended.
+struct RecordResult {
+  bool guest_gone = false;
+  std::uint64_t samples = 0;
+  std::vector<std::string> warnings;
+  std::optional<Error> error;  // why it ended early; what was recorded is in the file
+};
+
+// Joins everything: engine -> unwinder -> recording. Samples in a thread of its own, unwinds and
+// writes in the caller's.
+class Recorder {
+ public:
+  // `images` holds the kernel, or nothing. All references must outlive the recorder.
+  Recorder(engines::Engine& engine, const elf::ImageMap& images, guestos::Adapter& adapter,
+           recording::Writer& writer, std::uint64_t start_ns, const SamplingOptions& options);
+
+  // Records until the control says stop, the options' limits are reached, or the guest has gone.
+  [[nodiscard]] RecordResult run(Control& control);
+
+ private:
+  [[nodiscard]] Result<void> wait_for_start(Control& control, bool& stopped);
+  [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
+  [[nodiscard]] Result<void> handle(const engines::Tick& tick);
+  [[nodiscard]] bool limit_reached() const;
+  [[nodiscard]] Result<void> add_images();
+  [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
+  void add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const;
+
+  engines::Engine* engine_;
+  const elf::ImageMap* images_;
+  recording::Writer* writer_;
+  std::uint64_t start_ns_;
+  SamplingOptions options_;
+  CaptureFeedback feedback_;
+  CapturePlanner planner_;
+  KernelWatch watch_;
+  BoundedQueue<engines::Tick> queue_;
+  unwind::Unwinder unwinder_;
+
+  std::uint64_t sampling_since_ns_ = 0;
+  std::uint64_t samples_ = 0;
+  std::uint64_t idle_ = 0;
+  std::uint64_t kernel_samples_ = 0;
+  std::uint64_t stack_bytes_ = 0;
+  bool kernel_seen_ = false;
+};
+
+}  // namespace ringside::session

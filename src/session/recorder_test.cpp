@@ -1,0 +1,161 @@
+#include "session/recorder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "base/clock.h"
+#include "engines/testing/fake_engine.h"
+#include "guestos/generic_adapter.h"
+#include "recording/reader.h"
+#include "recording/sample_statistics.h"
+
+namespace ringside::session {
+namespace {
+
+using engines::testing::FakeEngine;
+
+class RunOn final : public Control {
+ public:
+  std::atomic<bool> stop{false};
+  [[nodiscard]] Wish poll() override { return stop ? Wish::kStop : Wish::kSample; }
+};
+
+class Reading final : public recording::Visitor {
+ public:
+  void sample(const recording::Sample& sample) override { seen.add(sample); }
+  void statistics(const recording::Statistics& recorded) override { written = recorded; }
+  recording::SampleStatistics seen;
+  recording::Statistics written;
+};
+
+class RecorderTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "ringside-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  RecordResult record(FakeEngine& engine, const SamplingOptions& options, Control& control) {
+    auto writer = recording::Writer::create(folder_ / "r.data", {});
+    EXPECT_TRUE(writer);
+    Recorder recorder(engine, images_, adapter_, *writer, monotonic_ns(), options);
+    return recorder.run(control);
+  }
+  Reading read() {
+    Reading reading;
+    auto reader = recording::Reader::open(folder_ / "r.data");
+    EXPECT_TRUE(reader && reader->complete());
+    EXPECT_TRUE(reader->for_each(reading));
+    return reading;
+  }
+
+  std::filesystem::path folder_;
+  elf::ImageMap images_;
+  guestos::GenericAdapter adapter_;
+  RunOn control_;
+};
+
+std::uint64_t sum(const recording::SampleStatistics& seen) {
+  std::uint64_t total = 0;
+  for (const std::uint64_t count : seen.count) total += count;
+  return total;
+}
+
+TEST_F(RecorderTest, TotalsAddUp) {
+  FakeEngine engine(3);
+  engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan& plan, std::uint64_t tick) {
+    capture.level = PrivilegeLevel::kUser;
+    capture.registers.set(wire::x86_64::kRip, 0x400000);
+    if (!plan.wanted) capture.disposition = wire::Disposition::kSkipped;
+    if (capture.vcpu.value == 1) capture.disposition = wire::Disposition::kIdle;
+    if (tick % 50 == 7) ::usleep(3000);  // the host is busy: ticks are missed
+  };
+  SamplingOptions options;
+  options.interval_ns = 500'000;
+  options.samples = 400;
+  options.vcpus = {VcpuId{0}, VcpuId{1}};
+  const RecordResult result = record(engine, options, control_);
+  EXPECT_FALSE(result.error);
+  const Reading reading = read();
+  EXPECT_GE(reading.seen.count[static_cast<int>(wire::Disposition::kSampled)], 400u);
+  EXPECT_GE(reading.seen.count[static_cast<int>(wire::Disposition::kIdle)], 400u);
+  EXPECT_GE(reading.seen.count[static_cast<int>(wire::Disposition::kSkipped)], 400u);
+  EXPECT_GT(reading.written.lost, 0u);
+  EXPECT_EQ(reading.written.due, sum(reading.seen) + reading.written.lost);
+}
+
+TEST_F(RecorderTest, AGuestThatEndsIsNoError) {
+  FakeEngine engine(1);
+  engine.fail_at = [](std::uint64_t tick) -> std::optional<Error> {
+    if (tick < 20) return std::nullopt;
+    return Error{ErrorCode::kClosed, "gone"};
+  };
+  SamplingOptions options;
+  options.interval_ns = 200'000;
+  const RecordResult result = record(engine, options, control_);
+  EXPECT_TRUE(result.guest_gone);
+  EXPECT_FALSE(result.error);
+  EXPECT_EQ(sum(read().seen), 20u);
+}
+
+TEST_F(RecorderTest, AnErrorKeepsWhatWasRecorded) {
+  FakeEngine engine(1);
+  engine.fail_at = [](std::uint64_t tick) -> std::optional<Error> {
+    if (tick == 3) return Error{ErrorCode::kTimeout, "slow host"};  // tried again
+    if (tick < 20) return std::nullopt;
+    return Error{ErrorCode::kProtocol, "nonsense"};
+  };
+  SamplingOptions options;
+  options.interval_ns = 200'000;
+  const RecordResult result = record(engine, options, control_);
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->message, "nonsense");
+  const Reading reading = read();
+  EXPECT_EQ(sum(reading.seen), 19u);
+  EXPECT_EQ(reading.written.due, sum(reading.seen) + reading.written.lost);
+}
+
+TEST_F(RecorderTest, WhileItsUserPausesTheGuestNothingIsDue) {
+  FakeEngine engine(1);
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  options.duration_ns = 700'000'000;
+  std::thread user([&] {
+    ::usleep(200'000);
+    engine.user_paused = true;
+    ::usleep(300'000);
+    engine.user_paused = false;
+  });
+  const RecordResult result = record(engine, options, control_);
+  user.join();
+  EXPECT_FALSE(result.error);
+  const Reading reading = read();
+  EXPECT_LT(reading.written.due, 600u);
+  EXPECT_GT(reading.written.counters.at("ns the guest's user had stopped it"), 150'000'000u);
+  EXPECT_EQ(reading.written.due, sum(reading.seen) + reading.written.lost);
+}
+
+TEST_F(RecorderTest, AFullDiskStopsRecordingWithAMessage) {
+  FakeEngine engine(1);
+  auto writer = recording::Writer::create("/dev/full", {});
+  RecordResult result;
+  if (writer) {
+    SamplingOptions options;
+    options.interval_ns = 200'000;
+    options.duration_ns = 2'000'000'000;
+    Recorder recorder(engine, images_, adapter_, *writer, monotonic_ns(), options);
+    result = recorder.run(control_);
+  } else {
+    result.error = writer.error();
+  }
+  ASSERT_TRUE(result.error);
+  EXPECT_NE(result.error->message.find("/dev/full"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside::session

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <thread>
+
+#include "engines/engine.h"
+#include "session/bounded_queue.h"
+#include "session/capture_planner.h"
+#include "session/kernel_watch.h"
+#include "session/options.h"
+
+namespace ringside::session {
+
+// The thread that stops the guest: takes a tick whenever the clock says so and hands it on. Nothing
+// slow happens here. The engine is this thread's alone from start() to the end of join().
+class Sampler {
+ public:
+  Sampler(engines::Engine& engine, CapturePlanner& planner, KernelWatch& watch,
+          BoundedQueue<engines::Tick>& queue, const SamplingOptions& options);
+  ~Sampler();
+
+  void start();
+  // Asks the thread to end after the tick it is at. Safe from any thread.
+  void stop() { stopping_.store(true, std::memory_order_relaxed); }
+  void join();
+
+  // Valid after join(). Counts are vCPU ticks unless they say otherwise.
+  struct Outcome {
+    std::uint64_t due = 0;
+    std::uint64_t lost = 0;        // missed, or the queue was full
+    std::uint64_t queue_full = 0;  // of those, the queue was full
+    std::uint64_t late_ticks = 0;  // taken more than half an interval after they were due
+    std::uint64_t first_tick_ns = 0;
+    std::uint64_t last_tick_ns = 0;
+    std::uint64_t user_pause_ns = 0;  // the guest's user had stopped it
+    std::uint64_t retries = 0;        // the guest did not stop in time; tried again
+    bool guest_gone = false;
+    std::optional<Error> error;
+  };
+  [[nodiscard]] const Outcome& outcome() const { return outcome_; }
+
+ private:
+  void run();
+  // False when sampling is over.
+  [[nodiscard]] bool take_tick(std::uint64_t due_ns);
+  [[nodiscard]] bool is_the_right_kernel();
+  void wait_for_user();
+  void sleep_until(std::uint64_t time_ns) const;
+  [[nodiscard]] bool give_up(const Error& error);
+
+  engines::Engine* engine_;
+  CapturePlanner* planner_;
+  KernelWatch* watch_;
+  BoundedQueue<engines::Tick>* queue_;
+  SamplingOptions options_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+  Outcome outcome_;
+  unsigned timeouts_in_a_row_ = 0;
+  bool user_paused_ = false;
+};
+
+}  // namespace ringside::session
