@@ -17,7 +17,10 @@ FAULT = os.environ.get("FAKE_RINGSIDE", "")
 
 
 def start_guardian(connection):
-    """A process that resumes the guest when ringside is gone. The pipe's end tells it."""
+    """A process that resumes the guest when ringside is gone. The pipe's end tells it.
+
+    It must be there before the connection is made, for connecting stops the guest: it shares the unconnected socket.
+    """
     watch, hold = os.pipe()
     if os.fork():
         os.close(watch)
@@ -25,10 +28,12 @@ def start_guardian(connection):
     os.close(hold)
     if FAULT != "guardian-in-group":
         os.setsid()
-    said = os.read(watch, 1)
-    if not said:
-        connection.sendall(RESUME)
-        time.sleep(0.05)
+    if not os.read(watch, 1):
+        try:
+            connection.sendall(RESUME)
+            time.sleep(0.05)
+        except OSError:
+            pass  # killed before it had connected
     os._exit(0)
 
 
@@ -40,12 +45,14 @@ def main():
     arguments = sys.argv[1:]
     duration = float(arguments[arguments.index("--duration") + 1]) if "--duration" in arguments else 1000
     connection = socket.socket(socket.AF_UNIX)
+    hold = start_guardian(connection) if FAULT != "no-guardian" else os.open("/dev/null", os.O_WRONLY)
     connection.connect(arguments[arguments.index("--gdb") + 1])
-    guest_ran = stop_reply(connection, 0.3)
+    # A stub says at once that it has stopped the guest; of a guest that stood already it says nothing.
+    guest_ran = stop_reply(connection, 1.0)
     if not guest_ran and FAULT != "resume-paused":
         time.sleep(duration)
+        os.write(hold, b"q")
         return
-    hold = start_guardian(connection) if FAULT != "no-guardian" else os.open("/dev/null", os.O_WRONLY)
     state, sample, end = os.environ.get("RINGSIDE_DEBUG_HOLD"), 0, time.monotonic() + duration
     while time.monotonic() < end:
         sample += 1
