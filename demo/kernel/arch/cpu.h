@@ -19,10 +19,18 @@ struct [[gnu::packed]] TaskState {
   u16 io_map_base;
 };
 
+// How long the same work took before (core/measure.h). Times are TSC ticks for one unit, in 65536ths.
+struct Pace {
+  u64 fastest;
+  u64 average;
+};
+
 // Exclusive time per function on one vCPU (core/measure.h).
 struct Measurements {
   u64 ticks[kMaxFunctions];
   u64 calls[kMaxFunctions];
+  Pace pace[kMaxFunctions];
+  u64 spans, disturbed_spans;
 };
 
 // One per vCPU, at the GS base while the kernel runs. The first fields are known to the assembly (arch/asm.h).

@@ -8,11 +8,10 @@
     .asciz "Xen"
     .quad pvh_start                     // QEMU reads 8 bytes of a 64-bit file (hw/i386/x86.c, read_pvh_start_addr)
 
+    // No call-frame information here: .eh_frame could not reach 2 GiB down, and there is no stack yet.
     .section .boot.text, "ax"
     .code32
 FUNCTION(pvh_start)
-    CFI(.cfi_startproc)
-    CFI(.cfi_undefined 16)
     cld
     lgdt boot_gdt_pointer
     movl $boot_pml4, %eax
@@ -28,13 +27,10 @@ FUNCTION(pvh_start)
     orl $0x80010000, %eax               // PG, WP
     movl %eax, %cr0
     ljmp $8, $boot_long_mode
-    CFI(.cfi_endproc)
 END(pvh_start)
 
     .code64
 FUNCTION(boot_long_mode)
-    CFI(.cfi_startproc)
-    CFI(.cfi_undefined 16)
     xorl %eax, %eax
     movl %eax, %ss
     movl %eax, %ds
@@ -43,7 +39,6 @@ FUNCTION(boot_long_mode)
     movl %eax, %gs
     movabsq $boot_high, %rax
     jmp *%rax
-    CFI(.cfi_endproc)
 END(boot_long_mode)
 
     .p2align 3
@@ -59,7 +54,7 @@ boot_gdt_pointer:
     .text
 FUNCTION(boot_high)
     CFI(.cfi_startproc)
-    CFI(.cfi_undefined 16)
+    CFI(.cfi_undefined rip)
     movq $boot_stack_top, %rsp
     xorl %ebp, %ebp
     movl %ebx, %edi

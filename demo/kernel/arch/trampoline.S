@@ -4,11 +4,10 @@
 #include "arch/asm.h"
 #define TRAMPOLINE 0x8000
 
+    // No call-frame information here: .eh_frame could not reach 2 GiB down, and there is no stack yet.
     .section .boot.text, "ax"
     .code16
 FUNCTION(trampoline_begin)
-    CFI(.cfi_startproc)
-    CFI(.cfi_undefined 16)
     cli
     cld
     xorw %ax, %ax
@@ -41,7 +40,6 @@ trampoline_protected:
 trampoline_long_mode:
     movabsq $secondary_high, %rax
     jmp *%rax
-    CFI(.cfi_endproc)
 END(trampoline_begin)
 
     .p2align 3
@@ -59,7 +57,7 @@ trampoline_end:
     .text
 FUNCTION(secondary_high)
     CFI(.cfi_startproc)
-    CFI(.cfi_undefined 16)
+    CFI(.cfi_undefined rip)
     xorl %eax, %eax
     movl %eax, %ss
     movl %eax, %ds

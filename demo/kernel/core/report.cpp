@@ -20,6 +20,7 @@ void print_vcpu(const Cpu& cpu) {
     print("ringside-demo: measured vcpu=%u function=%s share=%p calls=%u\n", vcpu, workload().functions[i],
           hundredths_of_percent(cpu.measured.ticks[i], total), cpu.measured.calls[i]);
   }
+  print("ringside-demo: disturbed vcpu=%u spans=%u of=%u\n", vcpu, cpu.measured.disturbed_spans, cpu.measured.spans);
   for (u32 i = 0; i < cpu.thread_count; ++i) {
     const Process* process = cpu.threads[i]->process;
     if (!process) continue;

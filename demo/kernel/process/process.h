@@ -2,6 +2,7 @@
 
 #include "core/measure.h"
 #include "core/thread.h"
+#include "process/syscall_numbers.h"
 
 struct Program {
   const char* name;
@@ -14,15 +15,11 @@ struct Process {
   u64 pid;
   const char* name;
   u64 entry;
-  u64 ticks;          // own time in user and kernel mode
-  Moment user_since;  // when it last went to ring 3
+  u64 ticks;                // own time in user and kernel mode
+  Moment user_since;        // when it last went to ring 3
+  Pace pace[kSystemCalls];  // of ring 3, by the system call that ended it: our programs do the same before each
 };
 
 // A process of the running vCPU, in an address space of its own.
 void start_process(const Program& program);
 
-// Charges own time of the current process, to the vCPU's function and to the process.
-INLINE void account_process(u32 function, u64 ticks) {
-  account(function, ticks);
-  this_cpu().current->process->ticks += ticks;
-}

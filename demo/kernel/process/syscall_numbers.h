@@ -6,4 +6,5 @@ enum SystemCall : unsigned long {
   kSyscallYield,  // ends a unit of work; returns whether it was the last
   kSyscallGetpid,
   kSyscallExit,
+  kSystemCalls,
 };

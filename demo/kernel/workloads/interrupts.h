@@ -32,8 +32,7 @@ void calibrate_iterations();
 // A number below `limit`, another one at each call.
 u64 pseudo_random(u64 limit);
 
-// Many calls of tiny functions.
-extern "C" void call_heavy(u64 calls);
+// Many calls of tiny functions, until their own time is `numerator` / `denominator` of the time of the vCPU's counted
+// functions.
+void call_heavy_up_to(u64 numerator, u64 denominator);
 void calibrate_call_heavy();
-u64 call_heavy_calls_per_percent();
-void account_call_heavy(u64 ticks);

@@ -1,4 +1,3 @@
-#include "core/spin.h"
 #include "process/process.h"
 #include "workloads/user_functions.h"
 #include "workloads/work.h"
@@ -9,9 +8,7 @@ namespace {
 constexpr const char* kFunctions[] = {"[user]", "checksum_block", "encrypt_block"};
 
 INLINE void process_work(u32 function, u64 iterations) {
-  const Moment start = moment();
-  spin(iterations);
-  account_process(function, own_time(start, moment()));
+  this_cpu().current->process->ticks += work(function, iterations);
 }
 
 }  // namespace
