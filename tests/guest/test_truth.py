@@ -1,6 +1,8 @@
 """Tests of the truth checker: it must accept true profiles and refuse each kind of false one."""
+import collections
 import contextlib
 import io
+import random
 import unittest
 
 import folded
@@ -53,6 +55,31 @@ class Shares(unittest.TestCase):
 
     def test_an_empty_profile_fails(self):
         self.assertTrue(verdict(""))
+
+
+class ManySmallShares(unittest.TestCase):
+    """The shape of the skid workload: 256 functions; block i costs 64 + 97 i mod 256."""
+
+    def setUp(self):
+        self.costs = [64 + 97 * number % 256 for number in range(256)]
+        self.truth = "busy all\n" + "".join(
+            f"share {cost / sum(self.costs) * 100:.4f} block_{number}\nchain pass;block_{number}\n"
+            for number, cost in enumerate(self.costs))
+
+    def sample(self, skid):
+        """10,000 random samples of which the given share is charged to the next function."""
+        chance = random.Random(7)
+        found = collections.Counter()
+        for number in chance.choices(range(256), self.costs, k=10000):
+            found[(number + (chance.random() < skid)) % 256] += 1
+        return "".join(f"pass;block_{number} {count}\n" for number, count in found.items())
+
+    def test_chance_alone_passes(self):
+        self.assertEqual(verdict(self.sample(0.0), self.truth), [])
+
+    def test_skid_to_the_next_function_fails(self):
+        for skid in (0.5, 1.0):
+            self.assertIn("samples in a wrong function", verdict(self.sample(skid), self.truth)[0])
 
 
 class Unknown(unittest.TestCase):

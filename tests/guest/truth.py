@@ -7,6 +7,7 @@ Exit status: 0 the profile tells the truth, 1 it does not (the worst offenders a
 """
 import argparse
 import collections
+import math
 import pathlib
 import sys
 
@@ -31,26 +32,43 @@ def check(truth, stacks, busy, points):
     failures = []
     if total < busy:
         failures.append(f"{total} busy samples, fewer than {busy}")
-    for part in (_check_shares(truth, stacks, total, points), _check_unknown(stacks, total), _check_legal(truth, stacks)):
+    own = collections.Counter()
+    for stack, count in stacks:
+        own[stack[-1]] += count
+    for part in (_check_shares(truth, own, total, points), _check_distance(truth, own, total, points),
+                 _check_unknown(stacks, total), _check_legal(truth, stacks)):
         summary += part[0]
         failures += part[1]
     return summary, failures
 
 
-def _check_shares(truth, stacks, total, points):
-    own = collections.Counter()
-    for stack, count in stacks:
-        own[stack[-1]] += count
+def _check_shares(truth, own, total, points):
     summary, failures = [], []
     for function, expected in truth.shares.items():
         got = percent(own[function], total)
         line = f"share of {function}: expected {expected:.2f} %, got {got:.2f} %"
-        summary.append(line)
+        if expected >= points:
+            summary.append(line)
         if abs(got - expected) > points:
             failures.append(f"{line}: more than {points:g} points apart")
     if failures:
         failures += [f"    own share {percent(count, total):6.2f} %  {name}" for name, count in own.most_common(SHOWN)]
     return summary, failures
+
+
+def _check_distance(truth, own, total, points):
+    """Hundreds of shares, each smaller than the tolerance, prove nothing one by one: they are compared as a whole.
+
+    The distance is half the sum of all differences: the part of the samples that stands in a wrong function. What
+    chance makes of it is the mean deviation of a binomial, sqrt(2 p / (pi n)) for each small share p.
+    """
+    if sum(share < points for share in truth.shares.values()) * 2 <= len(truth.shares) or not total:
+        return [], []
+    distance = sum(abs(percent(own[name], total) - share) for name, share in truth.shares.items()) / 2
+    chance = 50 * sum(math.sqrt(2 * share / 100 / (math.pi * total)) for share in truth.shares.values())
+    limit = 2 * points + 1.25 * chance
+    line = f"samples in a wrong function: {distance:.1f} % (by chance {chance:.1f} %, at most {limit:.1f} %)"
+    return [line], [line] if distance > limit else []
 
 
 def _check_unknown(stacks, total):
