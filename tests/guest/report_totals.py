@@ -19,13 +19,23 @@ def statistics(report):
 def check(report, stacks):
     """What does not add up, as lines; empty when all does."""
     failures = []
-    told = statistics(report).get("samples")
+    numbers = statistics(report)
+    told = numbers.get("samples", numbers.get("sampled"))
     counted = sum(count for _, count in stacks)
     if told is None:
         failures.append("the report has no line `samples: N`")
     elif told != counted:
         failures.append(f"the report tells {told} samples, the folded stacks hold {counted}")
-    return failures + _check_overhead(report)
+    return failures + _check_due(numbers, told) + _check_overhead(report)
+
+
+def _check_due(numbers, samples):
+    """What was due is what became of it, where the report tells all of it."""
+    parts = [numbers.get(name) for name in ("idle", "skipped", "failed", "lost")]
+    due = numbers.get("due")
+    if due is None or samples is None or None in parts or due == samples + sum(parts):
+        return []
+    return [f"{due} samples were due, but {samples} taken and {sum(parts)} not taken make {samples + sum(parts)}"]
 
 
 def _check_overhead(report):

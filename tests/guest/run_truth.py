@@ -34,7 +34,7 @@ def run(options, folder):
     deadline = time.monotonic() + options.limit
     recording = record(options, folder, deadline)
     profile = launched.folded_text(options.ringside, recording, deadline)
-    report = launched.read_back(options.ringside, deadline, "report", "--stdio", "-i", str(recording))
+    report = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
         name = f"{options.workload}-{options.kernel.stem}-{options.cpus}"

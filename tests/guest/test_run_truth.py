@@ -61,6 +61,13 @@ class RunTruth(unittest.TestCase):
         self.assertIn("sum up to 110.00 %", said)
         self.assertEqual(status, 1)
 
+    def test_what_was_due_is_what_became_of_it(self):
+        report = "# Due: 107\n# Idle: 4\n# Skipped: 0\n# Failed: 1\n# Lost: 2\n" + REPORT
+        self.assertEqual(self.run_with(report=report)[0], 0)
+        status, said = self.run_with(report=report.replace("107", "108"))
+        self.assertEqual(status, 1)
+        self.assertIn("108 samples were due", said)
+
     def test_a_failing_ringside_is_told_with_what_it_said(self):
         status, said = self.run_with(record="echo no socket >&2; exit 1")
         self.assertEqual(status, 1)
