@@ -1,4 +1,4 @@
-"""A QEMU guest for a test: starts it in a folder of its own, waits for its serial port, and ends it by its process id."""
+"""A QEMU guest for a test: starts it in a folder of its own, reads its serial port, ends it by its process id."""
 import os
 import pathlib
 import shutil
