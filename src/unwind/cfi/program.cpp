@@ -1,0 +1,271 @@
+#include "unwind/cfi/program.h"
+
+#include <vector>
+
+#include "wire/registers.h"
+
+namespace ringside::unwind::cfi {
+namespace {
+
+using Kind = RegisterRule::Kind;
+
+enum : std::uint8_t {
+  kAdvanceLoc = 0x40,
+  kOffset = 0x80,
+  kRestore = 0xc0,
+  kHighMask = 0xc0,
+  kLowMask = 0x3f,
+  kNop = 0x00,
+  kSetLoc = 0x01,
+  kAdvanceLoc1 = 0x02,
+  kAdvanceLoc2 = 0x03,
+  kAdvanceLoc4 = 0x04,
+  kOffsetExtended = 0x05,
+  kRestoreExtended = 0x06,
+  kUndefined = 0x07,
+  kSameValue = 0x08,
+  kRegister = 0x09,
+  kRememberState = 0x0a,
+  kRestoreState = 0x0b,
+  kDefCfa = 0x0c,
+  kDefCfaRegister = 0x0d,
+  kDefCfaOffset = 0x0e,
+  kDefCfaExpression = 0x0f,
+  kExpression = 0x10,
+  kOffsetExtendedSf = 0x11,
+  kDefCfaSf = 0x12,
+  kDefCfaOffsetSf = 0x13,
+  kValOffset = 0x14,
+  kValOffsetSf = 0x15,
+  kValExpression = 0x16,
+  kGnuArgsSize = 0x2e,
+  kGnuNegativeOffsetExtended = 0x2f,
+};
+
+constexpr std::size_t kMaxRemembered = 64;
+
+struct Row {
+  CfaRule cfa;
+  std::array<RegisterRule, kTrackedRegisters> registers;
+};
+
+Row default_row() {
+  using namespace wire::x86_64;
+  Row row{};
+  for (const std::size_t reg : {kRbx, kRbp, kR12, kR13, kR14, kR15})
+    row.registers[reg].kind = Kind::kSame;
+  row.registers[kRsp] = {.kind = Kind::kValOffset};
+  return row;
+}
+
+class Program {
+ public:
+  Program(const FrameSection& section, const Cie& cie, ImageAddr start, ImageAddr pc)
+      : section_(section), cie_(cie), location_(start), pc_(pc) {}
+
+  // Runs the instructions in [begin, end) until they pass the pc.
+  [[nodiscard]] Result<void> run(std::size_t begin, std::size_t end);
+  void keep_initial() { initial_ = row_; }
+  [[nodiscard]] const Row& row() const { return row_; }
+
+ private:
+  [[nodiscard]] Result<void> extended(std::uint8_t opcode, ByteReader& reader);
+  [[nodiscard]] Result<void> define_cfa(std::uint8_t opcode, ByteReader& reader);
+  [[nodiscard]] Result<ExpressionRef> expression(ByteReader& reader);
+  void set(std::uint64_t reg, const RegisterRule& rule) {
+    // Registers that are not tracked (xmm, segment registers) do not matter to a stack.
+    if (reg < kTrackedRegisters) row_.registers[reg] = rule;
+  }
+  void restore(std::uint64_t reg) {
+    if (reg < kTrackedRegisters) row_.registers[reg] = initial_.registers[reg];
+  }
+  void advance(std::uint64_t delta) { location_ = location_ + delta * cie_.code_alignment; }
+  [[nodiscard]] std::int64_t factored(std::uint64_t offset) const {
+    return static_cast<std::int64_t>(offset * static_cast<std::uint64_t>(cie_.data_alignment));
+  }
+
+  const FrameSection& section_;
+  const Cie& cie_;
+  ImageAddr location_;
+  ImageAddr pc_;
+  Row row_ = default_row();
+  Row initial_ = default_row();
+  std::vector<Row> remembered_;
+};
+
+Result<void> Program::run(std::size_t begin, std::size_t end) {
+  ByteReader reader(section_.bytes.first(end));
+  RINGSIDE_TRY(reader.skip(begin));
+  while (!reader.empty() && location_ <= pc_) {
+    RINGSIDE_ASSIGN(const auto opcode, reader.read<std::uint8_t>());
+    const std::uint8_t low = opcode & kLowMask;
+    switch (opcode & kHighMask) {
+      case kAdvanceLoc:
+        advance(low);
+        break;
+      case kOffset: {
+        RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+        set(low, {.kind = Kind::kOffset, .offset = factored(offset)});
+        break;
+      }
+      case kRestore:
+        restore(low);
+        break;
+      default:
+        RINGSIDE_TRY(extended(low, reader));
+    }
+  }
+  return {};
+}
+
+Result<ExpressionRef> Program::expression(ByteReader& reader) {
+  RINGSIDE_ASSIGN(const std::uint64_t size, read_uleb(reader));
+  const std::size_t offset = reader.offset();
+  RINGSIDE_TRY(reader.skip(size));
+  return ExpressionRef{static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)};
+}
+
+Result<void> Program::extended(std::uint8_t opcode, ByteReader& reader) {
+  switch (opcode) {
+    case kNop:
+      return {};
+    case kSetLoc: {
+      RINGSIDE_ASSIGN(location_.value,
+                      read_encoded(reader, cie_.fde_encoding, section_.address, cie_.address_size));
+      return {};
+    }
+    case kAdvanceLoc1: {
+      RINGSIDE_ASSIGN(const auto delta, reader.read<std::uint8_t>());
+      advance(delta);
+      return {};
+    }
+    case kAdvanceLoc2: {
+      RINGSIDE_ASSIGN(const auto delta, reader.read<std::uint16_t>());
+      advance(delta);
+      return {};
+    }
+    case kAdvanceLoc4: {
+      RINGSIDE_ASSIGN(const auto delta, reader.read<std::uint32_t>());
+      advance(delta);
+      return {};
+    }
+    case kRememberState:
+      if (remembered_.size() >= kMaxRemembered)
+        return fail(ErrorCode::kUnsupported, "more than {} remembered states at offset {:#x}",
+                    kMaxRemembered, reader.offset());
+      remembered_.push_back(row_);
+      return {};
+    case kRestoreState:
+      if (remembered_.empty())
+        return fail(ErrorCode::kFormat, "no state to restore at offset {:#x}", reader.offset());
+      row_ = remembered_.back();
+      remembered_.pop_back();
+      return {};
+    case kDefCfa:
+    case kDefCfaSf:
+    case kDefCfaRegister:
+    case kDefCfaOffset:
+    case kDefCfaOffsetSf:
+    case kDefCfaExpression:
+      return define_cfa(opcode, reader);
+    case kGnuArgsSize: {
+      RINGSIDE_ASSIGN([[maybe_unused]] const std::uint64_t size, read_uleb(reader));
+      return {};
+    }
+    default:
+      break;
+  }
+  // All others begin with a register.
+  RINGSIDE_ASSIGN(const std::uint64_t reg, read_uleb(reader));
+  switch (opcode) {
+    case kRestoreExtended:
+      restore(reg);
+      return {};
+    case kUndefined:
+      set(reg, {.kind = Kind::kUndefined});
+      return {};
+    case kSameValue:
+      set(reg, {.kind = Kind::kSame});
+      return {};
+    case kOffsetExtended:
+    case kValOffset: {
+      RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+      set(reg, {.kind = opcode == kValOffset ? Kind::kValOffset : Kind::kOffset,
+                .offset = factored(offset)});
+      return {};
+    }
+    case kOffsetExtendedSf:
+    case kValOffsetSf: {
+      RINGSIDE_ASSIGN(const std::int64_t offset, read_sleb(reader));
+      set(reg, {.kind = opcode == kValOffsetSf ? Kind::kValOffset : Kind::kOffset,
+                .offset = factored(static_cast<std::uint64_t>(offset))});
+      return {};
+    }
+    case kGnuNegativeOffsetExtended: {
+      RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+      set(reg, {.kind = Kind::kOffset, .offset = factored(std::uint64_t{0} - offset)});
+      return {};
+    }
+    case kRegister: {
+      RINGSIDE_ASSIGN(const std::uint64_t from, read_uleb(reader));
+      set(reg, from < kTrackedRegisters
+                   ? RegisterRule{.kind = Kind::kRegister, .reg = static_cast<std::uint8_t>(from)}
+                   : RegisterRule{});
+      return {};
+    }
+    case kExpression:
+    case kValExpression: {
+      RINGSIDE_ASSIGN(const ExpressionRef ref, expression(reader));
+      set(reg, {.kind = opcode == kExpression ? Kind::kExpression : Kind::kValExpression,
+                .expression = ref});
+      return {};
+    }
+    default:
+      return fail(ErrorCode::kUnsupported, "call-frame instruction {:#x} before offset {:#x}",
+                  opcode, reader.offset());
+  }
+}
+
+Result<void> Program::define_cfa(std::uint8_t opcode, ByteReader& reader) {
+  CfaRule& cfa = row_.cfa;
+  if (opcode == kDefCfaExpression) {
+    RINGSIDE_ASSIGN(const ExpressionRef ref, expression(reader));
+    cfa = {.kind = CfaRule::Kind::kExpression, .expression = ref};
+    return {};
+  }
+  if (opcode == kDefCfa || opcode == kDefCfaSf || opcode == kDefCfaRegister) {
+    RINGSIDE_ASSIGN(const std::uint64_t reg, read_uleb(reader));
+    if (reg >= kTrackedRegisters)
+      return fail(ErrorCode::kUnsupported, "CFA on register {} before offset {:#x}", reg,
+                  reader.offset());
+    cfa.kind = CfaRule::Kind::kRegisterOffset;
+    cfa.reg = static_cast<std::uint8_t>(reg);
+  }
+  if (opcode == kDefCfa || opcode == kDefCfaOffset) {
+    RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+    cfa.offset = static_cast<std::int64_t>(offset);
+  } else if (opcode == kDefCfaSf || opcode == kDefCfaOffsetSf) {
+    RINGSIDE_ASSIGN(const std::int64_t offset, read_sleb(reader));
+    cfa.offset = factored(static_cast<std::uint64_t>(offset));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Rule> rule_for(const FrameSection& section, const Cie& cie, const Fde& fde, ImageAddr pc) {
+  // The initial instructions hold for the whole FDE, whatever the pc.
+  Program program(section, cie, fde.start, pc);
+  RINGSIDE_TRY(program.run(cie.instructions, cie.end));
+  program.keep_initial();
+  RINGSIDE_TRY(program.run(fde.instructions, fde.end));
+  if (cie.return_register >= kTrackedRegisters)
+    return fail(ErrorCode::kUnsupported, "return register {}", cie.return_register);
+  return Rule{.cfa = program.row().cfa,
+              .registers = program.row().registers,
+              .return_register = cie.return_register,
+              .signal_frame = cie.signal_frame,
+              .source = FrameSource::kCfi};
+}
+
+}  // namespace ringside::unwind::cfi

@@ -1,0 +1,245 @@
+// The strongest check of the unwinder: real programs run one instruction at a time under ptrace.
+// The test keeps the true stack by watching calls and returns, injects interrupts as hardware would
+// at random instructions (an interrupt frame on the stack, rip at the entry stub), and at every
+// single instruction compares every frame with what the unwinder makes of the registers and the
+// stack.
+
+#include <gtest/gtest.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <random>
+
+#include "unwind/unwinder.h"
+
+namespace ringside::unwind {
+namespace {
+
+using namespace wire::x86_64;
+
+constexpr std::uint64_t kKernelCs = 0x10;
+constexpr std::uint64_t kKernelSs = 0x18;
+constexpr std::uint64_t kMaxStackBytes = 60 * 1024;
+constexpr std::size_t kMaxSteps = 400'000;
+
+struct TrueFrame {
+  std::uint64_t address = 0;
+  std::uint64_t interrupt_frame = 0;  // 0: a return address
+};
+
+class Tracee {
+ public:
+  explicit Tracee(const std::string& program) {
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr);
+      ::execl(program.c_str(), program.c_str(), nullptr);
+      ::_exit(127);
+    }
+    wait();
+  }
+  ~Tracee() {
+    if (!alive_) return;
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Tracee(const Tracee&) = delete;
+  Tracee& operator=(const Tracee&) = delete;
+
+  [[nodiscard]] bool alive() const { return alive_; }
+  [[nodiscard]] int exit_status() const { return status_; }
+  void step() {
+    ::ptrace(PTRACE_SINGLESTEP, pid_, nullptr, nullptr);
+    wait();
+  }
+  [[nodiscard]] user_regs_struct registers() const {
+    user_regs_struct regs{};
+    ::ptrace(PTRACE_GETREGS, pid_, nullptr, &regs);
+    return regs;
+  }
+  void set_registers(user_regs_struct regs) const {
+    ::ptrace(PTRACE_SETREGS, pid_, nullptr, &regs);
+  }
+  std::size_t read(std::uint64_t address, std::span<std::byte> into) const {
+    iovec local{into.data(), into.size()};
+    iovec remote{reinterpret_cast<void*>(address), into.size()};
+    const ssize_t count = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
+    return count < 0 ? 0 : static_cast<std::size_t>(count);
+  }
+  [[nodiscard]] std::uint64_t word(std::uint64_t address) const {
+    std::uint64_t value = 0;
+    read(address, std::as_writable_bytes(std::span(&value, 1)));
+    return value;
+  }
+  void poke(std::uint64_t address, std::uint64_t value) const {
+    ::ptrace(PTRACE_POKEDATA, pid_, address, value);
+  }
+
+ private:
+  void wait() {
+    alive_ =
+        ::waitpid(pid_, &status_, 0) == pid_ && WIFSTOPPED(status_) && WSTOPSIG(status_) == SIGTRAP;
+  }
+  pid_t pid_ = -1;
+  int status_ = 0;
+  bool alive_ = false;
+};
+
+enum class Flow { kOther, kCall, kReturn, kInterruptReturn };
+
+// Not the unwinder's decoder: a second way.
+Flow flow_of(Bytes code) {
+  std::size_t i = 0;
+  const auto at = [&](std::size_t n) {
+    return n < code.size() ? std::to_integer<unsigned>(code[n]) : 0;
+  };
+  if (at(i) == 0x48 && at(i + 1) == 0xcf) return Flow::kInterruptReturn;
+  while (at(i) == 0x3e || at(i) == 0xf2 || at(i) == 0xf3 || (at(i) & 0xf0) == 0x40) ++i;
+  if (at(i) == 0xe8 || (at(i) == 0xff && (at(i + 1) >> 3 & 7) == 2)) return Flow::kCall;
+  if (at(i) == 0xc3 || at(i) == 0xc2) return Flow::kReturn;
+  return Flow::kOther;
+}
+
+class SingleStep : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const std::string path = std::string(RINGSIDE_STEP_PROGRAMS) + "/" + GetParam();
+    const auto file = elf::ElfFile::open(path);
+    ASSERT_TRUE(file) << file.error().message;
+    file_ = *file;
+    images_.add({.id = 1, .name = "program", .file = file_, .load_bias = 0});
+    entry_ = symbol("interrupt_entry");
+    slot_ = symbol("interrupt_stack_slot");
+    tracee_ = std::make_unique<Tracee>(path);
+  }
+  [[nodiscard]] std::uint64_t symbol(const char* name) const {
+    const auto found = file_->symbol_named(name);
+    return found ? found->address.value : 0;
+  }
+  void add_piece(wire::Capture& capture, std::uint64_t from, std::uint64_t size,
+                 wire::PieceKind why) const {
+    const std::size_t offset = capture.bytes.size();
+    capture.bytes.resize(offset + size);
+    const std::size_t count = tracee_->read(from, std::span(capture.bytes).subspan(offset));
+    capture.bytes.resize(offset + count);
+    capture.pieces.push_back({{from},
+                              why,
+                              static_cast<std::uint32_t>(size),
+                              static_cast<std::uint32_t>(offset),
+                              static_cast<std::uint32_t>(count)});
+    // In ring 3 the frames say so; the unwinder is to see a kernel's.
+    for (const TrueFrame& frame : truth_) {
+      const std::uint64_t at = frame.interrupt_frame - from;
+      if (frame.interrupt_frame < from || at + 40 > count) continue;
+      std::memcpy(capture.bytes.data() + offset + at + 8, &kKernelCs, 8);
+      std::memcpy(capture.bytes.data() + offset + at + 32, &kKernelSs, 8);
+    }
+  }
+  [[nodiscard]] wire::Capture capture(const user_regs_struct& regs) const {
+    wire::Capture result;
+    result.arch = Arch::kX86_64;
+    result.level = PrivilegeLevel::kKernel;
+    const std::uint64_t values[] = {regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
+                                    regs.rbp, regs.rsp, regs.r8,  regs.r9,  regs.r10, regs.r11,
+                                    regs.r12, regs.r13, regs.r14, regs.r15, regs.rip};
+    for (std::size_t i = 0; i < std::size(values); ++i) result.registers.set(i, values[i]);
+    result.registers.set(kCs, kKernelCs);
+    const bool on_interrupt_stack = regs.rsp <= slot_ && slot_ - regs.rsp < 32768;
+    if (on_interrupt_stack) {
+      add_piece(result, regs.rsp, slot_ + 8 - regs.rsp, wire::PieceKind::kCurrentStack);
+      add_piece(result, tracee_->word(slot_), main_top_ - tracee_->word(slot_),
+                wire::PieceKind::kInterruptedStack);
+    } else {
+      add_piece(result, regs.rsp, main_top_ - regs.rsp, wire::PieceKind::kCurrentStack);
+      // The stub is between its two stacks, or coming back.
+      add_piece(result, slot_, 8, wire::PieceKind::kStackLink);
+    }
+    return result;
+  }
+  void inject_interrupt(user_regs_struct regs) {
+    const std::uint64_t frame = (regs.rsp & ~std::uint64_t{15}) - 40;
+    const std::uint64_t words[] = {regs.rip, regs.cs, regs.eflags & ~std::uint64_t{0x100}, regs.rsp,
+                                   regs.ss};
+    for (std::size_t i = 0; i < 5; ++i) tracee_->poke(frame + i * 8, words[i]);
+    truth_.push_back({regs.rip, frame});
+    regs.rsp = frame;
+    regs.rip = entry_;
+    tracee_->set_registers(regs);
+  }
+  [[nodiscard]] std::size_t interrupts() const {
+    return static_cast<std::size_t>(
+        std::count_if(truth_.begin(), truth_.end(),
+                      [](const TrueFrame& frame) { return frame.interrupt_frame != 0; }));
+  }
+  void compare(const user_regs_struct& regs, const Stack& stack);
+
+  std::shared_ptr<const elf::ElfFile> file_;
+  elf::ImageMap images_;
+  std::unique_ptr<Tracee> tracee_;
+  std::uint64_t entry_ = 0;
+  std::uint64_t slot_ = 0;
+  std::uint64_t main_top_ = 0;
+  std::vector<TrueFrame> truth_;
+};
+
+std::string text_of(const Stack& stack) {
+  std::string text;
+  for (const Frame& frame : stack.frames)
+    text += fmt::format(" {}{}({})", frame.address, frame.exact ? "!" : "",
+                        static_cast<int>(frame.source));
+  return text + " " + name_of(stack.stop) + fmt::format(" {}", stack.stopped_at);
+}
+
+void SingleStep::compare(const user_regs_struct& regs, const Stack& stack) {
+  std::string wanted = fmt::format(" {:#x}!", regs.rip);
+  bool equal = stack.frames.size() == truth_.size() + 1;
+  for (std::size_t i = 0; i < truth_.size(); ++i) {
+    const TrueFrame& frame = truth_[truth_.size() - 1 - i];
+    const bool exact = frame.interrupt_frame != 0;
+    wanted += fmt::format(" {:#x}{}", frame.address, exact ? "!" : "");
+    equal = equal && stack.frames[i + 1].address.value == frame.address &&
+            stack.frames[i + 1].exact == exact && stack.frames[i + 1].source != FrameSource::kGuess;
+  }
+  // In _start itself there is no caller, and only call-frame information can say so.
+  if (!truth_.empty()) equal = equal && (is_complete(stack.stop) || truth_.front().interrupt_frame);
+  EXPECT_TRUE(equal) << "wanted" << wanted << "\n   got" << text_of(stack);
+}
+
+TEST_P(SingleStep, EveryFrameAtEveryInstruction) {
+  if (!tracee_->alive()) GTEST_SKIP() << "ptrace is not allowed here";
+  main_top_ = tracee_->registers().rsp + 64;
+  Unwinder unwinder(images_);
+  std::mt19937 random(7);
+  std::size_t steps = 0;
+  std::size_t deepest_nesting = 0;
+  for (; tracee_->alive() && steps < kMaxSteps; ++steps) {
+    user_regs_struct regs = tracee_->registers();
+    compare(regs, unwinder.unwind(capture(regs)));
+    if (testing::Test::HasFailure()) return;
+    if (random() % 40 == 0 && interrupts() < 3) {
+      inject_interrupt(regs);
+      deepest_nesting = std::max(deepest_nesting, interrupts());
+      continue;
+    }
+    const Flow flow = flow_of(file_->bytes_at({regs.rip}, 8));
+    tracee_->step();
+    if (!tracee_->alive()) break;
+    if (flow == Flow::kCall) truth_.push_back({tracee_->word(tracee_->registers().rsp), 0});
+    if (flow == Flow::kReturn || flow == Flow::kInterruptReturn) truth_.pop_back();
+  }
+  EXPECT_TRUE(WIFEXITED(tracee_->exit_status())) << "status " << tracee_->exit_status();
+  EXPECT_GT(steps, 1000u);
+  EXPECT_EQ(deepest_nesting, 3u);
+  RecordProperty("steps", static_cast<int>(steps));
+  fmt::print("{} instructions, {} frames\n", steps, unwinder.statistics().frames);
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, SingleStep, testing::Values(RINGSIDE_STEP_PROGRAM_NAMES),
+                         [](const auto& info) { return std::string(info.param); });
+
+}  // namespace
+}  // namespace ringside::unwind

@@ -1,0 +1,75 @@
+#include "unwind/stack_memory.h"
+
+#include <cstring>
+
+#include "wire/recipe.h"
+
+namespace ringside::unwind {
+namespace {
+
+// A stack pointer that was loaded from a slot less than this below it points up its own stack; one
+// that leads farther, or down, leads to another stack.
+constexpr std::uint64_t kSameStackBytes = 4096;
+
+bool is_kernel_pointer(GuestVirt address) {
+  return address.value >> 63 != 0 && address.value % 8 == 0;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> StackMemory::read_u64(GuestVirt address) const {
+  if (const auto value = capture_.read<std::uint64_t>(address)) return value;
+  return read(address, 8);
+}
+
+std::optional<std::uint64_t> StackMemory::read(GuestVirt address, std::size_t size) const {
+  std::uint64_t value = 0;
+  for (const wire::MemoryPiece& piece : capture_.pieces) {
+    const std::uint64_t offset = address - piece.address;
+    if (offset > piece.size || piece.size - offset < size) continue;
+    std::memcpy(&value, capture_.bytes_of(piece).data() + offset, size);
+    return value;
+  }
+  const elf::Image* image = images_.find(address);
+  if (image == nullptr) return std::nullopt;
+  const ImageAddr at = image->to_image(address);
+  for (const elf::Segment& segment : image->file->segments())
+    if (segment.contains(at) && segment.writable) return std::nullopt;
+  const Bytes bytes = image->file->bytes_at(at, size);
+  if (bytes.size() < size) return std::nullopt;
+  std::memcpy(&value, bytes.data(), size);
+  return value;
+}
+
+const wire::MemoryPiece* StackMemory::piece_at(GuestVirt address) const {
+  for (const wire::MemoryPiece& piece : capture_.pieces)
+    if (address - piece.address < piece.size) return &piece;
+  return nullptr;
+}
+
+const wire::MemoryPiece* StackMemory::link_at(GuestVirt address) const {
+  for (const wire::MemoryPiece& piece : capture_.pieces)
+    if (piece.why == wire::PieceKind::kStackLink && piece.address == address && piece.size >= 8)
+      return &piece;
+  return nullptr;
+}
+
+Miss StackMemory::explain(GuestVirt address, GuestVirt slot) const {
+  const bool leads_away = slot.value != 0 && address - slot >= kSameStackBytes;
+  const wire::MemoryPiece* below = nullptr;  // the nearest piece of a stack below the address
+  for (const wire::MemoryPiece& piece : capture_.pieces) {
+    const std::uint64_t offset = address - piece.address;
+    if (piece.why == wire::PieceKind::kStackLink || offset >= wire::kMaxStackBytes) continue;
+    if (below == nullptr || offset < address - below->address) below = &piece;
+  }
+  if (below != nullptr && !leads_away) {
+    // Fewer bytes than asked for: memory ended there.
+    const bool asked = address - below->address + 8 <= below->requested;
+    return {asked ? StopReason::kUnreadable : StopReason::kTruncated, address, std::nullopt};
+  }
+  if (leads_away && is_kernel_pointer(address))
+    return {StopReason::kTruncated, address, StackLink{slot, address}};
+  return {StopReason::kUnreadable, address, std::nullopt};
+}
+
+}  // namespace ringside::unwind

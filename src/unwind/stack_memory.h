@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+
+#include "base/stack.h"
+#include "elf/image_map.h"
+#include "wire/capture.h"
+
+namespace ringside::unwind {
+
+// Why a word could not be read.
+struct Miss {
+  StopReason reason;
+  GuestVirt address;
+  std::optional<StackLink> link;
+};
+
+// The memory of one capture, with the read-only bytes of the images behind it.
+class StackMemory {
+ public:
+  StackMemory(const wire::Capture& capture, const elf::ImageMap& images)
+      : capture_(capture), images_(images) {}
+
+  [[nodiscard]] std::optional<std::uint64_t> read_u64(GuestVirt address) const;
+  // 1 to 8 bytes, zero-extended.
+  [[nodiscard]] std::optional<std::uint64_t> read(GuestVirt address, std::size_t size) const;
+
+  // Says why `address` cannot be read. `slot` is where the pointer to that stack was loaded from, 0
+  // if it was not loaded.
+  [[nodiscard]] Miss explain(GuestVirt address, GuestVirt slot) const;
+
+  // Whether both addresses lie in one copied piece, or both in none.
+  [[nodiscard]] bool same_piece(GuestVirt a, GuestVirt b) const {
+    return piece_at(a) == piece_at(b);
+  }
+  [[nodiscard]] const wire::MemoryPiece* piece_at(GuestVirt address) const;
+  // The stack-link piece at exactly this address.
+  [[nodiscard]] const wire::MemoryPiece* link_at(GuestVirt address) const;
+  [[nodiscard]] const wire::Capture& capture() const { return capture_; }
+
+ private:
+  const wire::Capture& capture_;
+  const elf::ImageMap& images_;
+};
+
+}  // namespace ringside::unwind

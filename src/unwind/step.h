@@ -1,0 +1,39 @@
+#pragma once
+
+#include <variant>
+
+#include "unwind/cfi/section.h"
+#include "unwind/machine_state.h"
+#include "unwind/rule.h"
+#include "unwind/stack_memory.h"
+
+namespace ringside::unwind {
+
+// A walk's end.
+struct Stop {
+  StopReason reason;
+  GuestVirt at;
+  std::optional<StackLink> link = std::nullopt;
+};
+
+// The caller's (or interrupted code's) frame.
+struct Caller {
+  MachineState state = {};
+  FrameSource source = FrameSource::kCfi;
+  bool interrupted = false;     // an interrupt frame was crossed; the pc is exact
+  bool stack_switched = false;  // the stack pointer was loaded, not computed: it may go down
+};
+
+using Step = std::variant<Caller, Stop>;
+
+// Where the expressions of a rule lie.
+struct RuleContext {
+  const cfi::FrameSection* section = nullptr;
+  std::uint64_t load_bias = 0;
+};
+
+// Applies a rule to a frame. Does not judge the caller's pc and stack pointer.
+[[nodiscard]] Step apply(const Rule& rule, const RuleContext& context, const MachineState& state,
+                         const StackMemory& memory);
+
+}  // namespace ringside::unwind

@@ -1,0 +1,32 @@
+# The programs of single_step_test.cpp: one source, built with and without frame pointers and
+# call-frame information. Each is static and freestanding, so that all of its code is known.
+set(RINGSIDE_STEP_TARGETS)
+
+function(ringside_step_program name compiler)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/testdata)
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/step/step_${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/step
+    COMMAND ${compiler} -ffreestanding -fno-stack-protector -mno-red-zone -fno-pic -no-pie -static
+            -nostdlib -w ${ARGN} ${source}/step_program.c ${source}/step_start.S -o ${output}
+    DEPENDS ${source}/step_program.c ${source}/step_start.S VERBATIM)
+  add_custom_target(step_${name} DEPENDS ${output})
+  set(RINGSIDE_STEP_TARGETS ${RINGSIDE_STEP_TARGETS} step_${name} PARENT_SCOPE)
+endfunction()
+
+set(cfi -fasynchronous-unwind-tables -fomit-frame-pointer -DWITH_CFI)
+set(debug_frame -fno-asynchronous-unwind-tables -fomit-frame-pointer -g -DWITH_CFI
+    -Wa,--gdwarf-5)
+set(fp -fno-asynchronous-unwind-tables -fno-unwind-tables -fno-omit-frame-pointer -g0)
+find_program(RINGSIDE_STEP_GCC NAMES gcc REQUIRED)
+find_program(RINGSIDE_STEP_CLANG NAMES clang clang-14)
+foreach(level 0 1 2 3 s)
+  ringside_step_program(gcc_cfi_O${level} ${RINGSIDE_STEP_GCC} -O${level} ${cfi})
+  ringside_step_program(gcc_fp_O${level} ${RINGSIDE_STEP_GCC} -O${level} ${fp})
+  if(RINGSIDE_STEP_CLANG)
+    ringside_step_program(clang_cfi_O${level} ${RINGSIDE_STEP_CLANG} -O${level} ${cfi})
+    ringside_step_program(clang_fp_O${level} ${RINGSIDE_STEP_CLANG} -O${level} ${fp})
+  endif()
+endforeach()
+ringside_step_program(gcc_fp_endbr ${RINGSIDE_STEP_GCC} -O2 ${fp} -fcf-protection=full)
+ringside_step_program(gcc_debug_frame ${RINGSIDE_STEP_GCC} -O2 ${debug_frame})

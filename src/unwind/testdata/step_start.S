@@ -1,0 +1,133 @@
+// The hand-written half of the stepped program: its start, an interrupt's entry stub as kernels write
+// them, and functions without frames. Assembled with call-frame information when WITH_CFI is defined.
+#ifdef WITH_CFI
+#define CFI(...) __VA_ARGS__
+#else
+#define CFI(...)
+#endif
+
+    .macro FUNCTION name
+    .globl \name
+    .type \name, @function
+\name:
+    .endm
+    .macro END name
+    .size \name, . - \name
+    .endm
+    .macro PUSH reg
+    pushq %\reg
+    CFI(.cfi_adjust_cfa_offset 8)
+    CFI(.cfi_rel_offset \reg, 0)
+    .endm
+    .macro POP reg
+    popq %\reg
+    CFI(.cfi_adjust_cfa_offset -8)
+    CFI(.cfi_restore \reg)
+    .endm
+
+    .text
+FUNCTION _start
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
+    xorl %ebp, %ebp
+    andq $-16, %rsp
+    call program
+    movl $0, %edi
+    movl $60, %eax
+    syscall
+    CFI(.cfi_endproc)
+END _start
+
+// Enters as hardware enters: rip, cs, rflags, rsp, ss lie at rsp. Moves to the interrupt stack unless
+// it is on it, with the old rsp in the top slot.
+FUNCTION interrupt_entry
+    CFI(.cfi_startproc simple)
+    CFI(.cfi_signal_frame)
+    CFI(.cfi_def_cfa rsp, 40)
+    CFI(.cfi_offset rip, -40)
+    CFI(.cfi_offset rsp, -16)
+    cld
+    PUSH rax
+    PUSH rcx
+    PUSH rdx
+    PUSH rbx
+    PUSH rsi
+    PUSH rdi
+    PUSH r8
+    PUSH r9
+    PUSH r10
+    PUSH r11
+    PUSH r12
+    movq %rsp, %rdi
+    movq %rsp, %rbx
+    CFI(.cfi_def_cfa_register rbx)
+    incl interrupt_depth(%rip)
+    jnz 1f
+    leaq interrupt_stack_slot(%rip), %rax
+    movq %rsp, (%rax)
+    movq %rax, %rsp
+    call interrupt_handler
+    popq %rsp
+    decl interrupt_depth(%rip)
+    jmp 2f
+1:  andq $-16, %rsp
+    call interrupt_handler
+    movq %rbx, %rsp
+    decl interrupt_depth(%rip)
+2:  CFI(.cfi_def_cfa_register rsp)
+    POP r12
+    POP r11
+    POP r10
+    POP r9
+    POP r8
+    POP rdi
+    POP rsi
+    POP rbx
+    POP rdx
+    POP rcx
+    POP rax
+    iretq
+    CFI(.cfi_endproc)
+END interrupt_entry
+
+// u64 call_without_frame(u64 (*function)(u64), u64 argument): neither a leaf nor a frame.
+FUNCTION call_without_frame
+    CFI(.cfi_startproc)
+    PUSH r12
+    PUSH r13
+    subq $24, %rsp
+    CFI(.cfi_adjust_cfa_offset 24)
+    movq %rdi, %r12
+    movq %rsi, %rdi
+    call *%r12
+    testq %rax, %rax
+    jz 1f
+    addq $24, %rsp
+    CFI(.cfi_remember_state)
+    CFI(.cfi_adjust_cfa_offset -24)
+    POP r13
+    POP r12
+    ret
+1:  CFI(.cfi_restore_state)
+    incq %rax
+    leaq 24(%rsp), %rsp
+    CFI(.cfi_adjust_cfa_offset -24)
+    POP r13
+    POP r12
+    ret
+    CFI(.cfi_endproc)
+END call_without_frame
+
+
+    .data
+    .globl interrupt_depth
+interrupt_depth:
+    .long -1
+    .bss
+    .p2align 4
+    .globl interrupt_stack_slot
+    .skip 32768
+interrupt_stack_slot:
+    .quad 0
+    .quad 0
+    .section .note.GNU-stack, "", @progbits

@@ -1,0 +1,151 @@
+#include "unwind/x86_64/code_stepper.h"
+
+#include "unwind/x86_64/interrupt_frame.h"
+
+namespace ringside::unwind::x86_64 {
+
+using namespace wire::x86_64;
+
+namespace {
+
+constexpr int kMaxTailJumps = 4;
+
+// Where the stack pointer was when the function was entered, by its rule: at the return address.
+std::optional<GuestVirt> entry_sp(const Rule& rule, const MachineState& state) {
+  if (rule.cfa.kind != CfaRule::Kind::kRegisterOffset || !state.has(rule.cfa.reg))
+    return std::nullopt;
+  return GuestVirt{state.get(rule.cfa.reg) + static_cast<std::uint64_t>(rule.cfa.offset) - 8};
+}
+
+Caller interrupted_code(const InterruptFrame& frame, const MachineState& state,
+                        FrameSource source) {
+  Caller caller{.state = state, .source = source, .interrupted = true, .stack_switched = true};
+  caller.state.set(kRip, frame.rip, frame.address);
+  caller.state.set(kRsp, frame.rsp, frame.rsp_slot());
+  caller.state.exact = true;
+  return caller;
+}
+
+}  // namespace
+
+void CodeStepper::forget() {
+  images_code_.clear();
+  paths_.forget();
+}
+
+const CodeStepper::Function* CodeStepper::function_at(const elf::Image& image, ImageAddr at) {
+  auto& code = images_code_[image.id];
+  if (!code) code = std::make_unique<ImageCode>(ImageCode{CodeUnits(*image.file), {}});
+  const auto unit = code->units.find(at);
+  if (!unit) return nullptr;
+  auto& function = code->functions[unit->start().value];
+  if (!function)
+    function =
+        std::make_unique<Function>(Function{*unit, FrameAnalysis(*image.file, *unit, decoder_)});
+  return function.get();
+}
+
+bool CodeStepper::may_be_entered_by_hardware(const elf::Image& image, const Function& function,
+                                             int depth) {
+  if (function.analysis.returns_from_interrupt()) return true;
+  if (function.analysis.makes_frame() || depth == kMaxTailJumps) return false;
+  for (const ImageAddr target : function.analysis.tail_jumps()) {
+    const Function* next = function_at(image, target);
+    if (next != nullptr && next != &function && may_be_entered_by_hardware(image, *next, depth + 1))
+      return true;
+  }
+  return false;
+}
+
+CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
+  const ImageAddr address = image.to_image(at);
+  const Function* function = function_at(image, address);
+  if (function == nullptr) return {};
+  const auto state = function->analysis.at(address);
+  return {.rule = state ? rule_of(*state) : std::nullopt,
+          .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
+}
+
+Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
+                       const StackMemory& memory) {
+  if (image == nullptr) return by_bare_frame_pointer(state, memory, FrameSource::kGuess);
+  if (rule.interrupt_code)
+    if (const auto step = way_out(*image, rule, state, memory, true)) return *step;
+
+  const bool no_frame_below = state.has(kRbp) && state.get(kRbp) == 0;
+  if (rule.rule) {
+    const bool by_frame = rule.rule->source == FrameSource::kFramePointer;
+    if (no_frame_below && (by_frame || !state.exact))
+      return Stop{StopReason::kEndOfStack, state.pc()};
+    const Step step = apply(*rule.rule, {}, state, memory);
+    const auto* caller = std::get_if<Caller>(&step);
+    if (caller == nullptr) {
+      // switch_to between the change of rsp and that of rbp: rbp is another thread's.
+      if (by_frame && state.exact)
+        if (const auto out = way_out(*image, rule, state, memory, false)) return *out;
+      return step;
+    }
+    const GuestVirt pc = caller->state.pc();
+    if (pc.value == 0 || images_.find_code(pc - 1) != nullptr) return step;
+    // Not a return address: hardware may have entered here, in code that never returns.
+    if (const auto found = by_looks(state, memory)) return *found;
+    return step;
+  }
+  if (no_frame_below && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
+  if (const auto step = way_out(*image, rule, state, memory, false)) return *step;
+  if (state.exact || !state.has(kRbp))
+    if (const auto step = by_looks(state, memory)) return *step;
+  return by_bare_frame_pointer(state, memory,
+                               state.exact ? FrameSource::kGuess : FrameSource::kFramePointer);
+}
+
+std::optional<Step> CodeStepper::way_out(const elf::Image& image, const CodeRule& rule,
+                                         const MachineState& state, const StackMemory& memory,
+                                         bool interrupts_only) {
+  auto path = paths_.find(image, state, memory);
+  if (!path) return std::nullopt;
+  switch (path->kind) {
+    case ReturnPath::Kind::kSystem:
+      return Stop{StopReason::kUserMode, state.pc()};
+    case ReturnPath::Kind::kMissing:
+      return Stop{path->miss->reason, path->miss->address, path->miss->link};
+    case ReturnPath::Kind::kReturn:
+      if (interrupts_only) return std::nullopt;
+      return Caller{.state = path->state,
+                    .source = FrameSource::kInstructions,
+                    .interrupted = false,
+                    .stack_switched = path->stack_switched};
+    case ReturnPath::Kind::kInterrupt:
+      break;
+  }
+  // A frame below the entry's stack pointer is one that the function made itself, to go to user
+  // code with: then it has a caller like any other.
+  const auto entry = rule.rule ? entry_sp(*rule.rule, state) : std::nullopt;
+  const bool self_made =
+      entry && memory.same_piece(*entry, path->frame.address) && path->frame.address < *entry;
+  if (self_made) return std::nullopt;
+  return interrupted_code(path->frame, path->state, FrameSource::kInterruptFrame);
+}
+
+std::optional<Step> CodeStepper::by_looks(const MachineState& state, const StackMemory& memory) {
+  const auto frame = find_interrupt_frame(memory, state.sp(), images_);
+  if (!frame) return std::nullopt;
+  return interrupted_code(*frame, state, FrameSource::kGuess);
+}
+
+Step CodeStepper::by_bare_frame_pointer(const MachineState& state, const StackMemory& memory,
+                                        FrameSource source) {
+  if (!state.has(kRbp)) return Stop{StopReason::kNoRule, state.pc()};
+  if (state.get(kRbp) == 0 && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
+  if (state.get(kRbp) % 8 != 0 || memory.piece_at({state.get(kRbp)}) == nullptr)
+    return Stop{StopReason::kNoRule, state.pc()};
+  const FrameState standard{.depth = FrameState::kUnknownDepth,
+                            .rbp = FrameState::Rbp::kFrame,
+                            .frame_offset = 16,
+                            .saved_rbp = 16};
+  Rule rule = *rule_of(standard);
+  rule.source = source;
+  return apply(rule, {}, state, memory);
+}
+
+}  // namespace ringside::unwind::x86_64

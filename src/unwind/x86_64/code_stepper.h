@@ -1,0 +1,63 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "elf/image_map.h"
+#include "unwind/rule.h"
+#include "unwind/step.h"
+#include "unwind/x86_64/code_unit.h"
+#include "unwind/x86_64/decoder.h"
+#include "unwind/x86_64/frame_analysis.h"
+#include "unwind/x86_64/return_path.h"
+
+namespace ringside::unwind::x86_64 {
+
+// What the instructions around an address say about its frame.
+struct CodeRule {
+  std::optional<Rule> rule;     // from the function's start to here
+  bool interrupt_code = false;  // may be the code that hardware enters: its way out decides
+};
+
+// Steps through code that has no call-frame information, by its instructions. The order: the way
+// out of entry code to its iretq; the rule from the function's flow; the way out to a `ret`; an
+// interrupt frame found by its looks; a bare frame pointer.
+class CodeStepper {
+ public:
+  explicit CodeStepper(const elf::ImageMap& images) : images_(images), paths_(images, decoder_) {}
+
+  // Analyses the function around a pc, once per function; to be cached per address. For a return
+  // address, `at` is the byte before it.
+  [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at);
+  // `image` may be null for code outside of all images.
+  [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
+                          const StackMemory& memory);
+  void forget();
+
+ private:
+  struct Function {
+    CodeUnit unit;
+    FrameAnalysis analysis;
+  };
+  struct ImageCode {
+    CodeUnits units;
+    std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions;  // by start
+  };
+  [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
+  [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,
+                                                int depth);
+  [[nodiscard]] std::optional<Step> way_out(const elf::Image& image, const CodeRule& rule,
+                                            const MachineState& state, const StackMemory& memory,
+                                            bool interrupts_only);
+  [[nodiscard]] std::optional<Step> by_looks(const MachineState& state, const StackMemory& memory);
+  [[nodiscard]] Step by_bare_frame_pointer(const MachineState& state, const StackMemory& memory,
+                                           FrameSource source);
+
+  const elf::ImageMap& images_;
+  Decoder decoder_;
+  ReturnPathFinder paths_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<ImageCode>> images_code_;  // by image id
+};
+
+}  // namespace ringside::unwind::x86_64

@@ -1,0 +1,286 @@
+#include "unwind/x86_64/frame_analysis.h"
+
+#include <algorithm>
+#include <deque>
+#include <unordered_map>
+
+#include "wire/registers.h"
+
+namespace ringside::unwind::x86_64 {
+
+using namespace wire::x86_64;
+using Rbp = FrameState::Rbp;
+
+namespace {
+
+constexpr std::size_t kMaxInstructions = 50'000;
+constexpr std::int64_t kMaxFrame = 1 << 20;
+
+// How one instruction changes the frame.
+class Transfer {
+ public:
+  explicit Transfer(FrameState state) : state_(state) {}
+
+  [[nodiscard]] FrameState run(const Instruction& instruction);
+
+ private:
+  void set_depth(std::int64_t depth) {
+    state_.depth = depth > -kMaxFrame && depth < kMaxFrame ? static_cast<std::int32_t>(depth)
+                                                           : FrameState::kUnknownDepth;
+  }
+  void lose(std::uint32_t writes) {
+    if ((writes >> kRsp & 1u) != 0) state_.depth = FrameState::kUnknownDepth;
+    if ((writes >> kRbp & 1u) != 0) state_.rbp = Rbp::kOther;
+  }
+  // CFA - (register + value), if that is known.
+  [[nodiscard]] std::optional<std::int64_t> distance(std::uint8_t reg, std::int64_t value) const {
+    if (reg == kRsp && state_.knows_depth()) return std::int64_t{state_.depth} - value;
+    if (reg == kRbp && state_.rbp == Rbp::kFrame) return std::int64_t{state_.frame_offset} - value;
+    return std::nullopt;
+  }
+  void assign(std::uint8_t reg, std::optional<std::int64_t> from_cfa);
+  void load_rbp(std::optional<std::int64_t> slot) {
+    state_.rbp =
+        slot && state_.saved_rbp != 0 && *slot == state_.saved_rbp ? Rbp::kCaller : Rbp::kOther;
+  }
+  void push(std::uint8_t reg);
+  void pop(std::uint8_t reg);
+
+  FrameState state_;
+};
+
+void Transfer::assign(std::uint8_t reg, std::optional<std::int64_t> from_cfa) {
+  const bool known = from_cfa && *from_cfa > -kMaxFrame && *from_cfa < kMaxFrame;
+  if (reg == kRsp) {
+    state_.depth = known ? static_cast<std::int32_t>(*from_cfa) : FrameState::kUnknownDepth;
+  } else if (reg == kRbp) {
+    state_.rbp = known ? Rbp::kFrame : Rbp::kOther;
+    state_.frame_offset = known ? static_cast<std::int32_t>(*from_cfa) : 0;
+  }
+}
+
+void Transfer::push(std::uint8_t reg) {
+  if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} + 8);
+  if (reg == kRbp && state_.rbp == Rbp::kCaller && state_.knows_depth() && state_.saved_rbp == 0)
+    state_.saved_rbp = state_.depth;
+}
+
+void Transfer::pop(std::uint8_t reg) {
+  const auto slot = distance(kRsp, 0);
+  if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} - 8);
+  if (reg == kRsp) state_.depth = FrameState::kUnknownDepth;
+  if (reg == kRbp) load_rbp(slot);
+}
+
+FrameState Transfer::run(const Instruction& instruction) {
+  const std::uint8_t a = instruction.a;
+  const std::uint8_t b = instruction.b;
+  switch (instruction.operation) {
+    case Operation::kPush:
+      push(a);
+      break;
+    case Operation::kPop:
+      pop(a);
+      break;
+    case Operation::kMove:
+    case Operation::kLea:
+      if (a == kRsp || a == kRbp) assign(a, distance(b, instruction.value));
+      break;
+    case Operation::kAdd:
+      if (a == kRsp || a == kRbp) assign(a, distance(a, instruction.value));
+      break;
+    case Operation::kLoad:
+      if (a == kRbp)
+        load_rbp(distance(b, instruction.value));
+      else
+        lose(instruction.writes);
+      break;
+    case Operation::kStore:
+      // Clang's way to save it: the slot was made room for before.
+      if (a == kRbp && state_.rbp == Rbp::kCaller && state_.saved_rbp == 0)
+        if (const auto slot = distance(b, instruction.value); slot && *slot > 8)
+          state_.saved_rbp = static_cast<std::int32_t>(*slot);
+      break;
+    case Operation::kLeave: {
+      const auto slot = distance(kRbp, 0);
+      assign(kRsp, slot ? std::optional(*slot - 8) : std::nullopt);
+      load_rbp(slot);
+      if (state_.realigned) state_.depth = FrameState::kUnknownDepth;
+      break;
+    }
+    case Operation::kCall:
+      break;  // a callee gives rsp and rbp back as they were
+    default:
+      lose(instruction.writes);
+      break;
+  }
+  return state_;
+}
+
+}  // namespace
+
+// One run over a unit.
+class Flow {
+ public:
+  Flow(const elf::ElfFile& file, const CodeUnit& unit, Decoder& decoder, FrameAnalysis& result)
+      : file_(file), unit_(unit), decoder_(decoder), result_(result) {}
+
+  void run();
+
+ private:
+  struct Item {
+    ImageAddr address;
+    FrameState state;
+    bool after_push_rbp = false;
+  };
+  void drain();
+  void visit(const Item& item);
+  void sweep_unreached();
+
+  const elf::ElfFile& file_;
+  const CodeUnit& unit_;
+  Decoder& decoder_;
+  FrameAnalysis& result_;
+  std::unordered_map<std::uint64_t, std::size_t> seen_;  // address -> index in result_.known_
+  std::vector<Item> now_;
+  std::deque<Item> later_;  // behind calls
+  std::optional<FrameState> at_indirect_jump_;
+};
+
+void Flow::run() {
+  now_.push_back({unit_.start(), FrameState{}});
+  drain();
+  sweep_unreached();
+  std::sort(result_.known_.begin(), result_.known_.end(),
+            [](const auto& x, const auto& y) { return x.address < y.address; });
+}
+
+void Flow::drain() {
+  while (!now_.empty() || !later_.empty()) {
+    Item item;
+    if (!now_.empty()) {
+      item = now_.back();
+      now_.pop_back();
+    } else {
+      item = later_.front();
+      later_.pop_front();
+    }
+    visit(item);
+  }
+}
+
+void Flow::visit(const Item& item) {
+  if (!unit_.contains(item.address)) {
+    result_.tail_jumps_.push_back(item.address);
+    return;
+  }
+  if (seen_.size() >= kMaxInstructions || seen_.contains(item.address.value)) return;
+  const Bytes bytes = file_.bytes_at(item.address, 16);
+  const Instruction instruction = decoder_.decode(bytes, item.address);
+  seen_.emplace(item.address.value, result_.known_.size());
+  result_.known_.push_back({item.address, instruction.size, item.state});
+  if (instruction.operation == Operation::kStop) return;
+
+  FrameState after = Transfer(item.state).run(instruction);
+  const bool frame_move =
+      instruction.operation == Operation::kMove && instruction.a == kRbp && instruction.b == kRsp;
+  if (frame_move && item.after_push_rbp && !item.state.knows_depth()) {
+    // and rsp, -32; push [r10 - 8]; push rbp; mov rbp, rsp: GCC realigns the stack and copies the
+    // return address, so that [rbp] and [rbp + 8] are what they are in every frame.
+    after.rbp = Rbp::kFrame;
+    after.frame_offset = 16;
+    after.saved_rbp = 16;
+    after.realigned = true;
+  }
+  if (after.rbp == Rbp::kFrame) result_.makes_frame_ = true;
+
+  const ImageAddr next = item.address + instruction.size;
+  const auto go_on = [&](ImageAddr to) { now_.push_back({to, after}); };
+  switch (instruction.operation) {
+    case Operation::kRet:
+      return;
+    case Operation::kInterruptRet:
+    case Operation::kSystemRet:
+      result_.returns_from_interrupt_ = true;
+      return;
+    case Operation::kJump:
+      return go_on(*instruction.target);
+    case Operation::kJumpIndirect:
+      if (!at_indirect_jump_) at_indirect_jump_ = item.state;
+      return;
+    case Operation::kBranch:
+      go_on(next);
+      return go_on(*instruction.target);
+    case Operation::kCall:
+      // A call into its own middle (retpolines, "call 1f; 1:") pushes a word and goes on there.
+      if (instruction.target && *instruction.target != unit_.start() &&
+          unit_.contains(*instruction.target)) {
+        FrameState inner = after;
+        if (inner.knows_depth()) inner.depth += 8;
+        now_.push_back({*instruction.target, inner});
+      }
+      later_.push_back({next, after});
+      return;
+    case Operation::kTrap:
+      later_.push_back({next, after});
+      return;
+    default: {
+      const bool pushed = instruction.operation == Operation::kPush && instruction.a == kRbp;
+      now_.push_back({next, after, pushed});
+      return;
+    }
+  }
+}
+
+// Jump tables lead to code that no flow reaches. Its state is the one at the jump.
+void Flow::sweep_unreached() {
+  if (!at_indirect_jump_) return;
+  const FrameState state = *at_indirect_jump_;
+  for (const CodeRange& range : unit_.ranges) {
+    for (std::uint64_t offset = 0; offset < range.size && seen_.size() < kMaxInstructions;) {
+      const ImageAddr address = range.start + offset;
+      if (!seen_.contains(address.value)) {
+        now_.push_back({address, state});
+        drain();
+      }
+      const auto found = seen_.find(address.value);
+      offset += found == seen_.end() ? 1 : result_.known_[found->second].size;
+    }
+  }
+}
+
+FrameAnalysis::FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit, Decoder& decoder) {
+  Flow(file, unit, decoder, *this).run();
+}
+
+std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
+  auto after = std::upper_bound(known_.begin(), known_.end(), at,
+                                [](ImageAddr a, const Known& k) { return a < k.address; });
+  if (after == known_.begin()) return std::nullopt;
+  --after;
+  if (at - after->address >= after->size) return std::nullopt;
+  return after->state;
+}
+
+std::optional<Rule> rule_of(const FrameState& state) {
+  using Kind = RegisterRule::Kind;
+  Rule rule;
+  if (state.rbp == Rbp::kFrame) {
+    rule.cfa = {CfaRule::Kind::kRegisterOffset, kRbp, state.frame_offset, {}};
+    rule.source = FrameSource::kFramePointer;
+  } else if (state.knows_depth()) {
+    rule.cfa = {CfaRule::Kind::kRegisterOffset, kRsp, state.depth, {}};
+    rule.source = FrameSource::kInstructions;
+  } else {
+    return std::nullopt;
+  }
+  rule.registers[kRsp] = {.kind = Kind::kValOffset};
+  rule.registers[kRip] = {.kind = Kind::kOffset, .offset = -8};
+  if (state.rbp == Rbp::kCaller)
+    rule.registers[kRbp] = {.kind = Kind::kSame};
+  else if (state.saved_rbp != 0)
+    rule.registers[kRbp] = {.kind = Kind::kOffset, .offset = -state.saved_rbp};
+  return rule;
+}
+
+}  // namespace ringside::unwind::x86_64

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "elf/elf_file.h"
+#include "unwind/rule.h"
+#include "unwind/x86_64/code_unit.h"
+#include "unwind/x86_64/decoder.h"
+
+namespace ringside::unwind::x86_64 {
+
+// Where the frame is just before an instruction, relative to the canonical frame address (CFA, the
+// stack pointer before the call that entered the function; the return address is at CFA - 8).
+struct FrameState {
+  enum class Rbp : std::uint8_t {
+    kCaller,  // still the caller's
+    kFrame,   // CFA - frame_offset
+    kOther,
+  };
+  static constexpr std::int32_t kUnknownDepth = INT32_MIN;
+
+  std::int32_t depth = 8;  // CFA - rsp
+  Rbp rbp = Rbp::kCaller;
+  std::int32_t frame_offset = 0;
+  std::int32_t saved_rbp = 0;  // CFA - the slot that holds the caller's rbp; 0: none
+  // The frame was made on a realigned stack: "CFA" is then two words above the frame pointer, where
+  // a copy of the return address lies.
+  bool realigned = false;
+
+  [[nodiscard]] bool knows_depth() const { return depth != kUnknownDepth; }
+  bool operator==(const FrameState&) const = default;
+};
+
+// The frame at every instruction of a function, found by following its control flow once: GCC gives
+// leaf functions no frame, moves prologues behind early exits, and puts epilogues in the middle, so
+// that neither "rbp holds the frame" nor a linear look from the start is right everywhere.
+//
+// A merge of two flows keeps the state that came first; flows that go on behind a call come last,
+// since the call may never return and what follows it may be another block.
+class FrameAnalysis {
+ public:
+  FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit, Decoder& decoder);
+
+  // The state at the instruction that holds `at`, which for a return address is the byte before it.
+  // Nothing where the flow does not reach.
+  [[nodiscard]] std::optional<FrameState> at(ImageAddr at) const;
+  // Where the unit is left by a jump.
+  [[nodiscard]] const std::vector<ImageAddr>& tail_jumps() const { return tail_jumps_; }
+  [[nodiscard]] bool makes_frame() const { return makes_frame_; }
+  // Has an iretq or sysret: it may be the code that hardware enters.
+  [[nodiscard]] bool returns_from_interrupt() const { return returns_from_interrupt_; }
+
+ private:
+  struct Known {
+    ImageAddr address;
+    std::uint8_t size;
+    FrameState state;
+  };
+  friend class Flow;
+
+  std::vector<Known> known_;  // sorted by address
+  std::vector<ImageAddr> tail_jumps_;
+  bool makes_frame_ = false;
+  bool returns_from_interrupt_ = false;
+};
+
+// The rule that a state stands for; nothing if neither rsp nor rbp leads to the caller.
+[[nodiscard]] std::optional<Rule> rule_of(const FrameState& state);
+
+}  // namespace ringside::unwind::x86_64

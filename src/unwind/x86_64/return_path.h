@@ -1,0 +1,80 @@
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "elf/image_map.h"
+#include "unwind/machine_state.h"
+#include "unwind/stack_memory.h"
+#include "unwind/x86_64/decoder.h"
+#include "unwind/x86_64/interrupt_frame.h"
+
+namespace ringside::unwind::x86_64 {
+
+// How the code that a frame is in will leave it.
+struct ReturnPath {
+  enum class Kind : std::uint8_t {
+    kReturn,     // `state` is the caller's
+    kInterrupt,  // `state` is that of the interrupted code, `frame` what iretq pops
+    kSystem,     // sysret: to user code
+    kMissing,    // leads to memory that was not copied: `miss`
+  };
+  Kind kind = Kind::kReturn;
+  MachineState state = {};
+  InterruptFrame frame = {};
+  std::optional<Miss> miss = std::nullopt;
+  bool stack_switched = false;
+};
+
+// Finds a frame's caller by doing what its code is about to do: instructions are followed from the
+// pc on, with the capture's registers and memory, to the `ret`, `iretq` or `sysret` that ends them.
+// Only what moves registers between each other and the stack is carried out; calls are stepped
+// over, everything else makes the registers that it writes unknown. At a conditional jump both ways
+// are tried. So epilogues, assembly without frames, and entry stubs with their stack switches
+// (`pop %rsp`) give the exact caller with all registers that they restore, without guessing.
+// Bounded to a few hundred instructions.
+class ReturnPathFinder {
+ public:
+  ReturnPathFinder(const elf::ImageMap& images, Decoder& decoder)
+      : images_(images), decoder_(decoder) {}
+
+  // The first path that ends well; else kMissing if one led out of the copied memory; else nothing.
+  // `image` holds the pc.
+  [[nodiscard]] std::optional<ReturnPath> find(const elf::Image& image, const MachineState& state,
+                                               const StackMemory& memory);
+
+  void forget() { decoded_.clear(); }
+
+ private:
+  struct Write {
+    GuestVirt at;
+    std::optional<std::uint64_t> value;
+  };
+  struct Path {
+    MachineState state;
+    std::vector<Write> writes;
+    bool stack_switched = false;
+  };
+  enum class Outcome : std::uint8_t { kGoOn, kDead, kDone };
+
+  [[nodiscard]] const Instruction& decode(const elf::Image& image, GuestVirt at);
+  [[nodiscard]] Outcome execute(const Instruction& instruction, Path& path,
+                                const StackMemory& memory);
+  [[nodiscard]] Outcome finish(const Instruction& instruction, const Path& path,
+                               const StackMemory& memory);
+  [[nodiscard]] std::optional<std::uint64_t> load(const Path& path, GuestVirt at,
+                                                  const StackMemory& memory);
+  void load_register(std::uint8_t reg, std::optional<GuestVirt> from, Path& path,
+                     const StackMemory& memory);
+  void note_miss(const Path& path, GuestVirt at, const StackMemory& memory);
+
+  const elf::ImageMap& images_;
+  Decoder& decoder_;
+  std::unordered_map<std::uint64_t, Instruction> decoded_;  // by guest address
+  ReturnPath result_;
+  std::optional<Miss> miss_;
+};
+
+}  // namespace ringside::unwind::x86_64
