@@ -23,6 +23,7 @@ struct [[gnu::packed]] TaskState {
 struct Pace {
   u64 fastest;
   u64 average;
+  u64 spans;
 };
 
 // Exclusive time per function on one vCPU (core/measure.h).

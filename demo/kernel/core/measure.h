@@ -24,18 +24,24 @@ INLINE Moment moment() {
 INLINE u64 own_time(Moment start, Moment end) { return (end.tsc - start.tsc) - (end.stolen - start.stolen); }
 
 // What `ticks` for `units` of work would have been had the host not taken the processor away. The guest cannot see that
-// happen under TCG, but it knows what the same work cost before: a span half as slow again as the fastest is charged at
-// the average of the others. Without this, 2 s on a machine that also compiles are wrong by several points.
+// happen under TCG, but it knows what the same work cost before: a span a quarter slower than the fastest is charged at the
+// average of the others. Without this, 2 s on a machine that also compiles are wrong by several points. The first few
+// spans only teach; they are charged nothing.
+constexpr u64 kTeachingSpans = 8;
 INLINE u64 undisturbed(Pace& pace, u64 ticks, u64 units) {
   Measurements& measured = this_cpu().measured;
   const u64 each = (ticks << 16) / units;
   ++measured.spans;
-  if (!pace.fastest || each < pace.fastest) pace.fastest = each;
-  if (each > pace.fastest + pace.fastest / 2) {
+  if (pace.spans == 0 || each < pace.fastest) pace.fastest = each;
+  if (++pace.spans <= kTeachingSpans) {
+    pace.average = pace.fastest;
+    return 0;
+  }
+  if (each > pace.fastest + pace.fastest / 4) {
     ++measured.disturbed_spans;
     return pace.average * units >> 16;
   }
-  pace.average = pace.average ? (pace.average * 15 + each) / 16 : each;
+  pace.average = (pace.average * 15 + each) / 16;
   return ticks;
 }
 

@@ -2,8 +2,8 @@
 #include "core/spin.h"
 #include "user/syscalls.h"
 
-void transform_matrix() { spin(15 * 8000); }
-void sort_values() { spin(10 * 8000); }
+void transform_matrix() { spin(15 * 4000); }
+void sort_values() { spin(10 * 4000); }
 
 extern "C" [[noreturn]] void _start() {
   do {

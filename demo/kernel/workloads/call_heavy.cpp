@@ -32,13 +32,13 @@ extern "C" void call_heavy(u64 calls) {
 
 namespace {
 
-constexpr u64 kBatch = 5000;
+constexpr u64 kBatch = 500;
 
 // The least time of `kBatch` calls.
 template <auto Function>
 u64 least_time() {
   u64 least = ~0ull;
-  for (u32 attempt = 0; attempt < 50; ++attempt) {
+  for (u32 attempt = 0; attempt < 400; ++attempt) {
     const u64 start = read_tsc();
     for (u64 i = kBatch; i; --i) Function(i);
     const u64 ticks = read_tsc() - start;
@@ -74,7 +74,7 @@ void call_heavy_up_to(u64 numerator, u64 denominator) {
   const u64 target = counted * numerator / denominator;
   while (tiny < target) {
     const Moment start = moment();
-    call_heavy(kBatch / 10);
+    call_heavy(kBatch);
     const u64 ticks = undisturbed(calibration().pace, own_time(start, moment()), 1);
     for (u32 i = 0; i < kFunctions; ++i) account(kCallHeavy + i, ticks * known.ticks[i] / known.sum);
     tiny += ticks;
