@@ -45,13 +45,18 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(stub_->notice_stops());
   if (stub_->stopped_by() == Stub::Owner::kUser) return Tick{};
   const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
-  return Sampler(*stub_, inventory_, reads_).run(plan, hold);
+  // Only QEMU's stub is known to keep the choice over a resume and a stop.
+  if (!stub_->traits().qemu) selected_.reset();
+  auto result = Sampler(*stub_, inventory_, reads_, selected_).run(plan, hold);
+  if (!result) selected_.reset();
+  return result;
 }
 
 Result<void> GdbEngine::with_memory(const std::function<Result<void>(const ReadMemory&)>& read) {
   Batch batch;
   batch.add("qAttached");
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
+  selected_.reset();
   auto result = read([this](VcpuId vcpu, GuestVirt address, std::span<std::byte> destination) {
     return read_memory(vcpu, address, destination);
   });

@@ -59,6 +59,7 @@ class GdbEngine final : public Engine {
   Inventory inventory_;
   MemoryReads reads_;
   std::string qemu_version_;
+  std::optional<VcpuId> selected_;  // by the last Hg; unknown after an error
   HoldPoint hold_;
   std::uint64_t ticks_ = 0;
 };

@@ -19,7 +19,8 @@ std::string memory_request(const MemoryReads& reads, GuestVirt address, std::siz
 
 std::size_t decode_memory(const MemoryReads& reads, std::string_view reply,
                           std::span<std::byte> destination) {
-  if (!reads.binary) return decode_hex(reply, destination);
+  // "E14" is an error, and no byte 0xe1.
+  if (!reads.binary) return reply.size() % 2 == 0 ? decode_hex(reply, destination) : 0;
   if (reply.empty() || reply.front() != 'b') return 0;
   const std::size_t count = std::min(reply.size() - 1, destination.size());
   std::memcpy(destination.data(), reply.data() + 1, count);

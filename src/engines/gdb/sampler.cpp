@@ -8,15 +8,6 @@
 #include "engines/gdb/thread_info.h"
 
 namespace ringside::engines::gdb {
-namespace {
-
-constexpr std::size_t kNoVcpu = static_cast<std::size_t>(-1);
-
-}  // namespace
-
-Sampler::Sampler(Stub& stub, const Inventory& inventory, const MemoryReads& reads)
-    : stub_(stub), inventory_(inventory), reads_(reads), selected_(kNoVcpu) {}
-
 void Sampler::add(std::string_view request, Expected expected) {
   batch_.add(request);
   expected_.push_back(expected);
@@ -24,14 +15,22 @@ void Sampler::add(std::string_view request, Expected expected) {
 
 // `Hg`, where the stub's general thread is another one.
 void Sampler::select(std::size_t index) {
-  if (selected_ == index) return;
-  selected_ = index;
-  if (const std::string& name = vcpus_[index].thread->name; !name.empty())
-    add("Hg" + name, {Expected::What::kNothing, index});
+  const VcpuThread& thread = *vcpus_[index].thread;
+  if (selected_ == thread.vcpu) return;
+  selected_ = thread.vcpu;
+  if (!thread.name.empty()) add("Hg" + thread.name, {Expected::What::kNothing, index});
+}
+
+// The vCPU that is selected comes first.
+std::vector<std::size_t> Sampler::asking_order() const {
+  std::vector<std::size_t> order;
+  const std::size_t first = selected_ ? selected_->value : 0;
+  for (std::size_t n = 0; n < vcpus_.size(); ++n) order.push_back((first + n) % vcpus_.size());
+  return order;
 }
 
 void Sampler::request_registers() {
-  for (std::size_t i = 0; i < vcpus_.size(); ++i) {
+  for (const std::size_t i : asking_order()) {
     if (vcpus_[i].plan == nullptr) continue;
     select(i);
     add("g", {Expected::What::kRegisters, i});
@@ -114,9 +113,7 @@ bool Sampler::build_wave() {
   batch_.clear();
   expected_.clear();
   bool waits = false;
-  const std::size_t first = selected_ == kNoVcpu ? 0 : selected_;
-  for (std::size_t i = 0; i < vcpus_.size(); ++i) {
-    const std::size_t index = (first + i) % vcpus_.size();
+  for (const std::size_t index : asking_order()) {
     if (vcpus_[index].recipe) waits |= advance(index);
   }
   return waits;

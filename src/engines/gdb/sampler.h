@@ -24,7 +24,10 @@ namespace ringside::engines::gdb {
 // resume in the same write. Copied memory stays hexadecimal until the guest runs again.
 class Sampler {
  public:
-  Sampler(Stub& stub, const Inventory& inventory, const MemoryReads& reads);
+  // `selected` is the vCPU that the stub's last Hg chose; it outlives the tick, which saves one Hg.
+  Sampler(Stub& stub, const Inventory& inventory, const MemoryReads& reads,
+          std::optional<VcpuId>& selected)
+      : stub_(stub), inventory_(inventory), reads_(reads), selected_(selected) {}
 
   [[nodiscard]] Result<Tick> run(const TickPlan& plan, HoldPoint hold);
 
@@ -57,6 +60,7 @@ class Sampler {
   bool advance(std::size_t index);
   void take_wave(std::vector<std::string>& replies);
   void select(std::size_t index);
+  [[nodiscard]] std::vector<std::size_t> asking_order() const;
   void add(std::string_view request, Expected expected);
   void decode_copies(Vcpu& vcpu) const;
 
@@ -66,7 +70,7 @@ class Sampler {
   std::vector<Vcpu> vcpus_;
   Batch batch_;
   std::vector<Expected> expected_;
-  std::size_t selected_;
+  std::optional<VcpuId>& selected_;
 };
 
 }  // namespace ringside::engines::gdb

@@ -1,0 +1,326 @@
+#include "engines/gdb/gdb_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include "engines/gdb/testing/fake_stub.h"
+
+namespace ringside::engines::gdb {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::FakeStub;
+using ::testing::HasSubstr;
+using wire::Disposition;
+using wire::RecipeOpcode;
+namespace x86 = wire::x86_64;
+
+constexpr std::uint64_t kStack = 0xffffc90000001000;
+
+const std::vector<wire::RecipeOp> kCopyFromRsp{{RecipeOpcode::kRegister, 0, x86::kRsp, 0, 0, 0},
+                                               {RecipeOpcode::kCopyStack, 0, 0, 0, 0, 0}};
+
+std::string page_of(char fill) { return std::string(4096, fill); }
+
+struct Guest {
+  explicit Guest(FakeStub::Settings settings, std::chrono::milliseconds timeout = kLong)
+      : stub(std::move(settings)) {
+    auto attached = GdbEngine::attach(stub.take_client(), {timeout, std::nullopt, false});
+    EXPECT_TRUE(attached) << attached.error().message;
+    if (attached) engine = std::move(*attached);
+  }
+  Result<Tick> tick(std::span<const wire::RecipeOp> recipe, bool kernel = true, bool user = true) {
+    VcpuPlan vcpu{true, recipe, {}, {}};
+    vcpu.kernel_budget.stack_bytes[0] = 512;
+    vcpu.user_budget.stack_bytes[0] = 128;
+    const std::vector<VcpuPlan> vcpus(engine->vcpu_count(), vcpu);
+    return engine->tick({kernel, user, vcpus});
+  }
+  // The fake handles requests in its own thread.
+  bool runs() {
+    for (int i = 0; i < 200 && !stub.running(); ++i) ::usleep(1000);
+    return stub.running();
+  }
+
+  static constexpr std::chrono::milliseconds kLong{2000};
+  FakeStub stub;
+  std::unique_ptr<GdbEngine> engine;
+};
+
+FakeStub::Settings with_stacks() {
+  FakeStub::Settings settings;
+  settings.pages[kStack] = page_of('k');
+  return settings;
+}
+
+TEST(GdbEngine, AttachLeavesARunningGuestRunning) {
+  Guest guest(with_stacks());
+  EXPECT_EQ(guest.engine->arch(), Arch::kX86_64);
+  EXPECT_EQ(guest.engine->vcpu_count(), 2u);
+  EXPECT_EQ(guest.engine->qemu_version(), "7.2.22 (fake)");
+  EXPECT_TRUE(guest.runs());
+  guest.stub.forget_requests();
+  EXPECT_TRUE(*guest.engine->guest_is_running());
+  EXPECT_TRUE(guest.stub.requests().empty());  // not disturbed
+  guest.engine.reset();
+  EXPECT_TRUE(guest.runs());
+  EXPECT_EQ(guest.stub.requests().back(), "D;1");
+}
+
+TEST(GdbEngine, AttachLeavesAPausedGuestPaused) {
+  auto settings = with_stacks();
+  settings.running = false;
+  Guest guest(settings);
+  EXPECT_FALSE(guest.stub.running());
+  EXPECT_TRUE(guest.tick(kCopyFromRsp)->captures.empty());
+  EXPECT_FALSE(*guest.engine->guest_is_running());
+  EXPECT_FALSE(guest.stub.running());
+  guest.stub.user_resumes();
+  EXPECT_TRUE(*guest.engine->guest_is_running());
+  EXPECT_TRUE(guest.runs());
+  EXPECT_EQ(guest.tick(kCopyFromRsp)->captures.size(), 2u);
+}
+
+TEST(GdbEngine, DetachLeavesAPausedGuestPaused) {
+  Guest guest(with_stacks());
+  EXPECT_TRUE(guest.runs());
+  guest.stub.user_stops();
+  guest.engine.reset();
+  ::usleep(20'000);
+  EXPECT_FALSE(guest.stub.running());
+}
+
+TEST(GdbEngine, NewQemuDoesNotTellWhetherItRan) {
+  auto settings = with_stacks();
+  settings.running = false;
+  settings.version = "9.2.0";
+  EXPECT_TRUE(Guest(settings).runs());
+  settings.status = "paused (prelaunch)";
+  EXPECT_FALSE(Guest(settings).stub.running());
+}
+
+TEST(GdbEngine, TickTakesRegistersAndStacks) {
+  auto settings = with_stacks();
+  settings.vcpus[0].rsp = kStack + 0xf00;  // 256 bytes to the end of what is mapped
+  settings.vcpus[1] = {0x401000, kStack, true, false, false};
+  Guest guest(settings);
+  const auto tick = guest.tick(kCopyFromRsp);
+  ASSERT_TRUE(tick) << tick.error().message;
+  ASSERT_EQ(tick->captures.size(), 2u);
+  const wire::Capture& kernel = tick->captures[0];
+  EXPECT_EQ(kernel.level, PrivilegeLevel::kKernel);
+  EXPECT_EQ(kernel.registers.get(x86::kRip), 0xffffffff81000000u);
+  EXPECT_EQ(kernel.registers.get(x86::kCr3), 0x1234000u);  // by `p`
+  ASSERT_EQ(kernel.pieces.size(), 1u);
+  EXPECT_EQ(kernel.pieces[0].requested, 512u);
+  EXPECT_EQ(kernel.pieces[0].size, 256u);
+  EXPECT_EQ(kernel.bytes[255], std::byte{'k'});
+  const wire::Capture& user = tick->captures[1];
+  EXPECT_EQ(user.level, PrivilegeLevel::kUser);
+  EXPECT_EQ(user.pieces[0].size, 128u);
+  EXPECT_GT(tick->pause_ns, 0u);
+  EXPECT_TRUE(guest.runs());
+}
+
+TEST(GdbEngine, ATickNeedsTwoRoundTrips) {
+  Guest guest(with_stacks());
+  ASSERT_TRUE(guest.tick(kCopyFromRsp));
+  guest.stub.forget_requests();
+  ASSERT_TRUE(guest.tick(kCopyFromRsp));
+  EXPECT_TRUE(guest.runs());
+  // The first tick's last Hg still holds, and so does this one's own.
+  EXPECT_THAT(guest.stub.requests(),
+              ElementsAre("g", "p46", "qThreadExtraInfo,p01.01", "Hgp01.02", "g", "p46",
+                          "qThreadExtraInfo,p01.02", "mffffc90000001000,200", "Hgp01.01",
+                          "mffffc90000001000,200", "c"));
+}
+
+TEST(GdbEngine, HaltedVcpusAreIdleAndNotCopied) {
+  auto settings = with_stacks();
+  settings.vcpus[1].halted = true;
+  Guest guest(settings);
+  const auto tick = guest.tick(kCopyFromRsp);
+  ASSERT_TRUE(tick);
+  EXPECT_EQ(tick->captures[0].disposition, Disposition::kSampled);
+  EXPECT_EQ(tick->captures[1].disposition, Disposition::kIdle);
+  EXPECT_TRUE(tick->captures[1].pieces.empty());
+}
+
+TEST(GdbEngine, WhatIsNotAskedForIsSkipped) {
+  auto settings = with_stacks();
+  settings.vcpus[1].user = true;
+  settings.vcpus.push_back({});
+  settings.vcpus[2].firmware = true;
+  Guest guest(settings);
+  const auto kernel_only = guest.tick(kCopyFromRsp, true, false);
+  ASSERT_TRUE(kernel_only);
+  EXPECT_EQ(kernel_only->captures[0].disposition, Disposition::kSampled);
+  EXPECT_EQ(kernel_only->captures[1].disposition, Disposition::kSkipped);
+  EXPECT_EQ(kernel_only->captures[2].level, PrivilegeLevel::kFirmware);
+  EXPECT_TRUE(kernel_only->captures[2].pieces.empty());
+  const auto user_only = guest.tick(kCopyFromRsp, false, true);
+  ASSERT_TRUE(user_only);
+  EXPECT_EQ(user_only->captures[0].disposition, Disposition::kSkipped);
+  EXPECT_EQ(user_only->captures[1].disposition, Disposition::kSampled);
+  const auto none = guest.engine->tick({true, true, {}});
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->captures[0].disposition, Disposition::kSkipped);
+  EXPECT_EQ(none->pause_ns, 0u);
+}
+
+TEST(GdbEngine, LoadsOfAllVcpusShareAWave) {
+  auto settings = with_stacks();
+  const std::uint64_t next = 0xffffc90000008000;
+  settings.pages[next] = page_of('n');
+  for (int i = 0; i < 8; ++i) settings.pages[kStack][i] = static_cast<char>(next >> 8 * i);
+  settings.vcpus[1].rsp = 0x5000;  // not mapped: its load skips the copy
+  Guest guest(settings);
+  ASSERT_TRUE(guest.tick({}));
+  guest.stub.forget_requests();
+  const std::vector<wire::RecipeOp> follow{
+      {RecipeOpcode::kRegister, 0, x86::kRsp, 0, 0, 0},
+      {RecipeOpcode::kLoad, 1, 0, 0, 1, 0},
+      {RecipeOpcode::kCopy, 0, 1, 1, 0, 16},
+  };
+  const auto tick = guest.tick(follow);
+  ASSERT_TRUE(tick);
+  ASSERT_EQ(tick->captures[0].pieces.size(), 1u);
+  EXPECT_EQ(tick->captures[0].pieces[0].address.value, next);
+  EXPECT_EQ(tick->captures[0].bytes_of(tick->captures[0].pieces[0])[0], std::byte{'n'});
+  EXPECT_TRUE(tick->captures[1].pieces.empty());
+}
+
+TEST(GdbEngine, BinaryReadsWhereTheStubHasThem) {
+  auto settings = with_stacks();
+  settings.binary_reads = true;
+  settings.pages[kStack] = page_of('}');
+  Guest guest(settings);
+  const auto tick = guest.tick(kCopyFromRsp);
+  ASSERT_TRUE(tick);
+  ASSERT_EQ(tick->captures[0].bytes.size(), 512u);
+  EXPECT_EQ(tick->captures[0].bytes[511], std::byte{'}'});
+  EXPECT_THAT(guest.stub.requests(), ::testing::Contains("xffffc90000001000,200"));
+}
+
+TEST(GdbEngine, AUserMayStopAndResumeTheGuest) {
+  Guest guest(with_stacks());
+  ASSERT_TRUE(guest.tick(kCopyFromRsp));
+  ASSERT_TRUE(guest.runs());
+  guest.stub.user_stops();
+  const auto tick = guest.tick(kCopyFromRsp);
+  ASSERT_TRUE(tick) << tick.error().message;
+  EXPECT_TRUE(tick->captures.empty());
+  EXPECT_FALSE(*guest.engine->guest_is_running());
+  guest.stub.user_resumes();
+  EXPECT_TRUE(*guest.engine->guest_is_running());
+  EXPECT_EQ(guest.tick(kCopyFromRsp)->captures.size(), 2u);
+}
+
+TEST(GdbEngine, WithMemoryReadsUpToWhatIsNotMapped) {
+  auto settings = with_stacks();
+  settings.pages[kStack + 0x1000] = page_of('2');
+  Guest guest(settings);
+  std::vector<std::byte> bytes(3 * 4096);
+  const auto read = guest.engine->with_memory([&](const ReadMemory& memory) -> Result<void> {
+    const auto got = memory(VcpuId{1}, GuestVirt{kStack + 8}, bytes);
+    EXPECT_EQ(got, 8192u - 8);
+    EXPECT_EQ(memory(VcpuId{0}, GuestVirt{0x10}, bytes), 0u);
+    EXPECT_FALSE(memory(VcpuId{7}, GuestVirt{0x10}, bytes));
+    return fail(ErrorCode::kUsage, "the caller's own");
+  });
+  EXPECT_EQ(bytes[8000], std::byte{'2'});
+  EXPECT_EQ(read.error().message, "the caller's own");
+  EXPECT_TRUE(guest.runs());
+}
+
+TEST(GdbEngine, AStubThatDiesInMidSample) {
+  for (int at = 0; at < 8; ++at) {
+    auto settings = with_stacks();
+    settings.die_at = at;
+    Guest guest(settings);
+    const auto tick = guest.tick(kCopyFromRsp);
+    ASSERT_FALSE(tick) << at;
+    EXPECT_EQ(tick.error().code, ErrorCode::kClosed) << tick.error().message;
+  }
+}
+
+TEST(GdbEngine, ABrokenAnswerCostsOneTick) {
+  for (int at = 0; at < 8; ++at) {
+    auto settings = with_stacks();
+    settings.corrupt_at = at;
+    Guest guest(settings);
+    const auto broken = guest.tick(kCopyFromRsp);
+    ASSERT_FALSE(broken) << at;
+    EXPECT_EQ(broken.error().code, ErrorCode::kProtocol);
+    EXPECT_TRUE(guest.runs()) << at;
+    const auto next = guest.tick(kCopyFromRsp);
+    ASSERT_TRUE(next) << at << next.error().message;
+    EXPECT_EQ(next->captures[0].bytes.size(), 512u);
+  }
+}
+
+TEST(GdbEngine, AMissingAnswerTimesOutAndTheGuestRuns) {
+  for (int at = 0; at < 8; ++at) {
+    auto settings = with_stacks();
+    settings.ignore_at = at;
+    Guest guest(settings, std::chrono::milliseconds(100));
+    const auto tick = guest.tick(kCopyFromRsp);
+    ASSERT_FALSE(tick) << at;
+    EXPECT_EQ(tick.error().code, ErrorCode::kTimeout);
+    EXPECT_TRUE(guest.runs()) << at;
+  }
+}
+
+TEST(GdbEngine, TheGuestsEndIsClosed) {
+  Guest guest(with_stacks());
+  guest.stub.exits();
+  const auto tick = guest.tick(kCopyFromRsp);
+  ASSERT_FALSE(tick);
+  EXPECT_EQ(tick.error().code, ErrorCode::kClosed);
+  EXPECT_THAT(tick.error().message, HasSubstr("the guest has ended"));
+}
+
+TEST(GdbEngine, APlainStubIsAskedStepByStep) {
+  auto settings = with_stacks();
+  settings.qemu = false;
+  settings.vcpus.resize(1);
+  settings.running = false;
+  Guest guest(settings);
+  const auto tick = guest.tick(kCopyFromRsp);
+  ASSERT_TRUE(tick) << tick.error().message;
+  EXPECT_EQ(tick->captures[0].registers.get(x86::kRsp), kStack);
+  EXPECT_FALSE(tick->captures[0].registers.has(x86::kRbx));
+  EXPECT_EQ(tick->captures[0].bytes.size(), 512u);
+  EXPECT_TRUE(guest.runs());
+}
+
+// What says `text` and nothing else, at the other end of a socket.
+Result<std::unique_ptr<GdbEngine>> attach_to(std::string_view text, bool close = false) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::abort();
+  UniqueFd server(ends[1]);
+  (void)::send(server.get(), text.data(), text.size(), 0);
+  if (close) server.reset();
+  return GdbEngine::attach(UniqueFd(ends[0]), {std::chrono::milliseconds(150), {}, false});
+}
+
+TEST(GdbEngine, WhatIsNotAStubIsNamed) {
+  const auto qmp = attach_to("{\"QMP\": {\"version\": {}, \"capabilities\": [\"oob\"]}}\r\n");
+  ASSERT_FALSE(qmp);
+  EXPECT_EQ(qmp.error().code, ErrorCode::kProtocol);
+  EXPECT_THAT(qmp.error().message, HasSubstr("QMP monitor"));
+  const auto http = attach_to("HTTP/1.1 400 Bad Request\r\n\r\n");
+  ASSERT_FALSE(http);
+  EXPECT_THAT(http.error().message, HasSubstr("'HTTP/1.1 400 Bad Request....'"));
+  const auto silence = attach_to("");
+  ASSERT_FALSE(silence);
+  EXPECT_EQ(silence.error().code, ErrorCode::kTimeout);
+  EXPECT_THAT(silence.error().message, HasSubstr("no gdb stub answers"));
+  const auto gone = attach_to("", true);
+  ASSERT_FALSE(gone);
+  EXPECT_EQ(gone.error().code, ErrorCode::kClosed);
+}
+
+}  // namespace
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,223 @@
+#include "engines/gdb/testing/fake_stub.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include "engines/gdb/hex.h"
+#include "engines/gdb/packet.h"
+
+namespace ringside::engines::gdb::testing {
+namespace {
+
+constexpr std::string_view kTarget =
+    "<?xml version=\"1.0\"?><target><architecture>i386:x86-64</architecture>"
+    "<xi:include href=\"core.xml\"/></target>";
+// rax, rsp, rip, cs, cr0; cr3 is not in `g`.
+constexpr std::string_view kCore =
+    "<feature name=\"core\"><reg name=\"rax\" bitsize=\"64\"/><reg name=\"rsp\" bitsize=\"64\"/>"
+    "<reg name=\"rip\" bitsize=\"64\"/><reg name=\"cs\" bitsize=\"32\"/>"
+    "<reg name=\"cr0\" bitsize=\"64\"/><reg name=\"cr3\" bitsize=\"64\" regnum=\"70\"/></feature>";
+
+std::string hex_of(std::uint64_t value, std::size_t bytes) {
+  return encode_hex_text(std::string(reinterpret_cast<const char*>(&value), bytes));
+}
+
+}  // namespace
+
+FakeStub::FakeStub(Settings settings) : settings_(std::move(settings)) {
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
+  client_.reset(ends[0]);
+  server_.reset(ends[1]);
+  // On connect a running guest stops.
+  if (settings_.qemu && settings_.running) send_packet("T02thread:p01.01;");
+  running_ = !settings_.qemu && settings_.running;
+  thread_ = std::thread([this] { serve(); });
+}
+
+FakeStub::~FakeStub() {
+  ::shutdown(server_.get(), SHUT_RDWR);
+  thread_.join();
+}
+
+void FakeStub::serve() {
+  char bytes[4096];
+  for (;;) {
+    const ssize_t got = ::recv(server_.get(), bytes, sizeof(bytes), 0);
+    if (got <= 0) return;
+    const std::lock_guard lock(mutex_);
+    for (ssize_t i = 0; i < got; ++i) take_byte(bytes[i]);
+  }
+}
+
+// As gdb_read_byte in QEMU 7.2.
+void FakeStub::take_byte(char byte) {
+  if (waiting_for_dollar_) {
+    if (byte == '+' || byte == '$') waiting_for_dollar_ = false;
+    if (byte != '$') return;
+  }
+  if (running_) {
+    running_ = false;
+    send_packet(settings_.qemu ? "T02thread:p01.01;" : "S05");
+    return;
+  }
+  if (!in_packet_) {
+    in_packet_ = byte == '$';
+    line_.clear();
+    return;
+  }
+  line_ += byte;
+  const std::size_t end = line_.find('#');
+  if (end == std::string::npos || line_.size() < end + 3) return;
+  in_packet_ = false;
+  const std::string body = line_.substr(0, end);
+  if (parse_hex_number(line_.substr(end + 1)) != checksum_of(body)) {
+    send_bytes("-");
+    return;
+  }
+  send_bytes("+");
+  handle(body);
+}
+
+void FakeStub::handle(const std::string& request) {
+  requests_.push_back(request);
+  if (request == "c") {
+    running_ = true;
+    if (handled_ < 0) handled_ = 0;
+    return;
+  }
+  if (handled_ >= 0) {
+    const int number = handled_++;
+    if (settings_.die_at == number) {
+      ::shutdown(server_.get(), SHUT_RDWR);
+      return;
+    }
+    if (settings_.corrupt_at == number) {
+      send_bytes("$1234#00");
+      return;
+    }
+    if (settings_.ignore_at == number) return;
+  }
+  if (request.starts_with("qRcmd,") && settings_.qemu) {
+    const std::string command = decode_hex_text(request.substr(6));
+    send_packet("O" +
+                encode_hex_text(command == "info status" ? "VM status: " + settings_.status
+                                                         : settings_.version) +
+                "0d0a");
+  }
+  send_packet(answer(request));
+  if (request.starts_with("D")) running_ = true;
+}
+
+std::string FakeStub::answer(const std::string& request) {
+  if (request.starts_with("D")) return "OK";
+  if (request.starts_with("Hg")) {
+    selected_ = *parse_hex_number(request.substr(request.find('.') + 1)) - 1;
+    return "OK";
+  }
+  if (request == "g") return registers_of(settings_.vcpus[selected_]);
+  if (request.starts_with("m")) return read_memory(std::string_view(request).substr(1), false);
+  if (!settings_.qemu) return "";
+  if (request.starts_with("qSupported"))
+    return "PacketSize=1000;qXfer:features:read+;multiprocess+";
+  if (request.starts_with("qRcmd")) return "OK";
+  if (request == "qC") return "QCp01.01";
+  if (request == "qAttached") return "1";
+  if (request == "p46") return hex_of(0x1234000, 8);
+  if (request.starts_with("qXfer:features:read:target.xml:0,")) return "l" + std::string(kTarget);
+  if (request.starts_with("qXfer:features:read:core.xml:0,"))
+    return "m" + std::string(kCore.substr(0, 100));
+  if (request.starts_with("qXfer:features:read:core.xml:64,"))
+    return "l" + std::string(kCore.substr(100));
+  if (request == "qfThreadInfo") return "mp01.01";
+  if (request == "qsThreadInfo") {
+    const auto asked = std::count(requests_.begin(), requests_.end(), request);
+    return asked < static_cast<std::ptrdiff_t>(settings_.vcpus.size())
+               ? fmt::format("mp01.{:02x}", asked + 1)
+               : "l";
+  }
+  if (request.starts_with("qThreadExtraInfo,p01.")) {
+    const auto index = *parse_hex_number(request.substr(request.find('.') + 1)) - 1;
+    return encode_hex_text(
+        fmt::format("CPU#{} [{}]", index, settings_.vcpus[index].halted ? "halted " : "running"));
+  }
+  if (request.starts_with("x") && settings_.binary_reads)
+    return request == "x0,0" ? "b" : read_memory(std::string_view(request).substr(1), true);
+  return "";
+}
+
+std::string FakeStub::registers_of(const Vcpu& vcpu) const {
+  const std::uint64_t cs = vcpu.user ? 0x33 : 0x10;
+  if (settings_.qemu) {
+    return hex_of(7, 8) + hex_of(vcpu.rsp, 8) + hex_of(vcpu.rip, 8) + hex_of(cs, 4) +
+           hex_of(vcpu.firmware ? 0x10 : 0x80000011, 8);
+  }
+  std::string all = hex_of(7, 8);
+  for (int i = 1; i < 16; ++i) all += i == 7 ? hex_of(vcpu.rsp, 8) : "xxxxxxxxxxxxxxxx";
+  return all + hex_of(vcpu.rip, 8) + hex_of(2, 4) + hex_of(cs, 4) + hex_of(0, 20);
+}
+
+std::string FakeStub::read_memory(std::string_view range, bool binary) const {
+  const std::size_t comma = range.find(',');
+  const std::uint64_t address = *parse_hex_number(range.substr(0, comma));
+  const std::uint64_t size = *parse_hex_number(range.substr(comma + 1));
+  std::string bytes;
+  for (std::uint64_t at = address; at < address + size; ++at) {
+    const auto page = settings_.pages.find(at & ~std::uint64_t{4095});
+    if (page == settings_.pages.end()) return "E14";
+    bytes += page->second[at & 4095];
+  }
+  if (!binary) return encode_hex_text(bytes);
+  std::string escaped = "b";
+  for (const char c : bytes) {
+    if (c == '#' || c == '$' || c == '}' || c == '*') escaped += '}';
+    escaped += c == '#' || c == '$' || c == '}' || c == '*' ? static_cast<char>(c ^ 0x20) : c;
+  }
+  return escaped;
+}
+
+void FakeStub::send_packet(std::string_view body) {
+  std::string bytes;
+  append_packet(bytes, body);
+  send_bytes(bytes);
+  waiting_for_dollar_ = true;
+}
+
+void FakeStub::send_bytes(std::string_view bytes) {
+  (void)::send(server_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
+}
+
+void FakeStub::user_stops() {
+  const std::lock_guard lock(mutex_);
+  running_ = false;
+  send_packet("T02thread:p01.01;");
+}
+
+void FakeStub::user_resumes() {
+  const std::lock_guard lock(mutex_);
+  running_ = true;
+  waiting_for_dollar_ = false;
+}
+
+void FakeStub::exits() {
+  const std::lock_guard lock(mutex_);
+  send_packet("W00");
+  ::shutdown(server_.get(), SHUT_RDWR);
+}
+
+bool FakeStub::running() {
+  const std::lock_guard lock(mutex_);
+  return running_;
+}
+
+std::vector<std::string> FakeStub::requests() {
+  const std::lock_guard lock(mutex_);
+  return requests_;
+}
+
+void FakeStub::forget_requests() {
+  const std::lock_guard lock(mutex_);
+  requests_.clear();
+}
+
+}  // namespace ringside::engines::gdb::testing

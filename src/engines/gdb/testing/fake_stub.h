@@ -1,0 +1,79 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace ringside::engines::gdb::testing {
+
+// A gdb stub in a thread, with the habits of QEMU 7.2 that the engine relies on: it stops the guest
+// on connect, at any byte, and at the user's wish; it acknowledges, and takes requests in bursts.
+class FakeStub {
+ public:
+  struct Vcpu {
+    std::uint64_t rip = 0xffffffff81000000;
+    std::uint64_t rsp = 0xffffc90000001000;
+    bool user = false;
+    bool firmware = false;
+    bool halted = false;
+  };
+  struct Settings {
+    bool running = true;        // when the engine connects
+    bool qemu = true;           // has a monitor and describes its registers
+    bool binary_reads = false;  // knows `x`
+    std::string version = "7.2.22 (fake)";
+    std::string status = "paused";
+    std::vector<Vcpu> vcpus{2};
+    std::map<std::uint64_t, std::string> pages;  // 4 KiB each, by address
+    // Misbehaviour, from the n-th request after the first `c` on; -1: never.
+    int die_at = -1;
+    int corrupt_at = -1;
+    int ignore_at = -1;
+  };
+
+  explicit FakeStub(Settings settings);
+  ~FakeStub();
+  FakeStub(const FakeStub&) = delete;
+  FakeStub& operator=(const FakeStub&) = delete;
+
+  [[nodiscard]] UniqueFd take_client() { return std::move(client_); }
+  void user_stops();
+  void user_resumes();
+  void exits();  // sends W00 and closes
+  [[nodiscard]] bool running();
+  // All requests that were handled, in order.
+  [[nodiscard]] std::vector<std::string> requests();
+  void forget_requests();
+
+ private:
+  void serve();
+  void take_byte(char byte);
+  void handle(const std::string& request);
+  [[nodiscard]] std::string answer(const std::string& request);
+  [[nodiscard]] std::string registers_of(const Vcpu& vcpu) const;
+  [[nodiscard]] std::string read_memory(std::string_view range, bool binary) const;
+  void send_packet(std::string_view body);
+  void send_bytes(std::string_view bytes);
+
+  Settings settings_;
+  UniqueFd client_;
+  UniqueFd server_;
+  std::mutex mutex_;
+  bool running_ = false;
+  bool waiting_for_dollar_ = false;  // the last packet is still unacknowledged
+  bool in_packet_ = false;
+  std::string line_;
+  std::size_t selected_ = 0;
+  int handled_ = -1;  // since the first `c`
+  std::vector<std::string> requests_;
+  std::thread thread_;
+};
+
+}  // namespace ringside::engines::gdb::testing
