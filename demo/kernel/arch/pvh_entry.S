@@ -13,7 +13,7 @@
     .code32
 FUNCTION(pvh_start)
     cld
-    lgdt boot_gdt_pointer
+    lgdt .Lboot_gdt_pointer
     movl $boot_pml4, %eax
     movl %eax, %cr3
     movl %cr4, %eax
@@ -42,14 +42,13 @@ FUNCTION(boot_long_mode)
 END(boot_long_mode)
 
     .p2align 3
-    .globl boot_gdt_pointer
-boot_gdt:
+.Lboot_gdt:
     .quad 0
     .quad 0x00af9a000000ffff            // 64-bit code, selector 8
     .quad 0x00cf92000000ffff            // flat data, selector 16
-boot_gdt_pointer:
-    .word . - boot_gdt - 1
-    .long boot_gdt
+.Lboot_gdt_pointer:
+    .word . - .Lboot_gdt - 1
+    .long .Lboot_gdt
 
     .text
 FUNCTION(boot_high)

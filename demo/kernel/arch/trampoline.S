@@ -12,13 +12,13 @@ FUNCTION(trampoline_begin)
     cld
     xorw %ax, %ax
     movw %ax, %ds
-    lgdtl TRAMPOLINE + trampoline_gdt_pointer - trampoline_begin
+    lgdtl TRAMPOLINE + .Lgdt_pointer - trampoline_begin
     movl %cr0, %eax
     orb $1, %al
     movl %eax, %cr0
-    ljmpl $24, $(TRAMPOLINE + trampoline_protected - trampoline_begin)
+    ljmpl $24, $(TRAMPOLINE + .Lprotected - trampoline_begin)
     .code32
-trampoline_protected:
+.Lprotected:
     movw $16, %ax
     movw %ax, %ds
     movw %ax, %ss
@@ -35,22 +35,22 @@ trampoline_protected:
     andl $0x9fffffff, %eax              // INIT leaves CD and NW set
     orl $0x80010000, %eax
     movl %eax, %cr0
-    ljmp $8, $(TRAMPOLINE + trampoline_long_mode - trampoline_begin)
+    ljmp $8, $(TRAMPOLINE + .Llong_mode - trampoline_begin)
     .code64
-trampoline_long_mode:
+.Llong_mode:
     movabsq $secondary_high, %rax
     jmp *%rax
 END(trampoline_begin)
 
     .p2align 3
-trampoline_gdt:
+.Lgdt:
     .quad 0
     .quad 0x00af9a000000ffff            // 8: 64-bit code
     .quad 0x00cf92000000ffff            // 16: data
     .quad 0x00cf9a000000ffff            // 24: 32-bit code
-trampoline_gdt_pointer:
-    .word . - trampoline_gdt - 1
-    .long TRAMPOLINE + trampoline_gdt - trampoline_begin
+.Lgdt_pointer:
+    .word . - .Lgdt - 1
+    .long TRAMPOLINE + .Lgdt - trampoline_begin
     .globl trampoline_end
 trampoline_end:
 
