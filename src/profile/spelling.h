@@ -22,7 +22,7 @@ inline constexpr std::string_view kTruncatedName = "[truncated]";
 // space, bytes that are not UTF-8 become U+FFFD; an empty name becomes "[empty name]".
 [[nodiscard]] std::string spell(std::string_view name);
 
-// With --show-addresses: "name+0xADDRESS" is "name [0xADDRESS]".
+// With --show-addresses: "name [0xADDRESS]".
 [[nodiscard]] std::string with_address(std::string_view name, GuestVirt address);
 
 }  // namespace ringside::profile

@@ -48,7 +48,7 @@ class Reader {
 
   // These are known after open().
   // The writer reached finish() and no block is missing.
-  [[nodiscard]] bool complete() const { return finished_ && damage_.empty(); }
+  [[nodiscard]] bool complete() const { return finished_ && damage_count_ == 0; }
   // What is missing, in words with offsets; empty if nothing is. A recording that only lacks its
   // end says that.
   [[nodiscard]] std::string damage() const;
@@ -56,16 +56,21 @@ class Reader {
   [[nodiscard]] std::uint64_t lost_blocks() const { return lost_blocks_; }
 
  private:
-  struct BlockRef;
+  struct Block {
+    std::size_t offset;  // of its header in the file
+  };
   Reader() = default;
+  // Finds the whole blocks and what is missing between them.
   [[nodiscard]] Result<void> scan();
+  void report_damage(std::size_t offset, std::string_view what);
 
   std::shared_ptr<const MappedFile> file_;
   Bytes bytes_;
   std::string name_;
   Header header_;
-  std::vector<BlockRef> blocks_;
-  std::string damage_;
+  std::vector<Block> blocks_;        // those of records
+  std::vector<std::string> damage_;  // the first few
+  std::uint64_t damage_count_ = 0;
   std::uint64_t lost_blocks_ = 0;
   bool finished_ = false;
 };

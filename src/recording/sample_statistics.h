@@ -48,6 +48,7 @@ class SampleStatistics {
 
  private:
   bool any_ = false;
+  std::uint64_t last_stop_ns_ = 0;
 };
 
 }  // namespace ringside::recording

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,12 +11,12 @@
 
 namespace ringside::views {
 
-// Busy samples merged by name. Node 0 is the root, "all"; children stand behind their parent.
+// Busy samples merged by name and kind. Node 0 is the root, "all"; children stand behind their
+// parent.
 struct CallTree {
   struct Node {
-    std::string_view name;  // lives as long as the profile
-    profile::Kind kind = profile::Kind::kKernel;
-    bool inlined = false;
+    std::string_view name;              // lives as long as the profile and the tree
+    std::optional<profile::Kind> kind;  // absent: no code, but "all", a vCPU or "[idle]"
     std::uint32_t parent = 0;
     std::uint32_t depth = 0;              // of the root 0
     std::uint64_t self = 0;               // weight that ends here
@@ -23,8 +25,9 @@ struct CallTree {
     std::vector<std::uint32_t> children;  // by name
   };
   std::vector<Node> nodes;
-  std::uint32_t depth = 0;   // of the deepest node that is not cut
-  std::uint64_t hidden = 0;  // weight that was cut, all nodes together
+  std::deque<std::string> own_names;  // those that are not the profile's
+  std::uint32_t depth = 0;            // of the deepest node that is not cut
+  std::uint64_t hidden = 0;           // weight that was cut, all nodes together
 
   [[nodiscard]] const Node& root() const { return nodes.front(); }
 };

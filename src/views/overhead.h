@@ -26,8 +26,7 @@ struct OverheadSection {
   std::uint64_t idle = 0;
   std::uint64_t skipped = 0;
   std::uint64_t failed = 0;
-  std::uint64_t samples = 0;   // number of busy samples
-  std::uint64_t no_stack = 0;  // busy weight without a frame: sampled = sum of self + no_stack
+  std::uint64_t samples = 0;  // number of busy samples
 };
 
 struct OverheadTable {

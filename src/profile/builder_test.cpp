@@ -1,0 +1,132 @@
+#include "profile/builder.h"
+
+#include <gtest/gtest.h>
+
+#include "profile/profile_test_util.h"
+
+namespace ringside::profile {
+namespace {
+
+using testing::make_profile;
+using testing::TestRecording;
+using testing::text_of;
+
+std::map<std::string, std::uint64_t> stacks_of(const Profile& profile) {
+  std::map<std::string, std::uint64_t> result;
+  for (const SampleGroup& group : profile.samples)
+    if (group.disposition == wire::Disposition::kSampled)
+      result[text_of(profile, group.stack)] += group.weight;
+  return result;
+}
+
+using Stacks = std::map<std::string, std::uint64_t>;
+
+TEST(Builder, AggregatesEqualStacks) {
+  const Profile profile =
+      make_profile({{"start|work|leaf", 3}, {"start|work", 2}, {"start|work|leaf", 4}});
+  EXPECT_EQ(stacks_of(profile), (Stacks{{"start;work;leaf", 7}, {"start;work", 2}}));
+  EXPECT_EQ(profile.samples.size(), 2u);
+  EXPECT_EQ(profile.unique_stacks, 2u);
+  EXPECT_EQ(profile.functions.size(), 3u);
+}
+
+TEST(Builder, SpellsWhatHasNoName) {
+  const Profile profile = make_profile(
+      {{"start|?ffffffff81000010", 1}, {"[user]", 2}, {"[firmware]", 3}, {"", 4}, {"a;b|c\nd", 5}});
+  EXPECT_EQ(stacks_of(profile), (Stacks{{"start;<unknown:0xffffffff81000010>", 1},
+                                        {"[user]", 2},
+                                        {"[firmware]", 3},
+                                        {"[no stack]", 4},
+                                        {"a:b;c d", 5}}));
+  EXPECT_EQ(profile.unknown_frames, 1u + 4);  // "[no stack]" is unknown too
+  EXPECT_EQ(profile.all_frames, 2u + 2 + 3 + 4 + 10);
+}
+
+TEST(Builder, InlinedFunctionsAreFrames) {
+  const Profile profile = make_profile({{"start|outer < middle < inner|leaf", 1}});
+  EXPECT_EQ(stacks_of(profile), (Stacks{{"start;outer;middle;inner;leaf", 1}}));
+  std::vector<bool> inlined;
+  for (const FrameId frame : profile.stacks.frames_of(profile.samples[0].stack))
+    inlined.push_back(profile.frames[frame].inlined);
+  EXPECT_EQ(inlined, (std::vector<bool>{false, false, true, true, false}));
+}
+
+TEST(Builder, FunctionsAreToldApartByImage) {
+  const Profile profile =
+      make_profile({{"user:main|user:read|vfs_read", 1}, {"user:vfs_read_", 1}});
+  ASSERT_EQ(profile.functions.size(), 4u);
+  TestRecording recording;
+  recording.add({"read", 1});
+  recording.namer().names[0x100008] = {"read"};
+  Stack stack;
+  stack.frames = {{{0x100008}, true, FrameSource::kRegisters, FrameKind::kUser}};
+  ASSERT_TRUE(recording.writer().add_sample({}, &stack));
+  EXPECT_EQ(recording.profile().functions.size(), 2u);
+}
+
+TEST(Builder, EachFrameIsNamedOnce) {
+  TestRecording recording;
+  recording.add({"start|a|leaf", 50}).add({"start|b", 50});
+  (void)recording.profile();
+  EXPECT_EQ(recording.namer().calls, 4);
+}
+
+TEST(Builder, ShowAddresses) {
+  TestRecording recording;
+  recording.add({"start", 1});
+  BuildOptions options;
+  options.show_addresses = true;
+  EXPECT_EQ(stacks_of(recording.profile(options)), (Stacks{{"start [0x1008]", 1}}));
+}
+
+TEST(Builder, UserStacksStandBelowTheKernelsThatTheyEntered) {
+  TestRecording recording;
+  recording.namer().names = {{0x1010, {"vfs_read"}}, {0x100010, {"main"}}};
+  Stack kernel;
+  kernel.frames = {{{0x1010}, true, FrameSource::kRegisters, FrameKind::kKernel}};
+  kernel.stop = StopReason::kUserMode;
+  Stack user;
+  user.frames = {{{0x100010}, true, FrameSource::kRegisters, FrameKind::kUser}};
+  const Stack* parts[] = {&kernel, &user};
+  ASSERT_TRUE(recording.writer().add_sample({}, parts));
+  EXPECT_EQ(stacks_of(recording.profile()), (Stacks{{"main;vfs_read", 1}}));
+}
+
+TEST(Builder, Filters) {
+  TestRecording recording;
+  recording.add({"k", 1, 0})
+      .add({"user:u", 2, 0})
+      .add({"k", 4, 1})
+      .add(wire::Disposition::kIdle, 8, 1);
+  const auto stacks_with = [&](auto set) {
+    BuildOptions options;
+    set(options.filter);
+    const Profile profile = recording.profile(options);
+    std::uint64_t kept = profile.filtered_weight;
+    for (const SampleGroup& group : profile.samples) kept += group.weight;
+    EXPECT_EQ(kept, 15u);
+    return stacks_of(profile);
+  };
+  EXPECT_EQ(stacks_with([](Filter& f) { f.kernel_only = true; }), (Stacks{{"k", 5}}));
+  EXPECT_EQ(stacks_with([](Filter& f) { f.user_only = true; }), (Stacks{{"u", 2}}));
+  EXPECT_EQ(stacks_with([](Filter& f) { f.vcpus = {VcpuId{1}}; }), (Stacks{{"k", 4}}));
+  // Samples are 10 ms apart, the first at 10 ms.
+  EXPECT_EQ(stacks_with([](Filter& f) { f.from_ns = 30'000'000, f.to_ns = 50'000'000; }),
+            (Stacks{{"u", 1}, {"k", 1}}));
+}
+
+TEST(Builder, OtherUnitsAreCountedNotMixed) {
+  TestRecording recording;
+  recording.add({"k", 1});
+  recording::SampleInfo info;
+  info.unit = recording::WeightUnit::kBytes;
+  info.weight = 4096;
+  ASSERT_TRUE(recording.writer().add_sample(info, nullptr));
+  EXPECT_EQ(recording.profile().other_unit_samples, 1u);
+  BuildOptions options;
+  options.unit = recording::WeightUnit::kBytes;
+  EXPECT_EQ(recording.profile(options).weight_of(wire::Disposition::kSampled), 4096u);
+}
+
+}  // namespace
+}  // namespace ringside::profile

@@ -1,0 +1,74 @@
+#include "profile/collector.h"
+
+#include <algorithm>
+#include <set>
+
+namespace ringside::profile {
+namespace {
+
+constexpr std::size_t kMaxWarnings = 1000;
+
+std::size_t combine(std::size_t hash, std::uint64_t value) {
+  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 12) + (hash >> 4);
+  return hash * 0xff51afd7ed558ccdULL;
+}
+
+}  // namespace
+
+Collector::Collector(const BuildOptions& options, Profile& profile)
+    : options_(options), profile_(profile) {}
+
+std::size_t Collector::KeyHash::operator()(const Key& key) const {
+  std::size_t hash = combine(key.vcpu.value, static_cast<std::uint64_t>(key.level) << 8 |
+                                                 static_cast<std::uint64_t>(key.disposition));
+  for (const std::uint32_t stack : key.stacks) hash = combine(hash, stack);
+  return combine(hash, std::uint64_t{key.pid.value_or(~0u)} << 32 | key.tid.value_or(~0u));
+}
+
+bool Collector::wanted(const recording::SampleInfo& info) const {
+  const Filter& filter = options_.filter;
+  if (info.time_ns < filter.from_ns || info.time_ns >= filter.to_ns) return false;
+  if (!filter.vcpus.empty() &&
+      std::find(filter.vcpus.begin(), filter.vcpus.end(), info.vcpu) == filter.vcpus.end())
+    return false;
+  if (info.disposition != wire::Disposition::kSampled) return true;
+  if (filter.kernel_only && info.level != PrivilegeLevel::kKernel) return false;
+  return !filter.user_only || info.level == PrivilegeLevel::kUser;
+}
+
+void Collector::sample(const recording::Sample& value) {
+  const recording::SampleInfo& info = value.info;
+  if (info.unit != options_.unit) {
+    ++profile_.other_unit_samples;
+    return;
+  }
+  profile_.totals.add(value);
+  if (!wanted(info)) {
+    profile_.filtered_weight += info.weight;
+    ++profile_.filtered_samples;
+    return;
+  }
+  key_.stacks.clear();
+  for (const recording::StackRef& ref : value.stacks) key_.stacks.push_back(ref.node);
+  key_.vcpu = info.vcpu;
+  key_.level = info.level;
+  key_.disposition = info.disposition;
+  key_.pid = info.pid;
+  key_.tid = info.tid;
+  Amount& amount = groups[key_];
+  amount.weight += info.weight;
+  ++amount.samples;
+}
+
+void Collector::warning(std::string_view text) {
+  if (profile_.warnings.size() < kMaxWarnings) profile_.warnings.emplace_back(text);
+}
+
+std::uint64_t Collector::unique_stacks() const {
+  std::set<std::vector<std::uint32_t>> distinct;
+  for (const auto& [key, amount] : groups)
+    if (key.disposition == wire::Disposition::kSampled) distinct.insert(key.stacks);
+  return distinct.size();
+}
+
+}  // namespace ringside::profile

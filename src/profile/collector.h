@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "profile/builder.h"
+#include "profile/profile.h"
+#include "recording/reader.h"
+
+namespace ringside::profile {
+
+// Reads a recording into what the builder names: tables of frames and nodes, and the samples summed
+// up by everything but time. Fills those fields of the profile that need no names.
+class Collector final : public recording::Visitor {
+ public:
+  Collector(const BuildOptions& options, Profile& profile);
+
+  struct Key {
+    std::vector<std::uint32_t> stacks;  // leaves, the part that ran first in front
+    VcpuId vcpu;
+    PrivilegeLevel level = PrivilegeLevel::kUnknown;
+    wire::Disposition disposition = wire::Disposition::kSampled;
+    std::optional<std::uint32_t> pid;
+    std::optional<std::uint32_t> tid;
+    bool operator==(const Key&) const = default;
+  };
+  struct KeyHash {
+    std::size_t operator()(const Key& key) const;
+  };
+  struct Amount {
+    std::uint64_t weight = 0;
+    std::uint64_t samples = 0;
+  };
+
+  // By id; the entry 0 stands for none.
+  std::vector<recording::RecordedFrame> frames{1};
+  std::vector<recording::StackNode> nodes{1};
+  std::map<std::uint32_t, recording::ImageInfo> images;
+  std::map<std::uint32_t, recording::Mapping> mappings;
+  std::unordered_map<Key, Amount, KeyHash> groups;
+
+  // Distinct stacks of sampled groups.
+  [[nodiscard]] std::uint64_t unique_stacks() const;
+
+  void image(const recording::ImageInfo& value) override { images[value.id] = value; }
+  void mapping(const recording::Mapping& value) override { mappings[value.id] = value; }
+  void frame(std::uint32_t, const recording::RecordedFrame& value) override {
+    frames.push_back(value);
+  }
+  void stack_node(std::uint32_t, const recording::StackNode& value) override {
+    nodes.push_back(value);
+  }
+  void sample(const recording::Sample& value) override;
+  void warning(std::string_view text) override;
+  void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
+
+ private:
+  [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
+
+  const BuildOptions& options_;
+  Profile& profile_;
+  Key key_;  // reused
+};
+
+}  // namespace ringside::profile

@@ -1,0 +1,20 @@
+#include "profile/profile.h"
+
+#include <array>
+
+namespace ringside::profile {
+
+std::string_view name_of(Kind kind) {
+  static constexpr std::array<std::string_view, kKindCount> kNames = {"kernel", "user", "interrupt",
+                                                                      "firmware", "unknown"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::uint64_t Profile::weight_of(wire::Disposition disposition) const {
+  std::uint64_t weight = 0;
+  for (const SampleGroup& group : samples)
+    if (group.disposition == disposition) weight += group.weight;
+  return weight;
+}
+
+}  // namespace ringside::profile

@@ -1,0 +1,186 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/builder.h"
+#include "recording/recording_test_util.h"
+
+// For tests: profiles from a few words, through a real recording.
+namespace ringside::profile::testing {
+
+// Knows the names that were given to it, by address.
+class FakeNamer final : public FrameNamer {
+ public:
+  void name(const FrameToName& what, NamedFrame& out) override {
+    ++calls;
+    if (const auto it = names.find(what.frame.lookup_address().value); it != names.end())
+      out.functions = it->second;
+  }
+  std::map<std::uint64_t, std::vector<std::string>> names;
+  int calls = 0;
+};
+
+// One stack: root first, frames parted by '|'. A frame is a name; "user:NAME" is user code,
+// "irq:NAME" interrupt code, "?HEX" an unknown kernel address, "[user]" and "[firmware]"
+// themselves, "NAME < INLINED < INLINED" a function with others inlined.
+struct Line {
+  std::string stack;
+  std::uint64_t count = 1;
+  std::uint16_t vcpu = 0;
+};
+
+class TestRecording {
+ public:
+  TestRecording() : writer_(*recording::Writer::create(dir_ / "t.data", header())) {
+    recording::ImageInfo kernel;
+    kernel.name = "kernel";
+    EXPECT_TRUE(writer_.add_image(kernel));
+    recording::Mapping mapping;
+    mapping.image = 1;
+    mapping.start = {0x1000};
+    mapping.end = {0x100000};
+    EXPECT_TRUE(writer_.add_mapping(mapping));
+    kernel.name = "program";
+    EXPECT_TRUE(writer_.add_image(kernel));
+    mapping.image = 2;
+    mapping.start = {0x100000};
+    mapping.end = {0x200000};
+    EXPECT_TRUE(writer_.add_mapping(mapping));
+  }
+
+  TestRecording& add(const Line& line) {
+    const Stack stack = parse(line.stack);
+    for (std::uint64_t i = 0; i < line.count; ++i) {
+      recording::SampleInfo info = next(line.vcpu);
+      const FrameKind leaf = stack.frames.empty() ? FrameKind::kKernel : stack.frames[0].kind;
+      info.level = leaf == FrameKind::kUser       ? PrivilegeLevel::kUser
+                   : leaf == FrameKind::kFirmware ? PrivilegeLevel::kFirmware
+                                                  : PrivilegeLevel::kKernel;
+      EXPECT_TRUE(writer_.add_sample(info, &stack));
+    }
+    return *this;
+  }
+  TestRecording& add(wire::Disposition disposition, std::uint64_t count, std::uint16_t vcpu = 0) {
+    for (std::uint64_t i = 0; i < count; ++i) {
+      recording::SampleInfo info = next(vcpu);
+      info.disposition = disposition;
+      EXPECT_TRUE(writer_.add_sample(info, nullptr));
+    }
+    return *this;
+  }
+  recording::Writer& writer() { return writer_; }
+  FakeNamer& namer() { return namer_; }
+
+  Profile profile(const BuildOptions& options = {}) {
+    EXPECT_TRUE(finished_ || writer_.finish());
+    finished_ = true;
+    auto reader = recording::Reader::open(dir_ / "t.data");
+    EXPECT_TRUE(reader);
+    auto profile = build_profile(*reader, namer_, options);
+    EXPECT_TRUE(profile);
+    profile->symbol_ns = 0;  // the only thing that differs from run to run
+    return std::move(*profile);
+  }
+
+ private:
+  static recording::Header header() {
+    recording::Header header;
+    header.ringside_version = "1.2.3";
+    header.command_line = {"ringside", "record", "-a b"};
+    header.start_wall_ns = 1'700'000'000'000'000'000;
+    header.arch = Arch::kX86_64;
+    header.vcpu_count = 2;
+    header.interval_ns = 10'000'000;
+    header.engine = "gdb";
+    header.guest_os = "linux";
+    header.kernel = "Linux 6.1";
+    return header;
+  }
+
+  recording::SampleInfo next(std::uint16_t vcpu) {
+    recording::SampleInfo info;
+    info.time_ns = 10'000'000 * ++time_;
+    info.vcpu = {vcpu};
+    info.pause_ns = 100'000 + 1'000 * (time_ % 10);
+    return info;
+  }
+
+  std::uint64_t address_of(const std::string& name, bool user) {
+    auto [it, added] =
+        addresses_.try_emplace(name, (user ? 0x100000 : 0x1000) + 16 * addresses_.size() + 8);
+    if (added) {
+      std::vector<std::string> functions;
+      for (std::size_t at = 0; at != std::string::npos;) {
+        const std::size_t end = name.find(" < ", at);
+        functions.push_back(name.substr(at, end - at));
+        at = end == std::string::npos ? end : end + 3;
+      }
+      namer_.names[it->second] = functions;
+      namer_.names[it->second - 1] = functions;
+    }
+    return it->second;
+  }
+
+  Stack parse(const std::string& text) {
+    Stack stack;
+    std::vector<ringside::Frame> root_first;
+    for (std::size_t at = 0; at < text.size();) {
+      const std::size_t end = std::min(text.find('|', at), text.size());
+      std::string name = text.substr(at, end - at);
+      at = end + 1;
+      ringside::Frame frame;
+      frame.source = FrameSource::kCfi;
+      if (name == "[user]") {
+        frame.kind = FrameKind::kUser;
+        frame.address = {0x7000'0000};
+      } else if (name == "[firmware]") {
+        frame.kind = FrameKind::kFirmware;
+        frame.address = {0xf000'0000};
+      } else if (name[0] == '?') {
+        frame.address = {std::stoull(name.substr(1), nullptr, 16)};
+      } else {
+        if (name.rfind("user:", 0) == 0) {
+          frame.kind = FrameKind::kUser;
+          name = name.substr(5);
+        } else if (name.rfind("irq:", 0) == 0) {
+          frame.kind = FrameKind::kInterrupt;
+          name = name.substr(4);
+        }
+        frame.address = {address_of(name, frame.kind == FrameKind::kUser)};
+      }
+      root_first.push_back(frame);
+    }
+    stack.frames.assign(root_first.rbegin(), root_first.rend());
+    if (!stack.frames.empty()) stack.frames[0].exact = true;
+    stack.stop = stack.frames.empty() ? StopReason::kNoRegisters : StopReason::kEndOfStack;
+    return stack;
+  }
+
+  recording::testing::TempDir dir_;
+  recording::Writer writer_;
+  FakeNamer namer_;
+  std::map<std::string, std::uint64_t> addresses_;
+  std::uint64_t time_ = 0;
+  bool finished_ = false;
+};
+
+inline Profile make_profile(const std::vector<Line>& lines) {
+  TestRecording recording;
+  for (const Line& line : lines) recording.add(line);
+  return recording.profile();
+}
+
+// "root;…;leaf" of a stack.
+inline std::string text_of(const Profile& profile, NodeId leaf) {
+  std::string text;
+  for (const FrameId frame : profile.stacks.frames_of(leaf))
+    text += (text.empty() ? "" : ";") + std::string(profile.name(frame));
+  return text;
+}
+
+}  // namespace ringside::profile::testing

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <protozero/types.hpp>
+
+// Field numbers of the recording's messages; docs/recording-format.md is their documentation. A
+// number is never given to another meaning.
+namespace ringside::recording::fields {
+
+using Tag = protozero::pbf_tag_type;
+
+namespace records {
+enum : Tag {
+  kHeader = 1,
+  kImage = 2,
+  kMapping = 3,
+  kFrames = 4,
+  kStackNodes = 5,
+  kSample = 6,
+  kEpoch = 7,
+  kBlobPiece = 8,
+  kEvent = 9,
+  kThreadName = 10,
+  kStatistics = 11,
+  kWarning = 12,
+};
+}
+namespace header {
+enum : Tag {
+  kRingsideVersion = 1,
+  kCommandLine = 2,
+  kStartWallNs = 3,
+  kStartMonotonicNs = 4,
+  kArch = 5,
+  kVcpuCount = 6,
+  kIntervalNs = 7,
+  kEngine = 8,
+  kGuestOs = 9,
+  kKernel = 10,
+  kHost = 11,
+};
+}
+namespace image {
+enum : Tag { kId = 1, kName = 2, kPath = 3, kBuildId = 4, kArch = 5, kLoadBias = 6, kSize = 7 };
+}
+namespace mapping {
+enum : Tag {
+  kId = 1,
+  kImage = 2,
+  kStart = 3,
+  kEnd = 4,
+  kFileOffset = 5,
+  kValidFromNs = 6,
+  kAddressSpace = 7,
+};
+}
+namespace frames {
+enum : Tag { kFirstId = 1, kAddress = 2, kTraits = 3, kImage = 4, kMapping = 5 };
+}
+namespace stack_nodes {
+enum : Tag { kFirstId = 1, kParent = 2, kFrame = 3 };
+}
+namespace sample {
+enum : Tag {
+  kTimeNs = 1,
+  kVcpu = 2,
+  kLevel = 3,
+  kDisposition = 4,
+  kPauseNs = 5,
+  kWeight = 6,
+  kUnit = 7,
+  kAddressSpace = 8,
+  kPid = 9,
+  kTid = 10,
+  kStack = 11,
+};
+}
+namespace stack_ref {
+enum : Tag { kNode = 1, kStop = 2, kStoppedAt = 3 };
+}
+namespace epoch {
+enum : Tag { kTimeNs = 1, kReason = 2, kLoadBias = 3 };
+}
+namespace blob_piece {
+enum : Tag { kKind = 1, kImage = 2, kOffset = 3, kTotalSize = 4, kContent = 5 };
+}
+namespace event {
+enum : Tag { kTimeNs = 1, kVcpu = 2, kName = 3, kField = 4, kStack = 5 };
+}
+namespace event_field {
+enum : Tag { kKey = 1, kValue = 2 };
+}
+namespace thread_name {
+enum : Tag { kTimeNs = 1, kPid = 2, kTid = 3, kAddressSpace = 4, kName = 5 };
+}
+namespace statistics {
+enum : Tag {
+  kDue = 1,
+  kLost = 2,
+  kLate = 3,
+  kDurationNs = 4,
+  kSymbolNs = 5,
+  kCounter = 6,
+};
+}
+namespace counter {
+enum : Tag { kName = 1, kValue = 2 };
+}
+
+}  // namespace ringside::recording::fields

@@ -1,0 +1,170 @@
+#include "recording/reader.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "recording/block.h"
+#include "recording/fields.h"
+#include "recording/replay.h"
+
+namespace ringside::recording {
+namespace {
+
+constexpr std::size_t kMaxDamageTexts = 8;
+
+Result<void> check_file_header(Bytes bytes, const std::string& name) {
+  if (bytes.empty())
+    return fail(ErrorCode::kFormat, "{} is empty: `ringside record` writes recordings", name);
+  const std::size_t magic_size = std::min(bytes.size(), kFileMagic.size());
+  if (std::memcmp(bytes.data(), kFileMagic.data(), magic_size) != 0)
+    return fail(ErrorCode::kFormat,
+                "{} is not a recording of ringside; `ringside import` reads other formats", name);
+  if (bytes.size() < kFileHeaderSize)
+    return fail(ErrorCode::kTruncated, "{} is cut off after {} bytes: nothing was recorded", name,
+                bytes.size());
+  ByteReader reader(bytes.subspan(kFileMagic.size()));
+  const auto major = *reader.read<std::uint16_t>();
+  const auto minor = *reader.read<std::uint16_t>();
+  if (major != kMajorVersion)
+    return fail(ErrorCode::kUnsupported,
+                "{} has format {}.{}, this ringside reads {}.x: use the version that recorded it",
+                name, major, minor, kMajorVersion);
+  return {};
+}
+
+// Where the next intact header starts, at or behind `from`; the end of the bytes if there is none.
+std::size_t find_block(Bytes bytes, std::size_t from) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view magic(reinterpret_cast<const char*>(&kBlockMagic), sizeof(kBlockMagic));
+  for (std::size_t at = text.find(magic, from); at != std::string_view::npos;
+       at = text.find(magic, at + 1))
+    if (parse_block_header(bytes.subspan(at))) return at;
+  return bytes.size();
+}
+
+std::optional<Header> find_header(std::string_view payload) {
+  try {
+    protozero::pbf_reader records(payload.data(), payload.size());
+    while (records.next(fields::records::kHeader))
+      if (records.wire_type() == protozero::pbf_wire_type::length_delimited)
+        return decode_header(records.get_message());
+      else
+        records.skip();
+  } catch (const protozero::exception&) {
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<Reader> Reader::open(const std::filesystem::path& path) {
+  RINGSIDE_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
+  RINGSIDE_ASSIGN(Reader reader, open(file->bytes(), path.string()));
+  reader.file_ = std::move(file);
+  return reader;
+}
+
+Result<Reader> Reader::open(Bytes bytes, std::string name) {
+  RINGSIDE_TRY(check_file_header(bytes, name));
+  Reader reader;
+  reader.bytes_ = bytes;
+  reader.name_ = std::move(name);
+  RINGSIDE_TRY(reader.scan());
+  return reader;
+}
+
+void Reader::report_damage(std::size_t offset, std::string_view what) {
+  if (damage_count_++ < kMaxDamageTexts)
+    damage_.push_back(fmt::format("at offset {:#x}: {}", offset, what));
+}
+
+Result<void> Reader::scan() {
+  std::size_t offset = kFileHeaderSize;
+  std::uint32_t expected = 0;
+  bool has_header = false;
+  BlockDecoder decoder;
+  while (offset < bytes_.size()) {
+    const auto header = parse_block_header(bytes_.subspan(offset));
+    if (!header) {
+      const std::size_t next = find_block(bytes_, offset);
+      report_damage(offset, next == bytes_.size()
+                                ? fmt::format("the last {} bytes are no whole block", next - offset)
+                                : fmt::format("{} bytes are no block", next - offset));
+      if (next == bytes_.size()) ++lost_blocks_;
+      offset = next;
+      continue;
+    }
+    const Bytes rest = bytes_.subspan(offset + kBlockHeaderSize);
+    const bool fits = rest.size() >= header->stored_size;
+    if (!fits || !payload_is_intact(*header, rest.first(header->stored_size))) {
+      const std::size_t next = find_block(bytes_, offset + kBlockHeaderSize);
+      report_damage(offset, fits ? fmt::format("block {} is damaged", header->sequence)
+                                 : fmt::format("block {} is cut off, {} of its {} bytes are there",
+                                               header->sequence, rest.size(), header->stored_size));
+      if (next == bytes_.size()) ++lost_blocks_;
+      offset = next;
+      continue;
+    }
+    if (header->sequence != expected) {
+      // A gap that is not behind a damaged place is damage of its own.
+      const std::uint32_t missing = header->sequence - expected;
+      if (missing < (1u << 31)) lost_blocks_ += missing;
+      report_damage(offset,
+                    fmt::format("block {} follows, {} was expected", header->sequence, expected));
+    }
+    expected = header->sequence + 1;
+    if (header->kind == static_cast<std::uint16_t>(BlockKind::kRecords)) {
+      blocks_.push_back({offset});
+      if (!has_header) {
+        has_header = true;
+        const auto payload = decoder.decode(*header, rest.first(header->stored_size));
+        const auto found = payload ? find_header(*payload) : std::nullopt;
+        if (found)
+          header_ = *found;
+        else
+          report_damage(offset, "the header of the recording is missing");
+      }
+    } else if (header->kind == static_cast<std::uint16_t>(BlockKind::kEnd)) {
+      finished_ = true;
+    }
+    offset += kBlockHeaderSize + header->stored_size;
+  }
+  if (blocks_.empty())
+    return fail(ErrorCode::kTruncated, "{} holds no whole block: nothing was recorded", name_);
+  return {};
+}
+
+std::string Reader::damage() const {
+  if (complete()) return {};
+  std::string text = fmt::format("{}", fmt::join(damage_, "; "));
+  if (damage_count_ > damage_.size())
+    text += fmt::format("; and {} more", damage_count_ - damage_.size());
+  if (!finished_) text += (text.empty() ? "" : "; ") + std::string("its writer did not finish it");
+  return text;
+}
+
+Result<void> Reader::for_each(Visitor& visitor) {
+  Replay replay(visitor);
+  BlockDecoder decoder;
+  for (const Block& block : blocks_) {
+    const auto header = *parse_block_header(bytes_.subspan(block.offset));
+    const Bytes stored = bytes_.subspan(block.offset + kBlockHeaderSize, header.stored_size);
+    const auto payload = decoder.decode(header, stored);
+    if (!payload) {
+      visitor.warning(
+          fmt::format("{}: block {}: {}", name_, header.sequence, payload.error().message));
+      continue;
+    }
+    try {
+      replay.block(*payload);
+    } catch (const protozero::exception& error) {
+      visitor.warning(
+          fmt::format("{}: block {} holds no records: {}", name_, header.sequence, error.what()));
+    }
+  }
+  return {};
+}
+
+}  // namespace ringside::recording

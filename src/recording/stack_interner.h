@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "recording/records.h"
+
+namespace ringside::recording {
+
+// Gives every distinct frame and stack node a number, once, from 1 in the order of first sight, and
+// keeps those that were not written yet.
+class StackInterner {
+ public:
+  std::uint32_t intern_frame(const RecordedFrame& frame);
+  std::uint32_t intern_node(const StackNode& node);
+
+  struct Pending {
+    std::uint32_t first_frame = 1;
+    std::vector<RecordedFrame> frames;
+    std::uint32_t first_node = 1;
+    std::vector<StackNode> nodes;
+  };
+  [[nodiscard]] const Pending& pending() const { return pending_; }
+  // To be called when what is pending was written.
+  void clear_pending();
+
+ private:
+  struct FrameHash {
+    std::size_t operator()(const RecordedFrame& frame) const;
+  };
+  struct NodeHash {
+    std::size_t operator()(const StackNode& node) const;
+  };
+  std::unordered_map<RecordedFrame, std::uint32_t, FrameHash> frames_;
+  std::unordered_map<StackNode, std::uint32_t, NodeHash> nodes_;
+  Pending pending_;
+};
+
+}  // namespace ringside::recording

@@ -1,0 +1,101 @@
+#include "views/call_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "profile/profile_test_util.h"
+
+namespace ringside::views {
+namespace {
+
+using profile::testing::make_profile;
+using profile::testing::TestRecording;
+
+// "name total(self)" with children in brackets.
+std::string text_of(const CallTree& tree, std::uint32_t index = 0) {
+  const CallTree::Node& node = tree.nodes[index];
+  std::string text = fmt::format("{} {}", node.name, node.total);
+  if (node.self != 0) text += fmt::format("({})", node.self);
+  if (node.children.empty()) return text;
+  text += "[";
+  for (const std::uint32_t child : node.children)
+    text += (text.back() == '[' ? "" : " ") + text_of(tree, child);
+  return text + "]";
+}
+
+TEST(CallTree, MergedAndSortedByName) {
+  const auto profile =
+      make_profile({{"s|z", 1, 0}, {"s|a|b", 2, 0}, {"s|a|b", 3, 1}, {"s|a", 4}, {"r", 5}});
+  const CallTree tree = make_call_tree(profile);
+  EXPECT_EQ(text_of(tree), "all 15[r 5(5) s 10[a 9(4)[b 5(5)] z 1(1)]]");
+  EXPECT_EQ(tree.depth, 3u);
+}
+
+TEST(CallTree, Reverse) {
+  CallTreeOptions options;
+  options.reverse = true;
+  EXPECT_EQ(text_of(make_call_tree(make_profile({{"s|a|leaf", 1}, {"s|b|leaf", 2}, {"s|b", 4}}),
+                                   options)),
+            "all 7[b 4[s 4(4)] leaf 3[a 1[s 1(1)] b 2[s 2(2)]]]");
+}
+
+TEST(CallTree, PerVcpuAndIdle) {
+  TestRecording recording;
+  recording.add({"a", 1, 0}).add({"a", 2, 1}).add(wire::Disposition::kIdle, 4, 1);
+  const auto profile = recording.profile();
+  CallTreeOptions options;
+  EXPECT_EQ(text_of(make_call_tree(profile, options)), "all 3[a 3(3)]");
+  options.show_idle = true;
+  EXPECT_EQ(text_of(make_call_tree(profile, options)), "all 7[[idle] 4(4) a 3(3)]");
+  options.per_vcpu = true;
+  EXPECT_EQ(text_of(make_call_tree(profile, options)),
+            "all 7[vcpu 0 1[a 1(1)] vcpu 1 6[[idle] 4(4) a 2(2)]]");
+}
+
+TEST(CallTree, KindsAreToldApart) {
+  const CallTree tree = make_call_tree(make_profile({{"s|memcpy", 1}, {"s|irq:memcpy", 2}}));
+  EXPECT_EQ(text_of(tree), "all 3[s 3[memcpy 1(1) memcpy 2(2)]]");
+  EXPECT_EQ(tree.nodes[3].kind, profile::Kind::kInterrupt);
+}
+
+TEST(CallTree, WhatIsCutStaysAccountedFor) {
+  CallTreeOptions options;
+  options.minimum_share = 0.10;
+  const CallTree tree =
+      make_call_tree(make_profile({{"s|a", 90}, {"s|b|c", 9}, {"s|d", 1}}), options);
+  EXPECT_EQ(text_of(tree), "all 100[s 100[a 90(90)]]");
+  EXPECT_EQ(tree.nodes[1].hidden, 10u);
+  EXPECT_EQ(tree.hidden, 10u);
+}
+
+TEST(CallTree, TotalsAddUp) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 20; ++round) {
+    TestRecording recording;
+    for (int i = 0; i < 30; ++i) {
+      std::string stack = "r";
+      for (auto depth = random() % 8; depth > 0; --depth)
+        stack += "|f" + std::to_string(random() % 3);
+      recording.add({stack, random() % 4, static_cast<std::uint16_t>(random() % 2)});
+    }
+    const auto profile = recording.profile();
+    CallTreeOptions options;
+    options.reverse = round % 2 == 1;
+    options.per_vcpu = round % 3 == 1;
+    options.minimum_share = 0.01 * (round % 7);
+    const CallTree tree = make_call_tree(profile, options);
+    EXPECT_EQ(tree.root().total, profile.weight_of(wire::Disposition::kSampled));
+    for (const CallTree::Node& node : tree.nodes) {
+      std::uint64_t sum = node.self + node.hidden;
+      for (const std::uint32_t child : node.children) {
+        sum += tree.nodes[child].total;
+        EXPECT_EQ(&tree.nodes[tree.nodes[child].parent], &node);
+      }
+      EXPECT_EQ(sum, node.total);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace ringside::views

@@ -1,0 +1,85 @@
+#include "views/overhead.h"
+
+#include <gtest/gtest.h>
+
+#include "profile/profile_test_util.h"
+
+namespace ringside::views {
+namespace {
+
+using profile::testing::make_profile;
+using profile::testing::TestRecording;
+
+struct Row {
+  std::string name;
+  std::uint64_t self;
+  std::uint64_t total;
+  bool operator==(const Row&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Row& row) {
+  return out << row.name << ' ' << row.self << ' ' << row.total;
+}
+
+std::vector<Row> rows_of(const profile::Profile& profile, const OverheadSection& section) {
+  std::vector<Row> rows;
+  for (const OverheadRow& row : section.rows)
+    rows.push_back(
+        {std::string(profile.strings[profile.functions[row.function].name]), row.self, row.total});
+  return rows;
+}
+
+TEST(Overhead, SelfAndTotal) {
+  const auto profile = make_profile({{"start|a|leaf", 5}, {"start|a", 3}, {"start|b", 4}});
+  const OverheadTable table = make_overhead(profile);
+  EXPECT_EQ(rows_of(profile, table.all),
+            (std::vector<Row>{{"leaf", 5, 5}, {"b", 4, 4}, {"a", 3, 8}, {"start", 0, 12}}));
+  OverheadOptions options;
+  options.sort = OverheadOptions::Sort::kTotal;
+  EXPECT_EQ(rows_of(profile, make_overhead(profile, options).all),
+            (std::vector<Row>{{"start", 0, 12}, {"a", 3, 8}, {"leaf", 5, 5}, {"b", 4, 4}}));
+}
+
+TEST(Overhead, RecursionCountsOnceASample) {
+  const auto profile = make_profile({{"start|fib|fib|fib|fib", 5}, {"start|fib|add|fib", 2}});
+  EXPECT_EQ(rows_of(profile, make_overhead(profile).all),
+            (std::vector<Row>{{"fib", 7, 7}, {"start", 0, 7}, {"add", 0, 2}}));
+}
+
+TEST(Overhead, PerVcpuWithIdleApart) {
+  TestRecording recording;
+  recording.add({"a", 3, 0}).add({"a", 1, 2}).add({"b", 1, 2});
+  recording.add(wire::Disposition::kIdle, 7, 1).add(wire::Disposition::kIdle, 2, 2);
+  recording.add(wire::Disposition::kSkipped, 4, 2).add(wire::Disposition::kFailed, 1, 0);
+  const auto profile = recording.profile();
+  const OverheadTable table = make_overhead(profile);
+  ASSERT_EQ(table.per_vcpu.size(), 3u);
+  EXPECT_EQ(table.all.sampled, 5u);
+  EXPECT_EQ(table.all.idle, 9u);
+  EXPECT_EQ(rows_of(profile, table.per_vcpu[0]), (std::vector<Row>{{"a", 3, 3}}));
+  EXPECT_EQ(table.per_vcpu[0].failed, 1u);
+  EXPECT_TRUE(table.per_vcpu[1].rows.empty());
+  EXPECT_EQ(table.per_vcpu[1].idle, 7u);
+  EXPECT_EQ(rows_of(profile, table.per_vcpu[2]), (std::vector<Row>{{"a", 1, 1}, {"b", 1, 1}}));
+  EXPECT_EQ(table.per_vcpu[2].skipped, 4u);
+}
+
+TEST(Overhead, SelfAddsUp) {
+  const auto profile = make_profile({{"a|b", 3}, {"", 2}, {"[user]", 4}, {"?dead", 1}});
+  const OverheadTable table = make_overhead(profile);
+  std::uint64_t self = 0;
+  for (const OverheadRow& row : table.all.rows) self += row.self;
+  EXPECT_EQ(self, table.all.sampled);
+  EXPECT_EQ(self, 10u);
+}
+
+TEST(Overhead, KernelCodeThatAlsoRunsInInterruptsIsKernelCode) {
+  const auto profile = make_profile({{"irq:tick|irq:memcpy", 3}, {"memcpy", 1}});
+  for (const OverheadRow& row : make_overhead(profile).all.rows) {
+    const bool tick = profile.strings[profile.functions[row.function].name] == "tick";
+    EXPECT_EQ(row.kind, tick ? profile::Kind::kInterrupt : profile::Kind::kKernel);
+  }
+}
+
+}  // namespace
+}  // namespace ringside::views

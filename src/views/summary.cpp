@@ -1,0 +1,45 @@
+#include "views/summary.h"
+
+namespace ringside::views {
+
+Summary make_summary(const profile::Profile& profile) {
+  const recording::SampleStatistics& totals = profile.totals;
+  const auto weight = [&](wire::Disposition disposition) {
+    return totals.weight[static_cast<std::size_t>(disposition)];
+  };
+  Summary summary;
+  summary.sampled = weight(wire::Disposition::kSampled);
+  summary.idle = weight(wire::Disposition::kIdle);
+  summary.skipped = weight(wire::Disposition::kSkipped);
+  summary.failed = weight(wire::Disposition::kFailed);
+
+  summary.stops = totals.pause.count();
+  summary.pause_total_ns = totals.pause.sum();
+  summary.pause_average_ns = summary.stops == 0 ? 0 : summary.pause_total_ns / summary.stops;
+  summary.pause_p99_ns = totals.pause.quantile(0.99);
+  summary.duration_ns = totals.last_ns - totals.first_ns;
+  summary.symbol_ns = profile.symbol_ns;
+  if (profile.recorded) {
+    summary.due = profile.recorded->due;
+    summary.lost = profile.recorded->lost;
+    summary.late = profile.recorded->late;
+    if (profile.recorded->duration_ns != 0) summary.duration_ns = profile.recorded->duration_ns;
+    summary.symbol_ns += profile.recorded->symbol_ns;
+  }
+  if (summary.duration_ns != 0)
+    summary.paused_share =
+        static_cast<double>(summary.pause_total_ns) / static_cast<double>(summary.duration_ns);
+
+  summary.stops_by_reason = totals.stops;
+  for (std::size_t reason = 0; reason < kStopReasonCount; ++reason) {
+    summary.unwound += totals.stops[reason];
+    if (is_complete(static_cast<StopReason>(reason))) summary.complete += totals.stops[reason];
+  }
+  summary.lost_stacks = totals.lost_stacks;
+  summary.unique_stacks = profile.unique_stacks;
+  summary.unknown_frames = profile.unknown_frames;
+  summary.all_frames = profile.all_frames;
+  return summary;
+}
+
+}  // namespace ringside::views

@@ -1,0 +1,57 @@
+#include "views/summary.h"
+
+#include <gtest/gtest.h>
+
+#include "profile/profile_test_util.h"
+
+namespace ringside::views {
+namespace {
+
+using profile::testing::TestRecording;
+
+TEST(Summary, TotalsAddUpToWhatWasDue) {
+  TestRecording recording;
+  recording.add({"a", 10}).add({"", 2});
+  recording.add(wire::Disposition::kIdle, 5).add(wire::Disposition::kSkipped, 3);
+  recording.add(wire::Disposition::kFailed, 1);
+  recording::Statistics statistics;
+  statistics.due = 25;
+  statistics.lost = 4;
+  statistics.late = 2;
+  statistics.duration_ns = 1'000'000'000;
+  statistics.symbol_ns = 7;
+  ASSERT_TRUE(recording.writer().add_statistics(statistics));
+  const Summary summary = make_summary(recording.profile());
+  EXPECT_EQ(summary.sampled + summary.idle + summary.skipped + summary.failed + *summary.lost,
+            *summary.due);
+  EXPECT_EQ(summary.late, 2u);
+  EXPECT_EQ(summary.unwound, 12u);
+  EXPECT_EQ(summary.complete, 10u);
+  EXPECT_EQ(summary.stops_by_reason[static_cast<std::size_t>(StopReason::kNoRegisters)], 2u);
+  EXPECT_EQ(summary.stops, 21u);
+  EXPECT_EQ(summary.pause_total_ns, summary.pause_average_ns * 21 + summary.pause_total_ns % 21);
+  EXPECT_DOUBLE_EQ(summary.paused_share, static_cast<double>(summary.pause_total_ns) / 1e9);
+  EXPECT_GE(summary.pause_p99_ns, 109'000u);
+  EXPECT_EQ(summary.symbol_ns, 7u);
+}
+
+TEST(Summary, ARecordingWithoutStatisticsStillHasMost) {
+  TestRecording recording;
+  recording.add({"a", 11});
+  const Summary summary = make_summary(recording.profile());
+  EXPECT_FALSE(summary.due);
+  EXPECT_FALSE(summary.lost);
+  EXPECT_EQ(summary.sampled, 11u);
+  EXPECT_EQ(summary.duration_ns, 100'000'000u);
+}
+
+TEST(Summary, Empty) {
+  TestRecording recording;
+  const Summary summary = make_summary(recording.profile());
+  EXPECT_EQ(summary.stops, 0u);
+  EXPECT_EQ(summary.pause_average_ns, 0u);
+  EXPECT_EQ(summary.paused_share, 0);
+}
+
+}  // namespace
+}  // namespace ringside::views

@@ -1,0 +1,26 @@
+#include "views/top_stacks.h"
+
+#include <gtest/gtest.h>
+
+#include "profile/profile_test_util.h"
+
+namespace ringside::views {
+namespace {
+
+TEST(TopStacks, HeaviestFirstLeafFirst) {
+  const auto profile = profile::testing::make_profile(
+      {{"s|b", 2, 0}, {"s|a", 2, 1}, {"s|c", 3, 0}, {"s|c", 3, 1}, {"s", 1}});
+  const auto stacks = make_top_stacks(profile, 3);
+  ASSERT_EQ(stacks.size(), 3u);
+  EXPECT_EQ(profile.name(stacks[0].frames[0]), "c");
+  EXPECT_EQ(profile.name(stacks[0].frames[1]), "s");
+  EXPECT_EQ(stacks[0].weight, 6u);
+  EXPECT_DOUBLE_EQ(stacks[0].share, 6.0 / 11);
+  EXPECT_EQ(profile.name(stacks[1].frames[0]), "a");
+  EXPECT_EQ(profile.name(stacks[2].frames[0]), "b");
+  EXPECT_EQ(make_top_stacks(profile, 100).size(), 4u);
+  EXPECT_TRUE(make_top_stacks(profile::testing::make_profile({}), 10).empty());
+}
+
+}  // namespace
+}  // namespace ringside::views
