@@ -30,6 +30,14 @@ class Application {
   [[nodiscard]] std::optional<ValueOrStop> caller_register(std::size_t reg, Value cfa) const;
   [[nodiscard]] ValueOrStop load(GuestVirt at, GuestVirt pointer_slot) const;
 
+  // Clang's epilogues do not say that a register has been popped (no DW_CFA_restore): its slot then
+  // lies below the stack pointer, and may have been overwritten.
+  [[nodiscard]] bool was_popped(std::size_t reg, GuestVirt slot) const {
+    constexpr std::uint64_t kMaxEpilogue = 4096;
+    return state_.exact && state_.has(reg) && state_.has(kRsp) && slot < state_.sp() &&
+           state_.sp() - slot < kMaxEpilogue;
+  }
+
   const Rule& rule_;
   const RuleContext& context_;
   const MachineState& state_;
@@ -80,6 +88,7 @@ std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value c
       return Value{state_.get(from), state_.slots[from]};
     }
     case Kind::kOffset:
+      if (was_popped(reg, place)) return Value{state_.get(reg), state_.slots[reg]};
       return load(place, cfa.slot);
     case Kind::kValOffset:
       // The return address beside it has been read, so this stack is copied: no slot to name.

@@ -59,11 +59,21 @@ bool is_64_bit_register(const cs_x86_op& operand) {
          dwarf_register(operand.reg) != kNoRegister;
 }
 
+// rip-relative operands count from the instruction's end; here they count from its start.
+std::uint8_t base_register(const cs_x86_op& operand) {
+  return operand.mem.base == X86_REG_RIP ? static_cast<std::uint8_t>(kRip)
+                                         : dwarf_register(operand.mem.base);
+}
+
+std::int64_t displacement(const cs_x86_op& operand, const Instruction& instruction) {
+  return operand.mem.base == X86_REG_RIP ? operand.mem.disp + instruction.size : operand.mem.disp;
+}
+
 // [base + displacement], without index and segment.
 bool is_plain_memory(const cs_x86_op& operand) {
   return operand.type == X86_OP_MEM && operand.size == 8 &&
          operand.mem.segment == X86_REG_INVALID && operand.mem.index == X86_REG_INVALID &&
-         dwarf_register(operand.mem.base) != kNoRegister;
+         base_register(operand) != kNoRegister;
 }
 
 std::optional<ImageAddr> immediate_target(const cs_x86& x86) {
@@ -82,14 +92,14 @@ void translate_move(const cs_x86& x86, Instruction& result) {
       result.b = dwarf_register(from.reg);
     } else if (is_plain_memory(from)) {
       result.operation = Operation::kLoad;
-      result.b = dwarf_register(from.mem.base);
-      result.value = from.mem.disp;
+      result.b = base_register(from);
+      result.value = displacement(from, result);
     }
   } else if (is_plain_memory(to)) {
     result.operation = Operation::kStore;
     result.a = is_64_bit_register(from) ? dwarf_register(from.reg) : kNoRegister;
-    result.b = dwarf_register(to.mem.base);
-    result.value = to.mem.disp;
+    result.b = base_register(to);
+    result.value = displacement(to, result);
   }
 }
 
@@ -104,11 +114,11 @@ void translate_arithmetic(const cs_insn& instruction, const cs_x86& x86, Instruc
     result.value =
         add ? from.imm : static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(from.imm));
   } else if (instruction.id == X86_INS_LEA && is_64_bit_register(to) &&
-             from.mem.index == X86_REG_INVALID && dwarf_register(from.mem.base) != kNoRegister) {
+             from.mem.index == X86_REG_INVALID && base_register(from) != kNoRegister) {
     result.operation = Operation::kLea;
     result.a = dwarf_register(to.reg);
-    result.b = dwarf_register(from.mem.base);
-    result.value = from.mem.disp;
+    result.b = base_register(from);
+    result.value = displacement(from, result);
   } else if (instruction.id == X86_INS_XOR && to.type == X86_OP_REG && from.type == X86_OP_REG &&
              to.reg == from.reg && to.size >= 4 && dwarf_register(to.reg) != kNoRegister) {
     result.operation = Operation::kZero;

@@ -16,6 +16,13 @@ namespace {
 constexpr std::size_t kMaxInstructions = 50'000;
 constexpr std::int64_t kMaxFrame = 1 << 20;
 
+// rbx and r12 to r15 in FrameState::saved; nothing for other registers.
+std::optional<std::size_t> saved_index(std::uint8_t reg) {
+  if (reg == kRbx) return 0;
+  if (reg >= kR12 && reg <= kR15) return reg - kR12 + 1u;
+  return std::nullopt;
+}
+
 // How one instruction changes the frame.
 class Transfer {
  public:
@@ -31,6 +38,28 @@ class Transfer {
   void lose(std::uint32_t writes) {
     if ((writes >> kRsp & 1u) != 0) state_.depth = FrameState::kUnknownDepth;
     if ((writes >> kRbp & 1u) != 0) state_.rbp = Rbp::kOther;
+    change(writes);
+  }
+  void change(std::uint32_t writes) {
+    for (const std::uint8_t reg : {kRbx, kR12, kR13, kR14, kR15})
+      if ((writes >> reg & 1u) != 0)
+        state_.changed |= static_cast<std::uint8_t>(1u << *saved_index(reg));
+  }
+  void load_saved(std::uint8_t reg, std::optional<std::int64_t> slot) {
+    const auto index = saved_index(reg);
+    if (!index) return;
+    const auto bit = static_cast<std::uint8_t>(1u << *index);
+    if (slot && state_.saved[*index] != 0 && *slot == state_.saved[*index])
+      state_.changed &= static_cast<std::uint8_t>(~bit);
+    else
+      state_.changed |= bit;
+  }
+  void save(std::uint8_t reg, std::int64_t slot) {
+    const auto index = saved_index(reg);
+    if (index && (state_.changed >> *index & 1u) == 0 && state_.saved[*index] == 0)
+      state_.saved[*index] = static_cast<std::int32_t>(slot);
+    if (reg == kRbp && state_.rbp == Rbp::kCaller && state_.saved_rbp == 0)
+      state_.saved_rbp = static_cast<std::int32_t>(slot);
   }
   // CFA - (register + value), if that is known.
   [[nodiscard]] std::optional<std::int64_t> distance(std::uint8_t reg, std::int64_t value) const {
@@ -61,8 +90,7 @@ void Transfer::assign(std::uint8_t reg, std::optional<std::int64_t> from_cfa) {
 
 void Transfer::push(std::uint8_t reg) {
   if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} + 8);
-  if (reg == kRbp && state_.rbp == Rbp::kCaller && state_.knows_depth() && state_.saved_rbp == 0)
-    state_.saved_rbp = state_.depth;
+  if (state_.knows_depth()) save(reg, state_.depth);
 }
 
 void Transfer::pop(std::uint8_t reg) {
@@ -70,6 +98,7 @@ void Transfer::pop(std::uint8_t reg) {
   if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} - 8);
   if (reg == kRsp) state_.depth = FrameState::kUnknownDepth;
   if (reg == kRbp) load_rbp(slot);
+  load_saved(reg, slot);
 }
 
 FrameState Transfer::run(const Instruction& instruction) {
@@ -85,21 +114,21 @@ FrameState Transfer::run(const Instruction& instruction) {
     case Operation::kMove:
     case Operation::kLea:
       if (a == kRsp || a == kRbp) assign(a, distance(b, instruction.value));
+      change(1u << a);
       break;
     case Operation::kAdd:
       if (a == kRsp || a == kRbp) assign(a, distance(a, instruction.value));
+      change(1u << a);
       break;
     case Operation::kLoad:
-      if (a == kRbp)
-        load_rbp(distance(b, instruction.value));
-      else
-        lose(instruction.writes);
+      lose(instruction.writes & ~(1u << kRbp));
+      if (a == kRbp) load_rbp(distance(b, instruction.value));
+      load_saved(a, distance(b, instruction.value));
       break;
     case Operation::kStore:
       // Clang's way to save it: the slot was made room for before.
-      if (a == kRbp && state_.rbp == Rbp::kCaller && state_.saved_rbp == 0)
-        if (const auto slot = distance(b, instruction.value); slot && *slot > 8)
-          state_.saved_rbp = static_cast<std::int32_t>(*slot);
+      if (const auto slot = distance(b, instruction.value); slot && *slot > 8 && *slot < kMaxFrame)
+        save(a, *slot);
       break;
     case Operation::kLeave: {
       const auto slot = distance(kRbp, 0);
@@ -280,6 +309,13 @@ std::optional<Rule> rule_of(const FrameState& state) {
     rule.registers[kRbp] = {.kind = Kind::kSame};
   else if (state.saved_rbp != 0)
     rule.registers[kRbp] = {.kind = Kind::kOffset, .offset = -state.saved_rbp};
+  for (const std::uint8_t reg : {kRbx, kR12, kR13, kR14, kR15}) {
+    const std::size_t index = *saved_index(reg);
+    if ((state.changed >> index & 1u) == 0)
+      rule.registers[reg] = {.kind = Kind::kSame};
+    else if (state.saved[index] != 0)
+      rule.registers[reg] = {.kind = Kind::kOffset, .offset = -state.saved[index]};
+  }
   return rule;
 }
 

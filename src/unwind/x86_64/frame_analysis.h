@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -25,6 +26,10 @@ struct FrameState {
   Rbp rbp = Rbp::kCaller;
   std::int32_t frame_offset = 0;
   std::int32_t saved_rbp = 0;  // CFA - the slot that holds the caller's rbp; 0: none
+  // The same for rbx, r12 to r15, which entry stubs keep a stack pointer in; a bit of `changed` is
+  // set while the register itself is not the caller's.
+  std::array<std::int32_t, 5> saved{};
+  std::uint8_t changed = 0;
   // The frame was made on a realigned stack: "CFA" is then two words above the frame pointer, where
   // a copy of the return address lies.
   bool realigned = false;

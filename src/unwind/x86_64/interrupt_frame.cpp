@@ -48,8 +48,8 @@ bool is_plausible(const InterruptFrame& frame, const wire::Capture& capture,
   const std::uint64_t kernel_cs = capture.registers.has(wire::x86_64::kCs)
                                       ? capture.registers.get(wire::x86_64::kCs) & ~std::uint64_t{3}
                                       : frame.cs;
-  return frame.cs == kernel_cs && is_canonical(frame.rsp) && frame.rsp % 8 == 0 &&
-         frame.rsp != 0 && images.find_code({frame.rip}) != nullptr;
+  return frame.cs == kernel_cs && is_canonical(frame.rsp) && frame.rsp % 8 == 0 && frame.rsp != 0 &&
+         images.find_code({frame.rip}) != nullptr;
 }
 
 std::optional<InterruptFrame> find_interrupt_frame(const StackMemory& memory, GuestVirt sp,

@@ -15,6 +15,17 @@ constexpr std::size_t kMaxDecoded = 100'000;
 constexpr std::uint32_t kCallerSaved = 1u << kRax | 1u << kRdx | 1u << kRcx | 1u << kRsi |
                                        1u << kRdi | 1u << kR8 | 1u << kR9 | 1u << kR10 | 1u << kR11;
 
+// Not canonical, so never an address; room for displacements between two of them.
+constexpr std::uint64_t kUnknown = std::uint64_t{0x5eed} << 48;
+constexpr std::uint64_t kUnknownStep = std::uint64_t{1} << 32;
+
+bool is_unknown(std::uint64_t value) { return value >> 48 == kUnknown >> 48; }
+
+// What makes a visit of an instruction another one.
+std::uint64_t visit_key(const MachineState& state) {
+  return state.pc().value * 0x9e3779b97f4a7c15u ^ state.get(kRsp);
+}
+
 }  // namespace
 
 const Instruction& ReturnPathFinder::decode(const elf::Image& image, GuestVirt at) {
@@ -31,15 +42,18 @@ const Instruction& ReturnPathFinder::decode(const elf::Image& image, GuestVirt a
 std::optional<ReturnPath> ReturnPathFinder::find(const elf::Image& image, const MachineState& state,
                                                  const StackMemory& memory) {
   miss_.reset();
+  unknowns_ = 0;
   std::vector<Path> open;
   open.push_back({.state = state, .writes = {}});
+  for (std::uint8_t reg = 0; reg < kRip; ++reg)
+    if (!state.has(reg)) open.back().state.set(reg, unknown());
   std::unordered_set<std::uint64_t> seen;
   for (int budget = kMaxInstructions; !open.empty() && budget > 0;) {
     Path path = std::move(open.back());
     open.pop_back();
     for (; budget > 0; --budget) {
       const GuestVirt pc = path.state.pc();
-      if (!seen.insert(pc.value).second) break;
+      if (!seen.insert(visit_key(path.state)).second) break;
       const Instruction& instruction = decode(image, pc);
       std::uint64_t next = pc.value + instruction.size;
       if (instruction.operation == Operation::kJump) {
@@ -60,28 +74,26 @@ std::optional<ReturnPath> ReturnPathFinder::find(const elf::Image& image, const 
   return ReturnPath{.kind = ReturnPath::Kind::kMissing, .miss = miss_};
 }
 
+std::uint64_t ReturnPathFinder::unknown() { return kUnknown + ++unknowns_ % 0x8000 * kUnknownStep; }
+
 std::optional<std::uint64_t> ReturnPathFinder::load(const Path& path, GuestVirt at,
                                                     const StackMemory& memory) {
   for (auto write = path.writes.rbegin(); write != path.writes.rend(); ++write)
     if (write->at == at) return write->value;
-  return memory.read_u64(at);
+  return is_unknown(at.value) ? std::nullopt : memory.read_u64(at);
 }
 
 void ReturnPathFinder::note_miss(const Path& path, GuestVirt at, const StackMemory& memory) {
-  if (!miss_) miss_ = memory.explain(at, path.state.slots[kRsp]);
+  if (!miss_ && !is_unknown(at.value)) miss_ = memory.explain(at, path.state.slots[kRsp]);
 }
 
-void ReturnPathFinder::load_register(std::uint8_t reg, std::optional<GuestVirt> from, Path& path,
+void ReturnPathFinder::load_register(std::uint8_t reg, GuestVirt from, Path& path,
                                      const StackMemory& memory) {
   if (reg == kNoRegister) return;
-  const auto value = from ? load(path, *from, memory) : std::nullopt;
-  if (value) {
-    path.state.set(reg, *value, *from);
-    if (reg == kRsp) path.stack_switched = true;
-    return;
-  }
-  path.state.forget(reg);
-  if (reg == kRsp && from) note_miss(path, *from, memory);
+  const auto value = load(path, from, memory);
+  if (!value && reg == kRsp) note_miss(path, from, memory);
+  if (reg == kRsp) path.stack_switched = true;
+  path.state.set(reg, value ? *value : unknown(), value ? from : GuestVirt{});
 }
 
 ReturnPathFinder::Outcome ReturnPathFinder::execute(const Instruction& instruction, Path& path,
@@ -90,63 +102,48 @@ ReturnPathFinder::Outcome ReturnPathFinder::execute(const Instruction& instructi
   const std::uint8_t a = instruction.a;
   const std::uint8_t b = instruction.b;
   const auto offset = static_cast<std::uint64_t>(instruction.value);
-  const auto place = [&]() -> std::optional<GuestVirt> {
-    if (!state.has(b)) return std::nullopt;
-    return GuestVirt{state.get(b) + offset};
-  };
-  const auto move = [&](std::optional<std::uint64_t> value, GuestVirt slot) {
-    if (!value) return state.forget(a);
-    if (a == kRsp) path.stack_switched = true;
-    state.set(a, *value, slot);
-  };
-  const auto known = [&](std::uint8_t reg) -> std::optional<std::uint64_t> {
-    return state.has(reg) ? std::optional(state.get(reg)) : std::nullopt;
+  const auto lose = [&](std::uint32_t registers) {
+    for (std::uint8_t reg = 0; reg < kRip; ++reg)
+      if ((registers >> reg & 1u) != 0) state.set(reg, unknown());
   };
   switch (instruction.operation) {
     case Operation::kPush:
-      if (!state.has(kRsp)) return Outcome::kGoOn;
       state.values[kRsp] -= 8;
-      path.writes.push_back({state.sp(), a == kNoRegister ? std::nullopt : known(a)});
+      path.writes.push_back(
+          {state.sp(), a == kNoRegister ? unknown() : state.get(a) + (a == kRsp ? 8 : 0)});
       return Outcome::kGoOn;
     case Operation::kPop: {
-      const auto from = state.has(kRsp) ? std::optional(state.sp()) : std::nullopt;
-      if (from) state.values[kRsp] += 8;
+      const GuestVirt from = state.sp();
+      state.values[kRsp] += 8;
       load_register(a, from, path, memory);
       return Outcome::kGoOn;
     }
     case Operation::kLeave: {
-      const auto frame = known(kRbp);
-      if (!frame) {
-        state.forget(kRsp);
-        return Outcome::kGoOn;
-      }
-      state.set(kRsp, *frame + 8, state.slots[kRbp]);
-      load_register(kRbp, GuestVirt{*frame}, path, memory);
+      const GuestVirt frame{state.get(kRbp)};
+      state.set(kRsp, frame.value + 8, state.slots[kRbp]);
+      load_register(kRbp, frame, path, memory);
       return Outcome::kGoOn;
     }
     case Operation::kMove:
-      move(known(b), state.slots[b]);
+    case Operation::kLea:
+      if (a == kRsp && b != kRsp) path.stack_switched = true;
+      state.set(a, state.get(b) + offset, state.slots[b]);
       return Outcome::kGoOn;
-    case Operation::kLea: {
-      const auto at = place();
-      move(at ? std::optional(at->value) : std::nullopt, state.slots[b]);
-      return Outcome::kGoOn;
-    }
     case Operation::kLoad:
-      load_register(a, place(), path, memory);
+      load_register(a, GuestVirt{state.get(b) + offset}, path, memory);
       return Outcome::kGoOn;
     case Operation::kStore:
-      if (const auto at = place())
-        path.writes.push_back({*at, a == kNoRegister ? std::nullopt : known(a)});
+      path.writes.push_back(
+          {GuestVirt{state.get(b) + offset}, a == kNoRegister ? unknown() : state.get(a)});
       return Outcome::kGoOn;
     case Operation::kAdd:
-      if (state.has(a)) state.values[a] += offset;
+      state.values[a] += offset;
       return Outcome::kGoOn;
     case Operation::kZero:
       state.set(a, 0);
       return Outcome::kGoOn;
     case Operation::kCall:
-      state.valid &= ~kCallerSaved;
+      lose(kCallerSaved);
       return Outcome::kGoOn;
     case Operation::kRet:
     case Operation::kInterruptRet:
@@ -157,7 +154,7 @@ ReturnPathFinder::Outcome ReturnPathFinder::execute(const Instruction& instructi
     case Operation::kStop:
       return Outcome::kDead;
     default:
-      state.valid &= ~instruction.writes;
+      lose(instruction.writes);
       return Outcome::kGoOn;
   }
 }
@@ -170,11 +167,12 @@ ReturnPathFinder::Outcome ReturnPathFinder::finish(const Instruction& instructio
     result_.kind = ReturnPath::Kind::kSystem;
     return Outcome::kDone;
   }
-  if (!state.has(kRsp)) return Outcome::kDead;
+  for (std::uint8_t reg = 0; reg < kRip; ++reg)
+    if (is_unknown(state.get(reg))) state.forget(reg);
   const GuestVirt sp = state.sp();
   if (instruction.operation == Operation::kRet) {
     const auto address = load(path, sp, memory);
-    if (!address) {
+    if (!address || is_unknown(*address)) {
       note_miss(path, sp, memory);
       return Outcome::kDead;
     }

@@ -34,7 +34,11 @@ struct ReturnPath {
 // over, everything else makes the registers that it writes unknown. At a conditional jump both ways
 // are tried. So epilogues, assembly without frames, and entry stubs with their stack switches
 // (`pop %rsp`) give the exact caller with all registers that they restore, without guessing.
-// Bounded to a few hundred instructions.
+// Bounded to a thousand instructions.
+//
+// A value that is not known (loaded from memory that was not copied, left by a call) is a number of
+// its own in a range that is no address, so that what is stored through it can be loaded again: an
+// entry stub saves the old stack pointer at the top of a stack whose address only the guest knows.
 class ReturnPathFinder {
  public:
   ReturnPathFinder(const elf::ImageMap& images, Decoder& decoder)
@@ -50,7 +54,7 @@ class ReturnPathFinder {
  private:
   struct Write {
     GuestVirt at;
-    std::optional<std::uint64_t> value;
+    std::uint64_t value;
   };
   struct Path {
     MachineState state;
@@ -66,8 +70,8 @@ class ReturnPathFinder {
                                const StackMemory& memory);
   [[nodiscard]] std::optional<std::uint64_t> load(const Path& path, GuestVirt at,
                                                   const StackMemory& memory);
-  void load_register(std::uint8_t reg, std::optional<GuestVirt> from, Path& path,
-                     const StackMemory& memory);
+  void load_register(std::uint8_t reg, GuestVirt from, Path& path, const StackMemory& memory);
+  [[nodiscard]] std::uint64_t unknown();
   void note_miss(const Path& path, GuestVirt at, const StackMemory& memory);
 
   const elf::ImageMap& images_;
@@ -75,6 +79,7 @@ class ReturnPathFinder {
   std::unordered_map<std::uint64_t, Instruction> decoded_;  // by guest address
   ReturnPath result_;
   std::optional<Miss> miss_;
+  std::uint64_t unknowns_ = 0;
 };
 
 }  // namespace ringside::unwind::x86_64
