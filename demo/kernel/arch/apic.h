@@ -2,7 +2,8 @@
 
 #include "core/types.h"
 
-// The local APIC of the running vCPU, through its memory-mapped registers (Intel SDM vol. 3, chapter 11).
+// The local APIC of the running vCPU, through its memory-mapped registers (Intel SDM vol. 3,
+// chapter 11).
 
 void mask_legacy_interrupt_controllers();
 void apic_enable();
@@ -10,7 +11,8 @@ u32 apic_id();
 void apic_send_init(u32 target);
 void apic_send_startup(u32 target, u32 page);
 
-// Counts timer ticks at the bus clock from now on without interrupting; read them with apic_timer_elapsed().
+// Counts timer ticks at the bus clock from now on without interrupting; read them with
+// apic_timer_elapsed().
 void apic_timer_count();
 u32 apic_timer_elapsed();
 void apic_timer_periodic(u8 vector, u32 ticks);
@@ -25,11 +27,15 @@ constexpr u32 kTimerDivide = 0x3e0;
 INLINE void apic_write(u32 offset, u32 value) {
   *reinterpret_cast<volatile u32*>(apic_register::kBase + offset) = value;
 }
-INLINE u32 apic_read(u32 offset) { return *reinterpret_cast<volatile u32*>(apic_register::kBase + offset); }
+INLINE u32 apic_read(u32 offset) {
+  return *reinterpret_cast<volatile u32*>(apic_register::kBase + offset);
+}
 
 INLINE void apic_end_of_interrupt() { apic_write(apic_register::kEoi, 0); }
 INLINE void apic_timer_one_shot(u8 vector, u32 ticks) {
   apic_write(apic_register::kLvtTimer, vector);
   apic_write(apic_register::kTimerInitial, ticks);
 }
-INLINE void apic_send_self_ipi(u8 vector) { apic_write(apic_register::kCommandLow, 1u << 18 | vector); }
+INLINE void apic_send_self_ipi(u8 vector) {
+  apic_write(apic_register::kCommandLow, 1u << 18 | vector);
+}

@@ -1,13 +1,15 @@
 // For .S files only.
 
-// Call-frame information stands beside every instruction that changes a frame, in the variant that has any.
+// Call-frame information stands beside every instruction that changes a frame, in the variant that
+// has any.
 #ifdef RINGSIDE_CFI
 #define CFI(...) __VA_ARGS__
 #else
 #define CFI(...)
 #endif
 
-// Every function has a type and a size, so that an address between two functions belongs to neither.
+// Every function has a type and a size, so that an address between two functions belongs to
+// neither.
 #define FUNCTION(name)    \
   .globl name;            \
   .type name, @function;  \

@@ -1,6 +1,7 @@
-// Page tables of the boot CPU, of every application processor and of every kernel thread. Constant data: physical
-// 0 to 4 GiB in 2 MiB pages, seen at 0 (while booting), at 0xffff800000000000 (direct map) and, its first 2 GiB, at
-// -2 GiB (kernel image). Processes copy the upper half of boot_pml4.
+// Page tables of the boot CPU, of every application processor and of every kernel thread. Constant
+// data: physical 0 to 4 GiB in 2 MiB pages, seen at 0 (while booting), at 0xffff800000000000
+// (direct map) and, its first 2 GiB, at -2 GiB (kernel image). Processes copy the upper half of
+// boot_pml4.
     .section .boot.data, "aw"
     .p2align 12
     .globl boot_pml4

@@ -12,7 +12,8 @@ u32 g_apic_per_second;
 
 }  // namespace
 
-// Channel 2 in mode 0, its gate in bit 0 and its output in bit 5 of port 0x61 (Intel 8254 data sheet).
+// Channel 2 in mode 0, its gate in bit 0 and its output in bit 5 of port 0x61 (Intel 8254 data
+// sheet).
 void calibrate_clocks() {
   constexpr u32 count = kPitFrequency / kFraction;
   out8(0x61, (in8(0x61) & 0xfc) | 1);

@@ -25,8 +25,9 @@ void fill_gdt(Cpu& cpu) {
   cpu.gdt[2] = 0x00cf93000000ffff;  // 0x10 kernel data
   cpu.gdt[3] = 0x00cff3000000ffff;  // 0x18 user data
   cpu.gdt[4] = 0x00affb000000ffff;  // 0x20 user code
-  cpu.gdt[5] = (sizeof(TaskState) - 1) | (tss & 0xffffff) << 16 | 0x89ull << 40 | (tss >> 24 & 0xff) << 56;
-  cpu.gdt[6] = tss >> 32;           // 0x28 task state, 16 bytes
+  cpu.gdt[5] =
+      (sizeof(TaskState) - 1) | (tss & 0xffffff) << 16 | 0x89ull << 40 | (tss >> 24 & 0xff) << 56;
+  cpu.gdt[6] = tss >> 32;  // 0x28 task state, 16 bytes
 }
 
 }  // namespace
@@ -36,7 +37,8 @@ Cpu* new_cpu(u32 id) {
   cpu->self = cpu;
   cpu->id = id;
   cpu->irq_depth = -1;
-  // Linux's fixed_percpu layout: the slot is the highest word of the stack, and its address never changes.
+  // Linux's fixed_percpu layout: the slot is the highest word of the stack, and its address never
+  // changes.
   cpu->irq_stack_slot = reinterpret_cast<u64>(allocate(kIrqStackSize)) + kIrqStackSize - 8;
   cpu->tss.ist[0] = reinterpret_cast<u64>(allocate(kFaultStackSize)) + kFaultStackSize;
   cpu->tss.io_map_base = sizeof(TaskState);

@@ -19,7 +19,8 @@ struct [[gnu::packed]] TaskState {
   u16 io_map_base;
 };
 
-// How long the same work took before (core/measure.h). Times are TSC ticks for one unit, in 65536ths.
+// How long the same work took before (core/measure.h). Times are TSC ticks for one unit, in
+// 65536ths.
 struct Pace {
   u64 fastest;
   u64 average;
@@ -34,7 +35,8 @@ struct Measurements {
   u64 spans, disturbed_spans;
 };
 
-// One per vCPU, at the GS base while the kernel runs. The first fields are known to the assembly (arch/asm.h).
+// One per vCPU, at the GS base while the kernel runs. The first fields are known to the assembly
+// (arch/asm.h).
 struct Cpu {
   Cpu* self;
   u64 kernel_stack;    // top of the current thread's kernel stack: where a system call begins
@@ -49,7 +51,7 @@ struct Cpu {
   Thread* threads[kMaxThreadsPerCpu];
   u32 thread_count;
   u32 last_picked;
-  u64 last_round;      // units after which processes stop; 0: not decided yet
+  u64 last_round;       // units after which processes stop; 0: not decided yet
   volatile u64 stolen;  // core/measure.h
   Measurements measured;
   u64 gdt[7];

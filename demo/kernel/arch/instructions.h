@@ -8,7 +8,9 @@ INLINE u64 read_tsc() {
   return static_cast<u64>(high) << 32 | low;
 }
 INLINE void write_msr(u32 msr, u64 value) {
-  asm volatile("wrmsr" : : "c"(msr), "a"(static_cast<u32>(value)), "d"(static_cast<u32>(value >> 32)));
+  asm volatile("wrmsr"
+               :
+               : "c"(msr), "a"(static_cast<u32>(value)), "d"(static_cast<u32>(value >> 32)));
 }
 INLINE u64 read_cr3() {
   u64 value;

@@ -1,12 +1,12 @@
 // Entry points of the maskable interrupts.
 //
-// The CPU has pushed ss, rsp, rflags, cs, rip on the interrupted stack, or on the thread's kernel stack when it came
-// from ring 3. At nesting depth 0 the stub moves to the CPU's interrupt stack as Linux does
-// (arch/x86/include/asm/irq_stack.h): the old rsp goes into the top slot, rsp becomes that slot's address, `pop %rsp`
-// comes back. A nested interrupt stays on that stack.
+// The CPU has pushed ss, rsp, rflags, cs, rip on the interrupted stack, or on the thread's kernel
+// stack when it came from ring 3. At nesting depth 0 the stub moves to the CPU's interrupt stack as
+// Linux does (arch/x86/include/asm/irq_stack.h): the old rsp goes into the top slot, rsp becomes
+// that slot's address, `pop %rsp` comes back. A nested interrupt stays on that stack.
 //
-// %rbp is not touched: it still is the interrupted code's. While the stack is away, %rbx stands for it, also in the
-// call-frame information.
+// %rbp is not touched: it still is the interrupted code's. While the stack is away, %rbx stands for
+// it, also in the call-frame information.
 #include "arch/asm.h"
 #include "arch/registers.inc"
 

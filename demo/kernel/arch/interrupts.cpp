@@ -20,8 +20,8 @@ Gate g_gates[256];
 
 // A 64-bit interrupt gate in the kernel's code segment (Intel SDM vol. 3, 6.14.1).
 void set_gate(u8 vector, u64 entry, u8 ist = 0) {
-  g_gates[vector].low = (entry & 0xffff) | 8ull << 16 | static_cast<u64>(ist) << 32 | 0x8eull << 40 |
-                        (entry >> 16 & 0xffff) << 48;
+  g_gates[vector].low = (entry & 0xffff) | 8ull << 16 | static_cast<u64>(ist) << 32 |
+                        0x8eull << 40 | (entry >> 16 & 0xffff) << 48;
   g_gates[vector].high = entry >> 32;
 }
 
@@ -29,7 +29,8 @@ void set_gate(u8 vector, u64 entry, u8 ist = 0) {
 
 void fill_interrupt_table() {
   for (u32 vector = 0; vector < 32; ++vector) {
-    const bool own_stack = vector == 2 || vector == 8 || vector == 18;  // NMI, double fault, machine check
+    const bool own_stack =
+        vector == 2 || vector == 8 || vector == 18;  // NMI, double fault, machine check
     set_gate(static_cast<u8>(vector), exception_entries[vector], own_stack ? 1 : 0);
   }
   set_gate(kVectorTick, reinterpret_cast<u64>(&irq_entry_tick));
@@ -53,6 +54,6 @@ struct ExceptionFrame {
 };
 
 extern "C" [[noreturn]] void fatal_exception(const ExceptionFrame* frame, u64 cr2) {
-  panic("exception vector=%u error=%x rip=%x cs=%x rsp=%x cr2=%x", frame->vector, frame->error_code, frame->rip,
-        frame->cs, frame->rsp, cr2);
+  panic("exception vector=%u error=%x rip=%x cs=%x rsp=%x cr2=%x", frame->vector, frame->error_code,
+        frame->rip, frame->cs, frame->rsp, cr2);
 }

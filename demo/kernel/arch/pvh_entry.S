@@ -6,9 +6,10 @@
     .p2align 2
     .long 4, 8, 18                      // XEN_ELFNOTE_PHYS32_ENTRY
     .asciz "Xen"
-    .quad pvh_start                     // QEMU reads 8 bytes of a 64-bit file (hw/i386/x86.c, read_pvh_start_addr)
+    // 8 bytes in a 64-bit file: QEMU, hw/i386/x86.c, read_pvh_start_addr().
+    .quad pvh_start
 
-    // No call-frame information here: .eh_frame could not reach 2 GiB down, and there is no stack yet.
+    // No call-frame information: .eh_frame cannot reach 2 GiB down, and there is no stack yet.
     .section .boot.text, "ax"
     .code32
 FUNCTION(pvh_start)

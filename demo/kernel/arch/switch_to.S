@@ -1,7 +1,9 @@
-// switch_to(u64* save_rsp, u64 next_rsp): leaves one thread inside this function and comes back inside it in another.
+// switch_to(u64* save_rsp, u64 next_rsp): leaves one thread inside this function and comes back
+// inside it in another.
 //
-// Both stacks have the same layout here, so the call-frame information holds across the change of rsp. %rbp is a
-// proper frame record throughout: the old thread's until rsp has changed, then the new thread's.
+// Both stacks have the same layout here, so the call-frame information holds across the change of
+// rsp. %rbp is a proper frame record throughout: the old thread's until rsp has changed, then the
+// new thread's.
 #include "arch/asm.h"
 #include "arch/registers.inc"
 
@@ -28,8 +30,9 @@ FUNCTION(switch_to)
     CFI(.cfi_endproc)
 END(switch_to)
 
-// The first function of every thread. A new thread's switch_to returns to thread_start + 1: a return address is looked
-// up minus one, and that must still be thread_start. rbx = function, r12 = its argument, rbp = 0.
+// The first function of every thread. A new thread's switch_to returns to thread_start + 1: a
+// return address is looked up minus one, and that must still be thread_start. rbx = function, r12 =
+// its argument, rbp = 0.
 FUNCTION(thread_start)
     CFI(.cfi_startproc)
     CFI(.cfi_undefined rip)

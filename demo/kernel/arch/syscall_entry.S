@@ -1,5 +1,6 @@
-// Entry point of the `syscall` instruction: rip is in rcx, rflags in r11, rsp still is the user's (Intel SDM vol. 2B,
-// SYSCALL). Number in rax, arguments in rdi and rsi, result in rax; the caller-saved registers are lost.
+// Entry point of the `syscall` instruction: rip is in rcx, rflags in r11, rsp still is the user's
+// (Intel SDM vol. 2B, SYSCALL). Number in rax, arguments in rdi and rsi, result in rax; the
+// caller-saved registers are lost.
 #include "arch/asm.h"
 
     .text

@@ -1,10 +1,10 @@
-// Where an application processor wakes after a start-up IPI: real mode, at the 4 KiB page the IPI names (Intel SDM
-// vol. 3, 8.4 "Multiple-Processor Initialization"). core/smp.cpp copies this code to kTrampoline and runs one
-// processor at a time through it.
+// Where an application processor wakes after a start-up IPI: real mode, at the 4 KiB page the IPI
+// names (Intel SDM vol. 3, 8.4 "Multiple-Processor Initialization"). core/smp.cpp copies this code
+// to kTrampoline and runs one processor at a time through it.
 #include "arch/asm.h"
 #define TRAMPOLINE 0x8000
 
-    // No call-frame information here: .eh_frame could not reach 2 GiB down, and there is no stack yet.
+    // No call-frame information: .eh_frame cannot reach 2 GiB down, and there is no stack yet.
     .section .boot.text, "ax"
     .code16
 FUNCTION(trampoline_begin)

@@ -5,7 +5,8 @@
 namespace {
 
 constexpr u32 kStartMagic = 0x336ec578;
-constexpr u64 kCommandLineOffset = 24;  // hvm_start_info.cmdline_paddr, Xen public/arch-x86/hvm/start_info.h
+constexpr u64 kCommandLineOffset =
+    24;  // hvm_start_info.cmdline_paddr, Xen public/arch-x86/hvm/start_info.h
 
 char g_command_line[512];
 
@@ -49,7 +50,8 @@ u64 number_option(const char* key, u64 fallback) {
   const char* value = find(key);
   if (!value || *value < '0' || *value > '9') return fallback;
   u64 number = 0;
-  for (; *value >= '0' && *value <= '9'; ++value) number = number * 10 + static_cast<u64>(*value - '0');
+  for (; *value >= '0' && *value <= '9'; ++value)
+    number = number * 10 + static_cast<u64>(*value - '0');
   return number;
 }
 

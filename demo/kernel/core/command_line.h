@@ -2,7 +2,8 @@
 
 #include "core/types.h"
 
-// Copies the command line out of the PVH start info at this physical address, before anything reuses that memory.
+// Copies the command line out of the PVH start info at this physical address, before anything
+// reuses that memory.
 void read_command_line(u64 start_info);
 
 // The value of `key=value`, or null. Lives until the next call with the same `buffer`.

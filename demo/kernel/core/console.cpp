@@ -17,7 +17,8 @@ void put(char c) {
 void put_number(u64 value, u32 base, u32 minimum_digits = 1) {
   char digits[20];
   u32 count = 0;
-  for (; value || count < minimum_digits; value /= base) digits[count++] = "0123456789abcdef"[value % base];
+  for (; value || count < minimum_digits; value /= base)
+    digits[count++] = "0123456789abcdef"[value % base];
   while (count) put(digits[--count]);
 }
 
@@ -41,9 +42,15 @@ void print_arguments(const char* format, va_list arguments) {
       continue;
     }
     switch (*++format) {
-      case 's': put_text(va_arg(arguments, const char*)); break;
-      case 'u': put_number(va_arg(arguments, u64), 10); break;
-      case 'c': put(static_cast<char>(va_arg(arguments, int))); break;
+      case 's':
+        put_text(va_arg(arguments, const char*));
+        break;
+      case 'u':
+        put_number(va_arg(arguments, u64), 10);
+        break;
+      case 'c':
+        put(static_cast<char>(va_arg(arguments, int)));
+        break;
       case 'x':
         put_text("0x");
         put_number(va_arg(arguments, u64), 16);

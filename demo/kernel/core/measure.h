@@ -5,8 +5,9 @@
 
 // Exclusive time per function, by the TSC, per vCPU.
 //
-// Cpu::stolen grows by all time that was taken from the code that runs now: by interrupts (of the level above only;
-// each level counts its own) and by other threads. A span's own time is its TSC difference less the growth of `stolen`.
+// Cpu::stolen grows by all time that was taken from the code that runs now: by interrupts (of the
+// level above only; each level counts its own) and by other threads. A span's own time is its TSC
+// difference less the growth of `stolen`.
 
 struct Moment {
   u64 tsc, stolen;
@@ -21,12 +22,15 @@ INLINE Moment moment() {
   }
 }
 
-INLINE u64 own_time(Moment start, Moment end) { return (end.tsc - start.tsc) - (end.stolen - start.stolen); }
+INLINE u64 own_time(Moment start, Moment end) {
+  return (end.tsc - start.tsc) - (end.stolen - start.stolen);
+}
 
-// What `ticks` for `units` of work would have been had the host not taken the processor away. The guest cannot see that
-// happen under TCG, but it knows what the same work cost before: a span a quarter slower than the fastest is charged at the
-// average of the others. Without this, 2 s on a machine that also compiles are wrong by several points. The first few
-// spans only teach; they are charged nothing.
+// What `ticks` for `units` of work would have been had the host not taken the processor away. The
+// guest cannot see that happen under TCG, but it knows what the same work cost before: a span a
+// quarter slower than the fastest is charged at the average of the others. Without this, 2 s on a
+// machine that also compiles are wrong by several points. The first few spans only teach; they are
+// charged nothing.
 constexpr u64 kTeachingSpans = 8;
 INLINE u64 undisturbed(Pace& pace, u64 ticks, u64 units) {
   Measurements& measured = this_cpu().measured;

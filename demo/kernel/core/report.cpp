@@ -17,15 +17,17 @@ void print_vcpu(const Cpu& cpu) {
   if (!total) return;
   for (u32 i = 0; i < workload().function_count; ++i) {
     if (!cpu.measured.calls[i]) continue;
-    print("ringside-demo: measured vcpu=%u function=%s share=%p calls=%u\n", vcpu, workload().functions[i],
-          hundredths_of_percent(cpu.measured.ticks[i], total), cpu.measured.calls[i]);
+    print("ringside-demo: measured vcpu=%u function=%s share=%p calls=%u\n", vcpu,
+          workload().functions[i], hundredths_of_percent(cpu.measured.ticks[i], total),
+          cpu.measured.calls[i]);
   }
-  print("ringside-demo: disturbed vcpu=%u spans=%u of=%u\n", vcpu, cpu.measured.disturbed_spans, cpu.measured.spans);
+  print("ringside-demo: disturbed vcpu=%u spans=%u of=%u\n", vcpu, cpu.measured.disturbed_spans,
+        cpu.measured.spans);
   for (u32 i = 0; i < cpu.thread_count; ++i) {
     const Process* process = cpu.threads[i]->process;
     if (!process) continue;
-    print("ringside-demo: process vcpu=%u pid=%u name=%s share=%p units=%u\n", vcpu, process->pid, process->name,
-          hundredths_of_percent(process->ticks, total), cpu.threads[i]->units);
+    print("ringside-demo: process vcpu=%u pid=%u name=%s share=%p units=%u\n", vcpu, process->pid,
+          process->name, hundredths_of_percent(process->ticks, total), cpu.threads[i]->units);
   }
 }
 

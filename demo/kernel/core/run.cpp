@@ -20,7 +20,8 @@ u32 g_vcpus;
 Cpu* g_cpus[kMaxCpus];
 
 void list_workloads() {
-  for (const Workload* workload : all_workloads) print("%s: %s\n", workload->name, workload->summary);
+  for (const Workload* workload : all_workloads)
+    print("%s: %s\n", workload->name, workload->summary);
   exit_guest(kExitSuccess);
 }
 
@@ -65,7 +66,8 @@ void run_vcpu() {
     } else {
       for (u32 i = 0; i < g_workload->threads_per_vcpu; ++i) new_thread(worker_main, nullptr);
     }
-    if (g_workload->ticks) apic_timer_periodic(kVectorTick, apic_ticks_per_second() / kTicksPerSecond);
+    if (g_workload->ticks)
+      apic_timer_periodic(kVectorTick, apic_ticks_per_second() / kTicksPerSecond);
   }
   start_scheduler();
 }

@@ -38,7 +38,8 @@ u32 vcpu_count() {
 }
 
 void start_secondary_vcpus(u32 count) {
-  memcpy(physical_to_virtual(kTrampoline), physical_to_virtual(reinterpret_cast<u64>(trampoline_begin)),
+  memcpy(physical_to_virtual(kTrampoline),
+         physical_to_virtual(reinterpret_cast<u64>(trampoline_begin)),
          static_cast<u64>(trampoline_end - trampoline_begin));
   for (u32 id = 1; id < count; ++id) {
     secondary_cpu = new_cpu(id);

@@ -2,11 +2,13 @@
 
 #include "core/types.h"
 
-// The unit of all work: one loop, the same instructions everywhere, in the kernel and in user programs. Its eight
-// operations depend on one register, so its speed is their latency and does not depend on where it stands.
+// The unit of all work: one loop, the same instructions everywhere, in the kernel and in user
+// programs. Its eight operations depend on one register, so its speed is their latency and does not
+// depend on where it stands.
 //
-// Under TCG a loop that crosses a page is some twenty times slower. Its 49 bytes after .p2align 6 cannot cross one;
-// every instance is recorded in .ringside_loops (not loaded), and tools/check_loops.py checks them after the link.
+// Under TCG a loop that crosses a page is some twenty times slower. Its 49 bytes after .p2align 6
+// cannot cross one; every instance is recorded in .ringside_loops (not loaded), and
+// tools/check_loops.py checks them after the link.
 INLINE void spin(u64 iterations) {
   u64 x = iterations;
   asm volatile(

@@ -22,7 +22,8 @@ void expect_threads(u32 count) { g_expected = count; }
 extern "C" void wait_for_steady_state() {
   if (__atomic_add_fetch(&g_arrived, 1, __ATOMIC_SEQ_CST) == g_expected) {
     const u64 seconds = number_option("seconds", 5);
-    print("ringside-demo: ready workload=%s cpus=%u\n", workload().name, static_cast<u64>(running_vcpus()));
+    print("ringside-demo: ready workload=%s cpus=%u\n", workload().name,
+          static_cast<u64>(running_vcpus()));
     g_deadline = seconds ? read_tsc() + seconds * tsc_per_second() : ~0ull;
     __atomic_store_n(&g_started, true, __ATOMIC_RELEASE);
   }

@@ -9,6 +9,6 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using s32 = std::int32_t;
 
-// The kernel is compiled with -fno-inline, so that the calls in the source are the frames on the stack. What must not
-// be a frame says so.
+// The kernel is compiled with -fno-inline, so that the calls in the source are the frames on the
+// stack. What must not be a frame says so.
 #define INLINE [[gnu::always_inline]] inline

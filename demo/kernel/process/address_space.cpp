@@ -19,7 +19,8 @@ u64* next_level(u64* table, u64 index) {
 }  // namespace
 
 AddressSpace::AddressSpace() : top_(static_cast<u64*>(allocate(kPageSize))) {
-  const auto* kernel = static_cast<const u64*>(physical_to_virtual(reinterpret_cast<u64>(boot_pml4)));
+  const auto* kernel =
+      static_cast<const u64*>(physical_to_virtual(reinterpret_cast<u64>(boot_pml4)));
   memcpy(top_ + 256, kernel + 256, kPageSize / 2);
 }
 

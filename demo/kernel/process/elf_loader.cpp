@@ -50,8 +50,8 @@ u64 load_elf(const Program& program, AddressSpace& space) {
     panic("%s is not a static x86_64 program", program.name);
   }
   for (u32 i = 0; i < header.program_header_count; ++i) {
-    const auto& segment = *reinterpret_cast<const ProgramHeader*>(program.begin + header.program_headers +
-                                                                 i * sizeof(ProgramHeader));
+    const auto& segment = *reinterpret_cast<const ProgramHeader*>(
+        program.begin + header.program_headers + i * sizeof(ProgramHeader));
     if (segment.type == kLoad) load_segment(program, segment, space);
   }
   return header.entry;

@@ -3,5 +3,6 @@
 #include "process/address_space.h"
 #include "process/process.h"
 
-// Copies the loaded segments of a static 64-bit program into `space`. Returns the entry point; panics on anything else.
+// Copies the loaded segments of a static 64-bit program into `space`. Returns the entry point;
+// panics on anything else.
 u64 load_elf(const Program& program, AddressSpace& space);

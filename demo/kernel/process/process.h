@@ -17,9 +17,9 @@ struct Process {
   u64 entry;
   u64 ticks;                // own time in user and kernel mode
   Moment user_since;        // when it last went to ring 3
-  Pace pace[kSystemCalls];  // of ring 3, by the system call that ended it: our programs do the same before each
+  Pace pace[kSystemCalls];  // of ring 3, by the system call that ended it: our programs do the same
+                            // before each
 };
 
 // A process of the running vCPU, in an address space of its own.
 void start_process(const Program& program);
-

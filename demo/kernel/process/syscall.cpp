@@ -1,13 +1,13 @@
-#include "process/syscall_numbers.h"
-
 #include "core/panic.h"
 #include "core/steady_state.h"
 #include "process/process.h"
+#include "process/syscall_numbers.h"
 #include "workloads/user_functions.h"
 
 namespace {
 
-// Processes stop after the same number of units: the largest that any of this vCPU has when time is up, plus one.
+// Processes stop after the same number of units: the largest that any of this vCPU has when time is
+// up, plus one.
 INLINE bool was_last_round(Cpu& cpu) {
   if (!cpu.last_round && time_is_up()) {
     for (u32 i = 0; i < cpu.thread_count; ++i) {
@@ -37,10 +37,17 @@ extern "C" u64 syscall_dispatch(u64 first, u64 second, u64 number) {
   process.ticks += ticks;
   u64 result = 0;
   switch (number) {
-    case kSyscallWork: sys_work(first, second); break;
-    case kSyscallYield: result = sys_yield(); break;
-    case kSyscallGetpid: result = sys_getpid(); break;
-    case kSyscallExit: leave_steady_state();
+    case kSyscallWork:
+      sys_work(first, second);
+      break;
+    case kSyscallYield:
+      result = sys_yield();
+      break;
+    case kSyscallGetpid:
+      result = sys_getpid();
+      break;
+    case kSyscallExit:
+      leave_steady_state();
   }
   process.user_since = moment();
   return result;

@@ -1,8 +1,9 @@
 #include "workloads/interrupts.h"
 #include "workloads/work.h"
 
-// Tiny functions, where most of the time goes into calls, prologues and epilogues. They have no counted loop: their
-// share is a share of time, held by measuring. How it is divided among them is measured before the steady state.
+// Tiny functions, where most of the time goes into calls, prologues and epilogues. They have no
+// counted loop: their share is a share of time, held by measuring. How it is divided among them is
+// measured before the steady state.
 
 namespace {
 
@@ -51,8 +52,8 @@ u64 difference(u64 a, u64 b) { return a > b ? a - b : 1; }
 
 }  // namespace
 
-// A function's own time is its time less that of the one it calls. call_heavy's loop makes a call and tiny_f takes one:
-// together they cost what one of the others costs.
+// A function's own time is its time less that of the one it calls. call_heavy's loop makes a call
+// and tiny_f takes one: together they cost what one of the others costs.
 void calibrate_call_heavy() {
   const u64 times[] = {least_time<tiny_a>(), least_time<tiny_b>(), least_time<tiny_c>(),
                        least_time<tiny_d>(), least_time<tiny_e>(), least_time<tiny_f>()};
@@ -76,7 +77,8 @@ void call_heavy_up_to(u64 numerator, u64 denominator) {
     const Moment start = moment();
     call_heavy(kBatch);
     const u64 ticks = undisturbed(calibration().pace, own_time(start, moment()), 1);
-    for (u32 i = 0; i < kFunctions; ++i) account(kCallHeavy + i, ticks * known.ticks[i] / known.sum);
+    for (u32 i = 0; i < kFunctions; ++i)
+      account(kCallHeavy + i, ticks * known.ticks[i] / known.sum);
     tiny += ticks;
   }
 }

@@ -1,7 +1,8 @@
 #include "workloads/chain_functions.h"
 #include "workloads/workload.h"
 
-// Two threads a vCPU, so that they preempt each other; both do the same, so it does not matter who runs.
+// Two threads a vCPU, so that they preempt each other; both do the same, so it does not matter who
+// runs.
 constinit const Workload chains_workload = {
     .name = "chains",
     .summary = "three functions, 50/30/20 percent, under call chains 3 to 12 deep",

@@ -36,7 +36,8 @@ CALLS(complete_queue, complete_request)
 
 extern "C" void flush_translations(u64 n) { work(kFlushTranslations, n); }
 
-// Each handler ends its interrupt at once and lets others in: they nest on the same interrupt stack.
+// Each handler ends its interrupt at once and lets others in: they nest on the same interrupt
+// stack.
 extern "C" void device_interrupt() {
   const InterruptTime time;
   apic_end_of_interrupt();

@@ -5,9 +5,17 @@
 
 namespace {
 
-constexpr const char* kFunctions[] = {"checksum_segment", "call_heavy",   "tiny_a",           "tiny_b",
-                                      "tiny_c",           "tiny_d",       "tiny_e",           "tiny_f",
-                                      "parse_packet",     "complete_request", "flush_translations"};
+constexpr const char* kFunctions[] = {"checksum_segment",
+                                      "call_heavy",
+                                      "tiny_a",
+                                      "tiny_b",
+                                      "tiny_c",
+                                      "tiny_d",
+                                      "tiny_e",
+                                      "tiny_f",
+                                      "parse_packet",
+                                      "complete_request",
+                                      "flush_translations"};
 constexpr u64 kPercent = kInterruptsPercent;
 
 }  // namespace
@@ -22,9 +30,9 @@ CALLS(send_message, socket_send)
 CALLS(copy_message, send_message)
 CALLS(sys_sendmsg, copy_message)
 
-// 60 percent of a round can be interrupted; the device's timer is set to fire in the first 85 percent of that at the
-// latest, counted in the vCPU's fastest time. So it fires in every round, once, somewhere; if it is late all the same,
-// the round waits for it.
+// 60 percent of a round can be interrupted; the device's timer is set to fire in the first 85
+// percent of that at the latest, counted in the vCPU's fastest time. So it fires in every round,
+// once, somewhere; if it is late all the same, the round waits for it.
 extern "C" void interrupts_round() {
   const u64 base = 60 * kPercent / 1000 * apic_ticks_per_1000_iterations();
   arm_device_interrupt(1 + pseudo_random(base * 85 / 100));

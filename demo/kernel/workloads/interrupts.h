@@ -20,8 +20,8 @@ enum InterruptFunction : u32 {
 // Iterations of the one loop for one percent of a round.
 constexpr u64 kInterruptsPercent = 10000;
 
-// The handlers' side: every round one device interrupt, one completion interrupt inside its handler, one self-IPI
-// inside the completion's handler.
+// The handlers' side: every round one device interrupt, one completion interrupt inside its
+// handler, one self-IPI inside the completion's handler.
 void arm_device_interrupt(u64 apic_ticks);
 void wait_for_device_interrupt();
 
@@ -32,7 +32,7 @@ void calibrate_iterations();
 // A number below `limit`, another one at each call.
 u64 pseudo_random(u64 limit);
 
-// Many calls of tiny functions, until their own time is `numerator` / `denominator` of the time of the vCPU's counted
-// functions.
+// Many calls of tiny functions, until their own time is `numerator` / `denominator` of the time of
+// the vCPU's counted functions.
 void call_heavy_up_to(u64 numerator, u64 denominator);
 void calibrate_call_heavy();

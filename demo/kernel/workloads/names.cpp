@@ -5,7 +5,18 @@
 
 namespace {
 
-enum : u32 { kMix, kLambda, kInode, kCall, kShift, kHash, kRustPick, kRustDropInPlace, kRustClosure, kRustDrop };
+enum : u32 {
+  kMix,
+  kLambda,
+  kInode,
+  kCall,
+  kShift,
+  kHash,
+  kRustPick,
+  kRustDropInPlace,
+  kRustClosure,
+  kRustDrop
+};
 constexpr const char* kFunctions[] = {
     "unsigned long crypto::mix<unsigned int, 7>(unsigned long)",
     "block::submit(unsigned long)::{lambda(unsigned long)#1}::operator()(unsigned long) const",
@@ -71,13 +82,18 @@ Packet& operator<<(Packet& packet, u64 n) {
 }
 }  // namespace net
 
-// Names that rustc 1.x gave to real functions of a crate `kernel`: the older mangling (_ZN…17h…E) and v0 (_R…).
-void rust_pick(u64) asm("_ZN72_$LT$kernel..sched..RunQueue$LT$T$GT$$u20$as$u20$kernel..sched..Pick$GT$4pick17h701e38115998be06E");
-void rust_drop_in_place(u64) asm("_ZN4core3ptr39drop_in_place$LT$kernel..mem..Frame$GT$17heb2922a5043806f7E");
+// Names that rustc 1.x gave to real functions of a crate `kernel`: the older mangling (_ZN…17h…E)
+// and v0 (_R…).
+void rust_pick(u64) asm(
+    "_ZN72_$LT$kernel..sched..RunQueue$LT$T$GT$$u20$as$u20$kernel..sched..Pick$GT$"
+    "4pick17h701e38115998be06E");
+void rust_drop_in_place(u64) asm(
+    "_ZN4core3ptr39drop_in_place$LT$kernel..mem..Frame$GT$17heb2922a5043806f7E");
 void rust_run(u64) asm("_RNvNtCs1EKtwoKEMO2_6kernel5sched3run");
 void rust_closure(u64) asm("_RNCNvNtCs1EKtwoKEMO2_6kernel5sched3run0B5_");
 void rust_free(u64) asm("_RNvNtCs1EKtwoKEMO2_6kernel3mem1f");
-void rust_drop(u64) asm("_RNvXNtCs1EKtwoKEMO2_6kernel3memNtB2_5FrameNtNtNtCsgEmfK2I1SDS_4core3ops4drop4Drop4drop");
+void rust_drop(u64) asm(
+    "_RNvXNtCs1EKtwoKEMO2_6kernel3memNtB2_5FrameNtNtNtCsgEmfK2I1SDS_4core3ops4drop4Drop4drop");
 
 void rust_pick(u64 n) { work(kRustPick, n); }
 void rust_drop_in_place(u64 n) { work(kRustDropInPlace, n); }

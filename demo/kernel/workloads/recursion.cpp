@@ -15,7 +15,8 @@ extern "C" void walk_child(u64 depth);
 
 extern "C" void visit_leaf() { work(kVisitLeaf, 60 * kPercent); }
 
-// Two functions in turn, so that a skipped frame is seen. One percent of the work in each of the 40 frames.
+// Two functions in turn, so that a skipped frame is seen. One percent of the work in each of the 40
+// frames.
 extern "C" void walk_node(u64 depth) {
   work(kWalkNode, kPercent);
   walk_child(depth + 1);

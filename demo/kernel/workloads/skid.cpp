@@ -1,7 +1,8 @@
 #include "core/measure.h"
 #include "workloads/workload.h"
 
-// Many short functions of known cost: where an imprecise sampler charges a neighbour, it shows here.
+// Many short functions of known cost: where an imprecise sampler charges a neighbour, it shows
+// here.
 
 namespace {
 
@@ -23,8 +24,8 @@ extern "C" void skid_pass() {
   for (const Block& block : skid_blocks) block.run();
 }
 
-// A block takes some hundred nanoseconds, reading the TSC nearly as much: only one pass in 64 is timed.
-// The first one, with the way to it cold, does not count.
+// A block takes some hundred nanoseconds, reading the TSC nearly as much: only one pass in 64 is
+// timed. The first one, with the way to it cold, does not count.
 extern "C" void skid_timed_pass() {
   moment();
   skid_blocks[kBlocks - 1].run();

@@ -1,12 +1,15 @@
-// skid_block_0 to skid_block_255: one basic block each. Number i does 64 + (97 i mod 256) dependent multiplications, so
-// all costs differ. They multiply what rax holds: of a constant TCG would compute the result itself. A block is a single translation block under TCG (at most 512 instructions, never across a page):
-// recorded in .ringside_loops, so that tools/check_loops.py proves it.
+// skid_block_0 to skid_block_255: one basic block each. Number i does 64 + (97 i mod 256) dependent
+// multiplications, so all costs differ. They multiply what rax holds: of a constant TCG would
+// compute the result itself. A block is a single translation block under TCG (at most 512
+// instructions, never across a page): recorded in .ringside_loops, so that tools/check_loops.py
+// proves it.
 #include "arch/asm.h"
 
     .altmacro
     .macro SKID_BLOCK index, cost
     .p2align 6, 0xcc
-    .p2align 12, 0xcc, 4 * \cost           // to the next page if less is left of this one than the block's size
+    // To the next page if less is left of this one than the block's size.
+    .p2align 12, 0xcc, 4 * \cost
     .globl skid_block_\index
     .type skid_block_\index, @function
 skid_block_\index\():

@@ -28,8 +28,8 @@ extern "C" void sys_work(u64 kind, u64 iterations) {
   }
 }
 
-// Every process does one unit of work, then yields; the scheduler runs only processes with the fewest units. So each
-// round has one unit of each, whoever is preempted when.
+// Every process does one unit of work, then yields; the scheduler runs only processes with the
+// fewest units. So each round has one unit of each, whoever is preempted when.
 static void start_processes() {
   start_process(compute_program);
   start_process(compute_program);

@@ -3,11 +3,12 @@
 #include "core/measure.h"
 #include "core/spin.h"
 
-// Timed at once; some 20 microseconds, long against reading the TSC, short against the time the host takes away.
+// Timed at once; some 20 microseconds, long against reading the TSC, short against the time the
+// host takes away.
 constexpr u64 kTimedIterations = 8000;
 
-// `iterations` of the one loop, charged to `function`; returns the ticks charged. Inlined: the loop stands in the
-// function that calls this.
+// `iterations` of the one loop, charged to `function`; returns the ticks charged. Inlined: the loop
+// stands in the function that calls this.
 INLINE u64 work(u32 function, u64 iterations) {
   u64 charged = 0;
   for (u64 left = iterations; left;) {
@@ -20,9 +21,10 @@ INLINE u64 work(u32 function, u64 iterations) {
   return charged;
 }
 
-// extern "C" void name(u64 n) { callee(n); }: one more frame. The empty asm keeps it from being a jump.
-#define CALLS(name, callee)        \
-  extern "C" void name(u64 n) {    \
-    callee(n);                     \
+// extern "C" void name(u64 n) { callee(n); }: one more frame. The empty asm keeps it from being a
+// jump.
+#define CALLS(name, callee)          \
+  extern "C" void name(u64 n) {      \
+    callee(n);                       \
     asm volatile("" : : : "memory"); \
   }

@@ -15,9 +15,9 @@ struct Workload {
   void (*start_processes)();  // instead of threads that call round()
 };
 
-extern const Workload chains_workload, recursion_workload, interrupts_workload, user_workload, idle_workload,
-    names_workload, skid_workload;
+extern const Workload chains_workload, recursion_workload, interrupts_workload, user_workload,
+    idle_workload, names_workload, skid_workload;
 
-inline constexpr const Workload* all_workloads[] = {&chains_workload, &recursion_workload, &interrupts_workload,
-                                                    &user_workload,   &idle_workload,      &names_workload,
-                                                    &skid_workload};
+inline constexpr const Workload* all_workloads[] = {
+    &chains_workload, &recursion_workload, &interrupts_workload, &user_workload,
+    &idle_workload,   &names_workload,     &skid_workload};
