@@ -10,7 +10,7 @@ struct FoldedOptions {
   bool show_idle = false;  // idle ticks as "[idle] COUNT"
 };
 
-// "outermost;…;leaf WEIGHT" a line, sorted by the bytes of the line, for flamegraph.pl, speedscope
+// "outermost;…;leaf WEIGHT" a line, sorted by the bytes of the stack, for flamegraph.pl, speedscope
 // and all that read their format. An empty profile gives no line.
 [[nodiscard]] Result<void> write_folded(const profile::Profile& profile,
                                         const FoldedOptions& options, Sink& sink);

@@ -1,0 +1,11 @@
+#pragma once
+
+#include <string_view>
+
+// flamegraph.css and flamegraph.js as they stand in this folder, embedded by CMake.
+namespace ringside::exporters {
+
+extern const std::string_view kFlamegraphCss;
+extern const std::string_view kFlamegraphJs;
+
+}  // namespace ringside::exporters

@@ -1,0 +1,48 @@
+#include "exporters/sink.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ringside::exporters {
+namespace {
+
+constexpr std::size_t kBufferSize = 1 << 16;
+
+}  // namespace
+
+FileSink::FileSink(std::optional<AtomicFile> file, UniqueFd stream, std::string name)
+    : file_(std::move(file)), stream_(std::move(stream)), name_(std::move(name)) {}
+
+Result<FileSink> FileSink::create(const std::string& path) {
+  if (path == "-") {
+    UniqueFd fd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (!fd.valid()) return fail_errno("cannot write standard output");
+    return FileSink(std::nullopt, std::move(fd), "standard output");
+  }
+  struct stat info {};
+  // A rename would replace a device or a pipe by a file.
+  if (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode)) {
+    UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (!fd.valid()) return fail_errno("cannot write " + path);
+    return FileSink(std::nullopt, std::move(fd), path);
+  }
+  RINGSIDE_ASSIGN(AtomicFile file, AtomicFile::create(path));
+  return FileSink(std::move(file), UniqueFd(), path);
+}
+
+Result<void> FileSink::write(std::string_view text) {
+  if (file_) return file_->write(text);
+  buffer_.append(text);
+  return buffer_.size() < kBufferSize ? Result<void>{} : flush();
+}
+
+Result<void> FileSink::flush() {
+  auto result = write_all(stream_.get(), as_bytes(buffer_), name_);
+  buffer_.clear();
+  return result;
+}
+
+Result<void> FileSink::commit() { return file_ ? file_->commit() : flush(); }
+
+}  // namespace ringside::exporters

@@ -1,0 +1,111 @@
+#include "exporters/text_report.h"
+
+#include <algorithm>
+#include <string>
+
+#include "exporters/units.h"
+
+namespace ringside::exporters {
+namespace {
+
+using profile::Profile;
+using views::CallTree;
+using views::OverheadRow;
+using views::OverheadSection;
+
+constexpr double kCallGraphMinimumShare = 0.005;
+
+std::string vcpu_text(const OverheadSection& section) {
+  return section.vcpu ? std::to_string(section.vcpu->value) : "all";
+}
+
+Result<void> write_row(const Profile& profile, const OverheadSection& section,
+                       const OverheadRow& row, Sink& sink) {
+  const profile::Function& function = profile.functions[row.function];
+  const std::string_view image = profile.strings[function.image];
+  const std::string suffix = image.empty() ? "" : fmt::format("  [{}]", image);
+  return sink.write(fmt::format(
+      "{:>9}%  {:>7}%  {:>9}  {:>4}  {:<9}  {}{}\n", format_percent(row.self, section.sampled),
+      format_percent(row.total, section.sampled), row.self_samples, vcpu_text(section),
+      name_of(row.kind), profile.strings[function.name], suffix));
+}
+
+Result<void> write_section(const Profile& profile, const OverheadSection& section,
+                           const ReportOptions& options, Sink& sink) {
+  const std::uint64_t taken = section.sampled + section.idle;
+  std::string head =
+      section.vcpu ? fmt::format("# vCPU {}: ", section.vcpu->value) : "# All vCPUs: ";
+  head += fmt::format("{} {} busy", format_count(section.sampled), name_of(profile.unit));
+  if (section.idle != 0)
+    head += fmt::format(", {} idle ({}% idle)", format_count(section.idle),
+                        format_percent(section.idle, taken));
+  if (section.skipped != 0) head += fmt::format(", {} skipped", format_count(section.skipped));
+  if (section.failed != 0) head += fmt::format(", {} failed", format_count(section.failed));
+  RINGSIDE_TRY(sink.write(head + "\n#\n"));
+  if (section.rows.empty()) return sink.write("# Nothing was running.\n\n");
+  RINGSIDE_TRY(
+      sink.write("#  Overhead  Children    Samples  vCPU  Kind       Symbol\n"
+                 "# .........  ........  .........  ....  .........  ..............\n#\n"));
+  std::size_t count = 0;
+  OverheadRow rest;
+  std::size_t hidden = 0;
+  for (const OverheadRow& row : section.rows) {
+    const std::uint64_t weight =
+        options.overhead.sort == views::OverheadOptions::Sort::kSelf ? row.self : row.total;
+    const bool small = static_cast<double>(weight) * 100 <
+                       options.minimum_percent * static_cast<double>(section.sampled);
+    if (small || (options.maximum_rows != 0 && count >= options.maximum_rows)) {
+      rest.self += row.self;
+      rest.self_samples += row.self_samples;
+      ++hidden;
+      continue;
+    }
+    ++count;
+    RINGSIDE_TRY(write_row(profile, section, row, sink));
+  }
+  if (hidden != 0)
+    RINGSIDE_TRY(sink.write(fmt::format("{:>9}%  {:>8}  {:>9}  {:>4}  {:<9}  ({} more functions)\n",
+                                        format_percent(rest.self, section.sampled), "",
+                                        rest.self_samples, vcpu_text(section), "", hidden)));
+  return sink.write("\n");
+}
+
+Result<void> write_tree(const CallTree& tree, Sink& sink) {
+  RINGSIDE_TRY(sink.write("# Call tree: share of the busy samples, outermost caller first\n#\n"));
+  // Heaviest child first here; the tree itself is sorted by name.
+  std::vector<std::uint32_t> todo{0};
+  while (!todo.empty()) {
+    const CallTree::Node& node = tree.nodes[todo.back()];
+    todo.pop_back();
+    RINGSIDE_TRY(
+        sink.write(fmt::format("{:>9}%  {:>{}}{}\n", format_percent(node.total, tree.root().total),
+                               "", 2 * node.depth, node.name)));
+    if (node.hidden != 0)
+      RINGSIDE_TRY(sink.write(fmt::format("{:>9}%  {:>{}}(below {}%)\n",
+                                          format_percent(node.hidden, tree.root().total), "",
+                                          2 * (node.depth + 1), kCallGraphMinimumShare * 100)));
+    std::vector<std::uint32_t> children = node.children;
+    std::stable_sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return tree.nodes[a].total > tree.nodes[b].total;
+    });
+    todo.insert(todo.end(), children.rbegin(), children.rend());
+  }
+  return sink.write("\n");
+}
+
+}  // namespace
+
+Result<void> write_report(const Profile& profile, const ReportOptions& options, Sink& sink) {
+  const views::OverheadTable table = views::make_overhead(profile, options.overhead);
+  RINGSIDE_TRY(write_section(profile, table.all, options, sink));
+  // One vCPU would only say the same again.
+  if (table.per_vcpu.size() > 1)
+    for (const OverheadSection& section : table.per_vcpu)
+      RINGSIDE_TRY(write_section(profile, section, options, sink));
+  if (!options.call_graph || table.all.sampled == 0) return {};
+  views::CallTreeOptions tree;
+  tree.minimum_share = kCallGraphMinimumShare;
+  return write_tree(views::make_call_tree(profile, tree), sink);
+}
+
+}  // namespace ringside::exporters

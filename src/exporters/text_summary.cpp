@@ -1,0 +1,133 @@
+#include <string>
+
+#include "exporters/text_report.h"
+#include "exporters/units.h"
+#include "profile/spelling.h"
+#include "views/summary.h"
+#include "views/top_stacks.h"
+
+namespace ringside::exporters {
+namespace {
+
+using profile::Profile;
+using views::Summary;
+
+// A line of the summary: a label, then what it says.
+template <class... Args>
+Result<void> line(Sink& sink, std::string_view label, fmt::format_string<Args...> format,
+                  Args&&... args) {
+  return sink.write(
+      fmt::format("  {:<20}  {}\n", label, fmt::format(format, std::forward<Args>(args)...)));
+}
+
+// As a shell would take it.
+std::string shell_word(const std::string& word) {
+  if (!word.empty() && word.find_first_of(" \t\n'\"\\$`*?;&|<>()#~") == std::string::npos)
+    return word;
+  std::string quoted = "'";
+  for (const char c : word) {
+    if (c == '\'')
+      quoted += "'\\''";
+    else
+      quoted += c;
+  }
+  return quoted + "'";
+}
+
+std::string command_line(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
+  return profile::spell(text.empty() ? "?" : text);
+}
+
+Result<void> write_ticks(const Summary& summary, Sink& sink) {
+  const std::uint64_t seen = summary.sampled + summary.idle + summary.skipped + summary.failed;
+  const std::uint64_t all = seen + summary.lost.value_or(0);
+  const auto part = [&](std::string_view label, std::uint64_t value) {
+    return line(sink, label, "{:>10}  {:>6}%", format_count(value), format_percent(value, all));
+  };
+  if (summary.due)
+    RINGSIDE_TRY(line(sink, "vCPU ticks due", "{:>10}", format_count(*summary.due)));
+  else
+    RINGSIDE_TRY(line(sink, "vCPU ticks taken", "{:>10}", format_count(seen)));
+  RINGSIDE_TRY(part("  sampled", summary.sampled));
+  RINGSIDE_TRY(part("  idle", summary.idle));
+  RINGSIDE_TRY(part("  skipped", summary.skipped));
+  RINGSIDE_TRY(part("  failed", summary.failed));
+  if (!summary.lost) return line(sink, "  lost, late", "unknown: the recording was cut");
+  RINGSIDE_TRY(part("  lost", *summary.lost));
+  return line(sink, "late ticks", "{:>10}", format_count(*summary.late));
+}
+
+Result<void> write_unwinding(const Summary& summary, Sink& sink) {
+  RINGSIDE_TRY(line(sink, "stacks complete", "{:>10}  {:>6}% of {}", format_count(summary.complete),
+                    format_percent(summary.complete, summary.unwound),
+                    format_count(summary.unwound)));
+  for (std::size_t reason = 0; reason < kStopReasonCount; ++reason) {
+    const std::uint64_t count = summary.stops_by_reason[reason];
+    if (count == 0) continue;
+    RINGSIDE_TRY(line(sink, fmt::format("  {}", name_of(static_cast<StopReason>(reason))),
+                      "{:>10}  {:>6}%", format_count(count),
+                      format_percent(count, summary.unwound)));
+  }
+  if (summary.lost_stacks != 0)
+    RINGSIDE_TRY(line(sink, "stacks damaged", "{:>10}", format_count(summary.lost_stacks)));
+  RINGSIDE_TRY(line(sink, "unique stacks", "{:>10}", format_count(summary.unique_stacks)));
+  return line(sink, "unknown frames", "{:>10}  {:>6}%", format_count(summary.unknown_frames),
+              format_percent(summary.unknown_frames, summary.all_frames));
+}
+
+}  // namespace
+
+Result<void> write_header(const Profile& profile, Sink& sink) {
+  const recording::Header& header = profile.header;
+  std::string text = "# ========\n";
+  const auto add = [&](std::string_view label, std::string_view value) {
+    if (!value.empty()) text += fmt::format("# {:<16} : {}\n", label, value);
+  };
+  const auto spelt = [](const std::string& value) {
+    return value.empty() ? std::string() : profile::spell(value);
+  };
+  add("recorded on", header.start_wall_ns == 0 ? "" : format_time(header.start_wall_ns));
+  add("host", spelt(header.host));
+  add("ringside version", spelt(header.ringside_version));
+  add("command line", command_line(header.command_line));
+  add("guest", spelt(header.guest_os));
+  add("kernel", spelt(header.kernel));
+  add("architecture", name_of(header.arch));
+  add("vCPUs", header.vcpu_count == 0 ? "" : std::to_string(header.vcpu_count));
+  add("engine", spelt(header.engine));
+  add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
+  add("missing", profile.damage);
+  for (const std::string& warning : profile.warnings) add("warning", profile::spell(warning));
+  return sink.write(text + "# ========\n#\n");
+}
+
+Result<void> write_summary(const Profile& profile, Sink& sink) {
+  const Summary summary = views::make_summary(profile);
+  RINGSIDE_TRY(sink.write("Sampling\n"));
+  RINGSIDE_TRY(write_ticks(summary, sink));
+  RINGSIDE_TRY(line(sink, "pause", "{:>10}  average, 99% within {}",
+                    format_duration(summary.pause_average_ns),
+                    format_duration(summary.pause_p99_ns)));
+  RINGSIDE_TRY(line(sink, "guest stood still", "{:>10}  {:>6}% of {}",
+                    format_duration(summary.pause_total_ns),
+                    format_percent(summary.pause_total_ns, summary.duration_ns),
+                    format_duration(summary.duration_ns)));
+  RINGSIDE_TRY(write_unwinding(summary, sink));
+  return line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns));
+}
+
+Result<void> write_top_stacks(const Profile& profile, std::size_t count, Sink& sink) {
+  const auto stacks = views::make_top_stacks(profile, count);
+  if (stacks.empty()) return sink.write("No busy samples.\n");
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    RINGSIDE_TRY(sink.write(fmt::format("#{}  {:.2f}%  {} {}\n", i + 1, 100 * stacks[i].share,
+                                        format_count(stacks[i].weight), name_of(profile.unit))));
+    for (const profile::FrameId frame : stacks[i].frames)
+      RINGSIDE_TRY(sink.write(fmt::format("    {}\n", profile.name(frame))));
+  }
+  return {};
+}
+
+}  // namespace ringside::exporters

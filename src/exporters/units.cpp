@@ -1,0 +1,38 @@
+#include "exporters/units.h"
+
+#include <fmt/chrono.h>
+
+namespace ringside::exporters {
+
+std::string format_duration(std::uint64_t ns) {
+  if (ns < 1000) return fmt::format("{} ns", ns);
+  constexpr const char* kUnits[] = {"us", "ms", "s"};
+  double value = static_cast<double>(ns) / 1000;
+  std::size_t unit = 0;
+  for (; unit < 2 && value >= 999.5; ++unit) value /= 1000;
+  if (value >= 99.95) return fmt::format("{:.0f} {}", value, kUnits[unit]);
+  return value >= 9.995 ? fmt::format("{:.1f} {}", value, kUnits[unit])
+                        : fmt::format("{:.2f} {}", value, kUnits[unit]);
+}
+
+std::string format_percent(std::uint64_t part, std::uint64_t total) {
+  const double share = total == 0 ? 0 : static_cast<double>(part) / static_cast<double>(total);
+  return fmt::format("{:.2f}", 100 * share);
+}
+
+std::string format_count(std::uint64_t value) {
+  const std::string digits = std::to_string(value);
+  std::string text;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
+    text += digits[i];
+  }
+  return text;
+}
+
+std::string format_time(std::uint64_t wall_ns) {
+  const auto seconds = static_cast<std::time_t>(wall_ns / 1'000'000'000);
+  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
+}
+
+}  // namespace ringside::exporters

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+// How numbers are written for people.
+namespace ringside::exporters {
+
+// "850 ns", "81.2 us", "1.62 s": three digits.
+[[nodiscard]] std::string format_duration(std::uint64_t ns);
+// Share of `total` in percent with two digits after the point, without the sign; 0 of 0 is 0.
+[[nodiscard]] std::string format_percent(std::uint64_t part, std::uint64_t total);
+// "1,234,567".
+[[nodiscard]] std::string format_count(std::uint64_t value);
+// "2023-11-14 22:13:20 UTC".
+[[nodiscard]] std::string format_time(std::uint64_t wall_ns);
+
+}  // namespace ringside::exporters
