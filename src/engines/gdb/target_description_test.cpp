@@ -14,7 +14,7 @@ namespace {
 namespace x86 = wire::x86_64;
 
 std::string testdata(const std::string& name) {
-  const auto file = MappedFile::open(std::string(RINGSIDE_TESTDATA) + "/../gdb/testdata/" + name);
+  const auto file = MappedFile::open(std::string(RINGSIDE_GDB_TESTDATA) + "/" + name);
   if (!file) return {};
   const Bytes bytes = (*file)->bytes();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};

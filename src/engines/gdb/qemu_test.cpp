@@ -1,0 +1,232 @@
+// The engine and its guardian against the QEMU that is installed.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+#include "engines/gdb/gdb_engine.h"
+#include "engines/gdb/testing/qemu_process.h"
+
+namespace ringside::engines::gdb {
+namespace {
+
+using testing::QemuProcess;
+
+constexpr const char* kStop = "{\"execute\": \"stop\"}";
+constexpr const char* kCont = "{\"execute\": \"cont\"}";
+
+class Qemu : public ::testing::Test {
+ protected:
+  void boot(const std::vector<std::string>& extra = {}) {
+    std::string why;
+    qemu_ = QemuProcess::start(extra, why);
+    if (!qemu_) GTEST_SKIP() << why;
+  }
+  std::unique_ptr<GdbEngine> attach() {
+    auto engine = GdbEngine::attach(qemu_->connect_gdb());
+    EXPECT_TRUE(engine) << engine.error().message;
+    return engine ? std::move(*engine) : nullptr;
+  }
+  static Result<Tick> tick(GdbEngine& engine) {
+    const std::vector<VcpuPlan> vcpus(engine.vcpu_count());
+    return engine.tick({true, true, vcpus});
+  }
+
+  std::unique_ptr<QemuProcess> qemu_;
+};
+
+TEST_F(Qemu, TicksAndDetaches) {
+  ASSERT_NO_FATAL_FAILURE(boot());
+  if (!qemu_) return;
+  auto engine = attach();
+  ASSERT_TRUE(engine);
+  EXPECT_TRUE(qemu_->runs());
+  EXPECT_EQ(engine->vcpu_count(), 2u);
+  for (int i = 0; i < 50; ++i) {
+    const auto taken = tick(*engine);
+    ASSERT_TRUE(taken) << taken.error().message;
+    ASSERT_EQ(taken->captures.size(), 2u);
+    for (const wire::Capture& capture : taken->captures) {
+      EXPECT_TRUE(capture.registers.has(wire::x86_64::kRip));
+      EXPECT_TRUE(capture.registers.has(wire::x86_64::kCr3));
+      EXPECT_EQ(capture.level, PrivilegeLevel::kFirmware);
+    }
+  }
+  std::vector<std::byte> rom(64 * 1024 - 16);
+  const auto read = engine->with_memory([&](const ReadMemory& memory) -> Result<void> {
+    EXPECT_EQ(memory(VcpuId{1}, GuestVirt{0xffff0000}, rom).value_or(0), rom.size());
+    std::array<std::byte, 16> reset{};
+    EXPECT_EQ(memory(VcpuId{0}, GuestVirt{0xfffffff0}, reset).value_or(0), reset.size());
+    EXPECT_EQ(reset[0], std::byte{0xea});  // the BIOS begins with a far jump
+    return {};
+  });
+  EXPECT_TRUE(read);
+  EXPECT_TRUE(qemu_->runs());
+  engine.reset();
+  EXPECT_TRUE(qemu_->runs());
+  EXPECT_TRUE(attach());  // the stub is free again
+}
+
+TEST_F(Qemu, FollowsItsUser) {
+  ASSERT_NO_FATAL_FAILURE(boot());
+  if (!qemu_) return;
+  auto engine = attach();
+  ASSERT_TRUE(engine);
+  for (int i = 0; i < 20; ++i) {
+    qemu_->qmp(kStop);
+    const auto taken = tick(*engine);
+    ASSERT_TRUE(taken) << taken.error().message;
+    EXPECT_TRUE(taken->captures.empty());
+    EXPECT_FALSE(engine->guest_is_running().value_or(true));
+    qemu_->qmp(kCont);
+    EXPECT_TRUE(engine->guest_is_running().value_or(false));
+    EXPECT_EQ(tick(*engine)->captures.size(), 2u);
+  }
+  qemu_->qmp(kStop);
+  engine.reset();
+  EXPECT_TRUE(qemu_->stays_paused());
+  engine = attach();
+  ASSERT_TRUE(engine);
+  EXPECT_FALSE(engine->guest_is_running().value_or(true));
+  EXPECT_TRUE(qemu_->stays_paused());
+}
+
+TEST_F(Qemu, PrelaunchStaysSo) {
+  ASSERT_NO_FATAL_FAILURE(boot({"-S"}));
+  if (!qemu_) return;
+  auto engine = attach();
+  ASSERT_TRUE(engine);
+  EXPECT_FALSE(engine->guest_is_running().value_or(true));
+  EXPECT_TRUE(tick(*engine)->captures.empty());
+  EXPECT_TRUE(qemu_->stays_paused());
+  qemu_->qmp(kCont);
+  EXPECT_TRUE(engine->guest_is_running().value_or(false));
+  EXPECT_TRUE(qemu_->runs());
+}
+
+TEST_F(Qemu, ItsEndIsClosed) {
+  ASSERT_NO_FATAL_FAILURE(boot());
+  if (!qemu_) return;
+  auto engine = attach();
+  ASSERT_TRUE(engine);
+  qemu_->kill();
+  const auto taken = tick(*engine);
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::kClosed);
+}
+
+// A process that attaches, ticks for ever, and is killed.
+class Victim {
+ public:
+  Victim(QemuProcess& qemu, const char* hold) {
+    int ends[2];
+    if (::pipe(ends) != 0) std::abort();
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::setpgid(0, 0);
+      ::setenv("RINGSIDE_DEBUG_HOLD", hold, 1);
+      ::dup2(ends[1], STDERR_FILENO);
+      ::close(ends[0]);
+      ::close(ends[1]);
+      live(qemu);
+    }
+    ::close(ends[1]);
+    from_.reset(ends[0]);
+  }
+  ~Victim() { kill(); }
+  Victim(const Victim&) = delete;
+  Victim& operator=(const Victim&) = delete;
+
+  // The next line that it writes, or what came of it within 10 s.
+  std::string line() {
+    std::string text;
+    pollfd poll_fd{from_.get(), POLLIN, 0};
+    char c = 0;
+    while (::poll(&poll_fd, 1, 10'000) > 0 && ::read(from_.get(), &c, 1) == 1 && c != '\n')
+      text += c;
+    return text;
+  }
+  // Kills its whole process group.
+  void kill() {
+    if (pid_ <= 0) return;
+    ::kill(-pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+    pid_ = -1;
+  }
+
+ private:
+  [[noreturn]] static void live(QemuProcess& qemu) {
+    auto engine = GdbEngine::attach(qemu.connect_gdb());
+    if (!engine) ::_exit(1);
+    const std::vector<VcpuPlan> vcpus((*engine)->vcpu_count());
+    for (int ticks = 0;; ++ticks) {
+      if (ticks == 5) (void)!::write(STDERR_FILENO, "ticking\n", 8);
+      if (!(*engine)->tick({true, true, vcpus})) ::_exit(1);
+      ::usleep(1000);
+    }
+  }
+
+  pid_t pid_ = -1;
+  UniqueFd from_;
+};
+
+TEST_F(Qemu, AKilledProfilerLeavesTheGuestRunning) {
+  ASSERT_NO_FATAL_FAILURE(boot());
+  if (!qemu_) return;
+  for (const char* hold : {"running", "stopped", "half-packet"}) {
+    for (int i = 0; i < 3; ++i) {
+      Victim victim(*qemu_, hold);
+      EXPECT_EQ(victim.line(), "ticking");
+      EXPECT_EQ(victim.line(), std::string("ringside-debug: holding ") + hold);
+      EXPECT_EQ(qemu_->stays_paused(), hold != std::string("running"));
+      victim.kill();
+      EXPECT_TRUE(qemu_->runs()) << hold;
+    }
+  }
+  for (int i = 0; i < 10; ++i) {  // anywhere in a tick
+    Victim victim(*qemu_, "");
+    EXPECT_EQ(victim.line(), "ticking");
+    ::usleep(static_cast<useconds_t>(137 * i));
+    victim.kill();
+    EXPECT_TRUE(qemu_->runs());
+  }
+}
+
+TEST_F(Qemu, AKilledProfilerLeavesAPausedGuestPaused) {
+  ASSERT_NO_FATAL_FAILURE(boot());
+  if (!qemu_) return;
+  {
+    Victim victim(*qemu_, "");
+    EXPECT_EQ(victim.line(), "ticking");
+    // QEMU forgets a stop that comes while a tick holds the guest: its user has to repeat it.
+    bool stopped = false;
+    for (int i = 0; i < 100 && !stopped; ++i) {
+      qemu_->qmp(kStop);
+      ::usleep(20'000);
+      stopped = qemu_->stays_paused();
+    }
+    EXPECT_TRUE(stopped);
+    victim.kill();
+    EXPECT_TRUE(qemu_->stays_paused());
+  }
+  qemu_->qmp(kCont);
+  {
+    // Stopped while it holds still between two ticks: only the guardian can see it.
+    Victim victim(*qemu_, "running");
+    EXPECT_EQ(victim.line(), "ticking");
+    EXPECT_EQ(victim.line(), "ringside-debug: holding running");
+    qemu_->qmp(kStop);
+    victim.kill();
+    EXPECT_TRUE(qemu_->stays_paused());
+  }
+  qemu_->qmp(kCont);
+  EXPECT_TRUE(qemu_->runs());
+}
+
+}  // namespace
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,124 @@
+#include "engines/gdb/testing/qemu_process.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/socket.h"
+
+namespace ringside::engines::gdb::testing {
+namespace {
+
+constexpr int kPatienceMs = 10'000;
+
+}  // namespace
+
+std::unique_ptr<QemuProcess> QemuProcess::start(const std::vector<std::string>& extra,
+                                                std::string& why) {
+  std::string folder = std::filesystem::temp_directory_path() / "ringside-qemu-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) {
+    why = "no temporary folder";
+    return nullptr;
+  }
+  std::unique_ptr<QemuProcess> qemu(new QemuProcess(folder));
+  std::vector<std::string> words{"qemu-system-x86_64",
+                                 "-accel",
+                                 "tcg",
+                                 "-smp",
+                                 "2",
+                                 "-display",
+                                 "none",
+                                 "-nodefaults",
+                                 "-gdb",
+                                 "unix:" + folder + "/gdb,server=on,wait=off",
+                                 "-qmp",
+                                 "unix:" + folder + "/qmp,server=on,wait=off"};
+  words.insert(words.end(), extra.begin(), extra.end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  if (::posix_spawnp(&qemu->pid_, argv[0], nullptr, nullptr, argv.data(), environ) != 0) {
+    qemu->pid_ = -1;
+    why = "qemu-system-x86_64 is not installed";
+    return nullptr;
+  }
+  for (int waited = 0; waited < kPatienceMs; waited += 20) {
+    auto connected = connect_to({folder + "/qmp", {}, {}}, std::chrono::seconds(1));
+    if (connected) {
+      qemu->qmp_ = std::move(*connected);
+      (void)qemu->read_line();
+      (void)qemu->qmp("{\"execute\": \"qmp_capabilities\"}");
+      return qemu;
+    }
+    ::usleep(20'000);
+  }
+  why = "qemu-system-x86_64 does not start";
+  return nullptr;
+}
+
+QemuProcess::~QemuProcess() {
+  kill();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void QemuProcess::kill() {
+  if (pid_ <= 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+UniqueFd QemuProcess::connect_gdb() const {
+  auto connected = connect_to({folder_ + "/gdb", {}, {}}, std::chrono::seconds(2));
+  return connected ? std::move(*connected) : UniqueFd();
+}
+
+std::string QemuProcess::read_line() {
+  for (;;) {
+    if (const std::size_t end = unread_.find('\n'); end != std::string::npos) {
+      std::string line = unread_.substr(0, end);
+      unread_.erase(0, end + 1);
+      return line;
+    }
+    pollfd poll_fd{qmp_.get(), POLLIN, 0};
+    char bytes[4096];
+    if (::poll(&poll_fd, 1, kPatienceMs) <= 0) return {};
+    const ssize_t got = ::recv(qmp_.get(), bytes, sizeof(bytes), 0);
+    if (got <= 0) return {};
+    unread_.append(bytes, static_cast<std::size_t>(got));
+  }
+}
+
+std::string QemuProcess::qmp(const std::string& command) {
+  (void)::send(qmp_.get(), command.data(), command.size(), MSG_NOSIGNAL);
+  for (;;) {
+    std::string line = read_line();
+    if (line.empty() || line.find("\"event\"") == std::string::npos) return line;
+  }
+}
+
+bool QemuProcess::runs() {
+  for (int i = 0; i < 100; ++i) {
+    if (qmp("{\"execute\": \"query-status\"}").find("\"status\": \"running\"") != std::string::npos)
+      return true;
+    ::usleep(10'000);
+  }
+  return false;
+}
+
+bool QemuProcess::stays_paused() {
+  for (int i = 0; i < 10; ++i) {
+    if (qmp("{\"execute\": \"query-status\"}").find("\"running\": false") == std::string::npos)
+      return false;
+    ::usleep(10'000);
+  }
+  return true;
+}
+
+}  // namespace ringside::engines::gdb::testing

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/fd.h"
+
+namespace ringside::engines::gdb::testing {
+
+// A real QEMU without a kernel: its BIOS runs, which is enough for a stub to answer. Killed by its
+// process id when the object goes; every wait is bounded.
+class QemuProcess {
+ public:
+  // Null where qemu-system-x86_64 is not installed or does not start; `why` says so.
+  [[nodiscard]] static std::unique_ptr<QemuProcess> start(const std::vector<std::string>& extra,
+                                                          std::string& why);
+  ~QemuProcess();
+  QemuProcess(const QemuProcess&) = delete;
+  QemuProcess& operator=(const QemuProcess&) = delete;
+
+  // A new connection to its gdb stub, invalid if that fails.
+  [[nodiscard]] UniqueFd connect_gdb() const;
+  // Sends a QMP command and returns the line that answers it.
+  std::string qmp(const std::string& command);
+  // Whether the guest is running, or comes to run within a second.
+  [[nodiscard]] bool runs();
+  // Whether it is paused, and still so after a tenth of a second.
+  [[nodiscard]] bool stays_paused();
+  void kill();
+
+ private:
+  explicit QemuProcess(std::string folder) : folder_(std::move(folder)) {}
+  [[nodiscard]] std::string read_line();
+
+  std::string folder_;
+  pid_t pid_ = -1;
+  UniqueFd qmp_;
+  std::string unread_;
+};
+
+}  // namespace ringside::engines::gdb::testing
