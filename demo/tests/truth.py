@@ -34,6 +34,9 @@ class Truth:
         elif line and not line.startswith("#"):
             raise ValueError(f"unknown directive: {line}")
 
+    def functions(self) -> set[str]:
+        return {name for stack in self._chains | self._overs for name in stack}
+
     def is_legal(self, stack: tuple[str, ...], levels: int | None = None) -> bool:
         """`stack` is root first: a chain, then up to `nest` interrupts."""
         if stack in self._chains:

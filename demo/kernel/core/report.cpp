@@ -3,6 +3,7 @@
 #include "arch/cpu.h"
 #include "core/console.h"
 #include "core/run.h"
+#include "core/steady_state.h"
 #include "core/thread.h"
 #include "process/process.h"
 
@@ -10,7 +11,7 @@ namespace {
 
 u64 hundredths_of_percent(u64 part, u64 whole) { return (part * 10000 + whole / 2) / whole; }
 
-void print_vcpu(const Cpu& cpu) {
+void print_vcpu(const Cpu& cpu, u64 elapsed) {
   const u64 vcpu = cpu.id;
   u64 total = 0;
   for (u64 ticks : cpu.measured.ticks) total += ticks;
@@ -21,8 +22,8 @@ void print_vcpu(const Cpu& cpu) {
           workload().functions[i], hundredths_of_percent(cpu.measured.ticks[i], total),
           cpu.measured.calls[i]);
   }
-  print("ringside-demo: disturbed vcpu=%u spans=%u of=%u\n", vcpu, cpu.measured.disturbed_spans,
-        cpu.measured.spans);
+  print("ringside-demo: spans vcpu=%u timed=%u disturbed=%u covered=%p\n", vcpu, cpu.measured.spans,
+        cpu.measured.disturbed_spans, hundredths_of_percent(total, elapsed));
   for (u32 i = 0; i < cpu.thread_count; ++i) {
     const Process* process = cpu.threads[i]->process;
     if (!process) continue;
@@ -34,7 +35,8 @@ void print_vcpu(const Cpu& cpu) {
 }  // namespace
 
 void print_measurements() {
+  const u64 elapsed = steady_state_ticks();
   for (u32 id = 0; id < running_vcpus(); ++id) {
-    if (const Cpu* cpu = vcpu(id)) print_vcpu(*cpu);
+    if (const Cpu* cpu = vcpu(id)) print_vcpu(*cpu, elapsed);
   }
 }

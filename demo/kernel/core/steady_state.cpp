@@ -13,7 +13,7 @@ namespace {
 
 u32 g_expected, g_arrived, g_left;
 bool g_started;
-u64 g_deadline;
+u64 g_start, g_deadline;
 
 }  // namespace
 
@@ -24,7 +24,8 @@ extern "C" void wait_for_steady_state() {
     const u64 seconds = number_option("seconds", 5);
     print("ringside-demo: ready workload=%s cpus=%u\n", workload().name,
           static_cast<u64>(running_vcpus()));
-    g_deadline = seconds ? read_tsc() + seconds * tsc_per_second() : ~0ull;
+    g_start = read_tsc();
+    g_deadline = seconds ? g_start + seconds * tsc_per_second() : ~0ull;
     __atomic_store_n(&g_started, true, __ATOMIC_RELEASE);
   }
   while (!__atomic_load_n(&g_started, __ATOMIC_ACQUIRE)) {
@@ -32,6 +33,8 @@ extern "C" void wait_for_steady_state() {
     pause();
   }
 }
+
+u64 steady_state_ticks() { return read_tsc() - g_start; }
 
 bool time_is_up() { return read_tsc() >= g_deadline; }
 

@@ -11,5 +11,8 @@ extern "C" void wait_for_steady_state();
 
 bool time_is_up();
 
+// TSC ticks since the ready line.
+u64 steady_state_ticks();
+
 // The last thread prints the measurements and leaves the guest; the others end.
 [[noreturn]] void leave_steady_state();

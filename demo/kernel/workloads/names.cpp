@@ -45,7 +45,8 @@ template u64 mix<unsigned int, 7>(u64);
 }  // namespace crypto
 
 namespace block {
-void submit(u64 n) {
+// Inline, so that the lambda has linkage: else clang names it $_0, GCC {lambda(unsigned long)#1}.
+inline void submit(u64 n) {
   const auto complete = [](u64 count) { work(kLambda, count); };
   complete(n);
   asm volatile("" : : : "memory");
