@@ -111,7 +111,7 @@ FUNCTION call_without_frame
 1:  CFI(.cfi_restore_state)
     incq %rax
     leaq 24(%rsp), %rsp
-    CFI(.cfi_adjust_cfa_offset -24)
+    CFI(.cfi_def_cfa_offset 24)         // clang 14's assembler adjusts from a wrong base here
     POP r13
     POP r12
     ret

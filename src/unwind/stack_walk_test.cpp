@@ -1,0 +1,205 @@
+// Walks over captures written by hand: stack links, missing and truncated stacks, entry layouts,
+// and every way a walk ends. The code is that of the stepped program with call-frame information.
+
+#include <gtest/gtest.h>
+
+#include "unwind/unwinder.h"
+
+namespace ringside::unwind {
+namespace {
+
+using namespace wire::x86_64;
+
+constexpr std::uint64_t kStack = 0xffff888000010000;
+constexpr std::uint64_t kOtherStack = 0xffffc90000020000;
+
+class StackWalk : public testing::Test {
+ protected:
+  void SetUp() override {
+    const auto file =
+        elf::ElfFile::open(std::string(RINGSIDE_STEP_PROGRAMS) + "/step_gcc_debug_frame");
+    ASSERT_TRUE(file) << file.error().message;
+    file_ = *file;
+    images_.add({.id = 1, .name = "kernel", .file = file_, .load_bias = kBias});
+    capture_.arch = Arch::kX86_64;
+    capture_.level = PrivilegeLevel::kKernel;
+    capture_.registers.set(kCs, 0x10);
+  }
+  [[nodiscard]] std::uint64_t at(const char* name) const {
+    return file_->symbol_named(name)->address.value + kBias;
+  }
+  void start(std::uint64_t pc, std::uint64_t sp) {
+    capture_.registers.set(kRip, pc);
+    capture_.registers.set(kRsp, sp);
+  }
+  void piece(std::uint64_t address, const std::vector<std::uint64_t>& words,
+             wire::PieceKind why = wire::PieceKind::kCurrentStack, std::uint32_t requested = 0) {
+    const auto size = static_cast<std::uint32_t>(words.size() * 8);
+    const auto bytes = std::as_bytes(std::span(words));
+    capture_.pieces.push_back({{address},
+                               why,
+                               requested == 0 ? size : requested,
+                               static_cast<std::uint32_t>(capture_.bytes.size()),
+                               size});
+    capture_.bytes.insert(capture_.bytes.end(), bytes.begin(), bytes.end());
+  }
+  // A leaf that was just entered, called from call_without_frame: its frame has 48 bytes.
+  [[nodiscard]] std::uint64_t in_caller() const { return at("call_without_frame") + 17; }
+  [[nodiscard]] static std::vector<std::uint64_t> frame(std::uint64_t returns_to) {
+    return {0, 0, 0, 0x13, 0x12, returns_to};
+  }
+  [[nodiscard]] Stack unwind(Options options = {}) const {
+    return Unwinder(images_, std::move(options)).unwind(capture_);
+  }
+
+  static constexpr std::uint64_t kBias = 0xffffffff80000000;
+  std::shared_ptr<const elf::ElfFile> file_;
+  elf::ImageMap images_;
+  wire::Capture capture_;
+};
+
+std::vector<std::uint64_t> joined(std::initializer_list<std::vector<std::uint64_t>> parts) {
+  std::vector<std::uint64_t> all;
+  for (const auto& part : parts) all.insert(all.end(), part.begin(), part.end());
+  return all;
+}
+
+TEST_F(StackWalk, EndsWhereTheCallFrameInformationSaysSo) {
+  start(at("leaf"), kStack);
+  piece(kStack, joined({{in_caller()}, frame(at("_start") + 9)}));
+  const Stack stack = unwind();
+  ASSERT_EQ(stack.frames.size(), 3u);
+  EXPECT_EQ(stack.frames[1].address.value, in_caller());
+  EXPECT_EQ(stack.frames[1].source, FrameSource::kCfi);
+  EXPECT_FALSE(stack.frames[1].exact);
+  EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
+}
+
+TEST_F(StackWalk, StackThatWasNotCopiedFarEnoughIsTruncated) {
+  start(at("leaf"), kStack);
+  piece(kStack, {in_caller(), 0, 0});
+  const Stack stack = unwind();
+  EXPECT_EQ(stack.frames.size(), 2u);
+  EXPECT_EQ(stack.stop, StopReason::kTruncated);
+  EXPECT_EQ(stack.stopped_at.value, kStack + 8 + 40);
+  EXPECT_FALSE(stack.missing_link);
+}
+
+TEST_F(StackWalk, StackThatEndsBeforeWhatWasAskedForIsUnreadable) {
+  start(at("leaf"), kStack);
+  piece(kStack, {in_caller(), 0, 0}, wire::PieceKind::kCurrentStack, 4096);
+  EXPECT_EQ(unwind().stop, StopReason::kUnreadable);
+}
+
+TEST_F(StackWalk, StackLinkLeadsToTheInterruptedStack) {
+  start(at("leaf"), kStack);
+  piece(kStack, {in_caller(), 0, 0, 0, 0, 0, in_caller()});
+  // The caller's CFA is the slot, as in Linux's call_on_irqstack.
+  piece(kStack + 56, {kOtherStack}, wire::PieceKind::kStackLink);
+  piece(kOtherStack, frame(at("_start") + 9), wire::PieceKind::kInterruptedStack);
+  const Stack stack = unwind();
+  EXPECT_EQ(stack.frames.size(), 4u);
+  EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
+}
+
+TEST_F(StackWalk, LinkToAStackThatWasNotCopiedIsNamed) {
+  start(at("leaf"), kStack);
+  piece(kStack, {in_caller(), 0, 0, 0, 0, 0, in_caller()});
+  piece(kStack + 56, {kOtherStack}, wire::PieceKind::kStackLink);
+  const Stack stack = unwind();
+  EXPECT_EQ(stack.frames.size(), 3u);
+  EXPECT_EQ(stack.stop, StopReason::kTruncated);
+  ASSERT_TRUE(stack.missing_link);
+  EXPECT_EQ(stack.missing_link->slot.value, kStack + 56);
+  EXPECT_EQ(stack.missing_link->target.value, kOtherStack + 40);
+}
+
+TEST_F(StackWalk, EntryLayoutCrossesToInterruptedKernelCode) {
+  const std::uint64_t entry = at("interrupt_handler");
+  EntryLayout layout{.start = {entry}, .end = {entry + 4}};
+  layout.frame.save(kRip, 0x10).save(kCs, 0x18).save(kRsp, 0x28).save(kRbx, 0);
+  start(at("leaf"), kStack);
+  piece(kStack, joined({{entry + 2, 0xb, 0, in_caller(), 0x10, 2, kStack + 64, 0x18},
+                        frame(at("_start") + 9)}));
+  const Stack stack = unwind({.entries = {layout}});
+  ASSERT_EQ(stack.frames.size(), 4u);
+  EXPECT_TRUE(stack.frames[2].exact);
+  EXPECT_EQ(stack.frames[2].source, FrameSource::kInterruptFrame);
+  EXPECT_EQ(stack.frames[0].kind, FrameKind::kInterrupt);
+  EXPECT_EQ(stack.frames[1].kind, FrameKind::kInterrupt);
+  EXPECT_EQ(stack.frames[2].kind, FrameKind::kKernel);
+  EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
+}
+
+TEST_F(StackWalk, EntryLayoutFromUserCodeEndsTheStack) {
+  const std::uint64_t entry = at("interrupt_handler");
+  EntryLayout layout{.start = {entry}, .end = {entry + 4}};
+  layout.frame.save(kRip, 0).save(kCs, 8).save(kRsp, 0x18);
+  start(at("leaf"), kStack);
+  piece(kStack, {entry + 2, 0x7f0000001000, 0x33, 0x202, 0x7ffe00000000, 0x2b});
+  const Stack stack = unwind({.entries = {layout}});
+  EXPECT_EQ(stack.frames.size(), 2u);
+  EXPECT_EQ(stack.stop, StopReason::kUserMode);
+  EXPECT_EQ(stack.frames[0].kind, FrameKind::kKernel);
+}
+
+TEST_F(StackWalk, EntryLayoutThatEnds) {
+  const std::uint64_t entry = at("interrupt_handler");
+  start(at("leaf"), kStack);
+  piece(kStack, {entry + 2});
+  EXPECT_EQ(unwind({.entries = {{.start = {entry}, .end = {entry + 4}, .ends = true}}}).stop,
+            StopReason::kEndOfStack);
+}
+
+TEST_F(StackWalk, SignalFrameFromUserCodeEndsTheStack) {
+  start(at("interrupt_entry"), kStack);
+  piece(kStack, {0x7f0000001000, 0x33, 0x202, 0x7ffe00000000, 0x2b});
+  const Stack stack = unwind();
+  EXPECT_EQ(stack.frames.size(), 1u);
+  EXPECT_EQ(stack.stop, StopReason::kUserMode);
+}
+
+TEST_F(StackWalk, WrongReturnAddresses) {
+  start(at("leaf"), kStack);
+  piece(kStack, {0x1234567});
+  EXPECT_EQ(unwind().stop, StopReason::kBadAddress);
+  capture_.pieces.clear();
+  piece(kStack, {0});
+  EXPECT_EQ(unwind().stop, StopReason::kEndOfStack);
+}
+
+TEST_F(StackWalk, RecursionWithoutEndIsBounded) {
+  start(at("leaf"), kStack);
+  std::vector<std::uint64_t> words{in_caller()};
+  for (int i = 0; i < 700; ++i)
+    for (const std::uint64_t word : frame(in_caller())) words.push_back(word);
+  piece(kStack, words);
+  const Stack stack = unwind();
+  EXPECT_EQ(stack.frames.size(), 512u);
+  EXPECT_EQ(stack.stop, StopReason::kTooDeep);
+}
+
+TEST_F(StackWalk, MisalignedStackPointer) {
+  start(at("leaf"), kStack + 4);
+  piece(kStack, {in_caller() << 32, in_caller() >> 32, 0, 0});
+  EXPECT_EQ(unwind().stop, StopReason::kNotAdvancing);
+}
+
+TEST_F(StackWalk, UserFirmwareAndNothing) {
+  start(0x401000, kStack);
+  capture_.level = PrivilegeLevel::kUser;
+  Stack stack = unwind();
+  EXPECT_EQ(stack.frames.at(0).kind, FrameKind::kUser);
+  EXPECT_EQ(stack.stop, StopReason::kUser);
+  capture_.level = PrivilegeLevel::kKernel;
+  stack = unwind({.kernel_seen = false});
+  EXPECT_EQ(stack.frames.at(0).kind, FrameKind::kFirmware);
+  EXPECT_EQ(stack.stop, StopReason::kFirmware);
+  EXPECT_EQ(unwind().stop, StopReason::kNoRule);
+  capture_.registers = {};
+  EXPECT_EQ(unwind().stop, StopReason::kNoRegisters);
+  EXPECT_TRUE(unwind().frames.empty());
+}
+
+}  // namespace
+}  // namespace ringside::unwind
