@@ -17,7 +17,8 @@
   const CHARACTER = 6.95, FRAME_HEIGHT = Number(svg.dataset.frame), SHORTEST = 3;
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   const total = frames.length ? frames[0].w : 0;
-  let width = Number(svg.dataset.width), zoomed = frames[0], view = { x: 0, w: total }, running = 0;
+  let width = Number(svg.dataset.width), zoomed = frames[0], view = { x: 0, w: total };
+  let running = 0, finisher = 0;
 
   function percent(part, whole) { return (100 * part / whole).toFixed(2) + '%'; }
   function count(n) { return n.toLocaleString('en-US') + ' ' + UNIT; }
@@ -47,12 +48,15 @@
 
   function moveTo(target) {
     cancelAnimationFrame(running);
+    clearTimeout(finisher);
     const from = { x: view.x, w: view.w }, start = performance.now(), TIME = 260;
     if (calm || frames.length > 20000) { view = target; draw(true); return; }
+    // A page that is not shown gets no animation frames; it must not stay half zoomed.
+    finisher = setTimeout(function () { cancelAnimationFrame(running); view = target; draw(true); }, TIME + 100);
     (function step(now) {
       const t = Math.min(Math.max((now - start) / TIME, 0), 1), ease = 1 - Math.pow(1 - t, 3);
       view = { x: from.x + (target.x - from.x) * ease, w: from.w + (target.w - from.w) * ease };
-      if (t >= 1) { view = target; draw(true); return; }
+      if (t >= 1) { clearTimeout(finisher); view = target; draw(true); return; }
       draw(false);
       running = requestAnimationFrame(step);
     })(start);
