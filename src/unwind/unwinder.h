@@ -16,7 +16,7 @@ struct Options {
   // firmware (BIOS, boot loader) then.
   bool kernel_seen = true;
   std::size_t max_frames = 512;
-  std::vector<EntryLayout> entries;
+  std::vector<EntryLayout> entries = {};
 };
 
 // How often each source gave a frame, and which work the caches saved.

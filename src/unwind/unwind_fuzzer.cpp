@@ -1,0 +1,57 @@
+// An ELF file from outside, unwound: its call-frame tables are indexed, its functions analysed, and
+// a synthetic stack walked from some of its functions, with every word of the stack an address in
+// it.
+
+#include <cstddef>
+#include <cstdint>
+
+#include "unwind/cfi/table.h"
+#include "unwind/unwinder.h"
+
+namespace {
+
+using namespace ringside;
+
+constexpr std::uint64_t kStack = 0xffff888000000000;
+constexpr std::size_t kMaxFunctions = 12;
+
+wire::Capture synthetic_capture(const elf::ElfFile& file, ImageAddr pc) {
+  wire::Capture capture;
+  capture.arch = Arch::kX86_64;
+  capture.level = PrivilegeLevel::kKernel;
+  for (std::size_t reg = 0; reg < 16; ++reg) capture.registers.set(reg, kStack + reg * 8);
+  capture.registers.set(wire::x86_64::kRsp, kStack);
+  capture.registers.set(wire::x86_64::kRip, pc.value);
+  capture.registers.set(wire::x86_64::kCs, 0x10);
+  std::vector<std::uint64_t> words(128);
+  const auto& symbols = file.symbols();
+  for (std::size_t i = 0; i < words.size(); ++i)
+    words[i] = i % 3 == 0 || symbols.empty() ? kStack + i * 8 + 16
+                                             : symbols[i % symbols.size()].address.value + i % 5;
+  const auto bytes = std::as_bytes(std::span(words));
+  capture.bytes.assign(bytes.begin(), bytes.end());
+  capture.pieces.push_back({{kStack}, wire::PieceKind::kCurrentStack, 1024, 0, 1024});
+  return capture;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto* bytes = reinterpret_cast<const std::byte*>(data);
+  const auto file = elf::ElfFile::from_bytes({bytes, bytes + size}, "fuzzed");
+  if (!file) return 0;
+  elf::ImageMap images;
+  images.add({.id = 1, .name = "fuzzed", .file = *file, .load_bias = 0});
+  unwind::Unwinder unwinder(images);
+  const unwind::cfi::Table table(*file);
+  (void)unwinder.unwind(synthetic_capture(**file, (*file)->entry()));
+  std::size_t count = 0;
+  for (const auto& symbol : (*file)->symbols()) {
+    if (++count > kMaxFunctions) break;
+    for (std::uint64_t offset = 0; offset < 12; offset += 3) {
+      (void)table.find(symbol.address + offset);
+      (void)unwinder.unwind(synthetic_capture(**file, symbol.address + offset));
+    }
+  }
+  return 0;
+}
