@@ -1,5 +1,7 @@
 #include "cli/export_verb.h"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/outputs.h"
 
 namespace ringside::cli {

@@ -1,5 +1,7 @@
 #include "cli/flamegraph_verb.h"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 

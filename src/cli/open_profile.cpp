@@ -1,5 +1,7 @@
 #include "cli/open_profile.h"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/cpu_list.h"
 #include "cli/terminal.h"
 #include "profile/builder.h"

@@ -1,10 +1,13 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "base/result.h"
 #include "profile/profile.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ringside::cli {
 

@@ -1,5 +1,6 @@
 #include "cli/profile_verb.h"
 
+#include <CLI/CLI.hpp>
 #include <map>
 
 #include "cli/outputs.h"
@@ -64,9 +65,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       return exporters::write_summary(profile, sink);
     });
   };
-  RINGSIDE_ASSIGN(auto summary,
-                  record_guest({flags_, command, reader_.input, "profile"}, on_recorded));
-  return {};
+  return record_guest({flags_, command, reader_.input, "profile"}, on_recorded);
 }
 
 }  // namespace ringside::cli

@@ -130,7 +130,7 @@ class Session {
  public:
   explicit Session(const RecordRequest& request) : request_(request) {}
 
-  Result<RecordSummary> run(const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
+  Result<void> run(const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
     RINGSIDE_TRY(prepare());
     auto recorded = record();
     Result<void> told;
@@ -146,8 +146,7 @@ class Session {
       if (recorded && !ended) return tl::unexpected<Error>(ended.error());
     }
     if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});
-    if (!told) return tl::unexpected<Error>(told.error());
-    return summary_;
+    return told;
   }
 
  private:
@@ -229,9 +228,8 @@ class Session {
 
 }  // namespace
 
-Result<RecordSummary> record_guest(
-    const RecordRequest& request,
-    const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
+Result<void> record_guest(const RecordRequest& request,
+                          const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
   const Signals signals;
   return Session(request).run(on_recorded);
 }

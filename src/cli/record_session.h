@@ -25,7 +25,7 @@ struct RecordSummary {
 // Gets into the guest, records, and leaves the guest running. `on_recorded` is called as soon as
 // the recording is whole, while QEMU may still run. Errors that came after the recording began
 // leave it whole; one that has been shown already, because QEMU ran on, has an empty message.
-[[nodiscard]] Result<RecordSummary> record_guest(
+[[nodiscard]] Result<void> record_guest(
     const RecordRequest& request,
     const std::function<Result<void>(const RecordSummary&)>& on_recorded);
 

@@ -1,5 +1,7 @@
 #include "cli/record_verb.h"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/open_profile.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
@@ -40,8 +42,7 @@ Result<void> RecordVerb::run(const std::vector<std::string>& command) {
         summary.samples, output_, output_, output_));
     return {};
   };
-  RINGSIDE_ASSIGN(auto summary, record_guest({flags_, command, output_, "record"}, on_recorded));
-  return {};
+  return record_guest({flags_, command, output_, "record"}, on_recorded);
 }
 
 }  // namespace ringside::cli

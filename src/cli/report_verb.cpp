@@ -1,13 +1,16 @@
 #include "cli/report_verb.h"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/outputs.h"
 #include "exporters/text_report.h"
 
 namespace ringside::cli {
 
 void ReportVerb::add_options(CLI::App& app) {
+  const auto accept = [](std::int64_t) {};  // what is the default anyway
   flags_.add_to(app);
-  app.add_flag("--stdio", "Text on standard output (the default)");
+  app.add_flag_function("--stdio", accept, "Text on standard output (the default)");
   app.add_flag("--children", children_, "Sort by the time with callees");
   app.add_flag("--header", header_, "Show the machine, the guest and the statistics first");
   app.add_flag("-g,--call-graph", call_graph_, "Show what each outermost function called");

@@ -1,5 +1,6 @@
 #include "cli/sampling_flags.h"
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 
 #include "cli/cpu_list.h"
@@ -12,6 +13,7 @@ std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds 
 }  // namespace
 
 void SamplingFlags::add_to(CLI::App& app) {
+  const auto accept = [](std::int64_t) {};  // perf users type what is the default anyway
   auto* way_in = app.add_option_group("Way in");
   way_in
       ->add_option("--gdb,--remote", gdb,
@@ -41,8 +43,8 @@ void SamplingFlags::add_to(CLI::App& app) {
   auto* kernel_flag = what->add_flag("-k,--kernel-only", kernel_only, "Sample kernel code only");
   what->add_flag("-u,--user-only", user_only, "Sample user code only")->excludes(kernel_flag);
   what->add_option("-C,--cpu", cpus, "Sample these vCPUs only, such as 0,2-3")->type_name("LIST");
-  what->add_flag("-a,--all-cpus", "Sample all vCPUs (the default)");
-  what->add_flag("-g,--call-graph", "Record stacks (the default)");
+  what->add_flag_function("-a,--all-cpus", accept, "Sample all vCPUs (the default)");
+  what->add_flag_function("-g,--call-graph", accept, "Record stacks (the default)");
   what->add_flag("--no-jitter", no_jitter, "Sample at a fixed cadence");
   what->add_option("--seed", seed, "Of the jitter")->type_name("N")->capture_default_str();
   what->add_option("--stack-bytes", stack_bytes,

@@ -1,12 +1,15 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "guestos/adapter.h"
 #include "session/options.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ringside::cli {
 

@@ -1,11 +1,14 @@
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ringside::cli {
 
