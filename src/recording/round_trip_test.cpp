@@ -211,5 +211,31 @@ TEST(RoundTrip, FramesKnowTheirImage) {
   EXPECT_EQ(seen.frames[3].image, 1u);
 }
 
+TEST(RoundTrip, ANewMappingChangesTheImageOfTheSameAddress) {
+  TempDir dir;
+  auto writer = Writer::create(dir / "a.data", {});
+  ASSERT_TRUE(writer);
+  Mapping mapping;
+  mapping.start = {0x1000};
+  mapping.end = {0x2000};
+  const Stack stack = make_stack({0x1500});
+  for (const char* name : {"before", "after"}) {
+    ImageInfo image;
+    image.name = name;
+    mapping.image = *writer->add_image(image);
+    ASSERT_TRUE(writer->add_mapping(mapping));
+    ASSERT_TRUE(writer->add_sample(sampled(1), &stack));
+    ASSERT_TRUE(writer->add_sample(sampled(2), &stack));
+  }
+  ASSERT_TRUE(writer->finish());
+  auto reader = Reader::open(dir / "a.data");
+  ASSERT_TRUE(reader);
+  const Collector seen = collect(*reader);
+  std::vector<std::uint32_t> images;
+  for (const Sample& sample : seen.samples)
+    images.push_back(seen.frames[seen.nodes[sample.stacks[0].node].frame].image);
+  EXPECT_EQ(images, (std::vector<std::uint32_t>{1, 1, 2, 2}));
+}
+
 }  // namespace
 }  // namespace ringside::recording

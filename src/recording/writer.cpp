@@ -15,6 +15,7 @@
 #include "recording/encode.h"
 #include "recording/mapping_table.h"
 #include "recording/stack_interner.h"
+#include "recording/stack_memo.h"
 
 namespace ringside::recording {
 namespace {
@@ -58,6 +59,7 @@ struct Writer::State {
   Output output;
   BlockEncoder encoder;
   StackInterner interner;
+  StackMemo memo;
   MappingTable mappings;
   // The block that is being gathered: what frames refer to, then interner.pending(), then the rest.
   std::string places;
@@ -133,6 +135,11 @@ StackRef Writer::State::intern(const Stack& stack, std::uint64_t address_space) 
   StackRef ref;
   ref.stop = stack.stop;
   if (!is_complete(stack.stop)) ref.stopped_at = stack.stopped_at;
+  const StackMemo::Key key = memo.key_of(stack, address_space);
+  if (const auto known = memo.find(key)) {
+    ref.node = *known;
+    return ref;
+  }
   for (auto it = stack.frames.rbegin(); it != stack.frames.rend(); ++it) {
     RecordedFrame frame{it->address, it->exact, it->source, it->kind};
     if (const auto place = mappings.find(address_space, frame.lookup_address())) {
@@ -141,6 +148,7 @@ StackRef Writer::State::intern(const Stack& stack, std::uint64_t address_space) 
     }
     ref.node = interner.intern_node({ref.node, interner.intern_frame(frame)});
   }
+  memo.add(key, ref.node);
   return ref;
 }
 
@@ -174,6 +182,7 @@ Result<std::uint32_t> Writer::add_mapping(const Mapping& mapping) {
   Mapping stored = mapping;
   stored.id = ++state_->mapping_count;
   state_->mappings.add(stored);
+  state_->memo.clear();
   encode(stored, state_->places);
   return stored.id;
 }
