@@ -21,9 +21,10 @@ FRAMES = pathlib.Path(__file__).resolve().parent / "gdb_frames.py"
 STEP_FROM = {
     "interrupts": ["irq_entry_device", "irq_entry_completion", "irq_entry_ipi", "device_interrupt", "interrupts_round",
                    "tiny_a"],
+    "chains": ["irq_entry_tick", "preempt", "switch_to"],
     "user": ["irq_entry_tick", "syscall_entry", "sys_yield", "schedule", "switch_to"],
 }
-DEFAULT_STEP_FROM = ["irq_entry_tick", "preempt", "switch_to"]
+DEFAULT_STEP_FROM = ["irq_entry_tick", "preempt"]  # some workloads have only one thread
 
 # A thread's first moments, from reset.
 FIRST_STEP_FROM = {"user": ["idle_loop", "thread_start+1", "enter_user"]}

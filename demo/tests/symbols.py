@@ -10,7 +10,8 @@ class Symbols:
     def __init__(self, elf: str):
         listing = subprocess.run(["nm", "-S", "--defined-only", elf], check=True, capture_output=True, text=True).stdout
         rows = [line.split(" ", 3) for line in listing.splitlines()]
-        functions = sorted((int(row[0], 16), int(row[1], 16), row[3]) for row in rows if len(row) == 4 and row[2] in "tTwW")
+        functions = sorted((int(row[0], 16), int(row[1], 16), row[3])
+                           for row in rows if len(row) == 4 and row[2] in "tTwW")
         names = "\n".join(name for _, _, name in functions)
         demangled = subprocess.run(["c++filt"], input=names, check=True, capture_output=True, text=True).stdout
         self._starts = [start for start, _, _ in functions]

@@ -8,14 +8,14 @@ constexpr u64 kPercent = 8000;  // iterations
 }  // namespace
 
 // The leaves touch no stack: even with -fno-omit-frame-pointer GCC gives them no frame.
-extern "C" void checksum_page(u64 n) { work(kChecksumPage, n); }
-extern "C" void copy_page(u64 n) { work(kCopyPage, n); }
-extern "C" void search_tree(u64 n) { work(kSearchTree, n); }
+extern "C" void checksum_page(u64 n) { spin(n); }
+extern "C" void copy_page(u64 n) { spin(n); }
+extern "C" void search_tree(u64 n) { spin(n); }
 
-CALLS(page_cache_read, checksum_page)
+CALLS_LEAF(page_cache_read, checksum_page, kChecksumPage)
 CALLS(sys_read, page_cache_read)
 
-CALLS(journal_block, checksum_page)
+CALLS_LEAF(journal_block, checksum_page, kChecksumPage)
 CALLS(journal_commit, journal_block)
 CALLS(writeback_page, journal_commit)
 CALLS(page_cache_write, writeback_page)
@@ -23,12 +23,12 @@ CALLS(file_write, page_cache_write)
 CALLS(vfs_write, file_write)
 CALLS(sys_write, vfs_write)
 
-CALLS(break_cow, copy_page)
+CALLS_LEAF(break_cow, copy_page, kCopyPage)
 CALLS(anonymous_fault, break_cow)
 CALLS(handle_fault, anonymous_fault)
 CALLS(page_fault, handle_fault)
 
-CALLS(duplicate_page, copy_page)
+CALLS_LEAF(duplicate_page, copy_page, kCopyPage)
 CALLS(copy_present_page, duplicate_page)
 CALLS(copy_pte, copy_present_page)
 CALLS(copy_pmd, copy_pte)
@@ -40,11 +40,11 @@ CALLS(copy_address_space, copy_range)
 CALLS(clone_process, copy_address_space)
 CALLS(sys_fork, clone_process)
 
-CALLS(timer_insert, search_tree)
+CALLS_LEAF(timer_insert, search_tree, kSearchTree)
 CALLS(poll_wait, timer_insert)
 CALLS(sys_poll, poll_wait)
 
-CALLS(directory_index, search_tree)
+CALLS_LEAF(directory_index, search_tree, kSearchTree)
 
 // A large frame.
 extern "C" void directory_find(u64 n) {

@@ -26,8 +26,8 @@ void wait_for_device_interrupt() {
   while (!progress().device_done) pause();
 }
 
-extern "C" void parse_packet(u64 n) { work(kParsePacket, n); }
-CALLS(protocol_input, parse_packet)
+extern "C" void parse_packet(u64 n) { spin(n); }
+CALLS_LEAF(protocol_input, parse_packet, kParsePacket)
 CALLS(receive_packet, protocol_input)
 CALLS(poll_ring, receive_packet)
 

@@ -20,8 +20,8 @@ constexpr u64 kPercent = kInterruptsPercent;
 
 }  // namespace
 
-extern "C" void checksum_segment(u64 n) { work(kChecksumSegment, n); }
-CALLS(build_segment, checksum_segment)
+extern "C" void checksum_segment(u64 n) { spin(n); }
+CALLS_LEAF(build_segment, checksum_segment, kChecksumSegment)
 CALLS(queue_segment, build_segment)
 CALLS(push_pending, queue_segment)
 CALLS(stream_send, push_pending)
