@@ -1,6 +1,7 @@
 #include "engines/gdb/connection.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -74,7 +75,10 @@ Result<bool> Connection::fill(Wait wait, Clock::time_point deadline) {
     if (errno == EINTR) continue;
     if (errno != EAGAIN) return fail_errno("receive from the gdb stub");
     if (wait == Wait::kNo) return false;
-    if (Clock::now() < spin_end) continue;
+    if (Clock::now() < spin_end) {
+      ::sched_yield();
+      continue;
+    }
     RINGSIDE_ASSIGN(const bool ready, wait_for(POLLIN, deadline));
     if (!ready) return false;
   }
