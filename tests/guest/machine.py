@@ -1,6 +1,7 @@
 """A QEMU guest for a test: starts it in a folder of its own, reads its serial port, ends it by its process id."""
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +11,15 @@ import time
 from qmp import Qmp
 
 BASE = ["qemu-system-x86_64", "-accel", "tcg", "-display", "none", "-no-reboot", "-nodefaults"]
+
+
+def single_step_options():
+    """QEMU's options for one instruction a translated block, so that a stop is precise to the instruction."""
+    version = subprocess.run([BASE[0], "--version"], check=False, text=True, stdout=subprocess.PIPE).stdout
+    found = re.search(r"version (\d+)\.(\d+)", version)
+    if found and (int(found.group(1)), int(found.group(2))) >= (8, 1):
+        return ["-accel", "tcg,one-insn-per-tb=on"]
+    return ["-singlestep"]
 
 
 class GuestError(Exception):

@@ -3,11 +3,11 @@ import re
 
 # An overhead line of the table: the own share first, `12.34%` or `12.34 %`.
 _OVERHEAD = re.compile(r"^\s*(\d+\.\d+)\s?%")
-_STATISTIC = re.compile(r"^[\s#]*([a-z][a-z0-9 _-]*?)\s*:\s*([\d,]+)\b", re.IGNORECASE)
+_STATISTIC = re.compile(r"^[\s#]*([a-z][a-z0-9 _-]*?)(?:\s*:\s*|\s{2,})([\d,]+)\b(?![.\d])", re.IGNORECASE)
 
 
 def statistics(report):
-    """The `name: number` lines of a report, names in lower case; the first of a name counts."""
+    """The `name: number` and `name  number` lines of a report, names in lower case; the first of a name counts."""
     found = {}
     for line in report.splitlines():
         match = _STATISTIC.match(line)
@@ -32,7 +32,7 @@ def check(report, stacks):
 def _check_due(numbers, samples):
     """What was due is what became of it, where the report tells all of it."""
     parts = [numbers.get(name) for name in ("idle", "skipped", "failed", "lost")]
-    due = numbers.get("due")
+    due = numbers.get("vcpu ticks due", numbers.get("due"))
     if due is None or samples is None or None in parts or due == samples + sum(parts):
         return []
     return [f"{due} samples were due, but {samples} taken and {sum(parts)} not taken make {samples + sum(parts)}"]

@@ -25,6 +25,8 @@ def record(options, folder, deadline):
     qemu = machine.BASE + ["-smp", str(options.cpus), "-m", "256", "-serial", "stdio",
                            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel),
                            "-append", f"workload={options.workload} seconds=0"]
+    if options.single_step:
+        qemu += machine.single_step_options()
     how = ["--samples", str(options.busy + options.busy // 50), "--interval", f"{options.interval:g}",
            "--after", "ringside-demo: ready", *options.record_option]
     return launched.record(options.ringside, how, qemu, folder, deadline)
@@ -57,6 +59,8 @@ def parse_options():
     parser.add_argument("--busy", type=int, default=10000, help="busy samples wanted (default 10000)")
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
     parser.add_argument("--interval", type=float, default=1.0, help="milliseconds between samples (default 1)")
+    parser.add_argument("--single-step", action="store_true",
+                        help="one instruction a translated block: stops do not skid to the next block")
     parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the folded profile and the report in this folder")
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
