@@ -201,27 +201,6 @@ std::optional<Section> ElfFile::section(std::string_view name) const {
   return std::nullopt;
 }
 
-Bytes ElfFile::decompressed(std::size_t index) const {
-  // The largest real one is a kernel's .debug_info, 400 MB.
-  constexpr std::uint64_t kMaxSize = std::uint64_t{4} << 30;
-  const std::lock_guard lock(mutex_);
-  Elf_Scn* section = elf_getscn(elf_, index);
-  if (section == nullptr) return {};
-  GElf_Shdr header;
-  if (gelf_getshdr(section, &header) == nullptr) return {};
-  if ((header.sh_flags & SHF_COMPRESSED) != 0) {
-    GElf_Chdr compression;
-    if (gelf_getchdr(section, &compression) == nullptr || compression.ch_size > kMaxSize) return {};
-    if (elf_compress(section, 0, 0) < 0) return {};
-  } else if (sections_[index].name.starts_with(".zdebug_")) {
-    // Fails for a section that a call before has decompressed: then its data is ready.
-    (void)elf_compress_gnu(section, 0, 0);
-  }
-  const Elf_Data* data = elf_rawdata(section, nullptr);
-  if (data == nullptr || data->d_buf == nullptr) return {};
-  return {static_cast<const std::byte*>(data->d_buf), data->d_size};
-}
-
 Bytes ElfFile::bytes_at(ImageAddr address, std::size_t size) const {
   for (const Segment& segment : segments_) {
     const std::uint64_t offset = address - segment.address;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -141,8 +142,9 @@ class ElfFile {
   std::vector<SectionHeader> sections_;
   std::vector<Note> notes_;
 
-  mutable std::mutex mutex_;  // libelf's handle is not safe for threads
-  ::Elf* elf_ = nullptr;
+  ::Elf* elf_ = nullptr;  // while the headers are read
+  mutable std::mutex mutex_;
+  mutable std::map<std::size_t, std::vector<std::byte>> decompressed_;  // by section number
   mutable std::once_flag symbols_once_;
   mutable std::vector<FunctionSymbol> symbols_;
 };

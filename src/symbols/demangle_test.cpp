@@ -25,7 +25,7 @@ TEST(Demangle, RustLegacyLosesItsHash) {
   EXPECT_EQ(full("_ZN4core3fmt5write17h0123456789abcdefE"), "core::fmt::write");
   EXPECT_EQ(full("_ZN4core3fmt5write17h0123456789abcdefE.llvm.1234"),
             "core::fmt::write [clone .llvm.1234]");
-  EXPECT_EQ(brief("_ZN71_$LT$kernel..task..Task$u20$as$u20$core..ops..drop..Drop$GT$4drop17h"
+  EXPECT_EQ(brief("_ZN60_$LT$kernel..task..Task$u20$as$u20$core..ops..drop..Drop$GT$4drop17h"
                   "0123456789abcdefE"),
             "kernel::task::Task::drop");
 }
