@@ -154,7 +154,7 @@ std::string FakeStub::registers_of(const Vcpu& vcpu) const {
   }
   std::string all = hex_of(7, 8);
   for (int i = 1; i < 16; ++i) all += i == 7 ? hex_of(vcpu.rsp, 8) : "xxxxxxxxxxxxxxxx";
-  return all + hex_of(vcpu.rip, 8) + hex_of(2, 4) + hex_of(cs, 4) + hex_of(0, 20);
+  return all + hex_of(vcpu.rip, 8) + hex_of(2, 4) + hex_of(cs, 4) + std::string(40, '0');
 }
 
 std::string FakeStub::read_memory(std::string_view range, bool binary) const {
