@@ -89,6 +89,9 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     if (pc.value == 0 || images_.find_code(pc - 1) != nullptr) return step;
     // Not a return address: hardware may have entered here, in code that never returns.
     if (const auto found = by_looks(state, memory)) return *found;
+    // The first function of a thread has neither a caller nor, while it has not called anything, a
+    // return address to say so.
+    if (no_frame_below) return Stop{StopReason::kEndOfStack, state.pc()};
     return step;
   }
   if (no_frame_below && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
