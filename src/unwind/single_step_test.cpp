@@ -23,7 +23,6 @@ using namespace wire::x86_64;
 
 constexpr std::uint64_t kKernelCs = 0x10;
 constexpr std::uint64_t kKernelSs = 0x18;
-constexpr std::uint64_t kMaxStackBytes = 60 * 1024;
 constexpr std::size_t kMaxSteps = 400'000;
 
 struct TrueFrame {
