@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -17,7 +18,9 @@ constexpr const char* kHint =
     "is the guest running, and was QEMU started with -gdb (or -s) at this address?";
 
 Result<void> connect_within(int fd, const sockaddr* address, socklen_t size,
-                            std::chrono::milliseconds timeout, const std::string& name) {
+                            std::chrono::milliseconds timeout, const std::string& name,
+                            const BeforeConnect& before_connect) {
+  if (before_connect) RINGSIDE_TRY(before_connect(fd));
   const int flags = ::fcntl(fd, F_GETFL);
   ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
   int error = 0;
@@ -40,21 +43,26 @@ Result<void> connect_within(int fd, const sockaddr* address, socklen_t size,
   return fail(code, "cannot connect to {}: {}; {}", name, std::strerror(error), kHint);
 }
 
-Result<UniqueFd> connect_unix(const SocketAddress& address, std::chrono::milliseconds timeout) {
+Result<UniqueFd> connect_unix(const SocketAddress& address, std::chrono::milliseconds timeout,
+                              const BeforeConnect& before_connect) {
   sockaddr_un name{};
   name.sun_family = AF_UNIX;
   if (address.path.size() >= sizeof(name.sun_path))
     return fail(ErrorCode::kUsage, "socket path {} is longer than the {} bytes a Unix socket takes",
                 address.path, sizeof(name.sun_path) - 1);
   address.path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  if (::access(name.sun_path, F_OK) != 0)
+    return fail(ErrorCode::kNotFound, "cannot connect to {}: {}; {}", address.path,
+                std::strerror(errno), kHint);
   UniqueFd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.valid()) return fail_errno("socket");
   RINGSIDE_TRY(connect_within(fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name),
-                              timeout, address.path));
+                              timeout, address.path, before_connect));
   return fd;
 }
 
-Result<UniqueFd> connect_tcp(const SocketAddress& address, std::chrono::milliseconds timeout) {
+Result<UniqueFd> connect_tcp(const SocketAddress& address, std::chrono::milliseconds timeout,
+                             const BeforeConnect& before_connect) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -67,8 +75,8 @@ Result<UniqueFd> connect_tcp(const SocketAddress& address, std::chrono::millisec
   for (const addrinfo* entry = found; entry != nullptr; entry = entry->ai_next) {
     UniqueFd fd(::socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!fd.valid()) continue;
-    auto connected =
-        connect_within(fd.get(), entry->ai_addr, entry->ai_addrlen, timeout, address.to_string());
+    auto connected = connect_within(fd.get(), entry->ai_addr, entry->ai_addrlen, timeout,
+                                    address.to_string(), before_connect);
     if (!connected) {
       last = tl::unexpected<Error>(std::move(connected).error());
       continue;
@@ -103,8 +111,10 @@ Result<SocketAddress> SocketAddress::parse(const std::string& text) {
 
 std::string SocketAddress::to_string() const { return path.empty() ? host + ":" + port : path; }
 
-Result<UniqueFd> connect_to(const SocketAddress& address, std::chrono::milliseconds timeout) {
-  return address.path.empty() ? connect_tcp(address, timeout) : connect_unix(address, timeout);
+Result<UniqueFd> connect_to(const SocketAddress& address, std::chrono::milliseconds timeout,
+                            const BeforeConnect& before_connect) {
+  return address.path.empty() ? connect_tcp(address, timeout, before_connect)
+                              : connect_unix(address, timeout, before_connect);
 }
 
 }  // namespace ringside

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "base/fd.h"
@@ -20,8 +21,13 @@ struct SocketAddress {
   [[nodiscard]] std::string to_string() const;
 };
 
-// A connected stream socket, blocking, TCP_NODELAY where that applies. Errors say what to check.
+// Sees a socket just before it is connected; with a name that has several addresses, each one's.
+using BeforeConnect = std::function<Result<void>(int socket)>;
+
+// A connected stream socket, blocking, TCP_NODELAY where that applies. Errors say what to check;
+// kNotFound: nothing listens there.
 [[nodiscard]] Result<UniqueFd> connect_to(const SocketAddress& address,
-                                          std::chrono::milliseconds timeout);
+                                          std::chrono::milliseconds timeout,
+                                          const BeforeConnect& before_connect = {});
 
 }  // namespace ringside

@@ -14,8 +14,6 @@
 namespace ringside::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kConnectTimeout{2000};
-
 void rest() {
   const timespec pause{0, 5'000'000};
   ::nanosleep(&pause, nullptr);
@@ -71,16 +69,16 @@ Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command, bool
 }
 
 Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
+                                                    std::optional<bool> guest_was_running,
                                                     const std::function<bool()>& wait_while) {
+  engines::gdb::Options options;
+  options.guest_was_running = guest_was_running;
   RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
   while (true) {
-    auto socket = connect_to(parsed, kConnectTimeout);
-    if (socket) {
-      RINGSIDE_ASSIGN(auto engine, engines::gdb::GdbEngine::attach(std::move(*socket), {}));
-      return std::unique_ptr<engines::Engine>(std::move(engine));
-    }
-    if (socket.error().code != ErrorCode::kNotFound || !wait_while())
-      return tl::unexpected<Error>(socket.error());
+    auto engine = engines::gdb::GdbEngine::connect(parsed, options);
+    if (engine) return std::unique_ptr<engines::Engine>(std::move(*engine));
+    if (engine.error().code != ErrorCode::kNotFound || !wait_while())
+      return tl::unexpected<Error>(engine.error());
     rest();
   }
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -31,9 +30,11 @@ struct LaunchedGuest {
                                                  const std::function<bool()>& stop);
 
 // Connects to a gdb stub. Tries again for as long as `wait_while()` is true and nothing listens
-// there yet.
+// there yet. `guest_was_running` is what is known of the guest before the connection, which stops
+// it.
 [[nodiscard]] Result<std::unique_ptr<engines::Engine>> attach_gdb(
-    const std::string& address, const std::function<bool()>& wait_while);
+    const std::string& address, std::optional<bool> guest_was_running,
+    const std::function<bool()>& wait_while);
 
 // The kernel's image, in `images`, null if there is no file. `notice` is what the user should know.
 [[nodiscard]] Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& given,

@@ -38,7 +38,7 @@ TEST(SamplingFlags, LoadBiasIsHexadecimalAndMayBeNegative) {
   flags.load_bias = "0x2d200000";
   EXPECT_EQ(flags.load_bias_value(), 0x2d200000u);
   flags.load_bias = "-1000";
-  EXPECT_EQ(flags.load_bias_value(), 0u - 0x1000u);
+  EXPECT_EQ(flags.load_bias_value(), 0 - std::uint64_t{0x1000});
   flags.load_bias = "0xzz";
   EXPECT_EQ(flags.load_bias_value().error().code, ErrorCode::kUsage);
 }

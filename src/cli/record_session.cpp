@@ -188,14 +188,14 @@ class Session {
     const auto stop = [] { return Signals::terminated(); };
     if (request_.command.empty()) {
       address_ = flags.gdb;
-      RINGSIDE_ASSIGN(engine_, attach_gdb(address_, [] { return false; }));
+      RINGSIDE_ASSIGN(engine_, attach_gdb(address_, std::nullopt, [] { return false; }));
       return {};
     }
     const bool wants_serial = !flags.after.empty() || !flags.until.empty();
     RINGSIDE_ASSIGN(auto guest, launch_guest(request_.command, wants_serial, stop));
     guest_.emplace(std::move(guest));
     address_ = guest_->info.gdb_address;
-    auto engine = attach_gdb(address_, [this] {
+    auto engine = attach_gdb(address_, !guest_->info.waits_for_continue, [this] {
       return !Signals::terminated() && (guest_->info.daemonizes || !guest_->child.poll());
     });
     if (!engine) {

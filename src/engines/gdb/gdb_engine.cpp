@@ -12,11 +12,30 @@ GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::strin
       qemu_version_(std::move(qemu_version)),
       hold_(hold_point_from_environment()) {}
 
+Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& address,
+                                                      const Options& options) {
+  std::unique_ptr<Guardian> guardian;
+  const auto guard = [&](int socket) -> Result<void> {
+    if (options.guardian) {
+      RINGSIDE_ASSIGN(guardian, Guardian::start(socket));
+    }
+    return {};
+  };
+  RINGSIDE_ASSIGN(auto socket, connect_to(address, options.timeout, guard));
+  return attach(std::move(socket), std::move(guardian), options);
+}
+
 Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket, const Options& options) {
   std::unique_ptr<Guardian> guardian;
   if (options.guardian) {
     RINGSIDE_ASSIGN(guardian, Guardian::start(socket.get()));
   }
+  return attach(std::move(socket), std::move(guardian), options);
+}
+
+Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
+                                                     std::unique_ptr<Guardian> guardian,
+                                                     const Options& options) {
   Connection connection(std::move(socket));
   RINGSIDE_ASSIGN(Greeting greeting, shake_hands(connection, guardian.get(),
                                                  options.guest_was_running, options.timeout));

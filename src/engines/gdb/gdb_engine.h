@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/fd.h"
+#include "base/socket.h"
 #include "engines/engine.h"
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory_reads.h"
@@ -29,10 +30,14 @@ struct Options {
 // then costs a round trip for each request. One thread uses it.
 class GdbEngine final : public Engine {
  public:
-  // `socket` is a connected stream socket; it must be new, because the guest's state before the
-  // connection is read from the first bytes that come. Call it before threads are made: it forks.
-  // Afterwards the guest runs, except where its user had paused it. Errors: kProtocol and kTimeout
-  // for what is not a gdb stub, kClosed, kUnsupported for other architectures than x86_64.
+  // Connects to a stub. Call it before threads are made: it forks. The guardian is there before the
+  // connection, because connecting already stops the guest. Afterwards the guest runs, except where
+  // its user had paused it. Errors: kNotFound where nothing listens, kProtocol and kTimeout for
+  // what is not a gdb stub, kClosed, kUnsupported for other architectures than x86_64.
+  [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> connect(const SocketAddress& address,
+                                                                  const Options& options = {});
+  // The same with a stream socket that is connected already. It must be new, because the guest's
+  // state before the connection is read from the first bytes that come.
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> attach(UniqueFd socket,
                                                                  const Options& options = {});
   // Detaches; the guest runs, except where its user has paused it.
@@ -51,6 +56,9 @@ class GdbEngine final : public Engine {
   [[nodiscard]] pid_t guardian_pid() const { return stub_->guardian_pid(); }
 
  private:
+  [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> attach(UniqueFd socket,
+                                                                 std::unique_ptr<Guardian> guardian,
+                                                                 const Options& options);
   GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version);
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
