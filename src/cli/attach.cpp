@@ -70,9 +70,11 @@ Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command, bool
 
 Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
                                                     std::optional<bool> guest_was_running,
+                                                    pid_t stub_thread,
                                                     const std::function<bool()>& wait_while) {
   engines::gdb::Options options;
   options.guest_was_running = guest_was_running;
+  options.stub_thread = stub_thread;
   RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
   while (true) {
     auto engine = engines::gdb::GdbEngine::connect(parsed, options);

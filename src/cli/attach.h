@@ -30,10 +30,10 @@ struct LaunchedGuest {
                                                  const std::function<bool()>& stop);
 
 // Connects to a gdb stub. Tries again for as long as `wait_while()` is true and nothing listens
-// there yet. `guest_was_running` is what is known of the guest before the connection, which stops
-// it.
+// there yet. Of the guest may be known whether it runs (connecting stops it), and its QEMU's
+// process id, else 0.
 [[nodiscard]] Result<std::unique_ptr<engines::Engine>> attach_gdb(
-    const std::string& address, std::optional<bool> guest_was_running,
+    const std::string& address, std::optional<bool> guest_was_running, pid_t stub_thread,
     const std::function<bool()>& wait_while);
 
 // The kernel's image, in `images`, null if there is no file. `notice` is what the user should know.

@@ -188,16 +188,18 @@ class Session {
     const auto stop = [] { return Signals::terminated(); };
     if (request_.command.empty()) {
       address_ = flags.gdb;
-      RINGSIDE_ASSIGN(engine_, attach_gdb(address_, std::nullopt, [] { return false; }));
+      RINGSIDE_ASSIGN(engine_, attach_gdb(address_, std::nullopt, 0, [] { return false; }));
       return {};
     }
     const bool wants_serial = !flags.after.empty() || !flags.until.empty();
     RINGSIDE_ASSIGN(auto guest, launch_guest(request_.command, wants_serial, stop));
     guest_.emplace(std::move(guest));
     address_ = guest_->info.gdb_address;
-    auto engine = attach_gdb(address_, !guest_->info.waits_for_continue, [this] {
-      return !Signals::terminated() && (guest_->info.daemonizes || !guest_->child.poll());
-    });
+    auto engine = attach_gdb(address_, !guest_->info.waits_for_continue,
+                             guest_->info.daemonizes ? 0 : guest_->info.pid, [this] {
+                               return !Signals::terminated() &&
+                                      (guest_->info.daemonizes || !guest_->child.poll());
+                             });
     if (!engine) {
       if (const auto ended = guest_->child.poll(); ended && !guest_->info.daemonizes)
         return fail(ErrorCode::kClosed, "QEMU ended ({}) before it could be sampled",

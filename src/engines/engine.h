@@ -28,7 +28,7 @@ struct TickPlan {
 
 struct Tick {
   std::vector<wire::Capture> captures;  // one per vCPU, in order
-  std::uint64_t pause_ns = 0;           // from asking the guest to stop until it was told to go on
+  std::uint64_t pause_ns = 0;  // from when the guest had stopped until it was told to go on
 };
 
 // Reads one vCPU's memory while the guest stands still. Returns how many bytes from the start could

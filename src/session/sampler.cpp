@@ -8,6 +8,7 @@
 #include <ctime>
 
 #include "base/clock.h"
+#include "base/scheduling.h"
 #include "session/sample_clock.h"
 
 namespace ringside::session {
@@ -60,6 +61,7 @@ void Sampler::sleep_until(std::uint64_t time_ns) const {
 void Sampler::run() {
   // The kernel's default slack of 50 µs would be a quarter of the shortest interval.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  if (host_is_crowded(engine_->vcpu_count())) (void)schedule_first(0);
   sleep_until(monotonic_ns() + options_.delay_ns);
   const std::uint64_t start = monotonic_ns();
   outcome_.first_tick_ns = start;

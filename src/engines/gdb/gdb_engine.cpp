@@ -1,9 +1,23 @@
 #include "engines/gdb/gdb_engine.h"
 
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include "engines/gdb/handshake.h"
 #include "engines/gdb/sampler.h"
 
 namespace ringside::engines::gdb {
+namespace {
+
+// The process that listens on the Unix socket we are connected to; 0 for a TCP socket.
+pid_t listener_of(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return 0;
+  return peer.pid == ::getpid() ? 0 : peer.pid;
+}
+
+}  // namespace
 
 GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version)
     : stub_(std::move(stub)),
@@ -36,6 +50,7 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket, const Opti
 Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
                                                      std::unique_ptr<Guardian> guardian,
                                                      const Options& options) {
+  const pid_t stub_thread = options.stub_thread ? options.stub_thread : listener_of(socket.get());
   Connection connection(std::move(socket));
   RINGSIDE_ASSIGN(Greeting greeting, shake_hands(connection, guardian.get(),
                                                  options.guest_was_running, options.timeout));
@@ -45,8 +60,25 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
   // On an error the stub's destructor lets the guest run again.
   RINGSIDE_ASSIGN(Inventory inventory, take_inventory(*stub, greeting.describes_registers));
   if (greeting.guest_was_running) RINGSIDE_TRY(stub->resume());
-  return std::unique_ptr<GdbEngine>(
+  std::unique_ptr<GdbEngine> engine(
       new GdbEngine(std::move(stub), std::move(inventory), std::move(greeting.qemu_version)));
+  if (engine->stub_->traits().qemu) engine->schedule_stub_first(stub_thread);
+  return engine;
+}
+
+GdbEngine::~GdbEngine() {
+  if (!scheduling_before_) return;
+  restore_scheduling(*scheduling_before_);
+  stub_->restore_on_death(std::nullopt);
+}
+
+// With all processors busy running vCPUs, the main loop would get one only when a vCPU's time slice
+// ends, some milliseconds after it was asked to stop the guest; and it would then run the guest's
+// timers that came due meanwhile, so that samples would pile up in interrupt handlers.
+void GdbEngine::schedule_stub_first(pid_t thread) {
+  if (thread <= 0 || !host_is_crowded(inventory_.threads.size())) return;
+  scheduling_before_ = schedule_first(thread);
+  stub_->restore_on_death(scheduling_before_);
 }
 
 Result<bool> GdbEngine::guest_is_running() {
@@ -64,18 +96,13 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(stub_->notice_stops());
   if (stub_->stopped_by() == Stub::Owner::kUser) return Tick{};
   const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
-  // Only QEMU's stub is known to keep the choice over a resume and a stop.
-  if (!stub_->traits().qemu) selected_.reset();
-  auto result = Sampler(*stub_, inventory_, reads_, selected_).run(plan, hold);
-  if (!result) selected_.reset();
-  return result;
+  return Sampler(*stub_, inventory_, reads_).run(plan, hold);
 }
 
 Result<void> GdbEngine::with_memory(const std::function<Result<void>(const ReadMemory&)>& read) {
   Batch batch;
   batch.add("qAttached");
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
-  selected_.reset();
   auto result = read([this](VcpuId vcpu, GuestVirt address, std::span<std::byte> destination) {
     return read_memory(vcpu, address, destination);
   });

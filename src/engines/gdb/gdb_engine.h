@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/fd.h"
+#include "base/scheduling.h"
 #include "base/socket.h"
 #include "engines/engine.h"
 #include "engines/gdb/inventory.h"
@@ -22,6 +23,10 @@ struct Options {
   // Whether the guest ran before the socket was connected, where the caller knows it (from QMP).
   // QEMU from 8.1 on does not tell.
   std::optional<bool> guest_was_running;
+  // The thread that serves the stub (QEMU's main loop: its process id); 0: whoever listens on a
+  // Unix socket. Where the vCPUs leave no processor free it is scheduled before them, if that is
+  // allowed.
+  pid_t stub_thread = 0;
   // A process that lets the guest run again if this one is killed. Without: for tests.
   bool guardian = true;
 };
@@ -41,7 +46,7 @@ class GdbEngine final : public Engine {
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> attach(UniqueFd socket,
                                                                  const Options& options = {});
   // Detaches; the guest runs, except where its user has paused it.
-  ~GdbEngine() override = default;
+  ~GdbEngine() override;
 
   [[nodiscard]] Arch arch() const override { return inventory_.layout.arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return inventory_.threads.size(); }
@@ -60,6 +65,7 @@ class GdbEngine final : public Engine {
                                                                  std::unique_ptr<Guardian> guardian,
                                                                  const Options& options);
   GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version);
+  void schedule_stub_first(pid_t thread);
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
 
@@ -67,7 +73,7 @@ class GdbEngine final : public Engine {
   Inventory inventory_;
   MemoryReads reads_;
   std::string qemu_version_;
-  std::optional<VcpuId> selected_;  // by the last Hg; unknown after an error
+  std::optional<Scheduling> scheduling_before_;  // of the stub's thread
   HoldPoint hold_;
   std::uint64_t ticks_ = 0;
 };

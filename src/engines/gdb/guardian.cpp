@@ -21,6 +21,8 @@ struct Guardian::Shared {
   std::atomic<int> state;
   std::atomic<std::size_t> farewell_size;
   char farewell[32];
+  std::atomic<bool> restores_scheduling;
+  Scheduling scheduling;
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -110,6 +112,7 @@ void Guardian::watch(Shared* shared, int socket, int link) {
   } while (got < 0 && errno == EINTR);
   if (got == 0 && must_resume(static_cast<GuestState>(shared->state.load()), 4))
     say_farewell(4, shared->farewell, shared->farewell_size.load());
+  if (got == 0 && shared->restores_scheduling) restore_scheduling(shared->scheduling);
   ::_exit(0);
 }
 
@@ -156,6 +159,13 @@ Guardian::~Guardian() {
 void Guardian::set_state(GuestState state) { shared_->state.store(static_cast<int>(state)); }
 
 GuestState Guardian::state() const { return static_cast<GuestState>(shared_->state.load()); }
+
+void Guardian::restore_on_death(const std::optional<Scheduling>& before) {
+  shared_->restores_scheduling = false;
+  if (!before) return;
+  shared_->scheduling = *before;
+  shared_->restores_scheduling = true;
+}
 
 void Guardian::set_farewell(std::string_view bytes) {
   // Empty in between, so that the guardian never sends half of two.

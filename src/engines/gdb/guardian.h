@@ -3,10 +3,12 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include "base/fd.h"
 #include "base/result.h"
+#include "base/scheduling.h"
 
 namespace ringside::engines::gdb {
 
@@ -43,6 +45,8 @@ class Guardian {
   [[nodiscard]] GuestState state() const;
   // The bytes that interrupt the guest and detach; the default is QEMU's.
   void set_farewell(std::string_view bytes);
+  // How the stub's thread was scheduled before ringside changed it.
+  void restore_on_death(const std::optional<Scheduling>& before);
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:

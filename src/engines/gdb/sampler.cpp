@@ -190,7 +190,7 @@ Result<Tick> Sampler::run(const TickPlan& plan, HoldPoint hold) {
     if (!stopped.ours) return Tick{};
     take_registers(stopped.replies, plan);
     RINGSIDE_TRY(run_waves());
-    const std::uint64_t pause = monotonic_ns() - stopped.asked_ns;
+    const std::uint64_t pause = monotonic_ns() - stopped.stopped_ns;
     for (Vcpu& vcpu : vcpus_) {
       vcpu.capture.host_time_ns = stopped.stopped_ns;
       vcpu.capture.pause_ns = pause;

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,10 @@ class Stub {
   Stub& operator=(const Stub&) = delete;
 
   [[nodiscard]] const StubTraits& traits() const { return traits_; }
+  // What the guardian also undoes if ringside dies.
+  void restore_on_death(const std::optional<Scheduling>& before) {
+    if (guardian_) guardian_->restore_on_death(before);
+  }
   [[nodiscard]] pid_t guardian_pid() const { return guardian_ ? guardian_->pid() : 0; }
 
   enum class Owner { kNobody, kUs, kUser };  // who has stopped the guest

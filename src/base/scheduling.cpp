@@ -1,0 +1,30 @@
+#include "base/scheduling.h"
+
+#include <sched.h>
+
+namespace ringside {
+
+bool host_is_crowded(std::size_t vcpus) {
+  cpu_set_t mine;
+  if (::sched_getaffinity(0, sizeof(mine), &mine) != 0) return false;
+  return vcpus + 2 > static_cast<std::size_t>(CPU_COUNT(&mine));
+}
+
+std::optional<Scheduling> schedule_first(pid_t thread) {
+  sched_param before{};
+  const int policy = ::sched_getscheduler(thread);
+  if (policy != SCHED_OTHER || ::sched_getparam(thread, &before) != 0) return std::nullopt;
+  sched_param first{};
+  first.sched_priority = ::sched_get_priority_min(SCHED_RR);
+  if (::sched_setscheduler(thread, SCHED_RR | SCHED_RESET_ON_FORK, &first) != 0)
+    return std::nullopt;
+  return Scheduling{thread, policy, before.sched_priority};
+}
+
+void restore_scheduling(const Scheduling& before) {
+  sched_param parameters{};
+  parameters.sched_priority = before.priority;
+  ::sched_setscheduler(before.thread, before.policy, &parameters);
+}
+
+}  // namespace ringside
