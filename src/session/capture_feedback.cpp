@@ -3,6 +3,23 @@
 #include <algorithm>
 
 namespace ringside::session {
+namespace {
+
+// A walk comes to know the other stack through any copy of its pointer, for instance a saved
+// register at a place that changes with every interrupt. Entry code keeps its own copy at the
+// stack's top, which does not move: the highest word above the slot with the same value.
+GuestVirt topmost_copy(const wire::Capture& capture, GuestVirt slot) {
+  const auto pointer = capture.read<std::uint64_t>(slot);
+  GuestVirt topmost = slot;
+  for (GuestVirt at = slot + 8; at - slot < wire::kMaxStackBytes; at = at + 8) {
+    const auto word = capture.read<std::uint64_t>(at);
+    if (!word) break;
+    if (word == pointer) topmost = at;
+  }
+  return topmost;
+}
+
+}  // namespace
 
 void StackBudget::walked(bool truncated) {
   if (truncated) {
@@ -17,13 +34,13 @@ void StackBudget::walked(bool truncated) {
 CaptureFeedback::CaptureFeedback(std::size_t vcpus, std::uint32_t stack_bytes, bool fixed)
     : vcpus_(vcpus, Vcpu{StackBudget(stack_bytes), StackBudget(stack_bytes), {}}), fixed_(fixed) {}
 
-void CaptureFeedback::learn(VcpuId id, PrivilegeLevel level, const Stack& stack) {
+void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
   const std::lock_guard lock(mutex_);
-  if (id.value >= vcpus_.size()) return;
-  Vcpu& vcpu = vcpus_[id.value];
+  if (capture.vcpu.value >= vcpus_.size()) return;
+  Vcpu& vcpu = vcpus_[capture.vcpu.value];
   if (stack.missing_link) {
     // Bytes would not have helped: it was another stack.
-    const GuestVirt slot = stack.missing_link->slot;
+    const GuestVirt slot = topmost_copy(capture, stack.missing_link->slot);
     if (vcpu.links.size() < kMaxLinks &&
         std::find(vcpu.links.begin(), vcpu.links.end(), slot) == vcpu.links.end()) {
       vcpu.links.push_back(slot);
@@ -32,7 +49,7 @@ void CaptureFeedback::learn(VcpuId id, PrivilegeLevel level, const Stack& stack)
     return;
   }
   if (fixed_) return;
-  StackBudget& budget = level == PrivilegeLevel::kUser ? vcpu.user : vcpu.kernel;
+  StackBudget& budget = capture.level == PrivilegeLevel::kUser ? vcpu.user : vcpu.kernel;
   budget.walked(stack.stop == StopReason::kTruncated);
 }
 

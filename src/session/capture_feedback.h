@@ -7,6 +7,7 @@
 
 #include "base/stack.h"
 #include "base/types.h"
+#include "wire/capture.h"
 #include "wire/recipe.h"
 
 namespace ringside::session {
@@ -36,7 +37,8 @@ class CaptureFeedback {
   // `fixed` switches the adapting of sizes off.
   CaptureFeedback(std::size_t vcpus, std::uint32_t stack_bytes, bool fixed);
 
-  void learn(VcpuId vcpu, PrivilegeLevel level, const Stack& stack);
+  // `stack` is what unwinding made of `capture`.
+  void learn(const wire::Capture& capture, const Stack& stack);
 
   struct Advice {
     wire::RecipeBudget kernel;

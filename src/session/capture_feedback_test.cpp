@@ -11,6 +11,13 @@ Stack stack_with(StopReason reason) {
   return stack;
 }
 
+wire::Capture kernel_capture(std::uint16_t vcpu) {
+  wire::Capture capture;
+  capture.vcpu = VcpuId{vcpu};
+  capture.level = PrivilegeLevel::kKernel;
+  return capture;
+}
+
 TEST(StackBudget, DoublesAndDecays) {
   StackBudget budget(2048);
   for (const std::uint32_t expected : {4096u, 8192u, 16384u, 32768u, 65536u, 65536u}) {
@@ -23,7 +30,7 @@ TEST(StackBudget, DoublesAndDecays) {
 
 TEST(CaptureFeedback, KeepsVcpusAndModesApart) {
   CaptureFeedback feedback(2, 2048, false);
-  feedback.learn(VcpuId{1}, PrivilegeLevel::kKernel, stack_with(StopReason::kTruncated));
+  feedback.learn(kernel_capture(1), stack_with(StopReason::kTruncated));
   EXPECT_EQ(feedback.advice(VcpuId{1}).kernel.stack_bytes[0], 4096u);
   EXPECT_EQ(feedback.advice(VcpuId{1}).user.stack_bytes[0], 2048u);
   EXPECT_EQ(feedback.advice(VcpuId{0}).kernel.stack_bytes[0], 2048u);
@@ -31,7 +38,7 @@ TEST(CaptureFeedback, KeepsVcpusAndModesApart) {
 
 TEST(CaptureFeedback, FixedSizesStay) {
   CaptureFeedback feedback(1, 512, true);
-  feedback.learn(VcpuId{0}, PrivilegeLevel::kKernel, stack_with(StopReason::kTruncated));
+  feedback.learn(kernel_capture(0), stack_with(StopReason::kTruncated));
   EXPECT_EQ(feedback.advice(VcpuId{0}).kernel.stack_bytes[0], 512u);
 }
 
@@ -39,13 +46,30 @@ TEST(CaptureFeedback, ALinkIsLearntOnceAndDoesNotDoubleTheBytes) {
   CaptureFeedback feedback(1, 2048, false);
   Stack stack = stack_with(StopReason::kTruncated);
   stack.missing_link = StackLink{GuestVirt{0x8000}, GuestVirt{0x1234}};
-  feedback.learn(VcpuId{0}, PrivilegeLevel::kKernel, stack);
-  feedback.learn(VcpuId{0}, PrivilegeLevel::kKernel, stack);
+  feedback.learn(kernel_capture(0), stack);
+  feedback.learn(kernel_capture(0), stack);
   EXPECT_EQ(feedback.link_generation(), 1u);
   const auto advice = feedback.advice(VcpuId{0});
   ASSERT_EQ(advice.links.size(), 1u);
   EXPECT_EQ(advice.links[0], GuestVirt{0x8000});
   EXPECT_EQ(advice.kernel.stack_bytes[0], 2048u);
+}
+
+TEST(CaptureFeedback, LearnsTheCopyAtTheTopOfTheStack) {
+  CaptureFeedback feedback(1, 2048, false);
+  wire::Capture capture = kernel_capture(0);
+  // From 0x7fc0 up: a saved register with the other stack's pointer, something else, entry code's
+  // own copy.
+  const std::uint64_t words[] = {0, 0x5500, 0x1234, 0, 0x5500, 0x77};
+  capture.bytes.resize(sizeof(words));
+  std::memcpy(capture.bytes.data(), words, sizeof(words));
+  capture.pieces.push_back(
+      {GuestVirt{0x7fc0}, wire::PieceKind::kCurrentStack, sizeof(words), 0, sizeof(words)});
+  Stack stack = stack_with(StopReason::kTruncated);
+  stack.missing_link = StackLink{GuestVirt{0x7fc8}, GuestVirt{0x55a0}};
+  feedback.learn(capture, stack);
+  ASSERT_EQ(feedback.advice(VcpuId{0}).links.size(), 1u);
+  EXPECT_EQ(feedback.advice(VcpuId{0}).links[0], GuestVirt{0x7fe0});
 }
 
 }  // namespace

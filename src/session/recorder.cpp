@@ -144,7 +144,7 @@ Result<void> Recorder::handle(const engines::Tick& tick) {
       unwinder_.set_kernel_seen(true);
     }
     const Stack stack = unwinder_.unwind(capture);
-    feedback_.learn(capture.vcpu, capture.level, stack);
+    feedback_.learn(capture, stack);
     ++samples_;
     if (capture.level == PrivilegeLevel::kKernel) ++kernel_samples_;
     stack_bytes_ += capture.bytes.size();
