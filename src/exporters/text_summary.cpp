@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <string>
 
 #include "exporters/text_report.h"
@@ -77,6 +78,23 @@ Result<void> write_unwinding(const Summary& summary, Sink& sink) {
               format_percent(summary.unknown_frames, summary.all_frames));
 }
 
+// The writer's own counters; a name that ends in " ns" is a duration.
+Result<void> write_counters(const Profile& profile, const Summary& summary, Sink& sink) {
+  if (!profile.recorded) return {};
+  for (const auto& [name, value] : profile.recorded->counters) {
+    if (value == 0) continue;
+    if (name == recording::kStackBytesCounter) {
+      RINGSIDE_TRY(line(sink, name, "{:>10}  a sample",
+                        format_count(value / std::max<std::uint64_t>(summary.sampled, 1))));
+    } else if (name.ends_with(" ns")) {
+      RINGSIDE_TRY(line(sink, name.substr(0, name.size() - 3), "{:>10}", format_duration(value)));
+    } else {
+      RINGSIDE_TRY(line(sink, name, "{:>10}", format_count(value)));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> write_header(const Profile& profile, Sink& sink) {
@@ -100,6 +118,14 @@ Result<void> write_header(const Profile& profile, Sink& sink) {
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
   add("missing", profile.damage);
   for (const std::string& warning : profile.warnings) add("warning", profile::spell(warning));
+  StringSink summary;
+  RINGSIDE_TRY(write_summary(profile, summary));
+  const std::string& lines = summary.text();
+  for (std::size_t begin = 0; begin < lines.size();) {
+    const std::size_t end = std::min(lines.find('\n', begin), lines.size());
+    text += "# " + lines.substr(begin, end - begin) + "\n";
+    begin = end + 1;
+  }
   return sink.write(text + "# ========\n#\n");
 }
 
@@ -115,7 +141,8 @@ Result<void> write_summary(const Profile& profile, Sink& sink) {
                     format_percent(summary.pause_total_ns, summary.duration_ns),
                     format_duration(summary.duration_ns)));
   RINGSIDE_TRY(write_unwinding(summary, sink));
-  return line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns));
+  RINGSIDE_TRY(line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns)));
+  return write_counters(profile, summary, sink);
 }
 
 Result<void> write_top_stacks(const Profile& profile, std::size_t count, Sink& sink) {

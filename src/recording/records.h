@@ -153,6 +153,9 @@ struct ThreadName {
   bool operator==(const ThreadName&) const = default;
 };
 
+// Statistics::counters: bytes of stack that were copied, all samples together.
+inline constexpr const char* kStackBytesCounter = "stack bytes copied";
+
 // What cannot be seen in the samples. A "vCPU tick" is one tick of one vCPU: a tick of a guest with
 // four vCPUs is four of them. due = sampled + idle + skipped + failed + lost.
 struct Statistics {

@@ -160,12 +160,12 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
   statistics.late = outcome.late_ticks;
   statistics.duration_ns = outcome.last_tick_ns - outcome.first_tick_ns;
   statistics.counters = {
-      {"lost because unwinding could not keep up", outcome.queue_full},
-      {"times the guest did not stop within 2 s", outcome.retries},
-      {"ns the guest's user had stopped it", outcome.user_pause_ns},
-      {"ns paused to read guest memory", watch_.paused_ns()},
-      {"pauses to read guest memory", watch_.pauses()},
-      {"stack bytes copied", stack_bytes_},
+      {"lost, too slow", outcome.queue_full},
+      {"stops that timed out", outcome.retries},
+      {"paused by its user ns", outcome.user_pause_ns},
+      {"memory read pauses ns", watch_.paused_ns()},
+      {"memory reads", watch_.pauses()},
+      {recording::kStackBytesCounter, stack_bytes_},
   };
   return statistics;
 }

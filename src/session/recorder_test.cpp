@@ -136,7 +136,7 @@ TEST_F(RecorderTest, WhileItsUserPausesTheGuestNothingIsDue) {
   EXPECT_FALSE(result.error);
   const Reading reading = read();
   EXPECT_LT(reading.written.due, 600u);
-  EXPECT_GT(reading.written.counters.at("ns the guest's user had stopped it"), 150'000'000u);
+  EXPECT_GT(reading.written.counters.at("paused by its user ns"), 150'000'000u);
   EXPECT_EQ(reading.written.due, sum(reading.seen) + reading.written.lost);
 }
 
