@@ -1,6 +1,7 @@
 #include "session/capture_feedback.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace ringside::session {
 namespace {
@@ -17,6 +18,25 @@ GuestVirt topmost_copy(const wire::Capture& capture, GuestVirt slot) {
     if (word == pointer) topmost = at;
   }
   return topmost;
+}
+
+// A walk that held the pointer in a register only cannot say where it is stored. Then it is the
+// topmost word of the current stack that points a little below the wanted address, for entry code
+// stores the stack pointer that it leaves. Nothing if the wanted address may belong to the current
+// stack itself.
+std::optional<GuestVirt> slot_below(const wire::Capture& capture, GuestVirt wanted) {
+  constexpr std::uint64_t kPage = 4096;
+  constexpr std::uint64_t kSavedRegisters = 256;
+  if (capture.pieces.empty() || capture.pieces[0].why != wire::PieceKind::kCurrentStack)
+    return std::nullopt;
+  const wire::MemoryPiece& current = capture.pieces[0];
+  if (wanted - current.address < current.size + kPage) return std::nullopt;
+  std::optional<GuestVirt> slot;
+  for (std::uint32_t offset = 0; offset + 8 <= current.size; offset += 8) {
+    const auto word = capture.read<std::uint64_t>(current.address + offset);
+    if (word && wanted.value - *word <= kSavedRegisters) slot = current.address + offset;
+  }
+  return slot;
 }
 
 }  // namespace
@@ -38,9 +58,14 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
   const std::lock_guard lock(mutex_);
   if (capture.vcpu.value >= vcpus_.size()) return;
   Vcpu& vcpu = vcpus_[capture.vcpu.value];
-  if (stack.missing_link) {
+  std::optional<GuestVirt> link;
+  if (stack.missing_link)
+    link = topmost_copy(capture, stack.missing_link->slot);
+  else if (stack.stop == StopReason::kTruncated || stack.stop == StopReason::kUnreadable)
+    link = slot_below(capture, stack.stopped_at);
+  if (link) {
     // Bytes would not have helped: it was another stack.
-    const GuestVirt slot = topmost_copy(capture, stack.missing_link->slot);
+    const GuestVirt slot = *link;
     if (vcpu.links.size() < kMaxLinks &&
         std::find(vcpu.links.begin(), vcpu.links.end(), slot) == vcpu.links.end()) {
       vcpu.links.push_back(slot);

@@ -72,5 +72,26 @@ TEST(CaptureFeedback, LearnsTheCopyAtTheTopOfTheStack) {
   EXPECT_EQ(feedback.advice(VcpuId{0}).links[0], GuestVirt{0x7fe0});
 }
 
+TEST(CaptureFeedback, FindsTheSlotOfAPointerThatWasInARegisterOnly) {
+  CaptureFeedback feedback(1, 2048, false);
+  wire::Capture capture = kernel_capture(0);
+  const std::uint64_t words[] = {0x9999, 0x5500, 0x12, 0x34};
+  capture.bytes.resize(sizeof(words));
+  std::memcpy(capture.bytes.data(), words, sizeof(words));
+  capture.pieces.push_back(
+      {GuestVirt{0x17fc0}, wire::PieceKind::kCurrentStack, sizeof(words), 0, sizeof(words)});
+  Stack stack = stack_with(StopReason::kUnreadable);
+  stack.stopped_at = GuestVirt{0x5570};
+  feedback.learn(capture, stack);
+  ASSERT_EQ(feedback.advice(VcpuId{0}).links.size(), 1u);
+  EXPECT_EQ(feedback.advice(VcpuId{0}).links[0], GuestVirt{0x17fc8});
+  // Just behind what was copied: more bytes are what is missing.
+  stack.stop = StopReason::kTruncated;
+  stack.stopped_at = GuestVirt{0x17fe8};
+  feedback.learn(capture, stack);
+  EXPECT_EQ(feedback.advice(VcpuId{0}).links.size(), 1u);
+  EXPECT_EQ(feedback.advice(VcpuId{0}).kernel.stack_bytes[0], 4096u);
+}
+
 }  // namespace
 }  // namespace ringside::session

@@ -2,8 +2,8 @@
 #include "core/spin.h"
 #include "user/syscalls.h"
 
-void transform_matrix() { spin(15 * 4000); }
-void sort_values() { spin(10 * 4000); }
+void transform_matrix() { spin(15 * kUnitPart); }
+void sort_values() { spin(10 * kUnitPart); }
 
 extern "C" [[noreturn]] void _start() {
   do {

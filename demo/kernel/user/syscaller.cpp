@@ -2,7 +2,7 @@
 #include "core/spin.h"
 #include "user/syscalls.h"
 
-constexpr unsigned long kCalls = 4, kPart = 4000 / kCalls;
+constexpr unsigned long kCalls = 4, kPart = kUnitPart / kCalls;
 
 void prepare_request() { spin(5 * kPart); }
 
