@@ -4,7 +4,7 @@ install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
 
-# The program itself writes its completions and its manual page.
+# The program itself writes its completions.
 set(completions ${PROJECT_BINARY_DIR}/completions)
 add_custom_command(
   OUTPUT ${completions}/ringside.bash ${completions}/_ringside ${completions}/ringside.fish

@@ -1,6 +1,5 @@
 #include "cli/attach.h"
 
-#include <signal.h>
 #include <time.h>
 
 #include <cstdlib>
@@ -51,12 +50,8 @@ Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command, bool
     const auto ended = child.poll();
     RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
     if (info) {
-      if (!info->error.empty()) {
-        folder.keep();
-        return fail(ErrorCode::kUnsupported, "{}; the guest runs without being sampled",
-                    info->error);
-      }
-      return LaunchedGuest{std::move(folder), std::move(child), std::move(*info)};
+      auto qemu = info->daemonizes ? launch::QemuProcess() : launch::QemuProcess(info->pid);
+      return LaunchedGuest{std::move(folder), std::move(child), std::move(*info), std::move(qemu)};
     }
     if (ended)
       return fail(ErrorCode::kClosed,
@@ -88,8 +83,11 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
 Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& given,
                                      const std::string& from_qemu, std::uint64_t load_bias,
                                      Arch arch, std::string& notice) {
-  const std::string& path = given.empty() ? from_qemu : given;
-  if (path.empty()) return nullptr;
+  if (given.empty() && from_qemu.empty()) return nullptr;
+  // The recording may be read from another folder.
+  std::error_code ignored;
+  const std::string path =
+      std::filesystem::absolute(given.empty() ? from_qemu : given, ignored).string();
   auto file = elf::ElfFile::open(path);
   if (!file && given.empty()) {
     // QEMU's -kernel may be a compressed image or anything else that boots: not the user's mistake.
@@ -106,7 +104,6 @@ Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& g
     notice = path +
              " has no symbols, so its functions will be addresses; give an unstripped file with "
              "--kernel";
-  std::error_code ignored;
   return &images.add({1, session::kKernelImage, std::move(*file), load_bias});
 }
 

@@ -13,6 +13,7 @@
 #include "launch/child_process.h"
 #include "launch/launch_info.h"
 #include "launch/private_folder.h"
+#include "launch/qemu_process.h"
 
 namespace ringside::cli {
 
@@ -21,10 +22,13 @@ struct LaunchedGuest {
   launch::PrivateFolder folder;
   launch::ChildProcess child;
   launch::LaunchInfo info;
+  launch::QemuProcess qemu;  // not valid where it has ended already or runs as a daemon
+  [[nodiscard]] bool is_ours() const { return !info.daemonizes; }
 };
 
 // Starts `command` and waits until a QEMU has been started by it. `wants_serial`: --after or
 // --until. Gives up when the command ends, or `stop()` becomes true (error kClosed).
+// A QEMU that runs and cannot be sampled is returned too, with LaunchInfo::error.
 [[nodiscard]] Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
                                                  bool wants_serial,
                                                  const std::function<bool()>& stop);

@@ -73,7 +73,8 @@ complete -o filenames -F _ringside ringside
 }
 
 std::string zsh(const CLI::App& app) {
-  return "autoload -U +X bashcompinit && bashcompinit\n" + bash(app);
+  return "#compdef ringside\nautoload -U +X bashcompinit && bashcompinit\n" + bash(app) +
+         "_ringside \"$@\"\n";
 }
 
 std::string fish_quoted(const std::string& text) {

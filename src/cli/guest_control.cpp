@@ -12,8 +12,9 @@ GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const
 
 session::Control::Wish GuestControl::poll() {
   if (Signals::terminated()) return Wish::kStop;
-  if (guest_ == nullptr && Signals::interrupted()) return Wish::kStop;
-  if (guest_ != nullptr && !guest_->info.daemonizes && guest_->child.poll()) return Wish::kStop;
+  const bool ours = guest_ != nullptr && guest_->is_ours();
+  if (!ours && Signals::interrupted()) return Wish::kStop;
+  if (ours && guest_->child.poll()) return Wish::kStop;
   if (after_ && !after_->seen()) return Wish::kWait;
   if (until_ && until_->seen()) return Wish::kStop;
   return Wish::kSample;

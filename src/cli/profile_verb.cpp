@@ -1,6 +1,7 @@
 #include "cli/profile_verb.h"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <map>
 
 #include "cli/outputs.h"
@@ -32,6 +33,15 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
   return {};
 }
 
+// The picture could not be written: nothing recorded is lost.
+void keep_recording(const std::string& recording) {
+  constexpr const char* kKept = "ringside.data";
+  std::error_code error;
+  std::filesystem::copy_file(recording, kKept, std::filesystem::copy_options::overwrite_existing,
+                             error);
+  if (!error) say(std::string("ringside: the recording is kept in ") + kKept);
+}
+
 }  // namespace
 
 void ProfileVerb::add_options(CLI::App& app) {
@@ -47,7 +57,10 @@ void ProfileVerb::add_options(CLI::App& app) {
 }
 
 Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
-  if (!output_.empty()) RINGSIDE_TRY(check_extension(output_));
+  if (!output_.empty()) {
+    RINGSIDE_TRY(check_extension(output_));
+    RINGSIDE_TRY(check_output(output_));
+  }
   if (one_shot_) flags_.samples = 1;
   if (!flags_.duration_s) flags_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
@@ -55,15 +68,18 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   reader_.kernel = flags_.kernel;
   const auto on_recorded = [this](const RecordSummary&) -> Result<void> {
     RINGSIDE_ASSIGN(const auto profile, open_profile(reader_));
-    if (!output_.empty()) {
-      RINGSIDE_TRY(write_by_extension(profile, output_));
-      say("ringside: wrote " + output_);
-    }
-    return write_to("-", [&](exporters::Sink& sink) -> Result<void> {
+    auto printed = write_to("-", [&](exporters::Sink& sink) -> Result<void> {
       if (one_shot_) return write_one_shot(profile, sink);
       RINGSIDE_TRY(exporters::write_top_stacks(profile, kTopStacks, sink));
       return exporters::write_summary(profile, sink);
     });
+    if (output_.empty()) return printed;
+    if (auto written = write_by_extension(profile, output_); !written) {
+      keep_recording(reader_.input);
+      return written;
+    }
+    say("ringside: wrote " + output_);
+    return printed;
   };
   return record_guest({flags_, command, reader_.input, "profile"}, on_recorded);
 }

@@ -17,7 +17,9 @@ namespace ringside::cli {
 namespace {
 
 constexpr const char* kAlreadySaid = "";  // app.cpp prints no empty message
-constexpr std::uint64_t kQuitWaitNs = 5'000'000'000;
+constexpr int kQuitWaitMs = 5000;
+constexpr int kPortTakenMs =
+    300;  // QEMU tells within some milliseconds that its -gdb port is taken
 
 Result<void> check_usage(const RecordRequest& request) {
   const SamplingFlags& flags = request.flags;
@@ -35,7 +37,8 @@ Result<void> check_usage(const RecordRequest& request) {
   return {};
 }
 
-// Better to fail before a guest is started than after it ran for an hour.
+}  // namespace
+
 Result<void> check_output(const std::filesystem::path& output) {
   const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
   std::error_code ignored;
@@ -46,6 +49,8 @@ Result<void> check_output(const std::filesystem::path& output) {
     return fail_errno("cannot write " + output.string());
   return {};
 }
+
+namespace {
 
 recording::Header make_header(const engines::Engine& engine,
                               const session::SamplingOptions& options,
@@ -100,29 +105,29 @@ void rest() {
   ::nanosleep(&pause, nullptr);
 }
 
-// Ends QEMU the way its user would: SIGTERM makes it shut down in order.
 void quit_qemu(const LaunchedGuest& guest) {
-  ::kill(guest.info.pid, SIGTERM);
-  const std::uint64_t deadline = monotonic_ns() + kQuitWaitNs;
-  // A zombie answers kill(0) too, but its parent is ringside or a wrapper that collects it.
-  while (monotonic_ns() < deadline && ::kill(guest.info.pid, 0) == 0) {
-    if (const_cast<LaunchedGuest&>(guest).child.poll()) return;
-    rest();
-  }
-  ::kill(guest.info.pid, SIGKILL);
+  if (!guest.is_ours()) say("ringside: a QEMU that runs as a daemon is not ended by --then-quit");
+  if (guest.qemu.valid()) guest.qemu.end(kQuitWaitMs);
 }
 
 // Stays until QEMU ends: it has our terminal. Error if it crashed.
 Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& output) {
+  if (!guest.is_ours()) return {};
   while (!guest.child.poll()) {
     if (Signals::terminated()) return {};
     rest();
   }
-  const launch::ExitStatus status = *guest.child.poll();
-  if (status.signal != 0 && status.signal != SIGINT && status.signal != SIGTERM &&
-      status.signal != SIGHUP)
+  launch::ExitStatus status = *guest.child.poll();
+  // A shell tells of a signal by an exit status above 128.
+  if (status.signal == 0 && status.code > 128 && status.code < 128 + NSIG)
+    status = {0, status.code - 128};
+  const bool crashed = status.signal != 0 && status.signal != SIGINT && status.signal != SIGTERM &&
+                       status.signal != SIGHUP && status.signal != SIGKILL;
+  if (crashed)
     return fail(ErrorCode::kClosed, "QEMU was {}; what was recorded until then is in {}",
                 status.to_string(), output.string());
+  // Not an error: kernels end QEMU with a status of their own through isa-debug-exit.
+  if (status.code != 0) say("ringside: QEMU ended with " + status.to_string());
   return {};
 }
 
@@ -133,20 +138,19 @@ class Session {
   Result<void> run(const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
     RINGSIDE_TRY(prepare());
     auto recorded = record();
-    Result<void> told;
-    if (recorded) told = on_recorded(summary_);
-    if (!guest_ && !recorded) return tl::unexpected<Error>(recorded.error());
+    engine_.reset();  // lets go of the guest, whatever happened
+    if (recorded) recorded = on_recorded(summary_);
+    if (!guest_) return recorded;
     if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
-    if (guest_) {
-      if (request_.flags.then_quit)
-        quit_qemu(*guest_);
-      else if (!guest_->child.poll())
-        say("ringside: the guest runs on; ringside ends when QEMU does");
-      auto ended = wait_for_qemu(*guest_, request_.output);
-      if (recorded && !ended) return tl::unexpected<Error>(ended.error());
-    }
+    const bool runs_on =
+        !guest_gone_ && !Signals::terminated() && guest_->is_ours() && !guest_->child.poll();
+    if (request_.flags.then_quit)
+      quit_qemu(*guest_);
+    else if (runs_on)
+      say("ringside: the guest runs on; ringside ends when QEMU does");
+    auto ended = wait_for_qemu(*guest_, request_.output);
     if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});
-    return told;
+    return ended;
   }
 
  private:
@@ -174,12 +178,28 @@ class Session {
     GuestControl control(guest_ ? &*guest_ : nullptr, request_.flags.after, request_.flags.until);
     session::Recorder recorder(*engine_, images_, *adapter, writer, start_ns, options_);
     const session::RecordResult result = recorder.run(control);
-    engine_.reset();  // lets go of the guest
+    engine_.reset();
     control.clear_progress();
     for (const std::string& warning : result.warnings) say("ringside: " + warning);
     summary_.samples = result.samples;
+    guest_gone_ = result.guest_gone;
     if (result.error) return tl::unexpected<Error>(*result.error);
+    if (guest_gone_) return tell_that_the_guest_ended();
     if (result.samples == 0) say("ringside: no samples were taken");
+    return {};
+  }
+
+  // The end of a guest that ringside started is told by its QEMU's exit status.
+  Result<void> tell_that_the_guest_ended() const {
+    if (guest_) return {};
+    const bool too_early = request_.flags.duration_s || request_.flags.samples;
+    if (too_early)
+      return fail(
+          ErrorCode::kClosed,
+          "the guest ended before the recording did (its gdb stub closed the connection); {} "
+          "samples are in {}",
+          summary_.samples, request_.output.string());
+    say("ringside: the guest has ended (its gdb stub closed the connection)");
     return {};
   }
 
@@ -187,6 +207,8 @@ class Session {
     const SamplingFlags& flags = request_.flags;
     const auto stop = [] { return Signals::terminated(); };
     if (request_.command.empty()) {
+      // Suspended in mid-sample, ringside would leave the guest standing.
+      ::signal(SIGTSTP, SIG_IGN);
       address_ = flags.gdb;
       RINGSIDE_ASSIGN(engine_, attach_gdb(address_, std::nullopt, 0, [] { return false; }));
       return {};
@@ -194,19 +216,25 @@ class Session {
     const bool wants_serial = !flags.after.empty() || !flags.until.empty();
     RINGSIDE_ASSIGN(auto guest, launch_guest(request_.command, wants_serial, stop));
     guest_.emplace(std::move(guest));
+    if (!guest_->info.error.empty())
+      return fail(ErrorCode::kUnsupported, "{}; the guest runs without being sampled",
+                  guest_->info.error);
     address_ = guest_->info.gdb_address;
-    auto engine = attach_gdb(address_, !guest_->info.waits_for_continue,
-                             guest_->info.daemonizes ? 0 : guest_->info.pid, [this] {
-                               return !Signals::terminated() &&
-                                      (guest_->info.daemonizes || !guest_->child.poll());
-                             });
+    auto engine = attach_gdb(
+        address_, !guest_->info.waits_for_continue, guest_->is_ours() ? guest_->info.pid : 0,
+        [this] { return !Signals::terminated() && (!guest_->is_ours() || !guest_->child.poll()); });
     if (!engine) {
-      if (const auto ended = guest_->child.poll(); ended && !guest_->info.daemonizes)
+      if (const auto ended = guest_->child.poll(); ended && guest_->is_ours())
         return fail(ErrorCode::kClosed, "QEMU ended ({}) before it could be sampled",
                     ended->to_string());
       return tl::unexpected<Error>(engine.error());
     }
     engine_ = std::move(*engine);
+    if (guest_->info.gdb_is_the_users && guest_->qemu.valid() &&
+        guest_->qemu.ends_within(kPortTakenMs))
+      return fail(ErrorCode::kClosed,
+                  "QEMU ended at once: is {} taken by another guest? Nothing was recorded",
+                  address_);
     return {};
   }
 
@@ -226,6 +254,7 @@ class Session {
   elf::ImageMap images_;
   std::unique_ptr<engines::Engine> engine_;
   RecordSummary summary_;
+  bool guest_gone_ = false;
 };
 
 }  // namespace

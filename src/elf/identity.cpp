@@ -118,7 +118,7 @@ Result<Identity> Comparison::compare_text() {
     }
   }
   Identity result{
-      .sameness = Sameness::kNoEvidence, .evidence = "text bytes", .in_file = {}, .in_memory = {}};
+      .sameness = Sameness::kNoEvidence, .evidence = kTextEvidence, .in_file = {}, .in_memory = {}};
   if (size == 0) return result;
   std::size_t compared = 0;
   std::size_t equal = 0;

@@ -23,6 +23,9 @@ enum class Sameness {
   kNoEvidence,  // the file has nothing to compare (no text)
 };
 
+// Identity::evidence of the weakest kind.
+inline constexpr const char* kTextEvidence = "text bytes";
+
 struct Identity {
   Sameness sameness = Sameness::kNoEvidence;
   std::string evidence;   // "build id", "version banner", "text bytes"

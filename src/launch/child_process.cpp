@@ -32,7 +32,8 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
     sigset_t none;
     sigemptyset(&none);
     ::sigprocmask(SIG_SETMASK, &none, nullptr);
-    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) ::signal(number, SIG_DFL);
+    // Handlers do not survive exec, and what the shell ignores stays ignored; SIGPIPE is ours.
+    ::signal(SIGPIPE, SIG_DFL);
     ::setenv("PATH", path.c_str(), 1);
     ::execvp(argv[0], argv.data());
     const int error = errno;

@@ -7,7 +7,7 @@ namespace ringside::launch {
 namespace {
 
 // The options of qemu-options.hx that are declared without HAS_ARG, of QEMU 7.2 to 10.
-constexpr std::array<std::string_view, 34> kWithoutValue = {"h",
+constexpr std::array<std::string_view, 40> kWithoutValue = {"h",
                                                             "help",
                                                             "version",
                                                             "nographic",
@@ -37,6 +37,12 @@ constexpr std::array<std::string_view, 34> kWithoutValue = {"h",
                                                             "only-migratable",
                                                             "usb",
                                                             "curses",
+                                                            "enable-sync-profile",
+                                                            "async-teardown",
+                                                            "perfmap",
+                                                            "jitdump",
+                                                            "old-param",
+                                                            "audio-help",
                                                             "xen-attach",
                                                             "xen-domid-restrict",
                                                             "semihosting",
@@ -90,8 +96,13 @@ Result<std::optional<std::string>> QemuCommand::gdb_address() const {
 
 bool QemuCommand::only_prints() const {
   return std::any_of(options_.begin(), options_.end(), [](const Option& option) {
-    const bool asks = option.value && (*option.value == "help" || *option.value == "?" ||
-                                       option.value->ends_with(",help"));
+    constexpr std::array<std::string_view, 10> kAnswering = {
+        "machine", "M", "cpu", "accel", "device", "netdev", "d", "trace", "audiodev", "object"};
+    const bool answers =
+        std::find(kAnswering.begin(), kAnswering.end(), option.name) != kAnswering.end();
+    const bool asks =
+        answers && option.value &&
+        (*option.value == "help" || *option.value == "?" || option.value->ends_with(",help"));
     return option.name == "version" || option.name == "help" || option.name == "h" || asks;
   });
 }

@@ -56,8 +56,12 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, QemuCommand& com
     info.kernel = std::filesystem::absolute(*kernel, ignored).string();
   RINGSIDE_ASSIGN(const auto gdb, command.gdb_address());
   info.gdb_is_the_users = gdb.has_value();
+  // ringside may be in another folder than the wrapper.
+  std::string users = gdb.value_or("");
+  if (users.starts_with("unix:"))
+    users = "unix:" + std::filesystem::absolute(users.substr(5), ignored).string();
   // A second -gdb makes QEMU exit ("duplicate yank instance"), so the user's own is used as it is.
-  info.gdb_address = gdb.value_or("unix:" + (folder / "gdb").string() + ",server=on,wait=off");
+  info.gdb_address = gdb ? users : "unix:" + (folder / "gdb").string() + ",server=on,wait=off";
   if (!gdb) command.add("gdb", info.gdb_address);
   if (std::filesystem::exists(folder / kTapRequest)) {
     RINGSIDE_ASSIGN(const auto log, tap_serial_port(command, folder / "serial.log"));
@@ -84,13 +88,15 @@ Result<void> write_shims(const std::filesystem::path& folder, const std::filesys
   if (error) return fail(ErrorCode::kIo, "cannot make {}: {}", bin.string(), error.message());
   std::set<std::string> done;
   for (const std::string& place : split_path(path)) {
-    for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
-      const std::string name = entry.path().filename().string();
-      if (!is_qemu_program(name) || ::access(entry.path().c_str(), X_OK) != 0) continue;
+    std::filesystem::directory_iterator entries(place, error);
+    for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
+      const std::filesystem::path& program = entries->path();
+      const std::string name = program.filename().string();
+      if (!is_qemu_program(name) || ::access(program.c_str(), X_OK) != 0) continue;
       if (!done.insert(name).second) continue;
-      const std::string shim = fmt::format(
-          "#!/bin/sh\nexec {} {} {} {} \"$@\"\n", shell_quoted(self.string()), kShimOption,
-          shell_quoted(folder.string()), shell_quoted(entry.path().string()));
+      const std::string shim =
+          fmt::format("#!/bin/sh\nexec {} {} {} {} \"$@\"\n", shell_quoted(self.string()),
+                      kShimOption, shell_quoted(folder.string()), shell_quoted(program.string()));
       RINGSIDE_TRY(write_output(bin / name, shim));
       ::chmod((bin / name).c_str(), 0700);
     }

@@ -9,18 +9,20 @@
 
 namespace ringside::session {
 
-// Hands values from one thread to another. The writer never waits: a full queue refuses.
+// Hands values from one thread to another. The writer never waits: a queue that holds more than
+// `limit` bytes refuses.
 template <class T>
 class BoundedQueue {
  public:
   explicit BoundedQueue(std::size_t limit) : limit_(limit) {}
 
   // False if the queue is full; the value is then left as it was.
-  [[nodiscard]] bool push(T&& value) {
+  [[nodiscard]] bool push(T&& value, std::size_t bytes) {
     {
       const std::lock_guard lock(mutex_);
-      if (values_.size() >= limit_) return false;
-      values_.push_back(std::move(value));
+      if (bytes_ >= limit_) return false;
+      bytes_ += bytes;
+      values_.emplace_back(std::move(value), bytes);
     }
     ready_.notify_one();
     return true;
@@ -39,7 +41,8 @@ class BoundedQueue {
     std::unique_lock lock(mutex_);
     ready_.wait_for(lock, timeout, [this] { return closed_ || !values_.empty(); });
     if (values_.empty()) return std::nullopt;
-    std::optional<T> value(std::move(values_.front()));
+    std::optional<T> value(std::move(values_.front().first));
+    bytes_ -= values_.front().second;
     values_.pop_front();
     return value;
   }
@@ -52,7 +55,8 @@ class BoundedQueue {
  private:
   mutable std::mutex mutex_;
   std::condition_variable ready_;
-  std::deque<T> values_;
+  std::deque<std::pair<T, std::size_t>> values_;
+  std::size_t bytes_ = 0;
   std::size_t limit_;
   bool closed_ = false;
 };

@@ -8,6 +8,7 @@ namespace ringside::session {
 namespace {
 
 constexpr std::uint64_t kTryAgainAfterNs = 250'000'000;
+constexpr unsigned kTries = 8;
 
 }  // namespace
 
@@ -21,7 +22,7 @@ KernelWatch::KernelWatch(const elf::ImageMap& images, guestos::Adapter& adapter)
 
 Result<bool> KernelWatch::look(engines::Engine& engine, const engines::Tick& tick,
                                std::uint64_t now_ns) {
-  if (prepared_ || now_ns < next_try_ns_) return false;
+  if ((prepared_ && settled_) || now_ns < next_try_ns_) return false;
   const auto running =
       std::find_if(tick.captures.begin(), tick.captures.end(),
                    [this](const wire::Capture& capture) { return runs_kernel(capture, *images_); });
@@ -38,8 +39,16 @@ Result<bool> KernelWatch::look(engines::Engine& engine, const engines::Tick& tic
   return true;
 }
 
+// What ran at the kernel's addresses may have been a boot loader or a decompressor: only a match,
+// and a difference in what names a kernel, are believed at once.
+void KernelWatch::settle() {
+  const bool names_differ =
+      identity_.sameness == elf::Sameness::kDifferent && identity_.evidence != elf::kTextEvidence;
+  settled_ = identity_.sameness == elf::Sameness::kSame || names_differ || ++tries_ == kTries;
+}
+
 std::string KernelWatch::explain_identity() const {
-  return identity_ ? identity_->explain(images_->images().front().file->name()) : std::string();
+  return seen_once() ? identity_.explain(images_->images().front().file->name()) : std::string();
 }
 
 Result<void> KernelWatch::read_guest(VcpuId vcpu, std::size_t vcpus,
@@ -48,8 +57,9 @@ Result<void> KernelWatch::read_guest(VcpuId vcpu, std::size_t vcpus,
     return read(vcpu, at, into);
   };
   const elf::Image& kernel = images_->images().front();
-  if (!identity_) {
+  if (!settled_) {
     RINGSIDE_ASSIGN(identity_, elf::check_identity(*kernel.file, kernel.load_bias, reader));
+    settle();
   }
   RINGSIDE_ASSIGN(prepared_, adapter_->prepare(vcpus, reader));
   return {};

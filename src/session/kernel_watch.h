@@ -24,15 +24,17 @@ class KernelWatch {
                                   std::uint64_t now_ns);
 
   [[nodiscard]] bool kernel_seen() const { return kernel_seen_; }
-  // Nothing before the kernel was seen.
-  [[nodiscard]] const std::optional<elf::Identity>& identity() const { return identity_; }
-  // One sentence about it for people; empty where all is well.
+  // Nothing before it is sure.
+  [[nodiscard]] const elf::Identity* identity() const { return settled_ ? &identity_ : nullptr; }
+  // One sentence for people about what was found last; empty where all is well.
   [[nodiscard]] std::string explain_identity() const;
   // How long the guest stood still for this, and how often.
   [[nodiscard]] std::uint64_t paused_ns() const { return paused_ns_; }
   [[nodiscard]] std::uint64_t pauses() const { return pauses_; }
 
  private:
+  [[nodiscard]] bool seen_once() const { return settled_ || tries_ > 0; }
+  void settle();
   [[nodiscard]] Result<void> read_guest(VcpuId vcpu, std::size_t vcpus,
                                         const engines::ReadMemory& read);
 
@@ -40,7 +42,9 @@ class KernelWatch {
   guestos::Adapter* adapter_;
   bool kernel_seen_ = false;
   bool prepared_ = false;
-  std::optional<elf::Identity> identity_;
+  unsigned tries_ = 0;
+  bool settled_ = false;
+  elf::Identity identity_;
   std::uint64_t next_try_ns_ = 0;
   std::uint64_t paused_ns_ = 0;
   std::uint64_t pauses_ = 0;

@@ -13,7 +13,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPollInterval{50};
-constexpr std::size_t kQueueLength = 4096;  // ticks; at 5 kHz more than half a second
+constexpr std::size_t kQueueBytes = 64u << 20;
 
 // Bytes from the lowest to the highest address of code.
 std::uint64_t code_size(const elf::ElfFile& file) {
@@ -40,7 +40,7 @@ Recorder::Recorder(engines::Engine& engine, const elf::ImageMap& images, guestos
       feedback_(engine.vcpu_count(), options.stack_bytes, !options.adapt_stack_bytes),
       planner_(adapter, feedback_, options, engine.vcpu_count()),
       watch_(images, adapter),
-      queue_(kQueueLength),
+      queue_(kQueueBytes),
       unwinder_(images, {.kernel_seen = false, .max_frames = 512, .entries = adapter.entries()}) {}
 
 RecordResult Recorder::run(Control& control) {
@@ -117,11 +117,9 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
     if (limit_reached()) sampler.stop();
     if (stopping || now < next_poll_ns) continue;
     next_poll_ns = now + std::chrono::nanoseconds(kPollInterval).count();
-    const bool time_is_up =
-        options_.duration_ns && now >= sampling_since_ns_ + *options_.duration_ns;
     const double seconds = static_cast<double>(now - std::min(now, sampling_since_ns_)) / 1e9;
     control.progress({seconds, samples_, idle_});
-    if (time_is_up || control.poll() == Control::Wish::kStop) {
+    if (control.poll() == Control::Wish::kStop) {
       sampler.stop();
       stopping = true;
     }
@@ -158,7 +156,7 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
   statistics.due = outcome.due;
   statistics.lost = outcome.lost;
   statistics.late = outcome.late_ticks;
-  statistics.duration_ns = outcome.last_tick_ns - outcome.first_tick_ns;
+  statistics.duration_ns = outcome.last_tick_ns - outcome.first_tick_ns - outcome.user_pause_ns;
   statistics.counters = {
       {"lost, too slow", outcome.queue_full},
       {"stops that timed out", outcome.retries},
@@ -184,10 +182,9 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
     return;
   }
   const elf::Image& kernel = images_->images().front();
-  if (const auto& identity = watch_.identity()) {
-    const bool told = identity->sameness == elf::Sameness::kSame ||
-                      identity->sameness == elf::Sameness::kDifferent;  // an error of the sampler's
-    if (!told) result.warnings.push_back(watch_.explain_identity());
+  const bool told = result.error && result.error->code == ErrorCode::kMismatch;
+  if (const std::string text = watch_.explain_identity(); !text.empty() && !told) {
+    result.warnings.push_back(text);
   } else if (kernel_samples_ > 0 && !kernel_seen_) {
     result.warnings.push_back(
         fmt::format("none of {} kernel samples lies in {}: the kernel may have moved (KASLR; boot "

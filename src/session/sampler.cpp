@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <limits>
 
 #include "base/clock.h"
 #include "base/scheduling.h"
@@ -69,9 +70,9 @@ void Sampler::run() {
   SampleClock clock(start, options_.interval_ns, options_.jitter, options_.seed);
   std::uint64_t ticks = 0;
   while (true) {
-    sleep_until(clock.due_ns());
+    sleep_until(std::min(clock.due_ns(), end_ns(start)));
     const std::uint64_t paused_before = outcome_.user_pause_ns;
-    if (stopping_.load(std::memory_order_relaxed)) break;
+    if (stopping_.load(std::memory_order_relaxed) || monotonic_ns() >= end_ns(start)) break;
     ++ticks;
     if (!take_tick(clock.due_ns())) break;
     if (user_paused_) {
@@ -89,6 +90,12 @@ void Sampler::run() {
   outcome_.lost += clock.missed() * vcpus;
 }
 
+// The duration counts time in which the guest was to run.
+std::uint64_t Sampler::end_ns(std::uint64_t start_ns) const {
+  if (!options_.duration_ns) return std::numeric_limits<std::uint64_t>::max();
+  return start_ns + *options_.duration_ns + outcome_.user_pause_ns;
+}
+
 bool Sampler::take_tick(std::uint64_t due_ns) {
   const std::uint64_t now = monotonic_ns();
   if (now > due_ns + options_.interval_ns / 2) ++outcome_.late_ticks;
@@ -102,7 +109,10 @@ bool Sampler::take_tick(std::uint64_t due_ns) {
   if (user_paused_) return true;
   const auto learnt = watch_->look(*engine_, *tick, now);
   if (learnt && *learnt) planner_->renew();
-  if (!queue_->push(std::move(*tick))) {
+  std::size_t bytes = 0;
+  for (const wire::Capture& capture : tick->captures)
+    bytes += sizeof(capture) + capture.bytes.size();
+  if (!queue_->push(std::move(*tick), bytes)) {
     outcome_.lost += engine_->vcpu_count();
     outcome_.queue_full += engine_->vcpu_count();
   }
@@ -111,7 +121,7 @@ bool Sampler::take_tick(std::uint64_t due_ns) {
 }
 
 bool Sampler::is_the_right_kernel() {
-  const auto& identity = watch_->identity();
+  const elf::Identity* identity = watch_->identity();
   if (!identity || identity->sameness != elf::Sameness::kDifferent) return true;
   outcome_.error = Error{ErrorCode::kMismatch, watch_->explain_identity()};
   return false;

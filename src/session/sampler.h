@@ -46,6 +46,7 @@ class Sampler {
   // False when sampling is over.
   [[nodiscard]] bool take_tick(std::uint64_t due_ns);
   [[nodiscard]] bool is_the_right_kernel();
+  [[nodiscard]] std::uint64_t end_ns(std::uint64_t start_ns) const;
   void wait_for_user();
   void sleep_until(std::uint64_t time_ns) const;
   [[nodiscard]] bool give_up(const Error& error);
