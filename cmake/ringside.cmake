@@ -61,12 +61,20 @@ function(ringside_library name)
                         ${ARG_DEPS} ${ARG_LIBS})
 endfunction()
 
-# One test program per folder; every TEST in it is a test of ctest's, named folder.Suite.Case.
+# One test program per folder; every TEST in it is a test of ctest's, named folder.Suite.Case. LABEL is
+# "unit", or "guest" for tests that boot a QEMU: those run one at a time.
 function(ringside_tests name)
   if(NOT BUILD_TESTING)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS;LIBS" ${ARGN})
+  set(properties LABELS unit TIMEOUT 120)
+  if(ARG_LABEL)
+    set(properties LABELS ${ARG_LABEL} TIMEOUT 120)
+  endif()
+  if(ARG_LABEL STREQUAL "guest")
+    list(APPEND properties RESOURCE_LOCK guest)
+  endif()
   list(TRANSFORM ARG_DEPS PREPEND ringside_)
   add_executable(${name}_tests ${ARG_SOURCES})
   target_link_libraries(${name}_tests PRIVATE ${ARG_DEPS} ${ARG_LIBS} GTest::gmock GTest::gtest_main
@@ -74,7 +82,7 @@ function(ringside_tests name)
   target_compile_definitions(${name}_tests PRIVATE
     RINGSIDE_TESTDATA="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
   gtest_discover_tests(${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                       PROPERTIES LABELS unit TIMEOUT 120)
+                       PROPERTIES ${properties})
 endfunction()
 
 # A fuzzer is compiled in every build. Without libFuzzer it gets a main() that replays the files it is
