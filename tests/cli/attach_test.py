@@ -1,0 +1,57 @@
+"""Attaching to what --gdb names, when that is no gdb stub or ends too early."""
+import time
+
+import cli_case
+import fake_stub
+from cli_case import FAILED
+
+
+class Attach(cli_case.CliCase):
+    def test_a_good_stub_is_sampled_and_left_running(self):
+        result, stub = self.record()
+        self.assertSays(result, cli_case.DONE, "sampling 1 vCPU")
+        self.assertTrue(stub.detached and stub.running)
+        self.assertRegex(self.ringside("export").stdout, r" [1-9]\d*\n$")
+
+    def test_no_socket(self):
+        result = self.ringside("record", "--gdb", self.gdb)
+        self.assertSays(result, FAILED, self.gdb, "-gdb")
+        self.assertFalse((self.folder / "ringside.data").exists())
+
+    def test_nobody_listens_on_the_port(self):
+        self.assertSays(self.ringside("record", "--gdb", "127.0.0.1:1"), FAILED, "127.0.0.1:1", "-gdb")
+
+    def test_a_server_that_is_no_gdb_stub(self):
+        result, _ = self.record(greeting=fake_stub.HTTP_GREETING)
+        self.assertSays(result, FAILED, "not a gdb stub", "HTTP/1.1 400")
+
+    def test_a_qmp_monitor_is_told_as_such(self):
+        result, _ = self.record(greeting=fake_stub.QMP_GREETING)
+        self.assertSays(result, FAILED, "not a gdb stub", "QMP")
+
+    def test_the_messages_name_no_option_that_there_is_not(self):
+        result, _ = self.record(greeting=fake_stub.QMP_GREETING)
+        if "--qmp" in result.said:
+            self.assertTrue("--qmp" in self.ringside("record", "--help").stdout, result.said)
+
+    def test_a_socket_that_says_nothing(self):
+        began = time.monotonic()
+        result, _ = self.record(silent=True)
+        self.assertSays(result, FAILED, "gdb stub", "in time")
+        self.assertLess(time.monotonic() - began, 4)
+
+    def test_a_stub_that_dies_while_it_is_sampled(self):
+        result, stub = self.record("--interval", "5", "-o", "kept.data", dies_after=40)
+        self.assertGreater(stub.rounds, 40)
+        self.assertSays(result, FAILED, "closed the connection")
+        kept = self.ringside("export", "-i", "kept.data")
+        self.assertSays(kept, cli_case.DONE)
+        self.assertRegex(kept.stdout, r" \d\d\n$")
+
+    def test_a_stub_that_dies_at_the_first_sample(self):
+        result, _ = self.record(dies_after=1)
+        self.assertSays(result, FAILED, "closed the connection")
+
+
+if __name__ == "__main__":
+    cli_case.main()

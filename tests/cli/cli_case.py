@@ -1,0 +1,63 @@
+"""What the tests of the command line share: the program under test, a folder for each test, a recording to read."""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from fake_stub import FakeStub
+
+HERE = pathlib.Path(__file__).resolve().parent
+DONE, FAILED, WRONG_USAGE = 0, 1, 2
+_options = argparse.Namespace()
+
+
+def program():
+    return _options.ringside
+
+
+class CliCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="ringside-cli-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.gdb = str(self.folder / "gdb")
+
+    def ringside(self, *arguments, stdout=subprocess.PIPE, environment=(), limit=20, before=()):
+        """Runs the program in the test's folder. The result's `said` is what it wrote to standard error."""
+        command = [*before, _options.ringside, *map(str, arguments)]
+        result = subprocess.run(command, cwd=self.folder, check=False, text=True, stdin=subprocess.DEVNULL,
+                                stdout=stdout, stderr=subprocess.PIPE, timeout=limit,
+                                env={**os.environ, "XDG_RUNTIME_DIR": "", "TMPDIR": str(self.folder),
+                                     **dict(environment)})
+        result.said = result.stderr
+        return result
+
+    def record(self, *arguments, **fault):
+        """Records from a fake stub; returns (the result, the stub)."""
+        with FakeStub(self.gdb, **fault) as stub:
+            arguments = arguments or ("--duration", "0.2")
+            return self.ringside("record", "--gdb", self.gdb, *arguments), stub
+
+    def recording(self, *arguments):
+        """A good recording's path."""
+        result, _ = self.record("-o", "good.data", *(arguments or ("--duration", "0.2")))
+        self.assertEqual(result.returncode, DONE, result.said)
+        return self.folder / "good.data"
+
+    def assertSays(self, result, status, *texts):
+        """The exit status, and texts in the one message on standard error, whatever their case."""
+        self.assertEqual(result.returncode, status, result.said)
+        for text in texts:
+            self.assertIn(text.lower(), result.said.lower())
+        if status == FAILED:
+            self.assertRegex(result.said, "(?m)^ringside: ")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ringside", required=True, type=os.path.abspath, help="the program under test")
+    _, rest = parser.parse_known_args(namespace=_options)
+    unittest.main(module="__main__", argv=[sys.argv[0], *rest])

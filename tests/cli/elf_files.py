@@ -1,0 +1,35 @@
+"""Small kernel files, written byte by byte."""
+import struct
+
+import fake_stub
+
+X86_64, AARCH64 = 62, 183
+
+
+def elf(machine=X86_64):
+    """An ELF program of 64 bits with code where the fake stub's guest runs, and without symbols."""
+    code = b"\x90" * 0x100
+    names = b"\0.text\0.shstrtab\0"
+    code_at = 64 + 56
+    names_at = code_at + len(code)
+    sections_at = (names_at + len(names) + 7) & ~7
+    header = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, machine, 1, fake_stub.CODE, 64, sections_at,
+                         0, 64, 56, 1, 64, 3, 2)
+    segment = struct.pack("<IIQQQQQQ", 1, 5, code_at, fake_stub.CODE, 0x1000, len(code), len(code), 1)
+
+    def section(name, kind, flags, address, offset, size):
+        return struct.pack("<IIQQQQIIQQ", names.find(name) if name else 0, kind, flags, address, offset, size, 0, 0,
+                           1 if kind else 0, 0)
+
+    body = (header + segment + code + names).ljust(sections_at, b"\0")
+    return (body + section(b"", 0, 0, 0, 0, 0) + section(b".text\0", 1, 6, fake_stub.CODE, code_at, len(code))
+            + section(b".shstrtab\0", 3, 0, 0, names_at, len(names)))
+
+
+def bzimage():
+    """The start of a compressed Linux kernel: the setup header's magic at 0x202 (Linux' boot protocol)."""
+    image = bytearray(4096)
+    image[0x1FE:0x200] = b"\x55\xaa"
+    image[0x202:0x206] = b"HdrS"
+    image[0x206:0x208] = struct.pack("<H", 0x20F)
+    return bytes(image)

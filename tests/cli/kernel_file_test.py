@@ -1,0 +1,47 @@
+"""Files given with --kernel that are not what they should be."""
+import cli_case
+import elf_files
+from cli_case import DONE, FAILED
+
+
+class KernelFile(cli_case.CliCase):
+    def record_with(self, content):
+        path = self.folder / "given.elf"
+        if content is not None:
+            path.write_bytes(content)
+        result, stub = self.record("--kernel", path, "--duration", "0.2")
+        self.assertTrue(stub.running)
+        return result
+
+    def test_a_missing_file(self):
+        self.assertSays(self.record_with(None), FAILED, "given.elf", "no such file")
+
+    def test_an_empty_file(self):
+        self.assertSays(self.record_with(b""), FAILED, "given.elf")
+
+    def test_a_text_file(self):
+        self.assertSays(self.record_with(b"#!/bin/sh\necho hello, world\n" * 20), FAILED, "given.elf", "ELF")
+
+    def test_a_truncated_elf(self):
+        whole = elf_files.elf()
+        for size in (20, 63, 100, 150, len(whole) - 64):
+            with self.subTest(size=size):
+                result = self.record_with(whole[:size])
+                self.assertSays(result, FAILED, "given.elf")
+                (self.folder / "gdb").unlink()
+
+    def test_an_elf_of_another_architecture(self):
+        self.assertSays(self.record_with(elf_files.elf(elf_files.AARCH64)), FAILED, "given.elf", "aarch64", "x86_64")
+
+    def test_a_compressed_linux_kernel(self):
+        self.assertSays(self.record_with(elf_files.bzimage()), FAILED, "given.elf", "vmlinux")
+
+    def test_a_kernel_without_symbols_gives_addresses_and_a_hint(self):
+        self.assertSays(self.record_with(elf_files.elf()), DONE, "given.elf", "no symbols", "--kernel")
+        stacks = self.ringside("export")
+        self.assertSays(stacks, DONE)
+        self.assertRegex(stacks.stdout, r"0x[0-9a-f]*80001004.* [1-9]\d*\n$")
+
+
+if __name__ == "__main__":
+    cli_case.main()

@@ -1,0 +1,159 @@
+"""`ringside record -- COMMAND` with a stand-in for QEMU in PATH."""
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+import cli_case
+from cli_case import DONE, FAILED
+
+
+# Runs a command in a network of its own, in which nobody else listens on -s's port; 0x8914 is SIOCSIFFLAGS.
+ALONE = ["unshare", "-rn", sys.executable, "-c",
+         "import fcntl, os, socket, struct, sys; s = socket.socket(); "
+         "fcntl.ioctl(s, 0x8914, struct.pack('16sh14x', b'lo', 0x41)); os.execvp(sys.argv[1], sys.argv[1:])"]
+
+
+def can_be_alone():
+    return bool(shutil.which("unshare")) and subprocess.run([*ALONE, "true"], check=False,
+                                                            stderr=subprocess.DEVNULL).returncode == 0
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Launch(cli_case.CliCase):
+    def setUp(self):
+        super().setUp()
+        self.bin = self.folder / "path"
+        self.bin.mkdir()
+        self.log = self.folder / "options"
+        self.script(self.bin / "qemu-system-x86_64", f'exec {sys.executable} -B {cli_case.HERE}/fake_stub.py "$@"')
+        self.script(self.folder / "run.sh", 'echo starting; qemu-system-x86_64 -m 64 "$@"')
+
+    def script(self, path, text):
+        path.write_text(f"#!/bin/sh\n{text}\n")
+        path.chmod(0o755)
+
+    def environment(self, seconds):
+        return {"PATH": f"{self.bin}:{os.environ['PATH']}", "FAKE_QEMU_LOG": str(self.log),
+                "FAKE_QEMU_SECONDS": str(seconds)}
+
+    def launch(self, *command, options=("--duration", "0.2", "--then-quit"), seconds=20, **how):
+        return self.ringside("record", *options, "--", *command, environment=self.environment(seconds), **how)
+
+    def options(self):
+        """What the stand-in was started with."""
+        return [line[1:-1] for line in self.log.read_text().splitlines()]
+
+    def assertRecorded(self, result):
+        self.assertSays(result, DONE, "sampling 1 vCPU")
+        self.assertRegex(self.ringside("export").stdout, r" [1-9]\d*\n$")
+
+    def test_qemu_by_name(self):
+        self.assertRecorded(self.launch("qemu-system-x86_64", "-m", "64"))
+        self.assertEqual(self.options()[:2], ["-m", "64"])
+        self.assertEqual(self.options().count("-gdb"), 1)
+
+    def test_qemu_by_its_path(self):
+        self.assertRecorded(self.launch(self.bin / "qemu-system-x86_64", "-m", "64"))
+        self.assertEqual(self.options().count("-gdb"), 1)
+
+    def test_a_wrapper_gets_one_gdb_stub_in_a_private_folder(self):
+        self.assertRecorded(self.launch("./run.sh", "-smp", "1"))
+        options = self.options()
+        self.assertEqual(options[:4], ["-m", "64", "-smp", "1"])
+        self.assertEqual(options.count("-gdb"), 1)
+        self.assertRegex(options[options.index("-gdb") + 1], f"^unix:{self.folder}/.*,server=on,wait=off$")
+        self.assertEqual(list(self.folder.glob("ringside-*")), [], "the private folder is left")
+
+    def test_options_with_spaces_and_quotes_arrive_as_they_are(self):
+        text = "console=ttyS0 a='b c' \"$HOME\" \\ *"
+        self.assertRecorded(self.launch("./run.sh", "-append", text))
+        self.assertEqual(self.options()[3], text)
+
+    def test_a_gdb_stub_of_the_users_own_is_used(self):
+        own = f"unix:{self.folder}/own,server=on,wait=off"
+        result = self.launch("./run.sh", "-gdb", own)
+        self.assertRecorded(result)
+        self.assertEqual(self.options(), ["-m", "64", "-gdb", own])
+        self.assertIn("already has", result.said)
+
+    def test_a_gdb_stub_on_a_port_is_used(self):
+        own = f"tcp:127.0.0.1:{free_port()}"
+        self.assertRecorded(self.launch("./run.sh", "-gdb", own))
+        self.assertEqual(self.options(), ["-m", "64", "-gdb", own])
+
+    @unittest.skipUnless(can_be_alone(), "no network namespaces here, and port 1234 may be somebody's guest")
+    def test_s_is_used_as_it_is(self):
+        self.assertRecorded(self.launch("./run.sh", "-s", before=ALONE))
+        self.assertEqual(self.options(), ["-m", "64", "-s"])
+
+    def test_S_is_told(self):
+        result = self.launch("./run.sh", "-S", seconds=1)
+        self.assertEqual(self.options()[2], "-S")
+        self.assertEqual(self.options().count("-gdb"), 1)
+        self.assertIn("started with -S", result.said)
+
+    def test_a_question_to_qemu_is_not_taken_for_the_guest(self):
+        self.script(self.folder / "run.sh", "qemu-system-x86_64 --version; qemu-system-x86_64 -m 64")
+        self.assertRecorded(self.launch("./run.sh"))
+        self.assertEqual(self.options()[:3], ["--version", "-m", "64"])
+
+    def test_a_command_that_starts_no_qemu(self):
+        self.assertSays(self.launch("true"), FAILED, "'true'", "no QEMU", "--gdb")
+
+    def test_a_command_that_fails(self):
+        self.assertSays(self.launch("sh", "-c", "exit 7"), FAILED, "7", "no QEMU")
+
+    def test_a_command_that_is_not_there(self):
+        self.assertSays(self.launch("no-such-command"), FAILED, "no-such-command", "no such file")
+
+    def test_a_qemu_that_ends_at_once(self):
+        result = self.launch("qemu-system-x86_64", seconds=0)
+        self.assertSays(result, FAILED, "QEMU ended")
+
+    def test_ringside_stays_until_qemu_ends(self):
+        began = time.monotonic()
+        result = self.launch("qemu-system-x86_64", options=("--duration", "0.2"), seconds=1.5)
+        self.assertRecorded(result)
+        self.assertIn("runs on", result.said)
+        self.assertGreater(time.monotonic() - began, 1.5)
+
+    def test_then_quit_ends_qemu(self):
+        began = time.monotonic()
+        self.assertRecorded(self.launch("qemu-system-x86_64", seconds=20))
+        self.assertLess(time.monotonic() - began, 5)
+
+    def test_an_output_that_cannot_be_written_starts_nothing(self):
+        result = self.launch("qemu-system-x86_64", options=("-o", "nowhere/x.data"))
+        self.assertSays(result, FAILED, "nowhere/x.data")
+        self.assertFalse(self.log.exists(), "QEMU was started for nothing")
+
+    def test_a_kernel_file_that_is_not_there_starts_nothing(self):
+        self.assertSays(self.launch("qemu-system-x86_64", options=("--kernel", "gone.elf")), FAILED, "gone.elf")
+        self.assertFalse(self.log.exists(), "QEMU was started for nothing")
+
+    def test_ctrl_c_before_qemu_starts(self):
+        command = [cli_case.program(), "record", "--", "sh", "-c", "sleep 20"]
+        process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   text=True, start_new_session=True)
+        try:
+            time.sleep(0.5)
+            os.killpg(process.pid, signal.SIGINT)
+            said = process.communicate(timeout=5)[1]
+        finally:
+            process.kill()
+        self.assertEqual(process.returncode, FAILED, said)
+        self.assertRegex(said, "no QEMU|before a QEMU")
+
+
+if __name__ == "__main__":
+    cli_case.main()

@@ -1,0 +1,95 @@
+"""Outputs that cannot be written, or are there already."""
+import os
+import pathlib
+import unittest
+
+import cli_case
+from cli_case import DONE, FAILED
+from fake_stub import FakeStub
+
+
+class Outputs(cli_case.CliCase):
+    def profile(self, *arguments):
+        with FakeStub(self.gdb) as stub:
+            result = self.ringside("profile", "--gdb", self.gdb, "--duration", "0.2", *arguments)
+            return result, stub
+
+    def test_a_recording_in_a_folder_that_is_not_there(self):
+        result, stub = self.record("-o", "nowhere/ringside.data")
+        self.assertSays(result, FAILED, "nowhere/ringside.data", "no such file")
+        self.assertEqual(stub.rounds, 0, "the guest was touched although nothing could be recorded")
+
+    def test_a_recording_where_a_file_cannot_be(self):
+        for path in ("/proc/ringside.data", "/dev/null/ringside.data"):
+            with self.subTest(path=path):
+                result, stub = self.record("-o", path)
+                self.assertSays(result, FAILED, path)
+                self.assertTrue(stub.running)
+                pathlib.Path(self.gdb).unlink()
+
+    def test_a_recording_where_a_folder_is(self):
+        (self.folder / "taken").mkdir()
+        result, stub = self.record("-o", "taken")
+        self.assertSays(result, FAILED, "taken", "directory")
+        self.assertTrue(stub.running)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write everywhere")
+    def test_a_folder_without_the_right_to_write(self):
+        (self.folder / "closed").mkdir(0o555)
+        result, stub = self.record("-o", "closed/ringside.data")
+        self.assertSays(result, FAILED, "closed/ringside.data", "permission denied")
+        self.assertEqual(stub.rounds, 0)
+
+    def test_an_older_recording_is_kept(self):
+        (self.folder / "ringside.data").write_bytes(b"older")
+        result, _ = self.record()
+        self.assertSays(result, DONE)
+        self.assertEqual((self.folder / "ringside.data.old").read_bytes(), b"older")
+        self.assertNotEqual((self.folder / "ringside.data").read_bytes(), b"older")
+
+    def test_a_failed_attach_leaves_the_older_recording_where_it_is(self):
+        (self.folder / "ringside.data").write_bytes(b"older")
+        self.assertSays(self.ringside("record", "--gdb", self.gdb), FAILED)
+        self.assertEqual((self.folder / "ringside.data").read_bytes(), b"older")
+
+    def test_a_recording_on_a_full_disk(self):
+        result, stub = self.record("-o", "/dev/full", "--duration", "0.2")
+        self.assertSays(result, FAILED, "/dev/full", "no space left")
+        self.assertTrue(stub.running)
+
+    def test_views_on_a_full_disk(self):
+        recording = self.recording()
+        for verb in ("export", "flamegraph"):
+            with self.subTest(verb=verb):
+                self.assertSays(self.ringside(verb, "-i", recording, "-o", "/dev/full"), FAILED, "/dev/full",
+                                "no space left")
+
+    def test_views_on_a_full_standard_output(self):
+        recording = self.recording()
+        for arguments in (["report"], ["export", "-o", "-"], ["flamegraph", "-o", "-"]):
+            with self.subTest(verb=arguments[0]), open("/dev/full", "wb", buffering=0) as full:
+                self.assertSays(self.ringside(*arguments, "-i", recording, stdout=full), FAILED, "no space left")
+
+    def test_views_that_cannot_be_written(self):
+        recording = self.recording()
+        for verb in ("export", "flamegraph"):
+            with self.subTest(verb=verb):
+                self.assertSays(self.ringside(verb, "-i", recording, "-o", "nowhere/out"), FAILED, "nowhere/out",
+                                "no such file")
+
+    def test_a_profile_writes_what_its_extension_says(self):
+        for name, begin in (("out.svg", "<"), ("out.folded", "")):
+            with self.subTest(name=name):
+                result, _ = self.profile("-o", name)
+                self.assertSays(result, DONE)
+                self.assertTrue((self.folder / name).read_text().startswith(begin))
+                pathlib.Path(self.gdb).unlink()
+
+    def test_a_profile_that_cannot_be_written_says_so_before_it_samples(self):
+        result, stub = self.profile("-o", "nowhere/out.svg")
+        self.assertSays(result, FAILED, "nowhere/out.svg", "no such file")
+        self.assertEqual(stub.rounds, 0, "the guest was sampled for nothing")
+
+
+if __name__ == "__main__":
+    cli_case.main()

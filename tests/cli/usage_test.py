@@ -1,0 +1,120 @@
+"""The command line: wrong usage, help, version, completion."""
+import re
+import subprocess
+
+import cli_case
+from cli_case import DONE, WRONG_USAGE
+
+VERBS = ("record", "profile", "report", "flamegraph", "export")
+
+
+class WrongUsage(cli_case.CliCase):
+    def refused(self, *arguments, says=()):
+        result = self.ringside(*arguments)
+        self.assertSays(result, WRONG_USAGE, *([says] if isinstance(says, str) else says))
+        self.assertTrue(result.said.strip(), "nothing was said")
+        self.assertEqual(list(self.folder.iterdir()), [], "something was written all the same")
+
+    def test_no_verb(self):
+        self.refused()
+
+    def test_an_unknown_verb(self):
+        self.refused("recrod", says="recrod")
+
+    def test_an_unknown_option(self):
+        for verb in VERBS:
+            with self.subTest(verb=verb):
+                self.refused(verb, "--no-such-option", says="--no-such-option")
+
+    def test_no_guest(self):
+        for verb in ("record", "profile"):
+            with self.subTest(verb=verb):
+                self.refused(verb, says=("--gdb", "-- qemu-system-x86_64"))
+
+    def test_nothing_behind_the_dashes(self):
+        self.refused("record", "--", says="command")
+
+    def test_a_command_for_a_verb_that_takes_none(self):
+        self.refused("report", "--", "true", says="command")
+
+    def test_gdb_with_a_command(self):
+        self.refused("record", "--gdb", self.gdb, "--", "true", says="--gdb")
+
+    def test_options_that_need_a_command(self):
+        for option in (["--after", "ready"], ["--until", "ready"], ["--then-quit"]):
+            with self.subTest(option=option[0]):
+                self.refused("record", "--gdb", self.gdb, *option, says=(option[0], "-- COMMAND"))
+
+    def test_only_kernel_and_only_user_code(self):
+        for verb in VERBS:
+            with self.subTest(verb=verb):
+                self.refused(verb, "-k", "-u", says="--user-only")
+
+    def test_a_bad_list_of_vcpus(self):
+        for cpus in ("x", "3-1", "0,,1", "-", "0-", "99999999999"):
+            with self.subTest(cpus=cpus):
+                self.refused("record", "--gdb", self.gdb, f"--cpu={cpus}", says=cpus)
+                self.refused("report", f"--cpu={cpus}", says=cpus)
+
+    def test_a_profile_of_no_known_format(self):
+        self.refused("profile", "--gdb", self.gdb, "-o", "out.png", says=("out.png", ".svg"))
+
+    def test_numbers_out_of_range(self):
+        for option in (["-F", "0"], ["-F", "100000"], ["--interval", "0"], ["--duration", "-1"], ["-n", "0"],
+                       ["--duration", "soon"], ["--load-bias", "zz"], ["-F", "10", "--interval", "1"]):
+            with self.subTest(option=option):
+                self.refused("record", "--gdb", self.gdb, *option, says=option[0].lstrip("-")[:1])
+
+
+class Help(cli_case.CliCase):
+    def test_version(self):
+        result = self.ringside("--version")
+        self.assertSays(result, DONE)
+        self.assertRegex(result.stdout, r"^ringside \d+\.\d+\.\d+\n$")
+
+    def test_help_has_examples(self):
+        for verb in ((), *((verb,) for verb in VERBS)):
+            with self.subTest(verb=verb):
+                result = self.ringside(*verb, "--help")
+                self.assertSays(result, DONE)
+                self.assertRegex(result.stdout, rf"(?s)Examples:\n.*  ringside {verb[0] if verb else 'record'} ?")
+
+    def test_every_verb_is_in_the_help(self):
+        said = self.ringside("--help").stdout
+        for verb in VERBS:
+            self.assertRegex(said, rf"(?m)^ +{verb} ")
+
+    def test_the_options_of_the_examples_exist(self):
+        for verb in VERBS:
+            said = self.ringside(verb, "--help").stdout
+            options, _, examples = said.partition("Examples:")
+            ours = "\n".join(line.split(" -- ")[0].split(" | ")[0] for line in examples.splitlines())
+            for option in re.findall(r" (--?[a-z][a-z-]*)", ours):
+                with self.subTest(verb=verb, option=option):
+                    self.assertRegex(options, rf"[ ,]{option}\b")
+
+    def test_bash_accepts_the_completion(self):
+        script = self.ringside("--completion", "bash")
+        self.assertSays(script, DONE)
+        for verb in VERBS:
+            self.assertIn(verb, script.stdout)
+        checked = subprocess.run(["bash", "-n"], input=script.stdout, text=True, check=False, stderr=subprocess.PIPE)
+        self.assertEqual((checked.returncode, checked.stderr), (0, ""))
+
+    def test_bash_completes_verbs_and_options(self):
+        script = self.ringside("--completion", "bash").stdout
+        for words, wanted in ((["ringside", "fl"], "flamegraph"), (["ringside", "record", "--dur"], "--duration")):
+            with self.subTest(words=words):
+                ask = (f"{script}\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}\n"
+                       "f=$(complete -p ringside | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n"
+                       f"$f ringside {words[-1]} {words[-2]}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
+                result = subprocess.run(["bash", "--norc", "-c", ask], text=True, check=False,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                self.assertIn(wanted, result.stdout.split(), result.stderr)
+
+    def test_an_unknown_shell(self):
+        self.assertSays(self.ringside("--completion", "tcsh"), WRONG_USAGE, "tcsh")
+
+
+if __name__ == "__main__":
+    cli_case.main()
