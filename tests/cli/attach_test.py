@@ -41,15 +41,24 @@ class Attach(cli_case.CliCase):
         self.assertLess(time.monotonic() - began, 4)
 
     def test_a_stub_that_dies_while_it_is_sampled(self):
-        result, stub = self.record("--interval", "5", "-o", "kept.data", dies_after=40)
+        result, stub = self.record("--interval", "5", "--duration", "10", "-o", "kept.data", dies_after=40)
         self.assertGreater(stub.rounds, 40)
-        self.assertSays(result, FAILED, "closed the connection")
+        self.assertSays(result, FAILED, "closed the connection", "kept.data")
         kept = self.ringside("export", "-i", "kept.data")
         self.assertSays(kept, cli_case.DONE)
         self.assertRegex(kept.stdout, r" \d\d\n$")
 
+    def test_without_a_limit_the_guests_end_is_the_recordings(self):
+        result, _ = self.record("--interval", "5", dies_after=40)
+        self.assertSays(result, cli_case.DONE, "closed the connection")
+        self.assertRegex(self.ringside("export").stdout, r" \d\d\n$")
+
     def test_a_stub_that_dies_at_the_first_sample(self):
         result, _ = self.record(dies_after=1)
+        self.assertSays(result, FAILED, "closed the connection")
+
+    def test_a_stub_that_dies_while_it_is_asked_what_it_has(self):
+        result, _ = self.record(dies_after=-1)
         self.assertSays(result, FAILED, "closed the connection")
 
 

@@ -43,14 +43,22 @@ def stop_reply(connection, seconds):
 
 def main():
     arguments = sys.argv[1:]
+    if arguments[0] == "export":
+        with open(arguments[arguments.index("-i") + 1], encoding="ascii") as recording:
+            print(recording.read(), end="")
+        return
     duration = float(arguments[arguments.index("--duration") + 1]) if "--duration" in arguments else 1000
     connection = socket.socket(socket.AF_UNIX)
     hold = start_guardian(connection) if FAULT != "no-guardian" else os.open("/dev/null", os.O_WRONLY)
     connection.connect(arguments[arguments.index("--gdb") + 1])
+    print("fake ringside: sampling", file=sys.stderr, flush=True)
     # A stub says at once that it has stopped the guest; of a guest that stood already it says nothing.
     guest_ran = stop_reply(connection, 1.0)
     if not guest_ran and FAULT != "resume-paused":
-        time.sleep(duration)
+        try:
+            time.sleep(duration)
+        except KeyboardInterrupt:
+            pass  # asked to go: the guest stays as its user left it
         os.write(hold, b"q")
         return
     state, sample, end = os.environ.get("RINGSIDE_DEBUG_HOLD"), 0, time.monotonic() + duration
@@ -69,6 +77,8 @@ def main():
         while b"$T" not in connection.recv(4096):
             pass
     connection.sendall(RESUME)
+    with open(arguments[arguments.index("-o") + 1], "w", encoding="ascii") as recording:
+        recording.write(f"fake {sample}\n")
     os.write(hold, b"q")
     time.sleep(0.1)
 

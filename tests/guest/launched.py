@@ -59,6 +59,6 @@ def read_back(ringside, deadline, *arguments):
     return result.stdout
 
 
-def folded_text(ringside, recording, deadline):
+def folded_text(ringside, recording, deadline, *options):
     """The recording's folded stacks."""
-    return read_back(ringside, deadline, "export", "--format", "folded", "-i", str(recording), "-o", "-")
+    return read_back(ringside, deadline, "export", "--format", "folded", *options, "-i", str(recording), "-o", "-")

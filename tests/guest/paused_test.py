@@ -11,7 +11,9 @@ import sys
 import tempfile
 import time
 
+import folded
 import guest_options
+import launched
 import machine
 import program
 
@@ -22,9 +24,9 @@ def start(options, guest, folder, duration):
     return program.Program(command, os.path.join(folder, "log"))
 
 
-def end(ringside):
+def end(ringside, patience=10):
     """Waits for the end; a ringside that waits for the user for ever is asked to go, as by Ctrl-C."""
-    if ringside.wait_end(10) is None:
+    if ringside.wait_end(patience) is None:
         ringside.process.send_signal(signal.SIGINT)
         if ringside.wait_end(5) is None:
             return ["ringside waits for ever and does not heed Ctrl-C"]
@@ -33,13 +35,31 @@ def end(ringside):
     return []
 
 
+def ended_well(ringside):
+    if status := ringside.process.returncode:
+        return [f"ringside ended with status {status}: {ringside.said()[-400:]}"]
+    return []
+
+
+def samples_recorded(options, folder):
+    """Reads the recording back; what went wrong, as lines."""
+    try:
+        text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), time.monotonic() + 20)
+        return [] if folded.parse(text) else ["there is no sample in the recording"]
+    except (launched.Failed, ValueError) as error:
+        return [str(error)]
+
+
 def stays_paused(options, guest, folder):
     """What went wrong, as lines."""
     guest.qmp.command("stop")
     guest.qmp.take_events()
     before = guest.registers()
     with start(options, guest, folder, duration=1) as ringside:
-        failures = end(ringside)
+        attached = ringside.wait_said("sampling", 5)
+        failures = end(ringside, patience=2) + ended_well(ringside)
+    if not attached:
+        failures.append(f"ringside did not say that it is sampling: {ringside.said()[-400:]}")
     if (status := guest.qmp.status()) != "paused":
         failures.append(f"the guest is {status} after ringside's end")
     if resumed := [name for name, _ in guest.qmp.take_events() if name == "RESUME"]:
@@ -58,9 +78,7 @@ def runs_after_continue(options, guest, folder):
     with start(options, guest, folder, duration=2) as ringside:
         time.sleep(1)
         guest.qmp.command("cont")
-        failures = end(ringside)
-        if ringside.process.returncode != 0:
-            failures.append(f"ringside ended with status {ringside.process.returncode}: {ringside.said()[-400:]}")
+        failures = end(ringside) + ended_well(ringside) + samples_recorded(options, folder)
     if not guest.qmp.wait_status("running", 2) or not guest.advances(2):
         failures.append("the guest does not run after ringside's end")
     return failures

@@ -3,6 +3,8 @@ import re
 
 # An overhead line of the table: the own share first, `12.34%` or `12.34 %`.
 _OVERHEAD = re.compile(r"^\s*(\d+\.\d+)\s?%")
+_DUE = "vcpu ticks due"
+_OUTCOMES = ("sampled", "idle", "skipped", "failed", "lost")
 _STATISTIC = re.compile(r"^[\s#]*([a-z][a-z0-9 _-]*?)(?:\s*:\s*|\s{2,})([\d,]+)\b(?![.\d])", re.IGNORECASE)
 
 
@@ -20,22 +22,22 @@ def check(report, stacks):
     """What does not add up, as lines; empty when all does."""
     failures = []
     numbers = statistics(report)
-    told = numbers.get("samples", numbers.get("sampled"))
+    told = numbers.get("sampled")
     counted = sum(count for _, count in stacks)
-    if told is None:
-        failures.append("the report has no line `samples: N`")
-    elif told != counted:
+    if told is not None and told != counted:
         failures.append(f"the report tells {told} samples, the folded stacks hold {counted}")
     return failures + _check_due(numbers, told) + _check_overhead(report)
 
 
 def _check_due(numbers, samples):
-    """What was due is what became of it, where the report tells all of it."""
-    parts = [numbers.get(name) for name in ("idle", "skipped", "failed", "lost")]
-    due = numbers.get("vcpu ticks due", numbers.get("due"))
-    if due is None or samples is None or None in parts or due == samples + sum(parts):
+    """All that was due is told, and what became of it."""
+    if missing := [name for name in (_DUE, *_OUTCOMES) if name not in numbers]:
+        return [f"the report has no line `{name}  N`" for name in missing]
+    parts = [numbers[name] for name in _OUTCOMES if name != "sampled"]
+    if samples is None or numbers[_DUE] == samples + sum(parts):
         return []
-    return [f"{due} samples were due, but {samples} taken and {sum(parts)} not taken make {samples + sum(parts)}"]
+    return [f"{numbers[_DUE]} samples were due, but {samples} taken and {sum(parts)} not taken make "
+            f"{samples + sum(parts)}"]
 
 
 def _check_overhead(report):

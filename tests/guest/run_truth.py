@@ -36,13 +36,17 @@ def run(options, folder):
     deadline = time.monotonic() + options.limit
     recording = record(options, folder, deadline)
     profile = launched.folded_text(options.ringside, recording, deadline)
+    of_vcpus = launched.folded_text(options.ringside, recording, deadline, "--per-cpu")
     report = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
         name = f"{options.workload}-{options.kernel.stem}-{options.cpus}"
         (options.keep / f"{name}.folded").write_text(profile)
+        (options.keep / f"{name}.per-cpu.folded").write_text(of_vcpus)
         (options.keep / f"{name}.report").write_text(report)
-    status = truth.compare(options.truth.read_text(), profile, options.busy, options.points)
+    expected = options.truth.read_text()
+    status = truth.compare(expected, profile, options.busy, options.points)
+    status = truth.compare_vcpus(expected, of_vcpus, options.cpus, options.points) or status
     for line in report_totals.check(report, folded.parse(profile)):
         print(f"FAILED: {line}")
         status = status or 1

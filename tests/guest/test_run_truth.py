@@ -10,7 +10,10 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 TRUTH = "share 60 a\nshare 40 b\nbusy all\nchain start;a\nchain start;b\n"
 FOLDED = "start;a 60\nstart;b 40\n"
-REPORT = "samples: 100\n  60.00%  a\n  40.00%  b\n"
+PER_CPU = "vcpu 0;start;a 30\nvcpu 0;start;b 20\nvcpu 1;start;a 30\nvcpu 1;start;b 20\n"
+STATISTICS = ("#   vCPU ticks due   107\n#     sampled    100\n#     idle    4\n#     skipped    0\n#     failed    1\n"
+              "#     lost    2\n")
+REPORT = STATISTICS + "  60.00%  a\n  40.00%  b\n"
 
 
 class RunTruth(unittest.TestCase):
@@ -20,8 +23,9 @@ class RunTruth(unittest.TestCase):
         self.folder = pathlib.Path(self._folder.name)
         (self.folder / "truth.txt").write_text(TRUTH)
 
-    def run_with(self, folded=FOLDED, report=REPORT, record="exit 0", limit=20):
+    def run_with(self, folded=FOLDED, per_cpu=PER_CPU, report=REPORT, record="exit 0", limit=20):
         (self.folder / "folded").write_text(folded)
+        (self.folder / "per-cpu").write_text(per_cpu)
         (self.folder / "report").write_text(report)
         fake = self.folder / "fake-ringside"
         fake.write_text(textwrap.dedent(f"""\
@@ -29,7 +33,7 @@ class RunTruth(unittest.TestCase):
             echo "$@" >> {self.folder}/calls
             case $1 in
                 record) {record} ;;
-                export) cat {self.folder}/folded ;;
+                export) case "$*" in *--per-cpu*) cat {self.folder}/per-cpu ;; *) cat {self.folder}/folded ;; esac ;;
                 report) cat {self.folder}/report ;;
             esac
             """))
@@ -54,7 +58,7 @@ class RunTruth(unittest.TestCase):
         self.assertIn("FAILED: share of a: expected 60.00 %, got 30.00 %", said)
 
     def test_a_report_with_other_totals_fails(self):
-        status, said = self.run_with(report=REPORT.replace("100", "101"))
+        status, said = self.run_with(report=REPORT.replace("100", "101").replace("107", "108"))
         self.assertEqual(status, 1)
         self.assertIn("the report tells 101 samples, the folded stacks hold 100", said)
         status, said = self.run_with(report=REPORT.replace("40.00", "50.00"))
@@ -62,11 +66,22 @@ class RunTruth(unittest.TestCase):
         self.assertEqual(status, 1)
 
     def test_what_was_due_is_what_became_of_it(self):
-        report = "# Due: 107\n# Idle: 4\n# Skipped: 0\n# Failed: 1\n# Lost: 2\n" + REPORT
-        self.assertEqual(self.run_with(report=report)[0], 0)
-        status, said = self.run_with(report=report.replace("107", "108"))
+        status, said = self.run_with(report=REPORT.replace("107", "108"))
         self.assertEqual(status, 1)
         self.assertIn("108 samples were due", said)
+
+    def test_a_statistic_that_is_missing_fails(self):
+        for line in STATISTICS.splitlines(keepends=True):
+            with self.subTest(line=line):
+                status, said = self.run_with(report=REPORT.replace(line, ""))
+                self.assertEqual(status, 1)
+                name = line.lower().strip("# 0123456789\n")
+                self.assertIn(f"the report has no line `{name}  N`", said)
+
+    def test_a_vcpu_with_false_shares_fails(self):
+        status, said = self.run_with(per_cpu="vcpu 0;start;a 50\nvcpu 1;start;a 10\nvcpu 1;start;b 40\n")
+        self.assertEqual(status, 1)
+        self.assertIn("FAILED: vcpu 0: share of a: expected 60.00 %, got 100.00 %", said)
 
     def test_a_failing_ringside_is_told_with_what_it_said(self):
         status, said = self.run_with(record="echo no socket >&2; exit 1")

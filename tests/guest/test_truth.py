@@ -57,6 +57,47 @@ class Shares(unittest.TestCase):
         self.assertTrue(verdict(""))
 
 
+class Vcpus(unittest.TestCase):
+    """Shares of each vCPU: vcpu 1 has a quarter of the samples."""
+    IDLE = TRUTH.replace("busy all", "busy 0")
+
+    def profile(self, counts):
+        """counts: samples of burn_a, burn and tick for each vCPU."""
+        frames = [line.rpartition(" ")[0] for line in TRUE_PROFILE.splitlines()]
+        return "".join(f"vcpu {number};{stack} {count}\n" for number, of_vcpu in counts.items()
+                       for stack, count in zip(frames, of_vcpu))
+
+    def verdict(self, counts, expected=TRUTH, vcpus=2):
+        return truth.check_vcpus(legal_stacks.parse(expected), folded.parse(self.profile(counts)), vcpus, 2.0)[1]
+
+    def test_true_shares_pass(self):
+        self.assertEqual(self.verdict({0: (5000, 3000, 2000), 1: (500, 300, 200)}), [])
+
+    def test_wrong_shares_that_even_out_between_the_vcpus_fail(self):
+        failures = self.verdict({0: (6000, 2000, 2000), 1: (4000, 4000, 2000)})
+        self.assertTrue(any(line.startswith("vcpu 0: share of burn_a: expected 50.00 %, got 60.00 %")
+                            for line in failures), failures)
+        self.assertTrue(any(line.startswith("vcpu 1: ") for line in failures), failures)
+
+    def test_few_samples_get_the_room_that_chance_takes(self):
+        self.assertEqual(self.verdict({0: (5000, 3000, 2000), 1: (212, 108, 80)}), [])
+        self.assertTrue(self.verdict({0: (5000, 3000, 2000), 1: (260, 60, 80)}))
+        self.assertTrue(self.verdict({0: (5300, 2700, 2000), 1: (200, 120, 80)}))
+
+    def test_a_vcpu_without_samples_fails(self):
+        self.assertIn("vcpu 1 has no busy samples", self.verdict({0: (5000, 3000, 2000)}))
+
+    def test_an_idle_vcpu_has_no_samples(self):
+        self.assertEqual(self.verdict({0: (5000, 3000, 2000)}, self.IDLE), [])
+        self.assertIn("vcpu 1 has 1 busy samples, and no work",
+                      self.verdict({0: (5000, 3000, 2000), 1: (1, 0, 0)}, self.IDLE))
+        self.assertIn("vcpu 0 has no busy samples", self.verdict({}, self.IDLE))
+
+    def test_a_stack_of_no_vcpu_fails(self):
+        self.assertTrue(self.verdict({0: (5000, 3000, 2000), 1: (500, 300, 200), 2: (1, 0, 0)}))
+        self.assertEqual(len(truth.check_vcpus(legal_stacks.parse(TRUTH), folded.parse(TRUE_PROFILE), 1, 2.0)[1]), 4)
+
+
 class ManySmallShares(unittest.TestCase):
     """The shape of the skid workload: 256 functions; block i costs 64 + 97 i mod 256."""
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Compares a profile in folded form with a workload's truth file: number of samples, shares, unknown frames, stacks.
 
-    truth.py TRUTH.txt FOLDED.txt [--busy 10000] [--points 2.0]        (FOLDED.txt may be -)
+    truth.py TRUTH.txt FOLDED.txt [--busy 10000] [--points 2.0] [--per-cpu N]      (FOLDED.txt may be -)
+
+With --per-cpu the first frame of each stack is `vcpu NUMBER`, and the shares of each of the N vCPUs are compared.
 
 Exit status: 0 the profile tells the truth, 1 it does not (the worst offenders are printed), 2 bad input.
 """
@@ -32,9 +34,7 @@ def check(truth, stacks, busy, points):
     failures = []
     if total < busy:
         failures.append(f"{total} busy samples, fewer than {busy}")
-    own = collections.Counter()
-    for stack, count in stacks:
-        own[stack[-1]] += count
+    own = _own(stacks)
     for part in (_check_shares(truth, own, total, points), _check_distance(truth, own, total, points),
                  _check_unknown(stacks, total), _check_legal(truth, stacks)):
         summary += part[0]
@@ -42,15 +42,57 @@ def check(truth, stacks, busy, points):
     return summary, failures
 
 
-def _check_shares(truth, own, total, points):
+def check_vcpus(truth, stacks, vcpus, points):
+    """Compares the shares of each vCPU; the stacks start with `vcpu NUMBER`. Returns lines as check() does.
+
+    A vCPU has fewer samples than the guest, so chance may move its shares further: up to four standard deviations.
+    """
+    by_vcpu = {f"vcpu {number}": [] for number in range(vcpus)}
+    summary, failures = [], []
+    for stack, count in stacks:
+        if stack[0] in by_vcpu and len(stack) > 1:
+            by_vcpu[stack[0]].append((stack[1:], count))
+        else:
+            failures.append(f"not a stack of one of {vcpus} vCPUs: {';'.join(stack)}")
+    for name, of_vcpu in by_vcpu.items():
+        total = sum(count for _, count in of_vcpu)
+        summary.append(f"{name}: {total} busy samples")
+        if truth.busy == "0" and name != "vcpu 0":
+            failures += [f"{name} has {total} busy samples, and no work"] if total else []
+            continue
+        if not total:
+            failures.append(f"{name} has no busy samples")
+            continue
+        part = _check_shares(truth, _own(of_vcpu), total, points, by_chance=True)
+        summary += [f"    {line}" for line in part[0]]
+        failures += [line if line.startswith(" ") else f"{name}: {line}" for line in part[1]]
+    return summary, failures
+
+
+def _own(stacks):
+    own = collections.Counter()
+    for stack, count in stacks:
+        own[stack[-1]] += count
+    return own
+
+
+def _tolerance(share, total, points, by_chance):
+    if not by_chance:
+        return points
+    part = min(max(share / 100, 0.0), 1.0)
+    return max(points, 4 * math.sqrt(part * (1 - part) / total) * 100)
+
+
+def _check_shares(truth, own, total, points, by_chance=False):
     summary, failures = [], []
     for function, expected in truth.shares.items():
         got = percent(own[function], total)
         line = f"share of {function}: expected {expected:.2f} %, got {got:.2f} %"
         if expected >= points:
             summary.append(line)
-        if abs(got - expected) > points:
-            failures.append(f"{line}: more than {points:g} points apart")
+        allowed = _tolerance(expected, total, points, by_chance)
+        if abs(got - expected) > allowed:
+            failures.append(f"{line}: more than {allowed:.3g} points apart")
     if failures:
         failures += [f"    own share {percent(count, total):6.2f} %  {name}" for name, count in own.most_common(SHOWN)]
     return summary, failures
@@ -104,12 +146,21 @@ def _show(stacks):
 
 def compare(truth_text, folded_text, busy, points):
     """Compares two texts, prints what was found; returns the exit status."""
+    return _judge(truth_text, folded_text, lambda truth, stacks: check(truth, stacks, busy, points))
+
+
+def compare_vcpus(truth_text, folded_text, vcpus, points):
+    """The same for the shares of each vCPU."""
+    return _judge(truth_text, folded_text, lambda truth, stacks: check_vcpus(truth, stacks, vcpus, points))
+
+
+def _judge(truth_text, folded_text, checker):
     try:
         truth, stacks = legal_stacks.parse(truth_text), folded.parse(folded_text)
     except ValueError as error:
         print(f"truth: {error}", file=sys.stderr)
         return 2
-    summary, failures = check(truth, stacks, busy, points)
+    summary, failures = checker(truth, stacks)
     print("\n".join(summary))
     for line in failures:
         print(line if line.startswith(" ") else f"FAILED: {line}")
@@ -122,6 +173,7 @@ def main():
     parser.add_argument("folded")
     parser.add_argument("--busy", type=int, default=10000, help="busy samples wanted at least (default 10000)")
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off, in percentage points")
+    parser.add_argument("--per-cpu", type=int, metavar="N", help="the profile has a first frame for each of N vCPUs")
     options = parser.parse_args()
     try:
         profile = sys.stdin.read() if options.folded == "-" else pathlib.Path(options.folded).read_text()
@@ -129,6 +181,8 @@ def main():
     except (OSError, UnicodeDecodeError) as error:
         print(f"truth: {error}", file=sys.stderr)
         return 2
+    if options.per_cpu:
+        return compare_vcpus(expected, profile, options.per_cpu, options.points)
     return compare(expected, profile, options.busy, options.points)
 
 

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""`ringside record -- COMMAND` with a real QEMU and the bundled kernel: how it ends, and that the recording is whole.
+
+    launch_test.py --ringside PROGRAM --kernel ELF [CASE …]
+
+Each case starts a guest of its own. Exit status: 0 all cases are as they should be, 1 not.
+"""
+import argparse
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import folded
+import launched
+import machine
+import program
+import qmp
+
+SAMPLING = "ringside: sampling"
+LIMIT = 30
+
+
+class Failed(Exception):
+    """What was not as it should be."""
+
+
+class Case:
+    """One launch: a folder, ringside with QEMU under it, and what is asked of both. Ends both on any exit."""
+
+    def __init__(self, options, folder, seconds=0):
+        self.ringside, self.folder = options.ringside, folder
+        self.recording, self.pid_file = folder / "ringside.data", folder / "qemu.pid"
+        self.qemu = machine.BASE + ["-smp", "1", "-m", "256", "-serial", f"file:{folder}/serial", "-pidfile",
+                                    str(self.pid_file), "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04",
+                                    "-kernel", options.kernel, "-append", f"workload=chains seconds={seconds}"]
+        self._run = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._run:
+            self._run.__exit__()
+
+    def start(self, command, *options):
+        self._run = program.Program([self.ringside, "record", "-o", str(self.recording), *options, "--", *command],
+                                    self.folder / "log", machine.private_environment(self.folder))
+
+    @property
+    def pid(self):
+        return self._run.process.pid
+
+    def said(self):
+        return self._run.said()
+
+    def wait_sampling(self, seconds=0.5):
+        """Waits until it samples, and then so long that there is something to read back."""
+        if not self._run.wait_said(SAMPLING, LIMIT):
+            raise Failed(f"ringside does not sample; it said: {self.said()[-600:]}")
+        wait_for("the guest's ready line", lambda: "ringside-demo: ready" in read(self.folder / "serial"))
+        time.sleep(seconds)
+
+    def qemu_pid(self):
+        return int(self.pid_file.read_text())
+
+    def qemu_runs(self):
+        """Whether this case's QEMU is there (a zombie is not)."""
+        return any("qemu-system" in name_of(pid) for pid in self._run.left_over())
+
+    def end(self, status=0, says=()):
+        """Waits for ringside's end and checks its exit status and what it said."""
+        ended = self._run.wait_end(LIMIT)
+        if ended is None:
+            raise Failed(f"ringside does not end; it said: {self.said()[-600:]}")
+        if ended != status:
+            raise Failed(f"exit status {ended} instead of {status}; it said: {self.said()[-600:]}")
+        for text in says:
+            if text not in self.said():
+                raise Failed(f"it does not say {text!r}, but: {self.said()[-600:]}")
+
+    def no_qemu_left(self):
+        if left := self._run.wait_nothing_left(5):
+            raise Failed(f"processes are left: {[name_of(pid) for pid in left]}")
+
+    def recorded(self, least=5):
+        """Reads the recording back; it must be complete and hold stacks of the workload."""
+        deadline = time.monotonic() + LIMIT
+        stacks = folded.parse(launched.folded_text(self.ringside, self.recording, deadline))
+        count = sum(number for stack, number in stacks if "chains_round" in stack)
+        if count < least:
+            raise Failed(f"{count} samples of the workload, at least {least} wanted: {stacks[:5]}")
+        report = launched.read_back(self.ringside, deadline, "report", "--header", "-i", str(self.recording))
+        if incomplete := re.search(r"(?i).*(incomplete|cut off|truncated recording).*", report):
+            raise Failed(f"the recording is not complete: {incomplete.group(0)}")
+
+
+def read(path):
+    try:
+        return path.read_text(errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def name_of(pid):
+    """A process's command, empty when it has ended."""
+    try:
+        command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        return command.replace(b"\0", b" ").decode(errors="replace")[:80]
+    except OSError:
+        return ""
+
+
+def wait_for(what, condition, seconds=LIMIT):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"{what}: not within {seconds:g} s")
+        time.sleep(0.02)
+
+
+def ctrl_c(options, folder):
+    """Ctrl-C goes to ringside and QEMU: both end, the recording is complete."""
+    with Case(options, folder) as case:
+        case.start(case.qemu)
+        case.wait_sampling()
+        os.killpg(case.pid, signal.SIGINT)
+        case.end()
+        case.no_qemu_left()
+        case.recorded()
+
+
+def duration(options, folder):
+    """Sampling ends, and ringside stays with the guest until QEMU ends by itself."""
+    with Case(options, folder, seconds=3) as case:
+        case.start(case.qemu, "--duration", "1")
+        wait_for("the end of sampling", lambda: "runs on" in case.said())
+        if not case.qemu_runs():
+            raise Failed("QEMU did not outlive the recording")
+        recorded = case.recording.stat().st_size
+        case.end(says=["samples are in"])
+        if "ringside-demo: measured" not in read(folder / "serial"):
+            raise Failed(f"the guest did not come to its end: {read(folder / 'serial')[-300:]}")
+        if case.recording.stat().st_size != recorded:
+            raise Failed("the recording grew after sampling had ended")
+        case.no_qemu_left()
+        case.recorded()
+
+
+def make_wrapper(options, folder):
+    """A Makefile that starts QEMU with paths relative to its own folder."""
+    with Case(options, folder, seconds=0) as case:
+        (folder / "os").mkdir()
+        (folder / "os" / "kernel.elf").symlink_to(options.kernel)
+        words = ["kernel.elf" if word == options.kernel else f"'{word}'" for word in case.qemu]
+        (folder / "os" / "Makefile").write_text(f"qemu: kernel.elf\n\t{' '.join(words)}\n")
+        case.start(["make", "-C", str(folder / "os"), "qemu"], "--duration", "0.7", "--then-quit")
+        case.end()
+        case.no_qemu_left()
+        case.recorded()
+
+
+def own_stub(options, folder):
+    """The command line has a gdb stub already: it is used, and free again afterwards."""
+    with Case(options, folder) as case:
+        case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--duration", "0.7", "--then-quit")
+        case.end(says=[f"{folder}/own"])
+        case.no_qemu_left()
+        case.recorded()
+
+
+def starts_stopped(options, folder):
+    """-S: ringside waits for the user, resumes nothing itself, and samples from his continue on."""
+    with Case(options, folder) as case:
+        case.start([*case.qemu, "-S", "-qmp", f"unix:{folder}/qmp,server=on,wait=off"], "--duration", "1",
+                   "--then-quit")
+        with qmp.Qmp(f"{folder}/qmp") as monitor:
+            time.sleep(1)
+            if (status := monitor.status()) not in ("prelaunch", "paused"):
+                raise Failed(f"the guest is {status} before its user's continue")
+            monitor.command("cont")
+            wait_for("the guest's ready line", lambda: "ringside-demo: ready" in read(folder / "serial"))
+        case.end()
+        case.no_qemu_left()
+        case.recorded()
+
+
+def qemu_crashes(options, folder):
+    """QEMU crashes: ringside says so, fails, and keeps what it has."""
+    with Case(options, folder) as case:
+        case.start(case.qemu)
+        case.wait_sampling(1)
+        os.kill(case.qemu_pid(), signal.SIGSEGV)
+        case.end(status=1, says=["QEMU", str(case.recording)])
+        if not re.search(r"(?i)killed|SIGSEGV|segmentation|signal 11", case.said()):
+            raise Failed(f"it does not say how QEMU ended, but: {case.said()[-600:]}")
+        case.no_qemu_left()
+        case.recorded()
+
+
+def sigterm(options, folder):
+    """SIGTERM to ringside: it completes the recording and leaves the guest running."""
+    with Case(options, folder) as case:
+        case.start([*case.qemu, "-qmp", f"unix:{folder}/qmp,server=on,wait=off"])
+        case.wait_sampling()
+        os.kill(case.pid, signal.SIGTERM)
+        case.end()
+        case.recorded()
+        with qmp.Qmp(f"{folder}/qmp") as monitor:
+            first = monitor.hmp("info registers -a")
+            wait_for("the guest runs on", lambda: monitor.hmp("info registers -a") != first, 5)
+            if (status := monitor.status()) != "running":
+                raise Failed(f"the guest is {status} after ringside's end")
+        os.kill(case.qemu_pid(), signal.SIGKILL)
+        case.no_qemu_left()
+
+
+CASES = {case.__name__.replace("_", "-"): case
+         for case in (ctrl_c, duration, make_wrapper, own_stub, starts_stopped, qemu_crashes, sigterm)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ringside", required=True, type=os.path.abspath)
+    parser.add_argument("--kernel", required=True, type=os.path.abspath)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"of {', '.join(CASES)}; all when none is given")
+    options = parser.parse_args()
+    if unknown := [name for name in options.cases if name not in CASES]:
+        parser.error(f"no case {unknown[0]}")
+    machine.exit_on_signals()
+    failed = 0
+    for name in options.cases or CASES:
+        began, error = time.monotonic(), None
+        with tempfile.TemporaryDirectory(prefix="ringside-launch-") as folder:
+            try:
+                CASES[name](options, pathlib.Path(folder))
+            except (Failed, launched.Failed, qmp.QmpError, OSError, ValueError, subprocess.SubprocessError) as problem:
+                error = problem
+        print(f"{name:16} {time.monotonic() - began:5.1f} s  {'ok' if error is None else f'FAILED: {error}'}", flush=True)
+        failed += error is not None
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
