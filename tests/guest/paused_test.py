@@ -57,7 +57,7 @@ def stays_paused(options, guest, folder):
     before = guest.registers()
     with start(options, guest, folder, duration=1) as ringside:
         attached = ringside.wait_said("sampling", 5)
-        failures = end(ringside, patience=2) + ended_well(ringside)
+        failures = end(ringside, patience=3) + ended_well(ringside)
     if not attached:
         failures.append(f"ringside did not say that it is sampling: {ringside.said()[-400:]}")
     if (status := guest.qmp.status()) != "paused":
