@@ -36,11 +36,13 @@ Result<bool> Connection::wait_for(short events, Clock::time_point deadline) cons
 }
 
 Result<void> Connection::send(std::string_view bytes, Clock::time_point deadline) {
+  sent_ = 0;
   while (!bytes.empty()) {
     const ssize_t sent =
         ::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
+      sent_ += static_cast<std::size_t>(sent);
       continue;
     }
     if (errno == EINTR) continue;

@@ -29,6 +29,8 @@ class Connection {
   // All of `bytes`, in one write where the socket takes it. The peer's replies are read meanwhile,
   // so that two full buffers cannot block each other.
   [[nodiscard]] Result<void> send(std::string_view bytes, Clock::time_point deadline);
+  // How many bytes of the last send() went out.
+  [[nodiscard]] std::size_t sent() const { return sent_; }
 
   // The next packet's body. kTimeout, kClosed, kProtocol (not a packet, or a wrong checksum; the
   // bytes concerned are dropped).
@@ -51,6 +53,7 @@ class Connection {
   std::string buffer_;
   std::size_t begin_ = 0;  // of the unread bytes in buffer_[0, end_)
   std::size_t end_ = 0;
+  std::size_t sent_ = 0;
   bool acknowledging_ = true;
   std::chrono::microseconds spin_{0};
 };

@@ -1,23 +1,10 @@
 #include "engines/gdb/gdb_engine.h"
 
-#include <sys/socket.h>
-#include <unistd.h>
-
 #include "engines/gdb/handshake.h"
 #include "engines/gdb/sampler.h"
+#include "engines/gdb/stub_thread.h"
 
 namespace ringside::engines::gdb {
-namespace {
-
-// The process that listens on the Unix socket we are connected to; 0 for a TCP socket.
-pid_t listener_of(int socket) {
-  ucred peer{};
-  socklen_t size = sizeof(peer);
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return 0;
-  return peer.pid == ::getpid() ? 0 : peer.pid;
-}
-
-}  // namespace
 
 GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version)
     : stub_(std::move(stub)),
@@ -50,7 +37,8 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket, const Opti
 Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
                                                      std::unique_ptr<Guardian> guardian,
                                                      const Options& options) {
-  const pid_t stub_thread = options.stub_thread ? options.stub_thread : listener_of(socket.get());
+  const pid_t stub_thread =
+      options.stub_thread ? options.stub_thread : stub_thread_behind(socket.get());
   Connection connection(std::move(socket));
   RINGSIDE_ASSIGN(Greeting greeting, shake_hands(connection, guardian.get(),
                                                  options.guest_was_running, options.timeout));

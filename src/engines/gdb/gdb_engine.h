@@ -23,8 +23,8 @@ struct Options {
   // Whether the guest ran before the socket was connected, where the caller knows it (from QMP).
   // QEMU from 8.1 on does not tell.
   std::optional<bool> guest_was_running;
-  // The thread that serves the stub (QEMU's main loop: its process id); 0: whoever listens on a
-  // Unix socket. Where the vCPUs leave no processor free it is scheduled before them, if that is
+  // The thread that serves the stub (QEMU's main loop: its process id); 0: the QEMU that listens on
+  // a Unix socket. Where the vCPUs leave no processor free it is scheduled before them, if that is
   // allowed.
   pid_t stub_thread = 0;
   // A process that lets the guest run again if this one is killed. Without: for tests.

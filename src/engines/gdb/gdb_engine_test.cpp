@@ -24,9 +24,15 @@ const std::vector<wire::RecipeOp> kCopyFromRsp{{RecipeOpcode::kRegister, 0, x86:
 std::string page_of(char fill) { return std::string(4096, fill); }
 
 struct Guest {
-  explicit Guest(FakeStub::Settings settings, std::chrono::milliseconds timeout = kLong)
+  explicit Guest(FakeStub::Settings settings, std::chrono::milliseconds timeout = kLong,
+                 bool guardian = false)
       : stub(std::move(settings)) {
-    auto attached = GdbEngine::attach(stub.take_client(), {timeout, std::nullopt, false});
+    UniqueFd client = stub.take_client();
+    // The kernel's least, so that a stub that hangs soon takes no more.
+    const int small = 1;
+    ::setsockopt(client.get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+    auto attached =
+        GdbEngine::attach(std::move(client), {timeout, std::nullopt, /*stub_thread=*/0, guardian});
     EXPECT_TRUE(attached) << attached.error().message;
     if (attached) engine = std::move(*attached);
   }
@@ -129,9 +135,9 @@ TEST(GdbEngine, ATickNeedsTwoRoundTrips) {
   guest.stub.forget_requests();
   ASSERT_TRUE(guest.tick(kCopyFromRsp));
   EXPECT_TRUE(guest.runs());
-  // The first tick's last Hg still holds, and so does this one's own.
+  // Each stop chooses its vCPU anew; its last choice holds for the next wave.
   EXPECT_THAT(guest.stub.requests(),
-              ElementsAre("g", "p46", "qThreadExtraInfo,p01.01", "Hgp01.02", "g", "p46",
+              ElementsAre("Hgp01.01", "g", "p46", "qThreadExtraInfo,p01.01", "Hgp01.02", "g", "p46",
                           "qThreadExtraInfo,p01.02", "mffffc90000001000,200", "Hgp01.01",
                           "mffffc90000001000,200", "c"));
 }
@@ -270,6 +276,85 @@ TEST(GdbEngine, AMissingAnswerTimesOutAndTheGuestRuns) {
     EXPECT_EQ(tick.error().code, ErrorCode::kTimeout);
     EXPECT_TRUE(guest.runs()) << at;
   }
+}
+
+// So many that the requests of one tick, 20 KiB, do not fit into the socket.
+FakeStub::Settings with_many_vcpus() {
+  auto settings = with_stacks();
+  settings.vcpus.resize(400);
+  return settings;
+}
+
+TEST(GdbEngine, AHalfSentRequestEndsWithADetach) {
+  Guest guest(with_many_vcpus(), std::chrono::milliseconds(100));
+  ASSERT_TRUE(guest.tick(kCopyFromRsp));
+  ASSERT_TRUE(guest.runs());
+  guest.stub.hang(true);
+  std::thread later([&] {
+    ::usleep(300'000);  // the request has timed out, the detach not yet
+    guest.stub.hang(false);
+  });
+  const auto tick = guest.tick(kCopyFromRsp);
+  later.join();
+  ASSERT_FALSE(tick);
+  EXPECT_EQ(tick.error().code, ErrorCode::kTimeout) << tick.error().message;
+  EXPECT_EQ(guest.stub.requests().back(), "D;1");
+  EXPECT_TRUE(guest.runs());
+  EXPECT_EQ(guest.tick(kCopyFromRsp).error().code, ErrorCode::kProtocol);
+  guest.engine.reset();
+  EXPECT_TRUE(guest.runs());
+}
+
+TEST(GdbEngine, AHalfSentRequestIsLeftToTheGuardian) {
+  Guest guest(with_many_vcpus(), std::chrono::milliseconds(100), true);
+  ASSERT_TRUE(guest.runs());
+  guest.stub.hang(true);
+  const auto tick = guest.tick(kCopyFromRsp);
+  ASSERT_FALSE(tick);
+  EXPECT_EQ(tick.error().code, ErrorCode::kTimeout) << tick.error().message;
+  guest.engine.reset();
+  guest.stub.hang(false);
+  EXPECT_TRUE(guest.runs());
+}
+
+TEST(GdbEngine, ALateDetachIsLeftToTheGuardian) {
+  Guest guest(with_stacks(), Guest::kLong, true);
+  ASSERT_TRUE(guest.runs());
+  guest.stub.hang(true);
+  guest.engine.reset();
+  guest.stub.hang(false);
+  EXPECT_TRUE(guest.runs());
+  ::usleep(20'000);
+  EXPECT_TRUE(guest.stub.running());
+  const auto requests = guest.stub.requests();
+  EXPECT_EQ(std::count(requests.begin(), requests.end(), "D;1"), 1);
+}
+
+TEST(GdbEngine, AStubThatForgetsItsVcpuMixesNothing) {
+  auto settings = with_stacks();
+  settings.forgets_vcpu = true;
+  const std::uint64_t other = 0xffffc90000008000;
+  settings.pages[other] = page_of('o');
+  settings.vcpus[1] = {0xffffffff81000001, other};
+  Guest guest(settings);
+  for (int i = 0; i < 6; ++i) {
+    const auto tick = guest.tick(kCopyFromRsp);
+    ASSERT_TRUE(tick) << tick.error().message;
+    for (std::size_t n = 0; n < 2; ++n) {
+      const wire::Capture& capture = tick->captures[n];
+      EXPECT_EQ(capture.registers.get(x86::kRip), 0xffffffff81000000 + n);
+      EXPECT_EQ(capture.registers.get(x86::kRsp), n == 0 ? kStack : other);
+      ASSERT_EQ(capture.bytes.size(), 512u);
+      EXPECT_EQ(capture.bytes[0], std::byte(n == 0 ? 'k' : 'o'));
+    }
+    EXPECT_TRUE(guest.runs());
+  }
+  // The second one alone, after a stop that chose the first.
+  std::vector<VcpuPlan> vcpus(2);
+  vcpus[0].wanted = false;
+  const auto tick = guest.engine->tick({true, true, vcpus});
+  ASSERT_TRUE(tick);
+  EXPECT_EQ(tick->captures[1].registers.get(x86::kRip), 0xffffffff81000001);
 }
 
 TEST(GdbEngine, TheGuestsEndIsClosed) {

@@ -29,7 +29,10 @@ static_assert(std::atomic<int>::is_always_lock_free);
 namespace {
 
 constexpr std::string_view kQemuFarewell{"\x03#00$D;1#b0"};
-constexpr std::uint64_t kPatienceNs = 500'000'000;
+// For a QEMU whose main loop hangs, as in slow storage. Nobody waits for the guardian meanwhile.
+constexpr std::uint64_t kPatienceNs = 10'000'000'000;
+constexpr int kQuietMs = 100;
+constexpr int kStartTimeoutMs = 2000;
 constexpr int kFirstFree = 5;  // 0 to 2: /dev/null, 3: link, 4: socket
 
 // Puts the two descriptors at 3 (link) and 4 (socket), /dev/null at 0 to 2, and closes all others.
@@ -62,12 +65,16 @@ void say_farewell(int socket, const char* farewell, std::size_t size) {
   constexpr char kOk[] = "$OK#9a";
   char tail[sizeof(kOk) - 1] = {};
   std::size_t sent = 0;
+  // An OK with nothing behind it may still be the answer to an earlier request.
+  bool confirmed = false;
   for (;;) {
     const std::uint64_t now = monotonic_ns();
     if (now >= deadline) return;
     const short events = sent < size ? POLLIN | POLLOUT : POLLIN;
     pollfd poll_fd{socket, events, 0};
-    if (::poll(&poll_fd, 1, static_cast<int>((deadline - now) / 1'000'000 + 1)) <= 0) return;
+    const int patience_ms =
+        confirmed ? kQuietMs : static_cast<int>((deadline - now) / 1'000'000 + 1);
+    if (::poll(&poll_fd, 1, patience_ms) <= 0) return;
     if (sent < size) {
       const ssize_t put = ::send(socket, farewell + sent, size - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
       if (put > 0) sent += static_cast<std::size_t>(put);
@@ -75,12 +82,28 @@ void say_farewell(int socket, const char* farewell, std::size_t size) {
     }
     char bytes[4096];
     const ssize_t got = ::recv(socket, bytes, sizeof(bytes), MSG_DONTWAIT);
-    if (got == 0) return;
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR)) return;
     for (ssize_t i = 0; i < got; ++i) {
       std::memmove(tail, tail + 1, sizeof(tail) - 1);
       tail[sizeof(tail) - 1] = bytes[i];
-      if (sent == size && std::memcmp(tail, kOk, sizeof(tail)) == 0 && i + 1 == got) return;
     }
+    if (got > 0) confirmed = sent == size && std::memcmp(tail, kOk, sizeof(tail)) == 0;
+  }
+}
+
+// Whether the guardian has said that it stands.
+bool is_ready(int link) {
+  pollfd poll_fd{link, POLLIN, 0};
+  int ready;
+  do {
+    ready = ::poll(&poll_fd, 1, kStartTimeoutMs);
+  } while (ready < 0 && errno == EINTR);
+  char byte = 0;
+  return ready > 0 && ::recv(link, &byte, 1, MSG_DONTWAIT) == 1;
+}
+
+void wait_for_end_of(pid_t pid) {
+  while (::waitpid(pid, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 
@@ -106,6 +129,8 @@ void Guardian::watch(Shared* shared, int socket, int link) {
   keep_only(link, socket);
   if (::chdir("/") != 0) ::_exit(1);
   char goodbye = 0;
+  // A parent that is gone already shows below, as the link's end.
+  (void)::send(3, &goodbye, 1, MSG_NOSIGNAL);
   ssize_t got;
   do {
     got = ::read(3, &goodbye, 1);
@@ -145,16 +170,27 @@ Result<std::unique_ptr<Guardian>> Guardian::start(int socket) {
     ::munmap(memory, sizeof(Shared));
     return fail_errno("cannot start the guardian process", error);
   }
+  read_end.reset();
+  if (!is_ready(write_end.get())) {
+    ::kill(pid, SIGKILL);
+    wait_for_end_of(pid);
+    ::munmap(memory, sizeof(Shared));
+    return fail(ErrorCode::kTimeout,
+                "the guardian process does not start: is the host overloaded?");
+  }
   return std::unique_ptr<Guardian>(new Guardian(shared, std::move(write_end), pid));
 }
 
 Guardian::~Guardian() {
-  const char goodbye = 'q';
-  (void)::send(link_.get(), &goodbye, 1, MSG_NOSIGNAL);
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  if (link_.valid()) {
+    const char goodbye = 'q';
+    (void)::send(link_.get(), &goodbye, 1, MSG_NOSIGNAL);
+    wait_for_end_of(pid_);
   }
   ::munmap(shared_, sizeof(Shared));
 }
+
+void Guardian::abandon() { link_.reset(); }
 
 void Guardian::set_state(GuestState state) { shared_->state.store(static_cast<int>(state)); }
 

@@ -36,6 +36,8 @@ enum class GuestState : int {
 // is forked, not executed; between fork and exit it calls async-signal-safe functions only.
 class Guardian {
  public:
+  // Returns when the guardian is out of reach of a signal to our process group; kTimeout if it does
+  // not get there within 2 s.
   [[nodiscard]] static Result<std::unique_ptr<Guardian>> start(int socket);
   ~Guardian();  // says goodbye and waits for the process to end
   Guardian(const Guardian&) = delete;
@@ -43,10 +45,14 @@ class Guardian {
 
   void set_state(GuestState state);
   [[nodiscard]] GuestState state() const;
-  // The bytes that interrupt the guest and detach; the default is QEMU's.
+  // The bytes that interrupt the guest and detach; the default is QEMU's. None: they are sent, and
+  // the guardian only keeps the connection until the stub has confirmed them.
   void set_farewell(std::string_view bytes);
   // How the stub's thread was scheduled before ringside changed it.
   void restore_on_death(const std::optional<Scheduling>& before);
+  // Leaves the guest to the guardian as if ringside had died; nobody waits for it. For a stub that
+  // does not answer us. The socket must not be used afterwards.
+  void abandon();
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
@@ -56,7 +62,7 @@ class Guardian {
   [[noreturn]] static void watch(Shared* shared, int socket, int link);
 
   Shared* shared_;
-  UniqueFd link_;
+  UniqueFd link_;  // invalid once it is abandoned
   pid_t pid_;
 };
 

@@ -1,5 +1,7 @@
 #include "engines/gdb/stub.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "engines/gdb/packet.h"
 
@@ -7,6 +9,9 @@ namespace ringside::engines::gdb {
 namespace {
 
 constexpr std::string_view kInterrupt{"\x03"};
+// Stops a guest that runs, and ends a packet that was begun; see guardian.h.
+constexpr std::string_view kClearTheLine{"\x03#00"};
+constexpr std::chrono::milliseconds kDetachTimeout{500};
 constexpr std::string_view kContinue = "$c#63";
 constexpr std::string_view kCurrentThread = "$qC#b4";
 // While the guest stands still its host processors are free, and a sleep costs a wake-up of 10 to
@@ -39,6 +44,11 @@ std::string_view Batch::packet(std::size_t n) const {
   return std::string_view(bytes_).substr(begin, ends_[n] - begin);
 }
 
+std::size_t Batch::packets_within(std::size_t bytes) const {
+  return static_cast<std::size_t>(std::upper_bound(ends_.begin(), ends_.end(), bytes) -
+                                  ends_.begin());
+}
+
 bool is_stop_reply(std::string_view reply) {
   return !reply.empty() && (reply.front() == 'T' || reply.front() == 'S');
 }
@@ -57,8 +67,27 @@ Stub::Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> g
 }
 
 Stub::~Stub() {
-  if (!closed_) detach();
+  if (!closed_) let_go();
   if (guardian_) guardian_->set_state(GuestState::kPaused);
+}
+
+tl::unexpected<Error> Stub::ended() const {
+  if (!broken_off_)
+    return fail(ErrorCode::kClosed, "the gdb stub closed the connection: the guest has ended");
+  return fail(ErrorCode::kProtocol,
+              "the gdb stub took only a part of a request in time, and was detached: is QEMU "
+              "overloaded?");
+}
+
+Result<void> Stub::send(std::string_view bytes, Clock::time_point deadline) {
+  if (broken_off_ || closed_) return ended();
+  auto sent = connection_.send(bytes, deadline);
+  if (sent) return sent;
+  if (sent.error().code == ErrorCode::kClosed)
+    closed_ = true;
+  else
+    broken_off_ = true;
+  return sent;
 }
 
 void Stub::become(Owner owner) {
@@ -78,20 +107,40 @@ void Stub::become(Owner owner) {
   }
 }
 
-// Closing the socket of a stopped guest leaves it stopped (QEMU 7.2), which is what its user wants
-// where he stopped it. A running guest has to be stopped for the detach to be heard.
-void Stub::detach() {
-  const auto soon = Clock::now() + std::chrono::milliseconds(500);
-  if (outstanding_ == 0 && !notice_stops()) return;
-  if (stopped_by_ == Owner::kUser) return;
-  std::string bytes(kInterrupt);
+// Ends the conversation; where the stub does not confirm it, the guardian sees to the guest.
+void Stub::let_go() {
+  const bool detached = detach();
+  closed_ = true;
+  if (detached || !guardian_) {
+    become(Owner::kUser);
+    return;
+  }
+  guardian_->abandon();
+  guardian_.reset();
+}
+
+// True if the guest runs, or its user stopped it, or it has ended. Closing the socket of a stopped
+// guest leaves it stopped (QEMU 7.2), which is what its user wants where he stopped it. A running
+// guest has to be stopped for the detach to be heard. It must not be sent twice: after the second
+// interrupt QEMU 7.2 does not answer any more. So the guardian's farewell becomes what is left of
+// ours.
+bool Stub::detach() {
+  const auto soon = Clock::now() + kDetachTimeout;
+  if (outstanding_ == 0 && !broken_off_) (void)notice_stops();
+  if (closed_ || stopped_by_ == Owner::kUser) return true;
+  become(Owner::kUs);
+  std::string bytes(kClearTheLine);
   append_packet(bytes, traits_.multiprocess ? "D;1" : "D");
-  if (!connection_.send(bytes, soon)) return;
+  const auto sent = connection_.send(bytes, soon);
+  if (guardian_) guardian_->set_farewell(std::string_view(bytes).substr(connection_.sent()));
+  if (!sent) return sent.error().code == ErrorCode::kClosed;
   while (true) {
     auto reply = connection_.receive(soon);
-    if (!reply && reply.error().code != ErrorCode::kProtocol) return;
-    if (reply && *reply == "OK" && outstanding_ == 0) return;
-    if (reply && outstanding_ > 0 && !is_stop_reply(*reply)) --outstanding_;
+    if (!reply && reply.error().code == ErrorCode::kClosed) return true;
+    if (!reply && reply.error().code != ErrorCode::kProtocol) return false;
+    if (!reply || is_stop_reply(*reply) || reply->starts_with("QC")) continue;
+    if (is_exit_reply(*reply) || (*reply == "OK" && outstanding_ == 0)) return true;
+    if (outstanding_ > 0) --outstanding_;
   }
 }
 
@@ -111,6 +160,7 @@ Result<std::string> Stub::receive_answer(Clock::time_point deadline) {
 }
 
 Result<void> Stub::notice_stops() {
+  if (closed_) return ended();
   RINGSIDE_TRY(catch_up());
   for (;;) {
     auto reply = connection_.receive_pending();
@@ -149,11 +199,10 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
   std::string bytes;
   bytes.reserve(before.size() + batch.bytes().size() + after.size());
   bytes.append(before).append(batch.bytes()).append(after);
-  if (auto sent = connection_.send(bytes, end); !sent) {
-    closed_ = closed_ || sent.error().code == ErrorCode::kClosed;
-    return tl::unexpected<Error>(std::move(sent).error());
-  }
-  outstanding_ = batch.size();
+  auto sent = send(bytes, end);
+  outstanding_ =
+      batch.packets_within(connection_.sent() - std::min(connection_.sent(), before.size()));
+  if (!sent) return tl::unexpected<Error>(std::move(sent).error());
   std::vector<std::string> replies;
   replies.reserve(batch.size());
   Result<void> broken;
@@ -200,7 +249,7 @@ Result<std::vector<std::string>> Stub::ask_one_by_one(const Batch& batch) {
   std::vector<std::string> replies;
   for (std::size_t i = 0; i < batch.size(); ++i) {
     const auto end = deadline();
-    RINGSIDE_TRY(connection_.send(batch.packet(i), end));
+    RINGSIDE_TRY(send(batch.packet(i), end));
     outstanding_ = 1;
     std::string reply;
     do {
@@ -218,7 +267,7 @@ Result<std::vector<std::string>> Stub::stop_plain(const Batch& batch, Owner befo
   stopped.ours = before != Owner::kUser;
   if (stopped.ours) {
     const auto end = deadline();
-    RINGSIDE_TRY(connection_.send(kInterrupt, end));
+    RINGSIDE_TRY(send(kInterrupt, end));
     std::string reply;
     while (!is_stop_reply(reply)) {
       RINGSIDE_ASSIGN(reply, receive_answer(end));
@@ -231,7 +280,11 @@ Result<std::vector<std::string>> Stub::stop_plain(const Batch& batch, Owner befo
 // Passes a result on; an error, after telling the guest to run again where it can be told.
 template <class T>
 Result<T> Stub::or_resume(Result<T> result) {
-  if (!result && !closed_ && stopped_by_ == Owner::kUs) (void)resume();
+  if (result || closed_) return result;
+  if (broken_off_)
+    let_go();
+  else if (stopped_by_ == Owner::kUs)
+    (void)resume();
   return result;
 }
 
@@ -263,14 +316,18 @@ Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
     return replies;
   }
   auto replies = ask(batch, {}, kContinue, nullptr);
-  // `c` has gone out with the batch, whatever came back.
+  // `c` has gone out with the batch, whatever came back, except where it did not.
+  if (broken_off_) return or_resume(std::move(replies));
   if (!closed_) become(Owner::kNobody);
   return replies;
 }
 
 Result<void> Stub::resume() {
-  auto sent = connection_.send(kContinue, deadline());
-  if (sent) become(Owner::kNobody);
+  auto sent = send(kContinue, deadline());
+  if (sent)
+    become(Owner::kNobody);
+  else if (broken_off_ && !closed_)
+    let_go();
   return sent;
 }
 

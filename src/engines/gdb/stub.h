@@ -24,6 +24,8 @@ class Batch {
   [[nodiscard]] bool empty() const { return ends_.empty(); }
   [[nodiscard]] std::string_view bytes() const { return bytes_; }
   [[nodiscard]] std::string_view packet(std::size_t n) const;
+  // How many of its packets lie wholly in its first `bytes` bytes.
+  [[nodiscard]] std::size_t packets_within(std::size_t bytes) const;
 
  private:
   std::string bytes_;
@@ -51,11 +53,16 @@ struct StubTraits {
 // there is a stop reply and no answer; if its user had just stopped it, qC is answered. The
 // requests of the batch follow in the same write. One hole remains: a user who stops the guest
 // while we hold it stopped is not noticed by the stub, and the guest runs on after our sample.
+//
+// A write that fails half-way leaves the stub inside a packet, and all that follows would be taken
+// for its rest. So it is the connection's end: the farewell, which is understood there too, lets
+// the guest run, or, where the stub does not confirm that in time, the guardian does.
 class Stub {
  public:
   Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> guardian,
        std::chrono::milliseconds timeout);
-  // Lets the guest run, except where its user stopped it, and detaches.
+  // Lets the guest run, except where its user stopped it, and detaches. Where the stub does not
+  // confirm that within half a second it is left to the guardian.
   ~Stub();
   Stub(const Stub&) = delete;
   Stub& operator=(const Stub&) = delete;
@@ -83,7 +90,8 @@ class Stub {
     std::vector<std::string> replies;  // to the batch
   };
   // Stops the guest and answers `batch`, which must not be empty. After an error the guest is told
-  // to run again.
+  // to run again. After requests that the stub did not take in time (kTimeout) it is detached, and
+  // all further calls are kProtocol.
   [[nodiscard]] Result<Stopped> stop(const Batch& batch, HoldPoint hold = HoldPoint::kNone);
   // Answers `batch` while the guest stands still.
   [[nodiscard]] Result<std::vector<std::string>> exchange(const Batch& batch);
@@ -101,8 +109,11 @@ class Stub {
   [[nodiscard]] Result<std::string> receive_answer(Clock::time_point deadline);
   template <class T>
   [[nodiscard]] Result<T> or_resume(Result<T> result);
+  [[nodiscard]] Result<void> send(std::string_view bytes, Clock::time_point deadline);
+  [[nodiscard]] tl::unexpected<Error> ended() const;
   void become(Owner owner);
-  void detach();
+  void let_go();
+  [[nodiscard]] bool detach();
   [[nodiscard]] Clock::time_point deadline() const { return Clock::now() + timeout_; }
 
   Connection connection_;
@@ -111,6 +122,7 @@ class Stub {
   std::chrono::milliseconds timeout_;
   Owner stopped_by_ = Owner::kNobody;
   std::size_t outstanding_ = 0;  // answers to requests of a batch that failed
+  bool broken_off_ = false;      // a write failed half-way
   bool closed_ = false;
 };
 

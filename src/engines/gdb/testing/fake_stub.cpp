@@ -2,6 +2,7 @@
 
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "engines/gdb/hex.h"
 #include "engines/gdb/packet.h"
@@ -36,6 +37,7 @@ FakeStub::FakeStub(Settings settings) : settings_(std::move(settings)) {
 }
 
 FakeStub::~FakeStub() {
+  hangs_ = false;
   ::shutdown(server_.get(), SHUT_RDWR);
   thread_.join();
 }
@@ -45,6 +47,7 @@ void FakeStub::serve() {
   for (;;) {
     const ssize_t got = ::recv(server_.get(), bytes, sizeof(bytes), 0);
     if (got <= 0) return;
+    while (hangs_) ::usleep(1000);
     const std::lock_guard lock(mutex_);
     for (ssize_t i = 0; i < got; ++i) take_byte(bytes[i]);
   }
@@ -58,6 +61,7 @@ void FakeStub::take_byte(char byte) {
   }
   if (running_) {
     running_ = false;
+    if (settings_.forgets_vcpu) selected_ = 0;
     send_packet(settings_.qemu ? "T02thread:p01.01;" : "S05");
     return;
   }

@@ -36,6 +36,7 @@ class FakeStub {
     int die_at = -1;
     int corrupt_at = -1;
     int ignore_at = -1;
+    bool forgets_vcpu = false;  // each stop of the guest chooses vCPU 0, as QEMU 7.2 does at times
   };
 
   explicit FakeStub(Settings settings);
@@ -47,6 +48,8 @@ class FakeStub {
   void user_stops();
   void user_resumes();
   void exits();  // sends W00 and closes
+  // While it hangs it handles nothing, and reads 4 KiB at most.
+  void hang(bool on) { hangs_ = on; }
   [[nodiscard]] bool running();
   // All requests that were handled, in order.
   [[nodiscard]] std::vector<std::string> requests();
@@ -65,6 +68,7 @@ class FakeStub {
   Settings settings_;
   UniqueFd client_;
   UniqueFd server_;
+  std::atomic<bool> hangs_ = false;
   std::mutex mutex_;
   bool running_ = false;
   bool waiting_for_dollar_ = false;  // the last packet is still unacknowledged

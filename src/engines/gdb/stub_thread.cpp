@@ -1,0 +1,29 @@
+#include "engines/gdb/stub_thread.h"
+
+#include <sys/socket.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace ringside::engines::gdb {
+
+bool is_qemu(pid_t process) {
+  const std::filesystem::path folder = "/proc/" + std::to_string(process);
+  // Readable for its own user and for root only; QEMU may have changed the name (-name process=).
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink(folder / "exe", error);
+  if (!error) return program.filename().string().starts_with("qemu");
+  std::string name;
+  std::getline(std::ifstream(folder / "comm"), name);
+  return name.starts_with("qemu");
+}
+
+pid_t stub_thread_behind(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return 0;
+  return peer.pid > 0 && is_qemu(peer.pid) ? peer.pid : 0;
+}
+
+}  // namespace ringside::engines::gdb
