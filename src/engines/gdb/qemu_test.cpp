@@ -120,6 +120,20 @@ TEST_F(Qemu, ItsEndIsClosed) {
   EXPECT_EQ(taken.error().code, ErrorCode::kClosed);
 }
 
+TEST_F(Qemu, RunsAfterADetachThatItHeardLate) {
+  ASSERT_NO_FATAL_FAILURE(boot());
+  if (!qemu_) return;
+  for (int i = 0; i < 3; ++i) {
+    auto engine = attach();
+    ASSERT_TRUE(engine);
+    qemu_->freeze();
+    engine.reset();  // gives up after half a second
+    qemu_->thaw();
+    EXPECT_FALSE(qemu_->stays_paused());
+    EXPECT_TRUE(qemu_->runs());
+  }
+}
+
 // A process that attaches, ticks for ever, and is killed.
 class Victim {
  public:

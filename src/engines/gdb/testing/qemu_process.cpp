@@ -121,4 +121,8 @@ bool QemuProcess::stays_paused() {
   return true;
 }
 
+void QemuProcess::freeze() const { ::kill(pid_, SIGSTOP); }
+
+void QemuProcess::thaw() const { ::kill(pid_, SIGCONT); }
+
 }  // namespace ringside::engines::gdb::testing

@@ -30,6 +30,9 @@ class QemuProcess {
   // Whether it is paused, and still so after a tenth of a second.
   [[nodiscard]] bool stays_paused();
   void kill();
+  // Stops all of its threads, as a host that is out of memory or processors might.
+  void freeze() const;
+  void thaw() const;
 
  private:
   explicit QemuProcess(std::string folder) : folder_(std::move(folder)) {}
