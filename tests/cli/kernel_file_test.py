@@ -42,6 +42,26 @@ class KernelFile(cli_case.CliCase):
         self.assertSays(stacks, DONE)
         self.assertRegex(stacks.stdout, r"0x[0-9a-f]*80001004.* [1-9]\d*\n$")
 
+    def test_without_a_kernel_file_kernel_code_is_addresses_and_not_firmware(self):
+        result, _ = self.record()
+        self.assertSays(result, DONE, "--kernel")
+        stacks = self.ringside("export").stdout
+        self.assertNotIn("[firmware]", stacks)
+        self.assertRegex(stacks, r"0x[0-9a-f]*80001004.* [1-9]\d*\n$")
+
+    def test_a_kernel_with_symbols_gives_names(self):
+        self.assertSays(self.record_with(elf_files.elf(function="hot_loop")), DONE, "kernel file: ", "given.elf")
+        self.assertRegex(self.ringside("export").stdout, r"(?m)^(.*;)?hot_loop [1-9]\d*$")
+
+    def test_a_relative_kernel_is_found_from_another_folder(self):
+        (self.folder / "given.elf").write_bytes(elf_files.elf(function="hot_loop"))
+        result, _ = self.record("--kernel", "given.elf", "--duration", "0.2")
+        self.assertSays(result, DONE)
+        stacks = self.ringside("export", "-i", self.folder / "ringside.data", before=["env", "-C", "/"])
+        self.assertSays(stacks, DONE)
+        self.assertRegex(stacks.stdout, r"(?m)^(.*;)?hot_loop [1-9]\d*$")
+        self.assertEqual(stacks.said, "")
+
 
 if __name__ == "__main__":
     cli_case.main()

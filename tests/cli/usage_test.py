@@ -60,10 +60,12 @@ class WrongUsage(cli_case.CliCase):
         self.refused("profile", "--gdb", self.gdb, "-o", "out.png", says=("out.png", ".svg"))
 
     def test_numbers_out_of_range(self):
-        for option in (["-F", "0"], ["-F", "100000"], ["--interval", "0"], ["--duration", "-1"], ["-n", "0"],
-                       ["--duration", "soon"], ["--load-bias", "zz"], ["-F", "10", "--interval", "1"]):
+        for name, *option in (["--freq", "-F", "0"], ["--freq", "-F", "100000"], ["--interval", "--interval", "0"],
+                              ["--duration", "--duration", "-1"], ["--duration", "-d", "soon"],
+                              ["--samples", "-n", "0"], ["--load-bias", "--load-bias", "zz"],
+                              ["--interval", "-F", "10", "--interval", "1"]):
             with self.subTest(option=option):
-                self.refused("record", "--gdb", self.gdb, *option, says=option[0].lstrip("-")[:1])
+                self.refused("record", "--gdb", self.gdb, *option, says=name)
 
 
 class Help(cli_case.CliCase):
