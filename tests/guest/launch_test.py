@@ -240,7 +240,8 @@ def main():
                 CASES[name](options, pathlib.Path(folder))
             except (Failed, launched.Failed, qmp.QmpError, OSError, ValueError, subprocess.SubprocessError) as problem:
                 error = problem
-        print(f"{name:16} {time.monotonic() - began:5.1f} s  {'ok' if error is None else f'FAILED: {error}'}", flush=True)
+        verdict = "ok" if error is None else f"FAILED: {error}"
+        print(f"{name:16} {time.monotonic() - began:5.1f} s  {verdict}", flush=True)
         failed += error is not None
     return 1 if failed else 0
 
