@@ -1,5 +1,7 @@
 #include "cli/app.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -63,6 +65,15 @@ int run_verbs(std::vector<std::string> words) {
     sub->footer(indented(verb->examples()));
     verb->add_options(*sub);
   }
+  std::string known;
+  bool is_known = words.empty() || words[0].starts_with('-');
+  for (const auto& verb : verbs) {
+    known += (known.empty() ? "" : ", ") + verb->name();
+    is_known = is_known || verb->name() == words[0];
+  }
+  if (!is_known)
+    return report(
+        {ErrorCode::kUsage, fmt::format("there is no verb '{}'; there are {}", words[0], known)});
   if (words.size() == 2 && words[0] == "--completion") app.require_subcommand(0);
 
   // What stands behind "--" is a command of its own.

@@ -34,6 +34,7 @@ class Unwinder::Impl {
     sort_entries();
   }
 
+  [[nodiscard]] bool may_be_firmware(GuestVirt pc) const;
   [[nodiscard]] Stack unwind(const wire::Capture& capture);
   void set_kernel_seen(bool seen) { options_.kernel_seen = seen; }
   void set_entries(std::vector<EntryLayout> entries) {
@@ -120,6 +121,13 @@ const Unwinder::Impl::Known& Unwinder::Impl::known_at(GuestVirt at) {
   return known;
 }
 
+// Before the kernel is known to run. A BIOS or a boot loader runs in the lower half of the address
+// space; without any kernel file there is nothing to tell it from a kernel.
+bool Unwinder::Impl::may_be_firmware(GuestVirt pc) const {
+  constexpr std::uint64_t kUpperHalf = std::uint64_t{1} << 63;
+  return !images_.images().empty() && pc.value < kUpperHalf && images_.find_code(pc) == nullptr;
+}
+
 Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
   ++statistics_.stacks;
   Stack stack;
@@ -133,8 +141,7 @@ Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
     level = is_user(registers.get(kCs)) ? PrivilegeLevel::kUser : PrivilegeLevel::kKernel;
   if (level == PrivilegeLevel::kUser) {
     stack = single_frame(pc, FrameKind::kUser, StopReason::kUser);
-  } else if (level == PrivilegeLevel::kFirmware ||
-             (!options_.kernel_seen && images_.find_code(pc) == nullptr)) {
+  } else if (level == PrivilegeLevel::kFirmware || (!options_.kernel_seen && may_be_firmware(pc))) {
     stack = single_frame(pc, FrameKind::kFirmware, StopReason::kFirmware);
   } else {
     MachineState state;

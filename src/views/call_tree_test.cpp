@@ -54,7 +54,8 @@ TEST(CallTree, PerVcpuAndIdle) {
 }
 
 TEST(CallTree, KindsAreToldApart) {
-  const CallTree tree = make_call_tree(make_profile({{"s|memcpy", 1}, {"s|irq:memcpy", 2}}));
+  const auto profile = make_profile({{"s|memcpy", 1}, {"s|irq:memcpy", 2}});
+  const CallTree tree = make_call_tree(profile);
   EXPECT_EQ(text_of(tree), "all 3[s 3[memcpy 1(1) memcpy 2(2)]]");
   EXPECT_EQ(tree.nodes[3].kind, profile::Kind::kInterrupt);
 }
@@ -62,8 +63,8 @@ TEST(CallTree, KindsAreToldApart) {
 TEST(CallTree, WhatIsCutStaysAccountedFor) {
   CallTreeOptions options;
   options.minimum_share = 0.10;
-  const CallTree tree =
-      make_call_tree(make_profile({{"s|a", 90}, {"s|b|c", 9}, {"s|d", 1}}), options);
+  const auto profile = make_profile({{"s|a", 90}, {"s|b|c", 9}, {"s|d", 1}});
+  const CallTree tree = make_call_tree(profile, options);
   EXPECT_EQ(text_of(tree), "all 100[s 100[a 90(90)]]");
   EXPECT_EQ(tree.nodes[1].hidden, 10u);
   EXPECT_EQ(tree.hidden, 10u);
