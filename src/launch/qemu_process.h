@@ -6,8 +6,8 @@
 
 namespace ringside::launch {
 
-// A QEMU that is perhaps not our child. Holds the process itself, not its number, which the system may give
-// to another one.
+// A QEMU that is perhaps not our child. Holds the process itself, not its number, which the system
+// may give to another one.
 class QemuProcess {
  public:
   QemuProcess() = default;

@@ -1,5 +1,5 @@
-// The main() of a fuzzer in a build without libFuzzer: runs every file it is given (or every file in a
-// folder it is given) through the fuzz target once. Fails if there was nothing to run.
+// The main() of a fuzzer in a build without libFuzzer: runs every file it is given (or every file
+// in a folder it is given) through the fuzz target once. Fails if there was nothing to run.
 
 #include <cstdint>
 #include <cstdio>

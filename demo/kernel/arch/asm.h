@@ -10,12 +10,12 @@
 
 // Every function has a type and a size, so that an address between two functions belongs to
 // neither.
-#define FUNCTION(name)    \
-  .globl name;            \
-  .type name, @function;  \
-  .p2align 4;             \
+#define FUNCTION(name)   \
+  .globl name;           \
+  .type name, @function; \
+  .p2align 4;            \
   name:
-#define END(name) .size name, . - name
+#define END(name) .size name, .- name
 
 #define KERNEL_BASE 0xffffffff80000000
 
