@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Draws a real recording of the bundled kernel and uses the picture in Chromium.
+
+    flamegraph_test.py --ringside PROGRAM --kernel ELF
+
+Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 there is no Chromium (skipped).
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import launched
+import machine
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def draw(options, folder):
+    deadline = time.monotonic() + 60
+    qemu = machine.BASE + ["-smp", "2", "-m", "256", "-serial", "stdio", "-kernel", options.kernel,
+                           "-append", "workload=interrupts seconds=0"]
+    how = ["--samples", "500", "--interval", "2", "--after", "ringside-demo: ready"]
+    recording = launched.record(options.ringside, how, qemu, folder, deadline)
+    picture = folder / "flamegraph.svg"
+    launched.read_back(options.ringside, deadline, "flamegraph", "-i", str(recording), "-o", str(picture))
+    return picture
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ringside", required=True, type=os.path.abspath)
+    parser.add_argument("--kernel", required=True, type=os.path.abspath)
+    options = parser.parse_args()
+    machine.exit_on_signals()
+    with tempfile.TemporaryDirectory(prefix="ringside-flamegraph-") as folder:
+        try:
+            picture = draw(options, pathlib.Path(folder))
+        except launched.Failed as error:
+            print(f"FAILED: {error}")
+            return 1
+        return subprocess.run([sys.executable, "-B", HERE / "svg_in_chromium.py", picture], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
