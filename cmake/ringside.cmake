@@ -7,7 +7,7 @@
 
 option(RINGSIDE_WERROR "Treat warnings as errors" OFF)
 option(RINGSIDE_DEMO "Build the bundled kernel" ON)
-option(RINGSIDE_BENCH "Build the benchmarks" OFF)
+option(RINGSIDE_BENCH "Build the benchmarks of the libraries" OFF)
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything that runs on the host")
 
@@ -28,6 +28,8 @@ if(BUILD_TESTING)
   find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
+
+file(REMOVE ${PROJECT_BINARY_DIR}/fuzzers.txt)
 
 add_library(ringside_options INTERFACE)
 target_include_directories(ringside_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
@@ -106,7 +108,9 @@ function(ringside_fuzzer name)
     set_tests_properties(fuzz.${name} PROPERTIES DISABLED TRUE)
   endif()
   set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
-  set_property(GLOBAL APPEND PROPERTY RINGSIDE_FUZZERS ${name}_fuzzer)
+  # For script/fuzz: name, program, corpus.
+  file(APPEND ${PROJECT_BINARY_DIR}/fuzzers.txt
+       "${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}_fuzzer ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_CORPUS}\n")
 endfunction()
 
 function(ringside_benchmark name)

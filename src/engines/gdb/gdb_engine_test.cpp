@@ -285,13 +285,16 @@ FakeStub::Settings with_many_vcpus() {
   return settings;
 }
 
+// Long enough for a tick of many vCPUs under ThreadSanitizer.
+constexpr std::chrono::milliseconds kHalfSentPatience{1000};
+
 TEST(GdbEngine, AHalfSentRequestEndsWithADetach) {
-  Guest guest(with_many_vcpus(), std::chrono::milliseconds(100));
+  Guest guest(with_many_vcpus(), kHalfSentPatience);
   ASSERT_TRUE(guest.tick(kCopyFromRsp));
   ASSERT_TRUE(guest.runs());
   guest.stub.hang(true);
   std::thread later([&] {
-    ::usleep(300'000);  // the request has timed out, the detach not yet
+    ::usleep(1'250'000);  // the request has timed out, the detach not yet
     guest.stub.hang(false);
   });
   const auto tick = guest.tick(kCopyFromRsp);
@@ -306,7 +309,7 @@ TEST(GdbEngine, AHalfSentRequestEndsWithADetach) {
 }
 
 TEST(GdbEngine, AHalfSentRequestIsLeftToTheGuardian) {
-  Guest guest(with_many_vcpus(), std::chrono::milliseconds(100), true);
+  Guest guest(with_many_vcpus(), kHalfSentPatience, true);
   ASSERT_TRUE(guest.runs());
   guest.stub.hang(true);
   const auto tick = guest.tick(kCopyFromRsp);
