@@ -76,11 +76,16 @@ def _own(stacks):
     return own
 
 
+# Of one vCPU's samples, that come every 2 ms, about so many fall into one call of a function: they are not independent.
+_SAMPLES_A_CALL = 3
+
+
 def _tolerance(share, total, points, by_chance):
+    """For one vCPU's few samples: four standard deviations."""
     if not by_chance:
         return points
     part = min(max(share / 100, 0.0), 1.0)
-    return max(points, 4 * math.sqrt(part * (1 - part) / total) * 100)
+    return max(points, 4 * math.sqrt(part * (1 - part) * _SAMPLES_A_CALL / total) * 100)
 
 
 def _check_shares(truth, own, total, points, by_chance=False):
