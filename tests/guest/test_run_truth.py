@@ -79,7 +79,7 @@ class RunTruth(unittest.TestCase):
                 self.assertIn(f"the report has no line `{name}  N`", said)
 
     def test_a_vcpu_with_false_shares_fails(self):
-        status, said = self.run_with(per_cpu="vcpu 0;start;a 50\nvcpu 1;start;a 10\nvcpu 1;start;b 40\n")
+        status, said = self.run_with(per_cpu="vcpu 0;start;a 5000\nvcpu 1;start;a 1000\nvcpu 1;start;b 4000\n")
         self.assertEqual(status, 1)
         self.assertIn("FAILED: vcpu 0: share of a: expected 60.00 %, got 100.00 %", said)
 

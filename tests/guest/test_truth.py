@@ -82,7 +82,7 @@ class Vcpus(unittest.TestCase):
     def test_few_samples_get_the_room_that_chance_takes(self):
         self.assertEqual(self.verdict({0: (5000, 3000, 2000), 1: (212, 108, 80)}), [])
         self.assertTrue(self.verdict({0: (5000, 3000, 2000), 1: (290, 40, 70)}))
-        self.assertTrue(self.verdict({0: (5400, 2600, 2000), 1: (200, 120, 80)}))
+        self.assertTrue(self.verdict({0: (5500, 2500, 2000), 1: (200, 120, 80)}))
 
     def test_a_vcpu_without_samples_fails(self):
         self.assertIn("vcpu 1 has no busy samples", self.verdict({0: (5000, 3000, 2000)}))
