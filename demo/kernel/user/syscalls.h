@@ -4,7 +4,7 @@
 
 // Iterations of one part of a hundred of a round. A round takes some 16 ms under TCG, so that
 // switching between processes and entering the kernel are nothing against it.
-constexpr unsigned long kUnitPart = 32000;
+constexpr unsigned long kUnitPart = 8000;
 
 [[gnu::always_inline]] inline unsigned long system_call(SystemCall number, unsigned long first = 0,
                                                         unsigned long second = 0) {

@@ -5,7 +5,7 @@
 
 // Timed at once; some 20 microseconds, long against reading the TSC, short against the time the
 // host takes away.
-constexpr u64 kTimedIterations = 32000;
+constexpr u64 kTimedIterations = 8000;
 
 // `iterations` of the one loop, charged to `function`; returns the ticks charged. Inlined: the loop
 // stands in the function that calls this.
