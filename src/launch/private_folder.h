@@ -21,8 +21,6 @@ class PrivateFolder {
   ~PrivateFolder();
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-  // Leaves the folder where it is: somebody else still needs its sockets.
-  void keep() { path_.clear(); }
 
  private:
   explicit PrivateFolder(std::filesystem::path path) : path_(std::move(path)) {}

@@ -27,7 +27,6 @@ Result<bool> KernelWatch::look(engines::Engine& engine, const engines::Tick& tic
       std::find_if(tick.captures.begin(), tick.captures.end(),
                    [this](const wire::Capture& capture) { return runs_kernel(capture, *images_); });
   if (running == tick.captures.end()) return false;
-  kernel_seen_ = true;
   next_try_ns_ = now_ns + kTryAgainAfterNs;
   const std::uint64_t start = monotonic_ns();
   const auto result = engine.with_memory([&](const engines::ReadMemory& read) {

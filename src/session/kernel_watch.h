@@ -23,7 +23,6 @@ class KernelWatch {
   [[nodiscard]] Result<bool> look(engines::Engine& engine, const engines::Tick& tick,
                                   std::uint64_t now_ns);
 
-  [[nodiscard]] bool kernel_seen() const { return kernel_seen_; }
   // Nothing before it is sure.
   [[nodiscard]] const elf::Identity* identity() const { return settled_ ? &identity_ : nullptr; }
   // One sentence for people about what was found last; empty where all is well.
@@ -40,7 +39,6 @@ class KernelWatch {
 
   const elf::ImageMap* images_;
   guestos::Adapter* adapter_;
-  bool kernel_seen_ = false;
   bool prepared_ = false;
   unsigned tries_ = 0;
   bool settled_ = false;
