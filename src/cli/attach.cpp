@@ -96,7 +96,8 @@ Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& g
   }
   if (!file) return tl::unexpected<Error>(file.error());
   const Arch file_arch = (*file)->arch();
-  if (arch != Arch::kUnknown && file_arch != arch)
+  const bool runs_there = file_arch == arch || (file_arch == Arch::kI386 && arch == Arch::kX86_64);
+  if (arch != Arch::kUnknown && !runs_there)
     return fail(ErrorCode::kMismatch,
                 "{} is for {}, and the guest is {}; give the right file with --kernel", path,
                 name_of(file_arch), name_of(arch));

@@ -168,7 +168,8 @@ class Session {
   Result<void> record() {
     RINGSIDE_TRY(attach());
     RINGSIDE_ASSIGN(const elf::Image* kernel, find_kernel());
-    RINGSIDE_ASSIGN(auto adapter, guestos::make_adapter(request_.flags.guest_os(), kernel));
+    RINGSIDE_ASSIGN(auto adapter,
+                    guestos::make_adapter(request_.flags.guest_os(), kernel, engine_->arch()));
     const std::uint64_t start_ns = monotonic_ns();
     RINGSIDE_ASSIGN(auto writer, recording::Writer::create(
                                      request_.output, make_header(*engine_, options_, *adapter,

@@ -24,6 +24,9 @@ struct TickPlan {
   bool kernel = true;               // sample kernel code (not -u)
   bool user = true;                 // sample user code (not -k)
   std::span<const VcpuPlan> vcpus;  // by vCPU number; vCPUs behind the end are not wanted
+  // Whose register numbers the recipes use. A vCPU that is captured as another architecture (a
+  // 32-bit system on an x86_64 machine) gives its registers only. kUnknown: the recipes name none.
+  Arch recipe_arch = Arch::kUnknown;
 };
 
 struct Tick {
@@ -41,6 +44,7 @@ using ReadMemory =
 class Engine {
  public:
   virtual ~Engine() = default;
+  // The machine's. Captures say what their vCPU ran: i386 also on an x86_64 machine.
   [[nodiscard]] virtual Arch arch() const = 0;
   [[nodiscard]] virtual std::size_t vcpu_count() const = 0;
   // False while the guest stands still because its user stopped it. May stop the guest for a
@@ -50,6 +54,10 @@ class Engine {
   // found stopped by its user, `captures` is empty and the guest is left alone. Error kClosed: the
   // guest has gone.
   [[nodiscard]] virtual Result<Tick> tick(const TickPlan& plan) = 0;
+  // All registers of a vCPU that the engine can give, those too that a tick leaves out because they
+  // hardly change (aarch64: TTBR1_EL1, TCR_EL1, VBAR_EL1 …; riscv64: stvec …), by the numbers of
+  // arch(). Stops the guest for a moment.
+  [[nodiscard]] virtual Result<wire::Registers> read_registers(VcpuId vcpu) = 0;
   // Stops the guest, calls `read` with a reader, and lets the guest run again.
   [[nodiscard]] virtual Result<void> with_memory(
       const std::function<Result<void>(const ReadMemory&)>& read) = 0;

@@ -18,7 +18,13 @@ namespace ringside::guestos {
 // on them. Knows nothing of engines.
 class Adapter {
  public:
+  explicit Adapter(Arch arch) : arch_(arch) {}
   virtual ~Adapter() = default;
+  // Whose register numbers its recipes use.
+  [[nodiscard]] Arch arch() const { return arch_; }
+  // Tells that the guest's kernel is of another architecture than was thought, as a 32-bit system
+  // on an x86_64 machine. True if the recipes have changed.
+  [[nodiscard]] virtual bool adopt(Arch) { return false; }
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Tables for the unwinder; they do not change.
   [[nodiscard]] virtual std::vector<unwind::EntryLayout> entries() const = 0;
@@ -29,12 +35,16 @@ class Adapter {
   // pointer.
   [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const GuestVirt> learnt) const = 0;
+
+ protected:
+  Arch arch_;
 };
 
 enum class GuestOs { kAuto, kGeneric, kLinux };
 
-// `kernel` may be null: then nothing is known of the guest. It must outlive the adapter. Error
-// kMismatch if the asked-for system is not the kernel's.
-[[nodiscard]] Result<std::unique_ptr<Adapter>> make_adapter(GuestOs os, const elf::Image* kernel);
+// `kernel` may be null: then nothing is known of the guest but its machine's architecture. It must
+// outlive the adapter. Error kMismatch if the asked-for system is not the kernel's.
+[[nodiscard]] Result<std::unique_ptr<Adapter>> make_adapter(GuestOs os, const elf::Image* kernel,
+                                                            Arch machine);
 
 }  // namespace ringside::guestos

@@ -1,5 +1,7 @@
 #include "guestos/generic_adapter.h"
 
+#include <utility>
+
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
@@ -11,11 +13,13 @@ constexpr std::uint64_t kStackSize = 32 * 1024;
 
 }  // namespace
 
+bool GenericAdapter::adopt(Arch arch) { return std::exchange(arch_, arch) != arch; }
+
 std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId,
                                                    std::span<const GuestVirt> learnt) const {
   std::vector<StackTop> tops;
   for (const GuestVirt slot : learnt) tops.push_back({slot, false});
-  return stack_recipe(tops, kStackSize);
+  return stack_recipe(arch_, tops, kStackSize);
 }
 
 }  // namespace ringside::guestos

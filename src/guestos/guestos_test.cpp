@@ -23,13 +23,13 @@ std::vector<wire::MemoryRequest> run(const std::vector<wire::RecipeOp>& recipe, 
 }
 
 TEST(StackRecipe, CopiesNothingOfUserCode) {
-  EXPECT_TRUE(run(stack_recipe({}, 4096), 0x7000, 0x33, 0).empty());
-  EXPECT_EQ(run(stack_recipe({}, 4096), 0x7000, 0x08, 0).size(), 1u);
+  EXPECT_TRUE(run(stack_recipe(Arch::kX86_64, {}, 4096), 0x7000, 0x33, 0).empty());
+  EXPECT_EQ(run(stack_recipe(Arch::kX86_64, {}, 4096), 0x7000, 0x08, 0).size(), 1u);
 }
 
 TEST(StackRecipe, FollowsEachTopFromItsOwnStackOnly) {
   const std::vector<StackTop> tops = {{GuestVirt{0x10ff8}, true}, {GuestVirt{0x20ff8}, false}};
-  const auto recipe = stack_recipe(tops, 0x1000);
+  const auto recipe = stack_recipe(Arch::kX86_64, tops, 0x1000);
   EXPECT_EQ(run(recipe, 0x5000, 8, 0x5550).size(), 1u);
   const auto first = run(recipe, 0x10800, 8, 0x5550);
   ASSERT_EQ(first.size(), 3u);
@@ -41,11 +41,65 @@ TEST(StackRecipe, FollowsEachTopFromItsOwnStackOnly) {
   EXPECT_EQ(second[1].why, wire::PieceKind::kInterruptedStack);
 }
 
+// Copies of a stack at 0x80800 below a top at 0x80ff8, run with these registers.
+std::vector<wire::MemoryRequest> run_on(Arch arch, std::uint8_t level_register,
+                                        std::uint64_t level) {
+  wire::Registers registers;
+  registers.set(wire::roles_of(arch).sp, 0x80800);
+  registers.set(level_register, level);
+  const std::vector<StackTop> tops = {{GuestVirt{0x80ff8}, true}};
+  const auto recipe = stack_recipe(arch, tops, 0x1000);
+  wire::RecipeRun recipe_run(recipe, registers, {});
+  std::vector<wire::MemoryRequest> requests;
+  while (auto request = recipe_run.next()) {
+    requests.push_back(*request);
+    if (request->is_load) recipe_run.loaded(0x5550);
+  }
+  return requests;
+}
+
+TEST(StackRecipe, OfEachArchitecture) {
+  struct Case {
+    Arch arch;
+    std::uint8_t level_register;
+    std::uint64_t kernel, user, firmware;
+    std::uint32_t pointer;
+  };
+  // Firmware: real mode has any cs, so x86 has no such value here. aarch64: EL1h with interrupts
+  // masked, EL0, EL3h. riscv64: S, U, M.
+  for (const Case& c :
+       {Case{Arch::kI386, wire::i386::kCs, 0x60, 0x73, 0x73, 4},
+        Case{Arch::kX86_64, wire::x86_64::kCs, 0x10, 0x33, 0x33, 8},
+        Case{Arch::kAArch64, wire::aarch64::kCpsr, 0x600003c5, 0x60001000, 0x3cd, 8},
+        Case{Arch::kRiscv64, wire::riscv64::kPriv, 1, 0, 3, 8}}) {
+    const auto requests = run_on(c.arch, c.level_register, c.kernel);
+    ASSERT_EQ(requests.size(), 4u) << name_of(c.arch);
+    EXPECT_EQ(requests[0].address, GuestVirt{0x80800});
+    EXPECT_EQ(requests[1].why, wire::PieceKind::kStackLink);
+    EXPECT_EQ(requests[1].size, c.pointer);
+    EXPECT_TRUE(requests[2].is_load);
+    EXPECT_EQ(requests[2].size, c.pointer);
+    EXPECT_EQ(requests[3].address, GuestVirt{0x5550});
+    EXPECT_TRUE(run_on(c.arch, c.level_register, c.user).empty());
+    EXPECT_TRUE(run_on(c.arch, c.level_register, c.firmware).empty());
+  }
+  EXPECT_TRUE(stack_recipe(Arch::kUnknown, {}, 0x1000).empty());
+}
+
+TEST(Adapter, AGenericOneAdoptsWhatTheKernelRunsAs) {
+  const auto adapter = make_adapter(GuestOs::kAuto, nullptr, Arch::kX86_64);
+  ASSERT_TRUE(adapter);
+  EXPECT_FALSE((*adapter)->adopt(Arch::kX86_64));
+  EXPECT_TRUE((*adapter)->adopt(Arch::kI386));
+  EXPECT_EQ((*adapter)->arch(), Arch::kI386);
+}
+
 TEST(Adapter, WithoutAKernelFileTheGuestIsGeneric) {
-  const auto adapter = make_adapter(GuestOs::kAuto, nullptr);
+  const auto adapter = make_adapter(GuestOs::kAuto, nullptr, Arch::kRiscv64);
   ASSERT_TRUE(adapter);
   EXPECT_EQ((*adapter)->name(), "generic");
-  EXPECT_FALSE(make_adapter(GuestOs::kLinux, nullptr));
+  EXPECT_EQ((*adapter)->arch(), Arch::kRiscv64);
+  EXPECT_FALSE(make_adapter(GuestOs::kLinux, nullptr, Arch::kX86_64));
 }
 
 }  // namespace

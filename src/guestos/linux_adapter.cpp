@@ -111,7 +111,7 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
     tops.push_back({*irq_stack_tops_[vcpu.value], true});
   for (const GuestVirt slot : learnt)
     if (tops.empty() || tops[0].slot != slot) tops.push_back({slot, false});
-  return stack_recipe(tops, kIrqStackSize);
+  return stack_recipe(arch_, tops, kIrqStackSize);
 }
 
 }  // namespace ringside::guestos

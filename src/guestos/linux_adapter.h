@@ -17,7 +17,8 @@ namespace ringside::guestos {
 class LinuxAdapter final : public Adapter {
  public:
   [[nodiscard]] static bool recognises(const elf::ElfFile& file);
-  explicit LinuxAdapter(const elf::Image& kernel) : kernel_(&kernel) {}
+  explicit LinuxAdapter(const elf::Image& kernel)
+      : Adapter(kernel.file->arch()), kernel_(&kernel) {}
 
   [[nodiscard]] std::string_view name() const override { return "linux"; }
   [[nodiscard]] std::vector<unwind::EntryLayout> entries() const override;

@@ -16,10 +16,10 @@ struct StackTop {
   bool popped = false;
 };
 
-// The x86_64 recipe: the current stack and, where the stack pointer is within `stack_size` bytes
-// below a known top, the stack that was left there. User code is not copied: it is one frame until
-// its process is known.
-[[nodiscard]] std::vector<wire::RecipeOp> stack_recipe(std::span<const StackTop> tops,
+// The recipe for an architecture (which must be known): the current stack and, where the stack
+// pointer is within `stack_size` bytes below a known top, the stack that was left there. User code
+// is not copied: it is one frame until its process is known.
+[[nodiscard]] std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
                                                        std::uint64_t stack_size);
 
 }  // namespace ringside::guestos

@@ -4,7 +4,7 @@
 
 namespace ringside::session {
 
-CapturePlanner::CapturePlanner(const guestos::Adapter& adapter, const CaptureFeedback& feedback,
+CapturePlanner::CapturePlanner(guestos::Adapter& adapter, const CaptureFeedback& feedback,
                                const SamplingOptions& options, std::size_t vcpus)
     : adapter_(&adapter),
       feedback_(&feedback),
@@ -17,6 +17,13 @@ CapturePlanner::CapturePlanner(const guestos::Adapter& adapter, const CaptureFee
     vcpus_[i].wanted =
         options.vcpus.empty() ||
         std::find(options.vcpus.begin(), options.vcpus.end(), id) != options.vcpus.end();
+  }
+}
+
+void CapturePlanner::look(const engines::Tick& tick) {
+  for (const wire::Capture& capture : tick.captures) {
+    const bool kernel = capture.level == PrivilegeLevel::kKernel && capture.arch != Arch::kUnknown;
+    if (kernel && capture.arch != adapter_->arch() && adapter_->adopt(capture.arch)) renew();
   }
 }
 
@@ -35,7 +42,7 @@ engines::TickPlan CapturePlanner::plan() {
   }
   stale_ = false;
   generation_ = generation;
-  return {kernel_, user_, vcpus_};
+  return {kernel_, user_, vcpus_, adapter_->arch()};
 }
 
 }  // namespace ringside::session

@@ -13,16 +13,18 @@ namespace ringside::session {
 // Belongs to the thread that samples.
 class CapturePlanner {
  public:
-  CapturePlanner(const guestos::Adapter& adapter, const CaptureFeedback& feedback,
+  CapturePlanner(guestos::Adapter& adapter, const CaptureFeedback& feedback,
                  const SamplingOptions& options, std::size_t vcpus);
 
   // The plan is valid until the next call.
   [[nodiscard]] engines::TickPlan plan();
+  // Looks at what the guest's kernel ran as.
+  void look(const engines::Tick& tick);
   // The adapter has found out more: its recipes are to be asked for again.
   void renew() { stale_ = true; }
 
  private:
-  const guestos::Adapter* adapter_;
+  guestos::Adapter* adapter_;
   const CaptureFeedback* feedback_;
   bool kernel_;
   bool user_;

@@ -13,8 +13,9 @@ constexpr unsigned kTries = 8;
 }  // namespace
 
 bool runs_kernel(const wire::Capture& capture, const elf::ImageMap& images) {
-  return capture.level == PrivilegeLevel::kKernel && capture.registers.has(wire::x86_64::kRip) &&
-         images.find_code(GuestVirt{capture.registers.get(wire::x86_64::kRip)}) != nullptr;
+  const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+  return capture.level == PrivilegeLevel::kKernel && capture.registers.has(pc) &&
+         images.find_code(GuestVirt{capture.registers.get(pc)}) != nullptr;
 }
 
 KernelWatch::KernelWatch(const elf::ImageMap& images, guestos::Adapter& adapter)

@@ -56,7 +56,7 @@ class RecorderTest : public testing::Test {
 
   std::filesystem::path folder_;
   elf::ImageMap images_;
-  guestos::GenericAdapter adapter_;
+  guestos::GenericAdapter adapter_{Arch::kX86_64};
   RunOn control_;
 };
 

@@ -109,6 +109,7 @@ bool Sampler::take_tick(std::uint64_t due_ns) {
   if (user_paused_) return true;
   const auto learnt = watch_->look(*engine_, *tick, now);
   if (learnt && *learnt) planner_->renew();
+  planner_->look(*tick);
   std::size_t bytes = 0;
   for (const wire::Capture& capture : tick->captures)
     bytes += sizeof(capture) + capture.bytes.size();

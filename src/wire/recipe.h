@@ -15,13 +15,14 @@
 namespace ringside::wire {
 
 enum class RecipeOpcode : std::uint8_t {
-  kEnd,         // stop
-  kSet,         // slot[dst] = imm
-  kRegister,    // slot[dst] = register[a]; skips `skip` operations where the register was not read
-  kAdd,         // slot[dst] = slot[a] + imm
-  kSubtract,    // slot[dst] = slot[a] - slot[b]
-  kMask,        // slot[dst] = slot[a] & imm
-  kLoad,        // slot[dst] = u64 at slot[a] + imm; skips `skip` operations where it is not mapped
+  kEnd,       // stop
+  kSet,       // slot[dst] = imm
+  kRegister,  // slot[dst] = register[a]; skips `skip` operations where the register was not read
+  kAdd,       // slot[dst] = slot[a] + imm
+  kSubtract,  // slot[dst] = slot[a] - slot[b]
+  kMask,      // slot[dst] = slot[a] & imm
+  kLoad,      // slot[dst] = b bytes (4 or 8; 0 is 8) at slot[a] + imm, little endian; skips `skip`
+              // operations where they are not mapped
   kSkipIfLess,  // skips `skip` operations if slot[a] < imm, unsigned
   kSkipIfNotLess,
   kSkipIfEqual,
@@ -96,10 +97,11 @@ class RecipeRun {
           slots_[op.dst] = slots_[op.a] & op.imm;
           break;
         case RecipeOpcode::kLoad:
-          if (budget_.loads == 0) return end();
+          if (budget_.loads == 0 || (op.b != 0 && op.b != 4 && op.b != 8)) return end();
           --budget_.loads;
           load_ = &op;
-          return MemoryRequest{GuestVirt{slots_[op.a] + op.imm}, 8, PieceKind::kStackLink, true};
+          return MemoryRequest{GuestVirt{slots_[op.a] + op.imm}, op.b == 4 ? 4u : 8u,
+                               PieceKind::kStackLink, true};
         case RecipeOpcode::kSkipIfLess:
           if (slots_[op.a] < op.imm) at_ += op.skip;
           break;

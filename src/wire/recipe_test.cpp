@@ -60,6 +60,16 @@ TEST(Recipe, FollowsALinkOnlyFromItsOwnStack) {
   EXPECT_EQ(outside.loads, 0);
 }
 
+TEST(Recipe, ALoadHasFourOrEightBytes) {
+  for (const auto& [b, size] : {std::pair{0, 8u}, std::pair{4, 4u}, std::pair{8, 8u}}) {
+    const std::vector<RecipeOp> recipe{{kLoad, 1, 0, static_cast<std::uint8_t>(b), 0, 0x8000}};
+    RecipeRun recipe_run(recipe, {}, {});
+    const auto request = recipe_run.next();
+    ASSERT_TRUE(request);
+    EXPECT_EQ(request->size, size);
+  }
+}
+
 TEST(Recipe, AnUnmappedLoadSkips) {
   EXPECT_EQ(run(kStackAndLink, with_rsp(0x7f00)).copies.size(), 1u);
 }
@@ -79,9 +89,10 @@ TEST(Recipe, StaysInsideItsBudget) {
 TEST(Recipe, EndsAtAnythingOutOfRange) {
   const RecipeOp copy{kCopy, 0, 0, 0, 0, 16};
   EXPECT_EQ(run({copy}, {}).copies.size(), 1u);
-  for (const RecipeOp& bad : {RecipeOp{kSet, 8, 0, 0, 0, 0}, RecipeOp{kRegister, 0, 64, 0, 0, 0},
-                              RecipeOp{kSubtract, 0, 0, 8, 0, 0}, RecipeOp{kCopy, 0, 0, 4, 0, 1},
-                              RecipeOp{static_cast<RecipeOpcode>(99), 0, 0, 0, 0, 0}})
+  for (const RecipeOp& bad :
+       {RecipeOp{kSet, 8, 0, 0, 0, 0}, RecipeOp{kRegister, 0, 64, 0, 0, 0},
+        RecipeOp{kLoad, 0, 0, 3, 0, 0}, RecipeOp{kSubtract, 0, 0, 8, 0, 0},
+        RecipeOp{kCopy, 0, 0, 4, 0, 1}, RecipeOp{static_cast<RecipeOpcode>(99), 0, 0, 0, 0, 0}})
     EXPECT_TRUE(run({bad, copy}, {}).copies.empty());
   EXPECT_TRUE(run({{kSkipIfEqual, 0, 0, 0, 0xffffffff, 0}, copy}, {}).copies.empty());
 }

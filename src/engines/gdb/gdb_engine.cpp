@@ -1,5 +1,7 @@
 #include "engines/gdb/gdb_engine.h"
 
+#include <array>
+
 #include "engines/gdb/handshake.h"
 #include "engines/gdb/sampler.h"
 #include "engines/gdb/stub_thread.h"
@@ -85,6 +87,29 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   if (stub_->stopped_by() == Stub::Owner::kUser) return Tick{};
   const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
   return Sampler(*stub_, inventory_, reads_).run(plan, hold);
+}
+
+Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
+  if (vcpu.value >= inventory_.threads.size())
+    return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  constexpr std::array kAll{AskedFor::kEverySample, AskedFor::kKernelSample, AskedFor::kOnDemand};
+  Batch batch;
+  const std::string& name = inventory_.threads[vcpu.value].name;
+  if (!name.empty()) batch.add("Hg" + name);
+  const std::size_t first = batch.size();
+  batch.add("g");
+  for (const AskedFor when : kAll)
+    for (const std::uint32_t number : inventory_.layout.numbers_for_p(when))
+      batch.add(fmt::format("p{:x}", number));
+  RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
+  if (stopped.ours) RINGSIDE_TRY(stub_->resume());
+  wire::Registers registers;
+  inventory_.layout.decode_g(stopped.replies[first], registers);
+  std::size_t reply = first + 1;
+  for (const AskedFor when : kAll)
+    for (std::size_t n = 0; n < inventory_.layout.numbers_for_p(when).size(); ++n)
+      inventory_.layout.decode_p(when, n, stopped.replies[reply++], registers);
+  return registers;
 }
 
 Result<void> GdbEngine::with_memory(const std::function<Result<void>(const ReadMemory&)>& read) {

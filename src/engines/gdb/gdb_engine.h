@@ -38,7 +38,7 @@ class GdbEngine final : public Engine {
   // Connects to a stub. Call it before threads are made: it forks. The guardian is there before the
   // connection, because connecting already stops the guest. Afterwards the guest runs, except where
   // its user had paused it. Errors: kNotFound where nothing listens, kProtocol and kTimeout for
-  // what is not a gdb stub, kClosed, kUnsupported for other architectures than x86_64.
+  // what is not a gdb stub, kClosed, kUnsupported for an architecture that ringside does not know.
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> connect(const SocketAddress& address,
                                                                   const Options& options = {});
   // The same with a stream socket that is connected already. It must be new, because the guest's
@@ -52,6 +52,7 @@ class GdbEngine final : public Engine {
   [[nodiscard]] std::size_t vcpu_count() const override { return inventory_.threads.size(); }
   [[nodiscard]] Result<bool> guest_is_running() override;
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
+  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override;
   // Where the guest's user has stopped it, `read` is called and the guest stays stopped.
   [[nodiscard]] Result<void> with_memory(
       const std::function<Result<void>(const ReadMemory&)>& read) override;

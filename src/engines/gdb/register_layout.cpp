@@ -8,36 +8,6 @@
 namespace ringside::engines::gdb {
 namespace {
 
-struct NamedRegister {
-  std::string_view name;  // as in target descriptions
-  std::uint8_t id;
-};
-
-namespace x86 = wire::x86_64;
-
-// gdb's features org.gnu.gdb.i386.core and .linux, and QEMU's system registers in
-// gdb-xml/i386-64bit.xml (7.2).
-constexpr std::array<NamedRegister, 28> kX86Registers{{
-    {"rax", x86::kRax},        {"rbx", x86::kRbx}, {"rcx", x86::kRcx},
-    {"rdx", x86::kRdx},        {"rsi", x86::kRsi}, {"rdi", x86::kRdi},
-    {"rbp", x86::kRbp},        {"rsp", x86::kRsp}, {"r8", x86::kR8},
-    {"r9", x86::kR9},          {"r10", x86::kR10}, {"r11", x86::kR11},
-    {"r12", x86::kR12},        {"r13", x86::kR13}, {"r14", x86::kR14},
-    {"r15", x86::kR15},        {"rip", x86::kRip}, {"eflags", x86::kRflags},
-    {"cs", x86::kCs},          {"ss", x86::kSs},   {"fs_base", x86::kFsBase},
-    {"gs_base", x86::kGsBase}, {"cr0", x86::kCr0}, {"k_gs_base", x86::kKernelGsBase},
-    {"cr2", x86::kCr2},        {"cr3", x86::kCr3}, {"cr4", x86::kCr4},
-    {"efer", x86::kEfer},
-}};
-
-std::optional<std::uint8_t> id_of(Arch arch, std::string_view name) {
-  if (arch != Arch::kX86_64) return std::nullopt;
-  const auto found = std::find_if(kX86Registers.begin(), kX86Registers.end(),
-                                  [name](const auto& entry) { return entry.name == name; });
-  if (found == kX86Registers.end()) return std::nullopt;
-  return found->id;
-}
-
 // What gdb takes for granted of an x86-64 stub that describes nothing: 16 general registers, rip,
 // eflags and six segments, then the floating point and vector registers (gdb,
 // features/i386/64bit-core.xml).
@@ -50,26 +20,33 @@ Result<RegisterLayout> RegisterLayout::from_description(const TargetDescription&
                                                         std::size_t g_bytes) {
   RegisterLayout layout;
   layout.arch_ = description.arch;
-  if (layout.arch_ != Arch::kX86_64)
+  const wire::RegisterRoles roles = wire::roles_of(layout.arch_);
+  if (!roles.known())
     return fail(
-        ErrorCode::kUnsupported, "the guest is {}; this version profiles x86_64 guests",
+        ErrorCode::kUnsupported,
+        "the guest is {}; ringside profiles x86_64, i386, aarch64 and riscv64 guests",
         description.architecture.empty() ? "of an unknown architecture" : description.architecture);
   std::uint32_t offset = 0;
   for (const TargetRegister& reg : description.registers) {
     const std::uint32_t size = (reg.bits + 7) / 8;
-    if (const auto id = id_of(layout.arch_, reg.name); id && size <= 8) {
-      const Place place{*id, offset, size, reg.number};
-      (offset + size <= g_bytes ? layout.in_g_ : layout.by_number_).push_back(place);
+    const auto known = known_register(layout.arch_, reg.name);
+    if (known && size <= 8 && !layout.holds(known->id)) {
+      const Place place{known->id, offset, size};
+      if (offset + size <= g_bytes) {
+        layout.in_g_.push_back(place);
+      } else {
+        Group& group = layout.by_number_[static_cast<std::size_t>(known->asked_for)];
+        group.places.push_back(place);
+        group.numbers.push_back(reg.number);
+      }
     }
     offset += size;
   }
-  const auto known = [&layout](std::uint8_t id) {
-    return std::any_of(layout.in_g_.begin(), layout.in_g_.end(),
-                       [id](const Place& place) { return place.id == id; });
-  };
-  if (!known(x86::kRip) || !known(x86::kRsp))
+  if (!holds(layout.in_g_, roles.pc) || !holds(layout.in_g_, roles.sp))
     return fail(ErrorCode::kFormat,
-                "gdb stub: no rip or rsp in the {} bytes of registers that it sends", g_bytes);
+                "gdb stub: no program counter or stack pointer in the {} bytes of registers that "
+                "it sends",
+                g_bytes);
   return layout;
 }
 
@@ -87,10 +64,15 @@ Result<RegisterLayout> RegisterLayout::fallback(std::size_t g_bytes) {
   return from_description(description, g_bytes);
 }
 
-std::vector<std::uint32_t> RegisterLayout::numbers_for_p() const {
-  std::vector<std::uint32_t> numbers;
-  for (const Place& place : by_number_) numbers.push_back(place.number);
-  return numbers;
+bool RegisterLayout::holds(const std::vector<Place>& places, std::uint8_t id) {
+  return std::any_of(places.begin(), places.end(),
+                     [id](const Place& place) { return place.id == id; });
+}
+
+bool RegisterLayout::holds(std::uint8_t id) const {
+  return holds(in_g_, id) ||
+         std::any_of(by_number_.begin(), by_number_.end(),
+                     [id](const Group& group) { return holds(group.places, id); });
 }
 
 bool RegisterLayout::decode(std::string_view hex, const Place& place, wire::Registers& registers) {
@@ -110,21 +92,9 @@ void RegisterLayout::decode_g(std::string_view hex, wire::Registers& registers) 
   }
 }
 
-void RegisterLayout::decode_p(std::size_t n, std::string_view hex,
+void RegisterLayout::decode_p(AskedFor when, std::size_t n, std::string_view hex,
                               wire::Registers& registers) const {
-  (void)decode(hex, by_number_[n], registers);
-}
-
-PrivilegeLevel privilege_level_of(Arch arch, const wire::Registers& registers) {
-  if (arch != Arch::kX86_64) return PrivilegeLevel::kUnknown;
-  constexpr std::uint64_t kProtectionEnable = 1;
-  constexpr std::uint64_t kPaging = std::uint64_t{1} << 31;
-  if (registers.has(x86::kCr0)) {
-    const std::uint64_t cr0 = registers.get(x86::kCr0);
-    if ((cr0 & kProtectionEnable) == 0 || (cr0 & kPaging) == 0) return PrivilegeLevel::kFirmware;
-  }
-  if (!registers.has(x86::kCs)) return PrivilegeLevel::kUnknown;
-  return (registers.get(x86::kCs) & 3u) == 3 ? PrivilegeLevel::kUser : PrivilegeLevel::kKernel;
+  (void)decode(hex, group(when).places[n], registers);
 }
 
 }  // namespace ringside::engines::gdb

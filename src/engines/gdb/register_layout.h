@@ -1,12 +1,14 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "base/types.h"
+#include "engines/gdb/register_names.h"
 #include "engines/gdb/target_description.h"
 #include "wire/registers.h"
 
@@ -28,32 +30,40 @@ class RegisterLayout {
   // For stubs that describe nothing: what gdb itself assumes, guessed from the length of `g`.
   [[nodiscard]] static Result<RegisterLayout> fallback(std::size_t g_bytes);
 
+  // The stub's. Its vCPUs may be captured as i386 where this is x86_64 (execution_mode.h).
   [[nodiscard]] Arch arch() const { return arch_; }
-  // Numbers of the registers that `g` does not hold, for one `p` request each.
-  [[nodiscard]] std::vector<std::uint32_t> numbers_for_p() const;
+  // Numbers of registers that `g` does not hold, for one `p` request each.
+  [[nodiscard]] std::span<const std::uint32_t> numbers_for_p(AskedFor when) const {
+    return group(when).numbers;
+  }
 
   // Decodes a `g` reply (hexadecimal) into `registers`. Bytes that are "xx" stay unread.
   void decode_g(std::string_view hex, wire::Registers& registers) const;
-  // Decodes the reply to `p` of the n-th of numbers_for_p().
-  void decode_p(std::size_t n, std::string_view hex, wire::Registers& registers) const;
+  // Decodes the reply to `p` of the n-th of numbers_for_p(when).
+  void decode_p(AskedFor when, std::size_t n, std::string_view hex,
+                wire::Registers& registers) const;
 
  private:
   struct Place {
     std::uint8_t id;       // wire register number
     std::uint32_t offset;  // in `g`, bytes
     std::uint32_t size;    // bytes
-    std::uint32_t number;  // for `p`
   };
+  struct Group {
+    std::vector<Place> places;
+    std::vector<std::uint32_t> numbers;
+  };
+  [[nodiscard]] const Group& group(AskedFor when) const {
+    return by_number_[static_cast<std::size_t>(when)];
+  }
+  [[nodiscard]] static bool holds(const std::vector<Place>& places, std::uint8_t id);
+  [[nodiscard]] bool holds(std::uint8_t id) const;
   [[nodiscard]] static bool decode(std::string_view hex, const Place& place,
                                    wire::Registers& registers);
 
   Arch arch_ = Arch::kUnknown;
   std::vector<Place> in_g_;
-  std::vector<Place> by_number_;
+  std::array<Group, 3> by_number_;
 };
-
-// Who runs on a vCPU with these registers. kFirmware before paging is on: BIOS, boot loader, the
-// first instructions of a kernel.
-[[nodiscard]] PrivilegeLevel privilege_level_of(Arch arch, const wire::Registers& registers);
 
 }  // namespace ringside::engines::gdb

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/clock.h"
+#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/register_layout.h"
 #include "engines/gdb/thread_info.h"
 
@@ -29,14 +31,18 @@ std::vector<std::size_t> Sampler::asking_order() const {
   return order;
 }
 
+void Sampler::request_by_number(std::size_t index, AskedFor when) {
+  const auto numbers = inventory_.layout.numbers_for_p(when);
+  for (std::size_t n = 0; n < numbers.size(); ++n)
+    add(fmt::format("p{:x}", numbers[n]), {Expected::What::kRegister, index, n, when, 0});
+}
+
 void Sampler::request_registers() {
   for (const std::size_t i : asking_order()) {
     if (vcpus_[i].plan == nullptr) continue;
     select(i);
     add("g", {Expected::What::kRegisters, i});
-    const auto numbers = inventory_.layout.numbers_for_p();
-    for (std::size_t n = 0; n < numbers.size(); ++n)
-      add(fmt::format("p{:x}", numbers[n]), {Expected::What::kRegister, i, n});
+    request_by_number(i, AskedFor::kEverySample);
     if (const std::string& name = vcpus_[i].thread->name; !name.empty())
       add("qThreadExtraInfo," + name, {Expected::What::kExtra, i});
   }
@@ -52,7 +58,7 @@ void Sampler::take_registers(const std::vector<std::string>& replies, const Tick
         inventory_.layout.decode_g(replies[i], registers);
         break;
       case Expected::What::kRegister:
-        inventory_.layout.decode_p(expected.index, replies[i], registers);
+        inventory_.layout.decode_p(expected.asked_for, expected.index, replies[i], registers);
         break;
       case Expected::What::kExtra:
         if (parse_thread_extra(replies[i]).halted)
@@ -68,7 +74,14 @@ void Sampler::take_registers(const std::vector<std::string>& replies, const Tick
 void Sampler::classify(Vcpu& vcpu, const TickPlan& plan) {
   wire::Capture& capture = vcpu.capture;
   if (vcpu.plan == nullptr) return;
-  if (!capture.registers.has(wire::x86_64::kRip) || !capture.registers.has(wire::x86_64::kRsp)) {
+  if (capture.arch == Arch::kX86_64) {
+    if (const auto registers = as_i386(capture.registers)) {
+      capture.arch = Arch::kI386;
+      capture.registers = *registers;
+    }
+  }
+  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
+  if (!capture.registers.has(roles.pc) || !capture.registers.has(roles.sp)) {
     capture.disposition = wire::Disposition::kFailed;
     return;
   }
@@ -81,6 +94,8 @@ void Sampler::classify(Vcpu& vcpu, const TickPlan& plan) {
   }
   // Firmware is one frame: none of its memory is needed.
   if (capture.level == PrivilegeLevel::kFirmware) return;
+  vcpu.wants_kernel_registers = capture.level == PrivilegeLevel::kKernel;
+  if (plan.recipe_arch != Arch::kUnknown && plan.recipe_arch != capture.arch) return;
   vcpu.recipe.emplace(vcpu.plan->recipe, capture.registers,
                       user ? vcpu.plan->user_budget : vcpu.plan->kernel_budget);
 }
@@ -91,7 +106,8 @@ bool Sampler::advance(std::size_t index) {
   while (const auto request = vcpu.recipe->next()) {
     select(index);
     if (request->is_load) {
-      add(memory_request(reads_, request->address, request->size), {Expected::What::kLoad, index});
+      add(memory_request(reads_, request->address, request->size),
+          {Expected::What::kLoad, index, 0, AskedFor::kEverySample, request->size});
       return true;
     }
     const auto piece = static_cast<std::uint32_t>(vcpu.capture.pieces.size());
@@ -114,6 +130,11 @@ bool Sampler::build_wave() {
   expected_.clear();
   bool waits = false;
   for (const std::size_t index : asking_order()) {
+    if (std::exchange(vcpus_[index].wants_kernel_registers, false) &&
+        !inventory_.layout.numbers_for_p(AskedFor::kKernelSample).empty()) {
+      select(index);
+      request_by_number(index, AskedFor::kKernelSample);
+    }
     if (vcpus_[index].recipe) waits |= advance(index);
   }
   return waits;
@@ -126,14 +147,18 @@ void Sampler::take_wave(std::vector<std::string>& replies) {
     if (expected.what == Expected::What::kCopy) {
       vcpu.copies[expected.index].reply = std::move(replies[i]);
     } else if (expected.what == Expected::What::kLoad) {
-      std::array<std::byte, 8> bytes{};
-      if (decode_memory(reads_, replies[i], bytes) == bytes.size()) {
+      std::array<std::byte, sizeof(std::uint64_t)> bytes{};
+      const auto wanted = std::span(bytes).first(expected.size);
+      if (decode_memory(reads_, replies[i], wanted) == wanted.size()) {
         std::uint64_t value = 0;
         std::memcpy(&value, bytes.data(), sizeof(value));
         vcpu.recipe->loaded(value);
       } else {
         vcpu.recipe->loaded(std::nullopt);
       }
+    } else if (expected.what == Expected::What::kRegister) {
+      inventory_.layout.decode_p(expected.asked_for, expected.index, replies[i],
+                                 vcpu.capture.registers);
     }
   }
 }

@@ -42,17 +42,21 @@ class Sampler {
     wire::Capture capture;
     std::optional<wire::RecipeRun> recipe;  // while it runs
     std::vector<RawCopy> copies;
+    bool wants_kernel_registers = false;  // AskedFor::kKernelSample, in the next wave
   };
   // Where an answer of the batch that is under way belongs.
   struct Expected {
     enum class What { kNothing, kRegisters, kRegister, kExtra, kLoad, kCopy } what;
     std::size_t vcpu = 0;
     std::size_t index = 0;  // of the copy, or of the register in numbers_for_p()
+    AskedFor asked_for = AskedFor::kEverySample;
+    std::uint32_t size = 0;  // of the load, bytes
   };
 
   void request_registers();
   void take_registers(const std::vector<std::string>& replies, const TickPlan& plan);
   static void classify(Vcpu& vcpu, const TickPlan& plan);
+  void request_by_number(std::size_t index, AskedFor when);
   [[nodiscard]] Result<void> run_waves();
   [[nodiscard]] bool build_wave();
   bool advance(std::size_t index);

@@ -16,6 +16,7 @@ class FakeEngine final : public Engine {
 
   std::function<void(wire::Capture&, const VcpuPlan&, std::uint64_t tick)> on_tick;
   std::function<std::optional<Error>(std::uint64_t tick)> fail_at;
+  wire::Registers registers;  // what read_registers() gives
   std::atomic<bool> user_paused{false};
   std::atomic<std::uint64_t> ticks{0};
 
@@ -39,6 +40,7 @@ class FakeEngine final : public Engine {
     }
     return tick;
   }
+  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId) override { return registers; }
   [[nodiscard]] Result<void> with_memory(
       const std::function<Result<void>(const ReadMemory&)>& read) override {
     return read([](VcpuId, GuestVirt, std::span<std::byte>) -> Result<std::size_t> { return 0; });

@@ -4,6 +4,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "engines/gdb/hex.h"
 #include "engines/gdb/packet.h"
 
@@ -18,6 +21,8 @@ constexpr std::string_view kCore =
     "<feature name=\"core\"><reg name=\"rax\" bitsize=\"64\"/><reg name=\"rsp\" bitsize=\"64\"/>"
     "<reg name=\"rip\" bitsize=\"64\"/><reg name=\"cs\" bitsize=\"32\"/>"
     "<reg name=\"cr0\" bitsize=\"64\"/><reg name=\"cr3\" bitsize=\"64\" regnum=\"70\"/></feature>";
+
+constexpr std::string_view kReadAnnex = "qXfer:features:read:";
 
 std::string hex_of(std::uint64_t value, std::size_t bytes) {
   return encode_hex_text(std::string(reinterpret_cast<const char*>(&value), bytes));
@@ -127,7 +132,12 @@ std::string FakeStub::answer(const std::string& request) {
   if (request.starts_with("qRcmd")) return "OK";
   if (request == "qC") return "QCp01.01";
   if (request == "qAttached") return "1";
+  if (settings_.recording && request.starts_with("p")) {
+    const auto reply = settings_.recording->p.find(request.substr(1));
+    return reply == settings_.recording->p.end() ? "E14" : reply->second;
+  }
   if (request == "p46") return hex_of(0x1234000, 8);
+  if (settings_.recording && request.starts_with(kReadAnnex)) return annex(request);
   if (request.starts_with("qXfer:features:read:target.xml:0,")) return "l" + std::string(kTarget);
   if (request.starts_with("qXfer:features:read:core.xml:0,"))
     return "m" + std::string(kCore.substr(0, 100));
@@ -150,7 +160,37 @@ std::string FakeStub::answer(const std::string& request) {
   return "";
 }
 
+// qXfer:features:read:NAME:OFFSET,LENGTH
+std::string FakeStub::annex(std::string_view request) const {
+  request.remove_prefix(kReadAnnex.size());
+  const std::size_t colon = request.find(':');
+  const std::size_t comma = request.find(',');
+  const auto file = settings_.recording->annexes.find(std::string(request.substr(0, colon)));
+  if (file == settings_.recording->annexes.end()) return "E00";
+  const std::size_t offset = *parse_hex_number(request.substr(colon + 1, comma - colon - 1));
+  const std::size_t length = *parse_hex_number(request.substr(comma + 1));
+  const std::string part = file->second.substr(offset, length);
+  return (offset + part.size() < file->second.size() ? "m" : "l") + part;
+}
+
+FakeStub::Recording FakeStub::Recording::read(const std::string& folder) {
+  Recording recording;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    const std::string name = entry.path().filename();
+    if (name == "g") {
+      file >> recording.g;
+    } else if (name == "p") {
+      for (std::string number, value; file >> number >> value;) recording.p[number] = value;
+    } else {
+      recording.annexes[name] = std::string(std::istreambuf_iterator<char>(file), {});
+    }
+  }
+  return recording;
+}
+
 std::string FakeStub::registers_of(const Vcpu& vcpu) const {
+  if (settings_.recording) return settings_.recording->g;
   const std::uint64_t cs = vcpu.user ? 0x33 : 0x10;
   if (settings_.qemu) {
     return hex_of(7, 8) + hex_of(vcpu.rsp, 8) + hex_of(vcpu.rip, 8) + hex_of(cs, 4) +

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -24,6 +25,14 @@ class FakeStub {
     bool firmware = false;
     bool halted = false;
   };
+  // What a real stub said: it replaces the fake's own registers, the same for each vCPU.
+  struct Recording {
+    std::map<std::string, std::string> annexes;  // by name, with target.xml
+    std::string g;
+    std::map<std::string, std::string> p;  // by the register's number, hexadecimal
+    // Reads a folder that holds the annexes, `g`, and `p` (a number and an answer a line).
+    [[nodiscard]] static Recording read(const std::string& folder);
+  };
   struct Settings {
     bool running = true;        // when the engine connects
     bool qemu = true;           // has a monitor and describes its registers
@@ -36,6 +45,7 @@ class FakeStub {
     int die_at = -1;
     int corrupt_at = -1;
     int ignore_at = -1;
+    std::optional<Recording> recording;
     bool forgets_vcpu = false;  // each stop of the guest chooses vCPU 0, as QEMU 7.2 does at times
   };
 
@@ -60,6 +70,7 @@ class FakeStub {
   void take_byte(char byte);
   void handle(const std::string& request);
   [[nodiscard]] std::string answer(const std::string& request);
+  [[nodiscard]] std::string annex(std::string_view request) const;
   [[nodiscard]] std::string registers_of(const Vcpu& vcpu) const;
   [[nodiscard]] std::string read_memory(std::string_view range, bool binary) const;
   void send_packet(std::string_view body);

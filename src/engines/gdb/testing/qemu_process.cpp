@@ -19,32 +19,26 @@ constexpr int kPatienceMs = 10'000;
 }  // namespace
 
 std::unique_ptr<QemuProcess> QemuProcess::start(const std::vector<std::string>& extra,
-                                                std::string& why) {
+                                                std::string& why, const std::string& program) {
   std::string folder = std::filesystem::temp_directory_path() / "ringside-qemu-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) {
     why = "no temporary folder";
     return nullptr;
   }
   std::unique_ptr<QemuProcess> qemu(new QemuProcess(folder));
-  std::vector<std::string> words{"qemu-system-x86_64",
-                                 "-accel",
-                                 "tcg",
-                                 "-smp",
-                                 "2",
-                                 "-display",
-                                 "none",
-                                 "-nodefaults",
-                                 "-gdb",
-                                 "unix:" + folder + "/gdb,server=on,wait=off",
-                                 "-qmp",
-                                 "unix:" + folder + "/qmp,server=on,wait=off"};
+  std::vector<std::string> words{program, "-accel",
+                                 "tcg",   "-smp",
+                                 "2",     "-display",
+                                 "none",  "-nodefaults",
+                                 "-gdb",  "unix:" + folder + "/gdb,server=on,wait=off",
+                                 "-qmp",  "unix:" + folder + "/qmp,server=on,wait=off"};
   words.insert(words.end(), extra.begin(), extra.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   if (::posix_spawnp(&qemu->pid_, argv[0], nullptr, nullptr, argv.data(), environ) != 0) {
     qemu->pid_ = -1;
-    why = "qemu-system-x86_64 is not installed";
+    why = program + " is not installed";
     return nullptr;
   }
   for (int waited = 0; waited < kPatienceMs; waited += 20) {
@@ -57,7 +51,7 @@ std::unique_ptr<QemuProcess> QemuProcess::start(const std::vector<std::string>& 
     }
     ::usleep(20'000);
   }
-  why = "qemu-system-x86_64 does not start";
+  why = program + " does not start";
   return nullptr;
 }
 
@@ -101,6 +95,21 @@ std::string QemuProcess::qmp(const std::string& command) {
     std::string line = read_line();
     if (line.empty() || line.find("\"event\"") == std::string::npos) return line;
   }
+}
+
+std::string QemuProcess::hmp(const std::string& command) {
+  const std::string reply = qmp(
+      R"({"execute": "human-monitor-command", "arguments": {"command-line": ")" + command + "\"}}");
+  std::string text;
+  for (std::size_t i = 0; i < reply.size(); ++i) {
+    if (reply[i] != '\\' || i + 1 == reply.size()) {
+      text += reply[i];
+    } else {
+      ++i;
+      text += reply[i] == 'n' || reply[i] == 'r' ? '\n' : reply[i];
+    }
+  }
+  return text;
 }
 
 bool QemuProcess::runs() {

@@ -14,9 +14,10 @@ namespace ringside::engines::gdb::testing {
 // process id when the object goes; every wait is bounded.
 class QemuProcess {
  public:
-  // Null where qemu-system-x86_64 is not installed or does not start; `why` says so.
-  [[nodiscard]] static std::unique_ptr<QemuProcess> start(const std::vector<std::string>& extra,
-                                                          std::string& why);
+  // Null where `program` is not installed or does not start; `why` says so.
+  [[nodiscard]] static std::unique_ptr<QemuProcess> start(
+      const std::vector<std::string>& extra, std::string& why,
+      const std::string& program = "qemu-system-x86_64");
   ~QemuProcess();
   QemuProcess(const QemuProcess&) = delete;
   QemuProcess& operator=(const QemuProcess&) = delete;
@@ -25,6 +26,9 @@ class QemuProcess {
   [[nodiscard]] UniqueFd connect_gdb() const;
   // Sends a QMP command and returns the line that answers it.
   std::string qmp(const std::string& command);
+  // What a command of the human monitor prints.
+  [[nodiscard]] std::string hmp(const std::string& command);
+  [[nodiscard]] pid_t pid() const { return pid_; }
   // Whether the guest is running, or comes to run within a second.
   [[nodiscard]] bool runs();
   // Whether it is paused, and still so after a tenth of a second.

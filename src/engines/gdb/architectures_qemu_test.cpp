@@ -1,0 +1,125 @@
+// Every architecture on the QEMU that is installed: a program of testdata/loops runs, and captures
+// must hold what QEMU's monitor says, and what the program has set.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "engines/gdb/execution_mode.h"
+#include "engines/gdb/gdb_engine.h"
+#include "engines/gdb/testing/known_registers.h"
+#include "engines/gdb/testing/qemu_process.h"
+
+namespace ringside::engines::gdb {
+namespace {
+
+using testing::QemuProcess;
+
+struct Machine {
+  std::string program;
+  Arch arch;
+  Arch runs;
+  std::string loop;
+  std::vector<std::string> options;  // LOOP stands for the program's path
+};
+
+class QemuOf : public ::testing::TestWithParam<Machine> {
+ protected:
+  void boot() {
+    std::string path = std::string(RINGSIDE_GDB_TESTDATA) + "/loops/" + GetParam().loop + ".bin";
+    if (GetParam().runs == Arch::kI386) path = make_rom(path);
+    std::vector<std::string> options = GetParam().options;
+    for (std::string& option : options)
+      if (const auto at = option.find("LOOP"); at != option.npos) option.replace(at, 4, path);
+    std::string why;
+    qemu_ = QemuProcess::start(options, why, GetParam().program);
+    if (!qemu_) GTEST_SKIP() << why;
+  }
+  // A BIOS of 64 KiB that ends with the program.
+  std::string make_rom(const std::string& path) {
+    rom_ = ::testing::TempDir() + "ringside-rom-" + std::to_string(::getpid());
+    std::ifstream in(path, std::ios::binary);
+    const std::string code(std::istreambuf_iterator<char>(in), {});
+    std::ofstream(rom_, std::ios::binary) << std::string(64 * 1024 - code.size(), '\0') << code;
+    return rom_;
+  }
+  ~QemuOf() override {
+    std::error_code ignored;
+    if (!rom_.empty()) std::filesystem::remove(rom_, ignored);
+  }
+
+  std::string rom_;
+  std::unique_ptr<QemuProcess> qemu_;
+};
+
+TEST_P(QemuOf, CapturesHoldWhatTheMonitorSays) {
+  ASSERT_NO_FATAL_FAILURE(boot());
+  if (!qemu_) return;
+  auto attached = GdbEngine::attach(qemu_->connect_gdb());
+  ASSERT_TRUE(attached) << attached.error().message;
+  GdbEngine& engine = **attached;
+  EXPECT_EQ(engine.arch(), GetParam().arch);
+  const Arch arch = GetParam().runs;
+  const auto constants = testing::loop_constants(arch);
+  const wire::RegisterRoles roles = wire::roles_of(arch);
+  // The last that the program sets is the frame pointer or lies before it.
+  wire::Capture capture;
+  for (int i = 0; i < 200; ++i) {
+    ::usleep(10'000);
+    const std::vector<wire::RecipeOp> none;
+    const std::vector<VcpuPlan> vcpus{{true, none, {}, {}}};
+    const auto tick = engine.tick({true, true, vcpus});
+    ASSERT_TRUE(tick) << tick.error().message;
+    capture = tick->captures[0];
+    const auto& last = constants.back();
+    if (capture.arch == arch && capture.registers.has(last.id) &&
+        capture.registers.get(last.id) == last.value)
+      break;
+  }
+  EXPECT_EQ(capture.arch, arch);
+  EXPECT_EQ(capture.level, PrivilegeLevel::kKernel);
+  auto all = engine.read_registers(VcpuId{0});
+  ASSERT_TRUE(all) << all.error().message;
+  if (arch != engine.arch()) all = *as_i386(*all);
+  const std::string monitor = qemu_->hmp("info registers");
+  for (const auto& [id, label] : testing::monitor_names(arch)) {
+    ASSERT_TRUE(all->has(id)) << label;
+    const auto said = testing::monitor_value(monitor, label);
+    EXPECT_EQ(all->get(id), said) << label << "\n" << monitor;
+    if (capture.registers.has(id)) {
+      EXPECT_EQ(capture.registers.get(id), said) << label;
+    }
+  }
+  for (const auto& [id, value] : constants) EXPECT_EQ(all->get(id), value) << int{id};
+  EXPECT_TRUE(capture.registers.has(roles.pc));
+  EXPECT_TRUE(qemu_->runs());
+}
+
+const std::vector<Machine> kMachines{
+    {"qemu-system-i386", Arch::kI386, Arch::kI386, "x86", {"-bios", "LOOP"}},
+    {"qemu-system-x86_64", Arch::kX86_64, Arch::kI386, "x86", {"-bios", "LOOP"}},
+    {"qemu-system-aarch64",
+     Arch::kAArch64,
+     Arch::kAArch64,
+     "aarch64",
+     {"-M", "virt", "-cpu", "cortex-a57", "-device",
+      "loader,file=LOOP,addr=0x40200000,cpu-num=0,force-raw=on"}},
+    {"qemu-system-aarch64",
+     Arch::kAArch64,
+     Arch::kAArch64,
+     "aarch64",
+     {"-M", "virt", "-cpu", "max", "-device",
+      "loader,file=LOOP,addr=0x40200000,cpu-num=0,force-raw=on"}},
+    {"qemu-system-riscv64",
+     Arch::kRiscv64,
+     Arch::kRiscv64,
+     "riscv64",
+     {"-M", "virt", "-bios", "none", "-device", "loader,file=LOOP,addr=0x80000000,force-raw=on"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Each, QemuOf, ::testing::ValuesIn(kMachines));
+
+}  // namespace
+}  // namespace ringside::engines::gdb
