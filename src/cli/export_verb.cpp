@@ -3,14 +3,17 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/outputs.h"
+#include "cli/terminal.h"
+#include "exporters/json_lines.h"
 
 namespace ringside::cli {
 
 void ExportVerb::add_options(CLI::App& app) {
   flags_.add_to(app);
   app.add_option("--format", format_,
-                 "folded: one line a stack, outermost frame first, and its weight")
-      ->check(CLI::IsMember({"folded"}))
+                 "folded: one line a stack, outermost frame first, and its weight; "
+                 "json-lines: every sample with its frames' addresses, one JSON object a line")
+      ->check(CLI::IsMember({"folded", "json-lines"}))
       ->capture_default_str();
   app.add_option("-o,--output", output_, "The file; - is standard output")
       ->type_name("FILE")
@@ -20,10 +23,26 @@ void ExportVerb::add_options(CLI::App& app) {
 }
 
 Result<void> ExportVerb::run(const std::vector<std::string>&) {
+  if (format_ == "json-lines") return write_samples();
   RINGSIDE_ASSIGN(const auto profile, open_profile(flags_));
   return write_to(output_, [&](exporters::Sink& sink) {
     return exporters::write_folded(profile, options_, sink);
   });
+}
+
+Result<void> ExportVerb::write_samples() {
+  if (flags_.kernel_only || flags_.user_only || !flags_.cpus.empty() || options_.per_vcpu)
+    return fail(ErrorCode::kUsage,
+                "--format json-lines tells every sample: -k, -u, -C and "
+                "--per-cpu do not go with it");
+  RINGSIDE_ASSIGN(auto opened, open_recording(flags_));
+  if (const std::string damage = opened.reader.damage(); !damage.empty())
+    say("ringside: " + damage);
+  RINGSIDE_TRY(write_to(output_, [&](exporters::Sink& sink) {
+    return exporters::write_json_lines(opened.reader, opened.symbols, sink);
+  }));
+  for (const std::string& warning : opened.symbols.warnings()) say("ringside: " + warning);
+  return {};
 }
 
 }  // namespace ringside::cli

@@ -20,6 +20,8 @@ class ExportVerb final : public Verb {
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:
+  [[nodiscard]] Result<void> write_samples();
+
   ReaderFlags flags_;
   exporters::FoldedOptions options_;
   std::string format_ = "folded";

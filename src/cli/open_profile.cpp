@@ -32,6 +32,12 @@ void ReaderFlags::add_to(CLI::App& app) {
   app.add_flag("--show-addresses", show_addresses, "Show each frame's address behind its name");
 }
 
+Result<OpenRecording> open_recording(const ReaderFlags& flags) {
+  RINGSIDE_ASSIGN(auto reader, recording::Reader::open(flags.input));
+  return OpenRecording{std::move(reader),
+                       session::ImageSymbols(style_of(flags.demangle), flags.kernel)};
+}
+
 Result<profile::Profile> open_profile(const ReaderFlags& flags) {
   profile::BuildOptions options;
   options.show_addresses = flags.show_addresses;
@@ -40,11 +46,10 @@ Result<profile::Profile> open_profile(const ReaderFlags& flags) {
   if (!flags.cpus.empty()) {
     RINGSIDE_ASSIGN(options.filter.vcpus, parse_cpu_list(flags.cpus));
   }
-  RINGSIDE_ASSIGN(auto reader, recording::Reader::open(flags.input));
-  session::ImageSymbols symbols(style_of(flags.demangle), flags.kernel);
-  RINGSIDE_ASSIGN(auto profile, profile::build_profile(reader, symbols, options));
+  RINGSIDE_ASSIGN(auto opened, open_recording(flags));
+  RINGSIDE_ASSIGN(auto profile, profile::build_profile(opened.reader, opened.symbols, options));
   if (!profile.damage.empty()) say("ringside: " + profile.damage);
-  for (const std::string& warning : symbols.warnings()) say("ringside: " + warning);
+  for (const std::string& warning : opened.symbols.warnings()) say("ringside: " + warning);
   return profile;
 }
 

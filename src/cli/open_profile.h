@@ -4,6 +4,8 @@
 
 #include "base/result.h"
 #include "profile/profile.h"
+#include "recording/reader.h"
+#include "session/image_symbols.h"
 
 namespace CLI {
 class App;
@@ -23,6 +25,13 @@ struct ReaderFlags {
 
   void add_to(CLI::App& app);
 };
+
+// A recording and what names its frames.
+struct OpenRecording {
+  recording::Reader reader;
+  session::ImageSymbols symbols;
+};
+[[nodiscard]] Result<OpenRecording> open_recording(const ReaderFlags& flags);
 
 // Reads and names a recording. Says on standard error what is missing.
 [[nodiscard]] Result<profile::Profile> open_profile(const ReaderFlags& flags);

@@ -1,0 +1,134 @@
+#include "exporters/json_lines.h"
+
+#include <map>
+#include <vector>
+
+#include "profile/spelling.h"
+
+namespace ringside::exporters {
+namespace {
+
+// `text` as a JSON string. spell() has left neither control characters nor anything but UTF-8.
+std::string json_string(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text.empty() ? std::string() : profile::spell(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + '"';
+}
+
+const char* text_of(PrivilegeLevel level) {
+  constexpr const char* kNames[] = {"unknown", "kernel", "user", "firmware"};
+  return kNames[static_cast<std::size_t>(level)];
+}
+
+const char* text_of(FrameKind kind) {
+  constexpr const char* kNames[] = {"kernel", "user", "interrupt", "firmware"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* text_of(FrameSource source) {
+  switch (source) {
+    case FrameSource::kRegisters:
+      return "registers";
+    case FrameSource::kCfi:
+      return "call-frame information";
+    case FrameSource::kFramePointer:
+      return "frame pointer";
+    case FrameSource::kInstructions:
+      return "instructions";
+    case FrameSource::kInterruptFrame:
+      return "interrupt frame";
+    default:
+      return source == FrameSource::kGuess ? "guess" : "other";
+  }
+}
+
+class Lines final : public recording::Visitor {
+ public:
+  Lines(profile::FrameNamer& namer, Sink& sink) : namer_(namer), sink_(sink) {}
+
+  void image(const recording::ImageInfo& value) override {
+    images_[value.id] = value;
+    write(fmt::format(R"({{"image":{},"path":{},"load_bias":"{:#x}"}})", json_string(value.name),
+                      json_string(value.path), value.load_bias));
+  }
+  void mapping(const recording::Mapping& value) override { mappings_[value.id] = value; }
+  void frame(std::uint32_t, const recording::RecordedFrame& value) override {
+    frames_.push_back(described(value));
+  }
+  void stack_node(std::uint32_t, const recording::StackNode& value) override {
+    nodes_.push_back(value);
+  }
+
+  void sample(const recording::Sample& value) override {
+    std::string stacks;
+    for (const recording::StackRef& ref : value.stacks) {
+      if (!stacks.empty()) stacks += ',';
+      stacks += stack(ref);
+    }
+    write(fmt::format(
+        R"({{"time_ns":{},"vcpu":{},"level":"{}","disposition":{},"weight":{},"unit":{},"stacks":[{}]}})",
+        value.info.time_ns, value.info.vcpu.value, text_of(value.info.level),
+        json_string(recording::name_of(value.info.disposition)), value.info.weight,
+        json_string(recording::name_of(value.info.unit)), stacks));
+  }
+
+  [[nodiscard]] const Result<void>& result() const { return result_; }
+
+ private:
+  std::string described(const recording::RecordedFrame& frame) {
+    const auto image = images_.find(frame.image);
+    const auto mapping = mappings_.find(frame.mapping);
+    profile::NamedFrame named;
+    namer_.name({frame, image != images_.end() ? &image->second : nullptr,
+                 mapping != mappings_.end() ? &mapping->second : nullptr},
+                named);
+    std::string functions;
+    for (const std::string& function : named.functions)
+      functions += (functions.empty() ? "" : ",") + json_string(function);
+    return fmt::format(R"({{"address":"{}","exact":{},"kind":"{}","rule":"{}","functions":[{}]}})",
+                       frame.address, frame.exact, text_of(frame.kind), text_of(frame.source),
+                       functions);
+  }
+
+  std::string stack(const recording::StackRef& ref) {
+    std::string frames;
+    if (ref.node < nodes_.size())  // kLostStack is not
+      for (std::uint32_t id = ref.node; id != 0; id = nodes_[id].parent)
+        frames += (frames.empty() ? "" : ",") + frames_[nodes_[id].frame];
+    return fmt::format(R"({{"stop":"{}","stopped_at":"{}","frames":[{}]}})",
+                       ref.node == recording::kLostStack ? "lost" : name_of(ref.stop),
+                       ref.stopped_at, frames);
+  }
+
+  void write(const std::string& line) {
+    if (result_) result_ = sink_.write(line + "\n");
+  }
+
+  profile::FrameNamer& namer_;
+  Sink& sink_;
+  Result<void> result_;
+  std::map<std::uint32_t, recording::ImageInfo> images_;
+  std::map<std::uint32_t, recording::Mapping> mappings_;
+  // By id; the entry 0 stands for none.
+  std::vector<std::string> frames_{"null"};
+  std::vector<recording::StackNode> nodes_{1};
+};
+
+}  // namespace
+
+Result<void> write_json_lines(recording::Reader& reader, profile::FrameNamer& namer, Sink& sink) {
+  const recording::Header& header = reader.header();
+  RINGSIDE_TRY(sink.write(fmt::format(
+      R"({{"arch":"{}","guest_os":{},"kernel":{},"engine":{},"interval_ns":{},"vcpus":{}}})"
+      "\n",
+      name_of(header.arch), json_string(header.guest_os), json_string(header.kernel),
+      json_string(header.engine), header.interval_ns, header.vcpu_count)));
+  Lines lines(namer, sink);
+  RINGSIDE_TRY(reader.for_each(lines));
+  return lines.result();
+}
+
+}  // namespace ringside::exporters

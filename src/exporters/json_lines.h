@@ -1,0 +1,15 @@
+#pragma once
+
+#include "exporters/sink.h"
+#include "profile/frame_namer.h"
+#include "recording/reader.h"
+
+namespace ringside::exporters {
+
+// Every sample by itself, in the order of the recording: one JSON object a line, for scripts that
+// need what sums do not tell. docs/recording-format.md names the fields. Names are spelt as
+// everywhere (profile/spelling.h).
+[[nodiscard]] Result<void> write_json_lines(recording::Reader& reader, profile::FrameNamer& namer,
+                                            Sink& sink);
+
+}  // namespace ringside::exporters

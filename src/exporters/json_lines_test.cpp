@@ -1,0 +1,82 @@
+#include "exporters/json_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "recording/recording_test_util.h"
+
+namespace ringside::exporters {
+namespace {
+
+using nlohmann::json;
+
+// Names every kernel frame after its place, with a function inlined into it.
+class Namer final : public profile::FrameNamer {
+ public:
+  void name(const profile::FrameToName& what, profile::NamedFrame& out) override {
+    if (what.image != nullptr)
+      out.functions = {fmt::format("f\"{}\\", what.frame.lookup_address()), "inlined"};
+  }
+};
+
+std::vector<json> parse_lines(const std::string& text) {
+  std::vector<json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(json::parse(line));
+  return lines;
+}
+
+TEST(JsonLines, TellsEverySample) {
+  const recording::testing::TempDir dir;
+  auto writer = recording::Writer::create(dir / "t.data", {});
+  ASSERT_TRUE(writer);
+  recording::ImageInfo image;
+  image.name = "kernel";
+  image.load_bias = 0x1000;
+  ASSERT_TRUE(writer->add_image(image));
+  recording::Mapping mapping;
+  mapping.image = 1;
+  mapping.start = {0x8000};
+  mapping.end = {0x9000};
+  ASSERT_TRUE(writer->add_mapping(mapping));
+  Stack stack;
+  stack.frames = {{{0x8010}, true, FrameSource::kRegisters, FrameKind::kInterrupt},
+                  {{0x8020}, false, FrameSource::kCfi, FrameKind::kKernel},
+                  {{0x20}, false, FrameSource::kGuess, FrameKind::kKernel}};
+  stack.stop = StopReason::kNoRule;
+  stack.stopped_at = {0x20};
+  recording::SampleInfo info;
+  info.time_ns = 5;
+  info.vcpu = {3};
+  info.level = PrivilegeLevel::kKernel;
+  ASSERT_TRUE(writer->add_sample(info, &stack));
+  info.disposition = wire::Disposition::kIdle;
+  ASSERT_TRUE(writer->add_sample(info, nullptr));
+  ASSERT_TRUE(writer->finish());
+
+  auto reader = recording::Reader::open(dir / "t.data");
+  ASSERT_TRUE(reader);
+  Namer namer;
+  StringSink sink;
+  ASSERT_TRUE(write_json_lines(*reader, namer, sink));
+  const std::vector<json> lines = parse_lines(sink.text());
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0]["arch"], "unknown");
+  EXPECT_EQ(lines[1], json::parse(R"({"image":"kernel","path":"","load_bias":"0x1000"})"));
+  EXPECT_EQ(lines[2]["vcpu"], 3);
+  EXPECT_EQ(lines[2]["level"], "kernel");
+  EXPECT_EQ(lines[2]["disposition"], "sampled");
+  EXPECT_EQ(lines[2]["stacks"],
+            json::parse(R"([{"stop":"no unwind rule","stopped_at":"0x20","frames":[
+    {"address":"0x8010","exact":true,"kind":"interrupt","rule":"registers","functions":["f\"0x8010\\","inlined"]},
+    {"address":"0x8020","exact":false,"kind":"kernel","rule":"call-frame information","functions":["f\"0x801f\\","inlined"]},
+    {"address":"0x20","exact":false,"kind":"kernel","rule":"guess","functions":[]}]}])"));
+  EXPECT_EQ(lines[3]["disposition"], "idle");
+  EXPECT_TRUE(lines[3]["stacks"].empty());
+}
+
+}  // namespace
+}  // namespace ringside::exporters
