@@ -101,6 +101,10 @@ Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& g
     return fail(ErrorCode::kMismatch,
                 "{} is for {}, and the guest is {}; give the right file with --kernel", path,
                 name_of(file_arch), name_of(arch));
+  if ((*file)->was_packed() && (*file)->symbols().empty() && given.empty()) {
+    notice = "no kernel symbols from -kernel: " + path + " is a stripped boot image";
+    return nullptr;
+  }
   if ((*file)->symbols().empty())
     notice = path +
              " has no symbols, so its functions will be addresses; give an unstripped file with "

@@ -5,17 +5,12 @@
 
 #include <cstring>
 
+#include "elf/boot_image.h"
+
 namespace ringside::elf {
 namespace {
 
 constexpr std::size_t kMaxSections = 65536;  // -ffunction-sections objects stay far below
-
-bool is_bzimage(Bytes bytes) {
-  // Documentation/arch/x86/boot.rst: the real-mode header's magic "HdrS".
-  constexpr std::size_t kMagicOffset = 0x202;
-  return bytes.size() >= kMagicOffset + 4 &&
-         std::memcmp(bytes.data() + kMagicOffset, "HdrS", 4) == 0;
-}
 
 Arch arch_of(std::uint16_t machine, bool is_64) {
   switch (machine) {
@@ -56,6 +51,7 @@ ElfFile::~ElfFile() {
 }
 
 Result<std::shared_ptr<const ElfFile>> ElfFile::parse(std::unique_ptr<ElfFile> file) {
+  if (is_boot_image(file->bytes_)) RINGSIDE_TRY(file->unpack());
   RINGSIDE_TRY(file->read_headers());
   RINGSIDE_TRY(file->read_segments());
   RINGSIDE_TRY(file->read_sections());
@@ -63,14 +59,23 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::parse(std::unique_ptr<ElfFile> f
   return std::shared_ptr<const ElfFile>(std::move(file));
 }
 
+Result<void> ElfFile::unpack() {
+  constexpr const char* kHint = "; give its vmlinux with --kernel";
+  auto image = read_boot_image(bytes_, name_);
+  if (!image) return fail(image.error().code, "{}{}", image.error().message, kHint);
+  if (image->kind != PayloadKind::kElf)
+    return fail(ErrorCode::kUnsupported, "{} is a kernel without ELF headers ({}){}", name_,
+                image->container, kHint);
+  owned_ = std::move(image->bytes);
+  bytes_ = owned_;
+  mapped_.reset();
+  was_packed_ = true;
+  return {};
+}
+
 Result<void> ElfFile::read_headers() {
-  if (bytes_.size() < EI_NIDENT || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0) {
-    if (is_bzimage(bytes_))
-      return fail(ErrorCode::kFormat,
-                  "{} is a compressed Linux kernel image (bzImage); give its vmlinux with --kernel",
-                  name_);
+  if (bytes_.size() < EI_NIDENT || std::memcmp(bytes_.data(), ELFMAG, SELFMAG) != 0)
     return fail(ErrorCode::kFormat, "{} is not an ELF file: no ELF magic at offset 0", name_);
-  }
   const auto ident = [this](std::size_t i) { return std::to_integer<unsigned>(bytes_[i]); };
   if (ident(EI_CLASS) != ELFCLASS32 && ident(EI_CLASS) != ELFCLASS64)
     return fail(ErrorCode::kFormat, "{}: unknown ELF class {} at offset {:#x}", name_,

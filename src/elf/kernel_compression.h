@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "base/result.h"
+
+namespace ringside::elf {
+
+// What a kernel's payload may be packed with: the choices of "Kernel compression mode" in Linux'
+// init/Kconfig.
+enum class Compression { kGzip, kBzip2, kLzma, kXz, kLzo, kLz4, kZstd };
+
+[[nodiscard]] std::string_view name_of(Compression compression);
+
+// By its first bytes; the magic numbers are those of lib/decompress.c (Linux 6.1).
+[[nodiscard]] std::optional<Compression> compression_of(Bytes bytes);
+
+// What the stream at the front of `bytes` holds; what follows the stream is ignored, as the size
+// that the kernel's build appends to most of them. More than `max_size` bytes are an error, as is a
+// stream that is damaged or ends too early; errors do not name the file.
+[[nodiscard]] Result<std::vector<std::byte>> decompress_kernel(Compression compression, Bytes bytes,
+                                                               std::size_t max_size);
+
+// The two formats that are block lists of a tool's own around a library's blocks.
+[[nodiscard]] Result<std::vector<std::byte>> decompress_lz4_legacy(Bytes bytes,
+                                                                   std::size_t max_size);
+[[nodiscard]] Result<std::vector<std::byte>> decompress_lzop(Bytes bytes, std::size_t max_size);
+
+}  // namespace ringside::elf
