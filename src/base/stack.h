@@ -16,8 +16,17 @@ enum class FrameSource : std::uint8_t {
   kInstructions,    // frameless leaf, prologue or epilogue, from the instructions around the pc
   kInterruptFrame,  // an interrupt frame that hardware pushed, at a place that is known
   kGuess,  // an interrupt frame found by its looks; such a stack is never complete for sure
+  kOrc,    // Linux's ORC tables
 };
-inline constexpr std::size_t kFrameSourceCount = 6;
+inline constexpr std::size_t kFrameSourceCount = 7;
+
+constexpr const char* name_of(FrameSource source) {
+  constexpr const char* kNames[kFrameSourceCount] = {
+      "registers",    "call-frame information", "frame pointer",
+      "instructions", "interrupt frame",        "guess",
+      "ORC"};
+  return kNames[static_cast<std::size_t>(source)];
+}
 
 // What code a frame runs, for colours and for the words in front of names.
 enum class FrameKind : std::uint8_t {
@@ -53,16 +62,18 @@ enum class StopReason : std::uint8_t {
   kNotAdvancing,  // the stack pointer would not move on, or is misaligned
   kTooDeep,       // more frames than the limit
   kNoRegisters,   // the stub gave no pc or stack pointer
+  kGuessed,       // reached an end, but by way of a frame that was guessed
+  kLostRegister,  // the rule needs a register whose value is not known in this frame
 };
-inline constexpr std::size_t kStopReasonCount = 11;
+inline constexpr std::size_t kStopReasonCount = 13;
 
 constexpr bool is_complete(StopReason reason) { return reason <= StopReason::kFirmware; }
 
 constexpr const char* name_of(StopReason reason) {
   constexpr const char* kNames[kStopReasonCount] = {
-      "end of stack",  "reached user mode", "user code",      "firmware",
-      "truncated",     "unreadable memory", "no unwind rule", "bad return address",
-      "not advancing", "too deep",          "no registers"};
+      "end of stack",      "reached user mode", "user code",          "firmware",      "truncated",
+      "unreadable memory", "no unwind rule",    "bad return address", "not advancing", "too deep",
+      "no registers",      "guessed frame",     "register not known"};
   return kNames[static_cast<std::size_t>(reason)];
 }
 

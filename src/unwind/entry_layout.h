@@ -5,12 +5,14 @@
 #include <limits>
 
 #include "base/types.h"
+#include "unwind/platform.h"
+#include "unwind/rule.h"
 #include "wire/registers.h"
 
 namespace ringside::unwind {
 
-// Where registers lie in a frame that entry code has saved: offsets in bytes from the stack pointer
-// at that moment, by wire register number.
+// Where registers lie in a frame that entry code has saved: offsets in bytes from its start, by
+// wire register number.
 struct RegisterFrame {
   static constexpr std::int16_t kNotSaved = std::numeric_limits<std::int16_t>::min();
 
@@ -28,19 +30,27 @@ struct RegisterFrame {
 };
 
 // What a guest-OS adapter knows of a piece of entry code: wherever in [start, end) a frame's
-// address lies (a return address, or the pc itself), `frame` lies at the stack pointer of that
-// frame, which for a return address is the value after the return. A saved code segment of
-// privilege 3 ends the walk with kUserMode; else the walk goes on at the saved registers, with an
-// exact pc, and the frames so far are interrupt frames. With `ends` nothing is read: the frame is
-// the last of its stack (thread starts).
+// address lies (a return address, or the pc itself), `frame` lies at `base` + `base_offset` of that
+// frame. For a return address the stack pointer is the value after the return; the frame pointer is
+// for architectures whose stack pointer a frame-pointer walk does not know. Where the saved status
+// register says user mode the walk ends with kUserMode; else it goes on at the saved registers,
+// with an exact pc, and the frames so far are interrupt frames. With `ends` nothing is read: the
+// frame is the last of its stack (thread starts).
 //
 // Linux x86_64, struct pt_regs: r15 0x00, r14 0x08, r13 0x10, r12 0x18, rbp 0x20, rbx 0x28, …, rip
 // 0x80, cs 0x88, rflags 0x90, rsp 0x98, ss 0xa0.
 struct EntryLayout {
+  enum class Base : std::uint8_t { kStackPointer, kFramePointer };
+
   GuestVirt start;
   GuestVirt end;
   bool ends = false;
   RegisterFrame frame = {};
+  Base base = Base::kStackPointer;
+  std::int16_t base_offset = 0;
 };
+
+// The rule that a layout stands for; its CFA is the start of the frame.
+[[nodiscard]] Rule rule_of(const EntryLayout& layout, const Platform& platform);
 
 }  // namespace ringside::unwind

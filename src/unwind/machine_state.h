@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/types.h"
+#include "unwind/platform.h"
 #include "unwind/rule.h"
-#include "wire/registers.h"
 
 namespace ringside::unwind {
 
@@ -13,9 +13,10 @@ namespace ringside::unwind {
 // that it was loaded from: when a stack pointer leads to a stack that was not copied, that slot is
 // what the next capture has to follow.
 struct MachineState {
+  const Platform* platform = &kX86_64Platform;
   std::array<std::uint64_t, kTrackedRegisters> values{};
   std::array<GuestVirt, kTrackedRegisters> slots{};  // 0: not from memory
-  std::uint32_t valid = 0;
+  std::uint64_t valid = 0;
   bool exact = false;  // the pc is that of code being run or interrupted, not a return address
 
   [[nodiscard]] bool has(std::size_t reg) const {
@@ -25,12 +26,20 @@ struct MachineState {
   void set(std::size_t reg, std::uint64_t value, GuestVirt slot = {}) {
     values[reg] = value;
     slots[reg] = slot;
-    valid |= 1u << reg;
+    valid |= std::uint64_t{1} << reg;
   }
-  void forget(std::size_t reg) { valid &= ~(1u << reg); }
+  void forget(std::size_t reg) { valid &= ~(std::uint64_t{1} << reg); }
 
-  [[nodiscard]] GuestVirt pc() const { return {values[wire::x86_64::kRip]}; }
-  [[nodiscard]] GuestVirt sp() const { return {values[wire::x86_64::kRsp]}; }
+  [[nodiscard]] GuestVirt pc() const { return {values[platform->roles.pc]}; }
+  // 0 where a frame pointer led to the frame and its stack pointer is not known.
+  [[nodiscard]] GuestVirt sp() const { return {values[platform->roles.sp]}; }
+  [[nodiscard]] bool has_sp() const { return has(platform->roles.sp); }
+  // How far the walk has come on its stack.
+  [[nodiscard]] GuestVirt position() const {
+    return has_sp() ? sp() : GuestVirt{values[platform->roles.fp]};
+  }
+  // The address to look this frame's code up with: a return address may lie behind its function.
+  [[nodiscard]] GuestVirt lookup_address() const { return exact ? pc() : pc() - 1; }
 };
 
 }  // namespace ringside::unwind

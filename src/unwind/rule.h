@@ -2,14 +2,15 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "base/stack.h"
 
 namespace ringside::unwind {
 
-// x86_64: the DWARF numbers 0 to 16, the return address last (psABI figure 3.36). Other
-// architectures get their own count when they come.
-inline constexpr std::size_t kTrackedRegisters = 17;
+// The numbers of wire/registers.h from 0 to aarch64's and riscv64's pc. They are DWARF's, but for
+// riscv64's pc.
+inline constexpr std::size_t kTrackedRegisters = 33;
 
 // A DWARF expression: where it lies in the bytes of its call-frame section.
 struct ExpressionRef {
@@ -17,7 +18,7 @@ struct ExpressionRef {
   std::uint32_t size = 0;
 };
 
-// How to find one register of the caller (DWARF 5, section 6.4.1).
+// How to find one register of the caller (DWARF 5, section 6.4.1; ORC adds kAtRegister).
 struct RegisterRule {
   enum class Kind : std::uint8_t {
     kUndefined,
@@ -25,6 +26,7 @@ struct RegisterRule {
     kOffset,         // saved at CFA + offset
     kValOffset,      // is CFA + offset
     kRegister,       // in another register
+    kAtRegister,     // saved at reg + offset
     kExpression,     // saved at the address that the expression gives
     kValExpression,  // is the value of the expression
   };
@@ -35,21 +37,31 @@ struct RegisterRule {
 };
 
 struct CfaRule {
-  enum class Kind : std::uint8_t { kNone, kRegisterOffset, kExpression };
+  enum class Kind : std::uint8_t {
+    kNone,
+    kRegisterOffset,  // reg + offset
+    kDereference,     // [reg + offset] + addend
+    kExpression,
+  };
   Kind kind = Kind::kNone;
   std::uint8_t reg = 0;
   std::int64_t offset = 0;
   ExpressionRef expression = {};
+  std::int64_t addend = 0;
 };
 
-// The step from one frame to its caller, valid for one code address. A plain value: computed once,
-// kept in a cache, applied to any machine state.
+// The step from one frame to its caller, valid for one code address. A plain value, applied to any
+// machine state.
 struct Rule {
-  CfaRule cfa;
+  CfaRule cfa = {};
   std::array<RegisterRule, kTrackedRegisters> registers{};
   std::uint8_t return_register = 16;
   bool signal_frame = false;  // the caller was interrupted: its pc is exact
   FrameSource source = FrameSource::kCfi;
+  // Where a signal frame keeps the register that tells user from kernel code (Platform::status),
+  // from the CFA on.
+  std::optional<std::int64_t> status_offset = std::nullopt;
+  bool ends = false;  // nothing is below this frame
 };
 
 }  // namespace ringside::unwind

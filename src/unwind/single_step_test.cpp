@@ -212,12 +212,19 @@ TEST_P(SingleStep, EveryFrameAtEveryInstruction) {
   if (!tracee_->alive()) GTEST_SKIP() << "ptrace is not allowed here";
   main_top_ = tracee_->registers().rsp + 64;
   Unwinder unwinder(images_);
+  Unwinder full(images_, {.full_only = true});
   std::mt19937 random(7);
   std::size_t steps = 0;
   std::size_t deepest_nesting = 0;
   for (; tracee_->alive() && steps < kMaxSteps; ++steps) {
     user_regs_struct regs = tracee_->registers();
-    compare(regs, unwinder.unwind(capture(regs)));
+    const wire::Capture state = capture(regs);
+    const Stack stack = unwinder.unwind(state);
+    compare(regs, stack);
+    // The walk by compact rules and the one with all registers are two ways to one answer.
+    const Stack slow = full.unwind(state);
+    EXPECT_EQ(stack.frames, slow.frames) << text_of(stack) << "\n" << text_of(slow);
+    EXPECT_EQ(stack.stop, slow.stop);
     if (testing::Test::HasFailure()) return;
     // A handler runs some 200 instructions: rare enough for the program to get on.
     if (random() % 400 == 0 && interrupts() < 3) {
@@ -235,7 +242,10 @@ TEST_P(SingleStep, EveryFrameAtEveryInstruction) {
   EXPECT_GT(steps, 1000u);
   EXPECT_EQ(deepest_nesting, 3u);
   RecordProperty("steps", static_cast<int>(steps));
-  fmt::print("{} instructions, {} frames\n", steps, unwinder.statistics().frames);
+  const Statistics& statistics = unwinder.statistics();
+  fmt::print(
+      "{} instructions, {} frames, {:.1f} % by the slow walk\n", steps, statistics.frames,
+      100.0 * static_cast<double>(statistics.slow_frames) / static_cast<double>(statistics.frames));
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, SingleStep, testing::Values(RINGSIDE_STEP_PROGRAM_NAMES),

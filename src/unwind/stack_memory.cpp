@@ -11,8 +11,8 @@ namespace {
 // that leads farther, or down, leads to another stack.
 constexpr std::uint64_t kSameStackBytes = 4096;
 
-bool is_kernel_pointer(GuestVirt address) {
-  return address.value >> 63 != 0 && address.value % 8 == 0;
+bool is_kernel_pointer(GuestVirt address, std::size_t pointer_size) {
+  return address.value >> (8 * pointer_size - 1) != 0 && address.value % pointer_size == 0;
 }
 
 }  // namespace
@@ -64,10 +64,10 @@ Miss StackMemory::explain(GuestVirt address, GuestVirt slot) const {
   }
   if (below != nullptr && !leads_away) {
     // Fewer bytes than asked for: memory ended there.
-    const bool asked = address - below->address + 8 <= below->requested;
+    const bool asked = address - below->address + pointer_size_ <= below->requested;
     return {asked ? StopReason::kUnreadable : StopReason::kTruncated, address, std::nullopt};
   }
-  if (leads_away && is_kernel_pointer(address))
+  if (leads_away && is_kernel_pointer(address, pointer_size_))
     return {StopReason::kTruncated, address, StackLink{slot, address}};
   return {StopReason::kUnreadable, address, std::nullopt};
 }

@@ -19,9 +19,15 @@ struct Miss {
 class StackMemory {
  public:
   StackMemory(const wire::Capture& capture, const elf::ImageMap& images)
-      : capture_(capture), images_(images) {}
+      : capture_(capture),
+        images_(images),
+        pointer_size_(wire::roles_of(capture.arch).pointer_size) {}
 
   [[nodiscard]] std::optional<std::uint64_t> read_u64(GuestVirt address) const;
+  // As many bytes as an address of the guest has, zero-extended.
+  [[nodiscard]] std::optional<std::uint64_t> read_pointer(GuestVirt address) const {
+    return pointer_size_ == 8 ? read_u64(address) : read(address, pointer_size_);
+  }
   // 1 to 8 bytes, zero-extended.
   [[nodiscard]] std::optional<std::uint64_t> read(GuestVirt address, std::size_t size) const;
 
@@ -41,6 +47,7 @@ class StackMemory {
  private:
   const wire::Capture& capture_;
   const elf::ImageMap& images_;
+  std::size_t pointer_size_;
 };
 
 }  // namespace ringside::unwind

@@ -1,13 +1,13 @@
 #include "unwind/step.h"
 
+#include <tuple>
+
 #include "unwind/cfi/expression.h"
 
 namespace ringside::unwind {
 namespace {
 
 using Kind = RegisterRule::Kind;
-using wire::x86_64::kRip;
-using wire::x86_64::kRsp;
 
 struct Value {
   std::uint64_t value;
@@ -34,18 +34,23 @@ class Application {
   // lies below the stack pointer, and may have been overwritten.
   [[nodiscard]] bool was_popped(std::size_t reg, GuestVirt slot) const {
     constexpr std::uint64_t kMaxEpilogue = 4096;
-    return state_.exact && state_.has(reg) && state_.has(kRsp) && slot < state_.sp() &&
+    return state_.exact && state_.has(reg) && state_.has_sp() && slot < state_.sp() &&
            state_.sp() - slot < kMaxEpilogue;
+  }
+
+  [[nodiscard]] std::uint64_t address(std::uint64_t base, std::int64_t offset) const {
+    return (base + static_cast<std::uint64_t>(offset)) & platform_.address_mask;
   }
 
   const Rule& rule_;
   const RuleContext& context_;
   const MachineState& state_;
   const StackMemory& memory_;
+  const Platform& platform_ = *state_.platform;
 };
 
 ValueOrStop Application::load(GuestVirt at, GuestVirt pointer_slot) const {
-  if (const auto value = memory_.read_u64(at)) return Value{*value, at};
+  if (const auto value = memory_.read_pointer(at)) return Value{*value, at};
   const Miss miss = memory_.explain(at, pointer_slot);
   return Stop{miss.reason, miss.address, miss.link};
 }
@@ -62,13 +67,20 @@ ValueOrStop Application::evaluate(ExpressionRef ref, std::optional<std::uint64_t
 }
 
 ValueOrStop Application::frame_address() const {
-  switch (rule_.cfa.kind) {
+  const CfaRule& cfa = rule_.cfa;
+  switch (cfa.kind) {
     case CfaRule::Kind::kRegisterOffset:
-      if (!state_.has(rule_.cfa.reg)) break;
-      return Value{state_.get(rule_.cfa.reg) + static_cast<std::uint64_t>(rule_.cfa.offset),
-                   state_.slots[rule_.cfa.reg]};
+    case CfaRule::Kind::kDereference: {
+      if (!state_.has(cfa.reg)) return Stop{StopReason::kLostRegister, state_.pc()};
+      const std::uint64_t at = address(state_.get(cfa.reg), cfa.offset);
+      if (cfa.kind == CfaRule::Kind::kRegisterOffset) return Value{at, state_.slots[cfa.reg]};
+      ValueOrStop loaded = load({at}, state_.slots[cfa.reg]);
+      if (auto* value = std::get_if<Value>(&loaded))
+        value->value = address(value->value, cfa.addend);
+      return loaded;
+    }
     case CfaRule::Kind::kExpression:
-      return evaluate(rule_.cfa.expression, std::nullopt);
+      return evaluate(cfa.expression, std::nullopt);
     case CfaRule::Kind::kNone:
       break;
   }
@@ -77,7 +89,7 @@ ValueOrStop Application::frame_address() const {
 
 std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value cfa) const {
   const RegisterRule& rule = rule_.registers[reg];
-  const GuestVirt place{cfa.value + static_cast<std::uint64_t>(rule.offset)};
+  const GuestVirt place{address(cfa.value, rule.offset)};
   switch (rule.kind) {
     case Kind::kUndefined:
       return std::nullopt;
@@ -90,6 +102,9 @@ std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value c
     case Kind::kOffset:
       if (was_popped(reg, place)) return Value{state_.get(reg), state_.slots[reg]};
       return load(place, cfa.slot);
+    case Kind::kAtRegister:
+      if (!state_.has(rule.reg)) return std::nullopt;
+      return load({address(state_.get(rule.reg), rule.offset)}, state_.slots[rule.reg]);
     case Kind::kValOffset:
       // The return address beside it has been read, so this stack is copied: no slot to name.
       return Value{place.value, {}};
@@ -106,35 +121,54 @@ std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value c
 }
 
 Step Application::run() {
+  if (rule_.ends) return Stop{StopReason::kEndOfStack, state_.pc()};
   const ValueOrStop cfa_or_stop = frame_address();
   if (const auto* stop = std::get_if<Stop>(&cfa_or_stop)) return *stop;
   const Value cfa = std::get<Value>(cfa_or_stop);
+  const auto [pc, sp, fp, link] =
+      std::tuple(platform_.roles.pc, platform_.roles.sp, platform_.roles.fp, platform_.roles.link);
 
   if (rule_.registers[rule_.return_register].kind == Kind::kUndefined)
     return Stop{StopReason::kEndOfStack, state_.pc()};
+  if (const auto offset = saved_status(rule_, platform_)) {
+    const auto status = memory_.read_pointer({address(cfa.value, *offset)});
+    if (status && platform_.is_user(*status)) return Stop{StopReason::kUserMode, state_.pc()};
+  }
 
   Caller caller{.source = rule_.source, .interrupted = rule_.signal_frame};
+  caller.state.platform = &platform_;
   caller.state.exact = rule_.signal_frame;
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg) {
     const auto result = caller_register(reg, cfa);
     if (!result) continue;
     if (const auto* value = std::get_if<Value>(&*result))
       caller.state.set(reg, value->value, value->slot);
-    else if (reg == kRsp || reg == rule_.return_register)
+    else if (reg == sp || reg == rule_.return_register)
       return std::get<Stop>(*result);  // others are lost, and may never be missed
   }
-  if (!caller.state.has(rule_.return_register) || !caller.state.has(kRsp))
+  if (!caller.state.has(rule_.return_register)) return Stop{StopReason::kLostRegister, state_.pc()};
+  if (!caller.state.has_sp() && !caller.state.has(fp))
     return Stop{StopReason::kNoRule, state_.pc()};
-  if (rule_.return_register != kRip)
-    caller.state.set(kRip, caller.state.get(rule_.return_register),
-                     caller.state.slots[rule_.return_register]);
-  const Kind sp_rule = rule_.registers[kRsp].kind;
-  caller.stack_switched =
-      sp_rule != Kind::kValOffset || rule_.cfa.kind == CfaRule::Kind::kExpression;
+  caller.state.set(pc, platform_.code_address(caller.state.get(rule_.return_register)),
+                   caller.state.slots[rule_.return_register]);
+  // What a called function left in the link register is not the caller's own return address.
+  if (link != wire::RegisterRoles::kNone && !rule_.signal_frame) caller.state.forget(link);
+  const Kind sp_rule = rule_.registers[sp].kind;
+  caller.stack_switched = sp_rule == Kind::kOffset || sp_rule == Kind::kExpression ||
+                          rule_.cfa.kind == CfaRule::Kind::kExpression ||
+                          rule_.cfa.kind == CfaRule::Kind::kDereference;
   return caller;
 }
 
 }  // namespace
+
+std::optional<std::int64_t> saved_status(const Rule& rule, const Platform& platform) {
+  if (rule.status_offset || !rule.signal_frame) return rule.status_offset;
+  const bool is_x86 = platform.arch == Arch::kX86_64 || platform.arch == Arch::kI386;
+  const RegisterRule& pc = rule.registers[rule.return_register];
+  if (!is_x86 || pc.kind != Kind::kOffset) return std::nullopt;
+  return pc.offset + platform.roles.pointer_size;
+}
 
 Step apply(const Rule& rule, const RuleContext& context, const MachineState& state,
            const StackMemory& memory) {

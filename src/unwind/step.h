@@ -32,6 +32,10 @@ struct RuleContext {
   std::uint64_t load_bias = 0;
 };
 
+// Where the frame that a rule crosses keeps the status register, from the CFA on. On x86 hardware
+// pushes cs above the instruction pointer.
+[[nodiscard]] std::optional<std::int64_t> saved_status(const Rule& rule, const Platform& platform);
+
 // Applies a rule to a frame. Does not judge the caller's pc and stack pointer.
 [[nodiscard]] Step apply(const Rule& rule, const RuleContext& context, const MachineState& state,
                          const StackMemory& memory);

@@ -43,13 +43,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   elf::ImageMap images;
   images.add({.id = 1, .name = "fuzzed", .file = *file, .load_bias = 0});
   unwind::Unwinder unwinder(images);
-  const unwind::cfi::Table table(*file);
+  unwind::cfi::Table table(*file, unwind::kX86_64Platform);
   (void)unwinder.unwind(synthetic_capture(**file, (*file)->entry()));
   std::size_t count = 0;
   for (const auto& symbol : (*file)->symbols()) {
     if (++count > kMaxFunctions) break;
     for (std::uint64_t offset = 0; offset < 12; offset += 3) {
       (void)table.find(symbol.address + offset);
+      (void)table.find_compact(symbol.address + offset);
       (void)unwinder.unwind(synthetic_capture(**file, symbol.address + offset));
     }
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -17,21 +18,25 @@ struct Options {
   bool kernel_seen = true;
   std::size_t max_frames = 512;
   std::vector<EntryLayout> entries = {};
+  bool full_only = false;  // never the fast walk: to compare the two
 };
 
 // How often each source gave a frame, and which work the caches saved.
 struct Statistics {
   std::uint64_t stacks = 0;
   std::uint64_t frames = 0;
+  std::array<std::uint64_t, kFrameSourceCount> frames_by_source{};
+  std::uint64_t slow_stacks = 0;  // that needed the walk with all registers
+  std::uint64_t slow_frames = 0;  // of those
   std::uint64_t rule_hits = 0;    // addresses whose rule was in the cache
-  std::uint64_t rule_misses = 0;  // addresses whose rule had to be compiled
+  std::uint64_t rule_misses = 0;  // addresses whose rule had to be looked up
 };
 
 // Turns a Capture into a Stack, from the Capture's memory and the images alone. Rules are found per
-// address, in this order: entry layouts, call-frame information, the instructions around the pc
-// with frame pointers, and at last an interrupt frame found by its looks (kGuess). Indexes of
-// call-frame information are built when an image is first met; rules are cached. Not for use by
-// several threads at once: each thread has its own.
+// address, in this order: ORC, entry layouts, call-frame information, the instructions around the
+// pc with frame pointers, and at last an interrupt frame found by its looks (kGuess). Tables are
+// built when an image is first met; rules are cached. Not for use by several threads at once: each
+// thread has its own.
 class Unwinder {
  public:
   // `images` must outlive the unwinder; images may be added to it later.

@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include "wire/registers.h"
-
 namespace ringside::unwind::cfi {
 namespace {
 
@@ -38,37 +36,41 @@ enum : std::uint8_t {
   kValOffset = 0x14,
   kValOffsetSf = 0x15,
   kValExpression = 0x16,
+  kAarch64NegateRaState = 0x2d,
   kGnuArgsSize = 0x2e,
   kGnuNegativeOffsetExtended = 0x2f,
 };
 
 constexpr std::size_t kMaxRemembered = 64;
 
-struct Row {
-  CfaRule cfa;
-  std::array<RegisterRule, kTrackedRegisters> registers;
-};
-
-Row default_row() {
-  using namespace wire::x86_64;
-  Row row{};
-  for (const std::size_t reg : {kRbx, kRbp, kR12, kR13, kR14, kR15})
-    row.registers[reg].kind = Kind::kSame;
-  row.registers[kRsp] = {.kind = Kind::kValOffset};
-  return row;
+Rule default_rule(const Platform& platform) {
+  Rule rule;
+  const wire::RegisterRoles& roles = platform.roles;
+  for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
+    if (reg == roles.link || (roles.callee_saved >> reg & 1) != 0)
+      rule.registers[reg].kind = Kind::kSame;
+  rule.registers[roles.sp] = {.kind = Kind::kValOffset};
+  return rule;
 }
 
 class Program {
  public:
-  Program(const FrameSection& section, const Cie& cie, ImageAddr start, ImageAddr pc)
-      : section_(section), cie_(cie), location_(start), pc_(pc) {}
+  Program(const FrameSection& section, const Cie& cie, const Platform& platform)
+      : section_(section), cie_(cie), row_(default_rule(platform)) {
+    row_.return_register = cie.return_register;
+    row_.signal_frame = cie.signal_frame;
+  }
 
-  // Runs the instructions in [begin, end) until they pass the pc.
-  [[nodiscard]] Result<void> run(std::size_t begin, std::size_t end);
-  void keep_initial() { initial_ = row_; }
-  [[nodiscard]] const Row& row() const { return row_; }
+  // The initial instructions, which hold for the whole FDE.
+  [[nodiscard]] Result<void> run_initial();
+  // Runs an FDE's instructions until `advanced` says, before the location moves from one address to
+  // another, that it is enough.
+  template <class Advanced>
+  [[nodiscard]] Result<void> run(const Fde& fde, Advanced advanced);
+  [[nodiscard]] const Rule& row() const { return row_; }
 
  private:
+  [[nodiscard]] Result<void> execute(ByteReader& reader);
   [[nodiscard]] Result<void> extended(std::uint8_t opcode, ByteReader& reader);
   [[nodiscard]] Result<void> define_cfa(std::uint8_t opcode, ByteReader& reader);
   [[nodiscard]] Result<ExpressionRef> expression(ByteReader& reader);
@@ -87,35 +89,52 @@ class Program {
   const FrameSection& section_;
   const Cie& cie_;
   ImageAddr location_;
-  ImageAddr pc_;
-  Row row_ = default_row();
-  Row initial_ = default_row();
-  std::vector<Row> remembered_;
+  Rule row_;
+  Rule initial_;
+  std::vector<Rule> remembered_;
 };
 
-Result<void> Program::run(std::size_t begin, std::size_t end) {
-  ByteReader reader(section_.bytes.first(end));
-  RINGSIDE_TRY(reader.skip(begin));
-  while (!reader.empty() && location_ <= pc_) {
-    RINGSIDE_ASSIGN(const auto opcode, reader.read<std::uint8_t>());
-    const std::uint8_t low = opcode & kLowMask;
-    switch (opcode & kHighMask) {
-      case kAdvanceLoc:
-        advance(low);
-        break;
-      case kOffset: {
-        RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
-        set(low, {.kind = Kind::kOffset, .offset = factored(offset)});
-        break;
-      }
-      case kRestore:
-        restore(low);
-        break;
-      default:
-        RINGSIDE_TRY(extended(low, reader));
-    }
-  }
+Result<void> Program::run_initial() {
+  ByteReader reader(section_.bytes.first(cie_.end));
+  RINGSIDE_TRY(reader.skip(cie_.instructions));
+  while (!reader.empty()) RINGSIDE_TRY(execute(reader));
+  initial_ = row_;
   return {};
+}
+
+template <class Advanced>
+Result<void> Program::run(const Fde& fde, Advanced advanced) {
+  location_ = fde.start;
+  ByteReader reader(section_.bytes.first(fde.end));
+  RINGSIDE_TRY(reader.skip(fde.instructions));
+  while (!reader.empty()) {
+    const ImageAddr before = location_;
+    RINGSIDE_TRY(execute(reader));
+    // Instructions that move the location change nothing else.
+    if (location_ != before && advanced(before, location_, row_)) return {};
+  }
+  (void)advanced(location_, fde.start + fde.length, row_);
+  return {};
+}
+
+Result<void> Program::execute(ByteReader& reader) {
+  RINGSIDE_ASSIGN(const auto opcode, reader.read<std::uint8_t>());
+  const std::uint8_t low = opcode & kLowMask;
+  switch (opcode & kHighMask) {
+    case kAdvanceLoc:
+      advance(low);
+      return {};
+    case kOffset: {
+      RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+      set(low, {.kind = Kind::kOffset, .offset = factored(offset)});
+      return {};
+    }
+    case kRestore:
+      restore(low);
+      return {};
+    default:
+      return extended(low, reader);
+  }
 }
 
 Result<ExpressionRef> Program::expression(ByteReader& reader) {
@@ -128,6 +147,7 @@ Result<ExpressionRef> Program::expression(ByteReader& reader) {
 Result<void> Program::extended(std::uint8_t opcode, ByteReader& reader) {
   switch (opcode) {
     case kNop:
+    case kAarch64NegateRaState:  // Platform::code_address takes every signature off
       return {};
     case kSetLoc: {
       RINGSIDE_ASSIGN(location_.value,
@@ -253,19 +273,33 @@ Result<void> Program::define_cfa(std::uint8_t opcode, ByteReader& reader) {
 
 }  // namespace
 
-Result<Rule> rule_for(const FrameSection& section, const Cie& cie, const Fde& fde, ImageAddr pc) {
-  // The initial instructions hold for the whole FDE, whatever the pc.
-  Program program(section, cie, fde.start, pc);
-  RINGSIDE_TRY(program.run(cie.instructions, cie.end));
-  program.keep_initial();
-  RINGSIDE_TRY(program.run(fde.instructions, fde.end));
+namespace {
+
+Result<Program> started(const FrameSection& section, const Cie& cie, const Platform& platform) {
   if (cie.return_register >= kTrackedRegisters)
     return fail(ErrorCode::kUnsupported, "return register {}", cie.return_register);
-  return Rule{.cfa = program.row().cfa,
-              .registers = program.row().registers,
-              .return_register = cie.return_register,
-              .signal_frame = cie.signal_frame,
-              .source = FrameSource::kCfi};
+  Program program(section, cie, platform);
+  RINGSIDE_TRY(program.run_initial());
+  return program;
+}
+
+}  // namespace
+
+Result<Rule> rule_for(const FrameSection& section, const Cie& cie, const Fde& fde, ImageAddr pc,
+                      const Platform& platform) {
+  RINGSIDE_ASSIGN(Program program, started(section, cie, platform));
+  RINGSIDE_TRY(program.run(fde, [pc](ImageAddr, ImageAddr end, const Rule&) { return pc < end; }));
+  return program.row();
+}
+
+Result<void> for_each_row(const FrameSection& section, const Cie& cie, const Fde& fde,
+                          const Platform& platform,
+                          const std::function<void(ImageAddr, const Rule&)>& row) {
+  RINGSIDE_ASSIGN(Program program, started(section, cie, platform));
+  return program.run(fde, [&row](ImageAddr start, ImageAddr, const Rule& rule) {
+    row(start, rule);
+    return false;
+  });
 }
 
 }  // namespace ringside::unwind::cfi

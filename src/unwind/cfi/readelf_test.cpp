@@ -42,13 +42,20 @@ std::string cfa_column(const CfaRule& cfa) {
   return "?";
 }
 
+CompactRule compacted(const Rule& rule) {
+  const CompactRule compacted = compact(rule, kX86_64Platform);
+  // A slow rule is only said to be one.
+  return compacted.kind == CompactRule::Kind::kSlow ? CompactRule{.kind = compacted.kind}
+                                                    : compacted;
+}
+
 class Readelf : public testing::TestWithParam<const char*> {};
 
 TEST_P(Readelf, SaysTheSame) {
   const std::string path = std::string(RINGSIDE_STEP_PROGRAMS) + "/" + GetParam();
   const auto file = elf::ElfFile::open(path);
   ASSERT_TRUE(file) << file.error().message;
-  const Table table(*file);
+  Table table(*file, kX86_64Platform);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
       ::popen(("LC_ALL=C readelf -W --debug-dump=frames-interp " + path + " 2>/dev/null").c_str(),
               "r"),
@@ -72,6 +79,7 @@ TEST_P(Readelf, SaysTheSame) {
     const auto found = table.find(pc);
     ASSERT_TRUE(found) << words[0];
     EXPECT_EQ(cfa_column(found->rule.cfa), words[1]) << words[0];
+    EXPECT_EQ(table.find_compact(pc), compacted(found->rule)) << words[0];
     for (std::size_t i = 2; i < words.size(); ++i) {
       if (words[i] == "s") words[i] = "u";
       EXPECT_EQ(column(found->rule.registers[kRegisters.at(columns[i])]), words[i])

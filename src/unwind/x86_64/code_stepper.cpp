@@ -1,5 +1,6 @@
 #include "unwind/x86_64/code_stepper.h"
 
+#include "unwind/frame_pointer.h"
 #include "unwind/x86_64/interrupt_frame.h"
 
 namespace ringside::unwind::x86_64 {
@@ -142,11 +143,7 @@ Step CodeStepper::by_bare_frame_pointer(const MachineState& state, const StackMe
   if (state.get(kRbp) == 0 && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
   if (state.get(kRbp) % 8 != 0 || memory.piece_at({state.get(kRbp)}) == nullptr)
     return Stop{StopReason::kNoRule, state.pc()};
-  const FrameState standard{.depth = FrameState::kUnknownDepth,
-                            .rbp = FrameState::Rbp::kFrame,
-                            .frame_offset = 16,
-                            .saved_rbp = 16};
-  Rule rule = *rule_of(standard);
+  Rule rule = frame_pointer_rule(*state.platform);
   rule.source = source;
   return apply(rule, {}, state, memory);
 }

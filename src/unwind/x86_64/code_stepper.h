@@ -4,9 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
-#include "elf/image_map.h"
-#include "unwind/rule.h"
-#include "unwind/step.h"
+#include "unwind/code_stepper.h"
 #include "unwind/x86_64/code_unit.h"
 #include "unwind/x86_64/decoder.h"
 #include "unwind/x86_64/frame_analysis.h"
@@ -14,26 +12,17 @@
 
 namespace ringside::unwind::x86_64 {
 
-// What the instructions around an address say about its frame.
-struct CodeRule {
-  std::optional<Rule> rule;     // from the function's start to here
-  bool interrupt_code = false;  // may be the code that hardware enters: its way out decides
-};
-
 // Steps through code that has no call-frame information, by its instructions. The order: the way
 // out of entry code to its iretq; the rule from the function's flow; the way out to a `ret`; an
 // interrupt frame found by its looks; a bare frame pointer.
-class CodeStepper {
+class CodeStepper final : public unwind::CodeStepper {
  public:
   explicit CodeStepper(const elf::ImageMap& images) : images_(images), paths_(images, decoder_) {}
 
-  // Analyses the function around a pc, once per function; to be cached per address. For a return
-  // address, `at` is the byte before it.
-  [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at);
-  // `image` may be null for code outside of all images.
+  [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
-                          const StackMemory& memory);
-  void forget();
+                          const StackMemory& memory) override;
+  void forget() override;
 
  private:
   struct Function {

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "elf/image_map.h"
+#include "unwind/rule.h"
+#include "unwind/step.h"
+
+namespace ringside::unwind {
+
+// What the instructions around an address say about its frame.
+struct CodeRule {
+  std::optional<Rule> rule;     // from the function's start to here
+  bool interrupt_code = false;  // may be the code that hardware enters: its way out decides
+};
+
+// Steps through code that no table describes, by its instructions and frame pointers. One for each
+// architecture.
+class CodeStepper {
+ public:
+  virtual ~CodeStepper() = default;
+  // Analyses the function around a pc, once per function; to be cached per address. For a return
+  // address, `at` is the byte before it.
+  [[nodiscard]] virtual CodeRule rule_at(const elf::Image& image, GuestVirt at) = 0;
+  // `image` may be null for code outside of all images. A frame pointer of zero ends the stack
+  // (psABIs: it marks the outermost frame), unless hardware entered here, or the frame is a leaf
+  // that need not have set it.
+  [[nodiscard]] virtual Step step(const elf::Image* image, const CodeRule& rule,
+                                  const MachineState& state, const StackMemory& memory) = 0;
+  // Images have been added: what was cached may be wrong.
+  virtual void forget() = 0;
+};
+
+// `images` must outlive it.
+[[nodiscard]] std::unique_ptr<CodeStepper> make_code_stepper(Arch arch,
+                                                             const elf::ImageMap& images);
+
+}  // namespace ringside::unwind

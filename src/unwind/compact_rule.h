@@ -1,0 +1,66 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "unwind/platform.h"
+#include "unwind/rule.h"
+
+namespace ringside::unwind {
+
+// The rules that almost every frame has, in 20 bytes: a CFA from the stack or frame pointer, and
+// where the caller's pc, stack pointer, frame pointer and link register lie from there. A Rule that
+// needs more is kSlow: the walk starts again with all registers tracked.
+struct CompactRule {
+  enum class Kind : std::uint8_t {
+    kNone,   // no source knows this address
+    kCall,   // to a caller
+    kFrame,  // to interrupted code, through a frame of saved registers
+    kEnd,    // nothing is below
+    kSlow,
+  };
+  enum class Base : std::uint8_t { kStackPointer, kFramePointer };
+  enum class Place : std::uint8_t { kLost, kSame, kSaved, kLink };
+
+  std::int32_t cfa_offset = 0;
+  std::int16_t pc_offset = 0;
+  std::int16_t sp_offset = 0;  // of a kFrame's saved stack pointer
+  std::int16_t fp_offset = 0;
+  std::int16_t link_offset = 0;    // of a kFrame's saved link register
+  std::int16_t status_offset = 0;  // of a kFrame with has_status
+  Kind kind = Kind::kNone;
+  Base base = Base::kStackPointer;
+  Place pc = Place::kLost;  // kSaved, or kLink for code that has not saved it
+  Place fp = Place::kLost;
+  Place sp = Place::kLost;    // kSame: the CFA
+  Place link = Place::kLost;  // kSaved in a kFrame only
+  FrameSource source = FrameSource::kCfi;
+  bool has_status = false;
+
+  bool operator==(const CompactRule&) const = default;
+};
+
+// kSlow if the rule does not fit.
+[[nodiscard]] CompactRule compact(const Rule& rule, const Platform& platform);
+
+// Tables hold each rule once, and in their rows its number.
+class RuleSet {
+ public:
+  static constexpr std::size_t kLimit = 65536;
+
+  // Its number; nothing when the set is full.
+  [[nodiscard]] std::optional<std::uint16_t> add(const CompactRule& rule);
+  [[nodiscard]] const CompactRule& operator[](std::uint16_t number) const { return rules_[number]; }
+  [[nodiscard]] std::size_t size() const { return rules_.size(); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const CompactRule& rule) const noexcept;
+  };
+  std::vector<CompactRule> rules_;
+  std::unordered_map<CompactRule, std::uint16_t, Hash> numbers_;
+};
+
+}  // namespace ringside::unwind

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "unwind/code_stepper.h"
+
+namespace ringside::unwind {
+
+// The rule of code that keeps a frame pointer: where the caller's pc and frame pointer lie, by the
+// platform's convention. On aarch64 the frame record lies anywhere in its frame, so that the
+// caller's stack pointer stays unknown.
+[[nodiscard]] Rule frame_pointer_rule(const Platform& platform);
+
+// Follows frame pointers alone.
+class FramePointerStepper final : public CodeStepper {
+ public:
+  explicit FramePointerStepper(const elf::ImageMap& images) : images_(images) {}
+
+  [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
+  [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
+                          const StackMemory& memory) override;
+  void forget() override {}
+
+ private:
+  const elf::ImageMap& images_;
+};
+
+}  // namespace ringside::unwind

@@ -1,0 +1,117 @@
+#include "unwind/full_walk.h"
+
+#include <algorithm>
+
+namespace ringside::unwind {
+namespace {
+
+MachineState state_of(const wire::Capture& capture, const Platform& platform) {
+  MachineState state;
+  state.platform = &platform;
+  for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
+    if (capture.registers.has(reg)) state.set(reg, capture.registers.get(reg));
+  state.exact = true;
+  return state;
+}
+
+// Whether hardware pushed the pc that was read from `slot` when it entered from user code: on x86
+// the code segment lies behind it.
+bool pushed_by_user(GuestVirt slot, const Platform& platform, const StackMemory& memory) {
+  constexpr std::uint64_t kMaxSelector = 0xffff;
+  if (slot.value == 0 || (platform.arch != Arch::kX86_64 && platform.arch != Arch::kI386))
+    return false;
+  const auto cs = memory.read_pointer(slot + platform.roles.pointer_size);
+  return cs && *cs <= kMaxSelector && platform.is_user(*cs);
+}
+
+bool has_guess(const Stack& stack) {
+  return std::any_of(stack.frames.begin(), stack.frames.end(),
+                     [](const Frame& frame) { return frame.source == FrameSource::kGuess; });
+}
+
+}  // namespace
+
+void FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack& stack) {
+  const StackMemory memory(capture, sources_.images());
+  MachineState state = state_of(capture, sources_.platform());
+  const auto stop = [&](const Stop& why) {
+    stack.stop = is_complete(why.reason) && has_guess(stack) ? StopReason::kGuessed : why.reason;
+    stack.stopped_at = why.at;
+    stack.missing_link = why.link;
+  };
+  for (;;) {
+    if (stack.frames.size() >= max_frames) return stop({StopReason::kTooDeep, state.pc()});
+    Step result = step(state, memory);
+    if (const auto* why = std::get_if<Stop>(&result)) return stop(*why);
+    Caller& caller = std::get<Caller>(result);
+    if (const auto why = check(state, caller, memory)) return stop(*why);
+    if (caller.interrupted)
+      for (Frame& frame : stack.frames) frame.kind = FrameKind::kInterrupt;
+    stack.frames.push_back(
+        {.address = caller.state.pc(), .exact = caller.state.exact, .source = caller.source});
+    state = caller.state;
+  }
+}
+
+// A table whose rule cannot be carried out (a register that is not known here) leaves the frame to
+// the next source.
+Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
+  const CodeAddress at{state.pc(), state.exact};
+  RuleSources::Known& known = sources_.known_at(at);
+  std::optional<Stop> why;
+  for (const auto& candidate : known.tables) {
+    Step result = apply(candidate.rule, candidate.context, state, memory);
+    const auto* stop = std::get_if<Stop>(&result);
+    if (stop == nullptr ||
+        (stop->reason != StopReason::kLostRegister && stop->reason != StopReason::kNoRule))
+      return result;
+    if (!why) why = *stop;
+  }
+  Step result = sources_.code().step(known.image, sources_.code_of(known, at), state, memory);
+  // Where nothing knows on, the first source's reason is the one to tell.
+  const auto* stop = std::get_if<Stop>(&result);
+  if (why && stop != nullptr && stop->reason == StopReason::kNoRule) return *why;
+  return result;
+}
+
+std::optional<Stop> FullWalk::check(const MachineState& before, Caller& caller,
+                                    const StackMemory& memory) const {
+  MachineState& state = caller.state;
+  const wire::RegisterRoles& roles = state.platform->roles;
+  const GuestVirt pc_slot = state.slots[roles.pc];
+  if (caller.interrupted && pushed_by_user(pc_slot, *state.platform, memory))
+    return Stop{StopReason::kUserMode, before.pc()};
+  const GuestVirt pc = state.pc();
+  if (pc.value == 0) return Stop{StopReason::kEndOfStack, before.pc()};
+
+  // Linux's call_on_irqstack (arch/x86/include/asm/irq_stack.h) does `movq %rsp, (%tos); movq %tos,
+  // %rsp; call f; popq %rsp`: the CFA of f is tos, and its caller's stack pointer lies there.
+  for (const GuestVirt slot : {state.sp(), state.sp() - roles.pointer_size}) {
+    const wire::MemoryPiece* link = state.has_sp() ? memory.link_at(slot) : nullptr;
+    const auto value = link == nullptr ? std::nullopt : memory.read_pointer(slot);
+    if (!value || *value == 0) continue;
+    state.set(roles.sp, *value, slot);
+    caller.stack_switched = true;
+    break;
+  }
+
+  // A leaf with a link register need not use the stack at all.
+  const bool may_stand = before.exact && roles.link != wire::RegisterRoles::kNone;
+  const GuestVirt from = before.position();
+  const GuestVirt to = state.position();
+  const bool same_stack =
+      !caller.stack_switched && memory.same_piece(from, to) && before.has_sp() == state.has_sp();
+  const bool advances = to > from || (may_stand && to == from);
+  const std::uint64_t alignment = state.has_sp() ? roles.stack_alignment : roles.pointer_size;
+  if (to.value % alignment != 0 || (same_stack && !advances))
+    return Stop{StopReason::kNotAdvancing, to};
+  if (sources_.images().find_code(state.exact ? pc : pc - 1) == nullptr) {
+    const bool is_low =
+        pc.value >> (8 * roles.pointer_size - (roles.pointer_size == 8 ? 17 : 1)) == 0;
+    const bool user_code = is_low && pushed_by_user(pc_slot, *state.platform, memory);
+    return Stop{user_code ? StopReason::kUserMode : StopReason::kBadAddress, pc};
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringside::unwind

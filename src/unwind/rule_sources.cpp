@@ -1,0 +1,94 @@
+#include "unwind/rule_sources.h"
+
+#include <algorithm>
+
+namespace ringside::unwind {
+namespace {
+
+constexpr std::size_t kMaxKnown = 16384;
+
+}  // namespace
+
+RuleSources::RuleSources(const elf::ImageMap& images, const Platform& platform)
+    : images_(images), platform_(platform), code_(make_code_stepper(platform.arch, images)) {}
+
+void RuleSources::set_entries(std::vector<EntryLayout> entries) {
+  entries_ = std::move(entries);
+  std::sort(entries_.begin(), entries_.end(),
+            [](const EntryLayout& a, const EntryLayout& b) { return a.start < b.start; });
+  known_.clear();
+}
+
+bool RuleSources::refresh() {
+  if (generation_ == images_.generation()) return false;
+  generation_ = images_.generation();
+  known_.clear();
+  code_->forget();
+  return true;
+}
+
+RuleSources::Tables& RuleSources::tables_of(const elf::Image& image) {
+  auto& tables = tables_[image.id];
+  if (!tables) {
+    auto orc = platform_.arch == Arch::kX86_64 ? orc::Table::from_elf(*image.file) : std::nullopt;
+    tables = std::make_unique<Tables>(Tables{std::move(orc), cfi::Table(image.file, platform_)});
+  }
+  return *tables;
+}
+
+const EntryLayout* RuleSources::entry_at(GuestVirt pc) const {
+  auto after = std::upper_bound(entries_.begin(), entries_.end(), pc,
+                                [](GuestVirt at, const EntryLayout& e) { return at < e.start; });
+  if (after == entries_.begin()) return nullptr;
+  --after;
+  return pc < after->end ? &*after : nullptr;
+}
+
+CompactRule RuleSources::compact_at(CodeAddress at) {
+  const elf::Image* image = images_.find_code(at.lookup());
+  if (image == nullptr) return {};
+  Tables& tables = tables_of(*image);
+  const ImageAddr pc = image->to_image(at.lookup());
+  if (tables.orc)
+    if (const CompactRule rule = tables.orc->find_compact(pc);
+        rule.kind != CompactRule::Kind::kNone)
+      return rule;
+  if (const EntryLayout* entry = entry_at(at.address))
+    return compact(rule_of(*entry, platform_), platform_);
+  if (const CompactRule rule = tables.cfi.find_compact(pc); rule.kind != CompactRule::Kind::kNone)
+    return rule;
+  const CodeRule code = code_->rule_at(*image, at.lookup());
+  if (code.interrupt_code) return {.kind = CompactRule::Kind::kSlow};
+  if (code.rule) return compact(*code.rule, platform_);
+  return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
+}
+
+RuleSources::Known& RuleSources::known_at(CodeAddress at) {
+  if (known_.size() >= kMaxKnown && !known_.contains(at.key())) known_.clear();
+  const auto [found, added] = known_.try_emplace(at.key());
+  Known& known = found->second;
+  if (!added) return known;
+  known.image = images_.find_code(at.lookup());
+  const EntryLayout* entry = entry_at(at.address);
+  if (known.image == nullptr) {
+    if (entry != nullptr) known.tables.push_back({rule_of(*entry, platform_), {}});
+    return known;
+  }
+  Tables& tables = tables_of(*known.image);
+  const ImageAddr pc = known.image->to_image(at.lookup());
+  if (tables.orc)
+    if (const auto rule = tables.orc->find(pc)) known.tables.push_back({*rule, {}});
+  if (entry != nullptr) known.tables.push_back({rule_of(*entry, platform_), {}});
+  if (const auto cfi = tables.cfi.find(pc))
+    known.tables.push_back({cfi->rule, {cfi->section, known.image->load_bias}});
+  return known;
+}
+
+const CodeRule& RuleSources::code_of(Known& known, CodeAddress at) {
+  if (!known.has_code && known.image != nullptr)
+    known.code = code_->rule_at(*known.image, at.lookup());
+  known.has_code = true;
+  return known.code;
+}
+
+}  // namespace ringside::unwind

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "elf/image_map.h"
+#include "unwind/cfi/table.h"
+#include "unwind/code_stepper.h"
+#include "unwind/compact_rule.h"
+#include "unwind/entry_layout.h"
+#include "unwind/orc/table.h"
+
+namespace ringside::unwind {
+
+// A code address as a frame has it. A return address belongs to the call before it, but entry
+// layouts ask for the address itself.
+struct CodeAddress {
+  GuestVirt address;
+  bool exact = false;
+
+  [[nodiscard]] GuestVirt lookup() const { return exact ? address : address - 1; }
+  [[nodiscard]] std::uint64_t key() const { return address.value << 1 | (exact ? 1 : 0); }
+};
+
+// Everything that can say how to step on from an address, in order: ORC, entry layouts,
+// call-frame information, and the code itself. Tables are built when an image is first met.
+class RuleSources {
+ public:
+  RuleSources(const elf::ImageMap& images, const Platform& platform);
+
+  void set_entries(std::vector<EntryLayout> entries);
+  // True if images have been added since the last call: what was cached is void.
+  [[nodiscard]] bool refresh();
+
+  // The first source's rule that can be had without the code's own way out: kSlow where only
+  // known_at() tells, kNone outside of all code.
+  [[nodiscard]] CompactRule compact_at(CodeAddress at);
+
+  // All that is known of an address, for the walk that tracks all registers.
+  struct Known {
+    struct Candidate {
+      Rule rule;
+      RuleContext context;
+    };
+    const elf::Image* image = nullptr;
+    std::vector<Candidate> tables;
+    CodeRule code;  // empty where a table knows the address, until code_of() has been asked
+    bool has_code = false;
+  };
+  // Cached; valid until the next call.
+  [[nodiscard]] Known& known_at(CodeAddress at);
+  [[nodiscard]] const CodeRule& code_of(Known& known, CodeAddress at);
+  [[nodiscard]] CodeStepper& code() { return *code_; }
+  [[nodiscard]] const elf::ImageMap& images() const { return images_; }
+  [[nodiscard]] const Platform& platform() const { return platform_; }
+
+ private:
+  struct Tables {
+    std::optional<orc::Table> orc;
+    cfi::Table cfi;
+  };
+  [[nodiscard]] Tables& tables_of(const elf::Image& image);
+  [[nodiscard]] const EntryLayout* entry_at(GuestVirt pc) const;
+
+  const elf::ImageMap& images_;
+  const Platform& platform_;
+  std::vector<EntryLayout> entries_;                                   // sorted by start
+  std::unordered_map<std::uint32_t, std::unique_ptr<Tables>> tables_;  // by image id
+  std::unique_ptr<CodeStepper> code_;
+  std::unordered_map<std::uint64_t, Known> known_;  // by CodeAddress::key()
+  std::uint64_t generation_ = 0;
+};
+
+}  // namespace ringside::unwind
