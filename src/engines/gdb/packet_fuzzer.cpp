@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/hex.h"
 #include "engines/gdb/memory_reads.h"
 #include "engines/gdb/packet.h"
@@ -27,6 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       wire::Registers registers;
       kLayout->decode_g(*body, registers);
       (void)privilege_level_of(Arch::kX86_64, registers);
+      (void)as_i386(registers);
       std::byte bytes[64];
       if (decode_memory({false, 64}, *body, bytes) > 64) std::abort();
       if (decode_memory({true, 64}, *body, bytes) > 64) std::abort();

@@ -31,7 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   wire::Registers registers;
   const std::string hex(2 * size, '5');
   layout->decode_g(hex, registers);
-  for (std::size_t n = 0; n < layout->numbers_for_p().size(); ++n)
-    layout->decode_p(n, hex, registers);
+  for (const AskedFor when : {AskedFor::kEverySample, AskedFor::kKernelSample, AskedFor::kOnDemand})
+    for (std::size_t n = 0; n < layout->numbers_for_p(when).size(); ++n)
+      layout->decode_p(when, n, hex, registers);
   return 0;
 }
