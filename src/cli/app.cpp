@@ -13,6 +13,7 @@
 #include "cli/profile_verb.h"
 #include "cli/record_verb.h"
 #include "cli/report_verb.h"
+#include "cli/symbolize_verb.h"
 #include "cli/terminal.h"
 #include "cli/verb.h"
 #include "launch/qemu_shim.h"
@@ -116,6 +117,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(std::make_unique<ReportVerb>());
   verbs.push_back(std::make_unique<FlamegraphVerb>());
   verbs.push_back(std::make_unique<ExportVerb>());
+  verbs.push_back(std::make_unique<SymbolizeVerb>());
   return verbs;
 }
 

@@ -3,29 +3,19 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cpu_list.h"
+#include "cli/demangle_option.h"
 #include "cli/terminal.h"
 #include "profile/builder.h"
 #include "recording/reader.h"
 #include "session/image_symbols.h"
 
 namespace ringside::cli {
-namespace {
-
-symbols::DemangleStyle style_of(const std::string& name) {
-  if (name == "short") return symbols::DemangleStyle::kShort;
-  return name == "none" ? symbols::DemangleStyle::kNone : symbols::DemangleStyle::kFull;
-}
-
-}  // namespace
-
 void ReaderFlags::add_to(CLI::App& app) {
   app.add_option("-i,--input", input, "The recording")->type_name("FILE")->capture_default_str();
   app.add_option("--kernel", kernel,
                  "The kernel's ELF file, if it is no longer where it was recorded")
       ->type_name("FILE");
-  app.add_option("--demangle", demangle, "How much of a name to show")
-      ->check(CLI::IsMember({"full", "short", "none"}))
-      ->capture_default_str();
+  add_demangle_option(app, demangle);
   app.add_option("-C,--cpu", cpus, "These vCPUs only, such as 0,2-3")->type_name("LIST");
   auto* kernel_flag = app.add_flag("-k,--kernel-only", kernel_only, "Samples of kernel code only");
   app.add_flag("-u,--user-only", user_only, "Samples of user code only")->excludes(kernel_flag);

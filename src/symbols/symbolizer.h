@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "symbols/dwarf/dwarf_symbols.h"
+#include "symbols/symbol_table.h"
+
+namespace ringside::symbols {
+
+enum class Inlines { kShow, kHide };
+
+// All that a file knows about an address: its symbol table and its debug information together. One
+// thread at a time.
+class Symbolizer {
+ public:
+  // `dwarf` may be null.
+  Symbolizer(SymbolTable table, std::unique_ptr<DwarfSymbols> dwarf,
+             Inlines inlines = Inlines::kShow)
+      : table_(std::move(table)), dwarf_(std::move(dwarf)), inlines_(inlines) {}
+
+  // The frames at an address as linked, innermost first. The function that was compiled there, the
+  // last one, has the symbol table's name if that has one: it tells "f.cold" and "f.part.0" from
+  // "f", and is the name that a frame has without debug information. With inlined calls hidden it
+  // is the only frame, with the line of the address. Empty: nothing is known.
+  [[nodiscard]] std::vector<SourceFrame> lookup(ImageAddr address);
+
+  // Neither symbols nor debug information.
+  [[nodiscard]] bool empty() const { return table_.empty() && dwarf_ == nullptr; }
+
+ private:
+  SymbolTable table_;
+  std::unique_ptr<DwarfSymbols> dwarf_;
+  Inlines inlines_;
+};
+
+}  // namespace ringside::symbols
