@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "cli/case_verb.h"
 #include "cli/completion.h"
 #include "cli/export_verb.h"
 #include "cli/flamegraph_verb.h"
@@ -118,6 +119,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(std::make_unique<FlamegraphVerb>());
   verbs.push_back(std::make_unique<ExportVerb>());
   verbs.push_back(std::make_unique<SymbolizeVerb>());
+  verbs.push_back(std::make_unique<CaseVerb>());
   return verbs;
 }
 

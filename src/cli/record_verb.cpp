@@ -30,6 +30,8 @@ void RecordVerb::add_options(CLI::App& app) {
   app.add_option("-o,--output", output_, "The recording; - streams it to standard output")
       ->type_name("FILE")
       ->capture_default_str();
+  app.add_flag("--keep-captures", flags_.keep_captures,
+               "Also store what each stack was unwound from, for 'ringside case extract'");
 }
 
 Result<void> RecordVerb::run(const std::vector<std::string>& command) {

@@ -87,6 +87,7 @@ Result<session::SamplingOptions> SamplingFlags::options() const {
   options.jitter = !no_jitter;
   options.seed = seed;
   options.stack_bytes = stack_bytes.value_or(options.stack_bytes);
+  options.keep_captures = keep_captures;
   options.adapt_stack_bytes = !stack_bytes.has_value();
   return options;
 }

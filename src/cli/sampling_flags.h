@@ -34,6 +34,7 @@ struct SamplingFlags {
   bool no_jitter = false;
   std::uint64_t seed = 1;
   std::optional<std::uint32_t> stack_bytes;
+  bool keep_captures = false;  // only record has an option for it
   bool then_quit = false;
   bool verbose = false;
 

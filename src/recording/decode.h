@@ -19,6 +19,7 @@ void decode_sample(protozero::pbf_reader message, Sample& out);  // reuses out's
 [[nodiscard]] GuestEpoch decode_epoch(protozero::pbf_reader message);
 [[nodiscard]] ThreadName decode_thread_name(protozero::pbf_reader message);
 [[nodiscard]] Event decode_event(protozero::pbf_reader message);
+[[nodiscard]] wire::Capture decode_capture(protozero::pbf_reader message);
 [[nodiscard]] Statistics decode_statistics(protozero::pbf_reader message);
 [[nodiscard]] BlobPiece decode_blob_piece(protozero::pbf_reader message);
 

@@ -181,6 +181,35 @@ void encode(const Event& event, std::string& payload) {
   if (event.stack.node != 0) put_stack(out, f::kStack, event.stack);
 }
 
+void encode(const wire::Capture& capture, std::string& payload) {
+  namespace f = fields::capture;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kCapture);
+  out.add_uint64(f::kTimeNs, capture.host_time_ns);
+  put(out, f::kVcpu, capture.vcpu.value);
+  put_enum(out, f::kArch, capture.arch);
+  put_enum(out, f::kLevel, capture.level);
+  put_enum(out, f::kDisposition, capture.disposition);
+  put(out, f::kPauseNs, capture.pause_ns);
+  if (capture.weight != 1) out.add_uint64(f::kWeight, capture.weight);
+  put_address(out, f::kValidRegisters, capture.registers.valid);
+  {
+    protozero::packed_field_fixed64 values(out, f::kRegister);
+    for (std::size_t n = 0; n < wire::kRegisterCount; ++n)
+      if (capture.registers.has(n)) values.add_element(capture.registers.get(n));
+  }
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    pbf_writer message(out, f::kPiece);
+    message.add_fixed64(fields::piece::kAddress, piece.address.value);
+    put_enum(message, fields::piece::kKind, piece.why);
+    if (piece.requested != piece.size)
+      message.add_uint32(fields::piece::kRequested, piece.requested);
+    const Bytes bytes = capture.bytes_of(piece);
+    put(message, fields::piece::kContent,
+        std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
+}
+
 void encode(const Statistics& statistics, std::string& payload) {
   namespace f = fields::statistics;
   pbf_writer records(payload);

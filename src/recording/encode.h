@@ -18,6 +18,8 @@ void encode(const Sample& sample, std::string& out);
 void encode(const GuestEpoch& epoch, std::string& out);
 void encode(const ThreadName& name, std::string& out);
 void encode(const Event& event, std::string& out);
+// Its host_time_ns counts from Header::start_monotonic_ns here.
+void encode(const wire::Capture& capture, std::string& out);
 void encode(const Statistics& statistics, std::string& out);
 void encode_warning(std::string_view text, std::string& out);
 

@@ -22,6 +22,7 @@ enum : Tag {
   kThreadName = 10,
   kStatistics = 11,
   kWarning = 12,
+  kCapture = 13,
 };
 }
 namespace header {
@@ -91,6 +92,23 @@ enum : Tag { kKey = 1, kValue = 2 };
 }
 namespace thread_name {
 enum : Tag { kTimeNs = 1, kPid = 2, kTid = 3, kAddressSpace = 4, kName = 5 };
+}
+namespace capture {
+enum : Tag {
+  kTimeNs = 1,
+  kVcpu = 2,
+  kArch = 3,
+  kLevel = 4,
+  kDisposition = 5,
+  kPauseNs = 6,
+  kWeight = 7,
+  kValidRegisters = 8,
+  kRegister = 9,
+  kPiece = 10,
+};
+}
+namespace piece {
+enum : Tag { kAddress = 1, kKind = 2, kRequested = 3, kContent = 4 };
 }
 namespace statistics {
 enum : Tag {

@@ -23,6 +23,9 @@ class Visitor {
   virtual void frame(std::uint32_t /*id*/, const RecordedFrame&) {}
   virtual void stack_node(std::uint32_t /*id*/, const StackNode&) {}
   virtual void sample(const Sample&) {}
+  // The machine state that the sample of the same time and vCPU was unwound from, which came before
+  // it; host_time_ns counts from Header::start_monotonic_ns.
+  virtual void capture(const wire::Capture&) {}
   virtual void epoch(const GuestEpoch&) {}
   virtual void thread_name(const ThreadName&) {}
   virtual void blob(const Blob&) {}

@@ -82,6 +82,7 @@ struct Collector : Visitor {
       EXPECT_TRUE(ref.node == kLostStack || ref.node < nodes.size());
     samples.push_back(value);
   }
+  void capture(const wire::Capture& value) override { captures.push_back(value); }
   void epoch(const GuestEpoch& value) override { epochs.push_back(value); }
   void thread_name(const ThreadName& value) override { thread_names.push_back(value); }
   void blob(const Blob& value) override {
@@ -104,6 +105,7 @@ struct Collector : Visitor {
   std::vector<RecordedFrame> frames{1};
   std::vector<StackNode> nodes{1};
   std::vector<Sample> samples;
+  std::vector<wire::Capture> captures;
   std::vector<GuestEpoch> epochs;
   std::vector<ThreadName> thread_names;
   std::vector<std::pair<std::string, std::string>> blobs;

@@ -59,6 +59,9 @@ void Replay::block(std::string_view payload) {
       case f::kThreadName:
         visitor_.thread_name(decode_thread_name(records.get_message()));
         break;
+      case f::kCapture:
+        visitor_.capture(decode_capture(records.get_message()));
+        break;
       case f::kStatistics:
         visitor_.statistics(decode_statistics(records.get_message()));
         break;

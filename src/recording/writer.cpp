@@ -203,6 +203,12 @@ Result<void> Writer::add_sample(const SampleInfo& info, std::span<const Stack* c
   return state_->flush_if_due(info.time_ns);
 }
 
+Result<void> Writer::add_capture(const wire::Capture& capture) {
+  RINGSIDE_TRY(state_->check());
+  encode(capture, state_->records);
+  return state_->flush_if_due(capture.host_time_ns);
+}
+
 Result<void> Writer::add_epoch(const GuestEpoch& epoch) {
   RINGSIDE_TRY(state_->check());
   encode(epoch, state_->records);

@@ -38,6 +38,9 @@ class Writer {
   [[nodiscard]] Result<void> add_sample(const SampleInfo& info,
                                         std::span<const Stack* const> parts);
 
+  // What the sample added last was unwound from. Its host_time_ns must be the sample's time_ns.
+  [[nodiscard]] Result<void> add_capture(const wire::Capture& capture);
+
   [[nodiscard]] Result<void> add_epoch(const GuestEpoch& epoch);
   [[nodiscard]] Result<void> add_thread_name(const ThreadName& name);
   // Split into pieces where it is larger than a block.

@@ -22,6 +22,7 @@ struct SamplingOptions {
   std::uint64_t seed = 1;
   std::uint32_t stack_bytes = 2048;  // copied of each stack, to begin with
   bool adapt_stack_bytes = true;
+  bool keep_captures = false;  // store what samples were unwound from beside them
 };
 
 inline constexpr std::uint64_t kShortestIntervalNs = 200'000;

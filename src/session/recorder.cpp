@@ -5,6 +5,8 @@
 #include <chrono>
 
 #include "base/clock.h"
+#include "cases/entry_text.h"
+#include "cases/recorded_captures.h"
 #include "session/image_symbols.h"
 
 namespace ringside::session {
@@ -34,6 +36,7 @@ Recorder::Recorder(engines::Engine& engine, const elf::ImageMap& images, guestos
                    const SamplingOptions& options)
     : engine_(&engine),
       images_(&images),
+      adapter_(&adapter),
       writer_(&writer),
       start_ns_(start_ns),
       options_(options),
@@ -94,6 +97,10 @@ Result<void> Recorder::add_images() {
       RINGSIDE_TRY(writer_->add_mapping(mapping));
     }
   }
+  if (options_.keep_captures) {
+    const std::string entries = cases::entries_text(adapter_->entries(), engine_->arch());
+    RINGSIDE_TRY(writer_->add_blob({cases::kEntryLayoutsBlob, 0, as_bytes(entries)}));
+  }
   return writer_->flush();
 }
 
@@ -147,8 +154,15 @@ Result<void> Recorder::handle(const engines::Tick& tick) {
     if (capture.level == PrivilegeLevel::kKernel) ++kernel_samples_;
     stack_bytes_ += capture.bytes.size();
     RINGSIDE_TRY(writer_->add_sample(info, &stack));
+    if (options_.keep_captures) RINGSIDE_TRY(keep(capture, info.time_ns));
   }
   return {};
+}
+
+Result<void> Recorder::keep(const wire::Capture& capture, std::uint64_t time_ns) {
+  wire::Capture kept = capture;
+  kept.host_time_ns = time_ns;
+  return writer_->add_capture(kept);
 }
 
 recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) const {

@@ -61,6 +61,7 @@ class Recorder {
   [[nodiscard]] Result<void> wait_for_start(Control& control, bool& stopped);
   [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
   [[nodiscard]] Result<void> handle(const engines::Tick& tick);
+  [[nodiscard]] Result<void> keep(const wire::Capture& capture, std::uint64_t time_ns);
   [[nodiscard]] bool limit_reached() const;
   [[nodiscard]] Result<void> add_images();
   [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
@@ -68,6 +69,7 @@ class Recorder {
 
   engines::Engine* engine_;
   const elf::ImageMap* images_;
+  const guestos::Adapter* adapter_;
   recording::Writer* writer_;
   std::uint64_t start_ns_;
   SamplingOptions options_;

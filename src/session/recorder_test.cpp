@@ -26,10 +26,16 @@ class RunOn final : public Control {
 
 class Reading final : public recording::Visitor {
  public:
-  void sample(const recording::Sample& sample) override { seen.add(sample); }
+  void sample(const recording::Sample& sample) override {
+    seen.add(sample);
+    if (sample.info.disposition == wire::Disposition::kSampled) sampled.push_back(sample.info);
+  }
+  void capture(const wire::Capture& capture) override { captures.push_back(capture); }
   void statistics(const recording::Statistics& recorded) override { written = recorded; }
   recording::SampleStatistics seen;
   recording::Statistics written;
+  std::vector<recording::SampleInfo> sampled;
+  std::vector<wire::Capture> captures;
 };
 
 class RecorderTest : public testing::Test {
@@ -87,6 +93,30 @@ TEST_F(RecorderTest, TotalsAddUp) {
   EXPECT_GE(reading.seen.count[static_cast<int>(wire::Disposition::kSkipped)], 400u);
   EXPECT_GT(reading.written.lost, 0u);
   EXPECT_EQ(reading.written.due, sum(reading.seen) + reading.written.lost);
+}
+
+TEST_F(RecorderTest, KeepsTheCaptureOfEachStack) {
+  FakeEngine engine(2);
+  engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan&, std::uint64_t tick) {
+    capture.registers.set(wire::x86_64::kRip, 0x400000 + tick);
+    if (capture.vcpu.value == 1) capture.disposition = wire::Disposition::kIdle;
+  };
+  SamplingOptions options;
+  options.interval_ns = 500'000;
+  options.samples = 40;
+  for (const bool keep : {false, true}) {
+    options.keep_captures = keep;
+    EXPECT_FALSE(record(engine, options, control_).error);
+    const Reading reading = read();
+    ASSERT_GE(reading.sampled.size(), 40u);
+    ASSERT_EQ(reading.captures.size(), keep ? reading.sampled.size() : 0);
+    for (std::size_t i = 0; i < reading.captures.size(); ++i) {
+      const wire::Capture& capture = reading.captures[i];
+      EXPECT_EQ(capture.host_time_ns, reading.sampled[i].time_ns);
+      EXPECT_EQ(capture.vcpu, reading.sampled[i].vcpu);
+      EXPECT_GE(capture.registers.get(wire::x86_64::kRip), 0x400000u);
+    }
+  }
 }
 
 TEST_F(RecorderTest, AGuestThatEndsIsNoError) {

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cases/expected.h"
+#include "elf/image_map.h"
+#include "unwind/entry_layout.h"
+#include "wire/capture.h"
+
+// A test case of the unwinder as a folder: tests/unwind-cases/README.md says what lies in it.
+namespace ringside::cases {
+
+struct Case {
+  wire::Capture capture;
+  elf::ImageMap images;
+  std::vector<unwind::EntryLayout> entries;
+  ExpectedStack expected;
+};
+
+// Keeps the images that several cases share.
+class ImageCache {
+ public:
+  [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const std::filesystem::path& path);
+
+ private:
+  std::map<std::filesystem::path, std::shared_ptr<const elf::ElfFile>> files_;
+};
+
+// Errors name the file.
+[[nodiscard]] Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder,
+                                                      ImageCache& cache);
+
+// The stack that ringside gives for a case now, with the names of the case's own images.
+[[nodiscard]] ExpectedStack replay(const Case& loaded);
+
+}  // namespace ringside::cases

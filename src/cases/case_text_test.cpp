@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include "cases/capture_text.h"
+#include "cases/entry_text.h"
+#include "cases/register_names.h"
+
+namespace ringside::cases {
+namespace {
+
+// Written by hand, in the words of tests/unwind-cases/README.md.
+constexpr const char* kRegisters =
+    "arch aarch64\nlevel kernel\nvcpu 2\ntime_ns 1234\nweight 1\n"
+    "x0 0x0\nx30 0xffff800008000100\nsp 0xffff80000a003f00\npc 0xffff800008001234\ncpsr 0x3c5\n";
+
+TEST(CaptureText, RegistersAreReadByName) {
+  const auto capture = parse_registers(kRegisters, "registers");
+  ASSERT_TRUE(capture) << capture.error().message;
+  EXPECT_EQ(capture->arch, Arch::kAArch64);
+  EXPECT_EQ(capture->level, PrivilegeLevel::kKernel);
+  EXPECT_EQ(capture->vcpu.value, 2);
+  EXPECT_EQ(capture->host_time_ns, 1234u);
+  EXPECT_EQ(capture->registers.get(wire::aarch64::kSp), 0xffff80000a003f00u);
+  EXPECT_EQ(capture->registers.get(wire::aarch64::kPc), 0xffff800008001234u);
+  EXPECT_TRUE(capture->registers.has(0));
+  EXPECT_FALSE(capture->registers.has(1));
+  EXPECT_EQ(registers_text(*capture), kRegisters);
+}
+
+TEST(CaptureText, ErrorsNameTheLine) {
+  const auto wrong = parse_registers("arch x86_64\n\nrix 0x5\n", "d/registers");
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().message, "d/registers:3: unknown name 'rix' or wrong value '0x5'");
+  EXPECT_FALSE(parse_registers("vcpu 1\n", "r"));            // no architecture
+  EXPECT_FALSE(parse_registers("arch x86_64\nrip\n", "r"));  // no value
+}
+
+TEST(CaptureText, PiecesFollowEachOtherInTheBytes) {
+  wire::Capture capture;
+  const std::string bytes = "abcdefghijkl";
+  const char* text = "0x1000 8 current-stack 2048\n0x2000 4 stack-link 4\n";
+  ASSERT_TRUE(parse_memory(text, as_bytes(bytes), "memory", capture));
+  EXPECT_EQ(capture.read<std::uint64_t>({0x1000}), 0x6867666564636261u);
+  EXPECT_EQ(capture.read<std::uint32_t>({0x2000}), 0x6c6b6a69u);
+  EXPECT_EQ(capture.pieces[1].why, wire::PieceKind::kStackLink);
+  EXPECT_EQ(capture.pieces[0].requested, 2048u);
+  EXPECT_EQ(memory_text(capture).substr(memory_text(capture).find('\n') + 1), text);
+}
+
+TEST(CaptureText, MemoryAndItsLinesMustAgree) {
+  wire::Capture capture;
+  const char* text = "0x1000 8 current-stack 8\n";
+  EXPECT_EQ(parse_memory(text, as_bytes("1234567"), "m", capture).error().code,
+            ErrorCode::kTruncated);
+  EXPECT_EQ(parse_memory(text, as_bytes("123456789"), "m", capture).error().code,
+            ErrorCode::kTruncated);
+  EXPECT_EQ(parse_memory("0x1000 8 heap 8", as_bytes("12345678"), "m", capture).error().code,
+            ErrorCode::kFormat);
+}
+
+TEST(RegisterNames, EachNumberHasOneName) {
+  for (const Arch arch : {Arch::kX86_64, Arch::kI386, Arch::kAArch64, Arch::kRiscv64})
+    for (std::size_t n = 0; n < wire::kRegisterCount; ++n)
+      EXPECT_EQ(register_number(arch, register_name(arch, n)), n) << register_name(arch, n);
+  EXPECT_EQ(register_number(Arch::kX86_64, "rsp"), wire::x86_64::kRsp);
+  EXPECT_EQ(register_number(Arch::kI386, "esi"), wire::i386::kEsi);
+  EXPECT_EQ(register_number(Arch::kRiscv64, "s11"), wire::riscv64::kS11);
+  EXPECT_EQ(register_number(Arch::kRiscv64, "a0"), wire::riscv64::kA0);
+  EXPECT_FALSE(register_number(Arch::kX86_64, "wire64"));
+  EXPECT_FALSE(register_number(Arch::kX86_64, ""));
+}
+
+TEST(EntryText, LayoutsAreNumbered) {
+  const char* text =
+      "layout 1 sp+0 rsp=152 rip=128 cs=136\n"
+      "0xffffffff81a00ae0 0xffffffff81a00b00 1\n"
+      "0xffffffff81a00b00 0xffffffff81a00b40 1\n"
+      "0xffffffff81001b40 0xffffffff81001b70 ends\n";
+  const auto entries = parse_entries(text, Arch::kX86_64, "entries");
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_EQ(entries->size(), 3u);
+  EXPECT_EQ((*entries)[1].start.value, 0xffffffff81a00b00u);
+  EXPECT_EQ((*entries)[1].frame.offsets[wire::x86_64::kRip], 128);
+  EXPECT_FALSE((*entries)[1].frame.saves(wire::x86_64::kRbp));
+  EXPECT_TRUE((*entries)[2].ends);
+  EXPECT_EQ(entries_text(*entries, Arch::kX86_64), text);
+}
+
+TEST(EntryText, WrongLinesAreNamed) {
+  for (const char* text :
+       {"0x2 0x1 ends", "0x1 0x2 7", "0x1 0x2", "layout 1", "layout 1 xx+0",
+        "layout 1 sp+0 rip=", "layout 1 sp+0 rip=99999", "layout 1 sp+0 foo=1", "ends"}) {
+    const auto entries = parse_entries(text, Arch::kX86_64, "entries");
+    ASSERT_FALSE(entries) << text;
+    EXPECT_EQ(entries.error().message.find("entries:1: "), 0u) << entries.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace ringside::cases

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/byte_reader.h"
+#include "base/types.h"
+
+namespace ringside::cases {
+
+// Writes a small ELF file, 32 or 64 bit, little endian. What is added must outlive write().
+class ElfWriter {
+ public:
+  // `type` is e_type.
+  ElfWriter(Arch arch, bool is_64, std::uint16_t type) : arch_(arch), is_64_(is_64), type_(type) {}
+
+  // A PT_LOAD program header; `bytes` may be fewer than `memory_size`. Segments are to be added by
+  // ascending address.
+  void add_segment(ImageAddr address, std::uint64_t memory_size, bool executable, bool writable,
+                   Bytes bytes);
+  // A section with contents of its own; `type` and `flags` are sh_type and sh_flags.
+  void add_section(std::string name, std::uint32_t type, std::uint64_t flags, ImageAddr address,
+                   Bytes bytes);
+  struct Symbol {
+    std::string_view name;
+    ImageAddr address;
+    std::uint64_t size = 0;
+    std::uint8_t info = 0;  // st_info
+  };
+  // They become .symtab. Absolute: they belong to no section.
+  void set_symbols(std::vector<Symbol> symbols) { symbols_ = std::move(symbols); }
+
+  [[nodiscard]] std::vector<std::byte> write() const;
+
+ private:
+  struct Segment {
+    ImageAddr address;
+    std::uint64_t memory_size;
+    std::uint32_t flags;
+    Bytes bytes;
+  };
+  struct Section {
+    std::string name;
+    std::uint32_t type;
+    std::uint64_t flags;
+    std::uint64_t address;
+    Bytes bytes;
+    std::uint32_t link = 0;
+    std::uint32_t info = 0;
+    std::uint64_t entry_size = 0;
+  };
+  template <class Traits>
+  [[nodiscard]] std::vector<std::byte> write_as() const;
+
+  Arch arch_;
+  bool is_64_;
+  std::uint16_t type_;
+  std::vector<Segment> segments_;
+  std::vector<Section> sections_;
+  std::vector<Symbol> symbols_;
+};
+
+}  // namespace ringside::cases

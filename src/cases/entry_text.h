@@ -1,0 +1,24 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "unwind/entry_layout.h"
+
+// A guest-OS adapter's entry layouts as text:
+//
+//     layout 1 sp+0 r15=0 r14=8 …      # where registers lie, from the stack pointer
+//     0xffffffff81a00ae0 0xffffffff81a00b00 1
+//     0xffffffff81001b40 0xffffffff81001b70 ends
+namespace ringside::cases {
+
+[[nodiscard]] std::string entries_text(std::span<const unwind::EntryLayout> entries, Arch arch);
+// Errors name `name` and the line.
+[[nodiscard]] Result<std::vector<unwind::EntryLayout>> parse_entries(std::string_view text,
+                                                                     Arch arch,
+                                                                     const std::string& name);
+
+}  // namespace ringside::cases

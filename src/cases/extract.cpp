@@ -1,0 +1,125 @@
+#include "cases/extract.h"
+
+#include <set>
+
+#include "base/file.h"
+#include "cases/capture_text.h"
+#include "cases/case_folder.h"
+#include "cases/entry_text.h"
+#include "cases/image_cut.h"
+#include "cases/replayer.h"
+
+namespace ringside::cases {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string_view text_of(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+Result<void> make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return fail(ErrorCode::kIo, "cannot make {}: {}", folder.string(), error.message());
+  return {};
+}
+
+// The addresses whose functions a case's images must hold: the frames that ringside finds, and
+// whatever looks like a return address, so that right and wrong walks find the same as with the
+// whole image.
+void collect_code(const wire::Capture& capture, const elf::ImageMap& images,
+                  std::map<const elf::Image*, std::set<ImageAddr>>& code) {
+  const auto add = [&](GuestVirt at) {
+    if (const elf::Image* image = images.find_code(at)) code[image].insert(image->to_image(at));
+  };
+  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
+  if (!roles.known()) return;
+  add({capture.registers.get(roles.pc)});
+  if (roles.link != wire::RegisterRoles::kNone) add({capture.registers.get(roles.link) - 1});
+  for (const wire::MemoryPiece& piece : capture.pieces)
+    for (std::uint64_t at = 0; at + roles.pointer_size <= piece.size; at += roles.pointer_size) {
+      const GuestVirt place = piece.address + at;
+      const std::uint64_t word = roles.pointer_size == 8
+                                     ? capture.read<std::uint64_t>(place).value_or(0)
+                                     : capture.read<std::uint32_t>(place).value_or(0);
+      add({word});
+      add({word - 1});
+    }
+}
+
+class Extraction {
+ public:
+  Extraction(const ExtractRequest& request, std::vector<unwind::EntryLayout> entries)
+      : request_(request),
+        several_(request.captures.size() > 1),
+        whole_(request.images, std::move(entries)) {}
+
+  Result<ExtractResult> run() {
+    RINGSIDE_TRY(make_folder(request_.folder));
+    RINGSIDE_TRY(write_shared());
+    for (std::size_t i = 0; i < request_.captures.size(); ++i) {
+      const fs::path folder =
+          several_ ? request_.folder / fmt::format("{:06}", request_.numbers[i]) : request_.folder;
+      RINGSIDE_TRY(write_case(folder, request_.captures[i]));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Result<void> write_shared() {
+    std::map<const elf::Image*, std::set<ImageAddr>> code;
+    for (const wire::Capture& capture : request_.captures)
+      collect_code(capture, request_.images, code);
+    const std::string up = several_ ? "../" : "";
+    for (const elf::Image& image : request_.images.images()) {
+      const auto& wanted = code[&image];
+      if (wanted.empty()) continue;
+      const std::vector<ImageAddr> addresses(wanted.begin(), wanted.end());
+      const std::vector<std::byte> cut = cut_image(*image.file, addresses);
+      const std::string name = image.name + ".elf";
+      RINGSIDE_TRY(write_output((request_.folder / name).string(), text_of(cut)));
+      images_text_ += fmt::format("image {} {}{} {:#x}\n", image.name, up, name, image.load_bias);
+    }
+    if (!request_.entry_layouts.empty()) {
+      RINGSIDE_TRY(write_output((request_.folder / "entries").string(), request_.entry_layouts));
+      images_text_ += fmt::format("entries {}entries\n", up);
+    }
+    return write_output((request_.folder / "origin").string(), request_.origin);
+  }
+
+  Result<void> write_case(const fs::path& folder, const wire::Capture& capture) {
+    RINGSIDE_TRY(make_folder(folder));
+    RINGSIDE_TRY(write_output((folder / "registers").string(), registers_text(capture)));
+    RINGSIDE_TRY(write_output((folder / "memory").string(), memory_text(capture)));
+    RINGSIDE_TRY(write_output((folder / "memory.bin").string(), text_of(capture.bytes)));
+    RINGSIDE_TRY(write_output((folder / "images").string(), images_text_));
+    const ExpectedStack found = whole_.replay(capture);
+    RINGSIDE_TRY(write_output((folder / "expected").string(), expected_text(found)));
+    RINGSIDE_ASSIGN(const auto written, load_case(folder, cache_));
+    result_.cases.push_back(folder);
+    if (!difference(found, replay(*written)).empty()) result_.differing.push_back(folder);
+    return {};
+  }
+
+  const ExtractRequest& request_;
+  const bool several_;
+  Replayer whole_;
+  std::string images_text_;
+  ImageCache cache_;
+  ExtractResult result_;
+};
+
+}  // namespace
+
+Result<ExtractResult> extract(const ExtractRequest& request) {
+  if (request.captures.empty()) return fail(ErrorCode::kNotFound, "no capture is chosen");
+  std::vector<unwind::EntryLayout> entries;
+  if (!request.entry_layouts.empty()) {
+    RINGSIDE_ASSIGN(entries, parse_entries(request.entry_layouts, request.captures.front().arch,
+                                           "the recording's entry layouts"));
+  }
+  return Extraction(request, std::move(entries)).run();
+}
+
+}  // namespace ringside::cases

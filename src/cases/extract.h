@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "elf/image_map.h"
+#include "unwind/entry_layout.h"
+#include "wire/capture.h"
+
+namespace ringside::cases {
+
+// What cases are made of.
+struct ExtractRequest {
+  const elf::ImageMap& images;  // whole
+  std::string entry_layouts;    // as entries_text() writes them
+  std::string origin;           // of all: guest, kernel; becomes the file "origin"
+  std::vector<std::size_t> numbers;
+  std::vector<wire::Capture> captures;  // one for each number
+  std::filesystem::path folder;         // is made
+};
+
+struct ExtractResult {
+  std::vector<std::filesystem::path> cases;
+  // Cases whose stack is another one with the cut images than with the whole ones: the cut lost
+  // something.
+  std::vector<std::filesystem::path> differing;
+};
+
+// Writes one case into `folder`, or several into folders under it that share images. "expected"
+// becomes what ringside finds now, not confirmed by anything. Errors: those of the file system.
+[[nodiscard]] Result<ExtractResult> extract(const ExtractRequest& request);
+
+}  // namespace ringside::cases

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "elf/elf_file.h"
+
+namespace ringside::cases {
+
+// A small ELF file with what unwinding and naming need at `code`, which are addresses inside
+// functions: those functions' bytes, symbols and call-frame information (with a function also its
+// cold parts, and entry code as a whole). Addresses are the same, and every
+// address that was code still is, though most have no bytes; so wrong walks stay wrong.
+[[nodiscard]] std::vector<std::byte> cut_image(const elf::ElfFile& file,
+                                               std::span<const ImageAddr> code);
+
+}  // namespace ringside::cases

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/types.h"
+
+namespace ringside::cases {
+
+// A wire register's name, as gdb calls it; "wire52" and so on where it has none.
+[[nodiscard]] std::string register_name(Arch arch, std::size_t number);
+// The inverse.
+[[nodiscard]] std::optional<std::uint8_t> register_number(Arch arch, std::string_view name);
+
+[[nodiscard]] std::optional<Arch> arch_named(std::string_view name);
+
+}  // namespace ringside::cases

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "cases/expected.h"
+#include "elf/image_map.h"
+#include "symbols/symbol_table.h"
+#include "unwind/unwinder.h"
+
+namespace ringside::cases {
+
+// Unwinds captures and names their functions, all over the same images.
+class Replayer {
+ public:
+  // `images` must outlive the replayer.
+  Replayer(const elf::ImageMap& images, std::vector<unwind::EntryLayout> entries);
+
+  [[nodiscard]] ExpectedStack replay(const wire::Capture& capture);
+  // The function at an address, without demangling; "?" if none is known.
+  [[nodiscard]] std::string name_of(GuestVirt at);
+
+ private:
+  const elf::ImageMap& images_;
+  unwind::Unwinder unwinder_;
+  std::map<const elf::Image*, symbols::SymbolTable> tables_;
+};
+
+}  // namespace ringside::cases

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/stack.h"
+
+namespace ringside::cases {
+
+// Which captures of a recording become cases. What is given must hold together; nothing given
+// chooses every capture.
+struct Selection {
+  std::vector<std::size_t> numbers = {};
+  // "leaf=NAME", "frame=NAME", "stop=REASON"; NAME may hold * for any characters.
+  std::vector<std::string> where = {};
+  bool incomplete = false;                 // stacks that are not complete
+  std::optional<std::size_t> random = {};  // so many, chosen at random
+  std::uint64_t seed = 1;
+};
+
+// What a selection looks at.
+struct Candidate {
+  std::size_t number = 0;
+  std::vector<std::string> functions;  // leaf first
+  StopReason stop = StopReason::kNoRegisters;
+};
+
+// The numbers of the chosen ones, ascending. Error kUsage for a condition of no known form.
+[[nodiscard]] Result<std::vector<std::size_t>> choose(const Selection& selection,
+                                                      const std::vector<Candidate>& candidates);
+
+// Whether `text` is `pattern`, in which * stands for any characters.
+[[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
+
+}  // namespace ringside::cases

@@ -1,0 +1,59 @@
+#include "cli/kept_captures.h"
+
+#include <unordered_map>
+
+#include "session/image_symbols.h"
+
+namespace ringside::cli {
+namespace {
+
+Result<void> add_image(const recording::ImageInfo& info, const std::string& kernel,
+                       elf::ImageMap& images) {
+  const bool overridden = info.name == session::kKernelImage && !kernel.empty();
+  const std::string& path = overridden ? kernel : info.path;
+  if (path.empty()) return {};  // read from guest memory: it is not ours to cut
+  RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(path));
+  const Bytes build_id = file->build_id();
+  if (!std::equal(build_id.begin(), build_id.end(), info.build_id.begin(), info.build_id.end()))
+    return fail(ErrorCode::kMismatch,
+                "{} is not the file that was recorded; give the right one with --kernel", path);
+  images.add(
+      {.id = info.id, .name = info.name, .file = std::move(file), .load_bias = info.load_bias});
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<KeptCaptures>> open_kept(const std::string& recording,
+                                                const std::string& kernel) {
+  RINGSIDE_ASSIGN(auto reader, recording::Reader::open(recording));
+  auto kept = std::make_unique<KeptCaptures>(KeptCaptures{std::move(reader), {}, {}, {}});
+  RINGSIDE_TRY(kept->reader.for_each(kept->captures));
+  if (kept->captures.entries().empty())
+    return fail(ErrorCode::kNotFound, "{} holds no captures; record with --keep-captures",
+                recording);
+  for (const recording::ImageInfo& info : kept->captures.images())
+    RINGSIDE_TRY(add_image(info, kernel, kept->images));
+  kept->entry_layouts = kept->captures.entry_layouts();
+  return kept;
+}
+
+std::vector<cases::Candidate> candidates_of(const KeptCaptures& kept) {
+  cases::Replayer names(kept.images, {});
+  std::unordered_map<std::uint64_t, std::string> known;
+  std::vector<cases::Candidate> candidates;
+  for (const auto& entry : kept.captures.entries()) {
+    cases::Candidate candidate;
+    candidate.number = candidates.size();
+    candidate.stop = entry.stack.stop;
+    for (const recording::RecordedFrame& frame : kept.captures.frames_of(entry)) {
+      const auto [name, added] = known.try_emplace(frame.lookup_address().value);
+      if (added) name->second = names.name_of(frame.lookup_address());
+      candidate.functions.push_back(name->second);
+    }
+    candidates.push_back(std::move(candidate));
+  }
+  return candidates;
+}
+
+}  // namespace ringside::cli
