@@ -28,23 +28,6 @@ const char* text_of(FrameKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-const char* text_of(FrameSource source) {
-  switch (source) {
-    case FrameSource::kRegisters:
-      return "registers";
-    case FrameSource::kCfi:
-      return "call-frame information";
-    case FrameSource::kFramePointer:
-      return "frame pointer";
-    case FrameSource::kInstructions:
-      return "instructions";
-    case FrameSource::kInterruptFrame:
-      return "interrupt frame";
-    default:
-      return source == FrameSource::kGuess ? "guess" : "other";
-  }
-}
-
 class Lines final : public recording::Visitor {
  public:
   Lines(profile::FrameNamer& namer, Sink& sink) : namer_(namer), sink_(sink) {}
@@ -89,7 +72,7 @@ class Lines final : public recording::Visitor {
     for (const std::string& function : named.functions)
       functions += (functions.empty() ? "" : ",") + json_string(function);
     return fmt::format(R"({{"address":"{}","exact":{},"kind":"{}","rule":"{}","functions":[{}]}})",
-                       frame.address, frame.exact, text_of(frame.kind), text_of(frame.source),
+                       frame.address, frame.exact, text_of(frame.kind), name_of(frame.source),
                        functions);
   }
 

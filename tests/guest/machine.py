@@ -49,14 +49,15 @@ class Machine:
     """A running QEMU with a gdb socket and a QMP socket, both in a private temporary folder.
 
     kernel, append, initrd: as in QEMU's options. cpus: vCPUs. memory: MiB. extra: further QEMU arguments.
+    base: QEMU and the options that every guest gets.
     """
 
-    def __init__(self, kernel, append, initrd=None, cpus=2, memory=512, extra=()):
+    def __init__(self, kernel, append, initrd=None, cpus=2, memory=512, extra=(), base=BASE):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ringside-guest-"))
         self.gdb = str(self.folder / "gdb")
         self._qmp_path = str(self.folder / "qmp")
         self._serial = self.folder / "serial"
-        command = BASE + ["-smp", str(cpus), "-m", str(memory), "-kernel", str(kernel), "-append", append,
+        command = [*base, "-smp", str(cpus), "-m", str(memory), "-kernel", str(kernel), "-append", append,
                           "-serial", f"file:{self._serial}",
                           "-chardev", f"socket,id=gdb,path={self.gdb},server=on,wait=off", "-gdb", "chardev:gdb",
                           "-qmp", f"unix:{self._qmp_path},server=on,wait=off"]

@@ -1,0 +1,94 @@
+"""The functions of a kernel that runs, from its vmlinux and its modules' files: nm and readelf are the second way."""
+import bisect
+import pathlib
+import subprocess
+
+
+class Symbols:
+    """Functions by the address at which they run."""
+
+    def __init__(self):
+        self._starts, self._symbols = [], {}
+        self.ranges = []
+
+    def add(self, start, size, name):
+        self._symbols.setdefault(start, []).append((name, size))
+
+    def add_range(self, start, end):
+        self.ranges.append((start, end))
+
+    def finish(self):
+        self._starts = sorted(self._symbols)
+        return self
+
+    def has_code_at(self, address):
+        return any(start <= address < end for start, end in self.ranges)
+
+    def names(self, address):
+        """All right names of the function at an address: those whose symbol covers it by its size, and those of the
+        nearest symbol in front, because symbols in assembly have no size. Empty outside of kernel code."""
+        if not self.has_code_at(address):
+            return set()
+        at = bisect.bisect_right(self._starts, address) - 1
+        found = set()
+        for steps in range(min(64, at + 1)):  # a symbol that covers the address can stand behind others in it
+            start = self._starts[at - steps]
+            for name, size in self._symbols[start]:
+                if steps == 0 or start + size > address:
+                    found.add(name)
+        return found
+
+
+def _tool(*command):
+    return subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+
+
+def _is_function_name(name):
+    return not name.startswith(("$", ".L"))  # those mark places in code
+
+
+def _add_kernel(symbols, vmlinux, text):
+    rows = [line.split() for line in _tool("nm", "-S", "--defined-only", str(vmlinux)).splitlines()]
+    borders = ("_text", "_stext", "_etext", "_sinittext", "_einittext")
+    linked = {row[-1]: int(row[0], 16) for row in rows if row[-1] in borders}
+    slide = text - linked["_stext"]
+    wrap = (1 << 64) - 1
+    for row in rows:
+        if row[-2] in "tTwW" and _is_function_name(row[-1]):
+            size = int(row[1], 16) if len(row) == 4 else 0
+            symbols.add((int(row[0], 16) + slide) & wrap, size, row[-1])
+    # What lies between is code, on arm64 also that of a few sections in front of _stext or behind _etext.
+    for first, last in (("_text", "_etext"), ("_sinittext", "_einittext")):
+        if first in linked and last in linked:
+            symbols.add_range((linked[first] + slide) & wrap, (linked[last] + slide) & wrap)
+
+
+def _add_module(symbols, path, sections):
+    """sections: where each section of the module is, by its name."""
+    names, sizes = {}, {}
+    for line in _tool("readelf", "-SW", str(path)).splitlines():
+        number, bracket, rest = line.partition("]")
+        fields = rest.split()
+        if bracket and number.strip().startswith("[") and len(fields) > 5 and fields[0] in sections:
+            names[int(number.strip()[1:])] = fields[0]
+            sizes[fields[0]] = int(fields[4], 16)
+    for line in _tool("readelf", "-sW", str(path)).splitlines():
+        fields = line.split()
+        if len(fields) == 8 and fields[3] in ("FUNC", "NOTYPE") and fields[6].isdigit() and int(fields[6]) in names:
+            if _is_function_name(fields[7]):
+                start = sections[names[int(fields[6])]] + int(fields[1], 16)
+                symbols.add(start, int(fields[2], 0), fields[7])
+    for name, size in sizes.items():
+        symbols.add_range(sections[name], sections[name] + size)
+
+
+def load(paths, placement):
+    """The symbols of a guest of linux_guest.fetch() that said where it is (linux_guest.placement)."""
+    symbols = Symbols()
+    _add_kernel(symbols, paths["VMLINUX"], placement.text)
+    for path in pathlib.Path(paths["MODULES"]).glob("*.ko"):
+        module = path.stem.replace("-", "_")
+        sections = {section: start for (name, section), start in placement.sections.items() if name == module}
+        if sections:
+            _add_module(symbols, path, sections)
+    return symbols.finish()
