@@ -79,6 +79,7 @@ class Stepper {
   }
 
   [[nodiscard]] Outcome step(const CompactRule& rule, Frontier& at) {
+    if (has_links_ && rule.source != FrameSource::kOrc) follow_link(at.sp);
     if (rule.base == CompactRule::Base::kFramePointer && !at.has_fp) return Outcome::kGiveUp;
     const std::uint64_t base = rule.base == CompactRule::Base::kStackPointer ? at.sp : at.fp;
     const std::uint64_t cfa = place(base, rule.cfa_offset);
@@ -96,8 +97,7 @@ class Stepper {
       if (!reader_.read(place(cfa, rule.link_offset), next.link)) return Outcome::kGiveUp;
       next.has_link = true;
     }
-    const bool switched = has_links_ && follow_link(next.sp);
-    const bool moves = rule.kind == Kind::kFrame || switched || next.sp > at.sp ||
+    const bool moves = rule.kind == Kind::kFrame || next.sp > at.sp ||
                        (next.sp == at.sp && rule.pc == Place::kLink);
     if (!moves || next.pc == 0 || next.sp % platform_.roles.stack_alignment != 0)
       return Outcome::kGiveUp;
@@ -131,18 +131,16 @@ class Stepper {
     next.has_fp = true;
     return reader_.read(slot, next.fp);
   }
-  // Linux's call_on_irqstack: see Unwinder::check.
-  [[nodiscard]] bool follow_link(std::uint64_t& sp) {
+  // Linux's call_on_irqstack: see full_walk.cpp.
+  void follow_link(std::uint64_t& sp) {
     for (const wire::MemoryPiece& piece : pieces_) {
       if (piece.why != wire::PieceKind::kStackLink || piece.size < 8) continue;
       const std::uint64_t slot = piece.address.value;
       std::uint64_t value = 0;
-      if ((slot == sp || slot == sp - 8) && reader_.read(slot, value) && value != 0) {
-        sp = value;
-        return true;
-      }
+      if ((slot != sp && slot != sp - 8) || !reader_.read(slot, value) || value == 0) continue;
+      sp = value;
+      return;
     }
-    return false;
   }
 
   const Platform& platform_;

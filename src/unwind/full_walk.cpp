@@ -29,6 +29,22 @@ bool has_guess(const Stack& stack) {
                      [](const Frame& frame) { return frame.source == FrameSource::kGuess; });
 }
 
+// Linux's call_on_irqstack (arch/x86/include/asm/irq_stack.h) does `movq %rsp, (%tos); movq %tos,
+// %rsp; call f; popq %rsp`, which only ORC tells: for the others the stack pointer there is the one
+// that is about to be popped.
+MachineState with_link_followed(const MachineState& state, const StackMemory& memory) {
+  MachineState followed = state;
+  const wire::RegisterRoles& roles = state.platform->roles;
+  for (const GuestVirt slot : {state.sp(), state.sp() - roles.pointer_size}) {
+    const wire::MemoryPiece* link = state.has_sp() ? memory.link_at(slot) : nullptr;
+    const auto value = link == nullptr ? std::nullopt : memory.read_pointer(slot);
+    if (!value || *value == 0) continue;
+    followed.set(roles.sp, *value, slot);
+    break;
+  }
+  return followed;
+}
+
 }  // namespace
 
 void FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack& stack) {
@@ -59,41 +75,32 @@ Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
   const CodeAddress at{state.pc(), state.exact};
   RuleSources::Known& known = sources_.known_at(at);
   std::optional<Stop> why;
+  const MachineState linked = with_link_followed(state, memory);
   for (const auto& candidate : known.tables) {
-    Step result = apply(candidate.rule, candidate.context, state, memory);
+    const bool knows_links = candidate.rule.source == FrameSource::kOrc;
+    Step result = apply(candidate.rule, candidate.context, knows_links ? state : linked, memory);
     const auto* stop = std::get_if<Stop>(&result);
     if (stop == nullptr ||
         (stop->reason != StopReason::kLostRegister && stop->reason != StopReason::kNoRule))
       return result;
     if (!why) why = *stop;
   }
-  Step result = sources_.code().step(known.image, sources_.code_of(known, at), state, memory);
+  Step result = sources_.code().step(known.image, sources_.code_of(known, at), linked, memory);
   // Where nothing knows on, the first source's reason is the one to tell.
   const auto* stop = std::get_if<Stop>(&result);
   if (why && stop != nullptr && stop->reason == StopReason::kNoRule) return *why;
   return result;
 }
 
-std::optional<Stop> FullWalk::check(const MachineState& before, Caller& caller,
+std::optional<Stop> FullWalk::check(const MachineState& before, const Caller& caller,
                                     const StackMemory& memory) const {
-  MachineState& state = caller.state;
+  const MachineState& state = caller.state;
   const wire::RegisterRoles& roles = state.platform->roles;
   const GuestVirt pc_slot = state.slots[roles.pc];
   if (caller.interrupted && pushed_by_user(pc_slot, *state.platform, memory))
     return Stop{StopReason::kUserMode, before.pc()};
   const GuestVirt pc = state.pc();
   if (pc.value == 0) return Stop{StopReason::kEndOfStack, before.pc()};
-
-  // Linux's call_on_irqstack (arch/x86/include/asm/irq_stack.h) does `movq %rsp, (%tos); movq %tos,
-  // %rsp; call f; popq %rsp`: the CFA of f is tos, and its caller's stack pointer lies there.
-  for (const GuestVirt slot : {state.sp(), state.sp() - roles.pointer_size}) {
-    const wire::MemoryPiece* link = state.has_sp() ? memory.link_at(slot) : nullptr;
-    const auto value = link == nullptr ? std::nullopt : memory.read_pointer(slot);
-    if (!value || *value == 0) continue;
-    state.set(roles.sp, *value, slot);
-    caller.stack_switched = true;
-    break;
-  }
 
   // A leaf with a link register need not use the stack at all.
   const bool may_stand = before.exact && roles.link != wire::RegisterRoles::kNone;

@@ -16,8 +16,8 @@ class FullWalk {
 
  private:
   [[nodiscard]] Step step(const MachineState& state, const StackMemory& memory);
-  // Judges a caller, follows stack links, and finds the crossing to user code.
-  [[nodiscard]] std::optional<Stop> check(const MachineState& before, Caller& caller,
+  // Judges a caller, and finds the crossing to user code.
+  [[nodiscard]] std::optional<Stop> check(const MachineState& before, const Caller& caller,
                                           const StackMemory& memory) const;
 
   RuleSources& sources_;
