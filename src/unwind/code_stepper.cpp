@@ -7,7 +7,7 @@ namespace ringside::unwind {
 
 std::unique_ptr<CodeStepper> make_code_stepper(Arch arch, const elf::ImageMap& images) {
   if (arch == Arch::kX86_64) return std::make_unique<x86_64::CodeStepper>(images);
-  return std::make_unique<FramePointerStepper>(images);
+  return std::make_unique<FramePointerStepper>();
 }
 
 }  // namespace ringside::unwind

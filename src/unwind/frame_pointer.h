@@ -12,15 +12,10 @@ namespace ringside::unwind {
 // Follows frame pointers alone.
 class FramePointerStepper final : public CodeStepper {
  public:
-  explicit FramePointerStepper(const elf::ImageMap& images) : images_(images) {}
-
   [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
                           const StackMemory& memory) override;
   void forget() override {}
-
- private:
-  const elf::ImageMap& images_;
 };
 
 }  // namespace ringside::unwind
