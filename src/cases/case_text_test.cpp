@@ -74,14 +74,18 @@ TEST(EntryText, LayoutsAreNumbered) {
       "layout 1 sp+0 rsp=152 rip=128 cs=136\n"
       "0xffffffff81a00ae0 0xffffffff81a00b00 1\n"
       "0xffffffff81a00b00 0xffffffff81a00b40 1\n"
-      "0xffffffff81001b40 0xffffffff81001b70 ends\n";
+      "0xffffffff81001b40 0xffffffff81001b70 ends\n"
+      "layout 2 sp+0 rip=128 calls\n"
+      "0xffffffff81002b40 0xffffffff81002b70 2\n";
   const auto entries = parse_entries(text, Arch::kX86_64, "entries");
   ASSERT_TRUE(entries) << entries.error().message;
-  ASSERT_EQ(entries->size(), 3u);
+  ASSERT_EQ(entries->size(), 4u);
   EXPECT_EQ((*entries)[1].start.value, 0xffffffff81a00b00u);
   EXPECT_EQ((*entries)[1].frame.offsets[wire::x86_64::kRip], 128);
   EXPECT_FALSE((*entries)[1].frame.saves(wire::x86_64::kRbp));
   EXPECT_TRUE((*entries)[2].ends);
+  EXPECT_FALSE((*entries)[1].calls_only);
+  EXPECT_TRUE((*entries)[3].calls_only);
   EXPECT_EQ(entries_text(*entries, Arch::kX86_64), text);
 }
 

@@ -14,7 +14,7 @@ std::string layout_text(const unwind::EntryLayout& entry, Arch arch) {
   for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg)
     if (entry.frame.saves(reg))
       text += fmt::format(" {}={}", register_name(arch, reg), entry.frame.offsets[reg]);
-  return text;
+  return text + (entry.calls_only ? " calls" : "");
 }
 
 // "sp+16", "sp-8"
@@ -29,6 +29,10 @@ bool set_base(std::string_view word, unwind::EntryLayout& entry) {
 bool set_layout(std::span<const std::string_view> words, Arch arch, unwind::EntryLayout& entry) {
   if (words.empty() || !set_base(words[0], entry)) return false;
   for (const std::string_view word : words.subspan(1)) {
+    if (word == "calls") {
+      entry.calls_only = true;
+      continue;
+    }
     const auto pair = to_pair(word);
     const auto reg = pair ? register_number(arch, pair->key) : std::nullopt;
     const auto offset = pair ? to_offset(pair->value) : std::nullopt;

@@ -18,7 +18,7 @@ bool GenericAdapter::adopt(Arch arch) { return std::exchange(arch_, arch) != arc
 std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId,
                                                    std::span<const GuestVirt> learnt) const {
   std::vector<StackTop> tops;
-  for (const GuestVirt slot : learnt) tops.push_back({slot, false});
+  for (const GuestVirt slot : learnt) tops.push_back({slot});
   return stack_recipe(arch_, tops, kStackSize);
 }
 

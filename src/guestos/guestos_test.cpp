@@ -6,6 +6,8 @@
 namespace ringside::guestos {
 namespace {
 
+using Kind = StackTop::Kind;
+
 std::vector<wire::MemoryRequest> run(const std::vector<wire::RecipeOp>& recipe, std::uint64_t rsp,
                                      std::uint64_t cs, std::uint64_t left_stack) {
   wire::Registers registers;
@@ -28,7 +30,8 @@ TEST(StackRecipe, CopiesNothingOfUserCode) {
 }
 
 TEST(StackRecipe, FollowsEachTopFromItsOwnStackOnly) {
-  const std::vector<StackTop> tops = {{GuestVirt{0x10ff8}, true}, {GuestVirt{0x20ff8}, false}};
+  const std::vector<StackTop> tops = {{GuestVirt{0x10ff8}, Kind::kPopped},
+                                      {GuestVirt{0x20ff8}, Kind::kTop}};
   const auto recipe = stack_recipe(Arch::kX86_64, tops, 0x1000);
   EXPECT_EQ(run(recipe, 0x5000, 8, 0x5550).size(), 1u);
   const auto first = run(recipe, 0x10800, 8, 0x5550);
@@ -41,13 +44,32 @@ TEST(StackRecipe, FollowsEachTopFromItsOwnStackOnly) {
   EXPECT_EQ(second[1].why, wire::PieceKind::kInterruptedStack);
 }
 
+// Linux on i386: a hard interrupt on the stack of soft ones on that of a task.
+TEST(StackRecipe, GoesOnFromAStackToTheNext) {
+  const std::vector<StackTop> tops = {{GuestVirt{0x10000}, Kind::kBottom},
+                                      {GuestVirt{0x20000}, Kind::kBottom}};
+  const auto recipe = stack_recipe(Arch::kI386, tops, 0x2000);
+  wire::Registers registers;
+  registers.set(wire::i386::kEsp, 0x11f00);
+  registers.set(wire::i386::kCs, 0x60);
+  wire::RecipeRun run(recipe, registers, {});
+  std::vector<std::uint64_t> copies;
+  while (const auto request = run.next()) {
+    if (request->is_load)
+      run.loaded(request->address.value == 0x10000 ? 0x21e00 : 0x5550);
+    else
+      copies.push_back(request->address.value);
+  }
+  EXPECT_EQ(copies, (std::vector<std::uint64_t>{0x11f00, 0x21e00, 0x5550}));
+}
+
 // Copies of a stack at 0x80800 below a top at 0x80ff8, run with these registers.
 std::vector<wire::MemoryRequest> run_on(Arch arch, std::uint8_t level_register,
                                         std::uint64_t level) {
   wire::Registers registers;
   registers.set(wire::roles_of(arch).sp, 0x80800);
   registers.set(level_register, level);
-  const std::vector<StackTop> tops = {{GuestVirt{0x80ff8}, true}};
+  const std::vector<StackTop> tops = {{GuestVirt{0x80ff8}, Kind::kPopped}};
   const auto recipe = stack_recipe(arch, tops, 0x1000);
   wire::RecipeRun recipe_run(recipe, registers, {});
   std::vector<wire::MemoryRequest> requests;

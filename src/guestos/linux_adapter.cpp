@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "guestos/linux/i386_entries.h"
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
@@ -11,9 +12,17 @@ namespace {
 
 using namespace wire::x86_64;
 
-constexpr std::uint64_t kIrqStackSize =
-    16 * 1024;  // IRQ_STACK_SIZE, arch/x86/include/asm/page_64_types.h
 constexpr std::uint64_t kPerCpuLimit = 1 << 24;  // per-CPU symbols are offsets from 0, below this
+
+// IRQ_STACK_SIZE of arch/x86/include/asm/page_64_types.h, THREAD_SIZE of page_32_types.h.
+std::uint64_t irq_stack_size(Arch arch) { return arch == Arch::kI386 ? 8 * 1024 : 16 * 1024; }
+
+// Per-CPU variables that point to a stack, the innermost first. On i386, where a hard interrupt may
+// come on the stack of soft ones, it is the stack's lowest address.
+std::vector<std::string_view> irq_stack_variables(Arch arch) {
+  if (arch == Arch::kI386) return {"hardirq_stack_ptr", "softirq_stack_ptr"};
+  return {"hardirq_stack_ptr"};
+}
 
 // struct pt_regs, arch/x86/include/asm/ptrace.h: part of the kernel's ABI with user space.
 constexpr unwind::RegisterFrame pt_regs() {
@@ -54,10 +63,12 @@ bool begins_a_stack(std::string_view name) {
 }  // namespace
 
 bool LinuxAdapter::recognises(const elf::ElfFile& file) {
-  return file.arch() == Arch::kX86_64 && file.symbol_named("linux_banner").has_value();
+  const bool known = file.arch() == Arch::kX86_64 || file.arch() == Arch::kI386;
+  return known && file.symbol_named("linux_banner").has_value();
 }
 
 std::vector<unwind::EntryLayout> LinuxAdapter::entries() const {
+  if (arch_ == Arch::kI386) return i386_entries(*kernel_);
   std::vector<unwind::EntryLayout> entries;
   const auto& symbols = kernel_->file->symbols();
   for (std::size_t i = 0; i < symbols.size(); ++i) {
@@ -68,50 +79,78 @@ std::vector<unwind::EntryLayout> LinuxAdapter::entries() const {
     for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
       size = symbols[next].address - symbols[i].address;
     const GuestVirt start = kernel_->to_guest(symbols[i].address);
-    entries.push_back({start, start + size, ends, ends ? unwind::RegisterFrame{} : pt_regs()});
+    entries.push_back({.start = start,
+                       .end = start + size,
+                       .ends = ends,
+                       .frame = ends ? unwind::RegisterFrame{} : pt_regs(),
+                       .calls_only = !ends});
   }
   return entries;
 }
 
 Result<std::optional<GuestVirt>> LinuxAdapter::read_pointer(GuestVirt at,
                                                             const elf::GuestReader& read) const {
-  std::array<std::byte, 8> bytes;
-  RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
+  const std::size_t size = wire::roles_of(arch_).pointer_size;
   std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  if (count < sizeof(value) || value == 0) return std::nullopt;
+  const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(size);
+  RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
+  if (count < size || value == 0) return std::nullopt;
   return GuestVirt{value};
 }
 
-// hardirq_stack_ptr is set when its CPU comes up, so that early on it may still be 0.
+// On x86_64 the address of a per-CPU variable is its distance from the start of a CPU's area, whose
+// address is the CPU's __per_cpu_offset; on i386 it lies in the boot image's copy, and
+// __per_cpu_offset is the distance from there.
+Result<bool> LinuxAdapter::find_irq_stack(std::size_t cpu, ImageAddr variable, ImageAddr offsets,
+                                          std::optional<GuestVirt>& stack,
+                                          const elf::GuestReader& read) const {
+  if (stack) return true;
+  const wire::RegisterRoles roles = wire::roles_of(arch_);
+  const bool linked_at_zero = variable.value <= kPerCpuLimit;
+  RINGSIDE_ASSIGN(const auto area,
+                  read_pointer(kernel_->to_guest(offsets) + roles.pointer_size * cpu, read));
+  // Before a CPU's area is set up its entry leads to the boot image's copy, which has no stack yet.
+  if (!area) return false;
+  const std::uint64_t base = linked_at_zero ? variable.value : kernel_->to_guest(variable).value;
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * roles.pointer_size);
+  RINGSIDE_ASSIGN(stack, read_pointer({(area->value + base) & mask}, read));
+  return stack.has_value();
+}
+
+// The variables are set when their CPU comes up, so that early on they may still be 0.
 Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& read) {
-  const auto pointer = kernel_->file->symbol_named("hardirq_stack_ptr");
   const auto offsets = kernel_->file->symbol_named("__per_cpu_offset");
-  if (!pointer || !offsets || pointer->address.value > kPerCpuLimit) return true;
-  irq_stack_tops_.resize(vcpus);
+  if (!offsets) return true;
+  irq_stacks_.resize(vcpus);
   bool all = true;
+  const auto names = irq_stack_variables(arch_);
   for (std::size_t cpu = 0; cpu < vcpus; ++cpu) {
-    if (irq_stack_tops_[cpu]) continue;
-    const GuestVirt entry = kernel_->to_guest(offsets->address) + 8 * cpu;
-    RINGSIDE_ASSIGN(const auto base, read_pointer(entry, read));
-    // Before a CPU's area is set up its entry leads to the boot image's copy, which has no stack
-    // yet.
-    if (base) {
-      RINGSIDE_ASSIGN(irq_stack_tops_[cpu], read_pointer(*base + pointer->address.value, read));
+    irq_stacks_[cpu].resize(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto variable = kernel_->file->symbol_named(names[i]);
+      if (!variable) continue;
+      RINGSIDE_ASSIGN(const bool found, find_irq_stack(cpu, variable->address, offsets->address,
+                                                       irq_stacks_[cpu][i], read));
+      all = all && found;
     }
-    all = all && irq_stack_tops_[cpu].has_value();
   }
   return all;
 }
 
 std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
                                                  std::span<const GuestVirt> learnt) const {
+  using Kind = StackTop::Kind;
+  const Kind kind = arch_ == Arch::kI386 ? Kind::kBottom : Kind::kPopped;
   std::vector<StackTop> tops;
-  if (vcpu.value < irq_stack_tops_.size() && irq_stack_tops_[vcpu.value])
-    tops.push_back({*irq_stack_tops_[vcpu.value], true});
+  if (vcpu.value < irq_stacks_.size())
+    for (const auto& stack : irq_stacks_[vcpu.value])
+      if (stack) tops.push_back({*stack, kind});
+  const std::size_t known = tops.size();
   for (const GuestVirt slot : learnt)
-    if (tops.empty() || tops[0].slot != slot) tops.push_back({slot, false});
-  return stack_recipe(arch_, tops, kIrqStackSize);
+    if (std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
+                     [slot](const StackTop& top) { return top.slot == slot; }))
+      tops.push_back({slot, Kind::kTop});
+  return stack_recipe(arch_, tops, irq_stack_size(arch_));
 }
 
 }  // namespace ringside::guestos

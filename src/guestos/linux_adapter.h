@@ -6,14 +6,18 @@
 
 namespace ringside::guestos {
 
-// Linux on x86_64, from its vmlinux with symbols: the entry code's struct pt_regs, and the per-CPU
-// stack for hard and soft interrupts.
+// Linux on x86_64 and i386, from its vmlinux with symbols: the entry code's struct pt_regs, and the
+// per-CPU stacks for hard and soft interrupts.
 //
 // Interrupts are hard here because call_on_irqstack() (arch/x86/include/asm/irq_stack.h, 5.12 and
 // later) switches stacks in inline assembly that call-frame information does not describe:
 //     movq %rsp, (%tos);  movq %tos, %rsp;  call f;  popq %rsp
 // where tos is the per-CPU variable hardirq_stack_ptr. A walk whose stack pointer arrives at tos
 // goes on at the value stored there.
+//
+// i386 has a stack for hard and one for soft interrupts (arch/x86/kernel/irq_32.c). Frames are
+// found by their frame pointers over the switch; the stack pointer that was left is stored in the
+// lowest word of the new stack.
 class LinuxAdapter final : public Adapter {
  public:
   [[nodiscard]] static bool recognises(const elf::ElfFile& file);
@@ -30,8 +34,13 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] Result<std::optional<GuestVirt>> read_pointer(GuestVirt at,
                                                               const elf::GuestReader& read) const;
 
+  // Fills in `stack` from a per-CPU variable. False if it is not set yet.
+  [[nodiscard]] Result<bool> find_irq_stack(std::size_t cpu, ImageAddr variable, ImageAddr offsets,
+                                            std::optional<GuestVirt>& stack,
+                                            const elf::GuestReader& read) const;
+
   const elf::Image* kernel_;
-  std::vector<std::optional<GuestVirt>> irq_stack_tops_;  // by vCPU
+  std::vector<std::vector<std::optional<GuestVirt>>> irq_stacks_;  // by vCPU and variable
 };
 
 }  // namespace ringside::guestos

@@ -37,7 +37,7 @@ std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> to
   if (!roles.known()) return {};
   constexpr std::uint32_t kToEnd = 0xffff;
   constexpr auto kind = [](wire::PieceKind piece) { return static_cast<std::uint8_t>(piece); };
-  enum Slot : std::uint8_t { kSp, kLevel, kTop, kDistance, kLeft };
+  enum Slot : std::uint8_t { kSp, kLevel, kTop, kDistance };
 
   const KernelTest kernel = kernel_test(arch);
   std::vector<wire::RecipeOp> ops = {
@@ -48,14 +48,16 @@ std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> to
       {kCopyStack, 0, kSp, kind(wire::PieceKind::kCurrentStack), 0, 0},
   };
   for (const StackTop& top : tops) {
-    const std::uint32_t body = top.popped ? 3 : 2;
+    const bool popped = top.kind == StackTop::Kind::kPopped;
+    const bool bottom = top.kind == StackTop::Kind::kBottom;
+    const std::uint32_t body = popped ? 3 : 2;
     ops.push_back({kSet, kTop, 0, 0, 0, top.slot.value});
-    ops.push_back({kSubtract, kDistance, kTop, kSp, 0, 0});
-    ops.push_back({kSkipIfNotLess, 0, kDistance, 0, body, stack_size});
-    if (top.popped)
+    ops.push_back({kSubtract, kDistance, bottom ? kSp : kTop, bottom ? kTop : kSp, 0, 0});
+    ops.push_back({kSkipIfNotLess, 0, kDistance, 0, body, stack_size + (bottom ? 1 : 0)});
+    if (popped)
       ops.push_back({kCopy, 0, kTop, kind(wire::PieceKind::kStackLink), 0, roles.pointer_size});
-    ops.push_back({kLoad, kLeft, kTop, roles.pointer_size, 1, 0});
-    ops.push_back({kCopyStack, 0, kLeft, kind(wire::PieceKind::kInterruptedStack), 0, 0});
+    ops.push_back({kLoad, kSp, kTop, roles.pointer_size, 1, 0});
+    ops.push_back({kCopyStack, 0, kSp, kind(wire::PieceKind::kInterruptedStack), 0, 0});
   }
   return ops;
 }

@@ -6,14 +6,20 @@
 namespace ringside::session {
 namespace {
 
+std::optional<std::uint64_t> word_at(const wire::Capture& capture, GuestVirt at) {
+  if (wire::roles_of(capture.arch).pointer_size == 8) return capture.read<std::uint64_t>(at);
+  return capture.read<std::uint32_t>(at);
+}
+
 // A walk comes to know the other stack through any copy of its pointer, for instance a saved
 // register at a place that changes with every interrupt. Entry code keeps its own copy at the
 // stack's top, which does not move: the highest word above the slot with the same value.
 GuestVirt topmost_copy(const wire::Capture& capture, GuestVirt slot) {
-  const auto pointer = capture.read<std::uint64_t>(slot);
+  const std::uint64_t size = wire::roles_of(capture.arch).pointer_size;
+  const auto pointer = word_at(capture, slot);
   GuestVirt topmost = slot;
-  for (GuestVirt at = slot + 8; at - slot < wire::kMaxStackBytes; at = at + 8) {
-    const auto word = capture.read<std::uint64_t>(at);
+  for (GuestVirt at = slot + size; at - slot < wire::kMaxStackBytes; at = at + size) {
+    const auto word = word_at(capture, at);
     if (!word) break;
     if (word == pointer) topmost = at;
   }
@@ -32,8 +38,9 @@ std::optional<GuestVirt> slot_below(const wire::Capture& capture, GuestVirt want
   const wire::MemoryPiece& current = capture.pieces[0];
   if (wanted - current.address < current.size + kPage) return std::nullopt;
   std::optional<GuestVirt> slot;
-  for (std::uint32_t offset = 0; offset + 8 <= current.size; offset += 8) {
-    const auto word = capture.read<std::uint64_t>(current.address + offset);
+  const std::uint32_t size = wire::roles_of(capture.arch).pointer_size;
+  for (std::uint32_t offset = 0; offset + size <= current.size; offset += size) {
+    const auto word = word_at(capture, current.address + offset);
     if (word && wanted.value - *word <= kSavedRegisters) slot = current.address + offset;
   }
   return slot;

@@ -37,6 +37,9 @@ struct RegisterFrame {
 // with an exact pc, and the frames so far are interrupt frames. With `ends` nothing is read: the
 // frame is the last of its stack (thread starts).
 //
+// With `calls_only` the frame lies there only while the code calls others, so that a pc in the
+// range says nothing: the code may not have saved the registers yet, or restored them already.
+//
 // Linux x86_64, struct pt_regs: r15 0x00, r14 0x08, r13 0x10, r12 0x18, rbp 0x20, rbx 0x28, …, rip
 // 0x80, cs 0x88, rflags 0x90, rsp 0x98, ss 0xa0.
 struct EntryLayout {
@@ -48,6 +51,7 @@ struct EntryLayout {
   RegisterFrame frame = {};
   Base base = Base::kStackPointer;
   std::int16_t base_offset = 0;
+  bool calls_only = false;
 };
 
 // The rule that a layout stands for; its CFA is the start of the frame.

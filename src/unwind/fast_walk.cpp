@@ -134,10 +134,13 @@ class Stepper {
   // Linux's call_on_irqstack: see full_walk.cpp.
   void follow_link(std::uint64_t& sp) {
     for (const wire::MemoryPiece& piece : pieces_) {
-      if (piece.why != wire::PieceKind::kStackLink || piece.size < 8) continue;
+      if (piece.why != wire::PieceKind::kStackLink || piece.size < platform_.roles.pointer_size)
+        continue;
       const std::uint64_t slot = piece.address.value;
       std::uint64_t value = 0;
-      if ((slot != sp && slot != sp - 8) || !reader_.read(slot, value) || value == 0) continue;
+      if ((slot != sp && slot != sp - platform_.roles.pointer_size) || !reader_.read(slot, value) ||
+          value == 0)
+        continue;
       sp = value;
       return;
     }

@@ -36,12 +36,14 @@ RuleSources::Tables& RuleSources::tables_of(const elf::Image& image) {
   return *tables;
 }
 
-const EntryLayout* RuleSources::entry_at(GuestVirt pc) const {
+const EntryLayout* RuleSources::entry_at(CodeAddress at) const {
+  const GuestVirt pc = at.address;
   auto after = std::upper_bound(entries_.begin(), entries_.end(), pc,
-                                [](GuestVirt at, const EntryLayout& e) { return at < e.start; });
+                                [](GuestVirt to, const EntryLayout& e) { return to < e.start; });
   if (after == entries_.begin()) return nullptr;
   --after;
-  return pc < after->end ? &*after : nullptr;
+  const bool says = pc < after->end && !(at.exact && after->calls_only);
+  return says ? &*after : nullptr;
 }
 
 CompactRule RuleSources::compact_at(CodeAddress at) {
@@ -53,7 +55,7 @@ CompactRule RuleSources::compact_at(CodeAddress at) {
     if (const CompactRule rule = tables.orc->find_compact(pc);
         rule.kind != CompactRule::Kind::kNone)
       return rule;
-  if (const EntryLayout* entry = entry_at(at.address))
+  if (const EntryLayout* entry = entry_at(at))
     return compact(rule_of(*entry, platform_), platform_);
   if (const CompactRule rule = tables.cfi.find_compact(pc); rule.kind != CompactRule::Kind::kNone)
     return rule;
@@ -69,7 +71,7 @@ RuleSources::Known& RuleSources::known_at(CodeAddress at) {
   Known& known = found->second;
   if (!added) return known;
   known.image = images_.find_code(at.lookup());
-  const EntryLayout* entry = entry_at(at.address);
+  const EntryLayout* entry = entry_at(at);
   if (known.image == nullptr) {
     if (entry != nullptr) known.tables.push_back({rule_of(*entry, platform_), {}});
     return known;

@@ -62,7 +62,7 @@ class RuleSources {
     cfi::Table cfi;
   };
   [[nodiscard]] Tables& tables_of(const elf::Image& image);
-  [[nodiscard]] const EntryLayout* entry_at(GuestVirt pc) const;
+  [[nodiscard]] const EntryLayout* entry_at(CodeAddress at) const;
 
   const elf::ImageMap& images_;
   const Platform& platform_;

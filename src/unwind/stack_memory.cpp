@@ -49,7 +49,8 @@ const wire::MemoryPiece* StackMemory::piece_at(GuestVirt address) const {
 
 const wire::MemoryPiece* StackMemory::link_at(GuestVirt address) const {
   for (const wire::MemoryPiece& piece : capture_.pieces)
-    if (piece.why == wire::PieceKind::kStackLink && piece.address == address && piece.size >= 8)
+    if (piece.why == wire::PieceKind::kStackLink && piece.address == address &&
+        piece.size >= pointer_size_)
       return &piece;
   return nullptr;
 }

@@ -1,0 +1,58 @@
+#include "guestos/linux/i386_entries.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace ringside::guestos {
+namespace {
+
+using namespace wire::i386;
+
+// struct pt_regs, arch/x86/include/asm/ptrace.h; `ptype /o struct pt_regs` of a vmlinux with DWARF.
+constexpr unwind::RegisterFrame pt_regs() {
+  unwind::RegisterFrame frame;
+  constexpr std::array<std::uint8_t, 7> kOrder = {kEbx, kEcx, kEdx, kEsi, kEdi, kEbp, kEax};
+  for (std::size_t i = 0; i < kOrder.size(); ++i)
+    frame.save(kOrder[i], static_cast<std::int16_t>(4 * i));
+  return frame.save(kEip, 48).save(kCs, 52).save(kEflags, 56).save(kEsp, 60).save(kSs, 64);
+}
+
+// Entry code that calls C code. asm_exc_nmi is missing: it may move to another stack first.
+bool leaves_pt_regs(std::string_view name) {
+  constexpr std::array<std::string_view, 7> kEntries = {
+      "asm_common_interrupt", "asm_spurious_interrupt", "common_interrupt_return", "entry_INT80_32",
+      "entry_SYSENTER_32",    "handle_exception",       "handle_exception_return",
+  };
+  return std::find(kEntries.begin(), kEntries.end(), name) != kEntries.end();
+}
+
+// Where the stack of a kernel thread, of a new process or of a CPU begins.
+bool begins_a_stack(std::string_view name) {
+  return name == "ret_from_fork" || name == "startup_32" || name == "startup_32_smp" ||
+         name == "start_cpu0" || name == "rewind_stack_and_make_dead";
+}
+
+}  // namespace
+
+std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel) {
+  std::vector<unwind::EntryLayout> entries;
+  const auto& symbols = kernel.file->symbols();
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    const bool ends = begins_a_stack(symbols[i].name);
+    if (!ends && !leaves_pt_regs(symbols[i].name)) continue;
+    // Labels without a size reach to the next symbol.
+    std::uint64_t size = symbols[i].size;
+    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
+      size = symbols[next].address - symbols[i].address;
+    const unwind::EntryLayout entry{.start = kernel.to_guest(symbols[i].address),
+                                    .end = kernel.to_guest(symbols[i].address + size),
+                                    .ends = ends,
+                                    .frame = ends ? unwind::RegisterFrame{} : pt_regs(),
+                                    .calls_only = !ends};
+    entries.push_back(entry);
+  }
+  return entries;
+}
+
+}  // namespace ringside::guestos
