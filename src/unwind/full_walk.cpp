@@ -60,7 +60,10 @@ void FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack&
     Step result = step(state, memory);
     if (const auto* why = std::get_if<Stop>(&result)) return stop(*why);
     Caller& caller = std::get<Caller>(result);
-    if (const auto why = check(state, caller, memory)) return stop(*why);
+    if (const auto why = check(state, caller, memory)) {
+      const bool guessed = caller.source == FrameSource::kGuess && is_complete(why->reason);
+      return stop(guessed ? Stop{StopReason::kGuessed, why->at} : *why);
+    }
     if (caller.interrupted)
       for (Frame& frame : stack.frames) frame.kind = FrameKind::kInterrupt;
     stack.frames.push_back(

@@ -1,11 +1,9 @@
-#include "unwind/x86_64/code_stepper.h"
+#include "unwind/x86/code_stepper.h"
 
 #include "unwind/frame_pointer.h"
-#include "unwind/x86_64/interrupt_frame.h"
+#include "unwind/x86/interrupt_frame.h"
 
-namespace ringside::unwind::x86_64 {
-
-using namespace wire::x86_64;
+namespace ringside::unwind::x86 {
 
 namespace {
 
@@ -15,14 +13,16 @@ constexpr int kMaxTailJumps = 4;
 std::optional<GuestVirt> entry_sp(const Rule& rule, const MachineState& state) {
   if (rule.cfa.kind != CfaRule::Kind::kRegisterOffset || !state.has(rule.cfa.reg))
     return std::nullopt;
-  return GuestVirt{state.get(rule.cfa.reg) + static_cast<std::uint64_t>(rule.cfa.offset) - 8};
+  const std::uint64_t cfa = state.get(rule.cfa.reg) + static_cast<std::uint64_t>(rule.cfa.offset);
+  return GuestVirt{cfa - state.platform->roles.pointer_size};
 }
 
 Caller interrupted_code(const InterruptFrame& frame, const MachineState& state,
                         FrameSource source) {
   Caller caller{.state = state, .source = source, .interrupted = true, .stack_switched = true};
-  caller.state.set(kRip, frame.rip, frame.address);
-  caller.state.set(kRsp, frame.rsp, frame.rsp_slot());
+  const wire::RegisterRoles& roles = state.platform->roles;
+  caller.state.set(roles.pc, frame.ip, frame.address);
+  caller.state.set(roles.sp, frame.sp, frame.sp_slot);
   caller.state.exact = true;
   return caller;
 }
@@ -41,8 +41,8 @@ const CodeStepper::Function* CodeStepper::function_at(const elf::Image& image, I
   if (!unit) return nullptr;
   auto& function = code->functions[unit->start().value];
   if (!function)
-    function =
-        std::make_unique<Function>(Function{*unit, FrameAnalysis(*image.file, *unit, decoder_)});
+    function = std::make_unique<Function>(
+        Function{*unit, FrameAnalysis(*image.file, *unit, platform_, decoder_)});
   return function.get();
 }
 
@@ -63,7 +63,7 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
   const Function* function = function_at(image, address);
   if (function == nullptr) return {};
   const auto state = function->analysis.at(address);
-  return {.rule = state ? rule_of(*state) : std::nullopt,
+  return {.rule = state ? rule_of(*state, platform_) : std::nullopt,
           .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
 }
 
@@ -73,7 +73,8 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
   if (rule.interrupt_code)
     if (const auto step = way_out(*image, rule, state, memory, true)) return *step;
 
-  const bool no_frame_below = state.has(kRbp) && state.get(kRbp) == 0;
+  const std::uint8_t fp = platform_.roles.fp;
+  const bool no_frame_below = state.has(fp) && state.get(fp) == 0;
   if (rule.rule) {
     const bool by_frame = rule.rule->source == FrameSource::kFramePointer;
     if (no_frame_below && (by_frame || !state.exact))
@@ -81,7 +82,8 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     const Step step = apply(*rule.rule, {}, state, memory);
     const auto* caller = std::get_if<Caller>(&step);
     if (caller == nullptr) {
-      // switch_to between the change of rsp and that of rbp: rbp is another thread's.
+      // switch_to between the change of the stack pointer and that of the frame pointer, which
+      // is another thread's.
       if (by_frame && state.exact)
         if (const auto out = way_out(*image, rule, state, memory, false)) return *out;
       return step;
@@ -97,7 +99,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
   }
   if (no_frame_below && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
   if (const auto step = way_out(*image, rule, state, memory, false)) return *step;
-  if (state.exact || !state.has(kRbp))
+  if (state.exact || !state.has(fp))
     if (const auto step = by_looks(state, memory)) return *step;
   return by_bare_frame_pointer(state, memory,
                                state.exact ? FrameSource::kGuess : FrameSource::kFramePointer);
@@ -128,24 +130,28 @@ std::optional<Step> CodeStepper::way_out(const elf::Image& image, const CodeRule
   const bool self_made =
       entry && memory.same_piece(*entry, path->frame.address) && path->frame.address < *entry;
   if (self_made) return std::nullopt;
+  // The frame may have been copied to a stack that was not: only here it can be told.
+  if (path->frame.from_user()) return Stop{StopReason::kUserMode, state.pc()};
   return interrupted_code(path->frame, path->state, FrameSource::kInterruptFrame);
 }
 
 std::optional<Step> CodeStepper::by_looks(const MachineState& state, const StackMemory& memory) {
-  const auto frame = find_interrupt_frame(memory, state.sp(), images_);
+  const auto frame = find_interrupt_frame(memory, state.sp(), platform_, images_);
   if (!frame) return std::nullopt;
   return interrupted_code(*frame, state, FrameSource::kGuess);
 }
 
 Step CodeStepper::by_bare_frame_pointer(const MachineState& state, const StackMemory& memory,
                                         FrameSource source) {
-  if (!state.has(kRbp)) return Stop{StopReason::kNoRule, state.pc()};
-  if (state.get(kRbp) == 0 && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
-  if (state.get(kRbp) % 8 != 0 || memory.piece_at({state.get(kRbp)}) == nullptr)
+  const wire::RegisterRoles& roles = platform_.roles;
+  if (!state.has(roles.fp)) return Stop{StopReason::kNoRule, state.pc()};
+  const GuestVirt fp{state.get(roles.fp)};
+  if (fp.value == 0 && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
+  if (fp.value % roles.pointer_size != 0 || memory.piece_at(fp) == nullptr)
     return Stop{StopReason::kNoRule, state.pc()};
   Rule rule = frame_pointer_rule(*state.platform);
   rule.source = source;
   return apply(rule, {}, state, memory);
 }
 
-}  // namespace ringside::unwind::x86_64
+}  // namespace ringside::unwind::x86

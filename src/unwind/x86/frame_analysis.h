@@ -6,28 +6,31 @@
 #include <vector>
 
 #include "elf/elf_file.h"
+#include "unwind/platform.h"
 #include "unwind/rule.h"
-#include "unwind/x86_64/code_unit.h"
-#include "unwind/x86_64/decoder.h"
+#include "unwind/x86/code_unit.h"
+#include "unwind/x86/decoder.h"
 
-namespace ringside::unwind::x86_64 {
+namespace ringside::unwind::x86 {
 
 // Where the frame is just before an instruction, relative to the canonical frame address (CFA, the
-// stack pointer before the call that entered the function; the return address is at CFA - 8).
+// stack pointer before the call that entered the function; the return address is the word below
+// it).
 struct FrameState {
-  enum class Rbp : std::uint8_t {
+  enum class FramePointer : std::uint8_t {
     kCaller,  // still the caller's
     kFrame,   // CFA - frame_offset
     kOther,
   };
   static constexpr std::int32_t kUnknownDepth = INT32_MIN;
 
-  std::int32_t depth = 8;  // CFA - rsp
-  Rbp rbp = Rbp::kCaller;
+  std::int32_t depth = 0;  // CFA - stack pointer; a word where the function begins
+  FramePointer fp = FramePointer::kCaller;
   std::int32_t frame_offset = 0;
-  std::int32_t saved_rbp = 0;  // CFA - the slot that holds the caller's rbp; 0: none
-  // The same for rbx, r12 to r15, which entry stubs keep a stack pointer in; a bit of `changed` is
-  // set while the register itself is not the caller's.
+  std::int32_t saved_fp = 0;  // CFA - the slot that holds the caller's frame pointer; 0: none
+  // The same for the other registers that functions save, in the order of their numbers (rbx, r12
+  // to r15; ebx, esi, edi), which entry stubs keep a stack pointer in; a bit of `changed` is set
+  // while the register itself is not the caller's.
   std::array<std::int32_t, 5> saved{};
   std::uint8_t changed = 0;
   // The frame was made on a realigned stack: "CFA" is then two words above the frame pointer, where
@@ -46,15 +49,17 @@ struct FrameState {
 // since the call may never return and what follows it may be another block.
 class FrameAnalysis {
  public:
-  FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit, Decoder& decoder);
+  FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit, const Platform& platform,
+                Decoder& decoder);
 
   // The state at the instruction that holds `at`, which for a return address is the byte before it.
   // Nothing where the flow does not reach.
   [[nodiscard]] std::optional<FrameState> at(ImageAddr at) const;
   // Where the unit is left by a jump.
   [[nodiscard]] const std::vector<ImageAddr>& tail_jumps() const { return tail_jumps_; }
+  // Keeps a frame pointer as compiled code does: it points to the caller's.
   [[nodiscard]] bool makes_frame() const { return makes_frame_; }
-  // Has an iretq or sysret: it may be the code that hardware enters.
+  // Has an iret or sysret: it may be the code that hardware enters.
   [[nodiscard]] bool returns_from_interrupt() const { return returns_from_interrupt_; }
 
  private:
@@ -71,7 +76,8 @@ class FrameAnalysis {
   bool returns_from_interrupt_ = false;
 };
 
-// The rule that a state stands for; nothing if neither rsp nor rbp leads to the caller.
-[[nodiscard]] std::optional<Rule> rule_of(const FrameState& state);
+// The rule that a state stands for; nothing if neither the stack pointer nor the frame pointer
+// leads to the caller.
+[[nodiscard]] std::optional<Rule> rule_of(const FrameState& state, const Platform& platform);
 
-}  // namespace ringside::unwind::x86_64
+}  // namespace ringside::unwind::x86

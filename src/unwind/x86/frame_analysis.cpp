@@ -1,32 +1,36 @@
-#include "unwind/x86_64/frame_analysis.h"
+#include "unwind/x86/frame_analysis.h"
 
 #include <algorithm>
+#include <bit>
 #include <deque>
 #include <unordered_map>
 
-#include "wire/registers.h"
+namespace ringside::unwind::x86 {
 
-namespace ringside::unwind::x86_64 {
-
-using namespace wire::x86_64;
-using Rbp = FrameState::Rbp;
+using FramePointer = FrameState::FramePointer;
 
 namespace {
 
 constexpr std::size_t kMaxInstructions = 50'000;
 constexpr std::int64_t kMaxFrame = 1 << 20;
 
-// rbx and r12 to r15 in FrameState::saved; nothing for other registers.
-std::optional<std::size_t> saved_index(std::uint8_t reg) {
-  if (reg == kRbx) return 0;
-  if (reg >= kR12 && reg <= kR15) return reg - kR12 + 1u;
-  return std::nullopt;
+// The registers that FrameState::saved holds, by bit.
+std::uint32_t saved_registers(const wire::RegisterRoles& roles) {
+  return static_cast<std::uint32_t>(roles.callee_saved) & ~(1u << roles.fp);
+}
+
+// Where FrameState::saved has a register; nothing for those that it has not.
+std::optional<std::size_t> saved_index(std::uint8_t reg, const wire::RegisterRoles& roles) {
+  const std::uint32_t saved = saved_registers(roles);
+  if (reg >= 32 || (saved >> reg & 1u) == 0) return std::nullopt;
+  return static_cast<std::size_t>(std::popcount(saved & ((1u << reg) - 1)));
 }
 
 // How one instruction changes the frame.
 class Transfer {
  public:
-  explicit Transfer(FrameState state) : state_(state) {}
+  Transfer(FrameState state, const wire::RegisterRoles& roles)
+      : state_(state), roles_(roles), word_(roles.pointer_size) {}
 
   [[nodiscard]] FrameState run(const Instruction& instruction);
 
@@ -36,17 +40,17 @@ class Transfer {
                                                            : FrameState::kUnknownDepth;
   }
   void lose(std::uint32_t writes) {
-    if ((writes >> kRsp & 1u) != 0) state_.depth = FrameState::kUnknownDepth;
-    if ((writes >> kRbp & 1u) != 0) state_.rbp = Rbp::kOther;
+    if ((writes >> roles_.sp & 1u) != 0) state_.depth = FrameState::kUnknownDepth;
+    if ((writes >> roles_.fp & 1u) != 0) state_.fp = FramePointer::kOther;
     change(writes);
   }
   void change(std::uint32_t writes) {
-    for (const std::uint8_t reg : {kRbx, kR12, kR13, kR14, kR15})
-      if ((writes >> reg & 1u) != 0)
-        state_.changed |= static_cast<std::uint8_t>(1u << *saved_index(reg));
+    for (std::uint8_t reg = 0; reg < roles_.pc; ++reg)
+      if (const auto index = saved_index(reg, roles_); index && (writes >> reg & 1u) != 0)
+        state_.changed |= static_cast<std::uint8_t>(1u << *index);
   }
   void load_saved(std::uint8_t reg, std::optional<std::int64_t> slot) {
-    const auto index = saved_index(reg);
+    const auto index = saved_index(reg, roles_);
     if (!index) return;
     const auto bit = static_cast<std::uint8_t>(1u << *index);
     if (slot && state_.saved[*index] != 0 && *slot == state_.saved[*index])
@@ -55,49 +59,52 @@ class Transfer {
       state_.changed |= bit;
   }
   void save(std::uint8_t reg, std::int64_t slot) {
-    const auto index = saved_index(reg);
+    const auto index = saved_index(reg, roles_);
     if (index && (state_.changed >> *index & 1u) == 0 && state_.saved[*index] == 0)
       state_.saved[*index] = static_cast<std::int32_t>(slot);
-    if (reg == kRbp && state_.rbp == Rbp::kCaller && state_.saved_rbp == 0)
-      state_.saved_rbp = static_cast<std::int32_t>(slot);
+    if (reg == roles_.fp && state_.fp == FramePointer::kCaller && state_.saved_fp == 0)
+      state_.saved_fp = static_cast<std::int32_t>(slot);
   }
   // CFA - (register + value), if that is known.
   [[nodiscard]] std::optional<std::int64_t> distance(std::uint8_t reg, std::int64_t value) const {
-    if (reg == kRsp && state_.knows_depth()) return std::int64_t{state_.depth} - value;
-    if (reg == kRbp && state_.rbp == Rbp::kFrame) return std::int64_t{state_.frame_offset} - value;
+    if (reg == roles_.sp && state_.knows_depth()) return std::int64_t{state_.depth} - value;
+    if (reg == roles_.fp && state_.fp == FramePointer::kFrame)
+      return std::int64_t{state_.frame_offset} - value;
     return std::nullopt;
   }
   void assign(std::uint8_t reg, std::optional<std::int64_t> from_cfa);
-  void load_rbp(std::optional<std::int64_t> slot) {
-    state_.rbp =
-        slot && state_.saved_rbp != 0 && *slot == state_.saved_rbp ? Rbp::kCaller : Rbp::kOther;
+  void load_fp(std::optional<std::int64_t> slot) {
+    state_.fp = slot && state_.saved_fp != 0 && *slot == state_.saved_fp ? FramePointer::kCaller
+                                                                         : FramePointer::kOther;
   }
   void push(std::uint8_t reg);
   void pop(std::uint8_t reg);
 
   FrameState state_;
+  const wire::RegisterRoles& roles_;
+  std::int64_t word_;
 };
 
 void Transfer::assign(std::uint8_t reg, std::optional<std::int64_t> from_cfa) {
   const bool known = from_cfa && *from_cfa > -kMaxFrame && *from_cfa < kMaxFrame;
-  if (reg == kRsp) {
+  if (reg == roles_.sp) {
     state_.depth = known ? static_cast<std::int32_t>(*from_cfa) : FrameState::kUnknownDepth;
-  } else if (reg == kRbp) {
-    state_.rbp = known ? Rbp::kFrame : Rbp::kOther;
+  } else if (reg == roles_.fp) {
+    state_.fp = known ? FramePointer::kFrame : FramePointer::kOther;
     state_.frame_offset = known ? static_cast<std::int32_t>(*from_cfa) : 0;
   }
 }
 
 void Transfer::push(std::uint8_t reg) {
-  if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} + 8);
+  if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} + word_);
   if (state_.knows_depth()) save(reg, state_.depth);
 }
 
 void Transfer::pop(std::uint8_t reg) {
-  const auto slot = distance(kRsp, 0);
-  if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} - 8);
-  if (reg == kRsp) state_.depth = FrameState::kUnknownDepth;
-  if (reg == kRbp) load_rbp(slot);
+  const auto slot = distance(roles_.sp, 0);
+  if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} - word_);
+  if (reg == roles_.sp) state_.depth = FrameState::kUnknownDepth;
+  if (reg == roles_.fp) load_fp(slot);
   load_saved(reg, slot);
 }
 
@@ -113,32 +120,43 @@ FrameState Transfer::run(const Instruction& instruction) {
       break;
     case Operation::kMove:
     case Operation::kLea:
-      if (a == kRsp || a == kRbp) assign(a, distance(b, instruction.value));
+      if (a == roles_.sp || a == roles_.fp) assign(a, distance(b, instruction.value));
       change(1u << a);
       break;
     case Operation::kAdd:
-      if (a == kRsp || a == kRbp) assign(a, distance(a, instruction.value));
+      if (a == roles_.sp || a == roles_.fp) assign(a, distance(a, instruction.value));
       change(1u << a);
       break;
     case Operation::kLoad:
-      lose(instruction.writes & ~(1u << kRbp));
-      if (a == kRbp) load_rbp(distance(b, instruction.value));
+      lose(instruction.writes & ~(1u << roles_.fp));
+      if (a == roles_.fp) load_fp(distance(b, instruction.value));
       load_saved(a, distance(b, instruction.value));
       break;
     case Operation::kStore:
       // Clang's way to save it: the slot was made room for before.
-      if (const auto slot = distance(b, instruction.value); slot && *slot > 8 && *slot < kMaxFrame)
+      if (const auto slot = distance(b, instruction.value);
+          slot && *slot > word_ && *slot < kMaxFrame)
         save(a, *slot);
       break;
     case Operation::kLeave: {
-      const auto slot = distance(kRbp, 0);
-      assign(kRsp, slot ? std::optional(*slot - 8) : std::nullopt);
-      load_rbp(slot);
+      const auto slot = distance(roles_.fp, 0);
+      assign(roles_.sp, slot ? std::optional(*slot - word_) : std::nullopt);
+      load_fp(slot);
       if (state_.realigned) state_.depth = FrameState::kUnknownDepth;
       break;
     }
+    case Operation::kPushAll:
+      if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} + 8 * word_);
+      break;
+    case Operation::kPopAll: {
+      const std::int64_t depth = state_.depth;
+      const bool known = state_.knows_depth();
+      lose(instruction.writes | 1u << roles_.fp);
+      if (known) set_depth(depth - 8 * word_);
+      break;
+    }
     case Operation::kCall:
-      break;  // a callee gives rsp and rbp back as they were
+      break;  // a callee gives the stack and frame pointer back as they were
     default:
       lose(instruction.writes);
       break;
@@ -151,8 +169,9 @@ FrameState Transfer::run(const Instruction& instruction) {
 // One run over a unit.
 class Flow {
  public:
-  Flow(const elf::ElfFile& file, const CodeUnit& unit, Decoder& decoder, FrameAnalysis& result)
-      : file_(file), unit_(unit), decoder_(decoder), result_(result) {}
+  Flow(const elf::ElfFile& file, const CodeUnit& unit, const Platform& platform, Decoder& decoder,
+       FrameAnalysis& result)
+      : file_(file), unit_(unit), roles_(platform.roles), decoder_(decoder), result_(result) {}
 
   void run();
 
@@ -160,7 +179,7 @@ class Flow {
   struct Item {
     ImageAddr address;
     FrameState state;
-    bool after_push_rbp = false;
+    bool after_push_fp = false;
   };
   void drain();
   void visit(const Item& item);
@@ -168,6 +187,7 @@ class Flow {
 
   const elf::ElfFile& file_;
   const CodeUnit& unit_;
+  const wire::RegisterRoles& roles_;
   Decoder& decoder_;
   FrameAnalysis& result_;
   std::unordered_map<std::uint64_t, std::size_t> seen_;  // address -> index in result_.known_
@@ -177,7 +197,7 @@ class Flow {
 };
 
 void Flow::run() {
-  now_.push_back({unit_.start(), FrameState{}});
+  now_.push_back({unit_.start(), FrameState{.depth = roles_.pointer_size}});
   drain();
   sweep_unreached();
   std::sort(result_.known_.begin(), result_.known_.end(),
@@ -210,18 +230,19 @@ void Flow::visit(const Item& item) {
   result_.known_.push_back({item.address, instruction.size, item.state});
   if (instruction.operation == Operation::kStop) return;
 
-  FrameState after = Transfer(item.state).run(instruction);
-  const bool frame_move =
-      instruction.operation == Operation::kMove && instruction.a == kRbp && instruction.b == kRsp;
-  if (frame_move && item.after_push_rbp && !item.state.knows_depth()) {
+  FrameState after = Transfer(item.state, roles_).run(instruction);
+  const bool frame_move = instruction.operation == Operation::kMove && instruction.a == roles_.fp &&
+                          instruction.b == roles_.sp;
+  if (frame_move && item.after_push_fp && !item.state.knows_depth()) {
     // and rsp, -32; push [r10 - 8]; push rbp; mov rbp, rsp: GCC realigns the stack and copies the
     // return address, so that [rbp] and [rbp + 8] are what they are in every frame.
-    after.rbp = Rbp::kFrame;
-    after.frame_offset = 16;
-    after.saved_rbp = 16;
+    after.fp = FramePointer::kFrame;
+    after.frame_offset = 2 * roles_.pointer_size;
+    after.saved_fp = after.frame_offset;
     after.realigned = true;
   }
-  if (after.rbp == Rbp::kFrame) result_.makes_frame_ = true;
+  if (after.fp == FramePointer::kFrame && after.frame_offset == after.saved_fp)
+    result_.makes_frame_ = true;
 
   const ImageAddr next = item.address + instruction.size;
   const auto go_on = [&](ImageAddr to) { now_.push_back({to, after}); };
@@ -245,7 +266,7 @@ void Flow::visit(const Item& item) {
       if (instruction.target && *instruction.target != unit_.start() &&
           unit_.contains(*instruction.target)) {
         FrameState inner = after;
-        if (inner.knows_depth()) inner.depth += 8;
+        if (inner.knows_depth()) inner.depth += roles_.pointer_size;
         now_.push_back({*instruction.target, inner});
       }
       later_.push_back({next, after});
@@ -254,7 +275,7 @@ void Flow::visit(const Item& item) {
       later_.push_back({next, after});
       return;
     default: {
-      const bool pushed = instruction.operation == Operation::kPush && instruction.a == kRbp;
+      const bool pushed = instruction.operation == Operation::kPush && instruction.a == roles_.fp;
       now_.push_back({next, after, pushed});
       return;
     }
@@ -278,8 +299,9 @@ void Flow::sweep_unreached() {
   }
 }
 
-FrameAnalysis::FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit, Decoder& decoder) {
-  Flow(file, unit, decoder, *this).run();
+FrameAnalysis::FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit,
+                             const Platform& platform, Decoder& decoder) {
+  Flow(file, unit, platform, decoder, *this).run();
 }
 
 std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
@@ -291,32 +313,34 @@ std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
   return after->state;
 }
 
-std::optional<Rule> rule_of(const FrameState& state) {
+std::optional<Rule> rule_of(const FrameState& state, const Platform& platform) {
   using Kind = RegisterRule::Kind;
-  Rule rule;
-  if (state.rbp == Rbp::kFrame) {
-    rule.cfa = {CfaRule::Kind::kRegisterOffset, kRbp, state.frame_offset, {}};
+  const wire::RegisterRoles& roles = platform.roles;
+  Rule rule{.return_register = roles.pc};
+  if (state.fp == FramePointer::kFrame) {
+    rule.cfa = {CfaRule::Kind::kRegisterOffset, roles.fp, state.frame_offset, {}};
     rule.source = FrameSource::kFramePointer;
   } else if (state.knows_depth()) {
-    rule.cfa = {CfaRule::Kind::kRegisterOffset, kRsp, state.depth, {}};
+    rule.cfa = {CfaRule::Kind::kRegisterOffset, roles.sp, state.depth, {}};
     rule.source = FrameSource::kInstructions;
   } else {
     return std::nullopt;
   }
-  rule.registers[kRsp] = {.kind = Kind::kValOffset};
-  rule.registers[kRip] = {.kind = Kind::kOffset, .offset = -8};
-  if (state.rbp == Rbp::kCaller)
-    rule.registers[kRbp] = {.kind = Kind::kSame};
-  else if (state.saved_rbp != 0)
-    rule.registers[kRbp] = {.kind = Kind::kOffset, .offset = -state.saved_rbp};
-  for (const std::uint8_t reg : {kRbx, kR12, kR13, kR14, kR15}) {
-    const std::size_t index = *saved_index(reg);
-    if ((state.changed >> index & 1u) == 0)
+  rule.registers[roles.sp] = {.kind = Kind::kValOffset};
+  rule.registers[roles.pc] = {.kind = Kind::kOffset, .offset = -roles.pointer_size};
+  if (state.fp == FramePointer::kCaller)
+    rule.registers[roles.fp] = {.kind = Kind::kSame};
+  else if (state.saved_fp != 0)
+    rule.registers[roles.fp] = {.kind = Kind::kOffset, .offset = -state.saved_fp};
+  for (std::uint8_t reg = 0; reg < roles.pc; ++reg) {
+    const auto index = saved_index(reg, roles);
+    if (!index) continue;
+    if ((state.changed >> *index & 1u) == 0)
       rule.registers[reg] = {.kind = Kind::kSame};
-    else if (state.saved[index] != 0)
-      rule.registers[reg] = {.kind = Kind::kOffset, .offset = -state.saved[index]};
+    else if (state.saved[*index] != 0)
+      rule.registers[reg] = {.kind = Kind::kOffset, .offset = -state.saved[*index]};
   }
   return rule;
 }
 
-}  // namespace ringside::unwind::x86_64
+}  // namespace ringside::unwind::x86

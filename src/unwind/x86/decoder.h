@@ -5,25 +5,32 @@
 
 #include "base/byte_reader.h"
 #include "base/types.h"
+#include "unwind/platform.h"
 
-namespace ringside::unwind::x86_64 {
+namespace ringside::unwind::x86 {
 
 // What an instruction does to the stack pointer, the frame pointer and the flow of control; all
-// else is kOther. Registers have their DWARF numbers; kNoRegister stands for none, or one that is
-// not general.
+// else is kOther. A word has as many bytes as an address. Registers have their DWARF numbers;
+// kNoRegister stands for none, or one that is not general.
 enum class Operation : std::uint8_t {
   kOther,         // may write `writes`
-  kPush,          // a = the register, or kNoRegister for an immediate or memory
+  kPush,          // `from`; a = the register, if it is one
+  kPushAll,       // pusha
   kPop,           // a = the register, or kNoRegister for memory
+  kPopAll,        // popa
   kMove,          // a = b
   kLoad,          // a = [b + value]
-  kStore,         // [b + value] = a; a is kNoRegister for an immediate
+  kStore,         // [b + value] = from; a = the register, if it is one
   kLea,           // a = b + value
   kAdd,           // a = a + value; subtractions too
-  kZero,          // a = 0
-  kLeave,         // rsp = rbp, pop rbp
+  kZero,          // a = 0, by xor
+  kSet,           // a = value
+  kArithmetic,    // `to` = `to` alu `from`; kCompare and kTest set flags only
+  kExchange,      // a <-> b
+  kCopyWords,     // rep movs of words
+  kLeave,         // sp = fp, pop fp
   kRet,           // value = bytes popped behind the return address
-  kInterruptRet,  // iretq
+  kInterruptRet,  // iret
   kSystemRet,     // sysret, sysexit
   kJump,          // to target
   kJumpIndirect,
@@ -33,7 +40,20 @@ enum class Operation : std::uint8_t {
   kStop,    // nothing follows: int3, or bytes that are no instruction
 };
 
+enum class Alu : std::uint8_t { kAnd, kOr, kXor, kSubtract, kShiftRight, kCompare, kTest };
+
+// When a branch is taken: kCarry is "below", unsigned.
+enum class Condition : std::uint8_t { kUnknown, kZero, kNotZero, kCarry, kNotCarry };
+
 inline constexpr std::uint8_t kNoRegister = 0xff;
+
+struct Operand {
+  enum class Kind : std::uint8_t { kNone, kRegister, kMemory, kImmediate };
+  Kind kind = Kind::kNone;
+  std::uint8_t reg = kNoRegister;  // for kMemory the base
+  std::uint8_t size = 0;           // bytes
+  std::int64_t value = 0;          // the immediate, or the displacement
+};
 
 struct Instruction {
   Operation operation = Operation::kOther;
@@ -43,12 +63,17 @@ struct Instruction {
   std::int64_t value = 0;
   std::optional<ImageAddr> target = std::nullopt;
   std::uint32_t writes = 0;  // general registers that it changes, by bit
+  Operand to = {};
+  Operand from = {};
+  Alu alu = Alu::kAnd;
+  Condition condition = Condition::kUnknown;
+  bool writes_flags = false;
 };
 
-// Decodes 64-bit code with capstone. Not for use by several threads at once.
+// Decodes 32-bit or 64-bit code with capstone. Not for use by several threads at once.
 class Decoder {
  public:
-  Decoder();
+  explicit Decoder(const Platform& platform);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -57,8 +82,9 @@ class Decoder {
   [[nodiscard]] Instruction decode(Bytes bytes, ImageAddr address);
 
  private:
+  const Platform& platform_;
   std::size_t handle_ = 0;
   void* instruction_ = nullptr;
 };
 
-}  // namespace ringside::unwind::x86_64
+}  // namespace ringside::unwind::x86

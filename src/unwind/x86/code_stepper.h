@@ -5,19 +5,23 @@
 #include <unordered_map>
 
 #include "unwind/code_stepper.h"
-#include "unwind/x86_64/code_unit.h"
-#include "unwind/x86_64/decoder.h"
-#include "unwind/x86_64/frame_analysis.h"
-#include "unwind/x86_64/return_path.h"
+#include "unwind/x86/code_unit.h"
+#include "unwind/x86/decoder.h"
+#include "unwind/x86/frame_analysis.h"
+#include "unwind/x86/return_path.h"
 
-namespace ringside::unwind::x86_64 {
+namespace ringside::unwind::x86 {
 
-// Steps through code that has no call-frame information, by its instructions. The order: the way
-// out of entry code to its iretq; the rule from the function's flow; the way out to a `ret`; an
-// interrupt frame found by its looks; a bare frame pointer.
+// Steps through x86_64 and i386 code that has no call-frame information, by its instructions. The
+// order: the way out of entry code to its iret; the rule from the function's flow; the way out to a
+// `ret`; an interrupt frame found by its looks; a bare frame pointer.
 class CodeStepper final : public unwind::CodeStepper {
  public:
-  explicit CodeStepper(const elf::ImageMap& images) : images_(images), paths_(images, decoder_) {}
+  CodeStepper(const elf::ImageMap& images, const Platform& platform)
+      : images_(images),
+        platform_(platform),
+        decoder_(platform),
+        paths_(images, platform, decoder_) {}
 
   [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
@@ -44,9 +48,10 @@ class CodeStepper final : public unwind::CodeStepper {
                                            FrameSource source);
 
   const elf::ImageMap& images_;
+  const Platform& platform_;
   Decoder decoder_;
   ReturnPathFinder paths_;
   std::unordered_map<std::uint32_t, std::unique_ptr<ImageCode>> images_code_;  // by image id
 };
 
-}  // namespace ringside::unwind::x86_64
+}  // namespace ringside::unwind::x86
