@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "base/types.h"
+#include "memory/reader.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 
@@ -40,6 +42,13 @@ struct Tick {
 using ReadMemory =
     std::function<Result<std::size_t>(VcpuId, GuestVirt, std::span<std::byte> destination)>;
 
+// How often and how long the guest stood still for reads of memory outside of ticks.
+struct MemoryPauses {
+  std::uint64_t count = 0;
+  std::uint64_t total_ns = 0;
+  std::uint64_t longest_ns = 0;
+};
+
 // A way into a running guest. Captures, and knows nothing of ELF files, unwinding or guest systems.
 class Engine {
  public:
@@ -61,6 +70,22 @@ class Engine {
   // Stops the guest, calls `read` with a reader, and lets the guest run again.
   [[nodiscard]] virtual Result<void> with_memory(
       const std::function<Result<void>(const ReadMemory&)>& read) = 0;
+  // Guest-physical memory while the guest runs; reads may stop it, for less than a millisecond at a
+  // time, and what they return may be half-way through a change. The reader belongs to the engine
+  // and to its thread. Error kUnsupported: there is no way to it.
+  [[nodiscard]] virtual Result<memory::PhysicalMemory*> physical_memory() = 0;
+  // A vCPU's virtual memory, in the same manner: returns how many bytes from `address` up could be
+  // read, fewer than asked where a page is not mapped. Any length; each call stops the guest once
+  // at least, so ask for much at a time. The address space is the one that the vCPU is in now:
+  // while user code runs the kernel may not be mapped (0 bytes come; try again). An error means
+  // that the engine itself failed; kUsage: there is no such vCPU.
+  [[nodiscard]] virtual Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
+                                                         std::span<std::byte> destination) = 0;
+  // How the last read_virtual() was done, and if it stopped the guest for all of its bytes, why;
+  // a sentence for a person. Empty before the first.
+  [[nodiscard]] virtual std::string explain_memory_access() const = 0;
+  // Of physical_memory(), read_virtual() and read_registers(), since the start.
+  [[nodiscard]] virtual MemoryPauses memory_pauses() const = 0;
 };
 
 }  // namespace ringside::engines

@@ -5,13 +5,20 @@
 #include "engines/gdb/handshake.h"
 #include "engines/gdb/sampler.h"
 #include "engines/gdb/stub_thread.h"
+#include "memory/address_space.h"
+#include "memory/i386/page_walk.h"
+#include "memory/x86_64/page_walk.h"
 
 namespace ringside::engines::gdb {
 
-GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version)
+GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version,
+                     pid_t stub_thread, bool reads_qemu_memory)
     : stub_(std::move(stub)),
       inventory_(std::move(inventory)),
       reads_(memory_reads_of(stub_->traits(), inventory_.has_x)),
+      sliced_reads_(*stub_, inventory_, reads_, stub_thread),
+      guest_memory_(*stub_, sliced_reads_, inventory_.has_physical_mode,
+                    reads_qemu_memory ? stub_thread : 0),
       qemu_version_(std::move(qemu_version)),
       hold_(hold_point_from_environment()) {}
 
@@ -50,8 +57,9 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
   // On an error the stub's destructor lets the guest run again.
   RINGSIDE_ASSIGN(Inventory inventory, take_inventory(*stub, greeting.describes_registers));
   if (greeting.guest_was_running) RINGSIDE_TRY(stub->resume());
-  std::unique_ptr<GdbEngine> engine(
-      new GdbEngine(std::move(stub), std::move(inventory), std::move(greeting.qemu_version)));
+  std::unique_ptr<GdbEngine> engine(new GdbEngine(std::move(stub), std::move(inventory),
+                                                  std::move(greeting.qemu_version), stub_thread,
+                                                  options.reads_qemu_memory));
   if (engine->stub_->traits().qemu) engine->schedule_stub_first(stub_thread);
   return engine;
 }
@@ -103,6 +111,7 @@ Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
       batch.add(fmt::format("p{:x}", number));
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
   if (stopped.ours) RINGSIDE_TRY(stub_->resume());
+  if (stopped.ours) sliced_reads_.count_pause(stopped.stopped_ns);
   wire::Registers registers;
   inventory_.layout.decode_g(stopped.replies[first], registers);
   std::size_t reply = first + 1;
@@ -110,6 +119,41 @@ Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
     for (std::size_t n = 0; n < inventory_.layout.numbers_for_p(when).size(); ++n)
       inventory_.layout.decode_p(when, n, stopped.replies[reply++], registers);
   return registers;
+}
+
+// Null where ringside has no page walk for what the vCPU runs, or paging is off.
+Result<std::unique_ptr<memory::PageTables>> GdbEngine::page_tables_of(VcpuId vcpu) {
+  if (arch() != Arch::kX86_64 && arch() != Arch::kI386) return nullptr;
+  RINGSIDE_ASSIGN(const wire::Registers registers, read_registers(vcpu));
+  if (arch() == Arch::kI386) {
+    if (const auto tables = memory::i386::ProtectedModeTables::of(registers))
+      return std::make_unique<memory::i386::ProtectedModeTables>(*tables);
+  } else if (const auto tables = memory::x86_64::LongModeTables::of(registers)) {
+    return std::make_unique<memory::x86_64::LongModeTables>(*tables);
+  }
+  return nullptr;
+}
+
+Result<std::size_t> GdbEngine::read_virtual(VcpuId vcpu, GuestVirt address,
+                                            std::span<std::byte> destination) {
+  if (vcpu.value >= inventory_.threads.size())
+    return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  std::string why = fmt::format("there is no page walk for what vCPU {} runs", vcpu.value);
+  const auto ram = guest_memory_.find();
+  if (!ram && ram.error().code != ErrorCode::kUnsupported)
+    return tl::unexpected<Error>(ram.error());
+  if (ram && !guest_memory_.stops_the_guest()) {
+    RINGSIDE_ASSIGN(const auto tables, page_tables_of(vcpu));
+    if (tables) {
+      memory_access_ =
+          fmt::format("page walks over QEMU's own memory (process {})", guest_memory_.qemu());
+      return memory::AddressSpace(*tables, **ram).read_up_to(address, destination);
+    }
+  } else {
+    why = ram ? guest_memory_.why_not_from_qemu() : ram.error().message;
+  }
+  memory_access_ = fmt::format("the gdb stub, in stops of the guest ({})", why);
+  return sliced_reads_.read(vcpu, address, destination);
 }
 
 Result<void> GdbEngine::with_memory(const std::function<Result<void>(const ReadMemory&)>& read) {

@@ -11,9 +11,11 @@
 #include "base/scheduling.h"
 #include "base/socket.h"
 #include "engines/engine.h"
+#include "engines/gdb/guest_memory.h"
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory_reads.h"
 #include "engines/gdb/stub.h"
+#include "memory/page_walk.h"
 
 namespace ringside::engines::gdb {
 
@@ -27,6 +29,8 @@ struct Options {
   // a Unix socket. Where the vCPUs leave no processor free it is scheduled before them, if that is
   // allowed.
   pid_t stub_thread = 0;
+  // Whether physical memory may be read from QEMU's own address space.
+  bool reads_qemu_memory = true;
   // A process that lets the guest run again if this one is killed. Without: for tests.
   bool guardian = true;
 };
@@ -57,6 +61,20 @@ class GdbEngine final : public Engine {
   [[nodiscard]] Result<void> with_memory(
       const std::function<Result<void>(const ReadMemory&)>& read) override;
 
+  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
+    return guest_memory_.find();
+  }
+  // By page walks where QEMU's address space can be read and the vCPU's page tables are known
+  // (x86); otherwise by the stub.
+  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
+                                                 std::span<std::byte> destination) override;
+  [[nodiscard]] std::string explain_memory_access() const override { return memory_access_; }
+  [[nodiscard]] MemoryPauses memory_pauses() const override { return sliced_reads_.pauses(); }
+  // Whether reads of physical memory stop the guest, or go to QEMU's address space.
+  [[nodiscard]] bool physical_reads_stop_the_guest() const {
+    return guest_memory_.stops_the_guest();
+  }
+
   // "7.2.22 (Debian …)", empty for a stub that is not QEMU's.
   [[nodiscard]] const std::string& qemu_version() const { return qemu_version_; }
   [[nodiscard]] pid_t guardian_pid() const { return stub_->guardian_pid(); }
@@ -65,14 +83,19 @@ class GdbEngine final : public Engine {
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> attach(UniqueFd socket,
                                                                  std::unique_ptr<Guardian> guardian,
                                                                  const Options& options);
-  GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version);
+  GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version,
+            pid_t stub_thread, bool reads_qemu_memory);
   void schedule_stub_first(pid_t thread);
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
+  [[nodiscard]] Result<std::unique_ptr<memory::PageTables>> page_tables_of(VcpuId vcpu);
 
   std::unique_ptr<Stub> stub_;
   Inventory inventory_;
   MemoryReads reads_;
+  SlicedReads sliced_reads_;
+  GuestMemory guest_memory_;
+  std::string memory_access_;
   std::string qemu_version_;
   std::optional<Scheduling> scheduling_before_;  // of the stub's thread
   HoldPoint hold_;

@@ -31,8 +31,10 @@ struct Guest {
     // The kernel's least, so that a stub that hangs soon takes no more.
     const int small = 1;
     ::setsockopt(client.get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
-    auto attached =
-        GdbEngine::attach(std::move(client), {timeout, std::nullopt, /*stub_thread=*/0, guardian});
+    Options options;
+    options.timeout = timeout;
+    options.guardian = guardian;
+    auto attached = GdbEngine::attach(std::move(client), options);
     EXPECT_TRUE(attached) << attached.error().message;
     if (attached) engine = std::move(*attached);
   }
@@ -390,7 +392,9 @@ Result<std::unique_ptr<GdbEngine>> attach_to(std::string_view text, bool close =
   UniqueFd server(ends[1]);
   (void)::send(server.get(), text.data(), text.size(), 0);
   if (close) server.reset();
-  return GdbEngine::attach(UniqueFd(ends[0]), {std::chrono::milliseconds(150), {}, false});
+  Options options;
+  options.timeout = std::chrono::milliseconds(150);
+  return GdbEngine::attach(UniqueFd(ends[0]), options);
 }
 
 TEST(GdbEngine, WhatIsNotAStubIsNamed) {

@@ -20,7 +20,7 @@ namespace ringside::engines::gdb {
 struct Guardian::Shared {
   std::atomic<int> state;
   std::atomic<std::size_t> farewell_size;
-  char farewell[32];
+  char farewell[64];
   std::atomic<bool> restores_scheduling;
   Scheduling scheduling;
 };

@@ -95,8 +95,9 @@ Result<Inventory> take_inventory(Stub& stub, bool describes_registers) {
   if (!threads.front().name.empty()) batch.add("Hg" + threads.front().name);
   batch.add("g");
   batch.add("x0,0");
+  batch.add("qqemu.PhyMemMode");
   RINGSIDE_ASSIGN(const auto replies, stub.exchange(batch));
-  const std::string& registers = replies[replies.size() - 2];
+  const std::string& registers = replies[replies.size() - 3];
   if (registers.empty() || registers.front() == 'E' || registers.size() % 2 != 0)
     return fail(ErrorCode::kProtocol, "gdb stub: it does not give its registers: '{}'",
                 excerpt_of(registers));
@@ -104,7 +105,8 @@ Result<Inventory> take_inventory(Stub& stub, bool describes_registers) {
                   description.registers.empty()
                       ? RegisterLayout::fallback(registers.size() / 2)
                       : RegisterLayout::from_description(description, registers.size() / 2));
-  return Inventory{std::move(threads), std::move(layout), replies.back() == "b"};
+  return Inventory{std::move(threads), std::move(layout), replies[replies.size() - 2] == "b",
+                   replies.back() == "0" || replies.back() == "1"};
 }
 
 }  // namespace ringside::engines::gdb

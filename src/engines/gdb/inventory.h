@@ -20,7 +20,8 @@ struct VcpuThread {
 struct Inventory {
   std::vector<VcpuThread> threads;  // by vCPU number, from 0, without gaps
   RegisterLayout layout;
-  bool has_x = false;  // binary memory reads
+  bool has_x = false;              // binary memory reads
+  bool has_physical_mode = false;  // Qqemu.PhyMemMode
 };
 
 // `describes_registers`: the stub offers qXfer:features:read.

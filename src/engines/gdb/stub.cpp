@@ -1,8 +1,10 @@
 #include "engines/gdb/stub.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
+#include "engines/gdb/hex.h"
 #include "engines/gdb/packet.h"
 
 namespace ringside::engines::gdb {
@@ -11,6 +13,8 @@ namespace {
 constexpr std::string_view kInterrupt{"\x03"};
 // Stops a guest that runs, and ends a packet that was begun; see guardian.h.
 constexpr std::string_view kClearTheLine{"\x03#00"};
+constexpr std::string_view kLeavePhysicalMode = "Qqemu.PhyMemMode:0";
+constexpr std::size_t kMaxConsole = 1u << 20;
 constexpr std::chrono::milliseconds kDetachTimeout{500};
 constexpr std::string_view kContinue = "$c#63";
 constexpr std::string_view kCurrentThread = "$qC#b4";
@@ -119,6 +123,19 @@ void Stub::let_go() {
   guardian_.reset();
 }
 
+std::string Stub::farewell() const {
+  std::string bytes(kClearTheLine);
+  if (used_physical_mode_) append_packet(bytes, kLeavePhysicalMode);
+  append_packet(bytes, traits_.multiprocess ? "D;1" : "D");
+  return bytes;
+}
+
+void Stub::begin_physical_mode() {
+  in_physical_mode_ = true;
+  if (std::exchange(used_physical_mode_, true)) return;
+  if (guardian_) guardian_->set_farewell(farewell());
+}
+
 // True if the guest runs, or its user stopped it, or it has ended. Closing the socket of a stopped
 // guest leaves it stopped (QEMU 7.2), which is what its user wants where he stopped it. A running
 // guest has to be stopped for the detach to be heard. It must not be sent twice: after the second
@@ -129,8 +146,8 @@ bool Stub::detach() {
   if (outstanding_ == 0 && !broken_off_) (void)notice_stops();
   if (closed_ || stopped_by_ == Owner::kUser) return true;
   become(Owner::kUs);
-  std::string bytes(kClearTheLine);
-  append_packet(bytes, traits_.multiprocess ? "D;1" : "D");
+  const std::string bytes = farewell();
+  if (used_physical_mode_) ++outstanding_;  // the first OK
   const auto sent = connection_.send(bytes, soon);
   if (guardian_) guardian_->set_farewell(std::string_view(bytes).substr(connection_.sent()));
   if (!sent) return sent.error().code == ErrorCode::kClosed;
@@ -156,6 +173,8 @@ Result<std::string> Stub::receive_answer(Clock::time_point deadline) {
       return guest_ended(*reply);
     }
     if (!is_console_output(*reply)) return reply;
+    if (console_.size() < kMaxConsole)
+      console_ += decode_hex_text(std::string_view(*reply).substr(1));
   }
 }
 
@@ -322,8 +341,27 @@ Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
   return replies;
 }
 
+Result<std::string> Stub::ask_monitor(std::string_view command) {
+  Batch batch;
+  batch.add("qRcmd," + encode_hex_text(command));
+  console_.clear();
+  if (stopped_by_ == Owner::kUs) {
+    RINGSIDE_ASSIGN(const auto replies, exchange(batch));
+  } else {
+    RINGSIDE_ASSIGN(const auto stopped, stop(batch));
+    if (stopped.ours) RINGSIDE_TRY(resume());
+  }
+  return std::exchange(console_, {});
+}
+
 Result<void> Stub::resume() {
-  auto sent = send(kContinue, deadline());
+  std::string bytes;
+  if (std::exchange(in_physical_mode_, false)) {
+    append_packet(bytes, kLeavePhysicalMode);
+    ++outstanding_;
+  }
+  bytes += kContinue;
+  auto sent = send(bytes, deadline());
   if (sent)
     become(Owner::kNobody);
   else if (broken_off_ && !closed_)

@@ -98,6 +98,13 @@ class Stub {
   // The same, and resume() in the same write.
   [[nodiscard]] Result<std::vector<std::string>> exchange_and_resume(const Batch& batch);
   [[nodiscard]] Result<void> resume();
+  // What QEMU's monitor prints for a command. Stops the guest for a moment if it runs.
+  [[nodiscard]] Result<std::string> ask_monitor(std::string_view command);
+  // To be called around batches that enter and leave QEMU's physical mode. Where such a batch
+  // fails, the mode is left before the guest runs again; and from the first call on the last words
+  // to the stub, ours and the guardian's, leave it too.
+  void begin_physical_mode();
+  void end_physical_mode() { in_physical_mode_ = false; }
 
  private:
   [[nodiscard]] Result<std::vector<std::string>> stop_plain(const Batch& batch, Owner before,
@@ -114,6 +121,8 @@ class Stub {
   void become(Owner owner);
   void let_go();
   [[nodiscard]] bool detach();
+  // The bytes that let the guest run and end the conversation, whatever went before.
+  [[nodiscard]] std::string farewell() const;
   [[nodiscard]] Clock::time_point deadline() const { return Clock::now() + timeout_; }
 
   Connection connection_;
@@ -122,7 +131,10 @@ class Stub {
   std::chrono::milliseconds timeout_;
   Owner stopped_by_ = Owner::kNobody;
   std::size_t outstanding_ = 0;  // answers to requests of a batch that failed
-  bool broken_off_ = false;      // a write failed half-way
+  std::string console_;          // what the monitor has printed since it was last asked
+  bool used_physical_mode_ = false;
+  bool in_physical_mode_ = false;  // or it may be so
+  bool broken_off_ = false;        // a write failed half-way
   bool closed_ = false;
 };
 

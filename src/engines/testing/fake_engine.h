@@ -17,6 +17,7 @@ class FakeEngine final : public Engine {
   std::function<void(wire::Capture&, const VcpuPlan&, std::uint64_t tick)> on_tick;
   std::function<std::optional<Error>(std::uint64_t tick)> fail_at;
   wire::Registers registers;  // what read_registers() gives
+  memory::PhysicalMemory* physical = nullptr;
   std::atomic<bool> user_paused{false};
   std::atomic<std::uint64_t> ticks{0};
 
@@ -45,6 +46,16 @@ class FakeEngine final : public Engine {
       const std::function<Result<void>(const ReadMemory&)>& read) override {
     return read([](VcpuId, GuestVirt, std::span<std::byte>) -> Result<std::size_t> { return 0; });
   }
+  // `physical`, if it is set.
+  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
+    if (physical == nullptr) return fail(ErrorCode::kUnsupported, "no physical memory");
+    return physical;
+  }
+  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId, GuestVirt, std::span<std::byte>) override {
+    return 0;
+  }
+  [[nodiscard]] std::string explain_memory_access() const override { return {}; }
+  [[nodiscard]] MemoryPauses memory_pauses() const override { return {}; }
 
  private:
   std::size_t vcpus_;

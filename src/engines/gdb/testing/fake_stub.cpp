@@ -90,6 +90,7 @@ void FakeStub::take_byte(char byte) {
 
 void FakeStub::handle(const std::string& request) {
   requests_.push_back(request);
+  if (request == "c" || request.starts_with("D")) left_in_physical_mode_ |= physical_;
   if (request == "c") {
     running_ = true;
     if (handled_ < 0) handled_ = 0;
@@ -109,10 +110,10 @@ void FakeStub::handle(const std::string& request) {
   }
   if (request.starts_with("qRcmd,") && settings_.qemu) {
     const std::string command = decode_hex_text(request.substr(6));
-    send_packet("O" +
-                encode_hex_text(command == "info status" ? "VM status: " + settings_.status
-                                                         : settings_.version) +
-                "0d0a");
+    const auto known = settings_.monitor.find(command);
+    std::string text = known == settings_.monitor.end() ? settings_.version : known->second;
+    if (command == "info status") text = "VM status: " + settings_.status;
+    send_packet("O" + encode_hex_text(text) + "0d0a");
   }
   send_packet(answer(request));
   if (request.starts_with("D")) running_ = true;
@@ -132,6 +133,11 @@ std::string FakeStub::answer(const std::string& request) {
   if (request.starts_with("qRcmd")) return "OK";
   if (request == "qC") return "QCp01.01";
   if (request == "qAttached") return "1";
+  if (request == "qqemu.PhyMemMode") return physical_ ? "1" : "0";
+  if (request.starts_with("Qqemu.PhyMemMode:")) {
+    physical_ = request.back() == '1';
+    return "OK";
+  }
   if (settings_.recording && request.starts_with("p")) {
     const auto reply = settings_.recording->p.find(request.substr(1));
     return reply == settings_.recording->p.end() ? "E14" : reply->second;
@@ -207,8 +213,9 @@ std::string FakeStub::read_memory(std::string_view range, bool binary) const {
   const std::uint64_t size = *parse_hex_number(range.substr(comma + 1));
   std::string bytes;
   for (std::uint64_t at = address; at < address + size; ++at) {
-    const auto page = settings_.pages.find(at & ~std::uint64_t{4095});
-    if (page == settings_.pages.end()) return "E14";
+    const auto& pages = physical_ ? settings_.physical_pages : settings_.pages;
+    const auto page = pages.find(at & ~std::uint64_t{4095});
+    if (page == pages.end()) return "E14";
     bytes += page->second[at & 4095];
   }
   if (!binary) return encode_hex_text(bytes);
@@ -252,6 +259,11 @@ void FakeStub::exits() {
 bool FakeStub::running() {
   const std::lock_guard lock(mutex_);
   return running_;
+}
+
+bool FakeStub::left_in_physical_mode() {
+  const std::lock_guard lock(mutex_);
+  return left_in_physical_mode_ || physical_;
 }
 
 std::vector<std::string> FakeStub::requests() {

@@ -40,7 +40,9 @@ class FakeStub {
     std::string version = "7.2.22 (fake)";
     std::string status = "paused";
     std::vector<Vcpu> vcpus{2};
-    std::map<std::uint64_t, std::string> pages;  // 4 KiB each, by address
+    std::map<std::uint64_t, std::string> pages;           // 4 KiB each, by address
+    std::map<std::uint64_t, std::string> physical_pages;  // the same, in physical mode
+    std::map<std::string, std::string> monitor;           // what commands print
     // Misbehaviour, from the n-th request after the first `c` on; -1: never.
     int die_at = -1;
     int corrupt_at = -1;
@@ -61,6 +63,8 @@ class FakeStub {
   // While it hangs it handles nothing, and reads 4 KiB at most.
   void hang(bool on) { hangs_ = on; }
   [[nodiscard]] bool running();
+  // Whether the guest ever ran, or the connection ended, in physical mode: it must not.
+  [[nodiscard]] bool left_in_physical_mode();
   // All requests that were handled, in order.
   [[nodiscard]] std::vector<std::string> requests();
   void forget_requests();
@@ -82,6 +86,8 @@ class FakeStub {
   std::atomic<bool> hangs_ = false;
   std::mutex mutex_;
   bool running_ = false;
+  bool physical_ = false;
+  bool left_in_physical_mode_ = false;
   bool waiting_for_dollar_ = false;  // the last packet is still unacknowledged
   bool in_packet_ = false;
   std::string line_;

@@ -1,0 +1,194 @@
+#include "engines/gdb/sliced_reads.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/clock.h"
+#include "base/scheduling.h"
+
+namespace ringside::engines::gdb {
+namespace {
+
+constexpr std::uint64_t kSliceNs = 500'000;
+constexpr std::size_t kLargestStep = 64 * 1024;
+constexpr std::uint64_t kLongestRestNs = 10'000'000;
+constexpr std::string_view kPhysicalOn = "Qqemu.PhyMemMode:1";
+constexpr std::string_view kPhysicalOff = "Qqemu.PhyMemMode:0";
+
+void rest(std::uint64_t time_ns) {
+  const timespec pause{0, static_cast<long>(std::min(time_ns, kLongestRestNs))};
+  ::nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+// Schedules both threads first, and the guardian would undo it for QEMU's.
+class SlicedReads::Precedence {
+ public:
+  explicit Precedence(SlicedReads& reads)
+      : stub_(reads.stub_), ours_(schedule_first(0)), theirs_(of_stub(reads.stub_thread_)) {
+    if (theirs_) stub_->restore_on_death(theirs_);
+  }
+  ~Precedence() {
+    if (ours_) restore_scheduling(*ours_);
+    if (!theirs_) return;
+    restore_scheduling(*theirs_);
+    stub_->restore_on_death(std::nullopt);
+  }
+  Precedence(const Precedence&) = delete;
+  Precedence& operator=(const Precedence&) = delete;
+
+ private:
+  static std::optional<Scheduling> of_stub(pid_t thread) {
+    return thread > 0 ? schedule_first(thread) : std::nullopt;
+  }
+
+  Stub* stub_;
+  std::optional<Scheduling> ours_;
+  std::optional<Scheduling> theirs_;
+};
+
+// A read that is under way.
+struct SlicedReads::Slice {
+  std::string_view before;  // requests around each batch of reads; may be empty
+  std::string_view after;
+  std::uint64_t address;
+  std::span<std::byte> destination;
+  std::size_t done = 0;
+};
+
+Result<std::size_t> SlicedReads::read(VcpuId vcpu, GuestVirt address,
+                                      std::span<std::byte> destination) {
+  if (vcpu.value >= inventory_->threads.size())
+    return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  const std::string& name = inventory_->threads[vcpu.value].name;
+  return read_sliced(name.empty() ? "" : "Hg" + name, "", address.value, destination);
+}
+
+Result<std::size_t> SlicedReads::read(GuestPhys address, std::span<std::byte> destination) {
+  return read_sliced(kPhysicalOn, kPhysicalOff, address.value, destination);
+}
+
+Batch SlicedReads::make_batch(const Slice& slice, std::size_t bytes) const {
+  Batch batch;
+  if (!slice.before.empty()) batch.add(slice.before);
+  for_each_chunk(
+      GuestVirt{slice.address + slice.done}, bytes, reads_.chunk,
+      [&](GuestVirt at, std::size_t size) { batch.add(memory_request(reads_, at, size)); });
+  if (!slice.after.empty()) batch.add(slice.after);
+  return batch;
+}
+
+// How many bytes from the start came.
+std::size_t SlicedReads::take(const Slice& slice, const std::vector<std::string>& replies,
+                              std::size_t bytes) const {
+  std::size_t reply = slice.before.empty() ? 0 : 1;
+  std::size_t got = 0;
+  bool ended = false;
+  for_each_chunk(GuestVirt{slice.address + slice.done}, bytes, reads_.chunk,
+                 [&](GuestVirt, std::size_t size) {
+                   if (ended) return;
+                   const std::size_t count = decode_memory(
+                       reads_, replies[reply++], slice.destination.subspan(slice.done + got, size));
+                   got += count;
+                   ended = count < size;
+                 });
+  return got;
+}
+
+std::size_t SlicedReads::step_for(std::uint64_t time_ns) const {
+  const std::uint64_t chunks = time_ns / std::max<std::uint64_t>(ns_per_chunk_, 1);
+  return std::min(kLargestStep, static_cast<std::size_t>(chunks) * reads_.chunk);
+}
+
+void SlicedReads::count_pause(std::uint64_t since_ns) {
+  last_pause_ns_ = monotonic_ns() - since_ns;
+  ++pauses_.count;
+  pauses_.total_ns += last_pause_ns_;
+  pauses_.longest_ns = std::max(pauses_.longest_ns, last_pause_ns_);
+}
+
+// One stop of the guest. False when memory has ended.
+Result<bool> SlicedReads::run_slice(Slice& slice) {
+  std::size_t step = std::min(std::max(step_for(kSliceNs / 2), reads_.chunk),
+                              slice.destination.size() - slice.done);
+  const bool physical = slice.before == kPhysicalOn;
+  if (physical) stub_->begin_physical_mode();
+  RINGSIDE_ASSIGN(auto stopped, stub_->stop(make_batch(slice, step)));
+  const std::uint64_t start = stopped.stopped_ns;
+  std::uint64_t asked = start;
+  std::vector<std::string> replies = std::move(stopped.replies);
+  bool more = true;
+  for (;;) {
+    // Sluggish once is no reason to crawl for ever, so the newest step counts half.
+    const std::uint64_t now = monotonic_ns();
+    const std::uint64_t chunks = (step + reads_.chunk - 1) / reads_.chunk;
+    ns_per_chunk_ = (ns_per_chunk_ + (now - asked) / chunks) / 2;
+    const std::size_t got = take(slice, replies, step);
+    slice.done += got;
+    more = got == step && slice.done < slice.destination.size();
+    if (!more || now - start >= kSliceNs) break;
+    step = std::min(step_for(kSliceNs - (now - start)), slice.destination.size() - slice.done);
+    if (step == 0) break;
+    asked = now;
+    RINGSIDE_ASSIGN(replies, stub_->exchange(make_batch(slice, step)));
+  }
+  if (physical) stub_->end_physical_mode();
+  if (stopped.ours) {
+    RINGSIDE_TRY(stub_->resume());
+    count_pause(start);
+  }
+  return more;
+}
+
+Result<std::size_t> SlicedReads::read_sliced(std::string_view before, std::string_view after,
+                                             std::uint64_t address,
+                                             std::span<std::byte> destination) {
+  const Precedence precedence(*this);
+  Slice slice{before, after, address, destination};
+  while (slice.done < destination.size()) {
+    if (slice.done > 0 && stub_->stopped_by() == Stub::Owner::kNobody) rest(last_pause_ns_);
+    RINGSIDE_ASSIGN(const bool more, run_slice(slice));
+    if (!more) break;
+  }
+  return slice.done;
+}
+
+Result<void> SlicedReads::visit(
+    const std::vector<GuestPhys>& places, std::size_t size,
+    const std::function<void(GuestPhys, std::span<const std::byte>)>& compare) {
+  const Precedence precedence(*this);
+  Batch batch;
+  batch.add(kPhysicalOn);
+  for (const GuestPhys place : places)
+    batch.add(memory_request(reads_, GuestVirt{place.value}, size));
+  batch.add(kPhysicalOff);
+  stub_->begin_physical_mode();
+  RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
+  stub_->end_physical_mode();
+  std::vector<std::byte> bytes(size);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const std::size_t got = decode_memory(reads_, stopped.replies[i + 1], bytes);
+    compare(places[i], std::span(bytes).first(got));
+  }
+  if (!stopped.ours) return {};
+  RINGSIDE_TRY(stub_->resume());
+  count_pause(stopped.stopped_ns);
+  return {};
+}
+
+Result<std::size_t> StubPhysicalMemory::read_up_to(GuestPhys address,
+                                                   std::span<std::byte> destination) {
+  std::size_t done = 0;
+  while (done < destination.size()) {
+    const auto piece = memory::find_ram(ranges_, address + done, destination.size() - done);
+    if (!piece) break;
+    RINGSIDE_ASSIGN(const std::size_t got,
+                    reads_->read(address + done, destination.subspan(done, piece->bytes)));
+    done += got;
+    if (got < piece->bytes) break;
+  }
+  return done;
+}
+
+}  // namespace ringside::engines::gdb

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "base/result.h"
+#include "engines/engine.h"
+#include "engines/gdb/inventory.h"
+#include "engines/gdb/memory_reads.h"
+#include "engines/gdb/stub.h"
+#include "memory/process_memory.h"
+
+namespace ringside::engines::gdb {
+
+// Reads of any length that stop the guest for short moments only.
+//
+// A slice stops the guest, reads in steps, and lets it run before its time is up: half a
+// millisecond, so that with what a busy host adds it stays below one. How much fits into a step is
+// learnt from the steps before. Between two slices the guest runs for as long as it stood. What is
+// read may change between slices.
+class SlicedReads {
+ public:
+  // `stub_thread`: QEMU's main loop, 0 where it is not known. While a read is under way it and the
+  // calling thread are scheduled before ordinary ones, if that is allowed: whoever takes their
+  // processor lengthens the stop by milliseconds.
+  SlicedReads(Stub& stub, const Inventory& inventory, const MemoryReads& reads, pid_t stub_thread)
+      : stub_(&stub), inventory_(&inventory), reads_(reads), stub_thread_(stub_thread) {}
+
+  // As the vCPU sees it. Ends at the first page that is not mapped. Error kUsage: no such vCPU.
+  [[nodiscard]] Result<std::size_t> read(VcpuId vcpu, GuestVirt address,
+                                         std::span<std::byte> destination);
+  // In gdb's physical mode (QEMU's packet Qqemu.PhyMemMode), which is left again in the same write:
+  // the mode belongs to QEMU, and would also hold for the next debugger. It also reads devices, so
+  // the caller must keep to RAM.
+  [[nodiscard]] Result<std::size_t> read(GuestPhys address, std::span<std::byte> destination);
+
+  // Reads `size` bytes at each physical address in one stop, and calls `compare` while the guest
+  // still stands: with fewer bytes where they could not be read.
+  [[nodiscard]] Result<void> visit(
+      const std::vector<GuestPhys>& places, std::size_t size,
+      const std::function<void(GuestPhys, std::span<const std::byte>)>& compare);
+
+  [[nodiscard]] const MemoryPauses& pauses() const { return pauses_; }
+  // Counts one that ends now.
+  void count_pause(std::uint64_t since_ns);
+
+ private:
+  struct Slice;
+  class Precedence;
+  [[nodiscard]] Result<std::size_t> read_sliced(std::string_view before, std::string_view after,
+                                                std::uint64_t address,
+                                                std::span<std::byte> destination);
+  [[nodiscard]] Result<bool> run_slice(Slice& slice);
+  [[nodiscard]] Batch make_batch(const Slice& slice, std::size_t bytes) const;
+  [[nodiscard]] std::size_t take(const Slice& slice, const std::vector<std::string>& replies,
+                                 std::size_t bytes) const;
+  [[nodiscard]] std::size_t step_for(std::uint64_t time_ns) const;
+
+  Stub* stub_;
+  const Inventory* inventory_;
+  MemoryReads reads_;
+  pid_t stub_thread_;
+  std::uint64_t ns_per_chunk_ = 40'000;  // of the answers to one request; learnt
+  std::uint64_t last_pause_ns_ = 0;
+  MemoryPauses pauses_;
+};
+
+// RAM through SlicedReads.
+class StubPhysicalMemory final : public memory::PhysicalMemory {
+ public:
+  StubPhysicalMemory(SlicedReads& reads, std::vector<memory::RamRange> ranges)
+      : reads_(&reads), ranges_(std::move(ranges)) {}
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestPhys address,
+                                               std::span<std::byte> destination) override;
+
+ private:
+  SlicedReads* reads_;
+  std::vector<memory::RamRange> ranges_;
+};
+
+}  // namespace ringside::engines::gdb
