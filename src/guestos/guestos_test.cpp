@@ -60,7 +60,7 @@ TEST(StackRecipe, GoesOnFromAStackToTheNext) {
     else
       copies.push_back(request->address.value);
   }
-  EXPECT_EQ(copies, (std::vector<std::uint64_t>{0x11f00, 0x21e00, 0x5550}));
+  EXPECT_EQ(copies, (std::vector<std::uint64_t>{0x11f00, 0x21dc0, 0x5510}));
 }
 
 // Copies of a stack at 0x80800 below a top at 0x80ff8, run with these registers.

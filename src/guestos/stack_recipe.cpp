@@ -29,6 +29,10 @@ KernelTest kernel_test(Arch arch) {
   return {};
 }
 
+// The frame of the function that switches stacks, Linux's call_on_stack() (16 bytes with GCC 12):
+// it lies below the stack pointer that its caller stored.
+constexpr std::uint64_t kSwitchFrame = 64;
+
 }  // namespace
 
 std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
@@ -50,13 +54,14 @@ std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> to
   for (const StackTop& top : tops) {
     const bool popped = top.kind == StackTop::Kind::kPopped;
     const bool bottom = top.kind == StackTop::Kind::kBottom;
-    const std::uint32_t body = popped ? 3 : 2;
+    const std::uint32_t body = popped || bottom ? 3 : 2;
     ops.push_back({kSet, kTop, 0, 0, 0, top.slot.value});
     ops.push_back({kSubtract, kDistance, bottom ? kSp : kTop, bottom ? kTop : kSp, 0, 0});
     ops.push_back({kSkipIfNotLess, 0, kDistance, 0, body, stack_size + (bottom ? 1 : 0)});
     if (popped)
       ops.push_back({kCopy, 0, kTop, kind(wire::PieceKind::kStackLink), 0, roles.pointer_size});
-    ops.push_back({kLoad, kSp, kTop, roles.pointer_size, 1, 0});
+    ops.push_back({kLoad, kSp, kTop, roles.pointer_size, bottom ? 2u : 1u, 0});
+    if (bottom) ops.push_back({kAdd, kSp, kSp, 0, 0, 0 - kSwitchFrame});
     ops.push_back({kCopyStack, 0, kSp, kind(wire::PieceKind::kInterruptedStack), 0, 0});
   }
   return ops;

@@ -15,7 +15,8 @@ struct StackTop {
     kTop,     // call-frame information or an interrupt frame describes the switch
     kPopped,  // the entry code pops the stack pointer from it: the unwinder is told
               // (PieceKind::kStackLink)
-    kBottom,  // as kTop, but the slot is the stack's lowest word
+    kBottom,  // as kTop, but the slot is the stack's lowest word, and was filled in by the caller
+              // of the function that switches: that function's frame is copied too
   };
   GuestVirt slot;
   Kind kind = Kind::kTop;
