@@ -12,6 +12,25 @@ auto rank(const elf::FunctionSymbol& symbol) {
                     symbol.name.size(), symbol.name);
 }
 
+constexpr std::uint64_t kMaxLastFunction = 4096;
+
+bool is_text(const ListedSymbol& symbol) {
+  return symbol.type == 't' || symbol.type == 'T' || symbol.type == 'w' || symbol.type == 'W';
+}
+
+bool is_end_of_text(std::string_view name) { return name == "_etext" || name == "_einittext"; }
+
+// Linker scripts' names for the borders of sections.
+bool is_border(std::string_view name) {
+  return name == "_text" || name == "_stext" || name == "_sinittext" || is_end_of_text(name) ||
+         name.ends_with("_start") || name.ends_with("_begin") || name.ends_with("_end");
+}
+
+auto rank(const ListedSymbol& symbol) {
+  const int binding = symbol.type == 'T' ? 0 : symbol.type == 't' ? 2 : 1;
+  return std::tuple(is_border(symbol.name), binding, symbol.name.size(), symbol.name);
+}
+
 std::uint64_t segment_end(const elf::ElfFile& file, ImageAddr address) {
   for (const elf::Segment& segment : file.segments())
     if (segment.executable && segment.contains(address))
@@ -43,6 +62,33 @@ SymbolTable SymbolTable::from_elf(std::shared_ptr<const elf::ElfFile> file) {
     table.symbols_.push_back({best->name, best->address, size});
   }
   table.file_ = std::move(file);
+  return table;
+}
+
+SymbolTable SymbolTable::from_list(SymbolList list) {
+  SymbolTable table;
+  const auto by_address = [](const ListedSymbol& a, const ListedSymbol& b) {
+    return a.address < b.address;
+  };
+  std::vector<ListedSymbol>& all = list.symbols;
+  if (!std::is_sorted(all.begin(), all.end(), by_address))
+    std::stable_sort(all.begin(), all.end(), by_address);
+  for (std::size_t i = 0; i < all.size();) {
+    std::size_t end = i;
+    const ListedSymbol* best = nullptr;
+    for (; end < all.size() && all[end].address == all[i].address; ++end)
+      if (is_text(all[end]) && (best == nullptr || rank(all[end]) < rank(*best))) best = &all[end];
+    i = end;
+    if (best == nullptr || is_end_of_text(best->name)) continue;
+    // What comes behind the last function of a module is not in the list.
+    std::uint64_t size = kMaxLastFunction;
+    if (end < all.size()) {
+      const std::uint64_t distance = all[end].address - best->address;
+      size = all[end].module == best->module ? distance : std::min(size, distance);
+    }
+    table.symbols_.push_back({best->name, best->address, size});
+  }
+  table.text_ = std::move(list.text);
   return table;
 }
 

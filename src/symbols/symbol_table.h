@@ -7,11 +7,12 @@
 
 #include "base/types.h"
 #include "elf/elf_file.h"
+#include "symbols/symbol_list.h"
 
 namespace ringside::symbols {
 
 struct Symbol {
-  std::string_view raw;  // as in the file; valid as long as the table
+  std::string_view raw;  // as in the source; valid as long as the table
   ImageAddr start;
   std::uint64_t size = 0;  // bytes up to the end of the symbol's code
 
@@ -24,6 +25,9 @@ struct Symbol {
 class SymbolTable {
  public:
   [[nodiscard]] static SymbolTable from_elf(std::shared_ptr<const elf::ElfFile> file);
+  // The functions of a list (kallsyms, System.map), which has no sizes: each reaches to the next
+  // symbol of any kind. The names stay those of the list, whose text is kept.
+  [[nodiscard]] static SymbolTable from_list(SymbolList list);
 
   // The symbol whose range holds `address`, which is an address as linked. For a return address,
   // ask for the byte before it (Frame::lookup_address).
@@ -33,6 +37,7 @@ class SymbolTable {
 
  private:
   std::shared_ptr<const elf::ElfFile> file_;
+  std::shared_ptr<const std::string> text_;
   std::vector<Symbol> symbols_;  // sorted, without two at one address
 };
 
