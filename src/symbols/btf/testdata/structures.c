@@ -1,0 +1,3 @@
+#include "structures.h"
+
+struct task_like task;
