@@ -8,7 +8,6 @@
 #include "engines/gdb/gdb_engine.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_shim.h"
-#include "session/image_symbols.h"
 
 namespace ringside::cli {
 namespace {
@@ -80,9 +79,9 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
   }
 }
 
-Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& given,
-                                     const std::string& from_qemu, std::uint64_t load_bias,
-                                     Arch arch, std::string& notice) {
+Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& given,
+                                                        const std::string& from_qemu, Arch arch,
+                                                        std::string& notice) {
   if (given.empty() && from_qemu.empty()) return nullptr;
   // The recording may be read from another folder.
   std::error_code ignored;
@@ -109,7 +108,7 @@ Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& g
     notice = path +
              " has no symbols, so its functions will be addresses; give an unstripped file with "
              "--kernel";
-  return &images.add({1, session::kKernelImage, std::move(*file), load_bias});
+  return std::move(*file);
 }
 
 }  // namespace ringside::cli

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "elf/image_map.h"
+#include "elf/elf_file.h"
 #include "engines/engine.h"
 #include "launch/child_process.h"
 #include "launch/launch_info.h"
@@ -40,10 +40,10 @@ struct LaunchedGuest {
     const std::string& address, std::optional<bool> guest_was_running, pid_t stub_thread,
     const std::function<bool()>& wait_while);
 
-// The kernel's image, in `images`, null if there is no file. `notice` is what the user should know.
-[[nodiscard]] Result<const elf::Image*> add_kernel(elf::ImageMap& images, const std::string& given,
-                                                   const std::string& from_qemu,
-                                                   std::uint64_t load_bias, Arch arch,
-                                                   std::string& notice);
+// The kernel's file, null if there is none. `notice` is what the user should know.
+[[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& given,
+                                                                      const std::string& from_qemu,
+                                                                      Arch arch,
+                                                                      std::string& notice);
 
 }  // namespace ringside::cli

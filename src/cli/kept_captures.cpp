@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "session/image_symbols.h"
+#include "session/kernel_search.h"
 
 namespace ringside::cli {
 namespace {

@@ -52,9 +52,14 @@ Result<void> check_output(const std::filesystem::path& output) {
 
 namespace {
 
+// What the kernel's file says before it runs.
+struct Kernel {
+  std::shared_ptr<const elf::ElfFile> file;  // null: there is none
+  std::string system;                        // empty: not known yet
+};
+
 recording::Header make_header(const engines::Engine& engine,
-                              const session::SamplingOptions& options,
-                              const guestos::Adapter& adapter, const elf::Image* kernel,
+                              const session::SamplingOptions& options, const Kernel& kernel,
                               const RecordRequest& request, std::uint64_t start_ns) {
   recording::Header header;
   header.ringside_version = RINGSIDE_VERSION;
@@ -68,22 +73,22 @@ recording::Header make_header(const engines::Engine& engine,
   header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
   header.interval_ns = options.interval_ns;
   header.engine = "gdb";
-  header.guest_os = adapter.name();
-  if (kernel) header.kernel = std::filesystem::path(kernel->file->name()).filename();
+  header.guest_os = kernel.system;
+  if (kernel.file) header.kernel = std::filesystem::path(kernel.file->name()).filename();
   std::array<char, 256> host{};
   if (::gethostname(host.data(), host.size() - 1) == 0) header.host = host.data();
   return header;
 }
 
-void announce(const engines::Engine& engine, const guestos::Adapter& adapter,
-              const elf::Image* kernel, const std::string& address,
+void announce(const engines::Engine& engine, const Kernel& kernel, const std::string& address,
               const session::SamplingOptions& options) {
-  say(fmt::format(
-      "ringside: sampling {} vCPU{} ({}, {}) every {:.4g} ms through the gdb stub at {}; "
-      "kernel file: {}",
-      engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s", name_of(engine.arch()),
-      adapter.name(), static_cast<double>(options.interval_ns) / 1e6, address,
-      kernel ? kernel->file->name() : "none"));
+  say(
+      fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the gdb stub at {}; "
+                  "kernel file: {}",
+                  engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s", name_of(engine.arch()),
+                  kernel.system.empty() ? "" : ", " + kernel.system,
+                  static_cast<double>(options.interval_ns) / 1e6, address,
+                  kernel.file ? kernel.file->name() : "none"));
 }
 
 void announce_terminal(const launch::LaunchInfo& info) {
@@ -167,17 +172,16 @@ class Session {
 
   Result<void> record() {
     RINGSIDE_TRY(attach());
-    RINGSIDE_ASSIGN(const elf::Image* kernel, find_kernel());
-    RINGSIDE_ASSIGN(auto adapter,
-                    guestos::make_adapter(request_.flags.guest_os(), kernel, engine_->arch()));
+    RINGSIDE_ASSIGN(const Kernel kernel, find_kernel());
     const std::uint64_t start_ns = monotonic_ns();
     RINGSIDE_ASSIGN(auto writer, recording::Writer::create(
-                                     request_.output, make_header(*engine_, options_, *adapter,
-                                                                  kernel, request_, start_ns)));
-    announce(*engine_, *adapter, kernel, address_, options_);
+                                     request_.output,
+                                     make_header(*engine_, options_, kernel, request_, start_ns)));
+    announce(*engine_, kernel, address_, options_);
     if (guest_) announce_terminal(guest_->info);
     GuestControl control(guest_ ? &*guest_ : nullptr, request_.flags.after, request_.flags.until);
-    session::Recorder recorder(*engine_, images_, *adapter, writer, start_ns, options_);
+    session::Recorder recorder(*engine_, {kernel.file, load_bias_, request_.flags.guest_os()},
+                               writer, start_ns, options_);
     const session::RecordResult result = recorder.run(control);
     engine_.reset();
     control.clear_progress();
@@ -239,20 +243,23 @@ class Session {
     return {};
   }
 
-  Result<const elf::Image*> find_kernel() {
+  Result<Kernel> find_kernel() {
     std::string notice;
-    auto kernel = add_kernel(images_, request_.flags.kernel, guest_ ? guest_->info.kernel : "",
-                             load_bias_, engine_->arch(), notice);
+    Kernel kernel;
+    RINGSIDE_ASSIGN(kernel.file,
+                    open_kernel(request_.flags.kernel, guest_ ? guest_->info.kernel : "",
+                                engine_->arch(), notice));
     if (!notice.empty()) say("ringside: " + notice);
+    if (!kernel.file) return kernel;
+    RINGSIDE_ASSIGN(kernel.system, guestos::system_of(request_.flags.guest_os(), *kernel.file));
     return kernel;
   }
 
   const RecordRequest& request_;
   session::SamplingOptions options_;
-  std::uint64_t load_bias_ = 0;
+  std::optional<std::uint64_t> load_bias_;
   std::string address_;
   std::optional<LaunchedGuest> guest_;
-  elf::ImageMap images_;
   std::unique_ptr<engines::Engine> engine_;
   RecordSummary summary_;
   bool guest_gone_ = false;

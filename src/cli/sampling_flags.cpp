@@ -21,12 +21,13 @@ void SamplingFlags::add_to(CLI::App& app) {
       ->type_name("ADDR");
   way_in->add_option("--engine", engine, "How to capture")->check(CLI::IsMember({"auto", "gdb"}));
   way_in
-      ->add_option("--kernel", kernel,
-                   "The kernel's ELF file with symbols (default: QEMU's -kernel)")
+      ->add_option(
+          "--kernel", kernel,
+          "The kernel: its ELF file, or a boot image such as vmlinuz (default: QEMU's -kernel)")
       ->type_name("FILE");
   way_in
       ->add_option("--load-bias", load_bias,
-                   "Where the kernel runs minus where it is linked, for a kernel that moved")
+                   "Where the kernel runs minus where it is linked (default: found out)")
       ->type_name("HEX");
   way_in->add_option("--os", os, "The guest's operating system")
       ->check(CLI::IsMember({"auto", "linux", "none"}))
@@ -92,7 +93,8 @@ Result<session::SamplingOptions> SamplingFlags::options() const {
   return options;
 }
 
-Result<std::uint64_t> SamplingFlags::load_bias_value() const {
+Result<std::optional<std::uint64_t>> SamplingFlags::load_bias_value() const {
+  if (load_bias.empty()) return std::nullopt;
   std::string_view digits = load_bias;
   const bool negative = digits.starts_with('-');
   if (negative) digits.remove_prefix(1);
@@ -100,7 +102,7 @@ Result<std::uint64_t> SamplingFlags::load_bias_value() const {
   std::uint64_t value = 0;
   const auto [end, error] =
       std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (!load_bias.empty() && (error != std::errc{} || end != digits.data() + digits.size()))
+  if (error != std::errc{} || end != digits.data() + digits.size())
     return fail(ErrorCode::kUsage, "--load-bias {}: give a hexadecimal number such as 0x2d200000",
                 load_bias);
   return negative ? 0 - value : value;

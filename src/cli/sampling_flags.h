@@ -42,7 +42,8 @@ struct SamplingFlags {
 
   // Errors: kUsage, for values that make no sense together.
   [[nodiscard]] Result<session::SamplingOptions> options() const;
-  [[nodiscard]] Result<std::uint64_t> load_bias_value() const;
+  // Nothing where it is to be found out.
+  [[nodiscard]] Result<std::optional<std::uint64_t>> load_bias_value() const;
   [[nodiscard]] guestos::GuestOs guest_os() const;
 };
 

@@ -42,9 +42,12 @@ class Adapter {
 
 enum class GuestOs { kAuto, kGeneric, kLinux };
 
-// `kernel` may be null: then nothing is known of the guest but its machine's architecture. It must
-// outlive the adapter. Error kMismatch if the asked-for system is not the kernel's.
-[[nodiscard]] Result<std::unique_ptr<Adapter>> make_adapter(GuestOs os, const elf::Image* kernel,
-                                                            Arch machine);
+// The name of the system that a kernel file holds. Error kMismatch if another was asked for.
+[[nodiscard]] Result<std::string_view> system_of(GuestOs os, const elf::ElfFile& kernel);
+
+// The adapter for a kernel, which must outlive it. Errors: those of system_of().
+[[nodiscard]] Result<std::unique_ptr<Adapter>> make_adapter(GuestOs os, const elf::Image& kernel);
+// Where no more is known of the guest than the architecture of its machine, or of its kernel.
+[[nodiscard]] std::unique_ptr<Adapter> make_generic_adapter(Arch arch);
 
 }  // namespace ringside::guestos

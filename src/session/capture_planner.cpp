@@ -4,10 +4,9 @@
 
 namespace ringside::session {
 
-CapturePlanner::CapturePlanner(guestos::Adapter& adapter, const CaptureFeedback& feedback,
-                               const SamplingOptions& options, std::size_t vcpus)
-    : adapter_(&adapter),
-      feedback_(&feedback),
+CapturePlanner::CapturePlanner(const CaptureFeedback& feedback, const SamplingOptions& options,
+                               std::size_t vcpus)
+    : feedback_(&feedback),
       kernel_(options.kernel),
       user_(options.user),
       recipes_(vcpus),
@@ -20,21 +19,21 @@ CapturePlanner::CapturePlanner(guestos::Adapter& adapter, const CaptureFeedback&
   }
 }
 
-void CapturePlanner::look(const engines::Tick& tick) {
+void CapturePlanner::look(const engines::Tick& tick, guestos::Adapter& adapter) {
   for (const wire::Capture& capture : tick.captures) {
     const bool kernel = capture.level == PrivilegeLevel::kKernel && capture.arch != Arch::kUnknown;
-    if (kernel && capture.arch != adapter_->arch() && adapter_->adopt(capture.arch)) renew();
+    if (kernel && capture.arch != adapter.arch() && adapter.adopt(capture.arch)) renew();
   }
 }
 
-engines::TickPlan CapturePlanner::plan() {
+engines::TickPlan CapturePlanner::plan(const guestos::Adapter& adapter) {
   const std::uint64_t generation = feedback_->link_generation();
   const bool renew_recipes = stale_ || generation != generation_;
   for (std::size_t i = 0; i < vcpus_.size(); ++i) {
     const VcpuId id{static_cast<std::uint16_t>(i)};
     const CaptureFeedback::Advice advice = feedback_->advice(id);
     if (renew_recipes) {
-      recipes_[i] = adapter_->recipe(id, advice.links);
+      recipes_[i] = adapter.recipe(id, advice.links);
       vcpus_[i].recipe = recipes_[i];
     }
     vcpus_[i].kernel_budget = advice.kernel;
@@ -42,7 +41,7 @@ engines::TickPlan CapturePlanner::plan() {
   }
   stale_ = false;
   generation_ = generation;
-  return {kernel_, user_, vcpus_, adapter_->arch()};
+  return {kernel_, user_, vcpus_, adapter.arch()};
 }
 
 }  // namespace ringside::session

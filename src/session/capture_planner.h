@@ -13,18 +13,17 @@ namespace ringside::session {
 // Belongs to the thread that samples.
 class CapturePlanner {
  public:
-  CapturePlanner(guestos::Adapter& adapter, const CaptureFeedback& feedback,
-                 const SamplingOptions& options, std::size_t vcpus);
+  CapturePlanner(const CaptureFeedback& feedback, const SamplingOptions& options,
+                 std::size_t vcpus);
 
   // The plan is valid until the next call.
-  [[nodiscard]] engines::TickPlan plan();
+  [[nodiscard]] engines::TickPlan plan(const guestos::Adapter& adapter);
   // Looks at what the guest's kernel ran as.
-  void look(const engines::Tick& tick);
+  void look(const engines::Tick& tick, guestos::Adapter& adapter);
   // The adapter has found out more: its recipes are to be asked for again.
   void renew() { stale_ = true; }
 
  private:
-  guestos::Adapter* adapter_;
   const CaptureFeedback* feedback_;
   bool kernel_;
   bool user_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "session/kernel_search.h"
+
 namespace ringside::session {
 
 void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& out) {

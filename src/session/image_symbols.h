@@ -43,7 +43,4 @@ class ImageSymbols final : public profile::FrameNamer {
   std::vector<std::string> warnings_;
 };
 
-// The name that the kernel's image has in every recording.
-inline constexpr const char* kKernelImage = "kernel";
-
 }  // namespace ringside::session

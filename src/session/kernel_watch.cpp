@@ -8,61 +8,79 @@ namespace ringside::session {
 namespace {
 
 constexpr std::uint64_t kTryAgainAfterNs = 250'000'000;
-constexpr unsigned kTries = 8;
+constexpr std::uint64_t kLongestPatienceNs = 8'000'000'000;
+constexpr unsigned kEagerTries = 8;
+
+std::optional<GuestVirt> kernel_pc(const wire::Capture& capture) {
+  const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+  if (capture.level != PrivilegeLevel::kKernel || !capture.registers.has(pc)) return std::nullopt;
+  return GuestVirt{capture.registers.get(pc)};
+}
 
 }  // namespace
 
 bool runs_kernel(const wire::Capture& capture, const elf::ImageMap& images) {
-  const std::uint8_t pc = wire::roles_of(capture.arch).pc;
-  return capture.level == PrivilegeLevel::kKernel && capture.registers.has(pc) &&
-         images.find_code(GuestVirt{capture.registers.get(pc)}) != nullptr;
+  const auto pc = kernel_pc(capture);
+  return pc && images.find_code(*pc) != nullptr;
 }
 
-KernelWatch::KernelWatch(const elf::ImageMap& images, guestos::Adapter& adapter)
-    : images_(&images), adapter_(&adapter) {}
+KernelWatch::KernelWatch(KernelRequest request, Arch machine)
+    : search_(std::move(request)),
+      adapter_(guestos::make_generic_adapter(search_.request().file ? search_.request().file->arch()
+                                                                    : machine)),
+      patience_ns_(kTryAgainAfterNs) {}
 
-Result<bool> KernelWatch::look(engines::Engine& engine, const engines::Tick& tick,
-                               std::uint64_t now_ns) {
-  if ((prepared_ && settled_) || now_ns < next_try_ns_) return false;
-  const auto running =
-      std::find_if(tick.captures.begin(), tick.captures.end(),
-                   [this](const wire::Capture& capture) { return runs_kernel(capture, *images_); });
-  if (running == tick.captures.end()) return false;
-  next_try_ns_ = now_ns + kTryAgainAfterNs;
+// Any code in kernel mode while the kernel is looked for, its own afterwards.
+const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) const {
+  const auto is_ours = [this](const wire::Capture& capture) {
+    const auto pc = kernel_pc(capture);
+    return pc && (!kernel_ || kernel_->image.file->is_code(kernel_->image.to_image(*pc)));
+  };
+  const auto found = std::find_if(tick.captures.begin(), tick.captures.end(), is_ours);
+  return found == tick.captures.end() ? nullptr : &*found;
+}
+
+Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engines::Tick& tick,
+                                            std::uint64_t now_ns) {
+  Look seen;
+  if ((kernel_ && prepared_) || now_ns < next_try_ns_) return seen;
+  const wire::Capture* running = find_kernel_code(tick);
+  if (running == nullptr) return seen;
+  const bool was_found = kernel_.has_value();
   const std::uint64_t start = monotonic_ns();
-  const auto result = engine.with_memory([&](const engines::ReadMemory& read) {
-    return read_guest(running->vcpu, engine.vcpu_count(), read);
+  const auto result = engine.with_memory([&](const engines::ReadMemory& read) -> Result<void> {
+    const elf::GuestReader reader = [&](GuestVirt at, std::span<std::byte> into) {
+      return read(running->vcpu, at, into);
+    };
+    if (!kernel_) RINGSIDE_TRY(find(*kernel_pc(*running), reader));
+    if (!kernel_) return {};
+    RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), reader));
+    return {};
   });
   paused_ns_ += monotonic_ns() - start;
   ++pauses_;
+  next_try_ns_ = now_ns + patience_ns_;
+  if (!kernel_ && pauses_ > kEagerTries)
+    patience_ns_ = std::min(2 * patience_ns_, kLongestPatienceNs);
   if (!result) return tl::unexpected<Error>(result.error());
-  return true;
+  seen.new_recipes = kernel_.has_value();
+  if (kernel_ && !was_found)
+    seen.kernel = std::make_shared<KernelNews>(
+        KernelNews{kernel_->image, adapter_->entries(), std::string(adapter_->name())});
+  return seen;
 }
 
-// What ran at the kernel's addresses may have been a boot loader or a decompressor: only a match,
-// and a difference in what names a kernel, are believed at once.
-void KernelWatch::settle() {
-  const bool names_differ =
-      identity_.sameness == elf::Sameness::kDifferent && identity_.evidence != elf::kTextEvidence;
-  settled_ = identity_.sameness == elf::Sameness::kSame || names_differ || ++tries_ == kTries;
-}
-
-std::string KernelWatch::explain_identity() const {
-  return seen_once() ? identity_.explain(images_->images().front().file->name()) : std::string();
-}
-
-Result<void> KernelWatch::read_guest(VcpuId vcpu, std::size_t vcpus,
-                                     const engines::ReadMemory& read) {
-  const elf::GuestReader reader = [&](GuestVirt at, std::span<std::byte> into) {
-    return read(vcpu, at, into);
-  };
-  const elf::Image& kernel = images_->images().front();
-  if (!settled_) {
-    RINGSIDE_ASSIGN(identity_, elf::check_identity(*kernel.file, kernel.load_bias, reader));
-    settle();
-  }
-  RINGSIDE_ASSIGN(prepared_, adapter_->prepare(vcpus, reader));
+Result<void> KernelWatch::find(GuestVirt pc, const elf::GuestReader& read) {
+  RINGSIDE_ASSIGN(kernel_, search_.look(pc, read));
+  if (!kernel_) return {};
+  patience_ns_ = kTryAgainAfterNs;
+  RINGSIDE_ASSIGN(adapter_, guestos::make_adapter(search_.request().os, kernel_->image));
   return {};
+}
+
+std::string KernelWatch::explain() const {
+  if (kernel_) return kernel_->identity.explain(kernel_->image.file->name());
+  return search_.explain();
 }
 
 }  // namespace ringside::session

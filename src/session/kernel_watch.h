@@ -1,49 +1,60 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
+#include <vector>
 
-#include "elf/identity.h"
-#include "elf/image_map.h"
 #include "engines/engine.h"
-#include "guestos/adapter.h"
+#include "session/kernel_search.h"
+#include "unwind/entry_layout.h"
 
 namespace ringside::session {
 
-// Waits for the kernel to run, then checks once that the kernel file is the kernel that runs, and
-// lets the guest-OS adapter read what it needs, again and again until nothing is missing. Belongs
-// to the thread that samples, which owns the engine.
+// What the unwinder and the recording are to know of the kernel that was found.
+struct KernelNews {
+  elf::Image image;
+  std::vector<unwind::EntryLayout> entries;
+  std::string system;  // the adapter's name
+};
+
+// Waits for the kernel to run, finds out which it is and where, chooses the guest-OS adapter for it
+// and lets that read what it needs, again and again until nothing is missing. Belongs to the thread
+// that samples, which owns the engine.
 class KernelWatch {
  public:
-  // `images` holds the kernel, or nothing.
-  KernelWatch(const elf::ImageMap& images, guestos::Adapter& adapter);
+  KernelWatch(KernelRequest request, Arch machine);
 
-  // Looks at a tick. True if the adapter has found out something new, so that recipes change.
-  [[nodiscard]] Result<bool> look(engines::Engine& engine, const engines::Tick& tick,
+  struct Look {
+    std::shared_ptr<const KernelNews> kernel;  // found just now
+    bool new_recipes = false;
+  };
+  // Looks at a tick.
+  [[nodiscard]] Result<Look> look(engines::Engine& engine, const engines::Tick& tick,
                                   std::uint64_t now_ns);
+  // Of the kernel that was found; before that, one that knows the machine only. look() may replace
+  // it.
+  [[nodiscard]] guestos::Adapter& adapter() { return *adapter_; }
 
-  // Nothing before it is sure.
-  [[nodiscard]] const elf::Identity* identity() const { return settled_ ? &identity_ : nullptr; }
-  // One sentence for people about what was found last; empty where all is well.
-  [[nodiscard]] std::string explain_identity() const;
+  [[nodiscard]] bool has_file() const { return search_.request().file != nullptr; }
+  // Null before the kernel was found.
+  [[nodiscard]] const FoundKernel* kernel() const { return kernel_ ? &*kernel_ : nullptr; }
+  // One sentence for people about what is not as it should be; empty where all is well.
+  [[nodiscard]] std::string explain() const;
   // How long the guest stood still for this, and how often.
   [[nodiscard]] std::uint64_t paused_ns() const { return paused_ns_; }
   [[nodiscard]] std::uint64_t pauses() const { return pauses_; }
 
  private:
-  [[nodiscard]] bool seen_once() const { return settled_ || tries_ > 0; }
-  void settle();
-  [[nodiscard]] Result<void> read_guest(VcpuId vcpu, std::size_t vcpus,
-                                        const engines::ReadMemory& read);
+  [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
+  [[nodiscard]] Result<void> find(GuestVirt pc, const elf::GuestReader& read);
 
-  const elf::ImageMap* images_;
-  guestos::Adapter* adapter_;
+  KernelSearch search_;
+  std::optional<FoundKernel> kernel_;
+  std::unique_ptr<guestos::Adapter> adapter_;
   bool prepared_ = false;
-  unsigned tries_ = 0;
-  bool settled_ = false;
-  elf::Identity identity_;
   std::uint64_t next_try_ns_ = 0;
+  std::uint64_t patience_ns_;
   std::uint64_t paused_ns_ = 0;
   std::uint64_t pauses_ = 0;
 };

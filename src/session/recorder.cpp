@@ -31,25 +31,22 @@ std::uint64_t code_size(const elf::ElfFile& file) {
 
 }  // namespace
 
-Recorder::Recorder(engines::Engine& engine, const elf::ImageMap& images, guestos::Adapter& adapter,
-                   recording::Writer& writer, std::uint64_t start_ns,
-                   const SamplingOptions& options)
+Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Writer& writer,
+                   std::uint64_t start_ns, const SamplingOptions& options)
     : engine_(&engine),
-      images_(&images),
-      adapter_(&adapter),
       writer_(&writer),
       start_ns_(start_ns),
       options_(options),
       feedback_(engine.vcpu_count(), options.stack_bytes, !options.adapt_stack_bytes),
-      planner_(adapter, feedback_, options, engine.vcpu_count()),
-      watch_(images, adapter),
+      planner_(feedback_, options, engine.vcpu_count()),
+      watch_(std::move(kernel), engine.arch()),
       queue_(kQueueBytes),
-      unwinder_(images, {.kernel_seen = false, .max_frames = 512, .entries = adapter.entries()}) {}
+      unwinder_(images_, {.kernel_seen = !watch_.has_file(), .max_frames = 512}) {}
 
 RecordResult Recorder::run(Control& control) {
   RecordResult result;
   bool stopped = false;
-  auto ok = add_images();
+  auto ok = writer_->flush();
   if (ok) ok = wait_for_start(control, stopped);
   Sampler sampler(*engine_, planner_, watch_, queue_, options_);
   if (ok && !stopped) {
@@ -76,29 +73,29 @@ RecordResult Recorder::run(Control& control) {
   return result;
 }
 
-Result<void> Recorder::add_images() {
-  for (const elf::Image& image : images_->images()) {
-    const Bytes build_id = image.file->build_id();
-    recording::ImageInfo info;
-    info.name = image.name;
-    info.path = image.file->name();
-    info.build_id.assign(build_id.begin(), build_id.end());
-    info.arch = image.file->arch();
-    info.load_bias = image.load_bias;
-    info.size = code_size(*image.file);
-    RINGSIDE_ASSIGN(const std::uint32_t id, writer_->add_image(info));
-    for (const elf::Segment& segment : image.file->segments()) {
-      if (!segment.executable) continue;
-      recording::Mapping mapping;
-      mapping.image = id;
-      mapping.start = image.to_guest(segment.address);
-      mapping.end = mapping.start + segment.memory_size;
-      mapping.file_offset = segment.offset;
-      RINGSIDE_TRY(writer_->add_mapping(mapping));
-    }
+Result<void> Recorder::adopt(const KernelNews& kernel) {
+  const elf::Image& image = images_.add(kernel.image);
+  unwinder_.set_entries(kernel.entries);
+  const Bytes build_id = image.file->build_id();
+  recording::ImageInfo info;
+  info.name = image.name;
+  info.path = image.file->name();
+  info.build_id.assign(build_id.begin(), build_id.end());
+  info.arch = image.file->arch();
+  info.load_bias = image.load_bias;
+  info.size = code_size(*image.file);
+  RINGSIDE_ASSIGN(const std::uint32_t id, writer_->add_image(info));
+  for (const elf::Segment& segment : image.file->segments()) {
+    if (!segment.executable) continue;
+    recording::Mapping mapping;
+    mapping.image = id;
+    mapping.start = image.to_guest(segment.address);
+    mapping.end = mapping.start + segment.memory_size;
+    mapping.file_offset = segment.offset;
+    RINGSIDE_TRY(writer_->add_mapping(mapping));
   }
   if (options_.keep_captures) {
-    const std::string entries = cases::entries_text(adapter_->entries(), engine_->arch());
+    const std::string entries = cases::entries_text(kernel.entries, engine_->arch());
     RINGSIDE_TRY(writer_->add_blob({cases::kEntryLayoutsBlob, 0, as_bytes(entries)}));
   }
   return writer_->flush();
@@ -119,7 +116,13 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
   std::uint64_t next_poll_ns = 0;
   bool stopping = false;
   while (!queue_.finished()) {
-    if (const auto tick = queue_.pop(kPollInterval)) RINGSIDE_TRY(handle(*tick));
+    if (const auto seen = queue_.pop(kPollInterval)) {
+      if (seen->kernel) {
+        RINGSIDE_TRY(adopt(*seen->kernel));
+        control.found(*seen->kernel);
+      }
+      RINGSIDE_TRY(handle(seen->tick));
+    }
     const std::uint64_t now = monotonic_ns();
     if (limit_reached()) sampler.stop();
     if (stopping || now < next_poll_ns) continue;
@@ -144,7 +147,7 @@ Result<void> Recorder::handle(const engines::Tick& tick) {
       RINGSIDE_TRY(writer_->add_sample(info, nullptr));
       continue;
     }
-    if (!kernel_seen_ && runs_kernel(capture, *images_)) {
+    if (!kernel_seen_ && runs_kernel(capture, images_)) {
       kernel_seen_ = true;
       unwinder_.set_kernel_seen(true);
     }
@@ -188,24 +191,9 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
         fmt::format("{} samples were lost because unwinding could not keep up; sample less often "
                     "(-F, --interval)",
                     outcome.queue_full));
-  if (images_->images().empty()) {
-    if (kernel_samples_ > 0)
-      result.warnings.push_back(
-          "no kernel file, so kernel stacks are addresses only; give the kernel's ELF file with "
-          "--kernel");
-    return;
-  }
-  const elf::Image& kernel = images_->images().front();
   const bool told = result.error && result.error->code == ErrorCode::kMismatch;
-  if (const std::string text = watch_.explain_identity(); !text.empty() && !told) {
+  if (const std::string text = watch_.explain(); kernel_samples_ > 0 && !text.empty() && !told)
     result.warnings.push_back(text);
-  } else if (kernel_samples_ > 0 && !kernel_seen_) {
-    result.warnings.push_back(
-        fmt::format("none of {} kernel samples lies in {}: the kernel may have moved (KASLR; boot "
-                    "with nokaslr, or "
-                    "give --load-bias), or another kernel runs",
-                    kernel_samples_, kernel.file->name()));
-  }
 }
 
 }  // namespace ringside::session

@@ -36,6 +36,8 @@ class Control {
     std::uint64_t idle = 0;
   };
   virtual void progress(const Progress&) {}
+  // The kernel has been found.
+  virtual void found(const KernelNews&) {}
 };
 
 // How a recording ended.
@@ -50,9 +52,9 @@ struct RecordResult {
 // writes in the caller's.
 class Recorder {
  public:
-  // `images` holds the kernel, or nothing. All references must outlive the recorder.
-  Recorder(engines::Engine& engine, const elf::ImageMap& images, guestos::Adapter& adapter,
-           recording::Writer& writer, std::uint64_t start_ns, const SamplingOptions& options);
+  // All references must outlive the recorder.
+  Recorder(engines::Engine& engine, KernelRequest kernel, recording::Writer& writer,
+           std::uint64_t start_ns, const SamplingOptions& options);
 
   // Records until the control says stop, the options' limits are reached, or the guest has gone.
   [[nodiscard]] RecordResult run(Control& control);
@@ -61,22 +63,21 @@ class Recorder {
   [[nodiscard]] Result<void> wait_for_start(Control& control, bool& stopped);
   [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
   [[nodiscard]] Result<void> handle(const engines::Tick& tick);
+  [[nodiscard]] Result<void> adopt(const KernelNews& kernel);
   [[nodiscard]] Result<void> keep(const wire::Capture& capture, std::uint64_t time_ns);
   [[nodiscard]] bool limit_reached() const;
-  [[nodiscard]] Result<void> add_images();
   [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
   void add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const;
 
   engines::Engine* engine_;
-  const elf::ImageMap* images_;
-  const guestos::Adapter* adapter_;
   recording::Writer* writer_;
   std::uint64_t start_ns_;
   SamplingOptions options_;
   CaptureFeedback feedback_;
   CapturePlanner planner_;
   KernelWatch watch_;
-  BoundedQueue<engines::Tick> queue_;
+  BoundedQueue<Observation> queue_;
+  elf::ImageMap images_;  // the kernel, once it was found
   unwind::Unwinder unwinder_;
 
   std::uint64_t sampling_since_ns_ = 0;

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "engines/testing/fake_engine.h"
-#include "guestos/generic_adapter.h"
 #include "recording/reader.h"
 #include "recording/sample_statistics.h"
 
@@ -49,7 +48,7 @@ class RecorderTest : public testing::Test {
   RecordResult record(FakeEngine& engine, const SamplingOptions& options, Control& control) {
     auto writer = recording::Writer::create(folder_ / "r.data", {});
     EXPECT_TRUE(writer);
-    Recorder recorder(engine, images_, adapter_, *writer, monotonic_ns(), options);
+    Recorder recorder(engine, KernelRequest{}, *writer, monotonic_ns(), options);
     return recorder.run(control);
   }
   Reading read() {
@@ -61,8 +60,6 @@ class RecorderTest : public testing::Test {
   }
 
   std::filesystem::path folder_;
-  elf::ImageMap images_;
-  guestos::GenericAdapter adapter_{Arch::kX86_64};
   RunOn control_;
 };
 
@@ -180,7 +177,7 @@ TEST_F(RecorderTest, AFullDiskStopsRecordingWithAMessage) {
     SamplingOptions options;
     options.interval_ns = 200'000;
     options.duration_ns = 2'000'000'000;
-    Recorder recorder(engine, images_, adapter_, *writer, monotonic_ns(), options);
+    Recorder recorder(engine, KernelRequest{}, *writer, monotonic_ns(), options);
     result = recorder.run(control_);
   } else {
     result.error = writer.error();

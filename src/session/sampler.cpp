@@ -22,7 +22,7 @@ constexpr unsigned kTimeoutsInARow = 5;
 }  // namespace
 
 Sampler::Sampler(engines::Engine& engine, CapturePlanner& planner, KernelWatch& watch,
-                 BoundedQueue<engines::Tick>& queue, const SamplingOptions& options)
+                 BoundedQueue<Observation>& queue, const SamplingOptions& options)
     : engine_(&engine), planner_(&planner), watch_(&watch), queue_(&queue), options_(options) {}
 
 Sampler::~Sampler() {
@@ -99,7 +99,7 @@ std::uint64_t Sampler::end_ns(std::uint64_t start_ns) const {
 bool Sampler::take_tick(std::uint64_t due_ns) {
   const std::uint64_t now = monotonic_ns();
   if (now > due_ns + options_.interval_ns / 2) ++outcome_.late_ticks;
-  auto tick = engine_->tick(planner_->plan());
+  auto tick = engine_->tick(planner_->plan(watch_->adapter()));
   if (!tick) {
     outcome_.lost += engine_->vcpu_count();
     return !give_up(tick.error());
@@ -108,12 +108,16 @@ bool Sampler::take_tick(std::uint64_t due_ns) {
   user_paused_ = tick->captures.empty();
   if (user_paused_) return true;
   const auto learnt = watch_->look(*engine_, *tick, now);
-  if (learnt && *learnt) planner_->renew();
-  planner_->look(*tick);
+  if (learnt && learnt->new_recipes) planner_->renew();
+  if (learnt && learnt->kernel) news_ = learnt->kernel;
+  planner_->look(*tick, watch_->adapter());
   std::size_t bytes = 0;
   for (const wire::Capture& capture : tick->captures)
     bytes += sizeof(capture) + capture.bytes.size();
-  if (!queue_->push(std::move(*tick), bytes)) {
+  Observation observation{std::move(*tick), news_};
+  if (queue_->push(std::move(observation), bytes)) {
+    news_.reset();
+  } else {
     outcome_.lost += engine_->vcpu_count();
     outcome_.queue_full += engine_->vcpu_count();
   }
@@ -122,9 +126,9 @@ bool Sampler::take_tick(std::uint64_t due_ns) {
 }
 
 bool Sampler::is_the_right_kernel() {
-  const elf::Identity* identity = watch_->identity();
-  if (!identity || identity->sameness != elf::Sameness::kDifferent) return true;
-  outcome_.error = Error{ErrorCode::kMismatch, watch_->explain_identity()};
+  const FoundKernel* kernel = watch_->kernel();
+  if (!kernel || kernel->identity.sameness != elf::Sameness::kDifferent) return true;
+  outcome_.error = Error{ErrorCode::kMismatch, watch_->explain()};
   return false;
 }
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -13,12 +14,18 @@
 
 namespace ringside::session {
 
+// A tick, and what was found out at it.
+struct Observation {
+  engines::Tick tick;
+  std::shared_ptr<const KernelNews> kernel;  // null: nothing new
+};
+
 // The thread that stops the guest: takes a tick whenever the clock says so and hands it on. Nothing
 // slow happens here. The engine is this thread's alone from start() to the end of join().
 class Sampler {
  public:
   Sampler(engines::Engine& engine, CapturePlanner& planner, KernelWatch& watch,
-          BoundedQueue<engines::Tick>& queue, const SamplingOptions& options);
+          BoundedQueue<Observation>& queue, const SamplingOptions& options);
   ~Sampler();
 
   void start();
@@ -54,11 +61,12 @@ class Sampler {
   engines::Engine* engine_;
   CapturePlanner* planner_;
   KernelWatch* watch_;
-  BoundedQueue<engines::Tick>* queue_;
+  BoundedQueue<Observation>* queue_;
   SamplingOptions options_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
   Outcome outcome_;
+  std::shared_ptr<const KernelNews> news_;  // not handed on yet
   unsigned timeouts_in_a_row_ = 0;
   bool user_paused_ = false;
 };

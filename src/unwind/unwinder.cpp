@@ -55,10 +55,10 @@ class Unwinder::Impl {
 };
 
 // Before the kernel is known to run. A BIOS or a boot loader runs in the lower half of the address
-// space; without any kernel file there is nothing to tell it from a kernel.
+// space.
 bool Unwinder::Impl::may_be_firmware(GuestVirt pc, const Platform& platform) const {
   const std::uint64_t upper_half = std::uint64_t{1} << (8 * platform.roles.pointer_size - 1);
-  return !images_.images().empty() && pc.value < upper_half && images_.find_code(pc) == nullptr;
+  return pc.value < upper_half && images_.find_code(pc) == nullptr;
 }
 
 Unwinder::Impl::Machine& Unwinder::Impl::machine_for(const Platform& platform) {

@@ -13,8 +13,8 @@
 namespace ringside::unwind {
 
 struct Options {
-  // False while the kernel has not been seen running yet: kernel-level code in the lower half of
-  // the address space and outside every image is firmware (BIOS, boot loader) then.
+  // False while a kernel is expected and has not been seen running yet: kernel-level code in the
+  // lower half of the address space and outside every image is firmware (BIOS, boot loader) then.
   bool kernel_seen = true;
   std::size_t max_frames = 512;
   std::vector<EntryLayout> entries = {};

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "elf/identity.h"
+
+namespace ringside::elf {
+
+// How far a kernel that relocated itself is from where it is linked (guest address minus linked
+// address, modulo 2^64), found by looking for the code around `pc`, where the guest runs, in the
+// file. Nothing where that code is not the file's.
+//
+// Reads three pages. Code that the kernel has patched, or adjusted for its new place, does no harm:
+// each piece of 16 bytes votes on its own. The slide is a multiple of 4 KiB. Errors: those of
+// `read`.
+[[nodiscard]] Result<std::optional<std::uint64_t>> find_slide(const ElfFile& file, GuestVirt pc,
+                                                              const GuestReader& read);
+
+}  // namespace ringside::elf

@@ -1,0 +1,76 @@
+#include "elf/slide.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace ringside::elf {
+namespace {
+
+class Slide : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto file = ElfFile::open("/proc/self/exe");
+    ASSERT_TRUE(file);
+    file_ = *file;
+    for (const Segment& segment : file_->segments())
+      if (segment.executable) code_ = segment;
+    ASSERT_GT(code_.file_size, 16 * 4096u);
+    const Bytes bytes = file_->bytes_at(code_.address, code_.file_size);
+    memory_.assign(bytes.begin(), bytes.end());
+  }
+  // The guest: memory_ at the segment's address plus the slide.
+  GuestReader reader(std::uint64_t slide) {
+    return [this, slide](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
+      const std::uint64_t offset = at.value - slide - code_.address.value;
+      if (offset >= memory_.size()) return 0;
+      const std::size_t size = std::min<std::size_t>(into.size(), memory_.size() - offset);
+      std::memcpy(into.data(), memory_.data() + offset, size);
+      return size;
+    };
+  }
+  std::optional<std::uint64_t> find(std::uint64_t slide, std::uint64_t offset) {
+    auto found = find_slide(*file_, {code_.address.value + offset + slide}, reader(slide));
+    EXPECT_TRUE(found);
+    return found ? *found : std::nullopt;
+  }
+
+  std::shared_ptr<const ElfFile> file_;
+  Segment code_;
+  std::vector<std::byte> memory_;
+};
+
+TEST_F(Slide, IsFoundFromAnyPageOfTheCode) {
+  constexpr std::uint64_t kSlide = 0xffffffff2d200000;
+  for (std::uint64_t offset = 4096; offset + 8192 < code_.file_size; offset += 4096)
+    EXPECT_EQ(find(kSlide, offset + 0x123), kSlide) << std::hex << offset;
+}
+
+TEST_F(Slide, PatchedCodeDoesNoHarm) {
+  // Five bytes in every 64, as a kernel patches its calls.
+  for (std::size_t i = 0; i + 5 < memory_.size(); i += 64 + i % 7)
+    std::memset(memory_.data() + i, 0x90, 5);
+  EXPECT_EQ(find(0x1200000, 0x5000), 0x1200000u);
+}
+
+TEST_F(Slide, OtherCodeIsNotFound) {
+  for (std::size_t i = 0; i < memory_.size(); ++i)
+    memory_[i] ^= static_cast<std::byte>(i * 2654435761u >> 13);
+  EXPECT_EQ(find(0x1200000, 0x5000), std::nullopt);
+}
+
+TEST_F(Slide, NothingIsFoundWhereMemoryIsNotMappedOrEmpty) {
+  EXPECT_EQ(find(0x1200000, 1ull << 40), std::nullopt);
+  std::fill(memory_.begin(), memory_.end(), std::byte{0xcc});
+  EXPECT_EQ(find(0x1200000, 0x5000), std::nullopt);
+}
+
+TEST_F(Slide, AFailureOfTheReaderIsPassedOn) {
+  const GuestReader broken = [](GuestVirt, std::span<std::byte>) -> Result<std::size_t> {
+    return fail(ErrorCode::kClosed, "gone");
+  };
+  EXPECT_FALSE(find_slide(*file_, {code_.address.value + 0x5000}, broken));
+}
+
+}  // namespace
+}  // namespace ringside::elf

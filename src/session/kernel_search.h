@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "elf/identity.h"
+#include "elf/image_map.h"
+#include "guestos/adapter.h"
+
+namespace ringside::session {
+
+// What is known of the guest's kernel before it is seen to run.
+struct KernelRequest {
+  std::shared_ptr<const elf::ElfFile> file;  // null: only the guest's memory tells
+  std::optional<std::uint64_t> load_bias;    // given by the user; otherwise it is found out
+  guestos::GuestOs os = guestos::GuestOs::kAuto;
+};
+
+// The guest's kernel, where it runs.
+struct FoundKernel {
+  elf::Image image;
+  elf::Identity identity;  // does memory hold that file?
+};
+
+// Looks for the guest's kernel, again and again until it is there: what runs in kernel mode early
+// on may be a boot loader, or a decompressor.
+class KernelSearch {
+ public:
+  explicit KernelSearch(KernelRequest request) : request_(std::move(request)) {}
+
+  // One try. `pc` is where a vCPU runs in kernel mode; nothing where that is not the kernel that is
+  // looked for. A file that turns out to be another kernel's is found, with such an identity.
+  // Errors: those of `read`.
+  [[nodiscard]] Result<std::optional<FoundKernel>> look(GuestVirt pc, const elf::GuestReader& read);
+
+  // Why nothing was found so far, as a sentence for people; empty before the first look.
+  [[nodiscard]] std::string explain() const;
+  [[nodiscard]] const KernelRequest& request() const { return request_; }
+
+ private:
+  [[nodiscard]] Result<std::optional<FoundKernel>> look_for_file(GuestVirt pc,
+                                                                 const elf::GuestReader& read);
+  [[nodiscard]] Result<std::optional<FoundKernel>> at(std::uint64_t load_bias,
+                                                      const elf::GuestReader& read);
+
+  KernelRequest request_;
+  unsigned tries_ = 0;
+  std::optional<elf::Identity> identity_;  // of the last try
+};
+
+// The name that the kernel's image has in every recording.
+inline constexpr const char* kKernelImage = "kernel";
+
+}  // namespace ringside::session
