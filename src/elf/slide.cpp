@@ -65,9 +65,8 @@ Result<std::optional<std::uint64_t>> find_slide(const ElfFile& file, GuestVirt p
   for (const Piece& piece : pieces)
     if (!piece.commonplace)
       for (const std::uint64_t slide : piece.slides) ++votes[slide];
-  const auto most =
-      std::max_element(votes.begin(), votes.end(),
-                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (most == votes.end() || most->second < kLeastVotes) return std::nullopt;
   // A second place as good as the first: the file repeats itself there.
   const auto is_as_good = [&](const auto& vote) { return vote.second == most->second; };

@@ -33,9 +33,13 @@ Result<std::optional<FoundKernel>> KernelSearch::look(GuestVirt pc, const elf::G
 Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
                                                     const elf::GuestReader& read) {
   RINGSIDE_ASSIGN(identity_, elf::check_identity(*request_.file, load_bias, read));
-  const bool names_differ = identity_->sameness == elf::Sameness::kDifferent &&
-                            identity_->evidence != elf::kTextEvidence;
-  if (identity_->sameness != elf::Sameness::kSame && !names_differ && tries_ < kTries)
+  const elf::Sameness sameness = identity_->sameness;
+  const bool names_differ =
+      sameness == elf::Sameness::kDifferent && identity_->evidence != elf::kTextEvidence;
+  // Code runs there, so that memory which cannot be read will not be readable later either.
+  const bool nothing_to_compare =
+      sameness == elf::Sameness::kUnreadable || sameness == elf::Sameness::kNoEvidence;
+  if (sameness != elf::Sameness::kSame && !names_differ && !nothing_to_compare && tries_ < kTries)
     return std::nullopt;
   return FoundKernel{{1, kKernelImage, request_.file, load_bias}, *identity_};
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "session/kernel_memory.h"
 
 namespace ringside::session {
 namespace {
@@ -47,22 +48,15 @@ Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engin
   const wire::Capture* running = find_kernel_code(tick);
   if (running == nullptr) return seen;
   const bool was_found = kernel_.has_value();
-  const std::uint64_t start = monotonic_ns();
-  const auto result = engine.with_memory([&](const engines::ReadMemory& read) -> Result<void> {
-    const elf::GuestReader reader = [&](GuestVirt at, std::span<std::byte> into) {
-      return read(running->vcpu, at, into);
-    };
-    if (!kernel_) RINGSIDE_TRY(find(*kernel_pc(*running), reader));
-    if (!kernel_) return {};
-    RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), reader));
-    return {};
-  });
-  paused_ns_ += monotonic_ns() - start;
-  ++pauses_;
-  next_try_ns_ = now_ns + patience_ns_;
-  if (!kernel_ && pauses_ > kEagerTries)
+  KernelMemory memory(engine, *running);
+  const elf::GuestReader read = memory.reader();
+  if (!kernel_) RINGSIDE_TRY(find(*kernel_pc(*running), read));
+  if (kernel_) {
+    RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), read));
+  }
+  next_try_ns_ = monotonic_ns() + patience_ns_;
+  if (!kernel_ && ++tries_ > kEagerTries)
     patience_ns_ = std::min(2 * patience_ns_, kLongestPatienceNs);
-  if (!result) return tl::unexpected<Error>(result.error());
   seen.new_recipes = kernel_.has_value();
   if (kernel_ && !was_found)
     seen.kernel = std::make_shared<KernelNews>(

@@ -41,9 +41,6 @@ class KernelWatch {
   [[nodiscard]] const FoundKernel* kernel() const { return kernel_ ? &*kernel_ : nullptr; }
   // One sentence for people about what is not as it should be; empty where all is well.
   [[nodiscard]] std::string explain() const;
-  // How long the guest stood still for this, and how often.
-  [[nodiscard]] std::uint64_t paused_ns() const { return paused_ns_; }
-  [[nodiscard]] std::uint64_t pauses() const { return pauses_; }
 
  private:
   [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
@@ -55,8 +52,7 @@ class KernelWatch {
   bool prepared_ = false;
   std::uint64_t next_try_ns_ = 0;
   std::uint64_t patience_ns_;
-  std::uint64_t paused_ns_ = 0;
-  std::uint64_t pauses_ = 0;
+  unsigned tries_ = 0;
 };
 
 // True if the capture runs code of one of the images in kernel mode.

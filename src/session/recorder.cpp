@@ -169,6 +169,7 @@ Result<void> Recorder::keep(const wire::Capture& capture, std::uint64_t time_ns)
 }
 
 recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) const {
+  const engines::MemoryPauses pauses = engine_->memory_pauses();
   recording::Statistics statistics;
   statistics.due = outcome.due;
   statistics.lost = outcome.lost;
@@ -178,8 +179,9 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {"lost, too slow", outcome.queue_full},
       {"stops that timed out", outcome.retries},
       {"paused by its user ns", outcome.user_pause_ns},
-      {"memory read pauses ns", watch_.paused_ns()},
-      {"memory reads", watch_.pauses()},
+      {"memory read pauses ns", pauses.total_ns},
+      {"memory reads", pauses.count},
+      {"longest memory read pause ns", pauses.longest_ns},
       {recording::kStackBytesCounter, stack_bytes_},
   };
   return statistics;
