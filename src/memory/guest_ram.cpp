@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kGiB = 1u << 30;
+constexpr std::uint64_t kMostRam = std::uint64_t{1} << 48;  // layouts must not wrap around
 constexpr std::array<std::string_view, 3> kNames{"pc.ram", "mach-virt.ram", "riscv_virt_board.ram"};
 
 // The next word of a line, which is shortened by it.
@@ -52,7 +53,7 @@ std::optional<RamBlock> find_machine_ram(std::string_view text) {
     if (std::find(kNames.begin(), kNames.end(), name) == kNames.end()) continue;
     for (int skipped = 0; skipped < 3; ++skipped) (void)take_word(line);
     const auto used = hex_number(take_word(line));
-    if (used && *used > 0) return RamBlock{std::string(name), *used};
+    if (used && *used > 0 && *used <= kMostRam) return RamBlock{std::string(name), *used};
   }
   return std::nullopt;
 }
