@@ -97,6 +97,35 @@ TEST_P(QemuOf, CapturesHoldWhatTheMonitorSays) {
   EXPECT_TRUE(qemu_->runs());
 }
 
+TEST_P(QemuOf, MemoryIsReadWhileTheGuestRuns) {
+  ASSERT_NO_FATAL_FAILURE(boot());
+  if (!qemu_) return;
+  auto attached = GdbEngine::attach(qemu_->connect_gdb());
+  ASSERT_TRUE(attached) << attached.error().message;
+  GdbEngine& engine = **attached;
+  // The program is its own expected value: the code at the pc comes from it.
+  std::ifstream file(std::string(RINGSIDE_GDB_TESTDATA) + "/loops/" + GetParam().loop + ".bin",
+                     std::ios::binary);
+  std::string program(std::istreambuf_iterator<char>(file), {});
+  program.append(8, '\0');  // what lies behind it
+  bool same = false;
+  for (int i = 0; i < 200 && !same; ++i) {
+    ::usleep(10'000);
+    const auto registers = engine.read_registers(VcpuId{0});
+    ASSERT_TRUE(registers) << registers.error().message;
+    const std::uint64_t pc = registers->get(wire::roles_of(engine.arch()).pc);
+    std::string code(8, '\0');
+    const auto got = engine.read_virtual(VcpuId{0}, GuestVirt{pc},
+                                         std::as_writable_bytes(std::span(code.data(), 8)));
+    ASSERT_TRUE(got) << got.error().message;
+    same = *got == 8 && code != std::string(8, '\0') && program.find(code) != program.npos;
+  }
+  EXPECT_TRUE(same);
+  EXPECT_NE(engine.explain_memory_access(), "");
+  EXPECT_GT(engine.memory_pauses().count, 0u);
+  EXPECT_TRUE(qemu_->runs());
+}
+
 const std::vector<Machine> kMachines{
     {"qemu-system-i386", Arch::kI386, Arch::kI386, "x86", {"-bios", "LOOP"}},
     {"qemu-system-x86_64", Arch::kX86_64, Arch::kI386, "x86", {"-bios", "LOOP"}},

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/handshake.h"
 #include "engines/gdb/sampler.h"
 #include "engines/gdb/stub_thread.h"
@@ -125,8 +126,9 @@ Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
 Result<std::unique_ptr<memory::PageTables>> GdbEngine::page_tables_of(VcpuId vcpu) {
   if (arch() != Arch::kX86_64 && arch() != Arch::kI386) return nullptr;
   RINGSIDE_ASSIGN(const wire::Registers registers, read_registers(vcpu));
-  if (arch() == Arch::kI386) {
-    if (const auto tables = memory::i386::ProtectedModeTables::of(registers))
+  const auto i386 = arch() == Arch::kI386 ? std::optional(registers) : as_i386(registers);
+  if (i386) {
+    if (const auto tables = memory::i386::ProtectedModeTables::of(*i386))
       return std::make_unique<memory::i386::ProtectedModeTables>(*tables);
   } else if (const auto tables = memory::x86_64::LongModeTables::of(registers)) {
     return std::make_unique<memory::x86_64::LongModeTables>(*tables);

@@ -10,7 +10,6 @@
 namespace ringside::engines::gdb {
 namespace {
 
-constexpr unsigned kTries = 8;
 constexpr std::size_t kProbes = 24;
 constexpr std::size_t kFewestProbes = 8;
 constexpr std::size_t kProbeBytes = 64;
@@ -46,17 +45,15 @@ Result<std::vector<GuestPhys>> find_probes(memory::PhysicalMemory& memory,
 }  // namespace
 
 GuestMemory::GuestMemory(Stub& stub, SlicedReads& reads, bool has_physical_mode, pid_t qemu)
-    : stub_(&stub), reads_(&reads), qemu_(qemu), tries_left_(qemu > 0 ? kTries : 0) {
+    : stub_(&stub), reads_(&reads), qemu_(qemu), may_try_(qemu > 0) {
   why_not_ = "which process QEMU is is not known";
   if (!has_physical_mode)
     unsupported_ = Error{ErrorCode::kUnsupported, "the stub does not give guest-physical memory"};
 }
 
-// Counted as a stop of the guest from the request on, which is a little more than it was.
 Result<std::string> GuestMemory::ask_monitor(std::string_view command) {
-  const std::uint64_t start = monotonic_ns();
   RINGSIDE_ASSIGN(auto text, stub_->ask_monitor(command));
-  if (stub_->stopped_by() == Stub::Owner::kNobody) reads_->count_pause(start);
+  if (stub_->stopped_by() == Stub::Owner::kNobody) reads_->count_pause(stub_->last_stop_ns());
   return text;
 }
 
@@ -94,8 +91,10 @@ Result<bool> GuestMemory::is_the_same(memory::PhysicalMemory& candidate) {
 }
 
 void GuestMemory::find_in_process() {
-  if (tries_left_ == 0) return;
-  --tries_left_;
+  const std::uint64_t now = monotonic_ns();
+  if (!may_try_ || now < next_try_ns_) return;
+  next_try_ns_ = now + try_again_after_ns_;
+  try_again_after_ns_ *= 2;
   why_not_ = fmt::format("in process {} nothing is seen to be the guest's memory", qemu_);
   std::ifstream file("/proc/" + std::to_string(qemu_) + "/maps");
   const std::string maps(std::istreambuf_iterator<char>(file), {});
@@ -106,6 +105,7 @@ void GuestMemory::find_in_process() {
     const auto same = is_the_same(*candidate);
     if (!same) {
       why_not_ = same.error().message;
+      may_try_ = same.error().code != ErrorCode::kIo;  // no right to read it
       return;
     }
     if (*same) {

@@ -20,7 +20,7 @@ class GuestMemory {
 
   // Error kUnsupported: the stub has no physical mode, or the machine's RAM is not where we know
   // it. The reader is valid as long as this object. While the guest's memory is nearly all zero the
-  // stub is used, and the next call tries again.
+  // stub is used, and a later call tries again, less and less often.
   [[nodiscard]] Result<memory::PhysicalMemory*> find();
   // Whether reads stop the guest.
   [[nodiscard]] bool stops_the_guest() const { return process_ == nullptr; }
@@ -36,7 +36,9 @@ class GuestMemory {
   Stub* stub_;
   SlicedReads* reads_;
   pid_t qemu_;
-  unsigned tries_left_;
+  bool may_try_;
+  std::uint64_t next_try_ns_ = 0;
+  std::uint64_t try_again_after_ns_ = 100'000'000;
   std::string why_not_;
   std::optional<Error> unsupported_;
   std::uint64_t block_bytes_ = 0;

@@ -319,6 +319,7 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch, HoldPoint hold) {
   // Where the outcome is not known, a guest that its user had stopped stays so.
   if (replies ? !stopped.ours : before == Owner::kUser) become(Owner::kUser);
   RINGSIDE_ASSIGN(stopped.replies, or_resume(std::move(replies)));
+  last_stop_ns_ = stopped.stopped_ns;
   if (hold == HoldPoint::kHalfPacket) (void)connection_.send("$g", deadline());
   if (hold != HoldPoint::kNone) hold_for_ever(hold);
   return stopped;

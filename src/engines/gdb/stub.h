@@ -100,6 +100,8 @@ class Stub {
   [[nodiscard]] Result<void> resume();
   // What QEMU's monitor prints for a command. Stops the guest for a moment if it runs.
   [[nodiscard]] Result<std::string> ask_monitor(std::string_view command);
+  // When the guest had last stopped for us (monotonic).
+  [[nodiscard]] std::uint64_t last_stop_ns() const { return last_stop_ns_; }
   // To be called around batches that enter and leave QEMU's physical mode. Where such a batch
   // fails, the mode is left before the guest runs again; and from the first call on the last words
   // to the stub, ours and the guardian's, leave it too.
@@ -130,6 +132,7 @@ class Stub {
   std::unique_ptr<Guardian> guardian_;
   std::chrono::milliseconds timeout_;
   Owner stopped_by_ = Owner::kNobody;
+  std::uint64_t last_stop_ns_ = 0;
   std::size_t outstanding_ = 0;  // answers to requests of a batch that failed
   std::string console_;          // what the monitor has printed since it was last asked
   bool used_physical_mode_ = false;

@@ -94,7 +94,29 @@ std::string QemuProcess::qmp(const std::string& command) {
   for (;;) {
     std::string line = read_line();
     if (line.empty() || line.find("\"event\"") == std::string::npos) return line;
+    events_.push_back(std::move(line));
   }
+}
+
+// {"timestamp": {"seconds": 1763712345, "microseconds": 678901}, "event": "STOP"}
+std::vector<std::uint64_t> QemuProcess::take_stops() {
+  (void)qmp("{\"execute\": \"query-status\"}");  // events come before its answer
+  const auto number = [](const std::string& line, std::string_view key) -> std::uint64_t {
+    const std::size_t at = line.find(key);
+    return at == line.npos ? 0 : std::strtoull(line.c_str() + at + key.size(), nullptr, 10);
+  };
+  std::vector<std::uint64_t> stops;
+  std::uint64_t stopped = 0;
+  for (const std::string& line : events_) {
+    const std::uint64_t at =
+        number(line, "\"seconds\": ") * 1'000'000 + number(line, "\"microseconds\": ");
+    if (line.find("\"STOP\"") != line.npos) stopped = at;
+    if (line.find("\"RESUME\"") == line.npos || stopped == 0) continue;
+    stops.push_back(at - stopped);
+    stopped = 0;
+  }
+  events_.clear();
+  return stops;
 }
 
 std::string QemuProcess::hmp(const std::string& command) {

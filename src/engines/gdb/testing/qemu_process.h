@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,6 +27,9 @@ class QemuProcess {
   [[nodiscard]] UniqueFd connect_gdb() const;
   // Sends a QMP command and returns the line that answers it.
   std::string qmp(const std::string& command);
+  // How long the guest stood still, each time since the last call: between the times that QEMU's
+  // own STOP and RESUME events carry, in µs. Of stops that are over.
+  [[nodiscard]] std::vector<std::uint64_t> take_stops();
   // What a command of the human monitor prints.
   [[nodiscard]] std::string hmp(const std::string& command);
   [[nodiscard]] pid_t pid() const { return pid_; }
@@ -46,6 +50,7 @@ class QemuProcess {
   pid_t pid_ = -1;
   UniqueFd qmp_;
   std::string unread_;
+  std::vector<std::string> events_;
 };
 
 }  // namespace ringside::engines::gdb::testing

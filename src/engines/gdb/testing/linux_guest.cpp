@@ -1,0 +1,74 @@
+#include "engines/gdb/testing/linux_guest.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace ringside::engines::gdb::testing {
+namespace {
+
+constexpr int kNoNetwork = 3;
+constexpr int kReadyWithinMs = 60'000;
+
+// VMLINUZ, INITRD, QEMU … as the script prints them, and its exit status.
+std::map<std::string, std::string> fetch(const std::string& arch, int& status) {
+  const std::string command = RINGSIDE_SCRIPTS "/fetch-linux-guest --arch " + arch;
+  std::FILE* const pipe = ::popen(command.c_str(), "r");
+  std::map<std::string, std::string> paths;
+  char line[4096];
+  while (pipe != nullptr && std::fgets(line, sizeof(line), pipe) != nullptr) {
+    const std::string text(line);
+    const std::size_t equals = text.find('=');
+    if (equals != text.npos)
+      paths[text.substr(0, equals)] = text.substr(equals + 1, text.find('\n') - equals - 1);
+  }
+  const int ended = pipe == nullptr ? -1 : ::pclose(pipe);
+  status = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;
+  return paths;
+}
+
+}  // namespace
+
+std::unique_ptr<LinuxGuest> LinuxGuest::boot(const std::string& arch, bool& failed,
+                                             std::string& why) {
+  int status = 0;
+  const auto paths = fetch(arch, status);
+  failed = status != kNoNetwork;
+  if (status != 0) {
+    why = failed ? "script/fetch-linux-guest failed" : "no network to fetch the Linux guest";
+    return nullptr;
+  }
+  const std::string serial = ::testing::TempDir() + "ringside-serial-" + std::to_string(::getpid());
+  std::unique_ptr<LinuxGuest> guest(new LinuxGuest(serial));
+  guest->qemu_ = QemuProcess::start(
+      {"-m", "512", "-no-reboot", "-serial", "file:" + serial, "-kernel", paths.at("VMLINUZ"),
+       "-initrd", paths.at("INITRD"), "-append", "console=ttyS0 quiet workload=mixed"},
+      why, paths.at("QEMU"));
+  if (!guest->qemu_) return nullptr;
+  if (guest->wait_until_ready()) return guest;
+  why = "the guest did not say that it is ready within 60 s";
+  return nullptr;
+}
+
+LinuxGuest::~LinuxGuest() {
+  qemu_.reset();
+  std::error_code ignored;
+  std::filesystem::remove(serial_, ignored);
+}
+
+bool LinuxGuest::wait_until_ready() const {
+  for (int waited = 0; waited < kReadyWithinMs; waited += 100) {
+    std::ifstream file(serial_);
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    if (text.find("ringside-guest: ready workload=mixed") != text.npos) return true;
+    ::usleep(100'000);
+  }
+  return false;
+}
+
+}  // namespace ringside::engines::gdb::testing
