@@ -64,4 +64,10 @@ struct Rule {
   bool ends = false;  // nothing is below this frame
 };
 
+// Which tables may give rules. All of them, but where one is measured or compared with another.
+struct TableUse {
+  bool orc = true;
+  bool cfi = true;
+};
+
 }  // namespace ringside::unwind

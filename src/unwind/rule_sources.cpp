@@ -9,8 +9,11 @@ constexpr std::size_t kMaxKnown = 16384;
 
 }  // namespace
 
-RuleSources::RuleSources(const elf::ImageMap& images, const Platform& platform)
-    : images_(images), platform_(platform), code_(make_code_stepper(platform.arch, images)) {}
+RuleSources::RuleSources(const elf::ImageMap& images, const Platform& platform, TableUse use)
+    : images_(images),
+      platform_(platform),
+      use_(use),
+      code_(make_code_stepper(platform.arch, images)) {}
 
 void RuleSources::set_entries(std::vector<EntryLayout> entries) {
   entries_ = std::move(entries);
@@ -30,10 +33,16 @@ bool RuleSources::refresh() {
 RuleSources::Tables& RuleSources::tables_of(const elf::Image& image) {
   auto& tables = tables_[image.id];
   if (!tables) {
-    auto orc = platform_.arch == Arch::kX86_64 ? orc::Table::from_elf(*image.file) : std::nullopt;
-    tables = std::make_unique<Tables>(Tables{std::move(orc), cfi::Table(image.file, platform_)});
+    tables = std::make_unique<Tables>();
+    if (use_.orc && platform_.arch == Arch::kX86_64)
+      tables->orc = orc::Table::from_elf(*image.file);
   }
   return *tables;
+}
+
+cfi::Table* RuleSources::cfi_of(const elf::Image& image, Tables& tables) {
+  if (use_.cfi && !tables.cfi) tables.cfi = std::make_unique<cfi::Table>(image.file, platform_);
+  return tables.cfi.get();
 }
 
 const EntryLayout* RuleSources::entry_at(CodeAddress at) const {
@@ -57,8 +66,9 @@ CompactRule RuleSources::compact_at(CodeAddress at) {
       return rule;
   if (const EntryLayout* entry = entry_at(at))
     return compact(rule_of(*entry, platform_), platform_);
-  if (const CompactRule rule = tables.cfi.find_compact(pc); rule.kind != CompactRule::Kind::kNone)
-    return rule;
+  if (cfi::Table* cfi = cfi_of(*image, tables))
+    if (const CompactRule rule = cfi->find_compact(pc); rule.kind != CompactRule::Kind::kNone)
+      return rule;
   const CodeRule code = code_->rule_at(*image, at.lookup());
   if (code.interrupt_code) return {.kind = CompactRule::Kind::kSlow};
   if (code.rule) return compact(*code.rule, platform_);
@@ -81,8 +91,9 @@ RuleSources::Known& RuleSources::known_at(CodeAddress at) {
   if (tables.orc)
     if (const auto rule = tables.orc->find(pc)) known.tables.push_back({*rule, {}});
   if (entry != nullptr) known.tables.push_back({rule_of(*entry, platform_), {}});
-  if (const auto cfi = tables.cfi.find(pc))
-    known.tables.push_back({cfi->rule, {cfi->section, known.image->load_bias}});
+  if (const cfi::Table* cfi = cfi_of(*known.image, tables))
+    if (const auto row = cfi->find(pc))
+      known.tables.push_back({row->rule, {row->section, known.image->load_bias}});
   return known;
 }
 

@@ -28,7 +28,7 @@ struct CodeAddress {
 // call-frame information, and the code itself. Tables are built when an image is first met.
 class RuleSources {
  public:
-  RuleSources(const elf::ImageMap& images, const Platform& platform);
+  RuleSources(const elf::ImageMap& images, const Platform& platform, TableUse use = {});
 
   void set_entries(std::vector<EntryLayout> entries);
   // True if images have been added since the last call: what was cached is void.
@@ -59,13 +59,16 @@ class RuleSources {
  private:
   struct Tables {
     std::optional<orc::Table> orc;
-    cfi::Table cfi;
+    std::unique_ptr<cfi::Table> cfi;
   };
   [[nodiscard]] Tables& tables_of(const elf::Image& image);
+  // Null where it is not to be used. Made late: where ORC knows all, nothing asks for it.
+  [[nodiscard]] cfi::Table* cfi_of(const elf::Image& image, Tables& tables);
   [[nodiscard]] const EntryLayout* entry_at(CodeAddress at) const;
 
   const elf::ImageMap& images_;
   const Platform& platform_;
+  TableUse use_;
   std::vector<EntryLayout> entries_;                                   // sorted by start
   std::unordered_map<std::uint32_t, std::unique_ptr<Tables>> tables_;  // by image id
   std::unique_ptr<CodeStepper> code_;

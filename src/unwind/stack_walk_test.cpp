@@ -75,6 +75,15 @@ TEST_F(StackWalk, EndsWhereTheCallFrameInformationSaysSo) {
   EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
 }
 
+TEST_F(StackWalk, TablesCanBeLeftOut) {
+  start(at("leaf"), kStack);
+  piece(kStack, joined({{in_caller()}, frame(at("_start") + 9)}));
+  const Stack stack = unwind({.tables = {.cfi = false}});
+  ASSERT_GE(stack.frames.size(), 2u);
+  EXPECT_EQ(stack.frames[1].address.value, in_caller());
+  EXPECT_EQ(stack.frames[1].source, FrameSource::kInstructions);
+}
+
 TEST_F(StackWalk, StackThatWasNotCopiedFarEnoughIsTruncated) {
   start(at("leaf"), kStack);
   piece(kStack, {in_caller(), 0, 0});

@@ -36,8 +36,8 @@ class Unwinder::Impl {
  private:
   // Everything that belongs to one architecture; a guest has one.
   struct Machine {
-    Machine(const elf::ImageMap& images, const Platform& platform)
-        : sources(images, platform), fast(sources), full(sources) {}
+    Machine(const elf::ImageMap& images, const Platform& platform, TableUse tables)
+        : sources(images, platform, tables), fast(sources), full(sources) {}
     RuleSources sources;
     FastWalk fast;
     FullWalk full;
@@ -63,7 +63,7 @@ bool Unwinder::Impl::may_be_firmware(GuestVirt pc, const Platform& platform) con
 
 Unwinder::Impl::Machine& Unwinder::Impl::machine_for(const Platform& platform) {
   if (!machine_ || machine_->sources.platform().arch != platform.arch) {
-    machine_ = std::make_unique<Machine>(images_, platform);
+    machine_ = std::make_unique<Machine>(images_, platform, options_.tables);
     machine_->sources.set_entries(options_.entries);
   }
   if (machine_->sources.refresh()) machine_->fast.forget();

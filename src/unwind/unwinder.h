@@ -18,6 +18,7 @@ struct Options {
   bool kernel_seen = true;
   std::size_t max_frames = 512;
   std::vector<EntryLayout> entries = {};
+  TableUse tables = {};
   bool full_only = false;  // never the fast walk: to compare the two
 };
 
