@@ -3,6 +3,7 @@
 #include <gelf.h>
 #include <libelf.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "elf/boot_image.h"
@@ -53,8 +54,8 @@ ElfFile::~ElfFile() {
 Result<std::shared_ptr<const ElfFile>> ElfFile::parse(std::unique_ptr<ElfFile> file) {
   if (is_boot_image(file->bytes_)) RINGSIDE_TRY(file->unpack());
   RINGSIDE_TRY(file->read_headers());
-  RINGSIDE_TRY(file->read_segments());
   RINGSIDE_TRY(file->read_sections());
+  RINGSIDE_TRY(file->read_segments());
   file->read_notes();
   return std::shared_ptr<const ElfFile>(std::move(file));
 }
@@ -121,12 +122,19 @@ Result<void> ElfFile::read_headers() {
 Result<void> ElfFile::read_segments() {
   std::size_t count = 0;
   if (elf_getphdrnum(elf_, &count) != 0) return {};
+  // A file with nothing but debug information keeps the program headers of the file that it was
+  // taken from (eu-strip -f), or most of them (objcopy --only-keep-debug), without their bytes.
+  const bool has_bytes =
+      std::none_of(sections_.begin(), sections_.end(), [](const SectionHeader& section) {
+        return section.type == SHT_NOBITS && (section.flags & SHF_EXECINSTR) != 0;
+      });
   for (std::size_t i = 0; i < count && i < kMaxSections; ++i) {
     GElf_Phdr header;
     if (gelf_getphdr(elf_, static_cast<int>(i), &header) == nullptr)
       return fail(ErrorCode::kFormat, "{}: program header {} is damaged: {}", name_, i,
                   elf_errmsg(-1));
     if (header.p_type != PT_LOAD || header.p_memsz == 0) continue;
+    if (!has_bytes) header.p_filesz = 0;
     if (header.p_filesz != 0 &&
         (header.p_offset > bytes_.size() || header.p_filesz > bytes_.size() - header.p_offset))
       return fail(
