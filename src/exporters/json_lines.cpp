@@ -71,9 +71,14 @@ class Lines final : public recording::Visitor {
     std::string functions;
     for (const std::string& function : named.functions)
       functions += (functions.empty() ? "" : ",") + json_string(function);
-    return fmt::format(R"({{"address":"{}","exact":{},"kind":"{}","rule":"{}","functions":[{}]}})",
-                       frame.address, frame.exact, text_of(frame.kind), name_of(frame.source),
-                       functions);
+    std::string lines;
+    for (const profile::SourceLine& line : named.lines)
+      lines += (lines.empty() ? ",\"lines\":[" : ",") +
+               json_string(line.line == 0 ? "" : fmt::format("{}:{}", line.file, line.line));
+    if (!lines.empty()) lines += "]";
+    return fmt::format(
+        R"({{"address":"{}","exact":{},"kind":"{}","rule":"{}","functions":[{}]{}}})",
+        frame.address, frame.exact, text_of(frame.kind), name_of(frame.source), functions, lines);
   }
 
   std::string stack(const recording::StackRef& ref) {

@@ -17,8 +17,9 @@ using nlohmann::json;
 class Namer final : public profile::FrameNamer {
  public:
   void name(const profile::FrameToName& what, profile::NamedFrame& out) override {
-    if (what.image != nullptr)
-      out.functions = {fmt::format("f\"{}\\", what.frame.lookup_address()), "inlined"};
+    if (what.image == nullptr) return;
+    out.functions = {fmt::format("f\"{}\\", what.frame.lookup_address()), "inlined"};
+    if (what.frame.exact) out.lines = {{"/src/\"a.c", 7}, {"b.h", 0}};
   }
 };
 
@@ -71,7 +72,7 @@ TEST(JsonLines, TellsEverySample) {
   EXPECT_EQ(lines[2]["disposition"], "sampled");
   EXPECT_EQ(lines[2]["stacks"],
             json::parse(R"([{"stop":"no unwind rule","stopped_at":"0x20","frames":[
-    {"address":"0x8010","exact":true,"kind":"interrupt","rule":"registers","functions":["f\"0x8010\\","inlined"]},
+    {"address":"0x8010","exact":true,"kind":"interrupt","rule":"registers","functions":["f\"0x8010\\","inlined"],"lines":["/src/\"a.c:7",""]},
     {"address":"0x8020","exact":false,"kind":"kernel","rule":"call-frame information","functions":["f\"0x801f\\","inlined"]},
     {"address":"0x20","exact":false,"kind":"kernel","rule":"guess","functions":[]}]}])"));
   EXPECT_EQ(lines[3]["disposition"], "idle");

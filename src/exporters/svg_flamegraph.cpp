@@ -188,11 +188,13 @@ class Picture {
     return sink_.write(fmt::format(
         "<g class=\"frame {}\" data-name=\"{}\" data-i=\"{}\" data-x=\"{}\" data-w=\"{}\" "
         "data-d=\"{}\">"
-        "<title>{} ({} {}, {}%)</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>"
+        "<title>{}{} ({} {}, {}%)</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" "
+        "height=\"{}\"/>"
         "<text x=\"{:.2f}\" y=\"{}\">{}</text></g>\n",
-        class_of(node), name, index, left, node.total, node.depth, name, format_count(node.total),
-        name_of(profile_.unit), format_percent(node.total, tree_.root().total), x, y, width,
-        kFrameHeight - kFrameGap, x + 4, y + 13, text));
+        class_of(node), name, index, left, node.total, node.depth, name,
+        node.inlined ? " (inlined)" : "", format_count(node.total), name_of(profile_.unit),
+        format_percent(node.total, tree_.root().total), x, y, width, kFrameHeight - kFrameGap,
+        x + 4, y + 13, text));
   }
 
   Result<void> write_nothing() {

@@ -14,6 +14,7 @@ using views::OverheadRow;
 using views::OverheadSection;
 
 constexpr double kCallGraphMinimumShare = 0.005;
+constexpr std::string_view kInlined = " (inlined)";  // perf's word
 
 std::string vcpu_text(const OverheadSection& section) {
   return section.vcpu ? std::to_string(section.vcpu->value) : "all";
@@ -23,7 +24,8 @@ Result<void> write_row(const Profile& profile, const OverheadSection& section,
                        const OverheadRow& row, Sink& sink) {
   const profile::Function& function = profile.functions[row.function];
   const std::string_view image = profile.strings[function.image];
-  const std::string suffix = image.empty() ? "" : fmt::format("  [{}]", image);
+  const std::string suffix = (row.inlined ? std::string(kInlined) : "") +
+                             (image.empty() ? "" : fmt::format("  [{}]", image));
   return sink.write(fmt::format(
       "{:>9}%  {:>7}%  {:>9}  {:>4}  {:<9}  {}{}\n", format_percent(row.self, section.sampled),
       format_percent(row.total, section.sampled), row.self_samples, vcpu_text(section),
@@ -77,9 +79,9 @@ Result<void> write_tree(const CallTree& tree, Sink& sink) {
   while (!todo.empty()) {
     const CallTree::Node& node = tree.nodes[todo.back()];
     todo.pop_back();
-    RINGSIDE_TRY(
-        sink.write(fmt::format("{:>9}%  {:>{}}{}\n", format_percent(node.total, tree.root().total),
-                               "", 2 * node.depth, node.name)));
+    RINGSIDE_TRY(sink.write(fmt::format("{:>9}%  {:>{}}{}{}\n",
+                                        format_percent(node.total, tree.root().total), "",
+                                        2 * node.depth, node.name, node.inlined ? kInlined : "")));
     if (node.hidden != 0)
       RINGSIDE_TRY(sink.write(fmt::format("{:>9}%  {:>{}}(below {}%)\n",
                                           format_percent(node.hidden, tree.root().total), "",

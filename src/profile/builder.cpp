@@ -15,8 +15,9 @@ namespace {
 // Gives frames their names and turns recorded stacks into the profile's tree.
 class Namer {
  public:
-  Namer(const Collector& collected, FrameNamer& namer, bool show_addresses, Profile& profile)
-      : collected_(collected), namer_(namer), show_addresses_(show_addresses), profile_(profile) {
+  Namer(const Collector& collected, FrameNamer& namer, const BuildOptions& options,
+        Profile& profile)
+      : collected_(collected), namer_(namer), options_(options), profile_(profile) {
     frames_.resize(collected.frames.size());
     frame_is_named_.resize(collected.frames.size());
   }
@@ -56,7 +57,7 @@ class Namer {
                    mapping != collected_.mappings.end() ? &mapping->second : nullptr},
                   named);
       for (std::size_t i = 0; i < named.functions.size(); ++i)
-        out.push_back(intern(decorate(spell(named.functions[i]), frame), image_name,
+        out.push_back(intern(decorate(with_place(named, i), frame), image_name,
                              static_cast<Kind>(frame.kind), i > 0));
       if (!out.empty()) return;
     }
@@ -74,7 +75,15 @@ class Namer {
 
   [[nodiscard]] std::string decorate(std::string name,
                                      const recording::RecordedFrame& frame) const {
-    return show_addresses_ ? with_address(name, frame.address) : name;
+    return options_.show_addresses ? with_address(name, frame.address) : name;
+  }
+
+  // The name of one of a frame's functions, with its source line if that is wanted and known.
+  [[nodiscard]] std::string with_place(const NamedFrame& named, std::size_t index) const {
+    std::string name = spell(named.functions[index]);
+    if (!options_.show_lines || index >= named.lines.size()) return name;
+    const SourceLine& place = named.lines[index];
+    return place.line == 0 ? name : with_line(name, place.file, place.line);
   }
 
   FrameId intern(std::string_view name, StringId image, Kind kind, bool inlined) {
@@ -93,7 +102,7 @@ class Namer {
 
   const Collector& collected_;
   FrameNamer& namer_;
-  bool show_addresses_;
+  const BuildOptions& options_;
   Profile& profile_;
   std::vector<std::vector<FrameId>> frames_;  // by recorded frame
   std::vector<bool> frame_is_named_;
@@ -142,7 +151,7 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   RINGSIDE_TRY(reader.for_each(collector));
 
   const std::uint64_t start = monotonic_ns();
-  Namer tree(collector, namer, options.show_addresses, profile);
+  Namer tree(collector, namer, options, profile);
   for (const auto& [key, amount] : collector.groups) {
     SampleGroup group;
     group.vcpu = key.vcpu;

@@ -23,6 +23,7 @@ struct Filter {
 struct BuildOptions {
   Filter filter;
   bool show_addresses = false;  // append each frame's address to its name
+  bool show_lines = false;      // append each frame's source line to its name, where it is known
   recording::WeightUnit unit = recording::WeightUnit::kTicks;
 };
 

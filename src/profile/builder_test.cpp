@@ -79,6 +79,18 @@ TEST(Builder, ShowAddresses) {
   EXPECT_EQ(stacks_of(recording.profile(options)), (Stacks{{"start [0x1008]", 1}}));
 }
 
+TEST(Builder, ShowLines) {
+  TestRecording recording;
+  recording.add({"outer < middle < inner|leaf", 1});
+  recording.namer().lines[0x1007] = {{"/usr/src/a.c", 10}, {"b.h", 0}, {"/include/b.h", 7}};
+  const Stacks plain{{"outer;middle;inner;leaf", 1}};
+  EXPECT_EQ(stacks_of(recording.profile()), plain);
+  BuildOptions options;
+  options.show_lines = true;
+  EXPECT_EQ(stacks_of(recording.profile(options)),
+            (Stacks{{"outer a.c:10;middle;inner b.h:7;leaf", 1}}));
+}
+
 TEST(Builder, UserStacksStandBelowTheKernelsThatTheyEntered) {
   TestRecording recording;
   recording.namer().names = {{0x1010, {"vfs_read"}}, {0x100010, {"main"}}};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,17 +15,26 @@ struct FrameToName {
   const recording::Mapping* mapping;      // null: no image is mapped there
 };
 
+// A place in the source.
+struct SourceLine {
+  std::string file;        // a path; empty: unknown
+  std::uint32_t line = 0;  // 0: unknown
+};
+
 // The names of a frame: the function that was compiled there, then the functions inlined into it,
 // outermost first. Empty: unknown. Names are demangled; the builder spells them (spelling.h).
 struct NamedFrame {
   std::vector<std::string> functions;
+  // Where each of them stands: at the call of the next, the last at the address. Empty, or one for
+  // each function.
+  std::vector<SourceLine> lines;
 };
 
 // Finds names. The builder asks once for every distinct frame of a recording.
 class FrameNamer {
  public:
   virtual ~FrameNamer() = default;
-  // `out.functions` is empty when called. Called for kernel and interrupt frames, and for user and
+  // `out` is empty when called. Called for kernel and interrupt frames, and for user and
   // firmware frames that have an image.
   virtual void name(const FrameToName& what, NamedFrame& out) = 0;
 };

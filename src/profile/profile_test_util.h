@@ -18,10 +18,12 @@ class FakeNamer final : public FrameNamer {
  public:
   void name(const FrameToName& what, NamedFrame& out) override {
     ++calls;
-    if (const auto it = names.find(what.frame.lookup_address().value); it != names.end())
-      out.functions = it->second;
+    const std::uint64_t address = what.frame.lookup_address().value;
+    if (const auto it = names.find(address); it != names.end()) out.functions = it->second;
+    if (const auto it = lines.find(address); it != lines.end()) out.lines = it->second;
   }
   std::map<std::uint64_t, std::vector<std::string>> names;
+  std::map<std::uint64_t, std::vector<SourceLine>> lines;
   int calls = 0;
 };
 

@@ -63,6 +63,11 @@ std::string spell(std::string_view name) {
   return out;
 }
 
+std::string with_line(std::string_view name, std::string_view file, std::uint32_t line) {
+  file.remove_prefix(file.rfind('/') + 1);
+  return fmt::format("{} {}:{}", name, spell(file), line);
+}
+
 std::string with_address(std::string_view name, GuestVirt address) {
   return fmt::format("{} [{:#x}]", name, address.value);
 }

@@ -22,6 +22,11 @@ inline constexpr std::string_view kTruncatedName = "[truncated]";
 // space, bytes that are not UTF-8 become U+FFFD; an empty name becomes "[empty name]".
 [[nodiscard]] std::string spell(std::string_view name);
 
+// With --show-lines: "name file.c:12", as perf's call graphs do with "srcline". The file without
+// its folder.
+[[nodiscard]] std::string with_line(std::string_view name, std::string_view file,
+                                    std::uint32_t line);
+
 // With --show-addresses: "name [0xADDRESS]".
 [[nodiscard]] std::string with_address(std::string_view name, GuestVirt address);
 

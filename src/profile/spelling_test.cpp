@@ -27,6 +27,11 @@ TEST(Spelling, Utf8) {
   EXPECT_EQ(spell("\xc2\x85"), bad + bad);            // a C1 control: a line end to some
 }
 
+TEST(Spelling, Lines) {
+  EXPECT_EQ(with_line("vfs_read", "/usr/src/fs/read_write.c", 12), "vfs_read read_write.c:12");
+  EXPECT_EQ(with_line("f", "a;b\n.c", 1), "f a:b .c:1");
+}
+
 TEST(Spelling, Addresses) {
   EXPECT_EQ(unknown_name({0xffffffff81000010}), "<unknown:0xffffffff81000010>");
   EXPECT_EQ(with_address("vfs_read", {0x10}), "vfs_read [0x10]");

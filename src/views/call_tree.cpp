@@ -32,7 +32,11 @@ class Growing {
   Index child(Index parent, FrameId frame) {
     const auto [it, added] =
         children_.try_emplace(std::uint64_t{parent} << 32 | merged_[frame], size());
-    if (added) append(parent, profile_.name(frame), profile_.frames[frame].kind);
+    if (added) {
+      append(parent, profile_.name(frame), profile_.frames[frame].kind);
+      tree_.nodes.back().inlined = true;
+    }
+    tree_.nodes[it->second].inlined &= profile_.frames[frame].inlined;
     return it->second;
   }
 

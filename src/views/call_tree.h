@@ -17,6 +17,7 @@ struct CallTree {
   struct Node {
     std::string_view name;              // lives as long as the profile and the tree
     std::optional<profile::Kind> kind;  // absent: no code, but "all", a vCPU or "[idle]"
+    bool inlined = false;               // in all of its frames
     std::uint32_t parent = 0;
     std::uint32_t depth = 0;              // of the root 0
     std::uint64_t self = 0;               // weight that ends here

@@ -53,6 +53,15 @@ TEST(CallTree, PerVcpuAndIdle) {
             "all 7[vcpu 0 1[a 1(1)] vcpu 1 6[[idle] 4(4) a 2(2)]]");
 }
 
+TEST(CallTree, InlinedIsWhatWasInlinedInAllOfItsFrames) {
+  const auto profile = make_profile({{"s < always", 1}, {"s < both", 2}, {"s|both", 4}});
+  const CallTree tree = make_call_tree(profile);
+  std::map<std::string, bool> inlined;
+  for (const CallTree::Node& node : tree.nodes)
+    if (node.parent != 0) inlined.emplace(node.name, node.inlined);
+  EXPECT_EQ(inlined, (std::map<std::string, bool>{{"always", true}, {"both", false}}));
+}
+
 TEST(CallTree, KindsAreToldApart) {
   const auto profile = make_profile({{"s|memcpy", 1}, {"s|irq:memcpy", 2}});
   const CallTree tree = make_call_tree(profile);

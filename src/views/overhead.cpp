@@ -61,6 +61,7 @@ class Accumulator {
       const profile::Frame& frame = profile_.frames[profile_.stacks[id].frame];
       OverheadRow& row = rows_[frame.function];
       if (row.total == 0 || row.kind == Kind::kInterrupt) row.kind = frame.kind;
+      row.inlined = frame.inlined && (row.total == 0 || row.inlined);
       row.function = frame.function;
       if (id == group.stack) {
         row.self += group.weight;

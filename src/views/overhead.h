@@ -16,6 +16,7 @@ struct OverheadRow {
   std::uint64_t self = 0;                       // weight of samples it was the leaf of
   std::uint64_t total = 0;  // weight of samples it stood in, each counted once (recursion too)
   std::uint64_t self_samples = 0;
+  bool inlined = false;  // into others, wherever it stood
 };
 
 // All of a profile's busy samples (sampled, by function), or those of one vCPU.

@@ -73,6 +73,16 @@ TEST(Overhead, SelfAddsUp) {
   EXPECT_EQ(self, 10u);
 }
 
+TEST(Overhead, InlinedIsWhatWasInlinedEverywhere) {
+  const auto profile = make_profile({{"start|a < always", 5}, {"start|b < here", 3}, {"here", 2}});
+  std::map<std::string, bool> inlined;
+  for (const OverheadRow& row : make_overhead(profile).all.rows)
+    inlined.emplace(profile.strings[profile.functions[row.function].name], row.inlined);
+  EXPECT_EQ(inlined,
+            (std::map<std::string, bool>{
+                {"start", false}, {"a", false}, {"b", false}, {"always", true}, {"here", false}}));
+}
+
 TEST(Overhead, KernelCodeThatAlsoRunsInInterruptsIsKernelCode) {
   const auto profile = make_profile({{"irq:tick|irq:memcpy", 3}, {"memcpy", 1}});
   for (const OverheadRow& row : make_overhead(profile).all.rows) {
