@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/symbol_options.h"
 #include "profile/profile.h"
 #include "recording/reader.h"
 #include "session/image_symbols.h"
@@ -17,11 +18,12 @@ namespace ringside::cli {
 struct ReaderFlags {
   std::string input = "ringside.data";
   std::string kernel;
-  std::string demangle = "full";
+  SymbolFlags symbols;
   std::string cpus;
   bool kernel_only = false;
   bool user_only = false;
   bool show_addresses = false;
+  bool show_lines = false;
 
   void add_to(CLI::App& app);
 };

@@ -51,9 +51,7 @@ void ProfileVerb::add_options(CLI::App& app) {
   app.add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
   app.add_flag("--show-addresses", reader_.show_addresses,
                "Show each frame's address behind its name");
-  app.add_option("--demangle", reader_.demangle, "How much of a name to show")
-      ->check(CLI::IsMember({"full", "short", "none"}))
-      ->capture_default_str();
+  reader_.symbols.add_to(app);
 }
 
 Result<void> ProfileVerb::run(const std::vector<std::string>& command) {

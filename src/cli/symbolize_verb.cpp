@@ -8,8 +8,6 @@
 #include <iostream>
 
 #include "base/file.h"
-#include "cli/demangle_option.h"
-#include "symbols/symbolizer.h"
 
 namespace ringside::cli {
 namespace {
@@ -47,20 +45,15 @@ void SymbolizeVerb::add_options(CLI::App& app) {
   app.add_option("-e,--exe,--kernel", file_, "The ELF file, a vmlinux or a program")
       ->type_name("FILE")
       ->required();
-  app.add_option(
-      "ADDRESS", addresses_,
-      "Hexadecimal, as linked; without any they are read from standard input, one a line");
-  add_demangle_option(app, demangle_);
-  app.add_flag("--no-inline", no_inline_, "Only the function that was compiled there");
+  app.add_option("ADDRESS", addresses_,
+                 "Hexadecimal, as linked; without any, one a line from standard input");
+  flags_.add_to(app);
   app.add_flag("-a,--addresses", show_addresses_, "Each address before its frames");
 }
 
 Result<void> SymbolizeVerb::run(const std::vector<std::string>&) {
-  const symbols::DemangleStyle style = style_of(demangle_);
   RINGSIDE_ASSIGN(const auto file, elf::ElfFile::open(file_));
-  symbols::Symbolizer symbolizer(symbols::SymbolTable::from_elf(file),
-                                 symbols::DwarfSymbols::from_elf(file),
-                                 no_inline_ ? symbols::Inlines::kHide : symbols::Inlines::kShow);
+  symbols::Symbolizer symbolizer = symbols::open_symbolizer(file, flags_.files(), flags_.inlines());
   if (symbolizer.empty())
     return fail(ErrorCode::kNotFound, "{} has neither symbols nor debug information", file_);
 
@@ -73,7 +66,7 @@ Result<void> SymbolizeVerb::run(const std::vector<std::string>&) {
   const auto answer = [&](std::string_view text) -> Result<void> {
     RINGSIDE_ASSIGN(const ImageAddr address, parse_address(text));
     if (show_addresses_) output += fmt::format("{:#x}\n", address.value);
-    output += format_frames(symbolizer.lookup(address), style);
+    output += format_frames(symbolizer.lookup(address), flags_.style());
     return output.size() < kFlushSize ? Result<void>{} : flush();
   };
   for (const std::string& text : addresses_) RINGSIDE_TRY(answer(text));

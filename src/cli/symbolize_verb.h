@@ -1,5 +1,6 @@
 #pragma once
 
+#include "cli/symbol_options.h"
 #include "cli/verb.h"
 
 namespace ringside::cli {
@@ -21,8 +22,7 @@ class SymbolizeVerb final : public Verb {
  private:
   std::string file_;
   std::vector<std::string> addresses_;
-  std::string demangle_ = "full";
-  bool no_inline_ = false;
+  SymbolFlags flags_;
   bool show_addresses_ = false;
 };
 

@@ -8,19 +8,27 @@ namespace ringside::session {
 
 void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& out) {
   if (what.image == nullptr) return;
-  Loaded& loaded = load(*what.image);
-  if (!loaded.table) return;
-  const auto symbol =
-      loaded.table->find(ImageAddr{what.frame.lookup_address().value - what.image->load_bias});
-  if (!symbol) return;
-  auto [name, added] = loaded.names.try_emplace(symbol->start.value);
-  if (added) name->second = symbols::demangle(symbol->raw, style_);
-  out.functions.push_back(name->second);
+  Loaded& symbolizer = load(*what.image);
+  if (!symbolizer) return;
+  const std::vector<symbols::SourceFrame> frames =
+      symbolizer->lookup(ImageAddr{what.frame.lookup_address().value - what.image->load_bias});
+  // Innermost first there, outermost first here.
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
+    if (frame->function.empty()) continue;
+    out.functions.push_back(demangled(frame->function));
+    out.lines.push_back({frame->file, frame->line});
+  }
+}
+
+const std::string& ImageSymbols::demangled(const std::string& raw) {
+  const auto [name, added] = names_.try_emplace(raw);
+  if (added) name->second = symbols::demangle(raw, options_.style);
+  return name->second;
 }
 
 Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::ImageInfo& image) {
-  const bool overridden = image.name == kKernelImage && !kernel_override_.empty();
-  const std::string& path = overridden ? kernel_override_ : image.path;
+  const bool overridden = image.name == kKernelImage && !options_.kernel_override.empty();
+  const std::string& path = overridden ? options_.kernel_override : image.path;
   if (path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
   RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(path));
   const Bytes build_id = file->build_id();
@@ -41,13 +49,13 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
     warnings_.push_back("no names for " + image.name + ": " + file.error().message);
     return entry->second;
   }
-  entry->second.table = symbols::SymbolTable::from_elf(std::move(*file));
-  if (entry->second.table->empty()) {
+  entry->second = symbols::open_symbolizer(std::move(*file), options_.files, options_.inlines);
+  if (entry->second->empty()) {
     warnings_.push_back(
         image.path +
         " has no symbols, so its functions are shown as addresses; "
         "build the kernel without stripping it, or give an unstripped file with --kernel");
-    entry->second.table.reset();
+    entry->second.reset();
   }
   return entry->second;
 }

@@ -11,8 +11,9 @@
 #include "base/result.h"
 #include "elf/elf_file.h"
 #include "profile/frame_namer.h"
+#include "symbols/debug_files.h"
 #include "symbols/demangle.h"
-#include "symbols/symbol_table.h"
+#include "symbols/symbolizer.h"
 
 namespace ringside::session {
 
@@ -21,24 +22,26 @@ namespace ringside::session {
 // warnings().
 class ImageSymbols final : public profile::FrameNamer {
  public:
-  // `kernel_override` (may be empty) stands for the image named "kernel", wherever it was recorded
-  // from.
-  ImageSymbols(symbols::DemangleStyle style, std::string kernel_override)
-      : style_(style), kernel_override_(std::move(kernel_override)) {}
+  struct Options {
+    symbols::DemangleStyle style = symbols::DemangleStyle::kFull;
+    symbols::Inlines inlines = symbols::Inlines::kShow;
+    symbols::DebugFileOptions files;
+    // May be empty; stands for the image named "kernel", wherever it was recorded from.
+    std::string kernel_override;
+  };
+  explicit ImageSymbols(Options options) : options_(std::move(options)) {}
 
   void name(const profile::FrameToName& what, profile::NamedFrame& out) override;
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
-  struct Loaded {
-    std::optional<symbols::SymbolTable> table;
-    std::unordered_map<std::uint64_t, std::string> names;  // demangled, by the symbol's start
-  };
+  using Loaded = std::optional<symbols::Symbolizer>;  // nothing where there are no names
   [[nodiscard]] Loaded& load(const recording::ImageInfo& image);
+  [[nodiscard]] const std::string& demangled(const std::string& raw);
   [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const recording::ImageInfo& image);
 
-  symbols::DemangleStyle style_;
-  std::string kernel_override_;
+  Options options_;
+  std::unordered_map<std::string, std::string> names_;  // demangled, by the raw name
   std::map<std::uint32_t, Loaded> images_;
   std::vector<std::string> warnings_;
 };

@@ -1,5 +1,7 @@
 #include "symbols/symbolizer.h"
 
+#include <algorithm>
+
 namespace ringside::symbols {
 
 std::vector<SourceFrame> Symbolizer::lookup(ImageAddr address) {
@@ -10,11 +12,19 @@ std::vector<SourceFrame> Symbolizer::lookup(ImageAddr address) {
     frames.front().inlined = false;
     frames.resize(1);
   }
-  if (const auto symbol = table_.find(address)) {
+  for (const SymbolTable& table : tables_) {
+    const auto symbol = table.find(address);
+    if (!symbol) continue;
     if (frames.empty()) frames.emplace_back();
     frames.back().function = symbol->raw;
+    break;
   }
   return frames;
+}
+
+bool Symbolizer::empty() const {
+  return dwarf_ == nullptr && std::all_of(tables_.begin(), tables_.end(),
+                                          [](const SymbolTable& table) { return table.empty(); });
 }
 
 }  // namespace ringside::symbols

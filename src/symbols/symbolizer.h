@@ -14,10 +14,10 @@ enum class Inlines { kShow, kHide };
 // thread at a time.
 class Symbolizer {
  public:
-  // `dwarf` may be null.
-  Symbolizer(SymbolTable table, std::unique_ptr<DwarfSymbols> dwarf,
+  // Of two tables the first one that has a name for an address gives it. `dwarf` may be null.
+  Symbolizer(std::vector<SymbolTable> tables, std::unique_ptr<DwarfSymbols> dwarf,
              Inlines inlines = Inlines::kShow)
-      : table_(std::move(table)), dwarf_(std::move(dwarf)), inlines_(inlines) {}
+      : tables_(std::move(tables)), dwarf_(std::move(dwarf)), inlines_(inlines) {}
 
   // The frames at an address as linked, innermost first. The function that was compiled there, the
   // last one, has the symbol table's name if that has one: it tells "f.cold" and "f.part.0" from
@@ -26,10 +26,10 @@ class Symbolizer {
   [[nodiscard]] std::vector<SourceFrame> lookup(ImageAddr address);
 
   // Neither symbols nor debug information.
-  [[nodiscard]] bool empty() const { return table_.empty() && dwarf_ == nullptr; }
+  [[nodiscard]] bool empty() const;
 
  private:
-  SymbolTable table_;
+  std::vector<SymbolTable> tables_;
   std::unique_ptr<DwarfSymbols> dwarf_;
   Inlines inlines_;
 };

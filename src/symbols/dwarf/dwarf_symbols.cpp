@@ -156,16 +156,24 @@ DebugFile* DwarfSymbols::alternate() {
 std::shared_ptr<UnitState> DwarfSymbols::split_unit(const Unit& skeleton) {
   if (!files_) return nullptr;
   const auto [entry, is_new] = splits_.try_emplace(skeleton.header.offset);
-  if (is_new) {
-    const auto file = files_->split(main_.file(), skeleton.comp_dir, skeleton.dwo_name);
-    if (file)
-      if (auto unit = dwarf::read_split_unit(*file, skeleton)) {
-        entry->second = std::make_shared<UnitState>();
-        entry->second->unit = std::move(unit);
-        entry->second->file = file;
-      }
-  }
+  if (is_new) entry->second = read_split(skeleton);
   return entry->second;
+}
+
+std::shared_ptr<UnitState> DwarfSymbols::read_split(const Unit& skeleton) {
+  if (!package_read_) package_ = files_->package(main_.file());
+  package_read_ = true;
+  const auto read = [&](const std::shared_ptr<const elf::ElfFile>& file) {
+    std::shared_ptr<UnitState> state;
+    auto unit = file ? dwarf::read_split_unit(*file, skeleton) : nullptr;
+    if (!unit) return state;
+    state = std::make_shared<UnitState>();
+    state->unit = std::move(unit);
+    state->file = file;
+    return state;
+  };
+  if (auto state = read(package_)) return state;
+  return read(files_->split(main_.file(), skeleton.comp_dir, skeleton.dwo_name));
 }
 
 }  // namespace ringside::symbols

@@ -30,8 +30,9 @@ class SupplementaryFiles {
   virtual ~SupplementaryFiles() = default;
   // The file that dwz moved common entries to (.gnu_debugaltlink). Null: not found.
   virtual std::shared_ptr<const elf::ElfFile> alternate(const elf::ElfFile& file) = 0;
-  // The .dwo file `name` of a unit compiled in the folder `comp_dir`, or the .dwp file of the
-  // program, which holds those of all units. Null: not found.
+  // The .dwp file of a program, which holds the split units of all its .dwo files. Null: not found.
+  virtual std::shared_ptr<const elf::ElfFile> package(const elf::ElfFile& file) = 0;
+  // The .dwo file `name` of a unit that was compiled in the folder `comp_dir`. Null: not found.
   virtual std::shared_ptr<const elf::ElfFile> split(const elf::ElfFile& file,
                                                     std::string_view comp_dir,
                                                     std::string_view name) = 0;
@@ -70,11 +71,14 @@ class DwarfSymbols {
   [[nodiscard]] std::string_view string(const Place& place, const dwarf::Value& value);
   [[nodiscard]] dwarf::DebugFile* alternate();
   [[nodiscard]] std::shared_ptr<dwarf::UnitState> split_unit(const dwarf::Unit& skeleton);
+  [[nodiscard]] std::shared_ptr<dwarf::UnitState> read_split(const dwarf::Unit& skeleton);
 
   dwarf::DebugFile main_;
   std::shared_ptr<SupplementaryFiles> files_;
   std::unique_ptr<dwarf::DebugFile> alternate_;
   bool alternate_read_ = false;
+  std::shared_ptr<const elf::ElfFile> package_;
+  bool package_read_ = false;
   std::map<std::uint64_t, std::shared_ptr<dwarf::UnitState>> splits_;  // by the skeleton's offset
 };
 

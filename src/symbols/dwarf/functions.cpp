@@ -28,6 +28,7 @@ bool may_hold_functions(std::uint16_t tag, bool flat) {
   switch (tag) {
     case DW_TAG_compile_unit:
     case DW_TAG_partial_unit:
+    case DW_TAG_skeleton_unit:  // clang keeps inlined calls there too
     case DW_TAG_namespace:
     case DW_TAG_module:
       return true;

@@ -1,6 +1,7 @@
 # The programs of symbolizer_test.cpp: a few sources, built in the ways that make compilers and tools
 # write their debug information differently. RINGSIDE_DWARF_PROGRAMS are their names; a pair
-# "name=other" has the code of the program "other", whose answers it must give.
+# "name=other" has the code of the program "other", whose answers it must give: llvm-symbolizer 14
+# reads some kinds worse than ringside does (only one .dwo file of gcc's, no alternate files).
 set(RINGSIDE_DWARF_PROGRAMS)
 set(RINGSIDE_DWARF_FOLDER ${CMAKE_CURRENT_BINARY_DIR}/dwarf)
 set(source ${CMAKE_CURRENT_SOURCE_DIR}/dwarf/testdata)
@@ -10,6 +11,9 @@ find_program(RINGSIDE_LLVM_SYMBOLIZER NAMES llvm-symbolizer llvm-symbolizer-14 R
 find_program(RINGSIDE_LLVM_DWP NAMES llvm-dwp llvm-dwp-14 REQUIRED)
 file(MAKE_DIRECTORY ${RINGSIDE_DWARF_FOLDER})
 
+set(RINGSIDE_DWARF_FLAGS -ffreestanding -fno-stack-protector -fno-exceptions
+    -fno-asynchronous-unwind-tables -nostdlib -static -no-pie -w -Wl,-z,noexecstack -I${source})
+
 function(ringside_dwarf_program name compiler language)
   if(language STREQUAL "c")
     set(sources ${source}/calls.c ${source}/other.c)
@@ -17,18 +21,18 @@ function(ringside_dwarf_program name compiler language)
     set(sources ${source}/calls.cpp -x c ${source}/other.c)
   endif()
   add_custom_command(OUTPUT ${RINGSIDE_DWARF_FOLDER}/${name}
-    COMMAND ${compiler} -ffreestanding -fno-stack-protector -fno-exceptions
-            -fno-asynchronous-unwind-tables -nostdlib -static -no-pie -w -Wl,-z,noexecstack -I${source}
-            -o ${name} ${ARGN} ${sources} -x none
+    COMMAND ${compiler} ${RINGSIDE_DWARF_FLAGS} -o ${name} ${ARGN} ${sources} -x none
     DEPENDS ${source}/calls.h ${source}/calls.c ${source}/calls.cpp ${source}/other.c
     WORKING_DIRECTORY ${RINGSIDE_DWARF_FOLDER} VERBATIM)
   set(RINGSIDE_DWARF_PROGRAMS ${RINGSIDE_DWARF_PROGRAMS} ${name} PARENT_SCOPE)
 endfunction()
 
-# `name` is made of `other` by a command of a shell.
-function(ringside_dwarf_derived name other command)
+# `name` is made of `other` by commands of a shell, one a line.
+function(ringside_dwarf_derived name other commands)
+  string(STRIP "${commands}" command)
+  string(REGEX REPLACE "\n *" " && " command "${command}")
   add_custom_command(OUTPUT ${RINGSIDE_DWARF_FOLDER}/${name}
-    COMMAND sh -ec ${command}
+    COMMAND sh -c ${command}
     DEPENDS ${RINGSIDE_DWARF_FOLDER}/${other} WORKING_DIRECTORY ${RINGSIDE_DWARF_FOLDER} VERBATIM)
   set(RINGSIDE_DWARF_PROGRAMS ${RINGSIDE_DWARF_PROGRAMS} ${name}=${other} PARENT_SCOPE)
 endfunction()
@@ -60,4 +64,67 @@ foreach(language c cpp)
     "objcopy --compress-debug-sections=zlib-gnu gcc_${language}_4 zlib_gnu_${language}")
   ringside_dwarf_derived(zstd_${language} gcc_${language}_5
     "objcopy --compress-debug-sections=zstd gcc_${language}_5 zstd_${language}")
+endforeach()
+
+# Debug information in other files than the program's. The tests' debug folder is ./debug.
+set(id_c 12ab34567890abcdef)
+set(id_cpp 12cd34567890abcdef)
+foreach(language c cpp)
+  set(from gcc_${language}_id)
+  ringside_dwarf_program(${from} gcc ${language} -O2 -g -Wl,--build-id=0x${id_${language}})
+  string(SUBSTRING ${id_${language}} 2 -1 rest)
+  ringside_dwarf_derived(by_build_id_${language} ${from} "
+    mkdir -p debug/.build-id/12
+    objcopy --only-keep-debug ${from} debug/.build-id/12/${rest}.debug
+    strip -s -o by_build_id_${language} ${from}")
+  set(from gcc_${language}_5)
+  ringside_dwarf_derived(by_link_${language} ${from} "
+    objcopy --only-keep-debug ${from} by_link_${language}.debug
+    objcopy -S --add-gnu-debuglink=by_link_${language}.debug ${from} by_link_${language}")
+  ringside_dwarf_derived(by_link_below_${language} ${from} "
+    mkdir -p .debug
+    objcopy --only-keep-debug ${from} .debug/by_link_below_${language}.debug
+    objcopy -S --add-gnu-debuglink=.debug/by_link_below_${language}.debug ${from} by_link_below_${language}")
+  ringside_dwarf_derived(by_link_far_${language} ${from} "
+    mkdir -p debug/$PWD
+    objcopy --only-keep-debug ${from} debug/$PWD/by_link_far_${language}.debug
+    objcopy -S --add-gnu-debuglink=debug/$PWD/by_link_far_${language}.debug ${from} by_link_far_${language}")
+  ringside_dwarf_derived(eu_strip_${language} gcc_${language}_4
+    "eu-strip -f eu_strip_${language}.debug -o eu_strip_${language} gcc_${language}_4")
+  # dwz alone moves what units share into partial units, dwz -m what files share into a third one.
+  ringside_dwarf_derived(dwz_${language} gcc_${language}_5
+    "dwz --odr -o dwz_${language} gcc_${language}_5")
+  ringside_dwarf_derived(dwz_multi_${language} gcc_${language}_4 "
+    cp gcc_${language}_4 dwz_multi_${language}
+    cp gcc_${language}_4 dwz_other_${language}
+    dwz -m dwz_common_${language}.debug dwz_multi_${language} dwz_other_${language}
+    readelf -S dwz_multi_${language} | grep -q gnu_debugaltlink")
+
+  # Split units, and the same in a package, without the .dwo files that it was made of.
+  list(JOIN RINGSIDE_DWARF_FLAGS " " flags)
+  set(sources "${source}/calls.c ${source}/other.c")
+  if(language STREQUAL "cpp")
+    set(sources "${source}/calls.cpp -x c ${source}/other.c -x none")
+  endif()
+  foreach(version 4 5)
+    foreach(compiler gcc clang)
+      set(with gcc)
+      if(compiler STREQUAL "clang")
+        set(with ${clang})
+      endif()
+      foreach(kind split package)
+        set(name ${compiler}_${language}_${kind}${version})
+        set(compile "mkdir -p ${name}_parts
+          cd ${name}_parts
+          ${with} ${flags} -O2 -gdwarf-${version} -gsplit-dwarf -o ../${name} ${sources}")
+        set(package "")
+        if(kind STREQUAL package)
+          set(package "${RINGSIDE_LLVM_DWP} -e ../${name} -o ../${name}.dwp
+            rm *.dwo")
+        endif()
+        ringside_dwarf_derived(${name} ${compiler}_${language}_${version} "${compile}
+          ${package}")
+      endforeach()
+    endforeach()
+  endforeach()
 endforeach()

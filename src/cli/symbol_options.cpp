@@ -1,0 +1,34 @@
+#include "cli/symbol_options.h"
+
+#include <CLI/CLI.hpp>
+
+namespace ringside::cli {
+
+void SymbolFlags::add_to(CLI::App& app) {
+  app.add_option("--demangle", demangle, "How much of a name to show")
+      ->check(CLI::IsMember({"full", "short", "none"}))
+      ->capture_default_str();
+  app.add_flag_function(
+      "--inline", [this](std::int64_t) { no_inline = false; },
+      "Inlined functions as frames of their own (the default)");
+  app.add_flag("--no-inline", no_inline, "Only the functions that calls at run time lead to");
+  app.add_flag("--debuginfod", debuginfod,
+               "Ask the servers of $DEBUGINFOD_URLS for debug information that is not here");
+}
+
+symbols::DemangleStyle SymbolFlags::style() const {
+  if (demangle == "short") return symbols::DemangleStyle::kShort;
+  return demangle == "none" ? symbols::DemangleStyle::kNone : symbols::DemangleStyle::kFull;
+}
+
+symbols::Inlines SymbolFlags::inlines() const {
+  return no_inline ? symbols::Inlines::kHide : symbols::Inlines::kShow;
+}
+
+symbols::DebugFileOptions SymbolFlags::files() const {
+  symbols::DebugFileOptions options;
+  options.debuginfod = debuginfod;
+  return options;
+}
+
+}  // namespace ringside::cli
