@@ -14,7 +14,7 @@ enum class FrameSource : std::uint8_t {
   kCfi,             // DWARF call-frame information
   kFramePointer,    // saved frame pointer
   kInstructions,    // frameless leaf, prologue or epilogue, from the instructions around the pc
-  kInterruptFrame,  // an interrupt frame that hardware pushed, at a place that is known
+  kInterruptFrame,  // what hardware or entry code pushed, at a place that is known
   kGuess,  // an interrupt frame found by its looks; such a stack is never complete for sure
   kOrc,    // Linux's ORC tables
 };

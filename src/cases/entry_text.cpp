@@ -1,5 +1,6 @@
 #include "cases/entry_text.h"
 
+#include <array>
 #include <map>
 #include <span>
 
@@ -9,31 +10,59 @@
 namespace ringside::cases {
 namespace {
 
-std::string layout_text(const unwind::EntryLayout& entry, Arch arch) {
-  std::string text = "sp+0";
+using unwind::EntryLayout;
+
+// In the order of EntryLayout::Below; interrupted code's layout has no word.
+constexpr std::array<std::string_view, 3> kBelow = {"", " caller", " user"};
+
+std::string layout_text(const EntryLayout& entry, Arch arch) {
+  const bool by_fp = entry.base == EntryLayout::Base::kFramePointer;
+  std::string text = fmt::format("{}{:+}{}", by_fp ? "fp" : "sp", entry.base_offset,
+                                 kBelow[static_cast<std::size_t>(entry.below)]);
+  if (entry.return_in != wire::RegisterRoles::kNone)
+    text += fmt::format(" return-in={}", register_name(arch, entry.return_in));
+  if (entry.overrides) text += " overrides";
+  if (entry.skips_own_words) text += " skips-own-words";
   for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg)
     if (entry.frame.saves(reg))
       text += fmt::format(" {}={}", register_name(arch, reg), entry.frame.offsets[reg]);
   return text + (entry.calls_only ? " calls" : "");
 }
 
-// "sp+16", "sp-8"
-bool set_base(std::string_view word, unwind::EntryLayout& entry) {
+// "sp+16", "fp-8"
+bool set_base(std::string_view word, EntryLayout& entry) {
   const std::string_view base = word.substr(0, 2);
   if (word.size() < 4 || (word[2] != '+' && word[2] != '-')) return false;
   const auto offset = to_offset(word.substr(word[2] == '+' ? 3 : 2));
-  (void)entry;
-  return base == "sp" && offset == 0;
+  if (!offset || (base != "sp" && base != "fp")) return false;
+  entry.base = base == "fp" ? EntryLayout::Base::kFramePointer : EntryLayout::Base::kStackPointer;
+  entry.base_offset = *offset;
+  return true;
 }
 
-bool set_layout(std::span<const std::string_view> words, Arch arch, unwind::EntryLayout& entry) {
+bool set_word(std::string_view word, EntryLayout& entry) {
+  for (std::size_t i = 1; i < kBelow.size(); ++i) {
+    if (word != kBelow[i].substr(1)) continue;
+    entry.below = static_cast<EntryLayout::Below>(i);
+    return true;
+  }
+  entry.overrides |= word == "overrides";
+  entry.calls_only |= word == "calls";
+  entry.skips_own_words |= word == "skips-own-words";
+  return word == "overrides" || word == "calls" || word == "skips-own-words";
+}
+
+bool set_layout(std::span<const std::string_view> words, Arch arch, EntryLayout& entry) {
   if (words.empty() || !set_base(words[0], entry)) return false;
   for (const std::string_view word : words.subspan(1)) {
-    if (word == "calls") {
-      entry.calls_only = true;
+    if (set_word(word, entry)) continue;
+    const auto pair = to_pair(word);
+    if (pair && pair->key == "return-in") {
+      const auto in = register_number(arch, pair->value);
+      if (!in || *in >= unwind::kTrackedRegisters) return false;
+      entry.return_in = static_cast<std::uint8_t>(*in);
       continue;
     }
-    const auto pair = to_pair(word);
     const auto reg = pair ? register_number(arch, pair->key) : std::nullopt;
     const auto offset = pair ? to_offset(pair->value) : std::nullopt;
     if (!reg || !offset || *offset == unwind::RegisterFrame::kNotSaved) return false;
@@ -47,9 +76,9 @@ bool set_layout(std::span<const std::string_view> words, Arch arch, unwind::Entr
 std::string entries_text(std::span<const unwind::EntryLayout> entries, Arch arch) {
   std::map<std::string, std::size_t> numbers;
   std::string text;
-  for (const unwind::EntryLayout& entry : entries) {
+  for (const EntryLayout& entry : entries) {
     std::string how = "ends";
-    if (!entry.ends) {
+    if (entry.below != EntryLayout::Below::kNothing) {
       const std::string layout = layout_text(entry, arch);
       const auto [number, added] = numbers.try_emplace(layout, numbers.size() + 1);
       if (added) text += fmt::format("layout {} {}\n", number->second, layout);
@@ -69,16 +98,16 @@ Result<std::vector<unwind::EntryLayout>> parse_entries(std::string_view text, Ar
     if ((*words)[0] == "layout") {
       unwind::EntryLayout layout;
       if (words->size() < 3 || !set_layout(std::span(*words).subspan(2), arch, layout))
-        return lines.error("not 'layout NUMBER sp+OFFSET REGISTER=OFFSET …'");
+        return lines.error("not 'layout NUMBER sp+OFFSET WORD … REGISTER=OFFSET …'");
       layouts.insert_or_assign(std::string((*words)[1]), layout);
       continue;
     }
     const auto start = to_number((*words)[0]);
     const auto end = words->size() == 3 ? to_number((*words)[1]) : std::nullopt;
     if (!start || !end || *end < *start) return lines.error("not 'START END LAYOUT'");
-    unwind::EntryLayout entry;
+    EntryLayout entry;
     if ((*words)[2] == "ends") {
-      entry.ends = true;
+      entry.below = EntryLayout::Below::kNothing;
     } else {
       const auto layout = layouts.find((*words)[2]);
       if (layout == layouts.end())

@@ -5,12 +5,11 @@
 #include <cstring>
 
 #include "guestos/linux/i386_entries.h"
+#include "guestos/linux/x86_64_entries.h"
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
 namespace {
-
-using namespace wire::x86_64;
 
 constexpr std::uint64_t kPerCpuLimit = 1 << 24;  // per-CPU symbols are offsets from 0, below this
 
@@ -24,42 +23,6 @@ std::vector<std::string_view> irq_stack_variables(Arch arch) {
   return {"hardirq_stack_ptr"};
 }
 
-// struct pt_regs, arch/x86/include/asm/ptrace.h: part of the kernel's ABI with user space.
-constexpr unwind::RegisterFrame pt_regs() {
-  unwind::RegisterFrame frame;
-  constexpr std::array<std::uint8_t, 15> kOrder = {kR15, kR14, kR13, kR12, kRbp, kRbx, kR11, kR10,
-                                                   kR9,  kR8,  kRax, kRcx, kRdx, kRsi, kRdi};
-  for (std::size_t i = 0; i < kOrder.size(); ++i)
-    frame.save(kOrder[i], static_cast<std::int16_t>(8 * i));
-  return frame.save(kRip, 0x80)
-      .save(kCs, 0x88)
-      .save(kRflags, 0x90)
-      .save(kRsp, 0x98)
-      .save(kSs, 0xa0);
-}
-
-// Assembly that calls C with the stack pointer at a struct pt_regs (arch/x86/entry/entry_64.S and
-// entry_64_compat.S). The asm_ functions are made by the idtentry macros, one per vector.
-bool leaves_pt_regs(std::string_view name) {
-  constexpr std::array<std::string_view, 8> kEntries = {
-      "entry_SYSCALL_64",      "entry_SYSCALL_64_after_hwframe",
-      "entry_SYSENTER_compat", "entry_SYSENTER_compat_after_hwframe",
-      "entry_SYSCALL_compat",  "entry_SYSCALL_compat_after_hwframe",
-      "entry_INT80_compat",    "common_interrupt_return"};
-  return name.starts_with("asm_exc_") || name.starts_with("asm_sysvec_") ||
-         name.starts_with("asm_common_interrupt") || name.starts_with("asm_spurious_interrupt") ||
-         name.starts_with("asm_load_gs_index_") ||
-         std::find(kEntries.begin(), kEntries.end(), name) != kEntries.end();
-}
-
-// Where the stack of a kernel thread, of a new process or of a CPU begins.
-bool begins_a_stack(std::string_view name) {
-  return name == "ret_from_fork" || name == "ret_from_fork_asm" ||
-         name == "secondary_startup_64_no_verify" || name == "secondary_startup_64" ||
-         name == "start_cpu0" || name == "startup_64" || name == "startup_xen" ||
-         name == "rewind_stack_and_make_dead";
-}
-
 }  // namespace
 
 bool LinuxAdapter::recognises(const elf::ElfFile& file) {
@@ -69,23 +32,7 @@ bool LinuxAdapter::recognises(const elf::ElfFile& file) {
 
 std::vector<unwind::EntryLayout> LinuxAdapter::entries() const {
   if (arch_ == Arch::kI386) return i386_entries(*kernel_);
-  std::vector<unwind::EntryLayout> entries;
-  const auto& symbols = kernel_->file->symbols();
-  for (std::size_t i = 0; i < symbols.size(); ++i) {
-    const bool ends = begins_a_stack(symbols[i].name);
-    if (!ends && !leaves_pt_regs(symbols[i].name)) continue;
-    // Labels without a size reach to the next symbol.
-    std::uint64_t size = symbols[i].size;
-    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
-      size = symbols[next].address - symbols[i].address;
-    const GuestVirt start = kernel_->to_guest(symbols[i].address);
-    entries.push_back({.start = start,
-                       .end = start + size,
-                       .ends = ends,
-                       .frame = ends ? unwind::RegisterFrame{} : pt_regs(),
-                       .calls_only = !ends});
-  }
-  return entries;
+  return x86_64_entries(*kernel_);
 }
 
 Result<std::optional<GuestVirt>> LinuxAdapter::read_pointer(GuestVirt at,

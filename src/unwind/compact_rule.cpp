@@ -75,6 +75,11 @@ bool fill(const Rule& rule, const Platform& platform, CompactRule& out) {
 
 CompactRule compact(const Rule& rule, const Platform& platform) {
   CompactRule out{.source = rule.source};
+  if (rule.own_code.size != 0) return {.kind = CompactRule::Kind::kSlow, .source = rule.source};
+  if (rule.ends && rule.from_user) {
+    out.kind = CompactRule::Kind::kUser;
+    return out;
+  }
   if (rule.ends || (rule.cfa.kind != CfaRule::Kind::kNone &&
                     rule.registers[rule.return_register].kind == Kind::kUndefined)) {
     out.kind = CompactRule::Kind::kEnd;

@@ -19,6 +19,7 @@ struct CompactRule {
     kCall,   // to a caller
     kFrame,  // to interrupted code, through a frame of saved registers
     kEnd,    // nothing is below
+    kUser,   // user code is below
     kSlow,
   };
   enum class Base : std::uint8_t { kStackPointer, kFramePointer };

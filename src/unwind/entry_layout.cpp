@@ -2,15 +2,27 @@
 
 namespace ringside::unwind {
 
+using Below = EntryLayout::Below;
+
 Rule rule_of(const EntryLayout& layout, const Platform& platform) {
   Rule rule{.cfa = {.kind = CfaRule::Kind::kRegisterOffset,
                     .reg = layout.base == EntryLayout::Base::kStackPointer ? platform.roles.sp
                                                                            : platform.roles.fp,
                     .offset = layout.base_offset},
             .return_register = platform.roles.pc,
-            .signal_frame = true,
+            .signal_frame = layout.below == Below::kInterrupted,
             .source = FrameSource::kInterruptFrame,
-            .ends = layout.ends};
+            .ends = layout.below == Below::kNothing || layout.below == Below::kUser,
+            .from_user = layout.below == Below::kUser};
+  if (layout.skips_own_words) rule.own_code = {layout.start, layout.end - layout.start};
+  if (layout.below == Below::kCaller) {
+    for (RegisterRule& reg : rule.registers) reg.kind = RegisterRule::Kind::kSame;
+    rule.registers[platform.roles.sp] = {.kind = RegisterRule::Kind::kValOffset};
+    RegisterRule& pc = rule.registers[platform.roles.pc];
+    pc = {.kind = RegisterRule::Kind::kOffset, .offset = -platform.roles.pointer_size};
+    if (layout.return_in != wire::RegisterRoles::kNone)
+      pc = {.kind = RegisterRule::Kind::kRegister, .reg = layout.return_in};
+  }
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
     if (layout.frame.saves(reg))
       rule.registers[reg] = {.kind = RegisterRule::Kind::kOffset,

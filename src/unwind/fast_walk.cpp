@@ -73,6 +73,7 @@ class Stepper {
   Stepper(const wire::Capture& capture, const Platform& platform)
       : platform_(platform),
         reader_(capture, platform.roles.pointer_size),
+        leaf_sp_(capture.registers.get(platform.roles.sp)),
         pieces_(capture.pieces) {
     for (const wire::MemoryPiece& piece : pieces_)
       has_links_ |= piece.why == wire::PieceKind::kStackLink;
@@ -126,8 +127,9 @@ class Stepper {
     next.has_fp = at.has_fp && rule.fp != Place::kLost;
     if (rule.fp != Place::kSaved) return true;
     const std::uint64_t slot = place(cfa, rule.fp_offset);
-    // Popped already, though the rule does not say so: see step.cpp.
-    if (at.exact && at.has_fp && slot < at.sp && at.sp - slot < 4096) return true;
+    // Popped already, or not pushed yet, though the rule does not say so: see step.cpp.
+    const auto is_below = [slot](std::uint64_t sp) { return slot < sp && sp - slot < 4096; };
+    if (at.has_fp && ((at.exact && is_below(at.sp)) || is_below(leaf_sp_))) return true;
     next.has_fp = true;
     return reader_.read(slot, next.fp);
   }
@@ -148,6 +150,7 @@ class Stepper {
 
   const Platform& platform_;
   PieceReader reader_;
+  std::uint64_t leaf_sp_;
   const std::vector<wire::MemoryPiece>& pieces_;
   bool has_links_ = false;
 };
@@ -191,7 +194,11 @@ bool FastWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack&
   };
   for (;;) {
     const CompactRule& rule = rule_at({{at.pc}, at.exact});
-    if (rule.kind == Kind::kEnd || ends_here(rule, at)) return end(StopReason::kEndOfStack);
+    if (rule.kind == Kind::kEnd || ends_here(rule, at)) {
+      stack.frames.back().exact |= sources_.starts_stack({at.pc});
+      return end(StopReason::kEndOfStack);
+    }
+    if (rule.kind == Kind::kUser) return end(StopReason::kUserMode);
     if (rule.kind == Kind::kNone || rule.kind == Kind::kSlow || stack.frames.size() >= max_frames)
       return false;
     const Outcome outcome = stepper.step(rule, at);

@@ -58,7 +58,11 @@ void FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack&
   for (;;) {
     if (stack.frames.size() >= max_frames) return stop({StopReason::kTooDeep, state.pc()});
     Step result = step(state, memory);
-    if (const auto* why = std::get_if<Stop>(&result)) return stop(*why);
+    if (const auto* why = std::get_if<Stop>(&result)) {
+      if (why->reason == StopReason::kEndOfStack)
+        stack.frames.back().exact |= sources_.starts_stack(state.pc());
+      return stop(*why);
+    }
     Caller& caller = std::get<Caller>(result);
     if (const auto why = check(state, caller, memory)) {
       const bool guessed = caller.source == FrameSource::kGuess && is_complete(why->reason);

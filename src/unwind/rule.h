@@ -61,7 +61,15 @@ struct Rule {
   // Where a signal frame keeps the register that tells user from kernel code (Platform::status),
   // from the CFA on.
   std::optional<std::int64_t> status_offset = std::nullopt;
-  bool ends = false;  // nothing is below this frame
+  bool ends = false;       // nothing is below this frame
+  bool from_user = false;  // and that is user code
+  // Words on top of the stack that point into this code are not part of the frame: a CFA that is
+  // found from the stack pointer is found from behind them.
+  struct CodeSpan {
+    GuestVirt start;
+    std::uint64_t size = 0;
+  };
+  CodeSpan own_code = {};
 };
 
 // Which tables may give rules. All of them, but where one is measured or compared with another.

@@ -58,14 +58,15 @@ const EntryLayout* RuleSources::entry_at(CodeAddress at) const {
 CompactRule RuleSources::compact_at(CodeAddress at) {
   const elf::Image* image = images_.find_code(at.lookup());
   if (image == nullptr) return {};
+  const EntryLayout* entry = entry_at(at);
+  if (entry != nullptr && entry->overrides) return compact(rule_of(*entry, platform_), platform_);
   Tables& tables = tables_of(*image);
   const ImageAddr pc = image->to_image(at.lookup());
   if (tables.orc)
     if (const CompactRule rule = tables.orc->find_compact(pc);
         rule.kind != CompactRule::Kind::kNone)
       return rule;
-  if (const EntryLayout* entry = entry_at(at))
-    return compact(rule_of(*entry, platform_), platform_);
+  if (entry != nullptr) return compact(rule_of(*entry, platform_), platform_);
   if (cfi::Table* cfi = cfi_of(*image, tables))
     if (const CompactRule rule = cfi->find_compact(pc); rule.kind != CompactRule::Kind::kNone)
       return rule;
@@ -82,19 +83,27 @@ RuleSources::Known& RuleSources::known_at(CodeAddress at) {
   if (!added) return known;
   known.image = images_.find_code(at.lookup());
   const EntryLayout* entry = entry_at(at);
+  const auto add_entry = [&] { known.tables.push_back({rule_of(*entry, platform_), {}}); };
   if (known.image == nullptr) {
-    if (entry != nullptr) known.tables.push_back({rule_of(*entry, platform_), {}});
+    if (entry != nullptr) add_entry();
     return known;
   }
+  if (entry != nullptr && entry->overrides) add_entry();
   Tables& tables = tables_of(*known.image);
   const ImageAddr pc = known.image->to_image(at.lookup());
   if (tables.orc)
     if (const auto rule = tables.orc->find(pc)) known.tables.push_back({*rule, {}});
-  if (entry != nullptr) known.tables.push_back({rule_of(*entry, platform_), {}});
+  if (entry != nullptr && !entry->overrides) add_entry();
   if (const cfi::Table* cfi = cfi_of(*known.image, tables))
     if (const auto row = cfi->find(pc))
       known.tables.push_back({row->rule, {row->section, known.image->load_bias}});
   return known;
+}
+
+bool RuleSources::starts_stack(GuestVirt address) const {
+  const EntryLayout* entry = entry_at({address, false});
+  return entry != nullptr && entry->start == address &&
+         entry->below == EntryLayout::Below::kNothing;
 }
 
 const CodeRule& RuleSources::code_of(Known& known, CodeAddress at) {

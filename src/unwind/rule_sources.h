@@ -24,8 +24,9 @@ struct CodeAddress {
   [[nodiscard]] std::uint64_t key() const { return address.value << 1 | (exact ? 1 : 0); }
 };
 
-// Everything that can say how to step on from an address, in order: ORC, entry layouts,
-// call-frame information, and the code itself. Tables are built when an image is first met.
+// Everything that can say how to step on from an address, in order: entry layouts that override
+// tables, ORC, other entry layouts, call-frame information, and the code itself. Tables are built
+// when an image is first met.
 class RuleSources {
  public:
   RuleSources(const elf::ImageMap& images, const Platform& platform, TableUse use = {});
@@ -51,6 +52,9 @@ class RuleSources {
   };
   // Cached; valid until the next call.
   [[nodiscard]] Known& known_at(CodeAddress at);
+  // Whether a new stack's first return address is this one: it was never called, so that the
+  // address is that of the code itself.
+  [[nodiscard]] bool starts_stack(GuestVirt address) const;
   [[nodiscard]] const CodeRule& code_of(Known& known, CodeAddress at);
   [[nodiscard]] CodeStepper& code() { return *code_; }
   [[nodiscard]] const elf::ImageMap& images() const { return images_; }

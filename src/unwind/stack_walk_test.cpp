@@ -156,8 +156,103 @@ TEST_F(StackWalk, EntryLayoutThatEnds) {
   const std::uint64_t entry = at("interrupt_handler");
   start(at("leaf"), kStack);
   piece(kStack, {entry + 2});
-  EXPECT_EQ(unwind({.entries = {{.start = {entry}, .end = {entry + 4}, .ends = true}}}).stop,
-            StopReason::kEndOfStack);
+  const EntryLayout layout{
+      .start = {entry}, .end = {entry + 4}, .below = EntryLayout::Below::kNothing};
+  const Stack stack = unwind({.entries = {layout}});
+  EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
+  EXPECT_FALSE(stack.frames.back().exact);
+}
+
+// A new thread's stack begins with its first function's address as if that had been called.
+TEST_F(StackWalk, FirstFunctionOfAStackIsNotBehindACall) {
+  const std::uint64_t entry = at("interrupt_handler");
+  start(at("leaf"), kStack);
+  piece(kStack, {entry});
+  const EntryLayout layout{
+      .start = {entry}, .end = {entry + 4}, .below = EntryLayout::Below::kNothing};
+  for (const bool full_only : {false, true}) {
+    const Stack stack = unwind({.entries = {layout}, .full_only = full_only});
+    EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
+    ASSERT_EQ(stack.frames.size(), 2u);
+    EXPECT_TRUE(stack.frames.back().exact);
+  }
+}
+
+TEST_F(StackWalk, EntryLayoutToACaller) {
+  const std::uint64_t entry = at("leaf");  // whose table says that the caller is right on top
+  const EntryLayout layout{.start = {entry},
+                           .end = {entry + 1},
+                           .below = EntryLayout::Below::kCaller,
+                           .base_offset = 16};
+  start(entry, kStack);
+  piece(kStack, joined({{in_caller(), at("_start") + 9}, frame(at("_start") + 9)}));
+  EXPECT_EQ(unwind().frames.at(1).address, GuestVirt{in_caller()});
+  for (const bool full_only : {false, true}) {
+    const Stack stack = unwind({.entries = {layout}, .full_only = full_only});
+    ASSERT_EQ(stack.frames.size(), 2u);
+    EXPECT_EQ(stack.frames[1].address, GuestVirt{at("_start") + 9});
+  }
+}
+
+// Entry code that pushes registers for its caller, with the return address in rsi: what it has not
+// pushed yet is still in the registers.
+TEST_F(StackWalk, EntryLayoutOfCodeThatPushesForItsCaller) {
+  const std::uint64_t saver = at("leaf");
+  const std::uint64_t stub = at("interrupt_handler") + 2;
+  EntryLayout pushes{.start = {saver},
+                     .end = {saver + 1},
+                     .below = EntryLayout::Below::kCaller,
+                     .base_offset = -16,  // two words are to come
+                     .return_in = kRsi,
+                     .overrides = true};
+  EntryLayout pushed{.start = {stub}, .end = {stub + 1}, .overrides = true};
+  pushed.frame.save(kRbp, 0).save(kRbx, 8).save(kR12, 16).save(kRip, 24).save(kCs, 32);
+  pushed.frame.save(kRsp, 48);
+  start(saver, kStack);
+  capture_.registers.set(kRsi, stub);
+  capture_.registers.set(kRbp, kOtherStack);
+  // The interrupted code finds its caller by rbp.
+  const std::uint64_t interrupted = at("recursive");
+  piece(kStack, {0x12, interrupted, 0x10, 0x202, kOtherStack - 8, 0x18});
+  piece(kOtherStack, {0, at("_start") + 9}, wire::PieceKind::kInterruptedStack);
+  const EntryLayout by_rbp{.start = {interrupted},
+                           .end = {interrupted + 1},
+                           .below = EntryLayout::Below::kCaller,
+                           .base = EntryLayout::Base::kFramePointer,
+                           .base_offset = 16,
+                           .overrides = true};
+  for (const bool full_only : {false, true}) {
+    const Stack stack = unwind({.entries = {pushes, pushed, by_rbp}, .full_only = full_only});
+    ASSERT_EQ(stack.frames.size(), 4u) << name_of(stack.stop);
+    EXPECT_EQ(stack.frames[1].address, GuestVirt{stub});
+    EXPECT_EQ(stack.frames[2].address, GuestVirt{interrupted});
+    EXPECT_EQ(stack.frames[3].address, GuestVirt{at("_start") + 9});
+  }
+}
+
+TEST_F(StackWalk, EntryLayoutSkipsWhatFillsTheReturnStack) {
+  const std::uint64_t entry = at("leaf");
+  const EntryLayout layout{.start = {entry},
+                           .end = {entry + 2},
+                           .below = EntryLayout::Below::kCaller,
+                           .base_offset = 16,
+                           .overrides = true,
+                           .skips_own_words = true};
+  start(entry, kStack);
+  piece(kStack, {entry + 1, entry + 1, 0x1234, at("_start") + 9});
+  const Stack stack = unwind({.entries = {layout}});
+  ASSERT_EQ(stack.frames.size(), 2u);
+  EXPECT_EQ(stack.frames[1].address, GuestVirt{at("_start") + 9});
+}
+
+TEST_F(StackWalk, EntryLayoutAboveUserCode) {
+  const std::uint64_t entry = at("leaf");
+  start(entry, kStack);
+  piece(kStack, {0});
+  const EntryLayout layout{
+      .start = {entry}, .end = {entry + 1}, .below = EntryLayout::Below::kUser, .overrides = true};
+  for (const bool full_only : {false, true})
+    EXPECT_EQ(unwind({.entries = {layout}, .full_only = full_only}).stop, StopReason::kUserMode);
 }
 
 TEST_F(StackWalk, SignalFrameFromUserCodeEndsTheStack) {

@@ -29,13 +29,27 @@ class Application {
   // Nothing: the register is lost.
   [[nodiscard]] std::optional<ValueOrStop> caller_register(std::size_t reg, Value cfa) const;
   [[nodiscard]] ValueOrStop load(GuestVirt at, GuestVirt pointer_slot) const;
+  [[nodiscard]] std::uint64_t bytes_of_own_words() const;
 
   // Clang's epilogues do not say that a register has been popped (no DW_CFA_restore): its slot then
-  // lies below the stack pointer, and may have been overwritten.
-  [[nodiscard]] bool was_popped(std::size_t reg, GuestVirt slot) const {
-    constexpr std::uint64_t kMaxEpilogue = 4096;
-    return state_.exact && state_.has(reg) && state_.has_sp() && slot < state_.sp() &&
-           state_.sp() - slot < kMaxEpilogue;
+  // lies below the stack pointer, and may have been overwritten. Below the vCPU's own stack pointer
+  // nothing has been saved yet.
+  [[nodiscard]] bool is_not_saved(std::size_t reg, GuestVirt slot) const {
+    const wire::Registers& leaf = memory_.capture().registers;
+    return state_.has(reg) &&
+           ((state_.exact && state_.has_sp() && is_below(slot, state_.sp())) ||
+            (leaf.has(platform_.roles.sp) && is_below(slot, {leaf.get(platform_.roles.sp)})));
+  }
+  [[nodiscard]] static bool is_below(GuestVirt slot, GuestVirt sp) {
+    constexpr std::uint64_t kSameStack = 4096;
+    return slot < sp && sp - slot < kSameStack;
+  }
+
+  // Entry code that is called to push registers for its caller, and keeps the return address in a
+  // register meanwhile.
+  [[nodiscard]] bool pushes_on_return() const {
+    return rule_.registers[rule_.return_register].kind == Kind::kRegister &&
+           platform_.roles.link == wire::RegisterRoles::kNone;
   }
 
   [[nodiscard]] std::uint64_t address(std::uint64_t base, std::int64_t offset) const {
@@ -66,13 +80,26 @@ ValueOrStop Application::evaluate(ExpressionRef ref, std::optional<std::uint64_t
   return Stop{miss.reason, miss.address, miss.link};
 }
 
+std::uint64_t Application::bytes_of_own_words() const {
+  constexpr std::uint64_t kMaxWords = 64;  // the largest return stack that kernels fill has 32
+  const std::uint64_t word = platform_.roles.pointer_size;
+  std::uint64_t bytes = 0;
+  while (rule_.own_code.size != 0 && bytes < kMaxWords * word) {
+    const auto value = memory_.read_pointer(state_.sp() + bytes);
+    if (!value || *value - rule_.own_code.start.value >= rule_.own_code.size) break;
+    bytes += word;
+  }
+  return bytes;
+}
+
 ValueOrStop Application::frame_address() const {
   const CfaRule& cfa = rule_.cfa;
   switch (cfa.kind) {
     case CfaRule::Kind::kRegisterOffset:
     case CfaRule::Kind::kDereference: {
       if (!state_.has(cfa.reg)) return Stop{StopReason::kLostRegister, state_.pc()};
-      const std::uint64_t at = address(state_.get(cfa.reg), cfa.offset);
+      std::uint64_t at = address(state_.get(cfa.reg), cfa.offset);
+      if (cfa.reg == platform_.roles.sp) at += bytes_of_own_words();
       if (cfa.kind == CfaRule::Kind::kRegisterOffset) return Value{at, state_.slots[cfa.reg]};
       ValueOrStop loaded = load({at}, state_.slots[cfa.reg]);
       if (auto* value = std::get_if<Value>(&loaded))
@@ -100,7 +127,7 @@ std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value c
       return Value{state_.get(from), state_.slots[from]};
     }
     case Kind::kOffset:
-      if (was_popped(reg, place)) return Value{state_.get(reg), state_.slots[reg]};
+      if (is_not_saved(reg, place)) return Value{state_.get(reg), state_.slots[reg]};
       return load(place, cfa.slot);
     case Kind::kAtRegister:
       if (!state_.has(rule.reg)) return std::nullopt;
@@ -121,7 +148,8 @@ std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value c
 }
 
 Step Application::run() {
-  if (rule_.ends) return Stop{StopReason::kEndOfStack, state_.pc()};
+  if (rule_.ends)
+    return Stop{rule_.from_user ? StopReason::kUserMode : StopReason::kEndOfStack, state_.pc()};
   const ValueOrStop cfa_or_stop = frame_address();
   if (const auto* stop = std::get_if<Stop>(&cfa_or_stop)) return *stop;
   const Value cfa = std::get<Value>(cfa_or_stop);
@@ -156,7 +184,7 @@ Step Application::run() {
   const Kind sp_rule = rule_.registers[sp].kind;
   caller.stack_switched = sp_rule == Kind::kOffset || sp_rule == Kind::kExpression ||
                           rule_.cfa.kind == CfaRule::Kind::kExpression ||
-                          rule_.cfa.kind == CfaRule::Kind::kDereference;
+                          rule_.cfa.kind == CfaRule::Kind::kDereference || pushes_on_return();
   return caller;
 }
 

@@ -47,7 +47,8 @@ std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel) {
       size = symbols[next].address - symbols[i].address;
     const unwind::EntryLayout entry{.start = kernel.to_guest(symbols[i].address),
                                     .end = kernel.to_guest(symbols[i].address + size),
-                                    .ends = ends,
+                                    .below = ends ? unwind::EntryLayout::Below::kNothing
+                                                  : unwind::EntryLayout::Below::kInterrupted,
                                     .frame = ends ? unwind::RegisterFrame{} : pt_regs(),
                                     .calls_only = !ends};
     entries.push_back(entry);
