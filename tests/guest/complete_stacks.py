@@ -15,9 +15,11 @@ USER_MODE, END = "reached user mode", "end of stack"
 @dataclasses.dataclass(frozen=True)
 class Entries:
     """Regular expressions of function names. user: where user mode enters and leaves the kernel. start: where a thread
-    or a vCPU begins. below: of the functions in `start`, those that are only so under the second name."""
+    or a vCPU begins. only_user: of `user`, what cannot be reached from the kernel. below: a function that starts a
+    thread only under one of the second names."""
     user: str
     start: str
+    only_user: str
     below: tuple = ()
 
 
@@ -29,19 +31,23 @@ ENTRIES = {
         user=_X86 + r"|entry_SYSCALL_\w+|entry_SYSENTER_compat\w*|entry_SYSRET\w+|syscall_return_via_sysret"
         r"|sysret32_\w+|common_interrupt_return|swapgs_restore_regs_and_return_to_usermode|native_irq_return_iret"
         r"|early_xen_iret_patch|error_return|ret_from_fork|nmi_restore|nmi_no_fsgsbase|\w+_nmi",
-        start=r"ret_from_fork|secondary_startup_64\w*|startup_64|start_cpu0"),
+        start=r"ret_from_fork|secondary_startup_64\w*|startup_64|start_cpu0",
+        only_user=r"entry_SYSCALL_\w+|entry_SYSENTER_compat\w*|entry_SYSRET\w+|syscall_return_via_sysret"),
     "i386": Entries(
         user=_X86 + r"|entry_SYSENTER_32|entry_INT80_32|restore_all_switch_stack|handle_exception\w*|ret_to_user"
         r"|__(begin|end)_SYSENTER_singlestep_region|ret_from_fork",
-        start=r"ret_from_fork|startup_32\w*"),
+        start=r"ret_from_fork|startup_32\w*",
+        only_user=r"entry_SYSENTER_32|entry_INT80_32|__(begin|end)_SYSENTER_singlestep_region"),
     "arm64": Entries(
         user=r"el0t_(64|32)_(sync|irq|fiq|error)|ret_to_user|vectors|tramp_vectors|tramp_exit_native|tramp_exit_compat"
         r"|ret_from_fork",
-        start=r"ret_from_fork|__primary_switched|__secondary_switched"),
+        start=r"ret_from_fork|__primary_switched|__secondary_switched",
+        only_user=r"el0t_(64|32)_(sync|irq|fiq|error)|ret_to_user|tramp_vectors|tramp_exit_(native|compat)"),
     "riscv64": Entries(
         user=r"handle_exception|ret_from_exception\w*|ret_from_fork\w*",
         # _start_kernel jumps to the first C function, it does not call it; so does ret_from_fork.
         start=r"ret_from_fork\w*|_start_kernel|secondary_start_sbi|start_kernel|smp_callin",
+        only_user=r"(?!)",
         below=(r"ret_from_exception", r"kthread|kernel_init|call_usermodehelper_exec_async")),
 }
 
@@ -68,11 +74,24 @@ def why_incomplete(entries, symbols, stack):
     root = frame_names(symbols, frames[-1])
     if stack["stop"] == USER_MODE:
         return None if _any(entries.user, root) else "user mode under a function that is no entry"
-    if _any(entries.start, root):
+    if _any(entries.start, root) or _any(entries.only_user, root):
         return None
     if entries.below and len(frames) > 1 and _any(entries.below[0], root):
         return None if _any(entries.below[1], frame_names(symbols, frames[-2])) else "ends inside"
     return "ends inside"
+
+
+def is_entry(entries, name):
+    return _any(entries.user, [name]) or _any(entries.start, [name])
+
+
+def gdb_is_complete(entries, symbols, frames):
+    """Whether gdb's stack, as (address, exact) leaf first, ends at an entry. It does not tell from where that was
+    entered."""
+    if not frames:
+        return False
+    address, exact = frames[-1]
+    return any(is_entry(entries, name) for name in symbols.names(address if exact else address - 1))
 
 
 @dataclasses.dataclass

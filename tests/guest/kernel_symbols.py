@@ -10,6 +10,8 @@ class Symbols:
     def __init__(self):
         self._starts, self._symbols = [], {}
         self.ranges = []
+        self.slide = 0  # of the kernel: where it runs minus where it is linked
+        self.entry_text = set()  # names of the functions that are assembly for entering and leaving the kernel
 
     def add(self, start, size, name):
         self._symbols.setdefault(start, []).append((name, size))
@@ -20,6 +22,10 @@ class Symbols:
     def finish(self):
         self._starts = sorted(self._symbols)
         return self
+
+    def starts(self):
+        """All functions as (name, address)."""
+        return [(name, start) for start, found in self._symbols.items() for name, _ in found]
 
     def has_code_at(self, address):
         return any(start <= address < end for start, end in self.ranges)
@@ -49,14 +55,18 @@ def _is_function_name(name):
 
 def _add_kernel(symbols, vmlinux, text):
     rows = [line.split() for line in _tool("nm", "-S", "--defined-only", str(vmlinux)).splitlines()]
-    borders = ("_text", "_stext", "_etext", "_sinittext", "_einittext")
+    borders = ("_text", "_stext", "_etext", "_sinittext", "_einittext", "__entry_text_start",
+               "__entry_text_end")
     linked = {row[-1]: int(row[0], 16) for row in rows if row[-1] in borders}
-    slide = text - linked["_stext"]
+    slide = symbols.slide = text - linked["_stext"]
     wrap = (1 << 64) - 1
+    first, last = linked.get("__entry_text_start", 0), linked.get("__entry_text_end", 0)
     for row in rows:
         if row[-2] in "tTwW" and _is_function_name(row[-1]):
             size = int(row[1], 16) if len(row) == 4 else 0
             symbols.add((int(row[0], 16) + slide) & wrap, size, row[-1])
+            if first <= int(row[0], 16) < last:
+                symbols.entry_text.add(row[-1])
     # What lies between is code, on arm64 also that of a few sections in front of _stext or behind _etext.
     for first, last in (("_text", "_etext"), ("_sinittext", "_einittext")):
         if first in linked and last in linked:
