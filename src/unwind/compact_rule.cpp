@@ -35,6 +35,10 @@ bool place(const RegisterRule& rule, Place& where, std::int16_t& offset) {
 }
 
 bool base(const CfaRule& cfa, const wire::RegisterRoles& roles, CompactRule& out) {
+  if (cfa.kind == CfaRule::Kind::kDereference && cfa.reg == roles.sp && cfa.offset == 0) {
+    out.base = CompactRule::Base::kOtherStack;
+    return narrow(cfa.addend, out.cfa_offset);
+  }
   if (cfa.kind != CfaRule::Kind::kRegisterOffset || !narrow(cfa.offset, out.cfa_offset))
     return false;
   out.base =

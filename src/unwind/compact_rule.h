@@ -22,7 +22,11 @@ struct CompactRule {
     kUser,   // user code is below
     kSlow,
   };
-  enum class Base : std::uint8_t { kStackPointer, kFramePointer };
+  enum class Base : std::uint8_t {
+    kStackPointer,
+    kFramePointer,
+    kOtherStack,  // the word on top of the stack points to the stack that was left
+  };
   enum class Place : std::uint8_t { kLost, kSame, kSaved, kLink };
 
   std::int32_t cfa_offset = 0;

@@ -82,7 +82,9 @@ class Stepper {
   [[nodiscard]] Outcome step(const CompactRule& rule, Frontier& at) {
     if (has_links_ && rule.source != FrameSource::kOrc) follow_link(at.sp);
     if (rule.base == CompactRule::Base::kFramePointer && !at.has_fp) return Outcome::kGiveUp;
-    const std::uint64_t base = rule.base == CompactRule::Base::kStackPointer ? at.sp : at.fp;
+    std::uint64_t base = rule.base == CompactRule::Base::kFramePointer ? at.fp : at.sp;
+    const bool switches = rule.base == CompactRule::Base::kOtherStack;
+    if (switches && !reader_.read(at.sp, base)) return Outcome::kGiveUp;
     const std::uint64_t cfa = place(base, rule.cfa_offset);
     if (rule.has_status) {
       std::uint64_t status = 0;
@@ -98,7 +100,7 @@ class Stepper {
       if (!reader_.read(place(cfa, rule.link_offset), next.link)) return Outcome::kGiveUp;
       next.has_link = true;
     }
-    const bool moves = rule.kind == Kind::kFrame || next.sp > at.sp ||
+    const bool moves = rule.kind == Kind::kFrame || switches || next.sp > at.sp ||
                        (next.sp == at.sp && rule.pc == Place::kLink);
     if (!moves || next.pc == 0 || next.sp % platform_.roles.stack_alignment != 0)
       return Outcome::kGiveUp;

@@ -71,8 +71,13 @@ TEST(OrcEntry, StackSwitchesAndOtherRegisters) {
   EXPECT_EQ(indirect->cfa.kind, CfaRule::Kind::kDereference);
   EXPECT_EQ(indirect->cfa.offset, 0);
   EXPECT_EQ(indirect->cfa.addend, 16);
+  const CompactRule compact_indirect = compact(*indirect, kX86_64Platform);
+  EXPECT_EQ(compact_indirect.kind, CompactRule::Kind::kCall);
+  EXPECT_EQ(compact_indirect.base, CompactRule::Base::kOtherStack);
+  EXPECT_EQ(compact_indirect.cfa_offset, 16);
   const auto bp = rule_of(decode(raw(-8, 0, 0x008), Format::kEndBit));
   EXPECT_EQ(bp->cfa.offset, -8);
+  EXPECT_EQ(compact(*bp, kX86_64Platform).kind, CompactRule::Kind::kSlow);
   EXPECT_EQ(bp->cfa.addend, 0);
   EXPECT_EQ(rule_of(decode(raw(8, 0, 0x006), Format::kEndBit))->cfa.reg, kR10);
   EXPECT_EQ(rule_of(decode(raw(8, 0, 0x003), Format::kEndBit))->cfa.reg, kRdi);
