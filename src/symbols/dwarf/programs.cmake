@@ -114,16 +114,17 @@ foreach(language c cpp)
       endif()
       foreach(kind split package)
         set(name ${compiler}_${language}_${kind}${version})
-        set(compile "mkdir -p ${name}_parts
+        set(commands "rm -rf ${name}_parts
+          mkdir ${name}_parts
           cd ${name}_parts
-          ${with} ${flags} -O2 -gdwarf-${version} -gsplit-dwarf -o ../${name} ${sources}")
-        set(package "")
-        if(kind STREQUAL package)
-          set(package "${RINGSIDE_LLVM_DWP} -e ../${name} -o ../${name}.dwp
+          ${with} ${flags} -O2 -gdwarf-${version} -gsplit-dwarf -o program ${sources}
+          cp program ../${name}")
+        if(kind STREQUAL "package")
+          string(APPEND commands "
+            ${RINGSIDE_LLVM_DWP} -e program -o ../${name}.dwp
             rm *.dwo")
         endif()
-        ringside_dwarf_derived(${name} ${compiler}_${language}_${version} "${compile}
-          ${package}")
+        ringside_dwarf_derived(${name} ${compiler}_${language}_${version} "${commands}")
       endforeach()
     endforeach()
   endforeach()
