@@ -73,8 +73,10 @@ def classify(ours, theirs, symbols, columns=True):
                 differences.add("with or without the suffix of a clone (.isra.0, .cold)")
             else:
                 differences.add("another function")
-        if plain(one)[1:] != plain(other)[1:]:
+        if plain(one)[2:] != plain(other)[2:]:
             differences.add("another line")
+        elif plain(one)[1] != plain(other)[1]:
+            differences.add("the same line of another file")
     return "; ".join(sorted(differences))
 
 

@@ -6,17 +6,17 @@ import subprocess
 import tempfile
 import time
 
-Run = collections.namedtuple("Run", "seconds peak_rss_mb private_mb output")
+Run = collections.namedtuple("Run", "seconds cpu_seconds peak_rss_mb private_mb output")
 
 
 def _private_mb(pid):
-    """Memory that is no mapped file, in MiB; 0 when the process is gone."""
+    """Memory that belongs to this process alone (not the pages of files that it maps), in MiB; 0 when the process is gone."""
     try:
-        with open(f"/proc/{pid}/status", encoding="ascii") as status:
-            found = re.search(r"RssAnon:\s+(\d+)", status.read())
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as rollup:
+            found = re.findall(r"^(?:Private_Dirty|Anonymous):\s+(\d+)", rollup.read(), re.MULTILINE)
     except OSError:
         return 0
-    return int(found.group(1)) / 1024 if found else 0
+    return max(map(int, found), default=0) / 1024
 
 
 def run(command, addresses, watch_memory=False):
@@ -40,4 +40,4 @@ def run(command, addresses, watch_memory=False):
         if process.returncode != 0:
             raise subprocess.CalledProcessError(process.returncode, command)
         answers.seek(0)
-        return Run(seconds, usage.ru_maxrss / 1024, private, answers.read())
+        return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, private, answers.read())

@@ -45,6 +45,7 @@ class Comparing(unittest.TestCase):
                          "with or without the suffix of a clone (.isra.0, .cold)")
         self.assertEqual(self.compare([("one", "a.c", 1, 2)], [("two", "a.c", 2, 2)]),
                          "another function; another line")
+        self.assertEqual(self.compare([("one", "a.c", 1, 2)], [("one", "b.h", 1, 2)]), "the same line of another file")
         self.assertEqual(self.compare([("one", "a.c", 1, 2)], []), "another number of frames")
 
 
