@@ -76,9 +76,10 @@ class Engine {
   [[nodiscard]] virtual Result<memory::PhysicalMemory*> physical_memory() = 0;
   // A vCPU's virtual memory, in the same manner: returns how many bytes from `address` up could be
   // read, fewer than asked where a page is not mapped. Any length; each call stops the guest once
-  // at least, so ask for much at a time. The address space is the one that the vCPU is in now:
-  // while user code runs the kernel may not be mapped (0 bytes come; try again). An error means
-  // that the engine itself failed; kUsage: there is no such vCPU.
+  // at least, so ask for much at a time. The address space is the one that the vCPU is in at
+  // the moment; where user code runs, and the kernel is not mapped meanwhile, the kernel's
+  // addresses are tried again for some time. An error means that the engine itself failed; kUsage:
+  // there is no such vCPU.
   [[nodiscard]] virtual Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                          std::span<std::byte> destination) = 0;
   // How the last read_virtual() was done, and if it stopped the guest for all of its bytes, why;

@@ -2,13 +2,10 @@
 
 #include <array>
 
-#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/handshake.h"
+#include "engines/gdb/precedence.h"
 #include "engines/gdb/sampler.h"
 #include "engines/gdb/stub_thread.h"
-#include "memory/address_space.h"
-#include "memory/i386/page_walk.h"
-#include "memory/x86_64/page_walk.h"
 
 namespace ringside::engines::gdb {
 
@@ -20,7 +17,11 @@ GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::strin
       sliced_reads_(*stub_, inventory_, reads_, stub_thread),
       guest_memory_(*stub_, sliced_reads_, inventory_.has_physical_mode,
                     reads_qemu_memory ? stub_thread : 0),
+      virtual_reads_(
+          inventory_.layout.arch(), [this](VcpuId vcpu) { return read_registers(vcpu); },
+          sliced_reads_, guest_memory_),
       qemu_version_(std::move(qemu_version)),
+      stub_thread_(stub_thread),
       hold_(hold_point_from_environment()) {}
 
 Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& address,
@@ -110,6 +111,7 @@ Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
   for (const AskedFor when : kAll)
     for (const std::uint32_t number : inventory_.layout.numbers_for_p(when))
       batch.add(fmt::format("p{:x}", number));
+  const Precedence precedence(*stub_, stub_thread_);
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
   if (stopped.ours) RINGSIDE_TRY(stub_->resume());
   if (stopped.ours) sliced_reads_.count_pause(stopped.stopped_ns);
@@ -122,40 +124,11 @@ Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
   return registers;
 }
 
-// Null where ringside has no page walk for what the vCPU runs, or paging is off.
-Result<std::unique_ptr<memory::PageTables>> GdbEngine::page_tables_of(VcpuId vcpu) {
-  if (arch() != Arch::kX86_64 && arch() != Arch::kI386) return nullptr;
-  RINGSIDE_ASSIGN(const wire::Registers registers, read_registers(vcpu));
-  const auto i386 = arch() == Arch::kI386 ? std::optional(registers) : as_i386(registers);
-  if (i386) {
-    if (const auto tables = memory::i386::ProtectedModeTables::of(*i386))
-      return std::make_unique<memory::i386::ProtectedModeTables>(*tables);
-  } else if (const auto tables = memory::x86_64::LongModeTables::of(registers)) {
-    return std::make_unique<memory::x86_64::LongModeTables>(*tables);
-  }
-  return nullptr;
-}
-
 Result<std::size_t> GdbEngine::read_virtual(VcpuId vcpu, GuestVirt address,
                                             std::span<std::byte> destination) {
   if (vcpu.value >= inventory_.threads.size())
     return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
-  std::string why = fmt::format("there is no page walk for what vCPU {} runs", vcpu.value);
-  const auto ram = guest_memory_.find();
-  if (!ram && ram.error().code != ErrorCode::kUnsupported)
-    return tl::unexpected<Error>(ram.error());
-  if (ram && !guest_memory_.stops_the_guest()) {
-    RINGSIDE_ASSIGN(const auto tables, page_tables_of(vcpu));
-    if (tables) {
-      memory_access_ =
-          fmt::format("page walks over QEMU's own memory (process {})", guest_memory_.qemu());
-      return memory::AddressSpace(*tables, **ram).read_up_to(address, destination);
-    }
-  } else {
-    why = ram ? guest_memory_.why_not_from_qemu() : ram.error().message;
-  }
-  memory_access_ = fmt::format("the gdb stub, in stops of the guest ({})", why);
-  return sliced_reads_.read(vcpu, address, destination);
+  return virtual_reads_.read(vcpu, address, destination);
 }
 
 Result<void> GdbEngine::with_memory(const std::function<Result<void>(const ReadMemory&)>& read) {

@@ -11,11 +11,10 @@
 #include "base/scheduling.h"
 #include "base/socket.h"
 #include "engines/engine.h"
-#include "engines/gdb/guest_memory.h"
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory_reads.h"
 #include "engines/gdb/stub.h"
-#include "memory/page_walk.h"
+#include "engines/gdb/virtual_reads.h"
 
 namespace ringside::engines::gdb {
 
@@ -64,11 +63,11 @@ class GdbEngine final : public Engine {
   [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
     return guest_memory_.find();
   }
-  // By page walks where QEMU's address space can be read and the vCPU's page tables are known
-  // (x86); otherwise by the stub.
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;
-  [[nodiscard]] std::string explain_memory_access() const override { return memory_access_; }
+  [[nodiscard]] std::string explain_memory_access() const override {
+    return virtual_reads_.explain();
+  }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return sliced_reads_.pauses(); }
   // Whether reads of physical memory stop the guest, or go to QEMU's address space.
   [[nodiscard]] bool physical_reads_stop_the_guest() const {
@@ -88,15 +87,15 @@ class GdbEngine final : public Engine {
   void schedule_stub_first(pid_t thread);
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
-  [[nodiscard]] Result<std::unique_ptr<memory::PageTables>> page_tables_of(VcpuId vcpu);
 
   std::unique_ptr<Stub> stub_;
   Inventory inventory_;
   MemoryReads reads_;
   SlicedReads sliced_reads_;
   GuestMemory guest_memory_;
-  std::string memory_access_;
+  VirtualReads virtual_reads_;
   std::string qemu_version_;
+  pid_t stub_thread_;
   std::optional<Scheduling> scheduling_before_;  // of the stub's thread
   HoldPoint hold_;
   std::uint64_t ticks_ = 0;

@@ -4,7 +4,8 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "base/scheduling.h"
+#include "engines/gdb/execution_mode.h"
+#include "engines/gdb/precedence.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -22,51 +23,32 @@ void rest(std::uint64_t time_ns) {
 
 }  // namespace
 
-// Schedules both threads first, and the guardian would undo it for QEMU's.
-class SlicedReads::Precedence {
- public:
-  explicit Precedence(SlicedReads& reads)
-      : stub_(reads.stub_), ours_(schedule_first(0)), theirs_(of_stub(reads.stub_thread_)) {
-    if (theirs_) stub_->restore_on_death(theirs_);
-  }
-  ~Precedence() {
-    if (ours_) restore_scheduling(*ours_);
-    if (!theirs_) return;
-    restore_scheduling(*theirs_);
-    stub_->restore_on_death(std::nullopt);
-  }
-  Precedence(const Precedence&) = delete;
-  Precedence& operator=(const Precedence&) = delete;
-
- private:
-  static std::optional<Scheduling> of_stub(pid_t thread) {
-    return thread > 0 ? schedule_first(thread) : std::nullopt;
-  }
-
-  Stub* stub_;
-  std::optional<Scheduling> ours_;
-  std::optional<Scheduling> theirs_;
-};
-
 // A read that is under way.
 struct SlicedReads::Slice {
   std::string_view before;  // requests around each batch of reads; may be empty
   std::string_view after;
   std::uint64_t address;
   std::span<std::byte> destination;
+  std::optional<VcpuId> vcpu;  // of a virtual read
   std::size_t done = 0;
+  PrivilegeLevel level = PrivilegeLevel::kUnknown;  // VirtualRead::level
 };
 
-Result<std::size_t> SlicedReads::read(VcpuId vcpu, GuestVirt address,
+Result<VirtualRead> SlicedReads::read(VcpuId vcpu, GuestVirt address,
                                       std::span<std::byte> destination) {
   if (vcpu.value >= inventory_->threads.size())
     return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
   const std::string& name = inventory_->threads[vcpu.value].name;
-  return read_sliced(name.empty() ? "" : "Hg" + name, "", address.value, destination);
+  const std::string choose = name.empty() ? "" : "Hg" + name;
+  Slice slice{choose, "", address.value, destination, vcpu};
+  RINGSIDE_TRY(read_sliced(slice));
+  return VirtualRead{slice.done, slice.level};
 }
 
 Result<std::size_t> SlicedReads::read(GuestPhys address, std::span<std::byte> destination) {
-  return read_sliced(kPhysicalOn, kPhysicalOff, address.value, destination);
+  Slice slice{kPhysicalOn, kPhysicalOff, address.value, destination, std::nullopt};
+  RINGSIDE_TRY(read_sliced(slice));
+  return slice.done;
 }
 
 Batch SlicedReads::make_batch(const Slice& slice, std::size_t bytes) const {
@@ -127,6 +109,9 @@ Result<bool> SlicedReads::run_slice(Slice& slice) {
     const std::size_t got = take(slice, replies, step);
     slice.done += got;
     more = got == step && slice.done < slice.destination.size();
+    if (got < step && slice.vcpu) {
+      RINGSIDE_ASSIGN(slice.level, level_of(*slice.vcpu));
+    }
     if (!more || now - start >= kSliceNs) break;
     step = std::min(step_for(kSliceNs - (now - start)), slice.destination.size() - slice.done);
     if (step == 0) break;
@@ -141,23 +126,38 @@ Result<bool> SlicedReads::run_slice(Slice& slice) {
   return more;
 }
 
-Result<std::size_t> SlicedReads::read_sliced(std::string_view before, std::string_view after,
-                                             std::uint64_t address,
-                                             std::span<std::byte> destination) {
-  const Precedence precedence(*this);
-  Slice slice{before, after, address, destination};
-  while (slice.done < destination.size()) {
+// While the guest stands still.
+Result<PrivilegeLevel> SlicedReads::level_of(VcpuId vcpu) {
+  const RegisterLayout& layout = inventory_->layout;
+  const std::string& name = inventory_->threads[vcpu.value].name;
+  Batch batch;
+  if (!name.empty()) batch.add("Hg" + name);
+  const std::size_t first = batch.size();
+  batch.add("g");
+  const auto& more = layout.numbers_for_p(AskedFor::kEverySample);
+  for (const std::uint32_t number : more) batch.add(fmt::format("p{:x}", number));
+  RINGSIDE_ASSIGN(const auto replies, stub_->exchange(batch));
+  wire::Registers registers;
+  layout.decode_g(replies[first], registers);
+  for (std::size_t n = 0; n < more.size(); ++n)
+    layout.decode_p(AskedFor::kEverySample, n, replies[first + 1 + n], registers);
+  return privilege_level_of(layout.arch(), registers);
+}
+
+Result<void> SlicedReads::read_sliced(Slice& slice) {
+  const Precedence precedence(*stub_, stub_thread_);
+  while (slice.done < slice.destination.size()) {
     if (slice.done > 0 && stub_->stopped_by() == Stub::Owner::kNobody) rest(last_pause_ns_);
     RINGSIDE_ASSIGN(const bool more, run_slice(slice));
     if (!more) break;
   }
-  return slice.done;
+  return {};
 }
 
 Result<void> SlicedReads::visit(
     const std::vector<GuestPhys>& places, std::size_t size,
     const std::function<void(GuestPhys, std::span<const std::byte>)>& compare) {
-  const Precedence precedence(*this);
+  const Precedence precedence(*stub_, stub_thread_);
   Batch batch;
   batch.add(kPhysicalOn);
   for (const GuestPhys place : places)

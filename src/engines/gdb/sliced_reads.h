@@ -13,6 +13,13 @@
 
 namespace ringside::engines::gdb {
 
+// What a read of virtual memory gave.
+struct VirtualRead {
+  std::size_t bytes = 0;
+  // What the vCPU ran when the read ended before all bytes had come.
+  PrivilegeLevel level = PrivilegeLevel::kUnknown;
+};
+
 // Reads of any length that stop the guest for short moments only.
 //
 // A slice stops the guest, reads in steps, and lets it run before its time is up: half a
@@ -21,14 +28,12 @@ namespace ringside::engines::gdb {
 // read may change between slices.
 class SlicedReads {
  public:
-  // `stub_thread`: QEMU's main loop, 0 where it is not known. While a read is under way it and the
-  // calling thread are scheduled before ordinary ones, if that is allowed: whoever takes their
-  // processor lengthens the stop by milliseconds.
+  // `stub_thread`: QEMU's main loop, 0 where it is not known; see precedence.h.
   SlicedReads(Stub& stub, const Inventory& inventory, const MemoryReads& reads, pid_t stub_thread)
       : stub_(&stub), inventory_(&inventory), reads_(reads), stub_thread_(stub_thread) {}
 
   // As the vCPU sees it. Ends at the first page that is not mapped. Error kUsage: no such vCPU.
-  [[nodiscard]] Result<std::size_t> read(VcpuId vcpu, GuestVirt address,
+  [[nodiscard]] Result<VirtualRead> read(VcpuId vcpu, GuestVirt address,
                                          std::span<std::byte> destination);
   // In gdb's physical mode (QEMU's packet Qqemu.PhyMemMode), which is left again in the same write:
   // the mode belongs to QEMU, and would also hold for the next debugger. It also reads devices, so
@@ -47,10 +52,8 @@ class SlicedReads {
 
  private:
   struct Slice;
-  class Precedence;
-  [[nodiscard]] Result<std::size_t> read_sliced(std::string_view before, std::string_view after,
-                                                std::uint64_t address,
-                                                std::span<std::byte> destination);
+  [[nodiscard]] Result<void> read_sliced(Slice& slice);
+  [[nodiscard]] Result<PrivilegeLevel> level_of(VcpuId vcpu);
   [[nodiscard]] Result<bool> run_slice(Slice& slice);
   [[nodiscard]] Batch make_batch(const Slice& slice, std::size_t bytes) const;
   [[nodiscard]] std::size_t take(const Slice& slice, const std::vector<std::string>& replies,

@@ -83,6 +83,25 @@ TEST(SlicedReads, EndAtWhatIsNotMapped) {
   EXPECT_TRUE(guest.runs());
 }
 
+TEST(SlicedReads, AKernelThatUserCodeHidesIsTriedAgain) {
+  auto settings = machine();
+  settings.hides_kernel_for = 7;
+  std::vector<std::byte> bytes(4096 * kPages);
+  {
+    Guest guest(settings);
+    EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{kVirtual}, bytes), bytes.size());
+    EXPECT_TRUE(holds_pages(bytes));
+    EXPECT_TRUE(guest.runs());
+  }
+  settings.hides_kernel_for = 1'000'000;
+  Guest guest(settings);
+  EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{0x10}, bytes), 0u);
+  EXPECT_LT(guest.engine->memory_pauses().count, 5u);  // no address of the kernel's: at once
+  EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{kVirtual}, bytes), 0u);
+  EXPECT_GT(guest.engine->memory_pauses().count, 20u);
+  EXPECT_TRUE(guest.runs());
+}
+
 TEST(SlicedReads, PhysicalMemoryLeavesItsMode) {
   Guest guest;
   const auto physical = guest.engine->physical_memory();

@@ -66,6 +66,7 @@ void FakeStub::take_byte(char byte) {
   }
   if (running_) {
     running_ = false;
+    if (handled_ >= 0) ++stops_;
     if (settings_.forgets_vcpu) selected_ = 0;
     send_packet(settings_.qemu ? "T02thread:p01.01;" : "S05");
     return;
@@ -197,7 +198,8 @@ FakeStub::Recording FakeStub::Recording::read(const std::string& folder) {
 
 std::string FakeStub::registers_of(const Vcpu& vcpu) const {
   if (settings_.recording) return settings_.recording->g;
-  const std::uint64_t cs = vcpu.user ? 0x33 : 0x10;
+  const bool user = vcpu.user || stops_ <= settings_.hides_kernel_for;
+  const std::uint64_t cs = user ? 0x33 : 0x10;
   if (settings_.qemu) {
     return hex_of(7, 8) + hex_of(vcpu.rsp, 8) + hex_of(vcpu.rip, 8) + hex_of(cs, 4) +
            hex_of(vcpu.firmware ? 0x10 : 0x80000011, 8);
@@ -215,7 +217,8 @@ std::string FakeStub::read_memory(std::string_view range, bool binary) const {
   for (std::uint64_t at = address; at < address + size; ++at) {
     const auto& pages = physical_ ? settings_.physical_pages : settings_.pages;
     const auto page = pages.find(at & ~std::uint64_t{4095});
-    if (page == pages.end()) return "E14";
+    const bool hidden = !physical_ && at >> 63 != 0 && stops_ <= settings_.hides_kernel_for;
+    if (page == pages.end() || hidden) return "E14";
     bytes += page->second[at & 4095];
   }
   if (!binary) return encode_hex_text(bytes);

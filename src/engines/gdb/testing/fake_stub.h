@@ -47,6 +47,9 @@ class FakeStub {
     int die_at = -1;
     int corrupt_at = -1;
     int ignore_at = -1;
+    // Up to the n-th stop after the first `c`, user code runs and addresses with the top bit set
+    // are not mapped.
+    int hides_kernel_for = -1;
     std::optional<Recording> recording;
     bool forgets_vcpu = false;  // each stop of the guest chooses vCPU 0, as QEMU 7.2 does at times
   };
@@ -87,6 +90,7 @@ class FakeStub {
   std::mutex mutex_;
   bool running_ = false;
   bool physical_ = false;
+  int stops_ = 0;  // after the first `c`
   bool left_in_physical_mode_ = false;
   bool waiting_for_dollar_ = false;  // the last packet is still unacknowledged
   bool in_packet_ = false;

@@ -32,6 +32,12 @@ std::map<std::string, std::string> fetch(const std::string& arch, int& status) {
   return paths;
 }
 
+std::vector<std::string> machine_of(const std::string& arch) {
+  if (arch == "arm64") return {"-M", "virt", "-cpu", "cortex-a57"};
+  if (arch == "riscv64") return {"-M", "virt"};
+  return {"-M", "pc"};
+}
+
 }  // namespace
 
 std::unique_ptr<LinuxGuest> LinuxGuest::boot(const std::string& arch, bool& failed,
@@ -43,12 +49,15 @@ std::unique_ptr<LinuxGuest> LinuxGuest::boot(const std::string& arch, bool& fail
     why = failed ? "script/fetch-linux-guest failed" : "no network to fetch the Linux guest";
     return nullptr;
   }
-  const std::string serial = ::testing::TempDir() + "ringside-serial-" + std::to_string(::getpid());
+  const std::string serial =
+      ::testing::TempDir() + "ringside-serial-" + arch + "-" + std::to_string(::getpid());
   std::unique_ptr<LinuxGuest> guest(new LinuxGuest(serial));
-  guest->qemu_ = QemuProcess::start(
-      {"-m", "512", "-no-reboot", "-serial", "file:" + serial, "-kernel", paths.at("VMLINUZ"),
-       "-initrd", paths.at("INITRD"), "-append", "console=ttyS0 quiet workload=mixed"},
-      why, paths.at("QEMU"));
+  std::vector<std::string> options = machine_of(arch);
+  const std::string console = arch == "arm64" ? "ttyAMA0" : "ttyS0";
+  options.insert(options.end(), {"-m", "512", "-no-reboot", "-serial", "file:" + serial, "-kernel",
+                                 paths.at("VMLINUZ"), "-initrd", paths.at("INITRD"), "-append",
+                                 "console=" + console + " quiet workload=mixed"});
+  guest->qemu_ = QemuProcess::start(options, why, paths.at("QEMU"));
   if (!guest->qemu_) return nullptr;
   if (guest->wait_until_ready()) return guest;
   why = "the guest did not say that it is ready within 60 s";

@@ -12,8 +12,9 @@ namespace ringside::engines::gdb::testing {
 // line.
 class LinuxGuest {
  public:
-  // `arch`: Debian's name: "amd64" or "i386". Null where script/fetch-linux-guest says that there
-  // is no network, with `failed` false; or where fetching or booting fails, with `failed` true.
+  // `arch`: Debian's name, as in script/fetch-linux-guest. Null where script/fetch-linux-guest says
+  // that there is no network, with `failed` false; or where fetching or booting fails, with
+  // `failed` true.
   [[nodiscard]] static std::unique_ptr<LinuxGuest> boot(const std::string& arch, bool& failed,
                                                         std::string& why);
   ~LinuxGuest();
