@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cases/cfi_cut.h"
-#include "cases/elf_writer.h"
+#include "elf/elf_writer.h"
 
 namespace ringside::cases {
 namespace {
@@ -103,7 +103,7 @@ std::vector<CodeRange> ranges_of(const elf::ElfFile& file, std::span<const Image
 
 // A segment becomes one for each kept range, which reaches up to the next one.
 void add_segment(const elf::ElfFile& file, const elf::Segment& segment,
-                 std::span<const CodeRange> ranges, ElfWriter& out) {
+                 std::span<const CodeRange> ranges, elf::ElfWriter& out) {
   const ImageAddr end = segment.address + segment.memory_size;
   ImageAddr at = segment.address;
   Bytes bytes;
@@ -117,9 +117,9 @@ void add_segment(const elf::ElfFile& file, const elf::Segment& segment,
   out.add_segment(at, end - at, segment.executable, segment.writable, bytes);
 }
 
-std::vector<ElfWriter::Symbol> symbols_of(const elf::ElfFile& file,
-                                          std::span<const CodeRange> ranges) {
-  std::vector<ElfWriter::Symbol> kept;
+std::vector<elf::ElfWriter::Symbol> symbols_of(const elf::ElfFile& file,
+                                               std::span<const CodeRange> ranges) {
+  std::vector<elf::ElfWriter::Symbol> kept;
   bool was_kept = false;
   std::uint64_t after = 0;
   for (const FunctionSymbol& symbol : file.symbols()) {
@@ -143,7 +143,7 @@ std::vector<ElfWriter::Symbol> symbols_of(const elf::ElfFile& file,
 std::vector<std::byte> cut_image(const elf::ElfFile& file, std::span<const ImageAddr> code) {
   using unwind::cfi::SectionKind;
   const std::vector<CodeRange> ranges = ranges_of(file, code);
-  ElfWriter out(file.arch(), file.is_64(), file.type());
+  elf::ElfWriter out(file.arch(), file.is_64(), file.type());
   std::vector<elf::Segment> segments = file.segments();
   std::sort(segments.begin(), segments.end(),
             [](const auto& a, const auto& b) { return a.address < b.address; });

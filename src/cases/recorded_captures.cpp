@@ -35,6 +35,8 @@ void RecordedCaptures::capture(const wire::Capture& capture) {
 }
 
 void RecordedCaptures::blob(const recording::Blob& blob) {
+  if (blob.kind == recording::kImageFileBlob)
+    image_files_[blob.image].assign(blob.content.begin(), blob.content.end());
   if (blob.kind != kEntryLayoutsBlob) return;
   entry_layouts_.assign(reinterpret_cast<const char*>(blob.content.data()), blob.content.size());
 }

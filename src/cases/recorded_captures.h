@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,10 @@ class RecordedCaptures final : public recording::Visitor {
   [[nodiscard]] const std::vector<recording::ImageInfo>& images() const { return images_; }
   // The frames of an entry's stack, leaf first.
   [[nodiscard]] std::vector<recording::RecordedFrame> frames_of(const Entry& entry) const;
+  // The ELF files of images that were made of guest memory, by the image's id.
+  [[nodiscard]] const std::map<std::uint32_t, std::vector<std::byte>>& image_files() const {
+    return image_files_;
+  }
   // The adapter's layouts as text; empty where the recording has none.
   [[nodiscard]] const std::string& entry_layouts() const { return entry_layouts_; }
 
@@ -41,6 +46,7 @@ class RecordedCaptures final : public recording::Visitor {
   std::vector<recording::ImageInfo> images_;
   std::vector<recording::RecordedFrame> frames_;  // frame id - 1
   std::vector<recording::StackNode> nodes_;       // node id - 1
+  std::map<std::uint32_t, std::vector<std::byte>> image_files_;
   std::string entry_layouts_;
   recording::Sample sample_;  // the last one
 };

@@ -7,11 +7,17 @@
 namespace ringside::cli {
 namespace {
 
-Result<void> add_image(const recording::ImageInfo& info, const std::string& kernel,
-                       elf::ImageMap& images) {
+Result<void> add_image(const recording::ImageInfo& info, const cases::RecordedCaptures& captures,
+                       const std::string& kernel, elf::ImageMap& images) {
   const bool overridden = info.name == session::kKernelImage && !kernel.empty();
   const std::string& path = overridden ? kernel : info.path;
-  if (path.empty()) return {};  // read from guest memory: it is not ours to cut
+  const auto& stored = captures.image_files();
+  if (const auto bytes = stored.find(info.id); path.empty() && bytes != stored.end()) {
+    RINGSIDE_ASSIGN(auto file, elf::ElfFile::from_bytes(bytes->second, info.name));
+    images.add({info.id, info.name, std::move(file), info.load_bias, true});
+    return {};
+  }
+  if (path.empty()) return {};
   RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(path));
   const Bytes build_id = file->build_id();
   if (!std::equal(build_id.begin(), build_id.end(), info.build_id.begin(), info.build_id.end()))
@@ -33,7 +39,7 @@ Result<std::unique_ptr<KeptCaptures>> open_kept(const std::string& recording,
     return fail(ErrorCode::kNotFound, "{} holds no captures; record with --keep-captures",
                 recording);
   for (const recording::ImageInfo& info : kept->captures.images())
-    RINGSIDE_TRY(add_image(info, kernel, kept->images));
+    RINGSIDE_TRY(add_image(info, kept->captures, kernel, kept->images));
   kept->entry_layouts = kept->captures.entry_layouts();
   return kept;
 }

@@ -17,6 +17,7 @@ struct Image {
   std::string name;
   std::shared_ptr<const ElfFile> file;
   std::uint64_t load_bias = 0;  // guest virtual minus linked address, modulo 2^64
+  bool from_guest = false;      // made of guest memory: there is no such file on the host
 
   [[nodiscard]] ImageAddr to_image(GuestVirt at) const { return {at.value - load_bias}; }
   [[nodiscard]] GuestVirt to_guest(ImageAddr at) const { return {at.value + load_bias}; }

@@ -38,6 +38,7 @@ class Lines final : public recording::Visitor {
                       json_string(value.path), value.load_bias));
   }
   void mapping(const recording::Mapping& value) override { mappings_[value.id] = value; }
+  void blob(const recording::Blob& value) override { namer_.blob(value); }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     frames_.push_back(described(value));
   }

@@ -31,6 +31,13 @@ class Adapter {
   // Reads what only the guest's memory says, as soon as the kernel runs. True when nothing is
   // missing any more; false to be asked again later. Errors: those of `read`.
   [[nodiscard]] virtual Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) = 0;
+  // Code that the kernel has loaded since the last call (at the first: so far), such as Linux's
+  // modules, as images made of the guest's memory. Little is read while there is nothing new. The
+  // guest may run meanwhile; what cannot be read now comes with a later call. Errors: those of
+  // `read`.
+  [[nodiscard]] virtual Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader&) {
+    return std::vector<elf::Image>();
+  }
   // What to copy from a vCPU. `learnt` are slots that the unwinder found to hold another stack's
   // pointer.
   [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(

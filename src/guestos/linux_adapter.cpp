@@ -84,6 +84,15 @@ Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& re
   return all;
 }
 
+Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader& read) {
+  if (!modules_) {
+    const auto list = kernel_->file->symbol_named("modules");
+    if (!list) return std::vector<elf::Image>();
+    modules_.emplace(kernel_->to_guest(list->address), arch_);
+  }
+  return modules_->look(read);
+}
+
 std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
                                                  std::span<const GuestVirt> learnt) const {
   using Kind = StackTop::Kind;

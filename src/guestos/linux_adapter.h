@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "guestos/adapter.h"
+#include "guestos/linux/modules.h"
 
 namespace ringside::guestos {
 
@@ -27,6 +28,7 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] std::string_view name() const override { return "linux"; }
   [[nodiscard]] std::vector<unwind::EntryLayout> entries() const override;
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
+  [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const GuestVirt> learnt) const override;
 
@@ -40,6 +42,7 @@ class LinuxAdapter final : public Adapter {
                                             const elf::GuestReader& read) const;
 
   const elf::Image* kernel_;
+  std::optional<LinuxModules> modules_;
   std::vector<std::vector<std::optional<GuestVirt>>> irq_stacks_;  // by vCPU and variable
 };
 

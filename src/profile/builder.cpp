@@ -147,7 +147,7 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   profile.header = reader.header();
   profile.unit = options.unit;
   profile.damage = reader.damage();
-  Collector collector(options, profile);
+  Collector collector(options, namer, profile);
   RINGSIDE_TRY(reader.for_each(collector));
 
   const std::uint64_t start = monotonic_ns();

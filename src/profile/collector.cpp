@@ -15,8 +15,8 @@ std::size_t combine(std::size_t hash, std::uint64_t value) {
 
 }  // namespace
 
-Collector::Collector(const BuildOptions& options, Profile& profile)
-    : options_(options), profile_(profile) {}
+Collector::Collector(const BuildOptions& options, FrameNamer& namer, Profile& profile)
+    : options_(options), namer_(namer), profile_(profile) {}
 
 std::size_t Collector::KeyHash::operator()(const Key& key) const {
   std::size_t hash = combine(key.vcpu.value, static_cast<std::uint64_t>(key.level) << 8 |

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "profile/builder.h"
+#include "profile/frame_namer.h"
 #include "profile/profile.h"
 #include "recording/reader.h"
 
@@ -16,7 +17,8 @@ namespace ringside::profile {
 // up by everything but time. Fills those fields of the profile that need no names.
 class Collector final : public recording::Visitor {
  public:
-  Collector(const BuildOptions& options, Profile& profile);
+  // Blobs go to `namer`.
+  Collector(const BuildOptions& options, FrameNamer& namer, Profile& profile);
 
   struct Key {
     std::vector<std::uint32_t> stacks;  // leaves, the part that ran first in front
@@ -54,6 +56,7 @@ class Collector final : public recording::Visitor {
     nodes.push_back(value);
   }
   void sample(const recording::Sample& value) override;
+  void blob(const recording::Blob& value) override { namer_.blob(value); }
   void warning(std::string_view text) override;
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
@@ -61,6 +64,7 @@ class Collector final : public recording::Visitor {
   [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
 
   const BuildOptions& options_;
+  FrameNamer& namer_;
   Profile& profile_;
   Key key_;  // reused
 };

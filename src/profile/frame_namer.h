@@ -37,6 +37,8 @@ class FrameNamer {
   // `out` is empty when called. Called for kernel and interrupt frames, and for user and
   // firmware frames that have an image.
   virtual void name(const FrameToName& what, NamedFrame& out) = 0;
+  // What a recording holds of its images, before the frames in them are asked for.
+  virtual void blob(const recording::Blob&) {}
 };
 
 // Knows no names: every frame is shown by its address.

@@ -153,6 +153,9 @@ struct ThreadName {
   bool operator==(const ThreadName&) const = default;
 };
 
+// Blob::kind of the ELF file of an image that was made of guest memory (its ImageInfo has no path).
+inline constexpr const char* kImageFileBlob = "image-file";
+
 // Statistics::counters: bytes of stack that were copied, all samples together.
 inline constexpr const char* kStackBytesCounter = "stack bytes copied";
 

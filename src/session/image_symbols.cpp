@@ -26,9 +26,16 @@ const std::string& ImageSymbols::demangled(const std::string& raw) {
   return name->second;
 }
 
+void ImageSymbols::blob(const recording::Blob& blob) {
+  if (blob.kind == recording::kImageFileBlob)
+    stored_[blob.image].assign(blob.content.begin(), blob.content.end());
+}
+
 Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::ImageInfo& image) {
   const bool overridden = image.name == kKernelImage && !options_.kernel_override.empty();
   const std::string& path = overridden ? options_.kernel_override : image.path;
+  if (const auto stored = stored_.find(image.id); path.empty() && stored != stored_.end())
+    return elf::ElfFile::from_bytes(std::move(stored->second), image.name);
   if (path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
   RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(path));
   const Bytes build_id = file->build_id();
@@ -52,7 +59,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   entry->second = symbols::open_symbolizer(std::move(*file), options_.files, options_.inlines);
   if (entry->second->empty()) {
     warnings_.push_back(
-        image.path +
+        (image.path.empty() ? image.name : image.path) +
         " has no symbols, so its functions are shown as addresses; "
         "build the kernel without stripping it, or give an unstripped file with --kernel");
     entry->second.reset();

@@ -19,7 +19,7 @@ namespace ringside::session {
 
 // Names the frames of a recording from the files that its images name, as long as those are still
 // the files that ran: a file with another build id is not used, and that is said once in
-// warnings().
+// warnings(). Images that were made of guest memory are in the recording.
 class ImageSymbols final : public profile::FrameNamer {
  public:
   struct Options {
@@ -32,6 +32,8 @@ class ImageSymbols final : public profile::FrameNamer {
   explicit ImageSymbols(Options options) : options_(std::move(options)) {}
 
   void name(const profile::FrameToName& what, profile::NamedFrame& out) override;
+  // Keeps the ELF files of images that were made of guest memory.
+  void blob(const recording::Blob& blob) override;
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
@@ -43,6 +45,7 @@ class ImageSymbols final : public profile::FrameNamer {
   Options options_;
   std::unordered_map<std::string, std::string> names_;  // demangled, by the raw name
   std::map<std::uint32_t, Loaded> images_;
+  std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
   std::vector<std::string> warnings_;
 };
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::uint64_t kTryAgainAfterNs = 250'000'000;
 constexpr std::uint64_t kLongestPatienceNs = 8'000'000'000;
+constexpr std::uint64_t kCodeIntervalNs = 1'000'000'000;
 constexpr unsigned kEagerTries = 8;
 
 std::optional<GuestVirt> kernel_pc(const wire::Capture& capture) {
@@ -44,13 +45,25 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
 Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engines::Tick& tick,
                                             std::uint64_t now_ns) {
   Look seen;
-  if ((kernel_ && prepared_) || now_ns < next_try_ns_) return seen;
+  const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
+  const bool look_for_code = kernel_ && now_ns >= next_code_ns_;
+  if (!search && !look_for_code) return seen;
   const wire::Capture* running = find_kernel_code(tick);
   if (running == nullptr) return seen;
-  const bool was_found = kernel_.has_value();
   KernelMemory memory(engine, *running);
   const elf::GuestReader read = memory.reader();
-  if (!kernel_) RINGSIDE_TRY(find(*kernel_pc(*running), read));
+  if (search) RINGSIDE_TRY(look_for_kernel(engine, *running, read, seen));
+  if (kernel_) {
+    RINGSIDE_ASSIGN(seen.code, adapter_->loaded_code(read));
+    next_code_ns_ = monotonic_ns() + kCodeIntervalNs;
+  }
+  return seen;
+}
+
+Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::Capture& running,
+                                          const elf::GuestReader& read, Look& seen) {
+  const bool was_found = kernel_.has_value();
+  if (!kernel_) RINGSIDE_TRY(find(*kernel_pc(running), read));
   if (kernel_) {
     RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), read));
   }
@@ -61,7 +74,7 @@ Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engin
   if (kernel_ && !was_found)
     seen.kernel = std::make_shared<KernelNews>(
         KernelNews{kernel_->image, adapter_->entries(), std::string(adapter_->name())});
-  return seen;
+  return {};
 }
 
 Result<void> KernelWatch::find(GuestVirt pc, const elf::GuestReader& read) {

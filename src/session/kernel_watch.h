@@ -19,14 +19,16 @@ struct KernelNews {
 };
 
 // Waits for the kernel to run, finds out which it is and where, chooses the guest-OS adapter for it
-// and lets that read what it needs, again and again until nothing is missing. Belongs to the thread
-// that samples, which owns the engine.
+// and lets that read what it needs, again and again until nothing is missing. From then on asks it
+// every second what code the kernel has loaded. Belongs to the thread that samples, which owns the
+// engine.
 class KernelWatch {
  public:
   KernelWatch(KernelRequest request, Arch machine);
 
   struct Look {
     std::shared_ptr<const KernelNews> kernel;  // found just now
+    std::vector<elf::Image> code;              // that the kernel has loaded: modules
     bool new_recipes = false;
   };
   // Looks at a tick.
@@ -44,6 +46,8 @@ class KernelWatch {
 
  private:
   [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
+  [[nodiscard]] Result<void> look_for_kernel(engines::Engine& engine, const wire::Capture& running,
+                                             const elf::GuestReader& read, Look& seen);
   [[nodiscard]] Result<void> find(GuestVirt pc, const elf::GuestReader& read);
 
   KernelSearch search_;
@@ -51,6 +55,7 @@ class KernelWatch {
   std::unique_ptr<guestos::Adapter> adapter_;
   bool prepared_ = false;
   std::uint64_t next_try_ns_ = 0;
+  std::uint64_t next_code_ns_ = 0;  // when to look for new modules
   std::uint64_t patience_ns_;
   unsigned tries_ = 0;
 };

@@ -74,12 +74,22 @@ RecordResult Recorder::run(Control& control) {
 }
 
 Result<void> Recorder::adopt(const KernelNews& kernel) {
-  const elf::Image& image = images_.add(kernel.image);
   unwinder_.set_entries(kernel.entries);
+  if (options_.keep_captures) {
+    const std::string entries = cases::entries_text(kernel.entries, engine_->arch());
+    RINGSIDE_TRY(writer_->add_blob({cases::kEntryLayoutsBlob, 0, as_bytes(entries)}));
+  }
+  return add_image(kernel.image);
+}
+
+Result<void> Recorder::add_image(const elf::Image& found) {
+  elf::Image numbered = found;
+  numbered.id = static_cast<std::uint32_t>(images_.images().size() + 1);
+  const elf::Image& image = images_.add(std::move(numbered));
   const Bytes build_id = image.file->build_id();
   recording::ImageInfo info;
   info.name = image.name;
-  info.path = image.file->name();
+  if (!image.from_guest) info.path = image.file->name();
   info.build_id.assign(build_id.begin(), build_id.end());
   info.arch = image.file->arch();
   info.load_bias = image.load_bias;
@@ -94,10 +104,8 @@ Result<void> Recorder::adopt(const KernelNews& kernel) {
     mapping.file_offset = segment.offset;
     RINGSIDE_TRY(writer_->add_mapping(mapping));
   }
-  if (options_.keep_captures) {
-    const std::string entries = cases::entries_text(kernel.entries, engine_->arch());
-    RINGSIDE_TRY(writer_->add_blob({cases::kEntryLayoutsBlob, 0, as_bytes(entries)}));
-  }
+  if (image.from_guest)
+    RINGSIDE_TRY(writer_->add_blob({recording::kImageFileBlob, id, image.file->file_bytes()}));
   return writer_->flush();
 }
 
@@ -121,6 +129,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
         RINGSIDE_TRY(adopt(*seen->kernel));
         control.found(*seen->kernel);
       }
+      for (const elf::Image& image : seen->code) RINGSIDE_TRY(add_image(image));
       RINGSIDE_TRY(handle(seen->tick));
     }
     const std::uint64_t now = monotonic_ns();

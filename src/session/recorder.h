@@ -64,6 +64,7 @@ class Recorder {
   [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
   [[nodiscard]] Result<void> handle(const engines::Tick& tick);
   [[nodiscard]] Result<void> adopt(const KernelNews& kernel);
+  [[nodiscard]] Result<void> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> keep(const wire::Capture& capture, std::uint64_t time_ns);
   [[nodiscard]] bool limit_reached() const;
   [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
@@ -77,7 +78,7 @@ class Recorder {
   CapturePlanner planner_;
   KernelWatch watch_;
   BoundedQueue<Observation> queue_;
-  elf::ImageMap images_;  // the kernel, once it was found
+  elf::ImageMap images_;  // the kernel, once it was found, and its modules
   unwind::Unwinder unwinder_;
 
   std::uint64_t sampling_since_ns_ = 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <limits>
 
 #include "base/clock.h"
@@ -107,16 +108,18 @@ bool Sampler::take_tick(std::uint64_t due_ns) {
   timeouts_in_a_row_ = 0;
   user_paused_ = tick->captures.empty();
   if (user_paused_) return true;
-  const auto learnt = watch_->look(*engine_, *tick, now);
+  auto learnt = watch_->look(*engine_, *tick, now);
   if (learnt && learnt->new_recipes) planner_->renew();
   if (learnt && learnt->kernel) news_ = learnt->kernel;
+  if (learnt) std::move(learnt->code.begin(), learnt->code.end(), std::back_inserter(new_code_));
   planner_->look(*tick, watch_->adapter());
   std::size_t bytes = 0;
   for (const wire::Capture& capture : tick->captures)
     bytes += sizeof(capture) + capture.bytes.size();
-  Observation observation{std::move(*tick), news_};
+  Observation observation{std::move(*tick), news_, new_code_};
   if (queue_->push(std::move(observation), bytes)) {
     news_.reset();
+    new_code_.clear();
   } else {
     outcome_.lost += engine_->vcpu_count();
     outcome_.queue_full += engine_->vcpu_count();

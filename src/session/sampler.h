@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "engines/engine.h"
 #include "session/bounded_queue.h"
@@ -18,6 +19,7 @@ namespace ringside::session {
 struct Observation {
   engines::Tick tick;
   std::shared_ptr<const KernelNews> kernel;  // null: nothing new
+  std::vector<elf::Image> code;              // that the kernel has loaded
 };
 
 // The thread that stops the guest: takes a tick whenever the clock says so and hands it on. Nothing
@@ -67,6 +69,7 @@ class Sampler {
   std::thread thread_;
   Outcome outcome_;
   std::shared_ptr<const KernelNews> news_;  // not handed on yet
+  std::vector<elf::Image> new_code_;        // not handed on yet
   unsigned timeouts_in_a_row_ = 0;
   bool user_paused_ = false;
 };

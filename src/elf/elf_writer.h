@@ -7,7 +7,7 @@
 #include "base/byte_reader.h"
 #include "base/types.h"
 
-namespace ringside::cases {
+namespace ringside::elf {
 
 // Writes a small ELF file, 32 or 64 bit, little endian. What is added must outlive write().
 class ElfWriter {
@@ -61,4 +61,4 @@ class ElfWriter {
   std::vector<Symbol> symbols_;
 };
 
-}  // namespace ringside::cases
+}  // namespace ringside::elf

@@ -1,11 +1,11 @@
-#include "cases/elf_writer.h"
+#include "elf/elf_writer.h"
 
 #include <elf.h>
 
 #include <algorithm>
 #include <cstring>
 
-namespace ringside::cases {
+namespace ringside::elf {
 namespace {
 
 struct Elf32 {
@@ -177,4 +177,4 @@ std::vector<std::byte> ElfWriter::write() const {
   return is_64_ ? write_as<Elf64>() : write_as<Elf32>();
 }
 
-}  // namespace ringside::cases
+}  // namespace ringside::elf

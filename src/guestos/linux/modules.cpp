@@ -1,0 +1,73 @@
+#include "guestos/linux/modules.h"
+
+#include <array>
+
+#include "guestos/linux/module_image.h"
+#include "guestos/linux/module_shape.h"
+#include "wire/registers.h"
+
+namespace ringside::guestos {
+namespace {
+
+constexpr std::size_t kMaxModules = 4096;
+
+// What reading a module takes at most: a symbol has 24 bytes or fewer.
+std::uint64_t module_bytes(const ModuleShape& module) {
+  return module.text_size + 24 * module.symbol_count + module.strings_size;
+}
+
+}  // namespace
+
+Result<std::optional<std::uint64_t>> LinuxModules::read_word(GuestVirt at,
+                                                             const elf::GuestReader& read) const {
+  const std::size_t size = wire::roles_of(arch_).pointer_size;
+  std::uint64_t value = 0;
+  const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(size);
+  RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
+  if (count < size) return std::nullopt;
+  return value;
+}
+
+// list_add_rcu() puts the newest module first (kernel/module/main.c), so the head tells of news.
+Result<std::vector<elf::Image>> LinuxModules::look(const elf::GuestReader& read) {
+  std::vector<elf::Image> images;
+  const bool is_64 = wire::roles_of(arch_).pointer_size == 8;
+  RINGSIDE_ASSIGN(const auto head, read_word(list_, read));
+  if (!head || newest_ == head) return images;
+  bool all = true;
+  GuestVirt entry{*head};
+  for (std::size_t i = 0; i < kMaxModules && entry != list_; ++i) {
+    const GuestVirt at = entry - module_list_offset(is_64);
+    std::array<std::byte, kModuleBytes> bytes;
+    RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
+    const auto module =
+        read_module_shape(Bytes(bytes).first(std::min(count, bytes.size())), at, is_64);
+    if (!module) {
+      all = false;
+      break;
+    }
+    entry = module->next;
+    const Known known{module->text, module->name};
+    if (const auto before = known_.find(at.value);
+        before != known_.end() && before->second == known)
+      continue;
+    if (!module->is_live) {
+      all = false;
+      continue;
+    }
+    known_[at.value] = known;
+    if (module_bytes(*module) > bytes_left_) continue;
+    RINGSIDE_ASSIGN(auto image, read_module_image(*module, arch_, read));
+    if (!image) {
+      known_.erase(at.value);
+      all = false;
+      continue;
+    }
+    bytes_left_ -= image->file->file_bytes().size();
+    images.push_back(std::move(*image));
+  }
+  if (all) newest_ = head;
+  return images;
+}
+
+}  // namespace ringside::guestos

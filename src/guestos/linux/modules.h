@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "elf/identity.h"
+#include "elf/image_map.h"
+
+namespace ringside::guestos {
+
+// The modules that a running Linux kernel has loaded, as images made of what the guest's memory
+// holds: their code as it runs there, and the functions that the kernel keeps for kallsyms. So
+// frames in modules are unwound by their instructions and named, without the modules' files.
+class LinuxModules {
+ public:
+  // `list` is the kernel's variable `modules`.
+  LinuxModules(GuestVirt list, Arch arch) : list_(list), arch_(arch) {}
+
+  // Modules that were loaded since the last call; every one at the first. Cheap while nothing has
+  // changed: one read. The guest may run meanwhile: what is half-way through a change, or cannot
+  // be read now, comes with a later call. At most 256 MiB are taken in all. Errors: those of
+  // `read`.
+  [[nodiscard]] Result<std::vector<elf::Image>> look(const elf::GuestReader& read);
+
+ private:
+  struct Known {
+    GuestVirt text;
+    std::string name;
+    bool operator==(const Known&) const = default;
+  };
+  [[nodiscard]] Result<std::optional<std::uint64_t>> read_word(GuestVirt at,
+                                                               const elf::GuestReader& read) const;
+
+  GuestVirt list_;
+  Arch arch_;
+  std::optional<std::uint64_t> newest_;   // head of the list when all of it had been read
+  std::map<std::uint64_t, Known> known_;  // by the address of the struct module
+  std::uint64_t bytes_left_ = 256u << 20;
+};
+
+}  // namespace ringside::guestos
