@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "guestos/adapter.h"
+#include "guestos/linux/i386_entries.h"
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
@@ -61,6 +62,26 @@ TEST(StackRecipe, GoesOnFromAStackToTheNext) {
       copies.push_back(request->address.value);
   }
   EXPECT_EQ(copies, (std::vector<std::uint64_t>{0x11f00, 0x21dc0, 0x5510}));
+}
+
+// handle_exception, stopped in its `rep movsl`: 5 of 17 words are still to be moved.
+TEST(StackRecipe, CopiesAFrameThatIsBeingMoved) {
+  const auto copies = [](std::uint64_t edi) {
+    auto recipe = stack_recipe(Arch::kI386, {}, 0x2000);
+    add_frame_in_transit(recipe);
+    wire::Registers registers;
+    registers.set(wire::i386::kEsp, 0xc2e63fb4);
+    registers.set(wire::i386::kEdi, edi);
+    registers.set(wire::i386::kEsi, 0xff403fec);
+    registers.set(wire::i386::kCs, 0x60);
+    wire::RecipeRun run(recipe, registers, {});
+    std::vector<std::uint64_t> addresses;
+    while (const auto request = run.next()) addresses.push_back(request->address.value);
+    return addresses;
+  };
+  EXPECT_EQ(copies(0xc2e63fe4), (std::vector<std::uint64_t>{0xc2e63fb4, 0xff403fec}));
+  EXPECT_EQ(copies(0xc2e63ff8), std::vector<std::uint64_t>{0xc2e63fb4});
+  EXPECT_EQ(copies(0xc2e63fb0), std::vector<std::uint64_t>{0xc2e63fb4});
 }
 
 // Copies of a stack at 0x80800 below a top at 0x80ff8, run with these registers.

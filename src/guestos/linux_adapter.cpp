@@ -106,7 +106,9 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
     if (std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
                      [slot](const StackTop& top) { return top.slot == slot; }))
       tops.push_back({slot, Kind::kTop});
-  return stack_recipe(arch_, tops, irq_stack_size(arch_));
+  auto ops = stack_recipe(arch_, tops, irq_stack_size(arch_));
+  if (arch_ == Arch::kI386) add_frame_in_transit(ops);
+  return ops;
 }
 
 }  // namespace ringside::guestos

@@ -56,4 +56,18 @@ std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel) {
   return entries;
 }
 
+void add_frame_in_transit(std::vector<wire::RecipeOp>& recipe) {
+  using enum wire::RecipeOpcode;
+  constexpr std::uint64_t kFrameSize = 68;  // struct pt_regs
+  constexpr std::uint32_t kToEnd = 0xffff;
+  enum Slot : std::uint8_t { kStack, kTo, kFrom };
+  recipe.push_back({kRegister, kStack, kEsp, 0, kToEnd, 0});
+  recipe.push_back({kRegister, kTo, kEdi, 0, kToEnd, 0});
+  recipe.push_back({kRegister, kFrom, kEsi, 0, kToEnd, 0});
+  recipe.push_back({kSubtract, kTo, kTo, kStack, 0, 0});
+  recipe.push_back({kSkipIfNotLess, 0, kTo, 0, 1, kFrameSize});
+  recipe.push_back({kCopy, 0, kFrom, static_cast<std::uint8_t>(wire::PieceKind::kInterruptedStack),
+                    0, kFrameSize});
+}
+
 }  // namespace ringside::guestos

@@ -4,6 +4,7 @@
 
 #include "elf/image_map.h"
 #include "unwind/entry_layout.h"
+#include "wire/recipe.h"
 
 namespace ringside::guestos {
 
@@ -12,5 +13,10 @@ namespace ringside::guestos {
 // kernel, for which hardware pushes no stack pointer, a full one too. Elsewhere in the entry code
 // only its instructions tell.
 [[nodiscard]] std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel);
+
+// For the end of a stack_recipe(): SWITCH_TO_KERNEL_STACK moves the frame of an entry from user
+// mode to the task's stack with `rep movsl`. While it does, the rest of the frame is at esi, on a
+// stack that is not copied otherwise.
+void add_frame_in_transit(std::vector<wire::RecipeOp>& recipe);
 
 }  // namespace ringside::guestos
