@@ -1,5 +1,6 @@
 #include "unwind/fast_walk.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ringside::unwind {
@@ -7,8 +8,6 @@ namespace {
 
 using Kind = CompactRule::Kind;
 using Place = CompactRule::Place;
-
-constexpr std::size_t kCacheSlots = 8192;  // a power of two
 
 // The registers that compact rules know.
 struct Frontier {
@@ -20,6 +19,11 @@ struct Frontier {
   bool has_fp = false;
   bool has_link = false;
 };
+
+constexpr std::size_t kCacheLine = 64;
+// How far ahead of the walk stack bytes are called for: they were written by another thread, and a
+// walk waits for them longer than for anything else.
+constexpr std::size_t kAhead = 512;
 
 // Reads words of the capture's pieces; the piece that the last word came from is tried first.
 class PieceReader {
@@ -39,8 +43,20 @@ class PieceReader {
     return true;
   }
 
+  void prefetch_from(std::uint64_t address) {
+    if (address - start_ >= size_ && !find(address)) return;
+    const std::uint64_t offset = address - start_;
+    const std::uint64_t end = std::min<std::uint64_t>(size_, offset + kAhead);
+    for (std::uint64_t at = offset; at < end; at += kCacheLine) __builtin_prefetch(data_ + at);
+  }
+  // For one line, at a step.
+  void prefetch_ahead_of(std::uint64_t address) const {
+    const std::uint64_t offset = address - start_ + kAhead;
+    if (offset < size_) __builtin_prefetch(data_ + offset);
+  }
+
  private:
-  [[nodiscard]] bool find(std::uint64_t address) {
+  [[gnu::noinline]] bool find(std::uint64_t address) {
     for (const wire::MemoryPiece& piece : capture_.pieces) {
       const std::uint64_t offset = address - piece.address.value;
       if (offset >= piece.size || piece.size - offset < word_) continue;
@@ -75,12 +91,19 @@ class Stepper {
         reader_(capture, platform.roles.pointer_size),
         leaf_sp_(capture.registers.get(platform.roles.sp)),
         pieces_(capture.pieces) {
-    for (const wire::MemoryPiece& piece : pieces_)
-      has_links_ |= piece.why == wire::PieceKind::kStackLink;
+    for (const wire::MemoryPiece& piece : pieces_) {
+      if (piece.why != wire::PieceKind::kStackLink) continue;
+      first_link_ = std::min(first_link_, piece.address.value);
+      last_link_ = std::max(last_link_, piece.address.value);
+    }
   }
 
+  void start(const Frontier& at) { reader_.prefetch_from(at.sp); }
+
   [[nodiscard]] Outcome step(const CompactRule& rule, Frontier& at) {
-    if (has_links_ && rule.source != FrameSource::kOrc) follow_link(at.sp);
+    if (at.sp >= first_link_ && at.sp <= last_link_ + platform_.roles.pointer_size &&
+        rule.source != FrameSource::kOrc)
+      follow_link(at.sp);
     if (rule.base == CompactRule::Base::kFramePointer && !at.has_fp) return Outcome::kGiveUp;
     std::uint64_t base = rule.base == CompactRule::Base::kFramePointer ? at.fp : at.sp;
     const bool switches = rule.base == CompactRule::Base::kOtherStack;
@@ -91,20 +114,25 @@ class Stepper {
       if (!reader_.read(place(cfa, rule.status_offset), status)) return Outcome::kGiveUp;
       if (platform_.is_user(status)) return Outcome::kUserMode;
     }
-    Frontier next{.sp = cfa, .exact = rule.kind == Kind::kFrame};
-    if (!program_counter(rule, at, cfa, next.pc) || !frame_pointer(rule, at, cfa, next))
+    std::uint64_t pc = at.link;
+    if (rule.pc == Place::kLink ? !at.has_link : !reader_.read(place(cfa, rule.pc_offset), pc))
       return Outcome::kGiveUp;
-    if (rule.sp == Place::kSaved && !reader_.read(place(cfa, rule.sp_offset), next.sp))
+    pc = platform_.code_address(pc);
+    std::uint64_t sp = cfa;
+    if (rule.sp == Place::kSaved && !reader_.read(place(cfa, rule.sp_offset), sp))
       return Outcome::kGiveUp;
-    if (rule.link == Place::kSaved) {
-      if (!reader_.read(place(cfa, rule.link_offset), next.link)) return Outcome::kGiveUp;
-      next.has_link = true;
-    }
-    const bool moves = rule.kind == Kind::kFrame || switches || next.sp > at.sp ||
-                       (next.sp == at.sp && rule.pc == Place::kLink);
-    if (!moves || next.pc == 0 || next.sp % platform_.roles.stack_alignment != 0)
+    if (!frame_pointer(rule, cfa, at)) return Outcome::kGiveUp;
+    at.has_link = rule.link == Place::kSaved;
+    if (at.has_link && !reader_.read(place(cfa, rule.link_offset), at.link))
       return Outcome::kGiveUp;
-    at = next;
+    const bool moves = rule.kind == Kind::kFrame || switches || sp > at.sp ||
+                       (sp == at.sp && rule.pc == Place::kLink);
+    if (!moves || pc == 0 || (sp & (platform_.roles.stack_alignment - 1u)) != 0)
+      return Outcome::kGiveUp;
+    reader_.prefetch_ahead_of(sp);
+    at.pc = pc;
+    at.sp = sp;
+    at.exact = rule.kind == Kind::kFrame;
     return Outcome::kStep;
   }
 
@@ -112,31 +140,18 @@ class Stepper {
   [[nodiscard]] std::uint64_t place(std::uint64_t base, std::int64_t offset) const {
     return (base + static_cast<std::uint64_t>(offset)) & platform_.address_mask;
   }
-  [[nodiscard]] bool program_counter(const CompactRule& rule, const Frontier& at, std::uint64_t cfa,
-                                     std::uint64_t& pc) {
-    if (rule.pc == Place::kLink) {
-      if (!at.has_link) return false;
-      pc = at.link;
-    } else if (!reader_.read(place(cfa, rule.pc_offset), pc)) {
-      return false;
-    }
-    pc = platform_.code_address(pc);
-    return true;
-  }
-  [[nodiscard]] bool frame_pointer(const CompactRule& rule, const Frontier& at, std::uint64_t cfa,
-                                   Frontier& next) {
-    next.fp = at.fp;
-    next.has_fp = at.has_fp && rule.fp != Place::kLost;
+  [[nodiscard]] bool frame_pointer(const CompactRule& rule, std::uint64_t cfa, Frontier& at) {
+    if (rule.fp == Place::kLost) at.has_fp = false;
     if (rule.fp != Place::kSaved) return true;
     const std::uint64_t slot = place(cfa, rule.fp_offset);
     // Popped already, or not pushed yet, though the rule does not say so: see step.cpp.
     const auto is_below = [slot](std::uint64_t sp) { return slot < sp && sp - slot < 4096; };
     if (at.has_fp && ((at.exact && is_below(at.sp)) || is_below(leaf_sp_))) return true;
-    next.has_fp = true;
-    return reader_.read(slot, next.fp);
+    at.has_fp = true;
+    return reader_.read(slot, at.fp);
   }
   // Linux's call_on_irqstack: see full_walk.cpp.
-  void follow_link(std::uint64_t& sp) {
+  [[gnu::noinline]] void follow_link(std::uint64_t& sp) {
     for (const wire::MemoryPiece& piece : pieces_) {
       if (piece.why != wire::PieceKind::kStackLink || piece.size < platform_.roles.pointer_size)
         continue;
@@ -154,26 +169,16 @@ class Stepper {
   PieceReader reader_;
   std::uint64_t leaf_sp_;
   const std::vector<wire::MemoryPiece>& pieces_;
-  bool has_links_ = false;
+  // The lowest and the highest slot of a link to another stack, if there is any.
+  std::uint64_t first_link_ = ~std::uint64_t{0};
+  std::uint64_t last_link_ = 0;
 };
 
 }  // namespace
 
-FastWalk::FastWalk(RuleSources& sources) : sources_(sources), cache_(kCacheSlots) {}
-
-void FastWalk::forget() { cache_.assign(kCacheSlots, {}); }
-
-const CompactRule& FastWalk::rule_at(CodeAddress at) {
-  // Code addresses differ in their low bits; Fibonacci hashing spreads those of all images.
-  const std::uint64_t key = at.key();
-  Slot& slot = cache_[key * 0x9e3779b97f4a7c15u >> 51 & (kCacheSlots - 1)];
-  if (slot.key == key && slot.used) {
-    ++hits_;
-    return slot.rule;
-  }
+const CompactRule& FastWalk::look_up(CodeAddress at) {
   ++misses_;
-  slot = {key, true, sources_.compact_at(at)};
-  return slot.rule;
+  return cache_.add(at.key(), sources_.compact_at(at));
 }
 
 bool FastWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack& stack) {
@@ -189,13 +194,17 @@ bool FastWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack&
     at.has_link = true;
   }
   Stepper stepper(capture, platform);
+  stepper.start(at);
   const auto end = [&](StopReason reason) {
     stack.stop = reason;
     stack.stopped_at = {at.pc};
     return true;
   };
   for (;;) {
-    const CompactRule& rule = rule_at({{at.pc}, at.exact});
+    const CodeAddress code{{at.pc}, at.exact};
+    const CompactRule* known = cache_.find(code.key());
+    const CompactRule& rule = known != nullptr ? *known : look_up(code);
+    ++lookups_;
     if (rule.kind == Kind::kEnd || ends_here(rule, at)) {
       stack.frames.back().exact |= sources_.starts_stack({at.pc});
       return end(StopReason::kEndOfStack);

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <vector>
-
+#include "unwind/rule_cache.h"
 #include "unwind/rule_sources.h"
 #include "wire/capture.h"
 
@@ -14,27 +13,23 @@ namespace ringside::unwind {
 // Where this one ends by itself, that one gives the same frames.
 class FastWalk {
  public:
-  explicit FastWalk(RuleSources& sources);
+  explicit FastWalk(RuleSources& sources) : sources_(sources) {}
 
   // The frames behind the first are added to `stack`. False: it gave up; what was added is to be
   // thrown away.
   [[nodiscard]] bool walk(const wire::Capture& capture, std::size_t max_frames, Stack& stack);
 
-  void forget();
-  [[nodiscard]] std::uint64_t hits() const { return hits_; }
+  void forget() { cache_.forget(); }
+  [[nodiscard]] std::uint64_t hits() const { return lookups_ - misses_; }
   [[nodiscard]] std::uint64_t misses() const { return misses_; }
 
  private:
-  struct Slot {
-    std::uint64_t key = 0;
-    bool used = false;
-    CompactRule rule;
-  };
-  [[nodiscard]] const CompactRule& rule_at(CodeAddress at);
+  // Of an address that the cache does not know.
+  [[nodiscard]] const CompactRule& look_up(CodeAddress at);
 
   RuleSources& sources_;
-  std::vector<Slot> cache_;
-  std::uint64_t hits_ = 0;
+  RuleCache cache_;
+  std::uint64_t lookups_ = 0;
   std::uint64_t misses_ = 0;
 };
 

@@ -32,17 +32,18 @@ bool has_guess(const Stack& stack) {
 // Linux's call_on_irqstack (arch/x86/include/asm/irq_stack.h) does `movq %rsp, (%tos); movq %tos,
 // %rsp; call f; popq %rsp`, which only ORC tells: for the others the stack pointer there is the one
 // that is about to be popped.
-MachineState with_link_followed(const MachineState& state, const StackMemory& memory) {
-  MachineState followed = state;
+std::optional<MachineState> with_link_followed(const MachineState& state,
+                                               const StackMemory& memory) {
   const wire::RegisterRoles& roles = state.platform->roles;
   for (const GuestVirt slot : {state.sp(), state.sp() - roles.pointer_size}) {
     const wire::MemoryPiece* link = state.has_sp() ? memory.link_at(slot) : nullptr;
     const auto value = link == nullptr ? std::nullopt : memory.read_pointer(slot);
     if (!value || *value == 0) continue;
+    MachineState followed = state;
     followed.set(roles.sp, *value, slot);
-    break;
+    return followed;
   }
-  return followed;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -82,7 +83,8 @@ Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
   const CodeAddress at{state.pc(), state.exact};
   RuleSources::Known& known = sources_.known_at(at);
   std::optional<Stop> why;
-  const MachineState linked = with_link_followed(state, memory);
+  const auto followed = with_link_followed(state, memory);
+  const MachineState& linked = followed ? *followed : state;
   for (const auto& candidate : known.tables) {
     const bool knows_links = candidate.rule.source == FrameSource::kOrc;
     Step result = apply(candidate.rule, candidate.context, knows_links ? state : linked, memory);

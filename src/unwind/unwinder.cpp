@@ -108,8 +108,13 @@ void Unwinder::Impl::walk(const wire::Capture& capture, const Platform& platform
 
 void Unwinder::Impl::count(const Stack& stack) {
   statistics_.frames += stack.frames.size();
-  for (const Frame& frame : stack.frames)
-    ++statistics_.frames_by_source[static_cast<std::size_t>(frame.source)];
+  // Run by run: most frames of a stack have one source.
+  for (auto frame = stack.frames.begin(); frame != stack.frames.end();) {
+    const auto run = frame;
+    while (frame != stack.frames.end() && frame->source == run->source) ++frame;
+    statistics_.frames_by_source[static_cast<std::size_t>(run->source)] +=
+        static_cast<std::uint64_t>(frame - run);
+  }
 }
 
 const Statistics& Unwinder::Impl::statistics() {
