@@ -1,6 +1,6 @@
 #include "once.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <malloc.h>
 
 #include <chrono>
@@ -28,14 +28,6 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-Result<Way> find_way(const std::string& name) {
-  auto ways = ways_with_tables();
-  ways.push_back(frame_pointers());
-  for (Way& way : ways)
-    if (way.name == name) return std::move(way);
-  return fail(ErrorCode::kUsage, "no way is called {}", name);
-}
-
 }  // namespace
 
 Result<void> walk_once(const std::string& name, const StackSet& set) {
@@ -58,6 +50,19 @@ Result<void> walk_once(const std::string& name, const StackSet& set) {
              R"("peak_bytes": {}, "private_bytes": {}}})"
              "\n",
              name, first, all, frames, peak, memory("RssAnon") - anonymous);
+  return {};
+}
+
+Result<void> print_differences(const std::string& name, const StackSet& set) {
+  RINGSIDE_ASSIGN(const Way way, find_way(name));
+  RINGSIDE_ASSIGN(const auto walker, way.make(set));
+  for (std::size_t i = 0; i < set.captures.size(); ++i) {
+    walker->walk(set.captures[i], set.expected[i].size());
+    const auto found = walker->addresses();
+    if (found == set.expected[i]) continue;
+    fmt::print("stack {}\n  expected {:#x}\n  found    {:#x}\n", i, fmt::join(set.expected[i], " "),
+               fmt::join(found, " "));
+  }
   return {};
 }
 

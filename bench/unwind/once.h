@@ -11,4 +11,7 @@ namespace ringside::bench {
 // stacks take, resident at the peak (pages of the kernel's file included) and private at the end.
 [[nodiscard]] Result<void> walk_once(const std::string& way, const StackSet& set);
 
+// Prints the addresses of the stacks that a way does not find as expected.
+[[nodiscard]] Result<void> print_differences(const std::string& way, const StackSet& set);
+
 }  // namespace ringside::bench

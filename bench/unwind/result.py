@@ -15,6 +15,7 @@ def way(name, set_name, context, runs, once):
     seconds = agreed["seconds_per_frame"]
     return {"ns_per_frame": seconds * 1e9, "frames_per_second": 1 / seconds,
             "ns_per_frame_all_stacks": everything["seconds_per_frame"] * 1e9,
+            "slow_stacks": int(context[f"{set_name}{name}_slow"]),
             "identical": int(context[f"{set_name}{name}_identical"]), "stacks": int(context[f"{set_name}stacks"]),
             **{key: once[name][key] for key in ("first_stack_s", "all_stacks_s", "peak_bytes", "private_bytes")}}
 
@@ -48,13 +49,14 @@ def table(summary):
     lines = [f"{summary['stacks']} complete stacks ({summary['incomplete']} others left out); "
              f"{summary['agreed']} are the same in every way, and timed",
              f"{'':16}{'ns/frame':>9}{'frames/s':>12}{'x libdwfl':>10}{'x libunwind':>12}{'identical':>10}"
-             f"{'all stacks':>14}{'first stack':>12}{'peak':>10}{'private':>10}"]
+             f"{'slow':>8}{'all stacks':>14}{'first stack':>12}{'peak':>10}{'private':>10}"]
     for name, figures in summary["ways"].items():
         times = figures.get("times", {})
         ratios = [f"{times[library]:.1f}" if library in times else "-" for library in LIBRARIES]
         share = 100 * figures["identical"] / figures["stacks"]
+        slow = 100 * figures["slow_stacks"] / figures["stacks"]
         lines.append(f"{name:16}{figures['ns_per_frame']:9.1f}{figures['frames_per_second']:12,.0f}{ratios[0]:>10}"
-                     f"{ratios[1]:>12}{share:8.1f} %{figures['ns_per_frame_all_stacks']:11.1f} ns"
+                     f"{ratios[1]:>12}{share:8.1f} %{slow:6.1f} %{figures['ns_per_frame_all_stacks']:11.1f} ns"
                      f"{figures['first_stack_s'] * 1e3:9.1f} ms{_mib(figures['peak_bytes']):>10}"
                      f"{_mib(figures['private_bytes']):>10}")
     orc, cfi = summary["tables"]["orc"], summary["tables"]["cfi"]

@@ -21,7 +21,9 @@ class RingsideWalker final : public Walker {
     return addresses;
   }
   [[nodiscard]] const Stack& stack() const { return stack_; }
-  [[nodiscard]] const unwind::Statistics& statistics() const { return unwinder_.statistics(); }
+  [[nodiscard]] std::uint64_t slow_stacks() const override {
+    return unwinder_.statistics().slow_stacks;
+  }
 
  private:
   unwind::Unwinder unwinder_;

@@ -1,31 +1,50 @@
 #include "stack_set.h"
 
 #include "cases/entry_text.h"
+#include "cases/recorded_captures.h"
 #include "ringside_walker.h"
 
 namespace ringside::bench {
 namespace {
 
-Result<std::vector<wire::Capture>> kernel_captures(cli::KeptCaptures& recording) {
+Result<std::unique_ptr<elf::ImageMap>> open_images(
+    const std::vector<recording::ImageInfo>& images) {
+  auto map = std::make_unique<elf::ImageMap>();
+  for (const recording::ImageInfo& image : images) {
+    RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(image.path));
+    map->add({.id = image.id,
+              .name = image.name,
+              .file = std::move(file),
+              .load_bias = image.load_bias});
+  }
+  return map;
+}
+
+Result<std::vector<wire::Capture>> kernel_captures(recording::Reader& reader,
+                                                   const cases::RecordedCaptures& recorded) {
   std::vector<std::size_t> numbers;
-  const auto& entries = recording.captures.entries();
-  for (std::size_t i = 0; i < entries.size(); ++i)
-    if (entries[i].info.level == PrivilegeLevel::kKernel) numbers.push_back(i);
-  return cases::read_captures(recording.reader, numbers);
+  for (std::size_t i = 0; i < recorded.entries().size(); ++i)
+    if (recorded.entries()[i].info.level == PrivilegeLevel::kKernel) numbers.push_back(i);
+  return cases::read_captures(reader, numbers);
 }
 
 }  // namespace
 
 Result<StackSet> load_stacks(const std::string& path, std::size_t limit) {
   StackSet set;
-  RINGSIDE_ASSIGN(set.recording, cli::open_kept(path, ""));
-  RINGSIDE_ASSIGN(std::vector<wire::Capture> captures, kernel_captures(*set.recording));
-  if (captures.empty()) return fail(ErrorCode::kNotFound, "{} holds no kernel stacks", path);
-  if (!set.recording->entry_layouts.empty()) {
-    RINGSIDE_ASSIGN(set.entries, cases::parse_entries(set.recording->entry_layouts,
-                                                      captures.front().arch, path));
+  RINGSIDE_ASSIGN(auto reader, recording::Reader::open(path));
+  cases::RecordedCaptures recorded;
+  RINGSIDE_TRY(reader.for_each(recorded));
+  RINGSIDE_ASSIGN(set.images, open_images(recorded.images()));
+  RINGSIDE_ASSIGN(std::vector<wire::Capture> captures, kernel_captures(reader, recorded));
+  if (captures.empty())
+    return fail(ErrorCode::kNotFound, "{} holds no kernel stacks; record with --keep-captures",
+                path);
+  if (!recorded.entry_layouts().empty()) {
+    RINGSIDE_ASSIGN(set.entries,
+                    cases::parse_entries(recorded.entry_layouts(), captures.front().arch, path));
   }
-  RingsideWalker walker(set.images(), {.entries = set.entries});
+  RingsideWalker walker(*set.images, {.entries = set.entries});
   for (wire::Capture& capture : captures) {
     if (set.captures.size() == limit) break;
     walker.walk(capture, 0);

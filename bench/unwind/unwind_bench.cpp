@@ -1,7 +1,7 @@
 // Unwinds the captured stacks of a recording in several ways: see README.md.
 //
 //     unwind_bench [--benchmark_…] [--frame-pointers RECORDING] [--stacks N] RECORDING
-//     unwind_bench --once WAY [--stacks N] RECORDING
+//     unwind_bench --once WAY|--differences WAY [--stacks N] RECORDING
 
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
@@ -19,6 +19,7 @@ struct Arguments {
   std::string recording;
   std::string frame_pointers;
   std::string once;
+  std::string differences;
   std::size_t stacks = 2000;
 };
 
@@ -52,12 +53,16 @@ std::vector<std::size_t> numbers(const std::vector<bool>& chosen) {
 class Benchmarks {
  public:
   Result<void> add(const StackSet& set, const std::vector<Way>& ways, const std::string& prefix) {
-    std::vector<bool> agreed(set.captures.size(), true);
+    // Of a stack of one frame there is nothing to unwind, and a library stops there at once.
+    std::vector<bool> agreed;
+    for (const auto& expected : set.expected) agreed.push_back(expected.size() > 1);
     std::vector<Walker*> walkers;
     for (const Way& way : ways) {
       RINGSIDE_ASSIGN(auto walker, way.make(set));
       const std::vector<bool> same = agreement(*walker, set);
       benchmark::AddCustomContext(prefix + way.name + "_identical", std::to_string(count(same)));
+      benchmark::AddCustomContext(prefix + way.name + "_slow",
+                                  std::to_string(walker->slow_stacks()));
       for (std::size_t i = 0; i < same.size(); ++i) agreed[i] = agreed[i] && same[i];
       walkers.push_back(walkers_.emplace_back(std::move(walker)).get());
     }
@@ -87,6 +92,7 @@ class Benchmarks {
 Result<void> run(const Arguments& arguments) {
   RINGSIDE_ASSIGN(const StackSet set, load_stacks(arguments.recording, arguments.stacks));
   if (!arguments.once.empty()) return walk_once(arguments.once, set);
+  if (!arguments.differences.empty()) return print_differences(arguments.differences, set);
   Benchmarks benchmarks;
   RINGSIDE_TRY(benchmarks.add(set, ways_with_tables(), ""));
   StackSet frames;
@@ -94,7 +100,7 @@ Result<void> run(const Arguments& arguments) {
     RINGSIDE_ASSIGN(frames, load_stacks(arguments.frame_pointers, arguments.stacks));
     RINGSIDE_TRY(benchmarks.add(frames, {frame_pointers()}, "frame_pointers/"));
   }
-  add_table_benchmarks(set.images().images().front());
+  add_table_benchmarks(set.images->images().front());
   benchmark::RunSpecifiedBenchmarks();
   return {};
 }
@@ -108,6 +114,8 @@ int bench_main(int argc, char** argv) {
                  "another recording, of a kernel that keeps frame pointers");
   app.add_option("--stacks", arguments.stacks, "at most so many");
   app.add_option("--once", arguments.once, "one way only: the time and memory of its first use");
+  app.add_option("--differences", arguments.differences,
+                 "one way only: print the stacks that it finds otherwise");
   CLI11_PARSE(app, argc, argv);
   const auto done = run(arguments);
   if (!done) fmt::print(stderr, "unwind_bench: {}\n", done.error().message);

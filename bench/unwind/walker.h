@@ -19,6 +19,8 @@ class Walker {
   virtual std::size_t walk(const wire::Capture& capture, std::size_t limit) = 0;
   // Those of the last walk, leaf first; return addresses as they lie in memory.
   [[nodiscard]] virtual std::vector<std::uint64_t> addresses() const = 0;
+  // How many of all its walks' stacks needed a slower way than the others.
+  [[nodiscard]] virtual std::uint64_t slow_stacks() const { return 0; }
 };
 
 }  // namespace ringside::bench

@@ -10,14 +10,14 @@ namespace {
 Way ringside_way(std::string name, unwind::TableUse tables, bool full_only = false) {
   return {std::move(name), [=](const StackSet& set) -> Result<std::unique_ptr<Walker>> {
             return std::make_unique<RingsideWalker>(
-                set.images(),
+                *set.images,
                 unwind::Options{.entries = set.entries, .tables = tables, .full_only = full_only});
           }};
 }
 
 template <class LibraryWalker>
 Result<std::unique_ptr<Walker>> make_library_walker(const StackSet& set) {
-  RINGSIDE_ASSIGN(auto walker, LibraryWalker::make(set.images()));
+  RINGSIDE_ASSIGN(auto walker, LibraryWalker::make(*set.images));
   return walker;
 }
 
@@ -32,6 +32,14 @@ std::vector<Way> ways_with_tables() {
 }
 
 Way frame_pointers() { return ringside_way("frame_pointers", {.orc = false, .cfi = false}); }
+
+Result<Way> find_way(const std::string& name) {
+  auto ways = ways_with_tables();
+  ways.push_back(frame_pointers());
+  for (Way& way : ways)
+    if (way.name == name) return std::move(way);
+  return fail(ErrorCode::kUsage, "no way is called {}", name);
+}
 
 std::vector<bool> agreement(Walker& walker, const StackSet& set) {
   std::vector<bool> same;

@@ -17,6 +17,9 @@ struct Way {
 // The same kernel's, or another's, by its instructions and frame pointers alone.
 [[nodiscard]] Way frame_pointers();
 
+// The one of either that is called `name`.
+[[nodiscard]] Result<Way> find_way(const std::string& name);
+
 // Which of the set's stacks a way finds as expected, address by address. What it finds below them
 // (libraries that know no end of a kernel stack go on) is not looked at.
 [[nodiscard]] std::vector<bool> agreement(Walker& walker, const StackSet& set);
