@@ -12,10 +12,6 @@ namespace ringside::engines::gdb {
 namespace {
 
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
-// Entry code of arm64 runs at the kernel's level for some instructions before the kernel is mapped
-// (Linux, arch/arm64/kernel/entry.S, tramp_vectors), and a stop often meets an interrupt's first
-// one. What is missing at so many stops at the kernel's level is not mapped.
-constexpr unsigned kLooksAtKernelLevel = 12;
 
 // Never the same time twice in a row: a guest's timer must not be met in step.
 void rest(unsigned tries) {
@@ -71,16 +67,13 @@ Result<std::size_t> VirtualReads::read(VcpuId vcpu, GuestVirt address,
                                        std::span<std::byte> destination) {
   std::size_t done = 0;
   const std::uint64_t end = monotonic_ns() + kPatienceNs;
-  unsigned kernel_looks = 0;
   for (unsigned tries = 0;; ++tries) {
     RINGSIDE_ASSIGN(const VirtualRead part,
                     read_once(vcpu, address + done, destination.subspan(done)));
     done += part.bytes;
-    if (part.bytes > 0) kernel_looks = 0;
-    const bool entry_code = arch_ == Arch::kAArch64 && part.level == PrivilegeLevel::kKernel &&
-                            address.value >> 63 != 0 && ++kernel_looks < kLooksAtKernelLevel;
-    const bool hidden = entry_code || may_be_hidden(address + done, part.level);
-    if (done == destination.size() || !hidden || monotonic_ns() >= end) return done;
+    if (done == destination.size() || !may_be_hidden(address + done, part.level) ||
+        monotonic_ns() >= end)
+      return done;
     rest(tries);
   }
 }
