@@ -19,8 +19,6 @@
 namespace ringside::unwind {
 namespace {
 
-using namespace wire::x86_64;
-
 constexpr std::uint64_t kKernelCs = 0x10;
 constexpr std::uint64_t kKernelSs = 0x18;
 constexpr std::size_t kMaxSteps = 400'000;
@@ -69,13 +67,16 @@ class Tracee {
     const ssize_t count = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
     return count < 0 ? 0 : static_cast<std::size_t>(count);
   }
-  [[nodiscard]] std::uint64_t word(std::uint64_t address) const {
+  // Of `size` bytes.
+  [[nodiscard]] std::uint64_t word(std::uint64_t address, std::size_t size) const {
     std::uint64_t value = 0;
-    read(address, std::as_writable_bytes(std::span(&value, 1)));
+    read(address, std::as_writable_bytes(std::span(&value, 1)).first(size));
     return value;
   }
-  void poke(std::uint64_t address, std::uint64_t value) const {
-    ::ptrace(PTRACE_POKEDATA, pid_, address, value);
+  void poke(std::uint64_t address, std::uint64_t value, std::size_t size) const {
+    iovec local{&value, size};
+    iovec remote{reinterpret_cast<void*>(address), size};
+    ::process_vm_writev(pid_, &local, 1, &remote, 1, 0);
   }
 
  private:
@@ -91,13 +92,17 @@ class Tracee {
 enum class Flow { kOther, kCall, kReturn, kInterruptReturn };
 
 // Not the unwinder's decoder: a second way.
-Flow flow_of(Bytes code) {
+Flow flow_of(Bytes code, bool is_64_bit) {
   std::size_t i = 0;
   const auto at = [&](std::size_t n) {
     return n < code.size() ? std::to_integer<unsigned>(code[n]) : 0;
   };
-  if (at(i) == 0x48 && at(i + 1) == 0xcf) return Flow::kInterruptReturn;
-  while (at(i) == 0x3e || at(i) == 0xf2 || at(i) == 0xf3 || (at(i) & 0xf0) == 0x40) ++i;
+  const bool wide = is_64_bit && at(i) == 0x48;
+  if (wide == is_64_bit && at(wide ? i + 1 : i) == 0xcf) return Flow::kInterruptReturn;
+  const auto is_prefix = [&](unsigned byte) {
+    return byte == 0x3e || byte == 0xf2 || byte == 0xf3 || (is_64_bit && (byte & 0xf0) == 0x40);
+  };
+  while (is_prefix(at(i))) ++i;
   if (at(i) == 0xe8 || (at(i) == 0xff && (at(i + 1) >> 3 & 7) == 2)) return Flow::kCall;
   if (at(i) == 0xc3 || at(i) == 0xc2) return Flow::kReturn;
   return Flow::kOther;
@@ -110,9 +115,13 @@ class SingleStep : public testing::TestWithParam<const char*> {
     const auto file = elf::ElfFile::open(path);
     ASSERT_TRUE(file) << file.error().message;
     file_ = *file;
+    is_64_bit_ = file_->is_64();
+    word_ = is_64_bit_ ? 8 : 4;
     images_.add({.id = 1, .name = "program", .file = file_, .load_bias = 0});
     entry_ = symbol("interrupt_entry");
     slot_ = symbol("interrupt_stack_slot");
+    thunks_ = symbol("thunk_array");
+    thunks_end_ = symbol("thunk_end");
     tracee_ = std::make_unique<Tracee>(path);
   }
   [[nodiscard]] std::uint64_t symbol(const char* name) const {
@@ -133,37 +142,53 @@ class SingleStep : public testing::TestWithParam<const char*> {
     // In ring 3 the frames say so; the unwinder is to see a kernel's.
     for (const TrueFrame& frame : truth_) {
       const std::uint64_t at = frame.interrupt_frame - from;
-      if (frame.interrupt_frame < from || at + 40 > count) continue;
-      std::memcpy(capture.bytes.data() + offset + at + 8, &kKernelCs, 8);
-      std::memcpy(capture.bytes.data() + offset + at + 32, &kKernelSs, 8);
+      if (frame.interrupt_frame < from || at + frame_words() * word_ > count) continue;
+      std::memcpy(capture.bytes.data() + offset + at + word_, &kKernelCs, word_);
+      if (is_64_bit_) std::memcpy(capture.bytes.data() + offset + at + 32, &kKernelSs, 8);
     }
+  }
+  // What hardware pushes: without a change of privilege i386 leaves esp and ss out.
+  [[nodiscard]] std::size_t frame_words() const { return is_64_bit_ ? 5 : 3; }
+  [[nodiscard]] wire::Registers registers(const user_regs_struct& regs) const {
+    wire::Registers result;
+    if (is_64_bit_) {
+      const std::uint64_t values[] = {regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
+                                      regs.rbp, regs.rsp, regs.r8,  regs.r9,  regs.r10, regs.r11,
+                                      regs.r12, regs.r13, regs.r14, regs.r15, regs.rip};
+      for (std::size_t i = 0; i < std::size(values); ++i) result.set(i, values[i]);
+      result.set(wire::x86_64::kCs, kKernelCs);
+    } else {
+      const std::uint64_t values[] = {regs.rax, regs.rcx, regs.rdx, regs.rbx, regs.rsp,
+                                      regs.rbp, regs.rsi, regs.rdi, regs.rip};
+      for (std::size_t i = 0; i < std::size(values); ++i) result.set(i, values[i]);
+      result.set(wire::i386::kCs, kKernelCs);
+    }
+    return result;
   }
   [[nodiscard]] wire::Capture capture(const user_regs_struct& regs) const {
     wire::Capture result;
-    result.arch = Arch::kX86_64;
+    result.arch = file_->arch();
     result.level = PrivilegeLevel::kKernel;
-    const std::uint64_t values[] = {regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
-                                    regs.rbp, regs.rsp, regs.r8,  regs.r9,  regs.r10, regs.r11,
-                                    regs.r12, regs.r13, regs.r14, regs.r15, regs.rip};
-    for (std::size_t i = 0; i < std::size(values); ++i) result.registers.set(i, values[i]);
-    result.registers.set(kCs, kKernelCs);
+    result.registers = registers(regs);
     const bool on_interrupt_stack = regs.rsp <= slot_ && slot_ - regs.rsp < 32768;
     if (on_interrupt_stack) {
-      add_piece(result, regs.rsp, slot_ + 8 - regs.rsp, wire::PieceKind::kCurrentStack);
-      add_piece(result, tracee_->word(slot_), main_top_ - tracee_->word(slot_),
-                wire::PieceKind::kInterruptedStack);
+      add_piece(result, regs.rsp, slot_ + word_ - regs.rsp, wire::PieceKind::kCurrentStack);
+      const std::uint64_t left = tracee_->word(slot_, word_);
+      add_piece(result, left, main_top_ - left, wire::PieceKind::kInterruptedStack);
     } else {
       add_piece(result, regs.rsp, main_top_ - regs.rsp, wire::PieceKind::kCurrentStack);
       // The stub is between its two stacks, or coming back.
-      add_piece(result, slot_, 8, wire::PieceKind::kStackLink);
+      add_piece(result, slot_, word_, wire::PieceKind::kStackLink);
     }
     return result;
   }
   void inject_interrupt(user_regs_struct regs) {
-    const std::uint64_t frame = (regs.rsp & ~std::uint64_t{15}) - 40;
+    const std::uint64_t top = is_64_bit_ ? regs.rsp & ~std::uint64_t{15} : regs.rsp;
+    const std::uint64_t frame = top - frame_words() * word_;
     const std::uint64_t words[] = {regs.rip, regs.cs, regs.eflags & ~std::uint64_t{0x100}, regs.rsp,
                                    regs.ss};
-    for (std::size_t i = 0; i < 5; ++i) tracee_->poke(frame + i * 8, words[i]);
+    for (std::size_t i = 0; i < frame_words(); ++i)
+      tracee_->poke(frame + i * word_, words[i], word_);
     truth_.push_back({regs.rip, frame});
     regs.rsp = frame;
     regs.rip = entry_;
@@ -179,8 +204,12 @@ class SingleStep : public testing::TestWithParam<const char*> {
   std::shared_ptr<const elf::ElfFile> file_;
   elf::ImageMap images_;
   std::unique_ptr<Tracee> tracee_;
+  bool is_64_bit_ = true;
+  std::size_t word_ = 8;
   std::uint64_t entry_ = 0;
   std::uint64_t slot_ = 0;
+  std::uint64_t thunks_ = 0;
+  std::uint64_t thunks_end_ = 0;
   std::uint64_t main_top_ = 0;
   std::vector<TrueFrame> truth_;
 };
@@ -232,10 +261,12 @@ TEST_P(SingleStep, EveryFrameAtEveryInstruction) {
       deepest_nesting = std::max(deepest_nesting, interrupts());
       continue;
     }
-    const Flow flow = flow_of(file_->bytes_at({regs.rip}, 8));
+    // A retpoline's call and return are a jump.
+    const bool in_thunk = regs.rip - thunks_ < thunks_end_ - thunks_;
+    const Flow flow = in_thunk ? Flow::kOther : flow_of(file_->bytes_at({regs.rip}, 8), is_64_bit_);
     tracee_->step();
     if (!tracee_->alive()) break;
-    if (flow == Flow::kCall) truth_.push_back({tracee_->word(tracee_->registers().rsp), 0});
+    if (flow == Flow::kCall) truth_.push_back({tracee_->word(tracee_->registers().rsp, word_), 0});
     if (flow == Flow::kReturn || flow == Flow::kInterruptReturn) truth_.pop_back();
   }
   EXPECT_TRUE(WIFEXITED(tracee_->exit_status())) << "status " << tracee_->exit_status();

@@ -6,6 +6,10 @@ typedef unsigned long u64;
 #define NOINLINE __attribute__((noinline, noclone))
 
 u64 call_without_frame(u64 (*function)(u64), u64 argument);
+u64 call_through_thunks(u64 (*function)(u64), u64 argument);
+#ifdef __i386__
+u64 call_with_all_saved(u64 (*function)(u64), u64 argument);
+#endif
 
 volatile u64 sink;
 
@@ -100,6 +104,10 @@ void program(void) {
     sum += jump_table(i) + with_cold_part(i) + many_live(i, sum, 3);
     sum += takes_struct(returns_struct(i), i);
     sum += functions[i % 6](i % 5) + call_without_frame(functions[(i + 1) % 6], i % 4);
+    sum += call_through_thunks(functions[(i + 3) % 6], i % 4);
+#ifdef __i386__
+    sum += call_with_all_saved(functions[(i + 2) % 6], i % 4);
+#endif
   }
   sink = sum;
 }

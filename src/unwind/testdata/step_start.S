@@ -119,6 +119,45 @@ FUNCTION call_without_frame
 END call_without_frame
 
 
+// Calls through registers as with retpolines: one symbol, entered at labels in it.
+    .macro THUNK reg
+    .globl thunk_\reg
+thunk_\reg:
+    call 2f
+1:  pause
+    jmp 1b
+2:  CFI(.cfi_adjust_cfa_offset 8)
+    movq %\reg, (%rsp)
+    ret
+    CFI(.cfi_adjust_cfa_offset -8)
+    .endm
+FUNCTION thunk_array
+    CFI(.cfi_startproc)
+    nop
+    ret
+    THUNK rcx
+    THUNK rdx
+    CFI(.cfi_endproc)
+END thunk_array
+    .globl thunk_end
+thunk_end:
+
+// u64 call_through_thunks(u64 (*function)(u64), u64 argument)
+FUNCTION call_through_thunks
+    CFI(.cfi_startproc)
+    PUSH rbx
+    movq %rdi, %rbx
+    movq %rdi, %rcx
+    movq %rsi, %rdi
+    call thunk_rcx
+    movq %rbx, %rdx
+    movl $2, %edi
+    call thunk_rdx
+    POP rbx
+    ret
+    CFI(.cfi_endproc)
+END call_through_thunks
+
     .data
     .globl interrupt_depth
 interrupt_depth:

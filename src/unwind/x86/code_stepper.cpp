@@ -1,6 +1,7 @@
 #include "unwind/x86/code_stepper.h"
 
 #include "unwind/frame_pointer.h"
+#include "unwind/x86/frame_pointer_use.h"
 #include "unwind/x86/interrupt_frame.h"
 
 namespace ringside::unwind::x86 {
@@ -34,12 +35,19 @@ void CodeStepper::forget() {
   paths_.forget();
 }
 
-const CodeStepper::Function* CodeStepper::function_at(const elf::Image& image, ImageAddr at) {
+CodeStepper::ImageCode& CodeStepper::code_of(const elf::Image& image) {
   auto& code = images_code_[image.id];
-  if (!code) code = std::make_unique<ImageCode>(ImageCode{CodeUnits(*image.file), {}});
-  const auto unit = code->units.find(at);
+  if (!code)
+    code = std::make_unique<ImageCode>(
+        ImageCode{CodeUnits(*image.file), keeps_frame_pointers(*image.file), {}});
+  return *code;
+}
+
+const CodeStepper::Function* CodeStepper::function_at(const elf::Image& image, ImageAddr at) {
+  ImageCode& code = code_of(image);
+  const auto unit = code.units.find(at);
   if (!unit) return nullptr;
-  auto& function = code->functions[unit->start().value];
+  auto& function = code.functions[unit->start().value];
   if (!function)
     function = std::make_unique<Function>(
         Function{*unit, FrameAnalysis(*image.file, *unit, platform_, decoder_)});
@@ -77,8 +85,8 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
   const bool no_frame_below = state.has(fp) && state.get(fp) == 0;
   if (rule.rule) {
     const bool by_frame = rule.rule->source == FrameSource::kFramePointer;
-    if (no_frame_below && (by_frame || !state.exact))
-      return Stop{StopReason::kEndOfStack, state.pc()};
+    const bool ends = by_frame || (!state.exact && code_of(*image).keeps_frame_pointers);
+    if (no_frame_below && ends) return Stop{StopReason::kEndOfStack, state.pc()};
     const Step step = apply(*rule.rule, {}, state, memory);
     const auto* caller = std::get_if<Caller>(&step);
     if (caller == nullptr) {

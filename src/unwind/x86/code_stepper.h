@@ -35,8 +35,10 @@ class CodeStepper final : public unwind::CodeStepper {
   };
   struct ImageCode {
     CodeUnits units;
+    bool keeps_frame_pointers = true;
     std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions;  // by start
   };
+  [[nodiscard]] ImageCode& code_of(const elf::Image& image);
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
   [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,
                                                 int depth);

@@ -186,8 +186,8 @@ void Translation::add_or_lea() {
     result_.a = number(to.reg);
     result_.b = base_register(from);
     result_.value = displacement(from);
-  } else if (instruction_.id == X86_INS_SUB) {
-    arithmetic(Alu::kSubtract);
+  } else {
+    arithmetic(add ? Alu::kAdd : Alu::kSubtract);
   }
 }
 

@@ -40,7 +40,7 @@ enum class Operation : std::uint8_t {
   kStop,    // nothing follows: int3, or bytes that are no instruction
 };
 
-enum class Alu : std::uint8_t { kAnd, kOr, kXor, kSubtract, kShiftRight, kCompare, kTest };
+enum class Alu : std::uint8_t { kAdd, kAnd, kOr, kXor, kSubtract, kShiftRight, kCompare, kTest };
 
 // When a branch is taken: kCarry is "below", unsigned.
 enum class Condition : std::uint8_t { kUnknown, kZero, kNotZero, kCarry, kNotCarry };

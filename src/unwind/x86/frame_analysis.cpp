@@ -182,6 +182,7 @@ class Flow {
     bool after_push_fp = false;
   };
   void drain();
+  void enter_at_labels();
   void visit(const Item& item);
   void sweep_unreached();
 
@@ -199,6 +200,7 @@ class Flow {
 void Flow::run() {
   now_.push_back({unit_.start(), FrameState{.depth = roles_.pointer_size}});
   drain();
+  enter_at_labels();
   sweep_unreached();
   std::sort(result_.known_.begin(), result_.known_.end(),
             [](const auto& x, const auto& y) { return x.address < y.address; });
@@ -279,6 +281,22 @@ void Flow::visit(const Item& item) {
       now_.push_back({next, after, pushed});
       return;
     }
+  }
+}
+
+// Assembly that is one symbol may be entered at others in it, such as Linux's array of retpolines
+// (arch/x86/lib/retpoline.S): global labels that no flow has reached are called like its start.
+void Flow::enter_at_labels() {
+  const CodeRange& range = unit_.ranges.front();
+  const auto& symbols = file_.symbols();
+  auto symbol = std::lower_bound(
+      symbols.begin(), symbols.end(), range.start,
+      [](const elf::FunctionSymbol& s, ImageAddr address) { return s.address < address; });
+  for (; symbol != symbols.end() && range.contains(symbol->address); ++symbol) {
+    const bool label = !symbol->is_function && symbol->binding == elf::SymbolBinding::kGlobal;
+    if (!label || seen_.contains(symbol->address.value)) continue;
+    now_.push_back({symbol->address, FrameState{.depth = roles_.pointer_size}});
+    drain();
   }
 }
 

@@ -40,6 +40,8 @@ bool is_met(Condition condition, const auto& flags) {
 
 std::optional<std::uint64_t> apply_alu(Alu alu, std::uint64_t left, std::uint64_t right) {
   switch (alu) {
+    case Alu::kAdd:
+      return left + right;
     case Alu::kAnd:
     case Alu::kTest:
       return left & right;
@@ -189,9 +191,10 @@ void ReturnPathFinder::calculate(const Instruction& instruction, Path& path,
     result = apply_alu(instruction.alu, *left & mask, *right & mask);
     if (result) *result &= mask;
     const bool borrows = instruction.alu == Alu::kSubtract || instruction.alu == Alu::kCompare;
+    const bool carry = borrows ? (*left & mask) < (*right & mask)
+                               : instruction.alu == Alu::kAdd && result && *result < (*left & mask);
     if (result && instruction.alu != Alu::kShiftRight)
-      path.flags =
-          Flags{.zero = *result == 0, .carry = borrows && (*left & mask) < (*right & mask)};
+      path.flags = Flags{.zero = *result == 0, .carry = carry};
   }
   if (instruction.alu == Alu::kCompare || instruction.alu == Alu::kTest) return;
   if (to.kind == Operand::Kind::kRegister) {

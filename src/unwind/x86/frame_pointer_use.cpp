@@ -1,0 +1,38 @@
+#include "unwind/x86/frame_pointer_use.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ringside::unwind::x86 {
+namespace {
+
+constexpr std::size_t kLooks = 64;
+// endbr, a call of __fentry__ and pushes may come first.
+constexpr std::size_t kPrologue = 32;
+
+// mov %esp, %ebp in both of its encodings; with REX.W in front it is mov %rsp, %rbp.
+bool sets_frame_pointer(Bytes code) {
+  constexpr std::array<std::array<std::byte, 2>, 2> kMoves = {
+      {{std::byte{0x89}, std::byte{0xe5}}, {std::byte{0x8b}, std::byte{0xec}}}};
+  return std::any_of(kMoves.begin(), kMoves.end(), [code](const auto& move) {
+    return std::search(code.begin(), code.end(), move.begin(), move.end()) != code.end();
+  });
+}
+
+}  // namespace
+
+bool keeps_frame_pointers(const elf::ElfFile& file) {
+  const auto& symbols = file.symbols();
+  const std::size_t stride = symbols.size() / kLooks + 1;
+  std::size_t looks = 0;
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < symbols.size(); i += stride) {
+    if (!symbols[i].is_function || symbols[i].size < kPrologue) continue;
+    ++looks;
+    if (sets_frame_pointer(file.bytes_at(symbols[i].address, kPrologue))) ++found;
+  }
+  // Leaf functions have none, and code without frame pointers has one where it realigns its stack.
+  return looks == 0 || found * 4 >= looks;
+}
+
+}  // namespace ringside::unwind::x86

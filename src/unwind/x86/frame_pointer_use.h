@@ -1,0 +1,11 @@
+#pragma once
+
+#include "elf/elf_file.h"
+
+namespace ringside::unwind::x86 {
+
+// Whether a file's functions set up frame pointers: only then does a frame pointer of zero say
+// that there is no caller. Looks at the first bytes of 64 functions at most, spread over the file.
+[[nodiscard]] bool keeps_frame_pointers(const elf::ElfFile& file);
+
+}  // namespace ringside::unwind::x86
