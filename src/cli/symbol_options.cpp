@@ -5,8 +5,10 @@
 namespace ringside::cli {
 
 void SymbolFlags::add_to(CLI::App& app) {
-  app.add_option("--demangle", demangle, "How much of a name to show")
-      ->check(CLI::IsMember({"full", "short", "none"}))
+  app.add_option("--demangle", demangle,
+                 "How much of a C++ or Rust name to show: short without arguments and generics, "
+                 "verbose with Rust's hashes, none as in the file")
+      ->check(CLI::IsMember({"full", "short", "verbose", "none"}))
       ->capture_default_str();
   app.add_flag_function(
       "--inline", [this](std::int64_t) { no_inline = false; },
@@ -18,6 +20,7 @@ void SymbolFlags::add_to(CLI::App& app) {
 
 symbols::DemangleStyle SymbolFlags::style() const {
   if (demangle == "short") return symbols::DemangleStyle::kShort;
+  if (demangle == "verbose") return symbols::DemangleStyle::kVerbose;
   return demangle == "none" ? symbols::DemangleStyle::kNone : symbols::DemangleStyle::kFull;
 }
 

@@ -30,12 +30,25 @@ std::size_t legacy_rust_end(std::string_view raw) {
   return std::string_view::npos;
 }
 
+// Of legacy Rust without its hash, which some tools cut off: only the escapes tell it from C++.
+bool is_rust_without_hash(std::string_view raw) {
+  if (!raw.starts_with("_ZN") || !raw.ends_with('E')) return false;
+  for (const char* escape : {"$LT$", "$GT$", "$RF$", "$BP$", "$LP$", "$RP$", "$C$", "$SP$", "$u"})
+    if (raw.find(escape) != std::string_view::npos) return true;
+  return false;
+}
+
 // Mangled names hold no dots, but legacy Rust's do (".." is its "::" in an impl).
 Split split_suffix(std::string_view raw) {
   const std::size_t rust_end = legacy_rust_end(raw);
   const std::size_t dot = rust_end == std::string_view::npos ? raw.find('.') : rust_end;
   if (dot >= raw.size()) return {raw, {}};
   return {raw.substr(0, dot), raw.substr(dot)};
+}
+
+// libiberty takes legacy names for Rust's only with a hash, and does not show it.
+std::string with_hash(std::string_view raw) {
+  return std::string(raw.substr(0, raw.size() - 1)) + "17h0123456789abcdefE";
 }
 
 std::string take(char* text) {
@@ -50,12 +63,15 @@ std::string demangle(std::string_view raw, DemangleStyle style) {
   if (style == DemangleStyle::kNone || raw.size() > kMaxMangled ||
       (!rust_v0 && !raw.starts_with("_Z")))
     return std::string(raw);
-  const Split split = split_suffix(raw);
-  const std::string mangled(split.mangled);
-  const bool rust = rust_v0 || legacy_rust_end(raw) != std::string_view::npos;
+  const bool rust_hash = legacy_rust_end(raw) != std::string_view::npos;
+  const bool no_hash = !rust_hash && is_rust_without_hash(raw);
+  const Split split = no_hash ? Split{raw, {}} : split_suffix(raw);
+  const std::string mangled = no_hash ? with_hash(raw) : std::string(split.mangled);
+  const bool rust = rust_v0 || rust_hash || no_hash;
   const bool brief = style == DemangleStyle::kShort;
+  const bool hashes = style == DemangleStyle::kVerbose && !no_hash;
   std::string name =
-      rust ? take(rust_demangle(mangled.c_str(), 0))
+      rust ? take(rust_demangle(mangled.c_str(), hashes ? DMGL_VERBOSE : 0))
            : take(cplus_demangle_v3(mangled.c_str(), brief ? 0 : DMGL_PARAMS | DMGL_ANSI));
   if (name.empty()) return std::string(raw);
   if (brief) name = shorten(name);

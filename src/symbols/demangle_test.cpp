@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "symbols/shorten.h"
 
 namespace ringside::symbols {
@@ -34,6 +36,69 @@ TEST(Demangle, RustV0) {
   EXPECT_EQ(full("_RNvNtCs1234_7mycrate3foo3bar"), "mycrate::foo::bar");
   EXPECT_EQ(brief("_RINvNtC3std3mem8align_ofdE"), "std::mem::align_of");
   EXPECT_EQ(full("_RINvNtC3std3mem8align_ofdE"), "std::mem::align_of::<f64>");
+}
+
+// rustc-demangle's own tests (src/legacy.rs, src/v0.rs) have these names and their full and verbose
+// forms.
+TEST(Demangle, RustAsRustcDemangleDoes) {
+  struct Case {
+    const char* raw;
+    const char* verbose;
+    const char* full;
+    const char* brief;
+  };
+  const Case cases[] = {
+      {"_ZN3foo17h05af221e174051e9E", "foo::h05af221e174051e9", "foo", "foo"},
+      {"_ZN8$RF$testE", "&test", "&test", "&test"},
+      {"_ZN8$BP$test4foobE", "*test::foob", "*test::foob", "*test::foob"},
+      {"_ZN35Bar$LT$$u5b$u32$u3b$$u20$4$u5d$$GT$E", "Bar<[u32; 4]>", "Bar<[u32; 4]>", "Bar"},
+      {"_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$3barE",
+       "<Test + 'static as foo::Bar<Test>>::bar", "<Test + 'static as foo::Bar<Test>>::bar",
+       "Test + 'static::bar"},
+      {"_RNvC6_123foo3bar", "123foo[0]::bar", "123foo::bar", "123foo::bar"},
+      {"_RNqCs4fqI2P2rA04_11utf8_identsu30____7hkackfecea1cbdathfdh9hlq6y",
+       "utf8_idents[317d481089b8c8fe]::საჭმელად_გემრიელი_სადილი",
+       "utf8_idents::საჭმელად_გემრიელი_სადილი", "utf8_idents::საჭმელად_გემრიელი_სადილი"},
+      {"_RNCNCNgCs6DXkGYLi8lr_2cc5spawn00B5_",
+       "cc[4d6468d6c9fd4bb3]::spawn::{closure#0}::{closure#0}",
+       "cc::spawn::{closure#0}::{closure#0}", "cc::spawn::{closure#0}::{closure#0}"},
+      {"_RNCINkXs25_NgCsbmNqQUJIY6D_4core5sliceINyB9_4IterhENuNgNoBb_4iter8iterator8Iterator9"
+       "rpositionNCNgNpB9_6memchr7memrchrs_0E0Bb_",
+       "<core[846817f741e54dfd]::slice::Iter<u8> as "
+       "core[846817f741e54dfd]::iter::iterator::Iterator>::rposition::<"
+       "core[846817f741e54dfd]::slice::memchr::memrchr::{closure#1}>::{closure#0}",
+       "<core::slice::Iter<u8> as core::iter::iterator::Iterator>::rposition::<"
+       "core::slice::memchr::memrchr::{closure#1}>::{closure#0}",
+       "core::slice::Iter::rposition::{closure#0}"},
+  };
+  for (const Case& name : cases) {
+    EXPECT_EQ(demangle(name.raw, DemangleStyle::kVerbose), name.verbose);
+    EXPECT_EQ(full(name.raw), name.full);
+    EXPECT_EQ(brief(name.raw), name.brief);
+  }
+}
+
+// Full forms as c++filt of binutils 2.40 prints them.
+TEST(Demangle, CxxOperatorsAndSpecialNames) {
+  const std::array<std::array<const char*, 3>, 9> cases = {{
+      {"_ZNKSt10unique_ptrI3FooSt14default_deleteIS0_EEcvbEv",
+       "std::unique_ptr<Foo, std::default_delete<Foo> >::operator bool() const",
+       "std::unique_ptr::operator bool"},
+      {"_ZN3FoocvPKcEv", "Foo::operator char const*()", "Foo::operator char const*"},
+      {"_ZN1AIiEclEv", "A<int>::operator()()", "A::operator()"},
+      {"_ZN1AixEi", "A::operator[](int)", "A::operator[]"},
+      {"_ZplRK1AS1_", "operator+(A const&, A const&)", "operator+"},
+      {"_ZN1AD1Ev", "A::~A()", "A::~A"},
+      {"_ZNSt8functionIFvvEEC1IZ4mainEUlvE_vEET_",
+       "std::function<void ()>::function<main::{lambda()#1}, void>(main::{lambda()#1})",
+       "std::function::function"},
+      {"_Z1fIXgtLi2ELi1EEEvv", "void f<((2)>(1))>()", "f"},
+      {"_ZN1fB5cxx11Ev", "f[abi:cxx11]()", "f[abi:cxx11]"},
+  }};
+  for (const auto& [raw, in_full, in_brief] : cases) {
+    EXPECT_EQ(full(raw), in_full);
+    EXPECT_EQ(brief(raw), in_brief);
+  }
 }
 
 TEST(Demangle, SuffixesStay) {

@@ -23,18 +23,26 @@ std::size_t operator_length(std::string_view text) {
   return rest.starts_with('<') || rest.starts_with('>') ? kWord.size() + 1 : 0;
 }
 
-// The position behind the bracket that closes the one at `open`; the end if none does.
-std::size_t closing(std::string_view text, std::size_t open) {
-  int depth = 0;
-  for (std::size_t i = open; i < text.size(); ++i) {
+// The position behind the bracket that closes the one at `start`; the end if none does. Inside of
+// round brackets '<' and '>' may be comparisons: there they count in pairs only.
+std::size_t closing(std::string_view text, std::size_t start) {
+  std::string open;
+  for (std::size_t i = start; i < text.size(); ++i) {
     if (const std::size_t length = operator_length(text.substr(i)); length != 0) {
       i += length - 1;
       continue;
     }
     const char c = text[i];
-    if (c == '<' || c == '{' || c == '(' || c == '[') ++depth;
     const bool arrow = c == '>' && i > 0 && text[i - 1] == '-';
-    if (((c == '>' && !arrow) || c == '}' || c == ')' || c == ']') && --depth == 0) return i + 1;
+    if (c == '<' || c == '{' || c == '(' || c == '[') {
+      open += c;
+    } else if (c == '>' && !arrow) {
+      if (open.back() == '<') open.pop_back();
+    } else if (c == '}' || c == ')' || c == ']') {
+      while (open.size() > 1 && open.back() == '<') open.pop_back();
+      open.pop_back();
+    }
+    if (open.empty()) return i + 1;
   }
   return text.size();
 }
