@@ -43,6 +43,7 @@ struct CompactRule {
   Place link = Place::kLost;  // kSaved in a kFrame only
   FrameSource source = FrameSource::kCfi;
   bool has_status = false;
+  bool ends_at_zero_fp = true;  // as in Rule
 
   bool operator==(const CompactRule&) const = default;
 };

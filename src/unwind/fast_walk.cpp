@@ -81,7 +81,7 @@ enum class Outcome : std::uint8_t { kStep, kUserMode, kGiveUp };
 bool ends_here(const CompactRule& rule, const Frontier& at) {
   if (!at.has_fp || at.fp != 0) return false;
   return rule.source == FrameSource::kFramePointer ||
-         (rule.source == FrameSource::kInstructions && !at.exact);
+         (rule.source == FrameSource::kInstructions && rule.ends_at_zero_fp && !at.exact);
 }
 
 class Stepper {

@@ -57,6 +57,9 @@ struct Rule {
   std::array<RegisterRule, kTrackedRegisters> registers{};
   std::uint8_t return_register = 16;
   bool signal_frame = false;  // the caller was interrupted: its pc is exact
+  // A frame pointer of zero says that there is no caller. Of rules from instructions: false where
+  // the code around them keeps no frame pointers.
+  bool ends_at_zero_fp = true;
   FrameSource source = FrameSource::kCfi;
   // Where a signal frame keeps the register that tells user from kernel code (Platform::status),
   // from the CFA on.

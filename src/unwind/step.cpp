@@ -119,6 +119,11 @@ std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value c
   const GuestVirt place{address(cfa.value, rule.offset)};
   switch (rule.kind) {
     case Kind::kUndefined:
+      // At an exact pc in code that hardware enters, a register that was not saved yet is the
+      // interrupted code's; nothing was called that might have changed it.
+      if (rule_.signal_frame && rule_.source == FrameSource::kCfi && state_.exact &&
+          reg < platform_.roles.pc && state_.has(reg))
+        return Value{state_.get(reg), state_.slots[reg]};
       return std::nullopt;
     case Kind::kSame:
     case Kind::kRegister: {

@@ -4,12 +4,16 @@ set(RINGSIDE_STEP_TARGETS)
 
 function(ringside_step_program name compiler)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/testdata)
+  set(start ${source}/step_start.S)
+  if("-m32" IN_LIST ARGN)
+    set(start ${source}/step_start_i386.S)
+  endif()
   set(output ${CMAKE_CURRENT_BINARY_DIR}/step/step_${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/step
     COMMAND ${compiler} -ffreestanding -fno-stack-protector -mno-red-zone -fno-pic -no-pie -static
-            -nostdlib -w ${ARGN} ${source}/step_program.c ${source}/step_start.S -o ${output}
-    DEPENDS ${source}/step_program.c ${source}/step_start.S VERBATIM)
+            -nostdlib -w ${ARGN} ${source}/step_program.c ${start} -o ${output}
+    DEPENDS ${source}/step_program.c ${start} VERBATIM)
   add_custom_target(step_${name} DEPENDS ${output})
   set(RINGSIDE_STEP_TARGETS ${RINGSIDE_STEP_TARGETS} step_${name} PARENT_SCOPE)
 endfunction()
@@ -30,3 +34,15 @@ foreach(level 0 1 2 3 s)
 endforeach()
 ringside_step_program(gcc_fp_endbr ${RINGSIDE_STEP_GCC} -O2 ${fp} -fcf-protection=full)
 ringside_step_program(gcc_debug_frame ${RINGSIDE_STEP_GCC} -O2 ${debug_frame})
+
+# No 32-bit library is needed: gcc and clang for x86_64 make i386 code too. Not here: gcc's i386 code
+# without call-frame information, where a function that realigns its stack keeps the caller's stack
+# pointer in a saved ecx that the analysis of instructions does not follow.
+foreach(level 0 1 2 s)
+  ringside_step_program(i386_gcc_cfi_O${level} ${RINGSIDE_STEP_GCC} -m32 -O${level} ${cfi})
+  if(RINGSIDE_STEP_CLANG)
+    ringside_step_program(i386_clang_cfi_O${level} ${RINGSIDE_STEP_CLANG} -m32 -O${level} ${cfi})
+    ringside_step_program(i386_clang_fp_O${level} ${RINGSIDE_STEP_CLANG} -m32 -O${level} ${fp})
+  endif()
+endforeach()
+ringside_step_program(i386_gcc_debug_frame ${RINGSIDE_STEP_GCC} -m32 -O2 ${debug_frame})

@@ -78,6 +78,12 @@ NOINLINE u64 with_cold_part(u64 x) {
   return sum + leaf(sum);
 }
 
+// On i386 the callee pops a word of its arguments with `ret 4`, which clang 14 does not tell its
+// call-frame information.
+#if !(defined(__i386__) && defined(__clang__))
+#define WITH_STRUCTS
+#endif
+
 struct Big { u64 values[20]; };
 NOINLINE struct Big returns_struct(u64 x) {
   struct Big big;
@@ -102,7 +108,9 @@ void program(void) {
   for (u64 i = 0; i < 9; ++i) {
     sum += calls_with_stack_arguments(i) + tail_caller(i) + dynamic(i + 1) + realigned(i);
     sum += jump_table(i) + with_cold_part(i) + many_live(i, sum, 3);
+#ifdef WITH_STRUCTS
     sum += takes_struct(returns_struct(i), i);
+#endif
     sum += functions[i % 6](i % 5) + call_without_frame(functions[(i + 1) % 6], i % 4);
     sum += call_through_thunks(functions[(i + 3) % 6], i % 4);
 #ifdef __i386__

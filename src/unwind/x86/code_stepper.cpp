@@ -71,8 +71,9 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
   const Function* function = function_at(image, address);
   if (function == nullptr) return {};
   const auto state = function->analysis.at(address);
-  return {.rule = state ? rule_of(*state, platform_) : std::nullopt,
-          .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
+  auto rule = state ? rule_of(*state, platform_) : std::nullopt;
+  if (rule) rule->ends_at_zero_fp = code_of(image).keeps_frame_pointers;
+  return {.rule = rule, .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
 }
 
 Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
@@ -85,7 +86,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
   const bool no_frame_below = state.has(fp) && state.get(fp) == 0;
   if (rule.rule) {
     const bool by_frame = rule.rule->source == FrameSource::kFramePointer;
-    const bool ends = by_frame || (!state.exact && code_of(*image).keeps_frame_pointers);
+    const bool ends = by_frame || (!state.exact && rule.rule->ends_at_zero_fp);
     if (no_frame_below && ends) return Stop{StopReason::kEndOfStack, state.pc()};
     const Step step = apply(*rule.rule, {}, state, memory);
     const auto* caller = std::get_if<Caller>(&step);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -46,6 +47,12 @@ enum class Alu : std::uint8_t { kAdd, kAnd, kOr, kXor, kSubtract, kShiftRight, k
 enum class Condition : std::uint8_t { kUnknown, kZero, kNotZero, kCarry, kNotCarry };
 
 inline constexpr std::uint8_t kNoRegister = 0xff;
+
+// What pusha pushes, in order (Intel SDM volume 2). The numbers are i386's: 64-bit code has no such
+// instruction.
+inline constexpr std::array<std::uint8_t, 8> kPushAllOrder = {
+    wire::i386::kEax, wire::i386::kEcx, wire::i386::kEdx, wire::i386::kEbx,
+    wire::i386::kEsp, wire::i386::kEbp, wire::i386::kEsi, wire::i386::kEdi};
 
 struct Operand {
   enum class Kind : std::uint8_t { kNone, kRegister, kMemory, kImmediate };

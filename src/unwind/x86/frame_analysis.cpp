@@ -146,15 +146,18 @@ FrameState Transfer::run(const Instruction& instruction) {
       break;
     }
     case Operation::kPushAll:
-      if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} + 8 * word_);
+      for (const std::uint8_t reg : kPushAllOrder) push(reg);
       break;
-    case Operation::kPopAll: {
-      const std::int64_t depth = state_.depth;
-      const bool known = state_.knows_depth();
-      lose(instruction.writes | 1u << roles_.fp);
-      if (known) set_depth(depth - 8 * word_);
+    case Operation::kPopAll:
+      for (auto reg = kPushAllOrder.rbegin(); reg != kPushAllOrder.rend(); ++reg) {
+        // The stack pointer's copy is passed over.
+        if (*reg != roles_.sp) {
+          pop(*reg);
+        } else if (state_.knows_depth()) {
+          set_depth(std::int64_t{state_.depth} - word_);
+        }
+      }
       break;
-    }
     case Operation::kCall:
       break;  // a callee gives the stack and frame pointer back as they were
     default:

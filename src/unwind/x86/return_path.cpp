@@ -58,11 +58,6 @@ std::optional<std::uint64_t> apply_alu(Alu alu, std::uint64_t left, std::uint64_
   return std::nullopt;
 }
 
-// pusha, Intel SDM volume 2. The numbers are i386's: 64-bit code has no such instruction.
-constexpr std::array<std::uint8_t, 8> kPushAllOrder = {
-    wire::i386::kEax, wire::i386::kEcx, wire::i386::kEdx, wire::i386::kEbx,
-    wire::i386::kEsp, wire::i386::kEbp, wire::i386::kEsi, wire::i386::kEdi};
-
 std::uint64_t general_registers(const wire::RegisterRoles& roles) {
   return (std::uint64_t{1} << roles.pc) - 1;
 }
