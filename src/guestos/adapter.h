@@ -9,6 +9,7 @@
 #include "base/types.h"
 #include "elf/identity.h"
 #include "elf/image_map.h"
+#include "guestos/stack_recipe.h"
 #include "unwind/entry_layout.h"
 #include "wire/recipe.h"
 
@@ -41,7 +42,7 @@ class Adapter {
   // What to copy from a vCPU. `learnt` are slots that the unwinder found to hold another stack's
   // pointer.
   [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(
-      VcpuId vcpu, std::span<const GuestVirt> learnt) const = 0;
+      VcpuId vcpu, std::span<const LearntLink> learnt) const = 0;
 
  protected:
   Arch arch_;

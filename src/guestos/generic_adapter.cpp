@@ -16,9 +16,10 @@ constexpr std::uint64_t kStackSize = 32 * 1024;
 bool GenericAdapter::adopt(Arch arch) { return std::exchange(arch_, arch) != arch; }
 
 std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId,
-                                                   std::span<const GuestVirt> learnt) const {
+                                                   std::span<const LearntLink> learnt) const {
   std::vector<StackTop> tops;
-  for (const GuestVirt slot : learnt) tops.push_back({slot});
+  for (const LearntLink& link : learnt)
+    tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
   return stack_recipe(arch_, tops, kStackSize);
 }
 

@@ -14,7 +14,7 @@ class GenericAdapter final : public Adapter {
   [[nodiscard]] Result<bool> prepare(std::size_t, const elf::GuestReader&) override { return true; }
   [[nodiscard]] bool adopt(Arch arch) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
-      VcpuId vcpu, std::span<const GuestVirt> learnt) const override;
+      VcpuId vcpu, std::span<const LearntLink> learnt) const override;
 };
 
 }  // namespace ringside::guestos

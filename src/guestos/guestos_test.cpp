@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "guestos/adapter.h"
 #include "guestos/linux/i386_entries.h"
 #include "guestos/stack_recipe.h"
@@ -84,6 +86,67 @@ TEST(StackRecipe, CopiesAFrameThatIsBeingMoved) {
   EXPECT_EQ(copies(0xc2e63fb0), std::vector<std::uint64_t>{0xc2e63fb4});
 }
 
+// Runs a recipe over a few words of memory; the addresses that it copies.
+std::vector<std::uint64_t> copies_of(const std::vector<wire::RecipeOp>& recipe,
+                                     const wire::Registers& registers,
+                                     const std::map<std::uint64_t, std::uint64_t>& words) {
+  wire::RecipeRun run(recipe, registers, {});
+  std::vector<std::uint64_t> copies;
+  while (const auto request = run.next()) {
+    const auto word = words.find(request->address.value);
+    if (!request->is_load)
+      copies.push_back(request->address.value);
+    else if (word != words.end())
+      run.loaded(word->second);
+    else
+      run.loaded(std::nullopt);
+  }
+  return copies;
+}
+
+wire::Registers kernel_on_aarch64(std::uint64_t sp, std::uint64_t fp) {
+  wire::Registers registers;
+  registers.set(wire::aarch64::kCpsr, 0x3c5);
+  registers.set(wire::aarch64::kSp, sp);
+  registers.set(wire::aarch64::kFp, fp);
+  return registers;
+}
+
+// What lies in the slot is followed only while the frame record is the one that was learnt: another
+// function may keep an address of device memory there, which must not be read.
+TEST(StackRecipe, FollowsALearntFrameRecordOnly) {
+  constexpr std::uint64_t kReturn = 0x80000801670c;
+  const std::vector<StackTop> tops = {{.slot = GuestVirt{0x10f80}, .returns_to = kReturn}};
+  const auto recipe = stack_recipe(Arch::kAArch64, tops, 0x1000);
+  const auto registers = kernel_on_aarch64(0x10800, 0x10810);
+  using Addresses = std::vector<std::uint64_t>;
+  EXPECT_EQ(
+      copies_of(recipe, registers, {{0x10f80, 0x5550}, {0x10f88, 0x2b3f'0000'0000'0000 | kReturn}}),
+      (Addresses{0x10800, 0x5550}));
+  EXPECT_EQ(copies_of(recipe, registers, {{0x10f80, 0x5550}, {0x10f88, kReturn + 4}}),
+            (Addresses{0x10800}));
+  EXPECT_EQ(copies_of(recipe, registers, {{0x10f80, 0x5550}}), (Addresses{0x10800}));
+}
+
+TEST(StackRecipe, FollowsTheFramePointerFromAnEmptyStack) {
+  const std::vector<StackTop> tops = {{.slot = GuestVirt{0x11000}, .kind = Kind::kEmpty}};
+  const auto recipe = stack_recipe(Arch::kAArch64, tops, 0x1000);
+  using Addresses = std::vector<std::uint64_t>;
+  EXPECT_EQ(copies_of(recipe, kernel_on_aarch64(0x11000, 0x5550), {}),
+            (Addresses{0x11000, 0x5550}));
+  EXPECT_EQ(copies_of(recipe, kernel_on_aarch64(0x10ff0, 0x5550), {}), (Addresses{0x10ff0}));
+}
+
+// psABI: the frame record is the two words below the frame pointer.
+TEST(StackRecipe, CopiesTheFrameRecordOnRiscv64) {
+  const std::vector<StackTop> tops = {{.slot = GuestVirt{0x10ff0}, .kind = Kind::kRecord}};
+  wire::Registers registers;
+  registers.set(wire::riscv64::kPriv, 1);
+  registers.set(wire::riscv64::kSp, 0x10800);
+  EXPECT_EQ(copies_of(stack_recipe(Arch::kRiscv64, tops, 0x1000), registers, {{0x10ff0, 0x5550}}),
+            (std::vector<std::uint64_t>{0x10800, 0x5540}));
+}
+
 // Copies of a stack at 0x80800 below a top at 0x80ff8, run with these registers.
 std::vector<wire::MemoryRequest> run_on(Arch arch, std::uint8_t level_register,
                                         std::uint64_t level) {
@@ -122,7 +185,7 @@ TEST(StackRecipe, OfEachArchitecture) {
     EXPECT_EQ(requests[1].size, c.pointer);
     EXPECT_TRUE(requests[2].is_load);
     EXPECT_EQ(requests[2].size, c.pointer);
-    EXPECT_EQ(requests[3].address, GuestVirt{0x5550});
+    EXPECT_EQ(requests[3].address, GuestVirt{c.arch == Arch::kRiscv64 ? 0x5540u : 0x5550u});
     EXPECT_TRUE(run_on(c.arch, c.level_register, c.user).empty());
     EXPECT_TRUE(run_on(c.arch, c.level_register, c.firmware).empty());
   }

@@ -4,7 +4,9 @@
 #include <array>
 #include <cstring>
 
+#include "guestos/linux/aarch64_entries.h"
 #include "guestos/linux/i386_entries.h"
+#include "guestos/linux/riscv64_entries.h"
 #include "guestos/linux/x86_64_entries.h"
 #include "guestos/stack_recipe.h"
 
@@ -13,26 +15,60 @@ namespace {
 
 constexpr std::uint64_t kPerCpuLimit = 1 << 24;  // per-CPU symbols are offsets from 0, below this
 
-// IRQ_STACK_SIZE of arch/x86/include/asm/page_64_types.h, THREAD_SIZE of page_32_types.h.
+// IRQ_STACK_SIZE of arch/x86/include/asm/page_64_types.h and arch/{arm64,riscv}/include/asm;
+// THREAD_SIZE of arch/x86/include/asm/page_32_types.h.
 std::uint64_t irq_stack_size(Arch arch) { return arch == Arch::kI386 ? 8 * 1024 : 16 * 1024; }
 
 // Per-CPU variables that point to a stack, the innermost first. On i386, where a hard interrupt may
 // come on the stack of soft ones, it is the stack's lowest address.
 std::vector<std::string_view> irq_stack_variables(Arch arch) {
-  if (arch == Arch::kI386) return {"hardirq_stack_ptr", "softirq_stack_ptr"};
-  return {"hardirq_stack_ptr"};
+  switch (arch) {
+    case Arch::kI386:
+      return {"hardirq_stack_ptr", "softirq_stack_ptr"};
+    case Arch::kX86_64:
+      return {"hardirq_stack_ptr"};
+    case Arch::kAArch64:
+    case Arch::kRiscv64:
+      return {"irq_stack_ptr"};
+    default:
+      return {};
+  }
+}
+
+// On riscv64 too the variable holds the lowest address. call_on_irq_stack calls a function with the
+// stack pointer at the other end (arch/riscv/kernel/entry.S, 6.7 and later), which saves the frame
+// pointer two words below. On aarch64 the place depends on the function and is learnt.
+StackTop irq_stack_top(Arch arch, GuestVirt variable) {
+  switch (arch) {
+    case Arch::kI386:
+      return {.slot = variable, .kind = StackTop::Kind::kBottom};
+    case Arch::kRiscv64:
+      return {.slot = variable + irq_stack_size(arch) - 16, .kind = StackTop::Kind::kRecord};
+    case Arch::kAArch64:
+      return {.slot = variable + irq_stack_size(arch), .kind = StackTop::Kind::kEmpty};
+    default:
+      return {.slot = variable, .kind = StackTop::Kind::kPopped};
+  }
 }
 
 }  // namespace
 
 bool LinuxAdapter::recognises(const elf::ElfFile& file) {
-  const bool known = file.arch() == Arch::kX86_64 || file.arch() == Arch::kI386;
-  return known && file.symbol_named("linux_banner").has_value();
+  return unwind::find_platform(file.arch()) != nullptr &&
+         file.symbol_named("linux_banner").has_value();
 }
 
 std::vector<unwind::EntryLayout> LinuxAdapter::entries() const {
-  if (arch_ == Arch::kI386) return i386_entries(*kernel_);
-  return x86_64_entries(*kernel_);
+  switch (arch_) {
+    case Arch::kI386:
+      return i386_entries(*kernel_);
+    case Arch::kAArch64:
+      return aarch64_entries(*kernel_);
+    case Arch::kRiscv64:
+      return riscv64_entries(*kernel_);
+    default:
+      return x86_64_entries(*kernel_);
+  }
 }
 
 Result<std::optional<GuestVirt>> LinuxAdapter::read_pointer(GuestVirt at,
@@ -94,18 +130,16 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader
 }
 
 std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
-                                                 std::span<const GuestVirt> learnt) const {
-  using Kind = StackTop::Kind;
-  const Kind kind = arch_ == Arch::kI386 ? Kind::kBottom : Kind::kPopped;
+                                                 std::span<const LearntLink> learnt) const {
   std::vector<StackTop> tops;
   if (vcpu.value < irq_stacks_.size())
     for (const auto& stack : irq_stacks_[vcpu.value])
-      if (stack) tops.push_back({*stack, kind});
+      if (stack) tops.push_back(irq_stack_top(arch_, *stack));
   const std::size_t known = tops.size();
-  for (const GuestVirt slot : learnt)
+  for (const LearntLink& link : learnt)
     if (std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
-                     [slot](const StackTop& top) { return top.slot == slot; }))
-      tops.push_back({slot, Kind::kTop});
+                     [&link](const StackTop& top) { return top.slot == link.slot; }))
+      tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
   auto ops = stack_recipe(arch_, tops, irq_stack_size(arch_));
   if (arch_ == Arch::kI386) add_frame_in_transit(ops);
   return ops;

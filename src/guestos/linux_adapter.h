@@ -7,8 +7,8 @@
 
 namespace ringside::guestos {
 
-// Linux on x86_64 and i386, from its vmlinux with symbols: the entry code's struct pt_regs, and the
-// per-CPU stacks for hard and soft interrupts.
+// Linux on x86_64, i386, aarch64 and riscv64, from its vmlinux with symbols: the entry code's
+// struct pt_regs, and the per-CPU stacks for hard and soft interrupts.
 //
 // Interrupts are hard here because call_on_irqstack() (arch/x86/include/asm/irq_stack.h, 5.12 and
 // later) switches stacks in inline assembly that call-frame information does not describe:
@@ -18,7 +18,8 @@ namespace ringside::guestos {
 //
 // i386 has a stack for hard and one for soft interrupts (arch/x86/kernel/irq_32.c). Frames are
 // found by their frame pointers over the switch; the stack pointer that was left is stored in the
-// lowest word of the new stack.
+// lowest word of the new stack. So are frames on aarch64 and riscv64, where the stack that was left
+// is found through the frame record of the first function on the new one.
 class LinuxAdapter final : public Adapter {
  public:
   [[nodiscard]] static bool recognises(const elf::ElfFile& file);
@@ -30,7 +31,7 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
-      VcpuId vcpu, std::span<const GuestVirt> learnt) const override;
+      VcpuId vcpu, std::span<const LearntLink> learnt) const override;
 
  private:
   [[nodiscard]] Result<std::optional<GuestVirt>> read_pointer(GuestVirt at,

@@ -29,9 +29,45 @@ KernelTest kernel_test(Arch arch) {
   return {};
 }
 
-// The frame of the function that switches stacks, Linux's call_on_stack() (16 bytes with GCC 12):
-// it lies below the stack pointer that its caller stored.
-constexpr std::uint64_t kSwitchFrame = 64;
+// How much of the stack that was left lies below the pointer to it. i386: the frame of the function
+// that switches stacks, call_on_stack() (16 bytes with GCC 12), lies below the stack pointer that
+// its caller stored. riscv64: the pointer is a frame pointer, below which its frame record lies
+// (psABI, "Frame Pointer Convention").
+std::uint64_t below_pointer(Arch arch, const StackTop& top) {
+  if (top.kind == StackTop::Kind::kBottom) return 64;
+  return arch == Arch::kRiscv64 ? 16 : 0;
+}
+
+enum Slot : std::uint8_t { kSp, kLevel, kTop, kDistance, kLeft, kReturn };
+
+constexpr std::uint8_t kind(wire::PieceKind piece) { return static_cast<std::uint8_t>(piece); }
+
+// What to do on the stack that `top` belongs to.
+std::vector<wire::RecipeOp> body_of(const StackTop& top, Arch arch) {
+  const wire::RegisterRoles roles = wire::roles_of(arch);
+  const wire::RecipeOp copy_left = {kCopyStack, 0, kLeft, kind(wire::PieceKind::kInterruptedStack),
+                                    0,          0};
+  const wire::RecipeOp go_below = {kAdd, kLeft, kLeft,
+                                   0,    0,     std::uint64_t{0} - below_pointer(arch, top)};
+  if (top.kind == StackTop::Kind::kEmpty)
+    return {{kRegister, kLeft, roles.fp, 0, 2, 0}, go_below, copy_left};
+  const bool learnt = top.kind == StackTop::Kind::kTop;
+  const std::uint32_t behind_load = learnt ? 2 : 3;
+  std::vector<wire::RecipeOp> body;
+  if (top.kind == StackTop::Kind::kPopped)
+    body.push_back({kCopy, 0, kTop, kind(wire::PieceKind::kStackLink), 0, roles.pointer_size});
+  if (top.returns_to) {
+    body.push_back({kLoad, kReturn, kTop, roles.pointer_size, behind_load + 3, roles.pointer_size});
+    body.push_back({kMask, kReturn, kReturn, 0, 0, kReturnAddressBits});
+    body.push_back({kSkipIfNotEqual, 0, kReturn, 0, behind_load + 1, *top.returns_to});
+  }
+  body.push_back({kLoad, kLeft, kTop, roles.pointer_size, behind_load, 0});
+  body.push_back(go_below);
+  body.push_back(copy_left);
+  // A learnt slot may hold something else today: the next ones are looked at all the same.
+  if (!learnt) body.push_back({kAdd, kSp, kLeft, 0, 0, 0});
+  return body;
+}
 
 }  // namespace
 
@@ -40,9 +76,6 @@ std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> to
   const wire::RegisterRoles roles = wire::roles_of(arch);
   if (!roles.known()) return {};
   constexpr std::uint32_t kToEnd = 0xffff;
-  constexpr auto kind = [](wire::PieceKind piece) { return static_cast<std::uint8_t>(piece); };
-  enum Slot : std::uint8_t { kSp, kLevel, kTop, kDistance };
-
   const KernelTest kernel = kernel_test(arch);
   std::vector<wire::RecipeOp> ops = {
       {kRegister, kLevel, kernel.reg, 0, kToEnd, 0},
@@ -52,17 +85,14 @@ std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> to
       {kCopyStack, 0, kSp, kind(wire::PieceKind::kCurrentStack), 0, 0},
   };
   for (const StackTop& top : tops) {
-    const bool popped = top.kind == StackTop::Kind::kPopped;
     const bool bottom = top.kind == StackTop::Kind::kBottom;
-    const std::uint32_t body = popped || bottom ? 3 : 2;
+    const auto body = body_of(top, arch);
+    const auto skip = static_cast<std::uint32_t>(body.size());
     ops.push_back({kSet, kTop, 0, 0, 0, top.slot.value});
     ops.push_back({kSubtract, kDistance, bottom ? kSp : kTop, bottom ? kTop : kSp, 0, 0});
-    ops.push_back({kSkipIfNotLess, 0, kDistance, 0, body, stack_size + (bottom ? 1 : 0)});
-    if (popped)
-      ops.push_back({kCopy, 0, kTop, kind(wire::PieceKind::kStackLink), 0, roles.pointer_size});
-    ops.push_back({kLoad, kSp, kTop, roles.pointer_size, bottom ? 2u : 1u, 0});
-    if (bottom) ops.push_back({kAdd, kSp, kSp, 0, 0, 0 - kSwitchFrame});
-    ops.push_back({kCopyStack, 0, kSp, kind(wire::PieceKind::kInterruptedStack), 0, 0});
+    const std::uint64_t within = top.kind == StackTop::Kind::kEmpty ? 1 : stack_size;
+    ops.push_back({kSkipIfNotLess, 0, kDistance, 0, skip, within + (bottom ? 1 : 0)});
+    ops.insert(ops.end(), body.begin(), body.end());
   }
   return ops;
 }

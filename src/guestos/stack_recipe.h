@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -7,6 +8,10 @@
 #include "wire/recipe.h"
 
 namespace ringside::guestos {
+
+// The bits of a return address that no pointer authentication code replaces (Arm ARM, D8.10, with
+// the 48-bit addresses that kernels use).
+inline constexpr std::uint64_t kReturnAddressBits = ~std::uint64_t{0} >> 16;
 
 // A slot at the top of a stack, or its lowest word, in which entry code keeps the stack pointer
 // that it left.
@@ -17,15 +22,30 @@ struct StackTop {
               // (PieceKind::kStackLink)
     kBottom,  // as kTop, but the slot is the stack's lowest word, and was filled in by the caller
               // of the function that switches: that function's frame is copied too
+    kRecord,  // as kTop, but it surely holds the frame pointer that was left
+    kEmpty,   // the slot is the end of a stack, on which nothing may have been stored yet: where
+              // the stack pointer is there, the frame pointer leads to the stack that was left
   };
   GuestVirt slot;
   Kind kind = Kind::kTop;
+  // The slot belongs to a frame record as long as the next word has these kReturnAddressBits.
+  std::optional<std::uint64_t> returns_to = std::nullopt;
+};
+
+// A slot in which unwinding has found the pointer to another stack. Where functions save the link
+// register behind the frame pointer, other code may keep anything else there, device memory's
+// address too: `returns_to`, of the word behind it, tells whether it is the same frame.
+struct LearntLink {
+  GuestVirt slot;
+  std::optional<std::uint64_t> returns_to = std::nullopt;
+
+  bool operator==(const LearntLink&) const = default;
 };
 
 // The recipe for an architecture (which must be known): the current stack and, where the stack
 // pointer is within `stack_size` bytes below a known top, the stack that was left there; and so on
-// from that stack, by the tops that come later. User code is not copied: it is one frame until its
-// process is known.
+// from that stack, by the tops that come later; a kTop may hold something else. User code is not
+// copied: it is one frame until its process is known.
 [[nodiscard]] std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
                                                        std::uint64_t stack_size);
 

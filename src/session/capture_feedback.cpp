@@ -46,6 +46,14 @@ std::optional<GuestVirt> slot_below(const wire::Capture& capture, GuestVirt want
   return slot;
 }
 
+guestos::LearntLink learnt_link(const wire::Capture& capture, GuestVirt slot) {
+  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
+  if (roles.link == wire::RegisterRoles::kNone) return {slot};
+  auto returns_to = word_at(capture, slot + roles.pointer_size);
+  if (returns_to) *returns_to &= guestos::kReturnAddressBits;
+  return {slot, returns_to};
+}
+
 }  // namespace
 
 void StackBudget::walked(bool truncated) {
@@ -72,10 +80,10 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
     link = slot_below(capture, stack.stopped_at);
   if (link) {
     // Bytes would not have helped: it was another stack.
-    const GuestVirt slot = *link;
+    const guestos::LearntLink learnt = learnt_link(capture, *link);
     if (vcpu.links.size() < kMaxLinks &&
-        std::find(vcpu.links.begin(), vcpu.links.end(), slot) == vcpu.links.end()) {
-      vcpu.links.push_back(slot);
+        std::find(vcpu.links.begin(), vcpu.links.end(), learnt) == vcpu.links.end()) {
+      vcpu.links.push_back(learnt);
       ++generation_;
     }
     return;

@@ -7,6 +7,7 @@
 
 #include "base/stack.h"
 #include "base/types.h"
+#include "guestos/stack_recipe.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 
@@ -43,7 +44,7 @@ class CaptureFeedback {
   struct Advice {
     wire::RecipeBudget kernel;
     wire::RecipeBudget user;
-    std::vector<GuestVirt> links;  // slots that hold the stack pointer of another stack
+    std::vector<guestos::LearntLink> links;  // slots that hold the stack pointer of another stack
   };
   [[nodiscard]] Advice advice(VcpuId vcpu) const;
   // Grows with every new link, so that a recipe is made anew only then.
@@ -53,7 +54,7 @@ class CaptureFeedback {
   struct Vcpu {
     StackBudget kernel;
     StackBudget user;
-    std::vector<GuestVirt> links;
+    std::vector<guestos::LearntLink> links;
   };
   // A recipe has room for this many; a kernel has a few stacks per vCPU.
   static constexpr std::size_t kMaxLinks = 8;

@@ -51,7 +51,7 @@ TEST(CaptureFeedback, ALinkIsLearntOnceAndDoesNotDoubleTheBytes) {
   EXPECT_EQ(feedback.link_generation(), 1u);
   const auto advice = feedback.advice(VcpuId{0});
   ASSERT_EQ(advice.links.size(), 1u);
-  EXPECT_EQ(advice.links[0], GuestVirt{0x8000});
+  EXPECT_EQ(advice.links[0].slot, GuestVirt{0x8000});
   EXPECT_EQ(advice.kernel.stack_bytes[0], 2048u);
 }
 
@@ -69,7 +69,24 @@ TEST(CaptureFeedback, LearnsTheCopyAtTheTopOfTheStack) {
   stack.missing_link = StackLink{GuestVirt{0x7fc8}, GuestVirt{0x55a0}};
   feedback.learn(capture, stack);
   ASSERT_EQ(feedback.advice(VcpuId{0}).links.size(), 1u);
-  EXPECT_EQ(feedback.advice(VcpuId{0}).links[0], GuestVirt{0x7fe0});
+  EXPECT_EQ(feedback.advice(VcpuId{0}).links[0].slot, GuestVirt{0x7fe0});
+}
+
+TEST(CaptureFeedback, LearnsTheReturnAddressOfAFrameRecord) {
+  CaptureFeedback feedback(1, 2048, false);
+  wire::Capture capture = kernel_capture(0);
+  capture.arch = Arch::kAArch64;
+  const std::uint64_t words[] = {0, 0x5500, 0x2b1f'0000'8016'70c0, 0};
+  capture.bytes.resize(sizeof(words));
+  std::memcpy(capture.bytes.data(), words, sizeof(words));
+  capture.pieces.push_back(
+      {GuestVirt{0x7fc0}, wire::PieceKind::kCurrentStack, sizeof(words), 0, sizeof(words)});
+  Stack stack = stack_with(StopReason::kTruncated);
+  stack.missing_link = StackLink{GuestVirt{0x7fc8}, GuestVirt{0x5508}};
+  feedback.learn(capture, stack);
+  ASSERT_EQ(feedback.advice(VcpuId{0}).links.size(), 1u);
+  EXPECT_EQ(feedback.advice(VcpuId{0}).links[0],
+            (guestos::LearntLink{GuestVirt{0x7fc8}, 0x8016'70c0}));
 }
 
 TEST(CaptureFeedback, FindsTheSlotOfAPointerThatWasInARegisterOnly) {
@@ -84,7 +101,7 @@ TEST(CaptureFeedback, FindsTheSlotOfAPointerThatWasInARegisterOnly) {
   stack.stopped_at = GuestVirt{0x5570};
   feedback.learn(capture, stack);
   ASSERT_EQ(feedback.advice(VcpuId{0}).links.size(), 1u);
-  EXPECT_EQ(feedback.advice(VcpuId{0}).links[0], GuestVirt{0x17fc8});
+  EXPECT_EQ(feedback.advice(VcpuId{0}).links[0].slot, GuestVirt{0x17fc8});
   // Just behind what was copied: more bytes are what is missing.
   stack.stop = StopReason::kTruncated;
   stack.stopped_at = GuestVirt{0x17fe8};

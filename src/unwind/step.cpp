@@ -164,8 +164,11 @@ Step Application::run() {
   if (rule_.registers[rule_.return_register].kind == Kind::kUndefined)
     return Stop{StopReason::kEndOfStack, state_.pc()};
   if (const auto offset = saved_status(rule_, platform_)) {
-    const auto status = memory_.read_pointer({address(cfa.value, *offset)});
-    if (status && platform_.is_user(*status)) return Stop{StopReason::kUserMode, state_.pc()};
+    // Without it the saved pc may be taken for the kernel's.
+    const ValueOrStop status = load({address(cfa.value, *offset)}, cfa.slot);
+    if (const auto* stop = std::get_if<Stop>(&status)) return *stop;
+    if (platform_.is_user(std::get<Value>(status).value))
+      return Stop{StopReason::kUserMode, state_.pc()};
   }
 
   Caller caller{.source = rule_.source, .interrupted = rule_.signal_frame};

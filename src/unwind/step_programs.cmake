@@ -46,3 +46,36 @@ foreach(level 0 1 2 s)
   endif()
 endforeach()
 ringside_step_program(i386_gcc_debug_frame ${RINGSIDE_STEP_GCC} -m32 -O2 ${debug_frame})
+
+# The same source, and assembly with exact call-frame information, for architectures that call
+# through a link register, for link_register/agreement_test.cpp. Their code is read, not run.
+set(RINGSIDE_LINK_TARGETS)
+
+function(ringside_link_program name source)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/testdata/${source})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/step/link_${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/step
+    COMMAND ${RINGSIDE_STEP_CLANG} -ffreestanding -fno-pic -static -nostdlib -w -fuse-ld=lld
+            -fasynchronous-unwind-tables -Wl,-e,leaf -Wl,--unresolved-symbols=ignore-all ${ARGN}
+            ${source} -o ${output}
+    DEPENDS ${source} VERBATIM)
+  add_custom_target(link_${name} DEPENDS ${output})
+  set(RINGSIDE_LINK_TARGETS ${RINGSIDE_LINK_TARGETS} link_${name} PARENT_SCOPE)
+endfunction()
+
+find_program(RINGSIDE_STEP_LLD NAMES ld.lld ld.lld-14)
+set(aarch64 --target=aarch64-linux-gnu -march=armv8.3-a)
+set(riscv64 --target=riscv64-linux-gnu -march=rv64gc -mabi=lp64d -mno-relax)
+if(RINGSIDE_STEP_CLANG AND RINGSIDE_STEP_LLD)
+  ringside_link_program(aarch64_exact link_aarch64.S ${aarch64})
+  ringside_link_program(riscv64_exact link_riscv64.S ${riscv64})
+  foreach(level 0 1 2 3 s)
+    ringside_link_program(aarch64_O${level} step_program.c ${aarch64} -O${level} -fomit-frame-pointer)
+    ringside_link_program(aarch64_fp_O${level} step_program.c ${aarch64} -O${level}
+                          -fno-omit-frame-pointer -mbranch-protection=pac-ret)
+    ringside_link_program(riscv64_O${level} step_program.c ${riscv64} -O${level} -fomit-frame-pointer)
+    ringside_link_program(riscv64_fp_O${level} step_program.c ${riscv64} -O${level}
+                          -fno-omit-frame-pointer)
+  endforeach()
+endif()

@@ -15,14 +15,20 @@ using namespace ringside;
 constexpr std::uint64_t kStack = 0xffff888000000000;
 constexpr std::size_t kMaxFunctions = 12;
 
+// The file's own architecture, or x86_64's.
+const unwind::Platform& platform_of(const elf::ElfFile& file) {
+  const unwind::Platform* platform = unwind::find_platform(file.arch());
+  return platform == nullptr ? unwind::kX86_64Platform : *platform;
+}
+
 wire::Capture synthetic_capture(const elf::ElfFile& file, ImageAddr pc) {
+  const wire::RegisterRoles& roles = platform_of(file).roles;
   wire::Capture capture;
-  capture.arch = Arch::kX86_64;
+  capture.arch = platform_of(file).arch;
   capture.level = PrivilegeLevel::kKernel;
-  for (std::size_t reg = 0; reg < 16; ++reg) capture.registers.set(reg, kStack + reg * 8);
-  capture.registers.set(wire::x86_64::kRsp, kStack);
-  capture.registers.set(wire::x86_64::kRip, pc.value);
-  capture.registers.set(wire::x86_64::kCs, 0x10);
+  for (std::size_t reg = 0; reg < 32; ++reg) capture.registers.set(reg, kStack + reg * 8);
+  capture.registers.set(roles.sp, kStack);
+  capture.registers.set(roles.pc, pc.value);
   std::vector<std::uint64_t> words(128);
   const auto& symbols = file.symbols();
   for (std::size_t i = 0; i < words.size(); ++i)
@@ -43,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   elf::ImageMap images;
   images.add({.id = 1, .name = "fuzzed", .file = *file, .load_bias = 0});
   unwind::Unwinder unwinder(images);
-  unwind::cfi::Table table(*file, unwind::kX86_64Platform);
+  unwind::cfi::Table table(*file, platform_of(**file));
   (void)unwinder.unwind(synthetic_capture(**file, (*file)->entry()));
   std::size_t count = 0;
   for (const auto& symbol : (*file)->symbols()) {

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
+
+#include "guestos/linux/named_entries.h"
 
 namespace ringside::guestos {
 namespace {
@@ -36,24 +37,10 @@ bool begins_a_stack(std::string_view name) {
 }  // namespace
 
 std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel) {
-  std::vector<unwind::EntryLayout> entries;
-  const auto& symbols = kernel.file->symbols();
-  for (std::size_t i = 0; i < symbols.size(); ++i) {
-    const bool ends = begins_a_stack(symbols[i].name);
-    if (!ends && !leaves_pt_regs(symbols[i].name)) continue;
-    // Labels without a size reach to the next symbol.
-    std::uint64_t size = symbols[i].size;
-    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
-      size = symbols[next].address - symbols[i].address;
-    const unwind::EntryLayout entry{.start = kernel.to_guest(symbols[i].address),
-                                    .end = kernel.to_guest(symbols[i].address + size),
-                                    .below = ends ? unwind::EntryLayout::Below::kNothing
-                                                  : unwind::EntryLayout::Below::kInterrupted,
-                                    .frame = ends ? unwind::RegisterFrame{} : pt_regs(),
-                                    .calls_only = !ends};
-    entries.push_back(entry);
-  }
-  return entries;
+  unwind::EntryLayout layout;
+  layout.frame = pt_regs();
+  layout.calls_only = true;
+  return named_entries(kernel, layout, leaves_pt_regs, begins_a_stack);
 }
 
 void add_frame_in_transit(std::vector<wire::RecipeOp>& recipe) {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "unwind/code_stepper.h"
-#include "unwind/x86/code_unit.h"
+#include "unwind/code_unit.h"
 #include "unwind/x86/decoder.h"
 #include "unwind/x86/frame_analysis.h"
 #include "unwind/x86/return_path.h"

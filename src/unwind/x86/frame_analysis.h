@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "elf/elf_file.h"
+#include "unwind/code_unit.h"
 #include "unwind/platform.h"
 #include "unwind/rule.h"
-#include "unwind/x86/code_unit.h"
 #include "unwind/x86/decoder.h"
 
 namespace ringside::unwind::x86 {

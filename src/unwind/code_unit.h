@@ -7,7 +7,7 @@
 
 #include "elf/elf_file.h"
 
-namespace ringside::unwind::x86 {
+namespace ringside::unwind {
 
 struct CodeRange {
   ImageAddr start;
@@ -48,4 +48,4 @@ class CodeUnits {
   std::unordered_multimap<std::string_view, std::size_t> parents_;     // of those with cold parts
 };
 
-}  // namespace ringside::unwind::x86
+}  // namespace ringside::unwind

@@ -1,8 +1,8 @@
-#include "unwind/x86/code_unit.h"
+#include "unwind/code_unit.h"
 
 #include <algorithm>
 
-namespace ringside::unwind::x86 {
+namespace ringside::unwind {
 namespace {
 
 constexpr std::string_view kCold = ".cold";
@@ -78,4 +78,4 @@ std::optional<CodeUnit> CodeUnits::find(ImageAddr at) const {
   return unit;
 }
 
-}  // namespace ringside::unwind::x86
+}  // namespace ringside::unwind

@@ -1,0 +1,76 @@
+#include "guestos/linux/aarch64_entries.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+
+#include "guestos/linux/named_entries.h"
+
+namespace ringside::guestos {
+namespace {
+
+using namespace wire::aarch64;
+
+// struct pt_regs, arch/arm64/include/asm/ptrace.h: x0 to x30, sp, pc, pstate; the frame record lies
+// behind them, see stack_frame_offset().
+constexpr unwind::RegisterFrame pt_regs() {
+  unwind::RegisterFrame frame;
+  for (std::uint8_t reg = kX0; reg <= kPc; ++reg)
+    frame.save(reg, static_cast<std::int16_t>(8 * reg));
+  return frame.save(kCpsr, 264);
+}
+
+// el1h_64_irq and its like exist from 5.14 on, the others before.
+bool leaves_pt_regs(std::string_view name) {
+  for (const std::string_view mode : {"el1t_64_", "el1h_64_", "el0t_64_", "el0t_32_"})
+    for (const std::string_view kind : {"sync", "irq", "fiq", "error"})
+      if (name.starts_with(mode) && name.substr(mode.size()) == kind) return true;
+  return name == "ret_to_user" || name == "ret_to_kernel";
+}
+
+bool left_pt_regs_before_5_14(std::string_view name) {
+  constexpr std::array<std::string_view, 10> kEntries = {
+      "el1_sync", "el1_irq",        "el1_error", "el0_sync",         "el0_sync_compat",
+      "el0_irq",  "el0_irq_compat", "el0_error", "el0_error_compat", "ret_to_user",
+  };
+  return std::find(kEntries.begin(), kEntries.end(), name) != kEntries.end();
+}
+
+// Where the stack of a kernel thread, of a new process or of a CPU begins (entry.S, head.S).
+bool begins_a_stack(std::string_view name) {
+  return name == "ret_from_fork" || name == "__primary_switched" || name == "__secondary_switched";
+}
+
+// Where pt_regs holds the frame record: 304, and 296 from 6.13 on. The entry code says it: the
+// first `add x29, sp, #offset` (Arm ARM, C6.2.4).
+std::optional<std::int16_t> stack_frame_offset(const elf::Image& kernel, std::string_view entry) {
+  constexpr std::size_t kEntryBytes = 512;
+  const auto symbol = kernel.file->symbol_named(entry);
+  if (!symbol) return std::nullopt;
+  const Bytes code = kernel.file->bytes_at(symbol->address, kEntryBytes);
+  for (std::size_t at = 0; at + 4 <= code.size(); at += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, code.data() + at, sizeof(word));
+    if ((word & 0xffc003ff) == 0x910003fd) return static_cast<std::int16_t>(word >> 10 & 0xfff);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel) {
+  constexpr std::int16_t kUsualOffset = 304;
+  auto offset = stack_frame_offset(kernel, "el1h_64_irq");
+  const bool since_5_14 = offset.has_value();
+  if (!offset) offset = stack_frame_offset(kernel, "el1_irq");
+  unwind::EntryLayout layout;
+  layout.base = unwind::EntryLayout::Base::kFramePointer;
+  layout.base_offset = static_cast<std::int16_t>(-offset.value_or(kUsualOffset));
+  layout.calls_only = true;
+  layout.frame = pt_regs();
+  return named_entries(kernel, layout, since_5_14 ? leaves_pt_regs : left_pt_regs_before_5_14,
+                       begins_a_stack);
+}
+
+}  // namespace ringside::guestos

@@ -1,0 +1,103 @@
+#include "unwind/link_register/code_stepper.h"
+
+#include "unwind/frame_pointer.h"
+
+namespace ringside::unwind::link_register {
+namespace {
+
+constexpr int kMaxTailJumps = 4;
+constexpr std::size_t kMaxTailTargets = 64;
+
+Step by_frame_pointer(const MachineState& state, const StackMemory& memory, FrameSource source) {
+  const wire::RegisterRoles& roles = state.platform->roles;
+  if (!state.has(roles.fp)) return Stop{StopReason::kLostRegister, state.pc()};
+  const std::uint64_t fp = state.get(roles.fp);
+  if (fp == 0 && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
+  if (fp % roles.pointer_size != 0) return Stop{StopReason::kNoRule, state.pc()};
+  Rule rule = frame_pointer_rule(*state.platform);
+  rule.source = source;
+  return apply(rule, {}, state, memory);
+}
+
+std::optional<Step> along(const std::optional<ReturnPath>& path, const MachineState& state) {
+  if (!path) return std::nullopt;
+  const std::uint8_t sp = state.platform->roles.sp;
+  switch (path->kind) {
+    case ReturnPath::Kind::kUser:
+      return Stop{StopReason::kUserMode, state.pc()};
+    case ReturnPath::Kind::kMissing:
+      return Stop{path->miss->reason, path->miss->address, path->miss->link};
+    case ReturnPath::Kind::kInterrupt:
+      return Caller{.state = path->state,
+                    .source = FrameSource::kInterruptFrame,
+                    .interrupted = true,
+                    .stack_switched = true};
+    case ReturnPath::Kind::kReturn:
+      return Caller{.state = path->state,
+                    .source = FrameSource::kInstructions,
+                    .stack_switched = path->state.slots[sp] != state.slots[sp]};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void CodeStepper::forget() {
+  images_code_.clear();
+  paths_.forget();
+}
+
+CodeStepper::Function CodeStepper::scan(const elf::ElfFile& file, const CodeUnit& unit) const {
+  Function function;
+  for (const CodeRange& range : unit.ranges) {
+    const Bytes bytes = file.bytes_at(range.start, range.size);
+    for (std::size_t at = 0; at < bytes.size();) {
+      const Instruction instruction = decoder_->decode(bytes.subspan(at), range.start + at);
+      at += instruction.size;
+      if (instruction.operation == Operation::kInterruptRet) function.returns_from_interrupt = true;
+      if (instruction.operation == Operation::kJump && !unit.contains(*instruction.target) &&
+          function.tail_jumps.size() < kMaxTailTargets)
+        function.tail_jumps.push_back(*instruction.target);
+    }
+  }
+  return function;
+}
+
+const CodeStepper::Function* CodeStepper::function_at(const elf::Image& image, ImageAddr at) {
+  auto& code = images_code_[image.id];
+  if (!code) code = std::make_unique<ImageCode>(ImageCode{CodeUnits(*image.file), {}});
+  const auto unit = code->units.find(at);
+  if (!unit) return nullptr;
+  const auto [found, added] = code->functions.try_emplace(unit->start().value);
+  if (added) found->second = scan(*image.file, *unit);
+  return &found->second;
+}
+
+bool CodeStepper::may_be_entered_by_hardware(const elf::Image& image, const Function& function,
+                                             int depth) {
+  if (function.returns_from_interrupt) return true;
+  if (depth == kMaxTailJumps) return false;
+  const std::vector<ImageAddr> targets = function.tail_jumps;
+  for (const ImageAddr target : targets) {
+    const Function* next = function_at(image, target);
+    if (next != nullptr && may_be_entered_by_hardware(image, *next, depth + 1)) return true;
+  }
+  return false;
+}
+
+CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
+  const Function* function = function_at(image, image.to_image(at));
+  if (function == nullptr) return {};
+  return {.rule = std::nullopt, .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
+}
+
+Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
+                       const StackMemory& memory) {
+  if (image != nullptr && (state.exact || rule.interrupt_code))
+    if (auto step = along(paths_.find(state, memory), state)) return *step;
+  // Where the code that runs is not known it may be a leaf, whose caller is in the link register.
+  return by_frame_pointer(state, memory,
+                          state.exact ? FrameSource::kGuess : FrameSource::kFramePointer);
+}
+
+}  // namespace ringside::unwind::link_register

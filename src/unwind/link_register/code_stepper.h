@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+
+#include "unwind/code_stepper.h"
+#include "unwind/code_unit.h"
+#include "unwind/link_register/return_path.h"
+
+namespace ringside::unwind::link_register {
+
+// Steps through code that no table describes, on architectures that call through a link register.
+// Code that runs or was interrupted (a leaf need not have a frame, and a prologue not yet) is
+// followed to its `ret`; entry code, also behind a call, to its `eret` or `sret`; code behind a
+// call has a frame record, which the frame pointer leads to.
+class CodeStepper final : public unwind::CodeStepper {
+ public:
+  CodeStepper(const elf::ImageMap& images, std::unique_ptr<Decoder> decoder)
+      : decoder_(std::move(decoder)), paths_(images, *decoder_) {}
+
+  [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
+  [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
+                          const StackMemory& memory) override;
+  void forget() override;
+
+ private:
+  // What is known of a function from a look at all of its instructions.
+  struct Function {
+    bool returns_from_interrupt = false;
+    std::vector<ImageAddr> tail_jumps = {};
+  };
+  struct ImageCode {
+    CodeUnits units;
+    std::unordered_map<std::uint64_t, Function> functions;  // by start
+  };
+  [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
+  [[nodiscard]] Function scan(const elf::ElfFile& file, const CodeUnit& unit) const;
+  [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,
+                                                int depth);
+
+  std::unique_ptr<Decoder> decoder_;
+  ReturnPathFinder paths_;
+  std::unordered_map<std::uint32_t, std::unique_ptr<ImageCode>> images_code_;  // by image id
+};
+
+}  // namespace ringside::unwind::link_register

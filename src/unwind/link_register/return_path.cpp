@@ -1,0 +1,123 @@
+#include "unwind/link_register/return_path.h"
+
+#include <utility>
+
+namespace ringside::unwind::link_register {
+namespace {
+
+constexpr std::size_t kMaxInstructions = 2000;
+constexpr std::size_t kMaxBranches = 64;
+constexpr std::size_t kMaxDecoded = 65536;
+
+// Where hardware puts the interrupted pc; its status is the platform's, or on aarch64 a copy of it.
+struct ExceptionRegisters {
+  std::uint8_t pc;
+  std::uint8_t status;
+};
+ExceptionRegisters exception_registers(Arch arch) {
+  if (arch == Arch::kAArch64) return {wire::aarch64::kElrEl1, wire::aarch64::kSpsrEl1};
+  return {wire::riscv64::kSepc, wire::riscv64::kSstatus};
+}
+
+// System registers are the capture's; frames below its first have long overwritten them.
+const wire::Registers* system_registers(const MachineState& state, const StackMemory& memory) {
+  const wire::Registers& captured = memory.capture().registers;
+  const std::uint8_t sp = state.platform->roles.sp;
+  const bool first = state.exact && captured.has(sp) && state.has_sp() &&
+                     captured.get(sp) == state.get(sp) &&
+                     captured.get(state.platform->roles.pc) == state.pc().value;
+  return first ? &captured : nullptr;
+}
+
+}  // namespace
+
+const Instruction* ReturnPathFinder::decode(GuestVirt at) {
+  if (decoded_.size() >= kMaxDecoded) decoded_.clear();
+  const auto [found, added] = decoded_.try_emplace(at.value);
+  if (added) {
+    constexpr std::size_t kLongest = 4;
+    const elf::Image* image = images_.find_code(at);
+    const Bytes bytes =
+        image == nullptr ? Bytes{} : image->file->bytes_at(image->to_image(at), kLongest);
+    found->second = decoder_.decode(bytes, {at.value});
+  }
+  return &found->second;
+}
+
+std::optional<ReturnPath> ReturnPathFinder::find(const MachineState& state,
+                                                 const StackMemory& memory) {
+  visited_.clear();
+  others_.clear();
+  miss_.reset();
+  others_.push_back({state.pc(), PathState(state, system_registers(state, memory))});
+  while (!others_.empty()) {
+    Way way = std::move(others_.back());
+    others_.pop_back();
+    if (auto path = follow(std::move(way), memory)) return path;
+  }
+  if (!miss_) return std::nullopt;
+  return ReturnPath{.kind = ReturnPath::Kind::kMissing, .miss = miss_};
+}
+
+std::optional<ReturnPath> ReturnPathFinder::follow(Way way, const StackMemory& memory) {
+  while (visited_.size() < kMaxInstructions && visited_.insert(way.at.value).second) {
+    const Instruction& instruction = *decode(way.at);
+    const GuestVirt next = way.at + instruction.size;
+    // Targets are guest addresses here: that is what the decoder was given.
+    const auto target = [&] { return GuestVirt{instruction.target->value}; };
+    switch (instruction.operation) {
+      case Operation::kRet:
+      case Operation::kInterruptRet:
+        return finish(instruction, way.state, memory);
+      case Operation::kStop:
+        return std::nullopt;
+      case Operation::kJumpIndirect: {  // known where it is a far jump: a tail call
+        const Value to = way.state.get(instruction.b);
+        if (!to.known()) return std::nullopt;
+        way.at = {to.bits + static_cast<std::uint64_t>(instruction.value)};
+        continue;
+      }
+      case Operation::kJump:
+        way.at = target();
+        continue;
+      case Operation::kBranch:
+        if (others_.size() < kMaxBranches) others_.push_back({target(), way.state});
+        break;
+      default:
+        way.state.execute(instruction, memory);
+    }
+    way.at = next;
+  }
+  return std::nullopt;
+}
+
+std::optional<ReturnPath> ReturnPathFinder::finish(const Instruction& instruction,
+                                                   const PathState& state,
+                                                   const StackMemory& memory) {
+  const Platform& platform = state.platform();
+  const bool interrupt = instruction.operation == Operation::kInterruptRet;
+  const auto [pc_register, status_register] = exception_registers(platform.arch);
+  const Value pc = state.get(interrupt ? pc_register : instruction.b);
+  if (interrupt) {
+    const Value status = state.get(status_register);
+    if (status.known() && platform.is_user(status.bits))
+      return ReturnPath{.kind = ReturnPath::Kind::kUser};
+    if (!status.known() && !miss_) miss_ = state.miss(status, memory);
+    if (!status.known()) return std::nullopt;
+  }
+  if (!pc.known()) {
+    if (!miss_) miss_ = state.miss(pc, memory);
+    return std::nullopt;
+  }
+  ReturnPath path{.kind = interrupt ? ReturnPath::Kind::kInterrupt : ReturnPath::Kind::kReturn,
+                  .state = state.machine_state(pc.bits, pc.slot)};
+  path.state.exact = interrupt;
+  if (!interrupt) {
+    const std::uint64_t kept = platform.roles.callee_saved | std::uint64_t{1} << platform.roles.sp |
+                               std::uint64_t{1} << platform.roles.pc;
+    path.state.valid &= kept;
+  }
+  return path;
+}
+
+}  // namespace ringside::unwind::link_register
