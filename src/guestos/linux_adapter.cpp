@@ -124,7 +124,8 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader
   if (!modules_) {
     const auto list = kernel_->file->symbol_named("modules");
     if (!list) return std::vector<elf::Image>();
-    modules_.emplace(kernel_->to_guest(list->address), arch_);
+    modules_.emplace(kernel_->to_guest(list->address), arch_,
+                     kernel_->file->section(".orc_header").has_value());
   }
   return modules_->look(read);
 }

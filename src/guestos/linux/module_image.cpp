@@ -57,10 +57,43 @@ std::uint64_t strings_size(const ModuleShape& module, const std::vector<Symbol>&
   return std::min(last + kMaxName, kMaxStrings);
 }
 
+struct Orc {
+  GuestVirt at;  // of `ip`
+  std::vector<std::byte> ip;
+  std::vector<std::byte> entries;
+};
+
+// Each row is the distance from itself to code, and they are in the code's order. Some are of code
+// that ran once and is gone (.init.text).
+bool leads_to_code(const Orc& orc, const ModuleShape& module) {
+  std::uint64_t before = 0;
+  std::size_t inside = 0;
+  for (std::size_t i = 0; i + 4 <= orc.ip.size(); i += 4) {
+    std::int32_t distance = 0;
+    std::memcpy(&distance, orc.ip.data() + i, sizeof distance);
+    const std::uint64_t to = orc.at.value + i + static_cast<std::uint64_t>(std::int64_t{distance});
+    if (to < before) return false;
+    before = to;
+    inside += to - module.text.value <= module.text_size;
+  }
+  return inside >= orc.ip.size() / 4 / 2;
+}
+
+Result<std::optional<Orc>> read_orc(const ModuleShape& module, const elf::GuestReader& read) {
+  for (const ModuleShape::Orc& maybe : module.maybe_orc) {
+    Orc orc{maybe.ip, {}, {}};
+    RINGSIDE_ASSIGN(orc.ip, read_up_to(maybe.ip, 4 * maybe.count, read));
+    if (orc.ip.size() < 4 * maybe.count || !leads_to_code(orc, module)) continue;
+    RINGSIDE_ASSIGN(orc.entries, read_up_to(maybe.entries, 6 * maybe.count, read));
+    if (orc.entries.size() == 6 * maybe.count) return orc;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Result<std::optional<elf::Image>> read_module_image(const ModuleShape& module, Arch arch,
-                                                    const elf::GuestReader& read) {
+                                                    bool orc_header, const elf::GuestReader& read) {
   const bool is_64 = wire::roles_of(arch).pointer_size == 8;
   RINGSIDE_ASSIGN(const auto code, read_up_to(module.text, module.text_size, read));
   if (code.size() < module.text_size) return std::nullopt;
@@ -82,6 +115,17 @@ Result<std::optional<elf::Image>> read_module_image(const ModuleShape& module, A
     functions.push_back({text, {symbol.value}, symbol.size, info_of(symbol)});
   }
   writer.set_symbols(std::move(functions));
+  std::optional<Orc> orc;
+  if (arch == Arch::kX86_64) {
+    RINGSIDE_ASSIGN(orc, read_orc(module, read));
+  }
+  if (orc) {
+    writer.add_section(".orc_unwind_ip", SHT_PROGBITS, SHF_ALLOC, {orc->at.value}, orc->ip);
+    writer.add_section(".orc_unwind", SHT_PROGBITS, SHF_ALLOC, {}, orc->entries);
+    // It marks the format, and is not read.
+    if (orc_header)
+      writer.add_section(".orc_header", SHT_PROGBITS, SHF_ALLOC, {}, Bytes(orc->ip).first(4));
+  }
   RINGSIDE_ASSIGN(auto file, elf::ElfFile::from_bytes(writer.write(), module.name));
   return elf::Image{.name = module.name, .file = std::move(file), .from_guest = true};
 }

@@ -117,6 +117,24 @@ void find_symbols(const Words& words, ModuleShape& shape) {
   }
 }
 
+void find_orc(const Words& words, ModuleShape& shape) {
+  constexpr std::uint64_t kMaxRows = 1 << 20;
+  constexpr std::uint64_t kMostBetween = 1 << 16;  // other sections, and alignment
+  constexpr std::size_t kMostCandidates = 4;
+  if (words.word_size() != 8) return;
+  for (std::size_t at = 0; at + 24 <= words.size(); at += 8) {
+    const std::uint64_t count = words.word(at);
+    const std::uint64_t ip = words.word(at + 8);
+    const std::uint64_t entries = words.word(at + 16);
+    if (count == 0 || count > kMaxRows || !words.is_near(ip) || !words.is_near(entries)) continue;
+    const std::uint64_t lower = ip < entries ? 4 * count : 6 * count;  // bytes
+    const std::uint64_t apart = ip < entries ? entries - ip : ip - entries;
+    if (ip % 4 != 0 || entries % 2 != 0 || apart < lower || apart - lower > kMostBetween) continue;
+    if (shape.maybe_orc.size() < kMostCandidates)
+      shape.maybe_orc.push_back({{ip}, {entries}, count});
+  }
+}
+
 }  // namespace
 
 std::optional<ModuleShape> read_module_shape(Bytes bytes, GuestVirt at, bool is_64) {
@@ -135,6 +153,7 @@ std::optional<ModuleShape> read_module_shape(Bytes bytes, GuestVirt at, bool is_
   shape.text = {text->base};
   shape.text_size = text->size;
   find_symbols(words, shape);
+  find_orc(words, shape);
   return shape;
 }
 

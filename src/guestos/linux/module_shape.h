@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/byte_reader.h"
 #include "base/types.h"
@@ -19,6 +20,9 @@ namespace ringside::guestos {
 //   4.8 to 6.3), or base and size (struct module_memory, 6.4 and later; text is the first).
 // * The symbols (struct mod_kallsyms: symtab, num_symtab, strtab, typetab) lie behind a pointer to
 //   themselves once the module runs (4.5 and later).
+// * ORC's tables (struct mod_arch_specific of x86_64: num_orcs, orc_unwind_ip, orc_unwind) are a
+//   number and two pointers as far apart as that number says. Others look like that too: what they
+//   hold decides.
 struct ModuleShape {
   std::string name;
   GuestVirt next;  // of the list: the next module's `list`
@@ -30,6 +34,12 @@ struct ModuleShape {
   std::uint64_t symbol_count = 0;
   GuestVirt strings;
   std::uint64_t strings_size = 0;  // bytes, 0: not known
+  struct Orc {
+    GuestVirt ip;
+    GuestVirt entries;
+    std::uint64_t count = 0;
+  };
+  std::vector<Orc> maybe_orc = {};  // a few
 };
 
 // How much of a struct module to read; fewer bytes may be there.

@@ -13,7 +13,9 @@ constexpr std::size_t kMaxModules = 4096;
 
 // What reading a module takes at most: a symbol has 24 bytes or fewer.
 std::uint64_t module_bytes(const ModuleShape& module) {
-  return module.text_size + 24 * module.symbol_count + module.strings_size;
+  std::uint64_t bytes = module.text_size + 24 * module.symbol_count + module.strings_size;
+  for (const ModuleShape::Orc& orc : module.maybe_orc) bytes += 10 * orc.count;
+  return bytes;
 }
 
 }  // namespace
@@ -57,7 +59,7 @@ Result<std::vector<elf::Image>> LinuxModules::look(const elf::GuestReader& read)
     }
     known_[at.value] = known;
     if (module_bytes(*module) > bytes_left_) continue;
-    RINGSIDE_ASSIGN(auto image, read_module_image(*module, arch_, read));
+    RINGSIDE_ASSIGN(auto image, read_module_image(*module, arch_, orc_header_, read));
     if (!image) {
       known_.erase(at.value);
       all = false;

@@ -13,12 +13,13 @@
 namespace ringside::guestos {
 
 // The modules that a running Linux kernel has loaded, as images made of what the guest's memory
-// holds: their code as it runs there, and the functions that the kernel keeps for kallsyms. So
-// frames in modules are unwound by their instructions and named, without the modules' files.
+// holds: their code as it runs there, the functions that the kernel keeps for kallsyms, and
+// x86_64's ORC. So frames in modules are unwound and named without the modules' files.
 class LinuxModules {
  public:
-  // `list` is the kernel's variable `modules`.
-  LinuxModules(GuestVirt list, Arch arch) : list_(list), arch_(arch) {}
+  // `list` is the kernel's variable `modules`. `orc_header`: the kernel has a section .orc_header.
+  LinuxModules(GuestVirt list, Arch arch, bool orc_header = false)
+      : list_(list), arch_(arch), orc_header_(orc_header) {}
 
   // Modules that were loaded since the last call; every one at the first. Cheap while nothing has
   // changed: one read. The guest may run meanwhile: what is half-way through a change, or cannot
@@ -37,6 +38,7 @@ class LinuxModules {
 
   GuestVirt list_;
   Arch arch_;
+  bool orc_header_;
   std::optional<std::uint64_t> newest_;   // head of the list when all of it had been read
   std::map<std::uint64_t, Known> known_;  // by the address of the struct module
   std::uint64_t bytes_left_ = 256u << 20;

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "guestos/linux/module_shape.h"
+#include "unwind/orc/table.h"
 #include "wire/registers.h"
 
 namespace ringside::guestos {
@@ -90,6 +91,30 @@ class Guest {
     put_symbols(module, code);
     head_ = module + word;
     put_word(list_, head_);
+  }
+  // Rows of ORC for the two functions, in struct mod_arch_specific of 6.1.192 (480, 488, 496), and
+  // in front of it, as exported symbols are, a number with pointers to something else.
+  void add_orc(std::uint64_t number) {
+    const std::uint64_t code = area_ + 0x10000 * number;
+    const std::uint64_t module = module_at(number);
+    const std::uint64_t ip = code + 0x2000;
+    put_word(module + 232, 2);
+    put_word(module + 240, code + 0x2800);
+    put_word(module + 248, code + 0x2900);
+    memory.put(code + 0x2800, std::vector<std::byte>(0x200, std::byte{0x7f}));
+    put_word(module + 480, 3);
+    put_word(module + 488, ip);
+    put_word(module + 496, ip + 12);
+    memory.put_value(ip, static_cast<std::int32_t>(code + 0x10 - ip));
+    memory.put_value(ip + 4, static_cast<std::int32_t>(code + 0x40 - (ip + 4)));
+    // sp+8, then sp+24 (arch/x86/include/asm/orc_types.h)
+    memory.put_value(ip + 8, static_cast<std::int32_t>(0x9000));  // of .init.text
+    std::uint64_t at = ip + 12;
+    for (const std::uint16_t half :
+         std::initializer_list<std::uint16_t>{8, 0, 5, 24, 0, 5, 8, 0, 5}) {
+      memory.put_value(at, half);
+      at += 2;
+    }
   }
   [[nodiscard]] std::uint64_t module_at(std::uint64_t number) const {
     return area_ + 0x10000 * number + 0x4040;
@@ -211,6 +236,24 @@ TEST_P(Modules, AListThatLeadsNowhereEnds) {
   auto modules = guest.modules();
   guest.memory.put_value<std::uint32_t>(guest.module_at(0) + word, 0x40);
   EXPECT_EQ(modules.look(guest.memory.reader())->size(), 1u);
+}
+
+TEST(ModuleOrc, IsTakenWhereItLeadsToTheCode) {
+  Guest guest(kAmd64);
+  guest.load(0, "virtio_blk");
+  guest.add_orc(0);
+  guest.load(1, "ext4");
+  auto modules = guest.modules();
+  const auto images = modules.look(guest.memory.reader());
+  ASSERT_TRUE(images) << images.error().message;
+  ASSERT_EQ(images->size(), 2u);
+  EXPECT_FALSE(unwind::orc::Table::from_elf(*(*images)[0].file));
+  const auto orc = unwind::orc::Table::from_elf(*(*images)[1].file);
+  ASSERT_TRUE(orc);
+  EXPECT_EQ(orc->find_compact({guest.area() + 0x10}).cfa_offset, 8);
+  EXPECT_EQ(orc->find_compact({guest.area() + 0x3f}).cfa_offset, 8);
+  EXPECT_EQ(orc->find_compact({guest.area() + 0x40}).cfa_offset, 24);
+  EXPECT_EQ(orc->size().entries, 3u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Modules, testing::Values(k686, kAmd64, kRiscv64),
