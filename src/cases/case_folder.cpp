@@ -1,5 +1,7 @@
 #include "cases/case_folder.h"
 
+#include <set>
+
 #include "cases/capture_text.h"
 #include "cases/entry_text.h"
 #include "cases/replayer.h"
@@ -13,7 +15,8 @@ std::string_view text_of(const MappedFile& file) {
 }
 
 // Lines "image NAME FILE LOAD-BIAS" and "entries FILE", files relative to the case's folder.
-Result<void> load_images(const std::filesystem::path& folder, ImageCache& cache, Case& into) {
+Result<void> load_images(const std::filesystem::path& folder, Rules rules, ImageCache& cache,
+                         Case& into) {
   const std::filesystem::path path = folder / "images";
   RINGSIDE_ASSIGN(const auto file, MappedFile::open(path));
   TextLines lines(text_of(*file), path.string());
@@ -31,7 +34,7 @@ Result<void> load_images(const std::filesystem::path& folder, ImageCache& cache,
     elf::Image image;
     image.name = (*words)[1];
     image.load_bias = *bias;
-    RINGSIDE_ASSIGN(image.file, cache.open(folder / (*words)[2]));
+    RINGSIDE_ASSIGN(image.file, cache.open(folder / (*words)[2], rules));
     into.images.add(std::move(image));
   }
   return {};
@@ -39,17 +42,20 @@ Result<void> load_images(const std::filesystem::path& folder, ImageCache& cache,
 
 }  // namespace
 
-Result<std::shared_ptr<const elf::ElfFile>> ImageCache::open(const std::filesystem::path& path) {
-  const std::filesystem::path key = path.lexically_normal();
+Result<std::shared_ptr<const elf::ElfFile>> ImageCache::open(const std::filesystem::path& path,
+                                                             Rules rules) {
+  const auto key = std::pair(path.lexically_normal(), rules);
   auto found = files_.find(key);
   if (found == files_.end()) {
-    RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(key));
-    found = files_.emplace(key, std::move(file)).first;
+    RINGSIDE_ASSIGN(const auto whole, elf::ElfFile::open(key.first));
+    RINGSIDE_ASSIGN(auto limited, limited_to(rules, whole));
+    found = files_.emplace(key, std::move(limited)).first;
   }
   return found->second;
 }
 
-Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder, ImageCache& cache) {
+Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder, Rules rules,
+                                        ImageCache& cache) {
   auto loaded = std::make_unique<Case>();
   RINGSIDE_ASSIGN(const auto registers, MappedFile::open(folder / "registers"));
   RINGSIDE_ASSIGN(loaded->capture,
@@ -58,15 +64,24 @@ Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder, Ima
   RINGSIDE_ASSIGN(const auto bytes, MappedFile::open(folder / "memory.bin"));
   RINGSIDE_TRY(parse_memory(text_of(*memory), bytes->bytes(), (folder / "memory").string(),
                             loaded->capture));
-  RINGSIDE_TRY(load_images(folder, cache, *loaded));
+  RINGSIDE_TRY(load_images(folder, rules, cache, *loaded));
   const std::filesystem::path expected = folder / "expected";
   RINGSIDE_ASSIGN(const auto text, MappedFile::open(expected));
   RINGSIDE_ASSIGN(loaded->expected, parse_expected(text_of(*text), expected.string()));
   return loaded;
 }
 
-ExpectedStack replay(const Case& loaded) {
-  return Replayer(loaded.images, loaded.entries).replay(loaded.capture);
+std::vector<Rules> rules_of(const Case& loaded) {
+  std::set<Rules> all;
+  for (const elf::Image& image : loaded.images.images())
+    for (const Rules rules : rules_of(*image.file)) all.insert(rules);
+  return {all.begin(), all.end()};
+}
+
+Replay replay(const Case& loaded) {
+  Replayer replayer(loaded.images, loaded.entries);
+  ExpectedStack stack = replayer.replay(loaded.capture);
+  return {std::move(stack), replayer.statistics()};
 }
 
 }  // namespace ringside::cases

@@ -8,8 +8,10 @@
 
 #include "base/result.h"
 #include "cases/expected.h"
+#include "cases/rules.h"
 #include "elf/image_map.h"
 #include "unwind/entry_layout.h"
+#include "unwind/unwinder.h"
 #include "wire/capture.h"
 
 // A test case of the unwinder as a folder: tests/unwind-cases/README.md says what lies in it.
@@ -25,17 +27,24 @@ struct Case {
 // Keeps the images that several cases share.
 class ImageCache {
  public:
-  [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const std::filesystem::path& path);
+  [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const std::filesystem::path& path,
+                                                                 Rules rules);
 
  private:
-  std::map<std::filesystem::path, std::shared_ptr<const elf::ElfFile>> files_;
+  std::map<std::pair<std::filesystem::path, Rules>, std::shared_ptr<const elf::ElfFile>> files_;
 };
 
 // Errors name the file.
 [[nodiscard]] Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder,
-                                                      ImageCache& cache);
+                                                      Rules rules, ImageCache& cache);
+// The sources of rules that a case's images have, all together.
+[[nodiscard]] std::vector<Rules> rules_of(const Case& loaded);
 
 // The stack that ringside gives for a case now, with the names of the case's own images.
-[[nodiscard]] ExpectedStack replay(const Case& loaded);
+struct Replay {
+  ExpectedStack stack;
+  unwind::Statistics statistics;
+};
+[[nodiscard]] Replay replay(const Case& loaded);
 
 }  // namespace ringside::cases

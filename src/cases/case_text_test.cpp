@@ -75,7 +75,7 @@ TEST(EntryText, LayoutsAreNumbered) {
       "0xffffffff81a00ae0 0xffffffff81a00b00 1\n"
       "0xffffffff81a00b00 0xffffffff81a00b40 1\n"
       "0xffffffff81001b40 0xffffffff81001b70 ends\n"
-      "layout 2 sp+0 rip=128 calls\n"
+      "layout 2 fp-16 rip=128 calls\n"
       "0xffffffff81002b40 0xffffffff81002b70 2\n";
   const auto entries = parse_entries(text, Arch::kX86_64, "entries");
   ASSERT_TRUE(entries) << entries.error().message;
@@ -86,6 +86,8 @@ TEST(EntryText, LayoutsAreNumbered) {
   EXPECT_EQ((*entries)[2].below, unwind::EntryLayout::Below::kNothing);
   EXPECT_FALSE((*entries)[1].calls_only);
   EXPECT_TRUE((*entries)[3].calls_only);
+  EXPECT_EQ((*entries)[3].base, unwind::EntryLayout::Base::kFramePointer);
+  EXPECT_EQ((*entries)[3].base_offset, -16);
   EXPECT_EQ(entries_text(*entries, Arch::kX86_64), text);
 }
 

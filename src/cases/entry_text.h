@@ -10,7 +10,7 @@
 
 // A guest-OS adapter's entry layouts as text:
 //
-//     layout 1 sp+0 r15=0 r14=8 …      # where registers lie, from the stack pointer
+//     layout 1 sp+0 r15=0 r14=8 …      # where registers lie, from sp or fp and an offset
 //     layout 2 sp+0 ebx=0 ecx=4 … calls  # only where the code calls others
 //     layout 3 sp+16 caller overrides  # EntryLayout's other fields; also user, return-in=…
 //     0xffffffff81a00ae0 0xffffffff81a00b00 1

@@ -56,9 +56,13 @@ Result<ExpectedStack> parse_expected(std::string_view text, const std::string& n
   TextLines lines(text, name);
   while (const auto words = lines.next()) {
     if ((*words)[0] == "wrong") {
-      for (std::size_t i = 1; i < words->size(); ++i)
-        stack.known_wrong.append(i > 1 ? " " : "").append((*words)[i]);
-      if (stack.known_wrong.empty()) return lines.error("'wrong' needs a reason");
+      if (words->size() < 3) return lines.error("not 'wrong RULES REASON'");
+      std::string& reason = stack.known_wrong[std::string((*words)[1])];
+      reason = fmt::format("{}", fmt::join(words->begin() + 2, words->end(), " "));
+    } else if ((*words)[0] == "class") {
+      if (words->size() < 2) return lines.error("not 'class CLASS TEXT'");
+      stack.class_name = (*words)[1];
+      stack.class_text = fmt::format("{}", fmt::join(words->begin() + 2, words->end(), " "));
     } else if ((*words)[0] == "stop") {
       const auto reason = words->size() >= 2 ? stop_named((*words)[1]) : std::nullopt;
       if (!reason || words->size() > 3) return lines.error("not 'stop REASON HOW-CONFIRMED'");
@@ -81,7 +85,11 @@ std::string expected_text(const ExpectedStack& stack) {
     text += frame_text(frame) + (frame.confirmed.empty() ? "" : " " + frame.confirmed) + "\n";
   text += "stop " + stop_text(stack.stop) +
           (stack.stop_confirmed.empty() ? "" : " " + stack.stop_confirmed) + "\n";
-  if (!stack.known_wrong.empty()) text += "wrong " + stack.known_wrong + "\n";
+  if (!stack.class_name.empty())
+    text += fmt::format("class {}{}{}\n", stack.class_name, stack.class_text.empty() ? "" : " ",
+                        stack.class_text);
+  for (const auto& [rules, reason] : stack.known_wrong)
+    text += fmt::format("wrong {} {}\n", rules, reason);
   return text;
 }
 

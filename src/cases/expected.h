@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,12 @@ namespace ringside::cases {
 //     0xffffffff81a2b3c4 pc   clear_page_erms kernel gdb
 //     0xffffffff8128a001 call clear_huge_page kernel gdb,orc
 //     stop reached-user-mode orc
+//     class string in clear_page_erms
 //
 // "pc" is the address of code being run or interrupted, "call" a return address. A function that
-// has no name is "?". A line "wrong TEXT" says that ringside gives another stack today, and why.
+// has no name is "?". A line "wrong RULES TEXT" says that ringside gives another stack today when
+// it takes its rules from there (a name of rules.h), and why. The line "class CLASS TEXT" says what
+// the case is good for; its classes are those of tests/unwind-cases/README.md.
 struct ExpectedFrame {
   GuestVirt address;
   bool exact = false;
@@ -31,7 +35,9 @@ struct ExpectedStack {
   std::vector<ExpectedFrame> frames;
   StopReason stop = StopReason::kNoRegisters;
   std::string stop_confirmed;
-  std::string known_wrong;  // empty: ringside must give this stack
+  std::map<std::string, std::string, std::less<>> known_wrong;  // by rules
+  std::string class_name;
+  std::string class_text;
 };
 
 // Errors name `name` and the line.

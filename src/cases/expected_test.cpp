@@ -25,13 +25,29 @@ TEST(Expected, IsReadLineByLine) {
   EXPECT_EQ(stack->frames[2].confirmed, "");
   EXPECT_EQ(stack->stop, StopReason::kUserMode);
   EXPECT_EQ(stack->stop_confirmed, "orc");
-  EXPECT_EQ(stack->known_wrong, "");
+  EXPECT_TRUE(stack->known_wrong.empty());
+}
+
+TEST(Expected, SaysWithWhichRulesItIsWrongToday) {
+  const auto stack = parse_expected(std::string(kText) + "wrong cfi inline pushf\n", "expected");
+  ASSERT_TRUE(stack) << stack.error().message;
+  EXPECT_EQ(stack->known_wrong.at("cfi"), "inline pushf");
+  EXPECT_EQ(stack->known_wrong.size(), 1u);
+}
+
+TEST(Expected, SaysWhatTheCaseIsGoodFor) {
+  const auto stack =
+      parse_expected(std::string(kText) + "class irq-prologue of  main\n", "expected");
+  ASSERT_TRUE(stack) << stack.error().message;
+  EXPECT_EQ(stack->class_name, "irq-prologue");
+  EXPECT_EQ(stack->class_text, "of main");
+  EXPECT_NE(expected_text(*stack).find("\nclass irq-prologue of main\n"), std::string::npos);
 }
 
 TEST(Expected, WrongTextIsAnErrorWithItsLine) {
   for (const char* text : {"0x1 pc f kernel\n", "stop never\n", "stop\n", "0x1 at f kernel\nstop x",
-                           "0x1 pc f ring3\nstop truncated\n", "wrong\nstop truncated\n",
-                           "x pc f kernel\nstop truncated\n"}) {
+                           "0x1 pc f ring3\nstop truncated\n", "wrong cfi\nstop truncated\n",
+                           "class\nstop truncated\n", "x pc f kernel\nstop truncated\n"}) {
     const auto stack = parse_expected(text, "expected");
     ASSERT_FALSE(stack) << text;
     EXPECT_EQ(stack.error().message.find("expected:1: "), 0u) << stack.error().message;

@@ -76,7 +76,7 @@ class Extraction {
       const auto& wanted = code[&image];
       if (wanted.empty()) continue;
       const std::vector<ImageAddr> addresses(wanted.begin(), wanted.end());
-      const std::vector<std::byte> cut = cut_image(*image.file, addresses);
+      const std::vector<std::byte> cut = cut_image(image.file, addresses);
       const std::string name = image.name + ".elf";
       RINGSIDE_TRY(write_output((request_.folder / name).string(), text_of(cut)));
       images_text_ += fmt::format("image {} {}{} {:#x}\n", image.name, up, name, image.load_bias);
@@ -96,9 +96,9 @@ class Extraction {
     RINGSIDE_TRY(write_output((folder / "images").string(), images_text_));
     const ExpectedStack found = whole_.replay(capture);
     RINGSIDE_TRY(write_output((folder / "expected").string(), expected_text(found)));
-    RINGSIDE_ASSIGN(const auto written, load_case(folder, cache_));
+    RINGSIDE_ASSIGN(const auto written, load_case(folder, Rules::kOrc, cache_));
     result_.cases.push_back(folder);
-    if (!difference(found, replay(*written)).empty()) result_.differing.push_back(folder);
+    if (!difference(found, replay(*written).stack).empty()) result_.differing.push_back(folder);
     return {};
   }
 

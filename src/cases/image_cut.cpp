@@ -4,11 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <set>
 #include <string_view>
 
 #include "cases/cfi_cut.h"
+#include "cases/orc_cut.h"
 #include "elf/elf_writer.h"
+#include "unwind/cfi/table.h"
+#include "unwind/platform.h"
 
 namespace ringside::cases {
 namespace {
@@ -46,6 +50,26 @@ class Ranges {
     }
   }
   void add(CodeRange range) { ranges_.push_back(range); }
+  // x86 assembly that has no call-frame information is followed over jumps, to the functions that
+  // it jumps to.
+  void add_jump_targets(const std::shared_ptr<const elf::ElfFile>& file) {
+    if (file->arch() != Arch::kX86_64 && file->arch() != Arch::kI386) return;
+    const unwind::Platform platform = unwind::platform_of(file->arch());
+    const unwind::cfi::Table cfi(file, platform);
+    for (std::size_t i = 0, count = ranges_.size(); i < count; ++i) {
+      const CodeRange range = ranges_[i];
+      const Bytes bytes = file->bytes_at(range.start, range.end - range.start);
+      if (cfi.find(range.start)) continue;
+      for (std::size_t at = 0; at + 5 <= bytes.size(); ++at) {
+        if (bytes[at] != std::byte{0xe9}) continue;  // jmp rel32
+        std::int32_t offset = 0;
+        std::memcpy(&offset, bytes.data() + at + 1, sizeof offset);
+        const ImageAddr target =
+            range.start + at + 5 + static_cast<std::uint64_t>(std::int64_t{offset});
+        if (starts_function(target)) add(target);
+      }
+    }
+  }
   void add_thunks() {
     for (auto symbol = symbols_.begin(); symbol != symbols_.end(); ++symbol)
       if (symbol->name.starts_with(kThunk)) keep(symbol);
@@ -69,6 +93,12 @@ class Ranges {
   }
 
  private:
+  [[nodiscard]] bool starts_function(ImageAddr at) const {
+    const auto found =
+        std::lower_bound(symbols_.begin(), symbols_.end(), at,
+                         [](const FunctionSymbol& s, ImageAddr a) { return s.address < a; });
+    return found != symbols_.end() && found->address == at;
+  }
   using Iterator = std::vector<FunctionSymbol>::const_iterator;
 
   [[nodiscard]] ImageAddr end_of(Iterator symbol) const {
@@ -90,12 +120,14 @@ class Ranges {
   std::set<std::string_view> names_;
 };
 
-std::vector<CodeRange> ranges_of(const elf::ElfFile& file, std::span<const ImageAddr> code) {
-  Ranges ranges(file);
+std::vector<CodeRange> ranges_of(const std::shared_ptr<const elf::ElfFile>& file,
+                                 std::span<const ImageAddr> code) {
+  Ranges ranges(*file);
   for (const ImageAddr at : code) ranges.add(at);
   ranges.add_thunks();
-  const auto start = file.symbol_named(kEntryStart);
-  const auto end = file.symbol_named(kEntryEnd);
+  ranges.add_jump_targets(file);
+  const auto start = file->symbol_named(kEntryStart);
+  const auto end = file->symbol_named(kEntryEnd);
   if (start && end && end->address - start->address <= kMaxEntryCode)
     ranges.add({start->address, end->address});
   return ranges.finish();
@@ -140,26 +172,38 @@ std::vector<elf::ElfWriter::Symbol> symbols_of(const elf::ElfFile& file,
 
 }  // namespace
 
-std::vector<std::byte> cut_image(const elf::ElfFile& file, std::span<const ImageAddr> code) {
+std::vector<std::byte> cut_image(const std::shared_ptr<const elf::ElfFile>& file,
+                                 std::span<const ImageAddr> code) {
   using unwind::cfi::SectionKind;
   const std::vector<CodeRange> ranges = ranges_of(file, code);
-  elf::ElfWriter out(file.arch(), file.is_64(), file.type());
-  std::vector<elf::Segment> segments = file.segments();
+  elf::ElfWriter out(file->arch(), file->is_64(), file->type());
+  std::vector<elf::Segment> segments = file->segments();
   std::sort(segments.begin(), segments.end(),
             [](const auto& a, const auto& b) { return a.address < b.address; });
-  for (const elf::Segment& segment : segments) add_segment(file, segment, ranges, out);
-  out.set_symbols(symbols_of(file, ranges));
-  const std::uint8_t address_size = file.is_64() ? 8 : 4;
+  for (const elf::Segment& segment : segments) add_segment(*file, segment, ranges, out);
+  out.set_symbols(symbols_of(*file, ranges));
+  const std::uint8_t address_size = file->is_64() ? 8 : 4;
   std::vector<std::byte> eh_frame;
   std::vector<std::byte> debug_frame;
-  if (const auto section = file.section(".eh_frame")) {
+  OrcTables orc;
+  if (const auto section = file->section(".eh_frame")) {
     eh_frame = cut_cfi(*section, SectionKind::kEhFrame, address_size, ranges);
     out.add_section(".eh_frame", SHT_PROGBITS, SHF_ALLOC, section->address, eh_frame);
   }
-  if (const auto section = file.section(".debug_frame")) {
+  if (const auto section = file->section(".debug_frame")) {
     debug_frame = cut_cfi(*section, SectionKind::kDebugFrame, address_size, ranges);
     out.add_section(".debug_frame", SHT_PROGBITS, 0, {0}, debug_frame);
   }
+  const auto orc_ips = file->section(".orc_unwind_ip");
+  const auto orc_rows = file->section(".orc_unwind");
+  const auto orc_header = file->section(".orc_header");  // from Linux 6.4 on
+  if (orc_ips && orc_rows) {
+    orc = cut_orc(*orc_ips, *orc_rows, ranges);
+    out.add_section(".orc_unwind_ip", SHT_PROGBITS, SHF_ALLOC, orc_ips->address, orc.ips);
+    out.add_section(".orc_unwind", SHT_PROGBITS, SHF_ALLOC, orc_rows->address, orc.rows);
+  }
+  if (orc_header)
+    out.add_section(".orc_header", SHT_PROGBITS, SHF_ALLOC, orc_header->address, orc_header->bytes);
   return out.write();
 }
 

@@ -8,10 +8,11 @@
 namespace ringside::cases {
 
 // A small ELF file with what unwinding and naming need at `code`, which are addresses inside
-// functions: those functions' bytes, symbols and call-frame information (with a function also its
-// cold parts, and entry code as a whole). Addresses are the same, and every
-// address that was code still is, though most have no bytes; so wrong walks stay wrong.
-[[nodiscard]] std::vector<std::byte> cut_image(const elf::ElfFile& file,
+// functions: those functions' bytes, symbols, call-frame information and ORC rows (with a function
+// also its cold parts, with assembly what it jumps to, and entry code as a whole). Addresses are
+// the same, and every address that was code still is, though most have no bytes; so wrong walks
+// stay wrong.
+[[nodiscard]] std::vector<std::byte> cut_image(const std::shared_ptr<const elf::ElfFile>& file,
                                                std::span<const ImageAddr> code);
 
 }  // namespace ringside::cases

@@ -67,7 +67,7 @@ TEST_P(ImageCut, ReadelfSaysTheSameOfWhatIsKept) {
   const elf::FunctionSymbol& second = functions[functions.size() - 2];
   const std::vector<ImageAddr> code = {first.address + 3, second.address + second.size - 1};
 
-  const std::vector<std::byte> bytes = cut_image(**whole, code);
+  const std::vector<std::byte> bytes = cut_image(*whole, code);
   const fs::path cut_path = folder_ / "cut.elf";
   std::ofstream(cut_path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()),

@@ -17,6 +17,8 @@ class Replayer {
   Replayer(const elf::ImageMap& images, std::vector<unwind::EntryLayout> entries);
 
   [[nodiscard]] ExpectedStack replay(const wire::Capture& capture);
+  // Of all replays.
+  [[nodiscard]] const unwind::Statistics& statistics() const { return unwinder_.statistics(); }
   // The function at an address, without demangling; "?" if none is known.
   [[nodiscard]] std::string name_of(GuestVirt at);
 
