@@ -1,0 +1,149 @@
+// The stacks of tests/unwind-cases: README.md there.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cases/case_folder.h"
+
+namespace ringside::cases {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> sorted_folders(const fs::path& parent, const char* holding) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(parent))
+    if (entry.is_directory() && fs::exists(entry.path() / holding))
+      names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> kernels() { return sorted_folders(RINGSIDE_UNWIND_CASES, "origin"); }
+
+// Classes whose leaf or interrupted code is entry code, or other code that interrupts make hard.
+bool is_entry_class(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kClasses = {
+      "entry", "switch", "thunk", "string", "irq-prologue", "irq-epilogue", "nested", "irq", "plt"};
+  return std::find(kClasses.begin(), kClasses.end(), name) != kClasses.end();
+}
+
+// What confirms a frame; nothing of ringside's own.
+bool is_confirmed(const ExpectedStack& stack) {
+  return !stack.stop_confirmed.empty() &&
+         std::none_of(stack.frames.begin(), stack.frames.end(),
+                      [](const ExpectedFrame& frame) { return frame.confirmed.empty(); });
+}
+
+// Calls visit(folder, case, rules) for each case of a kernel with each source of rules.
+template <class Visit>
+void for_each_case(const std::string& kernel, Visit visit) {
+  ImageCache cache;
+  const fs::path parent = fs::path(RINGSIDE_UNWIND_CASES) / kernel;
+  for (const std::string& name : sorted_folders(parent, "registers")) {
+    const auto whole = load_case(parent / name, Rules::kOrc, cache);
+    ASSERT_TRUE(whole) << whole.error().message;
+    for (const Rules rules : rules_of(**whole)) {
+      const auto loaded = load_case(parent / name, rules, cache);
+      ASSERT_TRUE(loaded) << loaded.error().message;
+      visit(parent.filename() / name, **loaded, rules);
+    }
+  }
+}
+
+// Unwinds one case by the rules of one source.
+void check(const fs::path& name, const Case& loaded, Rules rules) {
+  const ExpectedStack& expected = loaded.expected;
+  EXPECT_TRUE(is_confirmed(expected)) << name << ": a frame is confirmed by nothing";
+  EXPECT_NE(expected.class_name, "") << name << ": no line 'class'";
+  const std::string difference = cases::difference(expected, replay(loaded).stack);
+  const auto known_wrong = expected.known_wrong.find(name_of(rules));
+  if (known_wrong == expected.known_wrong.end())
+    EXPECT_EQ(difference, "") << "case " << name << " with " << name_of(rules)
+                              << " rules (- expected, + found):\n"
+                              << difference;
+  else
+    EXPECT_NE(difference, "") << "case " << name << " is right now; take its line 'wrong "
+                              << name_of(rules) << " " << known_wrong->second
+                              << "' away (tools/mark_wrong.py does it)";
+}
+
+class UnwindCases : public testing::TestWithParam<std::string> {};
+
+TEST_P(UnwindCases, UnwindAsExpected) {
+  std::size_t count = 0;
+  for_each_case(GetParam(), [&](const fs::path& name, const Case& loaded, Rules rules) {
+    ++count;
+    check(name, loaded, rules);
+  });
+  EXPECT_GT(count, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, UnwindCases, testing::ValuesIn(kernels()),
+                         [](const testing::TestParamInfo<std::string>& kernel) {
+                           std::string name = kernel.param;
+                           std::replace_if(
+                               name.begin(), name.end(),
+                               [](char c) {
+                                 return std::isalnum(static_cast<unsigned char>(c)) == 0;
+                               },
+                               '_');
+                           return name;
+                         });
+
+// How many cases there are, so that the set does not shrink unseen. Cases that are wrong today
+// count as cases; frames of wrong stacks do not count.
+struct Totals {
+  std::size_t cases = 0;
+  std::size_t entry_code = 0;
+  std::map<Arch, std::size_t> by_arch;
+  std::map<std::string_view, std::size_t> right_by_rules;
+  std::map<FrameSource, std::size_t> right_frames;
+};
+
+Totals totals() {
+  Totals totals;
+  std::string last;
+  for (const std::string& kernel : kernels())
+    for_each_case(kernel, [&](const fs::path& name, const Case& loaded, Rules rules) {
+      if (name != last) {
+        ++totals.cases;
+        ++totals.by_arch[loaded.capture.arch];
+        totals.entry_code += is_entry_class(loaded.expected.class_name) ? 1 : 0;
+        last = name;
+      }
+      const Replay found = replay(loaded);
+      if (!difference(loaded.expected, found.stack).empty()) return;
+      ++totals.right_by_rules[name_of(rules)];
+      for (std::size_t i = 0; i < kFrameSourceCount; ++i)
+        totals.right_frames[static_cast<FrameSource>(i)] += found.statistics.frames_by_source[i];
+    });
+  return totals;
+}
+
+TEST(UnwindCasesTotals, AreAsManyAsTheREADMESays) {
+  Totals found = totals();
+  EXPECT_GE(found.cases, 210u);
+  EXPECT_GE(found.entry_code, 150u);
+  EXPECT_GE(found.by_arch[Arch::kX86_64], 132u);
+  EXPECT_GE(found.by_arch[Arch::kI386], 78u);
+  EXPECT_GE(found.right_by_rules["orc"], 125u);
+  EXPECT_GE(found.right_by_rules["cfi"], 160u);
+  EXPECT_GE(found.right_by_rules["code"], 110u);
+  EXPECT_GE(found.right_frames[FrameSource::kOrc], 1000u);
+  EXPECT_GE(found.right_frames[FrameSource::kCfi], 1700u);
+  EXPECT_GE(found.right_frames[FrameSource::kFramePointer], 900u);
+  EXPECT_GE(found.right_frames[FrameSource::kInstructions], 250u);
+  EXPECT_GE(found.right_frames[FrameSource::kInterruptFrame], 170u);
+  for (const auto& [rules, count] : found.right_by_rules)
+    std::printf("right with %s rules: %zu of %zu\n", std::string(rules).c_str(), count,
+                found.cases);
+  std::printf("entry and interrupt code: %zu\n", found.entry_code);
+  for (const auto& [source, count] : found.right_frames)
+    std::printf("frames by %s: %zu\n", name_of(source), count);
+}
+
+}  // namespace
+}  // namespace ringside::cases
