@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 namespace ringside::elf {
 namespace {
@@ -75,106 +76,161 @@ void ElfWriter::add_segment(ImageAddr address, std::uint64_t memory_size, bool e
   segments_.push_back({address, memory_size, flags, bytes});
 }
 
-void ElfWriter::add_section(std::string name, std::uint32_t type, std::uint64_t flags,
-                            ImageAddr address, Bytes bytes) {
+std::uint16_t ElfWriter::add_section(std::string name, std::uint32_t type, std::uint64_t flags,
+                                     ImageAddr address, Bytes bytes) {
   sections_.push_back({std::move(name), type, flags, address.value, bytes});
+  return static_cast<std::uint16_t>(sections_.size());
 }
 
+std::uint16_t ElfWriter::map_section(std::string name, std::uint32_t type, std::uint64_t flags,
+                                     ImageAddr address, std::uint64_t size) {
+  sections_.push_back({std::move(name), type, flags, address.value, {}, size});
+  return static_cast<std::uint16_t>(sections_.size());
+}
+
+// The file while it is written: headers, segments, sections, section headers.
 template <class Traits>
-std::vector<std::byte> ElfWriter::write_as() const {
+class ElfWriter::File {
+ public:
+  explicit File(const ElfWriter& from) : from_(from), sections_(from.sections_) {
+    make_symbols();
+    for (const Section& section : sections_) name_offsets_.push_back(names_.add(section.name));
+    name_offsets_.push_back(names_.add(".shstrtab"));
+    sections_.push_back({".shstrtab", SHT_STRTAB, 0, 0, names_.bytes()});
+  }
+
+  std::vector<std::byte> write() {
+    std::size_t size = 4096 + sections_.size() * (sizeof(Shdr) + 8);
+    for (const ElfWriter::Segment& segment : from_.segments_)
+      size += sizeof(Phdr) + segment.bytes.size();
+    for (const Section& section : sections_) size += section.bytes.size();
+    out_.reserve(size);
+    out_.resize(sizeof(Ehdr) + from_.segments_.size() * sizeof(Phdr));
+    write_segments();
+    write_sections();
+    write_header();
+    return std::move(out_);
+  }
+
+ private:
+  using Ehdr = typename Traits::Ehdr;
+  using Phdr = typename Traits::Phdr;
+  using Shdr = typename Traits::Shdr;
+  using Sym = typename Traits::Sym;
   using Word = typename Traits::Word;
-  // Symbols: the null one, then local before others, as the gABI wants.
-  std::vector<Symbol> symbols = symbols_;
-  const auto first_global = std::stable_partition(
-      symbols.begin(), symbols.end(),
-      [](const Symbol& symbol) { return ELF64_ST_BIND(symbol.info) == STB_LOCAL; });
-  Strings symbol_names;
-  std::vector<std::byte> table;
-  append(table, typename Traits::Sym{});
-  for (const Symbol& symbol : symbols) {
-    typename Traits::Sym entry{};
-    entry.st_name = symbol_names.add(symbol.name);
-    entry.st_value = static_cast<Word>(symbol.address.value);
-    entry.st_size = static_cast<Word>(symbol.size);
-    entry.st_info = symbol.info;
-    entry.st_shndx = SHN_ABS;
-    append(table, entry);
+
+  // The null symbol, then local ones before others, as the gABI wants.
+  void make_symbols() {
+    std::vector<Symbol> symbols = from_.symbols_;
+    const auto first_global = std::stable_partition(
+        symbols.begin(), symbols.end(),
+        [](const Symbol& symbol) { return ELF64_ST_BIND(symbol.info) == STB_LOCAL; });
+    table_.reserve((symbols.size() + 1) * sizeof(Sym));
+    append(table_, Sym{});
+    for (const Symbol& symbol : symbols) {
+      Sym entry{};
+      entry.st_name = symbol_names_.add(symbol.name);
+      entry.st_value = static_cast<Word>(symbol.address.value);
+      entry.st_size = static_cast<Word>(symbol.size);
+      entry.st_info = symbol.info;
+      entry.st_shndx = symbol.section;
+      append(table_, entry);
+    }
+    const auto strings_index = static_cast<std::uint32_t>(sections_.size() + 2);
+    const auto local_count = static_cast<std::uint32_t>(first_global - symbols.begin() + 1);
+    sections_.push_back(
+        {".symtab", SHT_SYMTAB, 0, 0, table_, 0, strings_index, local_count, sizeof(Sym)});
+    sections_.push_back({".strtab", SHT_STRTAB, 0, 0, symbol_names_.bytes()});
   }
 
-  std::vector<Section> sections = sections_;
-  const auto strings_index = static_cast<std::uint32_t>(sections.size() + 2);
-  const auto local_count = static_cast<std::uint32_t>(first_global - symbols.begin() + 1);
-  sections.push_back({".symtab", SHT_SYMTAB, 0, 0, table, strings_index, local_count,
-                      sizeof(typename Traits::Sym)});
-  sections.push_back({".strtab", SHT_STRTAB, 0, 0, symbol_names.bytes()});
-  Strings section_names;
-  std::vector<std::uint32_t> name_offsets;
-  for (const Section& section : sections) name_offsets.push_back(section_names.add(section.name));
-  name_offsets.push_back(section_names.add(".shstrtab"));
-  sections.push_back({".shstrtab", SHT_STRTAB, 0, 0, section_names.bytes()});
-
-  typename Traits::Ehdr header{};
-  std::memcpy(header.e_ident, ELFMAG, SELFMAG);
-  header.e_ident[EI_CLASS] = Traits::kClass;
-  header.e_ident[EI_DATA] = ELFDATA2LSB;
-  header.e_ident[EI_VERSION] = EV_CURRENT;
-  header.e_type = type_;
-  header.e_machine = machine_of(arch_);
-  header.e_version = EV_CURRENT;
-  header.e_phoff = sizeof(header);
-  header.e_ehsize = sizeof(header);
-  header.e_phentsize = sizeof(typename Traits::Phdr);
-  header.e_phnum = static_cast<std::uint16_t>(segments_.size());
-  header.e_shentsize = sizeof(typename Traits::Shdr);
-  header.e_shnum = static_cast<std::uint16_t>(sections.size() + 1);
-  header.e_shstrndx = static_cast<std::uint16_t>(sections.size());
-
-  std::uint64_t offset = sizeof(header) + segments_.size() * sizeof(typename Traits::Phdr);
-  std::vector<std::byte> program_headers;
-  std::vector<std::byte> contents;
-  for (const Segment& segment : segments_) {
-    typename Traits::Phdr entry{};
-    entry.p_type = PT_LOAD;
-    entry.p_offset = static_cast<Word>(offset + contents.size());
-    entry.p_vaddr = static_cast<Word>(segment.address.value);
-    entry.p_paddr = entry.p_vaddr;
-    entry.p_filesz = static_cast<Word>(segment.bytes.size());
-    entry.p_memsz = static_cast<Word>(segment.memory_size);
-    entry.p_flags = segment.flags;
-    entry.p_align = 1;
-    append(program_headers, entry);
-    append(contents, segment.bytes);
+  void write_segments() {
+    for (std::size_t i = 0; i < from_.segments_.size(); ++i) {
+      const ElfWriter::Segment& segment = from_.segments_[i];
+      Phdr entry{};
+      entry.p_type = PT_LOAD;
+      entry.p_offset = static_cast<Word>(out_.size());
+      entry.p_vaddr = static_cast<Word>(segment.address.value);
+      entry.p_paddr = entry.p_vaddr;
+      entry.p_filesz = static_cast<Word>(segment.bytes.size());
+      entry.p_memsz = static_cast<Word>(segment.memory_size);
+      entry.p_flags = segment.flags;
+      entry.p_align = 1;
+      segment_offsets_.push_back(out_.size());
+      std::memcpy(out_.data() + sizeof(Ehdr) + i * sizeof(Phdr), &entry, sizeof entry);
+      append(out_, segment.bytes);
+    }
   }
-  std::vector<std::byte> section_headers;
-  append(section_headers, typename Traits::Shdr{});
-  for (std::size_t i = 0; i < sections.size(); ++i) {
-    const Section& section = sections[i];
-    contents.resize((contents.size() + 7) & ~std::size_t{7});
-    typename Traits::Shdr entry{};
-    entry.sh_name = name_offsets[i];
-    entry.sh_type = section.type;
-    entry.sh_flags = static_cast<Word>(section.flags);
-    entry.sh_addr = static_cast<Word>(section.address);
-    entry.sh_offset = static_cast<Word>(offset + contents.size());
-    entry.sh_size = static_cast<Word>(section.bytes.size());
-    entry.sh_link = section.link;
-    entry.sh_info = section.info;
-    entry.sh_addralign = 1;
-    entry.sh_entsize = static_cast<Word>(section.entry_size);
-    append(section_headers, entry);
-    append(contents, section.bytes);
+
+  // Where in the file the bytes of a mapped section are.
+  [[nodiscard]] std::optional<std::uint64_t> mapped_offset(const Section& section) const {
+    for (std::size_t i = 0; i < from_.segments_.size(); ++i) {
+      const ElfWriter::Segment& segment = from_.segments_[i];
+      const std::uint64_t offset = section.address - segment.address.value;
+      if (offset <= segment.bytes.size() && section.mapped_size <= segment.bytes.size() - offset)
+        return segment_offsets_[i] + offset;
+    }
+    return std::nullopt;
   }
-  header.e_shoff = static_cast<Word>(offset + contents.size());
-  std::vector<std::byte> file;
-  append(file, header);
-  append(file, Bytes(program_headers));
-  append(file, Bytes(contents));
-  append(file, Bytes(section_headers));
-  return file;
-}
+
+  void write_sections() {
+    std::vector<std::byte> headers;
+    append(headers, Shdr{});
+    for (std::size_t i = 0; i < sections_.size(); ++i) {
+      const Section& section = sections_[i];
+      const auto mapped = section.mapped_size == 0 ? std::nullopt : mapped_offset(section);
+      if (section.mapped_size == 0) out_.resize((out_.size() + 7) & ~std::size_t{7});
+      Shdr entry{};
+      entry.sh_name = name_offsets_[i];
+      entry.sh_type = section.mapped_size != 0 && !mapped ? SHT_NOBITS : section.type;
+      entry.sh_flags = static_cast<Word>(section.flags);
+      entry.sh_addr = static_cast<Word>(section.address);
+      entry.sh_offset = static_cast<Word>(mapped.value_or(out_.size()));
+      entry.sh_size =
+          static_cast<Word>(section.mapped_size != 0 ? section.mapped_size : section.bytes.size());
+      entry.sh_link = section.link;
+      entry.sh_info = section.info;
+      entry.sh_addralign = 1;
+      entry.sh_entsize = static_cast<Word>(section.entry_size);
+      append(headers, entry);
+      append(out_, section.bytes);
+    }
+    section_headers_at_ = out_.size();
+    append(out_, Bytes(headers));
+  }
+
+  void write_header() {
+    Ehdr header{};
+    std::memcpy(header.e_ident, ELFMAG, SELFMAG);
+    header.e_ident[EI_CLASS] = Traits::kClass;
+    header.e_ident[EI_DATA] = ELFDATA2LSB;
+    header.e_ident[EI_VERSION] = EV_CURRENT;
+    header.e_type = from_.type_;
+    header.e_machine = machine_of(from_.arch_);
+    header.e_version = EV_CURRENT;
+    header.e_phoff = sizeof(header);
+    header.e_shoff = static_cast<Word>(section_headers_at_);
+    header.e_ehsize = sizeof(header);
+    header.e_phentsize = sizeof(Phdr);
+    header.e_phnum = static_cast<std::uint16_t>(from_.segments_.size());
+    header.e_shentsize = sizeof(Shdr);
+    header.e_shnum = static_cast<std::uint16_t>(sections_.size() + 1);
+    header.e_shstrndx = static_cast<std::uint16_t>(sections_.size());
+    std::memcpy(out_.data(), &header, sizeof header);
+  }
+
+  const ElfWriter& from_;
+  std::vector<Section> sections_;
+  Strings symbol_names_;
+  std::vector<std::byte> table_;  // .symtab
+  Strings names_;
+  std::vector<std::uint32_t> name_offsets_;
+  std::vector<std::uint64_t> segment_offsets_;
+  std::size_t section_headers_at_ = 0;
+  std::vector<std::byte> out_;
+};
 
 std::vector<std::byte> ElfWriter::write() const {
-  return is_64_ ? write_as<Elf64>() : write_as<Elf32>();
+  return is_64_ ? File<Elf64>(*this).write() : File<Elf32>(*this).write();
 }
 
 }  // namespace ringside::elf

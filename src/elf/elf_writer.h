@@ -9,7 +9,7 @@
 
 namespace ringside::elf {
 
-// Writes a small ELF file, 32 or 64 bit, little endian. What is added must outlive write().
+// Writes an ELF file, 32 or 64 bit, little endian. What is added must outlive write().
 class ElfWriter {
  public:
   // `type` is e_type.
@@ -19,16 +19,23 @@ class ElfWriter {
   // ascending address.
   void add_segment(ImageAddr address, std::uint64_t memory_size, bool executable, bool writable,
                    Bytes bytes);
-  // A section with contents of its own; `type` and `flags` are sh_type and sh_flags.
-  void add_section(std::string name, std::uint32_t type, std::uint64_t flags, ImageAddr address,
-                   Bytes bytes);
+  // A section with contents of its own; `type` and `flags` are sh_type and sh_flags. Returns its
+  // number, for symbols.
+  std::uint16_t add_section(std::string name, std::uint32_t type, std::uint64_t flags,
+                            ImageAddr address, Bytes bytes);
+  // A section whose contents are the bytes of the one segment that holds all of its `size` bytes;
+  // they are not stored again. SHT_NOBITS where there is no such segment.
+  std::uint16_t map_section(std::string name, std::uint32_t type, std::uint64_t flags,
+                            ImageAddr address, std::uint64_t size);
   struct Symbol {
     std::string_view name;
     ImageAddr address;
     std::uint64_t size = 0;
-    std::uint8_t info = 0;  // st_info
+    std::uint8_t info = 0;              // st_info
+    std::uint16_t section = kAbsolute;  // its number
   };
-  // They become .symtab. Absolute: they belong to no section.
+  static constexpr std::uint16_t kAbsolute = 0xfff1;  // SHN_ABS: of no section
+  // They become .symtab.
   void set_symbols(std::vector<Symbol> symbols) { symbols_ = std::move(symbols); }
 
   [[nodiscard]] std::vector<std::byte> write() const;
@@ -46,12 +53,13 @@ class ElfWriter {
     std::uint64_t flags;
     std::uint64_t address;
     Bytes bytes;
+    std::uint64_t mapped_size = 0;  // of a section without contents of its own
     std::uint32_t link = 0;
     std::uint32_t info = 0;
     std::uint64_t entry_size = 0;
   };
   template <class Traits>
-  [[nodiscard]] std::vector<std::byte> write_as() const;
+  class File;
 
   Arch arch_;
   bool is_64_;
