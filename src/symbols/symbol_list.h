@@ -21,6 +21,13 @@ struct ListedSymbol {
   bool operator==(const ListedSymbol&) const = default;
 };
 
+// Linker scripts' names for the borders of sections, which name no function.
+[[nodiscard]] inline bool is_section_border(std::string_view name) {
+  return name == "_text" || name == "_stext" || name == "_etext" || name == "_sinittext" ||
+         name == "_einittext" || name.ends_with("_start") || name.ends_with("_begin") ||
+         name.ends_with("_end");
+}
+
 // All symbols of a kernel, from kallsyms or from a text. Names are views of `text`.
 struct SymbolList {
   std::vector<ListedSymbol> symbols;  // in the order of their source, which is by address

@@ -18,17 +18,9 @@ bool is_text(const ListedSymbol& symbol) {
   return symbol.type == 't' || symbol.type == 'T' || symbol.type == 'w' || symbol.type == 'W';
 }
 
-bool is_end_of_text(std::string_view name) { return name == "_etext" || name == "_einittext"; }
-
-// Linker scripts' names for the borders of sections.
-bool is_border(std::string_view name) {
-  return name == "_text" || name == "_stext" || name == "_sinittext" || is_end_of_text(name) ||
-         name.ends_with("_start") || name.ends_with("_begin") || name.ends_with("_end");
-}
-
 auto rank(const ListedSymbol& symbol) {
   const int binding = symbol.type == 'T' ? 0 : symbol.type == 't' ? 2 : 1;
-  return std::tuple(is_border(symbol.name), binding, symbol.name.size(), symbol.name);
+  return std::tuple(is_section_border(symbol.name), binding, symbol.name.size(), symbol.name);
 }
 
 std::uint64_t segment_end(const elf::ElfFile& file, ImageAddr address) {
@@ -79,7 +71,7 @@ SymbolTable SymbolTable::from_list(SymbolList list) {
     for (; end < all.size() && all[end].address == all[i].address; ++end)
       if (is_text(all[end]) && (best == nullptr || rank(all[end]) < rank(*best))) best = &all[end];
     i = end;
-    if (best == nullptr || is_end_of_text(best->name)) continue;
+    if (best == nullptr || (best->name == "_etext" || best->name == "_einittext")) continue;
     // What comes behind the last function of a module is not in the list.
     std::uint64_t size = kMaxLastFunction;
     if (end < all.size()) {

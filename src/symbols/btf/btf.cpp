@@ -1,5 +1,6 @@
 #include "symbols/btf/btf.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace ringside::symbols {
@@ -120,6 +121,13 @@ std::optional<std::size_t> find_btf(Bytes bytes, std::size_t from) {
     from = at + 1;
   }
   return std::nullopt;
+}
+
+std::size_t btf_size(Bytes bytes) {
+  const auto header = read_header(bytes);
+  if (!header) return 0;
+  return header->header_size + std::max(std::size_t{header->types_offset} + header->types_size,
+                                        std::size_t{header->strings_offset} + header->strings_size);
 }
 
 Result<Btf> Btf::parse(Bytes bytes) {

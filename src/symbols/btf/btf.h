@@ -16,6 +16,9 @@ namespace ringside::symbols {
 // `from`.
 [[nodiscard]] std::optional<std::size_t> find_btf(Bytes bytes, std::size_t from = 0);
 
+// Bytes of the BTF at the start of a range, header and all; 0 where there is none.
+[[nodiscard]] std::size_t btf_size(Bytes bytes);
+
 // The types of a kernel, as its .BTF section or the memory between __start_BTF and __stop_BTF has
 // them (Documentation/bpf/btf.rst, Linux 6.12). A view: the bytes must outlive it.
 class Btf {

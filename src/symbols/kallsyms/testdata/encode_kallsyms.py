@@ -39,6 +39,10 @@ def make_symbols(count, base, percpu, long_names, generator):
         symbols.append((address, generator.choice("tTtTdDbBrRwW"), name, False))
         if generator.random() < 0.9:
             address += generator.randint(1, 40) * 16 if len(names) % 500 else 0x10001
+    # The kernel's text: the first 64 KiB, as far as symbols are there.
+    inside = [i for i, symbol in enumerate(symbols) if not symbol[3] and symbol[0] < base + 0x10000]
+    symbols.insert(inside[-1] + 1, (symbols[inside[-1]][0] + 16, "T", "_etext", False))
+    symbols.insert(inside[0], (base, "T", "_stext", False))
     if long_names:  # more than 127 codes, so that the length takes two bytes
         symbols[count // 2] = symbols[count // 2][:2] + ("".join(generator.choice("ABCDEFGHIJKLMN") for _ in range(400)),) \
             + symbols[count // 2][3:]

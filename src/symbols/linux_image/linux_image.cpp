@@ -1,0 +1,169 @@
+#include "symbols/linux_image/linux_image.h"
+
+#include <algorithm>
+
+#include "symbols/kallsyms/kallsyms.h"
+#include "symbols/linux_image/table_search.h"
+
+namespace ringside::symbols {
+namespace {
+
+constexpr std::uint64_t kMaxHead = std::uint64_t{4} << 20;
+
+// Where flat images are linked to that do not say it, since they hold nothing that depends on it
+// (kallsyms relative to its own place, from 7.0 on): anywhere, as their slide is found afterwards.
+constexpr std::uint64_t kAnyKernelAddress = 0xffffffff80000000;
+
+unsigned pointer_size(Arch arch) { return arch == Arch::kI386 ? 4 : 8; }
+
+std::uint64_t kernel_start(Arch arch) {
+  return arch == Arch::kI386 ? 0x40000000 : std::uint64_t{1} << 63;  // 1G/3G is the lowest split
+}
+
+// kallsyms and the image's text, from the first segment that holds them.
+Result<void> read_symbols(LinuxImage& image, std::uint64_t base) {
+  Error error{ErrorCode::kNotFound, "no kallsyms: there are no bytes"};
+  for (const elf::KernelSegment& segment : image.segments) {
+    const auto tables = kallsyms::find_tables(segment.bytes, pointer_size(image.arch));
+    if (!tables) {
+      error = tables.error();
+      continue;
+    }
+    auto list = kallsyms::decode(segment.bytes, *tables, segment.address.value, base);
+    if (!list) {
+      error = std::move(list).error();
+      continue;
+    }
+    const auto begin = list->address_of("_stext");
+    const auto end = list->address_of("_etext");
+    if (!begin || !end || *end <= *begin) {
+      error = {ErrorCode::kNotFound, "kallsyms has no _stext and _etext"};
+      continue;
+    }
+    image.text = {*begin, *end};
+    if (image.bytes_of(image.text).size() < image.text.size() / 2) {
+      error = {ErrorCode::kNotFound,
+               fmt::format("kallsyms says that code is at {}, where no bytes of it are", *begin)};
+      continue;
+    }
+    image.symbols = std::move(*list);
+    return {};
+  }
+  return tl::unexpected<Error>(std::move(error));
+}
+
+bool is_text(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
+
+// Entry points in front of _stext, as riscv64 has them.
+std::optional<AddressRange> head_text_of(const LinuxImage& image) {
+  for (const ListedSymbol& symbol : image.symbols.symbols) {
+    if (symbol.address >= image.text.begin) break;
+    if (is_text(symbol.type) && image.text.begin - symbol.address < kMaxHead &&
+        !image.bytes_of({symbol.address, symbol.address + 1}).empty())
+      return AddressRange{symbol.address, image.text.begin};
+  }
+  return std::nullopt;
+}
+
+Result<LinuxImage> read(Arch arch, std::vector<elf::KernelSegment> segments, std::uint64_t base) {
+  LinuxImage image;
+  image.arch = arch;
+  image.segments = std::move(segments);
+  std::sort(image.segments.begin(), image.segments.end(),
+            [](const auto& a, const auto& b) { return a.address < b.address; });
+  RINGSIDE_TRY(read_symbols(image, base));
+  image.head_text = head_text_of(image);
+  find_linux_tables(image);
+  return image;
+}
+
+// Those of its PT_LOAD segments that are in the kernel's half of addresses: x86_64's per-CPU data
+// is linked to 0.
+std::vector<elf::KernelSegment> segments_of(const elf::ElfFile& file) {
+  std::vector<elf::KernelSegment> segments;
+  for (const elf::Segment& segment : file.segments())
+    if (segment.address.value >= kernel_start(file.arch()))
+      segments.push_back({segment.address, file.bytes_at(segment.address, segment.file_size),
+                          segment.memory_size});
+  return segments;
+}
+
+Result<LinuxImage> read_flat(const elf::BootImage& boot) {
+  RINGSIDE_ASSIGN(const auto tables,
+                  kallsyms::find_tables(boot.bytes, pointer_size(boot.arch)));
+  auto linked = kallsyms::link_address(boot.bytes, tables, boot.text_offset);
+  if (!linked && tables.addresses.encoding == kallsyms::Encoding::kPlaceRelative)
+    linked = {kAnyKernelAddress, kAnyKernelAddress};
+  if (!linked)
+    return fail(ErrorCode::kNotFound, "{}: kallsyms is there, but not where it is linked to",
+                boot.container);
+  const std::uint64_t size = std::max<std::uint64_t>(boot.memory_size, boot.bytes.size());
+  return read(boot.arch, {{{linked->image}, boot.bytes, size}}, linked->relative_base);
+}
+
+}  // namespace
+
+Bytes LinuxImage::bytes_of(AddressRange range) const {
+  for (const elf::KernelSegment& segment : segments) {
+    const std::uint64_t offset = range.begin - segment.address;
+    if (offset < segment.bytes.size())
+      return segment.bytes.subspan(offset,
+                                   std::min(range.size(), segment.bytes.size() - offset));
+  }
+  return {};
+}
+
+std::string_view LinuxImage::version() const {
+  if (!banner) return {};
+  const Bytes bytes = bytes_of(*banner);
+  const std::string_view line(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return line.substr(0, line.find_first_of(std::string_view("\n\0", 2)));
+}
+
+Result<LinuxImage> read_linux_image(Arch arch, std::vector<elf::KernelSegment> segments) {
+  const std::uint64_t base = segments.empty() ? 0 : segments.front().address.value;
+  return read(arch, std::move(segments), base);
+}
+
+Result<LinuxImage> read_linux_image(const elf::ElfFile& file) {
+  return read_linux_image(file.arch(), segments_of(file));
+}
+
+Result<LinuxImage> read_linux_image(const elf::BootImage& boot) {
+  if (boot.kind == elf::PayloadKind::kFlat) return read_flat(boot);
+  // Parsed for its program headers; its segments' bytes are the boot image's.
+  RINGSIDE_ASSIGN(const auto file, elf::ElfFile::from_bytes(boot.bytes, boot.container));
+  std::vector<elf::KernelSegment> segments;
+  for (const elf::Segment& segment : file->segments())
+    if (segment.address.value >= kernel_start(file->arch()))
+      segments.push_back({segment.address,
+                          Bytes(boot.bytes).subspan(segment.offset.value, segment.file_size),
+                          segment.memory_size});
+  return read_linux_image(file->arch(), std::move(segments));
+}
+
+Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::filesystem::path& path) {
+  RINGSIDE_ASSIGN(const auto mapped, MappedFile::open(path));
+  std::shared_ptr<const elf::ElfFile> file;
+  Result<LinuxImage> image = fail(ErrorCode::kNotFound, "not read");
+  elf::BootImage boot;
+  if (elf::is_boot_image(mapped->bytes())) {
+    RINGSIDE_ASSIGN(boot, elf::read_boot_image(mapped->bytes(), path.string()));
+    if (boot.kind == elf::PayloadKind::kElf) {
+      RINGSIDE_ASSIGN(file, elf::ElfFile::from_bytes(std::move(boot.bytes), path.string()));
+    } else {
+      image = read_linux_image(boot);
+      if (!image) return fail(image.error().code, "{}: {}", path.string(), image.error().message);
+    }
+  } else {
+    RINGSIDE_ASSIGN(file, elf::ElfFile::open(path));
+  }
+  if (file != nullptr) {
+    if (!file->symbols().empty()) return file;
+    image = read_linux_image(*file);
+    if (!image) return file;
+  }
+  return elf::ElfFile::from_bytes(make_elf(*image), path.string());
+}
+
+}  // namespace ringside::symbols
