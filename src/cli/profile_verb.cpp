@@ -69,7 +69,8 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
     auto printed = write_to("-", [&](exporters::Sink& sink) -> Result<void> {
       if (one_shot_) return write_one_shot(profile, sink);
       RINGSIDE_TRY(exporters::write_top_stacks(profile, kTopStacks, sink));
-      return exporters::write_summary(profile, sink);
+      RINGSIDE_TRY(exporters::write_summary(profile, sink));
+      return flags_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
     });
     if (output_.empty()) return printed;
     if (auto written = write_by_extension(profile, output_); !written) {

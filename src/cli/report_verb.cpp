@@ -13,6 +13,7 @@ void ReportVerb::add_options(CLI::App& app) {
   app.add_flag_function("--stdio", accept, "Text on standard output (the default)");
   app.add_flag("--children", children_, "Sort by the time with callees");
   app.add_flag("--header", header_, "Show the machine, the guest and the statistics first");
+  app.add_flag("-v,--verbose", verbose_, "--header, and how frames were found");
   app.add_flag("-g,--call-graph", call_graph_, "Show what each outermost function called");
   app.add_flag("--no-per-cpu", no_vcpus_, "No table for each vCPU");
   app.add_option("--percent-limit", percent_limit_, "Sum up rows below this share")
@@ -31,7 +32,7 @@ Result<void> ReportVerb::run(const std::vector<std::string>&) {
   options.maximum_rows = rows_;
   options.call_graph = call_graph_;
   return write_to("-", [&](exporters::Sink& sink) -> Result<void> {
-    if (header_) RINGSIDE_TRY(exporters::write_header(profile, sink));
+    if (header_ || verbose_) RINGSIDE_TRY(exporters::write_header(profile, sink, verbose_));
     return exporters::write_report(profile, options, sink);
   });
 }

@@ -23,6 +23,7 @@ class ReportVerb final : public Verb {
   ReaderFlags flags_;
   bool children_ = false;
   bool header_ = false;
+  bool verbose_ = false;
   bool call_graph_ = false;
   bool no_vcpus_ = false;
   double percent_limit_ = 0;

@@ -19,10 +19,14 @@ struct ReportOptions {
 // `ringside report --stdio`: header lines with '#', the table of functions, one table per vCPU.
 [[nodiscard]] Result<void> write_report(const profile::Profile& profile,
                                         const ReportOptions& options, Sink& sink);
-// `report --header`: the machine, the guest, the command, the statistics.
-[[nodiscard]] Result<void> write_header(const profile::Profile& profile, Sink& sink);
+// `report --header`: the machine, the guest, the command, the statistics; with `detail` how frames
+// were found.
+[[nodiscard]] Result<void> write_header(const profile::Profile& profile, Sink& sink,
+                                        bool detail = false);
 // The numbers of views::Summary, for the end of `profile` and `record`.
 [[nodiscard]] Result<void> write_summary(const profile::Profile& profile, Sink& sink);
+// How many frames each source of unwinding rules gave, of all samples of the recording.
+[[nodiscard]] Result<void> write_unwinding_detail(const profile::Profile& profile, Sink& sink);
 // The `count` most frequent stacks, for `profile`.
 [[nodiscard]] Result<void> write_top_stacks(const profile::Profile& profile, std::size_t count,
                                             Sink& sink);

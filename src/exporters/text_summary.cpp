@@ -82,7 +82,7 @@ Result<void> write_unwinding(const Summary& summary, Sink& sink) {
 Result<void> write_counters(const Profile& profile, const Summary& summary, Sink& sink) {
   if (!profile.recorded) return {};
   for (const auto& [name, value] : profile.recorded->counters) {
-    if (value == 0) continue;
+    if (value == 0 || name.starts_with(recording::kFramesByCounter)) continue;
     if (name == recording::kStackBytesCounter) {
       RINGSIDE_TRY(line(sink, name, "{:>10}  a sample",
                         format_count(value / std::max<std::uint64_t>(summary.sampled, 1))));
@@ -97,7 +97,7 @@ Result<void> write_counters(const Profile& profile, const Summary& summary, Sink
 
 }  // namespace
 
-Result<void> write_header(const Profile& profile, Sink& sink) {
+Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   const recording::Header& header = profile.header;
   std::string text = "# ========\n";
   const auto add = [&](std::string_view label, std::string_view value) {
@@ -120,6 +120,7 @@ Result<void> write_header(const Profile& profile, Sink& sink) {
   for (const std::string& warning : profile.warnings) add("warning", profile::spell(warning));
   StringSink summary;
   RINGSIDE_TRY(write_summary(profile, summary));
+  if (detail) RINGSIDE_TRY(write_unwinding_detail(profile, summary));
   const std::string& lines = summary.text();
   for (std::size_t begin = 0; begin < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', begin), lines.size());
@@ -143,6 +144,24 @@ Result<void> write_summary(const Profile& profile, Sink& sink) {
   RINGSIDE_TRY(write_unwinding(summary, sink));
   RINGSIDE_TRY(line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns)));
   return write_counters(profile, summary, sink);
+}
+
+Result<void> write_unwinding_detail(const Profile& profile, Sink& sink) {
+  if (!profile.recorded) return sink.write("Unwinding: unknown, the recording was cut\n");
+  const auto& counters = profile.recorded->counters;
+  std::uint64_t all = 0;
+  for (const auto& [name, value] : counters)
+    if (name.starts_with(recording::kFramesByCounter) && name != recording::kSlowFramesCounter)
+      all += value;
+  RINGSIDE_TRY(sink.write("Unwinding\n"));
+  RINGSIDE_TRY(line(sink, "frames", "{:>10}", format_count(all)));
+  for (const auto& [name, value] : counters) {
+    if (!name.starts_with(recording::kFramesByCounter) || value == 0) continue;
+    const std::string by = name.substr(std::string_view("frames ").size());
+    RINGSIDE_TRY(
+        line(sink, "  " + by, "{:>10}  {:>6}%", format_count(value), format_percent(value, all)));
+  }
+  return {};
 }
 
 Result<void> write_top_stacks(const Profile& profile, std::size_t count, Sink& sink) {
