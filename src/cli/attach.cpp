@@ -8,6 +8,7 @@
 #include "engines/gdb/gdb_engine.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_shim.h"
+#include "symbols/linux_image/linux_image.h"
 
 namespace ringside::cli {
 namespace {
@@ -79,36 +80,20 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
   }
 }
 
-Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& given,
-                                                        const std::string& from_qemu, Arch arch,
-                                                        std::string& notice) {
-  if (given.empty() && from_qemu.empty()) return nullptr;
+Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path) {
   // The recording may be read from another folder.
   std::error_code ignored;
-  const std::string path =
-      std::filesystem::absolute(given.empty() ? from_qemu : given, ignored).string();
-  auto file = elf::ElfFile::open(path);
-  if (!file && given.empty()) {
-    // QEMU's -kernel may be a compressed image or anything else that boots: not the user's mistake.
-    notice = "no kernel symbols from -kernel: " + file.error().message;
-    return nullptr;
-  }
-  if (!file) return tl::unexpected<Error>(file.error());
-  const Arch file_arch = (*file)->arch();
-  const bool runs_there = file_arch == arch || (file_arch == Arch::kI386 && arch == Arch::kX86_64);
-  if (arch != Arch::kUnknown && !runs_there)
+  return symbols::open_kernel(std::filesystem::absolute(path, ignored));
+}
+
+Result<void> check_kernel(const elf::ElfFile& kernel, Arch machine) {
+  const Arch arch = kernel.arch();
+  const bool runs_there = arch == machine || (arch == Arch::kI386 && machine == Arch::kX86_64);
+  if (machine != Arch::kUnknown && !runs_there)
     return fail(ErrorCode::kMismatch,
-                "{} is for {}, and the guest is {}; give the right file with --kernel", path,
-                name_of(file_arch), name_of(arch));
-  if ((*file)->was_packed() && (*file)->symbols().empty() && given.empty()) {
-    notice = "no kernel symbols from -kernel: " + path + " is a stripped boot image";
-    return nullptr;
-  }
-  if ((*file)->symbols().empty())
-    notice = path +
-             " has no symbols, so its functions will be addresses; give an unstripped file with "
-             "--kernel";
-  return std::move(*file);
+                "{} is for {}, and the guest is {}; give the right file with --kernel",
+                kernel.name(), name_of(arch), name_of(machine));
+  return {};
 }
 
 }  // namespace ringside::cli

@@ -40,10 +40,9 @@ struct LaunchedGuest {
     const std::string& address, std::optional<bool> guest_was_running, pid_t stub_thread,
     const std::function<bool()>& wait_while);
 
-// The kernel's file, null if there is none. `notice` is what the user should know.
-[[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& given,
-                                                                      const std::string& from_qemu,
-                                                                      Arch arch,
-                                                                      std::string& notice);
+// A kernel's file of any kind (symbols::open_kernel), by its absolute path.
+[[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path);
+// Error kMismatch if a machine of that architecture cannot run the kernel.
+[[nodiscard]] Result<void> check_kernel(const elf::ElfFile& kernel, Arch machine);
 
 }  // namespace ringside::cli

@@ -25,4 +25,18 @@ void GuestControl::progress(const Progress& progress) {
                          progress.samples, progress.idle));
 }
 
+// Says what the user could not know.
+void GuestControl::found(const session::KernelNews& kernel) {
+  const elf::Image& image = kernel.image;
+  const bool down = image.load_bias >> 63 != 0;
+  if (image.load_bias == 0 && !image.file->name().empty()) return;
+  line_.clear();
+  if (image.file->name().empty())
+    say(fmt::format("ringside: found a kernel in the guest's memory: {}, {} functions",
+                    kernel.system, image.file->symbols().size()));
+  else
+    say(fmt::format("ringside: the kernel runs {:#x} {} its link addresses",
+                    down ? 0 - image.load_bias : image.load_bias, down ? "below" : "above"));
+}
+
 }  // namespace ringside::cli

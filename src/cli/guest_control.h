@@ -21,6 +21,7 @@ class GuestControl final : public session::Control {
 
   [[nodiscard]] Wish poll() override;
   void progress(const Progress& progress) override;
+  void found(const session::KernelNews& kernel) override;
   void clear_progress() { line_.clear(); }
 
  private:

@@ -165,7 +165,7 @@ class Session {
     RINGSIDE_ASSIGN(load_bias_, request_.flags.load_bias_value());
     RINGSIDE_TRY(check_output(request_.output));
     if (!request_.flags.kernel.empty()) {
-      RINGSIDE_ASSIGN(auto early_look, elf::ElfFile::open(request_.flags.kernel));
+      RINGSIDE_ASSIGN(given_kernel_, open_kernel(request_.flags.kernel));
     }
     return {};
   }
@@ -244,13 +244,21 @@ class Session {
   }
 
   Result<Kernel> find_kernel() {
-    std::string notice;
     Kernel kernel;
-    RINGSIDE_ASSIGN(kernel.file,
-                    open_kernel(request_.flags.kernel, guest_ ? guest_->info.kernel : "",
-                                engine_->arch(), notice));
-    if (!notice.empty()) say("ringside: " + notice);
+    kernel.file = given_kernel_;
+    if (!kernel.file && guest_ && !guest_->info.kernel.empty()) {
+      // QEMU's -kernel may be anything that boots: not the user's mistake.
+      if (auto file = open_kernel(guest_->info.kernel))
+        kernel.file = std::move(*file);
+      else
+        say("ringside: no kernel symbols from -kernel: " + file.error().message);
+    }
     if (!kernel.file) return kernel;
+    RINGSIDE_TRY(check_kernel(*kernel.file, engine_->arch()));
+    if (kernel.file->symbols().empty())
+      say("ringside: " + kernel.file->name() +
+          " has no symbols, so its functions will be addresses; give an unstripped file with "
+          "--kernel");
     RINGSIDE_ASSIGN(kernel.system, guestos::system_of(request_.flags.guest_os(), *kernel.file));
     return kernel;
   }
@@ -258,6 +266,7 @@ class Session {
   const RecordRequest& request_;
   session::SamplingOptions options_;
   std::optional<std::uint64_t> load_bias_;
+  std::shared_ptr<const elf::ElfFile> given_kernel_;  // --kernel
   std::string address_;
   std::optional<LaunchedGuest> guest_;
   std::unique_ptr<engines::Engine> engine_;

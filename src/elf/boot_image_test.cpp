@@ -48,7 +48,7 @@ TEST(BootImage, ElfFileOpensOne) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ((*file)->build_id_hex(), "0123456789abcdef");
   EXPECT_FALSE((*file)->symbols().empty());
-  EXPECT_TRUE((*file)->was_packed());
+  EXPECT_FALSE((*file)->is_on_disk());
   const auto flat = ElfFile::from_bytes(bytes_of("arm64_zboot_zstd"), "vmlinuz");
   EXPECT_EQ(flat.error().message,
             "vmlinuz is a kernel without ELF headers (EFI zboot image (zstd) of arm64 Image); give "

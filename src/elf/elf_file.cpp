@@ -70,7 +70,6 @@ Result<void> ElfFile::unpack() {
   owned_ = std::move(image->bytes);
   bytes_ = owned_;
   mapped_.reset();
-  was_packed_ = true;
   return {};
 }
 

@@ -80,8 +80,8 @@ class ElfFile {
 
   [[nodiscard]] const std::string& name() const { return name_; }  // the path, if it has one
   [[nodiscard]] Bytes file_bytes() const { return bytes_; }
-  // Came out of a boot image: file_bytes() are what was unpacked.
-  [[nodiscard]] bool was_packed() const { return was_packed_; }
+  // Lies in a file as it is, so that it can be opened again. Otherwise it was unpacked, or made.
+  [[nodiscard]] bool is_on_disk() const { return mapped_ != nullptr; }
   [[nodiscard]] Arch arch() const { return arch_; }
   [[nodiscard]] bool is_64() const { return is_64_; }
   [[nodiscard]] std::uint16_t type() const { return type_; }  // e_type
@@ -138,7 +138,6 @@ class ElfFile {
   std::shared_ptr<const MappedFile> mapped_;
   std::vector<std::byte> owned_;
   Bytes bytes_;
-  bool was_packed_ = false;
   Arch arch_ = Arch::kUnknown;
   bool is_64_ = false;
   std::uint16_t type_ = 0;

@@ -134,6 +134,10 @@ struct Blob {
   Bytes content;  // valid during the visitor's call
 };
 
+// Blob::kind: an ELF file with an image's functions, as symbols::pack_symbols() makes it, where
+// there was no file to open again.
+inline constexpr const char* kSymbolsBlob = "symbols";
+
 struct Event {
   std::uint64_t time_ns = 0;
   VcpuId vcpu;
@@ -158,6 +162,10 @@ inline constexpr const char* kImageFileBlob = "image-file";
 
 // Statistics::counters: bytes of stack that were copied, all samples together.
 inline constexpr const char* kStackBytesCounter = "stack bytes copied";
+// How frames were found: one counter for each name_of(FrameSource), and of all frames those that
+// needed the walk that tracks all registers.
+inline constexpr const char* kFramesByCounter = "frames by ";
+inline constexpr const char* kSlowFramesCounter = "frames by the slow path";
 
 // What cannot be seen in the samples. A "vCPU tick" is one tick of one vCPU: a tick of a guest with
 // four vCPUs is four of them. due = sampled + idle + skipped + failed + lost.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "session/kernel_search.h"
+#include "symbols/linux_image/linux_image.h"
 
 namespace ringside::session {
 
@@ -27,17 +28,17 @@ const std::string& ImageSymbols::demangled(const std::string& raw) {
 }
 
 void ImageSymbols::blob(const recording::Blob& blob) {
-  if (blob.kind == recording::kImageFileBlob)
+  if (blob.kind == recording::kImageFileBlob || blob.kind == recording::kSymbolsBlob)
     stored_[blob.image].assign(blob.content.begin(), blob.content.end());
 }
 
 Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::ImageInfo& image) {
   const bool overridden = image.name == kKernelImage && !options_.kernel_override.empty();
   const std::string& path = overridden ? options_.kernel_override : image.path;
-  if (const auto stored = stored_.find(image.id); path.empty() && stored != stored_.end())
+  if (const auto stored = stored_.find(image.id); !overridden && stored != stored_.end())
     return elf::ElfFile::from_bytes(std::move(stored->second), image.name);
   if (path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
-  RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(path));
+  RINGSIDE_ASSIGN(auto file, symbols::open_kernel(path));
   const Bytes build_id = file->build_id();
   if (!std::equal(build_id.begin(), build_id.end(), image.build_id.begin(), image.build_id.end()))
     return fail(

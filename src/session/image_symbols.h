@@ -19,7 +19,8 @@ namespace ringside::session {
 
 // Names the frames of a recording from the files that its images name, as long as those are still
 // the files that ran: a file with another build id is not used, and that is said once in
-// warnings(). Images that were made of guest memory are in the recording.
+// warnings(). Images that were made of guest memory, and the names of those that were unpacked from
+// a boot image, are in the recording.
 class ImageSymbols final : public profile::FrameNamer {
  public:
   struct Options {

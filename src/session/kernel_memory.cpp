@@ -2,14 +2,12 @@
 
 #include <time.h>
 
-#include <array>
-
 #include "memory/x86_64/page_walk.h"
 
 namespace ringside::session {
 namespace {
 
-constexpr int kTries = 100;
+constexpr int kTries = 3;
 
 void rest() {
   const timespec pause{0, 300'000};
@@ -19,9 +17,7 @@ void rest() {
 }  // namespace
 
 KernelMemory::KernelMemory(engines::Engine& engine, const wire::Capture& capture)
-    : engine_(&engine),
-      vcpu_(capture.vcpu),
-      pc_{capture.registers.get(wire::roles_of(capture.arch).pc)} {
+    : engine_(&engine), vcpu_(capture.vcpu) {
   if (capture.arch != Arch::kX86_64) return;
   const auto tables = memory::x86_64::LongModeTables::of(capture.registers);
   const auto physical = engine.physical_memory();
@@ -32,15 +28,19 @@ KernelMemory::KernelMemory(engines::Engine& engine, const wire::Capture& capture
 
 Result<std::size_t> KernelMemory::read(GuestVirt address, std::span<std::byte> destination) {
   if (space_) return space_->read_up_to(address, destination);
-  for (int i = 0; i < kTries; ++i) {
-    auto size = engine_->read_virtual(vcpu_, address, destination);
-    if (!size || *size != 0) return size;
-    std::array<std::byte, 1> code{};
-    RINGSIDE_ASSIGN(const std::size_t kernel_is_mapped, engine_->read_virtual(vcpu_, pc_, code));
-    if (kernel_is_mapped != 0 && i > 0) return 0;
-    rest();
+  std::size_t done = 0;
+  for (int failures = 0; done < destination.size() && failures < kTries;) {
+    RINGSIDE_ASSIGN(const std::size_t size,
+                    engine_->read_virtual(vcpu_, address + done, destination.subspan(done)));
+    done += size;
+    if (size != 0) {
+      failures = 0;
+    } else {
+      ++failures;
+      rest();
+    }
   }
-  return 0;
+  return done;
 }
 
 }  // namespace ringside::session

@@ -11,7 +11,7 @@ namespace ringside::session {
 // The kernel's virtual memory as a vCPU saw it at a capture in kernel mode, read while the guest
 // runs. Where the engine reads physical memory the capture's own page tables are walked, whatever
 // the vCPU does meanwhile. Otherwise it may be in user mode at the time of a read, without the
-// kernel in its address space: while not even the capture's pc can be read, reads are tried again.
+// kernel in its address space; what the engine does not make good is tried again twice.
 class KernelMemory {
  public:
   KernelMemory(engines::Engine& engine, const wire::Capture& capture);
@@ -25,7 +25,6 @@ class KernelMemory {
  private:
   engines::Engine* engine_;
   VcpuId vcpu_;
-  GuestVirt pc_;
   std::unique_ptr<memory::PageTables> tables_;
   std::unique_ptr<memory::AddressSpace> space_;
 };

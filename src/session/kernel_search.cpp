@@ -1,6 +1,8 @@
 #include "session/kernel_search.h"
 
 #include "elf/slide.h"
+#include "session/kernel_scan.h"
+#include "wire/registers.h"
 
 namespace ringside::session {
 namespace {
@@ -9,6 +11,13 @@ namespace {
 // comparison says: kernels may rewrite themselves more than we know.
 constexpr unsigned kTries = 8;
 
+// Reading all of a kernel through a gdb stub takes a second; the guest may run none that we know.
+constexpr unsigned kScans = 3;
+
+std::uint64_t upper_half(Arch arch) {
+  return std::uint64_t{1} << (8 * wire::roles_of(arch).pointer_size - 1);
+}
+
 bool covers(const elf::ElfFile& file, std::uint64_t load_bias, GuestVirt pc) {
   return file.is_code({pc.value - load_bias});
 }
@@ -16,18 +25,28 @@ bool covers(const elf::ElfFile& file, std::uint64_t load_bias, GuestVirt pc) {
 // A kernel of the upper half runs in the lower one only until it has turned on its own page tables:
 // what is found there would not stay there.
 bool is_too_early(const elf::ElfFile& file, GuestVirt pc) {
-  const std::uint64_t upper_half = file.is_64() ? 1ull << 63 : 1u << 31;
-  const bool linked_high =
-      !file.segments().empty() && file.segments().front().address.value >= upper_half;
-  return linked_high && pc.value < upper_half;
+  const std::uint64_t limit = upper_half(file.arch());
+  return !file.segments().empty() && file.segments().front().address.value >= limit &&
+         pc.value < limit;
 }
 
 }  // namespace
 
-Result<std::optional<FoundKernel>> KernelSearch::look(GuestVirt pc, const elf::GuestReader& read) {
+Result<std::optional<FoundKernel>> KernelSearch::look(Arch arch, GuestVirt pc,
+                                                      const elf::GuestReader& read) {
   ++tries_;
-  if (request_.file) return look_for_file(pc, read);
-  return std::nullopt;
+  return request_.file ? look_for_file(pc, read) : look_into_memory(arch, pc, read);
+}
+
+Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, GuestVirt pc,
+                                                                  const elf::GuestReader& read) {
+  if (pc.value < upper_half(arch) || scans_ == kScans) return std::nullopt;
+  ++scans_;
+  RINGSIDE_ASSIGN(auto file, kernel_in_memory(arch, pc, read));
+  if (!file) return std::nullopt;
+  return FoundKernel{
+      {1, kKernelImage, std::move(file), 0},
+      {.sameness = elf::Sameness::kSame, .evidence = {}, .in_file = {}, .in_memory = {}}};
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,

@@ -30,10 +30,11 @@ class KernelSearch {
  public:
   explicit KernelSearch(KernelRequest request) : request_(std::move(request)) {}
 
-  // One try. `pc` is where a vCPU runs in kernel mode; nothing where that is not the kernel that is
-  // looked for. A file that turns out to be another kernel's is found, with such an identity.
-  // Errors: those of `read`.
-  [[nodiscard]] Result<std::optional<FoundKernel>> look(GuestVirt pc, const elf::GuestReader& read);
+  // One try. `pc` is where a vCPU of this architecture runs in kernel mode; nothing where that is
+  // not the kernel that is looked for. A file that turns out to be another kernel's is found, with
+  // such an identity. Errors: those of `read`.
+  [[nodiscard]] Result<std::optional<FoundKernel>> look(Arch arch, GuestVirt pc,
+                                                        const elf::GuestReader& read);
 
   // Why nothing was found so far, as a sentence for people; empty before the first look.
   [[nodiscard]] std::string explain() const;
@@ -42,11 +43,14 @@ class KernelSearch {
  private:
   [[nodiscard]] Result<std::optional<FoundKernel>> look_for_file(GuestVirt pc,
                                                                  const elf::GuestReader& read);
+  [[nodiscard]] Result<std::optional<FoundKernel>> look_into_memory(Arch arch, GuestVirt pc,
+                                                                    const elf::GuestReader& read);
   [[nodiscard]] Result<std::optional<FoundKernel>> at(std::uint64_t load_bias,
                                                       const elf::GuestReader& read);
 
   KernelRequest request_;
   unsigned tries_ = 0;
+  unsigned scans_ = 0;
   std::optional<elf::Identity> identity_;  // of the last try
 };
 

@@ -63,7 +63,7 @@ Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engin
 Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::Capture& running,
                                           const elf::GuestReader& read, Look& seen) {
   const bool was_found = kernel_.has_value();
-  if (!kernel_) RINGSIDE_TRY(find(*kernel_pc(running), read));
+  if (!kernel_) RINGSIDE_TRY(find(running.arch, *kernel_pc(running), read));
   if (kernel_) {
     RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), read));
   }
@@ -77,8 +77,8 @@ Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::C
   return {};
 }
 
-Result<void> KernelWatch::find(GuestVirt pc, const elf::GuestReader& read) {
-  RINGSIDE_ASSIGN(kernel_, search_.look(pc, read));
+Result<void> KernelWatch::find(Arch arch, GuestVirt pc, const elf::GuestReader& read) {
+  RINGSIDE_ASSIGN(kernel_, search_.look(arch, pc, read));
   if (!kernel_) return {};
   patience_ns_ = kTryAgainAfterNs;
   RINGSIDE_ASSIGN(adapter_, guestos::make_adapter(search_.request().os, kernel_->image));

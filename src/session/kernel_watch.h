@@ -48,7 +48,7 @@ class KernelWatch {
   [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
   [[nodiscard]] Result<void> look_for_kernel(engines::Engine& engine, const wire::Capture& running,
                                              const elf::GuestReader& read, Look& seen);
-  [[nodiscard]] Result<void> find(GuestVirt pc, const elf::GuestReader& read);
+  [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
 
   KernelSearch search_;
   std::optional<FoundKernel> kernel_;

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
-#include "session/image_symbols.h"
+#include "symbols/symbol_file.h"
 
 namespace ringside::session {
 namespace {
@@ -104,8 +104,12 @@ Result<void> Recorder::add_image(const elf::Image& found) {
     mapping.file_offset = segment.offset;
     RINGSIDE_TRY(writer_->add_mapping(mapping));
   }
-  if (image.from_guest)
+  if (image.from_guest) {
     RINGSIDE_TRY(writer_->add_blob({recording::kImageFileBlob, id, image.file->file_bytes()}));
+  } else if (!image.file->is_on_disk()) {
+    const std::vector<std::byte> names = symbols::pack_symbols(*image.file);
+    RINGSIDE_TRY(writer_->add_blob({recording::kSymbolsBlob, id, names}));
+  }
   return writer_->flush();
 }
 
@@ -192,7 +196,12 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {"memory reads", pauses.count},
       {"longest memory read pause ns", pauses.longest_ns},
       {recording::kStackBytesCounter, stack_bytes_},
+      {recording::kSlowFramesCounter, unwinder_.statistics().slow_frames},
   };
+  for (std::size_t i = 0; i < kFrameSourceCount; ++i)
+    statistics
+        .counters[std::string(recording::kFramesByCounter) + name_of(static_cast<FrameSource>(i))] =
+        unwinder_.statistics().frames_by_source[i];
   return statistics;
 }
 

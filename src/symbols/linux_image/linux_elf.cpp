@@ -38,9 +38,8 @@ std::vector<Part> parts_of(const LinuxImage& image) {
   add(".orc_header", SHT_PROGBITS, SHF_ALLOC, image.orc_header);
   add(".orc_unwind_ip", SHT_PROGBITS, SHF_ALLOC, image.orc_ip);
   add(".orc_unwind", SHT_PROGBITS, SHF_ALLOC, image.orc_entries);
-  std::stable_sort(found.begin(), found.end(), [](const Part& a, const Part& b) {
-    return a.range.begin < b.range.begin;
-  });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Part& a, const Part& b) { return a.range.begin < b.range.begin; });
   std::vector<Part> parts;
   for (const Part& part : found)
     if (parts.empty() || part.range.begin >= parts.back().range.end) parts.push_back(part);
@@ -129,8 +128,7 @@ class Writer {
   [[nodiscard]] elf::ElfWriter::Symbol symbol_of(const ListedSymbol& listed, ImageAddr next,
                                                  bool names_border) const {
     elf::ElfWriter::Symbol symbol{.name = listed.name, .address = listed.address};
-    const Part* section =
-        std::tolower(listed.type) == 'a' ? nullptr : section_at(listed.address);
+    const Part* section = std::tolower(listed.type) == 'a' ? nullptr : section_at(listed.address);
     std::uint8_t type = STT_NOTYPE;
     if (section != nullptr) {
       symbol.section = section->number;
@@ -150,9 +148,8 @@ class Writer {
 
   void add_symbols() {
     std::vector<ListedSymbol> all = image_.symbols.symbols;
-    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
-      return a.address < b.address;
-    });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const auto& a, const auto& b) { return a.address < b.address; });
     std::vector<elf::ElfWriter::Symbol> symbols;
     symbols.reserve(all.size() + 1);
     bool has_banner = false;
@@ -161,18 +158,18 @@ class Writer {
       while (end < all.size() && all[end].address == all[i].address) ++end;
       const ImageAddr next = end < all.size() ? all[end].address : ImageAddr{~std::uint64_t{0}};
       // A linker script's border gives way to the function that begins there.
-      const bool only_borders = std::all_of(all.begin() + static_cast<std::ptrdiff_t>(i),
-                                            all.begin() + static_cast<std::ptrdiff_t>(end),
-                                            [](const auto& s) { return is_section_border(s.name); });
+      const bool only_borders =
+          std::all_of(all.begin() + static_cast<std::ptrdiff_t>(i),
+                      all.begin() + static_cast<std::ptrdiff_t>(end),
+                      [](const auto& s) { return is_section_border(s.name); });
       for (; i < end; ++i) {
         has_banner = has_banner || all[i].name == kBanner;
-        symbols.push_back(
-            symbol_of(all[i], next, !only_borders && is_section_border(all[i].name)));
+        symbols.push_back(symbol_of(all[i], next, !only_borders && is_section_border(all[i].name)));
       }
     }
     if (!has_banner && image_.banner)
-      symbols.push_back(symbol_of({image_.banner->begin, 'D', kBanner, {}}, image_.banner->end,
-                                  false));
+      symbols.push_back(
+          symbol_of({image_.banner->begin, 'D', kBanner, {}}, image_.banner->end, false));
     out_.set_symbols(std::move(symbols));
   }
 

@@ -89,8 +89,7 @@ std::vector<elf::KernelSegment> segments_of(const elf::ElfFile& file) {
 }
 
 Result<LinuxImage> read_flat(const elf::BootImage& boot) {
-  RINGSIDE_ASSIGN(const auto tables,
-                  kallsyms::find_tables(boot.bytes, pointer_size(boot.arch)));
+  RINGSIDE_ASSIGN(const auto tables, kallsyms::find_tables(boot.bytes, pointer_size(boot.arch)));
   auto linked = kallsyms::link_address(boot.bytes, tables, boot.text_offset);
   if (!linked && tables.addresses.encoding == kallsyms::Encoding::kPlaceRelative)
     linked = {kAnyKernelAddress, kAnyKernelAddress};
@@ -107,8 +106,7 @@ Bytes LinuxImage::bytes_of(AddressRange range) const {
   for (const elf::KernelSegment& segment : segments) {
     const std::uint64_t offset = range.begin - segment.address;
     if (offset < segment.bytes.size())
-      return segment.bytes.subspan(offset,
-                                   std::min(range.size(), segment.bytes.size() - offset));
+      return segment.bytes.subspan(offset, std::min(range.size(), segment.bytes.size() - offset));
   }
   return {};
 }
@@ -148,7 +146,11 @@ Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::filesystem::p
   Result<LinuxImage> image = fail(ErrorCode::kNotFound, "not read");
   elf::BootImage boot;
   if (elf::is_boot_image(mapped->bytes())) {
-    RINGSIDE_ASSIGN(boot, elf::read_boot_image(mapped->bytes(), path.string()));
+    auto unpacked = elf::read_boot_image(mapped->bytes(), path.string());
+    if (!unpacked)
+      return fail(unpacked.error().code, "{}; give its vmlinux with --kernel",
+                  unpacked.error().message);
+    boot = std::move(*unpacked);
     if (boot.kind == elf::PayloadKind::kElf) {
       RINGSIDE_ASSIGN(file, elf::ElfFile::from_bytes(std::move(boot.bytes), path.string()));
     } else {

@@ -27,8 +27,8 @@ struct LinuxImage {
   std::optional<AddressRange> init_text;     // unmapped after boot
   // Linux 6.4 and later; its place is a guess where kallsyms knows no data.
   std::optional<AddressRange> orc_header;
-  std::optional<AddressRange> orc_ip;        // .orc_unwind_ip; x86_64
-  std::optional<AddressRange> orc_entries;   // .orc_unwind
+  std::optional<AddressRange> orc_ip;       // .orc_unwind_ip; x86_64
+  std::optional<AddressRange> orc_entries;  // .orc_unwind
   std::optional<AddressRange> btf;
   std::optional<AddressRange> eh_frame;  // arm64 with shadow call stacks only
   std::optional<AddressRange> build_id;  // the GNU note, its head included

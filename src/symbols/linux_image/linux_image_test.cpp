@@ -47,7 +47,9 @@ class MadeUpKernel : public testing::Test {
     constexpr std::string_view kNote{"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0abcdefghijklmnopqrst", 36};
     put(bytes_, 0x18004, as_bytes(kBanner));
     put(bytes_, 0x18804, as_bytes(kNote));
-    put(bytes_, 0x1a000, as_bytes(std::string_view("\x7f" "ELF")));  // a vDSO with its own
+    put(bytes_, 0x1a000,
+        as_bytes(std::string_view("\x7f"
+                                  "ELF")));  // a vDSO with its own
     put(bytes_, 0x1a400, as_bytes(kNote));
     // A list as .smp_locks, which is no ORC; then 20 bytes of .orc_header and the tables.
     bytes_.resize((bytes_.size() + 3) / 4 * 4);
@@ -114,13 +116,15 @@ TEST_F(MadeUpKernel, ReadelfReadsTheElfFile) {
       .write(reinterpret_cast<const char*>(elf.data()), static_cast<std::streamsize>(elf.size()));
   const std::string sections = output_of("readelf -SlnW " + path + " 2>&1");
   EXPECT_EQ(sections.find("arning"), std::string::npos) << sections;
-  EXPECT_NE(sections.find(fmt::format(".orc_unwind_ip    PROGBITS        {:016x}", kStart + orc_at_)),
-            std::string::npos)
+  EXPECT_NE(
+      sections.find(fmt::format(".orc_unwind_ip    PROGBITS        {:016x}", kStart + orc_at_)),
+      std::string::npos)
       << sections;
   EXPECT_NE(sections.find("Build ID: 6162636465666768696a6b6c6d6e6f7071727374"), std::string::npos)
       << sections;
-  EXPECT_NE(sections.find(fmt::format("0x{:06x} 0x{:06x} R E", image->text.size(), image->text.size())),
-            std::string::npos)
+  EXPECT_NE(
+      sections.find(fmt::format("0x{:06x} 0x{:06x} R E", image->text.size(), image->text.size())),
+      std::string::npos)
       << sections;
 
   // nm's addresses and names are those of kallsyms, and the banner.
@@ -204,8 +208,8 @@ TEST_F(DebianKernels, VmlinuzTellsWhatVmlinuxDoes) {
       for (const ImageAddr at : {function.start, last}) {
         ++asked;
         const auto symbol = table.find(at);
-        const bool right = symbol && symbol->start <= at &&
-                           names.at(symbol->start.value).count(symbol->raw) != 0;
+        const bool right =
+            symbol && symbol->start <= at && names.at(symbol->start.value).count(symbol->raw) != 0;
         wrong += !right;
         if (!right && wrong < 5) ADD_FAILURE() << function.raw << " at " << at.value;
       }

@@ -48,7 +48,8 @@ std::optional<std::size_t> next_hit(Bytes bytes, std::size_t from, std::string_v
 }
 
 // "Linux version 6.1.0 (user@host) (compiler) #1 SMP …\n" (init/version-timestamp.c). Kernels since
-// 6.1 hold a second one whose "#" has no number: init/version.c's, from before the build was counted.
+// 6.1 hold a second one whose "#" has no number: init/version.c's, from before the build was
+// counted.
 std::optional<AddressRange> find_banner(const elf::KernelSegment& segment) {
   constexpr std::string_view kStart = "Linux version ";
   for (auto hit = next_hit(segment.bytes, 0, kStart); hit;
@@ -59,8 +60,8 @@ std::optional<AddressRange> find_banner(const elf::KernelSegment& segment) {
     const std::string_view line(text, length);
     if (length == room || length < kStart.size() + 2 || line.back() != '\n') continue;
     const std::size_t build = line.find(") #");
-    if (is_digit(line[kStart.size()]) && build != std::string_view::npos &&
-        build + 3 < length && is_digit(line[build + 3]))
+    if (is_digit(line[kStart.size()]) && build != std::string_view::npos && build + 3 < length &&
+        is_digit(line[build + 3]))
       return AddressRange{segment.address + *hit, segment.address + *hit + length + 1};
   }
   return std::nullopt;
@@ -70,7 +71,11 @@ std::optional<AddressRange> find_banner(const elf::KernelSegment& segment) {
 bool is_in_embedded_elf(Bytes bytes, std::size_t at) {
   constexpr std::size_t kMaxPages = 4;
   for (std::size_t i = 0; i < kMaxPages && at / kPage >= i; ++i)
-    if (std::memcmp(bytes.data() + (at / kPage - i) * kPage, "\x7f" "ELF", 4) == 0) return true;
+    if (std::memcmp(bytes.data() + (at / kPage - i) * kPage,
+                    "\x7f"
+                    "ELF",
+                    4) == 0)
+      return true;
   return false;
 }
 

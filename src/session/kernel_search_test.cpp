@@ -1,0 +1,97 @@
+#include "session/kernel_search.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace ringside::session {
+namespace {
+
+constexpr std::uint64_t kSlide = 0x2d200000;
+
+// The guest's memory holds this test program, moved by kSlide.
+class KernelSearchTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    auto file = elf::ElfFile::open("/proc/self/exe");
+    ASSERT_TRUE(file);
+    file_ = *file;
+    for (const elf::Segment& segment : file_->segments())
+      if (segment.executable) pc_ = {segment.address.value + segment.file_size / 2 + kSlide};
+  }
+  Result<std::size_t> read(GuestVirt at, std::span<std::byte> into) {
+    ++reads_;
+    if (failure_) return tl::unexpected<Error>(*failure_);
+    const Bytes bytes = file_->bytes_at({at.value - kSlide}, into.size());
+    std::memcpy(into.data(), bytes.data(), bytes.size());
+    for (std::size_t i = 0; garbled_ && i < bytes.size(); ++i) into[i] ^= std::byte{0x5a};
+    return bytes.size();
+  }
+  Result<std::optional<FoundKernel>> look(KernelSearch& search) {
+    return search.look(Arch::kX86_64, pc_,
+                       [this](GuestVirt at, std::span<std::byte> into) { return read(at, into); });
+  }
+
+  std::shared_ptr<const elf::ElfFile> file_;
+  GuestVirt pc_;
+  bool garbled_ = false;
+  std::optional<Error> failure_;
+  unsigned reads_ = 0;
+};
+
+TEST_F(KernelSearchTest, AKernelThatMovedIsFoundWhereItRuns) {
+  KernelSearch search({.file = file_, .load_bias = {}});
+  const auto found = look(search);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->image.load_bias, kSlide);
+  EXPECT_EQ((*found)->identity.sameness, elf::Sameness::kSame);
+  EXPECT_EQ((*found)->image.name, kKernelImage);
+}
+
+TEST_F(KernelSearchTest, AGivenLoadBiasIsNotLookedFor) {
+  KernelSearch right({.file = file_, .load_bias = kSlide});
+  auto found = look(right);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->image.load_bias, kSlide);
+  KernelSearch wrong({.file = file_, .load_bias = kSlide + (1ull << 30)});
+  found = look(wrong);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(*found);
+}
+
+TEST_F(KernelSearchTest, AnotherKernelIsNotFoundAndThatIsExplained) {
+  garbled_ = true;
+  KernelSearch search({.file = file_, .load_bias = {}});
+  EXPECT_EQ(search.explain(), "");
+  for (int i = 0; i < 20; ++i) {
+    const auto found = look(search);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(*found);
+  }
+  EXPECT_NE(search.explain().find("/proc/self/exe"), std::string::npos) << search.explain();
+}
+
+TEST_F(KernelSearchTest, AFailureOfTheConnectionIsPassedOn) {
+  failure_ = Error{ErrorCode::kClosed, "gone"};
+  KernelSearch search({.file = file_, .load_bias = {}});
+  EXPECT_FALSE(look(search));
+}
+
+TEST_F(KernelSearchTest, WithoutAFileOnlyTheUpperHalfIsSearchedAndNotForever) {
+  KernelSearch search({});
+  pc_ = {0x400000};
+  auto found = look(search);
+  ASSERT_TRUE(found);
+  EXPECT_FALSE(*found);
+  EXPECT_EQ(reads_, 0u);
+  pc_ = {0xffffffff81000000};
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(look(search));
+  const unsigned reads = reads_;
+  EXPECT_GT(reads, 0u);
+  EXPECT_TRUE(look(search));
+  EXPECT_EQ(reads_, reads);
+  EXPECT_NE(search.explain(), "");
+}
+
+}  // namespace
+}  // namespace ringside::session

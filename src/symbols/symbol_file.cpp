@@ -1,0 +1,59 @@
+#include "symbols/symbol_file.h"
+
+#include <elf.h>
+#include <zstd.h>
+
+#include <cstring>
+
+#include "elf/elf_writer.h"
+
+namespace ringside::symbols {
+namespace {
+
+constexpr int kLevel = 3;
+
+std::uint8_t info_of(const elf::FunctionSymbol& symbol) {
+  const unsigned binding = symbol.binding == elf::SymbolBinding::kLocal  ? STB_LOCAL
+                           : symbol.binding == elf::SymbolBinding::kWeak ? STB_WEAK
+                                                                         : STB_GLOBAL;
+  return static_cast<std::uint8_t>(
+      ELF64_ST_INFO(binding, symbol.is_function ? STT_FUNC : STT_NOTYPE));
+}
+
+// An ELF note: three words, the owner, the description (gABI, "Note Section").
+std::vector<std::byte> build_id_note(Bytes build_id) {
+  const std::uint32_t head[] = {4, static_cast<std::uint32_t>(build_id.size()), NT_GNU_BUILD_ID};
+  std::vector<std::byte> note(sizeof head + 4);
+  std::memcpy(note.data(), head, sizeof head);
+  std::memcpy(note.data() + sizeof head, ELF_NOTE_GNU, 4);
+  note.insert(note.end(), build_id.begin(), build_id.end());
+  note.resize((note.size() + 3) / 4 * 4);
+  return note;
+}
+
+}  // namespace
+
+std::vector<std::byte> pack_symbols(const elf::ElfFile& file) {
+  elf::ElfWriter writer(file.arch(), file.is_64(), file.type());
+  for (const elf::Segment& segment : file.segments())
+    writer.add_segment(segment.address, segment.memory_size, segment.executable, segment.writable,
+                       {});
+  const std::vector<std::byte> note = build_id_note(file.build_id());
+  if (!file.build_id().empty())
+    writer.add_section(".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, {}, note);
+  std::vector<elf::ElfWriter::Symbol> symbols;
+  for (const elf::FunctionSymbol& symbol : file.symbols())
+    symbols.push_back({.name = symbol.name,
+                       .address = symbol.address,
+                       .size = symbol.size,
+                       .info = info_of(symbol)});
+  writer.set_symbols(std::move(symbols));
+  const std::vector<std::byte> whole = writer.write();
+  std::vector<std::byte> packed(ZSTD_compressBound(whole.size()));
+  const std::size_t size =
+      ZSTD_compress(packed.data(), packed.size(), whole.data(), whole.size(), kLevel);
+  packed.resize(ZSTD_isError(size) != 0 ? 0 : size);
+  return packed;
+}
+
+}  // namespace ringside::symbols
