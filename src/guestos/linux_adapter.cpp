@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
+#include <utility>
 
 #include "guestos/linux/aarch64_entries.h"
+#include "guestos/linux/aarch64_trampoline.h"
 #include "guestos/linux/i386_entries.h"
 #include "guestos/linux/riscv64_entries.h"
 #include "guestos/linux/x86_64_entries.h"
@@ -49,6 +52,24 @@ StackTop irq_stack_top(Arch arch, GuestVirt variable) {
     default:
       return {.slot = variable, .kind = StackTop::Kind::kPopped};
   }
+}
+
+// At multiples of this the stacks of threads and interrupts end; 0 where they may end anywhere.
+// arm64 and riscv64 align them to twice their size (THREAD_ALIGN in asm/memory.h, asm/thread_info.h
+// of 6.1); x86_64's interrupt stacks are aligned to pages only (map_irq_stack() in irq_64.c).
+// Behind a stack and its guard page device memory may be mapped: QEMU 7.2 dies of a debugger's read
+// of arm64's interrupt controller. The size is that of the first task's stack
+// (asm-generic/vmlinux.lds.h).
+std::uint64_t stack_alignment(const elf::ElfFile& kernel) {
+  constexpr std::uint64_t kUsual = 16 * 1024;
+  if (kernel.arch() != Arch::kAArch64 && kernel.arch() != Arch::kRiscv64) return 0;
+  for (const char* name : {"init_task", "init_stack"}) {
+    const auto start = kernel.symbol_named(std::string("__start_") + name);
+    const auto end = kernel.symbol_named(std::string("__end_") + name);
+    if (start && end && std::has_single_bit(end->address - start->address))
+      return end->address - start->address;
+  }
+  return kUsual;
 }
 
 }  // namespace
@@ -121,6 +142,8 @@ Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& re
 }
 
 Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader& read) {
+  if (arch_ == Arch::kAArch64 && !std::exchange(has_told_of_trampoline_, true))
+    if (auto image = trampoline_image(*kernel_->file)) return std::vector{std::move(*image)};
   if (!modules_) {
     const auto list = kernel_->file->symbol_named("modules");
     if (!list) return std::vector<elf::Image>();
@@ -141,7 +164,7 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
     if (std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
                      [&link](const StackTop& top) { return top.slot == link.slot; }))
       tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
-  auto ops = stack_recipe(arch_, tops, irq_stack_size(arch_));
+  auto ops = stack_recipe(arch_, tops, irq_stack_size(arch_), stack_alignment(*kernel_->file));
   if (arch_ == Arch::kI386) add_frame_in_transit(ops);
   return ops;
 }

@@ -44,6 +44,7 @@ class LinuxAdapter final : public Adapter {
 
   const elf::Image* kernel_;
   std::optional<LinuxModules> modules_;
+  bool has_told_of_trampoline_ = false;
   std::vector<std::vector<std::optional<GuestVirt>>> irq_stacks_;  // by vCPU and variable
 };
 

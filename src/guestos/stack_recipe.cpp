@@ -72,7 +72,7 @@ std::vector<wire::RecipeOp> body_of(const StackTop& top, Arch arch) {
 }  // namespace
 
 std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
-                                         std::uint64_t stack_size) {
+                                         std::uint64_t stack_size, std::uint64_t alignment) {
   const wire::RegisterRoles roles = wire::roles_of(arch);
   if (!roles.known()) return {};
   constexpr std::uint32_t kToEnd = 0xffff;
@@ -94,6 +94,8 @@ std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> to
     ops.push_back({kSkipIfNotLess, 0, kDistance, 0, skip, within + (bottom ? 1 : 0)});
     ops.insert(ops.end(), body.begin(), body.end());
   }
+  for (wire::RecipeOp& op : ops)
+    if (op.opcode == kCopyStack) op.imm = alignment;
   return ops;
 }
 

@@ -46,7 +46,10 @@ struct LearntLink {
 // pointer is within `stack_size` bytes below a known top, the stack that was left there; and so on
 // from that stack, by the tops that come later; a kTop may hold something else. User code is not
 // copied: it is one frame until its process is known.
+// `alignment`, if it is not 0: every stack ends at a multiple of it, and what lies behind, which
+// may be device memory, is not read.
 [[nodiscard]] std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
-                                                       std::uint64_t stack_size);
+                                                       std::uint64_t stack_size,
+                                                       std::uint64_t alignment = 0);
 
 }  // namespace ringside::guestos

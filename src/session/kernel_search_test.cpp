@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <algorithm>
 
 namespace ringside::session {
 namespace {
@@ -23,7 +23,7 @@ class KernelSearchTest : public testing::Test {
     ++reads_;
     if (failure_) return tl::unexpected<Error>(*failure_);
     const Bytes bytes = file_->bytes_at({at.value - kSlide}, into.size());
-    std::memcpy(into.data(), bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), into.begin());
     for (std::size_t i = 0; garbled_ && i < bytes.size(); ++i) into[i] ^= std::byte{0x5a};
     return bytes.size();
   }

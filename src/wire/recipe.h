@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -28,7 +29,7 @@ enum class RecipeOpcode : std::uint8_t {
   kSkipIfEqual,
   kSkipIfNotEqual,
   kCopyStack,  // copy from slot[a] up; as many bytes as the engine's budget for the piece kind in
-               // `b`
+               // `b`, and not beyond the next multiple of imm (0: of nothing), where the stack ends
   kCopy,       // copy imm bytes from slot[a] up; the piece kind is in `b`
 };
 
@@ -149,6 +150,8 @@ class RecipeRun {
   [[nodiscard]] std::optional<MemoryRequest> copy(const RecipeOp& op) {
     if (op.b >= kPieceKindCount) return end();
     std::uint64_t size = op.opcode == RecipeOpcode::kCopy ? op.imm : budget_.stack_bytes[op.b];
+    if (op.opcode == RecipeOpcode::kCopyStack && op.imm != 0)
+      size = std::min(size, (0 - slots_[op.a]) % op.imm);
     if (size > budget_.bytes) size = budget_.bytes;
     if (size == 0) return std::nullopt;
     budget_.bytes -= static_cast<std::uint32_t>(size);

@@ -53,6 +53,22 @@ def _is_function_name(name):
     return not name.startswith(("$", ".L"))  # those mark places in code
 
 
+# Where Debian's arm64 kernels map the pages that user mode enters the kernel by (TRAMP_VALIAS): what
+# `objdump -d vmlinux` shows in ret_to_user as `mov x30, #…; movk; movk`.
+ARM64_TRAMPOLINE = 0xfffffbfffdbf6000
+
+
+def _add_trampoline(symbols, rows):
+    linked = {row[-1]: int(row[0], 16) for row in rows}
+    if "__entry_tramp_text_start" not in linked:
+        return
+    start, end = linked["__entry_tramp_text_start"], linked["__entry_tramp_text_end"]
+    for row in rows:
+        if start <= int(row[0], 16) < end and not row[-1].startswith(("__entry_tramp_text", "$", ".L")):
+            symbols.add(int(row[0], 16) - start + ARM64_TRAMPOLINE, 0, row[-1])
+    symbols.add_range(ARM64_TRAMPOLINE, ARM64_TRAMPOLINE + end - start)
+
+
 def _add_kernel(symbols, vmlinux, text):
     rows = [line.split() for line in _tool("nm", "-S", "--defined-only", str(vmlinux)).splitlines()]
     borders = ("_text", "_stext", "_etext", "_sinittext", "_einittext", "__entry_text_start",
@@ -67,6 +83,7 @@ def _add_kernel(symbols, vmlinux, text):
             symbols.add((int(row[0], 16) + slide) & wrap, size, row[-1])
             if first <= int(row[0], 16) < last:
                 symbols.entry_text.add(row[-1])
+    _add_trampoline(symbols, rows)
     # What lies between is code, on arm64 also that of a few sections in front of _stext or behind _etext.
     for first, last in (("_text", "_etext"), ("_sinittext", "_einittext")):
         if first in linked and last in linked:

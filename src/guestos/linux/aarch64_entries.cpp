@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "guestos/linux/aarch64_trampoline.h"
 #include "guestos/linux/named_entries.h"
 
 namespace ringside::guestos {
@@ -69,8 +70,14 @@ std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel) {
   layout.base_offset = static_cast<std::int16_t>(-offset.value_or(kUsualOffset));
   layout.calls_only = true;
   layout.frame = pt_regs();
-  return named_entries(kernel, layout, since_5_14 ? leaves_pt_regs : left_pt_regs_before_5_14,
-                       begins_a_stack);
+  auto entries = named_entries(
+      kernel, layout, since_5_14 ? leaves_pt_regs : left_pt_regs_before_5_14, begins_a_stack);
+  // Only the way from and to user mode leads over it.
+  if (const auto trampoline = find_trampoline(*kernel.file))
+    entries.push_back({.start = trampoline->alias,
+                       .end = trampoline->alias + trampoline->bytes,
+                       .below = unwind::EntryLayout::Below::kUser});
+  return entries;
 }
 
 }  // namespace ringside::guestos

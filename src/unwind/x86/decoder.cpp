@@ -92,10 +92,10 @@ class Translation {
   }
   // [base + displacement], without index, in a segment that starts at 0.
   [[nodiscard]] bool is_flat_memory(const cs_x86_op& operand) const {
+    if (operand.type != X86_OP_MEM) return false;  // `mem` is a member of a union
     const bool flat = operand.mem.segment != X86_REG_FS && operand.mem.segment != X86_REG_GS &&
                       (operand.mem.segment == X86_REG_INVALID || !is_64_bit_);
-    return operand.type == X86_OP_MEM && flat && operand.mem.index == X86_REG_INVALID &&
-           base_register(operand) != kNoRegister;
+    return flat && operand.mem.index == X86_REG_INVALID && base_register(operand) != kNoRegister;
   }
   [[nodiscard]] bool is_word_memory(const cs_x86_op& operand) const {
     return is_flat_memory(operand) && operand.size == roles_.pointer_size;
