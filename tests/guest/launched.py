@@ -61,4 +61,4 @@ def read_back(ringside, deadline, *arguments):
 
 def folded_text(ringside, recording, deadline, *options):
     """The recording's folded stacks."""
-    return read_back(ringside, deadline, "export", "--format", "folded", *options, "-i", str(recording), "-o", "-")
+    return read_back(ringside, deadline, "export", "--format", "folded", "--no-inline", *options, "-i", str(recording), "-o", "-")
