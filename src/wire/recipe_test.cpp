@@ -49,6 +49,19 @@ const std::vector<RecipeOp> kStackAndLink = {
     {kCopyStack, 0, 3, static_cast<std::uint8_t>(PieceKind::kInterruptedStack), 0, 0},
 };
 
+TEST(Recipe, CopiesAStackUpToItsEnd) {
+  const auto bytes_from = [](std::uint64_t sp) {
+    const std::vector<RecipeOp> recipe = {
+        {kRegister, 0, x86_64::kRsp, 0, 99, 0},
+        {kCopyStack, 0, 0, static_cast<std::uint8_t>(PieceKind::kCurrentStack), 0, 0x4000}};
+    const auto done = run(recipe, with_rsp(sp), {});
+    return done.copies.empty() ? 0 : done.copies[0].size;
+  };
+  EXPECT_EQ(bytes_from(0x7000), 2048u);
+  EXPECT_EQ(bytes_from(0x7f00), 0x100u);
+  EXPECT_EQ(bytes_from(0x8000), 0u);
+}
+
 TEST(Recipe, FollowsALinkOnlyFromItsOwnStack) {
   const auto inside = run(kStackAndLink, with_rsp(0x7f00), {{0x8000, 0x123450}});
   ASSERT_EQ(inside.copies.size(), 2u);
