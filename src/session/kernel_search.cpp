@@ -34,7 +34,8 @@ bool is_too_early(const elf::ElfFile& file, GuestVirt pc) {
 
 Result<std::optional<FoundKernel>> KernelSearch::look(Arch arch, GuestVirt pc,
                                                       const elf::GuestReader& read) {
-  ++tries_;
+  looked_ = true;
+  compared_ = false;
   return request_.file ? look_for_file(pc, read) : look_into_memory(arch, pc, read);
 }
 
@@ -51,6 +52,8 @@ Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, Gue
 
 Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
                                                     const elf::GuestReader& read) {
+  compared_ = true;
+  ++tries_;
   RINGSIDE_ASSIGN(identity_, elf::check_identity(*request_.file, load_bias, read));
   const elf::Sameness sameness = identity_->sameness;
   const bool names_differ =
@@ -78,7 +81,7 @@ Result<std::optional<FoundKernel>> KernelSearch::look_for_file(GuestVirt pc,
 }
 
 std::string KernelSearch::explain() const {
-  if (tries_ == 0) return {};
+  if (!looked_) return {};
   if (!request_.file)
     return "no kernel was found in the guest's memory, so kernel stacks are addresses only; give "
            "the kernel's file with --kernel";

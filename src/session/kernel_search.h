@@ -36,6 +36,9 @@ class KernelSearch {
   [[nodiscard]] Result<std::optional<FoundKernel>> look(Arch arch, GuestVirt pc,
                                                         const elf::GuestReader& read);
 
+  // The last look compared memory with the file, and they differed: to look again at once would
+  // tell no more.
+  [[nodiscard]] bool should_wait() const { return compared_; }
   // Why nothing was found so far, as a sentence for people; empty before the first look.
   [[nodiscard]] std::string explain() const;
   [[nodiscard]] const KernelRequest& request() const { return request_; }
@@ -51,6 +54,8 @@ class KernelSearch {
   KernelRequest request_;
   unsigned tries_ = 0;
   unsigned scans_ = 0;
+  bool looked_ = false;
+  bool compared_ = false;
   std::optional<elf::Identity> identity_;  // of the last try
 };
 

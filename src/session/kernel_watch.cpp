@@ -67,7 +67,9 @@ Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::C
   if (kernel_) {
     RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), read));
   }
-  next_try_ns_ = monotonic_ns() + patience_ns_;
+  // A pc outside of the kernel's own code, in a module say, tells nothing; the next tick's may.
+  const bool eager = !kernel_ && has_file() && !search_.should_wait() && tries_ < kEagerTries;
+  next_try_ns_ = eager ? 0 : monotonic_ns() + patience_ns_;
   if (!kernel_ && ++tries_ > kEagerTries)
     patience_ns_ = std::min(2 * patience_ns_, kLongestPatienceNs);
   seen.new_recipes = kernel_.has_value();
