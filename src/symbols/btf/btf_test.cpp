@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <random>
 
@@ -70,12 +71,12 @@ TEST_F(BtfTest, Enumerators) {
 }
 
 TEST_F(BtfTest, IsFoundAmongOtherBytes) {
-  std::vector<std::byte> memory(5000, std::byte{0x9f});
+  std::vector<std::byte> memory(5000 + bytes_.size() + 3000);
+  std::fill_n(memory.begin(), 5000, std::byte{0x9f});
   // A magic number that no types follow.
   const auto decoy = as_bytes(std::string_view("\x9f\xeb\x01\0\x18\0\0\0\xff\xff\xff\xff", 12));
   std::copy(decoy.begin(), decoy.end(), memory.begin() + 100);
-  memory.insert(memory.end(), bytes_.begin(), bytes_.end());
-  memory.resize(memory.size() + 3000);
+  std::copy(bytes_.begin(), bytes_.end(), memory.begin() + 5000);
   EXPECT_EQ(find_btf(memory), 5000u);
   EXPECT_EQ(find_btf(memory, 5001), std::nullopt);
   EXPECT_EQ(Btf::parse(Bytes(memory).subspan(5000))->type_count(), btf_->type_count());
