@@ -9,7 +9,7 @@ namespace ringside::symbols {
 
 // A small copy of a file that is good for names and nothing else: an ELF file with the same
 // functions, segments without contents and the build id, compressed with zstd. ElfFile::from_bytes
-// reads it. Debian's kernel: 0.8 MB for 60,000 functions.
+// reads it. A recording with the 46,545 functions of Debian's kernel and 1,000 samples has 0.6 MB.
 [[nodiscard]] std::vector<std::byte> pack_symbols(const elf::ElfFile& file);
 
 }  // namespace ringside::symbols
