@@ -2,6 +2,7 @@
 // compilers and tools wrote in many ways (dwarf/programs.cmake).
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <fstream>
@@ -45,13 +46,15 @@ std::string text_of(const std::vector<SourceFrame>& frames) {
 // The answers of llvm-symbolizer, one for each address.
 std::vector<std::string> llvm_answers(const std::string& name,
                                       const std::vector<ImageAddr>& addresses) {
-  const std::string list = testing::TempDir() + "/" + name + ".addresses";
+  // Tests of one program run side by side.
+  const std::string list = fmt::format("{}/{}.{}.addresses", testing::TempDir(), name, ::getpid());
   std::ofstream out(list);
   for (const ImageAddr address : addresses) out << fmt::format("{:#x}\n", address.value);
   out.close();
   std::istringstream text(output_of(std::string(RINGSIDE_LLVM_SYMBOLIZER) +
                                     " --no-demangle --inlines --obj=" + path_of(name) + " < " +
                                     list));
+  std::remove(list.c_str());
   std::vector<std::string> answers(1);
   for (std::string line; std::getline(text, line);) {
     answers.back() += line + "\n";

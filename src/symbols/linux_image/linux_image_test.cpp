@@ -111,7 +111,8 @@ TEST_F(MadeUpKernel, ReadelfReadsTheElfFile) {
   const auto image = read();
   ASSERT_TRUE(image);
   const std::vector<std::byte> elf = make_elf(*image);
-  const std::string path = testing::TempDir() + "/linux_image_test.elf";
+  const std::string path =
+      fmt::format("{}/linux_image_test.{}.elf", testing::TempDir(), ::getpid());
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(elf.data()), static_cast<std::streamsize>(elf.size()));
   const std::string sections = output_of("readelf -SlnW " + path + " 2>&1");
