@@ -4,18 +4,19 @@
     gdb_backtrace_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [--states N]
 
 Debian's kernel runs the mixed workload. Between QEMU's stub and both programs stands stub_proxy.py, so that gdb looks
-at what ringside has sampled before the guest runs on. Some states are looked for in entry code, an instruction at a time.
+at what ringside has sampled before the guest runs on. Some states are looked for in entry code, an instruction at a
+time.
 
-A difference is of a class: which of the two stops or strays, and in which function. gdb strays where there is no
-call-frame information, that is in assembly: its stack then ends elsewhere than where the kernel is entered, and
-ringside's does not. What is left is unclassified, and shown.
+A difference in which ringside's stack reaches an entry of the kernel and gdb's does not is of a class: the reason why
+gdb could not go on, which the kernel's code and call-frame information say, and the function. A case in
+tests/unwind-cases must prove it: one where gdb could not go on for the same reason and another way did. In other
+differences ringside is wrong, or they are unclassified, and shown.
 
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or run (skipped).
 """
 import argparse
 import collections
 import contextlib
-import dataclasses
 import json
 import os
 import pathlib
@@ -27,6 +28,8 @@ import threading
 import time
 
 import complete_stacks
+import gdb_classes
+import kernel_code
 import kernel_symbols
 import launched
 import linux_guest
@@ -35,9 +38,8 @@ import stub_proxy
 
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
-EQUAL, UNCLASSIFIED = "equal", "UNCLASSIFIED"
-RINGSIDE_WRONG = "ringside "
 WRONG_PERCENT = 0.5
+SERIAL, LOOKS, SAMPLES = "serial", "looks.json", "samples.jsonl"  # files of a run
 
 
 class Gdb:
@@ -68,14 +70,6 @@ class Gdb:
         self.process.wait()
         self.log.close()
         self.answers.close()
-
-
-@dataclasses.dataclass
-class Pair:
-    """ringside's and gdb's stack of one vCPU in one state."""
-    vcpu: int
-    ringside: dict
-    gdb: dict
 
 
 class Watch:
@@ -117,11 +111,11 @@ def entry_places(symbols, entries):
 
 
 def take(options, paths, folder, deadline):
-    """Returns the placement, ringside's samples and gdb's looks."""
+    """Runs the guest; leaves ringside's samples, gdb's looks and what the serial port said in the folder."""
     with linux_guest.boot(paths, "mixed", options.cpus, extra=linux_guest.disk(folder), kaslr=options.kaslr,
                           cpu=options.cpu, ready_within=max(1, deadline - time.monotonic())) as guest:
-        placement = linux_guest.placement(guest.serial())
-        symbols = kernel_symbols.load(paths, placement)
+        (folder / SERIAL).write_text(guest.serial())
+        symbols = kernel_symbols.load(paths, linux_guest.placement(guest.serial()))
         entries = complete_stacks.ENTRIES[options.arch]
         second = stub_proxy.SecondClient(str(folder / "second"))
         gdb = Gdb(paths["VMLINUX"], symbols.slide, folder / "second", folder)
@@ -146,115 +140,50 @@ def take(options, paths, folder, deadline):
             gdb.close()
             proxy.close()
             second.close()
+            (folder / LOOKS).write_text(json.dumps(watch.looks))
     if process.returncode:
         said = (folder / "record.log").read_text(errors="replace")
         raise launched.Failed(f"ringside record ended with status {process.returncode}: {said[-1500:]}")
     text = launched.read_back(options.ringside, deadline + 30, "export", "--format", "json-lines", "--demangle", "none",
                               "-i", str(recording), "-o", "-")
+    (folder / SAMPLES).write_text(text)
     print(f"{len(watch.looks)} states, {proxy.found_at_places} of them looked for in entry code")
-    return symbols, [json.loads(line) for line in text.splitlines()], watch.looks
 
 
-def kernel_frames(stack):
-    """ringside's kernel frames as (address, exact)."""
-    return [(int(frame["address"], 16), frame["exact"]) for frame in stack["frames"]
-            if frame["kind"] in ("kernel", "interrupt")]
+def read(paths, folder):
+    """What take() left in a folder: the kernel's symbols, ringside's samples, gdb's looks."""
+    symbols = kernel_symbols.load(paths, linux_guest.placement((folder / SERIAL).read_text()))
+    looks = [{int(vcpu): stack for vcpu, stack in look.items()} for look in json.loads((folder / LOOKS).read_text())]
+    return symbols, [json.loads(line) for line in (folder / SAMPLES).read_text().splitlines()], looks
 
 
-def pair_up(samples, looks):
-    """The samples of one stop have one time; the n-th stop belongs to the n-th look unless ringside left one out: then
-    the pcs differ, and a later look is it."""
-    stops = collections.defaultdict(dict)
-    for sample in samples:
-        if sample.get("level") == "kernel" and sample["disposition"] == "sampled" and sample["stacks"]:
-            if sample["stacks"][0]["frames"]:
-                stops[sample["time_ns"]][sample["vcpu"]] = sample["stacks"][0]
-    pairs, at, lost = [], 0, 0
-    for _, stacks in sorted(stops.items()):
-        for look in range(at, len(looks)):
-            if all(vcpu in looks[look] and looks[look][vcpu]["frames"] and
-                   looks[look][vcpu]["frames"][0][0] == kernel_frames(stack)[0][0] for vcpu, stack in stacks.items()):
-                pairs += [Pair(vcpu, stack, looks[look][vcpu]) for vcpu, stack in sorted(stacks.items())]
-                at = look + 1
-                break
-        else:
-            lost += 1
-    return pairs, lost
-
-
-def gdb_frames(symbols, stack):
-    """gdb's frames as far as they are kernel code, as (address, exact), and whether another kind of frame followed."""
-    frames, exact = [], True
-    for pc, kind in stack["frames"]:
-        if not symbols.has_code_at(pc):
-            return frames, pc
-        frames.append((pc, exact))
-        exact = kind == "signal"
-    return frames, None
-
-
-def name_at(symbols, frame):
-    address, exact = frame
-    return min(symbols.names(address if exact else address - 1), default=hex(address))
-
-
-def classify(entries, symbols, pair):
-    """The class of the difference between the two stacks; EQUAL when there is none."""
-    ours = kernel_frames(pair.ringside)
-    theirs, stray = gdb_frames(symbols, pair.gdb)
-    if [address for address, _ in ours] == [address for address, _ in theirs]:
-        incomplete = complete_stacks.why_incomplete(entries, symbols, pair.ringside)
-        return EQUAL if not incomplete else f"both end in {name_at(symbols, ours[-1])}, incomplete ({incomplete})"
-    common = 0
-    while common < min(len(ours), len(theirs)) and ours[common][0] == theirs[common][0]:
-        common += 1
-    last = name_at(symbols, ours[common - 1]) if common else "nothing"
-    complete = complete_stacks.why_incomplete(entries, symbols, pair.ringside) is None
-    if common == len(theirs):  # gdb stops, or goes on with what is no kernel code
-        if complete:
-            return f"gdb {'strays' if stray is not None else 'ends'} in {last}"
-        return UNCLASSIFIED
-    if common == len(ours):
-        return f"{RINGSIDE_WRONG}ends in {last} ({pair.ringside['stop']})"
-    if complete and not complete_stacks.gdb_is_complete(entries, symbols, theirs):
-        return f"gdb strays in {last}"
-    if not complete and complete_stacks.gdb_is_complete(entries, symbols, theirs):
-        return f"{RINGSIDE_WRONG}strays in {last} ({pair.ringside['stop']})"
-    return UNCLASSIFIED
-
-
-def show(symbols, pair):
-    lines = ["ringside:", *complete_stacks.describe(symbols, pair.ringside).splitlines(), "gdb:"]
-    exact = True
-    for pc, kind in pair.gdb["frames"][:60]:
-        lines.append(f"{pc:#x} {name_at(symbols, (pc, exact))}")
-        exact = kind == "signal"
-    return "\n".join("            " + line for line in lines + [f"end: {pair.gdb['end']}"])
-
-
-def report(options, symbols, pairs):
+def report(options, judge, pairs):
     """Prints the classes and returns what is wrong."""
-    entries = complete_stacks.ENTRIES[options.arch]
-    classes = collections.defaultdict(list)
-    in_entry = 0
+    classes, in_entry = collections.defaultdict(list), 0
     for pair in pairs:
-        classes[classify(entries, symbols, pair)].append(pair)
-        in_entry += any(complete_stacks.is_entry(entries, name) or name in symbols.entry_text
-                        for name in symbols.names(kernel_frames(pair.ringside)[0][0]))
+        classes[judge.classify(pair)].append(pair)
+        in_entry += judge.runs_entry_code(pair)
     print(f"{options.arch}: {len(pairs)} kernel stacks beside gdb's, {in_entry} of them with the pc in entry code")
-    for name, members in sorted(classes.items(), key=lambda item: -len(item[1])):
-        print(f"  {len(members):5} {name}")
-        wanted = options.show if name == UNCLASSIFIED or name.startswith((RINGSIDE_WRONG, "both")) else options.show_gdb
+    failures, wrong = [], 0
+    for found, members in sorted(classes.items(), key=lambda item: -len(item[1])):
+        print(f"  {len(members):5} {found}")
+        proof = judge.proof(found) if found.kind == gdb_classes.GDB else None
+        if proof:
+            print(f"        proved by {proof}")
+        elif found.kind == gdb_classes.GDB:
+            failures.append(f"no case proves of gdb: {found}\n{judge.show(members[0])}")
+        wrong += len(members) if found.kind == gdb_classes.RINGSIDE else 0
+        wanted = {gdb_classes.EQUAL: 0, gdb_classes.GDB: options.show_gdb}.get(found.kind, options.show)
         for pair in members[:wanted]:
-            print(show(symbols, pair))
-    wrong = sum(len(members) for name, members in classes.items() if name.startswith((RINGSIDE_WRONG, "both")))
-    failures = []
+            print(judge.show(pair))
+        if found.kind == gdb_classes.UNCLASSIFIED:
+            failures.append(f"{len(members)} differences are of no class")
     if len(pairs) < options.states * 0.8:
         failures.append(f"{len(pairs)} stacks could be compared, {options.states} wanted")
+    if in_entry < options.entry:
+        failures.append(f"{in_entry} stacks have the pc in entry code, {options.entry} wanted")
     if 100.0 * wrong / max(1, len(pairs)) > options.wrong:
         failures.append(f"ringside is wrong in {wrong} of {len(pairs)}, {options.wrong:g} % allowed")
-    if classes[UNCLASSIFIED]:
-        failures.append(f"{len(classes[UNCLASSIFIED])} differences are of no class")
     return failures
 
 
@@ -262,22 +191,24 @@ def run(options, folder):
     paths = linux_guest.fetch(arch=options.arch)
     if not shutil.which(paths["QEMU"]):
         raise linux_guest.NoNetwork(f"there is no {paths['QEMU']}")
-    deadline = time.monotonic() + options.limit
     try:
-        symbols, samples, looks = take(options, paths, folder, deadline)
+        if not options.again:
+            take(options, paths, folder, time.monotonic() + options.limit)
     finally:
         if options.keep:
             shutil.copytree(folder, options.keep, dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("disk.img", "first", "second"))
-    pairs, lost = pair_up(samples, looks)
+    symbols, samples, looks = read(paths, pathlib.Path(options.again or folder))
+    pairs, lost = gdb_classes.pair_up(samples, looks)
     if lost:
         print(f"{lost} stops of ringside's belong to no state that gdb saw")
-    return report(options, symbols, pairs)
+    code = kernel_code.KernelCode(paths["VMLINUX"], symbols.slide)
+    return report(options, gdb_classes.Judge(options.arch, symbols, code), pairs)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ringside", required=True, type=os.path.abspath)
+    parser.add_argument("--ringside", type=os.path.abspath, help="the program under test")
     parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
     parser.add_argument("--know", choices=["vmlinux", "vmlinuz", "nothing"], default="vmlinux")
     parser.add_argument("--cpu", help="QEMU's CPU model, such as max (default: the architecture's usual one)")
@@ -285,15 +216,20 @@ def main():
     parser.add_argument("--no-kaslr", dest="kaslr", action="store_false")
     parser.add_argument("--states", type=int, default=60, help="kernel stacks to compare (default 60)")
     parser.add_argument("--entry-share", type=float, default=0.4, help="of the states, looked for in entry code")
+    parser.add_argument("--entry", type=int, default=0, help="stacks that must have the pc in entry code")
     parser.add_argument("--interval", type=float, default=150, help="ms between samples (default 150)")
     parser.add_argument("--wrong", type=float, default=WRONG_PERCENT, help="percent in which ringside may be wrong")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=150, help="seconds that all of it may take (default 150)")
     parser.add_argument("--show", type=int, default=3, help="so many examples of each class of ringside's (default 3)")
     parser.add_argument("--show-gdb", type=int, default=0, help="so many examples of each class of gdb's (default 0)")
-    parser.add_argument("--keep", help="a folder for the recording and the logs")
+    parser.add_argument("--keep", metavar="FOLDER", help="a folder for the states, the recording and the logs")
+    parser.add_argument("--from", dest="again", metavar="FOLDER",
+                        help="judge the states that --keep kept, without a guest")
     parser.add_argument("record_options", nargs="*", help="further options of `ringside record`, behind --")
     options = parser.parse_args()
+    if not options.ringside and not options.again:
+        parser.error("--ringside or --from is needed")
     machine.exit_on_signals()
     try:
         with tempfile.TemporaryDirectory(prefix="ringside-gdb-") as folder:

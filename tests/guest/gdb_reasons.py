@@ -1,0 +1,43 @@
+"""Why gdb cannot go on from a frame of the kernel: decided by the kernel's code and call-frame information alone, so
+that it says the same of a running guest and of a case in tests/unwind-cases."""
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "unwind-cases" / "tools"))
+import entry_code  # noqa: E402
+
+MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "i386": "i386", "riscv64": "riscv64"}  # as the cases name them
+
+ENTRY = "entry assembly without call-frame information"
+ASSEMBLY = "other assembly without call-frame information"
+THUNK = "a retpoline's inner call, which is no frame"
+SWITCH = "inline assembly that switches stacks"
+MODULE = "module code, of which gdb has no file"
+
+# The code that still runs on the other stack where inline assembly has switched.
+# x86_64, arch/x86/include/asm/irq_stack.h: "movq %rsp, (%tos); movq %tos, %rsp; call …; popq %rsp", with one to three
+# calls and arguments loaded between them.
+SWITCHES = {"amd64": rb"(\xe8.{4}|\x48\x89.|\x89.)*\x5c"}
+THUNKS = {"amd64": ("__x86_indirect_thunk_",), "i386": ("__x86_indirect_thunk_",)}
+
+
+def is_thunk(arch, names):
+    return any(name.startswith(THUNKS.get(arch, ())) for name in names)
+
+
+def reason(arch, code, names, address, exact):
+    """Why gdb does not find the caller of a frame rightly; None where it has all that it needs.
+    code: the kernel's KernelCode. names: those of the frame's function. exact: the address is a pc, no return
+    address."""
+    at = address if exact else address - 1
+    if not code.bytes_at(at, 1):
+        return MODULE
+    if not code.is_described(at):
+        if is_thunk(arch, names):
+            return THUNK
+        prefixes = entry_code.NO_RULE[MACHINES[arch]] + entry_code.BEGINS[MACHINES[arch]]
+        return ENTRY if any(name.startswith(prefixes) for name in names) else ASSEMBLY
+    if arch in SWITCHES and re.match(SWITCHES[arch], code.bytes_at(address, 40), re.DOTALL):
+        return SWITCH
+    return None
