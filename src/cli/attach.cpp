@@ -8,7 +8,7 @@
 #include "engines/gdb/gdb_engine.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_shim.h"
-#include "symbols/linux_image/linux_image.h"
+#include "symbols/linux_image/open_kernel.h"
 
 namespace ringside::cli {
 namespace {
@@ -80,10 +80,12 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
   }
 }
 
-Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path) {
+Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path,
+                                                        const std::string& symbols) {
   // The recording may be read from another folder.
   std::error_code ignored;
-  return symbols::open_kernel(std::filesystem::absolute(path, ignored));
+  const std::filesystem::path absolute = std::filesystem::absolute(path, ignored);
+  return symbols.empty() ? symbols::open_kernel(absolute) : symbols::open_kernel(absolute, symbols);
 }
 
 Result<void> check_kernel(const elf::ElfFile& kernel, Arch machine) {

@@ -40,8 +40,10 @@ struct LaunchedGuest {
     const std::string& address, std::optional<bool> guest_was_running, pid_t stub_thread,
     const std::function<bool()>& wait_while);
 
-// A kernel's file of any kind (symbols::open_kernel), by its absolute path.
-[[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path);
+// A kernel's file of any kind (symbols::open_kernel), by its absolute path; `symbols` is a text
+// with its symbols, or empty.
+[[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path,
+                                                                      const std::string& symbols);
 // Error kMismatch if a machine of that architecture cannot run the kernel.
 [[nodiscard]] Result<void> check_kernel(const elf::ElfFile& kernel, Arch machine);
 

@@ -7,6 +7,7 @@
 #include "profile/builder.h"
 #include "recording/reader.h"
 #include "session/image_symbols.h"
+#include "symbols/nm/kernel_symbols.h"
 
 namespace ringside::cli {
 
@@ -14,6 +15,10 @@ void ReaderFlags::add_to(CLI::App& app) {
   app.add_option("-i,--input", input, "The recording")->type_name("FILE")->capture_default_str();
   app.add_option("--kernel", kernel,
                  "The kernel's ELF file, if it is no longer where it was recorded")
+      ->type_name("FILE");
+  app.add_option("--symbols", kernel_symbols,
+                 "The kernel's symbols, if its file has none or too few: System.map, nm's output "
+                 "or /proc/kallsyms")
       ->type_name("FILE");
   symbols.add_to(app);
   app.add_option("-C,--cpu", cpus, "These vCPUs only, such as 0,2-3")->type_name("LIST");
@@ -25,10 +30,16 @@ void ReaderFlags::add_to(CLI::App& app) {
 
 Result<OpenRecording> open_recording(const ReaderFlags& flags) {
   RINGSIDE_ASSIGN(auto reader, recording::Reader::open(flags.input));
-  return OpenRecording{std::move(reader), session::ImageSymbols({.style = flags.symbols.style(),
-                                                                 .inlines = flags.symbols.inlines(),
-                                                                 .files = flags.symbols.files(),
-                                                                 .kernel_override = flags.kernel})};
+  session::ImageSymbols::Options options{.style = flags.symbols.style(),
+                                         .inlines = flags.symbols.inlines(),
+                                         .files = flags.symbols.files(),
+                                         .kernel_override = flags.kernel,
+                                         .kernel_symbols = std::nullopt,
+                                         .kernel_symbols_name = flags.kernel_symbols};
+  if (!flags.kernel_symbols.empty()) {
+    RINGSIDE_ASSIGN(options.kernel_symbols, symbols::read_kernel_symbols(flags.kernel_symbols));
+  }
+  return OpenRecording{std::move(reader), session::ImageSymbols(std::move(options))};
 }
 
 Result<profile::Profile> open_profile(const ReaderFlags& flags) {

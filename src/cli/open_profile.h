@@ -18,6 +18,7 @@ namespace ringside::cli {
 struct ReaderFlags {
   std::string input = "ringside.data";
   std::string kernel;
+  std::string kernel_symbols;
   SymbolFlags symbols;
   std::string cpus;
   bool kernel_only = false;

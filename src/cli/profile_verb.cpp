@@ -64,6 +64,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   reader_.input = folder.path() / "ringside.data";
   reader_.kernel = flags_.kernel;
+  reader_.kernel_symbols = flags_.symbols;
   const auto on_recorded = [this](const RecordSummary&) -> Result<void> {
     RINGSIDE_ASSIGN(const auto profile, open_profile(reader_));
     auto printed = write_to("-", [&](exporters::Sink& sink) -> Result<void> {

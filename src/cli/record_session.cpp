@@ -34,6 +34,10 @@ Result<void> check_usage(const RecordRequest& request) {
                 "--gdb attaches to a guest that runs; leave it out with -- COMMAND");
   if (request.command.empty() && (!flags.after.empty() || !flags.until.empty() || flags.then_quit))
     return fail(ErrorCode::kUsage, "--after, --until and --then-quit need -- COMMAND");
+  if (request.command.empty() && !flags.symbols.empty() && flags.kernel.empty())
+    return fail(ErrorCode::kUsage,
+                "--symbols needs the kernel's image as well: --kernel FILE (its vmlinuz or Image); "
+                "for names alone, give it to 'ringside report'");
   return {};
 }
 
@@ -165,7 +169,7 @@ class Session {
     RINGSIDE_ASSIGN(load_bias_, request_.flags.load_bias_value());
     RINGSIDE_TRY(check_output(request_.output));
     if (!request_.flags.kernel.empty()) {
-      RINGSIDE_ASSIGN(given_kernel_, open_kernel(request_.flags.kernel));
+      RINGSIDE_ASSIGN(given_kernel_, open_kernel(request_.flags.kernel, request_.flags.symbols));
     }
     return {};
   }
@@ -248,8 +252,11 @@ class Session {
     kernel.file = given_kernel_;
     if (!kernel.file && guest_ && !guest_->info.kernel.empty()) {
       // QEMU's -kernel may be anything that boots: not the user's mistake.
-      if (auto file = open_kernel(guest_->info.kernel))
+      auto file = open_kernel(guest_->info.kernel, request_.flags.symbols);
+      if (file)
         kernel.file = std::move(*file);
+      else if (!request_.flags.symbols.empty())
+        return tl::unexpected<Error>(file.error());
       else
         say("ringside: no kernel symbols from -kernel: " + file.error().message);
     }

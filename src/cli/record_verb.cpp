@@ -11,14 +11,15 @@ namespace ringside::cli {
 namespace {
 
 // The statistics of a recording, on standard error.
-Result<void> say_summary(const std::string& recording, const std::string& kernel, bool verbose) {
+Result<void> say_summary(const std::string& recording, const SamplingFlags& sampling) {
   ReaderFlags flags;
   flags.input = recording;
-  flags.kernel = kernel;
+  flags.kernel = sampling.kernel;
+  flags.kernel_symbols = sampling.symbols;
   RINGSIDE_ASSIGN(const auto profile, open_profile(flags));
   exporters::StringSink sink;
   RINGSIDE_TRY(exporters::write_summary(profile, sink));
-  if (verbose) RINGSIDE_TRY(exporters::write_unwinding_detail(profile, sink));
+  if (sampling.verbose) RINGSIDE_TRY(exporters::write_unwinding_detail(profile, sink));
   const std::string& text = sink.text();
   say(text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)));
   return {};
@@ -38,7 +39,7 @@ void RecordVerb::add_options(CLI::App& app) {
 Result<void> RecordVerb::run(const std::vector<std::string>& command) {
   const auto on_recorded = [this](const RecordSummary& summary) -> Result<void> {
     if (output_ == "-") return {};
-    RINGSIDE_TRY(say_summary(output_, flags_.kernel, flags_.verbose));
+    RINGSIDE_TRY(say_summary(output_, flags_));
     say(fmt::format(
         "ringside: {} samples are in {}; look at them with 'ringside flamegraph -i {} -o "
         "kernel.svg' or 'ringside report -i {}'",

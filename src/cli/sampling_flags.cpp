@@ -26,6 +26,11 @@ void SamplingFlags::add_to(CLI::App& app) {
           "The kernel: its ELF file, or a boot image such as vmlinuz (default: QEMU's -kernel)")
       ->type_name("FILE");
   way_in
+      ->add_option("--symbols", symbols,
+                   "The kernel's symbols, if its file has none or too few: System.map, nm's output "
+                   "or /proc/kallsyms")
+      ->type_name("FILE");
+  way_in
       ->add_option("--load-bias", load_bias,
                    "Where the kernel runs minus where it is linked (default: found out)")
       ->type_name("HEX");

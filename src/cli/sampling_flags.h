@@ -19,6 +19,7 @@ struct SamplingFlags {
   std::string gdb;
   std::string engine = "auto";
   std::string kernel;
+  std::string symbols;
   std::string load_bias;
   std::string os = "auto";
   std::optional<double> interval_ms;

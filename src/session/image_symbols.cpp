@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "session/kernel_search.h"
-#include "symbols/linux_image/linux_image.h"
+#include "symbols/linux_image/open_kernel.h"
+#include "symbols/nm/kernel_symbols.h"
 
 namespace ringside::session {
 
@@ -49,23 +50,40 @@ Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::
   return file;
 }
 
+std::optional<symbols::SymbolTable> ImageSymbols::given_symbols(const elf::ElfFile* file) {
+  symbols::SymbolList list = *options_.kernel_symbols;
+  if (file != nullptr)
+    if (const auto moved = symbols::move_to(*file, options_.kernel_symbols_name, list); !moved) {
+      warnings_.push_back(moved.error().message);
+      return std::nullopt;
+    }
+  return symbols::SymbolTable::from_list(std::move(list));
+}
+
 ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   const auto [entry, added] = images_.try_emplace(image.id);
   if (!added) return entry->second;
+  Loaded& loaded = entry->second;
   auto file = open(image);
-  if (!file) {
+  std::optional<symbols::SymbolTable> given;
+  if (image.name == kKernelImage && options_.kernel_symbols)
+    given = given_symbols(file ? file->get() : nullptr);
+  if (file)
+    loaded = symbols::open_symbolizer(std::move(*file), options_.files, options_.inlines);
+  else if (given)
+    loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
+  else
     warnings_.push_back("no names for " + image.name + ": " + file.error().message);
-    return entry->second;
-  }
-  entry->second = symbols::open_symbolizer(std::move(*file), options_.files, options_.inlines);
-  if (entry->second->empty()) {
+  if (given) loaded->put_first(std::move(*given));
+  if (loaded && loaded->empty()) {
     warnings_.push_back(
         (image.path.empty() ? image.name : image.path) +
         " has no symbols, so its functions are shown as addresses; "
-        "build the kernel without stripping it, or give an unstripped file with --kernel");
-    entry->second.reset();
+        "build the kernel without stripping it, or give an unstripped file with --kernel or a "
+        "System.map with --symbols");
+    loaded.reset();
   }
-  return entry->second;
+  return loaded;
 }
 
 }  // namespace ringside::session

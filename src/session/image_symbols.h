@@ -13,6 +13,7 @@
 #include "profile/frame_namer.h"
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
+#include "symbols/symbol_list.h"
 #include "symbols/symbolizer.h"
 
 namespace ringside::session {
@@ -29,6 +30,10 @@ class ImageSymbols final : public profile::FrameNamer {
     symbols::DebugFileOptions files;
     // May be empty; stands for the image named "kernel", wherever it was recorded from.
     std::string kernel_override;
+    // The kernel's functions from a text (System.map), before those that its file has; its name is
+    // for warnings.
+    std::optional<symbols::SymbolList> kernel_symbols;
+    std::string kernel_symbols_name;
   };
   explicit ImageSymbols(Options options) : options_(std::move(options)) {}
 
@@ -42,6 +47,8 @@ class ImageSymbols final : public profile::FrameNamer {
   [[nodiscard]] Loaded& load(const recording::ImageInfo& image);
   [[nodiscard]] const std::string& demangled(const std::string& raw);
   [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const recording::ImageInfo& image);
+  // `file` may be null. Nothing where the given symbols do not belong to it, which is warned of.
+  [[nodiscard]] std::optional<symbols::SymbolTable> given_symbols(const elf::ElfFile* file);
 
   Options options_;
   std::unordered_map<std::string, std::string> names_;  // demangled, by the raw name

@@ -25,6 +25,9 @@ class Symbolizer {
   // is the only frame, with the line of the address. Empty: nothing is known.
   [[nodiscard]] std::vector<SourceFrame> lookup(ImageAddr address);
 
+  // Asks `table` before the others.
+  void put_first(SymbolTable table) { tables_.insert(tables_.begin(), std::move(table)); }
+
   // Neither symbols nor debug information.
   [[nodiscard]] bool empty() const;
 

@@ -1,7 +1,8 @@
 """Files given with --kernel that are not what they should be."""
 import cli_case
 import elf_files
-from cli_case import DONE, FAILED
+import fake_stub
+from cli_case import DONE, FAILED, WRONG_USAGE
 
 
 class KernelFile(cli_case.CliCase):
@@ -41,6 +42,43 @@ class KernelFile(cli_case.CliCase):
         stacks = self.ringside("export")
         self.assertSays(stacks, DONE)
         self.assertRegex(stacks.stdout, r"0x[0-9a-f]*80001004.* [1-9]\d*\n$")
+
+    def symbols(self, name, address=fake_stub.CODE):
+        path = self.folder / "System.map"
+        path.write_text(f"{address:016x} T {name}\n{address + 0x100:016x} T next_one\n")
+        return path
+
+    def test_a_text_of_symbols_names_a_kernel_without(self):
+        self.assertSays(self.record_with(elf_files.elf()), DONE, "no symbols")
+        stacks = self.ringside("export", "--symbols", self.symbols("hot_loop"))
+        self.assertSays(stacks, DONE)
+        self.assertRegex(stacks.stdout, r"(?m)^(.*;)?hot_loop [1-9]\d*$")
+
+    def test_a_text_of_symbols_names_before_the_kernels_own(self):
+        self.assertSays(self.record_with(elf_files.elf(function="hot_loop")), DONE)
+        stacks = self.ringside("export", "--symbols", self.symbols("other_name"))
+        self.assertRegex(stacks.stdout, r"(?m)^(.*;)?other_name [1-9]\d*$")
+
+    def test_a_text_of_symbols_that_is_none(self):
+        self.assertSays(self.record_with(elf_files.elf()), DONE)
+        text = self.folder / "System.map"
+        text.write_text("kernel symbols\n")
+        self.assertSays(self.ringside("export", "--symbols", text), FAILED, "System.map", "line 1")
+        self.assertSays(self.ringside("export", "--symbols", self.folder / "x"), FAILED, "x", "No such file")
+
+    def test_symbols_for_recording_need_a_linux_image(self):
+        result, _ = self.record("--symbols", self.symbols("hot_loop"), "--duration", "0.2")
+        self.assertSays(result, WRONG_USAGE, "--symbols", "--kernel")
+        (self.folder / "gdb").unlink()
+        path = self.folder / "given.elf"
+        path.write_bytes(elf_files.elf())
+        result, stub = self.record("--kernel", path, "--symbols", self.symbols("hot_loop"), "--duration", "0.2")
+        self.assertTrue(stub.running)
+        self.assertSays(result, FAILED, "_stext", "ringside report")
+        path.write_bytes(elf_files.elf(function="hot_loop"))
+        (self.folder / "gdb").unlink()
+        result, _ = self.record("--kernel", path, "--symbols", self.symbols("hot_loop"), "--duration", "0.2")
+        self.assertSays(result, WRONG_USAGE, "symbols of its own")
 
     def test_without_a_kernel_file_kernel_code_is_addresses_and_not_firmware(self):
         result, _ = self.record()

@@ -20,6 +20,20 @@ std::uint64_t kernel_start(Arch arch) {
   return arch == Arch::kI386 ? 0x40000000 : std::uint64_t{1} << 63;  // 1G/3G is the lowest split
 }
 
+// Takes `list` for the image's symbols if its text is where the image has bytes.
+Result<void> take_symbols(LinuxImage& image, SymbolList list, std::string_view source) {
+  const auto begin = list.address_of("_stext");
+  const auto end = list.address_of("_etext");
+  if (!begin || !end || *end <= *begin)
+    return fail(ErrorCode::kNotFound, "{} has no _stext and _etext", source);
+  image.text = {*begin, *end};
+  if (image.bytes_of(image.text).size() < image.text.size() / 2)
+    return fail(ErrorCode::kNotFound, "{} says that code is at {}, where no bytes of it are",
+                source, *begin);
+  image.symbols = std::move(list);
+  return {};
+}
+
 // kallsyms and the image's text, from the first segment that holds them.
 Result<void> read_symbols(LinuxImage& image, std::uint64_t base) {
   Error error{ErrorCode::kNotFound, "no kallsyms: there are no bytes"};
@@ -34,20 +48,9 @@ Result<void> read_symbols(LinuxImage& image, std::uint64_t base) {
       error = std::move(list).error();
       continue;
     }
-    const auto begin = list->address_of("_stext");
-    const auto end = list->address_of("_etext");
-    if (!begin || !end || *end <= *begin) {
-      error = {ErrorCode::kNotFound, "kallsyms has no _stext and _etext"};
-      continue;
-    }
-    image.text = {*begin, *end};
-    if (image.bytes_of(image.text).size() < image.text.size() / 2) {
-      error = {ErrorCode::kNotFound,
-               fmt::format("kallsyms says that code is at {}, where no bytes of it are", *begin)};
-      continue;
-    }
-    image.symbols = std::move(*list);
-    return {};
+    auto taken = take_symbols(image, std::move(*list), "kallsyms");
+    if (taken) return {};
+    error = std::move(taken).error();
   }
   return tl::unexpected<Error>(std::move(error));
 }
@@ -65,16 +68,33 @@ std::optional<AddressRange> head_text_of(const LinuxImage& image) {
   return std::nullopt;
 }
 
-Result<LinuxImage> read(Arch arch, std::vector<elf::KernelSegment> segments, std::uint64_t base) {
+LinuxImage without_symbols(Arch arch, std::vector<elf::KernelSegment> segments) {
   LinuxImage image;
   image.arch = arch;
   image.segments = std::move(segments);
   std::sort(image.segments.begin(), image.segments.end(),
             [](const auto& a, const auto& b) { return a.address < b.address; });
-  RINGSIDE_TRY(read_symbols(image, base));
+  return image;
+}
+
+LinuxImage with_tables(LinuxImage image) {
   image.head_text = head_text_of(image);
   find_linux_tables(image);
   return image;
+}
+
+Result<LinuxImage> read(Arch arch, std::vector<elf::KernelSegment> segments, std::uint64_t base) {
+  LinuxImage image = without_symbols(arch, std::move(segments));
+  RINGSIDE_TRY(read_symbols(image, base));
+  return with_tables(std::move(image));
+}
+
+// By a list of symbols from elsewhere.
+Result<LinuxImage> read(Arch arch, std::vector<elf::KernelSegment> segments, SymbolList list,
+                        const std::string& list_name) {
+  LinuxImage image = without_symbols(arch, std::move(segments));
+  RINGSIDE_TRY(take_symbols(image, std::move(list), list_name));
+  return with_tables(std::move(image));
 }
 
 // Those of its PT_LOAD segments that are in the kernel's half of addresses: x86_64's per-CPU data
@@ -127,6 +147,24 @@ Result<LinuxImage> read_linux_image(const elf::ElfFile& file) {
   return read_linux_image(file.arch(), segments_of(file));
 }
 
+Result<LinuxImage> read_linux_image(const elf::ElfFile& file, SymbolList list,
+                                    const std::string& list_name) {
+  return read(file.arch(), segments_of(file), std::move(list), list_name);
+}
+
+Result<LinuxImage> with_symbols(const LinuxImage& image, SymbolList list,
+                                const std::string& list_name) {
+  return read(image.arch, image.segments, std::move(list), list_name);
+}
+
+Result<LinuxImage> read_linux_image(const elf::BootImage& boot, SymbolList list,
+                                    const std::string& list_name) {
+  const auto text = list.address_of("_text");
+  if (!text) return fail(ErrorCode::kNotFound, "{} has no _text", list_name);
+  const std::uint64_t size = std::max<std::uint64_t>(boot.memory_size, boot.bytes.size());
+  return read(boot.arch, {{*text, boot.bytes, size}}, std::move(list), list_name);
+}
+
 Result<LinuxImage> read_linux_image(const elf::BootImage& boot) {
   if (boot.kind == elf::PayloadKind::kFlat) return read_flat(boot);
   // Parsed for its program headers; its segments' bytes are the boot image's.
@@ -138,34 +176,6 @@ Result<LinuxImage> read_linux_image(const elf::BootImage& boot) {
                           Bytes(boot.bytes).subspan(segment.offset.value, segment.file_size),
                           segment.memory_size});
   return read_linux_image(file->arch(), std::move(segments));
-}
-
-Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::filesystem::path& path) {
-  RINGSIDE_ASSIGN(const auto mapped, MappedFile::open(path));
-  std::shared_ptr<const elf::ElfFile> file;
-  Result<LinuxImage> image = fail(ErrorCode::kNotFound, "not read");
-  elf::BootImage boot;
-  if (elf::is_boot_image(mapped->bytes())) {
-    auto unpacked = elf::read_boot_image(mapped->bytes(), path.string());
-    if (!unpacked)
-      return fail(unpacked.error().code, "{}; give its vmlinux with --kernel",
-                  unpacked.error().message);
-    boot = std::move(*unpacked);
-    if (boot.kind == elf::PayloadKind::kElf) {
-      RINGSIDE_ASSIGN(file, elf::ElfFile::from_bytes(std::move(boot.bytes), path.string()));
-    } else {
-      image = read_linux_image(boot);
-      if (!image) return fail(image.error().code, "{}: {}", path.string(), image.error().message);
-    }
-  } else {
-    RINGSIDE_ASSIGN(file, elf::ElfFile::open(path));
-  }
-  if (file != nullptr) {
-    if (!file->symbols().empty()) return file;
-    image = read_linux_image(*file);
-    if (!image) return file;
-  }
-  return elf::ElfFile::from_bytes(make_elf(*image), path.string());
 }
 
 }  // namespace ringside::symbols

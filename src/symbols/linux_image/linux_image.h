@@ -1,7 +1,5 @@
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -49,16 +47,19 @@ struct LinuxImage {
 [[nodiscard]] Result<LinuxImage> read_linux_image(const elf::BootImage& image);
 // Of a vmlinux, stripped or not.
 [[nodiscard]] Result<LinuxImage> read_linux_image(const elf::ElfFile& file);
+// The same by a list of symbols, named `list_name` in errors, instead of kallsyms: at the addresses
+// that the file is linked to, or, of a flat image, wherever the list has _text, its first byte.
+[[nodiscard]] Result<LinuxImage> read_linux_image(const elf::ElfFile& file, SymbolList list,
+                                                  const std::string& list_name);
+[[nodiscard]] Result<LinuxImage> read_linux_image(const elf::BootImage& image, SymbolList list,
+                                                  const std::string& list_name);
+// The same image by that list.
+[[nodiscard]] Result<LinuxImage> with_symbols(const LinuxImage& image, SymbolList list,
+                                              const std::string& list_name);
 
 // An ELF file with the image's segments, its text parted from the rest, sections for all that was
 // found, and .symtab with kallsyms, where each function reaches to the next symbol; with a symbol
 // linux_banner in any case. readelf, gdb and ElfFile read it. As large as the image.
 [[nodiscard]] std::vector<std::byte> make_elf(const LinuxImage& image);
-
-// A kernel file of any kind: an ELF file with symbols as it is; anything else that has kallsyms (a
-// boot image, a stripped vmlinux) by make_elf(). An ELF file with neither as it is, too. Unpacking
-// and decoding a distribution's kernel takes 0.3 s (with xz 1.2 s).
-[[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open_kernel(
-    const std::filesystem::path& path);
 
 }  // namespace ringside::symbols

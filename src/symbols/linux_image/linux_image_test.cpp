@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "symbols/linux_image/open_kernel.h"
 #include "symbols/linux_image/orc_tables.h"
 #include "symbols/symbol_table.h"
 
@@ -168,6 +169,27 @@ std::map<std::uint64_t, std::set<std::string_view>> names_by_address(const elf::
   for (const elf::FunctionSymbol& symbol : file.symbols())
     names[symbol.address.value].insert(symbol.name);
   return names;
+}
+
+// Those for arm64 and i386 know no data in kallsyms.
+TEST_F(DebianKernels, SystemMapTellsOfData) {
+  for (const auto& folder : folders_) {
+    SCOPED_TRACE(folder.string());
+    const auto found = open_kernel(folder / "vmlinuz", folder / "System.map");
+    ASSERT_TRUE(found) << found.error().message;
+    const auto vmlinux = elf::ElfFile::open(folder / "vmlinux").value();
+    EXPECT_EQ((*found)->build_id_hex(), vmlinux->build_id_hex());
+    for (const char* name : {"modules", "init_task", "linux_banner", "schedule"})
+      EXPECT_EQ((*found)->symbol_named(name)->address, vmlinux->symbol_named(name)->address)
+          << name;
+    EXPECT_EQ(open_kernel(folder / "vmlinux", folder / "System.map").error().code,
+              ErrorCode::kUsage);
+    if (const auto& other = folders_.front(); other != folder) {
+      const auto mixed = open_kernel(folder / "vmlinuz", other / "System.map");
+      ASSERT_FALSE(mixed);
+      EXPECT_EQ(mixed.error().code, ErrorCode::kMismatch) << mixed.error().message;
+    }
+  }
 }
 
 TEST_F(DebianKernels, VmlinuzTellsWhatVmlinuxDoes) {

@@ -1,0 +1,70 @@
+#include "symbols/linux_image/open_kernel.h"
+
+#include "base/file.h"
+#include "elf/boot_image.h"
+#include "symbols/linux_image/linux_image.h"
+#include "symbols/nm/kernel_symbols.h"
+
+namespace ringside::symbols {
+namespace {
+
+// A kernel file of any kind: an ELF file, or the flat payload of a boot image.
+struct KernelFile {
+  std::shared_ptr<const elf::ElfFile> elf;
+  elf::BootImage flat;
+};
+
+Result<KernelFile> open_file(const std::filesystem::path& path) {
+  RINGSIDE_ASSIGN(const auto mapped, MappedFile::open(path));
+  KernelFile file;
+  if (!elf::is_boot_image(mapped->bytes())) {
+    RINGSIDE_ASSIGN(file.elf, elf::ElfFile::open(path));
+    return file;
+  }
+  auto unpacked = elf::read_boot_image(mapped->bytes(), path.string());
+  if (!unpacked)
+    return fail(unpacked.error().code, "{}; give its vmlinux with --kernel",
+                unpacked.error().message);
+  if (unpacked->kind == elf::PayloadKind::kElf) {
+    RINGSIDE_ASSIGN(file.elf, elf::ElfFile::from_bytes(std::move(unpacked->bytes), path.string()));
+  } else {
+    file.flat = std::move(*unpacked);
+  }
+  return file;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::filesystem::path& path) {
+  RINGSIDE_ASSIGN(const auto file, open_file(path));
+  if (file.elf && !file.elf->symbols().empty()) return file.elf;
+  const auto image = file.elf ? read_linux_image(*file.elf) : read_linux_image(file.flat);
+  if (!image && file.elf) return file.elf;
+  if (!image) return fail(image.error().code, "{}: {}", path.string(), image.error().message);
+  return elf::ElfFile::from_bytes(make_elf(*image), path.string());
+}
+
+Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::filesystem::path& path,
+                                                        const std::filesystem::path& symbols) {
+  RINGSIDE_ASSIGN(const auto file, open_file(path));
+  RINGSIDE_ASSIGN(auto list, read_kernel_symbols(symbols));
+  if (file.elf && !file.elf->symbols().empty())
+    return fail(ErrorCode::kUsage, "{} has symbols of its own; leave out --symbols", path.string());
+  // Its own kallsyms, where there is one, tells whether the text is of this kernel.
+  const auto own = file.elf ? read_linux_image(*file.elf) : read_linux_image(file.flat);
+  std::shared_ptr<const elf::ElfFile> known = file.elf;
+  if (own) {
+    RINGSIDE_ASSIGN(known, elf::ElfFile::from_bytes(make_elf(*own), path.string()));
+  }
+  if (known) RINGSIDE_TRY(move_to(*known, symbols.string(), list));
+  const auto image = own        ? with_symbols(*own, std::move(list), symbols.string())
+                     : file.elf ? read_linux_image(*file.elf, std::move(list), symbols.string())
+                                : read_linux_image(file.flat, std::move(list), symbols.string());
+  if (!image)
+    return fail(image.error().code,
+                "{}: {}; record without --symbols, and give it to 'ringside report'", path.string(),
+                image.error().message);
+  return elf::ElfFile::from_bytes(make_elf(*image), path.string());
+}
+
+}  // namespace ringside::symbols

@@ -1,0 +1,129 @@
+#include "symbols/nm/kernel_symbols.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "symbols/nm/nm_text.h"
+
+namespace ringside::symbols {
+namespace {
+
+constexpr std::size_t kMaxText = std::size_t{256} << 20;
+constexpr std::size_t kBlock = std::size_t{1} << 20;
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kUpperHalf = std::uint64_t{1} << 63;
+constexpr std::uint64_t kUpperHalf32 = 0x40000000;  // i386, 1G/3G: the lowest split
+
+struct Known {
+  ImageAddr address;
+  bool once = true;
+};
+
+// The list's names; static functions of several files may share one.
+std::unordered_map<std::string_view, Known> by_name(const SymbolList& list) {
+  std::unordered_map<std::string_view, Known> known;
+  known.reserve(list.symbols.size());
+  for (const ListedSymbol& symbol : list.symbols) {
+    const auto [entry, added] = known.try_emplace(symbol.name, Known{symbol.address});
+    if (!added) entry->second.once = false;
+  }
+  return known;
+}
+
+struct Agreement {
+  std::size_t common = 0;
+  std::size_t equal = 0;
+};
+
+// Of the functions whose names are in the list once, how many are `slide` before it.
+Agreement agreement(const elf::ElfFile& file,
+                    const std::unordered_map<std::string_view, Known>& known, std::uint64_t slide) {
+  Agreement result;
+  for (const elf::FunctionSymbol& symbol : file.symbols()) {
+    const auto entry = known.find(symbol.name);
+    if (entry == known.end() || !entry->second.once) continue;
+    ++result.common;
+    result.equal += entry->second.address - symbol.address == slide;
+  }
+  return result;
+}
+
+std::optional<ImageAddr> lowest_kernel_segment(const elf::ElfFile& file) {
+  const std::uint64_t least = file.is_64() ? kUpperHalf : kUpperHalf32;
+  std::optional<ImageAddr> lowest;
+  for (const elf::Segment& segment : file.segments())
+    if (segment.address.value >= least && (!lowest || segment.address < *lowest))
+      lowest = segment.address;
+  return lowest;
+}
+
+// How far the list lies above the file: the distance that most common functions have, of the first
+// few of them.
+std::optional<std::uint64_t> slide_by_names(
+    const elf::ElfFile& file, const std::unordered_map<std::string_view, Known>& known) {
+  constexpr std::size_t kTries = 8;
+  std::optional<std::uint64_t> best;
+  std::size_t most = 0;
+  std::size_t tries = 0;
+  for (const elf::FunctionSymbol& symbol : file.symbols()) {
+    const auto entry = known.find(symbol.name);
+    if (entry == known.end() || !entry->second.once) continue;
+    const std::uint64_t slide = entry->second.address - symbol.address;
+    if (const std::size_t equal = agreement(file, known, slide).equal; equal > most) {
+      most = equal;
+      best = slide;
+    }
+    if (++tries == kTries) break;
+  }
+  return best;
+}
+
+}  // namespace
+
+Result<SymbolList> read_kernel_symbols(const std::filesystem::path& path) {
+  // Not mapped: /proc/kallsyms and pipes have no size.
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  std::string text;
+  while (file && text.size() <= kMaxText && std::feof(file.get()) == 0 &&
+         std::ferror(file.get()) == 0) {
+    const std::size_t size = text.size();
+    text.resize(size + kBlock);
+    text.resize(size + std::fread(text.data() + size, 1, kBlock, file.get()));
+  }
+  if (!file || std::ferror(file.get()) != 0)
+    return fail(ErrorCode::kIo, "{} cannot be read: {}", path.string(), std::strerror(errno));
+  if (text.size() > kMaxText)
+    return fail(ErrorCode::kFormat, "{} is over {} MB: no list of a kernel's symbols",
+                path.string(), kMaxText >> 20);
+  RINGSIDE_ASSIGN(auto list, parse_nm_text(std::move(text), path.string()));
+  std::erase_if(list.symbols, [](const ListedSymbol& symbol) { return !symbol.module.empty(); });
+  return list;
+}
+
+Result<void> move_to(const elf::ElfFile& file, const std::string& list_name, SymbolList& list) {
+  const auto known = by_name(list);
+  std::optional<std::uint64_t> slide = slide_by_names(file, known);
+  if (!slide) {
+    const auto text = list.address_of("_text");
+    const auto lowest = lowest_kernel_segment(file);
+    slide = text && lowest && (*text - *lowest) % kPage == 0 ? *text - *lowest : 0;
+  } else if (const Agreement found = agreement(file, known, *slide);
+             found.equal * 10 < found.common * 9) {
+    return fail(ErrorCode::kMismatch,
+                "{} is of another kernel than {}: of the {} functions in both, {} are where they "
+                "should be; give the one of the same build",
+                list_name, file.name(), found.common, found.equal);
+  }
+  // Absolute symbols are numbers (offsets into per-CPU data), no places.
+  for (ListedSymbol& symbol : list.symbols)
+    if (symbol.type != 'A' && symbol.type != 'a') symbol.address = {symbol.address.value - *slide};
+  return {};
+}
+
+}  // namespace ringside::symbols

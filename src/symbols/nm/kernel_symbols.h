@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+
+#include "base/result.h"
+#include "elf/elf_file.h"
+#include "symbols/symbol_list.h"
+
+namespace ringside::symbols {
+
+// A kernel's own symbols in a text file (parse_nm_text); those of modules are left out. Reads up to
+// 256 MB, and from pipes and /proc too.
+[[nodiscard]] Result<SymbolList> read_kernel_symbols(const std::filesystem::path& path);
+
+// Moves the list to where `file` is linked: /proc/kallsyms tells where a kernel runs, which KASLR
+// has moved. By a function that both know; where `file` has no symbols by its lowest segment, which
+// Linux calls _text. A list without _text is left as it is then. kMismatch where the two know
+// functions of the same names, and fewer than nine in ten of them lie at the same addresses; the
+// message names `list_name`.
+[[nodiscard]] Result<void> move_to(const elf::ElfFile& file, const std::string& list_name,
+                                   SymbolList& list);
+
+}  // namespace ringside::symbols
