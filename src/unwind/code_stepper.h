@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "elf/image_map.h"
+#include "unwind/compact_rule.h"
 #include "unwind/rule.h"
 #include "unwind/step.h"
 
@@ -23,6 +24,11 @@ class CodeStepper {
   // Analyses the function around a pc, once per function; to be cached per address. For a return
   // address, `at` is the byte before it.
   [[nodiscard]] virtual CodeRule rule_at(const elf::Image& image, GuestVirt at) = 0;
+  // What step() would do for all stacks alike, for a pc whose `rule` leaves it to the way out of
+  // the code; kSlow where it takes a stack to tell.
+  [[nodiscard]] virtual CompactRule way_out_at(const elf::Image&, const CodeRule&, GuestVirt) {
+    return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
+  }
   // `image` may be null for code outside of all images. A frame pointer of zero ends the stack
   // (psABIs: it marks the outermost frame), unless hardware entered here, or the frame is a leaf
   // that need not have set it.

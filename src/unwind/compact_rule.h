@@ -10,7 +10,7 @@
 
 namespace ringside::unwind {
 
-// The rules that almost every frame has, in 20 bytes: a CFA from the stack or frame pointer, and
+// The rules that almost every frame has, in 24 bytes: a CFA from the stack or frame pointer, and
 // where the caller's pc, stack pointer, frame pointer and link register lie from there. A Rule that
 // needs more is kSlow: the walk starts again with all registers tracked.
 struct CompactRule {
@@ -44,6 +44,9 @@ struct CompactRule {
   FrameSource source = FrameSource::kCfi;
   bool has_status = false;
   bool ends_at_zero_fp = true;  // as in Rule
+  // Of a kFrame on x86: code leads to it, but hardware may not have entered there. It counts only
+  // if it looks like a frame that hardware made.
+  bool checks_frame = false;
 
   bool operator==(const CompactRule&) const = default;
 };

@@ -3,22 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "unwind/x86/interrupt_frame.h"
+
 namespace ringside::unwind {
 namespace {
 
 using Kind = CompactRule::Kind;
 using Place = CompactRule::Place;
-
-// The registers that compact rules know.
-struct Frontier {
-  std::uint64_t pc = 0;
-  std::uint64_t sp = 0;
-  std::uint64_t fp = 0;
-  std::uint64_t link = 0;
-  bool exact = true;
-  bool has_fp = false;
-  bool has_link = false;
-};
 
 constexpr std::size_t kCacheLine = 64;
 // How far ahead of the walk stack bytes are called for: they were written by another thread, and a
@@ -75,7 +66,7 @@ class PieceReader {
   const std::byte* data_ = nullptr;
 };
 
-enum class Outcome : std::uint8_t { kStep, kUserMode, kGiveUp };
+enum class Outcome : std::uint8_t { kStep, kEnd, kUserMode, kGiveUp };
 
 // A frame pointer of zero ends a stack, as for CodeStepper::step; a leaf may not have set it yet.
 bool ends_here(const CompactRule& rule, const Frontier& at) {
@@ -86,10 +77,12 @@ bool ends_here(const CompactRule& rule, const Frontier& at) {
 
 class Stepper {
  public:
-  Stepper(const wire::Capture& capture, const Platform& platform)
-      : platform_(platform),
-        reader_(capture, platform.roles.pointer_size),
-        leaf_sp_(capture.registers.get(platform.roles.sp)),
+  Stepper(const wire::Capture& capture, const RuleSources& sources)
+      : platform_(sources.platform()),
+        images_(sources.images()),
+        capture_(capture),
+        reader_(capture, platform_.roles.pointer_size),
+        leaf_sp_(capture.registers.get(platform_.roles.sp)),
         pieces_(capture.pieces) {
     for (const wire::MemoryPiece& piece : pieces_) {
       if (piece.why != wire::PieceKind::kStackLink) continue;
@@ -109,6 +102,8 @@ class Stepper {
     const bool switches = rule.base == CompactRule::Base::kOtherStack;
     if (switches && !reader_.read(at.sp, base)) return Outcome::kGiveUp;
     const std::uint64_t cfa = place(base, rule.cfa_offset);
+    if (rule.checks_frame && !is_hardware_frame({place(cfa, rule.pc_offset)}))
+      return Outcome::kGiveUp;
     if (rule.has_status) {
       std::uint64_t status = 0;
       if (!reader_.read(place(cfa, rule.status_offset), status)) return Outcome::kGiveUp;
@@ -118,6 +113,8 @@ class Stepper {
     if (rule.pc == Place::kLink ? !at.has_link : !reader_.read(place(cfa, rule.pc_offset), pc))
       return Outcome::kGiveUp;
     pc = platform_.code_address(pc);
+    // What the first function of a thread returns to.
+    if (pc == 0 && rule.kind == Kind::kCall) return Outcome::kEnd;
     std::uint64_t sp = cfa;
     if (rule.sp == Place::kSaved && !reader_.read(place(cfa, rule.sp_offset), sp))
       return Outcome::kGiveUp;
@@ -150,6 +147,16 @@ class Stepper {
     at.has_fp = true;
     return reader_.read(slot, at.fp);
   }
+  [[nodiscard]] bool is_hardware_frame(GuestVirt at) {
+    const auto frame = x86::make_interrupt_frame(
+        at, platform_, [&](std::uint64_t i) -> std::optional<std::uint64_t> {
+          std::uint64_t word = 0;
+          const auto offset = static_cast<std::int64_t>(i * platform_.roles.pointer_size);
+          if (!reader_.read(place(at.value, offset), word)) return std::nullopt;
+          return word;
+        });
+    return frame && x86::is_plausible(*frame, capture_, images_);
+  }
   // Linux's call_on_irqstack: see full_walk.cpp.
   [[gnu::noinline]] void follow_link(std::uint64_t& sp) {
     for (const wire::MemoryPiece& piece : pieces_) {
@@ -166,6 +173,8 @@ class Stepper {
   }
 
   const Platform& platform_;
+  const elf::ImageMap& images_;
+  const wire::Capture& capture_;
   PieceReader reader_;
   std::uint64_t leaf_sp_;
   const std::vector<wire::MemoryPiece>& pieces_;
@@ -176,13 +185,7 @@ class Stepper {
 
 }  // namespace
 
-const CompactRule& FastWalk::look_up(CodeAddress at) {
-  ++misses_;
-  return cache_.add(at.key(), sources_.compact_at(at));
-}
-
-bool FastWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack& stack) {
-  const Platform& platform = sources_.platform();
+Frontier frontier_of(const wire::Capture& capture, const Platform& platform) {
   const wire::RegisterRoles& roles = platform.roles;
   const wire::Registers& registers = capture.registers;
   Frontier at{.pc = registers.get(roles.pc),
@@ -193,7 +196,18 @@ bool FastWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack&
     at.link = registers.get(roles.link);
     at.has_link = true;
   }
-  Stepper stepper(capture, platform);
+  return at;
+}
+
+const CompactRule& FastWalk::look_up(CodeAddress at) {
+  ++misses_;
+  return cache_.add(at.key(), sources_.compact_at(at));
+}
+
+bool FastWalk::walk(const wire::Capture& capture, const Frontier& from, std::size_t max_frames,
+                    Stack& stack) {
+  Frontier at = from;
+  Stepper stepper(capture, sources_);
   stepper.start(at);
   const auto end = [&](StopReason reason) {
     stack.stop = reason;
@@ -214,6 +228,7 @@ bool FastWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack&
       return false;
     const Outcome outcome = stepper.step(rule, at);
     if (outcome == Outcome::kGiveUp) return false;
+    if (outcome == Outcome::kEnd) return end(StopReason::kEndOfStack);
     if (outcome == Outcome::kUserMode) return end(StopReason::kUserMode);
     if (rule.kind == Kind::kFrame)
       for (Frame& frame : stack.frames) frame.kind = FrameKind::kInterrupt;

@@ -6,18 +6,32 @@
 
 namespace ringside::unwind {
 
+// The registers that compact rules know, of one frame.
+struct Frontier {
+  std::uint64_t pc = 0;
+  std::uint64_t sp = 0;
+  std::uint64_t fp = 0;
+  std::uint64_t link = 0;
+  bool exact = true;
+  bool has_fp = false;
+  bool has_link = false;
+};
+
+[[nodiscard]] Frontier frontier_of(const wire::Capture& capture, const Platform& platform);
+
 // Walks a stack by compact rules alone, with a cache from address to rule in front of all sources:
 // what almost every stack needs, without a table search or an allocation per frame. It gives up on
 // anything unusual (a slow rule, memory outside of the copied pieces, a stack that does not
-// advance), and then the walk that tracks all registers starts again from the leaf and decides.
-// Where this one ends by itself, that one gives the same frames.
+// advance), and then the walk that tracks all registers decides. Where this one ends by itself,
+// that one gives the same frames.
 class FastWalk {
  public:
   explicit FastWalk(RuleSources& sources) : sources_(sources) {}
 
-  // The frames behind the first are added to `stack`. False: it gave up; what was added is to be
-  // thrown away.
-  [[nodiscard]] bool walk(const wire::Capture& capture, std::size_t max_frames, Stack& stack);
+  // The frames behind `from`, which is the last of `stack`, are added to it. False: it gave up;
+  // what was added is to be thrown away.
+  [[nodiscard]] bool walk(const wire::Capture& capture, const Frontier& from,
+                          std::size_t max_frames, Stack& stack);
 
   void forget() { cache_.forget(); }
   [[nodiscard]] std::uint64_t hits() const { return lookups_ - misses_; }

@@ -1,7 +1,5 @@
 #include "unwind/full_walk.h"
 
-#include <algorithm>
-
 namespace ringside::unwind {
 namespace {
 
@@ -24,11 +22,6 @@ bool pushed_by_user(GuestVirt slot, const Platform& platform, const StackMemory&
   return cs && *cs <= kMaxSelector && platform.is_user(*cs);
 }
 
-bool has_guess(const Stack& stack) {
-  return std::any_of(stack.frames.begin(), stack.frames.end(),
-                     [](const Frame& frame) { return frame.source == FrameSource::kGuess; });
-}
-
 // Linux's call_on_irqstack (arch/x86/include/asm/irq_stack.h) does `movq %rsp, (%tos); movq %tos,
 // %rsp; call f; popq %rsp`, which only ORC tells: for the others the stack pointer there is the one
 // that is about to be popped.
@@ -48,24 +41,32 @@ std::optional<MachineState> with_link_followed(const MachineState& state,
 
 }  // namespace
 
-void FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack& stack) {
+void FullWalk::start(const wire::Capture& capture) {
+  state_ = state_of(capture, sources_.platform());
+  guessed_ = false;
+}
+
+bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::size_t enough,
+                    Stack& stack) {
   const StackMemory memory(capture, sources_.images());
-  MachineState state = state_of(capture, sources_.platform());
   const auto stop = [&](const Stop& why) {
-    stack.stop = is_complete(why.reason) && has_guess(stack) ? StopReason::kGuessed : why.reason;
+    stack.stop = is_complete(why.reason) && guessed_ ? StopReason::kGuessed : why.reason;
     stack.stopped_at = why.at;
     stack.missing_link = why.link;
+    return true;
   };
   for (;;) {
-    if (stack.frames.size() >= max_frames) return stop({StopReason::kTooDeep, state.pc()});
-    Step result = step(state, memory);
+    // A guess is to be known of at the stack's end.
+    if (stack.frames.size() > enough && state_.has_sp() && !guessed_) return false;
+    if (stack.frames.size() >= max_frames) return stop({StopReason::kTooDeep, state_.pc()});
+    Step result = step(state_, memory);
     if (const auto* why = std::get_if<Stop>(&result)) {
       if (why->reason == StopReason::kEndOfStack)
-        stack.frames.back().exact |= sources_.starts_stack(state.pc());
+        stack.frames.back().exact |= sources_.starts_stack(state_.pc());
       return stop(*why);
     }
     Caller& caller = std::get<Caller>(result);
-    if (const auto why = check(state, caller, memory)) {
+    if (const auto why = check(state_, caller, memory)) {
       const bool guessed = caller.source == FrameSource::kGuess && is_complete(why->reason);
       return stop(guessed ? Stop{StopReason::kGuessed, why->at} : *why);
     }
@@ -73,8 +74,22 @@ void FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, Stack&
       for (Frame& frame : stack.frames) frame.kind = FrameKind::kInterrupt;
     stack.frames.push_back(
         {.address = caller.state.pc(), .exact = caller.state.exact, .source = caller.source});
-    state = caller.state;
+    guessed_ |= caller.source == FrameSource::kGuess;
+    state_ = caller.state;
   }
+}
+
+Frontier FullWalk::frontier() const {
+  const wire::RegisterRoles& roles = state_.platform->roles;
+  Frontier at{.pc = state_.pc().value,
+              .sp = state_.sp().value,
+              .fp = state_.get(roles.fp),
+              .exact = state_.exact,
+              .has_fp = state_.has(roles.fp)};
+  if (roles.link == wire::RegisterRoles::kNone || !state_.has(roles.link)) return at;
+  at.link = state_.get(roles.link);
+  at.has_link = true;
+  return at;
 }
 
 // A table whose rule cannot be carried out (a register that is not known here) leaves the frame to

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "unwind/fast_walk.h"
 #include "unwind/rule_sources.h"
 #include "unwind/stack_memory.h"
 #include "wire/capture.h"
@@ -11,8 +12,14 @@ class FullWalk {
  public:
   explicit FullWalk(RuleSources& sources) : sources_(sources) {}
 
-  // The frames behind the first are added to `stack`, and why it ended.
-  void walk(const wire::Capture& capture, std::size_t max_frames, Stack& stack);
+  // Begins with the capture's registers, as the only frame of a stack.
+  void start(const wire::Capture& capture);
+  // Adds frames to `stack`, behind the last that it has added before. True when the stack is at its
+  // end, and says why; false as soon as there are more than `enough` frames, and compact rules can
+  // go on from frontier().
+  [[nodiscard]] bool walk(const wire::Capture& capture, std::size_t max_frames, std::size_t enough,
+                          Stack& stack);
+  [[nodiscard]] Frontier frontier() const;
 
  private:
   [[nodiscard]] Step step(const MachineState& state, const StackMemory& memory);
@@ -21,6 +28,8 @@ class FullWalk {
                                           const StackMemory& memory) const;
 
   RuleSources& sources_;
+  MachineState state_;
+  bool guessed_ = false;  // some frame was
 };
 
 }  // namespace ringside::unwind

@@ -71,9 +71,8 @@ CompactRule RuleSources::compact_at(CodeAddress at) {
     if (const CompactRule rule = cfi->find_compact(pc); rule.kind != CompactRule::Kind::kNone)
       return rule;
   const CodeRule code = code_->rule_at(*image, at.lookup());
-  if (code.interrupt_code) return {.kind = CompactRule::Kind::kSlow};
-  if (code.rule) return compact(*code.rule, platform_);
-  return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
+  if (code.rule && !code.interrupt_code) return compact(*code.rule, platform_);
+  return code_->way_out_at(*image, code, at.address);
 }
 
 RuleSources::Known& RuleSources::known_at(CodeAddress at) {

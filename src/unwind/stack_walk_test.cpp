@@ -245,6 +245,46 @@ TEST_F(StackWalk, EntryLayoutSkipsWhatFillsTheReturnStack) {
   EXPECT_EQ(stack.frames[1].address, GuestVirt{at("_start") + 9});
 }
 
+// The layout is none that compact rules can tell; below it they go on.
+TEST_F(StackWalk, WalksFastAgainBehindASlowFrame) {
+  const std::uint64_t entry = at("leaf");
+  const EntryLayout layout{.start = {entry},
+                           .end = {entry + 2},
+                           .below = EntryLayout::Below::kCaller,
+                           .base_offset = 8,
+                           .overrides = true,
+                           .skips_own_words = true};
+  start(entry, kStack);
+  piece(kStack, joined({{entry + 1, in_caller()},
+                        frame(in_caller()),
+                        frame(in_caller()),
+                        frame(at("_start") + 9)}));
+  Unwinder unwinder(images_, {.entries = {layout}});
+  const Stack stack = unwinder.unwind(capture_);
+  EXPECT_EQ(stack.frames, unwind({.entries = {layout}, .full_only = true}).frames);
+  EXPECT_EQ(stack.frames.size(), 5u);
+  EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
+  EXPECT_EQ(unwinder.statistics().slow_stacks, 1u);
+  EXPECT_EQ(unwinder.statistics().slow_frames, 1u);
+}
+
+// What the fast walk found is thrown away with all that it made of it: below the frame that it
+// takes for an interrupt's there is none.
+TEST_F(StackWalk, GivesUpBehindAnInterrupt) {
+  const std::uint64_t entry = at("interrupt_handler");
+  EntryLayout layout{.start = {entry}, .end = {entry + 4}};
+  layout.frame.save(kRip, 0).save(kCs, 8).save(kRsp, 0x18);
+  start(at("leaf"), kStack);
+  piece(kStack, {entry + 2, in_caller(), 0x10, 0x202, kStack + 4096, 0x18});
+  const Stack fast = unwind({.entries = {layout}});
+  const Stack full = unwind({.entries = {layout}, .full_only = true});
+  EXPECT_EQ(fast.frames, full.frames);
+  EXPECT_EQ(fast.frames.size(), 3u);
+  EXPECT_EQ(fast.frames[1].kind, FrameKind::kInterrupt);
+  EXPECT_EQ(fast.stop, full.stop);
+  EXPECT_EQ(fast.stop, StopReason::kTruncated);
+}
+
 TEST_F(StackWalk, EntryLayoutAboveUserCode) {
   const std::uint64_t entry = at("leaf");
   start(entry, kStack);

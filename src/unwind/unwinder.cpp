@@ -18,6 +18,12 @@ Stack single_frame(GuestVirt pc, FrameKind kind, StopReason stop) {
   return stack;
 }
 
+std::size_t interrupted_frames(const Stack& stack) {
+  return static_cast<std::size_t>(
+      std::count_if(stack.frames.begin(), stack.frames.end(),
+                    [](const Frame& frame) { return frame.kind == FrameKind::kInterrupt; }));
+}
+
 }  // namespace
 
 class Unwinder::Impl {
@@ -99,11 +105,24 @@ void Unwinder::Impl::walk(const wire::Capture& capture, const Platform& platform
   stack.frames.reserve(32);
   const Frame first{.address = {capture.registers.get(platform.roles.pc)}, .exact = true};
   stack.frames.push_back(first);
-  if (!options_.full_only && machine.fast.walk(capture, options_.max_frames, stack)) return;
-  stack.frames.assign(1, first);
-  machine.full.walk(capture, options_.max_frames, stack);
+  const bool fast = !options_.full_only;
+  const std::size_t limit = options_.max_frames;
+  if (fast && machine.fast.walk(capture, frontier_of(capture, platform), limit, stack)) return;
   ++statistics_.slow_stacks;
-  statistics_.slow_frames += stack.frames.size();
+  machine.full.start(capture);
+  std::size_t known = 1;        // frames that the full walk has reached
+  std::size_t interrupted = 0;  // so many of them lie above an interrupt
+  for (;;) {
+    // The full walk goes on from where it was, to behind the frame that the fast one gave up at.
+    const std::size_t enough = fast ? stack.frames.size() : SIZE_MAX;
+    stack.frames.resize(known);
+    for (std::size_t i = interrupted; i < known; ++i) stack.frames[i].kind = FrameKind::kKernel;
+    const bool ended = machine.full.walk(capture, limit, enough, stack);
+    statistics_.slow_frames += stack.frames.size() - known;
+    known = stack.frames.size();
+    interrupted = interrupted_frames(stack);
+    if (ended || machine.fast.walk(capture, machine.full.frontier(), limit, stack)) return;
+  }
 }
 
 void Unwinder::Impl::count(const Stack& stack) {

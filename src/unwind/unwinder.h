@@ -28,7 +28,7 @@ struct Statistics {
   std::uint64_t frames = 0;
   std::array<std::uint64_t, kFrameSourceCount> frames_by_source{};
   std::uint64_t slow_stacks = 0;  // that needed the walk with all registers
-  std::uint64_t slow_frames = 0;  // of those
+  std::uint64_t slow_frames = 0;  // that this walk found
   std::uint64_t rule_hits = 0;    // addresses whose rule was in the cache
   std::uint64_t rule_misses = 0;  // addresses whose rule had to be looked up
 };

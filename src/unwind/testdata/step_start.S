@@ -158,6 +158,50 @@ FUNCTION call_through_thunks
     CFI(.cfi_endproc)
 END call_through_thunks
 
+// Never run: what their ways out say is looked at (exit_rule_test.cpp).
+FUNCTION ways_out_agree
+    testl %edi, %edi
+    jz 1f
+    swapgs
+1:  popq %rbp
+    addq $8, %rsp
+    iretq
+END ways_out_agree
+FUNCTION ways_out_differ
+    testl %edi, %edi
+    jz 1f
+    iretq
+1:  addq $8, %rsp
+    iretq
+END ways_out_differ
+FUNCTION makes_its_own_frame
+    .rept 5
+    pushq $0
+    .endr
+    iretq
+END makes_its_own_frame
+FUNCTION copies_the_frame
+    movq %rsp, %rdi
+    movq %gs:8, %rsp
+    .rept 5
+    pushq 0x28(%rdi)
+    subq $8, %rdi
+    .endr
+    iretq
+END copies_the_frame
+FUNCTION returns_and_pops
+    addq $16, %rsp
+    ret $24
+END returns_and_pops
+FUNCTION returns_to_user_code
+    popq %rcx
+    sysretq
+END returns_to_user_code
+FUNCTION never_leaves
+1:  pushq %rax
+    jmp 1b
+END never_leaves
+
     .data
     .globl interrupt_depth
 interrupt_depth:

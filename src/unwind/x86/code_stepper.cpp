@@ -32,7 +32,7 @@ Caller interrupted_code(const InterruptFrame& frame, const MachineState& state,
 
 void CodeStepper::forget() {
   images_code_.clear();
-  paths_.forget();
+  reader_.forget();
 }
 
 CodeStepper::ImageCode& CodeStepper::code_of(const elf::Image& image) {
@@ -74,6 +74,24 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
   auto rule = state ? rule_of(*state, platform_) : std::nullopt;
   if (rule) rule->ends_at_zero_fp = code_of(image).keeps_frame_pointers;
   return {.rule = rule, .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
+}
+
+CompactRule CodeStepper::way_out_at(const elf::Image& image, const CodeRule& rule, GuestVirt pc) {
+  using Kind = CompactRule::Kind;
+  const CompactRule exit = exits_.find(image, pc);
+  // In the order of step().
+  if (exit.kind == Kind::kCall) return rule.rule ? compact(*rule.rule, platform_) : exit;
+  bool decides = rule.interrupt_code;
+  if (exit.kind == Kind::kFrame && rule.rule) {
+    // Where the frame lies below the function's entry, the function may have made it itself.
+    const std::int64_t frame = std::int64_t{exit.cfa_offset} + exit.pc_offset;
+    decides &= exit.base == CompactRule::Base::kStackPointer &&
+               rule.rule->cfa.kind == CfaRule::Kind::kRegisterOffset &&
+               rule.rule->cfa.reg == platform_.roles.sp &&
+               frame >= rule.rule->cfa.offset - platform_.roles.pointer_size;
+  }
+  if (decides) return exit;
+  return {.kind = Kind::kSlow, .source = FrameSource::kInstructions};
 }
 
 Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const MachineState& state,

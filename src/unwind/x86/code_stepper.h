@@ -6,7 +6,7 @@
 
 #include "unwind/code_stepper.h"
 #include "unwind/code_unit.h"
-#include "unwind/x86/decoder.h"
+#include "unwind/x86/exit_rule.h"
 #include "unwind/x86/frame_analysis.h"
 #include "unwind/x86/return_path.h"
 
@@ -21,9 +21,13 @@ class CodeStepper final : public unwind::CodeStepper {
       : images_(images),
         platform_(platform),
         decoder_(platform),
-        paths_(images, platform, decoder_) {}
+        reader_(decoder_),
+        paths_(images, platform, reader_),
+        exits_(platform, reader_) {}
 
   [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
+  [[nodiscard]] CompactRule way_out_at(const elf::Image& image, const CodeRule& rule,
+                                       GuestVirt pc) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
                           const StackMemory& memory) override;
   void forget() override;
@@ -52,7 +56,9 @@ class CodeStepper final : public unwind::CodeStepper {
   const elf::ImageMap& images_;
   const Platform& platform_;
   Decoder decoder_;
+  CodeReader reader_;
   ReturnPathFinder paths_;
+  ExitRuleFinder exits_;
   std::unordered_map<std::uint32_t, std::unique_ptr<ImageCode>> images_code_;  // by image id
 };
 

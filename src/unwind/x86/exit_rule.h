@@ -1,0 +1,26 @@
+#pragma once
+
+#include "unwind/compact_rule.h"
+#include "unwind/x86/path_search.h"
+
+namespace ringside::unwind::x86 {
+
+// What return_path.h finds for one stack, for all of them: the ways out of code are followed with
+// no memory at all, each register and each word being a value of its own. Where all of them leave
+// through the same place, found from the stack pointer (or from the stack pointer that lies on top
+// of the stack, as where an entry stub is about to do `pop %rsp`), the rule depends on the pc alone
+// and can be cached.
+class ExitRuleFinder {
+ public:
+  ExitRuleFinder(const Platform& platform, CodeReader& code) : platform_(platform), code_(code) {}
+
+  // kCall to where a `ret` goes, kFrame for what an `iret` pops, kUser for a `sysret`; kSlow where
+  // it takes a stack to tell. `image` holds the pc.
+  [[nodiscard]] CompactRule find(const elf::Image& image, GuestVirt pc);
+
+ private:
+  const Platform& platform_;
+  CodeReader& code_;
+};
+
+}  // namespace ringside::unwind::x86
