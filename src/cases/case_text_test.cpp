@@ -102,10 +102,11 @@ TEST(EntryText, KeepsEveryField) {
        .return_in = wire::x86_64::kRsi,
        .overrides = true,
        .skips_own_words = true},
-      {.start = {0x20}, .end = {0x28}, .below = EntryLayout::Below::kUser, .base_offset = 16}};
+      {.start = {0x20}, .end = {0x28}, .below = EntryLayout::Below::kUser, .base_offset = 16},
+      {.start = {0x28}, .end = {0x30}, .keeps_registers = true}};
   const auto back = parse_entries(entries_text(entries, Arch::kX86_64), Arch::kX86_64, "entries");
   ASSERT_TRUE(back) << back.error().message;
-  ASSERT_EQ(back->size(), 2u);
+  ASSERT_EQ(back->size(), 3u);
   EXPECT_EQ((*back)[0].below, EntryLayout::Below::kCaller);
   EXPECT_EQ((*back)[0].base, EntryLayout::Base::kFramePointer);
   EXPECT_EQ((*back)[0].base_offset, -8);
@@ -115,6 +116,8 @@ TEST(EntryText, KeepsEveryField) {
   EXPECT_EQ((*back)[1].below, EntryLayout::Below::kUser);
   EXPECT_EQ((*back)[1].base_offset, 16);
   EXPECT_FALSE((*back)[1].overrides);
+  EXPECT_FALSE((*back)[1].keeps_registers);
+  EXPECT_TRUE((*back)[2].keeps_registers);
 }
 
 TEST(EntryText, WrongLinesAreNamed) {

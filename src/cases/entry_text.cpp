@@ -22,6 +22,7 @@ std::string layout_text(const EntryLayout& entry, Arch arch) {
   if (entry.return_in != wire::RegisterRoles::kNone)
     text += fmt::format(" return-in={}", register_name(arch, entry.return_in));
   if (entry.overrides) text += " overrides";
+  if (entry.keeps_registers) text += " keeps-registers";
   if (entry.skips_own_words) text += " skips-own-words";
   for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg)
     if (entry.frame.saves(reg))
@@ -46,10 +47,17 @@ bool set_word(std::string_view word, EntryLayout& entry) {
     entry.below = static_cast<EntryLayout::Below>(i);
     return true;
   }
-  entry.overrides |= word == "overrides";
-  entry.calls_only |= word == "calls";
-  entry.skips_own_words |= word == "skips-own-words";
-  return word == "overrides" || word == "calls" || word == "skips-own-words";
+  const std::array<std::pair<std::string_view, bool*>, 4> flags = {
+      {{"overrides", &entry.overrides},
+       {"calls", &entry.calls_only},
+       {"keeps-registers", &entry.keeps_registers},
+       {"skips-own-words", &entry.skips_own_words}}};
+  for (const auto& [name, flag] : flags) {
+    if (word != name) continue;
+    *flag = true;
+    return true;
+  }
+  return false;
 }
 
 bool set_layout(std::span<const std::string_view> words, Arch arch, EntryLayout& entry) {

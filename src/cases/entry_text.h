@@ -12,7 +12,7 @@
 //
 //     layout 1 sp+0 r15=0 r14=8 …      # where registers lie, from sp or fp and an offset
 //     layout 2 sp+0 ebx=0 ecx=4 … calls  # only where the code calls others
-//     layout 3 sp+16 caller overrides  # EntryLayout's other fields; also user, return-in=…
+//     layout 3 sp+16 caller overrides  # EntryLayout's other fields, by name
 //     0xffffffff81a00ae0 0xffffffff81a00b00 1
 //     0xffffffff81001b40 0xffffffff81001b70 ends
 namespace ringside::cases {

@@ -15,8 +15,9 @@ Rule rule_of(const EntryLayout& layout, const Platform& platform) {
             .ends = layout.below == Below::kNothing || layout.below == Below::kUser,
             .from_user = layout.below == Below::kUser};
   if (layout.skips_own_words) rule.own_code = {layout.start, layout.end - layout.start};
-  if (layout.below == Below::kCaller) {
+  if (layout.below == Below::kCaller || layout.keeps_registers)
     for (RegisterRule& reg : rule.registers) reg.kind = RegisterRule::Kind::kSame;
+  if (layout.below == Below::kCaller) {
     rule.registers[platform.roles.sp] = {.kind = RegisterRule::Kind::kValOffset};
     RegisterRule& pc = rule.registers[platform.roles.pc];
     pc = {.kind = RegisterRule::Kind::kOffset, .offset = -platform.roles.pointer_size};

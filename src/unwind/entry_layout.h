@@ -63,6 +63,8 @@ struct EntryLayout {
   std::uint8_t return_in = wire::RegisterRoles::kNone;
   // Known better than to tables, which come first otherwise.
   bool overrides = false;
+  // Below::kInterrupted: a register that `frame` does not save is still the interrupted code's.
+  bool keeps_registers = false;
   // Words on top of the stack that point into [start, end) were pushed to fill the processor's
   // return stack: `base` lies behind them.
   bool skips_own_words = false;

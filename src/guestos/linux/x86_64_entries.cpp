@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "guestos/linux/x86_64_stub.h"
+
 namespace ringside::guestos {
 namespace {
 
@@ -25,6 +27,13 @@ constexpr unwind::RegisterFrame pt_regs() {
       .save(kRflags, 0x90)
       .save(kRsp, 0x98)
       .save(kSs, 0xa0);
+}
+
+// What hardware pushes; nothing else has been saved, or changed, yet.
+EntryLayout hardware_frame(std::int16_t from_sp) {
+  EntryLayout layout{.base_offset = from_sp, .keeps_registers = true};
+  layout.frame.save(kRip, 0).save(kCs, 8).save(kRflags, 16).save(kRsp, 24).save(kSs, 32);
+  return layout;
 }
 
 // Assembly that calls C with the stack pointer at a struct pt_regs (arch/x86/entry/entry_64.S). The
@@ -78,6 +87,9 @@ class Layouts {
   [[nodiscard]] bool is_known(ImageAddr start) const;
   void add(const Code& code, std::uint64_t from, std::uint64_t to, EntryLayout layout);
   void add_frame(const Code& code);
+  [[nodiscard]] bool calls_saver(const Code& code, std::uint64_t offset) const;
+  void add_hardware_frames(const Code& code, const std::vector<StubInstruction>& stub);
+  void add_vector_stubs(const Code& code);
   void add_indirect_thunk(const Code& code);
   void add_register_saver(const Code& code);
   void add_way_out_to_user();
@@ -121,20 +133,51 @@ void Layouts::add(const Code& code, std::uint64_t from, std::uint64_t to, EntryL
 }
 
 // Behind the call of error_entry, which has pushed struct pt_regs for its caller, ORC still has the
-// stack of before the call, until the next instruction has run.
+// stack of before the call, until the next instruction has run. Some stubs call paranoid_entry
+// first, and branch to the other call.
 void Layouts::add_frame(const Code& code) {
-  const EntryLayout saved{.frame = pt_regs(), .calls_only = true};
-  for (std::size_t offset = 0; offset + 5 <= code.bytes.size(); ++offset) {
-    const auto target = call_target(code, offset);
-    const auto is_target = [&](const auto& saver) { return saver && target == saver->start; };
-    if (std::none_of(savers_.begin(), savers_.end(), is_target)) continue;
-    EntryLayout sure = saved;
-    sure.calls_only = false;
-    sure.overrides = true;
-    add(code, 0, offset + 5, saved);
-    return add(code, offset + 5, code.size, sure);
+  std::uint64_t from = 0;
+  while (from < code.size) {
+    const std::vector<StubInstruction> stub = read_stub(code.bytes, from);
+    if (stub.empty() || !calls_saver(code, stub.back().offset)) break;
+    add_hardware_frames(code, stub);
+    const std::uint64_t saved = stub.back().offset + stub.back().size;
+    std::uint64_t next = saved;
+    while (next < code.bytes.size() && !calls_saver(code, next)) ++next;
+    if (next >= code.bytes.size()) next = code.size;
+    add(code, saved, next, {.frame = pt_regs(), .overrides = true});
+    from = next;
   }
-  add(code, 0, code.size, saved);
+  add(code, from, code.size, {.frame = pt_regs(), .calls_only = true});
+}
+
+bool Layouts::calls_saver(const Code& code, std::uint64_t offset) const {
+  const auto target = call_target(code, offset);
+  return std::any_of(savers_.begin(), savers_.end(),
+                     [&](const auto& saver) { return saver && target && *target == saver->start; });
+}
+
+// At a stub's first instructions the frame lies where hardware has put it. Only tables know that;
+// ORC comes first.
+void Layouts::add_hardware_frames(const Code& code, const std::vector<StubInstruction>& stub) {
+  std::size_t first = 0;
+  for (std::size_t i = 1; i <= stub.size(); ++i) {
+    if (i < stub.size() && stub[i].frame == stub[first].frame) continue;
+    const StubInstruction& last = stub[i - 1];
+    add(code, stub[first].offset, last.offset + last.size, hardware_frame(stub[first].frame));
+    first = i;
+  }
+}
+
+// One stub for each interrupt vector: a push of its number, and a jump (arch/x86/include/asm/
+// idtentry.h).
+void Layouts::add_vector_stubs(const Code& code) {
+  for (std::uint64_t at = 0; at < code.bytes.size();) {
+    const std::vector<StubInstruction> stub = read_stub(code.bytes, at);
+    if (!stub.empty()) add_hardware_frames(code, stub);
+    // int3 or nops fill up.
+    at = stub.empty() ? at + 1 : stub.back().offset + stub.back().size;
+  }
 }
 
 // A retpoline begins with a call of its own middle, which puts the callee's address in place of the
@@ -234,6 +277,8 @@ std::vector<EntryLayout> Layouts::run() {
     } else if (is_system_call(name)) {
       const Code code = code_of(i);
       add(code, 0, code.size, {.below = Below::kUser, .overrides = true});
+    } else if (name == "irq_entries_start" || name == "spurious_entries_start") {
+      add_vector_stubs(code_of(i));
     } else if (leaves_pt_regs(name) && !is_known(symbols_[i].address)) {
       add_frame(code_of(i));
     } else if (is_indirect_thunk(name)) {

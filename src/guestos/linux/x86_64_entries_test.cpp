@@ -41,11 +41,8 @@ class X86_64Entries : public testing::Test {
 };
 
 TEST_F(X86_64Entries, StubsLeavePtRegsBehindTheCallThatSavesThem) {
-  const EntryLayout& before = layout_of("at_before_the_saver");
-  EXPECT_EQ(before.below, Below::kInterrupted);
-  EXPECT_TRUE(before.calls_only);
-  EXPECT_FALSE(before.overrides);
-  for (const char* place : {"at_behind_the_saver", "at_behind_the_handler"}) {
+  for (const char* place : {"at_behind_the_saver", "at_behind_the_handler",
+                            "at_behind_the_paranoid", "at_behind_the_other_saver"}) {
     const EntryLayout& behind = layout_of(place);
     EXPECT_EQ(behind.below, Below::kInterrupted);
     EXPECT_TRUE(behind.overrides);
@@ -55,6 +52,33 @@ TEST_F(X86_64Entries, StubsLeavePtRegsBehindTheCallThatSavesThem) {
     EXPECT_EQ(behind.frame.offsets[kRbp], 0x20);
     EXPECT_EQ(behind.frame.offsets[kRsp], 0x98);
   }
+}
+
+// Intel SDM volume 3, 6.14: rip, cs, rflags, rsp, ss, on top of which some exceptions put an error
+// code; the entries of others, and of interrupts, push a word in its place.
+TEST_F(X86_64Entries, HardwaresFrameUntilPtRegsAreThere) {
+  const std::pair<const char*, std::int16_t> places[] = {
+      {"asm_exc_page_fault", 8},     {"at_before_the_saver", 8},
+      {"irq_entries_start", 0},      {"at_behind_the_vector", 8},
+      {"at_second_vector", 0},       {"asm_common_interrupt", 8},
+      {"at_vector_is_pushed", 8},    {"asm_sysvec_call_function", 0},
+      {"at_hardware_has_pushed", 0}, {"at_word_is_pushed", 8},
+      {"asm_exc_int3", 0},           {"at_one_word_copied", 16},
+      {"at_frame_copied", 8},        {"asm_exc_debug", 0},
+      {"at_the_other_saver", 8},
+  };
+  for (const auto& [place, offset] : places) {
+    const EntryLayout& layout = layout_of(place);
+    EXPECT_EQ(layout.below, Below::kInterrupted) << place;
+    EXPECT_EQ(layout.base_offset, offset) << place;
+    EXPECT_TRUE(layout.keeps_registers) << place;
+    EXPECT_FALSE(layout.overrides) << place;
+    EXPECT_FALSE(layout.calls_only) << place;
+    EXPECT_EQ(layout.frame.offsets[kRip], 0) << place;
+    EXPECT_EQ(layout.frame.offsets[kCs], 8) << place;
+    EXPECT_EQ(layout.frame.offsets[kRsp], 24) << place;
+  }
+  EXPECT_TRUE(layout_of("at_unknown_entry").calls_only);
 }
 
 // The caller's stack pointer will be 14 words below the slot of the return address, which is that

@@ -43,6 +43,75 @@ place behind_the_handler
   jmp error_return
 .size asm_exc_page_fault, . - asm_exc_page_fault
 
+function irq_entries_start
+  .byte 0x6a, 0x20
+place behind_the_vector
+  jmp asm_common_interrupt
+  .fill 8 - (. - irq_entries_start), 1, 0xcc
+place second_vector
+  pushq $-0x11
+  jmp asm_common_interrupt
+.size irq_entries_start, . - irq_entries_start
+
+function asm_common_interrupt
+  clac
+  cld
+place vector_is_pushed
+  call error_entry
+  jmp error_return
+.size asm_common_interrupt, . - asm_common_interrupt
+
+function asm_sysvec_call_function
+  endbr64
+place hardware_has_pushed
+  pushq $-1
+place word_is_pushed
+  call error_entry
+  jmp error_return
+.size asm_sysvec_call_function, . - asm_sysvec_call_function
+
+function asm_exc_int3
+  cld
+  pushq $-1
+  testb $3, 0x10(%rsp)
+  jnz 1f
+  pushq 0x28(%rsp)
+place one_word_copied
+  .rept 5
+  pushq 0x28(%rsp)
+  .endr
+1:
+place frame_copied
+  call error_entry
+  jmp error_return
+.size asm_exc_int3, . - asm_exc_int3
+
+function paranoid_entry
+  pushq %rsi
+  ret
+.size paranoid_entry, . - paranoid_entry
+function asm_exc_debug
+  pushq $-1
+  testb $3, 0x10(%rsp)
+  jnz 1f
+  call paranoid_entry
+place behind_the_paranoid
+  call _start
+  jmp error_return
+1:
+place the_other_saver
+  call error_entry
+place behind_the_other_saver
+  jmp error_return
+.size asm_exc_debug, . - asm_exc_debug
+
+function asm_exc_nmi
+  cld
+place unknown_entry
+  pushq %rdx
+  iretq
+.size asm_exc_nmi, . - asm_exc_nmi
+
 function common_interrupt_return
 .globl swapgs_restore_regs_and_return_to_usermode
 .type swapgs_restore_regs_and_return_to_usermode, @function
