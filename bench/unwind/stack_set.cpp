@@ -11,6 +11,7 @@ Result<std::unique_ptr<elf::ImageMap>> open_images(
     const std::vector<recording::ImageInfo>& images) {
   auto map = std::make_unique<elf::ImageMap>();
   for (const recording::ImageInfo& image : images) {
+    if (image.path.empty()) continue;  // a module, which was read from guest memory
     RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(image.path));
     map->add({.id = image.id,
               .name = image.name,
