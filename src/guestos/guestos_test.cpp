@@ -86,6 +86,30 @@ TEST(StackRecipe, CopiesAFrameThatIsBeingMoved) {
   EXPECT_EQ(copies(0xc2e63fb0), std::vector<std::uint64_t>{0xc2e63fb4});
 }
 
+// restore_all_switch_stack, stopped in its `rep movsl` and behind it.
+TEST(StackRecipe, CopiesAFrameThatIsBeingMovedToTheEntryStack) {
+  const auto copies = [](std::uint64_t esi, std::uint64_t edi) {
+    auto recipe = stack_recipe(Arch::kI386, {}, 0x2000);
+    add_frame_in_transit(recipe);
+    wire::Registers registers;
+    registers.set(wire::i386::kEsp, 0xc2e63fb4);
+    registers.set(wire::i386::kEsi, esi);
+    registers.set(wire::i386::kEdi, edi);
+    registers.set(wire::i386::kEbx, 0xff403fbc);
+    registers.set(wire::i386::kCs, 0x60);
+    wire::RecipeRun run(recipe, registers, {});
+    std::vector<std::uint64_t> addresses;
+    while (const auto request = run.next()) addresses.push_back(request->address.value);
+    return addresses;
+  };
+  const std::vector<std::uint64_t> both = {0xc2e63fb4, 0xff403fbc};
+  EXPECT_EQ(copies(0xc2e63fb4, 0xff403fbc), both);
+  EXPECT_EQ(copies(0xc2e63fe4, 0xff403fec), both);
+  EXPECT_EQ(copies(0xc2e63ff8, 0xff404000), both);
+  EXPECT_EQ(copies(0xc2e63ffc, 0xff404004), std::vector<std::uint64_t>{0xc2e63fb4});
+  EXPECT_EQ(copies(0xc2e63fe4, 0xff403fe8), std::vector<std::uint64_t>{0xc2e63fb4});
+}
+
 // Runs a recipe over a few words of memory; the addresses that it copies.
 std::vector<std::uint64_t> copies_of(const std::vector<wire::RecipeOp>& recipe,
                                      const wire::Registers& registers,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "guestos/linux/named_entries.h"
 
@@ -34,27 +35,115 @@ bool begins_a_stack(std::string_view name) {
          name == "start_cpu0" || name == "rewind_stack_and_make_dead";
 }
 
+// A symbol's code. Labels without a size reach to the next symbol.
+struct Code {
+  ImageAddr start;
+  Bytes bytes;
+};
+
+std::optional<Code> code_named(const elf::Image& kernel, std::string_view name) {
+  const auto& symbols = kernel.file->symbols();
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    if (symbols[i].name != name) continue;
+    std::uint64_t size = symbols[i].size;
+    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
+      size = symbols[next].address - symbols[i].address;
+    constexpr std::uint64_t kMaxBytes = 4096;  // more than any assembly that is looked at
+    return Code{symbols[i].address,
+                kernel.file->bytes_at(symbols[i].address, std::min(size, kMaxBytes))};
+  }
+  return std::nullopt;
+}
+
+// __switch_to_asm (entry_32.S) fills the return stack while the frame of a task that does not run
+// (struct inactive_task_frame of asm/switch_to.h: flags, four registers and the return address) is
+// on top: calls of its own next instructions, whose return addresses are dropped all at the end. In
+// the file there is a jump over room for them, which the kernel replaces.
+std::optional<unwind::EntryLayout> return_stack_filling(const elf::Image& kernel) {
+  const auto code = code_named(kernel, "__switch_to_asm");
+  if (!code) return std::nullopt;
+  constexpr std::byte kJump{0xe9}, kShortJump{0xeb}, kPopFlags{0x9d};
+  const Bytes& bytes = code->bytes;
+  for (std::size_t i = 0; i + 5 <= bytes.size(); ++i) {
+    std::int32_t distance = std::to_integer<std::int8_t>(bytes[i + 1]);
+    if (bytes[i] == kJump) std::memcpy(&distance, &bytes[i + 1], sizeof(distance));
+    if (bytes[i] != kJump && bytes[i] != kShortJump) continue;
+    const std::size_t next = i + (bytes[i] == kJump ? 5 : 2);
+    if (distance < 0 || static_cast<std::size_t>(distance) >= bytes.size() - next) continue;
+    const std::size_t target = next + static_cast<std::size_t>(distance);
+    if (bytes[target] != kPopFlags) continue;
+    unwind::EntryLayout layout{.start = kernel.to_guest(code->start) + i,
+                               .end = kernel.to_guest(code->start) + target,
+                               .below = unwind::EntryLayout::Below::kCaller,
+                               .base_offset = 6 * 4,
+                               .overrides = true,
+                               .skips_own_words = true};
+    layout.frame.save(kEsi, -20).save(kEdi, -16).save(kEbx, -12).save(kEbp, -8);
+    return layout;
+  }
+  return std::nullopt;
+}
+
+// ret_from_fork calls syscall_exit_to_user_mode with struct pt_regs at the stack pointer, to go to
+// user mode for the first time: there the stack does not begin.
+void split_way_to_user(const elf::Image& kernel, const unwind::EntryLayout& frame,
+                       std::vector<unwind::EntryLayout>& entries) {
+  const auto code = code_named(kernel, "ret_from_fork");
+  const auto leaves = code_named(kernel, "syscall_exit_to_user_mode");
+  if (!code || !leaves) return;
+  constexpr std::byte kCall{0xe8};
+  constexpr std::size_t kCallSize = 5;
+  const GuestVirt start = kernel.to_guest(code->start);
+  const auto entry = std::find_if(entries.begin(), entries.end(),
+                                  [start](const auto& layout) { return layout.start == start; });
+  for (std::size_t i = 0; entry != entries.end() && i + kCallSize < code->bytes.size(); ++i) {
+    std::uint32_t distance = 0;
+    std::memcpy(&distance, &code->bytes[i + 1], sizeof(distance));
+    const std::uint64_t next = code->start.value + i + kCallSize;
+    if (code->bytes[i] != kCall || std::uint32_t(next + distance) != leaves->start.value) continue;
+    unwind::EntryLayout to_user = frame;
+    unwind::EntryLayout behind = *entry;
+    to_user.start = entry->end = start + i + kCallSize;
+    to_user.end = behind.start = to_user.start + 1;
+    entries.insert(entries.end(), {to_user, behind});
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel) {
   unwind::EntryLayout layout;
   layout.frame = pt_regs();
   layout.calls_only = true;
-  return named_entries(kernel, layout, leaves_pt_regs, begins_a_stack);
+  auto entries = named_entries(kernel, layout, leaves_pt_regs, begins_a_stack);
+  split_way_to_user(kernel, layout, entries);
+  if (const auto filling = return_stack_filling(kernel)) entries.push_back(*filling);
+  return entries;
 }
 
 void add_frame_in_transit(std::vector<wire::RecipeOp>& recipe) {
   using enum wire::RecipeOpcode;
   constexpr std::uint64_t kFrameSize = 68;  // struct pt_regs
   constexpr std::uint32_t kToEnd = 0xffff;
-  enum Slot : std::uint8_t { kStack, kTo, kFrom };
+  constexpr auto kPiece = static_cast<std::uint8_t>(wire::PieceKind::kInterruptedStack);
+  enum Slot : std::uint8_t { kStack, kTo, kFrom, kMoved };
   recipe.push_back({kRegister, kStack, kEsp, 0, kToEnd, 0});
   recipe.push_back({kRegister, kTo, kEdi, 0, kToEnd, 0});
   recipe.push_back({kRegister, kFrom, kEsi, 0, kToEnd, 0});
   recipe.push_back({kSubtract, kTo, kTo, kStack, 0, 0});
   recipe.push_back({kSkipIfNotLess, 0, kTo, 0, 1, kFrameSize});
-  recipe.push_back({kCopy, 0, kFrom, static_cast<std::uint8_t>(wire::PieceKind::kInterruptedStack),
-                    0, kFrameSize});
+  recipe.push_back({kCopy, 0, kFrom, kPiece, 0, kFrameSize});
+  // SWITCH_TO_ENTRY_STACK copies from the stack pointer (esi) to where ebx stays (edi): both have
+  // come equally far.
+  recipe.push_back({kSubtract, kMoved, kFrom, kStack, 0, 0});
+  recipe.push_back({kSkipIfNotLess, 0, kMoved, 0, kToEnd, kFrameSize + 1});
+  recipe.push_back({kRegister, kTo, kEdi, 0, kToEnd, 0});
+  recipe.push_back({kRegister, kFrom, kEbx, 0, kToEnd, 0});
+  recipe.push_back({kSubtract, kTo, kTo, kFrom, 0, 0});
+  recipe.push_back({kSubtract, kTo, kTo, kMoved, 0, 0});
+  recipe.push_back({kSkipIfNotEqual, 0, kTo, 0, 1, 0});
+  recipe.push_back({kCopy, 0, kFrom, kPiece, 0, kFrameSize});
 }
 
 }  // namespace ringside::guestos
