@@ -85,6 +85,11 @@ def is_entry(entries, name):
     return _any(entries.user, [name]) or _any(entries.start, [name])
 
 
+def is_entry_at(entries, symbols, address):
+    """Whether entry code is at an address: assembly that the kernel is entered or left by."""
+    return any(is_entry(entries, name) or name in symbols.entry_text for name in symbols.names(address))
+
+
 def gdb_is_complete(entries, symbols, frames):
     """Whether gdb's stack, as (address, exact) leaf first, ends at an entry. It does not tell from where that was
     entered."""

@@ -28,6 +28,8 @@ import threading
 import time
 
 import complete_stacks
+import confirmed_stacks
+import entry_truth
 import gdb_classes
 import kernel_code
 import kernel_symbols
@@ -39,23 +41,32 @@ import stub_proxy
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
 WRONG_PERCENT = 0.5
-SERIAL, LOOKS, SAMPLES = "serial", "looks.json", "samples.jsonl"  # files of a run
+GDB_NAMES = {"amd64": "i386:x86-64", "arm64": "aarch64", "i386": "i386", "riscv64": "riscv:rv64"}
+# Files of a run.
+SERIAL, LOOKS, SAMPLES, VERDICTS, RECORDING = ("serial", "looks.json", "samples.jsonl", "verdicts.json",
+                                               "ringside.data")
+
+
+def gdb_program():
+    program = shutil.which("gdb-multiarch") or shutil.which("gdb")
+    if not program:
+        raise linux_guest.NoNetwork("there is no gdb")
+    return program
 
 
 class Gdb:
-    """A gdb that is connected through the proxy and looks when it is told to."""
+    """A gdb that is connected through the proxy and looks when it is told to. modules: commands for the modules'
+    symbols."""
 
-    def __init__(self, vmlinux, slide, socket_path, folder):
-        program = shutil.which("gdb-multiarch") or shutil.which("gdb")
-        if not program:
-            raise linux_guest.NoNetwork("there is no gdb")
+    def __init__(self, architecture, vmlinux, slide, modules, socket_path, folder):
         answers, write_end = os.pipe()
         self.answers = os.fdopen(answers)
-        commands = ["set confirm off", "set pagination off", "set backtrace past-main on",
+        commands = [f"set architecture {architecture}", "set confirm off", "set pagination off",
+                    "set backtrace past-main on",
                     "set print thread-events off",
-                    f"symbol-file {vmlinux} -o {slide:#x}" if slide else f"symbol-file {vmlinux}",
+                    f"symbol-file {vmlinux} -o {slide:#x}" if slide else f"symbol-file {vmlinux}", *modules,
                     "set remotetimeout 60", f"target remote {socket_path}", f"source {HERE / 'gdb_looks.py'}"]
-        arguments = [program, "-nx", "-q", "-batch"] + [part for command in commands for part in ("-ex", command)]
+        arguments = [gdb_program(), "-nx", "-q", "-batch"] + [part for command in commands for part in ("-ex", command)]
         self.log = open(folder / "gdb.log", "wb")
         self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log,
                                         pass_fds=[write_end], env={**os.environ, "GDB_LOOKS_FD": str(write_end)})
@@ -73,12 +84,22 @@ class Gdb:
 
 
 class Watch:
-    """Runs gdb in each state that ringside has sampled, and keeps what it says."""
+    """Runs gdb in each state that ringside has sampled, and keeps what it says; then lets entry code run on for the
+    truth."""
 
     def __init__(self, gdb, second):
-        self._gdb, self._second, self.looks, self.proxy = gdb, second, [], None
+        self._gdb, self._second, self.looks, self.proxy, self.truth = gdb, second, [], None, None
+
+    def warm_up(self):
+        """gdb reads its symbols when it first looks, which takes longer than ringside waits."""
+        self._look()
 
     def __call__(self):
+        self.looks.append(self._look())
+        for vcpu, stack in self.looks[-1].items():
+            stack["entered_from"] = self.truth.of(vcpu)
+
+    def _look(self):
         answer = []
 
         def done():
@@ -102,7 +123,7 @@ class Watch:
         os.close(wake_end)
         if not answer[0]:
             raise stub_proxy.ProxyError("gdb has ended")
-        self.looks.append({int(vcpu): stack for vcpu, stack in json.loads(answer[0]).items()})
+        return {int(vcpu): stack for vcpu, stack in json.loads(answer[0]).items()}
 
 
 def entry_places(symbols, entries):
@@ -110,21 +131,39 @@ def entry_places(symbols, entries):
     return [start for name, start in symbols.starts() if complete_stacks.is_entry(entries, name)]
 
 
+def module_commands(paths, placement):
+    """gdb commands for the symbols and the call-frame information of the modules that the guest has loaded."""
+    commands = []
+    for path in sorted(pathlib.Path(paths["DEBUG_MODULES"]).glob("*.ko")):
+        sections = {section: start for (module, section), start in placement.sections.items()
+                    if module == path.stem.replace("-", "_")}
+        if sections:
+            places = " ".join(f"-s {section} {start:#x}" for section, start in sections.items())
+            commands.append(f"add-symbol-file {path} {places}")
+    return commands
+
+
 def take(options, paths, folder, deadline):
     """Runs the guest; leaves ringside's samples, gdb's looks and what the serial port said in the folder."""
     with linux_guest.boot(paths, "mixed", options.cpus, extra=linux_guest.disk(folder), kaslr=options.kaslr,
                           cpu=options.cpu, ready_within=max(1, deadline - time.monotonic())) as guest:
         (folder / SERIAL).write_text(guest.serial())
-        symbols = kernel_symbols.load(paths, linux_guest.placement(guest.serial()))
+        placement = linux_guest.placement(guest.serial())
+        symbols = kernel_symbols.load(paths, placement)
         entries = complete_stacks.ENTRIES[options.arch]
         second = stub_proxy.SecondClient(str(folder / "second"))
-        gdb = Gdb(paths["VMLINUX"], symbols.slide, folder / "second", folder)
+        gdb = Gdb(GDB_NAMES[options.arch], paths["VMLINUX"], symbols.slide, module_commands(paths, placement),
+                  folder / "second", folder)
         watch = Watch(gdb, second)
         proxy = watch.proxy = stub_proxy.Proxy(guest.gdb, str(folder / "first"), watch, entry_places(symbols, entries),
                                                options.entry_share, options.seed)
-        recording = folder / "ringside.data"
+        watch.warm_up()
+        watch.truth = entry_truth.EntryTruth(options.arch, lambda pc: complete_stacks.is_entry_at(
+            entries, symbols, pc), proxy.stub)
+        recording = folder / RECORDING
         command = [options.ringside, "record", "--gdb", str(folder / "first"), "--kernel-only", "--interval",
                    str(options.interval), "--samples", str(options.states), "-o", str(recording),
+                   *(["--keep-captures"] if options.confirm else []),
                    *([] if options.know == "nothing" else ["--kernel", paths[options.know.upper()]]),
                    *options.record_options]
         try:
@@ -151,10 +190,24 @@ def take(options, paths, folder, deadline):
 
 
 def read(paths, folder):
-    """What take() left in a folder: the kernel's symbols, ringside's samples, gdb's looks."""
+    """What take() and confirm() left in a folder: the kernel's symbols, ringside's samples, gdb's looks, verdicts."""
     symbols = kernel_symbols.load(paths, linux_guest.placement((folder / SERIAL).read_text()))
     looks = [{int(vcpu): stack for vcpu, stack in look.items()} for look in json.loads((folder / LOOKS).read_text())]
-    return symbols, [json.loads(line) for line in (folder / SAMPLES).read_text().splitlines()], looks
+    samples = [json.loads(line) for line in (folder / SAMPLES).read_text().splitlines()]
+    verdicts = json.loads((folder / VERDICTS).read_text()) if (folder / VERDICTS).exists() else []
+    return symbols, samples, looks, {(time, vcpu): verdict for time, vcpu, *verdict in verdicts}
+
+
+def confirm(options, paths, folder):
+    """Leaves in the folder what other ways than gdb's backtrace say of each stack."""
+    _, samples, looks, _ = read(paths, folder)
+    pairs, _ = gdb_classes.pair_up(samples, looks, {})
+    seen = {(pair.time_ns, pair.vcpu): pair.gdb.get("entered_from") for pair in pairs}
+    modules = module_commands(paths, linux_guest.placement((folder / SERIAL).read_text()))
+    with tempfile.TemporaryDirectory(prefix="ringside-confirm-") as work:
+        verdicts = confirmed_stacks.confirm(options.ringside, gdb_program(), paths["VMLINUX"], modules, samples, seen,
+                                            folder / RECORDING, pathlib.Path(work) / "work")
+    (folder / VERDICTS).write_text(json.dumps([[*key, *verdict] for key, verdict in verdicts.items()]))
 
 
 def report(options, judge, pairs):
@@ -164,9 +217,12 @@ def report(options, judge, pairs):
         classes[judge.classify(pair)].append(pair)
         in_entry += judge.runs_entry_code(pair)
     print(f"{options.arch}: {len(pairs)} kernel stacks beside gdb's, {in_entry} of them with the pc in entry code")
+    print(f"ringside's are confirmed by other ways too: {sum(pair.is_confirmed() for pair in pairs)} by gdb from one "
+          f"interrupted pc to the next, pt_regs, ORC and the kernel's source; "
+          f"{sum(bool(pair.gdb.get('entered_from')) for pair in pairs)} by letting entry code run on")
     failures, wrong = [], 0
     for found, members in sorted(classes.items(), key=lambda item: -len(item[1])):
-        print(f"  {len(members):5} {found}")
+        print(f"  {len(members):5} {found} ({sum(pair.is_confirmed() for pair in members)} confirmed)")
         proof = judge.proof(found) if found.kind == gdb_classes.GDB else None
         if proof:
             print(f"        proved by {proof}")
@@ -188,21 +244,24 @@ def report(options, judge, pairs):
 
 
 def run(options, folder):
-    paths = linux_guest.fetch(arch=options.arch)
+    paths = linux_guest.fetch(arch=options.arch, debug_modules=True)
     if not shutil.which(paths["QEMU"]):
         raise linux_guest.NoNetwork(f"there is no {paths['QEMU']}")
     try:
         if not options.again:
             take(options, paths, folder, time.monotonic() + options.limit)
+        if options.confirm:
+            confirm(options, paths, pathlib.Path(options.again or folder))
     finally:
-        if options.keep:
+        if options.keep and not options.again:
             shutil.copytree(folder, options.keep, dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("disk.img", "first", "second"))
-    symbols, samples, looks = read(paths, pathlib.Path(options.again or folder))
-    pairs, lost = gdb_classes.pair_up(samples, looks)
+    symbols, samples, looks, verdicts = read(paths, pathlib.Path(options.again or folder))
+    pairs, lost = gdb_classes.pair_up(samples, looks, verdicts)
     if lost:
         print(f"{lost} stops of ringside's belong to no state that gdb saw")
     code = kernel_code.KernelCode(paths["VMLINUX"], symbols.slide)
+    code.add_modules(symbols.module_ranges, described=True)
     return report(options, gdb_classes.Judge(options.arch, symbols, code), pairs)
 
 
@@ -224,12 +283,16 @@ def main():
     parser.add_argument("--show", type=int, default=3, help="so many examples of each class of ringside's (default 3)")
     parser.add_argument("--show-gdb", type=int, default=0, help="so many examples of each class of gdb's (default 0)")
     parser.add_argument("--keep", metavar="FOLDER", help="a folder for the states, the recording and the logs")
+    parser.add_argument("--confirm", action="store_true",
+                        help="have ringside's stacks confirmed by further ways (with --no-kaslr, and 60 s longer)")
     parser.add_argument("--from", dest="again", metavar="FOLDER",
                         help="judge the states that --keep kept, without a guest")
     parser.add_argument("record_options", nargs="*", help="further options of `ringside record`, behind --")
     options = parser.parse_args()
     if not options.ringside and not options.again:
         parser.error("--ringside or --from is needed")
+    if options.confirm and (options.kaslr or not options.ringside):
+        parser.error("--confirm needs --no-kaslr and --ringside")
     machine.exit_on_signals()
     try:
         with tempfile.TemporaryDirectory(prefix="ringside-gdb-") as folder:

@@ -3,6 +3,7 @@ import collections
 import dataclasses
 
 import complete_stacks
+import confirmed_stacks
 import gdb_reasons
 import proofs
 
@@ -11,10 +12,15 @@ EQUAL, UNCLASSIFIED, RINGSIDE, GDB = "equal", "UNCLASSIFIED", "ringside", "gdb"
 
 @dataclasses.dataclass
 class Pair:
-    """ringside's and gdb's stack of one vCPU in one state."""
+    """ringside's and gdb's stack of one vCPU in one state. verdict: of confirmed_stacks.confirm(), and its text."""
+    time_ns: int
     vcpu: int
     ringside: dict
     gdb: dict
+    verdict: tuple = ("", "")
+
+    def is_confirmed(self):
+        return self.verdict[0] == confirmed_stacks.CONFIRMED
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +30,7 @@ class Class:
     kind: str
     text: str = ""
     reason: str = ""
-    functions: frozenset = frozenset()
+    functions: frozenset = dataclasses.field(default=frozenset(), compare=False)
 
     def __str__(self):
         return f"{self.kind}{' ' if self.text else ''}{self.text}"
@@ -36,7 +42,7 @@ def kernel_frames(stack):
             if frame["kind"] in ("kernel", "interrupt")]
 
 
-def pair_up(samples, looks):
+def pair_up(samples, looks, verdicts):
     """The samples of one stop have one time; the n-th stop belongs to the n-th look unless ringside left one out: then
     the pcs differ, and a later look is it. Returns the pairs, and of how many stops there is no look."""
     stops = collections.defaultdict(dict)
@@ -45,11 +51,12 @@ def pair_up(samples, looks):
             if sample["stacks"][0]["frames"]:
                 stops[sample["time_ns"]][sample["vcpu"]] = sample["stacks"][0]
     pairs, at, lost = [], 0, 0
-    for _, stacks in sorted(stops.items()):
+    for time, stacks in sorted(stops.items()):
         for look in range(at, len(looks)):
             if all(vcpu in looks[look] and looks[look][vcpu]["frames"] and
                    looks[look][vcpu]["frames"][0][0] == kernel_frames(stack)[0][0] for vcpu, stack in stacks.items()):
-                pairs += [Pair(vcpu, stack, looks[look][vcpu]) for vcpu, stack in sorted(stacks.items())]
+                pairs += [Pair(time, vcpu, stack, looks[look][vcpu], verdicts.get((time, vcpu), ("", "")))
+                          for vcpu, stack in sorted(stacks.items())]
                 at = look + 1
                 break
         else:
@@ -64,6 +71,14 @@ def common_frames(ours, theirs):
     while count < min(len(ours), len(theirs)) and ours[count] == theirs[count]:
         count += 1
     return count
+
+
+def came_from(known, frames, stop):
+    """Whether ringside's frames say what EntryTruth knows of the entry code that runs."""
+    interrupted = [address for address, exact in frames[1:] if exact]
+    if "pc" in known:
+        return interrupted[:1] == [known["pc"]]
+    return not interrupted and stop in (complete_stacks.USER_MODE, complete_stacks.END)
 
 
 class Judge:
@@ -93,8 +108,7 @@ class Judge:
         return frames, False
 
     def runs_entry_code(self, pair):
-        return any(complete_stacks.is_entry(self._entries, name) or name in self._symbols.entry_text
-                   for name in self._names(kernel_frames(pair.ringside)[0]))
+        return complete_stacks.is_entry_at(self._entries, self._symbols, kernel_frames(pair.ringside)[0][0])
 
     def proof(self, found):
         """The proofs.Proof of a class of gdb's; None if no case is one."""
@@ -119,6 +133,11 @@ class Judge:
         theirs, strays = self._gdb_frames(pair.gdb)
         incomplete = complete_stacks.why_incomplete(self._entries, self._symbols, pair.ringside)
         common = common_frames(ours, theirs)
+        known = pair.gdb.get("entered_from")
+        if known and not came_from(known, ours, pair.ringside["stop"]):
+            return Class(RINGSIDE, f"does not see what {self._name(ours[0])} was entered from")
+        if pair.verdict[0] == confirmed_stacks.CONTRADICTED:
+            return Class(RINGSIDE, "is contradicted by other ways than gdb's backtrace")
         if incomplete:
             where = self._name(ours[-1] if common in (len(ours), len(theirs)) else ours[common])
             also = ", and gdb's is too" if common == len(theirs) else ""
@@ -130,10 +149,11 @@ class Judge:
         inner = [frame for frame in theirs[1:] if gdb_reasons.is_thunk(self._arch, self._names(frame))]
         if inner and [address for address, _ in ours] == [frame[0] for frame in theirs if frame not in inner]:
             return self._of_gdb(ours[:1], "has a frame too many")
-        if common == len(ours):
-            return Class(RINGSIDE, f"ends in {self._name(ours[-1])} ({pair.ringside['stop']})")
-        if complete_stacks.gdb_is_complete(self._entries, self._symbols, theirs):
-            return Class(UNCLASSIFIED, f"both are complete, and part in {self._name(ours[common])}")
+        if not pair.is_confirmed() and (not known or common > 1):
+            if common == len(ours):
+                return Class(RINGSIDE, f"ends in {self._name(ours[-1])} ({pair.ringside['stop']})")
+            if complete_stacks.gdb_is_complete(self._entries, self._symbols, theirs):
+                return Class(UNCLASSIFIED, f"both are complete, and part in {self._name(ours[common])}")
         return self._of_gdb(ours[:common], "strays")
 
     def show(self, pair):
@@ -142,4 +162,7 @@ class Judge:
         for pc, kind in pair.gdb["frames"][:60]:
             lines.append(f"{pc:#x} {self._name((pc, exact))}")
             exact = kind == "signal"
-        return "\n".join("            " + line for line in lines + [f"end: {pair.gdb['end']}"])
+        lines.append(f"end: {pair.gdb['end']}")
+        if pair.verdict[1]:
+            lines += ["other ways:", *pair.verdict[1].splitlines()]
+        return "\n".join("            " + line for line in lines)

@@ -18,7 +18,9 @@ MODULE = "module code, of which gdb has no file"
 # The code that still runs on the other stack where inline assembly has switched.
 # x86_64, arch/x86/include/asm/irq_stack.h: "movq %rsp, (%tos); movq %tos, %rsp; call …; popq %rsp", with one to three
 # calls and arguments loaded between them.
-SWITCHES = {"amd64": rb"(\xe8.{4}|\x48\x89.|\x89.)*\x5c"}
+# i386, arch/x86/kernel/irq_32.c: "xchgl %ebx, %esp; call *%edi; movl %ebx, %esp". gdb does not go to a stack that lies
+# below the one it is on.
+SWITCHES = {"amd64": rb"(\xe8.{4}|\x48\x89.|\x89.)*\x5c", "i386": rb"\x89\xdc"}
 THUNKS = {"amd64": ("__x86_indirect_thunk_",), "i386": ("__x86_indirect_thunk_",)}
 
 
@@ -31,8 +33,8 @@ def reason(arch, code, names, address, exact):
     code: the kernel's KernelCode. names: those of the frame's function. exact: the address is a pc, no return
     address."""
     at = address if exact else address - 1
-    if not code.bytes_at(at, 1):
-        return MODULE
+    if code.is_module(at):
+        return None if code.is_described(at) else MODULE
     if not code.is_described(at):
         if is_thunk(arch, names):
             return THUNK

@@ -19,6 +19,7 @@ class KernelCode:
         self._segments = self._read_segments()
         self._described = self._read_described()
         self._starts = [start for start, _ in self._described]
+        self._modules, self._modules_described = [], False
 
     def close(self):
         self._map.close()
@@ -60,8 +61,17 @@ class KernelCode:
             at += 4 + length
         return sorted(found)
 
+    def add_modules(self, ranges, described):
+        """Where the modules' code is, as (start, end), and whether gdb has their call-frame information."""
+        self._modules, self._modules_described = ranges, described
+
+    def is_module(self, address):
+        return any(start <= address < end for start, end in self._modules)
+
     def is_described(self, address):
         """Whether call-frame information covers the instruction at an address."""
+        if self.is_module(address):
+            return self._modules_described
         linked = address - self.slide
         at = bisect.bisect_right(self._starts, linked) - 1
         return at >= 0 and linked < self._described[at][1]

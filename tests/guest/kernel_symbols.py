@@ -10,6 +10,7 @@ class Symbols:
     def __init__(self):
         self._starts, self._symbols = [], {}
         self.ranges = []
+        self.module_ranges = []
         self.slide = 0  # of the kernel: where it runs minus where it is linked
         self.entry_text = set()  # names of the functions that are assembly for entering and leaving the kernel
 
@@ -107,6 +108,7 @@ def _add_module(symbols, path, sections):
                 symbols.add(start, int(fields[2], 0), fields[7])
     for name, size in sizes.items():
         symbols.add_range(sections[name], sections[name] + size)
+        symbols.module_ranges.append((sections[name], sections[name] + size))
 
 
 def load(paths, placement):

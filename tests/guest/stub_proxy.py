@@ -172,7 +172,7 @@ class Proxy:
         self._listener.listen(4)
         self._look, self._places, self._entry_share = look, list(places), entry_share
         self._chance, self._run_seconds = random.Random(seed), run_seconds
-        self.found_at_places = 0
+        self.found_at_places, self._visited = 0, []
         self._chosen = {"Hg": b"Hgp1.1", "Qq": b"Qqemu.PhyMemMode:0"}  # what the sampler believes to be in force
 
     def close(self):
@@ -237,6 +237,8 @@ class Proxy:
         if self.stub.wait_stop(self._chance.uniform(*self._run_seconds)) is None:
             self.stub.interrupt()
         chosen = self._chance.sample(self._places, min(4, len(self._places)))
+        if self._visited and self._chance.random() < 0.8:  # nothing ever comes by most places
+            chosen = self._chance.choice(self._visited)
         for address in chosen:
             self.stub.request(f"Z1,{address:x},1".encode())
         self.stub.resume()
@@ -247,6 +249,8 @@ class Proxy:
         for address in chosen:
             self.stub.request(f"z1,{address:x},1".encode())
         if hit:
+            if chosen not in self._visited:
+                self._visited.append(chosen)
             thread = thread_of(reply)
             for _ in range(self._chance.randrange(60)):
                 self.stub.step(thread)

@@ -32,8 +32,11 @@ class Code:
     def is_described(self, address):
         return 0x5000 <= address < 0x6000
 
+    def is_module(self, address):
+        return address >= MODULE
+
     def bytes_at(self, address, size):
-        return b"" if address >= MODULE else (POP_RSP if 0x5100 <= address < 0x5200 else RET) + bytes(size - 1)
+        return (POP_RSP if 0x5100 <= address < 0x5200 else RET) + bytes(size - 1)
 
 
 def frame(address, exact=False):
@@ -43,7 +46,7 @@ def frame(address, exact=False):
 def pair(ours, theirs, stop=complete_stacks.USER_MODE):
     """ours: addresses, those in brackets are exact as the first one is."""
     frames = [frame(*((at[0], True) if isinstance(at, tuple) else (at, not i))) for i, at in enumerate(ours)]
-    return gdb_classes.Pair(0, {"frames": frames, "stop": stop, "stopped_at": "0x0"},
+    return gdb_classes.Pair(0, 0, {"frames": frames, "stop": stop, "stopped_at": "0x0"},
                             {"frames": [[pc, "normal"] for pc in theirs], "end": "no reason"})
 
 

@@ -2,6 +2,7 @@
 
     gdb-multiarch -nx -batch -x confirm.py          # with CONFIRM="VMLINUX REPORT FOLDER …" in the environment
 
+CONFIRM_MODULES may hold gdb commands, one a line, for the symbols of modules.
 For each case: gdb's stack of the same state, from a core file; on x86_64 Linux with ORC tables the kernel's own walk of
 them too. What neither knows is confirmed by what the kernel's source says, class by class (README.md): the
 ways "pt_regs", "switch", "entry", "thread-start", "thunk". A case of which every frame and the end are confirmed
@@ -19,7 +20,7 @@ import entry_code  # noqa: E402
 import gdb_stack  # noqa: E402
 import orc  # noqa: E402
 from elf_image import Elf  # noqa: E402
-from unwind_case import Case, Frame, PC, SP  # noqa: E402
+from unwind_case import Case, Frame, PC, POINTER, SP  # noqa: E402
 
 
 class Truth:
@@ -32,6 +33,7 @@ class Truth:
         self.orc = orc.Walk(table, case.registers, case.memory) if table else None
         self.frames = []  # [address, exact, ways]
         self.stop, self.stop_ways = None, set()
+        self.executed = False  # the next frame is what the guest went on to
 
     def build(self):
         """Walks by gdb, segment by segment; a segment begins at each pc that was interrupted."""
@@ -87,6 +89,8 @@ class Truth:
             resumed = i == 0 and not exact  # this frame ended the segment before
             if not resumed:
                 ways = {"registers"} if not self.frames else {"pt_regs"} if is_exact else {"gdb"}
+                if self.executed:
+                    ways, self.executed = {"executed"}, False
                 self.frames.append([pc, is_exact, ways])
             if self.code.begins_a_stack(names) and not is_exact:
                 return self._at_thread_start()
@@ -110,7 +114,7 @@ class Truth:
 
     def _at_pt_regs(self, address):
         regs = gdb_stack.pt_regs(self.case, address)
-        if regs is not None and self.code.is_user_entry(self._name(self.frames[-1][0], False)):
+        if self.code.is_user_entry(self._name(self.frames[-1][0], False)):
             return self._end("reached-user-mode", "entry")
         if regs is None or ("cs" not in regs and self.case.arch in ("x86_64", "i386")):
             return self._end("truncated", "pt_regs")
@@ -129,7 +133,9 @@ class Truth:
         # ORC's step, which is the kernel's own.
         walk = orc.Walk(self.table, state, self.case.memory) if self.table else None
         if walk is None:
-            return self._end("lost", "gdb")
+            return self._as_executed()
+        if self.code.is_error_entry(names) and (len(walk.frames) == 1 or walk.frames[1][1]):
+            self._add_caller_of_error_entry(state)
         if len(walk.frames) == 1:
             if self.code.is_user_entry(names) and walk.stop == "end-of-stack":
                 return self._end("reached-user-mode", "entry")
@@ -150,16 +156,36 @@ class Truth:
             return self._at_pt_regs(registers["rsp"])
         return registers, False
 
+    def _as_executed(self):
+        """What the guest has shown when it was let run on, where that was done (tests/guest/entry_truth.py): the file
+        entered-from beside the case's others."""
+        path = self.case.folder / "entered-from"
+        if len(self.frames) != 1 or not path.exists():
+            return self._end("lost", "gdb")
+        registers = {name: int(value, 0) for name, value in map(str.split, path.read_text().splitlines())}
+        if "user" in registers:
+            return self._end("reached-user-mode", "executed")
+        self.executed = True
+        return registers, True
+
+    def _add_caller_of_error_entry(self, state):
+        """The kernel's tables skip the code that called error_entry once that saves the registers. Its return address
+        is in rsi and then on the stack again: PUSH_AND_CLEAR_REGS save_ret=1 (arch/x86/entry/calling.h)."""
+        for address in (state.get("rsi"), self.case.memory.word(state["rsp"])):
+            if address and self.code.leaves_pt_regs(self._name(address, False)):
+                self.frames.append([address, False, {"entry"}])
+                return
+
     def _return_to(self, state, slot, way):
-        address = self.case.memory.word(slot)
+        address, word = self.case.memory.word(slot), POINTER[self.case.arch]
         if address is None:
             return self._end("truncated", way)
         if self.code.leaves_pt_regs(self._name(address, False)) or self.code.begins_a_stack(self._name(address, False)):
             self.frames.append([address, False, {way}])
-            return self._at_pt_regs(slot + 8) if self.code.leaves_pt_regs(self._name(address, False)) else \
+            return self._at_pt_regs(slot + word) if self.code.leaves_pt_regs(self._name(address, False)) else \
                 self._at_thread_start()
         self.frames.append([address, False, {way}])
-        return {**state, PC[self.case.arch]: address, SP[self.case.arch]: slot + 8}, False
+        return {**state, PC[self.case.arch]: address, SP[self.case.arch]: slot + word}, False
 
 
 def add_orc(truth):
@@ -181,7 +207,8 @@ def add_orc(truth):
 
 def judge(case, truth, elf):
     """(verdict, text): "same", "differs" (ringside finds another stack) or "lost" (the other ways do not reach)."""
-    # Where entry code comes from user mode or goes back to it, the kernel's tables say that the stack ends: both are right.
+    # Where entry code comes from user mode or goes back to it, the kernel's tables say that the stack ends: both are
+    # right.
     if truth.stop_ways == {"entry"} and case.stop == "end-of-stack" == (truth.orc and truth.orc.stop):
         truth.stop, truth.stop_ways = "end-of-stack", {"entry", "orc"}
     mine = [(frame.address, frame.exact) for frame in case.frames] + [case.stop]
@@ -197,11 +224,12 @@ def judge(case, truth, elf):
             name = (elf.names_at(item[0] if item[1] else item[0] - 1) or ["?"])[0]
             return f"{item[0]:#x} {'pc' if item[1] else 'call'} {name}"
         lines.append(f"{'  ' if left == right else '* '}{show(left):64} | {show(right)}")
-    if truth.stop == "lost":
+    if truth.stop == "lost" or (truth.stop == "truncated" != case.stop):
         return ("same-as-far" if mine[:len(theirs) - 1] == theirs[:-1] else "lost"), "\n".join(lines)
     if mine != theirs:
         return "differs", "\n".join(lines)
-    wrong = [f for f in case.frames if f.function not in elf.names_at(f.address if f.exact else f.address - 1)]
+    wrong = [f for f in case.frames if elf.code_at(f.address, 1) and  # not in a module
+             f.function not in elf.names_at(f.address if f.exact else f.address - 1)]
     if wrong:
         return "differs", f"{wrong[0]}: not a name of the vmlinux there"
     return "same", ""
@@ -232,7 +260,7 @@ def write_differing(case, truth, elf):
 
 def main():
     vmlinux, report, *folders = shlex.split(os.environ["CONFIRM"])
-    gdb_stack.start(vmlinux)
+    gdb_stack.start(vmlinux, os.environ.get("CONFIRM_MODULES", "").splitlines())
     elf = Elf(vmlinux)
     table = orc.Table(elf) if ".orc_unwind" in elf.sections else None
     results = {}

@@ -22,11 +22,11 @@ BEGINS = {"x86_64": ("ret_from_fork", "secondary_startup_64", "start_cpu0", "sta
 # i386: arch/x86/entry/entry_32.S: "movl %esp, %eax; call".
 ENTRIES = {"x86_64": X86_ENTRIES, "aarch64": ("el0t_", "el1h_", "el1t_", "el0_"),
            "riscv64": ("handle_exception", "ret_from_exception"),
-           "i386": ("asm_", "entry_INT80_32", "entry_SYSENTER_32", "handle_exception", "common_interrupt",
+           "i386": ("asm_", "entry_INT80_32", "entry_SYSENTER_32", "handle_exception",
                     "asm_common_interrupt", "asm_exc_", "asm_sysvec_")}
 NO_RULE = {"x86_64": X86_ASSEMBLY, "aarch64": ("el0t_", "el1h_", "ret_to_user", "ret_to_kernel", "cpu_switch_to"),
            "riscv64": ("handle_exception", "ret_from_exception", "__switch_to"),
-           "i386": ("asm_", "entry_", "handle_exception", "common_interrupt", "restore_all", "__switch_to_asm",
+           "i386": ("asm_", "entry_", "handle_exception", "restore_all", "__switch_to_asm",
                     "irq_entries_start", "syscall_", "ret_from_intr", "resume_userspace", "__x86_")}
 
 
@@ -77,7 +77,10 @@ class EntryCode:
         """The registers of the code that switched to the interrupt stack, if this frame is that code's.
 
         x86_64 (arch/x86/include/asm/irq_stack.h): movq %rsp, (%tos); movq %tos, %rsp; call f; popq %rsp. Behind the
-        return address of f the stack pointer is tos."""
+        return address of f the stack pointer is tos.
+        i386 (arch/x86/kernel/irq_32.c): xchgl %ebx, %esp; call *%edi; movl %ebx, %esp. f keeps ebx."""
+        if self._arch == "i386" and "ebx" in frame and "call_on_stack" in self._elf.names_at(frame["eip"] - 1):
+            return {"esp": frame["ebx"]}
         if self._arch != "x86_64" or frame.get("rsp") not in memory.links():
             return None
         return {"rsp": memory.word(frame["rsp"])}

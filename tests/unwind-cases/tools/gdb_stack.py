@@ -13,10 +13,12 @@ KEPT = {"x86_64": ("rbx", "rbp", "r12", "r13", "r14", "r15"), "i386": ("ebx", "e
         "riscv64": ("ra", "gp", "tp", "fp", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11")}
 
 
-def start(vmlinux):
+def start(vmlinux, modules=()):
+    """modules: commands for the symbols of modules."""
     for command in ("set pagination off", "set confirm off", "set width 0", "set backtrace past-main on",
                     "set backtrace past-entry on", f"set backtrace limit {MAX_FRAMES}",
-                    "set print frame-arguments none", "set auto-load no", f"file {vmlinux}"):
+                    "set print frame-arguments none", "set auto-load no", f"file {vmlinux}",
+                    *modules):
         gdb.execute(command, to_string=True)
 
 

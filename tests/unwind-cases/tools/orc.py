@@ -122,6 +122,8 @@ class Walk:
         live = self._regs or {}
         regs = {}
         for name in names:
+            if name == "orig_rax":
+                continue
             # What entry code has popped already lies below the stack pointer and was not captured: the register has it.
             popped = start + OFFSET[name] < self._sp and name in live
             regs[name] = live[name] if popped else _load(self._memory, start + OFFSET[name])
@@ -135,6 +137,5 @@ class Walk:
                 if start + OFFSET[name] >= self._sp:
                     known[name] = _load(self._memory, start + OFFSET[name])
         known.update(regs)
-        known.pop("orig_rax", None)
         self._ip, self._sp, self._signal, self._regs = regs["rip"], regs["rsp"], True, known
         self._bp = known.get("rbp", self._bp)
