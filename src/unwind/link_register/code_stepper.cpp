@@ -1,6 +1,7 @@
 #include "unwind/link_register/code_stepper.h"
 
 #include "unwind/frame_pointer.h"
+#include "unwind/link_register/untouched.h"
 
 namespace ringside::unwind::link_register {
 namespace {
@@ -85,6 +86,13 @@ bool CodeStepper::may_be_entered_by_hardware(const elf::Image& image, const Func
   return false;
 }
 
+std::optional<MachineState> CodeStepper::caller_in_link_register(const elf::Image& image,
+                                                                 const MachineState& state) {
+  if (function_at(image, image.to_image(state.pc())) == nullptr) return std::nullopt;
+  const auto unit = images_code_[image.id]->units.find(image.to_image(state.pc()));
+  return untouched_caller(state, images_, image, *unit, *decoder_);
+}
+
 CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
   const Function* function = function_at(image, image.to_image(at));
   if (function == nullptr) return {};
@@ -93,8 +101,13 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
 
 Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
                        const StackMemory& memory) {
-  if (image != nullptr && (state.exact || rule.interrupt_code))
-    if (auto step = along(paths_.find(state, memory), state)) return *step;
+  if (image != nullptr && (state.exact || rule.interrupt_code)) {
+    const auto path = paths_.find(state, memory);
+    if ((!path || path->kind == ReturnPath::Kind::kMissing) && !rule.interrupt_code)
+      if (const auto caller = caller_in_link_register(*image, state))
+        return Caller{.state = *caller, .source = FrameSource::kInstructions};
+    if (auto step = along(path, state)) return *step;
+  }
   // Where the code that runs is not known it may be a leaf, whose caller is in the link register.
   return by_frame_pointer(state, memory,
                           state.exact ? FrameSource::kGuess : FrameSource::kFramePointer);

@@ -12,11 +12,12 @@ namespace ringside::unwind::link_register {
 // Steps through code that no table describes, on architectures that call through a link register.
 // Code that runs or was interrupted (a leaf need not have a frame, and a prologue not yet) is
 // followed to its `ret`; entry code, also behind a call, to its `eret` or `sret`; code behind a
-// call has a frame record, which the frame pointer leads to.
+// call has a frame record, which the frame pointer leads to. Where the way out is not known, as in
+// a switch of threads, code that has changed nothing yet has its caller in the link register.
 class CodeStepper final : public unwind::CodeStepper {
  public:
   CodeStepper(const elf::ImageMap& images, std::unique_ptr<Decoder> decoder)
-      : decoder_(std::move(decoder)), paths_(images, *decoder_) {}
+      : images_(images), decoder_(std::move(decoder)), paths_(images, *decoder_) {}
 
   [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
@@ -37,7 +38,10 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] Function scan(const elf::ElfFile& file, const CodeUnit& unit) const;
   [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,
                                                 int depth);
+  [[nodiscard]] std::optional<MachineState> caller_in_link_register(const elf::Image& image,
+                                                                    const MachineState& state);
 
+  const elf::ImageMap& images_;
   std::unique_ptr<Decoder> decoder_;
   ReturnPathFinder paths_;
   std::unordered_map<std::uint32_t, std::unique_ptr<ImageCode>> images_code_;  // by image id

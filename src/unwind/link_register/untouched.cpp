@@ -1,0 +1,66 @@
+#include "unwind/link_register/untouched.h"
+
+#include <algorithm>
+
+namespace ringside::unwind::link_register {
+namespace {
+
+bool changes(const Instruction& instruction, std::uint8_t reg) {
+  const bool steps = instruction.step != 0 && instruction.b == reg;
+  switch (instruction.operation) {
+    case Operation::kSet:
+    case Operation::kAdd:
+    case Operation::kAddRegisters:
+    case Operation::kSubtractRegisters:
+    case Operation::kSystem:
+      return instruction.a == reg;
+    case Operation::kStore:
+      return steps;
+    case Operation::kLoad:
+      return steps || instruction.a == reg || instruction.c == reg;
+    case Operation::kCall:
+      return true;
+    default:
+      return (instruction.writes >> reg & 1u) != 0;
+  }
+}
+
+bool is_behind_call(const elf::ImageMap& images, GuestVirt at, const Decoder& decoder) {
+  constexpr std::array<std::uint64_t, 2> kSizes = {4, 2};
+  return std::any_of(kSizes.begin(), kSizes.end(), [&](std::uint64_t size) {
+    const elf::Image* image = images.find_code(at - size);
+    if (image == nullptr) return false;
+    const ImageAddr call = image->to_image(at - size);
+    const Instruction instruction = decoder.decode(image->file->bytes_at(call, size), call);
+    return instruction.operation == Operation::kCall && instruction.size == size;
+  });
+}
+
+}  // namespace
+
+std::optional<MachineState> untouched_caller(const MachineState& state, const elf::ImageMap& images,
+                                             const elf::Image& image, const CodeUnit& function,
+                                             const Decoder& decoder) {
+  const wire::RegisterRoles& roles = state.platform->roles;
+  if (!state.has(roles.link) || !state.has_sp()) return std::nullopt;
+  const CodeRange& range = function.ranges.front();
+  const ImageAddr pc = image.to_image(state.pc());
+  if (!range.contains(pc)) return std::nullopt;
+  const Bytes bytes = image.file->bytes_at(range.start, pc - range.start);
+  if (bytes.size() != pc - range.start) return std::nullopt;
+  for (std::size_t at = 0; at < bytes.size();) {
+    const Instruction instruction = decoder.decode(bytes.subspan(at), range.start + at);
+    for (const std::uint8_t reg : {roles.link, roles.sp, roles.fp})
+      if (changes(instruction, reg)) return std::nullopt;
+    at += instruction.size;
+  }
+  const std::uint64_t to = state.platform->code_address(state.get(roles.link));
+  if (!is_behind_call(images, {to}, decoder)) return std::nullopt;
+  MachineState caller = state;
+  caller.exact = false;
+  caller.set(roles.pc, to, state.slots[roles.link]);
+  caller.valid &= roles.callee_saved | std::uint64_t{1} << roles.sp | std::uint64_t{1} << roles.pc;
+  return caller;
+}
+
+}  // namespace ringside::unwind::link_register
