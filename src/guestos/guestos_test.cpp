@@ -4,6 +4,7 @@
 
 #include "guestos/adapter.h"
 #include "guestos/linux/i386_entries.h"
+#include "guestos/linux/riscv64_entries.h"
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
@@ -169,6 +170,26 @@ TEST(StackRecipe, CopiesTheFrameRecordOnRiscv64) {
   registers.set(wire::riscv64::kSp, 0x10800);
   EXPECT_EQ(copies_of(stack_recipe(Arch::kRiscv64, tops, 0x1000), registers, {{0x10ff0, 0x5550}}),
             (std::vector<std::uint64_t>{0x10800, 0x5540}));
+}
+
+// handle_exception of riscv64 shifts sp while it tests for an overflow: the task has it.
+TEST(StackRecipe, CopiesTheStackThatRiscv64sTaskHas) {
+  constexpr std::uint64_t kTask = 0xff60000003120000;
+  constexpr std::uint64_t kStack = 0xff200000000fbc50;
+  auto recipe = stack_recipe(Arch::kRiscv64, {}, 0x1000);
+  add_saved_stack(recipe, 16, 0x4000);
+  wire::Registers registers;
+  registers.set(wire::riscv64::kPriv, 1);
+  registers.set(wire::riscv64::kSp, (kStack - 288) >> 14);
+  registers.set(wire::riscv64::kTp, kTask);
+  using Addresses = std::vector<std::uint64_t>;
+  EXPECT_EQ(copies_of(recipe, registers, {{kTask + 16, kStack}}),
+            (Addresses{(kStack - 288) >> 14, kTask + 16, kStack}));
+  // No pointer to a stack, and a stack pointer that is one.
+  EXPECT_EQ(copies_of(recipe, registers, {{kTask + 16, 0x1234}}),
+            (Addresses{(kStack - 288) >> 14, kTask + 16}));
+  registers.set(wire::riscv64::kSp, kStack);
+  EXPECT_EQ(copies_of(recipe, registers, {{kTask + 16, kStack}}), (Addresses{kStack}));
 }
 
 // Copies of a stack at 0x80800 below a top at 0x80ff8, run with these registers.

@@ -164,8 +164,11 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
     if (std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
                      [&link](const StackTop& top) { return top.slot == link.slot; }))
       tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
-  auto ops = stack_recipe(arch_, tops, irq_stack_size(arch_), stack_alignment(*kernel_->file));
+  const std::uint64_t alignment = stack_alignment(*kernel_->file);
+  auto ops = stack_recipe(arch_, tops, irq_stack_size(arch_), alignment);
   if (arch_ == Arch::kI386) add_frame_in_transit(ops);
+  if (arch_ == Arch::kRiscv64)
+    if (const auto offset = riscv64_saved_sp(*kernel_)) add_saved_stack(ops, *offset, alignment);
   return ops;
 }
 

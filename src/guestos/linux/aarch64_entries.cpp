@@ -24,18 +24,23 @@ constexpr unwind::RegisterFrame pt_regs() {
 
 // el1h_64_irq and its like exist from 5.14 on, the others before.
 bool leaves_pt_regs(std::string_view name) {
-  for (const std::string_view mode : {"el1t_64_", "el1h_64_", "el0t_64_", "el0t_32_"})
+  for (const std::string_view mode : {"el1t_64_", "el1h_64_"})
     for (const std::string_view kind : {"sync", "irq", "fiq", "error"})
       if (name.starts_with(mode) && name.substr(mode.size()) == kind) return true;
-  return name == "ret_to_user" || name == "ret_to_kernel";
+  return name == "ret_to_kernel" || name == "el1_sync" || name == "el1_irq" || name == "el1_error";
 }
 
-bool left_pt_regs_before_5_14(std::string_view name) {
-  constexpr std::array<std::string_view, 10> kEntries = {
-      "el1_sync", "el1_irq",        "el1_error", "el0_sync",         "el0_sync_compat",
-      "el0_irq",  "el0_irq_compat", "el0_error", "el0_error_compat", "ret_to_user",
+// Entry code for user mode alone, and the way back there: nothing need be read to know it, and it
+// is so from the first instruction to the last. The same names as C functions end differently.
+bool is_for_user_mode(std::string_view name) {
+  for (const std::string_view mode : {"el0t_64_", "el0t_32_"})
+    for (const std::string_view kind : {"sync", "irq", "fiq", "error"})
+      if (name.starts_with(mode) && name.substr(mode.size()) == kind) return true;
+  constexpr std::array<std::string_view, 7> kBefore514 = {
+      "el0_sync",  "el0_sync_compat",  "el0_irq",     "el0_irq_compat",
+      "el0_error", "el0_error_compat", "ret_to_user",
   };
-  return std::find(kEntries.begin(), kEntries.end(), name) != kEntries.end();
+  return std::find(kBefore514.begin(), kBefore514.end(), name) != kBefore514.end();
 }
 
 // Where the stack of a kernel thread, of a new process or of a CPU begins (entry.S, head.S).
@@ -63,15 +68,19 @@ std::optional<std::int16_t> stack_frame_offset(const elf::Image& kernel, std::st
 std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel) {
   constexpr std::int16_t kUsualOffset = 304;
   auto offset = stack_frame_offset(kernel, "el1h_64_irq");
-  const bool since_5_14 = offset.has_value();
   if (!offset) offset = stack_frame_offset(kernel, "el1_irq");
   unwind::EntryLayout layout;
   layout.base = unwind::EntryLayout::Base::kFramePointer;
   layout.base_offset = static_cast<std::int16_t>(-offset.value_or(kUsualOffset));
   layout.calls_only = true;
   layout.frame = pt_regs();
-  auto entries = named_entries(
-      kernel, layout, since_5_14 ? leaves_pt_regs : left_pt_regs_before_5_14, begins_a_stack);
+  auto entries = named_entries(kernel, layout, leaves_pt_regs, begins_a_stack);
+  const unwind::EntryLayout user{.below = unwind::EntryLayout::Below::kUser};
+  for (const auto& entry :
+       named_entries(kernel, user, is_for_user_mode, [](std::string_view) { return false; }))
+    entries.push_back(entry);
+  // bl asm_exit_to_user_mode; b ret_to_user
+  end_in_user_mode(entries, kernel, "ret_from_fork", 8);
   // Only the way from and to user mode leads over it.
   if (const auto trampoline = find_trampoline(*kernel.file))
     entries.push_back({.start = trampoline->alias,

@@ -1,5 +1,7 @@
 #include "guestos/linux/named_entries.h"
 
+#include <algorithm>
+
 namespace ringside::guestos {
 
 std::vector<unwind::EntryLayout> named_entries(const elf::Image& kernel,
@@ -22,6 +24,21 @@ std::vector<unwind::EntryLayout> named_entries(const elf::Image& kernel,
     entries.push_back(entry);
   }
   return entries;
+}
+
+void end_in_user_mode(std::vector<unwind::EntryLayout>& entries, const elf::Image& kernel,
+                      const std::string& name, std::uint64_t bytes) {
+  const auto symbol = kernel.file->symbol_named(name);
+  if (!symbol) return;
+  const auto entry = std::find_if(entries.begin(), entries.end(), [&](const auto& candidate) {
+    return candidate.start == kernel.to_guest(symbol->address);
+  });
+  if (entry == entries.end() || entry->end - entry->start <= bytes) return;
+  unwind::EntryLayout tail = *entry;
+  tail.below = unwind::EntryLayout::Below::kUser;
+  tail.start = entry->end - bytes;
+  entry->end = tail.start;
+  entries.push_back(tail);
 }
 
 }  // namespace ringside::guestos

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,5 +14,10 @@ namespace ringside::guestos {
 [[nodiscard]] std::vector<unwind::EntryLayout> named_entries(
     const elf::Image& kernel, const unwind::EntryLayout& layout,
     bool (*leaves_registers)(std::string_view name), bool (*begins_a_stack)(std::string_view name));
+
+// The last `bytes` of the entry named `name`, where a new process goes on to user mode, are told as
+// such: ret_from_fork calls what prepares that, and jumps to the code that leaves the kernel.
+void end_in_user_mode(std::vector<unwind::EntryLayout>& entries, const elf::Image& kernel,
+                      const std::string& name, std::uint64_t bytes);
 
 }  // namespace ringside::guestos

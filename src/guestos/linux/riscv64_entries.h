@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "elf/image_map.h"
 #include "unwind/entry_layout.h"
+#include "wire/recipe.h"
 
 namespace ringside::guestos {
 
@@ -11,5 +14,14 @@ namespace ringside::guestos {
 // stack: a struct pt_regs at the stack pointer wherever it calls C code. Elsewhere in the entry
 // code only its instructions tell.
 [[nodiscard]] std::vector<unwind::EntryLayout> riscv64_entries(const elf::Image& kernel);
+
+// Where handle_exception keeps the stack pointer while it tests the stack for an overflow
+// (CONFIG_VMAP_STACK): bytes from the task that tp points to, by its first `sd sp, …(tp)`.
+[[nodiscard]] std::optional<std::uint64_t> riscv64_saved_sp(const elf::Image& kernel);
+
+// For the end of a stack_recipe(): meanwhile sp is no address. Copies the word at that `offset`
+// from tp, and the stack that it points to, which ends at a multiple of `alignment`.
+void add_saved_stack(std::vector<wire::RecipeOp>& recipe, std::uint64_t offset,
+                     std::uint64_t alignment);
 
 }  // namespace ringside::guestos
