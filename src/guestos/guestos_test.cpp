@@ -172,6 +172,21 @@ TEST(StackRecipe, CopiesTheFrameRecordOnRiscv64) {
             (std::vector<std::uint64_t>{0x10800, 0x5540}));
 }
 
+TEST(StackRecipe, FollowsTheFramePointerFromAnEmptyStackOnRiscv64) {
+  const std::vector<StackTop> tops = {{.slot = GuestVirt{0x10ff0}, .kind = Kind::kRecord},
+                                      {.slot = GuestVirt{0x11000}, .kind = Kind::kEmpty}};
+  wire::Registers registers;
+  registers.set(wire::riscv64::kPriv, 1);
+  registers.set(wire::riscv64::kSp, 0x11000);
+  registers.set(wire::riscv64::kFp, 0x5550);
+  const auto recipe = stack_recipe(Arch::kRiscv64, tops, 0x1000);
+  EXPECT_EQ(copies_of(recipe, registers, {{0x10ff0, 0x9990}}),
+            (std::vector<std::uint64_t>{0x11000, 0x5540}));
+  registers.set(wire::riscv64::kSp, 0x10fe0);
+  EXPECT_EQ(copies_of(recipe, registers, {{0x10ff0, 0x9990}}),
+            (std::vector<std::uint64_t>{0x10fe0, 0x9980}));
+}
+
 // handle_exception of riscv64 shifts sp while it tests for an overflow: the task has it.
 TEST(StackRecipe, CopiesTheStackThatRiscv64sTaskHas) {
   constexpr std::uint64_t kTask = 0xff60000003120000;

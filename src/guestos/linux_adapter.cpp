@@ -157,8 +157,14 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
                                                  std::span<const LearntLink> learnt) const {
   std::vector<StackTop> tops;
   if (vcpu.value < irq_stacks_.size())
-    for (const auto& stack : irq_stacks_[vcpu.value])
-      if (stack) tops.push_back(irq_stack_top(arch_, *stack));
+    for (const auto& stack : irq_stacks_[vcpu.value]) {
+      if (!stack) continue;
+      tops.push_back(irq_stack_top(arch_, *stack));
+      // Before the function that call_on_irq_stack calls has saved it, and after it has restored
+      // it.
+      if (arch_ == Arch::kRiscv64)
+        tops.push_back({.slot = *stack + irq_stack_size(arch_), .kind = StackTop::Kind::kEmpty});
+    }
   const std::size_t known = tops.size();
   for (const LearntLink& link : learnt)
     if (std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
