@@ -125,18 +125,20 @@ Totals totals() {
 
 TEST(UnwindCasesTotals, AreAsManyAsTheREADMESays) {
   Totals found = totals();
-  EXPECT_GE(found.cases, 200u);
-  EXPECT_GE(found.entry_code, 145u);
+  EXPECT_GE(found.cases, 324u);
+  EXPECT_GE(found.entry_code, 250u);
   EXPECT_GE(found.by_arch[Arch::kX86_64], 122u);
   EXPECT_GE(found.by_arch[Arch::kI386], 78u);
+  EXPECT_GE(found.by_arch[Arch::kAArch64], 64u);
+  EXPECT_GE(found.by_arch[Arch::kRiscv64], 59u);
   EXPECT_GE(found.right_by_rules["orc"], 115u);
-  EXPECT_GE(found.right_by_rules["cfi"], 175u);
-  EXPECT_GE(found.right_by_rules["code"], 140u);
+  EXPECT_GE(found.right_by_rules["cfi"], 310u);
+  EXPECT_GE(found.right_by_rules["code"], 270u);
   EXPECT_GE(found.right_frames[FrameSource::kOrc], 900u);
-  EXPECT_GE(found.right_frames[FrameSource::kCfi], 1800u);
-  EXPECT_GE(found.right_frames[FrameSource::kFramePointer], 1000u);
-  EXPECT_GE(found.right_frames[FrameSource::kInstructions], 380u);
-  EXPECT_GE(found.right_frames[FrameSource::kInterruptFrame], 250u);
+  EXPECT_GE(found.right_frames[FrameSource::kCfi], 2800u);
+  EXPECT_GE(found.right_frames[FrameSource::kFramePointer], 1950u);
+  EXPECT_GE(found.right_frames[FrameSource::kInstructions], 580u);
+  EXPECT_GE(found.right_frames[FrameSource::kInterruptFrame], 390u);
   for (const auto& [rules, count] : found.right_by_rules)
     std::printf("right with %s rules: %zu of %zu\n", std::string(rules).c_str(), count,
                 found.cases);

@@ -62,8 +62,12 @@ def class_of(case, elf):
         return place
     if case.stop == "end-of-stack":
         return "thread"
-    root = elf.names_at(case.frames[-1].address - 1)
-    return "syscall" if any("SYSCALL" in name or "svc" in name or "sync" in name for name in root) else "fault"
+    return "syscall" if any(_is_syscall(name) for frame in case.frames for name in elf.names_at(frame.address - 1)) \
+        else "fault"
+
+
+def _is_syscall(name):
+    return "SYSCALL" in name or "SYSENTER" in name or name in ("el0_svc", "do_trap_ecall_u", "do_int80_syscall_32")
 
 
 def describe(name, case, elf):

@@ -31,12 +31,13 @@ ENTRY_LEAVES = {
     "x86_64": ["asm_*", "entry_*", "error_*", "common_interrupt_return", "ret_from_fork", "__x86_*", "__switch_to_asm",
                "restore_*", "syscall_*", "*memcpy*", "*memset*", "clear_page*", "copy_user*", "__get_user*",
                "__put_user*", "sysvec_*", "native_*", "read_hpet", "*irqsave*"],
-    "aarch64": ["el0*", "el1*", "ret_to_*", "cpu_switch_to", "ret_from_fork", "call_on_irq_stack", "*memcpy*",
-                "*memset*", "clear_page*", "copy_page*", "__arch_copy*", "vectors", "*exception*"],
+    "aarch64": ["el0t_*", "el1h_*", "vectors", "tramp_*", "ret_to_kernel", "ret_to_user", "cpu_switch_to",
+                "ret_from_fork", "call_on_irq_stack", "*memcpy*", "*memset*", "clear_page*", "copy_page*",
+                "__arch_copy*"],
     "i386": ["asm_*", "entry_*", "common_interrupt*", "handle_exception*", "restore_*", "__switch_to_asm",
              "ret_from_fork", "*memcpy*", "*memset*", "clear_page*", "__copy_user*", "__get_user*", "__put_user*",
              "__x86_*", "do_softirq*", "call_on_stack", "*SYSENTER*", "syscall_*", "irq_*"],
-    "riscv64": ["handle_exception*", "ret_from_*", "__switch_to", "call_on_irq_stack", "*memcpy*", "*memset*",
+    "riscv64": ["handle_exception", "ret_from_exception", "ret_from_fork", "__switch_to", "call_on_irq_stack", "*memcpy*", "*memset*",
                 "clear_page*", "__asm_copy*", "fallback_*", "do_irq*", "*exception*"]}
 
 
@@ -63,11 +64,22 @@ def confirm(options, folders, report, wrong=False):
     verdicts = {}
     for start in range(0, len(folders), 400):
         words = [options.vmlinux, report, *folders[start:start + 400]]
+        report.unlink(missing_ok=True)  # gdb's exit status does not tell whether the script got to its end
         environment = {**os.environ, "CONFIRM": " ".join(map(str, words)), "CONFIRM_WRONG": "1" if wrong else ""}
         run(options.gdb, "-nx", "-batch", "-x", TOOLS / "confirm.py", env=environment, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         verdicts.update(json.loads(pathlib.Path(report).read_text()))
     return verdicts
+
+
+def in_turn(cases, key):
+    """The cases so ordered that each key has had its turn before one has its next."""
+    turns = collections.Counter()
+    ordered = []
+    for case in cases:
+        ordered.append((turns[key(case)], case))
+        turns[key(case)] += 1
+    return [case for _, case in sorted(ordered, key=lambda item: item[0])]
 
 
 def pick(options, cases, elf):
@@ -84,6 +96,8 @@ def pick(options, cases, elf):
             key = case.frames[0].address if name in ("entry", "thunk") else (elf.start_of(case.pc), interrupted[:1])
             (rest if key in seen else first).append(case)
             seen.add(key)
+        if name == "entry":
+            first = in_turn(first, lambda case: (elf.start_of(case.pc), len(case.frames) > 1))
         quota = options.quota.get(name, classes.QUOTA.get(name, 0))
         kept += [(name, case) for case in (first + rest)[:quota]]
         print(f"{name}: {len(group)} confirmed, {len(first)} different, {min(quota, len(group))} kept")

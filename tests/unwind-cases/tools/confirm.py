@@ -5,8 +5,8 @@
 CONFIRM_MODULES may hold gdb commands, one a line, for the symbols of modules.
 For each case: gdb's stack of the same state, from a core file; on x86_64 Linux with ORC tables the kernel's own walk of
 them too. What neither knows is confirmed by what the kernel's source says, class by class (README.md): the
-ways "pt_regs", "switch", "entry", "thread-start", "thunk". A case of which every frame and the end are confirmed
-gets its expected stack written; of others the report says what differs.
+ways "pt_regs", "exception", "link", "switch", "entry", "thread-start", "thunk". A case of which every frame and the end
+are confirmed gets its expected stack written; of others the report says what differs.
 """
 import json
 import os
@@ -17,6 +17,7 @@ import tempfile
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import entry_code  # noqa: E402
+import exception_entry  # noqa: E402
 import gdb_stack  # noqa: E402
 import orc  # noqa: E402
 from elf_image import Elf  # noqa: E402
@@ -34,6 +35,7 @@ class Truth:
         self.frames = []  # [address, exact, ways]
         self.stop, self.stop_ways = None, set()
         self.executed = False  # the next frame is what the guest went on to
+        self._way_of_interrupted = "pt_regs"
 
     def build(self):
         """Walks by gdb, segment by segment; a segment begins at each pc that was interrupted."""
@@ -88,9 +90,10 @@ class Truth:
             names = self._name(pc, is_exact)
             resumed = i == 0 and not exact  # this frame ended the segment before
             if not resumed:
-                ways = {"registers"} if not self.frames else {"pt_regs"} if is_exact else {"gdb"}
+                ways = {"registers"} if not self.frames else {self._way_of_interrupted} if is_exact else {"gdb"}
                 if self.executed:
                     ways, self.executed = {"executed"}, False
+                self._way_of_interrupted = "pt_regs"
                 self.frames.append([pc, is_exact, ways])
             if self.code.begins_a_stack(names) and not is_exact:
                 return self._at_thread_start()
@@ -100,6 +103,8 @@ class Truth:
             if switched is not None and not resumed:
                 self.frames[-1][2].add("switch")
                 return {**frame, **switched}, False
+            if self.code.is_call_on_irq_stack(names) and not is_exact:
+                return self._leave_irq_stack(frame)
             if is_exact and len(found) == 1:
                 return self._in_assembly(frame, names)
         return self._end("lost", "gdb")
@@ -116,14 +121,40 @@ class Truth:
         regs = gdb_stack.pt_regs(self.case, address)
         if self.code.is_user_entry(self._name(self.frames[-1][0], False)):
             return self._end("reached-user-mode", "entry")
-        if regs is None or ("cs" not in regs and self.case.arch in ("x86_64", "i386")):
+        if regs is None or not self.code.knows_mode(regs):
             return self._end("truncated", "pt_regs")
         if self.code.from_user(regs):
             return self._end("reached-user-mode", "pt_regs")
         return regs, True
 
+    def _leave_irq_stack(self, frame):
+        caller = exception_entry.left_irq_stack(self.case, frame)
+        if caller is None:
+            return self._end("truncated", "switch")
+        self.frames[-1][2].add("switch")
+        self.frames.append([caller["pc"], False, {"switch"}])
+        return caller, False
+
+    def _in_exception_entry(self, state, names):
+        """_in_assembly() of arm64 and RISC-V."""
+        if self.code.begins_a_stack(names):
+            return self._at_thread_start()
+        caller = exception_entry.leaf_return(self.case, self.elf, names, state)
+        if caller is not None:
+            self.frames.append([caller["pc"], False, {"switch" if self.code.is_call_on_irq_stack(names) else "link"}])
+            return caller, False
+        interrupted = exception_entry.interrupted(self.case, self.elf, names, state)
+        if interrupted is None:
+            return self._end("lost", "gdb")
+        if interrupted == "user":
+            return self._end("reached-user-mode", "entry" if self.case.arch == "aarch64" else "exception")
+        self._way_of_interrupted = "exception"
+        return interrupted, True
+
     def _in_assembly(self, state, names):
         """The pc itself lies in code that gdb has no rule for."""
+        if self.case.arch in ("aarch64", "riscv64"):
+            return self._in_exception_entry(state, names)
         pc, sp = state[PC[self.case.arch]], state.get(SP[self.case.arch])
         slot = self.code.thunk_return_slot(names, pc)
         if slot is not None:
@@ -260,11 +291,11 @@ def write_differing(case, truth, elf):
 
 def main():
     vmlinux, report, *folders = shlex.split(os.environ["CONFIRM"])
-    gdb_stack.start(vmlinux, os.environ.get("CONFIRM_MODULES", "").splitlines())
     elf = Elf(vmlinux)
     table = orc.Table(elf) if ".orc_unwind" in elf.sections else None
     results = {}
     with tempfile.TemporaryDirectory() as folder:
+        gdb_stack.start(vmlinux, elf, folder, os.environ.get("CONFIRM_MODULES", "").splitlines())
         for name in folders:
             case = Case(name)
             truth = Truth(case, elf, table, folder).build()

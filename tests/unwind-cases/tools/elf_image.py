@@ -16,7 +16,8 @@ class Elf:
         if self._map[:4] != b"\x7fELF":
             raise ValueError(f"{path}: not an ELF file")
         self.is_64 = self._map[4] == 2
-        self.arch = EM[struct.unpack_from("<H", self._map, 18)[0]]
+        self.machine = struct.unpack_from("<H", self._map, 18)[0]
+        self.arch = EM[self.machine]
         self.sections = {}
         self._read_sections()
         self._symbols = None
@@ -43,6 +44,12 @@ class Elf:
             return None
         _, address, offset, size, _ = self.sections[name]
         return address, self._map[offset:offset + size]
+
+    def is_code(self, name):
+        """Whether the section of that name has code in it."""
+        _, address, offset, size, _ = self.sections[name]
+        return any(fields[2] & 4 and fields[3] == address and fields[4] == offset and fields[5] == size
+                   for fields in self._by_index)
 
     def _load_symbols(self):
         _, _, offset, size, link = self.sections[".symtab"]

@@ -17,21 +17,28 @@ BEGINS = {"x86_64": ("ret_from_fork", "secondary_startup_64", "start_cpu0", "sta
           "i386": ("ret_from_fork", "startup_32_smp", "is386", ".Ldefault_entry"),
           "aarch64": ("ret_from_fork", "__secondary_switched", "__primary_switched"),
           "riscv64": ("ret_from_fork", "secondary_start_common", "_start_kernel", "ret_from_fork_kernel_asm")}
-# arm64: arch/arm64/kernel/entry.S, kernel_entry and entry_handler: "mov x0, sp; bl el1h_64_irq_handler".
+# arm64: arch/arm64/kernel/entry.S, kernel_entry and entry_handler: "mov x0, sp; bl el1h_64_irq_handler". Those have a
+# name with "_handler", they are C.
+ARM64_ENTRIES = tuple(f"el{mode}_{kind}" for mode in ("1t_64", "1h_64", "0t_64", "0t_32")
+                      for kind in ("sync", "irq", "fiq", "error"))
+ARM64_USER_ENTRIES = tuple(name for name in ARM64_ENTRIES if name.startswith("el0")) + (
+    "ret_to_user", "tramp_vectors", "tramp_exit")
 # riscv: arch/riscv/kernel/entry.S, handle_exception calls C with pt_regs at sp.
 # i386: arch/x86/entry/entry_32.S: "movl %esp, %eax; call".
-ENTRIES = {"x86_64": X86_ENTRIES, "aarch64": ("el0t_", "el1h_", "el1t_", "el0_"),
+ENTRIES = {"x86_64": X86_ENTRIES, "aarch64": ARM64_ENTRIES,
            "riscv64": ("handle_exception", "ret_from_exception"),
            "i386": ("asm_", "entry_INT80_32", "entry_SYSENTER_32", "handle_exception",
                     "asm_common_interrupt", "asm_exc_", "asm_sysvec_")}
-NO_RULE = {"x86_64": X86_ASSEMBLY, "aarch64": ("el0t_", "el1h_", "ret_to_user", "ret_to_kernel", "cpu_switch_to"),
-           "riscv64": ("handle_exception", "ret_from_exception", "__switch_to"),
+NO_RULE = {"x86_64": X86_ASSEMBLY,
+           "aarch64": ARM64_ENTRIES + ("vectors", "tramp_vectors", "tramp_exit", "ret_to_user", "ret_to_kernel",
+                                       "cpu_switch_to", "call_on_irq_stack", "ret_from_fork"),
+           "riscv64": ("handle_exception", "ret_from_exception", "ret_from_fork", "__switch_to", "call_on_irq_stack"),
            "i386": ("asm_", "entry_", "handle_exception", "restore_all", "__switch_to_asm",
                     "irq_entries_start", "syscall_", "ret_from_intr", "resume_userspace", "__x86_")}
 
 
 def _any(names, prefixes):
-    return any(name.startswith(prefix) for name in names for prefix in prefixes)
+    return any(name.startswith(prefix) and not name.endswith("_handler") for name in names for prefix in prefixes)
 
 
 class EntryCode:
@@ -48,7 +55,7 @@ class EntryCode:
         return _any(names, NO_RULE[self._arch])
 
     def is_user_entry(self, names):
-        return self._arch == "x86_64" and _any(names, X86_USER_ENTRIES)
+        return _any(names, {"x86_64": X86_USER_ENTRIES, "aarch64": ARM64_USER_ENTRIES}.get(self._arch, ()))
 
     def thunk_return_slot(self, names, address):
         """x86's retpolines (arch/x86/lib/retpoline.S): "call 1f; trap: …; 1: mov %reg, (%rsp); ret". Bytes from the stack
@@ -63,8 +70,16 @@ class EntryCode:
         idtentry_body). The kernel's own tables are wrong for this one instruction."""
         return self._arch == "x86_64" and _any(names, ("asm_",)) and code == b"\x48\x89\xc4"
 
+    def is_call_on_irq_stack(self, names):
+        """arm64's and RISC-V's: it finds back to the stack that it left by the frame record that it has made there."""
+        return self._arch in ("aarch64", "riscv64") and "call_on_irq_stack" in names
+
     def is_error_entry(self, names):
         return self._arch == "x86_64" and "error_entry" in names
+
+    def knows_mode(self, regs):
+        """Whether these registers tell what from_user() asks for."""
+        return {"aarch64": "cpsr", "riscv64": "status"}.get(self._arch, "cs") in regs
 
     def from_user(self, regs):
         if self._arch in ("x86_64", "i386"):

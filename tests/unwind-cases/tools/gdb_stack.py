@@ -3,6 +3,7 @@ import os
 
 import gdb
 
+import code_file
 import core_file
 from unwind_case import PC, SP
 
@@ -13,13 +14,18 @@ KEPT = {"x86_64": ("rbx", "rbp", "r12", "r13", "r14", "r15"), "i386": ("ebx", "e
         "riscv64": ("ra", "gp", "tp", "fp", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11")}
 
 
-def start(vmlinux, modules=()):
-    """modules: commands for the symbols of modules."""
+def start(vmlinux, elf, folder, modules=()):
+    """elf: the same file, an elf_image.Elf. folder: for a file of gdb's. modules: commands for the symbols of modules."""
     for command in ("set pagination off", "set confirm off", "set width 0", "set backtrace past-main on",
                     "set backtrace past-entry on", f"set backtrace limit {MAX_FRAMES}",
                     "set print frame-arguments none", "set auto-load no", f"file {vmlinux}",
                     *modules):
         gdb.execute(command, to_string=True)
+    if elf.arch == "aarch64":
+        path = os.path.join(folder, "code")
+        with open(path, "wb") as file:
+            file.write(code_file.code_file(elf))
+        gdb.execute(f"exec-file {path}", to_string=True)
 
 
 def _read(frame, name):
