@@ -6,13 +6,13 @@
 #include <cstdint>
 
 #include "unwind/cfi/table.h"
+#include "unwind/fuzzed_stack.h"
 #include "unwind/unwinder.h"
 
 namespace {
 
 using namespace ringside;
 
-constexpr std::uint64_t kStack = 0xffff888000000000;
 constexpr std::size_t kMaxFunctions = 12;
 
 // The file's own architecture, or x86_64's.
@@ -22,22 +22,12 @@ const unwind::Platform& platform_of(const elf::ElfFile& file) {
 }
 
 wire::Capture synthetic_capture(const elf::ElfFile& file, ImageAddr pc) {
-  const wire::RegisterRoles& roles = platform_of(file).roles;
-  wire::Capture capture;
-  capture.arch = platform_of(file).arch;
-  capture.level = PrivilegeLevel::kKernel;
-  for (std::size_t reg = 0; reg < 32; ++reg) capture.registers.set(reg, kStack + reg * 8);
-  capture.registers.set(roles.sp, kStack);
-  capture.registers.set(roles.pc, pc.value);
   std::vector<std::uint64_t> words(128);
   const auto& symbols = file.symbols();
   for (std::size_t i = 0; i < words.size(); ++i)
-    words[i] = i % 3 == 0 || symbols.empty() ? kStack + i * 8 + 16
+    words[i] = i % 3 == 0 || symbols.empty() ? unwind::kFuzzedStack + i * 8 + 16
                                              : symbols[i % symbols.size()].address.value + i % 5;
-  const auto bytes = std::as_bytes(std::span(words));
-  capture.bytes.assign(bytes.begin(), bytes.end());
-  capture.pieces.push_back({{kStack}, wire::PieceKind::kCurrentStack, 1024, 0, 1024});
-  return capture;
+  return unwind::capture_at(platform_of(file), pc.value, std::as_bytes(std::span(words)));
 }
 
 }  // namespace

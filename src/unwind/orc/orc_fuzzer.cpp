@@ -9,9 +9,9 @@
 #include <cstring>
 
 #include "elf/elf_writer.h"
+#include "unwind/fuzzed_stack.h"
 #include "unwind/orc/table.h"
 #include "unwind/unwinder.h"
-#include "wire/registers.h"
 
 namespace {
 
@@ -21,7 +21,6 @@ constexpr ImageAddr kText{0xffffffff81000000};
 constexpr std::uint64_t kTextSize = 0x1000;
 constexpr ImageAddr kTables{0xffffffff82000000};
 constexpr ImageAddr kEntries{0xffffffff82100000};
-constexpr std::uint64_t kStack = 0xffff888000000000;
 constexpr std::size_t kMaxPcs = 16;
 enum : unsigned { kHasHeader = 1, kLongerEntries = 2 };
 
@@ -63,19 +62,6 @@ std::vector<std::byte> kernel_with(const Input& input) {
   return writer.write();
 }
 
-wire::Capture capture_at(std::uint64_t pc, Bytes stack) {
-  wire::Capture capture;
-  capture.arch = Arch::kX86_64;
-  capture.level = PrivilegeLevel::kKernel;
-  for (std::size_t reg = 0; reg < 16; ++reg) capture.registers.set(reg, kStack + reg * 16);
-  capture.registers.set(wire::x86_64::kRsp, kStack);
-  capture.registers.set(wire::x86_64::kRip, pc);
-  capture.bytes.assign(stack.begin(), stack.end());
-  const auto size = static_cast<std::uint32_t>(stack.size());
-  capture.pieces.push_back({{kStack}, wire::PieceKind::kCurrentStack, size, 0, size});
-  return capture;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -95,7 +81,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (void)table->find(pc);
       (void)table->find_compact(pc);
     }
-    (void)unwinder.unwind(capture_at(pc.value, input.stack));
+    (void)unwinder.unwind(unwind::capture_at(unwind::kX86_64Platform, pc.value, input.stack));
   }
   return 0;
 }
