@@ -55,33 +55,43 @@ std::optional<Code> code_named(const elf::Image& kernel, std::string_view name) 
   return std::nullopt;
 }
 
-// __switch_to_asm (entry_32.S) fills the return stack while the frame of a task that does not run
-// (struct inactive_task_frame of asm/switch_to.h: flags, four registers and the return address) is
-// on top: calls of its own next instructions, whose return addresses are dropped all at the end. In
-// the file there is a jump over room for them, which the kernel replaces.
-std::optional<unwind::EntryLayout> return_stack_filling(const elf::Image& kernel) {
+// __switch_to_asm (entry_32.S) goes to the stack of a task that does not run, on top of which are
+// the flags, four registers and the return address (struct inactive_task_frame, asm/switch_to.h).
+// Then it fills the processor's return stack with calls of its own next instructions, whose return
+// addresses are dropped all at the end: in the file there is a jump over room for them, which the
+// kernel replaces. At last it pops the registers.
+void add_switch_to(const elf::Image& kernel, std::vector<unwind::EntryLayout>& entries) {
   const auto code = code_named(kernel, "__switch_to_asm");
-  if (!code) return std::nullopt;
-  constexpr std::byte kJump{0xe9}, kShortJump{0xeb}, kPopFlags{0x9d};
+  if (!code) return;
+  constexpr std::array kLoadStack{std::byte{0x8b}, std::byte{0xa2}};  // mov disp32(%edx), %esp
+  constexpr std::size_t kLoadStackSize = 6;
+  constexpr std::array kPops{std::byte{0x9d}, std::byte{0x5e}, std::byte{0x5f}, std::byte{0x5b},
+                             std::byte{0x5d}};  // popf; pop %esi; pop %edi; pop %ebx; pop %ebp
   const Bytes& bytes = code->bytes;
-  for (std::size_t i = 0; i + 5 <= bytes.size(); ++i) {
-    std::int32_t distance = std::to_integer<std::int8_t>(bytes[i + 1]);
-    if (bytes[i] == kJump) std::memcpy(&distance, &bytes[i + 1], sizeof(distance));
-    if (bytes[i] != kJump && bytes[i] != kShortJump) continue;
-    const std::size_t next = i + (bytes[i] == kJump ? 5 : 2);
-    if (distance < 0 || static_cast<std::size_t>(distance) >= bytes.size() - next) continue;
-    const std::size_t target = next + static_cast<std::size_t>(distance);
-    if (bytes[target] != kPopFlags) continue;
-    unwind::EntryLayout layout{.start = kernel.to_guest(code->start) + i,
-                               .end = kernel.to_guest(code->start) + target,
-                               .below = unwind::EntryLayout::Below::kCaller,
-                               .base_offset = 6 * 4,
-                               .overrides = true,
-                               .skips_own_words = true};
-    layout.frame.save(kEsi, -20).save(kEdi, -16).save(kEbx, -12).save(kEbp, -8);
-    return layout;
+  const auto load = std::search(bytes.begin(), bytes.end(), kLoadStack.begin(), kLoadStack.end());
+  const auto pops = std::search(load, bytes.end(), kPops.begin(), kPops.end());
+  const auto first = static_cast<std::size_t>(load - bytes.begin()) + kLoadStackSize;
+  auto at = static_cast<std::size_t>(pops - bytes.begin());
+  if (pops == bytes.end() || at < first) return;
+
+  const GuestVirt start = kernel.to_guest(code->start);
+  unwind::EntryLayout layout{.start = start + first,
+                             .end = start + at + 1,
+                             .below = unwind::EntryLayout::Below::kCaller,
+                             .base_offset = 6 * 4,
+                             .overrides = true,
+                             .skips_own_words = true};
+  layout.frame.save(kEsi, -20).save(kEdi, -16).save(kEbx, -12).save(kEbp, -8);
+  entries.push_back(layout);
+  layout.skips_own_words = false;
+  constexpr std::array<std::uint8_t, 5> kPopped = {kEflags, kEsi, kEdi, kEbx, kEbp};
+  for (const std::uint8_t reg : kPopped) {
+    layout.frame.offsets[reg] = unwind::RegisterFrame::kNotSaved;
+    layout.base_offset = static_cast<std::int16_t>(layout.base_offset - 4);
+    layout.start = start + ++at;
+    layout.end = layout.start + 1;
+    entries.push_back(layout);
   }
-  return std::nullopt;
 }
 
 // ret_from_fork calls syscall_exit_to_user_mode with struct pt_regs at the stack pointer, to go to
@@ -118,7 +128,7 @@ std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel) {
   layout.calls_only = true;
   auto entries = named_entries(kernel, layout, leaves_pt_regs, begins_a_stack);
   split_way_to_user(kernel, layout, entries);
-  if (const auto filling = return_stack_filling(kernel)) entries.push_back(*filling);
+  add_switch_to(kernel, entries);
   return entries;
 }
 

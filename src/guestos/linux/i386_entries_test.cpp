@@ -30,8 +30,9 @@ class I386Entries : public testing::Test {
   std::vector<EntryLayout> entries_;
 };
 
-TEST_F(I386Entries, FillingOfTheReturnStack) {
-  for (const char* place : {"at_before_the_filling", "at_in_the_filling"}) {
+TEST_F(I386Entries, TheFrameOfATaskThatDidNotRun) {
+  for (const char* place : {"at_on_the_new_stack", "at_before_the_filling", "at_in_the_filling",
+                            "at_behind_the_filling"}) {
     const EntryLayout* layout = layout_of(place);
     ASSERT_NE(layout, nullptr) << place;
     EXPECT_EQ(layout->below, Below::kCaller);
@@ -42,10 +43,24 @@ TEST_F(I386Entries, FillingOfTheReturnStack) {
     EXPECT_EQ(layout->frame.offsets[kEbx], -3 * 4);
     EXPECT_EQ(layout->frame.offsets[kEdi], -4 * 4);
     EXPECT_EQ(layout->frame.offsets[kEsi], -5 * 4);
-    EXPECT_EQ(layout->end, at("at_behind_the_filling"));
   }
-  EXPECT_EQ(layout_of("at_behind_the_filling"), nullptr);
-  EXPECT_EQ(layout_of("__switch_to_asm"), nullptr);
+  EXPECT_EQ(layout_of("at_on_the_old_stack"), nullptr);
+}
+
+TEST_F(I386Entries, RegistersThatArePopped) {
+  const EntryLayout* layout = layout_of("at_behind_the_flags");
+  ASSERT_NE(layout, nullptr);
+  EXPECT_EQ(layout->base_offset, 5 * 4);
+  EXPECT_EQ(layout->frame.offsets[kEsi], -5 * 4);
+  layout = layout_of("at_behind_edi");
+  ASSERT_NE(layout, nullptr);
+  EXPECT_EQ(layout->base_offset, 3 * 4);
+  EXPECT_FALSE(layout->frame.saves(kEdi));
+  EXPECT_EQ(layout->frame.offsets[kEbx], -3 * 4);
+  layout = layout_of("at_behind_all_pops");
+  ASSERT_NE(layout, nullptr);
+  EXPECT_EQ(layout->base_offset, 4);
+  EXPECT_FALSE(layout->frame.saves(kEbp));
 }
 
 TEST_F(I386Entries, HandlersAreCalledAbovePtRegs) {

@@ -25,7 +25,10 @@ function __switch_to_asm
   pushl %esi
   pushfl
   movl %esp, 0x89c(%eax)
+place on_the_old_stack
   movl 0x89c(%edx), %esp
+place on_the_new_stack
+  movl 0x45c(%edx), %ebx
 place before_the_filling
   jmp 1f
 place in_the_filling
@@ -33,10 +36,13 @@ place in_the_filling
 1:
 place behind_the_filling
   popfl
+place behind_the_flags
   popl %esi
   popl %edi
+place behind_edi
   popl %ebx
   popl %ebp
+place behind_all_pops
   jmp _start
 .size __switch_to_asm, . - __switch_to_asm
 

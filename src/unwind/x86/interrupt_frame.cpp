@@ -18,6 +18,13 @@ bool is_flags(std::uint64_t value) {
   return (value & 2) != 0 && (value & kAlwaysZero) == 0;
 }
 
+// Linux lets a new program begin with no other flag than that interrupts are on (start_thread in
+// arch/x86/kernel/process_32.c, start_thread_common in process_64.c): iret sets the rest.
+bool begins_program(const InterruptFrame& frame) {
+  constexpr std::uint64_t kInterruptsOn = 0x200;
+  return frame.from_user() && frame.flags == kInterruptsOn;
+}
+
 std::optional<InterruptFrame> scan(const StackMemory& memory, GuestVirt from,
                                    const Platform& platform, const elf::ImageMap& images) {
   for (std::uint64_t i = 0; i < kScanWords; ++i) {
@@ -43,7 +50,7 @@ bool is_plausible(const InterruptFrame& frame, const wire::Capture& capture,
   const bool is_64_bit = capture.arch == Arch::kX86_64;
   const wire::RegisterRoles roles = wire::roles_of(capture.arch);
   if (frame.cs == 0 || frame.cs > kMaxSelector || frame.ss > kMaxSelector) return false;
-  if (!is_flags(frame.flags)) return false;
+  if (!is_flags(frame.flags) && !begins_program(frame)) return false;
   if (frame.from_user()) {
     // 32-bit kernels split the address space where they like.
     const bool low = is_64_bit ? frame.ip >> 47 == 0 && frame.sp >> 47 == 0
