@@ -26,6 +26,13 @@ def _write_recorded(case, stack):
     case.write_expected()
 
 
+def write_entered_from(folder, seen):
+    """Gives a case what EntryTruth says of its state, for confirm.py: "user 1", or registers as "NAME VALUE"."""
+    if seen and ("user" in seen or "registers" in seen):
+        lines = [("user", 1)] if "user" in seen else seen["registers"].items()
+        (folder / "entered-from").write_text("".join(f"{name} {value:#x}\n" for name, value in lines))
+
+
 def confirm(ringside, gdb, vmlinux, module_commands, samples, seen, recording, folder):
     """{(time_ns, vcpu): (verdict, text)} for the samples of a recording with captures, of a kernel at its linked
     address. verdict: CONFIRMED, CONTRADICTED, or another word where the other ways do not reach the stack's end.
@@ -41,9 +48,7 @@ def confirm(ringside, gdb, vmlinux, module_commands, samples, seen, recording, f
         if key in stacks:
             keys[str(path.parent)] = key
             _write_recorded(case, stacks[key])
-            if seen.get(key):
-                lines = seen[key]["registers"].items() if "registers" in seen[key] else [("user", 1)]
-                (path.parent / "entered-from").write_text("".join(f"{name} {value:#x}\n" for name, value in lines))
+            write_entered_from(path.parent, seen.get(key))
     names, verdicts = list(keys), {}
     for start in range(0, len(names), BATCH):
         words = [vmlinux, str(folder / "report"), *names[start:start + BATCH]]

@@ -26,8 +26,8 @@ class Layout:
 
 LAYOUTS = {
     "amd64": Layout(8, packet=tuple("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip".split()),
-                    pt_regs=tuple("r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags rsp "
-                                  "ss".split()),
+                    pt_regs=tuple("r15 r14 r13 r12 rbp rbx r11 r10 r9 r8 rax rcx rdx rsi rdi orig_rax rip cs eflags "
+                                  "rsp ss".split()),
                     pc="rip", sp="rsp", argument="rdi", mode="cs", user=3, kernel=1 << 63),
     "i386": Layout(4, packet=tuple("eax ecx edx ebx esp ebp esi edi eip".split()),
                    pt_regs=tuple("ebx ecx edx esi edi ebp eax ds es fs gs orig_eax eip cs eflags esp ss".split()),

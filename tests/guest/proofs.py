@@ -42,7 +42,7 @@ class Proofs:
 
     def __init__(self, arch, cases=CASES):
         self._by_reason = collections.defaultdict(list)
-        for folder in sorted(cases.glob(f"linux-*-{arch}")):
+        for folder in sorted(cases.glob(f"linux-*-{arch}*")):
             code = KernelCode(folder / "kernel.elf")
             for registers in sorted(folder.glob("*/registers")):
                 for reason, proof in of_case(arch, code, unwind_case.Case(registers.parent)):

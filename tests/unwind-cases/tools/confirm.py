@@ -64,7 +64,7 @@ class Truth:
         again = gdb_stack.frames(self.case, moved, self.folder)
         if len(again) < 2 or again[1]["rip"] != walk.frames[1][0]:
             return found
-        again[0]["rsp"] = state["rsp"]
+        again[0].update({"rsp": state["rsp"], "moved": True})
         return again
 
     def _end(self, stop, way):
@@ -91,6 +91,8 @@ class Truth:
             resumed = i == 0 and not exact  # this frame ended the segment before
             if not resumed:
                 ways = {"registers"} if not self.frames else {self._way_of_interrupted} if is_exact else {"gdb"}
+                if i == 1 and found[0].get("moved"):  # gdb alone has not found this one
+                    ways = {"orc"}
                 if self.executed:
                     ways, self.executed = {"executed"}, False
                 self._way_of_interrupted = "pt_regs"

@@ -78,7 +78,7 @@ class Elf:
         starts, by_start, sizes = self._symbols
         at = bisect.bisect_right(starts, address) - 1
         names = list(by_start[starts[at]]) if at >= 0 else []
-        for i in range(at - 1, max(at - 9, -1), -1):
+        for i in range(at - 1, max(at - 65, -1), -1):  # 32 retpolines are in one array
             if starts[i] + sizes[starts[i]] > address:
                 names += by_start[starts[i]]
         return names
@@ -88,7 +88,7 @@ class Elf:
         names = self.names_at(address)
         starts, by_start, sizes = self._symbols
         at = bisect.bisect_right(starts, address) - 1
-        for i in range(at, max(at - 9, -1), -1):
+        for i in range(at, max(at - 65, -1), -1):
             if starts[i] + sizes[starts[i]] > address:
                 return by_start[starts[i]][0]
         return names[0] if names else "?"
