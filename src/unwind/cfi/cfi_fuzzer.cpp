@@ -18,7 +18,7 @@ namespace {
 using namespace ringside;
 
 constexpr std::size_t kHead = 17;
-constexpr std::uint64_t kTextSize = 0x1000;
+constexpr std::uint64_t kTextSize = 0x600;
 constexpr std::uint64_t kProbe = 12;    // bytes between two addresses that are looked up
 constexpr std::uint64_t kWalked = 240;  // and between two that are unwound from
 constexpr unsigned kDebugFrame = 4;     // above the two bits of the architecture
@@ -40,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned flags = data[0];
   const unwind::Platform& platform = *kPlatforms[flags & 3];
   const ImageAddr text{u64_at(input, 9)};
-  const std::vector<std::byte> code(kTextSize);
+  const std::vector<std::byte> code(kTextSize, std::byte{0xc3});  // ret, for x86
   elf::ElfWriter writer(platform.arch, platform.arch != Arch::kI386, ET_EXEC);
   writer.add_segment(text, kTextSize, true, false, code);
   const bool debug_frame = (flags & kDebugFrame) != 0;
