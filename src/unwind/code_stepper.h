@@ -31,9 +31,11 @@ class CodeStepper {
   }
   // `image` may be null for code outside of all images. A frame pointer of zero ends the stack
   // (psABIs: it marks the outermost frame), unless hardware entered here, or the frame is a leaf
-  // that need not have set it.
+  // that need not have set it. Where the stack pointer of `as_is` is at a link to another stack,
+  // `state` has followed it; who carries out the instructions does that himself.
   [[nodiscard]] virtual Step step(const elf::Image* image, const CodeRule& rule,
-                                  const MachineState& state, const StackMemory& memory) = 0;
+                                  const MachineState& state, const MachineState& as_is,
+                                  const StackMemory& memory) = 0;
   // Images have been added: what was cached may be wrong.
   virtual void forget() = 0;
 };

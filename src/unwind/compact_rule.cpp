@@ -78,7 +78,9 @@ bool fill(const Rule& rule, const Platform& platform, CompactRule& out) {
 }  // namespace
 
 CompactRule compact(const Rule& rule, const Platform& platform) {
-  CompactRule out{.source = rule.source, .ends_at_zero_fp = rule.ends_at_zero_fp};
+  CompactRule out{.source = rule.source,
+                  .ends_at_zero_fp = rule.ends_at_zero_fp,
+                  .knows_links = rule.source == FrameSource::kOrc};
   if (rule.own_code.size != 0) return {.kind = CompactRule::Kind::kSlow, .source = rule.source};
   if (rule.ends && rule.from_user) {
     out.kind = CompactRule::Kind::kUser;

@@ -95,7 +95,7 @@ class Stepper {
 
   [[nodiscard]] Outcome step(const CompactRule& rule, Frontier& at) {
     if (at.sp >= first_link_ && at.sp <= last_link_ + platform_.roles.pointer_size &&
-        rule.source != FrameSource::kOrc)
+        !rule.knows_links)
       follow_link(at.sp);
     if (rule.base == CompactRule::Base::kFramePointer && !at.has_fp) return Outcome::kGiveUp;
     std::uint64_t base = rule.base == CompactRule::Base::kFramePointer ? at.fp : at.sp;

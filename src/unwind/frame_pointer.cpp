@@ -34,7 +34,7 @@ Rule frame_pointer_rule(const Platform& platform) {
 CodeRule FramePointerStepper::rule_at(const elf::Image&, GuestVirt) { return {}; }
 
 Step FramePointerStepper::step(const elf::Image*, const CodeRule&, const MachineState& state,
-                               const StackMemory& memory) {
+                               const MachineState&, const StackMemory& memory) {
   const wire::RegisterRoles& roles = state.platform->roles;
   if (!state.has(roles.fp)) return Stop{StopReason::kLostRegister, state.pc()};
   const std::uint64_t fp = state.get(roles.fp);

@@ -14,7 +14,7 @@ class FramePointerStepper final : public CodeStepper {
  public:
   [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
-                          const StackMemory& memory) override;
+                          const MachineState& as_is, const StackMemory& memory) override;
   void forget() override {}
 };
 

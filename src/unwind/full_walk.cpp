@@ -109,7 +109,8 @@ Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
       return result;
     if (!why) why = *stop;
   }
-  Step result = sources_.code().step(known.image, sources_.code_of(known, at), linked, memory);
+  Step result =
+      sources_.code().step(known.image, sources_.code_of(known, at), linked, state, memory);
   // Where nothing knows on, the first source's reason is the one to tell.
   const auto* stop = std::get_if<Stop>(&result);
   if (why && stop != nullptr && stop->reason == StopReason::kNoRule) return *why;

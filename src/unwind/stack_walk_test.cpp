@@ -111,6 +111,33 @@ TEST_F(StackWalk, StackLinkLeadsToTheInterruptedStack) {
   EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
 }
 
+// Without tables: interrupt_entry is about to pop the stack pointer itself.
+TEST_F(StackWalk, InstructionsFollowTheLinkThatTheyPop) {
+  const Bytes code = file_->bytes_at(file_->symbol_named("interrupt_entry")->address, 128);
+  std::size_t pop = 5;  // pop %rsp, behind a call
+  while (pop < code.size() && (code[pop] != std::byte{0x5c} || code[pop - 5] != std::byte{0xe8}))
+    ++pop;
+  const std::uint64_t returns_to = at("interrupt_entry") + pop;
+  start(at("leaf"), kStack);
+  piece(kStack, {returns_to});
+  piece(kStack + 8, {kOtherStack}, wire::PieceKind::kStackLink);
+  const std::vector<std::uint64_t> registers(11);
+  piece(
+      kOtherStack,
+      joined(
+          {registers, {in_caller(), 0x10, 0x202, kOtherStack + 16 * 8, 0x18}, frame(in_caller())}),
+      wire::PieceKind::kInterruptedStack);
+  for (const bool full_only : {false, true}) {
+    const Stack stack = unwind({.tables = {.cfi = false}, .full_only = full_only});
+    ASSERT_GE(stack.frames.size(), 4u);
+    EXPECT_EQ(stack.frames[1].address.value, returns_to);
+    EXPECT_EQ(stack.frames[2].address.value, in_caller());
+    EXPECT_TRUE(stack.frames[2].exact);
+    EXPECT_EQ(stack.frames[2].source, FrameSource::kInterruptFrame);
+    EXPECT_EQ(stack.frames[3].address.value, in_caller());
+  }
+}
+
 TEST_F(StackWalk, LinkToAStackThatWasNotCopiedIsNamed) {
   start(at("leaf"), kStack);
   piece(kStack, {in_caller(), 0, 0, 0, 0, 0, in_caller()});

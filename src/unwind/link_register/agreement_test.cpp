@@ -190,7 +190,7 @@ void Agreement::compare(ImageAddr pc, const Rule& rule, const MachineState& stat
   const auto* caller = std::get_if<Caller>(&expected);
   if (caller == nullptr) return;
   const GuestVirt at{pc.value};
-  const Step step = code_->step(image_, code_->rule_at(*image_, at), state, memory);
+  const Step step = code_->step(image_, code_->rule_at(*image_, at), state, state, memory);
   const auto* found = std::get_if<Caller>(&step);
   if (found == nullptr || found->source == FrameSource::kGuess) {
     ++counts_.no_way_out;

@@ -100,7 +100,7 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
 }
 
 Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
-                       const StackMemory& memory) {
+                       const MachineState&, const StackMemory& memory) {
   if (image != nullptr && (state.exact || rule.interrupt_code)) {
     const auto path = paths_.find(state, memory);
     if ((!path || path->kind == ReturnPath::Kind::kMissing) && !rule.interrupt_code)

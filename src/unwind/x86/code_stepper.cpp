@@ -78,7 +78,8 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
 
 CompactRule CodeStepper::way_out_at(const elf::Image& image, const CodeRule& rule, GuestVirt pc) {
   using Kind = CompactRule::Kind;
-  const CompactRule exit = exits_.find(image, pc);
+  CompactRule exit = exits_.find(image, pc);
+  exit.ends_at_zero_fp = code_of(image).keeps_frame_pointers;
   // In the order of step().
   if (exit.kind == Kind::kCall) return rule.rule ? compact(*rule.rule, platform_) : exit;
   bool decides = rule.interrupt_code;
@@ -91,14 +92,16 @@ CompactRule CodeStepper::way_out_at(const elf::Image& image, const CodeRule& rul
                frame >= rule.rule->cfa.offset - platform_.roles.pointer_size;
   }
   if (decides) return exit;
-  return {.kind = Kind::kSlow, .source = FrameSource::kInstructions};
+  return {.kind = Kind::kSlow,
+          .source = FrameSource::kInstructions,
+          .ends_at_zero_fp = exit.ends_at_zero_fp};
 }
 
 Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
-                       const StackMemory& memory) {
+                       const MachineState& as_is, const StackMemory& memory) {
   if (image == nullptr) return by_bare_frame_pointer(state, memory, FrameSource::kGuess);
   if (rule.interrupt_code)
-    if (const auto step = way_out(*image, rule, state, memory, true)) return *step;
+    if (const auto step = way_out(*image, rule, as_is, memory, true)) return *step;
 
   const std::uint8_t fp = platform_.roles.fp;
   const bool no_frame_below = state.has(fp) && state.get(fp) == 0;
@@ -112,7 +115,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
       // switch_to between the change of the stack pointer and that of the frame pointer, which
       // is another thread's.
       if (by_frame && state.exact)
-        if (const auto out = way_out(*image, rule, state, memory, false)) return *out;
+        if (const auto out = way_out(*image, rule, as_is, memory, false)) return *out;
       return step;
     }
     const GuestVirt pc = caller->state.pc();
@@ -124,10 +127,13 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     if (no_frame_below) return Stop{StopReason::kEndOfStack, state.pc()};
     return step;
   }
-  if (no_frame_below && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};
-  if (const auto step = way_out(*image, rule, state, memory, false)) return *step;
+  const bool keeps_frame_pointers = code_of(*image).keeps_frame_pointers;
+  if (no_frame_below && !state.exact && keeps_frame_pointers)
+    return Stop{StopReason::kEndOfStack, state.pc()};
+  if (const auto step = way_out(*image, rule, as_is, memory, false)) return *step;
   if (state.exact || !state.has(fp))
     if (const auto step = by_looks(state, memory)) return *step;
+  if (no_frame_below && !keeps_frame_pointers) return Stop{StopReason::kNoRule, state.pc()};
   return by_bare_frame_pointer(state, memory,
                                state.exact ? FrameSource::kGuess : FrameSource::kFramePointer);
 }

@@ -29,7 +29,7 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] CompactRule way_out_at(const elf::Image& image, const CodeRule& rule,
                                        GuestVirt pc) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
-                          const StackMemory& memory) override;
+                          const MachineState& as_is, const StackMemory& memory) override;
   void forget() override;
 
  private:

@@ -177,7 +177,7 @@ bool fill(const Exit& exit, const Platform& platform, CompactRule& rule) {
 
 CompactRule ExitRuleFinder::find(const elf::Image& image, GuestVirt pc) {
   const auto exit = Exits(platform_).all(image, code_, pc);
-  CompactRule rule{.source = FrameSource::kInstructions};
+  CompactRule rule{.source = FrameSource::kInstructions, .knows_links = true};
   if (exit && exit->by == Operation::kSystemRet) {
     rule.kind = CompactRule::Kind::kUser;
     return rule;

@@ -55,6 +55,7 @@ TEST_F(ExitRule, OldStackPointerOnTopOfTheInterruptStack) {
   const CompactRule rule = at("interrupt_entry", pop_rsp);
   EXPECT_EQ(rule.kind, Kind::kFrame);
   EXPECT_EQ(rule.base, Base::kOtherStack);
+  EXPECT_TRUE(rule.knows_links);
   EXPECT_EQ(rule.cfa_offset + rule.pc_offset, 11 * 8);
   EXPECT_EQ(at("interrupt_entry", pop_rsp + 1).base, Base::kStackPointer);
 }
