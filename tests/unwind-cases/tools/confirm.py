@@ -163,6 +163,8 @@ class Truth:
             return self._return_to(state, sp + slot, "thunk")
         if self.code.pt_regs_at_pc(names, self.elf.code_at(pc, 3)):
             return self._at_pt_regs(sp)
+        if self.case.arch == "i386" and "__switch_to_asm" in names:
+            return self._from_switch_to_asm(state)
         # ORC's step, which is the kernel's own.
         walk = orc.Walk(self.table, state, self.case.memory) if self.table else None
         if walk is None:
@@ -188,6 +190,21 @@ class Truth:
         if self.code.leaves_pt_regs(caller):
             return self._at_pt_regs(registers["rsp"])
         return registers, False
+
+    def _from_switch_to_asm(self, state):
+        """i386's __switch_to_asm keeps struct inactive_task_frame (asm/switch_to.h) on top of either stack: flags, esi,
+        edi, ebx, ebp and the return address, which is the next one behind a call of it; what is not there any more, or
+        not yet, is in the registers."""
+        sp, start = state["esp"], self.elf.address_of("__switch_to_asm")
+        for slot in range(sp, sp + 4 * 64, 4):
+            address = self.case.memory.word(slot) or 0
+            code = self.elf.code_at(address - 5, 5)
+            if code[:1] == b"\xe8" and (address + int.from_bytes(code[1:], "little")) & 0xffffffff == start:
+                saved = {name: slot - 4 * i for i, name in enumerate(("ebp", "ebx", "edi", "esi"), 1)}
+                registers = {name: self.case.memory.word(at) for name, at in saved.items() if at >= sp}
+                self.frames.append([address, False, {"inactive"}])
+                return {**state, **registers, "eip": address, "esp": slot + 4}, False
+        return self._end("lost", "gdb")
 
     def _as_executed(self):
         """What the guest has shown when it was let run on, where that was done (tests/guest/entry_truth.py): the file
