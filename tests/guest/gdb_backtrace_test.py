@@ -35,10 +35,10 @@ import kernel_code
 import kernel_symbols
 import launched
 import linux_guest
+import linux_program
 import machine
 import stub_proxy
 
-SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
 WRONG_PERCENT = 0.5
 GDB_NAMES = {"amd64": "i386:x86-64", "arm64": "aarch64", "i386": "i386", "riscv64": "riscv:rv64"}
@@ -267,12 +267,7 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ringside", type=os.path.abspath, help="the program under test")
-    parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
-    parser.add_argument("--know", choices=["vmlinux", "vmlinuz", "nothing"], default="vmlinux")
-    parser.add_argument("--cpu", help="QEMU's CPU model, such as max (default: the architecture's usual one)")
-    parser.add_argument("--cpus", type=int, default=2)
-    parser.add_argument("--no-kaslr", dest="kaslr", action="store_false")
+    linux_program.add_guest_options(parser, know="vmlinux", ringside_required=False)
     parser.add_argument("--states", type=int, default=60, help="kernel stacks to compare (default 60)")
     parser.add_argument("--entry-share", type=float, default=0.4, help="of the states, looked for in entry code")
     parser.add_argument("--entry", type=int, default=0, help="stacks that must have the pc in entry code")
@@ -287,25 +282,12 @@ def main():
                         help="have ringside's stacks confirmed by further ways (with --no-kaslr, and 60 s longer)")
     parser.add_argument("--from", dest="again", metavar="FOLDER",
                         help="judge the states that --keep kept, without a guest")
-    parser.add_argument("record_options", nargs="*", help="further options of `ringside record`, behind --")
     options = parser.parse_args()
     if not options.ringside and not options.again:
         parser.error("--ringside or --from is needed")
     if options.confirm and (options.kaslr or not options.ringside):
         parser.error("--confirm needs --no-kaslr and --ringside")
-    machine.exit_on_signals()
-    try:
-        with tempfile.TemporaryDirectory(prefix="ringside-gdb-") as folder:
-            failures = run(options, pathlib.Path(folder))
-    except linux_guest.NoNetwork as error:
-        print(f"skipped: {error}")
-        return SKIPPED
-    except (launched.Failed, machine.GuestError, stub_proxy.ProxyError, OSError, ValueError,
-            subprocess.SubprocessError) as error:
-        failures = [f"{type(error).__name__}: {error}"]
-    for line in failures:
-        print(f"FAILED: {line}")
-    return 1 if failures else 0
+    return linux_program.exit_status(run, options)
 
 
 if __name__ == "__main__":

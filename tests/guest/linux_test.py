@@ -8,18 +8,16 @@ Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fet
 import argparse
 import collections
 import os
-import pathlib
 import sys
-import tempfile
 import time
 
 import folded
 import launched
 import linux_guest
+import linux_program
 import machine
 import truth
 
-SKIPPED = 77
 WRITE_PATH = ("ksys_write", "vfs_write")
 WRITE_PATH_PERCENT = 10.0
 UNKNOWN_PERCENT = 2.0
@@ -55,6 +53,13 @@ def check(stacks):
     return failures
 
 
+def run(options, folder):
+    paths = linux_guest.fetch()
+    deadline = time.monotonic() + options.limit
+    recording = record(options, paths, folder, deadline)
+    return check(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ringside", required=True, type=os.path.abspath)
@@ -63,21 +68,7 @@ def main():
     parser.add_argument("--samples", type=int, default=4000)
     parser.add_argument("--limit", type=float, default=150, help="seconds that all of it may take (default 150)")
     options = parser.parse_args()
-    machine.exit_on_signals()
-    try:
-        paths = linux_guest.fetch()
-        deadline = time.monotonic() + options.limit
-        with tempfile.TemporaryDirectory(prefix="ringside-linux-") as folder:
-            recording = record(options, paths, pathlib.Path(folder), deadline)
-            failures = check(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
-    except linux_guest.NoNetwork as error:
-        print(f"skipped: {error}")
-        return SKIPPED
-    except (launched.Failed, machine.GuestError, OSError, ValueError) as error:
-        failures = [str(error)]
-    for line in failures:
-        print(line if line.startswith(" ") else f"FAILED: {line}")
-    return 1 if failures else 0
+    return linux_program.exit_status(run, options)
 
 
 if __name__ == "__main__":

@@ -8,21 +8,19 @@ Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fet
 """
 import argparse
 import json
-import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import complete_stacks
 import kernel_symbols
 import launched
 import linux_guest
+import linux_program
 import machine
 
-SKIPPED = 77
 NAMED_PERCENT = 99.0
 COMPLETE_PERCENT = 98.0
 
@@ -110,14 +108,7 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--ringside", required=True, type=os.path.abspath)
-    parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
-    parser.add_argument("--know", choices=["vmlinux", "vmlinuz", "nothing"], default="vmlinuz",
-                        help="what ringside may know of the kernel: its ELF file with all symbols, only the file that "
-                             "boots, or only the gdb socket")
-    parser.add_argument("--cpu", help="QEMU's CPU model, such as max (default: the architecture's usual one)")
-    parser.add_argument("--cpus", type=int, default=2)
-    parser.add_argument("--no-kaslr", dest="kaslr", action="store_false")
+    linux_program.add_guest_options(parser, know="vmlinuz")
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--interval", type=float, default=5, help="ms between samples (default 5)")
     parser.add_argument("--complete", type=float, default=COMPLETE_PERCENT, help="percent of the stacks")
@@ -125,20 +116,8 @@ def main():
     parser.add_argument("--limit", type=float, default=200, help="seconds that all of it may take (default 200)")
     parser.add_argument("--show", type=int, default=12, help="so many classes of what is wrong (default 12)")
     parser.add_argument("--keep", help="a folder for the recording and the logs")
-    parser.add_argument("record_options", nargs="*", help="further options of `ringside record`, behind --")
     options = parser.parse_args()
-    machine.exit_on_signals()
-    try:
-        with tempfile.TemporaryDirectory(prefix="ringside-stacks-") as folder:
-            failures = run(options, pathlib.Path(folder))
-    except linux_guest.NoNetwork as error:
-        print(f"skipped: {error}")
-        return SKIPPED
-    except (launched.Failed, machine.GuestError, OSError, ValueError, subprocess.SubprocessError) as error:
-        failures = [str(error)]
-    for line in failures:
-        print(f"FAILED: {line}")
-    return 1 if failures else 0
+    return linux_program.exit_status(run, options)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,13 @@ import select
 import socket
 import time
 
+import machine
+
 INTERRUPT = b"\x03"
 RUNS = ("c", "C", "s", "S", "vCont;", "D", "k", "bc", "bs")
 
 
-class ProxyError(Exception):
+class ProxyError(machine.GuestError):
     """QEMU's stub or a client did what was not expected."""
 
 
