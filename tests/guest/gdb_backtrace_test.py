@@ -225,7 +225,8 @@ def report(options, judge, pairs):
         print(f"  {len(members):5} {found} ({sum(pair.is_confirmed() for pair in members)} confirmed)")
         proof = judge.proof(found) if found.kind == gdb_classes.GDB else None
         if proof:
-            print(f"        proved by {proof}")
+            same = "" if proof.function in found.functions else "of the same kind of code "
+            print(f"        proved {same}by {proof}")
         elif found.kind == gdb_classes.GDB:
             failures.append(f"no case proves of gdb: {found}\n{judge.show(members[0])}")
         wrong += len(members) if found.kind == gdb_classes.RINGSIDE else 0
