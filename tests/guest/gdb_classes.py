@@ -127,6 +127,14 @@ class Judge:
                              frozenset(self._names(frame)))
         return Class(UNCLASSIFIED, f"gdb {how} in {self._name(common[-1]) if common else 'nothing'}")
 
+    def _has_inner_frames(self, ours, theirs):
+        """Whether gdb's stack is ringside's, but for frames in a retpoline, as far as gdb can go."""
+        inner = [frame for frame in theirs[1:] if gdb_reasons.is_thunk(self._arch, self._names(frame))]
+        rest = [address for address, _ in theirs if all(address != frame[0] for frame in inner)]
+        if not inner or [address for address, _ in ours[:len(rest)]] != rest:
+            return False
+        return len(rest) == len(ours) or self._reason(ours[len(rest) - 1]) is not None
+
     def classify(self, pair):
         """The class of the difference between the two stacks; EQUAL when there is none."""
         ours = kernel_frames(pair.ringside)
@@ -146,8 +154,7 @@ class Judge:
             return Class(EQUAL)
         if common == len(theirs):
             return self._of_gdb(ours[:common], "strays" if strays else "ends")
-        inner = [frame for frame in theirs[1:] if gdb_reasons.is_thunk(self._arch, self._names(frame))]
-        if inner and [address for address, _ in ours] == [frame[0] for frame in theirs if frame not in inner]:
+        if self._has_inner_frames(ours, theirs):
             return self._of_gdb(ours[:1], "has a frame too many")
         if not pair.is_confirmed() and (not known or common > 1):
             if common == len(ours):
