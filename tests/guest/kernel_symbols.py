@@ -72,7 +72,7 @@ def _add_trampoline(symbols, rows):
 
 def _add_kernel(symbols, vmlinux, text):
     rows = [line.split() for line in _tool("nm", "-S", "--defined-only", str(vmlinux)).splitlines()]
-    borders = ("_text", "_stext", "_etext", "_sinittext", "_einittext", "__entry_text_start",
+    borders = ("_start", "_text", "_stext", "_etext", "_sinittext", "_einittext", "__entry_text_start",
                "__entry_text_end")
     linked = {row[-1]: int(row[0], 16) for row in rows if row[-1] in borders}
     slide = symbols.slide = text - linked["_stext"]
@@ -85,8 +85,9 @@ def _add_kernel(symbols, vmlinux, text):
             if first <= int(row[0], 16) < last:
                 symbols.entry_text.add(row[-1])
     _add_trampoline(symbols, rows)
-    # What lies between is code, on arm64 also that of a few sections in front of _stext or behind _etext.
-    for first, last in (("_text", "_etext"), ("_sinittext", "_einittext")):
+    # What lies between is code, on arm64 also that of a few sections in front of _stext or behind _etext; riscv64's
+    # .head.text begins with _start.
+    for first, last in (("_start", "_text"), ("_text", "_etext"), ("_sinittext", "_einittext")):
         if first in linked and last in linked:
             symbols.add_range((linked[first] + slide) & wrap, (linked[last] + slide) & wrap)
 

@@ -12,8 +12,8 @@ LAYOUT = entry_truth.LAYOUTS["amd64"]
 class Stub:
     """states: registers by name before the first step and behind each. memory: words by address."""
 
-    def __init__(self, states, memory=()):
-        self._states, self._memory, self.steps = states, dict(memory), 0
+    def __init__(self, states, memory=(), layout=LAYOUT):
+        self._states, self._memory, self._layout, self.steps = states, dict(memory), layout, 0
 
     def step(self, thread):
         assert thread == b"p01.02"
@@ -24,7 +24,8 @@ class Stub:
             return b"OK"
         if body == b"g":
             now = self._states[min(self.steps, len(self._states) - 1)]
-            return struct.pack("<17Q", *(now.get(name, 0) for name in LAYOUT.packet)).hex().encode()
+            values = [now.get(name, 0) for name in self._layout.packet]
+            return struct.pack(f"<{len(values)}Q", *values).hex().encode()
         address, size = (int(part, 16) for part in body[1:].split(b","))
         words = [self._memory.get(address + 8 * i) for i in range(size // 8)]
         return b"E14" if None in words else struct.pack(f"<{len(words)}Q", *words).hex().encode()
@@ -35,8 +36,8 @@ def pt_regs(**values):
     return at, {at + 8 * i: values.get(name, i) for i, name in enumerate(LAYOUT.pt_regs)}
 
 
-def truth(stub):
-    return entry_truth.EntryTruth("amd64", lambda pc: ENTRY <= pc < ENTRY + 0x1000, stub).of(1)
+def truth(stub, arch="amd64"):
+    return entry_truth.EntryTruth(arch, lambda pc: ENTRY <= pc < ENTRY + 0x1000, stub).of(1)
 
 
 class Truth(unittest.TestCase):
@@ -72,6 +73,23 @@ class Truth(unittest.TestCase):
         stub = Stub([{"rip": ENTRY, "rsp": STACK}])
         self.assertIsNone(truth(stub))
         self.assertEqual(stub.steps, entry_truth.MOST_STEPS)
+
+    def test_a_call_that_leaves_its_return_address_in_a_register(self):
+        for arch, link, argument, mode, user in (("arm64", "x30", "x0", "pstate", 0x60001000),
+                                                 ("riscv64", "ra", "a0", "status", 0x200000020)):
+            layout = entry_truth.LAYOUTS[arch]
+            for value, expected in ((user, None), ({"pstate": 0x600000c5, "status": 0x200000120}[mode], INTERRUPTED)):
+                memory = {STACK + 8 * i: i for i in range(len(layout.pt_regs))}
+                memory[STACK + 8 * layout.pt_regs.index("pc")] = INTERRUPTED
+                memory[STACK + 8 * layout.pt_regs.index(mode)] = value
+                states = [{"pc": ENTRY, "sp": STACK, link: INTERRUPTED},
+                          {"pc": HANDLER, "sp": STACK, link: ENTRY + 8, argument: STACK}]
+                found = truth(Stub(states, memory, layout), arch)
+                self.assertEqual(found.get("pc"), expected, arch)
+                self.assertEqual(found.get("user", False), expected is None, arch)
+            # Interrupted code may have that return address too, when entry code goes back to it.
+            states = [{"pc": ENTRY, "sp": STACK, link: ENTRY + 8}, {"pc": HANDLER, "sp": STACK + 8, link: ENTRY + 8}]
+            self.assertEqual(truth(Stub(states, (), layout), arch)["pc"], HANDLER)
 
 
 if __name__ == "__main__":

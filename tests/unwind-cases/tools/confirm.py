@@ -143,11 +143,14 @@ class Truth:
             return self._at_thread_start()
         caller = exception_entry.leaf_return(self.case, self.elf, names, state)
         if caller is not None:
-            self.frames.append([caller["pc"], False, {"switch" if self.code.is_call_on_irq_stack(names) else "link"}])
-            return caller, False
+            way = {"switch" if self.code.is_call_on_irq_stack(names) else "link"}
+            begins = self.elf.start_of(caller["pc"]) == caller["pc"] and \
+                self.code.begins_a_stack(self._name(caller["pc"], True))  # a new thread returns to it for the first time
+            self.frames.append([caller["pc"], begins, way])
+            return self._at_thread_start() if begins else (caller, False)
         interrupted = exception_entry.interrupted(self.case, self.elf, names, state)
         if interrupted is None:
-            return self._end("lost", "gdb")
+            return self._as_executed()
         if interrupted == "user":
             return self._end("reached-user-mode", "entry" if self.case.arch == "aarch64" else "exception")
         self._way_of_interrupted = "exception"
