@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "guestos/linux/aarch64_entries.h"
+#include "guestos/linux/aarch64_irq_stack.h"
 #include "guestos/linux/aarch64_trampoline.h"
 #include "guestos/linux/i386_entries.h"
 #include "guestos/linux/riscv64_entries.h"
@@ -40,7 +41,8 @@ std::vector<std::string_view> irq_stack_variables(Arch arch) {
 
 // On riscv64 too the variable holds the lowest address. call_on_irq_stack calls a function with the
 // stack pointer at the other end (arch/riscv/kernel/entry.S, 6.7 and later), which saves the frame
-// pointer two words below. On aarch64 the place depends on the function and is learnt.
+// pointer two words below. On aarch64 the place depends on the function: IrqStackRecord, or it is
+// learnt.
 StackTop irq_stack_top(Arch arch, GuestVirt variable) {
   switch (arch) {
     case Arch::kI386:
@@ -126,6 +128,8 @@ Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& re
   const auto offsets = kernel_->file->symbol_named("__per_cpu_offset");
   if (!offsets) return true;
   irq_stacks_.resize(vcpus);
+  if (arch_ == Arch::kAArch64 && !irq_stack_records_)
+    irq_stack_records_ = aarch64_irq_stack_records(*kernel_);
   bool all = true;
   const auto names = irq_stack_variables(arch_);
   for (std::size_t cpu = 0; cpu < vcpus; ++cpu) {
@@ -164,11 +168,18 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
       // it.
       if (arch_ == Arch::kRiscv64)
         tops.push_back({.slot = *stack + irq_stack_size(arch_), .kind = StackTop::Kind::kEmpty});
+      for (const IrqStackRecord& record :
+           irq_stack_records_.value_or(std::vector<IrqStackRecord>{}))
+        tops.push_back({.slot = *stack + irq_stack_size(arch_) - record.below_end,
+                        .returns_to = record.returns_to});
     }
   const std::size_t known = tops.size();
   for (const LearntLink& link : learnt)
     if (std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
-                     [&link](const StackTop& top) { return top.slot == link.slot; }))
+                     [&link](const StackTop& top) {
+                       return top.slot == link.slot &&
+                              (!top.returns_to || top.returns_to == link.returns_to);
+                     }))
       tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
   const std::uint64_t alignment = stack_alignment(*kernel_->file);
   auto ops = stack_recipe(arch_, tops, irq_stack_size(arch_), alignment);

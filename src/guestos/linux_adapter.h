@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "guestos/adapter.h"
+#include "guestos/linux/aarch64_irq_stack.h"
 #include "guestos/linux/modules.h"
 
 namespace ringside::guestos {
@@ -46,6 +47,7 @@ class LinuxAdapter final : public Adapter {
   std::optional<LinuxModules> modules_;
   bool has_told_of_trampoline_ = false;
   std::vector<std::vector<std::optional<GuestVirt>>> irq_stacks_;  // by vCPU and variable
+  std::optional<std::vector<IrqStackRecord>> irq_stack_records_;   // aarch64, once looked for
 };
 
 }  // namespace ringside::guestos
