@@ -25,9 +25,9 @@ Result<void> make_folder(const fs::path& folder) {
   return {};
 }
 
-// The addresses whose functions a case's images must hold: the frames that ringside finds, and
-// whatever looks like a return address, so that right and wrong walks find the same as with the
-// whole image.
+// The addresses whose functions a case's images must hold: the frames that ringside finds, what an
+// exception has interrupted, and whatever looks like a return address, signed or not, so that right
+// and wrong walks find the same as with the whole image.
 void collect_code(const wire::Capture& capture, const elf::ImageMap& images,
                   std::map<const elf::Image*, std::set<ImageAddr>>& code) {
   const auto add = [&](GuestVirt at) {
@@ -36,15 +36,21 @@ void collect_code(const wire::Capture& capture, const elf::ImageMap& images,
   const wire::RegisterRoles roles = wire::roles_of(capture.arch);
   if (!roles.known()) return;
   add({capture.registers.get(roles.pc)});
-  if (roles.link != wire::RegisterRoles::kNone) add({capture.registers.get(roles.link) - 1});
+  const unwind::Platform platform = unwind::platform_of(capture.arch);
+  const auto add_return = [&](std::uint64_t to) {
+    add({platform.code_address(to)});
+    add({platform.code_address(to) - 1});
+  };
+  if (roles.link != wire::RegisterRoles::kNone) add_return(capture.registers.get(roles.link));
+  if (capture.arch == Arch::kAArch64) add({capture.registers.get(wire::aarch64::kElrEl1)});
+  if (capture.arch == Arch::kRiscv64) add({capture.registers.get(wire::riscv64::kSepc)});
   for (const wire::MemoryPiece& piece : capture.pieces)
     for (std::uint64_t at = 0; at + roles.pointer_size <= piece.size; at += roles.pointer_size) {
       const GuestVirt place = piece.address + at;
       const std::uint64_t word = roles.pointer_size == 8
                                      ? capture.read<std::uint64_t>(place).value_or(0)
                                      : capture.read<std::uint32_t>(place).value_or(0);
-      add({word});
-      add({word - 1});
+      add_return(word);
     }
 }
 

@@ -153,6 +153,8 @@ class Judge:
         if [address for address, _ in ours] == [address for address, _ in theirs]:
             return Class(EQUAL)
         if common == len(theirs):
+            if strays and gdb_reasons.is_signed(self._arch, ours[common][0], pair.gdb["frames"][common][0]):
+                return Class(GDB, f"strays: {gdb_reasons.SIGNED}", gdb_reasons.SIGNED, frozenset())
             return self._of_gdb(ours[:common], "strays" if strays else "ends")
         if self._has_inner_frames(ours, theirs):
             return self._of_gdb(ours[:1], "has a frame too many")

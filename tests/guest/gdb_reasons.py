@@ -13,6 +13,7 @@ ENTRY = "entry assembly without call-frame information"
 ASSEMBLY = "other assembly without call-frame information"
 THUNK = "a retpoline's inner call, which is no frame"
 SWITCH = "inline assembly that switches stacks"
+SIGNED = "a signed return address, which gdb takes as it is"
 MODULE = "module code, of which gdb has no file"
 
 # The code that still runs on the other stack where inline assembly has switched.
@@ -22,6 +23,13 @@ MODULE = "module code, of which gdb has no file"
 # below the one it is on.
 SWITCHES = {"amd64": rb"(\xe8.{4}|\x48\x89.|\x89.)*\x5c", "i386": rb"\x89\xdc"}
 THUNKS = {"amd64": ("__x86_indirect_thunk_",), "i386": ("__x86_indirect_thunk_",)}
+
+
+def is_signed(arch, address, found):
+    """Whether `found` is a return address `address` of arm64's with a pointer authentication code: its upper bits but bit
+    55 (Arm ARM, D8.10)."""
+    other = address ^ found
+    return arch == "arm64" and other != 0 and other & ((1 << 48) - 1 | 1 << 55) == 0
 
 
 def is_thunk(arch, names):

@@ -26,13 +26,14 @@ class Proof:
 
 def of_case(arch, code, case):
     """(reason, Proof) for each frame of the case behind which gdb's way ended and another went on."""
-    found = []
+    found, name = [], f"{case.folder.parent.name}/{case.folder.name}"
     for i, frame in enumerate(case.frames):
         behind = case.frames[i + 1].ways if i + 1 < len(case.frames) else case.stop_ways
+        if "pac" in behind:
+            found.append((gdb_reasons.SIGNED, Proof(name, frame.function, ",".join(sorted(behind)))))
         ways = {"switch"} if "switch" in frame.ways else set() if "gdb" in behind else behind - {"registers"}
         reason = ways and gdb_reasons.reason(arch, code, [frame.function], frame.address, frame.exact)
         if reason:
-            name = f"{case.folder.parent.name}/{case.folder.name}"
             found.append((reason, Proof(name, frame.function, ",".join(sorted(ways)))))
     return found
 

@@ -73,6 +73,13 @@ class Classes(unittest.TestCase):
             found = self.classify([0x5010, last, (0x5020,), 0x3010], [0x5010, last])
             self.assertEqual((found.kind, found.reason), (gdb_classes.GDB, reason))
 
+    def test_a_return_address_differs_in_its_code_only(self):
+        address = 0xffff800008028208
+        for found, signed in ((0x2bbf800008028208, True), (0xffbf800008028208, True), (address, False),
+                              (0x2b3f800008028208, False), (0x2bbf80000802820c, False)):
+            self.assertEqual(gdb_reasons.is_signed("arm64", address, found), signed, hex(found))
+        self.assertFalse(gdb_reasons.is_signed("amd64", address, 0x2bbf800008028208))
+
     def test_where_gdb_has_all_that_it_needs_there_is_no_class(self):
         self.assertEqual(self.classify([0x5010, 0x5020, 0x3010], [0x5010]).kind, gdb_classes.UNCLASSIFIED)
         self.assertEqual(self.classify([0x5010, 0x5020, 0x3010], [0x5010, 0x5030, 0x5020]).kind,

@@ -39,8 +39,8 @@ std::vector<IrqStackRecord> aarch64_irq_stack_records(const elf::Image& kernel) 
     const auto push = find_instruction(*kernel.file, symbol.address, 6, 0xffc07fff, 0xa9807bfd);
     if (!push) continue;
     const std::uint32_t imm7 = push->word >> 15 & 0x7f;
-    const IrqStackRecord record{8 * (128 - imm7), kernel.to_guest({call->behind}).value &
-                                                      kReturnAddressBits};
+    const IrqStackRecord record{8 * (128 - imm7),
+                                kernel.to_guest({call->behind}).value & kReturnAddressBits};
     if (imm7 >= 64 && std::find(records.begin(), records.end(), record) == records.end())
       records.push_back(record);
   }

@@ -20,6 +20,7 @@ import entry_code  # noqa: E402
 import exception_entry  # noqa: E402
 import gdb_stack  # noqa: E402
 import orc  # noqa: E402
+import signed_addresses  # noqa: E402
 from elf_image import Elf  # noqa: E402
 from unwind_case import Case, Frame, PC, POINTER, SP  # noqa: E402
 
@@ -320,7 +321,10 @@ def main():
         gdb_stack.start(vmlinux, elf, folder, os.environ.get("CONFIRM_MODULES", "").splitlines())
         for name in folders:
             case = Case(name)
+            signed = signed_addresses.strip(case, elf)
             truth = Truth(case, elf, table, folder).build()
+            for address, _, ways in truth.frames:
+                ways |= {"pac"} if address in signed else set()
             add_orc(truth)
             verdict, text = judge(case, truth, elf)
             if verdict == "same":
