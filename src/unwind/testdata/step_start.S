@@ -160,27 +160,38 @@ END call_through_thunks
 
 // Never run: what their ways out say is looked at (exit_rule_test.cpp).
 FUNCTION ways_out_agree
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
     testl %edi, %edi
     jz 1f
     swapgs
 1:  popq %rbp
     addq $8, %rsp
     iretq
+    CFI(.cfi_endproc)
 END ways_out_agree
 FUNCTION ways_out_differ
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
     testl %edi, %edi
     jz 1f
     iretq
 1:  addq $8, %rsp
     iretq
+    CFI(.cfi_endproc)
 END ways_out_differ
 FUNCTION makes_its_own_frame
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
     .rept 5
     pushq $0
     .endr
     iretq
+    CFI(.cfi_endproc)
 END makes_its_own_frame
 FUNCTION copies_the_frame
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
     movq %rsp, %rdi
     movq %gs:8, %rsp
     .rept 5
@@ -188,18 +199,28 @@ FUNCTION copies_the_frame
     subq $8, %rdi
     .endr
     iretq
+    CFI(.cfi_endproc)
 END copies_the_frame
 FUNCTION returns_and_pops
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
     addq $16, %rsp
     ret $24
+    CFI(.cfi_endproc)
 END returns_and_pops
 FUNCTION returns_to_user_code
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
     popq %rcx
     sysretq
+    CFI(.cfi_endproc)
 END returns_to_user_code
 FUNCTION never_leaves
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
 1:  pushq %rax
     jmp 1b
+    CFI(.cfi_endproc)
 END never_leaves
 
     .data
