@@ -1,5 +1,7 @@
 #include "symbols/demangle.h"
 
+// Else libiberty declares basename(), otherwise than <cstring> does.
+#define HAVE_DECL_BASENAME 1
 #include <libiberty/demangle.h>
 
 #include <cstdlib>
