@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 constexpr const char* kHint =
-    "is the guest running, and was QEMU started with -gdb (or -s) at this address?";
+    "is the guest running, and was QEMU started with -gdb (or -s), or -qmp, at this address?";
 
 Result<void> connect_within(int fd, const sockaddr* address, socklen_t size,
                             std::chrono::milliseconds timeout, const std::string& name,

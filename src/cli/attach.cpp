@@ -6,6 +6,7 @@
 
 #include "base/socket.h"
 #include "engines/gdb/gdb_engine.h"
+#include "engines/qmp/qmp_engine.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_shim.h"
 #include "symbols/linux_image/open_kernel.h"
@@ -78,6 +79,13 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
       return tl::unexpected<Error>(engine.error());
     rest();
   }
+}
+
+Result<std::unique_ptr<engines::Engine>> attach_qmp(const std::string& address,
+                                                    const std::filesystem::path& folder) {
+  RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
+  RINGSIDE_ASSIGN(auto engine, engines::qmp::QmpEngine::connect(parsed, folder.string()));
+  return std::unique_ptr<engines::Engine>(std::move(engine));
 }
 
 Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path,

@@ -40,6 +40,10 @@ struct LaunchedGuest {
     const std::string& address, std::optional<bool> guest_was_running, pid_t stub_thread,
     const std::function<bool()>& wait_while);
 
+// Connects to a QEMU's monitor, which opens a gdb stub in `folder` for the time.
+[[nodiscard]] Result<std::unique_ptr<engines::Engine>> attach_qmp(
+    const std::string& address, const std::filesystem::path& folder);
+
 // A kernel's file of any kind (symbols::open_kernel), by its absolute path; `symbols` is a text
 // with its symbols, or empty.
 [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path,

@@ -23,15 +23,17 @@ constexpr int kPortTakenMs =
 
 Result<void> check_usage(const RecordRequest& request) {
   const SamplingFlags& flags = request.flags;
-  if (request.command.empty() && flags.gdb.empty())
+  if (request.command.empty() && !flags.attaches())
     return fail(
         ErrorCode::kUsage,
         "which guest? Start it with 'ringside {0} -- qemu-system-x86_64 …', or attach to a gdb "
-        "stub with 'ringside {0} --gdb localhost:1234'",
+        "stub with 'ringside {0} --gdb localhost:1234', or to a monitor with --qmp",
         request.verb);
-  if (!request.command.empty() && !flags.gdb.empty())
-    return fail(ErrorCode::kUsage,
-                "--gdb attaches to a guest that runs; leave it out with -- COMMAND");
+  if (!request.command.empty() && flags.attaches())
+    return fail(ErrorCode::kUsage, "{} attaches to a guest that runs; leave it out with -- COMMAND",
+                flags.gdb.empty() ? "--qmp" : "--gdb");
+  if (!flags.gdb.empty() && !flags.qmp.empty())
+    return fail(ErrorCode::kUsage, "--gdb and --qmp are two ways in: give one");
   if (request.command.empty() && (!flags.after.empty() || !flags.until.empty() || flags.then_quit))
     return fail(ErrorCode::kUsage, "--after, --until and --then-quit need -- COMMAND");
   if (request.command.empty() && !flags.symbols.empty() && flags.kernel.empty())
@@ -76,7 +78,7 @@ recording::Header make_header(const engines::Engine& engine,
   header.arch = engine.arch();
   header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
   header.interval_ns = options.interval_ns;
-  header.engine = "gdb";
+  header.engine = request.flags.qmp.empty() ? "gdb" : "qmp";
   header.guest_os = kernel.system;
   if (kernel.file) header.kernel = std::filesystem::path(kernel.file->name()).filename();
   std::array<char, 256> host{};
@@ -84,14 +86,14 @@ recording::Header make_header(const engines::Engine& engine,
   return header;
 }
 
-void announce(const engines::Engine& engine, const Kernel& kernel, const std::string& address,
-              const session::SamplingOptions& options) {
+void announce(const engines::Engine& engine, const Kernel& kernel, const std::string& way_in,
+              const std::string& address, const session::SamplingOptions& options) {
   say(
-      fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the gdb stub at {}; "
+      fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the {} at {}; "
                   "kernel file: {}",
                   engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s", name_of(engine.arch()),
                   kernel.system.empty() ? "" : ", " + kernel.system,
-                  static_cast<double>(options.interval_ns) / 1e6, address,
+                  static_cast<double>(options.interval_ns) / 1e6, way_in, address,
                   kernel.file ? kernel.file->name() : "none"));
 }
 
@@ -181,7 +183,8 @@ class Session {
     RINGSIDE_ASSIGN(auto writer, recording::Writer::create(
                                      request_.output,
                                      make_header(*engine_, options_, kernel, request_, start_ns)));
-    announce(*engine_, kernel, address_, options_);
+    announce(*engine_, kernel, request_.flags.qmp.empty() ? "gdb stub" : "monitor", address_,
+             options_);
     if (guest_) announce_terminal(guest_->info);
     GuestControl control(guest_ ? &*guest_ : nullptr, request_.flags.after, request_.flags.until);
     session::Recorder recorder(*engine_, {kernel.file, load_bias_, request_.flags.guest_os()},
@@ -218,8 +221,15 @@ class Session {
     if (request_.command.empty()) {
       // Suspended in mid-sample, ringside would leave the guest standing.
       ::signal(SIGTSTP, SIG_IGN);
-      address_ = flags.gdb;
-      RINGSIDE_ASSIGN(engine_, attach_gdb(address_, std::nullopt, 0, [] { return false; }));
+      if (flags.qmp.empty()) {
+        address_ = flags.gdb;
+        RINGSIDE_ASSIGN(engine_, attach_gdb(address_, std::nullopt, 0, [] { return false; }));
+        return {};
+      }
+      RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
+      stub_folder_.emplace(std::move(folder));
+      address_ = flags.qmp;
+      RINGSIDE_ASSIGN(engine_, attach_qmp(address_, stub_folder_->path()));
       return {};
     }
     const bool wants_serial = !flags.after.empty() || !flags.until.empty();
@@ -276,6 +286,7 @@ class Session {
   std::shared_ptr<const elf::ElfFile> given_kernel_;  // --kernel
   std::string address_;
   std::optional<LaunchedGuest> guest_;
+  std::optional<launch::PrivateFolder> stub_folder_;  // with --qmp
   std::unique_ptr<engines::Engine> engine_;
   RecordSummary summary_;
   bool guest_gone_ = false;

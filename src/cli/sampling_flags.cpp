@@ -8,6 +8,8 @@
 namespace ringside::cli {
 namespace {
 
+constexpr const char* kQmpSocket = "./qmp-socket";  // where Emerald's build has it
+
 std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
 
 }  // namespace
@@ -19,7 +21,20 @@ void SamplingFlags::add_to(CLI::App& app) {
       ->add_option("--gdb,--remote", gdb,
                    "gdb stub to attach to: a Unix socket's path or HOST:PORT")
       ->type_name("ADDR");
-  way_in->add_option("--engine", engine, "How to capture")->check(CLI::IsMember({"auto", "gdb"}));
+  way_in
+      ->add_option_function<std::string>(
+          "--qmp,--qmp-socket",
+          [this](const std::string& address) { qmp = address.empty() ? kQmpSocket : address; },
+          "QEMU's monitor (-qmp) to attach to, which opens a gdb stub for the time: a Unix "
+          "socket's path or HOST:PORT (default: ./qmp-socket)")
+      ->expected(0, 1)
+      ->type_name("ADDR");
+  way_in->add_option("--engine", engine, "How to capture")
+      ->check(CLI::IsMember({"auto", "gdb", "qmp"}))
+      ->each([this](const std::string& name) {
+        if (name == "qmp" && qmp.empty()) qmp = kQmpSocket;
+      })
+      ->capture_default_str();
   way_in
       ->add_option(
           "--kernel", kernel,

@@ -17,6 +17,7 @@ namespace ringside::cli {
 // stop.
 struct SamplingFlags {
   std::string gdb;
+  std::string qmp;
   std::string engine = "auto";
   std::string kernel;
   std::string symbols;
@@ -41,6 +42,8 @@ struct SamplingFlags {
 
   void add_to(CLI::App& app);
 
+  // Attaches to a guest that runs already.
+  [[nodiscard]] bool attaches() const { return !gdb.empty() || !qmp.empty(); }
   // Errors: kUsage, for values that make no sense together.
   [[nodiscard]] Result<session::SamplingOptions> options() const;
   // Nothing where it is to be found out.

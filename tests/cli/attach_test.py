@@ -29,6 +29,25 @@ class Attach(cli_case.CliCase):
         result, _ = self.record(greeting=fake_stub.QMP_GREETING)
         self.assertSays(result, FAILED, "not a gdb stub", "QMP")
 
+    def qmp(self, *arguments, **fault):
+        with fake_stub.FakeStub(str(self.folder / "qmp-socket"), **fault):
+            return self.ringside("record", *arguments, "--duration", "0.2")
+
+    def test_a_monitor_that_is_none(self):
+        self.assertSays(self.qmp("--qmp", "qmp-socket", greeting=b"+$T05#b9\r\n"), FAILED, "no QMP socket", "T05")
+
+    def test_a_monitor_is_looked_for_where_emerald_has_it(self):
+        for arguments in (["--qmp"], ["--qmp-socket"], ["--engine", "qmp"]):
+            with self.subTest(arguments=arguments):
+                self.assertSays(self.ringside("record", *arguments), FAILED, "./qmp-socket", "-qmp")
+
+    def test_a_monitor_that_another_client_has(self):
+        self.assertSays(self.qmp("--qmp", silent=True), FAILED, "./qmp-socket", "one client at a time")
+
+    def test_a_monitor_and_a_stub_are_two_ways(self):
+        self.assertSays(self.ringside("record", "--qmp", "a", "--gdb", "b"), cli_case.WRONG_USAGE, "--gdb and --qmp")
+        self.assertSays(self.ringside("record", "--qmp", "a", "--", "qemu"), cli_case.WRONG_USAGE, "--qmp", "attaches")
+
     def test_the_messages_name_no_option_that_there_is_not(self):
         result, _ = self.record(greeting=fake_stub.QMP_GREETING)
         if "--qmp" in result.said:

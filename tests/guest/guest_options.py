@@ -13,9 +13,9 @@ def add(parser):
     parser.add_argument("--ready", default="ringside-demo: ready", help="what its serial port shows when it works")
 
 
-def boot(options):
-    """Boots what the options say and waits until it is ready."""
-    guest = Machine(options.kernel, options.append, initrd=options.initrd, cpus=options.cpus)
+def boot(options, extra=()):
+    """Boots what the options say, with further options of QEMU's, and waits until it is ready."""
+    guest = Machine(options.kernel, options.append, initrd=options.initrd, cpus=options.cpus, extra=extra)
     try:
         guest.wait_serial(options.ready, 60)
         return guest

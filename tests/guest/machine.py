@@ -59,7 +59,7 @@ class Machine:
         self._serial = self.folder / "serial"
         command = [*base, "-smp", str(cpus), "-m", str(memory), "-kernel", str(kernel), "-append", append,
                           "-serial", f"file:{self._serial}",
-                          "-chardev", f"socket,id=gdb,path={self.gdb},server=on,wait=off", "-gdb", "chardev:gdb",
+                          "-chardev", f"socket,id=stub,path={self.gdb},server=on,wait=off", "-gdb", "chardev:stub",
                           "-qmp", f"unix:{self._qmp_path},server=on,wait=off"]
         if initrd:
             command += ["-initrd", str(initrd)]

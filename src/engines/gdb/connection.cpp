@@ -136,9 +136,8 @@ Result<std::string> Connection::not_a_packet(Clock::time_point deadline) {
   const std::string said = excerpt_of(unread());
   const bool is_qmp = unread().find("\"QMP\"") != std::string_view::npos;
   begin_ = end_;
-  return fail(
-      ErrorCode::kProtocol, "this is not a gdb stub: it said '{}'{}", said,
-      is_qmp ? "; that is a QMP monitor, and a gdb stub is needed (QEMU's -gdb or -s)" : "");
+  return fail(ErrorCode::kProtocol, "this is not a gdb stub: it said '{}'{}", said,
+              is_qmp ? "; that is a QMP monitor: sample through it with --qmp" : "");
 }
 
 Result<std::string> Connection::receive(Clock::time_point deadline) {

@@ -19,19 +19,19 @@ constexpr int kPatienceMs = 10'000;
 }  // namespace
 
 std::unique_ptr<QemuProcess> QemuProcess::start(const std::vector<std::string>& extra,
-                                                std::string& why, const std::string& program) {
+                                                std::string& why, const std::string& program,
+                                                Stub stub) {
   std::string folder = std::filesystem::temp_directory_path() / "ringside-qemu-XXXXXX";
   if (::mkdtemp(folder.data()) == nullptr) {
     why = "no temporary folder";
     return nullptr;
   }
   std::unique_ptr<QemuProcess> qemu(new QemuProcess(folder));
-  std::vector<std::string> words{program, "-accel",
-                                 "tcg",   "-smp",
-                                 "2",     "-display",
-                                 "none",  "-nodefaults",
-                                 "-gdb",  "unix:" + folder + "/gdb,server=on,wait=off",
-                                 "-qmp",  "unix:" + folder + "/qmp,server=on,wait=off"};
+  std::vector<std::string> words{
+      program,    "-accel", "tcg",         "-smp", "2",
+      "-display", "none",   "-nodefaults", "-qmp", "unix:" + folder + "/qmp,server=on,wait=off"};
+  if (stub == Stub::kUnixSocket)
+    words.insert(words.end(), {"-gdb", "unix:" + folder + "/gdb,server=on,wait=off"});
   words.insert(words.end(), extra.begin(), extra.end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

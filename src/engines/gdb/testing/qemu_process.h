@@ -15,10 +15,11 @@ namespace ringside::engines::gdb::testing {
 // process id when the object goes; every wait is bounded.
 class QemuProcess {
  public:
+  enum class Stub { kUnixSocket, kNone };
   // Null where `program` is not installed or does not start; `why` says so.
   [[nodiscard]] static std::unique_ptr<QemuProcess> start(
       const std::vector<std::string>& extra, std::string& why,
-      const std::string& program = "qemu-system-x86_64");
+      const std::string& program = "qemu-system-x86_64", Stub stub = Stub::kUnixSocket);
   ~QemuProcess();
   QemuProcess(const QemuProcess&) = delete;
   QemuProcess& operator=(const QemuProcess&) = delete;

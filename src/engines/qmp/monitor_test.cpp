@@ -1,0 +1,108 @@
+#include "engines/qmp/monitor.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
+
+namespace ringside::engines::qmp {
+namespace {
+
+using namespace std::chrono_literals;
+
+// As QEMU 7.2 says it.
+constexpr std::string_view kGreeting =
+    R"({"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major": 7}, )"
+    R"("package": "Debian 1:7.2+dfsg-7+deb12u18"}, "capabilities": ["oob"]}})"
+    "\r\n";
+constexpr std::string_view kAccepted = "{\"return\": {}, \"id\": 1}\r\n";
+
+// A monitor that has said all it will say before it is asked.
+class Monitors : public ::testing::Test {
+ protected:
+  Result<Monitor> monitor(std::string_view says) {
+    int ends[2];
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    other_.reset(ends[1]);
+    EXPECT_EQ(::send(ends[1], says.data(), says.size(), 0), static_cast<ssize_t>(says.size()));
+    return Monitor::attach(UniqueFd(ends[0]), "./qmp-socket", 50ms);
+  }
+  void say(std::string_view text) const {
+    EXPECT_EQ(::send(other_.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  }
+  std::string heard() const {
+    std::string text(4096, '\0');
+    const ssize_t got = ::recv(other_.get(), text.data(), text.size(), MSG_DONTWAIT);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return text;
+  }
+
+  UniqueFd other_;
+};
+
+std::string begin() { return std::string(kGreeting) + std::string(kAccepted); }
+
+TEST_F(Monitors, LeavesNegotiationMode) {
+  const auto connected = monitor(begin());
+  ASSERT_TRUE(connected) << connected.error().message;
+  EXPECT_EQ(connected->qemu_version(), "7.2.22");
+  EXPECT_EQ(heard(), "{\"execute\":\"qmp_capabilities\",\"id\":1}\n");
+}
+
+TEST_F(Monitors, TellsAnswersFromEventsAndFromOlderAnswers) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  say("{\"timestamp\": {\"seconds\": 1, \"microseconds\": 2}, \"event\": \"STOP\"}\r\n"
+      "{\"return\": {\"status\": \"running\"}, \"id\": 1}\r\n"
+      "{\"return\": {\"status\": \"paused\", \"running\": false}, \"id\": 2}\r\n");
+  EXPECT_EQ(connected->status().value(), "paused");
+}
+
+TEST_F(Monitors, PassesErrorsOn) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  say("{\"id\": 2, \"error\": {\"class\": \"GenericError\", \"desc\": \"Not here\"}}\r\n");
+  const auto answer = connected->human("info registers -a");
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(answer.error().message.find("human-monitor-command: Not here"), std::string::npos);
+}
+
+TEST_F(Monitors, ReadsDevices) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  say(R"({"return": [{"frontend-open": true, "filename": "unix:/q,server=on", "label": "compat_monitor0"}, )"
+      R"({"frontend-open": false, "filename": "disconnected:tcp:0.0.0.0:1234,server=on", "label": "gdb"}, )"
+      R"(7, {"label": 3}], "id": 2})"
+      "\n");
+  const auto devices = connected->character_devices();
+  ASSERT_TRUE(devices);
+  ASSERT_EQ(devices->size(), 4u);
+  EXPECT_TRUE((*devices)[0].is_open);
+  EXPECT_EQ((*devices)[1].label, "gdb");
+  EXPECT_EQ((*devices)[3].label, "");
+}
+
+TEST_F(Monitors, SaysWhatIsWrong) {
+  const auto error_of = [&](std::string_view says) {
+    const auto connected = monitor(says);
+    return connected ? std::string("none") : connected.error().message;
+  };
+  EXPECT_NE(error_of("").find("one client at a time"), std::string::npos);
+  EXPECT_NE(error_of("HTTP/1.1 400 Bad Request\r\n").find("HTTP/1.1 400"), std::string::npos);
+  EXPECT_NE(error_of("[1, 2]\n").find("no QMP socket: it begins with '[1,2]'"), std::string::npos);
+  EXPECT_NE(error_of(kGreeting).find("has not answered for 50 ms"), std::string::npos);
+  EXPECT_EQ(error_of("{\"QMP\": {}}\n" + std::string(kAccepted)), "none");
+}
+
+TEST_F(Monitors, TellsThatQemuHasEnded) {
+  auto connected = monitor(begin() + "{\"return\": {\"stat");  // half an answer
+  ASSERT_TRUE(connected);
+  other_.reset();
+  const auto status = connected->status();
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kClosed);
+}
+
+}  // namespace
+}  // namespace ringside::engines::qmp

@@ -1,0 +1,77 @@
+#include "engines/qmp/qmp_engine.h"
+
+#include <fstream>
+
+namespace ringside::engines::qmp {
+namespace {
+
+constexpr const char* kStubName = "ringside-stub";  // of the socket's file
+
+// "disconnected:unix:/tmp/gdb,server=on" is reached by unix:/tmp/gdb.
+std::string address_in(const std::string& filename) {
+  constexpr std::string_view kDisconnected = "disconnected:";
+  std::string address =
+      filename.starts_with(kDisconnected) ? filename.substr(kDisconnected.size()) : filename;
+  return address.substr(0, address.find_first_of(", "));
+}
+
+// The character device that QEMU's command line gives its stub, "-gdb chardev:NAME"; else the label
+// that QEMU itself gives it (gdbstub/softmmu.c, 7.2).
+std::string stub_label(pid_t qemu) {
+  constexpr std::string_view kDevice = "chardev:";
+  std::ifstream command_line(fmt::format("/proc/{}/cmdline", qemu), std::ios::binary);
+  for (std::string word; qemu > 0 && std::getline(command_line, word, '\0');) {
+    if (word != "-gdb" && word != "--gdb") continue;
+    if (std::getline(command_line, word, '\0') && word.starts_with(kDevice))
+      return word.substr(kDevice.size());
+  }
+  return "gdb";
+}
+
+// A stub that is there already is its user's, and opening another one would take its place; except
+// for one that a ringside left behind that was killed.
+Result<void> check_for_stub(Monitor& monitor) {
+  RINGSIDE_ASSIGN(const auto devices, monitor.character_devices());
+  const std::string label = stub_label(monitor.peer());
+  for (const Monitor::CharacterDevice& device : devices) {
+    if (device.label != label && device.label != "gdb") continue;
+    const bool is_left_over = device.filename.starts_with("disconnected:") &&
+                              device.filename.find(kStubName) != std::string::npos;
+    if (!is_left_over)
+      return fail(ErrorCode::kUsage, "the guest has a gdb stub already ({}); sample with --gdb {}",
+                  device.filename, address_in(device.filename));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<QmpEngine>> QmpEngine::connect(const SocketAddress& address,
+                                                      const std::string& stub_folder,
+                                                      std::chrono::milliseconds timeout) {
+  RINGSIDE_ASSIGN(auto monitor, Monitor::connect(address, timeout));
+  RINGSIDE_TRY(check_for_stub(monitor));
+  RINGSIDE_ASSIGN(const std::string status, monitor.status());
+  const std::string path = stub_folder + "/" + kStubName;
+  RINGSIDE_ASSIGN(const std::string said,
+                  monitor.human("gdbserver unix:" + path + ",server=on,wait=off"));
+  std::unique_ptr<QmpEngine> engine(new QmpEngine(std::move(monitor)));
+  gdb::Options options;
+  options.guest_was_running = status == "running";
+  RINGSIDE_ASSIGN(const auto stub, SocketAddress::parse("unix:" + path));
+  auto gdb = gdb::GdbEngine::connect(stub, options);
+  if (!gdb && gdb.error().code == ErrorCode::kNotFound)
+    return fail(ErrorCode::kUnsupported, "QEMU {} opens no gdb stub at {}: {}",
+                engine->monitor_.qemu_version(), path,
+                said.substr(0, said.find_last_not_of("\r\n") + 1));
+  if (!gdb) return tl::unexpected<Error>(gdb.error());
+  engine->gdb_ = std::move(*gdb);
+  return engine;
+}
+
+QmpEngine::~QmpEngine() {
+  gdb_.reset();  // detaches: the guest runs on
+  (void)monitor_.human("gdbserver none");
+}
+
+}  // namespace ringside::engines::qmp

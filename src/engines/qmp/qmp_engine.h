@@ -1,0 +1,58 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/socket.h"
+#include "engines/engine.h"
+#include "engines/gdb/gdb_engine.h"
+#include "engines/qmp/monitor.h"
+
+namespace ringside::engines::qmp {
+
+// Captures from a QEMU of which only the monitor can be reached: has it open a gdb stub for
+// ringside alone (HMP "gdbserver unix:PATH"), and close it at the end. A guest that its user has
+// paused stays paused.
+class QmpEngine final : public Engine {
+ public:
+  // `stub_folder`: where QEMU is to make the stub's socket, a folder that QEMU may write to and
+  // nobody else may enter. Errors: kUsage where the VM has a gdb stub already (the message says how
+  // to use that), kUnsupported where QEMU cannot make one, and those of Monitor::connect() and
+  // GdbEngine::connect().
+  [[nodiscard]] static Result<std::unique_ptr<QmpEngine>> connect(
+      const SocketAddress& address, const std::string& stub_folder,
+      std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  ~QmpEngine() override;
+
+  [[nodiscard]] Arch arch() const override { return gdb_->arch(); }
+  [[nodiscard]] std::size_t vcpu_count() const override { return gdb_->vcpu_count(); }
+  [[nodiscard]] Result<bool> guest_is_running() override { return gdb_->guest_is_running(); }
+  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override { return gdb_->tick(plan); }
+  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override {
+    return gdb_->read_registers(vcpu);
+  }
+  [[nodiscard]] Result<void> with_memory(
+      const std::function<Result<void>(const ReadMemory&)>& read) override {
+    return gdb_->with_memory(read);
+  }
+  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
+    return gdb_->physical_memory();
+  }
+  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
+                                                 std::span<std::byte> destination) override {
+    return gdb_->read_virtual(vcpu, address, destination);
+  }
+  [[nodiscard]] std::string explain_memory_access() const override {
+    return gdb_->explain_memory_access();
+  }
+  [[nodiscard]] MemoryPauses memory_pauses() const override { return gdb_->memory_pauses(); }
+
+ private:
+  explicit QmpEngine(Monitor monitor) : monitor_(std::move(monitor)) {}
+
+  Monitor monitor_;
+  std::unique_ptr<gdb::GdbEngine> gdb_;
+};
+
+}  // namespace ringside::engines::qmp

@@ -1,0 +1,128 @@
+// The engine against the QEMU that is installed.
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "engines/gdb/testing/qemu_process.h"
+#include "engines/qmp/qmp_engine.h"
+
+namespace ringside::engines::qmp {
+namespace {
+
+using gdb::testing::QemuProcess;
+
+class QmpQemu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "ringside-qmp-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    std::string why;
+    qemu_ = QemuProcess::start({"-qmp", "unix:" + socket() + ",server=on,wait=off"}, why);
+    if (!qemu_) GTEST_SKIP() << why;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] std::string socket() const { return folder_ + "/second"; }
+  [[nodiscard]] bool has_stub() const {
+    return qemu_->qmp("{\"execute\": \"query-chardev\"}").find("\"label\": \"gdb\"") !=
+           std::string::npos;
+  }
+  [[nodiscard]] Result<std::unique_ptr<QmpEngine>> attach() const {
+    return QmpEngine::connect({socket(), {}, {}}, folder_);
+  }
+  static void take_ticks(QmpEngine& engine) {
+    const std::vector<VcpuPlan> vcpus(engine.vcpu_count());
+    for (int i = 0; i < 20; ++i) {
+      const auto taken = engine.tick({true, true, vcpus});
+      ASSERT_TRUE(taken) << taken.error().message;
+      ASSERT_EQ(taken->captures.size(), 2u);
+    }
+  }
+
+  std::string folder_;
+  std::unique_ptr<QemuProcess> qemu_;
+};
+
+TEST_F(QmpQemu, OpensAStubOfItsOwnAndClosesIt) {
+  if (!qemu_) return;
+  (void)qemu_->hmp("gdbserver none");
+  ASSERT_FALSE(has_stub());
+  for (int round = 0; round < 3; ++round) {
+    auto engine = attach();
+    ASSERT_TRUE(engine) << engine.error().message;
+    EXPECT_TRUE(has_stub());
+    EXPECT_TRUE(qemu_->runs());
+    take_ticks(**engine);
+    engine->reset();
+    EXPECT_FALSE(has_stub());
+    EXPECT_TRUE(qemu_->runs());
+  }
+}
+
+TEST_F(QmpQemu, LeavesAPausedGuestPaused) {
+  if (!qemu_) return;
+  (void)qemu_->hmp("gdbserver none");
+  (void)qemu_->qmp("{\"execute\": \"stop\"}");
+  auto engine = attach();
+  ASSERT_TRUE(engine) << engine.error().message;
+  EXPECT_FALSE((*engine)->guest_is_running().value());
+  const std::vector<VcpuPlan> vcpus((*engine)->vcpu_count());
+  EXPECT_TRUE((*engine)->tick({true, true, vcpus})->captures.empty());
+  engine->reset();
+  EXPECT_TRUE(qemu_->stays_paused());
+}
+
+TEST_F(QmpQemu, LeavesAUsersStubAlone) {
+  if (!qemu_) return;
+  const auto engine = attach();
+  ASSERT_FALSE(engine);
+  EXPECT_EQ(engine.error().code, ErrorCode::kUsage);
+  EXPECT_NE(engine.error().message.find("--gdb unix:/"), std::string::npos)
+      << engine.error().message;
+  EXPECT_TRUE(has_stub());
+  EXPECT_TRUE(qemu_->connect_gdb().valid());
+}
+
+TEST_F(QmpQemu, KnowsAStubByTheCommandLine) {
+  if (!qemu_) return;
+  std::string why;
+  const std::string monitor = folder_ + "/third";
+  const auto other =
+      QemuProcess::start({"-qmp", "unix:" + monitor + ",server=on,wait=off", "-chardev",
+                          "socket,id=debugger,path=" + folder_ + "/debugger,server=on,wait=off",
+                          "-gdb", "chardev:debugger"},
+                         why, "qemu-system-x86_64", QemuProcess::Stub::kNone);
+  ASSERT_TRUE(other) << why;
+  const auto engine = QmpEngine::connect({monitor, {}, {}}, folder_);
+  ASSERT_FALSE(engine);
+  EXPECT_NE(engine.error().message.find("/debugger"), std::string::npos) << engine.error().message;
+}
+
+TEST_F(QmpQemu, TakesThePlaceOfWhatAKilledRingsideLeft) {
+  if (!qemu_) return;
+  (void)qemu_->hmp("gdbserver none");
+  (void)qemu_->hmp("gdbserver unix:" + folder_ + "/ringside-stub,server=on,wait=off");
+  ASSERT_TRUE(has_stub());
+  auto engine = attach();
+  ASSERT_TRUE(engine) << engine.error().message;
+  take_ticks(**engine);
+  engine->reset();
+  EXPECT_FALSE(has_stub());
+  EXPECT_TRUE(qemu_->runs());
+}
+
+TEST_F(QmpQemu, SaysWhyThereIsNoStub) {
+  if (!qemu_) return;
+  (void)qemu_->hmp("gdbserver none");
+  const auto engine = QmpEngine::connect({socket(), {}, {}}, folder_ + "/not/there");
+  ASSERT_FALSE(engine);
+  EXPECT_NE(engine.error().message.find("/not/there/ringside-stub"), std::string::npos);
+  EXPECT_NE(engine.error().message.find("No such file"), std::string::npos)
+      << engine.error().message;
+  EXPECT_TRUE(qemu_->runs());
+}
+
+}  // namespace
+}  // namespace ringside::engines::qmp
