@@ -5,6 +5,7 @@
 namespace ringside::engines::qmp {
 namespace {
 
+constexpr const char* kCloseStub = "gdbserver none";
 constexpr const char* kStubName = "ringside-stub";  // of the socket's file
 
 // "disconnected:unix:/tmp/gdb,server=on" is reached by unix:/tmp/gdb.
@@ -30,7 +31,7 @@ std::string stub_label(pid_t qemu) {
 
 // A stub that is there already is its user's, and opening another one would take its place; except
 // for one that a ringside left behind that was killed.
-Result<void> check_for_stub(Monitor& monitor) {
+Result<void> make_room_for_stub(Monitor& monitor) {
   RINGSIDE_ASSIGN(const auto devices, monitor.character_devices());
   const std::string label = stub_label(monitor.peer());
   for (const Monitor::CharacterDevice& device : devices) {
@@ -40,6 +41,8 @@ Result<void> check_for_stub(Monitor& monitor) {
     if (!is_left_over)
       return fail(ErrorCode::kUsage, "the guest has a gdb stub already ({}); sample with --gdb {}",
                   device.filename, address_in(device.filename));
+    // With it there QEMU refuses another one at times ("duplicate yank instance").
+    RINGSIDE_TRY(monitor.human(kCloseStub));
   }
   return {};
 }
@@ -50,7 +53,7 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::connect(const SocketAddress& addre
                                                       const std::string& stub_folder,
                                                       std::chrono::milliseconds timeout) {
   RINGSIDE_ASSIGN(auto monitor, Monitor::connect(address, timeout));
-  RINGSIDE_TRY(check_for_stub(monitor));
+  RINGSIDE_TRY(make_room_for_stub(monitor));
   RINGSIDE_ASSIGN(const std::string status, monitor.status());
   const std::string path = stub_folder + "/" + kStubName;
   RINGSIDE_ASSIGN(const std::string said,
@@ -71,7 +74,7 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::connect(const SocketAddress& addre
 
 QmpEngine::~QmpEngine() {
   gdb_.reset();  // detaches: the guest runs on
-  (void)monitor_.human("gdbserver none");
+  (void)monitor_.human(kCloseStub);
 }
 
 }  // namespace ringside::engines::qmp
