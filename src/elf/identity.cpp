@@ -120,6 +120,7 @@ Result<Identity> Comparison::compare_text() {
   Identity result{
       .sameness = Sameness::kNoEvidence, .evidence = kTextEvidence, .in_file = {}, .in_memory = {}};
   if (size == 0) return result;
+  std::size_t wanted = 0;
   std::size_t compared = 0;
   std::size_t equal = 0;
   const std::size_t windows = std::clamp<std::size_t>(size / kWindowBytes, 1, kWindows);
@@ -128,10 +129,11 @@ Result<Identity> Comparison::compare_text() {
     const Bytes in_file = file_.bytes_at(at, std::min<std::uint64_t>(kWindowBytes, size));
     if (in_file.empty()) continue;
     RINGSIDE_ASSIGN(const auto memory, memory_at(at, in_file.size()));
+    wanted += in_file.size();
     compared += memory.size();
     equal += equal_bytes(in_file, memory);
   }
-  if (compared == 0) {
+  if (compared * 2 < wanted) {
     result.sameness = Sameness::kUnreadable;
     return result;
   }

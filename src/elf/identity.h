@@ -19,7 +19,7 @@ enum class Sameness {
   kSame,
   kDifferent,  // there is a kernel, and it is another one
   kNotThere,   // nothing of the file is at its addresses: the kernel may have moved, or not started
-  kUnreadable,  // none of its addresses is mapped
+  kUnreadable,  // most of its addresses are not mapped
   kNoEvidence,  // the file has nothing to compare (no text)
 };
 

@@ -77,7 +77,14 @@ Result<std::optional<FoundKernel>> KernelSearch::look_for_file(GuestVirt pc,
   if (request_.load_bias || is_too_early(file, pc)) return std::nullopt;
   RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pc, read));
   if (!slide || *slide == expected) return std::nullopt;
-  return at(*slide, read);
+  RINGSIDE_ASSIGN(auto found, at(*slide, read));
+  if (identity_->sameness != elf::Sameness::kUnreadable) return found;
+  // A few pages of the kernel alone: another mapping of them, such as arm64's trampoline, by which
+  // user mode enters the kernel. The next code that runs tells more.
+  identity_.reset();
+  compared_ = false;
+  --tries_;
+  return std::nullopt;
 }
 
 std::string KernelSearch::explain() const {

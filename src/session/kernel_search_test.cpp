@@ -21,6 +21,8 @@ class KernelSearchTest : public testing::Test {
   }
   Result<std::size_t> read(GuestVirt at, std::span<std::byte> into) {
     ++reads_;
+    if (only_around_pc_ && (at.value < pc_.value - 0x2000 || at.value > pc_.value + 0x2000))
+      return 0;
     if (failure_) return tl::unexpected<Error>(*failure_);
     const Bytes bytes = file_->bytes_at({at.value - kSlide}, into.size());
     std::copy(bytes.begin(), bytes.end(), into.begin());
@@ -35,6 +37,7 @@ class KernelSearchTest : public testing::Test {
   std::shared_ptr<const elf::ElfFile> file_;
   GuestVirt pc_;
   bool garbled_ = false;
+  bool only_around_pc_ = false;
   std::optional<Error> failure_;
   unsigned reads_ = 0;
 };
@@ -46,6 +49,22 @@ TEST_F(KernelSearchTest, AKernelThatMovedIsFoundWhereItRuns) {
   EXPECT_EQ((*found)->image.load_bias, kSlide);
   EXPECT_EQ((*found)->identity.sameness, elf::Sameness::kSame);
   EXPECT_EQ((*found)->image.name, kKernelImage);
+}
+
+// As arm64's trampoline is when page tables are isolated.
+TEST_F(KernelSearchTest, AFewPagesMappedElsewhereAreNotTheKernel) {
+  KernelSearch search({.file = file_, .load_bias = {}});
+  only_around_pc_ = true;
+  for (int i = 0; i < 20; ++i) {
+    const auto found = look(search);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(*found);
+    EXPECT_FALSE(search.should_wait());
+  }
+  only_around_pc_ = false;
+  const auto found = look(search);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->image.load_bias, kSlide);
 }
 
 TEST_F(KernelSearchTest, AGivenLoadBiasIsNotLookedFor) {
