@@ -34,12 +34,13 @@ Result<void> check_usage(const RecordRequest& request) {
                 flags.gdb.empty() ? "--qmp" : "--gdb");
   if (!flags.gdb.empty() && !flags.qmp.empty())
     return fail(ErrorCode::kUsage, "--gdb and --qmp are two ways in: give one");
+  if (flags.engine == "gdb" && !flags.qmp.empty())
+    return fail(ErrorCode::kUsage, "--qmp goes through the monitor: leave out --engine gdb");
   if (request.command.empty() && (!flags.after.empty() || !flags.until.empty() || flags.then_quit))
     return fail(ErrorCode::kUsage, "--after, --until and --then-quit need -- COMMAND");
   if (request.command.empty() && !flags.symbols.empty() && flags.kernel.empty())
     return fail(ErrorCode::kUsage,
-                "--symbols needs the kernel's image as well: --kernel FILE (its vmlinuz or Image); "
-                "for names alone, give it to 'ringside report'");
+                "--symbols needs the kernel's image as well: --kernel FILE (its vmlinuz or Image)");
   return {};
 }
 

@@ -133,7 +133,7 @@ Result<Identity> Comparison::compare_text() {
     compared += memory.size();
     equal += equal_bytes(in_file, memory);
   }
-  if (compared * 2 < wanted) {
+  if (compared == 0 || compared * 2 < wanted) {
     result.sameness = Sameness::kUnreadable;
     return result;
   }

@@ -70,10 +70,13 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
     given = given_symbols(file ? file->get() : nullptr);
   if (file)
     loaded = symbols::open_symbolizer(std::move(*file), options_.files, options_.inlines);
-  else if (given)
-    loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   else
-    warnings_.push_back("no names for " + image.name + ": " + file.error().message);
+    warnings_.push_back(fmt::format(
+        "{} {}: {}",
+        given ? "taking " + options_.kernel_symbols_name + " as linked, without" : "no names for",
+        image.name, file.error().message));
+  if (!file && given)
+    loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   if (given) loaded->put_first(std::move(*given));
   if (loaded && loaded->empty()) {
     warnings_.push_back(

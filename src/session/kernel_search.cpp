@@ -70,18 +70,21 @@ Result<std::optional<FoundKernel>> KernelSearch::look_for_file(GuestVirt pc,
                                                                const elf::GuestReader& read) {
   const elf::ElfFile& file = *request_.file;
   const std::uint64_t expected = request_.load_bias.value_or(0);
+  std::optional<FoundKernel> unreadable;
   if (covers(file, expected, pc)) {
     RINGSIDE_ASSIGN(auto found, at(expected, read));
-    if (found) return found;
+    // Where the kernel has moved by less than its length, its code is there, too.
+    const bool is_sure = request_.load_bias || identity_->sameness != elf::Sameness::kUnreadable;
+    if (found && is_sure) return found;
+    unreadable = std::move(found);
   }
   if (request_.load_bias || is_too_early(file, pc)) return std::nullopt;
   RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pc, read));
-  if (!slide || *slide == expected) return std::nullopt;
+  if (!slide || *slide == expected) return unreadable;
   RINGSIDE_ASSIGN(auto found, at(*slide, read));
   if (identity_->sameness != elf::Sameness::kUnreadable) return found;
   // A few pages of the kernel alone: another mapping of them, such as arm64's trampoline, by which
   // user mode enters the kernel. The next code that runs tells more.
-  identity_.reset();
   compared_ = false;
   --tries_;
   return std::nullopt;

@@ -23,8 +23,9 @@ class KernelSearchTest : public testing::Test {
     ++reads_;
     if (only_around_pc_ && (at.value < pc_.value - 0x2000 || at.value > pc_.value + 0x2000))
       return 0;
+    if (lowest_ && at < *lowest_) return 0;
     if (failure_) return tl::unexpected<Error>(*failure_);
-    const Bytes bytes = file_->bytes_at({at.value - kSlide}, into.size());
+    const Bytes bytes = file_->bytes_at({at.value - slide_}, into.size());
     std::copy(bytes.begin(), bytes.end(), into.begin());
     for (std::size_t i = 0; garbled_ && i < bytes.size(); ++i) into[i] ^= std::byte{0x5a};
     return bytes.size();
@@ -36,8 +37,10 @@ class KernelSearchTest : public testing::Test {
 
   std::shared_ptr<const elf::ElfFile> file_;
   GuestVirt pc_;
+  std::uint64_t slide_ = kSlide;
   bool garbled_ = false;
   bool only_around_pc_ = false;
+  std::optional<GuestVirt> lowest_;  // mapped
   std::optional<Error> failure_;
   unsigned reads_ = 0;
 };
@@ -49,6 +52,20 @@ TEST_F(KernelSearchTest, AKernelThatMovedIsFoundWhereItRuns) {
   EXPECT_EQ((*found)->image.load_bias, kSlide);
   EXPECT_EQ((*found)->identity.sameness, elf::Sameness::kSame);
   EXPECT_EQ((*found)->image.name, kKernelImage);
+}
+
+// As Linux on x86_64 unmaps what lies below a kernel that has moved.
+TEST_F(KernelSearchTest, AKernelThatMovedByLessThanItsLengthIsFoundWhereItRuns) {
+  for (const elf::Segment& segment : file_->segments())
+    if (segment.executable) {
+      slide_ = segment.file_size / 10 * 6 & ~std::uint64_t{4095};
+      lowest_ = GuestVirt{segment.address.value + slide_};
+      pc_ = {segment.address.value + segment.file_size / 10 * 8};
+    }
+  KernelSearch search({.file = file_, .load_bias = {}});
+  const auto found = look(search);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->image.load_bias, slide_);
 }
 
 // As arm64's trampoline is when page tables are isolated.

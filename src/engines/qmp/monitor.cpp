@@ -10,7 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxLine = std::size_t{64} << 20;
+constexpr std::size_t kMaxLine = std::size_t{1} << 20;
+constexpr int kMaxDepth = 32;  // of nested values; QEMU's answers have a handful
 constexpr std::size_t kBlock = 64 * 1024;
 constexpr std::size_t kExcerpt = 120;
 
@@ -21,16 +22,26 @@ std::string text_of(const json& object, const char* key) {
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
+std::string printable(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '.';
+  return text;
+}
+
 std::string dump(const json& value) {
   return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 // {"QMP": {"version": {"qemu": {"major": 7, "minor": 2, "micro": 22}, …}, …}}
 std::string version_in(const json& greeting) {
-  const json qemu = greeting["QMP"].value("/version/qemu"_json_pointer, json::object());
+  const auto member = [](const json& object, const char* key) {
+    const auto found = object.is_object() ? object.find(key) : object.end();
+    return found != object.end() ? *found : json();
+  };
+  const json qemu = member(member(greeting["QMP"], "version"), "qemu");
   const auto part = [&](const char* key) {
-    const auto found = qemu.is_object() ? qemu.find(key) : qemu.end();
-    return found != qemu.end() && found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
+    const json number = member(qemu, key);
+    return number.is_number_unsigned() ? number.get<std::uint64_t>() : 0;
   };
   return fmt::format("{}.{}.{}", part("major"), part("minor"), part("micro"));
 }
@@ -90,7 +101,10 @@ Result<std::string> Monitor::human(const std::string& line) {
 
 Result<std::string> Monitor::status() {
   RINGSIDE_ASSIGN(const json answer, execute("query-status", {}));
-  return text_of(answer, "status");
+  const std::string status = text_of(answer, "status");
+  if (status.empty())
+    return fail(ErrorCode::kProtocol, "{}: query-status is answered without a status", name_);
+  return status;
 }
 
 Result<std::vector<Monitor::CharacterDevice>> Monitor::character_devices() {
@@ -98,9 +112,7 @@ Result<std::vector<Monitor::CharacterDevice>> Monitor::character_devices() {
   std::vector<CharacterDevice> devices;
   if (!answer.is_array()) return devices;
   for (const json& device : answer) {
-    const auto open = device.is_object() ? device.find("frontend-open") : device.end();
-    devices.push_back({text_of(device, "label"), text_of(device, "filename"),
-                       open != device.end() && open->is_boolean() && open->get<bool>()});
+    devices.push_back({text_of(device, "label"), text_of(device, "filename")});
   }
   return devices;
 }
@@ -114,11 +126,27 @@ pid_t Monitor::peer() const {
 
 Result<json> Monitor::read_message(Deadline deadline) {
   RINGSIDE_ASSIGN(const std::string line, read_line(deadline));
-  json message = json::parse(line, nullptr, false);
-  if (message.is_discarded())
+  // nlohmann's values are copied and printed recursively.
+  bool too_deep = false;
+  const auto is_shallow = [&](int depth, json::parse_event_t, json&) {
+    too_deep = too_deep || depth > kMaxDepth;
+    return !too_deep;
+  };
+  json message = json::parse(line, is_shallow, false);
+  if (message.is_discarded() || too_deep)
     return fail(ErrorCode::kProtocol, "{} is no QMP socket: it says '{}'", name_,
-                line.substr(0, kExcerpt));
+                printable(line.substr(0, kExcerpt)));
   return message;
+}
+
+void Monitor::discard_events() {
+  std::string block(kBlock, '\0');
+  ssize_t got = 0;
+  while ((got = ::recv(socket_.get(), block.data(), block.size(), MSG_DONTWAIT)) > 0) {
+    unread_.append(block, 0, static_cast<std::size_t>(got));
+    unread_.erase(0, unread_.rfind('\n') + 1);
+    if (unread_.size() > kMaxLine) return;
+  }
 }
 
 Result<std::string> Monitor::read_line(Deadline deadline) {

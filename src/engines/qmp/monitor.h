@@ -38,10 +38,12 @@ class Monitor {
   // The run state: "running", "paused", "prelaunch", "internal-error" ….
   [[nodiscard]] Result<std::string> status();
 
+  // Drops the events that have come. QEMU keeps what nobody reads, without a limit.
+  void discard_events();
+
   struct CharacterDevice {
     std::string label;
     std::string filename;  // such as "disconnected:unix:/tmp/gdb,server=on"
-    bool is_open = false;  // somebody is connected to it
   };
   [[nodiscard]] Result<std::vector<CharacterDevice>> character_devices();
 

@@ -78,7 +78,6 @@ TEST_F(Monitors, ReadsDevices) {
   const auto devices = connected->character_devices();
   ASSERT_TRUE(devices);
   ASSERT_EQ(devices->size(), 4u);
-  EXPECT_TRUE((*devices)[0].is_open);
   EXPECT_EQ((*devices)[1].label, "gdb");
   EXPECT_EQ((*devices)[3].label, "");
 }
@@ -92,7 +91,33 @@ TEST_F(Monitors, SaysWhatIsWrong) {
   EXPECT_NE(error_of("HTTP/1.1 400 Bad Request\r\n").find("HTTP/1.1 400"), std::string::npos);
   EXPECT_NE(error_of("[1, 2]\n").find("no QMP socket: it begins with '[1,2]'"), std::string::npos);
   EXPECT_NE(error_of(kGreeting).find("has not answered for 50 ms"), std::string::npos);
+  EXPECT_NE(error_of(std::string(100'000, '[') + "\n").find("no QMP socket"), std::string::npos);
+  EXPECT_NE(
+      error_of(std::string(5'000, '[') + std::string(5'000, ']') + "\n").find("no QMP socket"),
+      std::string::npos);
+  EXPECT_NE(error_of("\x1b[31mred\n").find("'.[31mred'"), std::string::npos);
+  for (const char* odd : {"[]", "{\"version\": []}", "{\"version\": {\"qemu\": [1]}}"})
+    EXPECT_NE(error_of(fmt::format("{{\"QMP\": {}}}\n{}", odd, kAccepted)), "") << odd;
   EXPECT_EQ(error_of("{\"QMP\": {}}\n" + std::string(kAccepted)), "none");
+}
+
+TEST_F(Monitors, DropsEventsAndKeepsWhatIsLeftOfALine) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  for (int i = 0; i < 200; ++i) {
+    say("{\"event\": \"STOP\"}\r\n{\"event\": \"RESUME\"}\r\n{\"event\": \"ST");
+    connected->discard_events();
+    say("OP\"}\r\n");
+  }
+  say("{\"return\": {\"status\": \"running\"}, \"id\": 2}\r\n");
+  EXPECT_EQ(connected->status().value(), "running");
+}
+
+TEST_F(Monitors, AStatusMustBeThere) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  say("{\"return\": {}, \"id\": 2}\r\n");
+  EXPECT_EQ(connected->status().error().code, ErrorCode::kProtocol);
 }
 
 TEST_F(Monitors, TellsThatQemuHasEnded) {

@@ -1,6 +1,7 @@
 #include "engines/qmp/qmp_engine.h"
 
 #include <fstream>
+#include <thread>
 
 namespace ringside::engines::qmp {
 namespace {
@@ -72,9 +73,28 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::connect(const SocketAddress& addre
   return engine;
 }
 
+bool QmpEngine::runs_within(std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  do {
+    const auto status = monitor_.status();
+    if (!status) return false;
+    if (*status == "running") return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
 QmpEngine::~QmpEngine() {
+  monitor_.discard_events();
+  bool paused_by_user = false;
+  if (gdb_) {
+    const auto runs = gdb_->guest_is_running();
+    paused_by_user = runs && !*runs;
+  }
   gdb_.reset();  // detaches: the guest runs on
-  (void)monitor_.human(kCloseStub);
+  // The stub's bytes must have been heeded before it goes: else its guardian lets the guest run.
+  monitor_.discard_events();
+  if (paused_by_user || runs_within(std::chrono::seconds(1))) (void)monitor_.human(kCloseStub);
 }
 
 }  // namespace ringside::engines::qmp

@@ -28,7 +28,10 @@ class QmpEngine final : public Engine {
   [[nodiscard]] Arch arch() const override { return gdb_->arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return gdb_->vcpu_count(); }
   [[nodiscard]] Result<bool> guest_is_running() override { return gdb_->guest_is_running(); }
-  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override { return gdb_->tick(plan); }
+  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override {
+    monitor_.discard_events();  // STOP and RESUME, of each tick
+    return gdb_->tick(plan);
+  }
   [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override {
     return gdb_->read_registers(vcpu);
   }
@@ -50,6 +53,7 @@ class QmpEngine final : public Engine {
 
  private:
   explicit QmpEngine(Monitor monitor) : monitor_(std::move(monitor)) {}
+  [[nodiscard]] bool runs_within(std::chrono::milliseconds time);
 
   Monitor monitor_;
   std::unique_ptr<gdb::GdbEngine> gdb_;

@@ -269,6 +269,8 @@ std::vector<EntryLayout> Layouts::run() {
     if (saver) add_register_saver(*saver);
   add_way_out_to_user();
   add_return_stack_filling();
+  for (const char* stubs : {"irq_entries_start", "spurious_entries_start"})
+    if (const auto code = code_named(stubs)) add_vector_stubs(*code);
   for (std::size_t i = 0; i < symbols_.size(); ++i) {
     const std::string_view name = symbols_[i].name;
     if (begins_a_stack(name)) {
@@ -277,8 +279,6 @@ std::vector<EntryLayout> Layouts::run() {
     } else if (is_system_call(name)) {
       const Code code = code_of(i);
       add(code, 0, code.size, {.below = Below::kUser, .overrides = true});
-    } else if (name == "irq_entries_start" || name == "spurious_entries_start") {
-      add_vector_stubs(code_of(i));
     } else if (leaves_pt_regs(name) && !is_known(symbols_[i].address)) {
       add_frame(code_of(i));
     } else if (is_indirect_thunk(name)) {

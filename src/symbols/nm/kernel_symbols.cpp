@@ -1,5 +1,6 @@
 #include "symbols/nm/kernel_symbols.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -62,6 +63,11 @@ std::optional<ImageAddr> lowest_kernel_segment(const elf::ElfFile& file) {
   return lowest;
 }
 
+bool is_in_file(const elf::ElfFile& file, ImageAddr address) {
+  return std::any_of(file.segments().begin(), file.segments().end(),
+                     [&](const elf::Segment& segment) { return segment.contains(address); });
+}
+
 // How far the list lies above the file: the distance that most common functions have, of the first
 // few of them.
 std::optional<std::uint64_t> slide_by_names(
@@ -112,7 +118,8 @@ Result<void> move_to(const elf::ElfFile& file, const std::string& list_name, Sym
   if (!slide) {
     const auto text = list.address_of("_text");
     const auto lowest = lowest_kernel_segment(file);
-    slide = text && lowest && (*text - *lowest) % kPage == 0 ? *text - *lowest : 0;
+    const bool has_moved = text && lowest && !is_in_file(file, *text);
+    slide = has_moved && (*text - *lowest) % kPage == 0 ? *text - *lowest : 0;
   } else if (const Agreement found = agreement(file, known, *slide);
              found.equal * 10 < found.common * 9) {
     return fail(ErrorCode::kMismatch,

@@ -14,7 +14,7 @@ namespace ringside::symbols {
 
 // Moves the list to where `file` is linked: /proc/kallsyms tells where a kernel runs, which KASLR
 // has moved. By a function that both know; where `file` has no symbols by its lowest segment, which
-// Linux calls _text. A list without _text is left as it is then. kMismatch where the two know
+// Linux calls _text, unless the list's _text lies in one. kMismatch where the two know
 // functions of the same names, and fewer than nine in ten of them lie at the same addresses; the
 // message names `list_name`.
 [[nodiscard]] Result<void> move_to(const elf::ElfFile& file, const std::string& list_name,

@@ -5,6 +5,8 @@
 namespace ringside::unwind::link_register {
 namespace {
 
+constexpr std::uint64_t kMaxBytes = 4096;
+
 bool changes(const Instruction& instruction, std::uint8_t reg) {
   const bool steps = instruction.step != 0 && instruction.b == reg;
   switch (instruction.operation) {
@@ -46,6 +48,7 @@ std::optional<MachineState> untouched_caller(const MachineState& state, const el
   const CodeRange& range = function.ranges.front();
   const ImageAddr pc = image.to_image(state.pc());
   if (!range.contains(pc)) return std::nullopt;
+  if (pc - range.start > kMaxBytes) return std::nullopt;
   const Bytes bytes = image.file->bytes_at(range.start, pc - range.start);
   if (bytes.size() != pc - range.start) return std::nullopt;
   for (std::size_t at = 0; at < bytes.size();) {

@@ -1,7 +1,5 @@
 #include "unwind/x86/exit_rule.h"
 
-#include <limits>
-
 namespace ringside::unwind::x86 {
 namespace {
 
