@@ -67,7 +67,7 @@ if(RINGSIDE_PRECOMPILED)
 endif()
 
 # A folder under src/ is one library. DEPS are other folders, LIBS are outside libraries; PRECOMPILED are headers to
-# precompile for it alone.
+# precompile for it alone, in every build.
 function(ringside_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PRECOMPILED" ${ARGN})
   if(ARG_SOURCES)
@@ -80,7 +80,7 @@ function(ringside_library name)
   list(TRANSFORM ARG_DEPS PREPEND ringside_)
   target_link_libraries(ringside_${name} ${scope} ringside_options tl::expected fmt::fmt
                         ${ARG_DEPS} ${ARG_LIBS})
-  if(RINGSIDE_PRECOMPILED AND ARG_PRECOMPILED)
+  if(ARG_PRECOMPILED)
     target_precompile_headers(ringside_${name} PRIVATE ${ARG_PRECOMPILED})
   elseif(RINGSIDE_PRECOMPILED AND ARG_SOURCES)
     target_precompile_headers(ringside_${name} REUSE_FROM ringside_precompiled)
