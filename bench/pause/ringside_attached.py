@@ -1,4 +1,4 @@
-"""ringside attached to the guest's gdb stub, as a user would: `ringside record --gdb SOCKET --kernel VMLINUX`."""
+"""ringside attached to a guest, as a user would: `ringside record --gdb SOCKET --kernel VMLINUX`."""
 import pathlib
 import re
 import subprocess
@@ -8,9 +8,12 @@ class RingsideError(Exception):
     """ringside failed; the message holds what it said."""
 
 
-def record(program, machine, vmlinux, seconds, interval_ms, output, options=()):
-    """Samples for that many seconds; returns the events meanwhile. `output` becomes the recording."""
-    command = [program, "record", "--gdb", machine.gdb, "--kernel", vmlinux, "--interval", str(interval_ms),
+def record(program, machine, vmlinux, seconds, interval_ms, output, options=(), way_in=None):
+    """Samples for that many seconds; returns the events meanwhile. `output` becomes the recording.
+
+    way_in: options that say how to attach; the guest's gdb stub when left out.
+    """
+    command = [program, "record", *(way_in or ["--gdb", machine.gdb]), "--kernel", vmlinux, "--interval", str(interval_ms),
                "--duration", str(seconds), "-o", str(output), *options]
     log = pathlib.Path(f"{output}.log")
     with open(log, "wb") as log_file, \

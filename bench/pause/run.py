@@ -6,6 +6,9 @@ One Linux guest with two vCPUs is sampled in turns, so that the machine's drift 
     ringside-16k    the same with 16 KiB of stack
     gdb-attached    one gdb that stays up and stops the guest for each sample
     gdb-fresh       a new gdb for every sample
+    qmp-stub        ringside record --qmp, through the gdb stub that it has QEMU open
+    qmp-text        the same where QEMU has a stub already: by what the monitor prints
+    qmp-naive       stop, info registers, one x /1gx for each word of stack that qmp-text copies, cont
 Prints a table; --out FILE.json writes the numbers. Exit status: 0 done, 1 failed, 2 wrong usage, 3 no network.
 """
 import argparse
@@ -26,25 +29,38 @@ import gdb_fresh  # noqa: E402
 import linux_guest  # noqa: E402
 import machine  # noqa: E402
 import pauses  # noqa: E402
+import qmp_naive  # noqa: E402
 import result  # noqa: E402
 import ringside_attached  # noqa: E402
+
+
+VCPUS = 2
 
 
 class Bench:
     def __init__(self, options, paths, guest, gdb, folder):
         self.options, self.paths, self.guest, self.gdb, self.folder = options, paths, guest, gdb, folder
+        self.monitor = str(folder / "monitor")  # a second one: the first tells the times
+        self.words = 0  # of a stack, for the naive way
         self.ways = []
         if not options.without_ringside:
             self.ways += [(self._ringside, result.Way("ringside", "default settings")),
                           (self._ringside_16k, result.Way("ringside-16k", "--stack-bytes 16384"))]
         self.ways += [(self._gdb_attached, result.Way("gdb-attached", "one gdb, interrupt, bt, continue")),
                       (self._gdb_fresh, result.Way("gdb-fresh", "gdb -batch for every sample"))]
+        if not options.without_ringside:
+            self.ways += [(self._qmp_stub, result.Way("qmp-stub", "--qmp, a private gdb stub")),
+                          (self._qmp_text, result.Way("qmp-text", "--qmp, what the monitor prints")),
+                          (self._qmp_naive, result.Way("qmp-naive", "one x /1gx a word"))]
+        if options.only:
+            self.ways = [(measure, way) for measure, way in self.ways if way.name.startswith(options.only)]
 
     def run(self):
         # gdb reads a function's debug information when it first meets it: its first stops are not counted.
-        warm_up = result.Way("warm-up", "")
-        self._gdb_attached(warm_up)
-        self._must_run(warm_up)
+        if any(way.name == "gdb-attached" for _, way in self.ways):
+            warm_up = result.Way("warm-up", "")
+            self._gdb_attached(warm_up)
+            self._must_run(warm_up)
         for turn in range(self.options.rounds):
             for measure, way in self.ways:
                 print(f"pause: round {turn + 1} of {self.options.rounds}: {way.name}", file=sys.stderr)
@@ -58,10 +74,10 @@ class Bench:
         self.guest.qmp.listen(0.3)
         self.guest.qmp.take_events()
 
-    def _ringside(self, way, extra=()):
+    def _ringside(self, way, extra=(), way_in=None):
         recording = self.folder / f"{way.name}.data"
         events = ringside_attached.record(self.options.ringside, self.guest, self.paths["VMLINUX"],
-                                          self.options.seconds, self.options.interval, recording, extra)
+                                          self.options.seconds, self.options.interval, recording, extra, way_in)
         _count(way, pauses.pair(events))
         way.stack_bytes.append(ringside_attached.stack_bytes(
             ringside_attached.report(self.options.ringside, recording)))
@@ -87,6 +103,25 @@ class Bench:
             self._must_run(way)
 
 
+    def _qmp_stub(self, way):
+        self.guest.qmp.hmp("gdbserver none")
+        try:
+            self._ringside(way, way_in=["--qmp", self.monitor])
+        finally:
+            self.guest.qmp.hmp(f"gdbserver unix:{self.guest.gdb},server=on,wait=off")
+
+    def _qmp_text(self, way):
+        self._ringside(way, way_in=["--qmp", self.monitor])
+        self.words = round(way.stack_bytes[-1] / 8)
+
+    def _qmp_naive(self, way):
+        with qmp_naive.NaiveMonitor(self.monitor) as monitor:
+            for _ in range(self.options.gdb_samples):
+                self.guest.qmp.listen(self.options.interval / 1000)
+                way.stack_bytes.append(monitor.sample(self.words) * 8 / VCPUS)
+        way.pauses += pauses.pair(self.guest.qmp.take_events())
+
+
 def _count(way, measured):
     """The first stop is the one that attaching takes; it is told apart."""
     way.attach += measured[:1]
@@ -101,7 +136,7 @@ def about(paths):
                   if line.startswith("model name")), platform.machine())
     return {"date": time.strftime("%Y-%m-%d"), "cpu": model, "cores": os.cpu_count(),
             "qemu": first_line("qemu-system-x86_64", "--version"), "gdb": first_line("gdb", "--version"),
-            "guest": paths["VERSION"], "vcpus": 2}
+            "guest": paths["VERSION"], "vcpus": VCPUS}
 
 
 def parse_options():
@@ -114,6 +149,7 @@ def parse_options():
     parser.add_argument("--seconds", type=float, default=5, help="how long each turn of ringside's takes")
     parser.add_argument("--interval", type=float, default=10, help="milliseconds between samples")
     parser.add_argument("--gdb-samples", type=int, default=30, help="samples in each turn of the attached gdb")
+    parser.add_argument("--only", help="measure only the ways whose names begin so, such as qmp")
     parser.add_argument("--fresh-samples", type=int, default=2, help="samples in each turn of the fresh gdbs")
     options = parser.parse_args()
     if not options.without_ringside and not os.access(options.ringside, os.X_OK):
@@ -125,7 +161,9 @@ def run(options):
     paths = linux_guest.fetch()
     print(f"pause: booting {paths['VERSION']}, workload {options.workload}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="ringside-pause-") as folder, \
-            linux_guest.boot(paths, options.workload) as guest, gdb_attached.AttachedGdb(paths["VMLINUX"]) as gdb:
+            linux_guest.boot(paths, options.workload, cpus=VCPUS,
+                             extra=["-qmp", f"unix:{folder}/monitor,server=on,wait=off"]) as guest, \
+            gdb_attached.AttachedGdb(paths["VMLINUX"]) as gdb:
         bench = Bench(options, paths, guest, gdb, pathlib.Path(folder))
         bench.run()
     summaries = {way.name: way.summary() for _, way in bench.ways}

@@ -23,6 +23,7 @@ enum class ErrorCode {
   kTimeout,      // the other side did not answer in time
   kMismatch,     // two things that must belong together do not
   kUnreadable,   // guest memory that is not mapped; the message carries the address
+  kDisturbed,    // somebody else came in between; the next try may succeed
 };
 
 // One clear message: what was wrong, where (file, offset, address), and what to do.

@@ -37,12 +37,14 @@ enum class FrameKind : std::uint8_t {
 };
 
 // One frame of a stack. `address` is the pc itself where `exact` (a leaf, or code that was
-// interrupted), else a return address, which belongs to the call before it.
+// interrupted), else a return address, which belongs to the call before it. In an image whose place
+// differs from process to process it is the linked one.
 struct Frame {
   GuestVirt address;
   bool exact = false;
   FrameSource source = FrameSource::kRegisters;
   FrameKind kind = FrameKind::kKernel;
+  std::uint32_t image = 0;  // whose linked address that is, as the recording numbers it; else 0
 
   // The address to look a function up with: a return address may already lie behind its function.
   [[nodiscard]] GuestVirt lookup_address() const { return exact ? address : address - 1; }

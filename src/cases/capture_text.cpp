@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kLevels = {"unknown", "kernel", "user", "firmware"};
 constexpr std::array<std::string_view, wire::kPieceKindCount> kPieces = {
-    "current-stack", "interrupted-stack", "user-stack", "stack-link"};
+    "current-stack", "interrupted-stack", "user-stack", "stack-link", "system"};
 
 template <std::size_t N>
 std::optional<std::size_t> index_of(const std::array<std::string_view, N>& names,

@@ -9,9 +9,13 @@
 
 #include "cli/case_verb.h"
 #include "cli/completion.h"
+#include "cli/doctor_verb.h"
 #include "cli/export_verb.h"
 #include "cli/flamegraph_verb.h"
+#include "cli/import_verb.h"
 #include "cli/profile_verb.h"
+#include "cli/project_settings.h"
+#include "cli/ps_verb.h"
 #include "cli/record_verb.h"
 #include "cli/report_verb.h"
 #include "cli/symbolize_verb.h"
@@ -62,10 +66,12 @@ int run_verbs(std::vector<std::string> words) {
       ->trigger_on_parse();
 
   const auto verbs = make_verbs();
+  ProjectFlags project_flags;
   for (const auto& verb : verbs) {
     CLI::App* sub = app.add_subcommand(verb->name(), verb->summary());
     sub->footer(indented(verb->examples()));
     verb->add_options(*sub);
+    project_flags.add_to(*sub);
   }
   std::string known;
   bool is_known = words.empty() || words[0].starts_with('-');
@@ -103,6 +109,12 @@ int run_verbs(std::vector<std::string> words) {
       return report({ErrorCode::kUsage, verb->takes_command()
                                             ? "no command behind --"
                                             : verb->name() + " takes no command behind --"});
+    auto project = ProjectSettings::load(project_flags, app, verbs);
+    if (!project) return report(project.error());
+    const auto applied =
+        project->apply(*app.get_subcommand(verb->name()), verb->takes_command(), command);
+    if (!applied) return report(applied.error());
+    verb->set_command_folder(project->command_folder());
     const auto result = verb->run(command);
     return result ? kDone : report(result.error());
   }
@@ -115,11 +127,14 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   std::vector<std::unique_ptr<Verb>> verbs;
   verbs.push_back(std::make_unique<RecordVerb>());
   verbs.push_back(std::make_unique<ProfileVerb>());
+  verbs.push_back(std::make_unique<PsVerb>());
   verbs.push_back(std::make_unique<ReportVerb>());
   verbs.push_back(std::make_unique<FlamegraphVerb>());
   verbs.push_back(std::make_unique<ExportVerb>());
+  verbs.push_back(std::make_unique<ImportVerb>());
   verbs.push_back(std::make_unique<SymbolizeVerb>());
   verbs.push_back(std::make_unique<CaseVerb>());
+  verbs.push_back(std::make_unique<DoctorVerb>());
   return verbs;
 }
 

@@ -6,7 +6,8 @@
 
 #include "base/socket.h"
 #include "engines/gdb/gdb_engine.h"
-#include "engines/qmp/qmp_engine.h"
+#include "engines/tcg/tcg_engine.h"
+#include "launch/engine_choice.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_shim.h"
 #include "symbols/linux_image/open_kernel.h"
@@ -26,10 +27,14 @@ std::string words_of(const std::vector<std::string>& command) {
 }
 
 Result<launch::ChildProcess> start(const std::vector<std::string>& command,
+                                   const std::filesystem::path& command_folder,
+                                   launch::LaunchRequest request,
                                    const std::filesystem::path& folder) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
   if (error) return fail(ErrorCode::kIo, "/proc/self/exe: {}", error.message());
+  request.plugin = launch::find_plugin(self);
+  RINGSIDE_TRY(request.write(folder));
   const char* variable = std::getenv("PATH");
   const std::string path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
   RINGSIDE_TRY(launch::write_shims(folder, self, path));
@@ -37,16 +42,17 @@ Result<launch::ChildProcess> start(const std::vector<std::string>& command,
   // A QEMU given by its path would not be looked up in PATH.
   if (launch::is_qemu_program(command[0]) && command[0].find('/') != std::string::npos)
     words.insert(words.begin(), {self.string(), launch::kShimOption, folder.string()});
-  return launch::ChildProcess::start(words, launch::path_with_shims(folder, path));
+  return launch::ChildProcess::start(words, launch::path_with_shims(folder, path), command_folder);
 }
 
 }  // namespace
 
-Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command, bool wants_serial,
+Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
+                                   const std::filesystem::path& command_folder,
+                                   launch::LaunchRequest request,
                                    const std::function<bool()>& stop) {
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
-  if (wants_serial) RINGSIDE_TRY(launch::request_serial_tap(folder.path()));
-  RINGSIDE_ASSIGN(auto child, start(command, folder.path()));
+  RINGSIDE_ASSIGN(auto child, start(command, command_folder, std::move(request), folder.path()));
   while (true) {
     const auto ended = child.poll();
     RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
@@ -81,11 +87,31 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
   }
 }
 
-Result<std::unique_ptr<engines::Engine>> attach_qmp(const std::string& address,
-                                                    const std::filesystem::path& folder) {
+Result<engines::qmp::WayIn> attach_qmp(const std::string& address,
+                                       const std::filesystem::path& folder, bool stops_the_guest,
+                                       const std::function<bool()>& wait_while) {
   RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
-  RINGSIDE_ASSIGN(auto engine, engines::qmp::QmpEngine::connect(parsed, folder.string()));
-  return std::unique_ptr<engines::Engine>(std::move(engine));
+  while (true) {
+    auto way_in = engines::qmp::connect(parsed, folder.string(), stops_the_guest);
+    if (way_in || way_in.error().code != ErrorCode::kNotFound || !wait_while()) return way_in;
+    rest();
+  }
+}
+
+Result<std::unique_ptr<engines::Engine>> attach_tcg(const std::filesystem::path& ring,
+                                                    const std::string& monitor,
+                                                    const std::function<bool()>& wait_while) {
+  std::optional<SocketAddress> address;
+  if (!monitor.empty()) {
+    RINGSIDE_ASSIGN(address, SocketAddress::parse(monitor));
+  }
+  while (true) {
+    auto engine = engines::tcg::TcgEngine::connect(ring, address);
+    if (engine) return std::unique_ptr<engines::Engine>(std::move(*engine));
+    if (engine.error().code != ErrorCode::kNotFound || !wait_while())
+      return tl::unexpected<Error>(engine.error());
+    rest();
+  }
 }
 
 Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path,

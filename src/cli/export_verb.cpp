@@ -4,6 +4,7 @@
 
 #include "cli/outputs.h"
 #include "cli/terminal.h"
+#include "exporters/emerald.h"
 #include "exporters/json_lines.h"
 
 namespace ringside::cli {
@@ -20,21 +21,31 @@ void ExportVerb::add_options(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--per-cpu", options_.per_vcpu, "A first frame for each vCPU");
   app.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a stack of their own");
+  app.add_flag("--annotate-kernel", options_.annotate_kernel,
+               "_[k] behind the kernel's functions, as stackcollapse-perf.pl --kernel has it");
+  style_.add_to(app);
 }
 
 Result<void> ExportVerb::run(const std::vector<std::string>&) {
   if (format_ == "json-lines") return write_samples();
+  if (style_.emerald && (options_.per_vcpu || options_.show_idle || options_.annotate_kernel))
+    return fail(ErrorCode::kUsage,
+                "--folded-style emerald knows neither --per-cpu, --show-idle nor "
+                "--annotate-kernel");
   RINGSIDE_ASSIGN(const auto profile, open_profile(flags_));
+  options_.by = style_.by;
   return write_to(output_, [&](exporters::Sink& sink) {
+    if (style_.emerald) return exporters::write_emerald_folded(profile, sink);
     return exporters::write_folded(profile, options_, sink);
   });
 }
 
 Result<void> ExportVerb::write_samples() {
-  if (flags_.kernel_only || flags_.user_only || !flags_.cpus.empty() || options_.per_vcpu)
-    return fail(ErrorCode::kUsage,
-                "--format json-lines tells every sample: -k, -u, -C and "
-                "--per-cpu do not go with it");
+  if (flags_.filters() || flags_.no_irq_join || options_.per_vcpu)
+    return fail(
+        ErrorCode::kUsage,
+        "--format json-lines tells every sample as it is: -k, -u, -C, --comm, --pid, --tid, "
+        "--no-irq-join and --per-cpu do not go with it");
   RINGSIDE_ASSIGN(auto opened, open_recording(flags_));
   if (const std::string damage = opened.reader.damage(); !damage.empty())
     say("ringside: " + damage);

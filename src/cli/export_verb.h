@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/open_profile.h"
+#include "cli/outputs.h"
 #include "cli/verb.h"
 #include "exporters/folded.h"
 
@@ -14,7 +15,9 @@ class ExportVerb final : public Verb {
   }
   [[nodiscard]] std::string examples() const override {
     return "export --format folded -o stacks.folded\n"
-           "export --format folded -o - | flamegraph.pl > kernel.svg";
+           "export --format folded -o - | flamegraph.pl > kernel.svg\n"
+           "export --by tid -o threads.folded\n"
+           "export --folded-style emerald -o emerald.folded";
   }
   void add_options(CLI::App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
@@ -24,6 +27,7 @@ class ExportVerb final : public Verb {
 
   ReaderFlags flags_;
   exporters::FoldedOptions options_;
+  StackStyle style_;
   std::string format_ = "folded";
   std::string output_ = "-";
 };

@@ -27,6 +27,7 @@ void FlamegraphVerb::add_options(CLI::App& app) {
   app.add_flag("--icicle", options_.icicle, "Roots at the top");
   app.add_flag("--reverse", options_.reverse, "Leaves first: who calls what is hot");
   app.add_flag("--per-cpu", options_.per_vcpu, "One tower for each vCPU");
+  add_owner_level(app, options_.by);
   app.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a frame of their own");
 }
 

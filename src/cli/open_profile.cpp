@@ -3,7 +3,9 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/cpu_list.h"
+#include "cli/import_session.h"
 #include "cli/terminal.h"
+#include "launch/private_folder.h"
 #include "profile/builder.h"
 #include "recording/reader.h"
 #include "session/image_symbols.h"
@@ -11,8 +13,15 @@
 
 namespace ringside::cli {
 
+bool ReaderFlags::filters() const {
+  return kernel_only || user_only || !cpus.empty() || !comms.empty() || !pids.empty() ||
+         !tids.empty();
+}
+
 void ReaderFlags::add_to(CLI::App& app) {
-  app.add_option("-i,--input", input, "The recording")->type_name("FILE")->capture_default_str();
+  app.add_option("-i,--input", input, "The recording, or what the TCG plugin has written by itself")
+      ->type_name("FILE")
+      ->capture_default_str();
   app.add_option("--kernel", kernel,
                  "The kernel's ELF file, if it is no longer where it was recorded")
       ->type_name("FILE");
@@ -20,16 +29,66 @@ void ReaderFlags::add_to(CLI::App& app) {
                  "The kernel's symbols, if its file has none or too few: System.map, nm's output "
                  "or /proc/kallsyms")
       ->type_name("FILE");
+  app.add_option("--load-bias", load_bias,
+                 "Where the kernel ran minus where it is linked, if the input is a TCG plugin's "
+                 "own file (default: found out)")
+      ->type_name("HEX");
   symbols.add_to(app);
   app.add_option("-C,--cpu", cpus, "These vCPUs only, such as 0,2-3")->type_name("LIST");
   auto* kernel_flag = app.add_flag("-k,--kernel-only", kernel_only, "Samples of kernel code only");
   app.add_flag("-u,--user-only", user_only, "Samples of user code only")->excludes(kernel_flag);
+  add_owners_to(app);
   app.add_flag("--show-lines", show_lines, "Show each frame's source line behind its name");
   app.add_flag("--show-addresses", show_addresses, "Show each frame's address behind its name");
 }
 
+void ReaderFlags::add_owners_to(CLI::App& app) {
+  app.add_option("--comm,--comms", comms, "Samples of processes and threads of these names only")
+      ->type_name("NAME[,..]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--pid", pids, "Samples of these processes only")
+      ->type_name("PID[,..]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("--tid", tids, "Samples of these threads only")
+      ->type_name("TID[,..]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_flag("--no-irq-join", no_irq_join,
+               "Charge interrupts to nobody ([irq]), not to what they interrupted");
+}
+
+namespace {
+
+// The filters would leave nothing over.
+Result<void> check_owners(const ReaderFlags& flags, const profile::Profile& profile) {
+  if (profile.knows_processes || (flags.comms.empty() && flags.pids.empty() && flags.tids.empty()))
+    return {};
+  return fail(ErrorCode::kNotFound,
+              "{}: no sample says which process it belongs to, so --comm, --pid and --tid find "
+              "nothing",
+              flags.input);
+}
+
+// A plugin's own file becomes a recording that is gone again when it is closed.
+Result<recording::Reader> open_reader(const ReaderFlags& flags) {
+  if (!is_plugin_file(flags.input)) return recording::Reader::open(flags.input);
+  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
+  ImportRequest request;
+  request.input = flags.input;
+  request.output = folder.path() / "ringside.data";
+  request.kernel = flags.kernel;
+  request.symbols = flags.kernel_symbols;
+  request.load_bias = flags.load_bias;
+  RINGSIDE_TRY(import_plugin_file(request));
+  return recording::Reader::open(request.output);
+}
+
+}  // namespace
+
 Result<OpenRecording> open_recording(const ReaderFlags& flags) {
-  RINGSIDE_ASSIGN(auto reader, recording::Reader::open(flags.input));
+  RINGSIDE_ASSIGN(auto reader, open_reader(flags));
   session::ImageSymbols::Options options{.style = flags.symbols.style(),
                                          .inlines = flags.symbols.inlines(),
                                          .files = flags.symbols.files(),
@@ -48,11 +107,16 @@ Result<profile::Profile> open_profile(const ReaderFlags& flags) {
   options.show_lines = flags.show_lines;
   options.filter.kernel_only = flags.kernel_only;
   options.filter.user_only = flags.user_only;
+  options.filter.comms = flags.comms;
+  options.filter.pids = flags.pids;
+  options.filter.tids = flags.tids;
+  options.join_interrupts = !flags.no_irq_join;
   if (!flags.cpus.empty()) {
     RINGSIDE_ASSIGN(options.filter.vcpus, parse_cpu_list(flags.cpus));
   }
   RINGSIDE_ASSIGN(auto opened, open_recording(flags));
   RINGSIDE_ASSIGN(auto profile, profile::build_profile(opened.reader, opened.symbols, options));
+  RINGSIDE_TRY(check_owners(flags, profile));
   if (!profile.damage.empty()) say("ringside: " + profile.damage);
   for (const std::string& warning : opened.symbols.warnings()) say("ringside: " + warning);
   return profile;

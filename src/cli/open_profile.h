@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/symbol_options.h"
@@ -19,14 +21,23 @@ struct ReaderFlags {
   std::string input = "ringside.data";
   std::string kernel;
   std::string kernel_symbols;
+  std::string load_bias;  // of a plugin's own file
   SymbolFlags symbols;
   std::string cpus;
   bool kernel_only = false;
   bool user_only = false;
+  std::vector<std::string> comms;
+  std::vector<std::uint32_t> pids;
+  std::vector<std::uint32_t> tids;
+  bool no_irq_join = false;
   bool show_addresses = false;
   bool show_lines = false;
 
+  // Any option that leaves samples out.
+  [[nodiscard]] bool filters() const;
   void add_to(CLI::App& app);
+  // Those about whose time it was; add_to() has them too.
+  void add_owners_to(CLI::App& app);
 };
 
 // A recording and what names its frames.

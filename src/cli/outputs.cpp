@@ -1,7 +1,10 @@
 #include "cli/outputs.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
+#include <map>
 
+#include "exporters/emerald.h"
 #include "exporters/folded.h"
 #include "exporters/svg_flamegraph.h"
 
@@ -20,12 +23,43 @@ Result<void> check_extension(const std::string& path) {
   return fail(ErrorCode::kUsage, "-o {}: no format has this extension; give .svg or .folded", path);
 }
 
-Result<void> write_by_extension(const profile::Profile& profile, const std::string& path) {
+void add_owner_level(CLI::App& app, views::OwnerLevel& level) {
+  using views::OwnerLevel;
+  static const std::map<std::string, OwnerLevel> kLevels = {{"none", OwnerLevel::kNone},
+                                                            {"comm", OwnerLevel::kComm},
+                                                            {"pid", OwnerLevel::kPid},
+                                                            {"tid", OwnerLevel::kTid}};
+  app.add_option_function<std::string>(
+         "--by", [&level](const std::string& name) { level = kLevels.at(name); },
+         "The frame at the root of each stack, where processes are known: comm, pid (comm-PID) or "
+         "tid (comm-PID/TID)")
+      ->check(CLI::IsMember({"comm", "pid", "tid", "none"}))
+      ->default_str("comm");
+}
+
+void StackStyle::add_to(CLI::App& app) {
+  add_owner_level(app, by);
+  app.add_option_function<std::string>(
+         "--folded-style", [this](const std::string& style) { emerald = style == "emerald"; },
+         "Folded stacks: plain, or as Emerald's profiler writes them, Kernel;… and User PID=7 "
+         "(name);…")
+      ->check(CLI::IsMember({"plain", "emerald"}))
+      ->default_str("plain");
+}
+
+Result<void> write_by_extension(const profile::Profile& profile, const std::string& path,
+                                const StackStyle& style) {
   RINGSIDE_TRY(check_extension(path));
   return write_to(path, [&](exporters::Sink& sink) {
-    return std::filesystem::path(path).extension() == ".svg"
-               ? exporters::write_flamegraph(profile, {}, sink)
-               : exporters::write_folded(profile, {}, sink);
+    if (std::filesystem::path(path).extension() == ".svg") {
+      exporters::FlamegraphOptions options;
+      options.by = style.by;
+      return exporters::write_flamegraph(profile, options, sink);
+    }
+    if (style.emerald) return exporters::write_emerald_folded(profile, sink);
+    exporters::FoldedOptions options;
+    options.by = style.by;
+    return exporters::write_folded(profile, options, sink);
   });
 }
 

@@ -6,6 +6,11 @@
 #include "base/result.h"
 #include "exporters/sink.h"
 #include "profile/profile.h"
+#include "views/owner.h"
+
+namespace CLI {
+class App;
+}
 
 namespace ringside::cli {
 
@@ -17,8 +22,20 @@ namespace ringside::cli {
 // Error kUsage if no format belongs to the path's extension.
 [[nodiscard]] Result<void> check_extension(const std::string& path);
 
+// How stacks are written, whatever the file.
+struct StackStyle {
+  views::OwnerLevel by = views::OwnerLevel::kComm;
+  bool emerald = false;  // folded stacks as Emerald's profiler writes them
+
+  // --by and --folded-style.
+  void add_to(CLI::App& app);
+};
+
 // The format that belongs to the path's extension: .svg or .folded.
 [[nodiscard]] Result<void> write_by_extension(const profile::Profile& profile,
-                                              const std::string& path);
+                                              const std::string& path, const StackStyle& style);
+
+// --by alone.
+void add_owner_level(CLI::App& app, views::OwnerLevel& level);
 
 }  // namespace ringside::cli

@@ -7,6 +7,7 @@
 #include "cli/outputs.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
+#include "exporters/emerald.h"
 #include "exporters/text_report.h"
 #include "launch/private_folder.h"
 
@@ -22,8 +23,9 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
   for (const profile::SampleGroup& group : profile.samples) by_vcpu[group.vcpu.value] = &group;
   for (const auto& [vcpu, group] : by_vcpu) {
     const bool sampled = group->disposition == wire::Disposition::kSampled;
+    const std::string owner = owner_name(profile, *group, views::OwnerLevel::kTid);
     RINGSIDE_TRY(sink.write(
-        fmt::format("vCPU {}{}\n", vcpu,
+        fmt::format("vCPU {}{}{}\n", vcpu, sampled && !owner.empty() ? ", " + owner : "",
                     sampled ? ":" : fmt::format(": {}", recording::name_of(group->disposition)))));
     const auto frames = profile.stacks.frames_of(group->stack);
     for (std::size_t i = 0; i < frames.size(); ++i)
@@ -51,6 +53,8 @@ void ProfileVerb::add_options(CLI::App& app) {
   app.add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
   app.add_flag("--show-addresses", reader_.show_addresses,
                "Show each frame's address behind its name");
+  style_.add_to(app);
+  reader_.add_owners_to(app);
   reader_.symbols.add_to(app);
 }
 
@@ -59,6 +63,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
     RINGSIDE_TRY(check_extension(output_));
     RINGSIDE_TRY(check_output(output_));
   }
+  flags_.settle(!command.empty());
   if (one_shot_) flags_.samples = 1;
   if (!flags_.duration_s) flags_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
@@ -69,19 +74,21 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
     RINGSIDE_ASSIGN(const auto profile, open_profile(reader_));
     auto printed = write_to("-", [&](exporters::Sink& sink) -> Result<void> {
       if (one_shot_) return write_one_shot(profile, sink);
+      if (style_.emerald)
+        return exporters::write_emerald_statistics(profile, output_.empty(), sink);
       RINGSIDE_TRY(exporters::write_top_stacks(profile, kTopStacks, sink));
       RINGSIDE_TRY(exporters::write_summary(profile, sink));
       return flags_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
     });
     if (output_.empty()) return printed;
-    if (auto written = write_by_extension(profile, output_); !written) {
+    if (auto written = write_by_extension(profile, output_, style_); !written) {
       keep_recording(reader_.input);
       return written;
     }
     say("ringside: wrote " + output_);
     return printed;
   };
-  return record_guest({flags_, command, reader_.input, "profile"}, on_recorded);
+  return record_guest({flags_, command, reader_.input, "profile", command_folder_}, on_recorded);
 }
 
 }  // namespace ringside::cli

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/open_profile.h"
+#include "cli/outputs.h"
 #include "cli/sampling_flags.h"
 #include "cli/verb.h"
 
@@ -15,6 +16,7 @@ class ProfileVerb final : public Verb {
   [[nodiscard]] std::string examples() const override {
     return "profile --gdb localhost:1234 --kernel vmlinux\n"
            "profile -o kernel.svg -- qemu-system-x86_64 -kernel my-kernel.elf\n"
+           "profile --folded-style emerald -o emerald.folded --qmp ./qmp-socket --kernel kernel\n"
            "profile --one-shot --show-addresses --gdb ./gdb.sock --kernel my-kernel.elf";
   }
   void add_options(CLI::App& app) override;
@@ -24,6 +26,7 @@ class ProfileVerb final : public Verb {
  private:
   SamplingFlags flags_;
   ReaderFlags reader_;
+  StackStyle style_;
   std::string output_;
   bool one_shot_ = false;
 };

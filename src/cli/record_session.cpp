@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cli/attach.h"
 #include "cli/guest_control.h"
+#include "cli/load_bias.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
 #include "recording/writer.h"
@@ -27,15 +28,35 @@ Result<void> check_usage(const RecordRequest& request) {
     return fail(
         ErrorCode::kUsage,
         "which guest? Start it with 'ringside {0} -- qemu-system-x86_64 …', or attach to a gdb "
-        "stub with 'ringside {0} --gdb localhost:1234', or to a monitor with --qmp",
+        "stub with 'ringside {0} --gdb localhost:1234', to a monitor with --qmp, or to the plugin "
+        "with --ring",
         request.verb);
   if (!request.command.empty() && flags.attaches())
     return fail(ErrorCode::kUsage, "{} attaches to a guest that runs; leave it out with -- COMMAND",
-                flags.gdb.empty() ? "--qmp" : "--gdb");
+                !flags.gdb.empty()    ? "--gdb"
+                : !flags.ring.empty() ? "--ring"
+                                      : "--qmp");
+  if (!flags.ring.empty() && !flags.gdb.empty())
+    return fail(ErrorCode::kUsage, "--gdb and --ring are two ways in: give one");
+  if (!flags.ring.empty() && flags.engine != "auto" && flags.engine != "tcg")
+    return fail(ErrorCode::kUsage, "--ring is the plugin's: leave out --engine {}", flags.engine);
   if (!flags.gdb.empty() && !flags.qmp.empty())
     return fail(ErrorCode::kUsage, "--gdb and --qmp are two ways in: give one");
+  if (flags.no_stop && flags.qmp.empty() && flags.engine != "qmp")
+    return fail(ErrorCode::kUsage, "only a monitor samples without a stop: --no-stop needs --qmp");
   if (flags.engine == "gdb" && !flags.qmp.empty())
     return fail(ErrorCode::kUsage, "--qmp goes through the monitor: leave out --engine gdb");
+  if (request.command.empty() && flags.engine == "tcg" && flags.ring.empty())
+    return fail(ErrorCode::kUsage,
+                "--engine tcg is a plugin that QEMU loads when it starts: give its command line "
+                "behind --, or --ring FILE where it has loaded it");
+  if (request.command.empty() && flags.deterministic)
+    return fail(ErrorCode::kUsage, "--deterministic needs -- COMMAND");
+  if (flags.deterministic && flags.delay_s > 0)
+    return fail(
+        ErrorCode::kUsage,
+        "--delay is the host's time, and with --deterministic the guest waits meanwhile; use "
+        "--after TEXT");
   if (request.command.empty() && (!flags.after.empty() || !flags.until.empty() || flags.then_quit))
     return fail(ErrorCode::kUsage, "--after, --until and --then-quit need -- COMMAND");
   if (request.command.empty() && !flags.symbols.empty() && flags.kernel.empty())
@@ -67,7 +88,8 @@ struct Kernel {
 
 recording::Header make_header(const engines::Engine& engine,
                               const session::SamplingOptions& options, const Kernel& kernel,
-                              const RecordRequest& request, std::uint64_t start_ns) {
+                              const RecordRequest& request, const std::string& engine_name,
+                              std::uint64_t start_ns) {
   recording::Header header;
   header.ringside_version = RINGSIDE_VERSION;
   header.command_line = request.command;
@@ -79,7 +101,7 @@ recording::Header make_header(const engines::Engine& engine,
   header.arch = engine.arch();
   header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
   header.interval_ns = options.interval_ns;
-  header.engine = request.flags.qmp.empty() ? "gdb" : "qmp";
+  header.engine = engine_name;
   header.guest_os = kernel.system;
   if (kernel.file) header.kernel = std::filesystem::path(kernel.file->name()).filename();
   std::array<char, 256> host{};
@@ -87,8 +109,11 @@ recording::Header make_header(const engines::Engine& engine,
   return header;
 }
 
-void announce(const engines::Engine& engine, const Kernel& kernel, const std::string& way_in,
+void announce(const engines::Engine& engine, const Kernel& kernel, const std::string& engine_name,
               const std::string& address, const session::SamplingOptions& options) {
+  const char* const way_in = engine_name == "tcg"   ? "TCG plugin"
+                             : engine_name == "qmp" ? "monitor"
+                                                    : "gdb stub";
   say(
       fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the {} at {}; "
                   "kernel file: {}",
@@ -96,6 +121,14 @@ void announce(const engines::Engine& engine, const Kernel& kernel, const std::st
                   kernel.system.empty() ? "" : ", " + kernel.system,
                   static_cast<double>(options.interval_ns) / 1e6, way_in, address,
                   kernel.file ? kernel.file->name() : "none"));
+}
+
+// Which engine ringside chose for a command line, why, and what would be better.
+void announce_choice(const launch::LaunchInfo& info) {
+  const launch::EngineChoice& choice = info.choice;
+  say(fmt::format("ringside: the {} engine: {}", choice.engine, choice.why));
+  if (!choice.better.empty()) say("ringside: better: " + choice.better);
+  for (const std::string& warning : info.warnings) say("ringside: --deterministic: " + warning);
 }
 
 void announce_terminal(const launch::LaunchInfo& info) {
@@ -169,7 +202,8 @@ class Session {
   Result<void> prepare() {
     RINGSIDE_TRY(check_usage(request_));
     RINGSIDE_ASSIGN(options_, request_.flags.options());
-    RINGSIDE_ASSIGN(load_bias_, request_.flags.load_bias_value());
+    RINGSIDE_ASSIGN(system_, request_.flags.system.options());
+    RINGSIDE_ASSIGN(load_bias_, parse_load_bias(request_.flags.load_bias));
     RINGSIDE_TRY(check_output(request_.output));
     if (!request_.flags.kernel.empty()) {
       RINGSIDE_ASSIGN(given_kernel_, open_kernel(request_.flags.kernel, request_.flags.symbols));
@@ -181,15 +215,15 @@ class Session {
     RINGSIDE_TRY(attach());
     RINGSIDE_ASSIGN(const Kernel kernel, find_kernel());
     const std::uint64_t start_ns = monotonic_ns();
-    RINGSIDE_ASSIGN(auto writer, recording::Writer::create(
-                                     request_.output,
-                                     make_header(*engine_, options_, kernel, request_, start_ns)));
-    announce(*engine_, kernel, request_.flags.qmp.empty() ? "gdb stub" : "monitor", address_,
-             options_);
+    RINGSIDE_ASSIGN(
+        auto writer,
+        recording::Writer::create(request_.output, make_header(*engine_, options_, kernel, request_,
+                                                               engine_name_, start_ns)));
+    announce(*engine_, kernel, engine_name_, address_, options_);
     if (guest_) announce_terminal(guest_->info);
     GuestControl control(guest_ ? &*guest_ : nullptr, request_.flags.after, request_.flags.until);
-    session::Recorder recorder(*engine_, {kernel.file, load_bias_, request_.flags.guest_os()},
-                               writer, start_ns, options_);
+    session::Recorder recorder(*engine_, {kernel.file, load_bias_, system_}, writer, start_ns,
+                               options_);
     const session::RecordResult result = recorder.run(control);
     engine_.reset();
     control.clear_progress();
@@ -207,12 +241,11 @@ class Session {
     if (guest_) return {};
     const bool too_early = request_.flags.duration_s || request_.flags.samples;
     if (too_early)
-      return fail(
-          ErrorCode::kClosed,
-          "the guest ended before the recording did (its gdb stub closed the connection); {} "
-          "samples are in {}",
-          summary_.samples, request_.output.string());
-    say("ringside: the guest has ended (its gdb stub closed the connection)");
+      return fail(ErrorCode::kClosed,
+                  "the guest ended before the recording did (QEMU closed the connection); {} "
+                  "samples are in {}",
+                  summary_.samples, request_.output.string());
+    say("ringside: the guest has ended (QEMU closed the connection)");
     return {};
   }
 
@@ -222,6 +255,12 @@ class Session {
     if (request_.command.empty()) {
       // Suspended in mid-sample, ringside would leave the guest standing.
       ::signal(SIGTSTP, SIG_IGN);
+      if (!flags.ring.empty()) {
+        address_ = flags.ring;
+        engine_name_ = "tcg";
+        RINGSIDE_ASSIGN(engine_, attach_tcg(flags.ring, flags.qmp, [] { return false; }));
+        return {};
+      }
       if (flags.qmp.empty()) {
         address_ = flags.gdb;
         RINGSIDE_ASSIGN(engine_, attach_gdb(address_, std::nullopt, 0, [] { return false; }));
@@ -230,31 +269,60 @@ class Session {
       RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
       stub_folder_.emplace(std::move(folder));
       address_ = flags.qmp;
-      RINGSIDE_ASSIGN(engine_, attach_qmp(address_, stub_folder_->path()));
-      return {};
+      return enter_by_monitor(stub_folder_->path(), [] { return false; });
     }
-    const bool wants_serial = !flags.after.empty() || !flags.until.empty();
-    RINGSIDE_ASSIGN(auto guest, launch_guest(request_.command, wants_serial, stop));
+    RINGSIDE_ASSIGN(auto guest, launch_guest(request_.command, request_.command_folder,
+                                             flags.launch_request(), stop));
     guest_.emplace(std::move(guest));
     if (!guest_->info.error.empty())
-      return fail(ErrorCode::kUnsupported, "{}; the guest runs without being sampled",
-                  guest_->info.error);
-    address_ = guest_->info.gdb_address;
-    auto engine = attach_gdb(
-        address_, !guest_->info.waits_for_continue, guest_->is_ours() ? guest_->info.pid : 0,
-        [this] { return !Signals::terminated() && (!guest_->is_ours() || !guest_->child.poll()); });
-    if (!engine) {
+      return fail(ErrorCode::kUnsupported, "{}{}", guest_->info.error,
+                  guest_->info.refused ? "" : "; the guest runs without being sampled");
+    announce_choice(guest_->info);
+    if (auto attached = attach_launched(); !attached) {
       if (const auto ended = guest_->child.poll(); ended && guest_->is_ours())
         return fail(ErrorCode::kClosed, "QEMU ended ({}) before it could be sampled",
                     ended->to_string());
-      return tl::unexpected<Error>(engine.error());
+      return attached;
     }
-    engine_ = std::move(*engine);
     if (guest_->info.gdb_is_the_users && guest_->qemu.valid() &&
         guest_->qemu.ends_within(kPortTakenMs))
       return fail(ErrorCode::kClosed,
                   "QEMU ended at once: is {} taken by another guest? Nothing was recorded",
                   address_);
+    return {};
+  }
+
+  // Through the monitor at `address_`.
+  Result<void> enter_by_monitor(const std::filesystem::path& folder,
+                                const std::function<bool()>& wait_while) {
+    RINGSIDE_ASSIGN(auto way_in, attach_qmp(address_, folder, !request_.flags.no_stop, wait_while));
+    engine_ = std::move(way_in.engine);
+    engine_name_ = "qmp";
+    options_.warnings = std::move(way_in.caveats);
+    say("ringside: through the monitor, " + way_in.explanation);
+    return {};
+  }
+
+  // By the engine that the shim has chosen.
+  Result<void> attach_launched() {
+    const launch::LaunchInfo& info = guest_->info;
+    const auto wait_while = [this] {
+      return !Signals::terminated() && (!guest_->is_ours() || !guest_->child.poll());
+    };
+    engine_name_ = info.choice.engine;
+    if (engine_name_ == "qmp") {
+      address_ = info.qmp_address;
+      return enter_by_monitor(guest_->folder.path(), wait_while);
+    }
+    if (engine_name_ == "tcg") {
+      address_ = info.ring;
+      options_.instruction_ns = std::max<std::uint64_t>(info.instruction_ns, 1);
+      RINGSIDE_ASSIGN(engine_, attach_tcg(info.ring, info.qmp_address, wait_while));
+      return {};
+    }
+    address_ = info.gdb_address;
+    RINGSIDE_ASSIGN(engine_, attach_gdb(address_, !info.waits_for_continue,
+                                        guest_->is_ours() ? info.pid : 0, wait_while));
     return {};
   }
 
@@ -277,15 +345,17 @@ class Session {
       say("ringside: " + kernel.file->name() +
           " has no symbols, so its functions will be addresses; give an unstripped file with "
           "--kernel");
-    RINGSIDE_ASSIGN(kernel.system, guestos::system_of(request_.flags.guest_os(), *kernel.file));
+    RINGSIDE_ASSIGN(kernel.system, guestos::system_of(system_, *kernel.file));
     return kernel;
   }
 
   const RecordRequest& request_;
   session::SamplingOptions options_;
+  guestos::AdapterOptions system_;
   std::optional<std::uint64_t> load_bias_;
   std::shared_ptr<const elf::ElfFile> given_kernel_;  // --kernel
   std::string address_;
+  std::string engine_name_ = "gdb";
   std::optional<LaunchedGuest> guest_;
   std::optional<launch::PrivateFolder> stub_folder_;  // with --qmp
   std::unique_ptr<engines::Engine> engine_;

@@ -15,6 +15,7 @@ struct RecordRequest {
   const std::vector<std::string>& command;  // to start QEMU; empty: attach with flags.gdb
   std::filesystem::path output;             // the recording
   std::string verb;                         // for messages
+  std::filesystem::path command_folder;     // where `command` is started; empty: here
 };
 
 // Error if `output` cannot be written as far as one can see now: better to fail before a guest is

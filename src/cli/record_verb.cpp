@@ -37,6 +37,7 @@ void RecordVerb::add_options(CLI::App& app) {
 }
 
 Result<void> RecordVerb::run(const std::vector<std::string>& command) {
+  flags_.settle(!command.empty());
   const auto on_recorded = [this](const RecordSummary& summary) -> Result<void> {
     if (output_ == "-") return {};
     RINGSIDE_TRY(say_summary(output_, flags_));
@@ -46,7 +47,7 @@ Result<void> RecordVerb::run(const std::vector<std::string>& command) {
         summary.samples, output_, output_, output_));
     return {};
   };
-  return record_guest({flags_, command, output_, "record"}, on_recorded);
+  return record_guest({flags_, command, output_, "record", command_folder_}, on_recorded);
 }
 
 }  // namespace ringside::cli

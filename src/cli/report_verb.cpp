@@ -19,6 +19,20 @@ void ReportVerb::add_options(CLI::App& app) {
   app.add_option("--percent-limit", percent_limit_, "Sum up rows below this share")
       ->type_name("PERCENT")
       ->check(CLI::Range(0.0, 100.0));
+  app.add_option("-s,--sort", sort_,
+                 "Tell rows apart by these: comm, pid, tid, vcpu, dso, symbol, parent (default: "
+                 "comm,dso,symbol; where no processes are known, symbol)")
+      ->type_name("KEY[,..]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("-F,--fields", fields_,
+                 "Show these columns: overhead, overhead_children, sample, and the keys of --sort")
+      ->type_name("FIELD[,..]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  app.add_option("-p,--parent", parent_, "What the key parent looks for, from the leaf outwards")
+      ->type_name("REGEX")
+      ->capture_default_str();
   app.add_option("--rows", rows_, "Show at most so many rows of a table")->type_name("N");
 }
 
@@ -27,7 +41,9 @@ Result<void> ReportVerb::run(const std::vector<std::string>&) {
   exporters::ReportOptions options;
   options.overhead.sort =
       children_ ? views::OverheadOptions::Sort::kTotal : views::OverheadOptions::Sort::kSelf;
-  options.overhead.per_vcpu = !no_vcpus_;
+  options.overhead.per_vcpu = !no_vcpus_ && sort_.empty() && fields_.empty();
+  RINGSIDE_TRY(choose_columns(sort_, fields_, profile.knows_processes, options));
+  RINGSIDE_ASSIGN(options.overhead.is_parent, find_parents(profile, parent_));
   options.minimum_percent = percent_limit_;
   options.maximum_rows = rows_;
   options.call_graph = call_graph_;

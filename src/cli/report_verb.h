@@ -1,6 +1,7 @@
 #pragma once
 
 #include "cli/open_profile.h"
+#include "cli/report_fields.h"
 #include "cli/verb.h"
 
 namespace ringside::cli {
@@ -9,11 +10,12 @@ class ReportVerb final : public Verb {
  public:
   [[nodiscard]] std::string name() const override { return "report"; }
   [[nodiscard]] std::string summary() const override {
-    return "Show where a recording's time went, by function and vCPU";
+    return "Show where a recording's time went, by process, function and vCPU";
   }
   [[nodiscard]] std::string examples() const override {
     return "report\n"
            "report --children --cpu 0\n"
+           "report --sort pid,comm,dso --comm dd,sh\n"
            "report -g --percent-limit 1 -i other.data";
   }
   void add_options(CLI::App& app) override;
@@ -28,6 +30,9 @@ class ReportVerb final : public Verb {
   bool no_vcpus_ = false;
   double percent_limit_ = 0;
   std::size_t rows_ = 0;
+  std::vector<std::string> sort_;
+  std::vector<std::string> fields_;
+  std::string parent_ = kDefaultParent;
 };
 
 }  // namespace ringside::cli

@@ -1,9 +1,9 @@
 #include "cli/sampling_flags.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 
 #include "cli/cpu_list.h"
+#include "wire/recipe.h"
 
 namespace ringside::cli {
 namespace {
@@ -25,16 +25,25 @@ void SamplingFlags::add_to(CLI::App& app) {
       ->add_option_function<std::string>(
           "--qmp,--qmp-socket",
           [this](const std::string& address) { qmp = address.empty() ? kQmpSocket : address; },
-          "QEMU's monitor (-qmp) to attach to, which opens a gdb stub for the time: a Unix "
-          "socket's path or HOST:PORT (default: ./qmp-socket)")
+          "QEMU's monitor (-qmp) to attach to: a Unix socket's path or HOST:PORT (default: "
+          "./qmp-socket). It opens a gdb stub for the time; where it has one already, samples are "
+          "what it prints")
       ->expected(0, 1)
       ->type_name("ADDR");
-  way_in->add_option("--engine", engine, "How to capture")
-      ->check(CLI::IsMember({"auto", "gdb", "qmp"}))
-      ->each([this](const std::string& name) {
-        if (name == "qmp" && qmp.empty()) qmp = kQmpSocket;
-      })
+  way_in
+      ->add_option("--ring", ring,
+                   "What a QEMU that was started with -plugin libringside-tcg.so,ring=FILE shares; "
+                   "with --qmp its monitor tells when the guest is paused")
+      ->type_name("FILE");
+  way_in
+      ->add_option("--engine", engine,
+                   "How to capture: tcg is a plugin of QEMU >= 9.2 that does not stop the guest, "
+                   "gdb works everywhere, qmp needs only the monitor; auto takes the best that can "
+                   "be")
+      ->check(CLI::IsMember({"auto", "tcg", "gdb", "qmp"}))
       ->capture_default_str();
+  way_in->add_flag("--no-stop", no_stop,
+                   "With --qmp: never stop the guest; stacks may then be torn");
   way_in
       ->add_option(
           "--kernel", kernel,
@@ -49,17 +58,16 @@ void SamplingFlags::add_to(CLI::App& app) {
       ->add_option("--load-bias", load_bias,
                    "Where the kernel runs minus where it is linked (default: found out)")
       ->type_name("HEX");
-  way_in->add_option("--os", os, "The guest's operating system")
-      ->check(CLI::IsMember({"auto", "linux", "none"}))
-      ->capture_default_str();
+
+  system.add_to(*app.add_option_group("The guest's system"));
 
   auto* what = app.add_option_group("What to sample");
   auto* interval = what->add_option("--interval", interval_ms, "Mean time between samples")
                        ->type_name("MS")
-                       ->check(CLI::Range(0.2, 1e7));
-  what->add_option("-F,--freq", frequency, "Samples a second, up to 5000")
+                       ->check(CLI::Range(0.1, 1e7));
+  what->add_option("-F,--freq", frequency, "Samples a second, up to 10000")
       ->type_name("HZ")
-      ->check(CLI::Range(1e-4, 5000.0))
+      ->check(CLI::Range(1e-4, 10000.0))
       ->excludes(interval);
   auto* kernel_flag = what->add_flag("-k,--kernel-only", kernel_only, "Sample kernel code only");
   what->add_flag("-u,--user-only", user_only, "Sample user code only")->excludes(kernel_flag);
@@ -67,7 +75,12 @@ void SamplingFlags::add_to(CLI::App& app) {
   what->add_flag_function("-a,--all-cpus", accept, "Sample all vCPUs (the default)");
   what->add_flag_function("-g,--call-graph", accept, "Record stacks (the default)");
   what->add_flag("--no-jitter", no_jitter, "Sample at a fixed cadence");
-  what->add_option("--seed", seed, "Of the jitter")->type_name("N")->capture_default_str();
+  what->add_option("--seed", seed, "Of the jitter, and with --deterministic of the guest's chance")
+      ->type_name("N")
+      ->capture_default_str();
+  what->add_flag("--deterministic", deterministic,
+                 "Make two runs of the guest the same: instructions are its clock, and samples are "
+                 "taken by them (with -- COMMAND, QEMU >= 9.2)");
   what->add_option("--stack-bytes", stack_bytes,
                    "Copy this much of each stack (default: 2048, adapting to what walks need)")
       ->type_name("N")
@@ -93,6 +106,19 @@ void SamplingFlags::add_to(CLI::App& app) {
   app.add_flag("-v,--verbose", verbose, "Say more on standard error");
 }
 
+void SamplingFlags::settle(bool has_command) {
+  if (engine == "qmp" && qmp.empty() && gdb.empty() && !has_command) qmp = kQmpSocket;
+}
+
+launch::LaunchRequest SamplingFlags::launch_request() const {
+  launch::LaunchRequest request;
+  request.engine = engine;
+  request.taps_serial = !after.empty() || !until.empty();
+  request.deterministic = deterministic;
+  request.seed = seed;
+  return request;
+}
+
 Result<session::SamplingOptions> SamplingFlags::options() const {
   session::SamplingOptions options;
   if (interval_ms) options.interval_ns = to_ns(*interval_ms / 1e3);
@@ -106,31 +132,12 @@ Result<session::SamplingOptions> SamplingFlags::options() const {
     RINGSIDE_ASSIGN(options.vcpus, parse_cpu_list(cpus));
   }
   options.jitter = !no_jitter;
+  options.deterministic = deterministic;
   options.seed = seed;
   options.stack_bytes = stack_bytes.value_or(options.stack_bytes);
   options.keep_captures = keep_captures;
   options.adapt_stack_bytes = !stack_bytes.has_value();
   return options;
-}
-
-Result<std::optional<std::uint64_t>> SamplingFlags::load_bias_value() const {
-  if (load_bias.empty()) return std::nullopt;
-  std::string_view digits = load_bias;
-  const bool negative = digits.starts_with('-');
-  if (negative) digits.remove_prefix(1);
-  if (digits.starts_with("0x")) digits.remove_prefix(2);
-  std::uint64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), value, 16);
-  if (error != std::errc{} || end != digits.data() + digits.size())
-    return fail(ErrorCode::kUsage, "--load-bias {}: give a hexadecimal number such as 0x2d200000",
-                load_bias);
-  return negative ? 0 - value : value;
-}
-
-guestos::GuestOs SamplingFlags::guest_os() const {
-  if (os == "linux") return guestos::GuestOs::kLinux;
-  return os == "none" ? guestos::GuestOs::kGeneric : guestos::GuestOs::kAuto;
 }
 
 }  // namespace ringside::cli

@@ -4,7 +4,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "guestos/adapter.h"
+#include "cli/guest_system.h"
+#include "launch/launch_request.h"
 #include "session/options.h"
 
 namespace CLI {
@@ -18,11 +19,12 @@ namespace ringside::cli {
 struct SamplingFlags {
   std::string gdb;
   std::string qmp;
+  std::string ring;
   std::string engine = "auto";
   std::string kernel;
   std::string symbols;
   std::string load_bias;
-  std::string os = "auto";
+  GuestSystemFlags system;
   std::optional<double> interval_ms;
   std::optional<double> frequency;
   std::optional<double> duration_s;
@@ -34,6 +36,8 @@ struct SamplingFlags {
   bool user_only = false;
   std::string cpus;
   bool no_jitter = false;
+  bool no_stop = false;
+  bool deterministic = false;
   std::uint64_t seed = 1;
   std::optional<std::uint32_t> stack_bytes;
   bool keep_captures = false;  // only record has an option for it
@@ -42,13 +46,14 @@ struct SamplingFlags {
 
   void add_to(CLI::App& app);
 
+  // Fills in what follows from other options, once all have been read. `has_command`: -- COMMAND.
+  void settle(bool has_command);
+  [[nodiscard]] launch::LaunchRequest launch_request() const;
   // Attaches to a guest that runs already.
-  [[nodiscard]] bool attaches() const { return !gdb.empty() || !qmp.empty(); }
+  [[nodiscard]] bool attaches() const { return !gdb.empty() || !qmp.empty() || !ring.empty(); }
   // Errors: kUsage, for values that make no sense together.
   [[nodiscard]] Result<session::SamplingOptions> options() const;
   // Nothing where it is to be found out.
-  [[nodiscard]] Result<std::optional<std::uint64_t>> load_bias_value() const;
-  [[nodiscard]] guestos::GuestOs guest_os() const;
 };
 
 }  // namespace ringside::cli

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,12 @@ class Verb {
   [[nodiscard]] virtual Result<void> run(const std::vector<std::string>& command) = 0;
   // True if the verb takes a command behind "--".
   [[nodiscard]] virtual bool takes_command() const { return false; }
+
+  // Where the command is to be started; empty: where we are.
+  void set_command_folder(std::filesystem::path folder) { command_folder_ = std::move(folder); }
+
+ protected:
+  std::filesystem::path command_folder_;
 };
 
 std::vector<std::unique_ptr<Verb>> make_verbs();

@@ -32,8 +32,16 @@ struct TickPlan {
 };
 
 struct Tick {
-  std::vector<wire::Capture> captures;  // one per vCPU, in order
-  std::uint64_t pause_ns = 0;  // from when the guest had stopped until it was told to go on
+  std::vector<wire::Capture> captures;  // at most one per vCPU, in order
+  std::uint64_t not_run = 0;            // samples left out, for the host did not run their vCPUs
+  std::uint64_t pause_ns = 0;   // from when the guest had stopped until it was told to go on
+  bool paused_by_user = false;  // the guest was found stopped: there are no captures
+
+  [[nodiscard]] static Tick of_paused_guest() {
+    Tick tick;
+    tick.paused_by_user = true;
+    return tick;
+  }
 };
 
 // Reads one vCPU's memory while the guest stands still. Returns how many bytes from the start could
@@ -41,6 +49,37 @@ struct Tick {
 // failed.
 using ReadMemory =
     std::function<Result<std::size_t>(VcpuId, GuestVirt, std::span<std::byte> destination)>;
+
+// When an engine that is SelfPaced is to sample.
+struct Pace {
+  std::uint64_t interval = 0;  // of host time in nanoseconds, or of guest instructions
+  bool jitter = true;
+  std::uint64_t seed = 1;
+  // A vCPU goes on only when tick() has been called again after its sample was taken out.
+  bool lockstep = false;
+};
+
+// Of vCPU ticks.
+struct PaceCounts {
+  std::uint64_t due = 0;
+  std::uint64_t lost = 0;
+  std::uint64_t stolen = 0;  // of those that are lost: the host did not run the vCPU
+};
+
+// Of an engine whose samples are taken where the guest runs, at a pace that it is given once. Its
+// tick() returns the captures that have been taken since the last call, in order of time, of any
+// number of vCPUs; it waits for some milliseconds if there are none.
+class SelfPaced {
+ public:
+  virtual ~SelfPaced() = default;
+  [[nodiscard]] virtual Result<void> start(const Pace& pace) = 0;
+  // What was sampled until then can still be taken with tick().
+  virtual void stop() = 0;
+  // Of what tick() has returned, and lost ones, since the first start().
+  [[nodiscard]] virtual PaceCounts counts() const = 0;
+  // Intervals are guest instructions.
+  [[nodiscard]] virtual bool counts_instructions() const = 0;
+};
 
 // How often and how long the guest stood still for reads of memory outside of ticks.
 struct MemoryPauses {
@@ -59,17 +98,14 @@ class Engine {
   // False while the guest stands still because its user stopped it. May stop the guest for a
   // moment.
   [[nodiscard]] virtual Result<bool> guest_is_running() = 0;
-  // Stops the guest, captures what the plan says and lets the guest run again. If the guest was
-  // found stopped by its user, `captures` is empty and the guest is left alone. Error kClosed: the
-  // guest has gone.
+  // Stops the guest, captures what the plan says and lets the guest run again; an engine that is
+  // SelfPaced does not stop it. A guest that was found stopped by its user is left alone. Error
+  // kClosed: the guest has gone.
   [[nodiscard]] virtual Result<Tick> tick(const TickPlan& plan) = 0;
   // All registers of a vCPU that the engine can give, those too that a tick leaves out because they
   // hardly change (aarch64: TTBR1_EL1, TCR_EL1, VBAR_EL1 …; riscv64: stvec …), by the numbers of
   // arch(). Stops the guest for a moment.
   [[nodiscard]] virtual Result<wire::Registers> read_registers(VcpuId vcpu) = 0;
-  // Stops the guest, calls `read` with a reader, and lets the guest run again.
-  [[nodiscard]] virtual Result<void> with_memory(
-      const std::function<Result<void>(const ReadMemory&)>& read) = 0;
   // Guest-physical memory while the guest runs; reads may stop it, for less than a millisecond at a
   // time, and what they return may be half-way through a change. The reader belongs to the engine
   // and to its thread. Error kUnsupported: there is no way to it.
@@ -82,11 +118,15 @@ class Engine {
   // there is no such vCPU.
   [[nodiscard]] virtual Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                          std::span<std::byte> destination) = 0;
-  // How the last read_virtual() was done, and if it stopped the guest for all of its bytes, why;
-  // a sentence for a person. Empty before the first.
+  // How memory was read last, and if that stopped the guest for all of its bytes, why; a sentence
+  // for a person. Empty before the first read.
   [[nodiscard]] virtual std::string explain_memory_access() const = 0;
+  // Whether reads of memory stop the guest for all of their bytes.
+  [[nodiscard]] virtual bool memory_reads_stop_the_guest() const { return false; }
   // Of physical_memory(), read_virtual() and read_registers(), since the start.
   [[nodiscard]] virtual MemoryPauses memory_pauses() const = 0;
+  // Null for an engine that samples when tick() is called.
+  [[nodiscard]] virtual SelfPaced* self_paced() { return nullptr; }
 };
 
 }  // namespace ringside::engines

@@ -10,10 +10,24 @@ namespace {
 
 using profile::Profile;
 
-void append_stack(const Profile& profile, profile::NodeId leaf, std::string& line) {
-  for (const profile::FrameId frame : profile.stacks.frames_of(leaf)) {
-    if (!line.empty()) line += ';';
-    line += profile.name(frame);
+void append_frame(std::string_view name, std::string& line) {
+  if (!line.empty()) line += ';';
+  line += name;
+}
+
+bool is_kernel(profile::Kind kind) {
+  return kind == profile::Kind::kKernel || kind == profile::Kind::kInterrupt;
+}
+
+// Frames of the kernel get `mark` behind their name: all those above the user code that entered it.
+void append_stack(const Profile& profile, const profile::SampleGroup& group, std::string_view mark,
+                  std::string& line) {
+  const std::vector<profile::FrameId> frames = profile.stacks.frames_of(group.stack);
+  const std::size_t user = profile.stacks.frames_of(group.user_part).size();
+  const bool in_kernel = group.level == PrivilegeLevel::kKernel;
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    append_frame(profile.name(frames[i]), line);
+    if ((in_kernel && i >= user) || is_kernel(profile.frames[frames[i]].kind)) line += mark;
   }
 }
 
@@ -26,8 +40,13 @@ Result<void> write_folded(const Profile& profile, const FoldedOptions& options, 
     const bool idle = group.disposition == wire::Disposition::kIdle && options.show_idle;
     if (!idle && group.disposition != wire::Disposition::kSampled) continue;
     std::string line = options.per_vcpu ? fmt::format("vcpu {}", group.vcpu.value) : "";
-    append_stack(profile, group.stack, line);
-    if (idle) line += (line.empty() ? "" : ";") + std::string(profile::kIdleName);
+    if (idle) {
+      append_frame(profile::kIdleName, line);
+    } else {
+      if (const std::string owner = owner_name(profile, group, options.by); !owner.empty())
+        append_frame(owner, line);
+      append_stack(profile, group, options.annotate_kernel ? "_[k]" : "", line);
+    }
     lines.emplace_back(std::move(line), group.weight);
   }
   std::sort(lines.begin(), lines.end());

@@ -2,12 +2,16 @@
 
 #include "exporters/sink.h"
 #include "profile/profile.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 
 struct FoldedOptions {
-  bool per_vcpu = false;   // a first frame "vcpu 0", "vcpu 1", …
-  bool show_idle = false;  // idle ticks as "[idle] COUNT"
+  bool per_vcpu = false;                            // a first frame "vcpu 0", "vcpu 1", …
+  bool show_idle = false;                           // idle ticks as "[idle] COUNT"
+  views::OwnerLevel by = views::OwnerLevel::kComm;  // a frame for the owner, where it is known
+  bool annotate_kernel =
+      false;  // "_[k]" behind the kernel's frames, as stackcollapse-perf --kernel
 };
 
 // "outermost;…;leaf WEIGHT" a line, sorted by the bytes of the stack, for flamegraph.pl, speedscope

@@ -101,6 +101,68 @@ TEST(Golden, Report) {
   expect_golden("report--children-g--rows=5.txt", report(options));
 }
 
+// Three processes, of which two have one name, a thread with a name of its own, system calls,
+// interrupts, and time that is nobody's.
+TestRecording processes() {
+  TestRecording recording;
+  recording.name(1, 1, "sh").name(20, 20, "dd").name(21, 21, "dd").name(21, 22, "dd:io");
+  recording.add({"user:main|user:write || sys_write|copy", 30, 0, 20, 20})
+      .add({"user:main|user:write || sys_write|irq:timer", 5, 1, 21, 21})
+      .add({"user:main|user:loop", 20, 1, 21, 21})
+      .add({"user:start|user:loop", 10, 1, 21, 22})
+      .add({"[user]", 3, 0, 1, 1, 7})
+      .add({"user:main|user:loop || fault|?ffffffff81000010", 2, 0, 30, 30})
+      .add({"start_kernel|schedule", 4, 0})
+      .add(wire::Disposition::kIdle, 6, 0);
+  return recording;
+}
+
+TEST(Golden, Processes) {
+  TestRecording recording = processes();
+  const auto profile = recording.profile();
+  const auto folded = [&](const FoldedOptions& options) {
+    return text_of([&](Sink& sink) { return write_folded(profile, options, sink); });
+  };
+  const auto report = [&](const ReportOptions& options) {
+    return text_of([&](Sink& sink) { return write_report(profile, options, sink); });
+  };
+  FoldedOptions stacks;
+  expect_golden("folded--processes.txt", folded(stacks));
+  stacks.by = views::OwnerLevel::kTid;
+  stacks.annotate_kernel = true;
+  expect_golden("folded--processes--by=tid--annotate-kernel.txt", folded(stacks));
+  stacks.annotate_kernel = false;
+  stacks.by = views::OwnerLevel::kNone;
+  stacks.per_vcpu = true;
+  stacks.show_idle = true;
+  expect_golden("folded--processes--by=none--per-vcpu--show-idle.txt", folded(stacks));
+
+  using views::SortKey;
+  ReportOptions options;
+  options.overhead.keys = {SortKey::kComm, SortKey::kDso, SortKey::kSymbol};
+  options.columns = {ReportColumn::kOverhead, ReportColumn::kChildren, ReportColumn::kSamples,
+                     ReportColumn::kComm,     ReportColumn::kDso,      ReportColumn::kSymbol};
+  options.call_graph = true;
+  expect_golden("report--processes-g.txt", report(options));
+  options.call_graph = false;
+  options.overhead.per_vcpu = false;
+  options.overhead.keys = {SortKey::kPid, SortKey::kTid, SortKey::kVcpu};
+  options.columns = {ReportColumn::kPid, ReportColumn::kTid, ReportColumn::kVcpu,
+                     ReportColumn::kOverhead};
+  options.maximum_rows = 3;
+  expect_golden("report--processes-F=pid,tid,vcpu,overhead--rows=3.txt", report(options));
+  options.maximum_rows = 0;
+  options.overhead.keys = {SortKey::kComm, SortKey::kParent};
+  options.columns = {ReportColumn::kOverhead, ReportColumn::kComm, ReportColumn::kParent};
+  for (const profile::Function& function : profile.functions)
+    options.overhead.is_parent.push_back(profile.strings[function.name].starts_with("sys_"));
+  expect_golden("report--processes-F=overhead,comm,parent.txt", report(options));
+  expect_golden("top-stacks--processes--4.txt",
+                text_of([&](Sink& sink) { return write_top_stacks(profile, 4, sink); }));
+  expect_golden("summary--processes.txt",
+                text_of([&](Sink& sink) { return write_summary(profile, sink); }));
+}
+
 TEST(Golden, HeaderSummaryAndTopStacks) {
   const auto profile = everything();
   expect_golden("header.txt", text_of([&](Sink& sink) { return write_header(profile, sink); }));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "profile/spelling.h"
+#include "profile/thread_names.h"
 
 namespace ringside::exporters {
 namespace {
@@ -53,15 +54,28 @@ class Lines final : public recording::Visitor {
       stacks += stack(ref);
     }
     write(fmt::format(
-        R"({{"time_ns":{},"vcpu":{},"level":"{}","disposition":{},"weight":{},"unit":{},"stacks":[{}]}})",
+        R"({{"time_ns":{},"vcpu":{},"level":"{}","disposition":{},{}"weight":{},"unit":{},"stacks":[{}]}})",
         value.info.time_ns, value.info.vcpu.value, text_of(value.info.level),
-        json_string(recording::name_of(value.info.disposition)), value.info.weight,
-        json_string(recording::name_of(value.info.unit)), stacks));
+        json_string(recording::name_of(value.info.disposition)), owner(value.info),
+        value.info.weight, json_string(recording::name_of(value.info.unit)), stacks));
   }
+
+  void thread_name(const recording::ThreadName& value) override { names_.add(value); }
 
   [[nodiscard]] const Result<void>& result() const { return result_; }
 
  private:
+  // The members that say whose time a sample was; those that are not known are left out.
+  [[nodiscard]] std::string owner(const recording::SampleInfo& info) const {
+    std::string members;
+    if (info.pid) members += fmt::format(R"("pid":{},)", *info.pid);
+    if (info.tid) members += fmt::format(R"("tid":{},)", *info.tid);
+    if (info.pid)
+      if (const auto name = names_.at(info.time_ns, *info.pid, info.tid); name != 0)
+        members += fmt::format(R"("comm":{},)", json_string(strings_[name]));
+    return members;
+  }
+
   std::string described(const recording::RecordedFrame& frame) {
     const auto image = images_.find(frame.image);
     const auto mapping = mappings_.find(frame.mapping);
@@ -78,8 +92,11 @@ class Lines final : public recording::Visitor {
                json_string(line.line == 0 ? "" : fmt::format("{}:{}", line.file, line.line));
     if (!lines.empty()) lines += "]";
     return fmt::format(
-        R"({{"address":"{}","exact":{},"kind":"{}","rule":"{}","functions":[{}]{}}})",
-        frame.address, frame.exact, text_of(frame.kind), name_of(frame.source), functions, lines);
+        R"({{"address":"{}","exact":{},"kind":"{}",{}"rule":"{}","functions":[{}]{}}})",
+        frame.address, frame.exact, text_of(frame.kind),
+        image == images_.end() ? ""
+                               : fmt::format(R"("image":{},)", json_string(image->second.name)),
+        name_of(frame.source), functions, lines);
   }
 
   std::string stack(const recording::StackRef& ref) {
@@ -99,6 +116,8 @@ class Lines final : public recording::Visitor {
   profile::FrameNamer& namer_;
   Sink& sink_;
   Result<void> result_;
+  profile::StringTable strings_;
+  profile::ThreadNames names_{strings_};
   std::map<std::uint32_t, recording::ImageInfo> images_;
   std::map<std::uint32_t, recording::Mapping> mappings_;
   // By id; the entry 0 stands for none.

@@ -54,6 +54,13 @@ TEST(JsonLines, TellsEverySample) {
   info.vcpu = {3};
   info.level = PrivilegeLevel::kKernel;
   ASSERT_TRUE(writer->add_sample(info, &stack));
+  ASSERT_TRUE(writer->add_thread_name({6, 7, 8, 0, "d\"d"}));
+  info.pid = 7;
+  info.tid = 8;
+  ASSERT_TRUE(writer->add_sample(info, &stack));  // at 5 it had no name yet
+  info.time_ns = 6;
+  ASSERT_TRUE(writer->add_sample(info, &stack));
+  info = {};
   info.disposition = wire::Disposition::kIdle;
   ASSERT_TRUE(writer->add_sample(info, nullptr));
   ASSERT_TRUE(writer->finish());
@@ -64,7 +71,7 @@ TEST(JsonLines, TellsEverySample) {
   StringSink sink;
   ASSERT_TRUE(write_json_lines(*reader, namer, sink));
   const std::vector<json> lines = parse_lines(sink.text());
-  ASSERT_EQ(lines.size(), 4u);
+  ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0]["arch"], "unknown");
   EXPECT_EQ(lines[1], json::parse(R"({"image":"kernel","path":"","load_bias":"0x1000"})"));
   EXPECT_EQ(lines[2]["vcpu"], 3);
@@ -72,11 +79,16 @@ TEST(JsonLines, TellsEverySample) {
   EXPECT_EQ(lines[2]["disposition"], "sampled");
   EXPECT_EQ(lines[2]["stacks"],
             json::parse(R"([{"stop":"no unwind rule","stopped_at":"0x20","frames":[
-    {"address":"0x8010","exact":true,"kind":"interrupt","rule":"registers","functions":["f\"0x8010\\","inlined"],"lines":["/src/\"a.c:7",""]},
-    {"address":"0x8020","exact":false,"kind":"kernel","rule":"call-frame information","functions":["f\"0x801f\\","inlined"]},
+    {"address":"0x8010","exact":true,"kind":"interrupt","image":"kernel","rule":"registers","functions":["f\"0x8010\\","inlined"],"lines":["/src/\"a.c:7",""]},
+    {"address":"0x8020","exact":false,"kind":"kernel","image":"kernel","rule":"call-frame information","functions":["f\"0x801f\\","inlined"]},
     {"address":"0x20","exact":false,"kind":"kernel","rule":"guess","functions":[]}]}])"));
-  EXPECT_EQ(lines[3]["disposition"], "idle");
-  EXPECT_TRUE(lines[3]["stacks"].empty());
+  EXPECT_FALSE(lines[2].contains("pid") || lines[2].contains("tid") || lines[2].contains("comm"));
+  EXPECT_EQ(lines[3]["pid"], 7);
+  EXPECT_EQ(lines[3]["tid"], 8);
+  EXPECT_FALSE(lines[3].contains("comm"));
+  EXPECT_EQ(lines[4]["comm"], "d\"d");
+  EXPECT_EQ(lines[5]["disposition"], "idle");
+  EXPECT_TRUE(lines[5]["stacks"].empty());
 }
 
 }  // namespace

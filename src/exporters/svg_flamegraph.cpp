@@ -90,6 +90,7 @@ class Picture {
     views::CallTreeOptions options;
     options.reverse = options_.reverse;
     options.per_vcpu = options_.per_vcpu;
+    options.by = options_.by;
     options.show_idle = options_.show_idle;
     options.minimum_share =
         options_.minimum_width / (std::max(options_.width, 320u) - 2.0 * kMargin);

@@ -4,6 +4,7 @@
 
 #include "exporters/sink.h"
 #include "profile/profile.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 
@@ -16,7 +17,8 @@ struct FlamegraphOptions {
   bool icicle = false;         // roots at the top
   bool reverse = false;        // leaf first: who calls what is hot
   bool per_vcpu = false;       // a first level with one frame per vCPU
-  bool show_idle = false;      // idle ticks as one frame "[idle]"
+  views::OwnerLevel by = views::OwnerLevel::kComm;  // below that one frame per owner
+  bool show_idle = false;                           // idle ticks as one frame "[idle]"
 };
 
 // One self-contained SVG: zoom, search, tooltips; a static picture where scripts are off. An empty

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "exporters/report_table.h"
 #include "exporters/units.h"
 
 namespace ringside::exporters {
@@ -10,27 +11,9 @@ namespace {
 
 using profile::Profile;
 using views::CallTree;
-using views::OverheadRow;
 using views::OverheadSection;
 
 constexpr double kCallGraphMinimumShare = 0.005;
-constexpr std::string_view kInlined = " (inlined)";  // perf's word
-
-std::string vcpu_text(const OverheadSection& section) {
-  return section.vcpu ? std::to_string(section.vcpu->value) : "all";
-}
-
-Result<void> write_row(const Profile& profile, const OverheadSection& section,
-                       const OverheadRow& row, Sink& sink) {
-  const profile::Function& function = profile.functions[row.function];
-  const std::string_view image = profile.strings[function.image];
-  const std::string suffix = (row.inlined ? std::string(kInlined) : "") +
-                             (image.empty() ? "" : fmt::format("  [{}]", image));
-  return sink.write(fmt::format(
-      "{:>9}%  {:>7}%  {:>9}  {:>4}  {:<9}  {}{}\n", format_percent(row.self, section.sampled),
-      format_percent(row.total, section.sampled), row.self_samples, vcpu_text(section),
-      name_of(row.kind), profile.strings[function.name], suffix));
-}
 
 Result<void> write_section(const Profile& profile, const OverheadSection& section,
                            const ReportOptions& options, Sink& sink) {
@@ -45,31 +28,7 @@ Result<void> write_section(const Profile& profile, const OverheadSection& sectio
   if (section.failed != 0) head += fmt::format(", {} failed", format_count(section.failed));
   RINGSIDE_TRY(sink.write(head + "\n#\n"));
   if (section.rows.empty()) return sink.write("# Nothing was running.\n\n");
-  RINGSIDE_TRY(
-      sink.write("#  Overhead  Children    Samples  vCPU  Kind       Symbol\n"
-                 "# .........  ........  .........  ....  .........  ..............\n#\n"));
-  std::size_t count = 0;
-  OverheadRow rest;
-  std::size_t hidden = 0;
-  for (const OverheadRow& row : section.rows) {
-    const std::uint64_t weight =
-        options.overhead.sort == views::OverheadOptions::Sort::kSelf ? row.self : row.total;
-    const bool small = static_cast<double>(weight) * 100 <
-                       options.minimum_percent * static_cast<double>(section.sampled);
-    if (small || (options.maximum_rows != 0 && count >= options.maximum_rows)) {
-      rest.self += row.self;
-      rest.self_samples += row.self_samples;
-      ++hidden;
-      continue;
-    }
-    ++count;
-    RINGSIDE_TRY(write_row(profile, section, row, sink));
-  }
-  if (hidden != 0)
-    RINGSIDE_TRY(sink.write(fmt::format("{:>9}%  {:>8}  {:>9}  {:>4}  {:<9}  ({} more functions)\n",
-                                        format_percent(rest.self, section.sampled), "",
-                                        rest.self_samples, vcpu_text(section), "", hidden)));
-  return sink.write("\n");
+  return write_table(profile, section, options, sink);
 }
 
 Result<void> write_tree(const CallTree& tree, Sink& sink) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <vector>
 
 #include "exporters/sink.h"
 #include "profile/profile.h"
@@ -9,11 +11,27 @@
 
 namespace ringside::exporters {
 
+enum class ReportColumn : std::uint8_t {
+  kOverhead,
+  kChildren,
+  kSamples,
+  kComm,
+  kPid,
+  kTid,
+  kVcpu,
+  kDso,
+  kSymbol,  // with its kind
+  kParent,
+};
+
 struct ReportOptions {
-  views::OverheadOptions overhead;  // sort, per-vCPU sections
-  double minimum_percent = 0;       // rows below are summed up in one line
-  std::size_t maximum_rows = 0;     // 0: all
-  bool call_graph = false;          // -g: a tree of what each outermost function called
+  views::OverheadOptions overhead;  // sort, keys, per-vCPU sections
+  std::vector<ReportColumn> columns = {ReportColumn::kOverhead, ReportColumn::kChildren,
+                                       ReportColumn::kSamples, ReportColumn::kVcpu,
+                                       ReportColumn::kSymbol};
+  double minimum_percent = 0;    // rows below are summed up in one line
+  std::size_t maximum_rows = 0;  // 0: all
+  bool call_graph = false;       // -g: a tree of what each outermost function called
 };
 
 // `ringside report --stdio`: header lines with '#', the table of functions, one table per vCPU.

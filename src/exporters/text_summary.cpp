@@ -74,6 +74,8 @@ Result<void> write_unwinding(const Summary& summary, Sink& sink) {
   if (summary.lost_stacks != 0)
     RINGSIDE_TRY(line(sink, "stacks damaged", "{:>10}", format_count(summary.lost_stacks)));
   RINGSIDE_TRY(line(sink, "unique stacks", "{:>10}", format_count(summary.unique_stacks)));
+  if (summary.processes)
+    RINGSIDE_TRY(line(sink, "unique processes", "{:>10}", format_count(*summary.processes)));
   return line(sink, "unknown frames", "{:>10}  {:>6}%", format_count(summary.unknown_frames),
               format_percent(summary.unknown_frames, summary.all_frames));
 }
@@ -168,8 +170,10 @@ Result<void> write_top_stacks(const Profile& profile, std::size_t count, Sink& s
   const auto stacks = views::make_top_stacks(profile, count);
   if (stacks.empty()) return sink.write("No busy samples.\n");
   for (std::size_t i = 0; i < stacks.size(); ++i) {
-    RINGSIDE_TRY(sink.write(fmt::format("#{}  {:.2f}%  {} {}\n", i + 1, 100 * stacks[i].share,
-                                        format_count(stacks[i].weight), name_of(profile.unit))));
+    const std::string_view comm = profile.strings[stacks[i].comm];
+    RINGSIDE_TRY(sink.write(fmt::format("#{}  {:.2f}%  {} {}{}{}\n", i + 1, 100 * stacks[i].share,
+                                        format_count(stacks[i].weight), name_of(profile.unit),
+                                        comm.empty() ? "" : "  ", comm)));
     for (const profile::FrameId frame : stacks[i].frames)
       RINGSIDE_TRY(sink.write(fmt::format("    {}\n", profile.name(frame))));
   }

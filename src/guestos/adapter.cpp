@@ -1,5 +1,6 @@
 #include "guestos/adapter.h"
 
+#include "guestos/emerald_adapter.h"
 #include "guestos/generic_adapter.h"
 #include "guestos/linux_adapter.h"
 
@@ -7,27 +8,53 @@ namespace ringside::guestos {
 namespace {
 
 constexpr std::string_view kLinux = "linux";
+constexpr std::string_view kEmerald = "emerald";
 constexpr std::string_view kGeneric = "generic";
+
+// The user has told what the processes run.
+bool names_programs(const AdapterOptions& options) {
+  return options.user_program != nullptr || !options.processes.empty();
+}
 
 }  // namespace
 
-Result<std::string_view> system_of(GuestOs os, const elf::ElfFile& kernel) {
+Result<std::string_view> system_of(const AdapterOptions& options, const elf::ElfFile& kernel) {
   const bool is_linux = LinuxAdapter::recognises(kernel);
-  if (os == GuestOs::kLinux && !is_linux)
+  const std::string_view name =
+      kernel.name().empty() ? "the kernel in the guest's memory" : std::string_view(kernel.name());
+  if (options.os == GuestOs::kLinux && !is_linux)
     return fail(ErrorCode::kMismatch,
                 "--os linux: {} has no symbol linux_banner; give a Linux vmlinux with --kernel",
-                kernel.name().empty() ? "the kernel in the guest's memory" : kernel.name());
-  return is_linux && os != GuestOs::kGeneric ? kLinux : kGeneric;
+                name);
+  const bool is_x86_64 = kernel.arch() == Arch::kX86_64;
+  if (options.os == GuestOs::kEmerald && !is_x86_64)
+    return fail(ErrorCode::kMismatch, "--os emerald: {} is for {}, and Emerald for x86_64", name,
+                name_of(kernel.arch()));
+  if (options.os == GuestOs::kEmerald) return kEmerald;
+  if (options.os == GuestOs::kGeneric) return kGeneric;
+  if (is_linux) return kLinux;
+  // With its programs' files the user says that processes tell who they are.
+  return options.programs && is_x86_64 ? kEmerald : kGeneric;
 }
 
-Result<std::unique_ptr<Adapter>> make_adapter(GuestOs os, const elf::Image& kernel) {
-  RINGSIDE_ASSIGN(const std::string_view system, system_of(os, *kernel.file));
-  if (system == kLinux) return std::make_unique<LinuxAdapter>(kernel);
-  return make_generic_adapter(kernel.file->arch());
+Result<std::unique_ptr<Adapter>> make_adapter(const AdapterOptions& options,
+                                              const elf::Image& kernel) {
+  RINGSIDE_ASSIGN(const std::string_view system, system_of(options, *kernel.file));
+  const Arch arch = kernel.file->arch();
+  if (system == kLinux) return std::make_unique<LinuxAdapter>(kernel, options);
+  const bool may_be_like_emerald =
+      arch == Arch::kX86_64 && options.os == GuestOs::kAuto && !names_programs(options);
+  if (system == kEmerald || may_be_like_emerald)
+    return std::make_unique<EmeraldAdapter>(options, system == kEmerald);
+  return std::make_unique<GenericAdapter>(arch, options);
 }
 
-std::unique_ptr<Adapter> make_generic_adapter(Arch arch) {
-  return std::make_unique<GenericAdapter>(arch);
+std::unique_ptr<Adapter> make_adapter(const AdapterOptions& options, Arch arch) {
+  const bool is_like_emerald = options.os == GuestOs::kEmerald ||
+                               (options.os == GuestOs::kAuto && options.programs != nullptr);
+  if (is_like_emerald && arch == Arch::kX86_64)
+    return std::make_unique<EmeraldAdapter>(options, true);
+  return std::make_unique<GenericAdapter>(arch, options);
 }
 
 }  // namespace ringside::guestos

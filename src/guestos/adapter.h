@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "base/types.h"
 #include "elf/identity.h"
 #include "elf/image_map.h"
+#include "guestos/adapter_options.h"
+#include "guestos/guest_memory.h"
+#include "guestos/interrupt_code.h"
+#include "guestos/process_news.h"
 #include "guestos/stack_recipe.h"
 #include "unwind/entry_layout.h"
 #include "wire/recipe.h"
@@ -29,6 +34,8 @@ class Adapter {
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Tables for the unwinder; they do not change.
   [[nodiscard]] virtual std::vector<unwind::EntryLayout> entries() const = 0;
+  // Which code runs in interrupts; nothing is known of it where the kernel's names say nothing.
+  [[nodiscard]] virtual InterruptCode interrupt_code() const { return {}; }
   // Reads what only the guest's memory says, as soon as the kernel runs. True when nothing is
   // missing any more; false to be asked again later. Errors: those of `read`.
   [[nodiscard]] virtual Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) = 0;
@@ -39,6 +46,15 @@ class Adapter {
   [[nodiscard]] virtual Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader&) {
     return std::vector<elf::Image>();
   }
+  // The address of the kernel's own top-level page table, which outlives all processes.
+  [[nodiscard]] virtual std::optional<GuestVirt> page_table_root() const { return std::nullopt; }
+  // Whose time a capture is: of a tick's captures in order, right after they have been taken. What
+  // has to be known before that can be said of a process is read, once, and added to `news`.
+  // Errors: those of `memory`.
+  [[nodiscard]] virtual Result<Owner> owner_of(const wire::Capture& /*capture*/,
+                                               GuestMemory& /*memory*/, ProcessNews& /*news*/) {
+    return Owner();
+  }
   // What to copy from a vCPU. `learnt` are slots that the unwinder found to hold another stack's
   // pointer.
   [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(
@@ -48,14 +64,15 @@ class Adapter {
   Arch arch_;
 };
 
-enum class GuestOs { kAuto, kGeneric, kLinux };
-
 // The name of the system that a kernel file holds. Error kMismatch if another was asked for.
-[[nodiscard]] Result<std::string_view> system_of(GuestOs os, const elf::ElfFile& kernel);
+[[nodiscard]] Result<std::string_view> system_of(const AdapterOptions& options,
+                                                 const elf::ElfFile& kernel);
 
-// The adapter for a kernel, which must outlive it. Errors: those of system_of().
-[[nodiscard]] Result<std::unique_ptr<Adapter>> make_adapter(GuestOs os, const elf::Image& kernel);
+// The adapter for a kernel, which must outlive it. Where it is to be found out, and the kernel is
+// not Linux, its processes may turn out to be like Emerald's. Errors: those of system_of().
+[[nodiscard]] Result<std::unique_ptr<Adapter>> make_adapter(const AdapterOptions& options,
+                                                            const elf::Image& kernel);
 // Where no more is known of the guest than the architecture of its machine, or of its kernel.
-[[nodiscard]] std::unique_ptr<Adapter> make_generic_adapter(Arch arch);
+[[nodiscard]] std::unique_ptr<Adapter> make_adapter(const AdapterOptions& options, Arch arch);
 
 }  // namespace ringside::guestos

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "guestos/stack_recipe.h"
+#include "guestos/user_root.h"
 
 namespace ringside::guestos {
 namespace {
@@ -11,16 +12,69 @@ namespace {
 // stack.
 constexpr std::uint64_t kStackSize = 32 * 1024;
 
+// Far more than kernels without another adapter have processes.
+constexpr std::size_t kMostSpaces = 8 * 1024;
+
+// Copies the stack of user code, and nothing in kernel mode.
+std::vector<wire::RecipeOp> user_stack_recipe(Arch arch) {
+  using enum wire::RecipeOpcode;
+  enum Slot : std::uint8_t { kSp, kLevel };
+  const KernelTest kernel = kernel_test(arch);
+  constexpr auto kUserStack = static_cast<std::uint8_t>(wire::PieceKind::kUserStack);
+  return {
+      {kRegister, kLevel, kernel.reg, 0, 4, 0},
+      {kMask, kLevel, kLevel, 0, 0, kernel.mask},
+      {kSkipIfEqual, 0, kLevel, 0, 2, kernel.value},
+      {kRegister, kSp, wire::roles_of(arch).sp, 0, 1, 0},
+      {kCopyStack, 0, kSp, kUserStack, 0, 0},
+  };
+}
+
 }  // namespace
 
+GenericAdapter::GenericAdapter(Arch arch, const AdapterOptions& options)
+    : Adapter(arch), ids_(options.address_space_ids), program_of_all_(options.user_program) {
+  for (const RootProgram& process : options.processes)
+    programs_.insert_or_assign(process.root, process.program);
+}
+
 bool GenericAdapter::adopt(Arch arch) { return std::exchange(arch_, arch) != arch; }
+
+Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory&,
+                                       ProcessNews& news) {
+  const auto root = user_root(capture);
+  if (!root) return Owner();
+  if (const auto known = spaces_.find(*root); known != spaces_.end()) return known->second;
+  const auto named = programs_.find(*root);
+  if (named == programs_.end() && capture.level != PrivilegeLevel::kUser) return Owner();
+  if (spaces_.size() >= kMostSpaces) spaces_.clear();
+  const auto& program = named != programs_.end() ? named->second : program_of_all_;
+  return spaces_.emplace(*root, new_process(program, news)).first->second;
+}
+
+Owner GenericAdapter::new_process(const std::shared_ptr<const UserImage>& program,
+                                  ProcessNews& news) {
+  Owner owner;
+  owner.address_space = ids_->next();
+  if (!program) return owner;
+  // The kernel's own number is not known.
+  owner.pid = static_cast<std::uint32_t>(owner.address_space);
+  owner.tid = owner.pid;
+  news.names.push_back({*owner.pid, *owner.tid, owner.address_space, program->name});
+  news.spaces.push_back({owner.address_space, program->file->arch(), mappings_of(program)});
+  return owner;
+}
 
 std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId,
                                                    std::span<const LearntLink> learnt) const {
   std::vector<StackTop> tops;
   for (const LearntLink& link : learnt)
     tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
-  return stack_recipe(arch_, tops, kStackSize);
+  auto recipe = stack_recipe(arch_, tops, kStackSize);
+  if (!knows_programs() || recipe.empty()) return recipe;
+  const auto user_stack = user_stack_recipe(arch_);
+  recipe.insert(recipe.begin(), user_stack.begin(), user_stack.end());
+  return recipe;
 }
 
 }  // namespace ringside::guestos

@@ -253,7 +253,7 @@ TEST(StackRecipe, OfEachArchitecture) {
 }
 
 TEST(Adapter, AGenericOneAdoptsWhatTheKernelRunsAs) {
-  const auto adapter = make_generic_adapter(Arch::kX86_64);
+  const auto adapter = make_adapter(AdapterOptions(), Arch::kX86_64);
   EXPECT_EQ(adapter->name(), "generic");
   EXPECT_FALSE(adapter->adopt(Arch::kX86_64));
   EXPECT_TRUE(adapter->adopt(Arch::kI386));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -10,14 +9,14 @@
 #include "guestos/linux/aarch64_irq_stack.h"
 #include "guestos/linux/aarch64_trampoline.h"
 #include "guestos/linux/i386_entries.h"
+#include "guestos/linux/interrupt_entries.h"
 #include "guestos/linux/riscv64_entries.h"
+#include "guestos/linux/stack_size.h"
 #include "guestos/linux/x86_64_entries.h"
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
 namespace {
-
-constexpr std::uint64_t kPerCpuLimit = 1 << 24;  // per-CPU symbols are offsets from 0, below this
 
 // IRQ_STACK_SIZE of arch/x86/include/asm/page_64_types.h and arch/{arm64,riscv}/include/asm;
 // THREAD_SIZE of arch/x86/include/asm/page_32_types.h.
@@ -60,26 +59,27 @@ StackTop irq_stack_top(Arch arch, GuestVirt variable) {
 // arm64 and riscv64 align them to twice their size (THREAD_ALIGN in asm/memory.h, asm/thread_info.h
 // of 6.1); x86_64's interrupt stacks are aligned to pages only (map_irq_stack() in irq_64.c).
 // Behind a stack and its guard page device memory may be mapped: QEMU 7.2 dies of a debugger's read
-// of arm64's interrupt controller. The size is that of the first task's stack
-// (asm-generic/vmlinux.lds.h).
+// of arm64's interrupt controller.
 std::uint64_t stack_alignment(const elf::ElfFile& kernel) {
   constexpr std::uint64_t kUsual = 16 * 1024;
   if (kernel.arch() != Arch::kAArch64 && kernel.arch() != Arch::kRiscv64) return 0;
-  for (const char* name : {"init_task", "init_stack"}) {
-    const auto start = kernel.symbol_named(std::string("__start_") + name);
-    const auto end = kernel.symbol_named(std::string("__end_") + name);
-    if (start && end && std::has_single_bit(end->address - start->address))
-      return end->address - start->address;
-  }
-  return kUsual;
+  return kernel_stack_size(kernel).value_or(kUsual);
 }
 
 }  // namespace
+
+LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& options)
+    : Adapter(kernel.file->arch()),
+      kernel_(&kernel),
+      per_cpu_(kernel),
+      processes_(LinuxProcesses::of(kernel, options)) {}
 
 bool LinuxAdapter::recognises(const elf::ElfFile& file) {
   return unwind::find_platform(file.arch()) != nullptr &&
          file.symbol_named("linux_banner").has_value();
 }
+
+InterruptCode LinuxAdapter::interrupt_code() const { return linux_interrupt_code(*kernel_); }
 
 std::vector<unwind::EntryLayout> LinuxAdapter::entries() const {
   switch (arch_) {
@@ -94,39 +94,29 @@ std::vector<unwind::EntryLayout> LinuxAdapter::entries() const {
   }
 }
 
-Result<std::optional<GuestVirt>> LinuxAdapter::read_pointer(GuestVirt at,
-                                                            const elf::GuestReader& read) const {
-  const std::size_t size = wire::roles_of(arch_).pointer_size;
-  std::uint64_t value = 0;
-  const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(size);
-  RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
-  if (count < size || value == 0) return std::nullopt;
-  return GuestVirt{value};
+std::optional<GuestVirt> LinuxAdapter::page_table_root() const {
+  // arch/x86/kernel/head_64.S, where swapper_pg_dir is another name for it.
+  for (const char* name : {"init_top_pgt", "swapper_pg_dir"})
+    if (const auto root = kernel_->file->symbol_named(name))
+      return kernel_->to_guest(root->address);
+  return std::nullopt;
 }
 
-// On x86_64 the address of a per-CPU variable is its distance from the start of a CPU's area, whose
-// address is the CPU's __per_cpu_offset; on i386 it lies in the boot image's copy, and
-// __per_cpu_offset is the distance from there.
-Result<bool> LinuxAdapter::find_irq_stack(std::size_t cpu, ImageAddr variable, ImageAddr offsets,
+// Fills in `stack` from a per-CPU variable. False if it is not set yet: before a CPU's area is set
+// up its entry leads to the boot image's copy, which has no stack.
+Result<bool> LinuxAdapter::find_irq_stack(std::size_t cpu, ImageAddr variable,
                                           std::optional<GuestVirt>& stack,
                                           const elf::GuestReader& read) const {
   if (stack) return true;
-  const wire::RegisterRoles roles = wire::roles_of(arch_);
-  const bool linked_at_zero = variable.value <= kPerCpuLimit;
-  RINGSIDE_ASSIGN(const auto area,
-                  read_pointer(kernel_->to_guest(offsets) + roles.pointer_size * cpu, read));
-  // Before a CPU's area is set up its entry leads to the boot image's copy, which has no stack yet.
-  if (!area) return false;
-  const std::uint64_t base = linked_at_zero ? variable.value : kernel_->to_guest(variable).value;
-  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - 8 * roles.pointer_size);
-  RINGSIDE_ASSIGN(stack, read_pointer({(area->value + base) & mask}, read));
+  RINGSIDE_ASSIGN(const auto copy, per_cpu_.copy_of(variable, cpu, read));
+  if (!copy) return false;
+  RINGSIDE_ASSIGN(stack, per_cpu_.read_pointer(*copy, read));
   return stack.has_value();
 }
 
 // The variables are set when their CPU comes up, so that early on they may still be 0.
 Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& read) {
-  const auto offsets = kernel_->file->symbol_named("__per_cpu_offset");
-  if (!offsets) return true;
+  if (!kernel_->file->symbol_named("__per_cpu_offset")) return true;
   irq_stacks_.resize(vcpus);
   if (arch_ == Arch::kAArch64 && !irq_stack_records_)
     irq_stack_records_ = aarch64_irq_stack_records(*kernel_);
@@ -137,8 +127,12 @@ Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& re
     for (std::size_t i = 0; i < names.size(); ++i) {
       const auto variable = kernel_->file->symbol_named(names[i]);
       if (!variable) continue;
-      RINGSIDE_ASSIGN(const bool found, find_irq_stack(cpu, variable->address, offsets->address,
-                                                       irq_stacks_[cpu][i], read));
+      RINGSIDE_ASSIGN(const bool found,
+                      find_irq_stack(cpu, variable->address, irq_stacks_[cpu][i], read));
+      all = all && found;
+    }
+    if (all && processes_) {
+      RINGSIDE_ASSIGN(const bool found, processes_->find_cpu(cpu, per_cpu_, read));
       all = all && found;
     }
   }
@@ -155,6 +149,11 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader
                      kernel_->file->section(".orc_header").has_value());
   }
   return modules_->look(read);
+}
+
+Result<Owner> LinuxAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
+                                     ProcessNews& news) {
+  return processes_ ? processes_->owner_of(capture, memory, news) : Owner();
 }
 
 std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
@@ -182,7 +181,10 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
                      }))
       tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
   const std::uint64_t alignment = stack_alignment(*kernel_->file);
-  auto ops = stack_recipe(arch_, tops, irq_stack_size(arch_), alignment);
+  std::vector<wire::RecipeOp> ops;
+  if (processes_) processes_->add_to(ops, vcpu);
+  const auto stacks = stack_recipe(arch_, tops, irq_stack_size(arch_), alignment);
+  ops.insert(ops.end(), stacks.begin(), stacks.end());
   if (arch_ == Arch::kI386) add_frame_in_transit(ops);
   if (arch_ == Arch::kRiscv64)
     if (const auto offset = riscv64_saved_sp(*kernel_)) add_saved_stack(ops, *offset, alignment);

@@ -5,6 +5,7 @@
 #include "guestos/adapter.h"
 #include "guestos/linux/aarch64_irq_stack.h"
 #include "guestos/linux/modules.h"
+#include "guestos/linux/processes.h"
 
 namespace ringside::guestos {
 
@@ -24,26 +25,28 @@ namespace ringside::guestos {
 class LinuxAdapter final : public Adapter {
  public:
   [[nodiscard]] static bool recognises(const elf::ElfFile& file);
-  explicit LinuxAdapter(const elf::Image& kernel)
-      : Adapter(kernel.file->arch()), kernel_(&kernel) {}
+  // `kernel` must outlive it.
+  LinuxAdapter(const elf::Image& kernel, const AdapterOptions& options);
 
   [[nodiscard]] std::string_view name() const override { return "linux"; }
   [[nodiscard]] std::vector<unwind::EntryLayout> entries() const override;
+  [[nodiscard]] InterruptCode interrupt_code() const override;
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
+  [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
+  [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
+                                       ProcessNews& news) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
 
  private:
-  [[nodiscard]] Result<std::optional<GuestVirt>> read_pointer(GuestVirt at,
-                                                              const elf::GuestReader& read) const;
-
-  // Fills in `stack` from a per-CPU variable. False if it is not set yet.
-  [[nodiscard]] Result<bool> find_irq_stack(std::size_t cpu, ImageAddr variable, ImageAddr offsets,
+  [[nodiscard]] Result<bool> find_irq_stack(std::size_t cpu, ImageAddr variable,
                                             std::optional<GuestVirt>& stack,
                                             const elf::GuestReader& read) const;
 
   const elf::Image* kernel_;
+  PerCpu per_cpu_;
+  std::optional<LinuxProcesses> processes_;  // nothing where the kernel's types are not known
   std::optional<LinuxModules> modules_;
   bool has_told_of_trampoline_ = false;
   std::vector<std::vector<std::optional<GuestVirt>>> irq_stacks_;  // by vCPU and variable

@@ -4,15 +4,6 @@ namespace ringside::guestos {
 
 using enum wire::RecipeOpcode;
 
-namespace {
-
-// A register that says whether kernel code runs: it does where register & mask == value.
-struct KernelTest {
-  std::uint8_t reg = 0;
-  std::uint64_t mask = 0;
-  std::uint64_t value = 0;
-};
-
 KernelTest kernel_test(Arch arch) {
   switch (arch) {
     case Arch::kX86_64:
@@ -28,6 +19,8 @@ KernelTest kernel_test(Arch arch) {
   }
   return {};
 }
+
+namespace {
 
 // How much of the stack that was left lies below the pointer to it. i386: the frame of the function
 // that switches stacks, call_on_stack() (16 bytes with GCC 12), lies below the stack pointer that

@@ -17,7 +17,8 @@ std::string ExitStatus::to_string() const {
 }
 
 Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command,
-                                         const std::string& path) {
+                                         const std::string& path,
+                                         const std::filesystem::path& folder) {
   std::vector<char*> argv;
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
@@ -35,7 +36,7 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
     // Handlers do not survive exec, and what the shell ignores stays ignored; SIGPIPE is ours.
     ::signal(SIGPIPE, SIG_DFL);
     ::setenv("PATH", path.c_str(), 1);
-    ::execvp(argv[0], argv.data());
+    if (folder.empty() || ::chdir(folder.c_str()) == 0) ::execvp(argv[0], argv.data());
     const int error = errno;
     if (::write(to_parent.get(), &error, sizeof(error)) != sizeof(error)) ::_exit(126);
     ::_exit(127);

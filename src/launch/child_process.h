@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -22,10 +23,11 @@ struct ExitStatus {
 // to it what it would do alone. It is never killed by this class: the guest comes first.
 class ChildProcess {
  public:
-  // Starts `command` (looked up in the new PATH) with `path` as PATH. Signal handling is the
-  // default's. An error of exec is returned as an error.
+  // Starts `command` (looked up in the new PATH) with `path` as PATH, in `folder` (empty: here).
+  // Signal handling is the default's. An error of exec is returned as an error.
   [[nodiscard]] static Result<ChildProcess> start(const std::vector<std::string>& command,
-                                                  const std::string& path);
+                                                  const std::string& path,
+                                                  const std::filesystem::path& folder = {});
   ChildProcess(ChildProcess&& other) noexcept
       : pid_(std::exchange(other.pid_, 0)), status_(other.status_) {}
   ChildProcess& operator=(ChildProcess&&) = delete;

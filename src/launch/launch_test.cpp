@@ -44,6 +44,12 @@ TEST(ChildProcess, TellsHowItEnded) {
   auto killed = ChildProcess::start({"sh", "-c", "kill -9 $$"}, std::getenv("PATH"));
   ASSERT_TRUE(killed);
   EXPECT_EQ(wait(*killed).signal, SIGKILL);
+  const auto elsewhere =
+      ChildProcess::start({"true"}, std::getenv("PATH"), "/there/is/no/such/folder");
+  EXPECT_FALSE(elsewhere);
+  auto root = ChildProcess::start({"sh", "-c", "test $(pwd) = /"}, std::getenv("PATH"), "/");
+  ASSERT_TRUE(root);
+  EXPECT_EQ(wait(*root).code, 0);
   const auto missing = ChildProcess::start({"no-such-program"}, std::getenv("PATH"));
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace ringside::launch {
 namespace {
@@ -129,6 +130,34 @@ bool QemuCommand::terminal_is_raw() const {
   });
 }
 
+unsigned QemuCommand::vcpus() const {
+  const std::string value = value_of("smp").value_or("1");
+  unsigned most = 1;
+  unsigned of_topology = 1;
+  for (std::size_t begin = 0; begin < value.size();) {
+    const std::size_t end = std::min(value.find(',', begin), value.size());
+    const std::string_view part = std::string_view(value).substr(begin, end - begin);
+    const std::size_t equals = part.find('=');
+    const std::string_view name = equals == part.npos ? "cpus" : part.substr(0, equals);
+    const std::string_view digits = equals == part.npos ? part : part.substr(equals + 1);
+    unsigned count = 1;
+    std::from_chars(digits.data(), digits.data() + digits.size(), count);
+    if (name == "cpus" || name == "maxcpus")
+      most = std::max(most, count);
+    else
+      of_topology *= std::max(count, 1u);
+    begin = end + 1;
+  }
+  return std::max(most, of_topology);
+}
+
+bool QemuCommand::has_one_thread() const {
+  return has("icount") || std::any_of(options_.begin(), options_.end(), [](const Option& option) {
+           return option.name == "accel" && option.value &&
+                  option.value->find("thread=single") != std::string::npos;
+         });
+}
+
 void QemuCommand::add(std::string option, std::string value) {
   options_.push_back({std::move(option), std::move(value)});
 }
@@ -147,6 +176,12 @@ std::vector<std::string> QemuCommand::arguments() const {
     if (!option.name.empty()) result.push_back("-" + option.name);
     if (option.value) result.push_back(*option.value);
   }
+  return result;
+}
+
+std::string escape_value(std::string_view text) {
+  std::string result;
+  for (const char c : text) result.append(c == ',' ? 2 : 1, c);
   return result;
 }
 

@@ -29,6 +29,11 @@ class QemuCommand {
   // True if QEMU puts the terminal into raw mode with Ctrl-C going to the guest.
   [[nodiscard]] bool terminal_is_raw() const;
 
+  // How many vCPUs -smp gives at most; 1 without.
+  [[nodiscard]] unsigned vcpus() const;
+  // True if all vCPUs take turns in one thread under TCG: -icount, or -accel tcg,thread=single.
+  [[nodiscard]] bool has_one_thread() const;
+
   void add(std::string option, std::string value);
   // Replaces the value of the first `option`.
   void replace_first(std::string_view option, const std::string& value);
@@ -44,6 +49,9 @@ class QemuCommand {
  private:
   std::vector<Option> options_;
 };
+
+// A text inside an option's value, where QEMU reads ",," as a comma.
+[[nodiscard]] std::string escape_value(std::string_view text);
 
 // True if `program` is QEMU's system emulator by its file name.
 [[nodiscard]] bool is_qemu_program(std::string_view program);

@@ -5,18 +5,20 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <set>
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "launch/deterministic.h"
+#include "launch/engine_choice.h"
+#include "launch/host_facts.h"
 #include "launch/launch_info.h"
+#include "launch/launch_request.h"
 #include "launch/qemu_command.h"
+#include "launch/qemu_version.h"
 #include "launch/serial_tap.h"
 
 namespace ringside::launch {
 namespace {
-
-constexpr const char* kTapRequest = "tap-serial";
 
 std::vector<std::string> split_path(const std::string& path) {
   std::vector<std::string> folders;
@@ -45,7 +47,55 @@ bool claim(const std::filesystem::path& folder) {
       .valid();
 }
 
-Result<LaunchInfo> prepare(const std::filesystem::path& folder, QemuCommand& command) {
+// The user's stub where there is one: a second -gdb makes QEMU exit ("duplicate yank instance").
+Result<void> use_gdb(const std::filesystem::path& folder, QemuCommand& command, LaunchInfo& info) {
+  RINGSIDE_ASSIGN(const auto users, command.gdb_address());
+  info.gdb_is_the_users = users.has_value();
+  std::error_code ignored;
+  if (!users) {
+    info.gdb_address = "unix:" + escape_value((folder / "gdb").string()) + ",server=on,wait=off";
+    command.add("gdb", info.gdb_address);
+  } else if (users->starts_with("unix:")) {
+    // ringside may be in another folder than the wrapper.
+    info.gdb_address = "unix:" + std::filesystem::absolute(users->substr(5), ignored).string();
+  } else {
+    info.gdb_address = *users;
+  }
+  return {};
+}
+
+// A monitor of ringside's own, beside those that the user has.
+void use_monitor(const std::filesystem::path& folder, QemuCommand& command, LaunchInfo& info) {
+  info.qmp_address = "unix:" + (folder / "qmp").string();
+  command.add("qmp", "unix:" + escape_value((folder / "qmp").string()) + ",server=on,wait=off");
+}
+
+// Plugins of the user's stay; QEMU loads any number.
+void use_plugin(const std::filesystem::path& folder, const LaunchRequest& request,
+                QemuCommand& command, LaunchInfo& info) {
+  info.ring = (folder / "ring").string();
+  // The guest waits for ringside before its first instruction.
+  const std::string pace = request.deterministic ? ",clock=instructions,wait=on" : "";
+  command.add("plugin", escape_value(request.plugin) + ",ring=" + escape_value(info.ring) + pace);
+  use_monitor(folder, command, info);
+}
+
+// Only the plugin counts instructions.
+Result<void> check_deterministic(const EngineChoice& choice) {
+  if (choice.engine == "tcg") return {};
+  if (choice.why == kAskedFor)
+    return fail(ErrorCode::kUnsupported,
+                "--deterministic needs the tcg engine, which samples by the guest's instructions: "
+                "leave out --engine {}",
+                choice.engine);
+  return fail(
+      ErrorCode::kUnsupported,
+      "--deterministic needs the tcg engine, which samples by the guest's instructions: {}{}{}",
+      choice.why, choice.better.empty() ? "" : "; ", choice.better);
+}
+
+Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::string& program,
+                           const LaunchRequest& request, QemuCommand& command) {
   LaunchInfo info;
   info.waits_for_continue = command.has("S");
   info.uses_terminal = command.uses_terminal();
@@ -54,16 +104,22 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, QemuCommand& com
   std::error_code ignored;
   if (const auto kernel = command.value_of("kernel"))
     info.kernel = std::filesystem::absolute(*kernel, ignored).string();
-  RINGSIDE_ASSIGN(const auto gdb, command.gdb_address());
-  info.gdb_is_the_users = gdb.has_value();
-  // ringside may be in another folder than the wrapper.
-  std::string users = gdb.value_or("");
-  if (users.starts_with("unix:"))
-    users = "unix:" + std::filesystem::absolute(users.substr(5), ignored).string();
-  // A second -gdb makes QEMU exit ("duplicate yank instance"), so the user's own is used as it is.
-  info.gdb_address = gdb ? users : "unix:" + (folder / "gdb").string() + ",server=on,wait=off";
-  if (!gdb) command.add("gdb", info.gdb_address);
-  if (std::filesystem::exists(folder / kTapRequest)) {
+  QemuFacts facts{program, std::nullopt, kvm_is_usable(), request.plugin};
+  if (const auto version = ask_qemu_version(program)) facts.version = *version;
+  facts.by_instructions = request.deterministic;
+  RINGSIDE_ASSIGN(info.choice, choose_engine(request.engine, command, facts));
+  if (request.deterministic) {
+    RINGSIDE_TRY(check_deterministic(info.choice));
+    RINGSIDE_ASSIGN(info.warnings, make_deterministic(command, "tcg", request.seed));
+    info.instruction_ns = instruction_ns(command);
+  }
+  if (info.choice.engine == "tcg")
+    use_plugin(folder, request, command, info);
+  else if (info.choice.engine == "qmp")
+    use_monitor(folder, command, info);
+  else
+    RINGSIDE_TRY(use_gdb(folder, command, info));
+  if (request.taps_serial) {
     RINGSIDE_ASSIGN(const auto log, tap_serial_port(command, folder / "serial.log"));
     info.serial_log = std::filesystem::absolute(log, ignored).string();
   }
@@ -86,20 +142,13 @@ Result<void> write_shims(const std::filesystem::path& folder, const std::filesys
   std::error_code error;
   std::filesystem::create_directory(bin, error);
   if (error) return fail(ErrorCode::kIo, "cannot make {}: {}", bin.string(), error.message());
-  std::set<std::string> done;
-  for (const std::string& place : split_path(path)) {
-    std::filesystem::directory_iterator entries(place, error);
-    for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
-      const std::filesystem::path& program = entries->path();
-      const std::string name = program.filename().string();
-      if (!is_qemu_program(name) || ::access(program.c_str(), X_OK) != 0) continue;
-      if (!done.insert(name).second) continue;
-      const std::string shim =
-          fmt::format("#!/bin/sh\nexec {} {} {} {} \"$@\"\n", shell_quoted(self.string()),
-                      kShimOption, shell_quoted(folder.string()), shell_quoted(program.string()));
-      RINGSIDE_TRY(write_output(bin / name, shim));
-      ::chmod((bin / name).c_str(), 0700);
-    }
+  for (const std::filesystem::path& program : qemus_in(path)) {
+    const std::string name = program.filename().string();
+    const std::string shim =
+        fmt::format("#!/bin/sh\nexec {} {} {} {} \"$@\"\n", shell_quoted(self.string()),
+                    kShimOption, shell_quoted(folder.string()), shell_quoted(program.string()));
+    RINGSIDE_TRY(write_output(bin / name, shim));
+    ::chmod((bin / name).c_str(), 0700);
   }
   return {};
 }
@@ -122,10 +171,12 @@ Result<void> run_qemu_shim(const std::filesystem::path& folder, const std::strin
   QemuCommand command(arguments);
   if (command.only_prints() || !claim(folder)) return become(program, arguments);
 
-  auto info = prepare(folder, command);
+  RINGSIDE_ASSIGN(const auto request, LaunchRequest::read(folder));
+  auto info = prepare(folder, program, request, command);
   if (!info) {
     LaunchInfo failed;
     failed.error = info.error().message;
+    failed.refused = request.engine != "auto" || request.deterministic;
     info = failed;
   } else {
     arguments = command.arguments();
@@ -134,11 +185,8 @@ Result<void> run_qemu_shim(const std::filesystem::path& folder, const std::strin
   info->program = program;
   info->arguments = arguments;
   RINGSIDE_TRY(info->write(folder));
+  if (info->refused) return fail(ErrorCode::kUnsupported, "{}", "");  // ringside says why
   return become(program, arguments);
-}
-
-Result<void> request_serial_tap(const std::filesystem::path& folder) {
-  return write_output(folder / kTapRequest, "");
 }
 
 }  // namespace ringside::launch

@@ -21,14 +21,12 @@ inline constexpr const char* kShimOption = "--qemu-shim";
 [[nodiscard]] std::string path_without_shims(const std::filesystem::path& folder,
                                              const std::string& path);
 
-// The shim: adds to the command line what the capture engine needs, leaves a LaunchInfo in `folder`
-// and becomes QEMU. The first QEMU that starts a guest is the one that is sampled; any other, and
-// one that only prints its version, runs unchanged. Returns only if QEMU cannot be started.
+// The shim: adds to the command line what the LaunchRequest in `folder` asks for and the engine
+// that it chooses needs, leaves a LaunchInfo there and becomes QEMU. The first QEMU that starts a
+// guest is the one that is sampled; any other, and one that only prints its version, runs
+// unchanged. Returns only if QEMU cannot be started.
 [[nodiscard]] Result<void> run_qemu_shim(const std::filesystem::path& folder,
                                          const std::string& program,
                                          std::vector<std::string> arguments);
-
-// Asks the shim to make the serial port readable (--after, --until).
-[[nodiscard]] Result<void> request_serial_tap(const std::filesystem::path& folder);
 
 }  // namespace ringside::launch

@@ -5,13 +5,6 @@ namespace {
 
 constexpr const char* kId = "ringside-serial";
 
-// QEMU reads a ',' inside a value as two.
-std::string quoted(const std::filesystem::path& path) {
-  std::string result;
-  for (const char c : path.string()) result.append(c == ',' ? 2 : 1, c);
-  return result;
-}
-
 // What QEMU makes of "mon:stdio": the serial port and the monitor share the terminal (vl.c,
 // QEMU 7.2).
 void share_terminal_with_monitor(QemuCommand& command, const std::string& log_options) {
@@ -45,7 +38,7 @@ Result<std::filesystem::path> tap_named_device(QemuCommand& command, const std::
 
 Result<std::filesystem::path> tap_serial_port(QemuCommand& command,
                                               const std::filesystem::path& log) {
-  const std::string log_options = ",logfile=" + quoted(log) + ",logappend=off";
+  const std::string log_options = ",logfile=" + escape_value(log.string()) + ",logappend=off";
   std::optional<std::string> serial;
   for (const auto& option : command.options())
     if (option.name == "serial" && !serial) serial = option.value;

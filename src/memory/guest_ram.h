@@ -6,37 +6,48 @@
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/types.h"
 
 namespace ringside::memory {
 
-// A piece of guest-physical memory that lies in the machine's RAM block.
+// One of QEMU's blocks of RAM: the machine's, one of its NUMA nodes', a DIMM, a ROM.
+struct RamBlock {
+  std::string name;
+  std::uint64_t bytes = 0;
+  // Where QEMU has it in its own address space; 0: it does not say (7.2).
+  std::uint64_t host_address = 0;
+};
+
+// A piece of guest-physical memory that lies in one of the blocks.
 struct RamRange {
   GuestPhys start;
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;  // in the block
+  std::size_t block = 0;     // RamMap::blocks
 };
 
-// One way in which QEMU puts the machine's RAM block into guest-physical memory.
-struct RamLayout {
-  // What `info pci` says of the host bridge where this layout holds: "8086:1237". Empty: it is the
-  // machine's only layout.
-  std::string_view host_bridge;
-  std::vector<RamRange> ranges;  // by address; device memory and what firmware shadows left out
+// What RAM a machine has, and where. It changes when memory is plugged in, and while x86 firmware
+// runs.
+struct RamMap {
+  std::vector<RamBlock> blocks;  // those that ranges use
+  std::vector<RamRange> ranges;  // by address, without overlaps; device memory left out
 };
 
-// QEMU's block of RAM: with a memory backend, or several, it has another name.
-struct RamBlock {
-  std::string name;
-  std::uint64_t bytes = 0;
+// From what QEMU's human monitor prints for `info mtree -f`, whose view of the address space
+// "memory" says what vCPUs see, and for `info ramblock`: RAM and ROM, not flash. What begins
+// between 640 and 768 KiB is left out: on a PC a display's registers come and go there. Error
+// kUnsupported: no RAM is told in a form that we know.
+[[nodiscard]] Result<RamMap> parse_ram_map(std::string_view info_mtree_flat,
+                                           std::string_view info_ramblock);
+
+// The piece of `ranges` that holds an address, cut to at most `bytes`: nothing outside of all.
+struct RamPiece {
+  std::size_t block;
+  std::uint64_t offset;  // in the block
+  std::size_t bytes;
 };
-
-// The machine's RAM in what the monitor prints for `info ramblock`; nothing if there is none whose
-// name we know.
-[[nodiscard]] std::optional<RamBlock> find_machine_ram(std::string_view info_ramblock);
-
-// The layouts that a machine with this block may have, by its name. Empty for an unknown one. They
-// hold for machines without the option max-ram-below-4g and of versioned types from 4.1 on.
-[[nodiscard]] std::vector<RamLayout> ram_layouts(const RamBlock& block);
+[[nodiscard]] std::optional<RamPiece> find_ram(const std::vector<RamRange>& ranges,
+                                               GuestPhys address, std::size_t bytes);
 
 }  // namespace ringside::memory

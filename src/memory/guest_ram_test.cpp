@@ -1,116 +1,126 @@
 #include "memory/guest_ram.h"
 
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <fstream>
-
-#include "memory/process_memory.h"
+#include <iterator>
 
 namespace ringside::memory {
 namespace {
 
+constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kGiB = 1u << 30;
 
-// Printed by QEMU 7.2: qemu-system-x86_64 -m 512.
-constexpr std::string_view kRamBlocks =
-    "              Block Name    PSize              Offset               Used              Total\n"
-    "                  pc.ram    4 KiB  0x0000000000000000 0x0000000020000000 0x0000000020000000\n"
-    "   0000:00:02.0/vga.vram    4 KiB  0x0000000020080000 0x0000000001000000 0x0000000001000000\n";
+// What QEMU printed: testdata/ram/VERSION-MACHINE.mtree and .ramblock, made as its README says.
+std::string printed(const std::string& name) {
+  std::ifstream file(RINGSIDE_TESTDATA "/ram/" + name);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
 
-TEST(GuestRam, TheMachinesBlock) {
-  const auto block = find_machine_ram(kRamBlocks);
-  ASSERT_TRUE(block);
-  EXPECT_EQ(block->name, "pc.ram");
-  EXPECT_EQ(block->bytes, 0x20000000u);
-  EXPECT_FALSE(find_machine_ram(kRamBlocks.substr(0, 100)));
-  EXPECT_FALSE(find_machine_ram("pc.ram 4 KiB 0x0 1000 0x0"));
-  EXPECT_FALSE(find_machine_ram("pc.ram"));
-  EXPECT_FALSE(find_machine_ram(""));
+Result<RamMap> map_of(const std::string& machine) {
+  return parse_ram_map(printed(machine + ".mtree"), printed(machine + ".ramblock"));
 }
 
 struct Expected {
-  std::uint64_t start, end, offset;
+  std::uint64_t start, bytes;
+  std::string block;
+  std::uint64_t offset;
 };
 
-void expect_ranges(const RamLayout& layout, const std::vector<Expected>& expected) {
-  ASSERT_EQ(layout.ranges.size(), expected.size());
+void expect_ranges(const std::string& machine, const std::vector<Expected>& expected) {
+  const auto map = map_of(machine);
+  ASSERT_TRUE(map) << machine << map.error().message;
+  ASSERT_EQ(map->ranges.size(), expected.size()) << machine;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    EXPECT_EQ(layout.ranges[i].start.value, expected[i].start);
-    EXPECT_EQ(layout.ranges[i].start.value + layout.ranges[i].bytes, expected[i].end);
-    EXPECT_EQ(layout.ranges[i].offset, expected[i].offset);
+    const RamRange& range = map->ranges[i];
+    EXPECT_EQ(range.start.value, expected[i].start) << machine;
+    EXPECT_EQ(range.bytes, expected[i].bytes) << machine;
+    EXPECT_EQ(map->blocks.at(range.block).name, expected[i].block) << machine;
+    EXPECT_EQ(range.offset, expected[i].offset) << machine;
   }
 }
 
-// Expected values: `info mtree -f` of QEMU 7.2 (lines "(prio 0, ram): pc.ram @…").
-TEST(GuestRam, Layouts) {
-  const auto small = ram_layouts({"pc.ram", 0x20000000});
-  ASSERT_EQ(small.size(), 1u);
-  expect_ranges(small[0], {{0, 0xa0000, 0}, {0x100000, 0x20000000, 0x100000}});
-  const auto large = ram_layouts({"pc.ram", 5 * kGiB});
-  ASSERT_EQ(large.size(), 2u);
-  EXPECT_EQ(large[1].host_bridge, "8086:29c0");  // -M q35 -m 5G
-  expect_ranges(
-      large[1],
-      {{0, 0xa0000, 0}, {0x100000, 0x80000000, 0x100000}, {0x100000000, 0x1c0000000, 0x80000000}});
-  EXPECT_EQ(large[0].host_bridge, "8086:1237");  // -M pc -m 5G
-  expect_ranges(
-      large[0],
-      {{0, 0xa0000, 0}, {0x100000, 0xc0000000, 0x100000}, {0x100000000, 0x180000000, 0xc0000000}});
-  expect_ranges(ram_layouts({"mach-virt.ram", 0x20000000})[0], {{0x40000000, 0x60000000, 0}});
-  expect_ranges(ram_layouts({"riscv_virt_board.ram", 0x8000000})[0], {{0x80000000, 0x88000000, 0}});
-  EXPECT_TRUE(ram_layouts({"raspi.ram", kGiB}).empty());
+// RAM below 4 GiB of a PC, by what the BIOS has done so far: copied itself to RAM, or not.
+std::vector<Expected> low(const std::string& block, std::uint64_t bytes, bool copied) {
+  if (copied) return {{0, 0xa0000, block, 0}, {0xc0000, bytes - 0xc0000, block, 0xc0000}};
+  return {{0, 0xa0000, block, 0},
+          {0xc0000, 0x20000, "pc.rom", 0},
+          {0xe0000, 0x20000, "pc.bios", 0x20000},
+          {kMiB, bytes - kMiB, block, kMiB}};
+}
+
+std::vector<Expected> operator+(std::vector<Expected> left, const std::vector<Expected>& right) {
+  left.insert(left.end(), right.begin(), right.end());
+  return left;
+}
+
+// Expected: hw/i386/pc_piix.c, pc_init1 (more than 3.5 GiB is split at 3 GiB), and pc_q35.c,
+// pc_q35_init (2.75 GiB, 2 GiB), 7.2; a DIMM behind the rest; the BIOS of 256 KiB below 4 GiB;
+// hw/arm/virt.c, hw/riscv/virt.c.
+TEST(GuestRam, MachinesOfTwoVersions) {
+  const Expected bios{4 * kGiB - 256 * 1024, 256 * 1024, "pc.bios", 0};
+  for (const bool older : {true, false}) {
+    const std::string version = older ? "7.2-" : "10.0-";
+    expect_ranges(version + "pc", low("pc.ram", 512 * kMiB, older) + std::vector{bios});
+    expect_ranges(version + "q35-5g-dimm",
+                  low("pc.ram", 2 * kGiB, !older) +
+                      std::vector{bios, Expected{4 * kGiB, 3 * kGiB, "pc.ram", 2 * kGiB},
+                                  Expected{7 * kGiB, 256 * kMiB, "d0", 0}});
+    expect_ranges(version + "q35-numa",
+                  low("m0", 256 * kMiB, older) +
+                      std::vector{Expected{256 * kMiB, 256 * kMiB, "m1", 0}, bios});
+    expect_ranges(version + "arm-virt-backend", {{kGiB, 512 * kMiB, "mem0", 0}});
+    expect_ranges(version + "riscv-virt", {{0x1000, 0xf000, "riscv_virt_board.mrom", 0},
+                                           {2 * kGiB, 512 * kMiB, "riscv_virt_board.ram", 0}});
+  }
+}
+
+// From the .ramblock files, by eye.
+TEST(GuestRam, NewerQemuSaysWhereItHasABlock) {
+  EXPECT_EQ(map_of("7.2-pc")->blocks[0].host_address, 0u);
+  const auto map = map_of("10.0-pc");
+  EXPECT_NE(map->blocks[0].host_address, 0u);
+  EXPECT_NE(printed("10.0-pc.ramblock").find(fmt::format("{:#018x}", map->blocks[0].host_address)),
+            std::string::npos);
+}
+
+constexpr std::string_view kBlocks =
+    "  pc.ram    4 KiB  0x0000000000000000 0x0000000020000000 0x0000000020000000\r\n";
+
+std::size_t ranges_in(const std::string& view) {
+  const auto map = parse_ram_map(view, kBlocks);
+  return map ? map->ranges.size() : 0;
+}
+
+TEST(GuestRam, OnlyWhatIsUnderstoodIsTaken) {
+  const std::string head =
+      "FlatView #1\n AS \"memory\", root: system\n Root memory region: system\n";
+  EXPECT_EQ(ranges_in(head + "  00100000-001fffff (prio 0, ram): pc.ram @0000000000100000 KVM\r\n"),
+            1u);
+  EXPECT_EQ(ranges_in(head + "  00100000-001fffff (prio 0, ram): pc.ram KVM\n"), 1u);
+  for (const std::string line :
+       {"  00100000-001fffff (prio 0, romd): pc.ram", "  00100000-001fffff (prio 0, i/o): pc.ram",
+        "  00100000-001fffff (prio 0, ram): pc.ramx", "  00100000-001fffff (prio 0, ram): vga.vram",
+        "  00100000-001fffff (prio 0, ram): pc.ram @1fffffff",
+        "  001fffff-00100000 (prio 0, ram): pc.ram",
+        "  00100000-ffffffffffffffff (prio 0, ram): pc.ram", "  xyz-001fffff (prio 0, ram): pc.ram",
+        "  000a0000-000bffff (prio 0, ram): pc.ram", "  00000000-20000000 (prio 0, ram): pc.ram"})
+    EXPECT_EQ(ranges_in(head + line + "\n"), 0u) << line;
+  EXPECT_EQ(ranges_in("FlatView #0\n AS \"I/O\", root: io\n"
+                      "  00100000-001fffff (prio 0, ram): pc.ram\n"),
+            0u);
+  EXPECT_FALSE(parse_ram_map("", kBlocks));
+  EXPECT_FALSE(parse_ram_map(head, ""));
 }
 
 TEST(GuestRam, FindRamStopsAtTheRangesEnd) {
-  const auto layout = ram_layouts({"pc.ram", 0x20000000})[0];
-  EXPECT_EQ(find_ram(layout.ranges, GuestPhys{0x9fff0}, 64)->bytes, 16u);
-  EXPECT_FALSE(find_ram(layout.ranges, GuestPhys{0xa0000}, 64));
-  EXPECT_FALSE(find_ram(layout.ranges, GuestPhys{0x20000000}, 64));
-  EXPECT_FALSE(find_ram(layout.ranges, GuestPhys{~std::uint64_t{0}}, 64));
-  EXPECT_EQ(find_ram(layout.ranges, GuestPhys{0x100010}, 64)->offset, 0x100010u);
-}
-
-TEST(ProcessMemory, CandidatesByFit) {
-  const auto starts = block_candidates(
-      "7f0000000000-7f0040000000 rw-s 00000000 00:01 12 /memfd:x (deleted)\n"
-      "7e0000000000-7e0020000000 rw-p 00000000 00:00 0 \n"
-      "7d0000000000-7d0020000000 ---p 00000000 00:00 0 \n"
-      "7c0000000000-7c001ffff000 rw-p 00000000 00:00 0\nnonsense\n-\n7-6 rw-p\n",
-      0x20000000);
-  EXPECT_EQ(starts, (std::vector<std::uint64_t>{0x7e0000000000, 0x7f0000000000}));
-}
-
-// A child stands for QEMU: its "RAM" is 2 MiB, of which the part behind 1 MiB holds numbers.
-TEST(ProcessMemory, ReadsAnotherProcess) {
-  constexpr std::size_t kBytes = 2u << 20;
-  void* const block =
-      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(block, MAP_FAILED);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    auto* const words = static_cast<std::uint64_t*>(block);
-    for (std::size_t i = 0; i < kBytes / 8; ++i) words[i] = 8 * i;
-    ::raise(SIGSTOP);
-    ::_exit(0);
-  }
-  ::waitpid(child, nullptr, WUNTRACED);
-  std::ifstream file("/proc/" + std::to_string(child) + "/maps");
-  const std::string maps(std::istreambuf_iterator<char>(file), {});
-  const auto candidates = block_candidates(maps, kBytes);
-  const auto address = reinterpret_cast<std::uint64_t>(block);
-  EXPECT_NE(std::find(candidates.begin(), candidates.end(), address), candidates.end());
-  ProcessMemory memory(child, address, ram_layouts({"pc.ram", kBytes})[0].ranges);
-  EXPECT_EQ(*memory.read_value<std::uint64_t>(GuestPhys{0x123458}), 0x123458u);
-  std::vector<std::byte> bytes(64);
-  EXPECT_EQ(*memory.read_up_to(GuestPhys{kBytes - 16}, bytes), 16u);
-  EXPECT_EQ(*memory.read_up_to(GuestPhys{0xa0000}, bytes), 0u);
-  ::kill(child, SIGKILL);
-  ::waitpid(child, nullptr, 0);
-  EXPECT_EQ(memory.read_up_to(GuestPhys{0}, bytes).error().code, ErrorCode::kClosed);
-  ::munmap(block, kBytes);
+  const auto map = map_of("7.2-pc");
+  ASSERT_TRUE(map);
+  EXPECT_EQ(find_ram(map->ranges, GuestPhys{0x9fff0}, 64)->bytes, 16u);
+  EXPECT_FALSE(find_ram(map->ranges, GuestPhys{0xa0000}, 64));
+  EXPECT_FALSE(find_ram(map->ranges, GuestPhys{0x20000000}, 64));
+  EXPECT_FALSE(find_ram(map->ranges, GuestPhys{~std::uint64_t{0}}, 64));
+  EXPECT_EQ(find_ram(map->ranges, GuestPhys{0x100010}, 64)->offset, 0x100010u);
 }
 
 }  // namespace

@@ -7,23 +7,63 @@
 
 namespace ringside::memory {
 
-// One level of page tables as x86 has them: which bits of the address choose the entry, and whether
-// an entry may map a page of its own instead of pointing to a table.
+// One level of page tables: which bits of the address choose the entry, and whether an entry may
+// map a page of its own instead of pointing to a table.
 struct RadixLevel {
   std::uint8_t shift;        // of the lowest bit that chooses the entry
   std::uint8_t index_bits;   // how many
-  bool may_be_page = false;  // bit 7 of an entry (PS) says so
+  bool may_be_page = false;  // always, at the last level
+};
+
+// What one entry says.
+struct PageEntry {
+  enum class Kind : std::uint8_t { kNotPresent, kTable, kPage };
+  Kind kind = Kind::kNotPresent;
+  GuestPhys address;  // of the table, or of the page that the walked address lies in
+};
+
+// How an architecture spells its entries.
+class EntryFormat {
+ public:
+  virtual ~EntryFormat() = default;
+  // `last`: the level's entries map pages, and cannot point to tables.
+  [[nodiscard]] virtual PageEntry decode(std::uint64_t entry, const RadixLevel& level, bool last,
+                                         GuestVirt address) const = 0;
 };
 
 struct RadixTables {
   GuestPhys root;
-  std::span<const RadixLevel> levels;  // from the root down; the last one maps pages
+  std::span<const RadixLevel> levels;  // from the root down
   std::uint8_t entry_bytes = 8;        // 4 or 8
-  std::uint64_t address_mask = 0;      // of an entry: the table's or the smallest page's address
-  bool pse36 = false;                  // 4 MiB pages keep bits 39:32 of their address in 20:13
 };
 
 [[nodiscard]] Result<PageWalk> walk_radix(PhysicalMemory& physical, const RadixTables& tables,
-                                          GuestVirt address);
+                                          const EntryFormat& format, GuestVirt address);
+
+// The number of `count` low bits, fewer than 64, that are all set.
+constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
+
+// Whether all bits from `bits` - 1 up are equal.
+constexpr bool is_sign_extended(std::uint64_t address, unsigned bits) {
+  const auto high = static_cast<std::int64_t>(address) >> (bits - 1);
+  return high == 0 || high == -1;
+}
+
+// An address that is no address of this space: the next one is the start of the upper half.
+constexpr PageWalk not_canonical(GuestVirt address, GuestVirt upper_half) {
+  PageWalk walk;
+  walk.bytes = upper_half - address;
+  return walk;
+}
+
+// Where nothing is translated: 4 KiB from its own address.
+constexpr PageWalk identity_walk(GuestVirt address) {
+  constexpr std::uint64_t kPage = 4096;
+  PageWalk walk;
+  walk.end = WalkEnd::kMapped;
+  walk.address = GuestPhys{address.value};
+  walk.bytes = kPage - address.value % kPage;
+  return walk;
+}
 
 }  // namespace ringside::memory

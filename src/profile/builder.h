@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -16,6 +17,11 @@ struct Filter {
   std::vector<VcpuId> vcpus;  // empty: all
   bool kernel_only = false;   // of the sampled, only those in the kernel (firmware is in neither)
   bool user_only = false;     // of the sampled, only those in user code
+  // Of the sampled, only those of these: as reports show it, and by number. Empty:
+  // all. Idle vCPUs belong to nobody and stay.
+  std::vector<std::string> comms;
+  std::vector<std::uint32_t> pids;
+  std::vector<std::uint32_t> tids;
   std::uint64_t from_ns = 0;  // times since the start of the recording, [from, to)
   std::uint64_t to_ns = std::numeric_limits<std::uint64_t>::max();
 };
@@ -24,11 +30,14 @@ struct BuildOptions {
   Filter filter;
   bool show_addresses = false;  // append each frame's address to its name
   bool show_lines = false;      // append each frame's source line to its name, where it is known
+  // Interrupts stand over what they interrupted. Else they are charged to nobody: the frames from
+  // the leaf to the interrupt's entry are a stack of their own, of kInterruptName.
+  bool join_interrupts = true;
   recording::WeightUnit unit = recording::WeightUnit::kTicks;
 };
 
 // Aggregates the samples of a recording, then names each distinct frame once. Memory grows with the
-// number of distinct stacks.
+// number of distinct stacks, and of processes that they are of.
 [[nodiscard]] Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
                                             const BuildOptions& options = {});
 

@@ -1,12 +1,16 @@
 #include "profile/collector.h"
 
 #include <algorithm>
-#include <set>
+
+#include "profile/spelling.h"
 
 namespace ringside::profile {
 namespace {
 
 constexpr std::size_t kMaxWarnings = 1000;
+
+// What perf calls Linux' idle threads, of which each vCPU has one, all with pid 0.
+constexpr std::string_view kLinuxIdleThread = "swapper";
 
 std::size_t combine(std::size_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 12) + (hash >> 4);
@@ -16,12 +20,13 @@ std::size_t combine(std::size_t hash, std::uint64_t value) {
 }  // namespace
 
 Collector::Collector(const BuildOptions& options, FrameNamer& namer, Profile& profile)
-    : options_(options), namer_(namer), profile_(profile) {}
+    : options_(options), namer_(namer), profile_(profile), names_(profile.strings) {}
 
 std::size_t Collector::KeyHash::operator()(const Key& key) const {
   std::size_t hash = combine(key.vcpu.value, static_cast<std::uint64_t>(key.level) << 8 |
                                                  static_cast<std::uint64_t>(key.disposition));
   for (const std::uint32_t stack : key.stacks) hash = combine(hash, stack);
+  hash = combine(hash, std::uint64_t{key.comm} << 1 | std::uint64_t{key.knows_mappings});
   return combine(hash, std::uint64_t{key.pid.value_or(~0u)} << 32 | key.tid.value_or(~0u));
 }
 
@@ -36,6 +41,14 @@ bool Collector::wanted(const recording::SampleInfo& info) const {
   return !filter.user_only || info.level == PrivilegeLevel::kUser;
 }
 
+StringId Collector::comm_of(const recording::SampleInfo& info) {
+  if (!info.pid) return 0;
+  if (*info.pid == 0 && profile_.header.guest_os == "linux")
+    return profile_.strings.intern(kLinuxIdleThread);
+  const StringId name = names_.at(info.time_ns, *info.pid, info.tid);
+  return name != 0 ? name : profile_.strings.intern(unnamed_thread(info.tid.value_or(*info.pid)));
+}
+
 void Collector::sample(const recording::Sample& value) {
   const recording::SampleInfo& info = value.info;
   if (info.unit != options_.unit) {
@@ -43,6 +56,7 @@ void Collector::sample(const recording::Sample& value) {
     return;
   }
   profile_.totals.add(value);
+  profile_.knows_processes |= info.pid.has_value();
   if (!wanted(info)) {
     profile_.filtered_weight += info.weight;
     ++profile_.filtered_samples;
@@ -55,6 +69,8 @@ void Collector::sample(const recording::Sample& value) {
   key_.disposition = info.disposition;
   key_.pid = info.pid;
   key_.tid = info.tid;
+  key_.comm = comm_of(info);
+  key_.knows_mappings = info.address_space != 0;
   Amount& amount = groups[key_];
   amount.weight += info.weight;
   ++amount.samples;
@@ -62,13 +78,6 @@ void Collector::sample(const recording::Sample& value) {
 
 void Collector::warning(std::string_view text) {
   if (profile_.warnings.size() < kMaxWarnings) profile_.warnings.emplace_back(text);
-}
-
-std::uint64_t Collector::unique_stacks() const {
-  std::set<std::vector<std::uint32_t>> distinct;
-  for (const auto& [key, amount] : groups)
-    if (key.disposition == wire::Disposition::kSampled) distinct.insert(key.stacks);
-  return distinct.size();
 }
 
 }  // namespace ringside::profile

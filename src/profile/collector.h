@@ -9,6 +9,7 @@
 #include "profile/builder.h"
 #include "profile/frame_namer.h"
 #include "profile/profile.h"
+#include "profile/thread_names.h"
 #include "recording/reader.h"
 
 namespace ringside::profile {
@@ -27,6 +28,8 @@ class Collector final : public recording::Visitor {
     wire::Disposition disposition = wire::Disposition::kSampled;
     std::optional<std::uint32_t> pid;
     std::optional<std::uint32_t> tid;
+    StringId comm = 0;            // 0 where the process is not known
+    bool knows_mappings = false;  // of its address space
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
@@ -44,9 +47,6 @@ class Collector final : public recording::Visitor {
   std::map<std::uint32_t, recording::Mapping> mappings;
   std::unordered_map<Key, Amount, KeyHash> groups;
 
-  // Distinct stacks of sampled groups.
-  [[nodiscard]] std::uint64_t unique_stacks() const;
-
   void image(const recording::ImageInfo& value) override { images[value.id] = value; }
   void mapping(const recording::Mapping& value) override { mappings[value.id] = value; }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
@@ -56,16 +56,19 @@ class Collector final : public recording::Visitor {
     nodes.push_back(value);
   }
   void sample(const recording::Sample& value) override;
+  void thread_name(const recording::ThreadName& value) override { names_.add(value); }
   void blob(const recording::Blob& value) override { namer_.blob(value); }
   void warning(std::string_view text) override;
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
  private:
   [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
+  [[nodiscard]] StringId comm_of(const recording::SampleInfo& info);
 
   const BuildOptions& options_;
   FrameNamer& namer_;
   Profile& profile_;
+  ThreadNames names_;
   Key key_;  // reused
 };
 

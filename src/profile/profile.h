@@ -36,11 +36,14 @@ struct Frame {
 // All samples that agree in everything but time.
 struct SampleGroup {
   NodeId stack = kNoNode;  // the leaf; kNoNode where there is no stack
+  // Where a sample of kernel code has user code at its root: the leaf of that part of `stack`.
+  NodeId user_part = kNoNode;
   VcpuId vcpu;
   PrivilegeLevel level = PrivilegeLevel::kUnknown;
   wire::Disposition disposition = wire::Disposition::kSampled;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint32_t> tid;
+  StringId comm = 0;  // what the thread was called then; 0 where the profile knows no processes
   std::uint64_t weight = 0;
   std::uint64_t samples = 0;
 };
@@ -57,6 +60,8 @@ class Profile {
   std::vector<Frame> frames;        // by FrameId
   StackTree stacks;                 // root first: a child is called by its parent
   std::vector<SampleGroup> samples;
+
+  bool knows_processes = false;  // some sample of the recording, before filters, says its process
 
   // Of the whole recording, before filters. due = sampled + idle + skipped + failed + lost.
   recording::SampleStatistics totals;

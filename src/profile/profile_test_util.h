@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,17 +30,22 @@ class FakeNamer final : public FrameNamer {
 };
 
 // One stack: root first, frames parted by '|'. A frame is a name; "user:NAME" is user code,
-// "irq:NAME" interrupt code, "?HEX" an unknown kernel address, "[user]" and "[firmware]"
-// themselves, "NAME < INLINED < INLINED" a function with others inlined.
+// "irq:NAME" interrupt code, "?HEX" for a name an unknown address, "[user]" and "[firmware]"
+// themselves, "NAME < INLINED < INLINED" a function with others inlined. " || " parts the stack of
+// user code from that of the kernel which it entered.
 struct Line {
   std::string stack;
   std::uint64_t count = 1;
   std::uint16_t vcpu = 0;
+  std::optional<std::uint32_t> pid = {};
+  std::optional<std::uint32_t> tid = {};
+  std::uint64_t address_space = 0;
 };
 
 class TestRecording {
  public:
-  TestRecording() : writer_(*recording::Writer::create(dir_ / "t.data", header())) {
+  explicit TestRecording(const std::string& guest_os = "linux")
+      : writer_(*recording::Writer::create(dir_ / "t.data", header(guest_os))) {
     recording::ImageInfo kernel;
     kernel.name = "kernel";
     EXPECT_TRUE(writer_.add_image(kernel));
@@ -56,15 +63,28 @@ class TestRecording {
   }
 
   TestRecording& add(const Line& line) {
-    const Stack stack = parse(line.stack);
+    const std::size_t entry = line.stack.find(" || ");
+    const Stack stack =
+        parse(entry == std::string::npos ? line.stack : line.stack.substr(entry + 4));
+    const Stack user = parse(entry == std::string::npos ? "" : line.stack.substr(0, entry));
+    const Stack* const parts[] = {&stack, &user};
+    const std::span<const Stack* const> all(parts);
     for (std::uint64_t i = 0; i < line.count; ++i) {
       recording::SampleInfo info = next(line.vcpu);
+      info.pid = line.pid;
+      info.tid = line.tid;
+      info.address_space = line.address_space;
       const FrameKind leaf = stack.frames.empty() ? FrameKind::kKernel : stack.frames[0].kind;
       info.level = leaf == FrameKind::kUser       ? PrivilegeLevel::kUser
                    : leaf == FrameKind::kFirmware ? PrivilegeLevel::kFirmware
                                                   : PrivilegeLevel::kKernel;
-      EXPECT_TRUE(writer_.add_sample(info, &stack));
+      EXPECT_TRUE(writer_.add_sample(info, all.first(entry == std::string::npos ? 1 : 2)));
     }
+    return *this;
+  }
+  // The name of a process (`tid` 0: of all its threads) for the samples that follow.
+  TestRecording& name(std::uint32_t pid, std::uint32_t tid, const std::string& name) {
+    EXPECT_TRUE(writer_.add_thread_name({10'000'000 * (time_ + 1), pid, tid, 0, name}));
     return *this;
   }
   TestRecording& add(wire::Disposition disposition, std::uint64_t count, std::uint16_t vcpu = 0) {
@@ -90,7 +110,7 @@ class TestRecording {
   }
 
  private:
-  static recording::Header header() {
+  static recording::Header header(const std::string& guest_os) {
     recording::Header header;
     header.ringside_version = "1.2.3";
     header.command_line = {"ringside", "record", "-a b"};
@@ -99,7 +119,7 @@ class TestRecording {
     header.vcpu_count = 2;
     header.interval_ns = 10'000'000;
     header.engine = "gdb";
-    header.guest_os = "linux";
+    header.guest_os = guest_os;
     header.kernel = "Linux 6.1";
     return header;
   }
@@ -143,8 +163,6 @@ class TestRecording {
       } else if (name == "[firmware]") {
         frame.kind = FrameKind::kFirmware;
         frame.address = {0xf000'0000};
-      } else if (name[0] == '?') {
-        frame.address = {std::stoull(name.substr(1), nullptr, 16)};
       } else {
         if (name.rfind("user:", 0) == 0) {
           frame.kind = FrameKind::kUser;
@@ -153,7 +171,8 @@ class TestRecording {
           frame.kind = FrameKind::kInterrupt;
           name = name.substr(4);
         }
-        frame.address = {address_of(name, frame.kind == FrameKind::kUser)};
+        frame.address = {name[0] == '?' ? std::stoull(name.substr(1), nullptr, 16)
+                                        : address_of(name, frame.kind == FrameKind::kUser)};
       }
       root_first.push_back(frame);
     }

@@ -41,6 +41,8 @@ std::string unknown_name(GuestVirt address) {
   return fmt::format("<unknown:{:#x}>", address.value);
 }
 
+std::string unnamed_thread(std::uint32_t tid) { return fmt::format(":{}", tid); }
+
 std::string spell(std::string_view name) {
   if (name.empty()) return "[empty name]";
   std::string out;

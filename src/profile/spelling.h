@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,12 +12,17 @@ namespace ringside::profile {
 inline constexpr std::string_view kFirmwareName = "[firmware]";
 inline constexpr std::string_view kUserName = "[user]";
 inline constexpr std::string_view kIdleName = "[idle]";
-inline constexpr std::string_view kNoStackName = "[no stack]";      // sampled, and no frame found
+inline constexpr std::string_view kNobodyName = "[unknown]";    // whose process is not known
+inline constexpr std::string_view kInterruptName = "[irq]";     // interrupts that are not joined
+inline constexpr std::string_view kNoStackName = "[no stack]";  // sampled, and no frame found
 inline constexpr std::string_view kLostStackName = "[lost stack]";  // stood in a damaged block
 inline constexpr std::string_view kTruncatedName = "[truncated]";
 
 // "<unknown:0xffffffff81000000>"
 [[nodiscard]] std::string unknown_name(GuestVirt address);
+
+// A thread whose name is not known, as perf has it: ":123".
+[[nodiscard]] std::string unnamed_thread(std::uint32_t tid);
 
 // A name that fits every text format: `;` becomes `:`, control characters and line ends become a
 // space, bytes that are not UTF-8 become U+FFFD; an empty name becomes "[empty name]".

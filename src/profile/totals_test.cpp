@@ -12,7 +12,7 @@ using testing::TestRecording;
 
 TEST(Totals, AddUpForRandomRecordings) {
   std::mt19937 random(11);
-  for (int round = 0; round < 30; ++round) {
+  for (int round = 0; round < 50; ++round) {
     TestRecording recording;
     std::uint64_t expected[recording::kDispositionCount] = {};
     const int lines = static_cast<int>(random() % 40);
@@ -27,12 +27,22 @@ TEST(Totals, AddUpForRandomRecordings) {
       }
       std::string stack;
       for (auto depth = random() % 6; depth > 0; --depth)
-        stack += (stack.empty() ? "f" : "|f") + std::to_string(random() % 4);
-      recording.add({stack, count, vcpu});
+        stack += (stack.empty() ? "" : "|") + std::string(random() % 4 == 0 ? "irq:i" : "f") +
+                 std::to_string(random() % 4);
+      if (random() % 2 == 0) stack = "user:u || " + stack;
+      testing::Line line{stack, count, vcpu};
+      if (const auto pid = static_cast<std::uint32_t>(random() % 4); pid != 0) line.pid = pid;
+      recording
+          .name(static_cast<std::uint32_t>(1 + random() % 3), 0,
+                "name" + std::to_string(random() % 3))
+          .add(line);
     }
     BuildOptions options;
-    if (round % 3 == 1) options.filter.vcpus = {VcpuId{1}};
-    if (round % 3 == 2) options.filter.user_only = true;
+    options.join_interrupts = round % 2 == 0;
+    if (round % 5 == 1) options.filter.vcpus = {VcpuId{1}};
+    if (round % 5 == 2) options.filter.user_only = true;
+    if (round % 5 == 3) options.filter.comms = {"name1", "[irq]"};
+    if (round % 5 == 4) options.filter.pids = {2, 3};
     const Profile profile = recording.profile(options);
     std::uint64_t kept = 0;
     std::uint64_t kept_samples = 0;

@@ -138,6 +138,9 @@ struct Blob {
 // there was no file to open again.
 inline constexpr const char* kSymbolsBlob = "symbols";
 
+// Blob::kind: the same with functions that no symbol names, called after their image and place.
+inline constexpr const char* kNamelessFunctionsBlob = "nameless-functions";
+
 struct Event {
   std::uint64_t time_ns = 0;
   VcpuId vcpu;

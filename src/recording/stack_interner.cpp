@@ -17,7 +17,8 @@ std::size_t StackInterner::FrameHash::operator()(const RecordedFrame& frame) con
   const std::uint64_t traits = std::uint64_t{frame.exact} |
                                static_cast<std::uint64_t>(frame.source) << 1 |
                                static_cast<std::uint64_t>(frame.kind) << 9;
-  return mix(frame.address.value ^ traits << 48 ^ std::uint64_t{frame.mapping} << 40);
+  return mix(frame.address.value ^ traits << 48 ^ std::uint64_t{frame.mapping} << 40 ^
+             std::uint64_t{frame.image} << 32);
 }
 
 std::size_t StackInterner::NodeHash::operator()(const StackNode& node) const {

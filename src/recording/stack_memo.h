@@ -27,7 +27,8 @@ class StackMemo {
     for (const Frame& frame : stack.frames) {
       words_.push_back(frame.address.value);
       words_.push_back(std::uint64_t{frame.exact} | static_cast<std::uint64_t>(frame.source) << 8 |
-                       static_cast<std::uint64_t>(frame.kind) << 16);
+                       static_cast<std::uint64_t>(frame.kind) << 16 |
+                       std::uint64_t{frame.image} << 32);
     }
     const XXH128_hash_t hash = XXH3_128bits(words_.data(), words_.size() * sizeof(words_[0]));
     return {hash.low64, hash.high64};

@@ -141,8 +141,10 @@ StackRef Writer::State::intern(const Stack& stack, std::uint64_t address_space) 
     return ref;
   }
   for (auto it = stack.frames.rbegin(); it != stack.frames.rend(); ++it) {
-    RecordedFrame frame{it->address, it->exact, it->source, it->kind};
-    if (const auto place = mappings.find(address_space, frame.lookup_address())) {
+    RecordedFrame frame{it->address, it->exact, it->source, it->kind, it->image};
+    const auto place =
+        it->image != 0 ? std::nullopt : mappings.find(address_space, frame.lookup_address());
+    if (place) {
       frame.image = place->image;
       frame.mapping = place->mapping;
     }

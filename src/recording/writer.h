@@ -32,7 +32,7 @@ class Writer {
   [[nodiscard]] Result<std::uint32_t> add_mapping(const Mapping& mapping);
 
   // `stack` is null where there is none (idle, skipped, failed). Frames find their image through
-  // the mappings of SampleInfo::address_space and of address space 0.
+  // the mappings of SampleInfo::address_space and of address space 0, unless they name it.
   [[nodiscard]] Result<void> add_sample(const SampleInfo& info, const Stack* stack);
   // Several stacks: the part that ran, then what it was entered from.
   [[nodiscard]] Result<void> add_sample(const SampleInfo& info,

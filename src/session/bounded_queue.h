@@ -36,11 +36,20 @@ class BoundedQueue {
     ready_.notify_one();
   }
 
+  // Waits until the reader has come back for more after the last value; false after `timeout`.
+  [[nodiscard]] bool wait_until_handled(std::chrono::milliseconds timeout) {
+    std::unique_lock lock(mutex_);
+    return idle_.wait_for(lock, timeout, [this] { return reader_waits_ && values_.empty(); });
+  }
+
   // The next value; nothing after `timeout`, or when the queue is closed and empty.
   [[nodiscard]] std::optional<T> pop(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
+    reader_waits_ = true;
+    idle_.notify_one();
     ready_.wait_for(lock, timeout, [this] { return closed_ || !values_.empty(); });
     if (values_.empty()) return std::nullopt;
+    reader_waits_ = false;
     std::optional<T> value(std::move(values_.front().first));
     bytes_ -= values_.front().second;
     values_.pop_front();
@@ -55,10 +64,12 @@ class BoundedQueue {
  private:
   mutable std::mutex mutex_;
   std::condition_variable ready_;
+  std::condition_variable idle_;
   std::deque<std::pair<T, std::size_t>> values_;
   std::size_t bytes_ = 0;
   std::size_t limit_;
   bool closed_ = false;
+  bool reader_waits_ = false;
 };
 
 }  // namespace ringside::session

@@ -33,9 +33,11 @@ GuestVirt topmost_copy(const wire::Capture& capture, GuestVirt slot) {
 std::optional<GuestVirt> slot_below(const wire::Capture& capture, GuestVirt wanted) {
   constexpr std::uint64_t kPage = 4096;
   constexpr std::uint64_t kSavedRegisters = 256;
-  if (capture.pieces.empty() || capture.pieces[0].why != wire::PieceKind::kCurrentStack)
-    return std::nullopt;
-  const wire::MemoryPiece& current = capture.pieces[0];
+  const auto found = std::find_if(
+      capture.pieces.begin(), capture.pieces.end(),
+      [](const wire::MemoryPiece& piece) { return piece.why == wire::PieceKind::kCurrentStack; });
+  if (found == capture.pieces.end()) return std::nullopt;
+  const wire::MemoryPiece& current = *found;
   if (wanted - current.address < current.size + kPage) return std::nullopt;
   std::optional<GuestVirt> slot;
   const std::uint32_t size = wire::roles_of(capture.arch).pointer_size;
@@ -89,8 +91,14 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
     return;
   }
   if (fixed_) return;
-  StackBudget& budget = capture.level == PrivilegeLevel::kUser ? vcpu.user : vcpu.kernel;
-  budget.walked(stack.stop == StopReason::kTruncated);
+  if (capture.level != PrivilegeLevel::kUser)
+    vcpu.kernel.walked(stack.stop == StopReason::kTruncated);
+}
+
+void CaptureFeedback::learn_user(VcpuId vcpu, const Stack& stack) {
+  const std::lock_guard lock(mutex_);
+  if (fixed_ || vcpu.value >= vcpus_.size()) return;
+  vcpus_[vcpu.value].user.walked(stack.stop == StopReason::kTruncated);
 }
 
 CaptureFeedback::Advice CaptureFeedback::advice(VcpuId id) const {
@@ -99,6 +107,8 @@ CaptureFeedback::Advice CaptureFeedback::advice(VcpuId id) const {
   Advice advice;
   advice.kernel.stack_bytes.fill(vcpu.kernel.bytes());
   advice.user.stack_bytes.fill(vcpu.user.bytes());
+  constexpr auto kUserStack = static_cast<std::size_t>(wire::PieceKind::kUserStack);
+  advice.kernel.stack_bytes[kUserStack] = vcpu.user.bytes();
   advice.links = vcpu.links;
   return advice;
 }

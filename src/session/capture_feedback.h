@@ -38,8 +38,10 @@ class CaptureFeedback {
   // `fixed` switches the adapting of sizes off.
   CaptureFeedback(std::size_t vcpus, std::uint32_t stack_bytes, bool fixed);
 
-  // `stack` is what unwinding made of `capture`.
+  // `stack` is what unwinding made of `capture`: of the kernel's part, where there are two.
   void learn(const wire::Capture& capture, const Stack& stack);
+  // The same of the user code's part.
+  void learn_user(VcpuId vcpu, const Stack& stack);
 
   struct Advice {
     wire::RecipeBudget kernel;

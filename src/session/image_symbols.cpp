@@ -31,6 +31,8 @@ const std::string& ImageSymbols::demangled(const std::string& raw) {
 void ImageSymbols::blob(const recording::Blob& blob) {
   if (blob.kind == recording::kImageFileBlob || blob.kind == recording::kSymbolsBlob)
     stored_[blob.image].assign(blob.content.begin(), blob.content.end());
+  if (blob.kind == recording::kNamelessFunctionsBlob)
+    nameless_[blob.image].assign(blob.content.begin(), blob.content.end());
 }
 
 Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::ImageInfo& image) {
@@ -42,11 +44,10 @@ Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::
   RINGSIDE_ASSIGN(auto file, symbols::open_kernel(path));
   const Bytes build_id = file->build_id();
   if (!std::equal(build_id.begin(), build_id.end(), image.build_id.begin(), image.build_id.end()))
-    return fail(
-        ErrorCode::kMismatch,
-        "{} is not the file that was recorded: its build id is {}, recorded was another; give "
-        "the right one with --kernel",
-        path, build_id.empty() ? std::string("missing") : file->build_id_hex());
+    return fail(ErrorCode::kMismatch,
+                "{} is not the file that was recorded: its build id is {}, recorded was another{}",
+                path, build_id.empty() ? std::string("missing") : file->build_id_hex(),
+                image.name == kKernelImage ? "; give the right one with --kernel" : "");
   return file;
 }
 
@@ -58,6 +59,25 @@ std::optional<symbols::SymbolTable> ImageSymbols::given_symbols(const elf::ElfFi
       return std::nullopt;
     }
   return symbols::SymbolTable::from_list(std::move(list));
+}
+
+std::vector<std::string> ImageSymbols::warnings() const {
+  std::vector<std::string> all = warnings_;
+  if (!stripped_.empty())
+    all.push_back("no symbols for " + stripped_ +
+                  ": their functions are shown as addresses; install their debug symbols, or ask "
+                  "for them with --debuginfod");
+  return all;
+}
+
+// Where nothing else has a name.
+void ImageSymbols::add_nameless(const recording::ImageInfo& image, Loaded& loaded) {
+  const auto stored = nameless_.find(image.id);
+  if (stored == nameless_.end()) return;
+  auto file = elf::ElfFile::from_bytes(std::move(stored->second), image.name);
+  if (!file) return;
+  if (!loaded) loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
+  loaded->set_fallback(symbols::SymbolTable::from_elf(std::move(*file)));
 }
 
 ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
@@ -78,13 +98,17 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   if (!file && given)
     loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   if (given) loaded->put_first(std::move(*given));
+  add_nameless(image, loaded);
   if (loaded && loaded->empty()) {
-    warnings_.push_back(
-        (image.path.empty() ? image.name : image.path) +
-        " has no symbols, so its functions are shown as addresses; "
-        "build the kernel without stripping it, or give an unstripped file with --kernel or a "
-        "System.map with --symbols");
     loaded.reset();
+    if (image.name == kKernelImage)
+      warnings_.push_back(
+          (image.path.empty() ? image.name : image.path) +
+          " has no symbols, so its functions are shown as addresses; "
+          "build the kernel without stripping it, or give an unstripped file with --kernel or a "
+          "System.map with --symbols");
+    else
+      stripped_ += (stripped_.empty() ? "" : ", ") + image.name;
   }
   return loaded;
 }

@@ -40,11 +40,13 @@ class ImageSymbols final : public profile::FrameNamer {
   void name(const profile::FrameToName& what, profile::NamedFrame& out) override;
   // Keeps the ELF files of images that were made of guest memory.
   void blob(const recording::Blob& blob) override;
-  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+  // Programs and libraries without symbols are told in one of them.
+  [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
   using Loaded = std::optional<symbols::Symbolizer>;  // nothing where there are no names
   [[nodiscard]] Loaded& load(const recording::ImageInfo& image);
+  void add_nameless(const recording::ImageInfo& image, Loaded& loaded);
   [[nodiscard]] const std::string& demangled(const std::string& raw);
   [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const recording::ImageInfo& image);
   // `file` may be null. Nothing where the given symbols do not belong to it, which is warned of.
@@ -54,7 +56,9 @@ class ImageSymbols final : public profile::FrameNamer {
   std::unordered_map<std::string, std::string> names_;  // demangled, by the raw name
   std::map<std::uint32_t, Loaded> images_;
   std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
+  std::map<std::uint32_t, std::vector<std::byte>> nameless_;
   std::vector<std::string> warnings_;
+  std::string stripped_;  // names of programs and libraries without symbols
 };
 
 }  // namespace ringside::session

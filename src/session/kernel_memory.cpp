@@ -2,7 +2,7 @@
 
 #include <time.h>
 
-#include "memory/x86_64/page_walk.h"
+#include "session/kernel_tables.h"
 
 namespace ringside::session {
 namespace {
@@ -18,11 +18,11 @@ void rest() {
 
 KernelMemory::KernelMemory(engines::Engine& engine, const wire::Capture& capture)
     : engine_(&engine), vcpu_(capture.vcpu) {
-  if (capture.arch != Arch::kX86_64) return;
-  const auto tables = memory::x86_64::LongModeTables::of(capture.registers);
   const auto physical = engine.physical_memory();
-  if (!tables || !physical) return;
-  tables_ = std::make_unique<memory::x86_64::LongModeTables>(*tables);
+  if (!physical) return;
+  auto tables = find_kernel_tables(engine, capture, **physical);
+  if (!tables || !*tables) return;
+  tables_ = std::move(*tables);
   space_ = std::make_unique<memory::AddressSpace>(*tables_, **physical);
 }
 

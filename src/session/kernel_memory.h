@@ -9,9 +9,10 @@
 namespace ringside::session {
 
 // The kernel's virtual memory as a vCPU saw it at a capture in kernel mode, read while the guest
-// runs. Where the engine reads physical memory the capture's own page tables are walked, whatever
-// the vCPU does meanwhile. Otherwise it may be in user mode at the time of a read, without the
-// kernel in its address space; what the engine does not make good is tried again twice.
+// runs. Where the engine reads physical memory the kernel's own page tables are walked, whatever
+// the vCPU does meanwhile (kernel_tables.h). Otherwise it may be in user mode at the time of a
+// read, without the kernel in its address space; what the engine does not make good is tried again
+// twice.
 class KernelMemory {
  public:
   KernelMemory(engines::Engine& engine, const wire::Capture& capture);

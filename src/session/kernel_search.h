@@ -15,7 +15,7 @@ namespace ringside::session {
 struct KernelRequest {
   std::shared_ptr<const elf::ElfFile> file;  // null: only the guest's memory tells
   std::optional<std::uint64_t> load_bias;    // given by the user; otherwise it is found out
-  guestos::GuestOs os = guestos::GuestOs::kAuto;
+  guestos::AdapterOptions system = {};       // what the user said of the guest's system
 };
 
 // The guest's kernel, where it runs.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
 #include "session/kernel_memory.h"
 
 namespace ringside::session {
@@ -19,6 +18,16 @@ std::optional<GuestVirt> kernel_pc(const wire::Capture& capture) {
   return GuestVirt{capture.registers.get(pc)};
 }
 
+// Where the kernel is waited for, another adapter follows: the processes that the user has named
+// are that one's to count.
+std::unique_ptr<guestos::Adapter> make_first_adapter(const KernelRequest& request, Arch machine) {
+  guestos::AdapterOptions options = request.system;
+  if (!request.file) return guestos::make_adapter(options, machine);
+  options.processes.clear();
+  options.user_program.reset();
+  return guestos::make_adapter(options, request.file->arch());
+}
+
 }  // namespace
 
 bool runs_kernel(const wire::Capture& capture, const elf::ImageMap& images) {
@@ -28,8 +37,7 @@ bool runs_kernel(const wire::Capture& capture, const elf::ImageMap& images) {
 
 KernelWatch::KernelWatch(KernelRequest request, Arch machine)
     : search_(std::move(request)),
-      adapter_(guestos::make_generic_adapter(search_.request().file ? search_.request().file->arch()
-                                                                    : machine)),
+      adapter_(make_first_adapter(search_.request(), machine)),
       patience_ns_(kTryAgainAfterNs) {}
 
 // Any code in kernel mode while the kernel is looked for, its own afterwards.
@@ -52,16 +60,17 @@ Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engin
   if (running == nullptr) return seen;
   KernelMemory memory(engine, *running);
   const elf::GuestReader read = memory.reader();
-  if (search) RINGSIDE_TRY(look_for_kernel(engine, *running, read, seen));
+  if (search) RINGSIDE_TRY(look_for_kernel(engine, *running, read, now_ns, seen));
   if (kernel_) {
     RINGSIDE_ASSIGN(seen.code, adapter_->loaded_code(read));
-    next_code_ns_ = monotonic_ns() + kCodeIntervalNs;
+    next_code_ns_ = now_ns + kCodeIntervalNs;
   }
   return seen;
 }
 
 Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::Capture& running,
-                                          const elf::GuestReader& read, Look& seen) {
+                                          const elf::GuestReader& read, std::uint64_t now_ns,
+                                          Look& seen) {
   const bool was_found = kernel_.has_value();
   if (!kernel_) RINGSIDE_TRY(find(running.arch, *kernel_pc(running), read));
   if (kernel_) {
@@ -69,13 +78,14 @@ Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::C
   }
   // A pc outside of the kernel's own code, in a module say, tells nothing; the next tick's may.
   const bool eager = !kernel_ && has_file() && !search_.should_wait() && tries_ < kEagerTries;
-  next_try_ns_ = eager ? 0 : monotonic_ns() + patience_ns_;
+  next_try_ns_ = eager ? 0 : now_ns + patience_ns_;
   if (!kernel_ && ++tries_ > kEagerTries)
     patience_ns_ = std::min(2 * patience_ns_, kLongestPatienceNs);
   seen.new_recipes = kernel_.has_value();
   if (kernel_ && !was_found)
-    seen.kernel = std::make_shared<KernelNews>(
-        KernelNews{kernel_->image, adapter_->entries(), std::string(adapter_->name())});
+    seen.kernel = std::make_shared<KernelNews>(KernelNews{kernel_->image, adapter_->entries(),
+                                                          adapter_->interrupt_code(),
+                                                          std::string(adapter_->name())});
   return {};
 }
 
@@ -83,7 +93,7 @@ Result<void> KernelWatch::find(Arch arch, GuestVirt pc, const elf::GuestReader& 
   RINGSIDE_ASSIGN(kernel_, search_.look(arch, pc, read));
   if (!kernel_) return {};
   patience_ns_ = kTryAgainAfterNs;
-  RINGSIDE_ASSIGN(adapter_, guestos::make_adapter(search_.request().os, kernel_->image));
+  RINGSIDE_ASSIGN(adapter_, guestos::make_adapter(search_.request().system, kernel_->image));
   return {};
 }
 

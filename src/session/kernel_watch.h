@@ -15,6 +15,7 @@ namespace ringside::session {
 struct KernelNews {
   elf::Image image;
   std::vector<unwind::EntryLayout> entries;
+  guestos::InterruptCode interrupts;
   std::string system;  // the adapter's name
 };
 
@@ -31,12 +32,13 @@ class KernelWatch {
     std::vector<elf::Image> code;              // that the kernel has loaded: modules
     bool new_recipes = false;
   };
-  // Looks at a tick.
+  // Looks at a tick. `now_ns` is of any clock that goes on with the guest.
   [[nodiscard]] Result<Look> look(engines::Engine& engine, const engines::Tick& tick,
                                   std::uint64_t now_ns);
   // Of the kernel that was found; before that, one that knows the machine only. look() may replace
   // it.
   [[nodiscard]] guestos::Adapter& adapter() { return *adapter_; }
+  [[nodiscard]] const guestos::Adapter& adapter() const { return *adapter_; }
 
   [[nodiscard]] bool has_file() const { return search_.request().file != nullptr; }
   // Null before the kernel was found.
@@ -47,7 +49,8 @@ class KernelWatch {
  private:
   [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
   [[nodiscard]] Result<void> look_for_kernel(engines::Engine& engine, const wire::Capture& running,
-                                             const elf::GuestReader& read, Look& seen);
+                                             const elf::GuestReader& read, std::uint64_t now_ns,
+                                             Look& seen);
   [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
 
   KernelSearch search_;

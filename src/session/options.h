@@ -22,9 +22,17 @@ struct SamplingOptions {
   std::uint64_t seed = 1;
   std::uint32_t stack_bytes = 2048;  // copied of each stack, to begin with
   bool adapt_stack_bytes = true;
-  bool keep_captures = false;  // store what samples were unwound from beside them
+  // Every sample waits until all that follows from the one before has been done: with an engine
+  // that counts instructions two runs of one guest give the same samples.
+  bool deterministic = false;
+  // Set where the engine plays what was sampled before, from this host time on: time is that of the
+  // samples then. With `deterministic`, so that nothing is lost.
+  std::optional<std::uint64_t> replay_start_ns;
+  std::uint64_t instruction_ns = 1;   // of guest time, where the engine counts instructions
+  bool keep_captures = false;         // store what samples were unwound from beside them
+  std::vector<std::string> warnings;  // of the way in, to stand in the recording
 };
 
-inline constexpr std::uint64_t kShortestIntervalNs = 200'000;
+inline constexpr std::uint64_t kShortestIntervalNs = 100'000;
 
 }  // namespace ringside::session

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
-#include "symbols/symbol_file.h"
+#include "session/recorded_image.h"
 
 namespace ringside::session {
 namespace {
@@ -16,18 +16,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPollInterval{50};
 constexpr std::size_t kQueueBytes = 64u << 20;
-
-// Bytes from the lowest to the highest address of code.
-std::uint64_t code_size(const elf::ElfFile& file) {
-  std::uint64_t low = ~std::uint64_t{0};
-  std::uint64_t high = 0;
-  for (const elf::Segment& segment : file.segments()) {
-    if (!segment.executable) continue;
-    low = std::min(low, segment.address.value);
-    high = std::max(high, segment.address.value + segment.memory_size);
-  }
-  return low > high ? 0 : high - low;
-}
 
 }  // namespace
 
@@ -41,13 +29,15 @@ Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Wri
       planner_(feedback_, options, engine.vcpu_count()),
       watch_(std::move(kernel), engine.arch()),
       queue_(kQueueBytes),
-      unwinder_(images_, {.kernel_seen = !watch_.has_file(), .max_frames = 512}) {}
+      unwinder_(images_, {.kernel_seen = !watch_.has_file(), .max_frames = 512}),
+      user_stacks_(writer) {}
 
 RecordResult Recorder::run(Control& control) {
   RecordResult result;
   bool stopped = false;
   auto ok = writer_->flush();
-  if (ok) ok = wait_for_start(control, stopped);
+  // A guest that waits for its samples to be taken shows nothing meanwhile: record() looks out.
+  if (ok && !options_.deterministic) ok = wait_for_start(control, stopped);
   Sampler sampler(*engine_, planner_, watch_, queue_, options_);
   if (ok && !stopped) {
     sampling_since_ns_ = monotonic_ns() + options_.delay_ns;
@@ -75,6 +65,7 @@ RecordResult Recorder::run(Control& control) {
 
 Result<void> Recorder::adopt(const KernelNews& kernel) {
   unwinder_.set_entries(kernel.entries);
+  interrupts_ = kernel.interrupts;
   if (options_.keep_captures) {
     const std::string entries = cases::entries_text(kernel.entries, engine_->arch());
     RINGSIDE_TRY(writer_->add_blob({cases::kEntryLayoutsBlob, 0, as_bytes(entries)}));
@@ -86,30 +77,7 @@ Result<void> Recorder::add_image(const elf::Image& found) {
   elf::Image numbered = found;
   numbered.id = static_cast<std::uint32_t>(images_.images().size() + 1);
   const elf::Image& image = images_.add(std::move(numbered));
-  const Bytes build_id = image.file->build_id();
-  recording::ImageInfo info;
-  info.name = image.name;
-  if (!image.from_guest) info.path = image.file->name();
-  info.build_id.assign(build_id.begin(), build_id.end());
-  info.arch = image.file->arch();
-  info.load_bias = image.load_bias;
-  info.size = code_size(*image.file);
-  RINGSIDE_ASSIGN(const std::uint32_t id, writer_->add_image(info));
-  for (const elf::Segment& segment : image.file->segments()) {
-    if (!segment.executable) continue;
-    recording::Mapping mapping;
-    mapping.image = id;
-    mapping.start = image.to_guest(segment.address);
-    mapping.end = mapping.start + segment.memory_size;
-    mapping.file_offset = segment.offset;
-    RINGSIDE_TRY(writer_->add_mapping(mapping));
-  }
-  if (image.from_guest) {
-    RINGSIDE_TRY(writer_->add_blob({recording::kImageFileBlob, id, image.file->file_bytes()}));
-  } else if (!image.file->is_on_disk()) {
-    const std::vector<std::byte> names = symbols::pack_symbols(*image.file);
-    RINGSIDE_TRY(writer_->add_blob({recording::kSymbolsBlob, id, names}));
-  }
+  RINGSIDE_TRY(write_image(image, *writer_));
   return writer_->flush();
 }
 
@@ -134,7 +102,9 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
         control.found(*seen->kernel);
       }
       for (const elf::Image& image : seen->code) RINGSIDE_TRY(add_image(image));
-      RINGSIDE_TRY(handle(seen->tick));
+      const auto wish = options_.deterministic ? control.poll() : Control::Wish::kSample;
+      if (wish == Control::Wish::kStop) sampler.stop();
+      if (wish == Control::Wish::kSample) RINGSIDE_TRY(handle(seen->tick, seen->owners));
     }
     const std::uint64_t now = monotonic_ns();
     if (limit_reached()) sampler.stop();
@@ -152,27 +122,58 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
 
 bool Recorder::limit_reached() const { return options_.samples && samples_ >= *options_.samples; }
 
-Result<void> Recorder::handle(const engines::Tick& tick) {
-  for (const wire::Capture& capture : tick.captures) {
-    const recording::SampleInfo info = recording::info_of(capture, start_ns_);
-    if (capture.disposition != wire::Disposition::kSampled) {
-      if (capture.disposition == wire::Disposition::kIdle) ++idle_;
-      RINGSIDE_TRY(writer_->add_sample(info, nullptr));
-      continue;
-    }
-    if (!kernel_seen_ && runs_kernel(capture, images_)) {
-      kernel_seen_ = true;
-      unwinder_.set_kernel_seen(true);
-    }
-    const Stack stack = unwinder_.unwind(capture);
-    feedback_.learn(capture, stack);
-    ++samples_;
-    if (capture.level == PrivilegeLevel::kKernel) ++kernel_samples_;
-    stack_bytes_ += capture.bytes.size();
-    RINGSIDE_TRY(writer_->add_sample(info, &stack));
-    if (options_.keep_captures) RINGSIDE_TRY(keep(capture, info.time_ns));
+Result<void> Recorder::handle(const engines::Tick& tick, const Owners& owners) {
+  if (!owners.news.empty() && !tick.captures.empty()) {
+    const std::uint64_t now = recording::info_of(tick.captures.front(), start_ns_).time_ns;
+    RINGSIDE_TRY(user_stacks_.adopt(owners.news, now));
   }
+  for (std::size_t i = 0; i < tick.captures.size(); ++i)
+    RINGSIDE_TRY(handle(tick.captures[i], owners.by_capture[i]));
   return {};
+}
+
+Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner& owner) {
+  recording::SampleInfo info = recording::info_of(capture, start_ns_);
+  if (capture.disposition != wire::Disposition::kSampled) {
+    if (capture.disposition == wire::Disposition::kIdle) idle_ += capture.weight;
+    return writer_->add_sample(info, nullptr);
+  }
+  info.pid = owner.pid;
+  info.tid = owner.tid;
+  // What is mapped in others is not known.
+  info.address_space = user_stacks_.knows(owner.address_space) ? owner.address_space : 0;
+  if (!kernel_seen_ && runs_kernel(capture, images_)) {
+    kernel_seen_ = true;
+    unwinder_.set_kernel_seen(true);
+  }
+  Stack stack = unwinder_.unwind(capture);
+  interrupts_.mark(stack);
+  feedback_.learn(capture, stack);
+  ++samples_;
+  if (capture.level == PrivilegeLevel::kKernel) ++kernel_samples_;
+  stack_bytes_ += capture.bytes.size();
+  RINGSIDE_TRY(add_sample(info, stack, user_part(capture, owner, stack)));
+  return options_.keep_captures ? keep(capture, info.time_ns) : Result<void>();
+}
+
+// Below a kernel stack that was not followed to its end nothing is known to be. Where it ends may
+// not be told from where the kernel was entered: then the adapter knows that it was.
+std::optional<Stack> Recorder::user_part(const wire::Capture& capture, const guestos::Owner& owner,
+                                         const Stack& kernel) {
+  const bool is_below = kernel.stop == StopReason::kUserMode || kernel.stop == StopReason::kUser ||
+                        (kernel.stop == StopReason::kEndOfStack && owner.user);
+  if (!is_below) return std::nullopt;
+  auto user = user_stacks_.unwind(capture, owner);
+  if (user) feedback_.learn_user(capture.vcpu, *user);
+  return user;
+}
+
+Result<void> Recorder::add_sample(const recording::SampleInfo& info, const Stack& stack,
+                                  const std::optional<Stack>& user) {
+  if (!user) return writer_->add_sample(info, &stack);
+  if (info.level == PrivilegeLevel::kUser) return writer_->add_sample(info, &*user);
+  const std::array parts{&stack, &*user};
+  return writer_->add_sample(info, parts);
 }
 
 Result<void> Recorder::keep(const wire::Capture& capture, std::uint64_t time_ns) {
@@ -190,6 +191,7 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
   statistics.duration_ns = outcome.last_tick_ns - outcome.first_tick_ns - outcome.user_pause_ns;
   statistics.counters = {
       {"lost, too slow", outcome.queue_full},
+      {"lost, vCPU not run by the host", outcome.stolen},
       {"stops that timed out", outcome.retries},
       {"paused by its user ns", outcome.user_pause_ns},
       {"memory read pauses ns", pauses.total_ns},
@@ -206,14 +208,23 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
 }
 
 void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const {
+  result.warnings = options_.warnings;
   if (outcome.queue_full > 0)
     result.warnings.push_back(
         fmt::format("{} samples were lost because unwinding could not keep up; sample less often "
                     "(-F, --interval)",
                     outcome.queue_full));
   const bool told = result.error && result.error->code == ErrorCode::kMismatch;
-  if (const std::string text = watch_.explain(); kernel_samples_ > 0 && !text.empty() && !told)
-    result.warnings.push_back(text);
+  // A replay has no more of the guest's memory than what told where the kernel is.
+  const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;
+  const std::string text = is_settled ? std::string() : watch_.explain();
+  if (kernel_samples_ > 0 && !text.empty() && !told) result.warnings.push_back(text);
+  const engines::MemoryPauses pauses = engine_->memory_pauses();
+  if (engine_->memory_reads_stop_the_guest() && pauses.count > 0)
+    result.warnings.push_back(fmt::format(
+        "the guest stood still {} times, {:.1f} ms in all, for its memory to be read: by {}",
+        pauses.count, static_cast<double>(pauses.total_ns) / 1e6,
+        engine_->explain_memory_access()));
 }
 
 }  // namespace ringside::session

@@ -15,6 +15,7 @@
 #include "session/kernel_watch.h"
 #include "session/options.h"
 #include "session/sampler.h"
+#include "session/user_stacks.h"
 #include "unwind/unwinder.h"
 
 namespace ringside::session {
@@ -62,7 +63,12 @@ class Recorder {
  private:
   [[nodiscard]] Result<void> wait_for_start(Control& control, bool& stopped);
   [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
-  [[nodiscard]] Result<void> handle(const engines::Tick& tick);
+  [[nodiscard]] Result<void> handle(const engines::Tick& tick, const Owners& owners);
+  [[nodiscard]] Result<void> handle(const wire::Capture& capture, const guestos::Owner& owner);
+  [[nodiscard]] std::optional<Stack> user_part(const wire::Capture& capture,
+                                               const guestos::Owner& owner, const Stack& kernel);
+  [[nodiscard]] Result<void> add_sample(const recording::SampleInfo& info, const Stack& stack,
+                                        const std::optional<Stack>& user);
   [[nodiscard]] Result<void> adopt(const KernelNews& kernel);
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> keep(const wire::Capture& capture, std::uint64_t time_ns);
@@ -80,6 +86,8 @@ class Recorder {
   BoundedQueue<Observation> queue_;
   elf::ImageMap images_;  // the kernel, once it was found, and its modules
   unwind::Unwinder unwinder_;
+  guestos::InterruptCode interrupts_;
+  UserStacks user_stacks_;
 
   std::uint64_t sampling_since_ns_ = 0;
   std::uint64_t samples_ = 0;

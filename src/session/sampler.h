@@ -12,6 +12,7 @@
 #include "session/capture_planner.h"
 #include "session/kernel_watch.h"
 #include "session/options.h"
+#include "session/owner_watch.h"
 
 namespace ringside::session {
 
@@ -20,6 +21,7 @@ struct Observation {
   engines::Tick tick;
   std::shared_ptr<const KernelNews> kernel;  // null: nothing new
   std::vector<elf::Image> code;              // that the kernel has loaded
+  Owners owners;                             // of the tick's captures
 };
 
 // The thread that stops the guest: takes a tick whenever the clock says so and hands it on. Nothing
@@ -40,6 +42,7 @@ class Sampler {
     std::uint64_t due = 0;
     std::uint64_t lost = 0;        // missed, or the queue was full
     std::uint64_t queue_full = 0;  // of those, the queue was full
+    std::uint64_t stolen = 0;      // of those, the host did not run the vCPU
     std::uint64_t late_ticks = 0;  // taken more than half an interval after they were due
     std::uint64_t first_tick_ns = 0;
     std::uint64_t last_tick_ns = 0;
@@ -52,8 +55,15 @@ class Sampler {
 
  private:
   void run();
+  void run_by_clock();
+  void run_self_paced(engines::SelfPaced& engine);
   // False when sampling is over.
   [[nodiscard]] bool take_tick(std::uint64_t due_ns);
+  void hand_on(engines::Tick tick, std::vector<guestos::Owner> owners);
+  void add(guestos::ProcessNews news);
+  void wait_until_handled();
+  // Host time; where runs are to be the same again, time that goes on with the samples.
+  [[nodiscard]] std::uint64_t now_ns() const;
   [[nodiscard]] bool is_the_right_kernel();
   [[nodiscard]] std::uint64_t end_ns(std::uint64_t start_ns) const;
   void wait_for_user();
@@ -70,7 +80,11 @@ class Sampler {
   Outcome outcome_;
   std::shared_ptr<const KernelNews> news_;  // not handed on yet
   std::vector<elf::Image> new_code_;        // not handed on yet
-  unsigned timeouts_in_a_row_ = 0;
+  guestos::ProcessNews process_news_;       // not handed on yet
+  std::optional<OwnerWatch> owner_watch_;   // made by the thread
+  unsigned failures_in_a_row_ = 0;
+  std::uint64_t ticks_seen_ = 0;      // of vCPUs
+  std::uint64_t replayed_to_ns_ = 0;  // where the engine plays what was sampled before
   bool user_paused_ = false;
 };
 

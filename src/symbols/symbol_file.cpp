@@ -31,9 +31,7 @@ std::vector<std::byte> build_id_note(Bytes build_id) {
   return note;
 }
 
-}  // namespace
-
-std::vector<std::byte> pack_symbols(const elf::ElfFile& file) {
+std::vector<std::byte> pack(const elf::ElfFile& file, std::vector<elf::ElfWriter::Symbol> symbols) {
   elf::ElfWriter writer(file.arch(), file.is_64(), file.type());
   for (const elf::Segment& segment : file.segments())
     writer.add_segment(segment.address, segment.memory_size, segment.executable, segment.writable,
@@ -41,12 +39,6 @@ std::vector<std::byte> pack_symbols(const elf::ElfFile& file) {
   const std::vector<std::byte> note = build_id_note(file.build_id());
   if (!file.build_id().empty())
     writer.add_section(".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, {}, note);
-  std::vector<elf::ElfWriter::Symbol> symbols;
-  for (const elf::FunctionSymbol& symbol : file.symbols())
-    symbols.push_back({.name = symbol.name,
-                       .address = symbol.address,
-                       .size = symbol.size,
-                       .info = info_of(symbol)});
   writer.set_symbols(std::move(symbols));
   const std::vector<std::byte> whole = writer.write();
   std::vector<std::byte> packed(ZSTD_compressBound(whole.size()));
@@ -54,6 +46,29 @@ std::vector<std::byte> pack_symbols(const elf::ElfFile& file) {
       ZSTD_compress(packed.data(), packed.size(), whole.data(), whole.size(), kLevel);
   packed.resize(ZSTD_isError(size) != 0 ? 0 : size);
   return packed;
+}
+
+}  // namespace
+
+std::vector<std::byte> pack_symbols(const elf::ElfFile& file) {
+  std::vector<elf::ElfWriter::Symbol> symbols;
+  for (const elf::FunctionSymbol& symbol : file.symbols())
+    symbols.push_back({.name = symbol.name,
+                       .address = symbol.address,
+                       .size = symbol.size,
+                       .info = info_of(symbol)});
+  return pack(file, std::move(symbols));
+}
+
+std::vector<std::byte> pack_functions(const elf::ElfFile& file,
+                                      std::span<const PackedFunction> functions) {
+  std::vector<elf::ElfWriter::Symbol> symbols;
+  for (const PackedFunction& function : functions)
+    symbols.push_back({.name = function.name,
+                       .address = function.address,
+                       .size = function.size,
+                       .info = ELF64_ST_INFO(STB_LOCAL, STT_FUNC)});
+  return pack(file, std::move(symbols));
 }
 
 }  // namespace ringside::symbols

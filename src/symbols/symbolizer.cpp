@@ -19,12 +19,18 @@ std::vector<SourceFrame> Symbolizer::lookup(ImageAddr address) {
     frames.back().function = symbol->raw;
     break;
   }
+  const bool has_name = !frames.empty() && !frames.back().function.empty();
+  const auto symbol = fallback_ && !has_name ? fallback_->find(address) : std::nullopt;
+  if (!symbol) return frames;
+  if (frames.empty()) frames.emplace_back();
+  frames.back().function = symbol->raw;
   return frames;
 }
 
 bool Symbolizer::empty() const {
-  return dwarf_ == nullptr && std::all_of(tables_.begin(), tables_.end(),
-                                          [](const SymbolTable& table) { return table.empty(); });
+  return dwarf_ == nullptr && !fallback_ &&
+         std::all_of(tables_.begin(), tables_.end(),
+                     [](const SymbolTable& table) { return table.empty(); });
 }
 
 }  // namespace ringside::symbols

@@ -27,12 +27,15 @@ class Symbolizer {
 
   // Asks `table` before the others.
   void put_first(SymbolTable table) { tables_.insert(tables_.begin(), std::move(table)); }
+  // Asked where neither a symbol nor debug information has a name.
+  void set_fallback(SymbolTable table) { fallback_ = std::move(table); }
 
   // Neither symbols nor debug information.
   [[nodiscard]] bool empty() const;
 
  private:
   std::vector<SymbolTable> tables_;
+  std::optional<SymbolTable> fallback_;
   std::unique_ptr<DwarfSymbols> dwarf_;
   Inlines inlines_;
 };

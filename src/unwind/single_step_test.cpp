@@ -15,6 +15,7 @@
 #include <random>
 
 #include "unwind/unwinder.h"
+#include "unwind/user_unwinder.h"
 
 namespace ringside::unwind {
 namespace {
@@ -182,6 +183,16 @@ class SingleStep : public testing::TestWithParam<const char*> {
     }
     return result;
   }
+  // Runs one instruction, and keeps the true stack.
+  void step(const user_regs_struct& regs) {
+    // A retpoline's call and return are a jump.
+    const bool in_thunk = regs.rip - thunks_ < thunks_end_ - thunks_;
+    const Flow flow = in_thunk ? Flow::kOther : flow_of(file_->bytes_at({regs.rip}, 8), is_64_bit_);
+    tracee_->step();
+    if (!tracee_->alive()) return;
+    if (flow == Flow::kCall) truth_.push_back({tracee_->word(tracee_->registers().rsp, word_), 0});
+    if (flow == Flow::kReturn || flow == Flow::kInterruptReturn) truth_.pop_back();
+  }
   void inject_interrupt(user_regs_struct regs) {
     const std::uint64_t top = is_64_bit_ ? regs.rsp & ~std::uint64_t{15} : regs.rsp;
     const std::uint64_t frame = top - frame_words() * word_;
@@ -261,13 +272,7 @@ TEST_P(SingleStep, EveryFrameAtEveryInstruction) {
       deepest_nesting = std::max(deepest_nesting, interrupts());
       continue;
     }
-    // A retpoline's call and return are a jump.
-    const bool in_thunk = regs.rip - thunks_ < thunks_end_ - thunks_;
-    const Flow flow = in_thunk ? Flow::kOther : flow_of(file_->bytes_at({regs.rip}, 8), is_64_bit_);
-    tracee_->step();
-    if (!tracee_->alive()) break;
-    if (flow == Flow::kCall) truth_.push_back({tracee_->word(tracee_->registers().rsp, word_), 0});
-    if (flow == Flow::kReturn || flow == Flow::kInterruptReturn) truth_.pop_back();
+    step(regs);
   }
   EXPECT_TRUE(WIFEXITED(tracee_->exit_status())) << "status " << tracee_->exit_status();
   EXPECT_GT(steps, 1000u);
@@ -277,6 +282,38 @@ TEST_P(SingleStep, EveryFrameAtEveryInstruction) {
   fmt::print(
       "{} instructions, {} frames, {:.1f} % by the slow walk\n", steps, statistics.frames,
       100.0 * static_cast<double>(statistics.slow_frames) / static_cast<double>(statistics.frames));
+}
+
+// As user code: no frame is ever wrong, and hardly any is missing.
+TEST_P(SingleStep, EveryFrameOfUserCode) {
+  if (!tracee_->alive()) GTEST_SKIP() << "ptrace is not allowed here";
+  main_top_ = tracee_->registers().rsp + 64;
+  constexpr std::uint32_t kImage = 7;
+  std::vector<UserCode::Range> ranges;
+  for (const elf::Segment& segment : file_->segments())
+    if (segment.executable)
+      ranges.push_back({{segment.address.value},
+                        {segment.address.value + segment.memory_size},
+                        0,
+                        kImage,
+                        file_});
+  const UserCode code(ranges);
+  UserUnwinder unwinder;
+  std::size_t steps = 0;
+  std::size_t complete = 0;
+  for (; tracee_->alive() && steps < kMaxSteps; ++steps) {
+    const user_regs_struct regs = tracee_->registers();
+    const Stack stack = unwinder.unwind(file_->arch(), registers(regs), capture(regs), code);
+    ASSERT_LE(stack.frames.size(), truth_.size() + 1) << text_of(stack);
+    for (std::size_t i = 1; i < stack.frames.size(); ++i) {
+      ASSERT_EQ(stack.frames[i].address.value, truth_[truth_.size() - i].address) << text_of(stack);
+      ASSERT_EQ(stack.frames[i].image, kImage);
+    }
+    if (stack.frames.size() == truth_.size() + 1 && is_complete(stack.stop)) ++complete;
+    step(regs);
+  }
+  fmt::print("{} instructions, {} with the whole stack\n", steps, complete);
+  EXPECT_GT(complete, steps * 99 / 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, SingleStep, testing::Values(RINGSIDE_STEP_PROGRAM_NAMES),

@@ -43,7 +43,8 @@ std::optional<std::uint64_t> StackMemory::read(GuestVirt address, std::size_t si
 
 const wire::MemoryPiece* StackMemory::piece_at(GuestVirt address) const {
   for (const wire::MemoryPiece& piece : capture_.pieces)
-    if (address - piece.address < piece.size) return &piece;
+    if (piece.why != wire::PieceKind::kSystem && address - piece.address < piece.size)
+      return &piece;
   return nullptr;
 }
 
@@ -60,7 +61,9 @@ Miss StackMemory::explain(GuestVirt address, GuestVirt slot) const {
   const wire::MemoryPiece* below = nullptr;  // the nearest piece of a stack below the address
   for (const wire::MemoryPiece& piece : capture_.pieces) {
     const std::uint64_t offset = address - piece.address;
-    if (piece.why == wire::PieceKind::kStackLink || offset >= wire::kMaxStackBytes) continue;
+    const bool is_stack =
+        piece.why != wire::PieceKind::kStackLink && piece.why != wire::PieceKind::kSystem;
+    if (!is_stack || offset >= wire::kMaxStackBytes) continue;
     if (below == nullptr || offset < address - below->address) below = &piece;
   }
   if (below != nullptr && !leads_away) {

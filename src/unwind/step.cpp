@@ -163,7 +163,8 @@ Step Application::run() {
 
   if (rule_.registers[rule_.return_register].kind == Kind::kUndefined)
     return Stop{StopReason::kEndOfStack, state_.pc()};
-  if (const auto offset = saved_status(rule_, platform_)) {
+  const auto offset = context_.in_user_code ? std::nullopt : saved_status(rule_, platform_);
+  if (offset) {
     // Without it the saved pc may be taken for the kernel's.
     const ValueOrStop status = load({address(cfa.value, *offset)}, cfa.slot);
     if (const auto* stop = std::get_if<Stop>(&status)) return *stop;

@@ -30,6 +30,8 @@ using Step = std::variant<Caller, Stop>;
 struct RuleContext {
   const cfi::FrameSection* section = nullptr;
   std::uint64_t load_bias = 0;
+  // A frame that was interrupted is user code's, by a signal, whatever its status register says.
+  bool in_user_code = false;
 };
 
 // Where the frame that a rule crosses keeps the status register, from the CFA on. On x86 hardware

@@ -40,7 +40,7 @@ class Growing {
     return it->second;
   }
 
-  // A child of the root that is no code.
+  // A child that is no code.
   Index special_child(Index parent, const std::string& name) {
     const auto [it, added] = specials_.try_emplace(std::pair(parent, name), size());
     if (added) append(parent, tree_.own_names.emplace_back(name), std::nullopt);
@@ -127,6 +127,8 @@ CallTree make_call_tree(const Profile& profile, const CallTreeOptions& options) 
     if (idle) {
       node = growing.special_child(node, std::string(profile::kIdleName));
     } else {
+      if (const std::string owner = owner_name(profile, group, options.by); !owner.empty())
+        node = growing.special_child(node, owner);
       std::vector<FrameId> frames = profile.stacks.frames_of(group.stack);
       if (options.reverse) std::reverse(frames.begin(), frames.end());
       for (const FrameId frame : frames) node = growing.child(node, frame);

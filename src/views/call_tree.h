@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "profile/profile.h"
+#include "views/owner.h"
 
 namespace ringside::views {
 
@@ -16,7 +17,7 @@ namespace ringside::views {
 struct CallTree {
   struct Node {
     std::string_view name;              // lives as long as the profile and the tree
-    std::optional<profile::Kind> kind;  // absent: no code, but "all", a vCPU or "[idle]"
+    std::optional<profile::Kind> kind;  // absent: no code, but "all", a vCPU, an owner or "[idle]"
     bool inlined = false;               // in all of its frames
     std::uint32_t parent = 0;
     std::uint32_t depth = 0;              // of the root 0
@@ -34,10 +35,11 @@ struct CallTree {
 };
 
 struct CallTreeOptions {
-  bool reverse = false;      // leaf first: who called this, instead of what did this call
-  bool per_vcpu = false;     // a first level with one node per vCPU
-  bool show_idle = false;    // idle weight as one frame "[idle]"
-  double minimum_share = 0;  // of the root; narrower nodes are cut, with all below them
+  bool reverse = false;               // leaf first: who called this, instead of what did this call
+  bool per_vcpu = false;              // a first level with one node per vCPU
+  OwnerLevel by = OwnerLevel::kComm;  // below that one node per owner, where they are known
+  bool show_idle = false;             // idle weight as one frame "[idle]"
+  double minimum_share = 0;           // of the root; narrower nodes are cut, with all below them
 };
 
 [[nodiscard]] CallTree make_call_tree(const profile::Profile& profile,

@@ -53,6 +53,30 @@ TEST(CallTree, PerVcpuAndIdle) {
             "all 7[vcpu 0 1[a 1(1)] vcpu 1 6[[idle] 4(4) a 2(2)]]");
 }
 
+TEST(CallTree, ByOwner) {
+  TestRecording recording;
+  recording.name(1, 1, "dd").name(2, 2, "dd").name(2, 3, "io");
+  recording.add({"a", 1, 0, 1, 1}).add({"a", 2, 0, 2, 2}).add({"a", 4, 1, 2, 3}).add({"b", 8});
+  recording.add(wire::Disposition::kIdle, 16, 1);
+  const auto profile = recording.profile();
+  CallTreeOptions options;
+  options.show_idle = true;
+  EXPECT_EQ(text_of(make_call_tree(profile, options)),
+            "all 31[[idle] 16(16) [unknown] 8[b 8(8)] dd 3[a 3(3)] io 4[a 4(4)]]");
+  options.show_idle = false;
+  options.by = OwnerLevel::kPid;
+  EXPECT_EQ(text_of(make_call_tree(profile, options)),
+            "all 15[[unknown] 8[b 8(8)] dd-1 1[a 1(1)] dd-2 2[a 2(2)] io-2 4[a 4(4)]]");
+  options.by = OwnerLevel::kTid;
+  options.per_vcpu = true;
+  EXPECT_EQ(text_of(make_call_tree(profile, options)),
+            "all 15[vcpu 0 11[[unknown] 8[b 8(8)] dd-1/1 1[a 1(1)] dd-2/2 2[a 2(2)]]"
+            " vcpu 1 4[io-2/3 4[a 4(4)]]]");
+  options.by = OwnerLevel::kNone;
+  options.per_vcpu = false;
+  EXPECT_EQ(text_of(make_call_tree(profile, options)), "all 15[a 7(7) b 8(8)]");
+}
+
 TEST(CallTree, InlinedIsWhatWasInlinedInAllOfItsFrames) {
   const auto profile = make_profile({{"s < always", 1}, {"s < both", 2}, {"s|both", 4}});
   const CallTree tree = make_call_tree(profile);

@@ -9,9 +9,26 @@
 
 namespace ringside::views {
 
-// One function. Weights are in Profile::unit.
+// What rows are told apart by: perf's sort keys.
+enum class SortKey : std::uint8_t {
+  kComm,
+  kPid,
+  kTid,
+  kVcpu,
+  kDso,     // the image, perf's "dynamic shared object"
+  kSymbol,  // the function and its image
+  kParent,  // the function nearest the leaf that OverheadOptions::is_parent is true of
+};
+
+// One line of the table. What no key asks for is empty. Weights are in Profile::unit.
 struct OverheadRow {
-  profile::FunctionId function = 0;
+  std::optional<profile::FunctionId> function;
+  std::optional<profile::FunctionId> parent;
+  profile::StringId image = 0;
+  profile::StringId comm = 0;
+  std::optional<std::uint32_t> pid;
+  std::optional<std::uint32_t> tid;
+  std::optional<VcpuId> vcpu;
   profile::Kind kind = profile::Kind::kKernel;  // interrupt only where every frame of it was one
   std::uint64_t self = 0;                       // weight of samples it was the leaf of
   std::uint64_t total = 0;  // weight of samples it stood in, each counted once (recursion too)
@@ -19,7 +36,7 @@ struct OverheadRow {
   bool inlined = false;  // into others, wherever it stood
 };
 
-// All of a profile's busy samples (sampled, by function), or those of one vCPU.
+// All of a profile's busy samples (sampled, by the keys), or those of one vCPU.
 struct OverheadSection {
   std::optional<VcpuId> vcpu;  // absent: all together
   std::vector<OverheadRow> rows;
@@ -38,6 +55,8 @@ struct OverheadTable {
 struct OverheadOptions {
   enum class Sort { kSelf, kTotal } sort = Sort::kSelf;
   bool per_vcpu = true;
+  std::vector<SortKey> keys = {SortKey::kSymbol};
+  std::vector<bool> is_parent = {};  // by FunctionId
 };
 
 // Rows by weight, the heaviest first, then by name.

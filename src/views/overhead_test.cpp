@@ -25,7 +25,7 @@ std::vector<Row> rows_of(const profile::Profile& profile, const OverheadSection&
   std::vector<Row> rows;
   for (const OverheadRow& row : section.rows)
     rows.push_back(
-        {std::string(profile.strings[profile.functions[row.function].name]), row.self, row.total});
+        {std::string(profile.strings[profile.functions[*row.function].name]), row.self, row.total});
   return rows;
 }
 
@@ -77,7 +77,7 @@ TEST(Overhead, InlinedIsWhatWasInlinedEverywhere) {
   const auto profile = make_profile({{"start|a < always", 5}, {"start|b < here", 3}, {"here", 2}});
   std::map<std::string, bool> inlined;
   for (const OverheadRow& row : make_overhead(profile).all.rows)
-    inlined.emplace(profile.strings[profile.functions[row.function].name], row.inlined);
+    inlined.emplace(profile.strings[profile.functions[*row.function].name], row.inlined);
   EXPECT_EQ(inlined,
             (std::map<std::string, bool>{
                 {"start", false}, {"a", false}, {"b", false}, {"always", true}, {"here", false}}));
@@ -86,9 +86,64 @@ TEST(Overhead, InlinedIsWhatWasInlinedEverywhere) {
 TEST(Overhead, KernelCodeThatAlsoRunsInInterruptsIsKernelCode) {
   const auto profile = make_profile({{"irq:tick|irq:memcpy", 3}, {"memcpy", 1}});
   for (const OverheadRow& row : make_overhead(profile).all.rows) {
-    const bool tick = profile.strings[profile.functions[row.function].name] == "tick";
+    const bool tick = profile.strings[profile.functions[*row.function].name] == "tick";
     EXPECT_EQ(row.kind, tick ? profile::Kind::kInterrupt : profile::Kind::kKernel);
   }
+}
+
+// "comm pid/tid vcpu image symbol self total" of the rows; what the keys do not ask for is "-".
+std::vector<std::string> keyed_rows(const profile::Profile& profile,
+                                    const OverheadOptions& options) {
+  const auto text = [](const auto& number) { return number ? std::to_string(*number) : "-"; };
+  const auto string = [&](profile::StringId id) {
+    return id == 0 ? "-" : std::string(profile.strings[id]);
+  };
+  std::vector<std::string> rows;
+  for (const OverheadRow& row : make_overhead(profile, options).all.rows)
+    rows.push_back(fmt::format(
+        "{} {}/{} {} {} {} {} {}", string(row.comm), text(row.pid), text(row.tid),
+        row.vcpu ? std::to_string(row.vcpu->value) : "-", string(row.image),
+        row.function ? string(profile.functions[*row.function].name) : "-", row.self, row.total));
+  return rows;
+}
+
+TEST(Overhead, RowsAreToldApartByTheKeys) {
+  TestRecording recording;
+  recording.name(1, 1, "dd").name(2, 2, "dd").name(2, 3, "io");
+  recording.add({"user:main || sys_read", 1, 0, 1, 1})
+      .add({"user:main || sys_read", 2, 1, 2, 2})
+      .add({"user:main|user:loop", 4, 1, 2, 3})
+      .add({"start", 8, 0});
+  const auto profile = recording.profile();
+  const auto rows = [&](std::vector<SortKey> keys) {
+    OverheadOptions options;
+    options.keys = std::move(keys);
+    return keyed_rows(profile, options);
+  };
+  using Rows = std::vector<std::string>;
+  EXPECT_EQ(rows({SortKey::kComm}),
+            (Rows{"[unknown] -/- - - - 8 8", "io -/- - - - 4 4", "dd -/- - - - 3 3"}));
+  EXPECT_EQ(rows({SortKey::kPid}), (Rows{"- -/- - - - 8 8", "- 2/- - - - 6 6", "- 1/- - - - 1 1"}));
+  EXPECT_EQ(rows({SortKey::kTid, SortKey::kVcpu}),
+            (Rows{"- -/- 0 - - 8 8", "- -/3 1 - - 4 4", "- -/2 1 - - 2 2", "- -/1 0 - - 1 1"}));
+  EXPECT_EQ(rows({SortKey::kDso}), (Rows{"- -/- - kernel - 11 11", "- -/- - program - 4 7"}));
+  EXPECT_EQ(rows({SortKey::kComm, SortKey::kDso, SortKey::kSymbol}),
+            (Rows{"[unknown] -/- - kernel start 8 8", "io -/- - program loop 4 4",
+                  "dd -/- - kernel sys_read 3 3", "io -/- - program main 0 4",
+                  "dd -/- - program main 0 3"}));
+}
+
+TEST(Overhead, AParentIsTheMatchNearestTheLeaf) {
+  const auto profile = make_profile({{"sys_a|sys_b|leaf", 1}, {"sys_a|leaf", 2}, {"other", 4}});
+  OverheadOptions options;
+  options.keys = {SortKey::kParent};
+  for (const profile::Function& function : profile.functions)
+    options.is_parent.push_back(profile.strings[function.name].starts_with("sys_"));
+  std::map<std::string, std::uint64_t> weights;
+  for (const OverheadRow& row : make_overhead(profile, options).all.rows)
+    weights[row.parent ? std::string(profile.strings[profile.functions[*row.parent].name]) : ""] =
+        row.self;
+  EXPECT_EQ(weights, (std::map<std::string, std::uint64_t>{{"sys_b", 1}, {"sys_a", 2}, {"", 4}}));
 }
 
 }  // namespace

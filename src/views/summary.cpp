@@ -1,6 +1,20 @@
 #include "views/summary.h"
 
+#include <set>
+
 namespace ringside::views {
+
+namespace {
+
+std::optional<std::uint64_t> count_processes(const profile::Profile& profile) {
+  if (!profile.knows_processes) return std::nullopt;
+  std::set<std::uint32_t> pids;
+  for (const profile::SampleGroup& group : profile.samples)
+    if (group.pid && group.disposition == wire::Disposition::kSampled) pids.insert(*group.pid);
+  return pids.size();
+}
+
+}  // namespace
 
 Summary make_summary(const profile::Profile& profile) {
   const recording::SampleStatistics& totals = profile.totals;
@@ -37,6 +51,7 @@ Summary make_summary(const profile::Profile& profile) {
   }
   summary.lost_stacks = totals.lost_stacks;
   summary.unique_stacks = profile.unique_stacks;
+  summary.processes = count_processes(profile);
   summary.unknown_frames = profile.unknown_frames;
   summary.all_frames = profile.all_frames;
   return summary;

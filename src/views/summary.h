@@ -32,6 +32,7 @@ struct Summary {
   std::array<std::uint64_t, kStopReasonCount> stops_by_reason{};
   std::uint64_t lost_stacks = 0;  // samples whose stack stood in a damaged block
   std::uint64_t unique_stacks = 0;
+  std::optional<std::uint64_t> processes;  // with a sample; absent where none is known
   std::uint64_t unknown_frames = 0;
   std::uint64_t all_frames = 0;
 };

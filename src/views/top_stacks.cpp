@@ -1,30 +1,33 @@
 #include "views/top_stacks.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ringside::views {
 
 std::vector<TopStack> make_top_stacks(const profile::Profile& profile, std::size_t count) {
-  std::vector<std::uint64_t> weights(profile.stacks.size(), 0);  // by leaf
+  std::map<std::pair<profile::NodeId, profile::StringId>, std::uint64_t> weights;  // leaf and comm
   std::uint64_t total = 0;
   for (const profile::SampleGroup& group : profile.samples) {
     if (group.disposition != wire::Disposition::kSampled) continue;
-    weights[group.stack] += group.weight;
+    weights[{group.stack, group.comm}] += group.weight;
     total += group.weight;
   }
   std::vector<TopStack> stacks;
-  for (profile::NodeId leaf = 0; leaf < weights.size(); ++leaf) {
-    if (weights[leaf] == 0) continue;
+  for (const auto& [of, weight] : weights) {
+    if (weight == 0) continue;
     TopStack stack;
-    stack.frames = profile.stacks.frames_of(leaf);
+    stack.frames = profile.stacks.frames_of(of.first);
+    stack.comm = of.second;
     std::reverse(stack.frames.begin(), stack.frames.end());
-    stack.weight = weights[leaf];
-    stack.share = static_cast<double>(weights[leaf]) / static_cast<double>(total);
+    stack.weight = weight;
+    stack.share = static_cast<double>(weight) / static_cast<double>(total);
     stacks.push_back(std::move(stack));
   }
   // Equally heavy stacks by their names, so that two runs of the same guest print the same.
   const auto heavier = [&](const TopStack& a, const TopStack& b) {
     if (a.weight != b.weight) return a.weight > b.weight;
+    if (a.comm != b.comm) return profile.strings[a.comm] < profile.strings[b.comm];
     return std::lexicographical_compare(
         a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(),
         [&](profile::FrameId x, profile::FrameId y) { return profile.name(x) < profile.name(y); });

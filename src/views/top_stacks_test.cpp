@@ -22,5 +22,17 @@ TEST(TopStacks, HeaviestFirstLeafFirst) {
   EXPECT_TRUE(make_top_stacks(profile::testing::make_profile({}), 10).empty());
 }
 
+TEST(TopStacks, TellNamesOfProcessesApart) {
+  profile::testing::TestRecording recording;
+  recording.name(1, 1, "dd").name(2, 2, "dd").name(3, 3, "sh");
+  recording.add({"s|a", 2, 0, 1, 1}).add({"s|a", 3, 0, 2, 2}).add({"s|a", 4, 0, 3, 3});
+  const auto profile = recording.profile();
+  const auto stacks = make_top_stacks(profile, 9);
+  ASSERT_EQ(stacks.size(), 2u);
+  EXPECT_EQ(profile.strings[stacks[0].comm], "dd");
+  EXPECT_EQ(stacks[0].weight, 5u);
+  EXPECT_EQ(profile.strings[stacks[1].comm], "sh");
+}
+
 }  // namespace
 }  // namespace ringside::views

@@ -18,8 +18,9 @@ enum class PieceKind : std::uint8_t {
   kInterruptedStack,  // the stack that the current one was entered from
   kUserStack,         // of the user code below
   kStackLink,         // 8 bytes: a slot that a stack switch pops the old stack pointer from
+  kSystem,            // no stack: what the guest's system knows of who runs
 };
-inline constexpr std::size_t kPieceKindCount = 4;
+inline constexpr std::size_t kPieceKindCount = 5;
 
 struct MemoryPiece {
   GuestVirt address;

@@ -102,10 +102,10 @@ TEST(Recipe, StaysInsideItsBudget) {
 TEST(Recipe, EndsAtAnythingOutOfRange) {
   const RecipeOp copy{kCopy, 0, 0, 0, 0, 16};
   EXPECT_EQ(run({copy}, {}).copies.size(), 1u);
-  for (const RecipeOp& bad :
-       {RecipeOp{kSet, 8, 0, 0, 0, 0}, RecipeOp{kRegister, 0, 64, 0, 0, 0},
-        RecipeOp{kLoad, 0, 0, 3, 0, 0}, RecipeOp{kSubtract, 0, 0, 8, 0, 0},
-        RecipeOp{kCopy, 0, 0, 4, 0, 1}, RecipeOp{static_cast<RecipeOpcode>(99), 0, 0, 0, 0, 0}})
+  for (const RecipeOp& bad : {RecipeOp{kSet, 8, 0, 0, 0, 0}, RecipeOp{kRegister, 0, 64, 0, 0, 0},
+                              RecipeOp{kLoad, 0, 0, 3, 0, 0}, RecipeOp{kSubtract, 0, 0, 8, 0, 0},
+                              RecipeOp{kCopy, 0, 0, kPieceKindCount, 0, 1},
+                              RecipeOp{static_cast<RecipeOpcode>(99), 0, 0, 0, 0, 0}})
     EXPECT_TRUE(run({bad, copy}, {}).copies.empty());
   EXPECT_TRUE(run({{kSkipIfEqual, 0, 0, 0, 0xffffffff, 0}, copy}, {}).copies.empty());
 }

@@ -156,6 +156,9 @@ class FakeStub:
 
 def main():
     options = sys.argv[1:]
+    if options == ["-version"]:  # ringside's own question
+        print(f"QEMU emulator version {os.environ.get('FAKE_QEMU_VERSION', '7.2.22')} (fake)")
+        return
     if log := os.environ.get("FAKE_QEMU_LOG"):
         with pathlib.Path(log).open("a") as file:
             file.write("".join(f"[{option}]\n" for option in options))

@@ -102,6 +102,22 @@ class Launch(cli_case.CliCase):
         self.assertEqual(self.options().count("-gdb"), 1)
         self.assertIn("started with -S", result.said)
 
+    def test_says_what_would_be_better_than_an_old_qemu(self):
+        result = self.launch("qemu-system-x86_64", options=("-v", "--duration", "0.2", "--then-quit"))
+        self.assertRecorded(result)
+        self.assertIn("the gdb engine: QEMU 7.2.22 found; the TCG plugin needs 9.2", result.said)
+        self.assertIn("bookworm-backports", result.said)
+
+    def test_an_engine_that_cannot_be_starts_nothing(self):
+        result = self.launch("qemu-system-x86_64", options=("--engine", "tcg"))
+        self.assertSays(result, FAILED, "--engine tcg: QEMU 7.2.22 found")
+        self.assertFalse(self.log.exists(), "QEMU was started for nothing")
+        result = self.launch("./run.sh", "-s", options=("--engine", "qmp"))
+        self.assertSays(result, FAILED, "has a gdb stub already")
+        result = self.launch("qemu-system-x86_64", options=("--deterministic",))
+        self.assertSays(result, FAILED, "--deterministic needs the tcg engine")
+        self.assertFalse(self.log.exists(), "QEMU was started for nothing")
+
     def test_a_question_to_qemu_is_not_taken_for_the_guest(self):
         self.script(self.folder / "run.sh", "qemu-system-x86_64 --version; qemu-system-x86_64 -m 64")
         self.assertRecorded(self.launch("./run.sh"))

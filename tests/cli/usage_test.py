@@ -3,7 +3,7 @@ import re
 import subprocess
 
 import cli_case
-from cli_case import DONE, WRONG_USAGE
+from cli_case import DONE, FAILED, WRONG_USAGE
 
 VERBS = ("record", "profile", "report", "flamegraph", "export")
 
@@ -25,6 +25,12 @@ class WrongUsage(cli_case.CliCase):
         for verb in VERBS:
             with self.subTest(verb=verb):
                 self.refused(verb, "--no-such-option", says="--no-such-option")
+
+    def test_import(self):
+        self.refused("import", "x", says="--format")
+        self.refused("import", "--format", "perf", "x", says="--format")
+        self.refused("import", "--format", "tcg", says="file")
+        self.refused("import", "--format", "tcg", "x", "--maestro-cut", says="--format maestro")
 
     def test_no_guest(self):
         for verb in ("record", "profile"):
@@ -49,6 +55,38 @@ class WrongUsage(cli_case.CliCase):
         for verb in VERBS:
             with self.subTest(verb=verb):
                 self.refused(verb, "-k", "-u", says="--user-only")
+
+    def test_report_fields(self):
+        recording = self.recording()
+        for arguments, says in ((["--sort", "weight"], "weight"), (["-F", "overhead,period"], "period"),
+                                (["-p", "("], "regular expression"), (["--pid", "x"], "--pid")):
+            with self.subTest(arguments=arguments):
+                self.assertSays(self.ringside("report", "-i", recording, *arguments), WRONG_USAGE, says)
+        for fields, header in (("overhead,comm,parent", r"# Overhead +Command +Parent symbol"),
+                               ("vcpu,symbol", "# vCPU +Kind +Symbol")):
+            with self.subTest(fields=fields):
+                result = self.ringside("report", "-i", recording, "-F", fields)
+                self.assertSays(result, DONE)
+                self.assertRegex(re.sub("#  *", "# ", result.stdout), header)
+
+    def test_filters_by_process_where_none_is_known(self):
+        recording = self.recording()
+        for verb in ("report", "flamegraph", "export"):
+            for option in (["--comm", "sh"], ["--pid", "1"], ["--tid", "1,2"]):
+                with self.subTest(verb=verb, option=option[0]):
+                    self.assertSays(self.ringside(verb, "-i", recording, *option), FAILED, option[0],
+                                    "which process")
+
+    def test_styles_of_folded_stacks(self):
+        recording = self.recording()
+        self.assertSays(self.ringside("export", "-i", recording, "--folded-style", "emerald", "--per-cpu"),
+                        WRONG_USAGE, "--per-cpu")
+        result = self.ringside("export", "-i", recording, "--folded-style", "emerald")
+        self.assertSays(result, DONE)
+        self.assertRegex(result.stdout, r"\AKernel;.* \d+\n")
+        for by in ("none", "comm", "pid", "tid"):  # no process is known
+            plain = self.ringside("export", "-i", recording, "--by", by, "--annotate-kernel")
+            self.assertRegex(plain.stdout, r"\A<unknown:0x[0-9a-f]+>_\[k\] \d+\n\Z")
 
     def test_a_bad_list_of_vcpus(self):
         for cpus in ("x", "3-1", "0,,1", "-", "0-", "99999999999"):

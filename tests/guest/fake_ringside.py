@@ -11,7 +11,7 @@ import socket
 import sys
 import time
 
-RESUME = b"\x03#00$D;1#b0"  # lets a QEMU stub resume whether the guest runs, stands or half a packet is pending
+RESUME = b"+\x03#00$D;1#b0"  # lets a QEMU stub resume whether the guest runs, stands or half a packet is pending
 CONTINUE = b"$c#63"
 FAULT = os.environ.get("FAKE_RINGSIDE", "")
 

@@ -116,9 +116,13 @@ def load(paths, placement):
     """The symbols of a guest of linux_guest.fetch() that said where it is (linux_guest.placement)."""
     symbols = Symbols()
     _add_kernel(symbols, paths["VMLINUX"], placement.text)
+    add_modules(symbols, paths, placement)
+    return symbols.finish()
+
+
+def add_modules(symbols, paths, placement):
     for path in pathlib.Path(paths["MODULES"]).glob("*.ko"):
         module = path.stem.replace("-", "_")
         sections = {section: start for (name, section), start in placement.sections.items() if name == module}
         if sections:
             _add_module(symbols, path, sections)
-    return symbols.finish()

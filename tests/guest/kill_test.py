@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills ringside with SIGKILL while it samples at 1 kHz; the guest must run after each kill.
 
-Rounds take turns: killed while the guest runs, while it is stopped, with half a packet sent (ringside holds itself
+Rounds take turns: killed while the guest runs, while it is stopped, with half a request sent (ringside holds itself
 there, RINGSIDE_DEBUG_HOLD), and at a random moment; each once alone (even rounds) and once with its process group.
 Exit status: 0 the guest ran after every kill, 1 it did not.
 """
@@ -34,7 +34,7 @@ def plan(rounds):
 
 def hold(options, guest, state, chance, folder):
     """Starts ringside and waits until it is in the state."""
-    command = [options.ringside, "record", "--gdb", guest.gdb, "-F", "1000", "--kernel", options.kernel,
+    command = [options.ringside, "record", *guest_options.way_in(options, guest), "-F", "1000", "--kernel", options.kernel,
                "-o", os.path.join(folder, "ringside.data")]
     hook = {} if state == ANY_MOMENT else {"RINGSIDE_DEBUG_HOLD": state}
     ringside = program.Program(command, os.path.join(folder, "log"), hook)

@@ -165,10 +165,33 @@ def make_wrapper(options, folder):
 
 
 def own_stub(options, folder):
-    """The command line has a gdb stub already: it is used, and free again afterwards."""
+    """The command line has a gdb stub already: the gdb engine uses it, and it is free again afterwards."""
     with Case(options, folder) as case:
-        case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--duration", "0.7", "--then-quit")
+        case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--engine", "gdb", "--duration", "0.7",
+                   "--then-quit")
         case.end(says=[f"{folder}/own"])
+        case.no_qemu_left()
+        case.recorded()
+
+
+def qmp_engine(options, folder):
+    """--engine qmp: through a monitor of ringside's own, beside the user's."""
+    with Case(options, folder) as case:
+        case.start([*case.qemu, "-qmp", f"unix:{folder}/qmp,server=on,wait=off"], "--engine", "qmp",
+                   "--duration", "0.7", "--then-quit")
+        with qmp.Qmp(f"{folder}/qmp") as monitor:
+            monitor.status()
+        case.end(says=["through the monitor"])
+        case.no_qemu_left()
+        case.recorded()
+
+
+def tcg_engine(options, folder):
+    """--engine tcg: the plugin, and the stub stays the user's."""
+    with Case(options, folder) as case:
+        case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--engine", "tcg",
+                   "--duration", "0.7", "--then-quit")
+        case.end(says=["through the TCG plugin"])
         case.no_qemu_left()
         case.recorded()
 
@@ -220,7 +243,7 @@ def sigterm(options, folder):
 
 
 CASES = {case.__name__.replace("_", "-"): case
-         for case in (ctrl_c, duration, make_wrapper, own_stub, starts_stopped, qemu_crashes, sigterm)}
+         for case in (ctrl_c, duration, make_wrapper, own_stub, qmp_engine, tcg_engine, starts_stopped, qemu_crashes, sigterm)}
 
 
 def main():

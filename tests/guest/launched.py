@@ -12,6 +12,10 @@ class Failed(Exception):
     """A step failed; the message is what to tell."""
 
 
+class TookTooLong(Failed):
+    """A step was not done in its time, which the machine's other work may have had."""
+
+
 def record(ringside, options, qemu, folder, deadline):
     """Records into the folder and returns the recording's path. qemu: the command without -pidfile."""
     recording, log, pid_file = folder / "ringside.data", folder / "record.log", folder / "qemu.pid"
@@ -23,7 +27,7 @@ def record(ringside, options, qemu, folder, deadline):
         try:
             process.wait(max(1, deadline - time.monotonic()))
         except subprocess.TimeoutExpired as error:
-            raise Failed(f"ringside record took too long; it said: {_tail(log)}") from error
+            raise TookTooLong(f"ringside record took too long; it said: {_tail(log)}") from error
         finally:
             _end(process, pid_file)
     if process.returncode:
@@ -53,12 +57,13 @@ def read_back(ringside, deadline, *arguments):
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 timeout=max(1, deadline - time.monotonic()))
     except subprocess.TimeoutExpired as error:
-        raise Failed(f"ringside {arguments[0]} took too long") from error
+        raise TookTooLong(f"ringside {arguments[0]} took too long") from error
     if result.returncode:
         raise Failed(f"ringside {arguments[0]} ended with status {result.returncode}: {result.stderr[-800:]}")
     return result.stdout
 
 
 def folded_text(ringside, recording, deadline, *options):
-    """The recording's folded stacks."""
-    return read_back(ringside, deadline, "export", "--format", "folded", "--no-inline", *options, "-i", str(recording), "-o", "-")
+    """The recording's folded stacks, which begin with functions, not with processes."""
+    return read_back(ringside, deadline, "export", "--format", "folded", "--no-inline", "--by", "none", *options, "-i",
+                     str(recording), "-o", "-")

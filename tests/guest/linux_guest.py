@@ -30,10 +30,11 @@ ARCHES = {
 }
 
 
-def fetch(vmlinux=True, arch="amd64", debug_modules=False):
+def fetch(vmlinux=True, arch="amd64", debug_modules=False, userland=False):
     """The paths that script/fetch-linux-guest prints, as a dictionary (VERSION, VMLINUZ, INITRD, VMLINUX, …)."""
     command = [str(ROOT / "script" / "fetch-linux-guest"), "--arch", arch]
     command += (["--vmlinux"] if vmlinux else []) + (["--debug-modules"] if debug_modules else [])
+    command += ["--userland"] if userland else []
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode == NO_NETWORK:
         raise NoNetwork("the Linux guest cannot be fetched: no network")

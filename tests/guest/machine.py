@@ -13,13 +13,13 @@ from qmp import Qmp
 BASE = ["qemu-system-x86_64", "-accel", "tcg", "-display", "none", "-no-reboot", "-nodefaults"]
 
 
-def single_step_options():
-    """QEMU's options for one instruction a translated block, so that a stop is precise to the instruction."""
+def single_step_base():
+    """BASE with one instruction a translated block, so that a stop is precise to the instruction."""
     version = subprocess.run([BASE[0], "--version"], check=False, text=True, stdout=subprocess.PIPE).stdout
     found = re.search(r"version (\d+)\.(\d+)", version)
     if found and (int(found.group(1)), int(found.group(2))) >= (8, 1):
-        return ["-accel", "tcg,one-insn-per-tb=on"]
-    return ["-singlestep"]
+        return [word if word != "tcg" else "tcg,one-insn-per-tb=on" for word in BASE]
+    return [*BASE, "-singlestep"]
 
 
 class GuestError(Exception):
@@ -46,7 +46,8 @@ def exit_on_signals():
 
 
 class Machine:
-    """A running QEMU with a gdb socket and a QMP socket, both in a private temporary folder.
+    """A running QEMU with a gdb socket and two QMP sockets, in a private temporary folder; the second (`monitor`) is
+    for the program under test.
 
     kernel, append, initrd: as in QEMU's options. cpus: vCPUs. memory: MiB. extra: further QEMU arguments.
     base: QEMU and the options that every guest gets.
@@ -55,12 +56,14 @@ class Machine:
     def __init__(self, kernel, append, initrd=None, cpus=2, memory=512, extra=(), base=BASE):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ringside-guest-"))
         self.gdb = str(self.folder / "gdb")
+        self.monitor = str(self.folder / "monitor")
         self._qmp_path = str(self.folder / "qmp")
         self._serial = self.folder / "serial"
         command = [*base, "-smp", str(cpus), "-m", str(memory), "-kernel", str(kernel), "-append", append,
                           "-serial", f"file:{self._serial}",
                           "-chardev", f"socket,id=stub,path={self.gdb},server=on,wait=off", "-gdb", "chardev:stub",
-                          "-qmp", f"unix:{self._qmp_path},server=on,wait=off"]
+                          "-qmp", f"unix:{self._qmp_path},server=on,wait=off",
+                          "-qmp", f"unix:{self.monitor},server=on,wait=off"]
         if initrd:
             command += ["-initrd", str(initrd)]
         self._log = open(self.folder / "qemu.log", "wb")

@@ -19,8 +19,8 @@ import program
 
 
 def start(options, guest, folder, duration):
-    command = [options.ringside, "record", "--gdb", guest.gdb, "--duration", str(duration), "--kernel", options.kernel,
-               "-o", os.path.join(folder, "ringside.data")]
+    command = [options.ringside, "record", *guest_options.way_in(options, guest), "--duration", str(duration),
+               "--kernel", options.kernel, "-o", os.path.join(folder, "ringside.data")]
     return program.Program(command, os.path.join(folder, "log"))
 
 

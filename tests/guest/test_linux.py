@@ -24,7 +24,7 @@ class Profile(unittest.TestCase):
         self.assertIn("under ksys_write;vfs_write", self.check(GOOD.replace("ksys_write;", ""))[0])
 
     def test_unknown_frames_fail(self):
-        self.assertIn("unknown frame", self.check(GOOD + "<unknown:0x10>;vfs_write 10\n")[0])
+        self.assertIn("unknown frame", self.check(GOOD + "ksys_write;<unknown:0x10>;vfs_write 10\n")[0])
 
     def test_an_empty_profile_fails(self):
         self.assertTrue(self.check(""))

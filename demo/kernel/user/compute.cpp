@@ -1,14 +1,21 @@
-// Computes and does nothing else: 25 of 100 parts of a round.
+// Computes and does nothing else: 25 of 100 parts of a round. Has frame pointers.
 #include "core/spin.h"
 #include "user/syscalls.h"
 
-void transform_matrix() { spin(15 * kUnitPart); }
-void sort_values() { spin(10 * kUnitPart); }
+void multiply_rows() { spin(15 * kUnitPart); }
+void merge_runs() { spin(10 * kUnitPart); }
+
+void transform_matrix() { multiply_rows(); }
+void sort_values() { merge_runs(); }
+
+void compute_unit() {
+  transform_matrix();
+  sort_values();
+}
 
 extern "C" [[noreturn]] void _start() {
   do {
-    transform_matrix();
-    sort_values();
+    compute_unit();
   } while (!system_call(kSyscallYield));
   system_call(kSyscallExit);
   __builtin_unreachable();

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/testing/known_registers.h"
 #include "engines/gdb/testing/qemu_process.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {

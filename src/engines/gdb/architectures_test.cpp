@@ -6,10 +6,10 @@
 
 #include <fstream>
 
-#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/testing/fake_stub.h"
 #include "engines/gdb/testing/known_registers.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {

@@ -2,8 +2,9 @@
 
 #include <array>
 
-#include "engines/gdb/handshake.h"
+#include "engines/gdb/last_words.h"
 #include "engines/gdb/precedence.h"
+#include "engines/gdb/run_witness.h"
 #include "engines/gdb/sampler.h"
 #include "engines/gdb/stub_thread.h"
 
@@ -15,53 +16,84 @@ GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::strin
       inventory_(std::move(inventory)),
       reads_(memory_reads_of(stub_->traits(), inventory_.has_x)),
       sliced_reads_(*stub_, inventory_, reads_, stub_thread),
-      guest_memory_(*stub_, sliced_reads_, inventory_.has_physical_mode,
-                    reads_qemu_memory ? stub_thread : 0),
+      ram_(ways_to_ram(reads_qemu_memory ? stub_thread : 0)),
       virtual_reads_(
           inventory_.layout.arch(), [this](VcpuId vcpu) { return read_registers(vcpu); },
-          sliced_reads_, guest_memory_),
+          sliced_reads_, ram_),
       qemu_version_(std::move(qemu_version)),
       stub_thread_(stub_thread),
       hold_(hold_point_from_environment()) {}
+
+QemuRam::Ways GdbEngine::ways_to_ram(pid_t qemu) {
+  QemuRam::Ways ways;
+  ways.qemu = qemu;
+  ways.ask = [this](const std::string& command) -> Result<std::string> {
+    if (!inventory_.has_physical_mode)
+      return fail(ErrorCode::kUnsupported, "the stub does not give guest-physical memory");
+    RINGSIDE_ASSIGN(auto text, stub_->ask_monitor(command));
+    if (stub_->stopped_by() == Stub::Owner::kNobody)
+      sliced_reads_.count_pause(stub_->last_stop_ns());
+    return text;
+  };
+  ways.visit = [this](const std::vector<GuestPhys>& places, std::size_t size, const auto& visit) {
+    return sliced_reads_.visit(places, size, visit);
+  };
+  ways.slow = [this](const std::vector<memory::RamRange>& ranges) {
+    return std::make_unique<StubPhysicalMemory>(sliced_reads_, ranges);
+  };
+  return ways;
+}
 
 Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& address,
                                                       const Options& options) {
   std::unique_ptr<Guardian> guardian;
   const auto guard = [&](int socket) -> Result<void> {
     if (options.guardian) {
-      RINGSIDE_ASSIGN(guardian, Guardian::start(socket));
+      RINGSIDE_ASSIGN(guardian, Guardian::start(socket, kLastWords));
     }
     return {};
   };
+  const RunWitness witness(options.guest_was_running ? 0 : listener_at(address));
+  const auto did_run = [&](std::string_view info_cpus) {
+    return witness.any_has_run(vcpu_threads(info_cpus));
+  };
   RINGSIDE_ASSIGN(auto socket, connect_to(address, options.timeout, guard));
-  return attach(std::move(socket), std::move(guardian), options);
+  return attach(std::move(socket), std::move(guardian), options, did_run);
 }
 
 Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket, const Options& options) {
   std::unique_ptr<Guardian> guardian;
   if (options.guardian) {
-    RINGSIDE_ASSIGN(guardian, Guardian::start(socket.get()));
+    RINGSIDE_ASSIGN(guardian, Guardian::start(socket.get(), kLastWords));
   }
-  return attach(std::move(socket), std::move(guardian), options);
+  return attach(std::move(socket), std::move(guardian), options, {});
 }
 
 Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
                                                      std::unique_ptr<Guardian> guardian,
-                                                     const Options& options) {
+                                                     const Options& options,
+                                                     const DidRun& did_run) {
   const pid_t stub_thread =
       options.stub_thread ? options.stub_thread : stub_thread_behind(socket.get());
   Connection connection(std::move(socket));
-  RINGSIDE_ASSIGN(Greeting greeting, shake_hands(connection, guardian.get(),
-                                                 options.guest_was_running, options.timeout));
+  RINGSIDE_ASSIGN(
+      Greeting greeting,
+      shake_hands(connection, guardian.get(), options.guest_was_running, did_run, options.timeout));
   auto stub = std::make_unique<Stub>(std::move(connection), greeting.traits, std::move(guardian),
                                      options.timeout);
   stub->adopt(greeting.guest_was_running ? Stub::Owner::kUs : Stub::Owner::kUser);
   // On an error the stub's destructor lets the guest run again.
   RINGSIDE_ASSIGN(Inventory inventory, take_inventory(*stub, greeting.describes_registers));
+  HostWaits waits;
+  if (stub_thread > 0 && stub->traits().qemu) {
+    RINGSIDE_ASSIGN(const std::string cpus, stub->ask_monitor("info cpus"));
+    waits = HostWaits(stub_thread, vcpu_threads(cpus), inventory.threads.size());
+  }
   if (greeting.guest_was_running) RINGSIDE_TRY(stub->resume());
   std::unique_ptr<GdbEngine> engine(new GdbEngine(std::move(stub), std::move(inventory),
                                                   std::move(greeting.qemu_version), stub_thread,
                                                   options.reads_qemu_memory));
+  engine->waits_ = std::move(waits);
   if (engine->stub_->traits().qemu) engine->schedule_stub_first(stub_thread);
   return engine;
 }
@@ -94,9 +126,12 @@ Result<bool> GdbEngine::guest_is_running() {
 
 Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(stub_->notice_stops());
-  if (stub_->stopped_by() == Stub::Owner::kUser) return Tick{};
+  if (stub_->stopped_by() == Stub::Owner::kUser) return Tick::of_paused_guest();
   const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
-  return Sampler(*stub_, inventory_, reads_).run(plan, hold);
+  waits_.look();
+  auto tick = Sampler(*stub_, inventory_, reads_).run(plan, hold);
+  if (tick) waits_.leave_out(*tick);
+  return tick;
 }
 
 Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {

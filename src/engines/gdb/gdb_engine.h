@@ -11,10 +11,12 @@
 #include "base/scheduling.h"
 #include "base/socket.h"
 #include "engines/engine.h"
+#include "engines/gdb/handshake.h"
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory_reads.h"
 #include "engines/gdb/stub.h"
 #include "engines/gdb/virtual_reads.h"
+#include "engines/host_waits.h"
 
 namespace ringside::engines::gdb {
 
@@ -22,7 +24,7 @@ struct Options {
   // For one answer, and for the guest to stop.
   std::chrono::milliseconds timeout{2000};
   // Whether the guest ran before the socket was connected, where the caller knows it (from QMP).
-  // QEMU from 8.1 on does not tell.
+  // QEMU from 8.1 on does not tell; connect() finds it out where QEMU runs on this machine.
   std::optional<bool> guest_was_running;
   // The thread that serves the stub (QEMU's main loop: its process id); 0: the QEMU that listens on
   // a Unix socket. Where the vCPUs leave no processor free it is scheduled before them, if that is
@@ -45,7 +47,8 @@ class GdbEngine final : public Engine {
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> connect(const SocketAddress& address,
                                                                   const Options& options = {});
   // The same with a stream socket that is connected already. It must be new, because the guest's
-  // state before the connection is read from the first bytes that come.
+  // state before the connection is read from the first bytes that come. QEMU from 8.1 on does not
+  // tell: there the guest is taken to have run.
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> attach(UniqueFd socket,
                                                                  const Options& options = {});
   // Detaches; the guest runs, except where its user has paused it.
@@ -56,23 +59,23 @@ class GdbEngine final : public Engine {
   [[nodiscard]] Result<bool> guest_is_running() override;
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
   [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override;
-  // Where the guest's user has stopped it, `read` is called and the guest stays stopped.
+  // Stops the guest, calls `read` with a reader, and lets the guest run again. Where the guest's
+  // user has stopped it, `read` is called and the guest stays stopped.
   [[nodiscard]] Result<void> with_memory(
-      const std::function<Result<void>(const ReadMemory&)>& read) override;
+      const std::function<Result<void>(const ReadMemory&)>& read);
 
   [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
-    return guest_memory_.find();
+    return virtual_reads_.find_physical();
   }
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;
   [[nodiscard]] std::string explain_memory_access() const override {
     return virtual_reads_.explain();
   }
-  [[nodiscard]] MemoryPauses memory_pauses() const override { return sliced_reads_.pauses(); }
-  // Whether reads of physical memory stop the guest, or go to QEMU's address space.
-  [[nodiscard]] bool physical_reads_stop_the_guest() const {
-    return guest_memory_.stops_the_guest();
+  [[nodiscard]] bool memory_reads_stop_the_guest() const override {
+    return ram_.was_asked() && !ram_.reads_qemu();
   }
+  [[nodiscard]] MemoryPauses memory_pauses() const override { return sliced_reads_.pauses(); }
 
   // "7.2.22 (Debian …)", empty for a stub that is not QEMU's.
   [[nodiscard]] const std::string& qemu_version() const { return qemu_version_; }
@@ -81,10 +84,12 @@ class GdbEngine final : public Engine {
  private:
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> attach(UniqueFd socket,
                                                                  std::unique_ptr<Guardian> guardian,
-                                                                 const Options& options);
+                                                                 const Options& options,
+                                                                 const DidRun& did_run);
   GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version,
             pid_t stub_thread, bool reads_qemu_memory);
   void schedule_stub_first(pid_t thread);
+  [[nodiscard]] QemuRam::Ways ways_to_ram(pid_t qemu);
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
 
@@ -92,11 +97,12 @@ class GdbEngine final : public Engine {
   Inventory inventory_;
   MemoryReads reads_;
   SlicedReads sliced_reads_;
-  GuestMemory guest_memory_;
+  QemuRam ram_;
   VirtualReads virtual_reads_;
   std::string qemu_version_;
   pid_t stub_thread_;
   std::optional<Scheduling> scheduling_before_;  // of the stub's thread
+  HostWaits waits_;
   HoldPoint hold_;
   std::uint64_t ticks_ = 0;
 };

@@ -211,8 +211,20 @@ TEST(GdbEngine, BinaryReadsWhereTheStubHasThem) {
   EXPECT_THAT(guest.stub.requests(), ::testing::Contains("xffffc90000001000,200"));
 }
 
-TEST(GdbEngine, AUserMayStopAndResumeTheGuest) {
-  Guest guest(with_stacks());
+FakeStub::Settings with_silent_stops() {
+  auto settings = with_stacks();
+  settings.version = "10.0.2 (fake)";
+  settings.silent_stops = true;
+  return settings;
+}
+
+class GdbEngineUser : public ::testing::TestWithParam<bool> {
+ protected:
+  static FakeStub::Settings settings() { return GetParam() ? with_silent_stops() : with_stacks(); }
+};
+
+TEST_P(GdbEngineUser, MayStopAndResumeTheGuest) {
+  Guest guest(settings());
   ASSERT_TRUE(guest.tick(kCopyFromRsp));
   ASSERT_TRUE(guest.runs());
   guest.stub.user_stops();
@@ -224,6 +236,42 @@ TEST(GdbEngine, AUserMayStopAndResumeTheGuest) {
   EXPECT_TRUE(*guest.engine->guest_is_running());
   EXPECT_EQ(guest.tick(kCopyFromRsp)->captures.size(), 2u);
 }
+
+// Between the looks for stop replies and the request, so that only the answers can tell.
+TEST_P(GdbEngineUser, MayStopTheGuestJustBeforeASample) {
+  Guest guest(settings());
+  ASSERT_TRUE(guest.runs());
+  guest.stub.hang(true);
+  std::thread user([&] {
+    ::usleep(20'000);
+    guest.stub.user_stops();
+    guest.stub.hang(false);
+  });
+  const auto tick = guest.tick(kCopyFromRsp);
+  user.join();
+  ASSERT_TRUE(tick) << tick.error().message;
+  EXPECT_TRUE(tick->captures.empty());
+  EXPECT_FALSE(guest.stub.running());
+}
+
+TEST_P(GdbEngineUser, MayResumeTheGuestInASample) {
+  Guest guest(settings());
+  ASSERT_TRUE(guest.runs());
+  std::array<std::byte, 16> bytes{};
+  const auto read = guest.engine->with_memory([&](const ReadMemory& memory) -> Result<void> {
+    guest.stub.user_resumes();
+    const auto got = memory(VcpuId{0}, GuestVirt{kStack}, bytes);
+    EXPECT_FALSE(got);
+    return {};
+  });
+  EXPECT_TRUE(guest.runs());
+  const auto tick = guest.tick(kCopyFromRsp);
+  ASSERT_TRUE(tick) << tick.error().message;
+  EXPECT_EQ(tick->captures.size(), 2u);
+  EXPECT_TRUE(guest.runs());
+}
+
+INSTANTIATE_TEST_SUITE_P(SilentStops, GdbEngineUser, ::testing::Bool());
 
 TEST(GdbEngine, WithMemoryReadsUpToWhatIsNotMapped) {
   auto settings = with_stacks();

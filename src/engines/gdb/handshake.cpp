@@ -66,10 +66,14 @@ void read_supported(std::string_view reply, StubTraits& traits, bool& no_ack, bo
 
 constexpr std::string_view kStatus = "VM status: ";
 
-bool was_running(const Greeting& greeting, bool saw_stop_reply, std::string_view status) {
-  if (saw_stop_reply || !greeting.traits.qemu) return true;
+Result<bool> was_running(const Greeting& greeting, Handshake& handshake, std::string_view status,
+                         const DidRun& did_run) {
+  if (handshake.saw_stop_reply() || !greeting.traits.qemu) return true;
   if (status != "VM status: paused") return status.starts_with("VM status: running");
-  return version_at_least(greeting.qemu_version, 8, 1);
+  if (!greeting.traits.silent_stops) return false;
+  if (!did_run) return true;
+  RINGSIDE_ASSIGN(const std::string cpus, handshake.monitor("info cpus"));
+  return did_run(cpus).value_or(true);
 }
 
 }  // namespace
@@ -87,7 +91,8 @@ bool version_at_least(const std::string& version, unsigned major, unsigned minor
 }
 
 Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
-                             std::optional<bool> known_running, std::chrono::milliseconds timeout) {
+                             std::optional<bool> known_running, const DidRun& did_run,
+                             std::chrono::milliseconds timeout) {
   Greeting greeting;
   StubTraits& traits = greeting.traits;
   Handshake handshake(connection, timeout);
@@ -99,7 +104,8 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
                   supported.error().message);
     return tl::unexpected<Error>(supported.error());
   }
-  if (guardian != nullptr && handshake.saw_stop_reply()) guardian->set_state(GuestState::kOurs);
+  if (guardian != nullptr && known_running.value_or(handshake.saw_stop_reply()))
+    guardian->set_state(GuestState::kOurs);
   bool no_ack = false;
   read_supported(*supported, traits, no_ack, greeting.describes_registers);
   if (no_ack) {
@@ -113,12 +119,16 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
   traits.pipelines = traits.qemu;
   if (traits.qemu) {
     RINGSIDE_ASSIGN(greeting.qemu_version, handshake.monitor("info version"));
+    traits.silent_stops = version_at_least(greeting.qemu_version, 8, 1);
   }
-  greeting.guest_was_running =
-      known_running.value_or(was_running(greeting, handshake.saw_stop_reply(), status));
+  if (known_running) {
+    greeting.guest_was_running = *known_running;
+  } else {
+    RINGSIDE_ASSIGN(greeting.guest_was_running, was_running(greeting, handshake, status, did_run));
+  }
   if (guardian != nullptr) {
     guardian->set_state(greeting.guest_was_running ? GuestState::kOurs : GuestState::kPaused);
-    if (!traits.multiprocess) guardian->set_farewell("\x03#00$D#44");
+    if (!traits.multiprocess) guardian->set_farewell("+\x03#00$D#44");
   }
   return greeting;
 }

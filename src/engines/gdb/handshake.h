@@ -1,13 +1,15 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "engines/gdb/connection.h"
-#include "engines/gdb/guardian.h"
 #include "engines/gdb/stub.h"
+#include "engines/guardian.h"
 
 namespace ringside::engines::gdb {
 
@@ -19,6 +21,9 @@ struct Greeting {
   std::string qemu_version;          // "7.2.22 (Debian …)", empty for other stubs
 };
 
+// Whether the guest ran before the connection, by the monitor's "info cpus"; nothing: not known.
+using DidRun = std::function<std::optional<bool>(std::string_view info_cpus)>;
+
 // The first exchange with whatever is at the other end of a socket.
 //
 // Enters: a fresh connection. Leaves: what the stub can do, and whether the guest ran. The latter
@@ -26,10 +31,11 @@ struct Greeting {
 // reply that nobody asked for, but only if the guest had been running (gdbstub.c, gdb_chr_event and
 // gdb_vm_state_change; found on 7.2). From 8.1 on it sends stop replies only where the protocol
 // allows them, so a guest that its user had paused and a running one look alike, except for the
-// text of "info status": "paused" is both, "paused (prelaunch)" and the like are the user's.
+// text of "info status": "paused" is both, "paused (prelaunch)" and the like are the user's. Then
+// `did_run` is asked, and where it does not know either, the guest is taken to have run.
 // `was_running` overrides what is found, for callers that asked QMP before they connected.
 [[nodiscard]] Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
-                                           std::optional<bool> was_running,
+                                           std::optional<bool> was_running, const DidRun& did_run,
                                            std::chrono::milliseconds timeout);
 
 // Whether a text as "7.2.22 (Debian …)" is at least this version.

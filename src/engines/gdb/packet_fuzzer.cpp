@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/hex.h"
 #include "engines/gdb/memory_reads.h"
 #include "engines/gdb/packet.h"
 #include "engines/gdb/register_layout.h"
 #include "engines/gdb/thread_info.h"
+#include "wire/execution_mode.h"
 
 using namespace ringside;
 using namespace ringside::engines::gdb;

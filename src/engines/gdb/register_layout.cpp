@@ -29,7 +29,7 @@ Result<RegisterLayout> RegisterLayout::from_description(const TargetDescription&
   std::uint32_t offset = 0;
   for (const TargetRegister& reg : description.registers) {
     const std::uint32_t size = (reg.bits + 7) / 8;
-    const auto known = known_register(layout.arch_, reg.name);
+    const auto known = wire::known_register(layout.arch_, reg.name);
     if (known && size <= 8 && !layout.holds(known->id)) {
       const Place place{known->id, offset, size};
       if (offset + size <= g_bytes) {

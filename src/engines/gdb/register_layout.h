@@ -8,11 +8,13 @@
 
 #include "base/result.h"
 #include "base/types.h"
-#include "engines/gdb/register_names.h"
 #include "engines/gdb/target_description.h"
+#include "wire/register_names.h"
 #include "wire/registers.h"
 
 namespace ringside::engines::gdb {
+
+using wire::AskedFor;
 
 // Where a stub keeps the registers that a capture carries.
 //

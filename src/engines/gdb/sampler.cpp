@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/register_layout.h"
 #include "engines/gdb/thread_info.h"
+#include "wire/classify.h"
 
 namespace ringside::engines::gdb {
 void Sampler::add(std::string_view request, Expected expected) {
@@ -74,28 +74,11 @@ void Sampler::take_registers(const std::vector<std::string>& replies, const Tick
 void Sampler::classify(Vcpu& vcpu, const TickPlan& plan) {
   wire::Capture& capture = vcpu.capture;
   if (vcpu.plan == nullptr) return;
-  if (capture.arch == Arch::kX86_64) {
-    if (const auto registers = as_i386(capture.registers)) {
-      capture.arch = Arch::kI386;
-      capture.registers = *registers;
-    }
-  }
-  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
-  if (!capture.registers.has(roles.pc) || !capture.registers.has(roles.sp)) {
-    capture.disposition = wire::Disposition::kFailed;
-    return;
-  }
-  capture.level = privilege_level_of(capture.arch, capture.registers);
-  if (capture.disposition == wire::Disposition::kIdle) return;
+  const bool copies = wire::classify(capture, {plan.kernel, plan.user}, plan.recipe_arch);
   const bool user = capture.level == PrivilegeLevel::kUser;
-  if (user ? !plan.user : !plan.kernel) {
-    capture.disposition = wire::Disposition::kSkipped;
-    return;
-  }
-  // Firmware is one frame: none of its memory is needed.
-  if (capture.level == PrivilegeLevel::kFirmware) return;
-  vcpu.wants_kernel_registers = capture.level == PrivilegeLevel::kKernel;
-  if (plan.recipe_arch != Arch::kUnknown && plan.recipe_arch != capture.arch) return;
+  vcpu.wants_kernel_registers = capture.disposition == wire::Disposition::kSampled &&
+                                capture.level == PrivilegeLevel::kKernel;
+  if (!copies) return;
   vcpu.recipe.emplace(vcpu.plan->recipe, capture.registers,
                       user ? vcpu.plan->user_budget : vcpu.plan->kernel_budget);
 }
@@ -212,7 +195,7 @@ Result<Tick> Sampler::run(const TickPlan& plan, HoldPoint hold) {
   // Nothing wanted: the guest need not stop.
   if (!batch_.empty()) {
     RINGSIDE_ASSIGN(const auto stopped, stub_.stop(batch_, hold));
-    if (!stopped.ours) return Tick{};
+    if (!stopped.ours) return Tick::of_paused_guest();
     take_registers(stopped.replies, plan);
     RINGSIDE_TRY(run_waves());
     const std::uint64_t pause = monotonic_ns() - stopped.stopped_ns;

@@ -4,8 +4,8 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/precedence.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {

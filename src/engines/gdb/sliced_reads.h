@@ -9,7 +9,8 @@
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory_reads.h"
 #include "engines/gdb/stub.h"
-#include "memory/process_memory.h"
+#include "memory/guest_ram.h"
+#include "memory/reader.h"
 
 namespace ringside::engines::gdb {
 

@@ -21,6 +21,11 @@ FakeStub::Settings machine() {
   settings.monitor["info ramblock"] =
       "  Block Name    PSize              Offset               Used              Total\r\n"
       "      pc.ram    4 KiB  0x0000000000000000 0x0000000001000000 0x0000000001000000\r\n";
+  settings.monitor["info mtree -f"] =
+      "FlatView #1\r\n AS \"memory\", root: system\r\n Root memory region: system\r\n"
+      "  0000000000000000-000000000009ffff (prio 0, ram): pc.ram\r\n"
+      "  00000000000a0000-00000000000bffff (prio 1, i/o): vga-lowmem\r\n"
+      "  00000000000c0000-0000000000ffffff (prio 0, ram): pc.ram @00000000000c0000\r\n";
   for (std::uint64_t i = 0; i < kPages; ++i) {
     const std::string page(4096, static_cast<char>(i));
     settings.pages[kVirtual + 4096 * i] = page;
@@ -106,7 +111,7 @@ TEST(SlicedReads, PhysicalMemoryLeavesItsMode) {
   Guest guest;
   const auto physical = guest.engine->physical_memory();
   ASSERT_TRUE(physical) << physical.error().message;
-  EXPECT_TRUE(guest.engine->physical_reads_stop_the_guest());
+  EXPECT_TRUE(guest.engine->memory_reads_stop_the_guest());
   guest.stub.forget_requests();
   std::vector<std::byte> bytes(4096 * kPages);
   const auto got = (*physical)->read_up_to(GuestPhys{0x100000}, bytes);
@@ -139,7 +144,7 @@ TEST(SlicedReads, WhatIsNotRamIsNotAskedFor) {
 
 TEST(SlicedReads, AnUnknownMachineHasNoPhysicalMemory) {
   auto settings = machine();
-  settings.monitor["info ramblock"] = "  my.ram  4 KiB  0x0 0x0000000001000000 0x0\r\n";
+  settings.monitor.erase("info mtree -f");
   Guest guest(settings);
   const auto physical = guest.engine->physical_memory();
   ASSERT_FALSE(physical);
@@ -152,32 +157,10 @@ TEST(SlicedReads, AnUnknownMachineHasNoPhysicalMemory) {
   EXPECT_FALSE(plain.engine->physical_memory());
 }
 
-TEST(SlicedReads, TheHostBridgeDecides) {
-  auto settings = machine();
-  settings.monitor["info ramblock"] =
-      "      pc.ram    4 KiB  0x0000000000000000 0x0000000140000000 0x0000000140000000\r\n";
-  settings.monitor["info pci"] = "Host bridge: PCI device 8086:29c0\r\n";
-  settings.physical_pages[0x1bffff000] = std::string(4096, 'q');
-  {
-    Guest guest(settings);
-    const auto physical = guest.engine->physical_memory();
-    ASSERT_TRUE(physical) << physical.error().message;
-    EXPECT_EQ((*physical)->read_value<std::uint8_t>(GuestPhys{0x1bffff000}), 'q');
-  }
-  settings.monitor["info pci"] = "Host bridge: PCI device 8086:1237\r\n";
-  {
-    Guest guest(settings);
-    const auto physical = guest.engine->physical_memory();
-    ASSERT_TRUE(physical);
-    EXPECT_FALSE((*physical)->read_value<std::uint8_t>(GuestPhys{0x1bffff000}));  // ends at 6 GiB
-  }
-  settings.monitor["info pci"] = "Host bridge: PCI device 1234:5678\r\n";
-  EXPECT_FALSE(Guest(settings).engine->physical_memory());
-}
-
 TEST(SlicedReads, AnErrorLeavesTheGuestRunningAndVirtual) {
-  // The monitor's answer is request 0 after the first `c`; then PhyMemMode:1, reads, PhyMemMode:0.
-  for (int at = 1; at < 9; ++at) {
+  // The monitor's answers are requests 0 and 1 after the first `c`; then PhyMemMode:1, reads,
+  // PhyMemMode:0.
+  for (int at = 2; at < 10; ++at) {
     for (const bool corrupt : {true, false}) {
       auto settings = machine();
       (corrupt ? settings.corrupt_at : settings.ignore_at) = at;

@@ -11,13 +11,16 @@ namespace ringside::engines::gdb {
 namespace {
 
 constexpr std::string_view kInterrupt{"\x03"};
-// Stops a guest that runs, and ends a packet that was begun; see guardian.h.
-constexpr std::string_view kClearTheLine{"\x03#00"};
+// Stops a guest that runs, and ends a packet that was begun; see last_words.h.
+constexpr std::string_view kClearTheLine{"+\x03#00"};
 constexpr std::string_view kLeavePhysicalMode = "Qqemu.PhyMemMode:0";
 constexpr std::size_t kMaxConsole = 1u << 20;
 constexpr std::chrono::milliseconds kDetachTimeout{500};
 constexpr std::string_view kContinue = "$c#63";
 constexpr std::string_view kCurrentThread = "$qC#b4";
+constexpr std::string_view kCurrentThreadTwice = "$qC#b4$qC#b4";
+// The '+' is for a reply that is not acknowledged: until then QEMU drops all bytes but '$'.
+constexpr std::string_view kTellIfItRuns{"+\x03"};
 // While the guest stands still its host processors are free, and a sleep costs a wake-up of 10 to
 // 100 µs. While it runs, receive() sleeps: a burning processor would be taken from the guest.
 constexpr std::chrono::microseconds kSpin{1000};
@@ -225,8 +228,12 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
   std::vector<std::string> replies;
   replies.reserve(batch.size());
   Result<void> broken;
-  bool qc_answered = false;
+  unsigned qc_answers = 0;
   bool saw_stop = false;
+  const auto has_stopped = [&] {
+    stopped->stopped_ns = monotonic_ns();
+    connection_.set_spin(kSpin);
+  };
   while (outstanding_ > 0) {
     auto reply = receive_answer(end);
     if (!reply) {
@@ -236,18 +243,17 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
       if (broken) broken = tl::unexpected<Error>(std::move(reply).error());
     } else if (is_stop_reply(*reply)) {
       if (stopped != nullptr && !saw_stop) {
-        stopped->stopped_ns = monotonic_ns();
-        connection_.set_spin(kSpin);
+        has_stopped();
       } else {
         // Somebody resumed the guest while we held it. Our next byte stopped it again and was
-        // swallowed with its request.
-        --outstanding_;
+        // swallowed, with its request where that was a request's.
+        if (!traits_.silent_stops) --outstanding_;
         if (broken)
-          broken = fail(ErrorCode::kProtocol, "the guest was resumed during a sample, not by us");
+          broken = fail(ErrorCode::kDisturbed, "the guest was resumed during a sample, not by us");
       }
       saw_stop = true;
     } else if (stopped != nullptr && replies.empty() && reply->starts_with("QC")) {
-      qc_answered = true;
+      if (++qc_answers == 1 && !saw_stop) has_stopped();
     } else {
       --outstanding_;
       replies.push_back(std::move(*reply));
@@ -255,8 +261,8 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
   }
   if (!broken) return tl::unexpected<Error>(std::move(broken).error());
   if (stopped != nullptr) {
-    stopped->ours = saw_stop && !qc_answered;
-    if (!saw_stop && !qc_answered)
+    stopped->ours = traits_.silent_stops ? qc_answers == 1 : saw_stop && qc_answers == 0;
+    if (qc_answers == 0 && (traits_.silent_stops || !saw_stop))
       return fail(ErrorCode::kProtocol,
                   "gdb stub: the guest was asked to stop, and nothing said "
                   "that it did");
@@ -314,8 +320,9 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch, HoldPoint hold) {
   const Owner before = stopped_by_;
   become(Owner::kUs);
   stopped.asked_ns = monotonic_ns();
+  const std::string_view stops = traits_.silent_stops ? kCurrentThreadTwice : kCurrentThread;
   auto replies =
-      traits_.qemu ? ask(batch, kCurrentThread, {}, &stopped) : stop_plain(batch, before, stopped);
+      traits_.qemu ? ask(batch, stops, {}, &stopped) : stop_plain(batch, before, stopped);
   // Where the outcome is not known, a guest that its user had stopped stays so.
   if (replies ? !stopped.ours : before == Owner::kUser) become(Owner::kUser);
   RINGSIDE_ASSIGN(stopped.replies, or_resume(std::move(replies)));
@@ -325,8 +332,13 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch, HoldPoint hold) {
   return stopped;
 }
 
+std::string_view Stub::before_batch() const {
+  return traits_.silent_stops ? kTellIfItRuns : std::string_view();
+}
+
 Result<std::vector<std::string>> Stub::exchange(const Batch& batch) {
-  return or_resume(traits_.pipelines ? ask(batch, {}, {}, nullptr) : ask_one_by_one(batch));
+  return or_resume(traits_.pipelines ? ask(batch, before_batch(), {}, nullptr)
+                                     : ask_one_by_one(batch));
 }
 
 Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
@@ -335,7 +347,7 @@ Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
     RINGSIDE_TRY(resume());
     return replies;
   }
-  auto replies = ask(batch, {}, kContinue, nullptr);
+  auto replies = ask(batch, before_batch(), kContinue, nullptr);
   // `c` has gone out with the batch, whatever came back, except where it did not.
   if (broken_off_) return or_resume(std::move(replies));
   if (!closed_) become(Owner::kNobody);

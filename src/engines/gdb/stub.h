@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "engines/gdb/connection.h"
 #include "engines/gdb/debug_hold.h"
-#include "engines/gdb/guardian.h"
+#include "engines/guardian.h"
 
 namespace ringside::engines::gdb {
 
@@ -38,6 +38,7 @@ struct StubTraits {
   bool acknowledges = true;   // each packet is answered with '+'
   bool pipelines = false;     // it takes requests before it has answered the last one
   bool multiprocess = false;  // threads are p1.2
+  bool silent_stops = false;  // a stop by a byte other than \x03 is not told: QEMU from 8.1 on
   std::size_t packet_size = 400;
 };
 
@@ -53,6 +54,10 @@ struct StubTraits {
 // there is a stop reply and no answer; if its user had just stopped it, qC is answered. The
 // requests of the batch follow in the same write. One hole remains: a user who stops the guest
 // while we hold it stopped is not noticed by the stub, and the guest runs on after our sample.
+// Newer QEMU (8.1 on; gdbstub.c of 10.0) sends a stop reply only after \x03, or where `c` was the
+// last it got. So there stop() sends qC twice: one answer says that the guest ran and has stopped,
+// two that its user had stopped it. And what is sent while we hold the guest begins with "+\x03",
+// which does nothing then; if somebody has resumed the guest, it stops with a stop reply.
 //
 // A write that fails half-way leaves the stub inside a packet, and all that follows would be taken
 // for its rest. So it is the connection's end: the farewell, which is understood there too, lets
@@ -123,6 +128,8 @@ class Stub {
   void become(Owner owner);
   void let_go();
   [[nodiscard]] bool detach();
+  // What goes in front of requests while we hold the guest.
+  [[nodiscard]] std::string_view before_batch() const;
   // The bytes that let the guest run and end the conversation, whatever went before.
   [[nodiscard]] std::string farewell() const;
   [[nodiscard]] Clock::time_point deadline() const { return Clock::now() + timeout_; }

@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "engines/gdb/execution_mode.h"
 #include "engines/gdb/hex.h"
 #include "engines/gdb/register_layout.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -131,7 +131,7 @@ TEST(PrivilegeLevel, OfX86) {
   EXPECT_EQ(level(0x11, 0x8), PrivilegeLevel::kFirmware);
   EXPECT_EQ(level(0x80050033, 0x10), PrivilegeLevel::kKernel);
   EXPECT_EQ(level(0x80050033, 0x33), PrivilegeLevel::kUser);
-  EXPECT_EQ(privilege_level_of(Arch::kX86_64, {}), PrivilegeLevel::kUnknown);
+  EXPECT_EQ(wire::privilege_level_of(Arch::kX86_64, {}), PrivilegeLevel::kUnknown);
 }
 
 }  // namespace

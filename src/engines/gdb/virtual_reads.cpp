@@ -3,10 +3,8 @@
 #include <ctime>
 
 #include "base/clock.h"
-#include "engines/gdb/execution_mode.h"
-#include "memory/address_space.h"
-#include "memory/i386/page_walk.h"
-#include "memory/x86_64/page_walk.h"
+#include "memory/page_tables.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -27,39 +25,47 @@ bool VirtualReads::may_be_hidden(GuestVirt address, PrivilegeLevel level) const 
   return elsewhere && address.value >> (arch_ == Arch::kI386 ? 31 : 63) != 0;
 }
 
-// Null where ringside has no page walk for what the vCPU runs, or paging is off.
-std::unique_ptr<memory::PageTables> VirtualReads::tables_of(const wire::Registers& registers) {
-  const auto i386 = arch_ == Arch::kI386 ? std::optional(registers) : as_i386(registers);
-  if (i386) {
-    if (const auto tables = memory::i386::ProtectedModeTables::of(*i386))
-      return std::make_unique<memory::i386::ProtectedModeTables>(*tables);
-  } else if (const auto tables = memory::x86_64::LongModeTables::of(registers)) {
-    return std::make_unique<memory::x86_64::LongModeTables>(*tables);
-  }
-  return nullptr;
+// With page-table isolation the first instructions of arm64's entry run on tables that do not map
+// the kernel, and so not its stack.
+Result<bool> VirtualReads::enters_kernel(memory::AddressSpace& space,
+                                         const wire::Registers& registers) const {
+  if (arch_ != Arch::kAArch64) return false;
+  const GuestVirt in_stack{registers.get(wire::aarch64::kSp) - 16};
+  RINGSIDE_ASSIGN(const auto walk, space.walk(in_stack));
+  return walk.end != memory::WalkEnd::kMapped;
+}
+
+void VirtualReads::explain_stops(const std::string& why) {
+  explanation_ = fmt::format("the gdb stub, in stops of the guest ({})", why);
+}
+
+Result<memory::PhysicalMemory*> VirtualReads::find_physical() {
+  auto ram = physical_->find();
+  if (ram && physical_->reads_qemu())
+    explanation_ = "page walks over " + physical_->explain();
+  else
+    explain_stops(ram ? physical_->explain() : ram.error().message);
+  return ram;
 }
 
 Result<VirtualRead> VirtualReads::read_once(VcpuId vcpu, GuestVirt address,
                                             std::span<std::byte> destination) {
-  std::string why = fmt::format("there is no page walk for what vCPU {} runs", vcpu.value);
-  if (arch_ == Arch::kX86_64 || arch_ == Arch::kI386) {
-    const auto ram = physical_->find();
-    if (!ram && ram.error().code != ErrorCode::kUnsupported)
-      return tl::unexpected<Error>(ram.error());
-    if (ram && !physical_->stops_the_guest()) {
-      RINGSIDE_ASSIGN(const wire::Registers registers, read_registers_(vcpu));
-      if (const auto tables = tables_of(registers)) {
-        explanation_ =
-            fmt::format("page walks over QEMU's own memory (process {})", physical_->qemu());
-        RINGSIDE_ASSIGN(const std::size_t got,
-                        memory::AddressSpace(*tables, **ram).read_up_to(address, destination));
-        return VirtualRead{got, privilege_level_of(arch_, registers)};
-      }
-    } else {
-      why = ram ? physical_->why_not_from_qemu() : ram.error().message;
+  const auto ram = find_physical();
+  if (!ram && ram.error().code != ErrorCode::kUnsupported)
+    return tl::unexpected<Error>(ram.error());
+  if (ram && physical_->reads_qemu()) {
+    RINGSIDE_ASSIGN(const wire::Registers registers, read_registers_(vcpu));
+    if (const auto tables = memory::page_tables_of(arch_, registers)) {
+      memory::AddressSpace space(*tables, **ram);
+      RINGSIDE_ASSIGN(const std::size_t got, space.read_up_to(address, destination));
+      PrivilegeLevel level = privilege_level_of(arch_, registers);
+      // The kernel is as hidden then as when user code runs.
+      RINGSIDE_ASSIGN(const bool enters, enters_kernel(space, registers));
+      if (level == PrivilegeLevel::kKernel && enters) level = PrivilegeLevel::kUser;
+      return VirtualRead{got, level};
     }
+    explain_stops(fmt::format("there is no page walk for what vCPU {} runs", vcpu.value));
   }
-  explanation_ = fmt::format("the gdb stub, in stops of the guest ({})", why);
   return slices_->read(vcpu, address, destination);
 }
 

@@ -1,16 +1,16 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 
-#include "engines/gdb/guest_memory.h"
-#include "memory/page_walk.h"
+#include "engines/gdb/sliced_reads.h"
+#include "engines/qemu_ram.h"
+#include "memory/address_space.h"
 
 namespace ringside::engines::gdb {
 
 // A vCPU's virtual memory while the guest runs: by page walks where QEMU's address space can be
-// read and the vCPU's page tables are known (x86), otherwise by the stub in slices.
+// read, otherwise by the stub in slices.
 //
 // With page-table isolation (x86 with Meltdown, arm64 with KASLR) the kernel is not mapped while
 // user code runs, and on riscv64 no address is virtual while firmware runs. Where a read in the
@@ -18,7 +18,7 @@ namespace ringside::engines::gdb {
 class VirtualReads {
  public:
   using ReadRegisters = std::function<Result<wire::Registers>(VcpuId)>;
-  VirtualReads(Arch arch, ReadRegisters read_registers, SlicedReads& slices, GuestMemory& physical)
+  VirtualReads(Arch arch, ReadRegisters read_registers, SlicedReads& slices, QemuRam& physical)
       : arch_(arch),
         read_registers_(std::move(read_registers)),
         slices_(&slices),
@@ -27,19 +27,23 @@ class VirtualReads {
   // As Engine::read_virtual, for a vCPU that there is.
   [[nodiscard]] Result<std::size_t> read(VcpuId vcpu, GuestVirt address,
                                          std::span<std::byte> destination);
-  // How the last one was done.
+  // The reader of physical memory; errors as QemuRam::find().
+  [[nodiscard]] Result<memory::PhysicalMemory*> find_physical();
+  // How the last read was done, or will be.
   [[nodiscard]] const std::string& explain() const { return explanation_; }
 
  private:
   [[nodiscard]] Result<VirtualRead> read_once(VcpuId vcpu, GuestVirt address,
                                               std::span<std::byte> destination);
-  [[nodiscard]] std::unique_ptr<memory::PageTables> tables_of(const wire::Registers& registers);
+  void explain_stops(const std::string& why);
+  [[nodiscard]] Result<bool> enters_kernel(memory::AddressSpace& space,
+                                           const wire::Registers& registers) const;
   [[nodiscard]] bool may_be_hidden(GuestVirt address, PrivilegeLevel level) const;
 
   Arch arch_;
   ReadRegisters read_registers_;
   SlicedReads* slices_;
-  GuestMemory* physical_;
+  QemuRam* physical_;
   std::string explanation_;
 };
 

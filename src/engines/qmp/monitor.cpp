@@ -3,7 +3,10 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+
+#include "base/clock.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -14,6 +17,7 @@ constexpr std::size_t kMaxLine = std::size_t{1} << 20;
 constexpr int kMaxDepth = 32;  // of nested values; QEMU's answers have a handful
 constexpr std::size_t kBlock = 64 * 1024;
 constexpr std::size_t kExcerpt = 120;
+constexpr int kMostEvents = 10'000;  // at a time
 
 bool is_peer_gone(int error) { return error == EPIPE || error == ECONNRESET; }
 
@@ -46,11 +50,20 @@ std::string version_in(const json& greeting) {
   return fmt::format("{}.{}.{}", part("major"), part("minor"), part("micro"));
 }
 
+// {"QMP": {…, "capabilities": ["oob"]}}
+bool offers_out_of_band(const json& greeting) {
+  const auto offered = greeting["QMP"].find("capabilities");
+  if (offered == greeting["QMP"].end() || !offered->is_array()) return false;
+  return std::find(offered->begin(), offered->end(), json("oob")) != offered->end();
+}
+
 }  // namespace
 
 Result<Monitor> Monitor::connect(const SocketAddress& address, std::chrono::milliseconds timeout) {
   RINGSIDE_ASSIGN(auto socket, connect_to(address, timeout));
-  return attach(std::move(socket), address.to_string(), timeout);
+  RINGSIDE_ASSIGN(auto monitor, attach(std::move(socket), address.to_string(), timeout));
+  monitor.address_ = address;
+  return monitor;
 }
 
 Result<Monitor> Monitor::attach(UniqueFd socket, std::string name,
@@ -60,8 +73,21 @@ Result<Monitor> Monitor::attach(UniqueFd socket, std::string name,
   return monitor;
 }
 
+// QEMU sends what it was still answering when the client before was lost to the next one, before
+// the greeting.
+Result<json> Monitor::read_greeting() {
+  const auto deadline = std::chrono::steady_clock::now() + timeout_;
+  const auto is_for_another = [](const json& message) {
+    return message.contains("return") || message.contains("error") || message.contains("event");
+  };
+  while (true) {
+    auto message = read_message(deadline);
+    if (!message || !message->is_object() || !is_for_another(*message)) return message;
+  }
+}
+
 Result<void> Monitor::negotiate() {
-  auto greeting = read_message(std::chrono::steady_clock::now() + timeout_);
+  auto greeting = read_greeting();
   if (!greeting && greeting.error().code == ErrorCode::kTimeout)
     return fail(ErrorCode::kTimeout,
                 "{} accepts a connection and sends no greeting: a monitor serves one client at a "
@@ -72,8 +98,19 @@ Result<void> Monitor::negotiate() {
     return fail(ErrorCode::kProtocol, "{} is no QMP socket: it begins with '{}'", name_,
                 dump(*greeting).substr(0, kExcerpt));
   version_ = version_in(*greeting);
-  RINGSIDE_TRY(execute("qmp_capabilities", {}));
+  RINGSIDE_TRY(execute("qmp_capabilities",
+                       offers_out_of_band(*greeting) ? json{{"enable", {"oob"}}} : json()));
   return {};
+}
+
+void Requests::add(std::string_view command) {
+  bodies_.push_back(fmt::format("{{\"execute\":\"{}\"", command));
+}
+
+void Requests::add_human(std::string_view line, std::optional<VcpuId> vcpu) {
+  bodies_.push_back(
+      fmt::format("{{\"execute\":\"human-monitor-command\",\"arguments\":{{\"command-line\":{}{}}}",
+                  dump(json(line)), vcpu ? fmt::format(",\"cpu-index\":{}", vcpu->value) : ""));
 }
 
 Result<json> Monitor::execute(std::string_view command, const json& arguments) {
@@ -82,14 +119,67 @@ Result<json> Monitor::execute(std::string_view command, const json& arguments) {
   json request = {{"execute", command}, {"id", id}};
   if (!arguments.is_null()) request["arguments"] = arguments;
   RINGSIDE_TRY(send(dump(request) + "\n", deadline));
+  auto answer = read_answer(id, deadline);
+  if (!answer && answer.error().code == ErrorCode::kUnsupported)
+    return fail(ErrorCode::kUnsupported, "QEMU refuses {}: {}", command, answer.error().message);
+  return answer;
+}
+
+Result<json> Monitor::read_answer(std::uint64_t id, Deadline deadline) {
   while (true) {
     RINGSIDE_ASSIGN(json message, read_message(deadline));
     // Events have no id; the answer to a request that was given up on has an older one.
     if (!message.is_object() || message.value("id", json()) != json(id)) continue;
-    if (const auto value = message.find("return"); value != message.end()) return *value;
-    const json error = message.value("error", json::object());
-    return fail(ErrorCode::kUnsupported, "QEMU refuses {}: {}", command, text_of(error, "desc"));
+    if (const auto value = message.find("return"); value != message.end()) return std::move(*value);
+    return fail(ErrorCode::kUnsupported, "{}",
+                text_of(message.value("error", json::object()), "desc"));
   }
+}
+
+Result<std::vector<json>> Monitor::exchange(const Requests& requests,
+                                            std::uint64_t* first_answer_ns) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout_;
+  std::uint64_t id = last_id_;
+  std::string text;
+  for (const std::string& body : requests.bodies_)
+    text += fmt::format("{},\"id\":{}}}\n", body, ++last_id_);
+  RINGSIDE_TRY(send(text, deadline));
+  std::vector<json> answers;
+  std::optional<Error> refused;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    auto answer = read_answer(++id, deadline);
+    if (i == 0 && first_answer_ns != nullptr) *first_answer_ns = monotonic_ns();
+    if (answer) {
+      answers.push_back(std::move(*answer));
+    } else if (answer.error().code == ErrorCode::kUnsupported) {
+      refused =
+          Error{ErrorCode::kUnsupported,
+                fmt::format("QEMU refuses {}}}: {}", requests.bodies_[i], answer.error().message)};
+    } else {
+      return tl::unexpected<Error>(answer.error());
+    }
+  }
+  if (refused) return tl::unexpected<Error>(*refused);
+  return answers;
+}
+
+// 0xff is in no JSON text: QEMU's parser drops what it has of a request (docs/interop/qmp-spec).
+bool Monitor::let_run() {
+  if (is_closed_ && address_) {
+    auto anew = connect(*address_, timeout_);
+    return anew && anew->execute("cont", {});
+  }
+  return send("\xff\n{\"execute\":\"cont\"}\n", std::chrono::steady_clock::now() + timeout_)
+      .has_value();
+}
+
+tl::unexpected<Error> Monitor::fail_closed() {
+  is_closed_ = true;
+  return fail(ErrorCode::kClosed, "{} closed the connection: has QEMU ended?", name_);
+}
+
+void Monitor::send_half_a_request() {
+  (void)send("{\"execute\":\"human-moni", std::chrono::steady_clock::now() + timeout_);
 }
 
 Result<std::string> Monitor::human(const std::string& line) {
@@ -104,6 +194,7 @@ Result<std::string> Monitor::status() {
   const std::string status = text_of(answer, "status");
   if (status.empty())
     return fail(ErrorCode::kProtocol, "{}: query-status is answered without a status", name_);
+  guest_runs_ = status == "running";
   return status;
 }
 
@@ -126,6 +217,10 @@ pid_t Monitor::peer() const {
 
 Result<json> Monitor::read_message(Deadline deadline) {
   RINGSIDE_ASSIGN(const std::string line, read_line(deadline));
+  return parse_message(line);
+}
+
+Result<json> Monitor::parse_message(const std::string& line) {
   // nlohmann's values are copied and printed recursively.
   bool too_deep = false;
   const auto is_shallow = [&](int depth, json::parse_event_t, json&) {
@@ -136,16 +231,15 @@ Result<json> Monitor::read_message(Deadline deadline) {
   if (message.is_discarded() || too_deep)
     return fail(ErrorCode::kProtocol, "{} is no QMP socket: it says '{}'", name_,
                 printable(line.substr(0, kExcerpt)));
+  const std::string event = text_of(message, "event");
+  if (event == "STOP") guest_runs_ = false;
+  if (event == "RESUME") guest_runs_ = true;
   return message;
 }
 
-void Monitor::discard_events() {
-  std::string block(kBlock, '\0');
-  ssize_t got = 0;
-  while ((got = ::recv(socket_.get(), block.data(), block.size(), MSG_DONTWAIT)) > 0) {
-    unread_.append(block, 0, static_cast<std::size_t>(got));
-    unread_.erase(0, unread_.rfind('\n') + 1);
-    if (unread_.size() > kMaxLine) return;
+void Monitor::take_events() {
+  const auto now = std::chrono::steady_clock::now();
+  for (int i = 0; i < kMostEvents && read_message(now); ++i) {
   }
 }
 
@@ -160,14 +254,13 @@ Result<std::string> Monitor::read_line(Deadline deadline) {
     if (searched > kMaxLine)
       return fail(ErrorCode::kProtocol, "{} is no QMP socket: a line has over {} MB", name_,
                   kMaxLine >> 20);
-    RINGSIDE_TRY(wait_for(POLLIN, deadline));
     unread_.resize(searched + kBlock);
     const ssize_t got = ::recv(socket_.get(), unread_.data() + searched, kBlock, MSG_DONTWAIT);
     const int error = got < 0 ? errno : 0;
     unread_.resize(searched + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    if (got == 0 || is_peer_gone(error))
-      return fail(ErrorCode::kClosed, "{} closed the connection: QEMU has ended", name_);
+    if (got == 0 || is_peer_gone(error)) return fail_closed();
     if (got < 0 && error != EINTR && error != EAGAIN) return fail_errno("receive from " + name_);
+    if (error == EAGAIN) RINGSIDE_TRY(wait_for(POLLIN, deadline));
   }
 }
 
@@ -178,7 +271,7 @@ Result<void> Monitor::send(std::string_view text, Deadline deadline) {
     if (sent >= 0) {
       text.remove_prefix(static_cast<std::size_t>(sent));
     } else if (is_peer_gone(errno)) {
-      return fail(ErrorCode::kClosed, "{} closed the connection: QEMU has ended", name_);
+      return fail_closed();
     } else if (errno == EAGAIN) {
       RINGSIDE_TRY(wait_for(POLLOUT, deadline));
     } else if (errno != EINTR) {

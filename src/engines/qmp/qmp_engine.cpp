@@ -9,14 +9,6 @@ namespace {
 constexpr const char* kCloseStub = "gdbserver none";
 constexpr const char* kStubName = "ringside-stub";  // of the socket's file
 
-// "disconnected:unix:/tmp/gdb,server=on" is reached by unix:/tmp/gdb.
-std::string address_in(const std::string& filename) {
-  constexpr std::string_view kDisconnected = "disconnected:";
-  std::string address =
-      filename.starts_with(kDisconnected) ? filename.substr(kDisconnected.size()) : filename;
-  return address.substr(0, address.find_first_of(", "));
-}
-
 // The character device that QEMU's command line gives its stub, "-gdb chardev:NAME"; else the label
 // that QEMU itself gives it (gdbstub/softmmu.c, 7.2).
 std::string stub_label(pid_t qemu) {
@@ -40,8 +32,8 @@ Result<void> make_room_for_stub(Monitor& monitor) {
     const bool is_left_over = device.filename.starts_with("disconnected:") &&
                               device.filename.find(kStubName) != std::string::npos;
     if (!is_left_over)
-      return fail(ErrorCode::kUsage, "the guest has a gdb stub already ({}); sample with --gdb {}",
-                  device.filename, address_in(device.filename));
+      return fail(ErrorCode::kUnsupported, "the guest's gdb stub ({}) is left to its user",
+                  device.filename);
     // With it there QEMU refuses another one at times ("duplicate yank instance").
     RINGSIDE_TRY(monitor.human(kCloseStub));
   }
@@ -50,27 +42,23 @@ Result<void> make_room_for_stub(Monitor& monitor) {
 
 }  // namespace
 
-Result<std::unique_ptr<QmpEngine>> QmpEngine::connect(const SocketAddress& address,
-                                                      const std::string& stub_folder,
-                                                      std::chrono::milliseconds timeout) {
-  RINGSIDE_ASSIGN(auto monitor, Monitor::connect(address, timeout));
+Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
+                                                     const std::string& stub_folder) {
   RINGSIDE_TRY(make_room_for_stub(monitor));
   RINGSIDE_ASSIGN(const std::string status, monitor.status());
   const std::string path = stub_folder + "/" + kStubName;
   RINGSIDE_ASSIGN(const std::string said,
                   monitor.human("gdbserver unix:" + path + ",server=on,wait=off"));
-  std::unique_ptr<QmpEngine> engine(new QmpEngine(std::move(monitor)));
   gdb::Options options;
   options.guest_was_running = status == "running";
   RINGSIDE_ASSIGN(const auto stub, SocketAddress::parse("unix:" + path));
   auto gdb = gdb::GdbEngine::connect(stub, options);
-  if (!gdb && gdb.error().code == ErrorCode::kNotFound)
+  if (gdb) return std::unique_ptr<QmpEngine>(new QmpEngine(std::move(monitor), std::move(*gdb)));
+  if (gdb.error().code == ErrorCode::kNotFound)
     return fail(ErrorCode::kUnsupported, "QEMU {} opens no gdb stub at {}: {}",
-                engine->monitor_.qemu_version(), path,
-                said.substr(0, said.find_last_not_of("\r\n") + 1));
-  if (!gdb) return tl::unexpected<Error>(gdb.error());
-  engine->gdb_ = std::move(*gdb);
-  return engine;
+                monitor.qemu_version(), path, said.substr(0, said.find_last_not_of("\r\n") + 1));
+  (void)monitor.human(kCloseStub);
+  return tl::unexpected<Error>(gdb.error());
 }
 
 bool QmpEngine::runs_within(std::chrono::milliseconds time) {
@@ -85,15 +73,12 @@ bool QmpEngine::runs_within(std::chrono::milliseconds time) {
 }
 
 QmpEngine::~QmpEngine() {
-  monitor_.discard_events();
-  bool paused_by_user = false;
-  if (gdb_) {
-    const auto runs = gdb_->guest_is_running();
-    paused_by_user = runs && !*runs;
-  }
+  monitor_.take_events();
+  const auto runs = gdb_->guest_is_running();
+  const bool paused_by_user = runs && !*runs;
   gdb_.reset();  // detaches: the guest runs on
   // The stub's bytes must have been heeded before it goes: else its guardian lets the guest run.
-  monitor_.discard_events();
+  monitor_.take_events();
   if (paused_by_user || runs_within(std::chrono::seconds(1))) (void)monitor_.human(kCloseStub);
 }
 

@@ -4,7 +4,6 @@
 #include <memory>
 #include <string>
 
-#include "base/socket.h"
 #include "engines/engine.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/qmp/monitor.h"
@@ -16,28 +15,23 @@ namespace ringside::engines::qmp {
 // paused stays paused.
 class QmpEngine final : public Engine {
  public:
-  // `stub_folder`: where QEMU is to make the stub's socket, a folder that QEMU may write to and
-  // nobody else may enter. Errors: kUsage where the VM has a gdb stub already (the message says how
-  // to use that), kUnsupported where QEMU cannot make one, and those of Monitor::connect() and
-  // GdbEngine::connect().
-  [[nodiscard]] static Result<std::unique_ptr<QmpEngine>> connect(
-      const SocketAddress& address, const std::string& stub_folder,
-      std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  // Takes the monitor only where it succeeds. `stub_folder`: where QEMU is to make the stub's
+  // socket, a folder that QEMU may write to and nobody else may enter. Errors: kUnsupported where
+  // the VM has a gdb stub already, which is its user's, or QEMU cannot make one; and those of
+  // Monitor and GdbEngine::connect().
+  [[nodiscard]] static Result<std::unique_ptr<QmpEngine>> attach(Monitor& monitor,
+                                                                 const std::string& stub_folder);
   ~QmpEngine() override;
 
   [[nodiscard]] Arch arch() const override { return gdb_->arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return gdb_->vcpu_count(); }
   [[nodiscard]] Result<bool> guest_is_running() override { return gdb_->guest_is_running(); }
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override {
-    monitor_.discard_events();  // STOP and RESUME, of each tick
+    monitor_.take_events();  // STOP and RESUME, of each tick
     return gdb_->tick(plan);
   }
   [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override {
     return gdb_->read_registers(vcpu);
-  }
-  [[nodiscard]] Result<void> with_memory(
-      const std::function<Result<void>(const ReadMemory&)>& read) override {
-    return gdb_->with_memory(read);
   }
   [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
     return gdb_->physical_memory();
@@ -49,10 +43,14 @@ class QmpEngine final : public Engine {
   [[nodiscard]] std::string explain_memory_access() const override {
     return gdb_->explain_memory_access();
   }
+  [[nodiscard]] bool memory_reads_stop_the_guest() const override {
+    return gdb_->memory_reads_stop_the_guest();
+  }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return gdb_->memory_pauses(); }
 
  private:
-  explicit QmpEngine(Monitor monitor) : monitor_(std::move(monitor)) {}
+  QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb)
+      : monitor_(std::move(monitor)), gdb_(std::move(gdb)) {}
   [[nodiscard]] bool runs_within(std::chrono::milliseconds time);
 
   Monitor monitor_;

@@ -18,6 +18,7 @@ class FakeEngine final : public Engine {
   std::function<std::optional<Error>(std::uint64_t tick)> fail_at;
   wire::Registers registers;  // what read_registers() gives
   memory::PhysicalMemory* physical = nullptr;
+  std::size_t register_reads = 0;
   std::atomic<bool> user_paused{false};
   std::atomic<std::uint64_t> ticks{0};
 
@@ -29,6 +30,7 @@ class FakeEngine final : public Engine {
     if (fail_at)
       if (auto error = fail_at(number)) return tl::unexpected<Error>(*error);
     Tick tick;
+    tick.paused_by_user = user_paused;
     if (user_paused) return tick;
     tick.pause_ns = 1000;
     for (std::size_t i = 0; i < vcpus_; ++i) {
@@ -41,10 +43,9 @@ class FakeEngine final : public Engine {
     }
     return tick;
   }
-  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId) override { return registers; }
-  [[nodiscard]] Result<void> with_memory(
-      const std::function<Result<void>(const ReadMemory&)>& read) override {
-    return read([](VcpuId, GuestVirt, std::span<std::byte>) -> Result<std::size_t> { return 0; });
+  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId) override {
+    ++register_reads;
+    return registers;
   }
   // `physical`, if it is set.
   [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "memory/radix_walk.h"
+#include "memory/x86_entry.h"
 
 namespace ringside::memory::i386 {
 namespace {
@@ -30,15 +30,12 @@ Result<PageWalk> ProtectedModeTables::walk(PhysicalMemory& physical, GuestVirt a
   if ((cr4_ & kPae) != 0) {
     tables.root = GuestPhys{cr3_ & 0xffff'ffe0};
     tables.levels = kPaeLevels;
-    tables.address_mask = 0x000f'ffff'ffff'f000;
-  } else {
-    tables.root = GuestPhys{cr3_ & 0xffff'f000};
-    tables.levels = (cr4_ & kPse) != 0 ? k32BitPse : k32Bit;
-    tables.entry_bytes = 4;
-    tables.address_mask = 0xffff'f000;
-    tables.pse36 = true;
+    return walk_radix(physical, tables, X86EntryFormat(0x000f'ffff'ffff'f000), address);
   }
-  return walk_radix(physical, tables, address);
+  tables.root = GuestPhys{cr3_ & 0xffff'f000};
+  tables.levels = (cr4_ & kPse) != 0 ? k32BitPse : k32Bit;
+  tables.entry_bytes = 4;
+  return walk_radix(physical, tables, X86EntryFormat(0xffff'f000, true), address);
 }
 
 }  // namespace ringside::memory::i386

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "memory/radix_walk.h"
+#include "memory/x86_entry.h"
 
 namespace ringside::memory::x86_64 {
 namespace {
@@ -18,11 +18,6 @@ constexpr std::array<RadixLevel, 5> kLevels{{
     {21, 9, true},  // PDE
     {12, 9},        // PTE
 }};
-
-bool is_canonical(GuestVirt address, unsigned bits) {
-  const auto high = static_cast<std::int64_t>(address.value) >> (bits - 1);
-  return high == 0 || high == -1;
-}
 
 }  // namespace
 
@@ -43,16 +38,12 @@ std::optional<LongModeTables> LongModeTables::of(const wire::Registers& register
 
 Result<PageWalk> LongModeTables::walk(PhysicalMemory& physical, GuestVirt address) const {
   const unsigned bits = five_levels_ ? 57 : 48;
-  if (!is_canonical(address, bits)) {
-    PageWalk walk;
-    walk.bytes = (~std::uint64_t{0} << (bits - 1)) - address.value;
-    return walk;
-  }
+  if (!is_sign_extended(address.value, bits))
+    return not_canonical(address, GuestVirt{~std::uint64_t{0} << (bits - 1)});
   RadixTables tables;
   tables.root = root_;
   tables.levels = std::span(kLevels).subspan(five_levels_ ? 0 : 1);
-  tables.address_mask = kAddressMask;
-  return walk_radix(physical, tables, address);
+  return walk_radix(physical, tables, X86EntryFormat(kAddressMask), address);
 }
 
 }  // namespace ringside::memory::x86_64

@@ -114,6 +114,13 @@ std::optional<Table::Found> Table::find(ImageAddr pc) const {
   return std::nullopt;
 }
 
+std::vector<Table::Function> Table::functions() const {
+  std::vector<Function> functions;
+  for (const auto& indexed : sections_)
+    for (const Entry& entry : indexed->entries) functions.push_back({entry.start, entry.length});
+  return functions;
+}
+
 Table::Size Table::size() const {
   Size size{.rows = row_starts_.size(), .rules = rules_.size()};
   size.bytes = size.rows * (sizeof(row_starts_[0]) + sizeof(row_rules_[0])) +

@@ -30,6 +30,13 @@ class Table {
   // The same with all registers; runs the program every time.
   [[nodiscard]] std::optional<Found> find(ImageAddr pc) const;
 
+  struct Function {
+    ImageAddr start;
+    std::uint64_t size = 0;
+  };
+  // Of all FDEs, in the order of their sections and addresses.
+  [[nodiscard]] std::vector<Function> functions() const;
+
   struct Size {
     std::size_t functions = 0;       // FDEs
     std::size_t rows = 0;            // compiled so far

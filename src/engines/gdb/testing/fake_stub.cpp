@@ -36,7 +36,8 @@ FakeStub::FakeStub(Settings settings) : settings_(std::move(settings)) {
   client_.reset(ends[0]);
   server_.reset(ends[1]);
   // On connect a running guest stops.
-  if (settings_.qemu && settings_.running) send_packet("T02thread:p01.01;");
+  if (settings_.qemu && settings_.running && !settings_.silent_stops)
+    send_packet("T02thread:p01.01;");
   running_ = !settings_.qemu && settings_.running;
   thread_ = std::thread([this] { serve(); });
 }
@@ -58,8 +59,9 @@ void FakeStub::serve() {
   }
 }
 
-// As gdb_read_byte in QEMU 7.2.
+// As gdb_read_byte in QEMU 7.2, or 10.0.
 void FakeStub::take_byte(char byte) {
+  tells_stop_ = false;
   if (waiting_for_dollar_) {
     if (byte == '+' || byte == '$') waiting_for_dollar_ = false;
     if (byte != '$') return;
@@ -68,7 +70,8 @@ void FakeStub::take_byte(char byte) {
     running_ = false;
     if (handled_ >= 0) ++stops_;
     if (settings_.forgets_vcpu) selected_ = 0;
-    send_packet(settings_.qemu ? "T02thread:p01.01;" : "S05");
+    if (!settings_.silent_stops || byte == '\x03')
+      send_packet(settings_.qemu ? "T02thread:p01.01;" : "S05");
     return;
   }
   if (!in_packet_) {
@@ -94,6 +97,7 @@ void FakeStub::handle(const std::string& request) {
   if (request == "c" || request.starts_with("D")) left_in_physical_mode_ |= physical_;
   if (request == "c") {
     running_ = true;
+    tells_stop_ = true;
     if (handled_ < 0) handled_ = 0;
     return;
   }
@@ -244,13 +248,13 @@ void FakeStub::send_bytes(std::string_view bytes) {
 void FakeStub::user_stops() {
   const std::lock_guard lock(mutex_);
   running_ = false;
-  send_packet("T02thread:p01.01;");
+  if (!settings_.silent_stops || std::exchange(tells_stop_, false))
+    send_packet("T02thread:p01.01;");
 }
 
 void FakeStub::user_resumes() {
   const std::lock_guard lock(mutex_);
   running_ = true;
-  waiting_for_dollar_ = false;
 }
 
 void FakeStub::exits() {

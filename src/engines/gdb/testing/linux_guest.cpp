@@ -32,31 +32,36 @@ std::map<std::string, std::string> fetch(const std::string& arch, int& status) {
   return paths;
 }
 
-std::vector<std::string> machine_of(const std::string& arch) {
-  if (arch == "arm64") return {"-M", "virt", "-cpu", "cortex-a57"};
-  if (arch == "riscv64") return {"-M", "virt"};
-  return {"-M", "pc"};
+std::vector<std::string> options_of(const LinuxGuest::Machine& machine) {
+  std::string cpu = machine.cpu;
+  if (cpu.empty() && machine.arch == "arm64") cpu = "cortex-a57";
+  const bool is_pc = machine.arch == "amd64" || machine.arch == "i386";
+  std::vector<std::string> options{"-M", is_pc ? "pc" : "virt"};
+  if (!cpu.empty()) options.insert(options.end(), {"-cpu", cpu});
+  return options;
 }
 
 }  // namespace
 
-std::unique_ptr<LinuxGuest> LinuxGuest::boot(const std::string& arch, bool& failed,
+std::unique_ptr<LinuxGuest> LinuxGuest::boot(const Machine& machine, bool& failed,
                                              std::string& why) {
   int status = 0;
-  const auto paths = fetch(arch, status);
+  const auto paths = fetch(machine.arch, status);
   failed = status != kNoNetwork;
   if (status != 0) {
     why = failed ? "script/fetch-linux-guest failed" : "no network to fetch the Linux guest";
     return nullptr;
   }
-  const std::string serial =
-      ::testing::TempDir() + "ringside-serial-" + arch + "-" + std::to_string(::getpid());
+  static int guests = 0;
+  const std::string serial = ::testing::TempDir() + "ringside-serial-" +
+                             std::to_string(::getpid()) + "-" + std::to_string(guests++);
   std::unique_ptr<LinuxGuest> guest(new LinuxGuest(serial));
-  std::vector<std::string> options = machine_of(arch);
-  const std::string console = arch == "arm64" ? "ttyAMA0" : "ttyS0";
-  options.insert(options.end(), {"-m", "512", "-no-reboot", "-serial", "file:" + serial, "-kernel",
-                                 paths.at("VMLINUZ"), "-initrd", paths.at("INITRD"), "-append",
-                                 "console=" + console + " quiet workload=mixed"});
+  std::vector<std::string> options = options_of(machine);
+  const std::string console = machine.arch == "arm64" ? "ttyAMA0" : "ttyS0";
+  options.insert(options.end(),
+                 {"-m", "512", "-no-reboot", "-serial", "file:" + serial, "-kernel",
+                  paths.at("VMLINUZ"), "-initrd", paths.at("INITRD"), "-append",
+                  "console=" + console + " quiet workload=mixed " + machine.kernel_options});
   guest->qemu_ = QemuProcess::start(options, why, paths.at("QEMU"));
   if (!guest->qemu_) return nullptr;
   if (guest->wait_until_ready()) return guest;

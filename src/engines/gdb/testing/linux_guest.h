@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,10 +13,15 @@ namespace ringside::engines::gdb::testing {
 // line.
 class LinuxGuest {
  public:
-  // `arch`: Debian's name, as in script/fetch-linux-guest. Null where script/fetch-linux-guest says
-  // that there is no network, with `failed` false; or where fetching or booting fails, with
-  // `failed` true.
-  [[nodiscard]] static std::unique_ptr<LinuxGuest> boot(const std::string& arch, bool& failed,
+  struct Machine {
+    std::string arch;            // Debian's name, as in script/fetch-linux-guest
+    std::string cpu;             // QEMU's -cpu; empty: a usual one
+    std::string kernel_options;  // more of them
+    auto operator<=>(const Machine&) const = default;
+  };
+  // Null where script/fetch-linux-guest says that there is no network, with `failed` false; or
+  // where fetching or booting fails, with `failed` true.
+  [[nodiscard]] static std::unique_ptr<LinuxGuest> boot(const Machine& machine, bool& failed,
                                                         std::string& why);
   ~LinuxGuest();
   LinuxGuest(const LinuxGuest&) = delete;

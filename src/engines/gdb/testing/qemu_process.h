@@ -26,6 +26,8 @@ class QemuProcess {
 
   // A new connection to its gdb stub, invalid if that fails.
   [[nodiscard]] UniqueFd connect_gdb() const;
+  // Its gdb stub's address.
+  [[nodiscard]] std::string gdb() const { return folder_ + "/gdb"; }
   // Sends a QMP command and returns the line that answers it.
   std::string qmp(const std::string& command);
   // How long the guest stood still, each time since the last call: between the times that QEMU's

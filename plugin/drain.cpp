@@ -1,0 +1,153 @@
+#include "plugin/drain.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "plugin/own_thread.h"
+#include "wire/futex.h"
+#include "wire/record.h"
+
+namespace ringside::plugin {
+namespace {
+
+constexpr std::uint64_t kIntervalNs = 10'000'000;  // so much is lost where QEMU is killed
+constexpr std::uint64_t kSeed = 1;
+
+using enum wire::RecipeOpcode;
+
+wire::RecipeOp copy_from_slot_0() {
+  return {kCopyStack, 0, 0, static_cast<std::uint8_t>(wire::PieceKind::kCurrentStack), 0, 0};
+}
+
+// The stack that the vCPU is on. On an x86_64 machine a 32-bit system may run, whose registers have
+// other numbers: it has no rip.
+std::vector<wire::RecipeOp> stack_recipe(Arch arch) {
+  if (arch != Arch::kX86_64)
+    return {{kRegister, 0, wire::roles_of(arch).sp, 0, 1, 0}, copy_from_slot_0()};
+  return {{kRegister, 1, wire::x86_64::kRip, 0, 3, 0},
+          {kRegister, 0, wire::x86_64::kRsp, 0, 1, 0},
+          copy_from_slot_0(),
+          {kEnd, 0, 0, 0, 0, 0},
+          {kRegister, 0, wire::i386::kEsp, 0, 1, 0},
+          copy_from_slot_0()};
+}
+
+}  // namespace
+
+Drain::Drain(SharedRing& ring, Arch arch, const StandAlone& wishes, OutputFile& file)
+    : ring_(&ring),
+      file_(&file),
+      interval_(wishes.interval),
+      delay_ns_(wishes.delay_ns),
+      counted_(ring.vcpus()) {
+  for (unsigned n = 0; n < ring.vcpus(); ++n)
+    counted_[n].vcpu = VcpuId{static_cast<std::uint16_t>(n)};
+  plan(arch, wishes);
+  if (delay_ns_ == 0) start_sampling();
+}
+
+void Drain::plan(Arch arch, const StandAlone& wishes) {
+  const auto recipe = stack_recipe(arch);
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
+    wire::RingPlan plan;
+    const bool wanted = wishes.cpus.empty() || std::find(wishes.cpus.begin(), wishes.cpus.end(),
+                                                         counted_[n].vcpu) != wishes.cpus.end();
+    plan.wanted = wanted ? 1 : 0;
+    plan.kernel = plan.user = 1;
+    plan.recipe_arch = static_cast<std::uint32_t>(Arch::kUnknown);
+    plan.kernel_budget.stack_bytes[0] = wishes.stack_bytes;
+    plan.user_budget.bytes = 0;  // user code is one frame
+    plan.ops = static_cast<std::uint32_t>(recipe.size());
+    std::copy(recipe.begin(), recipe.end(), plan.recipe.begin());
+    ring_->vcpu(n).plan.store(plan);
+  }
+}
+
+void Drain::start_sampling() {
+  wire::RingHeader& header = ring_->header();
+  header.interval.store(interval_, std::memory_order_relaxed);
+  header.jitter.store(1, std::memory_order_relaxed);
+  header.seed.store(kSeed, std::memory_order_relaxed);
+  // A guest whose time is its instructions does not mind waiting: nothing is lost then.
+  header.lockstep.store(header.clock == wire::RingClock::kInstructions ? 1 : 0,
+                        std::memory_order_relaxed);
+  header.start.store(1, std::memory_order_release);
+  header.running.store(1, std::memory_order_release);
+  header.doorbell.fetch_add(1, std::memory_order_release);
+  wire::futex_wake(header.doorbell);
+}
+
+void Drain::on_vcpu_start() {
+  if (has_thread_.test_and_set()) return;
+  start_own_thread([](void* self) { static_cast<Drain*>(self)->run(); }, this);
+}
+
+void Drain::run() {
+  wire::RingHeader& header = ring_->header();
+  if (delay_ns_ != 0) {
+    const timespec delay{static_cast<time_t>(delay_ns_ / 1'000'000'000u),
+                         static_cast<long>(delay_ns_ % 1'000'000'000u)};
+    ::nanosleep(&delay, nullptr);
+    start_sampling();
+  }
+  while (true) {
+    const std::uint32_t bell = header.bell.load(std::memory_order_acquire);
+    {
+      const std::lock_guard lock(mutex_);
+      if (ended_) return;
+      take_all();
+    }
+    header.doorbell.fetch_add(1, std::memory_order_release);
+    // The pacer sleeps on the same word: it is woken for a vCPU that waits only.
+    if (header.lockstep.load(std::memory_order_relaxed) != 0) wire::futex_wake(header.doorbell);
+    wire::futex_wait(header.bell, bell, monotonic_ns() + kIntervalNs);
+  }
+}
+
+void Drain::finish() {
+  const std::lock_guard lock(mutex_);
+  wire::RingHeader& header = ring_->header();
+  header.running.store(0, std::memory_order_release);
+  header.lockstep.store(0, std::memory_order_release);
+  take_all();
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) take_counts(n, true);
+  (void)file_->flush();
+  ended_ = true;
+}
+
+void Drain::take_all() {
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
+    take_records(n);
+    take_counts(n, false);
+  }
+  if (!file_->flush()) ring_->header().running.store(0, std::memory_order_release);
+}
+
+void Drain::take_records(unsigned n) {
+  wire::RingVcpu& vcpu = ring_->vcpu(n);
+  const std::uint64_t head = vcpu.head.load(std::memory_order_acquire);
+  std::uint64_t tail = vcpu.tail.load(std::memory_order_relaxed);
+  while (tail != head) {
+    const Bytes record = ring_->record_at(n, tail);
+    if (!wire::is_padding(record)) file_->add_record(record);
+    tail += record.size();
+  }
+  vcpu.tail.store(tail, std::memory_order_release);
+}
+
+void Drain::take_counts(unsigned n, bool always) {
+  const wire::RingVcpu& vcpu = ring_->vcpu(n);
+  const wire::VcpuCounts now{counted_[n].vcpu,
+                             monotonic_ns(),
+                             vcpu.idle_ticks.load(std::memory_order_relaxed),
+                             vcpu.skipped_ticks.load(std::memory_order_relaxed),
+                             vcpu.lost_ticks.load(std::memory_order_relaxed),
+                             vcpu.stolen_ticks.load(std::memory_order_relaxed)};
+  if (!always && now.has_same_counts(counted_[n])) return;
+  counted_[n] = now;
+  file_->add_counts(now);
+}
+
+}  // namespace ringside::plugin

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "plugin/output_file.h"
+#include "plugin/shared_ring.h"
+
+namespace ringside::plugin {
+
+// Stands in for ringside: starts the sampling, and moves what is sampled from the rings into a
+// file, in a thread of its own.
+class Drain {
+ public:
+  // Plans what each vCPU is to sample. `ring` must outlive it.
+  Drain(SharedRing& ring, Arch arch, const StandAlone& wishes, OutputFile& file);
+
+  // Starts the thread, once, with the first vCPU: by then QEMU has become a daemon, if it is to be
+  // one. From now on, or after the delay, there are samples.
+  void on_vcpu_start();
+  // QEMU ends: what was sampled until now goes into the file.
+  void finish();
+
+ private:
+  void plan(Arch arch, const StandAlone& wishes);
+  void start_sampling();
+  void run();
+  void take_all();
+  void take_records(unsigned vcpu);
+  void take_counts(unsigned vcpu, bool always);
+
+  SharedRing* ring_;
+  OutputFile* file_;
+  std::uint64_t interval_;
+  std::uint64_t delay_ns_;
+  std::atomic_flag has_thread_;
+  std::mutex mutex_;  // of what is below, and of the file
+  bool ended_ = false;
+  std::vector<wire::VcpuCounts> counted_;  // as the file has it
+};
+
+}  // namespace ringside::plugin

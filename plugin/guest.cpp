@@ -1,0 +1,60 @@
+#include "plugin/guest.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "wire/register_names.h"
+
+namespace ringside::plugin {
+namespace {
+
+constexpr std::size_t kPage = 4096;  // the smallest that any of the architectures has
+
+}  // namespace
+
+void Guest::find_registers(Arch arch) {
+  buffer_ = g_byte_array_sized_new(kPage);
+  handles_.clear();
+  GArray* const all = qemu_plugin_get_registers();
+  for (guint i = 0; i < all->len; ++i) {
+    const auto& entry = reinterpret_cast<const qemu_plugin_reg_descriptor*>(all->data)[i];
+    if (const auto known = wire::known_register(arch, entry.name))
+      handles_.push_back({entry.handle, known->id});
+  }
+  g_array_free(all, TRUE);
+}
+
+void Guest::read_registers(wire::Registers& registers) {
+  registers = {};
+  for (const Handle& entry : handles_) {
+    g_byte_array_set_size(buffer_, 0);
+    const int size = qemu_plugin_read_register(entry.handle, buffer_);
+    if (size <= 0 || buffer_->len < static_cast<guint>(size)) continue;
+    std::uint64_t value = 0;
+    std::memcpy(&value, buffer_->data, std::min<std::size_t>(static_cast<std::size_t>(size), 8));
+    registers.set(entry.id, value);
+  }
+}
+
+bool Guest::read_all(GuestVirt address, std::span<std::byte> destination) {
+  if (!qemu_plugin_read_memory_vaddr(address.value, buffer_, destination.size()) ||
+      buffer_->len < destination.size())
+    return false;
+  std::memcpy(destination.data(), buffer_->data, destination.size());
+  return true;
+}
+
+std::size_t Guest::read_memory(GuestVirt address, std::span<std::byte> destination) {
+  if (destination.empty() || read_all(address, destination)) return destination.size();
+  // All or nothing; so page by page up to the first that is not mapped.
+  std::size_t done = 0;
+  while (done < destination.size()) {
+    const GuestVirt at = address + done;
+    const std::size_t size = std::min(destination.size() - done, kPage - at.value % kPage);
+    if (!read_all(at, destination.subspan(done, size))) break;
+    done += size;
+  }
+  return done;
+}
+
+}  // namespace ringside::plugin

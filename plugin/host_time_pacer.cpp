@@ -1,0 +1,178 @@
+#include "plugin/host_time_pacer.h"
+
+#include <sys/prctl.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "base/clock.h"
+#include "plugin/block_end.h"
+#include "plugin/own_thread.h"
+#include "wire/futex.h"
+
+namespace ringside::plugin {
+namespace {
+
+constexpr std::uint64_t kLookAfterReaderNs = 500'000'000;
+// How long a vCPU's thread may have waited for a processor, and since how long before the tick.
+constexpr std::uint64_t kMayHaveWaitedNs = 50'000;
+constexpr std::uint64_t kLookBackNs = 250'000;
+
+constexpr std::size_t kLongestInstruction = 15;  // x86's
+
+// A flag has a cache line to itself, wherever QEMU puts the elements: no other vCPU's flag, nor
+// what else QEMU has there, is in the line that each block reads.
+constexpr std::size_t kFlagElement = 128;
+constexpr std::size_t kFlagOffset = 64;
+
+// Not handed to QEMU as the callback's argument: that is code in every block.
+HostTimePacer* the_pacer = nullptr;
+
+void call_on_block(unsigned vcpu, void*) { the_pacer->on_block(vcpu); }
+
+// In `code`; empty where it is longer.
+std::span<const std::byte> last_instruction(const qemu_plugin_tb* block,
+                                            std::span<std::byte> code) {
+  const std::size_t instructions = qemu_plugin_tb_n_insns(block);
+  if (instructions == 0) return {};
+  const qemu_plugin_insn* const last = qemu_plugin_tb_get_insn(block, instructions - 1);
+  const std::size_t size = qemu_plugin_insn_size(last);
+  if (size > code.size() || qemu_plugin_insn_data(last, code.data(), size) != size) return {};
+  return code.first(size);
+}
+
+}  // namespace
+
+HostTimePacer::HostTimePacer(SharedRing& ring, VcpuState* vcpus, Arch arch)
+    : ring_(&ring),
+      vcpus_(vcpus),
+      arch_(arch),
+      flag_{qemu_plugin_scoreboard_new(kFlagElement), kFlagOffset} {
+  the_pacer = this;
+}
+
+void HostTimePacer::instrument(qemu_plugin_tb* block) {
+  std::array<std::byte, kLongestInstruction> code;
+  if (only_skips(arch_, last_instruction(block, code))) return;
+  qemu_plugin_register_vcpu_tb_exec_cond_cb(block, call_on_block, QEMU_PLUGIN_CB_R_REGS,
+                                            QEMU_PLUGIN_COND_NE, flag_, 0, nullptr);
+}
+
+void HostTimePacer::on_start(unsigned n) {
+  vcpus_[n].wait = wire::HostWait("/proc/thread-self/schedstat");
+  // Not before the first vCPU: by then QEMU has become a daemon, if it is to be one.
+  if (has_thread_.test_and_set()) return;
+  start_own_thread([](void* self) { static_cast<HostTimePacer*>(self)->run(); }, this);
+}
+
+void HostTimePacer::on_block(unsigned n) {
+  if (!is_its_thread(*ring_, vcpus_, n)) return;
+  // In this order: a tick that comes between the two raises the flag again.
+  qemu_plugin_u64_set(flag_, n, 0);
+  VcpuState& state = vcpus_[n];
+  if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_acq_rel)) {
+    const std::uint64_t waited = state.wait.total_ns();
+    if (waited > state.waited_before.load(std::memory_order_relaxed) + kMayHaveWaitedNs)
+      ring_->vcpu(n).stolen_ticks.fetch_add(ticks, std::memory_order_relaxed);
+    else
+      state.vcpu.sample(ticks);
+  }
+  if (state.vcpu.serve()) qemu_plugin_u64_set(flag_, n, 1);
+}
+
+void HostTimePacer::count_as_idle(unsigned n) {
+  qemu_plugin_u64_set(flag_, n, 0);
+  if (const std::uint64_t ticks = vcpus_[n].ticks.exchange(0, std::memory_order_acq_rel))
+    ring_->vcpu(n).idle_ticks.fetch_add(ticks, std::memory_order_relaxed);
+}
+
+void HostTimePacer::on_idle(unsigned n) {
+  vcpus_[n].idle.store(true, std::memory_order_release);
+  count_as_idle(n);
+}
+
+// A tick may have come just when the vCPU went to sleep.
+void HostTimePacer::on_resume(unsigned n) {
+  vcpus_[n].idle.store(false, std::memory_order_release);
+  count_as_idle(n);
+  raise_for_request();
+}
+
+void HostTimePacer::start_anew(std::uint64_t now_ns) {
+  wire::RingHeader& header = ring_->header();
+  const std::uint32_t start = header.start.load(std::memory_order_acquire);
+  if (start == header.started.load(std::memory_order_relaxed)) return;
+  clock_.emplace(now_ns, header.interval.load(std::memory_order_relaxed),
+                 header.jitter.load(std::memory_order_relaxed) != 0,
+                 header.seed.load(std::memory_order_relaxed));
+  header.started.store(start, std::memory_order_release);
+}
+
+void HostTimePacer::look_at_waits() {
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
+    VcpuState& state = vcpus_[n];
+    if (state.online.load(std::memory_order_acquire) &&
+        state.ticks.load(std::memory_order_relaxed) == 0)
+      state.waited_before.store(state.wait.total_ns(), std::memory_order_relaxed);
+  }
+}
+
+void HostTimePacer::tick(std::uint64_t lost) {
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
+    VcpuState& state = vcpus_[n];
+    if (!state.online.load(std::memory_order_acquire)) continue;
+    wire::RingVcpu& shared = ring_->vcpu(n);
+    shared.due_ticks.fetch_add(1 + lost, std::memory_order_relaxed);
+    if (lost != 0) shared.lost_ticks.fetch_add(lost, std::memory_order_relaxed);
+    if (state.idle.load(std::memory_order_acquire)) {
+      shared.idle_ticks.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      state.ticks.fetch_add(1, std::memory_order_acq_rel);
+      qemu_plugin_u64_set(flag_, n, 1);
+    }
+  }
+}
+
+void HostTimePacer::raise_for_request() {
+  const wire::RingHeader& header = ring_->header();
+  const std::uint32_t number = header.requested.load(std::memory_order_acquire);
+  if (number == header.answered.load(std::memory_order_acquire)) return;
+  const unsigned n = header.request_vcpu.load(std::memory_order_relaxed);
+  if (n < ring_->vcpus() && vcpus_[n].online.load(std::memory_order_acquire))
+    qemu_plugin_u64_set(flag_, n, 1);
+}
+
+void HostTimePacer::run() {
+  ::prctl(PR_SET_NAME, "ringside", 0UL, 0UL, 0UL);
+  // The kernel's default slack of 50 µs is half of the shortest interval.
+  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  wire::RingHeader& header = ring_->header();
+  std::uint64_t next_look_ns = 0;  // after the reader
+  std::uint64_t looked_for = 0;    // the tick before which waits were looked at
+  while (true) {
+    const std::uint32_t seen = header.doorbell.load(std::memory_order_acquire);
+    std::uint64_t now = monotonic_ns();
+    if (now >= next_look_ns) {
+      next_look_ns = now + kLookAfterReaderNs;
+      if (!ring_->reader_is_there()) ring_->abandon();
+    }
+    start_anew(now);
+    raise_for_request();
+    const bool running = clock_ && ring_->is_wanted();
+    const std::uint64_t due = running ? clock_->due_ns() : next_look_ns;
+    if (running && looked_for != due && now + kLookBackNs >= due) {
+      looked_for = due;
+      look_at_waits();
+    }
+    const std::uint64_t wake = looked_for == due ? due : due - std::min(due, kLookBackNs);
+    wire::futex_wait(header.doorbell, seen, std::min(running ? wake : due, next_look_ns));
+    now = monotonic_ns();
+    if (!running || now < due) continue;
+    const std::uint64_t missed = clock_->missed();
+    clock_->advance(now);
+    tick(clock_->missed() - missed);
+  }
+}
+
+}  // namespace ringside::plugin

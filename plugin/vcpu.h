@@ -1,0 +1,53 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "plugin/guest.h"
+#include "plugin/shared_ring.h"
+#include "wire/capture.h"
+#include "wire/sample_clock.h"
+
+namespace ringside::plugin {
+
+// One vCPU: takes its samples and answers ringside's requests, in its own thread.
+class Vcpu {
+ public:
+  void attach(SharedRing& ring, unsigned number, Arch arch);
+  // The samples are for a file (wire/sample_file.h), not for ringside: now and then the code around
+  // the kernel's pc goes with them; or, where `walks`, they are addresses and nothing else.
+  void write_for_file(bool walks) {
+    stores_code_ = !walks;
+    walks_ = walks;
+  }
+
+  // Takes the sample that `ticks` ticks are due for.
+  void sample(std::uint64_t ticks);
+  // Answers ringside's request if it is for this vCPU and it can be answered now. True if one for
+  // this vCPU is still open.
+  bool serve();
+  // Until ringside has taken out what was sampled, or is gone; answers requests meanwhile.
+  void wait_for_reader();
+
+ private:
+  void copy_plan();
+  [[nodiscard]] bool take(wire::Capture& capture, bool wants_memory);
+  void copy_memory(wire::Capture& capture);
+  void store_code(const wire::Capture& capture);
+  [[nodiscard]] std::uint32_t answer(wire::MailboxRequest request);
+
+  SharedRing* ring_ = nullptr;
+  unsigned number_ = 0;
+  Arch arch_ = Arch::kUnknown;
+  Guest guest_;
+  bool has_registers_ = false;
+  bool stores_code_ = false;
+  bool walks_ = false;
+  std::uint64_t kernel_samples_ = 0;
+  std::uint32_t plan_sequence_ = 0;
+  wire::RingPlan plan_;
+  wire::Capture capture_;  // its memory is used again and again
+};
+
+}  // namespace ringside::plugin

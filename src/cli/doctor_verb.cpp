@@ -1,0 +1,188 @@
+#include "cli/doctor_verb.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/scheduling.h"
+#include "base/stack.h"
+#include "cli/open_profile.h"
+#include "launch/engine_choice.h"
+#include "launch/host_facts.h"
+#include "launch/qemu_version.h"
+#include "views/summary.h"
+
+namespace ringside::cli {
+namespace {
+
+void line(const std::string& what, const std::string& is) {
+  std::printf("  %-22s %s\n", what.c_str(), is.c_str());
+}
+
+// What would help where stacks end for a reason; empty: nothing that is known.
+const char* help_for(StopReason reason) {
+  switch (reason) {
+    case StopReason::kTruncated:
+      return "record with a larger --stack-bytes";
+    case StopReason::kNoRule:
+    case StopReason::kGuessed:
+    case StopReason::kLostRegister:
+      return "record with the kernel's own file (--kernel vmlinux): its tables say where callers "
+             "are";
+    case StopReason::kBadAddress:
+      return "code that is in no known image: modules, or another kernel than --kernel names";
+    case StopReason::kUnreadable:
+      return "memory that is not mapped, or the stack of a thread that has ended";
+    case StopReason::kNoRegisters:
+      return "the stub gives no registers: is it QEMU's?";
+    default:
+      return "";
+  }
+}
+
+std::string own_path() {
+  const char* path = std::getenv("PATH");
+  return path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+std::string kvm() {
+  if (launch::kvm_is_usable()) return "usable; its guests are sampled by gdb or QMP";
+  return fmt::format("not usable (/dev/kvm: {}); guests run under TCG", std::strerror(errno));
+}
+
+std::string trace() {
+  switch (launch::trace_right()) {
+    case launch::TraceRight::kAll:
+      return "guest memory is read from any QEMU of this user, without stopping the guest";
+    case launch::TraceRight::kChildren:
+      return "guest memory is read from QEMUs that ringside starts (Yama's ptrace_scope is 1); "
+             "others' through the stub, in short stops";
+    case launch::TraceRight::kNone:
+      break;
+  }
+  return "not allowed (Yama's ptrace_scope): guest memory is read through the stub, in short stops";
+}
+
+std::string scheduling() {
+  const auto before = schedule_first(0);
+  if (before) restore_scheduling(*before);
+  return before
+             ? "SCHED_RR is allowed, for hosts with few processors"
+             : "SCHED_RR is not allowed (CAP_SYS_NICE): where vCPUs take all processors, samples "
+               "come late";
+}
+
+std::filesystem::path plugin() {
+  std::error_code ignored;
+  return launch::find_plugin(std::filesystem::read_symlink("/proc/self/exe", ignored));
+}
+
+void say_machine() {
+  std::printf("This machine\n");
+  line("processors", std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)));
+  line("KVM", kvm());
+  line("ptrace", trace());
+  line("scheduling", scheduling());
+  const auto found = plugin();
+  line("TCG plugin", found.empty() ? "not found; $RINGSIDE_PLUGIN may name it" : found.string());
+}
+
+std::string abilities_of(const launch::QemuVersion& version) {
+  if (version < launch::kOldestForPlugin)
+    return "gdb and QMP; no TCG plugin, which needs 9.2 (Debian 12: apt install -t "
+           "bookworm-backports qemu-system-x86)";
+  return fmt::format("TCG plugin (API {}), gdb, QMP",
+                     version < launch::kOldestForPluginApi5 ? "4" : "5 or later");
+}
+
+// Of the architectures that ringside knows.
+bool is_ours(const std::string& name) {
+  for (const char* known : {"qemu-system-x86_64", "qemu-system-i386", "qemu-system-aarch64",
+                            "qemu-system-riscv64", "qemu-kvm", "kvm"})
+    if (name == known) return true;
+  return false;
+}
+
+void say_qemus() {
+  std::printf("\nQEMU in PATH\n");
+  bool any = false;
+  for (const std::filesystem::path& program : launch::qemus_in(own_path())) {
+    const std::string name = program.filename().string();
+    if (!is_ours(name)) continue;
+    any = true;
+    const auto version = launch::ask_qemu_version(program);
+    line(name, version ? fmt::format("{}: {}", version->to_string(), abilities_of(*version))
+                       : version.error().message);
+  }
+  if (!any) line("none", "install qemu-system-x86 (or -arm, -misc)");
+}
+
+Result<void> say_command(const std::vector<std::string>& command) {
+  std::printf("\nThis command line\n");
+  if (!launch::is_qemu_program(command[0])) {
+    line(command[0], "is not QEMU; ringside looks at the command line of the QEMU that it starts");
+    return {};
+  }
+  launch::QemuFacts facts{command[0], std::nullopt, launch::kvm_is_usable(), plugin()};
+  RINGSIDE_ASSIGN(facts.version, launch::ask_qemu_version(command[0]));
+  const launch::QemuCommand parsed({command.begin() + 1, command.end()});
+  RINGSIDE_ASSIGN(const auto choice, launch::choose_engine("auto", parsed, facts));
+  line("engine", choice.engine + ": " + choice.why);
+  if (!choice.better.empty()) line("better", choice.better);
+  if (choice.engine == "gdb" && (parsed.has("s") || parsed.has("gdb")))
+    line("gdb stub", "the command line's own is used; no debugger can use it meanwhile");
+  return {};
+}
+
+Result<void> say_recording(const std::string& input) {
+  ReaderFlags flags;
+  flags.input = input;
+  RINGSIDE_ASSIGN(const auto profile, open_profile(flags));
+  const views::Summary summary = views::make_summary(profile);
+  std::printf("\n%s\n", input.c_str());
+  const auto share = [](std::uint64_t part, std::uint64_t whole) {
+    return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+  };
+  line("stacks", fmt::format("{}, {} of them complete ({:.1f} %)", summary.unwound,
+                             summary.complete, share(summary.complete, summary.unwound)));
+  for (std::size_t i = 0; i < summary.stops_by_reason.size(); ++i) {
+    const auto reason = static_cast<StopReason>(i);
+    const std::uint64_t count = summary.stops_by_reason[i];
+    if (count == 0 || is_complete(reason)) continue;
+    const std::string help = help_for(reason);
+    line(std::string("  ") + name_of(reason),
+         fmt::format("{} ({:.1f} %){}{}", count, share(count, summary.unwound),
+                     help.empty() ? "" : ": ", help));
+  }
+  if (summary.lost_stacks > 0)
+    line("  damaged", fmt::format("{}: a block of the file is damaged", summary.lost_stacks));
+  line("unknown frames",
+       fmt::format("{} of {} ({:.1f} %){}", summary.unknown_frames, summary.all_frames,
+                   share(summary.unknown_frames, summary.all_frames),
+                   summary.unknown_frames == 0 ? "" : ": --kernel or --symbols names them"));
+  if (summary.due && summary.lost)
+    line("missed ticks", fmt::format("{} of {} ({:.1f} %)", *summary.lost, *summary.due,
+                                     share(*summary.lost, *summary.due)));
+  return {};
+}
+
+}  // namespace
+
+void DoctorVerb::add_options(CLI::App& app) {
+  app.add_option("-i,--input", input_, "Also say why stacks of this recording are broken")
+      ->type_name("FILE");
+}
+
+Result<void> DoctorVerb::run(const std::vector<std::string>& command) {
+  say_machine();
+  say_qemus();
+  if (!command.empty()) RINGSIDE_TRY(say_command(command));
+  if (!input_.empty()) RINGSIDE_TRY(say_recording(input_));
+  return {};
+}
+
+}  // namespace ringside::cli

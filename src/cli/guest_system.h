@@ -1,0 +1,37 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "guestos/adapter_options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace ringside::cli {
+
+// What --os was given.
+[[nodiscard]] guestos::GuestOs parse_guest_os(std::string_view name);
+
+// The options that say what the guest's system and its processes are.
+struct GuestSystemFlags {
+  std::string os = "auto";
+  std::string programs;
+  std::vector<std::string> processes;
+  std::string user_elf;
+  std::string sysroot;
+
+  void add_to(CLI::App& app);
+
+  // Opens the files. Errors: kUsage for what makes no sense; those of ElfFile::open and
+  // ProgramFiles::open, which name the file.
+  [[nodiscard]] Result<guestos::AdapterOptions> options() const;
+};
+
+// How --process spells one, for help and messages.
+inline constexpr const char* kProcessForm = "ROOT=NAME:ELF";
+
+}  // namespace ringside::cli

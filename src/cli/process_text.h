@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "session/process_list.h"
+
+namespace ringside::cli {
+
+// Lines for a list of threads: PID PPID TID STATE CPU TIME RSS COMM. TIME is [DD-]HH:MM:SS on a
+// processor, RSS in KiB; kernel threads are in brackets.
+[[nodiscard]] std::string thread_header();
+[[nodiscard]] std::string thread_line(const guestos::LinuxThread& thread);
+
+// A process with the sums of its threads, as the line of `ps aux` has it.
+struct ProcessUsage {
+  guestos::LinuxThread leader;
+  std::uint64_t cpu_time_ns = 0;
+};
+// By process id.
+[[nodiscard]] std::vector<ProcessUsage> processes_of(const session::ProcessList& list);
+// Lines for a list of processes: USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND. %CPU is
+// the share of its life that it ran, START of the guest's clock, UTC; "-" where the kernel's
+// symbols do not say. `arguments`: its command line.
+[[nodiscard]] std::string process_header();
+[[nodiscard]] std::string process_line(const ProcessUsage& process,
+                                       const session::ProcessList& list,
+                                       std::string_view arguments);
+
+}  // namespace ringside::cli

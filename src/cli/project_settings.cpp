@@ -1,0 +1,220 @@
+#include "cli/project_settings.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "cli/guest_system.h"
+#include "cli/terminal.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr const char* kCommand = "qemu";
+constexpr std::size_t kLargest = 1u << 20;
+
+using project::Setting;
+
+// Not to be set in a file: they ask for something else than the verb's work, or name the file.
+bool is_setting(const std::string& key) {
+  constexpr std::array<std::string_view, 5> kNone = {"help", "version", "completion", "profile",
+                                                     "project"};
+  return std::find(kNone.begin(), kNone.end(), key) == kNone.end();
+}
+
+bool is_way_in(const std::string& key) {
+  return key == "gdb" || key == "qmp" || key == "ring" || key == kCommand;
+}
+
+Result<std::string> read_text(const std::filesystem::path& path) {
+  RINGSIDE_ASSIGN(const auto file, MappedFile::open(path));
+  const Bytes bytes = file->bytes();
+  if (bytes.size() > kLargest)
+    return fail(ErrorCode::kFormat, "{}: larger than {} bytes", path.string(), kLargest);
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+bool belongs_to_us(const std::filesystem::path& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && (info.st_uid == ::geteuid() || info.st_uid == 0);
+}
+
+bool is_path(const CLI::Option& option, const std::string& value) {
+  const std::string type = option.get_type_name();
+  if (type == "FILE" || type == "DIR") return value != "-";
+  // "PATH" or "unix:PATH", and not HOST:PORT.
+  return type == "ADDR" && !value.starts_with("unix:") &&
+         (value.find('/') != value.npos || value.find(':') == value.npos);
+}
+
+// A path is relative to the project file's folder.
+std::string in_folder(const std::filesystem::path& folder, const CLI::Option& option,
+                      const std::string& value) {
+  const auto resolve = [&](const std::string& path) {
+    return (folder / path).lexically_normal().string();
+  };
+  if (is_path(option, value)) return resolve(value);
+  const std::size_t colon = value.find(':');
+  if (option.get_type_name() != kProcessForm || colon == value.npos) return value;
+  return value.substr(0, colon + 1) + resolve(value.substr(colon + 1));
+}
+
+}  // namespace
+
+void ProjectFlags::add_to(CLI::App& verb) {
+  verb.add_option("--profile", profile, "Take the settings of [profile.NAME] in ringside.toml")
+      ->type_name("NAME");
+  verb.add_option("--project", file,
+                  "The project file (default: ringside.toml here or in a folder above; none: none)")
+      ->type_name("FILE");
+}
+
+Result<ProjectSettings> ProjectSettings::load(const ProjectFlags& flags, const CLI::App& app,
+                                              const std::vector<std::unique_ptr<Verb>>& verbs) {
+  ProjectSettings settings;
+  settings.profile_ = flags.profile;
+  std::optional<std::filesystem::path> path;
+  std::error_code ignored;
+  if (flags.file.empty())
+    path = project::find_project(std::filesystem::current_path(ignored));
+  else if (flags.file != "none")
+    path = std::filesystem::absolute(flags.file, ignored);
+  if (path && flags.file.empty() && !belongs_to_us(*path)) {
+    say(fmt::format("ringside: {} belongs to another user and is not read; --project names it",
+                    path->string()));
+    path.reset();
+  }
+  if (path) {
+    RINGSIDE_ASSIGN(const std::string text, read_text(*path));
+    auto parsed = project::parse_project(text, path->string());
+    if (!parsed) return fail(ErrorCode::kUsage, "{}", parsed.error().message);
+    settings.file_ = std::move(*parsed);
+    settings.folder_ = path->parent_path();
+    RINGSIDE_TRY(settings.check(app, verbs));
+  }
+  if (flags.profile.empty() || settings.file_.profiles.count(flags.profile) != 0) return settings;
+  std::string known;
+  for (const auto& [name, scope] : settings.file_.profiles)
+    known += (known.empty() ? "" : ", ") + name;
+  return fail(ErrorCode::kUsage, "--profile {}: {}", flags.profile,
+              !path           ? "there is no ringside.toml here or above"
+              : known.empty() ? settings.file_.name + " has no profiles"
+                              : settings.file_.name + " has " + known);
+}
+
+Result<void> ProjectSettings::check(const CLI::App& app,
+                                    const std::vector<std::unique_ptr<Verb>>& verbs) const {
+  RINGSIDE_TRY(check_scope(file_.defaults, app, verbs));
+  for (const auto& [name, scope] : file_.profiles) RINGSIDE_TRY(check_scope(scope, app, verbs));
+  return {};
+}
+
+Result<void> ProjectSettings::check_scope(const project::Scope& scope, const CLI::App& app,
+                                          const std::vector<std::unique_ptr<Verb>>& verbs) const {
+  const auto knows = [&](const Verb& verb, const std::string& key) {
+    if (key == kCommand) return verb.takes_command();
+    return is_setting(key) &&
+           app.get_subcommand(verb.name())->get_option_no_throw("--" + key) != nullptr;
+  };
+  for (const Setting& setting : scope.settings) {
+    const bool known = std::any_of(verbs.begin(), verbs.end(),
+                                   [&](const auto& verb) { return knows(*verb, setting.key); });
+    if (!known)
+      return fail(ErrorCode::kUsage, "{}:{}: no verb has an option '{}'", file_.name, setting.line,
+                  setting.key);
+    if (setting.key == "output")
+      return fail(ErrorCode::kUsage,
+                  "{}:{}: each verb writes something else; put 'output' into its table, as in "
+                  "[record]",
+                  file_.name, setting.line);
+  }
+  for (const auto& [name, table] : scope.verbs) {
+    const auto verb = std::find_if(verbs.begin(), verbs.end(), [&wanted = name](const auto& one) {
+      return one->name() == wanted;
+    });
+    if (verb == verbs.end())
+      return fail(ErrorCode::kUsage, "{}:{}: [{}] is no verb, and a profile is [profile.{}]",
+                  file_.name, table.line, name, name);
+    for (const Setting& setting : table.settings)
+      if (!knows(**verb, setting.key))
+        return fail(ErrorCode::kUsage, "{}:{}: '{}' has no option '{}'", file_.name, setting.line,
+                    name, setting.key);
+  }
+  return {};
+}
+
+// What overrides comes first.
+std::vector<const Setting*> ProjectSettings::settings_of(const std::string& verb) const {
+  std::vector<const Setting*> all;
+  const auto add = [&](const project::Scope& scope) {
+    if (const auto table = scope.verbs.find(verb); table != scope.verbs.end())
+      for (const Setting& setting : table->second.settings) all.push_back(&setting);
+    for (const Setting& setting : scope.settings) all.push_back(&setting);
+  };
+  if (const auto profile = file_.profiles.find(profile_); profile != file_.profiles.end())
+    add(profile->second);
+  add(file_.defaults);
+  return all;
+}
+
+Result<void> ProjectSettings::apply(CLI::App& verb, bool takes_command,
+                                    std::vector<std::string>& command) {
+  std::vector<std::string> done;
+  bool has_way_in = !command.empty();
+  for (const char* key : {"gdb", "qmp", "ring"})
+    if (const CLI::Option* option = verb.get_option_no_throw(std::string("--") + key))
+      has_way_in |= option->count() > 0;
+  for (const Setting* setting : settings_of(verb.get_name())) {
+    if (std::find(done.begin(), done.end(), setting->key) != done.end()) continue;
+    if (is_way_in(setting->key) && has_way_in) continue;
+    done.push_back(setting->key);
+    if (setting->key == kCommand) {
+      if (!takes_command) continue;
+      const auto* words = std::get_if<std::vector<std::string>>(&setting->value);
+      if (words == nullptr || words->empty())
+        return fail(ErrorCode::kUsage,
+                    "{}:{}: 'qemu' is a list: [\"qemu-system-x86_64\", \"-kernel\", …]", file_.name,
+                    setting->line);
+      command = *words;
+      command_folder_ = folder_;
+    } else {
+      RINGSIDE_TRY(give(verb, *setting));
+    }
+  }
+  return {};
+}
+
+// One option's value, unless the command line or a setting before has it, or one that excludes it.
+Result<void> ProjectSettings::give(CLI::App& verb, const Setting& setting) const {
+  CLI::Option* const option = verb.get_option_no_throw("--" + setting.key);
+  if (option == nullptr || option->count() > 0) return {};  // another verb's
+  for (const CLI::Option* other : option->get_excludes())
+    if (other->count() > 0) return {};
+  const auto wrong = [&](const std::string& why) {
+    return fail(ErrorCode::kUsage, "{}:{}: '{}': {}", file_.name, setting.line, setting.key, why);
+  };
+  const bool is_flag = option->get_items_expected_max() == 0;
+  const bool* const flag = std::get_if<bool>(&setting.value);
+  if (is_flag != (flag != nullptr))
+    return wrong(is_flag ? "give true or false" : "true and false are no values of it");
+  const auto* const list = std::get_if<std::vector<std::string>>(&setting.value);
+  const bool takes_many = option->get_items_expected_max() > 1;
+  if (list != nullptr && !takes_many) return wrong("it takes one value");
+  if (flag != nullptr && !*flag) return {};
+  std::string value = "true";
+  if (const auto* text = std::get_if<std::string>(&setting.value)) value = *text;
+  try {
+    for (const std::string& one : list != nullptr ? *list : std::vector{value})
+      option->add_result(in_folder(folder_, *option, one));
+    option->run_callback();
+  } catch (const CLI::Error& error) {
+    return wrong(error.what());
+  }
+  return {};
+}
+
+}  // namespace ringside::cli

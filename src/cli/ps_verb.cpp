@@ -1,0 +1,125 @@
+#include "cli/ps_verb.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/attach.h"
+#include "cli/process_text.h"
+#include "cli/signals.h"
+#include "cli/terminal.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr double kNs = 1e9;
+
+bool is_over() { return Signals::interrupted() || Signals::terminated(); }
+
+// False when a signal has come meanwhile.
+bool rest(std::uint64_t ns) {
+  constexpr std::uint64_t kPiece = 20'000'000;
+  for (const std::uint64_t end = monotonic_ns() + ns; !is_over();) {
+    const std::uint64_t now = monotonic_ns();
+    if (now >= end) return true;
+    const timespec pause{0, static_cast<long>(std::min(end - now, kPiece))};
+    ::nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
+}  // namespace
+
+void PsVerb::add_options(CLI::App& app) {
+  app.add_option("FORMAT", format_,
+                 "'aux' for the columns of ps aux: processes with their command lines; default: a "
+                 "line for each thread")
+      ->check(CLI::IsMember({"aux", "threads"}));
+  app.add_option("-o,--format", output_format_, "The same")
+      ->check(CLI::IsMember({"aux", "threads"}));
+  auto* way_in = app.add_option_group("Way in");
+  way_in
+      ->add_option("--gdb,--remote", gdb_,
+                   "gdb stub to attach to: a Unix socket's path or HOST:PORT")
+      ->type_name("ADDR");
+  way_in->add_option("--qmp,--qmp-socket", qmp_, "QEMU's monitor to attach to")->type_name("ADDR");
+  way_in->add_option("--ring", ring_, "What a QEMU with the plugin libringside-tcg.so shares")
+      ->type_name("FILE");
+  way_in
+      ->add_option("--kernel", kernel_,
+                   "The kernel: its ELF file, or a boot image such as vmlinuz (default: found in "
+                   "the guest's memory)")
+      ->type_name("FILE");
+  way_in->add_option("--symbols", symbols_, "The kernel's symbols: System.map, /proc/kallsyms")
+      ->type_name("FILE");
+  app.add_option("-w,--watch", watch_s_, "List them again every S seconds (default 1)")
+      ->type_name("S")
+      ->expected(0, 1)
+      ->default_str("1")
+      ->check(CLI::Range(0.01, 1e6));
+  app.add_option("--patience", patience_s_, "How long to wait for a guest that cannot be read yet")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+}
+
+Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
+  const auto give_up = [] { return false; };
+  if (!gdb_.empty()) return attach_gdb(gdb_, std::nullopt, 0, give_up);
+  if (!ring_.empty()) return attach_tcg(ring_, qmp_, give_up);
+  if (qmp_.empty())
+    return fail(ErrorCode::kUsage, "which guest? Give --gdb ADDR, --qmp ADDR or --ring FILE");
+  RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
+  stub_folder_.emplace(std::move(folder));
+  RINGSIDE_ASSIGN(auto way_in, attach_qmp(qmp_, stub_folder_->path(), true, give_up));
+  return std::move(way_in.engine);
+}
+
+Result<void> PsVerb::print(session::ProcessLister& lister, const session::ProcessList& list) const {
+  std::string text;
+  if (format_ == "aux") {
+    text = process_header();
+    for (const ProcessUsage& process : processes_of(list)) {
+      RINGSIDE_ASSIGN(const std::string arguments, lister.arguments(process.leader));
+      text += process_line(process, list, arguments);
+    }
+  } else {
+    text = thread_header();
+    for (const guestos::LinuxThread& thread : list.threads) text += thread_line(thread);
+  }
+  if (watch_s_ != 0) text += "\n";
+  return write_all(STDOUT_FILENO, as_bytes(text), "standard output");
+}
+
+Result<void> PsVerb::run(const std::vector<std::string>&) {
+  if (!output_format_.empty()) format_ = output_format_;
+  session::KernelRequest request;
+  if (!kernel_.empty()) {
+    RINGSIDE_ASSIGN(request.file, open_kernel(kernel_, symbols_));
+  }
+  const Signals signals;
+  RINGSIDE_ASSIGN(const auto engine, attach());
+  if (request.file) RINGSIDE_TRY(check_kernel(*request.file, engine->arch()));
+  session::ProcessLister lister(*engine, std::move(request));
+  constexpr std::uint64_t kTryAgainNs = 10'000'000;
+  const auto patience = static_cast<std::uint64_t>(patience_s_ * kNs);
+  for (std::uint64_t last = monotonic_ns(); !is_over();) {
+    RINGSIDE_ASSIGN(const auto list, lister.look());
+    if (list) {
+      RINGSIDE_TRY(print(lister, *list));
+      if (watch_s_ == 0 || !rest(static_cast<std::uint64_t>(watch_s_ * kNs))) return {};
+      last = monotonic_ns();
+      continue;
+    }
+    if (monotonic_ns() - last > patience)
+      return fail(ErrorCode::kTimeout, "no list of processes within {} s: {}", patience_s_,
+                  lister.explain());
+    rest(kTryAgainNs);
+  }
+  return {};
+}
+
+}  // namespace ringside::cli

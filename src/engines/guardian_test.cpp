@@ -1,0 +1,100 @@
+#include "engines/guardian.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "engines/gdb/last_words.h"
+#include "engines/qmp/last_words.h"
+
+namespace ringside::engines {
+namespace {
+
+struct Pair {
+  Pair() {
+    int ends[2];
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
+    ours.reset(ends[0]);
+    stub.reset(ends[1]);
+  }
+  // What comes to the stub within a second.
+  [[nodiscard]] std::string received() const {
+    pollfd poll_fd{stub.get(), POLLIN, 0};
+    char bytes[64];
+    if (::poll(&poll_fd, 1, 1000) <= 0) return "";
+    const ssize_t got = ::recv(stub.get(), bytes, sizeof(bytes), 0);
+    return std::string(bytes, got > 0 ? static_cast<std::size_t>(got) : 0);
+  }
+  UniqueFd ours;
+  UniqueFd stub;
+};
+
+TEST(Guardian, IsInItsOwnSessionOnceStarted) {
+  const Pair pair;
+  for (int i = 0; i < 20; ++i) {
+    const auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+    ASSERT_TRUE(guardian) << guardian.error().message;
+    EXPECT_EQ(::getsid((*guardian)->pid()), (*guardian)->pid());
+    EXPECT_NE(::getpgid((*guardian)->pid()), ::getpgrp());
+  }
+}
+
+TEST(Guardian, ActsWhenItIsAbandoned) {
+  const Pair pair;
+  auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+  ASSERT_TRUE(guardian) << guardian.error().message;
+  (*guardian)->set_state(GuestState::kOurs);
+  (*guardian)->abandon();
+  guardian->reset();  // does not wait for it
+  EXPECT_EQ(pair.received(), "+\x03#00$D;1#b0");
+  EXPECT_EQ(::send(pair.stub.get(), "$OK#9a", 6, MSG_NOSIGNAL), 6);
+}
+
+TEST(Guardian, LetsAGuestRunThroughItsMonitor) {
+  const Pair pair;
+  auto guardian = Guardian::start(pair.ours.get(), qmp::kLastWords);
+  ASSERT_TRUE(guardian) << guardian.error().message;
+  const pid_t pid = (*guardian)->pid();
+  (*guardian)->set_state(GuestState::kOurs);
+  (*guardian)->abandon();
+  EXPECT_EQ(pair.received(), "\xff\n{\"execute\":\"cont\",\"id\":\"ringside-guardian\"}\n");
+  // Something else, then its answer, in two pieces.
+  EXPECT_EQ(::send(pair.stub.get(), "{\"id\": \"\"ring", 13, MSG_NOSIGNAL), 13);
+  ::usleep(20'000);
+  EXPECT_EQ(::waitpid(pid, nullptr, WNOHANG), 0);
+  const std::string answer = "side-guardian\", \"return\": {}}\r\n";
+  EXPECT_EQ(::send(pair.stub.get(), answer.data(), answer.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(answer.size()));
+  EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+}
+
+TEST(Guardian, LeavesAMonitorsGuestPausedThatItsUserHasPaused) {
+  Pair pair;
+  for (const GuestState state : {GuestState::kUnknown, GuestState::kRunning, GuestState::kPaused}) {
+    auto guardian = Guardian::start(pair.ours.get(), qmp::kLastWords);
+    ASSERT_TRUE(guardian) << guardian.error().message;
+    (*guardian)->set_state(state);
+    const pid_t pid = (*guardian)->pid();
+    (*guardian)->abandon();
+    EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+  }
+  pair.ours.reset();
+  EXPECT_EQ(pair.received(), "");
+}
+
+TEST(Guardian, SaysNothingAfterAGoodbye) {
+  Pair pair;
+  auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+  ASSERT_TRUE(guardian) << guardian.error().message;
+  (*guardian)->set_state(GuestState::kOurs);
+  guardian->reset();
+  pair.ours.reset();
+  EXPECT_EQ(pair.received(), "");
+}
+
+}  // namespace
+}  // namespace ringside::engines

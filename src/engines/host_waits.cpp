@@ -1,0 +1,43 @@
+#include "engines/host_waits.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace ringside::engines {
+namespace {
+
+// What stops the guest may itself take a vCPU's processor for some 100 µs; who waits for a
+// processor waits for the rest of a time slice, mostly milliseconds.
+constexpr std::uint64_t kWaitedNs = 400'000;
+
+}  // namespace
+
+HostWaits::HostWaits(pid_t process, std::span<const pid_t> threads, std::size_t vcpus) {
+  const std::set<pid_t> different(threads.begin(), threads.end());
+  if (process <= 0 || threads.size() != vcpus || different.size() != vcpus) return;
+  for (const pid_t thread : threads) {
+    waits_.emplace_back(fmt::format("/proc/{}/task/{}/schedstat", process, thread).c_str());
+    if (waits_.back().is_open()) continue;
+    waits_.clear();
+    return;
+  }
+}
+
+void HostWaits::look() {
+  before_.clear();
+  for (const wire::HostWait& wait : waits_) before_.push_back(wait.total_ns());
+}
+
+void HostWaits::leave_out(Tick& tick) const {
+  tick.not_run += std::erase_if(tick.captures, [this](const wire::Capture& capture) {
+    const std::size_t vcpu = capture.vcpu.value;
+    // What was left out for what it ran (-k, -u) is told apart by the same stop.
+    const bool ran = capture.disposition == wire::Disposition::kSampled ||
+                     (capture.disposition == wire::Disposition::kSkipped &&
+                      capture.level != PrivilegeLevel::kUnknown);
+    return ran && vcpu < before_.size() && waits_[vcpu].total_ns() > before_[vcpu] + kWaitedNs;
+  });
+}
+
+}  // namespace ringside::engines

@@ -1,0 +1,121 @@
+#include "engines/host_waits.h"
+
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <thread>
+
+#include "base/clock.h"
+
+namespace ringside::engines {
+namespace {
+
+Tick tick_of(std::size_t vcpus) {
+  Tick tick;
+  for (std::size_t n = 0; n < vcpus; ++n)
+    tick.captures.emplace_back().vcpu = VcpuId{static_cast<std::uint16_t>(n)};
+  return tick;
+}
+
+pid_t this_thread() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
+
+void burn(std::uint64_t ns) {
+  for (const std::uint64_t end = monotonic_ns() + ns; monotonic_ns() < end;) {
+  }
+}
+
+// Threads that share one processor wait for each other.
+class Rivals {
+ public:
+  Rivals() {
+    for (std::size_t n = 0; n < threads_.size(); ++n)
+      threads_[n] = std::thread([this, n] {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(first_allowed(), &one);
+        ::sched_setaffinity(0, sizeof(one), &one);
+        ids_[n] = this_thread();
+        while (!stop_) burn(1'000'000);
+      });
+    for (const auto& id : ids_)
+      while (id == 0) std::this_thread::yield();
+  }
+  ~Rivals() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  [[nodiscard]] std::array<pid_t, 2> ids() const { return {ids_[0], ids_[1]}; }
+
+ private:
+  static int first_allowed() {
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    ::sched_getaffinity(0, sizeof(allowed), &allowed);
+    int cpu = 0;
+    while (!CPU_ISSET(cpu, &allowed)) ++cpu;
+    return cpu;
+  }
+  std::array<std::thread, 2> threads_;
+  std::array<std::atomic<pid_t>, 2> ids_{};
+  std::atomic<bool> stop_{false};
+};
+
+TEST(HostWaits, SamplesOfThreadsThatWaitedAreLeftOut) {
+  const Rivals rivals;
+  HostWaits waits(::getpid(), rivals.ids(), 2);
+  waits.look();
+  ::usleep(100'000);
+  Tick tick = tick_of(2);
+  tick.captures[0].disposition = wire::Disposition::kIdle;
+  waits.leave_out(tick);
+  ASSERT_EQ(tick.captures.size(), 1u);
+  EXPECT_EQ(tick.captures[0].vcpu.value, 0u);  // it did not want a processor
+  EXPECT_EQ(tick.not_run, 1u);
+}
+
+// Kernel-only and user-only samples are parts of one whole.
+TEST(HostWaits, WhatWasSkippedForWhatItRanIsLeftOutToo) {
+  const Rivals rivals;
+  HostWaits waits(::getpid(), rivals.ids(), 2);
+  waits.look();
+  ::usleep(100'000);
+  Tick tick = tick_of(2);
+  for (wire::Capture& capture : tick.captures) capture.disposition = wire::Disposition::kSkipped;
+  tick.captures[1].level = PrivilegeLevel::kUser;
+  waits.leave_out(tick);
+  ASSERT_EQ(tick.captures.size(), 1u);
+  EXPECT_EQ(tick.captures[0].vcpu.value, 0u);  // not looked at (--cpu)
+  EXPECT_EQ(tick.not_run, 1u);
+}
+
+TEST(HostWaits, AThreadThatSleptHasNotWaited) {
+  const Rivals rivals;
+  HostWaits waits(::getpid(), std::array{this_thread()}, 1);
+  waits.look();
+  Tick tick = tick_of(1);
+  waits.leave_out(tick);
+  EXPECT_EQ(tick.captures.size(), 1u);
+  EXPECT_EQ(tick.not_run, 0u);
+}
+
+TEST(HostWaits, WhatIsNotKnownIsLeftIn) {
+  const Rivals rivals;
+  const std::array twice{rivals.ids()[0], rivals.ids()[0]};
+  HostWaits none;
+  HostWaits shared(::getpid(), twice, 2);
+  HostWaits other_number(::getpid(), rivals.ids(), 3);
+  HostWaits gone(::getpid(), std::array{rivals.ids()[0], pid_t{0x3fffffff}}, 2);
+  for (HostWaits* const waits : {&none, &shared, &other_number, &gone}) waits->look();
+  ::usleep(50'000);
+  for (const HostWaits* const waits : {&none, &shared, &other_number, &gone}) {
+    Tick tick = tick_of(3);
+    waits->leave_out(tick);
+    EXPECT_EQ(tick.captures.size(), 3u);
+  }
+}
+
+}  // namespace
+}  // namespace ringside::engines

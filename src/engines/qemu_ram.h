@@ -1,0 +1,83 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "memory/host_mappings.h"
+#include "memory/ram_reader.h"
+
+namespace ringside::engines {
+
+// Runs a command of QEMU's human monitor and returns what it prints.
+using AskMonitor = std::function<Result<std::string>(const std::string& command)>;
+
+// Reads `size` bytes at each place of guest-physical memory by a way that is slow but right, and
+// calls `visit` with what came at each: fewer bytes where they could not be read. If that stops the
+// guest, `visit` is called while it stands still.
+using VisitPhysical = std::function<Result<void>(
+    const std::vector<GuestPhys>& places, std::size_t size,
+    const std::function<void(GuestPhys, std::span<const std::byte>)>& visit)>;
+
+// Finds QEMU's own copy of the guest's physical memory, so that reads need not stop the guest: in
+// QEMU's address space, or in the file of a shared memory backend.
+//
+// Enters: what the monitor says of the machine's RAM. Leaves: a reader of physical memory. What is
+// hard is to be sure: where a block lies in QEMU's address space is not said by QEMU 7.2, so each
+// mapping that is large enough is compared with what the slow way gives at up to 24 places that are
+// not zero. Where QEMU says it (10.0), or a file is found, the same comparison makes sure that it
+// is that process and that file.
+class QemuRam {
+ public:
+  struct Ways {
+    AskMonitor ask;
+    VisitPhysical visit;
+    // Makes the slow reader; may be null. What it returns is used where QEMU's copy cannot be.
+    std::function<std::unique_ptr<memory::PhysicalMemory>(const std::vector<memory::RamRange>&)>
+        slow;
+    pid_t qemu = 0;  // 0: not known
+  };
+  explicit QemuRam(Ways ways);
+
+  // Error kUnsupported: the machine's RAM is not known, or there is no way to it. The reader is
+  // valid as long as this object. While the guest's memory is nearly all zero the slow reader is
+  // used, and a later call tries again, less and less often.
+  [[nodiscard]] Result<memory::PhysicalMemory*> find();
+  [[nodiscard]] bool was_asked() const { return map_ || unsupported_; }
+  // Whether reads go to QEMU's copy, at least of the machine's largest block.
+  [[nodiscard]] bool reads_qemu() const { return direct_ != nullptr; }
+  // How, where it does: "QEMU's own memory (process 123)"; otherwise why it does not.
+  [[nodiscard]] const std::string& explain() const { return explanation_; }
+
+ private:
+  struct Place {
+    std::unique_ptr<memory::RamBlockReader> reader;
+    std::string name;      // for people
+    bool is_said = false;  // by QEMU; otherwise it may be any mapping or file
+  };
+  [[nodiscard]] Result<void> find_map();
+  [[nodiscard]] Result<void> find_blocks();
+  void read_mappings();
+  [[nodiscard]] Result<Place> find_block(std::size_t block);
+  [[nodiscard]] std::vector<Place> places_of(std::size_t block);
+  void add_mapping(std::vector<Place>& places, const memory::HostMapping& mapping,
+                   std::uint64_t address) const;
+  void add_backend_file(std::vector<Place>& places, const memory::RamBlock& block);
+  [[nodiscard]] Result<bool> is_the_same(std::size_t block, const Place& place);
+
+  Ways ways_;
+  std::uint64_t next_try_ns_ = 0;
+  std::uint64_t try_again_after_ns_ = 100'000'000;
+  std::string explanation_;
+  std::optional<Error> unsupported_;
+  std::optional<memory::RamMap> map_;
+  std::vector<memory::HostMapping> mappings_;
+  std::unique_ptr<memory::PhysicalMemory> slow_;
+  std::unique_ptr<memory::RamMemory> direct_;
+};
+
+}  // namespace ringside::engines

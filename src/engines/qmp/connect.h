@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/socket.h"
+#include "engines/engine.h"
+
+namespace ringside::engines::qmp {
+
+struct WayIn {
+  std::unique_ptr<Engine> engine;
+  std::string explanation;           // which way was taken, and why; for a person
+  std::vector<std::string> caveats;  // what a recording by this way is to be read with
+};
+
+// Captures from a QEMU of which only the monitor can be reached: through a gdb stub that QEMU opens
+// for it (QmpEngine), and where there cannot be one, or the guest is not to be stopped, by what the
+// human monitor prints (HmpEngine).
+//
+// `stub_folder`: where QEMU is to make the stub's socket, a folder that QEMU may write to and
+// nobody else may enter. Errors: those of Monitor::connect(), QmpEngine and HmpEngine.
+[[nodiscard]] Result<WayIn> connect(const SocketAddress& address, const std::string& stub_folder,
+                                    bool stops_the_guest,
+                                    std::chrono::milliseconds timeout = std::chrono::seconds(5));
+
+}  // namespace ringside::engines::qmp

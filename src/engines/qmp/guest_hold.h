@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <vector>
+
+#include "base/result.h"
+#include "engines/gdb/debug_hold.h"
+#include "engines/guardian.h"
+#include "engines/qmp/monitor.h"
+
+namespace ringside::engines::qmp {
+
+// The guest stands still while this lives, from begin() to end(). It runs again at the end of its
+// life, whatever has failed, and at the end of ours, by the guardian. Without `stops` the guest
+// runs on all the time.
+class GuestHold {
+ public:
+  // `test`: where to stay for ever.
+  GuestHold(Monitor& monitor, Guardian* guardian, bool stops,
+            gdb::HoldPoint test = gdb::HoldPoint::kNone)
+      : monitor_(&monitor), guardian_(guardian), stops_(stops), test_(test) {}
+  ~GuestHold();
+  GuestHold(const GuestHold&) = delete;
+  GuestHold& operator=(const GuestHold&) = delete;
+
+  // Each returns the answers to `requests`. begin(): a stop goes before them, in the same write.
+  // end(): a continue goes behind them.
+  [[nodiscard]] Result<std::vector<nlohmann::json>> begin(const Requests& requests);
+  [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(const Requests& requests) {
+    return monitor_->exchange(requests);
+  }
+  [[nodiscard]] Result<std::vector<nlohmann::json>> end(const Requests& requests);
+
+  // When the guest had stopped, or where it runs on, when the first answer had come.
+  [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
+  // From then until the guest was told to go on. 0 where it ran.
+  [[nodiscard]] std::uint64_t pause_ns() const { return pause_ns_; }
+
+ private:
+  void set_state(GuestState state);
+  void stay_if_tested() const;
+
+  Monitor* monitor_;
+  Guardian* guardian_;
+  bool stops_;
+  gdb::HoldPoint test_;
+  bool holds_ = false;
+  std::uint64_t began_ns_ = 0;
+  std::uint64_t pause_ns_ = 0;
+};
+
+}  // namespace ringside::engines::qmp

@@ -1,0 +1,209 @@
+#include "engines/qmp/hmp_engine.h"
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "engines/gdb/stub_thread.h"
+#include "engines/qmp/guest_hold.h"
+#include "engines/qmp/hmp_memory.h"
+#include "engines/qmp/hmp_registers.h"
+#include "engines/qmp/hmp_sampler.h"
+#include "engines/qmp/last_words.h"
+#include "memory/address_space.h"
+#include "memory/page_tables.h"
+#include "wire/execution_mode.h"
+
+namespace ringside::engines::qmp {
+namespace {
+
+constexpr std::uint64_t kPatienceNs = 2'000'000'000;
+constexpr std::size_t kMostVcpus = 1024;
+constexpr std::uint64_t kPage = 4096;
+constexpr std::size_t kPagesAtOnce = 64;
+
+Arch arch_of(const std::string& target) {
+  for (const Arch arch : {Arch::kX86_64, Arch::kI386, Arch::kAArch64, Arch::kRiscv64})
+    if (target == name_of(arch)) return arch;
+  return Arch::kUnknown;
+}
+
+std::string text_of(const nlohmann::json& answer) {
+  return answer.is_string() ? answer.get<std::string>() : std::string();
+}
+
+// Never the same time twice in a row: a guest's timer must not be met in step.
+void rest(unsigned tries) {
+  const timespec pause{0, 1'000'000 + static_cast<long>(tries % 61) * 37'000};
+  ::nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Options& options) {
+  RINGSIDE_ASSIGN(const auto target, monitor.execute("query-target", {}));
+  const auto name = target.is_object() ? target.value("arch", nlohmann::json()) : nlohmann::json();
+  const Arch arch = arch_of(text_of(name));
+  if (arch == Arch::kUnknown)
+    return fail(ErrorCode::kUnsupported, "ringside does not know the architecture {}",
+                text_of(name));
+  RINGSIDE_ASSIGN(const auto cpus, monitor.execute("query-cpus-fast", {}));
+  const std::size_t vcpus = cpus.is_array() ? cpus.size() : 0;
+  if (vcpus == 0 || vcpus > kMostVcpus)
+    return fail(ErrorCode::kProtocol, "{}: query-cpus-fast tells of {} vCPUs", monitor.name(),
+                vcpus);
+  RINGSIDE_TRY(monitor.status());
+  std::unique_ptr<Guardian> guardian;
+  if (options.stops_the_guest) {
+    RINGSIDE_ASSIGN(guardian, Guardian::start(monitor.socket(), kLastWords));
+  }
+  std::unique_ptr<HmpEngine> engine(
+      new HmpEngine(std::move(monitor), std::move(guardian), options, arch, vcpus));
+  // As with the gdb engine: a stop lasts as long as somebody else has the main loop's processor.
+  const pid_t qemu = gdb::stub_thread_behind(engine->monitor_.socket());
+  if (qemu > 0 && host_is_crowded(vcpus)) engine->scheduling_before_ = schedule_first(qemu);
+  if (engine->guardian_) engine->guardian_->restore_on_death(engine->scheduling_before_);
+  return engine;
+}
+
+HmpEngine::~HmpEngine() {
+  if (!scheduling_before_) return;
+  restore_scheduling(*scheduling_before_);
+  if (guardian_) guardian_->restore_on_death(std::nullopt);
+}
+
+std::vector<std::string> HmpEngine::caveats() const {
+  std::vector<std::string> caveats;
+  if (!options_.stops_the_guest)
+    caveats.emplace_back(
+        "the guest was not stopped for samples: registers and stacks are of different moments, so "
+        "that stacks may be torn");
+  if (arch_ == Arch::kAArch64)
+    caveats.emplace_back(
+        "QEMU's monitor does not print aarch64's system registers: what an exception has just "
+        "interrupted is not known, nor which address space user code runs in");
+  return caveats;
+}
+
+Result<bool> HmpEngine::guest_is_running() {
+  RINGSIDE_TRY(monitor_.status());
+  return monitor_.guest_runs();
+}
+
+Result<Tick> HmpEngine::tick(const TickPlan& plan) {
+  monitor_.take_events();
+  if (!monitor_.guest_runs()) return Tick::of_paused_guest();
+  memory::PhysicalMemory* const qemu_memory = qemus_memory();
+  const gdb::HoldPoint test = ++ticks_ == gdb::kHeldTick ? hold_ : gdb::HoldPoint::kNone;
+  GuestHold hold(monitor_, guardian_.get(), options_.stops_the_guest, test);
+  return HmpSampler(hold, arch_, vcpus_, waits_, qemu_memory).run(plan);
+}
+
+Result<wire::Registers> HmpEngine::read_registers(VcpuId vcpu) {
+  RINGSIDE_ASSIGN(const std::string text, monitor_.human("info registers -a"));
+  for (const PrintedVcpu& printed : parse_info_registers(arch_, text))
+    if (printed.vcpu == vcpu) return printed.registers;
+  return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+}
+
+Result<std::size_t> HmpEngine::read_blocks(VcpuId vcpu, GuestVirt address,
+                                           std::span<std::byte> destination) {
+  if (vcpu.value >= vcpus_) return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  std::size_t done = 0;
+  while (done < destination.size()) {
+    const auto block = destination.subspan(done, std::min(kDumpBytes, destination.size() - done));
+    Requests request;
+    request.add_human(dump_command("x", address.value + done, block.size()), vcpu);
+    RINGSIDE_ASSIGN(const auto answers, monitor_.exchange(request));
+    const std::size_t got = parse_dump(text_of(answers[0]), address.value + done, block);
+    done += got;
+    if (got < block.size()) break;
+  }
+  return done;
+}
+
+// Null where it cannot be read.
+memory::PhysicalMemory* HmpEngine::qemus_memory() {
+  const auto ram = ram_.find();
+  return ram && ram_.reads_qemu() ? *ram : nullptr;
+}
+
+// Page by page, by `gva2gpa`: three times as fast as dumps.
+Result<std::size_t> HmpEngine::read_translated(VcpuId vcpu, GuestVirt address,
+                                               std::span<std::byte> destination,
+                                               memory::PhysicalMemory& physical) {
+  std::size_t done = 0;
+  while (done < destination.size()) {
+    Requests requests;
+    std::vector<std::size_t> sizes;
+    for (std::size_t at = done; at < destination.size() && sizes.size() < kPagesAtOnce;) {
+      const std::uint64_t place = address.value + at;
+      requests.add_human(fmt::format("gva2gpa {:#x}", place), vcpu);
+      sizes.push_back(std::min<std::size_t>(kPage - place % kPage, destination.size() - at));
+      at += sizes.back();
+    }
+    RINGSIDE_ASSIGN(const auto answers, monitor_.exchange(requests));
+    for (std::size_t i = 0; i < sizes.size(); ++i) {
+      const auto place = parse_translation(text_of(answers[i]));
+      if (!place) return done;
+      RINGSIDE_ASSIGN(const std::size_t got,
+                      physical.read_up_to(*place, destination.subspan(done, sizes[i])));
+      done += got;
+      if (got < sizes[i]) return done;
+    }
+  }
+  return done;
+}
+
+Result<std::size_t> HmpEngine::read_once(VcpuId vcpu, GuestVirt address,
+                                         std::span<std::byte> destination) {
+  if (vcpu.value >= vcpus_) return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  memory::PhysicalMemory* const physical = qemus_memory();
+  if (physical == nullptr) {
+    explanation_ = "the monitor's dumps of memory, while the guest runs";
+    return read_blocks(vcpu, address, destination);
+  }
+  RINGSIDE_ASSIGN(const wire::Registers registers, read_registers(vcpu));
+  if (const auto tables = memory::page_tables_of(arch_, registers)) {
+    explanation_ = "page walks over " + ram_.explain();
+    return memory::AddressSpace(*tables, *physical).read_up_to(address, destination);
+  }
+  explanation_ = "the monitor's translations over " + ram_.explain();
+  return read_translated(vcpu, address, destination, *physical);
+}
+
+// With page-table isolation the kernel is not mapped while user code runs, and on riscv64 no
+// address is virtual while firmware runs.
+Result<bool> HmpEngine::may_be_hidden(VcpuId vcpu, GuestVirt address) {
+  if (address.value >> (arch_ == Arch::kI386 ? 31 : 63) == 0) return false;
+  RINGSIDE_ASSIGN(const wire::Registers registers, read_registers(vcpu));
+  const PrivilegeLevel level = wire::privilege_level_of(arch_, registers);
+  return level == PrivilegeLevel::kUser ||
+         (arch_ == Arch::kRiscv64 && level == PrivilegeLevel::kFirmware);
+}
+
+Result<memory::PhysicalMemory*> HmpEngine::physical_memory() {
+  auto found = ram_.find();
+  if (found) explanation_ = "page walks over " + ram_.explain();
+  return found;
+}
+
+Result<std::size_t> HmpEngine::read_virtual(VcpuId vcpu, GuestVirt address,
+                                            std::span<std::byte> destination) {
+  std::size_t done = 0;
+  bool was_hidden = true;  // once more, for it may have been until just now
+  const std::uint64_t end = monotonic_ns() + kPatienceNs;
+  for (unsigned tries = 0;; ++tries) {
+    RINGSIDE_ASSIGN(const std::size_t got,
+                    read_once(vcpu, address + done, destination.subspan(done)));
+    done += got;
+    if (done == destination.size() || monotonic_ns() >= end) return done;
+    RINGSIDE_ASSIGN(const bool is_hidden, may_be_hidden(vcpu, address + done));
+    if (!is_hidden && !was_hidden) return done;
+    was_hidden = is_hidden;
+    rest(tries);
+  }
+}
+
+}  // namespace ringside::engines::qmp

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/scheduling.h"
+#include "engines/engine.h"
+#include "engines/gdb/debug_hold.h"
+#include "engines/guardian.h"
+#include "engines/qmp/monitor.h"
+#include "engines/qmp/monitor_ram.h"
+#include "engines/qmp/wait_instructions.h"
+
+namespace ringside::engines::qmp {
+
+// Captures by what the human monitor prints (`info registers -a`, `x`): for a QEMU whose gdb stub
+// is its user's, or that opens none. What its text lacks is told in hmp_registers.h. A guest that
+// its user has paused is left alone. Memory outside of ticks is read while the guest runs.
+class HmpEngine final : public Engine {
+ public:
+  struct Options {
+    // Without, the guest is never stopped: registers and memory are of different moments, so that
+    // stacks may be torn.
+    bool stops_the_guest = true;
+  };
+  // Call it before threads are made: it forks. Errors: those of Monitor; kUnsupported for an
+  // architecture that ringside does not know.
+  [[nodiscard]] static Result<std::unique_ptr<HmpEngine>> start(Monitor monitor,
+                                                                const Options& options);
+  ~HmpEngine() override;
+  // What captures of this guest lack, a sentence each.
+  [[nodiscard]] std::vector<std::string> caveats() const;
+
+  [[nodiscard]] Arch arch() const override { return arch_; }
+  [[nodiscard]] std::size_t vcpu_count() const override { return vcpus_; }
+  [[nodiscard]] Result<bool> guest_is_running() override;
+  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
+  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override;
+  // QEMU's own copy, where there is a way to it.
+  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override;
+  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
+                                                 std::span<std::byte> destination) override;
+  [[nodiscard]] std::string explain_memory_access() const override { return explanation_; }
+  [[nodiscard]] MemoryPauses memory_pauses() const override { return {}; }
+
+ private:
+  HmpEngine(Monitor monitor, std::unique_ptr<Guardian> guardian, const Options& options, Arch arch,
+            std::size_t vcpus)
+      : monitor_(std::move(monitor)),
+        guardian_(std::move(guardian)),
+        options_(options),
+        arch_(arch),
+        vcpus_(vcpus),
+        ram_(ways_to_ram(monitor_, monitor_.peer())),
+        hold_(gdb::hold_point_from_environment()) {}
+  [[nodiscard]] memory::PhysicalMemory* qemus_memory();
+  [[nodiscard]] Result<std::size_t> read_once(VcpuId vcpu, GuestVirt address,
+                                              std::span<std::byte> destination);
+  [[nodiscard]] Result<std::size_t> read_translated(VcpuId vcpu, GuestVirt address,
+                                                    std::span<std::byte> destination,
+                                                    memory::PhysicalMemory& physical);
+  [[nodiscard]] Result<std::size_t> read_blocks(VcpuId vcpu, GuestVirt address,
+                                                std::span<std::byte> destination);
+  [[nodiscard]] Result<bool> may_be_hidden(VcpuId vcpu, GuestVirt address);
+
+  Monitor monitor_;
+  std::unique_ptr<Guardian> guardian_;  // none where the guest is not stopped
+  Options options_;
+  Arch arch_;
+  std::size_t vcpus_;
+  WaitInstructions waits_;
+  std::optional<Scheduling> scheduling_before_;  // of QEMU's main loop
+  QemuRam ram_;
+  std::string explanation_;
+  gdb::HoldPoint hold_;
+  std::uint64_t ticks_ = 0;
+};
+
+}  // namespace ringside::engines::qmp

@@ -1,0 +1,166 @@
+// Sampling by the human monitor's text, against the QEMU that is installed.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "engines/gdb/testing/qemu_process.h"
+#include "engines/guardian.h"
+#include "engines/qmp/connect.h"
+#include "engines/qmp/last_words.h"
+#include "engines/qmp/monitor.h"
+
+namespace ringside::engines::qmp {
+namespace {
+
+using gdb::testing::QemuProcess;
+using ::testing::HasSubstr;
+
+// A guest with a gdb stub, which is its user's.
+class HmpQemu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "ringside-hmp-XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+    std::string why;
+    qemu_ = QemuProcess::start({"-qmp", "unix:" + folder_ + "/second,server=on,wait=off"}, why);
+    if (!qemu_) GTEST_SKIP() << why;
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  [[nodiscard]] Result<WayIn> attach(bool stops_the_guest = true) const {
+    return connect({folder_ + "/second", {}, {}}, folder_, stops_the_guest);
+  }
+  // Each copies 64 bytes from the pc on, which is code, and loads 8 of them.
+  static void take_ticks(Engine& engine, int count) {
+    using wire::RecipeOpcode;
+    const std::vector<wire::RecipeOp> recipe{{RecipeOpcode::kSet, 0, 0, 0, 0, 0xf0000},
+                                             {RecipeOpcode::kLoad, 1, 0, 8, 99, 0},
+                                             {RecipeOpcode::kCopy, 0, 0, 0, 0, 64}};
+    const std::vector<VcpuPlan> vcpus(engine.vcpu_count(), VcpuPlan{true, recipe, {}, {}});
+    for (int i = 0; i < count; ++i) {
+      const auto taken = engine.tick({true, true, vcpus});
+      ASSERT_TRUE(taken) << taken.error().message;
+      ASSERT_EQ(taken->captures.size(), 2u);
+      for (const wire::Capture& capture : taken->captures)
+        EXPECT_NE(capture.disposition, wire::Disposition::kFailed);
+    }
+  }
+
+  std::string folder_;
+  std::unique_ptr<QemuProcess> qemu_;
+};
+
+TEST_F(HmpQemu, LeavesTheUsersStubFree) {
+  if (!qemu_) return;
+  const auto way_in = attach();
+  ASSERT_TRUE(way_in) << way_in.error().message;
+  EXPECT_THAT(way_in->explanation, HasSubstr("is left to its user"));
+  EXPECT_EQ(way_in->engine->vcpu_count(), 2u);
+  EXPECT_EQ(way_in->engine->arch(), Arch::kX86_64);
+  take_ticks(*way_in->engine, 20);
+  EXPECT_TRUE(qemu_->runs());
+  EXPECT_EQ(qemu_->take_stops().size(), 20u);
+  EXPECT_TRUE(qemu_->connect_gdb().valid());
+}
+
+TEST_F(HmpQemu, ReadsWhatTheMonitorReads) {
+  if (!qemu_) return;
+  const auto way_in = attach();
+  ASSERT_TRUE(way_in) << way_in.error().message;
+  // The BIOS, which changes nothing of its code once it has copied itself there.
+  std::array<std::byte, 40'000> bytes{};
+  std::string differs;
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    const auto got = way_in->engine->read_virtual(VcpuId{0}, GuestVirt{0xf0003}, bytes);
+    ASSERT_TRUE(got) << got.error().message;
+    // A chipset that is being set up maps other memory there, or none.
+    differs = *got == bytes.size() ? "" : fmt::format("only {} bytes", *got);
+    for (const std::size_t at : {0u, 4u, 17'000u, 39'996u}) {
+      std::uint32_t word = 0;
+      std::memcpy(&word, bytes.data() + at, 4);
+      const std::string said = qemu_->hmp(fmt::format("xp /1wx {:#x}", 0xf0003 + at));
+      if (said.find(fmt::format("0x{:08x}", word)) == std::string::npos)
+        differs += fmt::format("{:#x} and {}", word, said);
+    }
+    if (differs.empty()) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_EQ(differs, "");
+  EXPECT_TRUE(qemu_->take_stops().empty());
+  EXPECT_FALSE(way_in->engine->read_virtual(VcpuId{2}, GuestVirt{0xf0000}, bytes));
+}
+
+TEST_F(HmpQemu, LeavesAPausedGuestPaused) {
+  if (!qemu_) return;
+  (void)qemu_->qmp("{\"execute\": \"stop\"}");
+  auto way_in = attach();
+  ASSERT_TRUE(way_in) << way_in.error().message;
+  Engine& engine = *way_in->engine;
+  EXPECT_FALSE(engine.guest_is_running().value());
+  const std::vector<VcpuPlan> vcpus(engine.vcpu_count());
+  EXPECT_TRUE(engine.tick({true, true, vcpus})->captures.empty());
+  EXPECT_TRUE(qemu_->stays_paused());
+  (void)qemu_->qmp("{\"execute\": \"cont\"}");
+  EXPECT_TRUE(engine.guest_is_running().value());
+  take_ticks(engine, 5);
+  // Paused again, between two ticks.
+  (void)qemu_->qmp("{\"execute\": \"stop\"}");
+  EXPECT_TRUE(engine.tick({true, true, vcpus})->captures.empty());
+  way_in->engine.reset();
+  EXPECT_TRUE(qemu_->stays_paused());
+}
+
+TEST_F(HmpQemu, NeverStopsAGuestThatIsNotToBeStopped) {
+  if (!qemu_) return;
+  (void)qemu_->hmp("gdbserver none");  // so that there could be a stub
+  const auto way_in = attach(false);
+  ASSERT_TRUE(way_in) << way_in.error().message;
+  EXPECT_THAT(way_in->explanation, HasSubstr("not to be stopped"));
+  EXPECT_THAT(way_in->caveats, ::testing::ElementsAre(HasSubstr("may be torn")));
+  take_ticks(*way_in->engine, 20);
+  EXPECT_TRUE(qemu_->take_stops().empty());
+}
+
+// Ringside's death, wherever it was in what it sends: the guardian has the monitor's only
+// connection.
+TEST_F(HmpQemu, RunsAfterHalfARequest) {
+  if (!qemu_) return;
+  const std::string text =
+      R"({"execute":"stop","id":7})"
+      "\n"
+      R"({"execute":"human-monitor-command","arguments":{"command-line":"x /2gx 0xf0000\"","cpu-index":1},"id":8})"
+      "\n";
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    auto monitor = Monitor::connect({folder_ + "/second", {}, {}}, std::chrono::seconds(5));
+    ASSERT_TRUE(monitor) << monitor.error().message;
+    auto guardian = Guardian::start(monitor->socket(), kLastWords);
+    ASSERT_TRUE(guardian) << guardian.error().message;
+    (*guardian)->set_state(GuestState::kOurs);
+    ASSERT_EQ(::send(monitor->socket(), text.data(), size, MSG_NOSIGNAL),
+              static_cast<ssize_t>(size));
+    const pid_t pid = (*guardian)->pid();
+    (*guardian)->abandon();
+    monitor = tl::unexpected<Error>(Error{});
+    EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+    ASSERT_TRUE(qemu_->runs()) << text.substr(0, size);
+  }
+}
+
+TEST_F(HmpQemu, TellsThatQemuHasEnded) {
+  if (!qemu_) return;
+  const auto way_in = attach();
+  ASSERT_TRUE(way_in) << way_in.error().message;
+  take_ticks(*way_in->engine, 1);
+  qemu_->kill();
+  const std::vector<VcpuPlan> vcpus(2);
+  EXPECT_EQ(way_in->engine->tick({true, true, vcpus}).error().code, ErrorCode::kClosed);
+}
+
+}  // namespace
+}  // namespace ringside::engines::qmp

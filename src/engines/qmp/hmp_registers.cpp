@@ -1,0 +1,265 @@
+#include "engines/qmp/hmp_registers.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <optional>
+#include <span>
+
+#include "engines/gdb/hex.h"
+
+namespace ringside::engines::qmp {
+namespace {
+
+namespace x86 = wire::x86_64;
+namespace x32 = wire::i386;
+namespace arm = wire::aarch64;
+namespace riscv = wire::riscv64;
+
+constexpr std::uint8_t kNone = 0xff;
+
+struct Name {
+  std::string_view name;
+  std::uint8_t id;
+  std::uint8_t base = kNone;  // of a segment register: where its second number belongs
+};
+
+// target/i386/cpu-dump.c: a vCPU in a 32-bit code segment has 32-bit names, on x86_64 too.
+constexpr std::array<Name, 37> kX86_64{{
+    {"RAX", x86::kRax},
+    {"RBX", x86::kRbx},
+    {"RCX", x86::kRcx},
+    {"RDX", x86::kRdx},
+    {"RSI", x86::kRsi},
+    {"RDI", x86::kRdi},
+    {"RBP", x86::kRbp},
+    {"RSP", x86::kRsp},
+    {"R8", x86::kR8},
+    {"R9", x86::kR9},
+    {"R10", x86::kR10},
+    {"R11", x86::kR11},
+    {"R12", x86::kR12},
+    {"R13", x86::kR13},
+    {"R14", x86::kR14},
+    {"R15", x86::kR15},
+    {"RIP", x86::kRip},
+    {"RFL", x86::kRflags},
+    {"EAX", x86::kRax},
+    {"EBX", x86::kRbx},
+    {"ECX", x86::kRcx},
+    {"EDX", x86::kRdx},
+    {"ESI", x86::kRsi},
+    {"EDI", x86::kRdi},
+    {"EBP", x86::kRbp},
+    {"ESP", x86::kRsp},
+    {"EIP", x86::kRip},
+    {"EFL", x86::kRflags},
+    {"CS", x86::kCs},
+    {"SS", x86::kSs},
+    {"CR0", x86::kCr0},
+    {"CR2", x86::kCr2},
+    {"CR3", x86::kCr3},
+    {"CR4", x86::kCr4},
+    {"EFER", x86::kEfer},
+    {"FS", kNone, x86::kFsBase},
+    {"GS", kNone, x86::kGsBase},
+}};
+
+constexpr std::array<Name, 18> kI386{{
+    {"EAX", x32::kEax},
+    {"EBX", x32::kEbx},
+    {"ECX", x32::kEcx},
+    {"EDX", x32::kEdx},
+    {"ESI", x32::kEsi},
+    {"EDI", x32::kEdi},
+    {"EBP", x32::kEbp},
+    {"ESP", x32::kEsp},
+    {"EIP", x32::kEip},
+    {"EFL", x32::kEflags},
+    {"CS", x32::kCs},
+    {"SS", x32::kSs},
+    {"FS", kNone, x32::kFsBase},
+    {"GS", kNone, x32::kGsBase},
+    {"CR0", x32::kCr0},
+    {"CR2", x32::kCr2},
+    {"CR3", x32::kCr3},
+    {"CR4", x32::kCr4},
+}};
+
+// target/arm/cpu.c. A vCPU in AArch32 state is printed by that state's names.
+constexpr std::array<Name, 7> kAArch64{{
+    {"PC", arm::kPc},
+    {"SP", arm::kSp},
+    {"PSTATE", arm::kCpsr},
+    {"R13", arm::kSp},
+    {"R14", arm::kLr},
+    {"R15", arm::kPc},
+    {"PSR", arm::kCpsr},
+}};
+
+// target/riscv/cpu.c.
+constexpr std::array<Name, 8> kRiscv64{{
+    {"pc", riscv::kPc},
+    {"satp", riscv::kSatp},
+    {"mstatus", riscv::kSstatus},
+    {"sepc", riscv::kSepc},
+    {"scause", riscv::kScause},
+    {"stvec", riscv::kStvec},
+    {"sscratch", riscv::kSscratch},
+    {"stval", riscv::kStval},
+}};
+
+bool is_word(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '/';
+}
+
+std::optional<unsigned> parse_decimal(std::string_view digits) {
+  unsigned number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<Name> find(std::span<const Name> table, std::string_view word) {
+  const auto found = std::find_if(table.begin(), table.end(),
+                                  [word](const Name& entry) { return entry.name == word; });
+  if (found == table.end()) return std::nullopt;
+  return *found;
+}
+
+// X00 … X30, R00 … R12.
+std::optional<Name> aarch64_register(std::string_view word) {
+  if (auto known = find(kAArch64, word)) return known;
+  if (word.size() != 3 || (word[0] != 'X' && word[0] != 'R')) return std::nullopt;
+  const auto number = parse_decimal(word.substr(1));
+  if (!number || *number > (word[0] == 'X' ? 30u : 12u)) return std::nullopt;
+  return Name{word, static_cast<std::uint8_t>(arm::kX0 + *number)};
+}
+
+// x0/zero … x31/t6.
+std::optional<Name> riscv64_register(std::string_view word) {
+  const std::size_t slash = word.find('/');
+  if (slash == word.npos) return find(kRiscv64, word);
+  const auto number = word[0] == 'x' ? parse_decimal(word.substr(1, slash - 1)) : std::nullopt;
+  if (!number || *number > 31) return std::nullopt;
+  return Name{word, static_cast<std::uint8_t>(*number)};
+}
+
+std::optional<Name> name_in(Arch arch, std::string_view word) {
+  switch (arch) {
+    case Arch::kX86_64:
+      return find(kX86_64, word);
+    case Arch::kI386:
+      return find(kI386, word);
+    case Arch::kAArch64:
+      return aarch64_register(word);
+    case Arch::kRiscv64:
+      return riscv64_register(word);
+    case Arch::kUnknown:
+      break;
+  }
+  return std::nullopt;
+}
+
+// Words, one after the other: what lies between them ('=', ' ', '#', brackets …) means nothing.
+class Words {
+ public:
+  explicit Words(std::string_view text) : left_(text) {}
+  // Empty at the end.
+  std::string_view next() {
+    while (!left_.empty() && !is_word(left_.front())) left_.remove_prefix(1);
+    std::size_t size = 0;
+    while (size < left_.size() && is_word(left_[size])) ++size;
+    const std::string_view word = left_.substr(0, size);
+    left_.remove_prefix(size);
+    return word;
+  }
+  [[nodiscard]] char separator() const { return left_.empty() ? '\n' : left_.front(); }
+
+ private:
+  std::string_view left_;
+};
+
+// Reads one vCPU's words after the other.
+class Reader {
+ public:
+  explicit Reader(Arch arch) : arch_(arch) {}
+
+  void read(std::string_view text) {
+    Words words(text);
+    for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
+      if (word == "CPU" && words.separator() == '#') {
+        begin(words.next());
+      } else if (!vcpus_.empty()) {
+        take(word, words);
+      }
+    }
+    finish();
+  }
+  std::vector<PrintedVcpu> take_vcpus() { return std::move(vcpus_); }
+
+ private:
+  void begin(std::string_view number) {
+    finish();
+    const auto value = parse_decimal(number);
+    if (!value || *value > std::numeric_limits<std::uint16_t>::max()) return;
+    vcpus_.push_back({VcpuId{static_cast<std::uint16_t>(*value)}, {}, false});
+    mtvec_.reset();
+  }
+
+  void take(std::string_view word, Words& words) {
+    PrintedVcpu& vcpu = vcpus_.back();
+    const auto known = name_in(arch_, word);
+    const bool is_halted = word == "HLT";
+    const bool is_mtvec = arch_ == Arch::kRiscv64 && word == "mtvec";
+    if (!known && !is_halted && !is_mtvec) return;
+    const auto value = gdb::parse_hex_number(words.next());
+    if (!value) return;
+    if (is_halted) vcpu.halted = *value != 0;
+    if (is_mtvec) mtvec_ = *value;
+    if (!known) return;
+    if (known->id != kNone) vcpu.registers.set(known->id, *value);
+    if (known->base == kNone) return;
+    if (const auto base = gdb::parse_hex_number(words.next()))
+      vcpu.registers.set(known->base, *base);
+  }
+
+  void finish() {
+    if (vcpus_.empty() || arch_ != Arch::kRiscv64) return;
+    wire::Registers& registers = vcpus_.back().registers;
+    // The fields of mstatus that sstatus shows (The RISC-V Instruction Set Manual, volume
+    // II, 4.1.1).
+    constexpr std::uint64_t kSstatusFields = 0x80000003000de762;
+    if (registers.has(riscv::kSstatus))
+      registers.set(riscv::kSstatus, registers.get(riscv::kSstatus) & kSstatusFields);
+    if (!registers.has(riscv::kPc) || !registers.has(riscv::kSatp)) return;
+    registers.set(riscv::kPriv, riscv64_mode(registers));
+  }
+
+  [[nodiscard]] std::uint64_t riscv64_mode(const wire::Registers& registers) const {
+    constexpr std::uint64_t kFirmwareReach = 2u << 20;
+    constexpr std::uint64_t kUser = 0;
+    constexpr std::uint64_t kSupervisor = 1;
+    constexpr std::uint64_t kMachine = 3;
+    const std::uint64_t pc = registers.get(riscv::kPc);
+    if (registers.get(riscv::kSatp) == 0) return kMachine;
+    if (pc >> 63 != 0) return kSupervisor;
+    const bool near = mtvec_ && pc - *mtvec_ + kFirmwareReach < 2 * kFirmwareReach;
+    return near ? kMachine : kUser;
+  }
+
+  Arch arch_;
+  std::vector<PrintedVcpu> vcpus_;
+  std::optional<std::uint64_t> mtvec_;  // of the last
+};
+
+}  // namespace
+
+std::vector<PrintedVcpu> parse_info_registers(Arch arch, std::string_view text) {
+  Reader reader(arch);
+  reader.read(text);
+  return reader.take_vcpus();
+}
+
+}  // namespace ringside::engines::qmp

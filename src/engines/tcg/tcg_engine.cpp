@@ -1,0 +1,271 @@
+#include "engines/tcg/tcg_engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/clock.h"
+#include "engines/qmp/monitor_ram.h"
+#include "wire/futex.h"
+
+namespace ringside::engines::tcg {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kWait{5};              // for samples; they lie in the ring meanwhile
+constexpr milliseconds kPatience{20};         // with a vCPU that is asked for memory
+constexpr milliseconds kKernelPatience{100};  // that it enters the kernel
+// In lockstep the vCPU whose sample it is waits for the question: however long the host keeps it
+// from answering, the same run gives the same answer.
+constexpr milliseconds kLockstepPatience{10'000};
+constexpr std::uint64_t kStatusIntervalNs = 200'000'000;
+
+constexpr std::uint64_t nanoseconds(milliseconds time) {
+  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
+}
+
+// Kernels of all four architectures live in the upper half; on i386 that is most often 3 GiB up.
+bool is_kernel_address(Arch arch, GuestVirt address) {
+  return address.value >> (arch == Arch::kI386 ? 31 : 63) != 0;
+}
+
+bool same(const wire::RingPlan& a, const wire::RingPlan& b) {
+  return std::memcmp(&a, &b, offsetof(wire::RingPlan, recipe) + a.ops * sizeof(wire::RecipeOp)) ==
+         0;
+}
+
+wire::RingPlan ring_plan(const TickPlan& plan, std::size_t vcpu) {
+  wire::RingPlan result;
+  if (vcpu >= plan.vcpus.size()) return result;
+  const VcpuPlan& wanted = plan.vcpus[vcpu];
+  result.wanted = wanted.wanted ? 1 : 0;
+  result.kernel = plan.kernel ? 1 : 0;
+  result.user = plan.user ? 1 : 0;
+  result.recipe_arch = static_cast<std::uint32_t>(plan.recipe_arch);
+  result.kernel_budget = wanted.kernel_budget;
+  result.user_budget = wanted.user_budget;
+  result.ops = static_cast<std::uint32_t>(wanted.recipe.size());
+  std::copy_n(wanted.recipe.begin(), result.ops, result.recipe.begin());
+  return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TcgEngine>> TcgEngine::connect(const std::filesystem::path& ring,
+                                                      const std::optional<SocketAddress>& monitor) {
+  RINGSIDE_ASSIGN(auto map, RingMap::open(ring));
+  std::optional<qmp::Monitor> connected;
+  if (monitor) {
+    RINGSIDE_ASSIGN(connected, qmp::Monitor::connect(*monitor, std::chrono::seconds(5)));
+  }
+  return std::unique_ptr<TcgEngine>(new TcgEngine(std::move(map), std::move(connected)));
+}
+
+TcgEngine::TcgEngine(RingMap ring, std::optional<qmp::Monitor> monitor)
+    : ring_(std::move(ring)),
+      mailbox_(ring_),
+      monitor_(std::move(monitor)),
+      counted_(ring_.vcpus()) {
+  for (std::size_t n = 0; n < counted_.size(); ++n) counted_[n] = counts_of(n);
+  due_before_ = due_ticks();
+  if (monitor_) ram_.emplace(qmp::ways_to_ram(*monitor_, static_cast<pid_t>(ring_.header().pid)));
+}
+
+TcgEngine::~TcgEngine() { stop(); }
+
+Result<void> TcgEngine::start(const Pace& pace) {
+  wire::RingHeader& header = ring_.header();
+  pace_ = pace;
+  header.interval.store(pace.interval, std::memory_order_relaxed);
+  header.jitter.store(pace.jitter ? 1 : 0, std::memory_order_relaxed);
+  header.lockstep.store(pace.lockstep ? 1 : 0, std::memory_order_relaxed);
+  header.seed.store(pace.seed, std::memory_order_relaxed);
+  header.start.fetch_add(1, std::memory_order_release);
+  header.running.store(1, std::memory_order_release);
+  ring_.ring_doorbell();
+  return {};
+}
+
+void TcgEngine::stop() {
+  wire::RingHeader& header = ring_.header();
+  header.running.store(0, std::memory_order_release);
+  header.lockstep.store(0, std::memory_order_release);
+  pace_.lockstep = false;
+  ring_.release();
+  ring_.ring_doorbell();
+}
+
+std::uint64_t TcgEngine::due_ticks() const {
+  std::uint64_t due = 0;
+  for (std::size_t n = 0; n < ring_.vcpus(); ++n)
+    due += ring_.vcpu(n).due_ticks.load(std::memory_order_relaxed);
+  return due;
+}
+
+// What the plugin has counted as due and what has arrived are counted apart: what is missing is
+// lost, whatever the reason.
+PaceCounts TcgEngine::counts() const {
+  const std::uint64_t due = due_ticks() - due_before_;
+  return {due, due - std::min(due, accounted_), stolen_};
+}
+
+bool TcgEngine::counts_instructions() const {
+  return ring_.header().clock == wire::RingClock::kInstructions;
+}
+
+bool TcgEngine::has_ended() const {
+  return ring_.header().ended.load(std::memory_order_acquire) != 0 || !ring_.plugin_is_there();
+}
+
+Result<bool> TcgEngine::guest_is_running() {
+  if (has_ended()) return fail(ErrorCode::kClosed, "QEMU has ended");
+  if (!monitor_) return true;
+  monitor_->take_events();
+  RINGSIDE_ASSIGN(const std::string status, monitor_->status());
+  const bool runs = status == "running";
+  if (runs && std::exchange(pauses_, false)) RINGSIDE_TRY(start(pace_));
+  return runs;
+}
+
+// A guest that stands still looks idle from inside.
+bool TcgEngine::paused_by_user() {
+  const std::uint64_t now = monotonic_ns();
+  // In lockstep QEMU's main loop may wait for a vCPU that waits for us.
+  if (!monitor_ || pace_.lockstep || now < next_status_ns_) return false;
+  next_status_ns_ = now + kStatusIntervalNs;
+  const auto runs = guest_is_running();
+  if (!runs || *runs) return false;
+  if (ring_.header().running.exchange(0, std::memory_order_acq_rel) != 0) pauses_ = true;
+  return true;
+}
+
+Result<void> TcgEngine::send(const TickPlan& plan) {
+  for (std::size_t n = 0; n < ring_.vcpus(); ++n) {
+    if (n < plan.vcpus.size() && plan.vcpus[n].recipe.size() > wire::kMaxRecipeOps)
+      return fail(ErrorCode::kUnsupported, "a recipe of {} operations; a ring has room for {}",
+                  plan.vcpus[n].recipe.size(), wire::kMaxRecipeOps);
+    const wire::RingPlan next = ring_plan(plan, n);
+    if (n < plans_.size() && same(next, plans_[n])) continue;
+    plans_.resize(std::max(plans_.size(), n + 1));
+    plans_[n] = next;
+    ring_.vcpu(n).plan.store(next);
+  }
+  return {};
+}
+
+TcgEngine::Counted TcgEngine::counts_of(std::size_t n) const {
+  const wire::RingVcpu& vcpu = ring_.vcpu(n);
+  return {vcpu.idle_ticks.load(std::memory_order_relaxed),
+          vcpu.skipped_ticks.load(std::memory_order_relaxed),
+          vcpu.stolen_ticks.load(std::memory_order_relaxed)};
+}
+
+// Ticks of which nothing but their number is known.
+void TcgEngine::add_counted(std::size_t vcpu, wire::Disposition what, std::uint64_t ticks,
+                            Tick& tick) {
+  if (ticks == 0) return;
+  wire::Capture& capture = tick.captures.emplace_back();
+  capture.vcpu = VcpuId{static_cast<std::uint16_t>(vcpu)};
+  capture.arch = arch();
+  capture.disposition = what;
+  capture.host_time_ns = monotonic_ns();
+  capture.weight = ticks;
+}
+
+Result<void> TcgEngine::take(Tick& tick) {
+  for (std::size_t n = 0; n < ring_.vcpus(); ++n) {
+    const Counted now = counts_of(n);
+    while (true) {
+      wire::Capture capture;
+      RINGSIDE_ASSIGN(const bool taken, ring_.next(n, capture));
+      if (!taken) break;
+      accounted_ += capture.weight;
+      tick.captures.push_back(std::move(capture));
+    }
+    Counted& before = counted_[n];
+    add_counted(n, wire::Disposition::kIdle, now.idle - before.idle, tick);
+    add_counted(n, wire::Disposition::kSkipped, now.skipped - before.skipped, tick);
+    accounted_ += now.idle - before.idle + now.skipped - before.skipped;
+    stolen_ += now.stolen - before.stolen;
+    before = now;
+  }
+  if (!pace_.lockstep) ring_.release();
+  std::stable_sort(tick.captures.begin(), tick.captures.end(),
+                   [](const wire::Capture& a, const wire::Capture& b) {
+                     return a.host_time_ns < b.host_time_ns;
+                   });
+  return {};
+}
+
+Result<Tick> TcgEngine::tick(const TickPlan& plan) {
+  RINGSIDE_TRY(send(plan));
+  if (pace_.lockstep) {
+    ring_.release();
+    ring_.ring_doorbell();
+  }
+  Tick tick;
+  const wire::RingHeader& header = ring_.header();
+  const std::uint32_t bell = header.bell.load(std::memory_order_acquire);
+  // First: what was sampled before the end is still to be taken.
+  const bool ended = has_ended();
+  RINGSIDE_TRY(take(tick));
+  if (!tick.captures.empty()) return tick;
+  if (header.one_thread.load(std::memory_order_relaxed) != 0)
+    return fail(ErrorCode::kUnsupported,
+                "all vCPUs of this guest share one thread (-icount or thread=single), where QEMU's "
+                "plugins cannot tell them apart; use --engine gdb, or one vCPU");
+  if (ended) return fail(ErrorCode::kClosed, "QEMU has ended");
+  tick.paused_by_user = paused_by_user();
+  if (tick.paused_by_user) return tick;
+  wire::futex_wait(header.bell, bell, monotonic_ns() + nanoseconds(kWait));
+  RINGSIDE_TRY(take(tick));
+  return tick;
+}
+
+Result<wire::Registers> TcgEngine::read_registers(VcpuId vcpu) {
+  if (vcpu.value >= vcpu_count()) return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  const auto registers = mailbox_.registers(vcpu, kKernelPatience);
+  if (!registers)
+    return fail(ErrorCode::kTimeout, "vCPU {} is idle, and gives its registers only while it runs",
+                vcpu.value);
+  return *registers;
+}
+
+Result<memory::PhysicalMemory*> TcgEngine::physical_memory() {
+  if (ram_) return ram_->find();
+  return fail(ErrorCode::kUnsupported, "the plugin reads virtual memory only");
+}
+
+// The vCPU that is asked first is the one; where it sleeps another one has the kernel mapped, too.
+Result<std::size_t> TcgEngine::read_virtual(VcpuId vcpu, GuestVirt address,
+                                            std::span<std::byte> destination) {
+  if (vcpu.value >= vcpu_count()) return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  if (has_ended()) return fail(ErrorCode::kClosed, "QEMU has ended");
+  const bool kernel = is_kernel_address(arch(), address);
+  std::size_t done = 0;
+  while (done < destination.size()) {
+    std::optional<std::size_t> got;
+    for (std::size_t n = 0; n < vcpu_count() && !got; ++n) {
+      const VcpuId asked{static_cast<std::uint16_t>((vcpu.value + n) % vcpu_count())};
+      if (ring_.vcpu(asked.value).online.load(std::memory_order_relaxed) == 0) continue;
+      got =
+          mailbox_.read(asked, wire::MailboxRequest::kMemory, address + done,
+                        destination.subspan(done), pace_.lockstep ? kLockstepPatience : kPatience);
+      if (kernel && (!got || *got == 0))
+        got = mailbox_.read(asked, wire::MailboxRequest::kKernelMemory, address + done,
+                            destination.subspan(done), kKernelPatience);
+      if (!kernel) break;
+    }
+    if (!got || *got == 0) break;
+    done += *got;
+  }
+  return done;
+}
+
+std::string TcgEngine::explain_memory_access() const {
+  if (ram_ && ram_->reads_qemu()) return "page walks over " + ram_->explain();
+  return "the plugin reads the guest's memory in a vCPU's thread";
+}
+
+}  // namespace ringside::engines::tcg

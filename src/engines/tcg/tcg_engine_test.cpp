@@ -1,0 +1,265 @@
+#include "engines/tcg/tcg_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <thread>
+
+#include "engines/tcg/testing/fake_plugin.h"
+#include "wire/record.h"
+
+namespace ringside::engines::tcg {
+namespace {
+
+using testing::FakePlugin;
+using ::testing::HasSubstr;
+
+wire::Capture sample(std::uint16_t vcpu, std::uint64_t time_ns, std::size_t bytes = 100) {
+  wire::Capture capture;
+  capture.vcpu = VcpuId{vcpu};
+  capture.arch = Arch::kX86_64;
+  capture.level = PrivilegeLevel::kKernel;
+  capture.host_time_ns = time_ns;
+  capture.registers.set(wire::x86_64::kRip, 0xffffffff81000000 + time_ns);
+  capture.bytes.resize(bytes, std::byte(time_ns));
+  const auto size = static_cast<std::uint32_t>(bytes);
+  capture.pieces.push_back({GuestVirt{0x1000}, wire::PieceKind::kCurrentStack, size, 0, size});
+  return capture;
+}
+
+std::unique_ptr<TcgEngine> connect(const FakePlugin& plugin) {
+  auto engine = TcgEngine::connect(plugin.path(), std::nullopt);
+  EXPECT_TRUE(engine) << (engine ? "" : engine.error().message);
+  return engine ? std::move(*engine) : nullptr;
+}
+
+TEST(RingMap, WhatIsNoRingIsRefused) {
+  EXPECT_EQ(RingMap::open("/nonexistent/ring").error().code, ErrorCode::kNotFound);
+  const FakePlugin plugin(1);
+  plugin.header().version = 9;
+  EXPECT_THAT(RingMap::open(plugin.path()).error().message, HasSubstr("version 9"));
+  plugin.header().version = wire::kRingVersion;
+  for (const std::uint32_t vcpus : {0u, 2u, 1000000u}) {
+    plugin.header().vcpus = vcpus;
+    EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kFormat) << vcpus;
+  }
+  plugin.header().vcpus = 1;
+  plugin.header().ring_bytes = 3 * 4096;  // no power of two
+  EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kFormat);
+  plugin.header().ring_bytes = 64 * 1024;
+  plugin.header().magic = 0x65706f6e;
+  EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kFormat);
+  plugin.header().magic = 0;  // the plugin writes it last
+  EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kNotFound);
+}
+
+TEST(RingMap, TakesRecordsAcrossTheEndOfTheRing) {
+  FakePlugin plugin(1, 4096);
+  auto ring = RingMap::open(plugin.path());
+  ASSERT_TRUE(ring);
+  wire::Capture taken;
+  // 300 records of some 700 bytes go round a ring of 4096 many times.
+  for (std::uint64_t i = 1; i <= 300; ++i) {
+    ASSERT_TRUE(plugin.put(sample(0, i, 600))) << i;
+    ASSERT_TRUE(*ring->next(0, taken)) << i;
+    EXPECT_EQ(taken.host_time_ns, i);
+    EXPECT_EQ(taken.bytes.back(), std::byte(i));
+    ring->release();
+  }
+  EXPECT_FALSE(*ring->next(0, taken));
+}
+
+TEST(RingMap, RoomIsGivenBackByReleaseOnly) {
+  FakePlugin plugin(1, 4096);
+  auto ring = RingMap::open(plugin.path());
+  wire::Capture taken;
+  std::uint64_t time = 0;
+  while (plugin.put(sample(0, ++time, 600))) {
+  }
+  ASSERT_GE(time, 4u);
+  while (*ring->next(0, taken)) {
+  }
+  EXPECT_FALSE(plugin.put(sample(0, 99, 600)));
+  ring->release();
+  EXPECT_TRUE(plugin.put(sample(0, 99, 600)));
+}
+
+TEST(RingMap, ADamagedRingIsAnError) {
+  FakePlugin plugin(2);
+  auto ring = RingMap::open(plugin.path());
+  wire::Capture taken;
+  ASSERT_TRUE(plugin.put(sample(0, 1)));
+  plugin.ring(0)[0] = std::byte{3};  // its length: not even a multiple of 8
+  EXPECT_EQ(ring->next(0, taken).error().code, ErrorCode::kFormat);
+  ASSERT_TRUE(plugin.put(sample(1, 1)));
+  plugin.vcpu(1).head += 1u << 30;  // more than the ring holds
+  EXPECT_EQ(ring->next(1, taken).error().code, ErrorCode::kFormat);
+}
+
+TEST(TcgEngine, GivesWhatWasSampledInOrderOfTime) {
+  FakePlugin plugin(2);
+  const auto engine = connect(plugin);
+  ASSERT_TRUE(engine);
+  ASSERT_TRUE(engine->start({1'000'000, true, 1, false}));
+  EXPECT_EQ(plugin.header().interval, 1'000'000u);
+  EXPECT_EQ(plugin.header().running, 1u);
+  for (const std::uint64_t time : {10u, 30u}) ASSERT_TRUE(plugin.put(sample(0, time)));
+  for (const std::uint64_t time : {20u, 40u}) ASSERT_TRUE(plugin.put(sample(1, time)));
+  plugin.vcpu(1).idle_ticks += 7;
+  plugin.vcpu(0).skipped_ticks += 2;
+  plugin.vcpu(0).lost_ticks += 3;
+  plugin.vcpu(1).stolen_ticks += 5;
+  plugin.vcpu(0).due_ticks += 2 + 2 + 3;
+  plugin.vcpu(1).due_ticks += 2 + 7 + 5 + 1;  // one that the vCPU has not come to yet
+  const auto tick = engine->tick({});
+  ASSERT_TRUE(tick);
+  std::vector<std::uint64_t> times;
+  std::uint64_t idle = 0;
+  std::uint64_t skipped = 0;
+  for (const wire::Capture& capture : tick->captures) {
+    if (capture.disposition == wire::Disposition::kSampled) times.push_back(capture.host_time_ns);
+    if (capture.disposition == wire::Disposition::kIdle) idle += capture.weight;
+    if (capture.disposition == wire::Disposition::kSkipped) skipped += capture.weight;
+  }
+  EXPECT_THAT(times, ::testing::ElementsAre(10, 20, 30, 40));
+  EXPECT_EQ(idle, 7u);
+  EXPECT_EQ(skipped, 2u);
+  EXPECT_EQ(engine->counts().due, 4u + 7 + 2 + 3 + 5 + 1);
+  EXPECT_EQ(engine->counts().lost, 3u + 5 + 1);
+  EXPECT_EQ(engine->counts().stolen, 5u);
+  engine->stop();
+  EXPECT_EQ(plugin.header().running, 0u);
+}
+
+TEST(TcgEngine, WhatWasSampledIsThereAfterTheEndOfQemu) {
+  FakePlugin plugin(1);
+  const auto engine = connect(plugin);
+  ASSERT_TRUE(engine);
+  ASSERT_TRUE(plugin.put(sample(0, 1)));
+  plugin.die();
+  const auto last = engine->tick({});
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->captures.size(), 1u);
+  EXPECT_EQ(engine->tick({}).error().code, ErrorCode::kClosed);
+}
+
+TEST(TcgEngine, InLockstepASampleIsHeldUntilTheNextTick) {
+  FakePlugin plugin(1);
+  const auto engine = connect(plugin);
+  ASSERT_TRUE(engine->start({1000, true, 1, true}));
+  EXPECT_EQ(plugin.header().lockstep, 1u);
+  ASSERT_TRUE(plugin.put(sample(0, 1)));
+  ASSERT_EQ(engine->tick({})->captures.size(), 1u);
+  EXPECT_NE(plugin.vcpu(0).tail, plugin.vcpu(0).head);
+  (void)engine->tick({});
+  EXPECT_EQ(plugin.vcpu(0).tail, plugin.vcpu(0).head);
+}
+
+TEST(TcgEngine, SendsAPlanWhenItIsAnotherOne) {
+  FakePlugin plugin(2);
+  const auto engine = connect(plugin);
+  std::vector<wire::RecipeOp> recipe(3);
+  recipe[1].imm = 42;
+  std::vector<VcpuPlan> vcpus{
+      {.wanted = true, .recipe = recipe, .kernel_budget = {}, .user_budget = {}}};
+  TickPlan plan{.kernel = true, .user = false, .vcpus = vcpus, .recipe_arch = Arch::kX86_64};
+  (void)engine->tick(plan);
+  std::uint32_t seen = 0;
+  wire::RingPlan got;
+  ASSERT_TRUE(plugin.vcpu(0).plan.load_newer(seen, got));
+  EXPECT_EQ(got.wanted, 1u);
+  EXPECT_EQ(got.user, 0u);
+  EXPECT_EQ(got.ops, 3u);
+  EXPECT_EQ(got.recipe[1].imm, 42u);
+  (void)engine->tick(plan);
+  EXPECT_FALSE(plugin.vcpu(0).plan.load_newer(seen, got));
+  vcpus[0].kernel_budget.loads = 5;
+  (void)engine->tick(plan);
+  ASSERT_TRUE(plugin.vcpu(0).plan.load_newer(seen, got));
+  EXPECT_EQ(got.kernel_budget.loads, 5u);
+  std::uint32_t seen_behind = 0;
+  ASSERT_TRUE(plugin.vcpu(1).plan.load_newer(seen_behind, got));
+  EXPECT_EQ(got.wanted, 0u);  // behind the end of the plan
+}
+
+// Answers one request as a vCPU does that has `size` bytes mapped.
+void answer_one(const FakePlugin& plugin, std::uint32_t size) {
+  const std::uint32_t before = plugin.header().answered;
+  while (plugin.header().requested == before) std::this_thread::yield();
+  plugin.header().claimed = plugin.header().requested.load();
+  const std::uint32_t got = std::min<std::uint32_t>(plugin.header().request_bytes, size);
+  for (std::uint32_t i = 0; i < got; ++i) plugin.mailbox()[i] = std::byte(i);
+  plugin.header().answer_bytes = got;
+  plugin.header().answered = plugin.header().requested.load();
+}
+
+TEST(TcgEngine, ReadsMemoryThroughAVcpu) {
+  FakePlugin plugin(1);
+  plugin.vcpu(0).online = 1;
+  const auto engine = connect(plugin);
+  std::array<std::byte, 8> bytes{};
+  std::thread vcpu([&] { answer_one(plugin, 8); });
+  EXPECT_EQ(*engine->read_virtual(VcpuId{0}, GuestVirt{0x401000}, bytes), 8u);
+  vcpu.join();
+  EXPECT_EQ(bytes[7], std::byte{7});
+  EXPECT_EQ(plugin.header().request_address, 0x401000u);
+  EXPECT_EQ(plugin.header().request, wire::MailboxRequest::kMemory);
+}
+
+TEST(TcgEngine, AVcpuThatSleepsIsNotWaitedForForEver) {
+  FakePlugin plugin(1);
+  plugin.vcpu(0).online = 1;
+  const auto engine = connect(plugin);
+  std::array<std::byte, 8> bytes{};
+  EXPECT_EQ(*engine->read_virtual(VcpuId{0}, GuestVirt{0xffffffff81000000}, bytes), 0u);
+  EXPECT_EQ(plugin.header().claimed, plugin.header().requested);  // taken back
+  EXPECT_EQ(engine->read_registers(VcpuId{0}).error().code, ErrorCode::kTimeout);
+  EXPECT_EQ(engine->read_registers(VcpuId{1}).error().code, ErrorCode::kUsage);
+}
+
+TEST(TcgEngine, AnAnswerThatHasBegunIsWaitedFor) {
+  FakePlugin plugin(1);
+  plugin.vcpu(0).online = 1;
+  const auto engine = connect(plugin);
+  std::array<std::byte, 8> bytes{};
+  std::thread vcpu([&] {
+    while (plugin.header().requested == 0) std::this_thread::yield();
+    plugin.header().claimed = plugin.header().requested.load();
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));  // longer than ringside's patience
+    plugin.mailbox()[0] = std::byte{7};
+    plugin.header().answer_bytes = 8;
+    plugin.header().answered = plugin.header().requested.load();
+  });
+  EXPECT_EQ(*engine->read_virtual(VcpuId{0}, GuestVirt{0x401000}, bytes), 8u);
+  vcpu.join();
+  EXPECT_EQ(bytes[0], std::byte{7});
+}
+
+TEST(TcgEngine, ARecipeThatIsTooLongIsAnError) {
+  const FakePlugin plugin(1);
+  const auto engine = connect(plugin);
+  const std::vector<wire::RecipeOp> recipe(wire::kMaxRecipeOps + 1);
+  const std::vector<VcpuPlan> vcpus{
+      {.wanted = true, .recipe = recipe, .kernel_budget = {}, .user_budget = {}}};
+  EXPECT_EQ(engine->tick({true, true, vcpus, Arch::kX86_64}).error().code, ErrorCode::kUnsupported);
+}
+
+TEST(TcgEngine, ASecondReaderIsRefused) {
+  const FakePlugin plugin(1);
+  const auto engine = connect(plugin);
+  // A lock is the process's: another one has to ask.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const auto second = RingMap::open(plugin.path());
+    ::_exit(second ? 1 : second.error().code == ErrorCode::kUsage ? 0 : 2);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+}  // namespace
+}  // namespace ringside::engines::tcg

@@ -1,0 +1,132 @@
+#include "exporters/emerald.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "profile/spelling.h"
+#include "views/summary.h"
+
+namespace ringside::exporters {
+namespace {
+
+using profile::Profile;
+using profile::SampleGroup;
+
+constexpr std::size_t kTopStacks = 10;
+
+bool is_in_user_code(const SampleGroup& group, const Profile& profile) {
+  if (group.level != PrivilegeLevel::kUnknown) return group.level == PrivilegeLevel::kUser;
+  return profile.frames[profile.stacks[group.stack].frame].kind == profile::Kind::kUser;
+}
+
+bool has_stack(const SampleGroup& group, const Profile& profile) {
+  return group.disposition == wire::Disposition::kSampled &&
+         profile.name(profile.stacks[group.stack].frame) != profile::kNoStackName;
+}
+
+std::string process_of(const SampleGroup& group, const Profile& profile) {
+  if (!group.pid) return "User PID=? (<unknown>)";
+  const std::string_view comm = profile.strings[group.comm];
+  const bool named = comm != profile::unnamed_thread(group.tid.value_or(*group.pid));
+  return fmt::format("User PID={} ({})", *group.pid, named ? comm : "<unknown>");
+}
+
+std::string line_of(const SampleGroup& group, const Profile& profile) {
+  const bool user = is_in_user_code(group, profile);
+  std::string line = user                                       ? process_of(group, profile)
+                     : group.level == PrivilegeLevel::kFirmware ? "Firmware"
+                                                                : "Kernel";
+  std::vector<profile::FrameId> frames;  // leaf first
+  for (profile::NodeId id = group.stack; id != (user ? profile::kNoNode : group.user_part);
+       id = profile.stacks[id].parent)
+    frames.push_back(profile.stacks[id].frame);
+  for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
+    line += fmt::format(";{}", profile.name(*frame));
+  return line;
+}
+
+using Lines = std::map<std::string, std::uint64_t>;
+
+Lines lines_of(const Profile& profile) {
+  Lines lines;
+  for (const SampleGroup& group : profile.samples)
+    if (has_stack(group, profile)) lines[line_of(group, profile)] += group.weight;
+  return lines;
+}
+
+// As Rust's "{:?}" writes a Duration: "1.5s", "20ms", "3.25µs", "7ns".
+std::string rust_duration(std::uint64_t ns) {
+  struct Unit {
+    std::uint64_t ns;
+    int digits;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {{1'000'000'000, 9, "s"}, {1'000'000, 6, "ms"}, {1'000, 3, "µs"}};
+  for (const Unit& unit : kUnits) {
+    if (ns < unit.ns) continue;
+    std::string text = fmt::format("{}.{:0{}}", ns / unit.ns, ns % unit.ns, unit.digits);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.back() == '.') text.pop_back();
+    return text + unit.name;
+  }
+  return fmt::format("{}ns", ns);
+}
+
+Result<void> write_top(const Lines& lines, std::uint64_t total, Sink& sink) {
+  std::vector<std::pair<std::string, std::uint64_t>> sorted(lines.begin(), lines.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  sorted.resize(std::min(sorted.size(), kTopStacks));
+  RINGSIDE_TRY(sink.write("\n=== Top Stack Traces ===\n"));
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    const double percent = 100 * static_cast<double>(sorted[i].second) / static_cast<double>(total);
+    RINGSIDE_TRY(sink.write(fmt::format("{:>2}. ({:>3} samples, {:>5.1f}%) {}\n", i + 1,
+                                        sorted[i].second, percent, sorted[i].first)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_emerald_folded(const Profile& profile, Sink& sink) {
+  for (const auto& [stack, weight] : lines_of(profile))
+    RINGSIDE_TRY(sink.write(fmt::format("{} {}\n", stack, weight)));
+  return {};
+}
+
+Result<void> write_emerald_statistics(const Profile& profile, bool top, Sink& sink) {
+  const views::Summary summary = views::make_summary(profile);
+  const Lines lines = lines_of(profile);
+  std::uint64_t total = 0;
+  std::uint64_t failed = 0;
+  std::set<std::optional<std::uint32_t>> processes;  // without a number: the kernel
+  for (const SampleGroup& group : profile.samples) {
+    if (has_stack(group, profile)) {
+      total += group.weight;
+      processes.insert(is_in_user_code(group, profile) ? group.pid : std::nullopt);
+    } else if (group.disposition == wire::Disposition::kSampled ||
+               group.disposition == wire::Disposition::kFailed) {
+      failed += group.weight;
+    }
+  }
+  std::string text = fmt::format(
+      "\n=== Sampling Statistics ===\n"
+      "Total samples: {}\nFailed samples: {}\nUnique stacks: {}\n"
+      "Unique processes (with kernel): {}\nTotal time: {}\n",
+      total, failed, lines.size(), processes.size(), rust_duration(summary.duration_ns));
+  if (total > 0)
+    text += fmt::format(
+        "Average sample time: {}\nTotal sample time: {}\nAverage symbol resolution time: {}\n"
+        "Total symbol resolution time: {}\nSuccess rate: {:.1f}%\n",
+        rust_duration(summary.pause_total_ns / total), rust_duration(summary.pause_total_ns),
+        rust_duration(summary.symbol_ns / total), rust_duration(summary.symbol_ns),
+        100 * static_cast<double>(total) / static_cast<double>(total + failed));
+  RINGSIDE_TRY(sink.write(text));
+  return top ? write_top(lines, total, sink) : Result<void>();
+}
+
+}  // namespace ringside::exporters

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "exporters/sink.h"
+#include "profile/profile.h"
+
+// What Emerald's own profiler writes (xtask/src/profiler.rs at 638efb36), for those who know it:
+// samples of the kernel and of user code are stacks of their own, by where the pc was.
+namespace ringside::exporters {
+
+// "Kernel;outermost;…;leaf WEIGHT" and "User PID=7 (program);outermost;…;leaf WEIGHT", sorted by
+// the bytes of the stack; "Firmware;…" for what ran before a kernel. A process without a name is
+// "<unknown>", a sample without a process "User PID=?".
+[[nodiscard]] Result<void> write_emerald_folded(const profile::Profile& profile, Sink& sink);
+
+// The statistics that it prints at its end; with `top` the ten most frequent stacks, too. Samples
+// that --kernel-only and --user-only leave out are not failed ones.
+[[nodiscard]] Result<void> write_emerald_statistics(const profile::Profile& profile, bool top,
+                                                    Sink& sink);
+
+}  // namespace ringside::exporters

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/types.h"
+#include "wire/capture.h"
+#include "wire/recipe.h"
+
+namespace ringside::guestos::emerald {
+
+// Where a kernel saves what user code had in its registers: r15 r14 r13 r12 rbp rbx r11 r10 r9 r8
+// rax rcx rdx rsi rdi rip cs rflags rsp ss, 8 bytes each, from the lowest address. That is what an
+// interrupt handler pushes on top of what the CPU has pushed (Intel SDM vol. 3, 6.14.2); Linux's
+// struct pt_regs is the same, but for orig_rax.
+inline constexpr std::uint64_t kSavedRegistersSize = 20 * 8;
+
+// Copies the metadata page and, in kernel mode, the saved registers that it leads to and the user's
+// stack. To stand in front of a stack_recipe(), or alone.
+[[nodiscard]] std::vector<wire::RecipeOp> process_recipe();
+
+// What the user's registers were when it entered the kernel, of a capture in kernel mode that has
+// copied them from `at`. Nothing where they are not a user's, or where the stack pointer says that
+// the kernel is about to save them or has taken them back.
+[[nodiscard]] std::optional<wire::Registers> saved_registers(const wire::Capture& capture,
+                                                             GuestVirt at);
+
+}  // namespace ringside::guestos::emerald

@@ -1,0 +1,94 @@
+#include "guestos/emerald_adapter.h"
+
+#include <array>
+
+#include "guestos/emerald/saved_registers.h"
+#include "guestos/user_root.h"
+
+namespace ringside::guestos {
+namespace {
+
+using emerald::Metadata;
+
+// While it is found out whether there are metadata pages: reads in all, and of one root, whose page
+// may not be there yet.
+constexpr unsigned kLooks = 256;
+constexpr unsigned kLooksAtARoot = 4;
+// For .text that is not all there yet.
+constexpr unsigned kTries = 16;
+// That are remembered; what comes again afterwards is read again.
+constexpr std::size_t kMostProcesses = 8 * 1024;
+
+}  // namespace
+
+EmeraldAdapter::EmeraldAdapter(const AdapterOptions& options, bool is_sure)
+    : GenericAdapter(Arch::kX86_64, options),
+      programs_(options.programs),
+      has_pages_(is_sure),
+      looks_left_(is_sure ? 0 : kLooks) {}
+
+std::string_view EmeraldAdapter::name() const {
+  return has_pages_ ? "emerald" : GenericAdapter::name();
+}
+
+// What the page said at the capture; read now where it was not copied with it.
+Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture& capture,
+                                                            GuestMemory& memory) {
+  for (const wire::MemoryPiece& piece : capture.pieces)
+    if (piece.why == wire::PieceKind::kSystem && piece.address == emerald::kMetadataPage)
+      return emerald::parse_metadata(capture.bytes_of(piece));
+  if (!has_pages_) {
+    unsigned& looks = looks_[user_root(capture).value_or(0)];
+    if (looks_left_ == 0 || looks == kLooksAtARoot) return std::nullopt;
+    ++looks;
+    --looks_left_;
+  }
+  std::array<std::byte, emerald::kMetadataSize> page{};
+  RINGSIDE_ASSIGN(const std::size_t count, memory.read_as(capture, emerald::kMetadataPage, page));
+  return emerald::parse_metadata(Bytes(page).first(std::min(count, page.size())));
+}
+
+Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
+                                       ProcessNews& news) {
+  const bool runs_processes =
+      capture.arch == Arch::kX86_64 &&
+      (capture.level == PrivilegeLevel::kKernel || capture.level == PrivilegeLevel::kUser);
+  if (!runs_processes) return GenericAdapter::owner_of(capture, memory, news);
+  RINGSIDE_ASSIGN(const auto metadata, metadata_of(capture, memory));
+  if (!metadata) return has_pages_ ? Owner() : GenericAdapter::owner_of(capture, memory, news);
+  news.new_recipes = !has_pages_;
+  has_pages_ = true;
+  if (known_.size() >= kMostProcesses) known_.clear();
+  Process& process = known_[{user_root(capture).value_or(0), metadata->identity()}];
+  if (process.address_space == 0) RINGSIDE_TRY(learn(*metadata, capture, memory, process, news));
+  Owner owner;
+  owner.pid = static_cast<std::uint32_t>(metadata->pid);
+  owner.tid = owner.pid;
+  owner.address_space = process.address_space;
+  if (capture.level == PrivilegeLevel::kKernel)
+    owner.user = emerald::saved_registers(capture, metadata->user_registers);
+  return owner;
+}
+
+Result<void> EmeraldAdapter::learn(const Metadata& metadata, const wire::Capture& capture,
+                                   GuestMemory& memory, Process& process, ProcessNews& news) {
+  RINGSIDE_ASSIGN(auto placed, programs_.look(metadata, capture, memory));
+  if (!placed && ++process.tries < kTries) return {};
+  if (!placed) placed = programs_.unreadable(metadata);
+  process.address_space = next_address_space();
+  const auto pid = static_cast<std::uint32_t>(metadata.pid);
+  news.names.push_back({pid, pid, process.address_space, placed->program->name});
+  news.spaces.push_back({process.address_space, Arch::kX86_64, std::move(placed->mappings)});
+  return {};
+}
+
+std::vector<wire::RecipeOp> EmeraldAdapter::recipe(VcpuId vcpu,
+                                                   std::span<const LearntLink> learnt) const {
+  auto stacks = GenericAdapter::recipe(vcpu, learnt);
+  if (!has_pages_ || arch_ != Arch::kX86_64) return stacks;
+  auto recipe = emerald::process_recipe();
+  recipe.insert(recipe.end(), stacks.begin(), stacks.end());
+  return recipe;
+}
+
+}  // namespace ringside::guestos

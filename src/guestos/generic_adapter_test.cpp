@@ -1,0 +1,138 @@
+#include "guestos/generic_adapter.h"
+
+#include <gtest/gtest.h>
+
+#include "guestos/testing/fake_guest_memory.h"
+#include "guestos/testing/program_file.h"
+#include "guestos/user_root.h"
+
+namespace ringside::guestos {
+namespace {
+
+wire::Capture capture_at(std::uint64_t cr3, PrivilegeLevel level = PrivilegeLevel::kUser) {
+  wire::Capture capture;
+  capture.arch = Arch::kX86_64;
+  capture.level = level;
+  capture.registers.set(wire::x86_64::kCr3, cr3);
+  return capture;
+}
+
+Owner owner(Adapter& adapter, const wire::Capture& capture, ProcessNews& news) {
+  testing::FakeGuestMemory memory;
+  news = {};
+  const auto owner = adapter.owner_of(capture, memory, news);
+  EXPECT_TRUE(owner.has_value());
+  EXPECT_EQ(memory.reads, 0u);
+  return *owner;
+}
+
+std::shared_ptr<const UserImage> program(std::uint64_t address, std::string name) {
+  auto image = std::make_shared<UserImage>();
+  image->file =
+      elf::ElfFile::from_bytes(testing::program_bytes(address, std::string(64, 'x')), name).value();
+  image->name = std::move(name);
+  return image;
+}
+
+std::uint64_t root_of(Arch arch, std::uint8_t reg, std::uint64_t value) {
+  wire::Capture capture;
+  capture.arch = arch;
+  capture.registers.set(reg, value);
+  return user_root(capture).value();
+}
+
+TEST(UserRoot, LeavesOutWhatIsNotTheRoot) {
+  EXPECT_EQ(root_of(Arch::kX86_64, wire::x86_64::kCr3, 0x8000'0000'1234'5019), 0x1234'5000u);
+  EXPECT_EQ(root_of(Arch::kI386, wire::i386::kCr3, 0x1234'5038), 0x1234'5020u);
+  EXPECT_EQ(root_of(Arch::kAArch64, wire::aarch64::kTtbr0El1, 0x0042'0000'4123'4001), 0x4123'4000u);
+  // Sv39, ASID 5.
+  EXPECT_EQ(root_of(Arch::kRiscv64, wire::riscv64::kSatp, 0x8000'5000'0008'0123), 0x8012'3000u);
+  EXPECT_EQ(user_root({}), std::nullopt);
+}
+
+TEST(GenericAdapter, EachRootIsAProcess) {
+  GenericAdapter adapter(Arch::kX86_64);
+  ProcessNews news;
+  const Owner first = owner(adapter, capture_at(0x1000), news);
+  EXPECT_NE(first.address_space, 0u);
+  EXPECT_TRUE(news.empty());  // its code is not known
+  EXPECT_EQ(first.pid, std::nullopt);
+  const Owner second = owner(adapter, capture_at(0x2000), news);
+  EXPECT_NE(second.address_space, first.address_space);
+  EXPECT_EQ(owner(adapter, capture_at(0x1018), news).address_space, first.address_space);
+  EXPECT_TRUE(news.empty());
+}
+
+TEST(GenericAdapter, TheKernelsOwnRootIsNone) {
+  GenericAdapter adapter(Arch::kX86_64);
+  ProcessNews news;
+  EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel), news).address_space, 0u);
+  EXPECT_TRUE(news.empty());
+  const Owner user = owner(adapter, capture_at(0x1000), news);
+  EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel), news).address_space,
+            user.address_space);
+}
+
+TEST(GenericAdapter, ProcessesHaveTheProgramsThatWereNamed) {
+  AdapterOptions options;
+  options.processes = {{0x1000, program(0x400000, "init")}};
+  options.user_program = program(0x10000, "shell");
+  const auto adapter = make_adapter(options, Arch::kX86_64);
+  ProcessNews news;
+  const Owner init = owner(*adapter, capture_at(0x1000, PrivilegeLevel::kKernel), news);
+  EXPECT_NE(init.address_space, 0u);
+  ASSERT_EQ(news.names.size(), 1u);
+  EXPECT_EQ(news.names[0].name, "init");
+  EXPECT_EQ(news.names[0].pid, init.pid);
+  ASSERT_EQ(news.spaces.at(0).mappings.size(), 1u);
+  EXPECT_EQ(news.spaces[0].mappings[0].start, GuestVirt{0x400000});
+  EXPECT_EQ(news.spaces[0].mappings[0].end, GuestVirt{0x400040});
+  (void)owner(*adapter, capture_at(0x5000), news);
+  EXPECT_EQ(news.names.at(0).name, "shell");
+  EXPECT_EQ(news.spaces.at(0).mappings.at(0).start, GuestVirt{0x10000});
+}
+
+TEST(GenericAdapter, AnAdapterThatFollowsGivesOtherIds) {
+  const AdapterOptions options;
+  GenericAdapter before(Arch::kX86_64, options);
+  GenericAdapter after(Arch::kX86_64, options);
+  ProcessNews news;
+  EXPECT_NE(owner(before, capture_at(0x1000), news).address_space,
+            owner(after, capture_at(0x1000), news).address_space);
+}
+
+// xxhsum -H3 of the same bytes.
+TEST(ProgramFiles, TextIsHashedByXxh3) {
+  EXPECT_EQ(text_hash(as_bytes("abc")), 0x78af5f94892f3950u);
+  EXPECT_EQ(text_hash({}), 0x2d06800538d394c2u);
+}
+
+TEST(ProgramFiles, AreFoundByTheirText) {
+  const testing::TemporaryFolder folder;
+  const std::string a(100, 'a');
+  const std::string b(100, 'b');
+  testing::write_file(folder.path / "a-stripped", testing::program_bytes(0x1000, a, ""));
+  testing::write_file(folder.path / "bin/a", testing::program_bytes(0x1000, a));
+  testing::write_file(folder.path / "bin/b", testing::program_bytes(0x1000, b));
+  testing::write_file(folder.path / "c.o", testing::program_bytes(0, "object", "f", ET_REL));
+  testing::write_file(folder.path / "notes", as_bytes("no program"));
+  testing::write_file(folder.path / "broken", as_bytes("\x7f"
+                                                       "ELF"));
+  const auto programs = ProgramFiles::open(folder.path).value();
+  EXPECT_EQ(programs->size(), 3u);
+  EXPECT_EQ(programs->find(as_bytes(a))->name, "a");
+  EXPECT_EQ(programs->find(as_bytes(b))->name, "b");
+  EXPECT_EQ(programs->find(as_bytes(std::string(100, 'c'))), nullptr);
+  EXPECT_EQ(programs->find(as_bytes("object")), nullptr);
+}
+
+TEST(ProgramFiles, AFolderWithoutProgramsIsAMistake) {
+  const testing::TemporaryFolder folder;
+  EXPECT_EQ(ProgramFiles::open(folder.path).error().code, ErrorCode::kNotFound);
+  const auto missing = ProgramFiles::open(folder.path / "missing");
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  EXPECT_NE(missing.error().message.find("missing: No such file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace ringside::guestos

@@ -1,0 +1,265 @@
+#include "guestos/linux/current_task.h"
+
+#include <algorithm>
+
+#include "guestos/stack_recipe.h"
+#include "unwind/platform.h"
+
+namespace ringside::guestos {
+namespace {
+
+using enum wire::RecipeOpcode;
+
+enum Slot : std::uint8_t { kTask, kVariable, kAt, kMm, kLevel, kStack, kSp };
+
+constexpr auto kSystem = static_cast<std::uint8_t>(wire::PieceKind::kSystem);
+constexpr auto kUserStack = static_cast<std::uint8_t>(wire::PieceKind::kUserStack);
+
+using Ops = std::vector<wire::RecipeOp>;
+
+// From the first of some members to the end of the last.
+struct Window {
+  std::uint32_t start = 0;
+  std::uint32_t end = 0;
+};
+
+Window window_of(std::initializer_list<Field> fields) {
+  Window window{fields.begin()->offset, 0};
+  for (const Field& field : fields) {
+    window.start = std::min(window.start, field.offset);
+    window.end = std::max(window.end, field.end());
+  }
+  return window;
+}
+
+void copy(Ops& ops, Slot from, const Window& window) {
+  ops.push_back({kAdd, kAt, from, 0, 0, window.start});
+  ops.push_back({kCopy, 0, kAt, kSystem, 0, window.end - window.start});
+}
+
+void append(Ops& ops, const Ops& more) { ops.insert(ops.end(), more.begin(), more.end()); }
+
+std::uint32_t length(const Ops& ops) { return static_cast<std::uint32_t>(ops.size()); }
+
+std::optional<std::uint64_t> read_field(const wire::Capture& capture, GuestVirt base,
+                                        const Field& field) {
+  if (field.size == 8) return capture.read<std::uint64_t>(base + field.offset);
+  return capture.read<std::uint32_t>(base + field.offset);
+}
+
+std::string read_text(const wire::Capture& capture, GuestVirt at, std::size_t limit) {
+  std::string text;
+  while (text.size() < limit) {
+    const auto c = capture.read<char>(at + text.size());
+    if (!c || *c == 0) break;
+    text.push_back(*c);
+  }
+  return text;
+}
+
+// The per-CPU variable that points to the current task.
+std::optional<ImageAddr> find_variable(const elf::ElfFile& kernel, const TypeSource& types) {
+  const auto named = [&](const char* symbol) -> std::optional<ImageAddr> {
+    const auto variable = kernel.symbol_named(symbol);
+    return variable ? std::optional(variable->address) : std::nullopt;
+  };
+  const auto within = [&](const char* symbol, const char* type,
+                          const char* member) -> std::optional<ImageAddr> {
+    const auto variable = named(symbol);
+    const auto field = types.member(type, member);
+    return variable && field ? std::optional(*variable + field->offset) : std::nullopt;
+  };
+  switch (kernel.arch()) {
+    case Arch::kX86_64:
+    case Arch::kI386:  // in pcpu_hot from 6.2 to 6.14
+      if (const auto found = within("pcpu_hot", "pcpu_hot", "current_task")) return found;
+      return named("current_task");
+    case Arch::kRiscv64:
+      return within("runqueues", "rq", "curr");
+    case Arch::kAArch64:
+    case Arch::kUnknown:
+      break;
+  }
+  return std::nullopt;
+}
+
+// arch/arm64/include/asm/current.h, arch/riscv/include/asm/current.h.
+std::optional<std::uint8_t> task_register(Arch arch) {
+  if (arch == Arch::kAArch64) return wire::aarch64::kSpEl0;
+  if (arch == Arch::kRiscv64) return wire::riscv64::kTp;
+  return std::nullopt;
+}
+
+// The members that are copied, in the order of the pieces.
+Window task_window(const TaskFields& task) { return window_of({task.mm, task.pid, task.tgid}); }
+std::array<Field, 4> fields_of_space(const MmFields& mm) {
+  return {mm.pgd, mm.exec_vm, mm.start_code, mm.start_stack};
+}
+Window space_window(const MmFields& mm) {
+  return window_of({mm.pgd, mm.exec_vm, mm.start_code, mm.start_stack});
+}
+
+// `then` where the kernel runs (or, with `kernel` false, where user code runs).
+Ops in_mode(Arch arch, bool kernel, const Ops& then) {
+  const KernelTest test = kernel_test(arch);
+  Ops ops = {{kRegister, kLevel, test.reg, 0, length(then) + 2, 0},
+             {kMask, kLevel, kLevel, 0, 0, test.mask},
+             {kernel ? kSkipIfNotEqual : kSkipIfEqual, 0, kLevel, 0, length(then), test.value}};
+  append(ops, then);
+  return ops;
+}
+
+// Entry code has not saved the user's registers yet, by its stack pointer: it is still the user's,
+// or on the entry stack in x86_64's cpu_entry_area (Documentation/x86/x86_64/mm.rst), or in the
+// very place.
+bool is_entering(Arch arch, GuestVirt sp, const wire::MemoryPiece& saved) {
+  constexpr std::uint64_t kEntryArea = 0xfffffe0000000000;
+  constexpr std::uint64_t kEntryAreaSize = std::uint64_t{1} << 39;
+  if (sp > saved.address && sp - saved.address <= saved.size) return true;
+  const unsigned bits = 8 * wire::roles_of(arch).pointer_size;
+  if (bits == 64 && sp.value >> 63 == 0) return true;
+  return arch == Arch::kX86_64 && sp.value - kEntryArea < kEntryAreaSize;
+}
+
+}  // namespace
+
+Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read, GuestVirt task) {
+  const std::uint32_t end = std::max(task_window(types.task).end, types.task.comm.end());
+  RINGSIDE_ASSIGN(const KernelObject object, read.object(task, end, "struct task_struct"));
+  TaskView view;
+  view.task = task;
+  view.tid = static_cast<std::uint32_t>(object.number(types.task.pid));
+  view.pid = static_cast<std::uint32_t>(object.number(types.task.tgid));
+  view.comm = object.text(types.task.comm);
+  view.space[0] = object.number(types.task.mm);
+  if (view.is_kernel_thread()) return view;
+  RINGSIDE_ASSIGN(const KernelObject mm,
+                  read.object({view.space[0]}, space_window(types.mm).end, "struct mm_struct"));
+  const auto fields = fields_of_space(types.mm);
+  for (std::size_t i = 0; i < fields.size(); ++i) view.space[i + 1] = mm.number(fields[i]);
+  return view;
+}
+
+std::optional<CurrentTask> CurrentTask::of(const elf::Image& kernel) {
+  const auto types = LinuxTypes::of(*kernel.file);
+  const auto source = open_types(*kernel.file);
+  if (!types || !source) return std::nullopt;
+  const auto variable = find_variable(*kernel.file, **source);
+  const auto reg = task_register(kernel.file->arch());
+  if (!variable && !reg) return std::nullopt;
+  return CurrentTask(*types, reg, variable);
+}
+
+Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu,
+                               const elf::GuestReader& read) {
+  if (!variable_) return true;
+  if (slots_.size() <= cpu) slots_.resize(cpu + 1);
+  RINGSIDE_ASSIGN(slots_[cpu], per_cpu.copy_of(*variable_, cpu, read));
+  return slots_[cpu].has_value();
+}
+
+Ops CurrentTask::find_task(VcpuId vcpu, std::uint32_t skip) const {
+  const std::uint8_t pointer = wire::roles_of(types_.arch).pointer_size;
+  Ops by_variable;
+  if (vcpu.value < slots_.size() && slots_[vcpu.value])
+    by_variable = {{kSet, kVariable, 0, 0, 0, slots_[vcpu.value]->value},
+                   {kLoad, kTask, kVariable, pointer, skip, 0}};
+  else
+    by_variable = {{kSkipIfNotLess, 0, kTask, 0, skip, 0}};  // always
+  if (!register_) return by_variable;
+  // Entry code's first instructions still have the user's value.
+  constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
+  Ops ops = in_mode(types_.arch, true,
+                    {{kRegister, kTask, *register_, 0, 1, 0},
+                     {kSkipIfNotLess, 0, kTask, 0, length(by_variable), kKernelHalf}});
+  append(ops, by_variable);
+  return ops;
+}
+
+void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
+  const wire::RegisterRoles roles = wire::roles_of(types_.arch);
+  const std::uint8_t pointer = roles.pointer_size;
+  const std::uint64_t to_registers = types_.thread_size - types_.user_registers.below_stack_end;
+  const auto sp_offset = static_cast<std::uint64_t>(types_.user_registers.frame.offsets[roles.sp]);
+
+  // In kernel mode, of a thread that has user code: its registers, and the stack they point to.
+  Ops of_user;
+  copy(of_user, kMm, space_window(types_.mm));
+  append(of_user, in_mode(types_.arch, true,
+                          {{kLoad, kStack, kTask, pointer, 4, types_.task.stack.offset},
+                           {kAdd, kAt, kStack, 0, 0, to_registers},
+                           {kCopy, 0, kAt, kSystem, 0, types_.user_registers.size},
+                           {kLoad, kSp, kAt, pointer, 1, sp_offset},
+                           {kCopyStack, 0, kSp, kUserStack, 0, 0}}));
+
+  Ops task;
+  copy(task, kTask, task_window(types_.task));
+  copy(task, kTask, window_of({types_.task.comm}));
+  task.push_back({kLoad, kMm, kTask, pointer, length(of_user) + 1, types_.task.mm.offset});
+  task.push_back({kSkipIfEqual, 0, kMm, 0, length(of_user), 0});
+  append(task, of_user);
+
+  append(recipe, find_task(vcpu, length(task)));
+  append(recipe, task);
+  append(recipe,
+         in_mode(types_.arch, false,
+                 {{kRegister, kSp, roles.sp, 0, 1, 0}, {kCopyStack, 0, kSp, kUserStack, 0, 0}}));
+}
+
+std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& capture,
+                                                           const wire::MemoryPiece& piece) const {
+  const GuestVirt sp{capture.registers.get(wire::roles_of(types_.arch).sp)};
+  if (is_entering(types_.arch, sp, piece)) return std::nullopt;
+  wire::Registers registers;
+  const std::uint32_t size = wire::roles_of(types_.arch).pointer_size;
+  const unwind::RegisterFrame& frame = types_.user_registers.frame;
+  for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg) {
+    if (!frame.saves(reg)) continue;
+    const auto at = static_cast<std::uint32_t>(frame.offsets[reg]);
+    if (const auto value = read_field(capture, piece.address, {at, size}))
+      registers.set(reg, *value);
+  }
+  const unwind::Platform* platform = unwind::find_platform(types_.arch);
+  if (!registers.has(platform->status) || !platform->is_user(registers.get(platform->status)))
+    return std::nullopt;
+  return registers;
+}
+
+std::optional<TaskView> CurrentTask::read(const wire::Capture& capture) const {
+  if (capture.arch != types_.arch) return std::nullopt;
+  std::vector<const wire::MemoryPiece*> pieces;
+  for (const wire::MemoryPiece& piece : capture.pieces)
+    if (piece.why == wire::PieceKind::kSystem) pieces.push_back(&piece);
+  if (pieces.empty()) return std::nullopt;
+  TaskView view;
+  view.task = pieces[0]->address - task_window(types_.task).start;
+  const auto tid = read_field(capture, view.task, types_.task.pid);
+  const auto pid = read_field(capture, view.task, types_.task.tgid);
+  const auto mm = read_field(capture, view.task, types_.task.mm);
+  if (!tid || !pid || !mm) return std::nullopt;
+  view.tid = static_cast<std::uint32_t>(*tid);
+  view.pid = static_cast<std::uint32_t>(*pid);
+  view.comm = read_text(capture, view.task + types_.task.comm.offset, types_.task.comm.size);
+  view.space[0] = *mm;
+  if (*mm == 0) return view;
+  const auto fields = fields_of_space(types_.mm);
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    view.space[i + 1] = read_field(capture, {*mm}, fields[i]).value_or(0);
+  if (capture.level == PrivilegeLevel::kKernel && pieces.size() == 4 && !view.is_in_exec())
+    view.user = user_registers(capture, *pieces[3]);
+  return view;
+}
+
+Result<bool> CurrentTask::is_still_in_kernel(const wire::Capture& capture,
+                                             GuestMemory& memory) const {
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    if (piece.why != wire::PieceKind::kSystem || piece.size != types_.user_registers.size) continue;
+    std::vector<std::byte> now(piece.size);
+    RINGSIDE_ASSIGN(const std::size_t size, memory.read_kernel(piece.address, now));
+    const Bytes then = capture.bytes_of(piece);
+    if (size == now.size() && std::equal(now.begin(), now.end(), then.begin())) return true;
+  }
+  return false;
+}
+
+}  // namespace ringside::guestos

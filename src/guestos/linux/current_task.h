@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "guestos/guest_memory.h"
+#include "guestos/linux/kernel_reader.h"
+#include "guestos/linux/per_cpu.h"
+#include "guestos/linux/types.h"
+#include "wire/capture.h"
+#include "wire/recipe.h"
+
+namespace ringside::guestos {
+
+// A task as it was at a capture.
+struct TaskView {
+  GuestVirt task;
+  std::uint32_t tid = 0;  // task_struct::pid
+  std::uint32_t pid = 0;  // task_struct::tgid
+  std::string comm;
+  // What tells an address space from every other one that had the same struct mm_struct before, and
+  // from itself before it mapped other code: the struct's address, pgd, exec_vm, start_code and
+  // start_stack. The first is 0 in a kernel thread.
+  std::array<std::uint64_t, 5> space{};
+  // User code's, as entry code has saved them; in kernel mode only.
+  std::optional<wire::Registers> user;
+
+  [[nodiscard]] bool is_kernel_thread() const { return space[0] == 0; }
+  // execve() has given it a new address space, and is still mapping its program there.
+  [[nodiscard]] bool is_in_exec() const { return space[3] == 0; }
+};
+
+// A task as it is now, without `user`. Errors: as KernelReader has them.
+[[nodiscard]] Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read,
+                                         GuestVirt task);
+
+// Which task a vCPU runs, and what user code it runs for: the part of a capture recipe that copies
+// it, and what the copies say. The kernel has the task in a register (aarch64, riscv64: user code
+// has its own value there), and in a per-CPU variable: current_task (x86), the runqueue's curr
+// (riscv64).
+class CurrentTask {
+ public:
+  // Nothing where the kernel's types and symbols do not say where things are.
+  [[nodiscard]] static std::optional<CurrentTask> of(const elf::Image& kernel);
+
+  [[nodiscard]] const LinuxTypes& types() const { return types_; }
+  // Finds the variable of a CPU. False if that has no memory of its own yet.
+  [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu,
+                                  const elf::GuestReader& read);
+  // Operations that come before those that copy the kernel's stacks.
+  void add_to(std::vector<wire::RecipeOp>& recipe, VcpuId vcpu) const;
+  // Nothing where it was not copied: user code ran without the kernel in its page tables.
+  [[nodiscard]] std::optional<TaskView> read(const wire::Capture& capture) const;
+  // Whether the user registers that were copied with a capture are in the kernel's memory still, so
+  // that the task has not been in user mode since, or is in the same place again.
+  [[nodiscard]] Result<bool> is_still_in_kernel(const wire::Capture& capture,
+                                                GuestMemory& memory) const;
+  // Where a vCPU's variable lies, if there is one and it was found.
+  [[nodiscard]] std::optional<GuestVirt> variable_of(VcpuId vcpu) const {
+    return vcpu.value < slots_.size() ? slots_[vcpu.value] : std::nullopt;
+  }
+
+ private:
+  CurrentTask(LinuxTypes types, std::optional<std::uint8_t> reg, std::optional<ImageAddr> variable)
+      : types_(types), register_(reg), variable_(variable) {}
+  // Of the operations that leave the task in a slot; they skip `skip` more where there is none.
+  [[nodiscard]] std::vector<wire::RecipeOp> find_task(VcpuId vcpu, std::uint32_t skip) const;
+  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
+                                                              const wire::MemoryPiece& piece) const;
+
+  LinuxTypes types_;
+  std::optional<std::uint8_t> register_;         // in kernel mode
+  std::optional<ImageAddr> variable_;            // per CPU
+  std::vector<std::optional<GuestVirt>> slots_;  // of the variable, by CPU
+};
+
+}  // namespace ringside::guestos

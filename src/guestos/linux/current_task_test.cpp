@@ -1,0 +1,161 @@
+#include "guestos/linux/current_task.h"
+
+#include <gtest/gtest.h>
+
+#include "guestos/testdata/linux_types.h"
+#include "guestos/testing/own_memory.h"
+#include "wire/recipe.h"
+
+namespace ringside::guestos {
+namespace {
+
+using namespace wire::x86_64;
+
+// Tasks in the test's own memory, laid out by the compiler that wrote their BTF; a recipe that runs
+// over it, and what is read from the copies.
+class CurrentTaskTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kUserStack = 0x1000;  // bytes
+
+  CurrentTaskTest() : stack_(0x4000 + kUserStack), user_stack_(kUserStack, std::byte{0x5a}) {
+    task_.pid = 12;
+    task_.tgid = 10;
+    std::strcpy(task_.comm, "dash");
+    task_.mm = &mm_;
+    task_.stack = stack_.data();
+    mm_.pgd = &mm_;
+    mm_.exec_vm = 7;
+    mm_.start_code = 0x401000;
+    mm_.start_stack = 0x7ff0000;
+    saved_ = reinterpret_cast<pt_regs*>(stack_.data() + 0x4000) - 1;
+    saved_->ip = 0x401234;
+    saved_->cs = 0x33;
+    saved_->bx = 0xb;
+    saved_->sp = reinterpret_cast<unsigned long>(user_stack_.data());
+    EXPECT_TRUE(current_ && current_->find(0, PerCpu(kernel_), reader()).value());
+  }
+
+  // __per_cpu_offset leads from the variable's linked address to the test's `current`.
+  [[nodiscard]] elf::GuestReader reader() {
+    return [this](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
+      if (at.value >= 0x10000) return testing::own_memory()(at, into);
+      const std::uint64_t area = reinterpret_cast<std::uint64_t>(&pointer_) - variable_;
+      std::memcpy(into.data(), &area, sizeof(area));
+      return sizeof(area);
+    };
+  }
+  [[nodiscard]] wire::Capture capture(PrivilegeLevel level, std::uint64_t sp) {
+    wire::Capture taken;
+    taken.arch = Arch::kX86_64;
+    taken.level = level;
+    taken.registers.set(kCs, level == PrivilegeLevel::kUser ? 0x33 : 0x10);
+    taken.registers.set(kRsp, sp);
+    std::vector<wire::RecipeOp> recipe;
+    current_->add_to(recipe, VcpuId{0});
+    wire::RecipeBudget budget;
+    wire::RecipeRun run(recipe, taken.registers, budget);
+    while (const auto request = run.next()) {
+      std::vector<std::byte> bytes(request->size);
+      const std::size_t got =
+          is_mapped_ ? testing::own_memory()(request->address, bytes).value() : 0;
+      if (request->is_load) {
+        std::uint64_t value = 0;
+        std::memcpy(&value, bytes.data(), bytes.size());
+        run.loaded(got == bytes.size() ? std::optional(value) : std::nullopt);
+        continue;
+      }
+      taken.pieces.push_back({request->address, request->why, request->size,
+                              static_cast<std::uint32_t>(taken.bytes.size()),
+                              static_cast<std::uint32_t>(got)});
+      taken.bytes.insert(taken.bytes.end(), bytes.begin(),
+                         bytes.begin() + static_cast<std::ptrdiff_t>(got));
+    }
+    return taken;
+  }
+  [[nodiscard]] static std::size_t user_bytes(const wire::Capture& capture) {
+    std::size_t bytes = 0;
+    for (const wire::MemoryPiece& piece : capture.pieces)
+      if (piece.why == wire::PieceKind::kUserStack) bytes += piece.size;
+    return bytes;
+  }
+
+  static constexpr std::uint64_t kKernelSp = 0xffff888000001000;
+
+  std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
+  elf::Image kernel_{1, "kernel", file_, 0, false};
+  std::optional<CurrentTask> current_ = CurrentTask::of(kernel_);
+  std::uint64_t variable_ = file_->symbol_named("current_task").value().address.value;
+  mm_struct mm_{};
+  task_struct task_{};
+  task_struct* pointer_ = &task_;
+  std::vector<std::byte> stack_;
+  std::vector<std::byte> user_stack_;
+  pt_regs* saved_ = nullptr;
+  bool is_mapped_ = true;
+};
+
+TEST_F(CurrentTaskTest, OfASystemCall) {
+  const wire::Capture taken = capture(PrivilegeLevel::kKernel, kKernelSp);
+  const auto view = current_->read(taken);
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->task.value, reinterpret_cast<std::uint64_t>(&task_));
+  EXPECT_EQ(view->tid, 12u);
+  EXPECT_EQ(view->pid, 10u);
+  EXPECT_EQ(view->comm, "dash");
+  const std::uint64_t mm = reinterpret_cast<std::uint64_t>(&mm_);
+  EXPECT_EQ(view->space, (std::array<std::uint64_t, 5>{mm, mm, 7, 0x401000, 0x7ff0000}));
+  ASSERT_TRUE(view->user);
+  EXPECT_EQ(view->user->get(kRip), 0x401234u);
+  EXPECT_EQ(view->user->get(kRbx), 0xbu);
+  EXPECT_EQ(user_bytes(taken), 2048u);
+}
+
+TEST_F(CurrentTaskTest, OfUserCode) {
+  const wire::Capture taken =
+      capture(PrivilegeLevel::kUser, reinterpret_cast<std::uint64_t>(user_stack_.data()) + 8);
+  const auto view = current_->read(taken);
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->tid, 12u);
+  EXPECT_FALSE(view->user);
+  EXPECT_EQ(user_bytes(taken), 2048u);
+}
+
+TEST_F(CurrentTaskTest, KernelThreadsHaveNoUserCode) {
+  task_.mm = nullptr;
+  const wire::Capture taken = capture(PrivilegeLevel::kKernel, kKernelSp);
+  const auto view = current_->read(taken);
+  ASSERT_TRUE(view);
+  EXPECT_TRUE(view->is_kernel_thread());
+  EXPECT_FALSE(view->user);
+  EXPECT_EQ(user_bytes(taken), 0u);
+}
+
+TEST_F(CurrentTaskTest, RegistersThatAreNotSavedYetAreNotTaken) {
+  saved_->cs = 0x10;
+  EXPECT_FALSE(current_->read(capture(PrivilegeLevel::kKernel, kKernelSp))->user);
+  saved_->cs = 0x33;
+  // Still the user's stack pointer, and the stack of x86_64's entry area.
+  EXPECT_FALSE(current_->read(capture(PrivilegeLevel::kKernel, 0x7fff0000))->user);
+  EXPECT_FALSE(current_->read(capture(PrivilegeLevel::kKernel, 0xfffffe0000001000))->user);
+  mm_.start_code = 0;
+  const auto in_exec = current_->read(capture(PrivilegeLevel::kKernel, kKernelSp));
+  EXPECT_TRUE(in_exec->is_in_exec());
+  EXPECT_FALSE(in_exec->user);
+}
+
+TEST_F(CurrentTaskTest, NothingWhereTheKernelIsNotMapped) {
+  is_mapped_ = false;
+  EXPECT_FALSE(current_->read(capture(PrivilegeLevel::kUser, 0x7fff0000)));
+}
+
+TEST_F(CurrentTaskTest, IsReadLaterToo) {
+  const KernelReader read(reader(), Arch::kX86_64);
+  const auto view = read_task(current_->types(), read, {reinterpret_cast<std::uint64_t>(&task_)});
+  ASSERT_TRUE(view) << view.error().message;
+  EXPECT_EQ(view->comm, "dash");
+  EXPECT_EQ(view->space[2], 7u);
+  EXPECT_FALSE(view->user);
+}
+
+}  // namespace
+}  // namespace ringside::guestos

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <optional>
+
+#include "elf/identity.h"
+#include "elf/image_map.h"
+
+namespace ringside::guestos {
+
+// A Linux kernel's per-CPU variables.
+class PerCpu {
+ public:
+  // `kernel` must outlive it.
+  explicit PerCpu(const elf::Image& kernel);
+
+  // Where a CPU has its copy; nothing before its area was set up, as far as that can be told: early
+  // on the boot image's own copy is found. Errors: those of `read`.
+  [[nodiscard]] Result<std::optional<GuestVirt>> copy_of(ImageAddr variable, std::size_t cpu,
+                                                         const elf::GuestReader& read) const;
+  // The pointer at an address; nothing where it is null or not mapped.
+  [[nodiscard]] Result<std::optional<GuestVirt>> read_pointer(GuestVirt at,
+                                                              const elf::GuestReader& read) const;
+
+ private:
+  const elf::Image* kernel_;
+  std::optional<elf::DataSymbol> offsets_;
+};
+
+}  // namespace ringside::guestos

@@ -1,0 +1,98 @@
+#include "guestos/linux/processes.h"
+
+#include "guestos/user_root.h"
+
+namespace ringside::guestos {
+namespace {
+
+// Threads whose names are remembered.
+constexpr std::size_t kMaxNames = 65536;
+// Of a user stack, where the capture does not say how many were asked for.
+constexpr std::size_t kUserStackBytes = 2048;
+
+}  // namespace
+
+std::optional<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel,
+                                                 const AdapterOptions& options) {
+  auto current = CurrentTask::of(kernel);
+  if (!current) return std::nullopt;
+  LinuxAddressSpaces spaces(current->types(), UserImages(kernel, current->types(), options.sysroot),
+                            options.address_space_ids);
+  std::optional<UserRoots> roots;
+  if (const auto fields = ProcessFields::of(*kernel.file)) roots.emplace(current->types(), *fields);
+  return LinuxProcesses(std::move(*current), std::move(spaces), std::move(roots));
+}
+
+void LinuxProcesses::tell_name(const TaskView& task, ProcessNews& news) {
+  if (names_.size() >= kMaxNames) names_.clear();
+  // Every CPU has an idle thread 0, with the CPU's number in its name.
+  const bool is_idle = task.pid == 0;
+  if (task.tid == 0 && !is_idle) return;  // not known which of the process's threads it is
+  Name name{task.pid, is_idle ? "swapper" : task.comm};
+  Name& told = names_[task.tid];
+  if (told == name) return;
+  news.names.push_back({task.pid, task.tid, 0, name.comm});
+  told = std::move(name);
+}
+
+Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& capture,
+                                                        GuestMemory& memory) {
+  auto task = current_.read(capture);
+  if (task && roots_) roots_->remember(task->task);
+  if (task || !roots_ || capture.level != PrivilegeLevel::kUser) return task;
+  std::optional<GuestVirt> running;
+  if (const auto variable = current_.variable_of(capture.vcpu)) {
+    const auto pointer = KernelReader(memory, current_.types().arch).pointer(*variable);
+    if (pointer) running = *pointer;
+  }
+  return roots_->find(capture, running, memory);
+}
+
+Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory& memory,
+                                       ProcessNews& news) {
+  RINGSIDE_ASSIGN(const auto task, task_of(capture, memory));
+  if (!task) return Owner();
+  tell_name(*task, news);
+  Owner owner;
+  owner.pid = task->pid;
+  if (task->tid != 0 || task->pid == 0) owner.tid = task->tid;
+  owner.user = task->user;
+  if (task->is_kernel_thread() || task->is_in_exec()) return owner;
+  // Without physical memory there is no page cache, and every read stops the guest.
+  if (memory.physical() == nullptr) return owner;
+  RINGSIDE_ASSIGN(owner.address_space, spaces_.find(*task, capture, memory, news));
+  if (!owner.user) return owner;
+  RINGSIDE_ASSIGN(const bool own_tables, uses_tables_of(*task, capture, memory));
+  owner.user_stack_is_others = !own_tables;
+  RINGSIDE_ASSIGN(owner.user_stack, user_stack(*task, own_tables, capture, memory));
+  return owner;
+}
+
+// A vCPU changes to the next task's page tables before it does to its stack (context_switch() in
+// kernel/sched/core.c). Where the root cannot be compared it is taken for the task's.
+Result<bool> LinuxProcesses::uses_tables_of(const TaskView& task, const wire::Capture& capture,
+                                            GuestMemory& memory) {
+  const auto root = user_root(capture);
+  RINGSIDE_ASSIGN(const auto own, memory.physical_address({task.space[1]}));
+  if (!root || !own) return true;
+  return kernels_root(capture.arch, *root) == kernels_root(capture.arch, own->value);
+}
+
+Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, bool own_tables,
+                                                          const wire::Capture& capture,
+                                                          GuestMemory& memory) const {
+  const wire::RegisterRoles roles = wire::roles_of(current_.types().arch);
+  const GuestVirt sp{task.user->get(roles.sp)};
+  std::vector<std::byte> stack(kUserStackBytes);
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    if (piece.why != wire::PieceKind::kUserStack || piece.address != sp) continue;
+    if (piece.size != 0 && own_tables) return std::vector<std::byte>();
+    stack.resize(piece.requested);
+  }
+  RINGSIDE_ASSIGN(const std::size_t size, memory.read_process({task.space[1]}, sp, stack));
+  stack.resize(size);
+  RINGSIDE_ASSIGN(const bool stands, current_.is_still_in_kernel(capture, memory));
+  return stands ? stack : std::vector<std::byte>();
+}
+
+}  // namespace ringside::guestos

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "guestos/guest_memory.h"
+#include "guestos/linux/address_spaces.h"
+#include "guestos/linux/current_task.h"
+#include "guestos/linux/user_roots.h"
+#include "guestos/process_news.h"
+
+namespace ringside::guestos {
+
+// The processes of a Linux guest, as captures show them.
+class LinuxProcesses {
+ public:
+  // Nothing where the kernel does not say how it keeps its tasks. `kernel` must outlive it.
+  [[nodiscard]] static std::optional<LinuxProcesses> of(const elf::Image& kernel,
+                                                        const AdapterOptions& options);
+
+  // Adapter::prepare() of one CPU.
+  [[nodiscard]] Result<bool> find_cpu(std::size_t cpu, const PerCpu& per_cpu,
+                                      const elf::GuestReader& read) {
+    return current_.find(cpu, per_cpu, read);
+  }
+  // As CurrentTask has it.
+  void add_to(std::vector<wire::RecipeOp>& recipe, VcpuId vcpu) const {
+    current_.add_to(recipe, vcpu);
+  }
+  // As Adapter has it.
+  [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
+                                       ProcessNews& news);
+
+ private:
+  struct Name {
+    std::uint32_t pid = 0;
+    std::string comm;
+    bool operator==(const Name&) const = default;
+  };
+
+  LinuxProcesses(CurrentTask current, LinuxAddressSpaces spaces, std::optional<UserRoots> roots)
+      : current_(std::move(current)), spaces_(std::move(spaces)), roots_(std::move(roots)) {}
+  // As the capture has it; where it was not copied, as it is now.
+  [[nodiscard]] Result<std::optional<TaskView>> task_of(const wire::Capture& capture,
+                                                        GuestMemory& memory);
+  // Of a task whose page tables the vCPU did not use at the capture: it was switching to another,
+  // or the kernel hides user memory from itself. Empty where the task has run since.
+  [[nodiscard]] Result<std::vector<std::byte>> user_stack(const TaskView& task, bool own_tables,
+                                                          const wire::Capture& capture,
+                                                          GuestMemory& memory) const;
+  [[nodiscard]] static Result<bool> uses_tables_of(const TaskView& task,
+                                                   const wire::Capture& capture,
+                                                   GuestMemory& memory);
+  void tell_name(const TaskView& task, ProcessNews& news);
+
+  CurrentTask current_;
+  LinuxAddressSpaces spaces_;
+  std::optional<UserRoots> roots_;
+  std::unordered_map<std::uint32_t, Name> names_;  // by thread, as was told last
+};
+
+}  // namespace ringside::guestos

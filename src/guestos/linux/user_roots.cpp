@@ -1,0 +1,85 @@
+#include "guestos/linux/user_roots.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "guestos/user_root.h"
+
+namespace ringside::guestos {
+// With page-table isolation x86 keeps the table that user code uses a page behind the kernel's
+// (PTI_USER_PGTABLE_BIT, arch/x86/include/asm/pgtable.h).
+std::uint64_t kernels_root(Arch arch, std::uint64_t root) {
+  constexpr std::uint64_t kUserTable = 0x1000;
+  const bool is_x86 = arch == Arch::kX86_64 || arch == Arch::kI386;
+  return is_x86 ? root & ~kUserTable : root;
+}
+
+Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture,
+                                                std::optional<GuestVirt> running,
+                                                GuestMemory& memory) {
+  const auto captured = user_root(capture);
+  if (!captured || any_task_.value == 0) return std::nullopt;
+  const std::uint64_t root = kernels_root(capture.arch, *captured);
+  for (const bool again : {false, true}) {
+    if (again && !is_worth_a_look(root)) break;
+    if (again) RINGSIDE_TRY(look_for_processes(memory));
+    const auto process = by_root_.find(root);
+    if (process == by_root_.end()) continue;
+    RINGSIDE_ASSIGN(auto task, view(process->second, root, running, memory));
+    if (!task) continue;
+    misses_.erase(root);
+    return task;
+  }
+  return std::nullopt;
+}
+
+// A root that belonged to nobody is looked for more and more seldom.
+bool UserRoots::is_worth_a_look(std::uint64_t root) {
+  if (misses_.size() >= kMaxMisses) misses_.clear();
+  return std::has_single_bit(++misses_[root]);
+}
+
+Result<void> UserRoots::look_for_processes(GuestMemory& memory) {
+  by_root_.clear();
+  const KernelReader read(memory, types_.arch);
+  const auto threads = read_threads(types_, fields_, read, any_task_);
+  if (!threads && is_of_memory(threads.error().code)) return {};
+  if (!threads) return tl::unexpected(threads.error());
+  std::unordered_map<std::uint64_t, std::uint64_t> roots;  // by mm
+  for (const LinuxThread& thread : *threads) {
+    if (thread.mm.value == 0) continue;
+    const auto [root, added] = roots.try_emplace(thread.mm.value, 0);
+    if (added) {
+      const auto pgd = read.pointer(thread.mm + types_.mm.pgd.offset);
+      if (!pgd && !is_of_memory(pgd.error().code)) return tl::unexpected(pgd.error());
+      if (!pgd) continue;
+      RINGSIDE_ASSIGN(const auto place, memory.physical_address(*pgd));
+      if (place) root->second = kernels_root(types_.arch, place->value);
+    }
+    if (root->second == 0) continue;
+    Process& process = by_root_[root->second];
+    process.mm = thread.mm;
+    process.threads.push_back(thread.task);
+  }
+  return {};
+}
+
+Result<std::optional<TaskView>> UserRoots::view(const Process& process, std::uint64_t root,
+                                                std::optional<GuestVirt> running,
+                                                GuestMemory& memory) const {
+  const KernelReader read(memory, types_.arch);
+  const bool is_one_of_them = running && std::find(process.threads.begin(), process.threads.end(),
+                                                   *running) != process.threads.end();
+  const GuestVirt task = is_one_of_them ? *running : process.threads.front();
+  const auto found = read_task(types_, read, task);
+  if (!found && is_of_memory(found.error().code)) return std::nullopt;
+  if (!found) return tl::unexpected(found.error());
+  TaskView view = *found;
+  if (view.space[0] != process.mm.value) return std::nullopt;
+  RINGSIDE_ASSIGN(const auto place, memory.physical_address({view.space[1]}));
+  if (!place || kernels_root(types_.arch, place->value) != root) return std::nullopt;
+  if (process.threads.size() > 1 && !is_one_of_them) view.tid = 0;
+  return view;
+}
+
+}  // namespace ringside::guestos

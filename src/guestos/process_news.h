@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/types.h"
+#include "elf/elf_file.h"
+#include "wire/registers.h"
+
+namespace ringside::guestos {
+
+// A program or a library of the guest.
+struct UserImage {
+  std::string name;                          // its file's, without folders: "libc.so.6", "[vdso]"
+  std::string path;                          // in the guest; empty where that is not known
+  std::shared_ptr<const elf::ElfFile> file;  // null where neither guest nor host has it
+  bool from_guest = false;                   // made of guest memory: there is no such host file
+};
+
+// Code of an image in an address space. The same image object stands for the same file, in every
+// address space.
+struct UserMapping {
+  GuestVirt start;
+  GuestVirt end;      // behind the last byte
+  FileOffset offset;  // of `start`
+  std::shared_ptr<const UserImage> image;
+};
+
+// The executable mappings of an address space from now on; it has no others.
+struct AddressSpaceNews {
+  std::uint64_t id = 0;  // from 1; never given twice, whatever becomes of page tables and pids
+  Arch arch = Arch::kUnknown;  // of its code: i386 for a 32-bit process on an x86_64 kernel
+  std::vector<UserMapping> mappings;
+};
+
+struct ThreadNameNews {
+  std::uint32_t pid = 0;
+  std::uint32_t tid = 0;
+  std::uint64_t address_space = 0;
+  std::string name;
+};
+
+// What was found out about the guest's processes, in the order in which it is to be taken in.
+struct ProcessNews {
+  std::vector<AddressSpaceNews> spaces;
+  std::vector<ThreadNameNews> names;
+  bool new_recipes = false;  // for the sampler: Adapter::recipe() says more from now on
+
+  [[nodiscard]] bool empty() const { return spaces.empty() && names.empty(); }
+};
+
+// Whose time a capture is.
+struct Owner {
+  std::optional<std::uint32_t> pid;  // of the process
+  std::optional<std::uint32_t> tid;
+  std::uint64_t address_space = 0;  // 0: none, or not known
+  // Of a capture in kernel mode on behalf of user code: the registers that user code had when it
+  // entered the kernel, by the number of the capture's architecture.
+  std::optional<wire::Registers> user;
+  // What the capture copied for the user code's stack is another process's: the vCPU was already
+  // switching to that.
+  bool user_stack_is_others = false;
+  // Where the capture could not copy the user code's stack: from its stack pointer up.
+  std::vector<std::byte> user_stack;
+};
+
+}  // namespace ringside::guestos

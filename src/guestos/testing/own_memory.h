@@ -1,0 +1,30 @@
+#pragma once
+
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "elf/identity.h"
+
+namespace ringside::guestos::testing {
+
+// Reads the test's own memory, any address of it, as if it were a guest's.
+inline elf::GuestReader own_memory() {
+  return [](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
+    std::size_t done = 0;
+    while (done < into.size()) {
+      constexpr std::size_t kPage = 4096;
+      const std::uint64_t address = at.value + done;
+      const std::size_t piece = std::min(into.size() - done, kPage - address % kPage);
+      const iovec local{into.data() + done, piece};
+      const iovec remote{reinterpret_cast<void*>(address), piece};
+      const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, &remote, 1, 0);
+      if (got <= 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    return done;
+  };
+}
+
+}  // namespace ringside::guestos::testing

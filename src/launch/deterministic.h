@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "launch/qemu_command.h"
+
+namespace ringside::launch {
+
+// Makes the guest's time and random numbers the same in each run (docs/system/replay.rst and
+// qemu-options.hx of QEMU 9.2): instructions are the clock (-icount shift=1,sleep=off: 2 ns each,
+// and an idle guest's time jumps), the date is fixed (-rtc base=…,clock=vm), random numbers come
+// from `seed` (-seed), and a network card that nobody asked for is left out (-nic none).
+//
+// Returns what may still differ between two runs, a sentence each: network, disks and other devices
+// whose answers come by the host's time, and what somebody types. Error kUnsupported where the
+// command line asks for what cannot be: KVM, more than one vCPU, thread=multi, -icount with another
+// clock.
+[[nodiscard]] Result<std::vector<std::string>> make_deterministic(QemuCommand& command,
+                                                                  const std::string& accelerator,
+                                                                  std::uint64_t seed);
+
+// Nanoseconds of guest time that an instruction takes by -icount shift=N; 0 without.
+[[nodiscard]] std::uint64_t instruction_ns(const QemuCommand& command);
+
+}  // namespace ringside::launch

@@ -1,0 +1,200 @@
+#include "launch/engine_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "launch/deterministic.h"
+#include "launch/host_facts.h"
+#include "launch/private_folder.h"
+
+namespace ringside::launch {
+namespace {
+
+QemuCommand parse(std::initializer_list<std::string> words) { return QemuCommand(words); }
+
+QemuFacts facts(QemuVersion version = {10, 0, 2}) {
+  return {"/usr/bin/qemu-system-x86_64", version, true, "/p.so", true};
+}
+
+using Names = std::vector<std::string>;
+
+TEST(QemuVersion, IsReadFromWhatQemuPrints) {
+  // Debian 12's, its backport's, and a build from git.
+  EXPECT_EQ(parse_qemu_version("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7+deb12u18+b3)\n"),
+            (QemuVersion{7, 2, 22}));
+  EXPECT_EQ(parse_qemu_version("QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2)\n"),
+            (QemuVersion{10, 0, 2}));
+  EXPECT_EQ(parse_qemu_version("note\nQEMU emulator version 9.2 (v9.2.0-dirty)"),
+            (QemuVersion{9, 2, 0}));
+  for (const char* wrong : {"", "QEMU emulator version", "QEMU emulator version x.1", "9.2.0",
+                            "QEMU emulator version 9"})
+    EXPECT_EQ(parse_qemu_version(wrong), std::nullopt) << wrong;
+  EXPECT_LT((QemuVersion{9, 1, 3}), kOldestForPlugin);
+  EXPECT_GT((QemuVersion{10, 0, 0}), kOldestForPlugin);
+}
+
+TEST(QemuVersion, AProgramIsAskedForIt) {
+  auto folder = PrivateFolder::create();
+  ASSERT_TRUE(folder);
+  const auto script = [&](const char* name, const char* body) {
+    const auto path = folder->path() / name;
+    std::ofstream(path) << "#!/bin/sh\n" << body << "\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    return path.string();
+  };
+  const auto qemu = script("qemu", R"([ "$*" = -version ] && echo QEMU emulator version 8.1.5)");
+  const auto version = ask_qemu_version(qemu);
+  ASSERT_TRUE(version) << version.error().message;
+  EXPECT_EQ(*version, (QemuVersion{8, 1, 5}));
+  EXPECT_EQ(ask_qemu_version(script("other", "echo hello")).error().code, ErrorCode::kFormat);
+  EXPECT_EQ(ask_qemu_version(script("slow", "exec sleep 60"), std::chrono::milliseconds(100))
+                .error()
+                .code,
+            ErrorCode::kTimeout);
+  EXPECT_EQ(ask_qemu_version(folder->path() / "none").error().code, ErrorCode::kNotFound);
+}
+
+TEST(Accelerators, AreFoundInAllTheirPlaces) {
+  const std::string qemu = "qemu-system-x86_64";
+  EXPECT_EQ(accelerators(parse({"-m", "1G"}), qemu), Names{"tcg"});
+  EXPECT_EQ(accelerators(parse({"-m", "1G"}), "/usr/bin/kvm"), (Names{"kvm", "tcg"}));
+  EXPECT_EQ(accelerators(parse({"-enable-kvm"}), qemu), Names{"kvm"});
+  EXPECT_EQ(accelerators(parse({"-accel", "kvm", "-accel", "tcg,thread=multi"}), qemu),
+            (Names{"kvm", "tcg"}));
+  EXPECT_EQ(accelerators(parse({"-accel", "accel=hvf"}), qemu), Names{"hvf"});
+  EXPECT_EQ(accelerators(parse({"-machine", "q35,accel=kvm:tcg,usb=off"}), qemu),
+            (Names{"kvm", "tcg"}));
+  EXPECT_EQ(accelerators(parse({"-M", "virt", "-M", "accel=xen"}), qemu), Names{"xen"});
+  EXPECT_EQ(accelerators(parse({"-append", "accel=kvm"}), qemu), Names{"tcg"});
+}
+
+TEST(EngineChoice, AutoTakesThePluginWhereItCan) {
+  const auto choice = choose_engine("auto", parse({"-s", "-accel", "tcg"}), facts());
+  ASSERT_TRUE(choice);
+  EXPECT_EQ(choice->engine, "tcg");
+  EXPECT_EQ(choice->why, "QEMU 10.0.2 runs the guest under TCG");
+  EXPECT_EQ(choice->better, "");
+}
+
+TEST(EngineChoice, AutoSaysWhyItIsGdbAndWhatWouldBeBetter) {
+  const auto old = choose_engine("auto", parse({}), facts({7, 2, 22}));
+  EXPECT_EQ(old->engine, "gdb");
+  EXPECT_EQ(old->why, "QEMU 7.2.22 found; the TCG plugin needs 9.2");
+  EXPECT_NE(old->better.find("bookworm-backports"), std::string::npos);
+  const auto kvm = choose_engine("auto", parse({"-accel", "kvm"}), facts());
+  EXPECT_EQ(kvm->engine, "gdb");
+  EXPECT_EQ(kvm->why, "the guest runs under kvm, where the TCG plugin sees nothing");
+  auto without = facts();
+  without.plugin.clear();
+  EXPECT_EQ(choose_engine("auto", parse({}), without)->engine, "gdb");
+  EXPECT_NE(choose_engine("auto", parse({}), without)->better.find("RINGSIDE_PLUGIN"),
+            std::string::npos);
+  auto silent = facts();
+  silent.version.reset();
+  EXPECT_EQ(choose_engine("auto", parse({}), silent)->engine, "gdb");
+}
+
+TEST(EngineChoice, KvmCountsOnlyWhereItCanBe) {
+  auto without_kvm = facts();
+  without_kvm.kvm_is_usable = false;
+  const auto either = parse({"-machine", "q35,accel=kvm:tcg"});
+  EXPECT_EQ(choose_engine("auto", either, without_kvm)->engine, "tcg");
+  EXPECT_EQ(choose_engine("auto", either, facts())->engine, "gdb");
+  // QEMU then does not start, and says so itself.
+  EXPECT_EQ(choose_engine("auto", parse({"-enable-kvm"}), without_kvm)->engine, "gdb");
+}
+
+TEST(EngineChoice, WhatIsAskedForIsTakenOrRefused) {
+  EXPECT_EQ(choose_engine("gdb", parse({}), facts())->engine, "gdb");
+  EXPECT_EQ(choose_engine("qmp", parse({}), facts())->engine, "qmp");
+  EXPECT_EQ(choose_engine("tcg", parse({}), facts())->engine, "tcg");
+  const auto refused = choose_engine("tcg", parse({}), facts({7, 2, 22}));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
+  EXPECT_NE(refused.error().message.find("QEMU 7.2.22 found"), std::string::npos);
+  EXPECT_FALSE(choose_engine("qmp", parse({"-s"}), facts()));
+}
+
+TEST(HostFacts, TraceRightsFollowYamaAndCapabilities) {
+  const std::string root = "000001ffffffffff";
+  const std::string user = "0000000000000000";
+  EXPECT_EQ(trace_right("", user), TraceRight::kAll);
+  EXPECT_EQ(trace_right("0", user), TraceRight::kAll);
+  EXPECT_EQ(trace_right("1", user), TraceRight::kChildren);
+  EXPECT_EQ(trace_right("1", root), TraceRight::kAll);
+  EXPECT_EQ(trace_right("1", "0000000000080000"), TraceRight::kAll);  // 1 << 19
+  EXPECT_EQ(trace_right("2", user), TraceRight::kNone);
+  EXPECT_EQ(trace_right("2", root), TraceRight::kAll);
+  EXPECT_EQ(trace_right("3", root), TraceRight::kNone);
+}
+
+TEST(Plugin, IsFoundBesideTheProgram) {
+  auto folder = PrivateFolder::create();
+  ASSERT_TRUE(folder);
+  ::unsetenv("RINGSIDE_PLUGIN");
+  const auto root = folder->path();
+  const auto put = [&](const std::filesystem::path& path) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << "x";
+    return path;
+  };
+  EXPECT_EQ(find_plugin(root / "bin/ringside"), "");
+  const auto installed = put(root / "lib/x86_64-linux-gnu/ringside/libringside-tcg.so");
+  EXPECT_EQ(find_plugin(root / "bin/ringside"), installed);
+  const auto built = put(root / "build/plugin/libringside-tcg.so");
+  EXPECT_EQ(find_plugin(root / "build/ringside"), built);
+  ::setenv("RINGSIDE_PLUGIN", built.c_str(), 1);
+  EXPECT_EQ(find_plugin(root / "bin/ringside"), built);
+  ::setenv("RINGSIDE_PLUGIN", (root / "gone").c_str(), 1);
+  EXPECT_EQ(find_plugin(root / "bin/ringside"), "");
+  ::unsetenv("RINGSIDE_PLUGIN");
+}
+
+std::string deterministic(QemuCommand command, std::size_t warnings) {
+  const auto said = make_deterministic(command, "tcg", 7);
+  if (!said) return "error: " + said.error().message;
+  EXPECT_EQ(said->size(), warnings) << (said->empty() ? "" : said->front());
+  std::string text;
+  for (const std::string& word : command.arguments()) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+TEST(Deterministic, AddsClockDateAndSeed) {
+  const std::string clock = "-icount shift=1,sleep=off -rtc base=2024-01-01T00:00:00,clock=vm";
+  EXPECT_EQ(deterministic(parse({"-nodefaults", "-serial", "file:x"}), 0),
+            "-nodefaults -serial file:x " + clock + " -seed 7");
+  EXPECT_EQ(deterministic(parse({"-m", "1G"}), 1), "-m 1G -nic none " + clock + " -seed 7");
+}
+
+TEST(Deterministic, KeepsWhatTheUserFixed) {
+  EXPECT_EQ(deterministic(parse({"-nic", "none", "-icount", "shift=3,sleep=off", "-seed", "5",
+                                 "-rtc", "base=2001-02-03,driftfix=slew"}),
+                          0),
+            "-nic none -icount shift=3,sleep=off -seed 5 -rtc "
+            "base=2001-02-03,clock=vm,driftfix=slew");
+  EXPECT_EQ(deterministic(parse({"-nic", "none", "-rtc", "base=utc,clock=host"}), 0),
+            "-nic none -rtc base=2024-01-01T00:00:00,clock=vm -icount shift=1,sleep=off -seed 7");
+}
+
+TEST(Deterministic, WarnsOfWhatFollowsTheHost) {
+  (void)deterministic(parse({"-nic", "user"}), 1);
+  (void)deterministic(parse({"-nodefaults", "disk.img"}), 1);
+  (void)deterministic(parse({"-nodefaults", "-drive", "file=x"}), 1);
+  (void)deterministic(parse({"-nodefaults", "-serial", "mon:stdio"}), 1);
+  for (const char* smp : {"2", "cpus=2", "1,maxcpus=4", "sockets=1,cores=2"})
+    EXPECT_TRUE(deterministic(parse({"-nodefaults", "-smp", smp}), 0).starts_with("error")) << smp;
+  (void)deterministic(parse({"-nodefaults", "-object", "rng-random,id=a"}), 1);
+}
+
+TEST(Deterministic, RefusesAnotherClock) {
+  auto kvm = parse({});
+  EXPECT_FALSE(make_deterministic(kvm, "kvm", 1));
+  EXPECT_TRUE(deterministic(parse({"-icount", "auto"}), 0).starts_with("error"));
+  EXPECT_TRUE(deterministic(parse({"-icount", "shift=auto,sleep=off"}), 0).starts_with("error"));
+  EXPECT_TRUE(deterministic(parse({"-accel", "tcg,thread=multi"}), 0).starts_with("error"));
+}
+
+}  // namespace
+}  // namespace ringside::launch

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+
+namespace ringside::launch {
+
+// What ringside wants of the QEMU that its shim will start, left in the private folder.
+struct LaunchRequest {
+  std::string engine = "auto";  // or "tcg", "gdb", "qmp"
+  std::string plugin;           // libringside-tcg.so; empty: not found
+  bool taps_serial = false;     // --after, --until: the serial port must be readable
+  bool deterministic = false;
+  std::uint64_t seed = 1;  // of the guest's random numbers, with `deterministic`
+
+  [[nodiscard]] Result<void> write(const std::filesystem::path& folder) const;
+  [[nodiscard]] static Result<LaunchRequest> read(const std::filesystem::path& folder);
+};
+
+}  // namespace ringside::launch

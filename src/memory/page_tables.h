@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+
+#include "memory/page_walk.h"
+#include "wire/registers.h"
+
+namespace ringside::memory {
+
+// The tables that a vCPU uses, by its registers (of `arch`'s numbers): also those of a 32-bit
+// system on an x86_64 machine. Null where a register that says so was not read, where paging is off
+// (x86), or where the vCPU is at a level that they do not belong to (aarch64's EL2 and EL3).
+[[nodiscard]] std::unique_ptr<PageTables> page_tables_of(Arch arch,
+                                                         const wire::Registers& registers);
+
+}  // namespace ringside::memory

@@ -1,0 +1,118 @@
+#include "session/guest_view.h"
+
+#include "memory/aarch64/page_walk.h"
+#include "memory/page_tables.h"
+#include "session/kernel_tables.h"
+
+namespace ringside::session {
+namespace {
+
+// The registers of a vCPU that uses another root; nothing where the root is not that of a process.
+std::optional<wire::Registers> with_root(const wire::Capture& capture, GuestPhys root) {
+  wire::Registers registers = capture.registers;
+  switch (capture.arch) {
+    case Arch::kX86_64:
+      registers.set(wire::x86_64::kCr3, root.value);
+      return registers;
+    case Arch::kI386:
+      registers.set(wire::i386::kCr3, root.value);
+      return registers;
+    case Arch::kRiscv64: {  // satp: mode in bits 63 to 60, page number of the root in 43 to 0
+      constexpr std::uint64_t kMode = std::uint64_t{0xf} << 60;
+      const std::uint64_t satp = registers.get(wire::riscv64::kSatp);
+      registers.set(wire::riscv64::kSatp, (satp & kMode) | root.value >> 12);
+      return registers;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+GuestView::GuestView(engines::Engine& engine) : engine_(&engine) {
+  if (const auto physical = engine.physical_memory()) physical_ = *physical;
+}
+
+Result<void> GuestView::adopt(const wire::Capture& running, std::optional<GuestVirt> root) {
+  running_ = running;
+  space_.reset();
+  tables_.reset();
+  if (physical_ == nullptr) return {};
+  RINGSIDE_ASSIGN(tables_, find_kernel_tables(*engine_, running, *physical_));
+  if (!tables_) return {};
+  space_ = std::make_unique<memory::AddressSpace>(*tables_, *physical_);
+  return root ? take_own_root(*root) : Result<void>();
+}
+
+Result<void> GuestView::take_own_root(GuestVirt root) {
+  RINGSIDE_ASSIGN(const auto place, space_->walk(root));
+  if (place.end != memory::WalkEnd::kMapped) return {};
+  const auto registers = with_root(*running_, place.address);
+  if (!registers) return {};
+  auto own = memory::page_tables_of(running_->arch, *registers);
+  if (!own) return {};
+  // It is the kernel's only if it maps the very table.
+  RINGSIDE_ASSIGN(const auto again, own->walk(*physical_, root));
+  if (again.end != memory::WalkEnd::kMapped || again.address != place.address) return {};
+  tables_ = std::move(own);
+  space_ = std::make_unique<memory::AddressSpace>(*tables_, *physical_);
+  return {};
+}
+
+void GuestView::forget() {
+  if (space_) space_->forget_tables();
+}
+
+Result<std::size_t> GuestView::read_kernel(GuestVirt address, std::span<std::byte> into) {
+  if (space_) return space_->read_up_to(address, into);
+  if (!running_) return std::size_t{0};
+  return engine_->read_virtual(running_->vcpu, address, into);
+}
+
+Result<std::optional<GuestPhys>> GuestView::physical_address(GuestVirt address) {
+  if (!space_) return std::nullopt;
+  RINGSIDE_ASSIGN(const auto walk, space_->walk(address));
+  return walk.end == memory::WalkEnd::kMapped ? std::optional(walk.address) : std::nullopt;
+}
+
+std::unique_ptr<memory::PageTables> GuestView::tables_of_process(GuestPhys root) const {
+  using memory::aarch64::StageOneTables;
+  if (const auto* kernel = dynamic_cast<const StageOneTables*>(tables_.get())) {
+    StageOneTables::Roots roots = kernel->roots();
+    roots.ttbr0 = root.value;
+    return std::make_unique<StageOneTables>(roots);
+  }
+  const auto registers = with_root(*running_, root);
+  return registers ? memory::page_tables_of(running_->arch, *registers) : nullptr;
+}
+
+Result<std::size_t> GuestView::read_process(GuestVirt root, GuestVirt address,
+                                            std::span<std::byte> into) {
+  RINGSIDE_ASSIGN(const auto place, physical_address(root));
+  const auto tables = place ? tables_of_process(*place) : nullptr;
+  if (!tables) return std::size_t{0};
+  return memory::AddressSpace(*tables, *physical_).read_up_to(address, into);
+}
+
+std::unique_ptr<memory::PageTables> GuestView::tables_of(const wire::Capture& capture) const {
+  if (capture.arch != Arch::kAArch64)
+    return memory::page_tables_of(capture.arch, capture.registers);
+  // A capture has TTBR0_EL1 only; the rest does not change.
+  using memory::aarch64::StageOneTables;
+  const auto* kernel = dynamic_cast<const StageOneTables*>(tables_.get());
+  if (kernel == nullptr || !capture.registers.has(wire::aarch64::kTtbr0El1)) return nullptr;
+  StageOneTables::Roots roots = kernel->roots();
+  roots.ttbr0 = capture.registers.get(wire::aarch64::kTtbr0El1);
+  return std::make_unique<StageOneTables>(roots);
+}
+
+Result<std::size_t> GuestView::read_as(const wire::Capture& capture, GuestVirt address,
+                                       std::span<std::byte> into) {
+  if (physical_ == nullptr) return engine_->read_virtual(capture.vcpu, address, into);
+  const auto tables = tables_of(capture);
+  if (!tables) return std::size_t{0};
+  return memory::AddressSpace(*tables, *physical_).read_up_to(address, into);
+}
+
+}  // namespace ringside::session

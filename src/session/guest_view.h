@@ -1,0 +1,47 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "engines/engine.h"
+#include "guestos/guest_memory.h"
+#include "memory/address_space.h"
+
+namespace ringside::session {
+
+// The guest's memory for the guest-OS adapter, read while the guest runs. Belongs to the thread
+// that owns the engine.
+class GuestView final : public guestos::GuestMemory {
+ public:
+  explicit GuestView(engines::Engine& engine);
+
+  // Reads the kernel's addresses from now on as `running` saw them, a capture in kernel mode. With
+  // `root`, the address of the kernel's own top-level page table, by that: the table that a vCPU
+  // used belongs to a process and ends with it. Errors: those of the engine.
+  [[nodiscard]] Result<void> adopt(const wire::Capture& running, std::optional<GuestVirt> root);
+  [[nodiscard]] bool knows_kernel() const { return running_.has_value(); }
+  // The guest has run: page tables may have changed.
+  void forget();
+
+  [[nodiscard]] Result<std::size_t> read_kernel(GuestVirt address,
+                                                std::span<std::byte> into) override;
+  [[nodiscard]] Result<std::size_t> read_as(const wire::Capture& capture, GuestVirt address,
+                                            std::span<std::byte> into) override;
+  [[nodiscard]] Result<std::size_t> read_process(GuestVirt root, GuestVirt address,
+                                                 std::span<std::byte> into) override;
+  [[nodiscard]] Result<std::optional<GuestPhys>> physical_address(GuestVirt address) override;
+  [[nodiscard]] memory::PhysicalMemory* physical() override { return physical_; }
+
+ private:
+  [[nodiscard]] Result<void> take_own_root(GuestVirt root);
+  [[nodiscard]] std::unique_ptr<memory::PageTables> tables_of(const wire::Capture& capture) const;
+  [[nodiscard]] std::unique_ptr<memory::PageTables> tables_of_process(GuestPhys root) const;
+
+  engines::Engine* engine_;
+  memory::PhysicalMemory* physical_ = nullptr;
+  std::optional<wire::Capture> running_;
+  std::unique_ptr<memory::PageTables> tables_;  // null: the engine reads by what a vCPU is in
+  std::unique_ptr<memory::AddressSpace> space_;
+};
+
+}  // namespace ringside::session

@@ -1,0 +1,124 @@
+// Page tables made by hand, as Linux lays them out.
+
+#include "session/kernel_memory.h"
+
+#include <gtest/gtest.h>
+
+#include "engines/testing/fake_engine.h"
+#include "memory/testing/fake_physical_memory.h"
+
+namespace ringside::session {
+namespace {
+
+using engines::testing::FakeEngine;
+using memory::testing::FakePhysicalMemory;
+
+std::optional<std::uint64_t> read(KernelMemory& memory, std::uint64_t address) {
+  std::array<std::byte, 8> bytes{};
+  if (memory.read(GuestVirt{address}, bytes) != bytes.size()) return std::nullopt;
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
+// arm64 with 39-bit addresses and page-table isolation: the trampoline's root at 0x1000 maps its
+// own page only, the one at 0x2000 nothing, the kernel's at 0x3000 text and stack.
+class Arm64 : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kTrampoline = 0xffffffffffe00000;  // entries 0x1ff, 0x1ff and 0
+  static constexpr std::uint64_t kText = 0xffffffc008010000;        // entries 0x100, 0x40 and 0x10
+  static constexpr std::uint64_t kStack = 0xffffffc008400000;       // the first behind it
+
+  Arm64() {
+    using namespace wire::aarch64;
+    constexpr std::uint64_t kTable = 3, kPage = 0x703;
+    for (const std::uint64_t root : {0x1000u, 0x3000u})
+      ram_.put(GuestPhys{root + 0x1ff * 8}, 0x4000 | kTable);
+    ram_.put(GuestPhys{0x4000 + 0x1ff * 8}, 0x5000 | kTable);
+    ram_.put(GuestPhys{0x5000}, 0x8000 | kPage);
+    ram_.put(GuestPhys{0x3000 + 0x100 * 8}, 0x6000 | kTable);
+    ram_.put(GuestPhys{0x6000 + 0x40 * 8}, 0x7000 | kTable);
+    ram_.put(GuestPhys{0x6000 + 0x41 * 8}, 0x9000 | kTable);
+    ram_.put(GuestPhys{0x7000 + 0x10 * 8}, 0xa000 | kPage);
+    ram_.put(GuestPhys{0x9000 + 0x1ff * 8}, 0xb000 | kPage);
+    ram_.put(GuestPhys{0xa000}, std::uint64_t{0x7e47});
+    engine_.physical = &ram_;
+    capture_.arch = Arch::kAArch64;
+    capture_.level = PrivilegeLevel::kKernel;
+    capture_.registers.set(kPc, kText + 0x123);
+    capture_.registers.set(kSp, kStack);
+    capture_.registers.set(kCpsr, 5);  // EL1h
+    engine_.registers.set(kCpsr, 0);   // EL0, later
+    engine_.registers.set(kTtbr0El1, 0x1000);
+    engine_.registers.set(kTtbr1El1, 0x1000);
+    engine_.registers.set(kTcrEl1, 25u | 25u << 16 | 2u << 30);
+    engine_.registers.set(kSctlrEl1, 1);
+  }
+  FakePhysicalMemory ram_{0xc000};
+  FakeEngine engine_{1};
+  wire::Capture capture_;
+};
+
+TEST_F(Arm64, TheKernelsOwnRootIsFoundFromTheTrampolines) {
+  KernelMemory memory(engine_, capture_);
+  EXPECT_EQ(read(memory, kText), 0x7e47u);
+  EXPECT_EQ(engine_.register_reads, 1u);
+}
+
+TEST_F(Arm64, AlsoWhereTheTrampolineRan) {
+  capture_.registers.set(wire::aarch64::kPc, kTrampoline + 0x400);
+  KernelMemory memory(engine_, capture_);
+  EXPECT_EQ(read(memory, kText), 0x7e47u);
+}
+
+TEST_F(Arm64, FromTheReservedRootAndFromItself) {
+  for (const std::uint64_t root : {0x2000u, 0x3000u}) {
+    engine_.registers.set(wire::aarch64::kTtbr1El1, 0x0042'0000'0000'0000 | root | 1);
+    KernelMemory memory(engine_, capture_);
+    EXPECT_EQ(read(memory, kText), 0x7e47u);
+  }
+}
+
+// The engine's own reads then, which the fake does not have.
+TEST_F(Arm64, ARootThatDoesNotMapTheKernelIsNotTaken) {
+  engine_.registers.set(wire::aarch64::kTtbr1El1, 0x4000);
+  KernelMemory memory(engine_, capture_);
+  EXPECT_EQ(read(memory, kText), std::nullopt);
+}
+
+TEST(KernelMemory, Riscv64WalksTheCapturesTables) {
+  FakePhysicalMemory ram(0x5000);
+  // 0xffffffff80201000 by Sv39: entries 0x1fe, 1 and 1.
+  ram.put(GuestPhys{0x1000 + 0x1fe * 8}, std::uint64_t{0x2000 >> 2 | 1});
+  ram.put(GuestPhys{0x2000 + 8}, std::uint64_t{0x3000 >> 2 | 1});
+  ram.put(GuestPhys{0x3000 + 8}, std::uint64_t{0x4000 >> 2 | 0xcf});
+  ram.put(GuestPhys{0x4000}, std::uint64_t{0x7e47});
+  FakeEngine engine(1);
+  engine.physical = &ram;
+  wire::Capture capture;
+  capture.arch = Arch::kRiscv64;
+  capture.registers.set(wire::riscv64::kPriv, 1);
+  capture.registers.set(wire::riscv64::kSatp, std::uint64_t{8} << 60 | 1);
+  KernelMemory memory(engine, capture);
+  EXPECT_EQ(read(memory, 0xffffffff80201000), 0x7e47u);
+  EXPECT_EQ(engine.register_reads, 0u);
+}
+
+TEST(KernelMemory, I386WalksTheCapturesTables) {
+  FakePhysicalMemory ram(0x4000);
+  ram.put(GuestPhys{0x1000 + 0x301 * 4}, std::uint32_t{0x2001});  // 0xc0401000
+  ram.put(GuestPhys{0x2000 + 4}, std::uint32_t{0x3001});
+  ram.put(GuestPhys{0x3000}, std::uint64_t{0x7e47});
+  FakeEngine engine(1);
+  engine.physical = &ram;
+  wire::Capture capture;
+  capture.arch = Arch::kI386;
+  capture.registers.set(wire::i386::kCr0, 0x80000001);
+  capture.registers.set(wire::i386::kCr3, 0x1000);
+  capture.registers.set(wire::i386::kCr4, 0);
+  KernelMemory memory(engine, capture);
+  EXPECT_EQ(read(memory, 0xc0401000), 0x7e47u);
+}
+
+}  // namespace
+}  // namespace ringside::session

@@ -1,0 +1,115 @@
+#include "session/process_list.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+
+namespace ringside::session {
+namespace {
+
+constexpr engines::Pace kPace{.interval = 5'000'000};  // ns
+
+// Where the list of tasks is entered: the first task, or the one in the kernel's register for it.
+std::optional<GuestVirt> find_any_task(const elf::Image& kernel, const wire::Capture& running) {
+  if (const auto init = kernel.file->symbol_named("init_task"))
+    return kernel.to_guest(init->address);
+  const wire::Registers& registers = running.registers;
+  if (running.arch == Arch::kAArch64 && registers.has(wire::aarch64::kSpEl0))
+    return GuestVirt{registers.get(wire::aarch64::kSpEl0)};
+  if (running.arch == Arch::kRiscv64 && registers.has(wire::riscv64::kTp))
+    return GuestVirt{registers.get(wire::riscv64::kTp)};
+  return std::nullopt;
+}
+
+}  // namespace
+
+ProcessLister::~ProcessLister() {
+  if (started_) engine_->self_paced()->stop();
+}
+
+Result<engines::Tick> ProcessLister::tick() {
+  if (engines::SelfPaced* const pace = engine_->self_paced(); pace != nullptr && !started_) {
+    RINGSIDE_TRY(pace->start(kPace));
+    started_ = true;
+  }
+  const std::vector<engines::VcpuPlan> plans(engine_->vcpu_count());
+  engines::TickPlan plan;
+  plan.vcpus = plans;
+  return engine_->tick(plan);
+}
+
+Result<const wire::Capture*> ProcessLister::find_kernel(const engines::Tick& tick) {
+  RINGSIDE_TRY(watch_.look(*engine_, tick, monotonic_ns()).map([](const auto&) {}));
+  if (watch_.kernel() == nullptr) {
+    if (!watch_.explain().empty()) why_ = watch_.explain();
+    return nullptr;
+  }
+  const elf::Image& kernel = watch_.kernel()->image;
+  const auto runs_it = [&kernel](const wire::Capture& capture) {
+    const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+    return capture.level == PrivilegeLevel::kKernel && capture.registers.has(pc) &&
+           kernel.file->is_code(kernel.to_image({capture.registers.get(pc)}));
+  };
+  const auto found = std::find_if(tick.captures.begin(), tick.captures.end(), runs_it);
+  return found == tick.captures.end() ? nullptr : &*found;
+}
+
+Result<std::optional<ProcessList>> ProcessLister::look() {
+  RINGSIDE_ASSIGN(const engines::Tick taken, tick());
+  if (taken.paused_by_user) {
+    why_ = "the guest is paused";
+    return std::nullopt;
+  }
+  RINGSIDE_ASSIGN(const wire::Capture* const running, find_kernel(taken));
+  if (running == nullptr) return std::nullopt;
+  RINGSIDE_TRY(view_.adopt(*running, watch_.adapter().page_table_root()));
+  auto list = read(*running);
+  if (list || !guestos::is_of_memory(list.error().code)) return list;
+  why_ = list.error().message;
+  return std::nullopt;
+}
+
+Result<std::optional<ProcessList>> ProcessLister::read(const wire::Capture& running) {
+  const elf::Image& kernel = watch_.kernel()->image;
+  if (!layout_) {
+    if (watch_.adapter().name() != "linux")
+      return fail(ErrorCode::kUnsupported, "{}: the processes of a {} guest are not known",
+                  kernel.file->name(), watch_.adapter().name());
+    RINGSIDE_ASSIGN(auto types, guestos::LinuxTypes::of(*kernel.file));
+    RINGSIDE_ASSIGN(auto fields, guestos::ProcessFields::of(*kernel.file));
+    layout_ = Layout{std::move(types), fields};
+  }
+  const auto any_task = find_any_task(kernel, running);
+  if (!any_task)
+    return fail(ErrorCode::kUnsupported, "{}: there is no symbol init_task", kernel.file->name());
+  const guestos::KernelReader reader(view_, layout_->types.arch);
+  ProcessList list;
+  RINGSIDE_ASSIGN(list.threads,
+                  guestos::read_threads(layout_->types, layout_->fields, reader, *any_task));
+  RINGSIDE_ASSIGN(list.clock, guestos::read_clock(kernel, reader));
+  RINGSIDE_ASSIGN(list.memory_bytes,
+                  guestos::read_memory_size(kernel, reader, layout_->types.page_size));
+  return list;
+}
+
+Result<std::string> ProcessLister::arguments(const guestos::LinuxThread& thread) {
+  constexpr std::uint64_t kMost = 4096;
+  const std::uint64_t size = thread.arguments_end - thread.arguments;
+  if (!layout_ || thread.mm.value == 0 || size == 0) return std::string();
+  const guestos::KernelReader reader(view_, layout_->types.arch);
+  const auto root = reader.pointer(thread.mm + layout_->types.mm.pgd.offset);
+  if (!root) {
+    if (guestos::is_of_memory(root.error().code)) return std::string();
+    return tl::unexpected<Error>(root.error());
+  }
+  std::string text(std::min(size, kMost), '\0');
+  RINGSIDE_ASSIGN(
+      const std::size_t got,
+      view_.read_process(*root, thread.arguments, std::as_writable_bytes(std::span(text))));
+  text.resize(got);
+  while (!text.empty() && text.back() == '\0') text.pop_back();
+  std::replace(text.begin(), text.end(), '\0', ' ');
+  return text;
+}
+
+}  // namespace ringside::session

@@ -1,0 +1,74 @@
+#include "session/recorded_image.h"
+
+#include <algorithm>
+
+#include "session/nameless_functions.h"
+#include "symbols/symbol_file.h"
+
+namespace ringside::session {
+namespace {
+
+// Bytes from the lowest to the highest address of code.
+std::uint64_t code_size(const elf::ElfFile& file) {
+  std::uint64_t low = ~std::uint64_t{0};
+  std::uint64_t high = 0;
+  for (const elf::Segment& segment : file.segments()) {
+    if (!segment.executable) continue;
+    low = std::min(low, segment.address.value);
+    high = std::max(high, segment.address.value + segment.memory_size);
+  }
+  return low > high ? 0 : high - low;
+}
+
+}  // namespace
+
+Result<void> write_image(const elf::Image& image, recording::Writer& writer) {
+  const Bytes build_id = image.file->build_id();
+  recording::ImageInfo info;
+  info.name = image.name;
+  if (!image.from_guest) info.path = image.file->name();
+  info.build_id.assign(build_id.begin(), build_id.end());
+  info.arch = image.file->arch();
+  info.load_bias = image.load_bias;
+  info.size = code_size(*image.file);
+  RINGSIDE_ASSIGN(const std::uint32_t id, writer.add_image(info));
+  for (const elf::Segment& segment : image.file->segments()) {
+    if (!segment.executable) continue;
+    recording::Mapping mapping;
+    mapping.image = id;
+    mapping.start = image.to_guest(segment.address);
+    mapping.end = mapping.start + segment.memory_size;
+    mapping.file_offset = segment.offset;
+    RINGSIDE_TRY(writer.add_mapping(mapping));
+  }
+  if (image.from_guest) {
+    RINGSIDE_TRY(writer.add_blob({recording::kImageFileBlob, id, image.file->file_bytes()}));
+  } else if (!image.file->is_on_disk()) {
+    const std::vector<std::byte> names = symbols::pack_symbols(*image.file);
+    RINGSIDE_TRY(writer.add_blob({recording::kSymbolsBlob, id, names}));
+  }
+  return {};
+}
+
+Result<std::uint32_t> write_user_image(const guestos::UserImage& image, recording::Writer& writer) {
+  recording::ImageInfo info;
+  info.name = image.name;
+  if (!image.file) return writer.add_image(info);
+  const Bytes build_id = image.file->build_id();
+  const bool on_disk = !image.from_guest && image.file->is_on_disk();
+  if (on_disk) info.path = image.file->name();
+  info.build_id.assign(build_id.begin(), build_id.end());
+  info.arch = image.file->arch();
+  info.size = code_size(*image.file);
+  RINGSIDE_ASSIGN(const std::uint32_t id, writer.add_image(info));
+  if (!on_disk)
+    RINGSIDE_TRY(
+        writer.add_blob({recording::kSymbolsBlob, id, symbols::pack_symbols(*image.file)}));
+  const auto nameless = nameless_functions(image.file, image.name);
+  if (!nameless.empty())
+    RINGSIDE_TRY(writer.add_blob(
+        {recording::kNamelessFunctionsBlob, id, symbols::pack_functions(*image.file, nameless)}));
+  return id;
+}
+
+}  // namespace ringside::session

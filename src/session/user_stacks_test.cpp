@@ -1,0 +1,115 @@
+#include "session/user_stacks.h"
+
+#include <gtest/gtest.h>
+
+#include "recording/reader.h"
+#include "recording/recording_test_util.h"
+
+namespace ringside::session {
+namespace {
+
+class Reading final : public recording::Visitor {
+ public:
+  void image(const recording::ImageInfo& image) override { images.push_back(image); }
+  void frame(std::uint32_t, const recording::RecordedFrame& frame) override {
+    frames.push_back(frame);
+  }
+  void thread_name(const recording::ThreadName& name) override { names.push_back(name); }
+  std::vector<recording::ImageInfo> images;
+  std::vector<recording::RecordedFrame> frames;
+  std::vector<recording::ThreadName> names;
+};
+
+// A library that could not be read, mapped at two addresses in two processes.
+class UserStacksTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kOffset = 0x2000;  // of the code in its file
+
+  UserStacksTest() {
+    guestos::ProcessNews news;
+    const auto library =
+        std::make_shared<guestos::UserImage>(guestos::UserImage{"libx.so", "/libx.so", {}, true});
+    for (const std::uint64_t id : {1, 2})
+      news.spaces.push_back(
+          {id,
+           Arch::kX86_64,
+           {{start_of(id), start_of(id) + 0x1000, FileOffset{kOffset}, library}}});
+    news.names.push_back({7, 8, 0, "dd"});
+    EXPECT_TRUE(stacks_.adopt(news, 5));
+  }
+  [[nodiscard]] static GuestVirt start_of(std::uint64_t space) { return {space << 32}; }
+  [[nodiscard]] static guestos::Owner owner(std::uint64_t space) {
+    guestos::Owner owner;
+    owner.address_space = space;
+    return owner;
+  }
+  [[nodiscard]] static wire::Registers at(std::uint64_t pc) {
+    wire::Registers registers;
+    registers.set(wire::x86_64::kRip, pc);
+    registers.set(wire::x86_64::kRsp, 0x7fff0000);
+    return registers;
+  }
+  [[nodiscard]] static wire::Capture user_code(std::uint64_t pc) {
+    wire::Capture capture;
+    capture.arch = Arch::kX86_64;
+    capture.level = PrivilegeLevel::kUser;
+    capture.registers = at(pc);
+    return capture;
+  }
+
+  recording::testing::TempDir dir_;
+  recording::Writer writer_ = recording::Writer::create(dir_ / "r.data", {}).value();
+  UserStacks stacks_{writer_};
+};
+
+TEST_F(UserStacksTest, AFunctionIsOneFrameWhereverItIsLoaded) {
+  for (const std::uint64_t space : {1, 2}) {
+    const auto stack = stacks_.unwind(user_code(start_of(space).value + 0x123), owner(space));
+    ASSERT_TRUE(stack);
+    ASSERT_EQ(stack->frames.size(), 1u);
+    EXPECT_EQ(stack->frames[0].address.value, kOffset + 0x123);
+    EXPECT_EQ(stack->frames[0].image, 1u);
+    EXPECT_EQ(stack->stop, StopReason::kNoRule);
+    recording::SampleInfo info;
+    info.time_ns = 10 * space;
+    ASSERT_TRUE(writer_.add_sample(info, &*stack));
+  }
+  ASSERT_TRUE(writer_.finish());
+  Reading reading;
+  auto reader = recording::Reader::open(dir_ / "r.data");
+  ASSERT_TRUE(reader && reader->for_each(reading));
+  ASSERT_EQ(reading.images.size(), 1u);
+  EXPECT_EQ(reading.images[0].name, "libx.so");
+  ASSERT_EQ(reading.frames.size(), 1u);
+  EXPECT_EQ(reading.frames[0].image, 1u);
+  ASSERT_EQ(reading.names.size(), 1u);
+  EXPECT_EQ(reading.names[0].time_ns, 5u);
+  EXPECT_EQ(reading.names[0].name, "dd");
+}
+
+TEST_F(UserStacksTest, TheAddressSpaceDecides) {
+  // The other process's library is not there.
+  const auto elsewhere = stacks_.unwind(user_code(start_of(2).value), owner(1));
+  ASSERT_TRUE(elsewhere);
+  EXPECT_EQ(elsewhere->frames[0].image, 0u);
+  EXPECT_EQ(elsewhere->frames[0].address, start_of(2));
+  EXPECT_TRUE(stacks_.knows(2));
+  EXPECT_FALSE(stacks_.knows(3));
+  EXPECT_FALSE(stacks_.unwind(user_code(start_of(2).value), owner(3)));
+  EXPECT_FALSE(stacks_.unwind(user_code(start_of(2).value), owner(0)));
+}
+
+TEST_F(UserStacksTest, BelowTheKernelUserCodeHasTheRegistersItEnteredWith) {
+  wire::Capture kernel = user_code(0xffffffff81000000);
+  kernel.level = PrivilegeLevel::kKernel;
+  guestos::Owner runs_for = owner(1);
+  EXPECT_FALSE(stacks_.unwind(kernel, runs_for));
+  runs_for.user = at(start_of(1).value + 4);
+  const auto stack = stacks_.unwind(kernel, runs_for);
+  ASSERT_TRUE(stack);
+  EXPECT_EQ(stack->frames[0].address.value, kOffset + 4);
+  EXPECT_EQ(stack->frames[0].kind, FrameKind::kUser);
+}
+
+}  // namespace
+}  // namespace ringside::session

@@ -1,0 +1,73 @@
+#include "unwind/user_rules.h"
+
+#include "unwind/code_unit.h"
+#include "unwind/x86/frame_analysis.h"
+#include "unwind/x86/frame_pointer_use.h"
+
+namespace ringside::unwind {
+namespace {
+
+// Addresses of one file whose rules are remembered.
+constexpr std::size_t kMaxKnown = 32768;
+// No more than this is the code that calls __libc_start_main, or the loader's _dl_start.
+constexpr std::uint64_t kEntryBytes = 96;
+
+}  // namespace
+
+class UserRules::Instructions {
+ public:
+  Instructions(const elf::ElfFile& file, const Platform& platform)
+      : file_(file),
+        platform_(platform),
+        decoder_(platform),
+        units_(file),
+        keeps_frame_pointers_(x86::keeps_frame_pointers(file)) {}
+
+  [[nodiscard]] Known at(ImageAddr address) {
+    Known known;
+    known.ends_at_zero_fp = keeps_frame_pointers_;
+    const auto unit = units_.find(address);
+    if (!unit) return known;
+    const x86::FrameAnalysis function(file_, *unit, platform_, decoder_);
+    const auto state = function.at(address);
+    if (state) known.rule = x86::rule_of(*state, platform_);
+    return known;
+  }
+
+ private:
+  const elf::ElfFile& file_;
+  const Platform& platform_;
+  x86::Decoder decoder_;
+  CodeUnits units_;
+  bool keeps_frame_pointers_;
+};
+
+UserRules::UserRules(std::shared_ptr<const elf::ElfFile> file, const Platform& platform)
+    : file_(std::move(file)), platform_(platform), cfi_(file_, platform) {}
+
+UserRules::~UserRules() = default;
+
+const UserRules::Known& UserRules::at(ImageAddr address) {
+  if (const auto found = known_.find(address.value); found != known_.end()) return found->second;
+  if (known_.size() >= kMaxKnown) known_.clear();
+  return known_.emplace(address.value, look_up(address)).first->second;
+}
+
+UserRules::Known UserRules::look_up(ImageAddr address) {
+  if (auto row = cfi_.find(address)) {
+    Known known;
+    known.rule = std::move(row->rule);
+    known.section = row->section;
+    return known;
+  }
+  if (file_->entry().value != 0 && address - file_->entry() < kEntryBytes) {
+    Known entry;
+    entry.is_entry = true;
+    return entry;
+  }
+  if (platform_.arch != Arch::kX86_64 && platform_.arch != Arch::kI386) return {};
+  if (!instructions_) instructions_ = std::make_unique<Instructions>(*file_, platform_);
+  return instructions_->at(address);
+}
+
+}  // namespace ringside::unwind

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include "unwind/cfi/table.h"
+#include "unwind/step.h"
+#include "unwind/x86/decoder.h"
+
+namespace ringside::unwind {
+
+// How to step on from the code of one file, by its linked addresses.
+class UserRules {
+ public:
+  UserRules(std::shared_ptr<const elf::ElfFile> file, const Platform& platform);
+  ~UserRules();
+
+  struct Known {
+    std::optional<Rule> rule;  // nothing: no source knows the address
+    const cfi::FrameSection* section = nullptr;
+    // No table knows the address, and the file's code keeps frame pointers: one of zero marks the
+    // outermost frame (psABIs).
+    bool ends_at_zero_fp = false;
+    // Where the program, or the dynamic loader, is entered; no table knows the address.
+    bool is_entry = false;
+  };
+  // Of a return address: the byte before it. Valid until the next call.
+  [[nodiscard]] const Known& at(ImageAddr address);
+
+ private:
+  // Functions of x86 that no table describes.
+  class Instructions;
+
+  [[nodiscard]] Known look_up(ImageAddr address);
+
+  std::shared_ptr<const elf::ElfFile> file_;
+  const Platform& platform_;
+  cfi::Table cfi_;
+  std::unique_ptr<Instructions> instructions_;  // made when first asked
+  std::unordered_map<std::uint64_t, Known> known_;
+};
+
+}  // namespace ringside::unwind

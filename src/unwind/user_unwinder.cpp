@@ -1,0 +1,134 @@
+#include "unwind/user_unwinder.h"
+
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "unwind/user_rules.h"
+
+namespace ringside::unwind {
+namespace {
+
+MachineState state_of(const wire::Registers& registers, const Platform& platform) {
+  MachineState state;
+  state.platform = &platform;
+  for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
+    if (registers.has(reg)) state.set(reg, registers.get(reg));
+  state.exact = true;
+  return state;
+}
+
+// A leaf need not have set its frame pointer, unless its frame is found by it.
+bool is_outermost(const UserRules::Known& known, const MachineState& state) {
+  if (known.is_entry) return true;
+  const std::uint8_t fp = state.platform->roles.fp;
+  if (!known.ends_at_zero_fp || !state.has(fp) || state.get(fp) != 0) return false;
+  return !state.exact || (known.rule && known.rule->source == FrameSource::kFramePointer);
+}
+
+Frame frame_of(const MachineState& state, const UserCode::Range* range, FrameSource source) {
+  Frame frame{
+      .address = state.pc(), .exact = state.exact, .source = source, .kind = FrameKind::kUser};
+  if (range == nullptr) return frame;
+  frame.address = {range->to_image(frame.address).value};
+  frame.image = range->image;
+  return frame;
+}
+
+}  // namespace
+
+class UserUnwinder::Impl {
+ public:
+  explicit Impl(std::size_t max_frames) : max_frames_(max_frames) {}
+
+  [[nodiscard]] Stack unwind(const MachineState& leaf, const wire::Capture& capture,
+                             const UserCode& code);
+
+ private:
+  // Of a file for code of an architecture: on x86_64 a file may be either.
+  using Key = std::pair<const elf::ElfFile*, const Platform*>;
+
+  [[nodiscard]] UserRules& rules_of(const UserCode::Range& range, const Platform& platform);
+  [[nodiscard]] Step step(const MachineState& state, const UserCode::Range* range,
+                          const StackMemory& memory);
+  [[nodiscard]] static std::optional<Stop> check(const MachineState& before, const Caller& caller,
+                                                 const UserCode& code);
+
+  std::size_t max_frames_;
+  std::map<Key, std::unique_ptr<UserRules>> rules_;
+  elf::ImageMap no_images_;
+};
+
+UserRules& UserUnwinder::Impl::rules_of(const UserCode::Range& range, const Platform& platform) {
+  auto& rules = rules_[Key{range.file.get(), &platform}];
+  if (!rules) rules = std::make_unique<UserRules>(range.file, platform);
+  return *rules;
+}
+
+Step UserUnwinder::Impl::step(const MachineState& state, const UserCode::Range* range,
+                              const StackMemory& memory) {
+  if (range == nullptr || !range->file) return Stop{StopReason::kNoRule, state.pc()};
+  const UserRules::Known& known =
+      rules_of(*range, *state.platform).at(range->to_image(state.lookup_address()));
+  if (is_outermost(known, state)) return Stop{StopReason::kEndOfStack, state.pc()};
+  if (!known.rule) return Stop{StopReason::kNoRule, state.pc()};
+  const RuleContext context{known.section, range->load_bias, true};
+  return apply(*known.rule, context, state, memory);
+}
+
+std::optional<Stop> UserUnwinder::Impl::check(const MachineState& before, const Caller& caller,
+                                              const UserCode& code) {
+  const MachineState& state = caller.state;
+  const wire::RegisterRoles& roles = state.platform->roles;
+  if (state.pc().value == 0) return Stop{StopReason::kEndOfStack, before.pc()};
+  if (!state.has_sp()) return Stop{StopReason::kLostRegister, state.pc()};
+  // A leaf need not use the stack at all: it has a link register, or has popped its return address
+  // (vfork on x86). A signal may have a stack of its own.
+  const bool may_stand = before.exact;
+  const bool advances = state.sp() > before.sp() || (may_stand && state.sp() == before.sp());
+  if (state.sp().value % roles.pointer_size != 0 || (!advances && !caller.interrupted))
+    return Stop{StopReason::kNotAdvancing, state.sp()};
+  if (code.find(state.lookup_address()) == nullptr)
+    return Stop{StopReason::kBadAddress, state.pc()};
+  return std::nullopt;
+}
+
+Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& capture,
+                                 const UserCode& code) {
+  const StackMemory memory(capture, no_images_);
+  Stack stack;
+  MachineState state = leaf;
+  const UserCode::Range* range = code.find(state.lookup_address());
+  stack.frames.push_back(frame_of(state, range, FrameSource::kRegisters));
+  const auto stop = [&stack](const Stop& why) {
+    stack.stop = why.reason;
+    stack.stopped_at = why.at;
+    return std::move(stack);
+  };
+  for (;;) {
+    if (stack.frames.size() >= max_frames_) return stop({StopReason::kTooDeep, state.pc()});
+    const Step result = step(state, range, memory);
+    if (const auto* why = std::get_if<Stop>(&result)) return stop(*why);
+    const Caller& caller = std::get<Caller>(result);
+    if (const auto why = check(state, caller, code)) return stop(*why);
+    state = caller.state;
+    range = code.find(state.lookup_address());
+    stack.frames.push_back(frame_of(state, range, caller.source));
+  }
+}
+
+UserUnwinder::UserUnwinder(std::size_t max_frames) : impl_(std::make_unique<Impl>(max_frames)) {}
+UserUnwinder::~UserUnwinder() = default;
+UserUnwinder::UserUnwinder(UserUnwinder&&) noexcept = default;
+UserUnwinder& UserUnwinder::operator=(UserUnwinder&&) noexcept = default;
+
+Stack UserUnwinder::unwind(Arch arch, const wire::Registers& registers,
+                           const wire::Capture& capture, const UserCode& code) {
+  const Platform* platform = find_platform(arch);
+  if (platform == nullptr || !registers.has(platform->roles.pc) ||
+      !registers.has(platform->roles.sp))
+    return {};
+  return impl_->unwind(state_of(registers, *platform), capture, code);
+}
+
+}  // namespace ringside::unwind

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/stack.h"
+#include "unwind/user_code.h"
+#include "wire/capture.h"
+
+namespace ringside::unwind {
+
+// Walks the stacks of user code. Rules come from call-frame information, and on x86 from the
+// instructions of functions that have symbols; where neither knows an address the walk ends with
+// kNoRule: nothing is guessed. Tables and rules belong to files, so that all processes share them.
+//
+// Frames of a known image have its linked addresses (Frame::image), so that a function is the same
+// frame in every process, wherever it was loaded.
+class UserUnwinder {
+ public:
+  explicit UserUnwinder(std::size_t max_frames = 512);
+  ~UserUnwinder();
+  UserUnwinder(UserUnwinder&&) noexcept;
+  UserUnwinder& operator=(UserUnwinder&&) noexcept;
+
+  // From `registers`, which are user code's by the numbers of `arch`, through the memory that was
+  // copied with `capture`. Never fails: a walk that cannot go on says why in Stack::stop.
+  [[nodiscard]] Stack unwind(Arch arch, const wire::Registers& registers,
+                             const wire::Capture& capture, const UserCode& code);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace ringside::unwind

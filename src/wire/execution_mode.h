@@ -1,0 +1,22 @@
+#pragma once
+
+#include <optional>
+
+#include "base/types.h"
+#include "wire/registers.h"
+
+namespace ringside::wire {
+
+// Who runs on a vCPU with these registers. kFirmware is
+//   x86: before paging is on (BIOS, boot loader, the first instructions of a kernel);
+//   aarch64: EL2 and EL3, so that a kernel that runs in EL2 (VHE) is not told from a hypervisor;
+//   riscv64: machine mode (OpenSBI).
+// kUnknown where the registers that say so were not read, and for AArch32 above EL0.
+[[nodiscard]] PrivilegeLevel privilege_level_of(Arch arch, const Registers& registers);
+
+// An x86_64 stub also runs 32-bit systems: paging is on and EFER.LMA is off (AMD64 Architecture
+// Programmer's Manual, volume 2, section 14.6). Then these are the registers by i386's numbers;
+// nothing for a 64-bit system, whose 32-bit programs are its user code, and before paging is on.
+[[nodiscard]] std::optional<Registers> as_i386(const Registers& x86_64);
+
+}  // namespace ringside::wire

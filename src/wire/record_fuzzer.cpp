@@ -1,0 +1,20 @@
+#include "base/byte_reader.h"
+#include "wire/record.h"
+
+// Records out of memory that another process writes.
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ringside;
+  Bytes bytes(reinterpret_cast<const std::byte*>(data), size);
+  wire::Capture capture;
+  while (const auto record = wire::read_record(bytes, capture)) {
+    for (const wire::MemoryPiece& piece : capture.pieces) (void)capture.bytes_of(piece).size();
+    if (!record->is_padding) {
+      // What was read can be written again.
+      std::vector<std::byte> again(wire::record_bytes(capture));
+      wire::write_record(capture, again);
+    }
+    bytes = bytes.subspan(record->bytes);
+  }
+  return 0;
+}

@@ -1,0 +1,102 @@
+#include "wire/sample_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "wire/record.h"
+
+namespace ringside::wire {
+namespace {
+
+template <class T>
+void put(std::vector<std::byte>& into, T value) {
+  const auto bytes = std::as_bytes(std::span(&value, 1));
+  into.insert(into.end(), bytes.begin(), bytes.end());
+}
+
+std::vector<std::byte> header_bytes(std::uint32_t version, std::uint32_t arch, std::uint32_t vcpus,
+                                    std::uint64_t interval) {
+  std::vector<std::byte> file;
+  for (const char c : {'R', 'S', 'T', 'C', 'G', '0', '0', '1'}) put(file, c);
+  for (const std::uint32_t value : {version, arch, vcpus, 0u}) put(file, value);
+  for (const std::uint64_t value : {interval, std::uint64_t{7}, std::uint64_t{8}}) put(file, value);
+  file.resize(64);
+  return file;
+}
+
+TEST(SampleFile, ReadsTheHeaderAsFormatMdHasIt) {
+  const auto header = read_sample_file_header(header_bytes(1, 2, 4, 1000));
+  ASSERT_TRUE(header);
+  EXPECT_EQ(header->arch, static_cast<std::uint32_t>(Arch::kI386));
+  EXPECT_EQ(header->vcpus, 4u);
+  EXPECT_EQ(header->interval, 1000u);
+  EXPECT_EQ(header->start_monotonic_ns, 7u);
+  EXPECT_EQ(header->start_wall_ns, 8u);
+}
+
+TEST(SampleFile, RefusesWhatIsNone) {
+  auto cut = header_bytes(1, 1, 1, 1);
+  cut.pop_back();
+  EXPECT_TRUE(is_sample_file(cut));
+  EXPECT_FALSE(read_sample_file_header(cut));
+  EXPECT_FALSE(read_sample_file_header(header_bytes(2, 1, 1, 1)));
+  EXPECT_FALSE(read_sample_file_header(header_bytes(1, 5, 1, 1)));
+  EXPECT_FALSE(read_sample_file_header(header_bytes(1, 1, 0, 1)));
+  EXPECT_FALSE(read_sample_file_header(header_bytes(1, 1, 4097, 1)));
+  EXPECT_FALSE(read_sample_file_header(header_bytes(1, 1, 1, 0)));
+}
+
+TEST(SampleFile, ReadsCountsByHand) {
+  std::vector<std::byte> record;
+  for (const std::uint32_t value : {56u, 3u}) put(record, value);
+  put(record, std::uint64_t{2});  // the vCPU, padded
+  for (const std::uint64_t value : {10, 20, 30, 40, 50}) put(record, value);
+  Capture capture;
+  const auto read = read_file_record(record, capture);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->kind, FileRecordKind::kCounts);
+  EXPECT_EQ(read->bytes, 56u);
+  EXPECT_EQ(read->counts.vcpu, VcpuId{2});
+  EXPECT_EQ(read->counts.time_ns, 10u);
+  EXPECT_EQ(read->counts.idle, 20u);
+  EXPECT_EQ(read->counts.skipped, 30u);
+  EXPECT_EQ(read->counts.lost, 40u);
+  EXPECT_EQ(read->counts.stolen, 50u);
+  std::vector<std::byte> written(kCountsRecordBytes);
+  write_counts_record(read->counts, written);
+  EXPECT_EQ(written, record);
+}
+
+TEST(SampleFile, ReadsMemoryAndRefusesWhatIsCut) {
+  const std::vector<std::byte> memory(13, std::byte{0x90});
+  std::vector<std::byte> record(memory_record_bytes(memory.size()));
+  ASSERT_EQ(record.size(), 40u);
+  write_memory_record(GuestVirt{0xffffffff81000000}, memory, record);
+  Capture capture;
+  const auto read = read_file_record(record, capture);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->kind, FileRecordKind::kMemory);
+  EXPECT_EQ(read->address, GuestVirt{0xffffffff81000000});
+  EXPECT_TRUE(std::equal(read->memory.begin(), read->memory.end(), memory.begin(), memory.end()));
+  for (std::size_t size = 0; size < record.size(); ++size)
+    EXPECT_FALSE(read_file_record(Bytes(record).first(size), capture)) << size;
+  record[16] = std::byte{17};  // more than the record holds
+  EXPECT_FALSE(read_file_record(record, capture));
+}
+
+TEST(SampleFile, ReadsTheRecordsOfRings) {
+  Capture sample;
+  sample.arch = Arch::kX86_64;
+  sample.weight = 3;
+  std::vector<std::byte> record(record_bytes(sample));
+  write_record(sample, record);
+  Capture capture;
+  const auto read = read_file_record(record, capture);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->kind, FileRecordKind::kCapture);
+  EXPECT_EQ(capture.weight, 3u);
+}
+
+}  // namespace
+}  // namespace ringside::wire

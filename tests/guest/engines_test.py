@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Each engine tells the same of one guest: the shares of the hottest functions, and complete stacks.
+
+    engines_test.py --ringside PROGRAM (--kernel ELF [--workload NAME] | --linux [--arch NAME]) [--cpus 2] [--busy 20000]
+
+One guest is sampled by the engines in turn, in short recordings, so that what else the machine does hits all alike.
+A host that has too little time bends profiles (docs/design.md, section 2): the plugin loses ticks for which a vCPU was
+kept waiting, the other engines cannot tell. So those sample at long intervals, and a share's standard error is shown as
+it follows from how the recordings differ.
+
+Exit status: 0 they agree, 1 not, 2 wrong usage, 77 the Linux guest cannot be fetched.
+"""
+import argparse
+import os
+import pathlib
+import shutil
+import sys
+import time
+
+import engines_agree
+import every_way_in
+import folded
+import launched
+import linux_guest
+import linux_program
+
+
+def boot(options, folder):
+    """The guest, and the kernel file that ringside gets."""
+    if not options.linux:
+        return every_way_in.boot_bundled(options, folder), options.kernel
+    paths = linux_guest.fetch(vmlinux=False, arch=options.arch)
+    # In a folder of its own, so that no vmlinux lies beside the file.
+    kernel = shutil.copy(paths["VMLINUZ"], folder / "vmlinuz")
+    return every_way_in.boot_linux(options, folder, paths), kernel
+
+
+def sample(options, guest, kernel, folder, deadline):
+    """The engines' measures, until each has the samples or the time is over."""
+    measures = {engine: engines_agree.Measure() for engine in options.engines}
+    limits = ["--samples", str(options.slice), "--duration", f"{options.seconds:g}"]
+    longest = 0.0
+    while time.monotonic() + 1.5 * longest < deadline and any(one.samples < options.busy for one in measures.values()):
+        start = time.monotonic()
+        # An engine that has enough goes on: what the others measure later, it shall measure as well.
+        for engine, measure in measures.items():
+            recording = every_way_in.record(options, engine, guest, kernel, folder, deadline, limits)
+            stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))
+            report = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i",
+                                        str(recording))
+            measure.add(stacks, report)
+            if options.keep:
+                options.keep.mkdir(parents=True, exist_ok=True)
+                shutil.copy(recording, options.keep / f"{engine}-{len(measure.shares)}.data")
+        longest = max(longest, time.monotonic() - start)
+    return measures
+
+
+def run(options, folder):
+    deadline = time.monotonic() + options.limit
+    guest, kernel = boot(options, folder)
+    with guest:
+        measures = sample(options, guest, kernel, folder, deadline)
+    print("\n".join(engines_agree.table(measures)))
+    return engines_agree.check(measures, options.busy, options.points, options.complete)
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    every_way_in.add_options(parser)
+    parser.add_argument("--kernel", type=os.path.abspath, help="the bundled kernel")
+    parser.add_argument("--linux", action="store_true", help="Debian's kernel, of which ringside gets the vmlinuz")
+    parser.add_argument("--workload", help="default: chains, with --linux mixed")
+    parser.add_argument("--busy", type=int, default=20000, help="busy samples wanted of each engine (default 20000)")
+    parser.add_argument("--slice", type=int, default=1000, help="samples of one recording (default 1000)")
+    parser.add_argument("--seconds", type=float, default=10, help="a recording ends then at the latest (default 10)")
+    parser.add_argument("--points", type=float, default=2.0, help="how far shares may be apart")
+    parser.add_argument("--complete", type=float, default=99.0, help="percent of the stacks")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep the recordings in this folder")
+    options = parser.parse_args()
+    if options.linux == bool(options.kernel):
+        parser.error("give --kernel or --linux")
+    if not options.linux and options.arch != "amd64":
+        parser.error("the bundled kernel is for amd64")
+    options.workload = options.workload or ("mixed" if options.linux else "chains")
+    options.engines = options.engines or every_way_in.default_engines(options.arch)
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(linux_program.exit_status(run, parse_options()))

@@ -1,0 +1,78 @@
+"""A guest that every engine can attach to: QEMU with the plugin, a gdb stub of its own, and a monitor."""
+import pathlib
+import shutil
+
+import launched
+import linux_guest
+import machine
+
+ENGINES = ("tcg", "gdb", "qmp")
+
+
+def default_engines(arch):
+    """All of them where the monitor prints all that a stack needs: of aarch64 no system registers, of riscv64 no
+    privilege mode (docs/design.md, section 2)."""
+    return ENGINES if arch in ("amd64", "i386") else ("tcg", "gdb")
+
+
+def add_options(parser):
+    parser.add_argument("--ringside", required=True, type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--plugin", type=pathlib.Path, help="libringside-tcg.so (default: of ringside's build)")
+    parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
+    parser.add_argument("--cpus", type=int, default=2)
+    parser.add_argument("--engines", type=_engines, help="such as tcg,gdb (default: all that suit the architecture)")
+    parser.add_argument("--interval", type=float, default=5,
+                        help="ms between samples of an engine that stops the guest (default 5)")
+    parser.add_argument("--plugin-interval", type=float, default=2, help="ms between the plugin's samples (default 2)")
+    parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
+    parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
+
+
+def _engines(text):
+    names = tuple(text.split(","))
+    if set(names) - set(ENGINES):
+        raise ValueError(text)
+    return names
+
+
+def plugin_options(options, folder):
+    """QEMU's options that load the plugin; its ring is in the folder."""
+    plugin = options.plugin or options.ringside.parent / "plugin" / "libringside-tcg.so"
+    return ["-plugin", f"{plugin.resolve()},ring={folder}/ring"]
+
+
+def boot_bundled(options, folder):
+    """The bundled kernel at work."""
+    guest = machine.Machine(options.kernel, f"workload={options.workload} seconds=0", cpus=options.cpus, memory=256,
+                            extra=plugin_options(options, folder))
+    try:
+        guest.wait_serial("ringside-demo: ready", 60)
+        return guest
+    except BaseException:
+        guest.close()
+        raise
+
+
+def boot_linux(options, folder, paths):
+    """Debian's kernel at work. paths: as linux_guest.fetch() gives them."""
+    if not shutil.which(paths["QEMU"]):
+        raise linux_guest.NoNetwork(f"there is no {paths['QEMU']}")
+    return linux_guest.boot(paths, options.workload, options.cpus, extra=plugin_options(options, folder), kaslr=True,
+                            ready_within=120)
+
+
+def ways(engine, guest, folder):
+    """ringside's options that attach that engine. The stub counts as the user's, so the qmp engine samples by what the
+    monitor prints."""
+    return {"tcg": ["--ring", f"{folder}/ring", "--qmp", guest.monitor],
+            "gdb": ["--engine", "gdb", "--gdb", guest.gdb],
+            "qmp": ["--engine", "qmp", "--qmp", guest.monitor]}[engine]
+
+
+def record(options, engine, guest, kernel, folder, deadline, limits):
+    """One recording by one engine, of the guest with that kernel file; returns its path. limits: when it ends."""
+    recording = folder / f"{engine}.data"
+    interval = options.plugin_interval if engine == "tcg" else options.interval
+    launched.read_back(options.ringside, deadline, "record", *ways(engine, guest, folder), "--kernel", str(kernel), "--interval",
+                       f"{interval:g}", *limits, "-o", str(recording), *options.record_option)
+    return recording

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+"""`ringside ps` lists what the guest's own ps and /proc say while nothing but the idle loop runs.
+
+    ps_test.py --ringside PROGRAM [--arch amd64|arm64|riscv64] [--know vmlinuz|nothing]
+
+The guest writes its processes to its serial port (workload `processes`, which is made here) and sleeps. The process that
+writes them and its children change meanwhile and are left out, and so are kworkers, which come and go.
+
+Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched.
+"""
+import argparse
+import re
+import sys
+import time
+
+import launched
+import linux_guest
+import linux_program
+import user_program
+
+WORKLOAD = "processes"
+SCRIPT = """#!/bin/sh
+[ "$1" = 0 ] || exec sleep 100000
+sleep 50000 &
+sleep 2
+exec >/dev/console
+echo "processes: self $$"
+ps -o pid,ppid,stat,vsz,rss,comm | sed 's/^/processes: ps /'
+for folder in /proc/[0-9]*; do
+    echo "processes: stat $(cat $folder/stat)"
+    echo "processes: args ${folder#/proc/} $(tr '\\0' ' ' <$folder/cmdline)"
+done 2>/dev/null
+echo "processes: end"
+while :; do sleep 100000; done
+"""
+TICKS = 100  # USER_HZ
+
+
+def guests_processes(serial):
+    """What the guest said: {pid: {ppid, state, vsz, rss, comm, seconds, args}}, without those that changed meanwhile."""
+    itself = int(re.search(r"processes: self (\d+)", serial).group(1))
+    found = {}
+    row = r"processes: ps +(\d+) +(\d+) (\S)\S* +(\d+) +(\d+) (.*?)\r?$"
+    for pid, ppid, state, vsz, rss, comm in re.findall(row, serial, re.MULTILINE):
+        if itself not in (int(pid), int(ppid)) and not comm.startswith("kworker/"):
+            found[int(pid)] = {"ppid": int(ppid), "state": state, "vsz": int(vsz), "rss": int(rss), "comm": comm}
+    for pid, rest in re.findall(r"processes: stat (\d+) \(.*\) (.*?)\r?$", serial, re.MULTILINE):
+        fields = rest.split()  # from field 3, the state, on (proc(5))
+        if int(pid) in found:
+            found[int(pid)]["seconds"] = (int(fields[11]) + int(fields[12])) / TICKS
+            found[int(pid)]["comm"] = re.search(rf"processes: stat {pid} \((.*)\)", serial).group(1)
+    for pid, args in re.findall(r"processes: args (\d+) (.*?) ?\r?$", serial, re.MULTILINE):
+        if int(pid) in found:
+            found[int(pid)]["args"] = args
+    return found
+
+
+def seconds(text):
+    """[DD-]HH:MM:SS, or M:SS."""
+    days, _, clock = text.rpartition("-")
+    total = 0
+    for part in clock.split(":"):
+        total = total * 60 + int(part)
+    return total + 86400 * int(days or 0)
+
+
+def compare(pid, what, expected, got, failures):
+    if expected != got and expected != "R":  # what ran while the guest looked sleeps again
+        failures.append(f"process {pid}: {what} is {got!r}, and the guest says {expected!r}")
+
+
+def check_time(pid, text, wanted, failures):
+    """Kernel threads run on; what the host lets a vCPU wait counts as their time."""
+    later = seconds(text) - wanted["seconds"]
+    if later < -1 or (wanted["args"] and later > 1):
+        failures.append(f"process {pid}: TIME is {text}, and the guest says {wanted['seconds']} s")
+
+
+def check_threads(text, expected):
+    """Of `ps`."""
+    failures, seen = [], set()
+    for line in text.splitlines()[1:]:
+        pid, ppid, tid, state, _, cpu_time, rss, comm = line.split(None, 7)
+        seen.add(int(tid))
+        if int(pid) not in expected:
+            continue
+        wanted = expected[int(pid)]
+        name = wanted["comm"] if wanted["args"] else f"[{wanted['comm']}]"
+        for what, a, b in (("tid", pid, tid), ("parent", wanted["ppid"], int(ppid)), ("state", wanted["state"], state),
+                           ("RSS", wanted["rss"], int(rss)), ("COMM", name, comm)):
+            compare(pid, what, a, b, failures)
+        check_time(pid, cpu_time, wanted, failures)
+    return failures + [f"process {pid} is missing" for pid in expected if pid not in seen]
+
+
+def check_aux(text, expected):
+    """Of `ps aux`."""
+    failures, seen = [], set()
+    for line in text.splitlines()[1:]:
+        user, pid, _, _, vsz, rss, _, state, _, cpu_time, command = line.split(None, 10)
+        seen.add(int(pid))
+        if int(pid) not in expected:
+            continue
+        wanted = expected[int(pid)]
+        for what, a, b in (("USER", "root", user), ("VSZ", wanted["vsz"], int(vsz)), ("RSS", wanted["rss"], int(rss)),
+                           ("STAT", wanted["state"], state),
+                           ("COMMAND", wanted["args"] or f"[{wanted['comm']}]", command)):
+            compare(pid, what, a, b, failures)
+        check_time(pid, cpu_time, wanted, failures)
+    return failures + [f"process {pid} is missing in aux" for pid in expected if pid not in seen]
+
+
+def run(options, folder):
+    deadline = time.monotonic() + options.limit
+    paths = linux_guest.fetch(vmlinux=options.know == "vmlinux", arch=options.arch)
+    script = folder / WORKLOAD
+    script.write_text(SCRIPT)
+    paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, script))
+    with linux_guest.boot(paths, WORKLOAD, cpus=options.cpus, kaslr=options.kaslr, cpu=options.cpu) as guest:
+        guest.wait_serial("processes: end", 60)
+        expected = guests_processes(guest.serial())
+        kernel = [] if options.know == "nothing" else ["--kernel", paths[options.know.upper()]]
+        failures = []
+        for arguments, check in ((["ps"], check_threads), (["ps", "aux"], check_aux)):
+            text = launched.read_back(options.ringside, deadline, *arguments, "--gdb", guest.gdb, *kernel)
+            failures += check(text, expected)
+    print(f"{options.arch}, {options.know}: {len(expected)} processes compared")
+    if len(expected) < 20:
+        failures.append(f"the guest told of {len(expected)} processes only")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    linux_program.add_guest_options(parser, "vmlinuz")
+    parser.add_argument("--limit", type=float, default=150, help="seconds")
+    return linux_program.exit_status(run, parser.parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

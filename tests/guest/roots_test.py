@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Processes by the roots of their page tables, as the user names them, in a kernel that ringside knows nothing of.
+
+    roots_test.py --ringside PROGRAM --kernel ELF --truth FILE --programs FOLDER [--busy 3000]
+
+The bundled kernel runs one program twice and another beside it. QEMU's monitor tells the roots; --process names two of
+them and --user-elf the program of the rest, and each process must have its program's shares and user stacks.
+
+Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2 wrong usage.
+"""
+import argparse
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import time
+
+import folded
+import launched
+import machine
+import process_truth
+from processes_test import kernel_functions, samples
+
+CR3 = re.compile(r"\bCR3=([0-9a-f]+)")
+PAGE = 0xffffff7fffffe000  # of a process, its pid first (demo/kernel/process/metadata_page.h)
+PROGRAMS = {1: "compute", 2: "compute", 3: "syscaller"}  # by pid: the order in which the kernel starts them
+
+
+def find_roots(guest, deadline):
+    """The page-table root of each process, by pid."""
+    roots = {}
+    while len(roots) < len(PROGRAMS) and time.monotonic() < deadline:
+        guest.qmp.hmp("stop")
+        root, page = CR3.search(guest.qmp.hmp("info registers")), guest.qmp.hmp(f"x/1gx {PAGE:#x}")
+        guest.qmp.hmp("cont")
+        pid = re.search(r": 0x([0-9a-f]{16})", page)
+        if root and pid:
+            roots[int(pid.group(1), 16)] = root.group(1)
+        time.sleep(0.007)
+    if sorted(roots) != sorted(PROGRAMS):
+        raise launched.Failed(f"the guest's processes were not found: {roots}")
+    return roots
+
+
+def check(options, recording, deadline):
+    truth = process_truth.parse(options.truth.read_text())
+    functions = kernel_functions(options.kernel)
+    profile = {name: folded.parse(launched.folded_text(options.ringside, recording, deadline, "--comm", name))
+               for name in ("first", "second", "syscaller.elf")}
+    whole = samples(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
+    failures = []
+    for name, stacks in profile.items():
+        program = truth["syscaller" if name == "syscaller.elf" else "compute"]
+        program.below = []  # where the kernel keeps the user's registers is not known
+        summary, wrong = process_truth.check_process(program, stacks, whole, options.points, functions.__contains__)
+        print("\n    ".join([f"{name}:", *summary]))
+        failures += [f"{name}: {line}" for line in wrong]
+    if sum(map(samples, profile.values())) < 0.98 * whole:
+        failures.append(f"only {list(map(samples, profile.values()))} of {whole} samples are of a process")
+    return failures
+
+
+def run(options, folder, deadline):
+    programs = {name: options.programs / f"{name}.elf" for name in set(PROGRAMS.values())}
+    with machine.Machine(options.kernel, "workload=user seconds=0", cpus=1, memory=256) as guest:
+        guest.wait_serial("ringside-demo: ready", 60)
+        roots = find_roots(guest, time.monotonic() + 30)
+        recording = folder / "ringside.data"
+        launched.read_back(options.ringside, deadline, "record", "--gdb", guest.gdb, "--kernel", str(options.kernel),
+                           "--os", "none", "--process", f"{roots[1]}=first:{programs['compute']}",
+                           "--process", f"0x{roots[2]}=second:{programs['compute']}",
+                           "--user-elf", str(programs["syscaller"]), "--interval", f"{options.interval:g}",
+                           "--samples", str(options.busy), "-o", str(recording))
+    failures = check(options, recording, deadline)
+    for line in failures:
+        print(f"FAILED: {line}")
+    return 1 if failures else 0
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ringside", required=True, type=os.path.abspath)
+    parser.add_argument("--kernel", required=True, type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--truth", required=True, type=pathlib.Path, help="demo/truth/programs/user.txt")
+    parser.add_argument("--programs", required=True, type=pathlib.Path, help="where compute.elf and syscaller.elf are")
+    parser.add_argument("--busy", type=int, default=3000, help="samples wanted (default 3000)")
+    parser.add_argument("--points", type=float, default=3.0, help="how far a share may be off")
+    parser.add_argument("--interval", type=float, default=3.0, help="milliseconds between samples (default 3)")
+    parser.add_argument("--limit", type=float, default=150, help="seconds that all of it may take (default 150)")
+    parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
+    return parser.parse_args()
+
+
+def main():
+    options = parse_options()
+    machine.exit_on_signals()
+    end = time.monotonic() + options.limit
+    with tempfile.TemporaryDirectory(prefix="ringside-roots-") as folder:
+        try:
+            for attempt in range(1, options.tries + 1):
+                print(f"try {attempt} of {options.tries}")
+                if run(options, pathlib.Path(folder), end) == 0:
+                    return 0
+        except (launched.Failed, machine.GuestError, OSError, ValueError) as error:
+            print(f"FAILED: {error}")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
