@@ -96,11 +96,15 @@ QemuRam::QemuRam(Ways ways) : ways_(std::move(ways)) {
   if (ways_.qemu <= 0) explanation_ = "which process QEMU is is not known";
 }
 
-Result<void> QemuRam::find_map() {
+Result<void> QemuRam::read_map() {
   RINGSIDE_ASSIGN(const std::string tree, ways_.ask("info mtree -f"));
   RINGSIDE_ASSIGN(const std::string blocks, ways_.ask("info ramblock"));
-  RINGSIDE_ASSIGN(map_, memory::parse_ram_map(tree, blocks));
-  if (ways_.slow) slow_ = ways_.slow(map_->ranges);
+  RINGSIDE_ASSIGN(auto map, memory::parse_ram_map(tree, blocks));
+  if (map_ && map == *map_) return {};
+  map_ = std::move(map);
+  front_->behind = nullptr;
+  direct_.reset();
+  slow_ = ways_.slow ? ways_.slow(map_->ranges) : nullptr;
   return {};
 }
 
@@ -201,10 +205,6 @@ Result<QemuRam::Place> QemuRam::find_block(std::size_t block) {
 }
 
 Result<void> QemuRam::find_blocks() {
-  const std::uint64_t now = monotonic_ns();
-  if (now < next_try_ns_) return {};
-  next_try_ns_ = now + try_again_after_ns_;
-  try_again_after_ns_ *= 2;
   if (ways_.qemu > 0)
     explanation_ =
         fmt::format("in process {} nothing is seen to be the guest's memory", ways_.qemu);
@@ -228,17 +228,27 @@ Result<void> QemuRam::find_blocks() {
   return {};
 }
 
-Result<memory::PhysicalMemory*> QemuRam::find() {
-  if (direct_) return direct_.get();
-  if (unsupported_) return tl::unexpected<Error>(*unsupported_);
-  if (!map_) {
-    auto found = find_map();
-    if (!found && found.error().code == ErrorCode::kUnsupported) unsupported_ = found.error();
-    RINGSIDE_TRY(std::move(found));
+// The map, and where its blocks are, where they are not known or no longer right.
+Result<void> QemuRam::look_again() {
+  const std::uint64_t now = monotonic_ns();
+  if (now < next_try_ns_ || (direct_ && !direct_->take_missed())) return {};
+  next_try_ns_ = now + try_again_after_ns_;
+  try_again_after_ns_ *= 2;
+  if (!map_ || direct_) {
+    auto read = read_map();
+    const bool is_known = read || read.error().code != ErrorCode::kUnsupported;
+    if (!is_known && map_) return {};  // the one that was
+    if (!is_known) unsupported_ = read.error();
+    RINGSIDE_TRY(std::move(read));
   }
-  RINGSIDE_TRY(find_blocks());
-  if (direct_) return direct_.get();
-  if (slow_) return slow_.get();
+  return direct_ ? Result<void>() : find_blocks();
+}
+
+Result<memory::PhysicalMemory*> QemuRam::find() {
+  if (unsupported_) return tl::unexpected<Error>(*unsupported_);
+  RINGSIDE_TRY(look_again());
+  front_->behind = direct_ ? direct_.get() : slow_.get();
+  if (front_->behind != nullptr) return front_.get();
   return fail(ErrorCode::kUnsupported, "no way to the guest's physical memory: {}", explanation_);
 }
 

@@ -45,7 +45,8 @@ class QemuRam {
 
   // Error kUnsupported: the machine's RAM is not known, or there is no way to it. The reader is
   // valid as long as this object. While the guest's memory is nearly all zero the slow reader is
-  // used, and a later call tries again, less and less often.
+  // used, and a later call tries again, less and less often. So does one after a read that met no
+  // RAM: x86 firmware moves some about, and memory can be plugged in.
   [[nodiscard]] Result<memory::PhysicalMemory*> find();
   [[nodiscard]] bool was_asked() const { return map_ || unsupported_; }
   // Whether reads go to QEMU's copy, at least of the machine's largest block.
@@ -59,7 +60,17 @@ class QemuRam {
     std::string name;      // for people
     bool is_said = false;  // by QEMU; otherwise it may be any mapping or file
   };
-  [[nodiscard]] Result<void> find_map();
+  // What find() returns: the same object, whatever changes behind it.
+  class Front final : public memory::PhysicalMemory {
+   public:
+    Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {
+      return behind != nullptr ? behind->read_up_to(address, destination) : 0;
+    }
+    memory::PhysicalMemory* behind = nullptr;  // null: not known just now
+  };
+
+  [[nodiscard]] Result<void> read_map();
+  [[nodiscard]] Result<void> look_again();
   [[nodiscard]] Result<void> find_blocks();
   void read_mappings();
   [[nodiscard]] Result<Place> find_block(std::size_t block);
@@ -78,6 +89,7 @@ class QemuRam {
   std::vector<memory::HostMapping> mappings_;
   std::unique_ptr<memory::PhysicalMemory> slow_;
   std::unique_ptr<memory::RamMemory> direct_;
+  std::unique_ptr<Front> front_ = std::make_unique<Front>();  // stays where it is in a move
 };
 
 }  // namespace ringside::engines

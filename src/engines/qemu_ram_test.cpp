@@ -131,6 +131,36 @@ TEST_F(QemuRamTest, AnAddressOfAnotherProcessIsNotTaken) {
   }
 }
 
+// Firmware has not put it there yet, or it is plugged in.
+TEST_F(QemuRamTest, MemoryThatIsMissedIsLookedForAgain) {
+  Mapping mapping;
+  mapping.fill(guest_.bytes);
+  say_host_address(mapping.address());
+  const std::string whole = monitor_["info mtree -f"];
+  monitor_["info mtree -f"] =
+      "FlatView #0\r\n AS \"memory\", root: system\r\n"
+      "  0000000040000000-00000000401fffff (prio 0, ram): mem0\r\n";
+  QemuRam found = ram(::getpid());
+  const auto memory = found.find();
+  ASSERT_TRUE(memory);
+  EXPECT_TRUE(found.reads_qemu());
+  const GuestPhys late = kStart + kBytes / 2 + 64;
+  EXPECT_FALSE((*memory)->read_value<std::uint64_t>(late));
+  monitor_["info mtree -f"] = whole;
+  const int asked = asked_;
+  ASSERT_TRUE(found.find());
+  EXPECT_EQ(asked_, asked);  // not at once again
+  ::usleep(110'000);
+  EXPECT_EQ(found.find(), *memory);
+  EXPECT_TRUE(found.reads_qemu());
+  EXPECT_EQ((*memory)->read_value<std::uint64_t>(late), 0x1234'5678'0000 + kBytes / 2 + 64);
+  // Nothing is asked for while nothing is missed.
+  ::usleep(210'000);
+  const int asked_then = asked_;
+  ASSERT_TRUE(found.find());
+  EXPECT_EQ(asked_, asked_then);
+}
+
 TEST_F(QemuRamTest, WhileMemoryIsZeroTheSlowWayIsUsed) {
   Mapping mapping;
   say_host_address(mapping.address());

@@ -17,6 +17,8 @@ struct RamBlock {
   std::uint64_t bytes = 0;
   // Where QEMU has it in its own address space; 0: it does not say (7.2).
   std::uint64_t host_address = 0;
+
+  bool operator==(const RamBlock&) const = default;
 };
 
 // A piece of guest-physical memory that lies in one of the blocks.
@@ -25,6 +27,8 @@ struct RamRange {
   std::uint64_t bytes = 0;
   std::uint64_t offset = 0;  // in the block
   std::size_t block = 0;     // RamMap::blocks
+
+  bool operator==(const RamRange&) const = default;
 };
 
 // What RAM a machine has, and where. It changes when memory is plugged in, and while x86 firmware
@@ -32,6 +36,8 @@ struct RamRange {
 struct RamMap {
   std::vector<RamBlock> blocks;  // those that ranges use
   std::vector<RamRange> ranges;  // by address, without overlaps; device memory left out
+
+  bool operator==(const RamMap&) const = default;
 };
 
 // From what QEMU's human monitor prints for `info mtree -f`, whose view of the address space

@@ -28,10 +28,12 @@ Result<std::size_t> RamMemory::read_up_to(GuestPhys address, std::span<std::byte
   std::size_t done = 0;
   while (done < destination.size()) {
     const auto piece = find_ram(ranges_, address + done, destination.size() - done);
-    if (!piece) break;
+    RamBlockReader* const block = piece ? blocks_[piece->block].get() : nullptr;
+    if (!piece || (block == nullptr && rest_ == nullptr)) {
+      missed_ = true;
+      break;
+    }
     const auto into = destination.subspan(done, piece->bytes);
-    RamBlockReader* const block = blocks_[piece->block].get();
-    if (block == nullptr && rest_ == nullptr) break;
     RINGSIDE_ASSIGN(const std::size_t got, block != nullptr
                                                ? block->read_up_to(RamOffset{piece->offset}, into)
                                                : rest_->read_up_to(address + done, into));

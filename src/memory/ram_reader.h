@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <utility>
 
 #include "base/fd.h"
 #include "memory/guest_ram.h"
@@ -55,7 +56,12 @@ class RamMemory final : public PhysicalMemory {
   [[nodiscard]] Result<std::size_t> read_up_to(GuestPhys address,
                                                std::span<std::byte> destination) override;
 
+  // Whether anything was asked for since that has no reader, or lies in none of the ranges: the
+  // machine's memory may have changed.
+  [[nodiscard]] bool take_missed() { return std::exchange(missed_, false); }
+
  private:
+  bool missed_ = false;
   std::vector<RamRange> ranges_;
   std::vector<std::unique_ptr<RamBlockReader>> blocks_;
   PhysicalMemory* rest_;
