@@ -3,12 +3,11 @@ import collections
 import dataclasses
 import itertools
 import math
-import re
 
 from truth import percent
 
 HOTTEST = 10
-_COMPLETE = re.compile(r"^[\s#]*stacks complete\s+([\d,]+)\s.*% of ([\d,]+)", re.MULTILINE)
+_WHOLE = ("end of stack", "reached user mode")
 
 
 @dataclasses.dataclass
@@ -26,17 +25,18 @@ class Measure:
     def share(self, function):
         return percent(self.own[function], self.samples)
 
-    def add(self, stacks, report):
-        """stacks: the folded ones of a recording; report: its `ringside report --header`. Raises ValueError."""
+    def add(self, stacks, samples):
+        """stacks: the folded ones of a recording; samples: the same as `export --format json-lines` tells them."""
         own = collections.Counter()
         for stack, count in stacks:
             own[stack[-1]] += count
         self.own += own
         self.shares.append({leaf: percent(count, sum(own.values())) for leaf, count in own.items()})
-        # A recording without kernel stacks has no such line.
-        if found := _COMPLETE.search(report):
-            self.complete += int(found.group(1).replace(",", ""))
-            self.judged += int(found.group(2).replace(",", ""))
+        # What user code is below the kernel's stack is not judged: a stripped busybox has no unwind information.
+        for sample in samples:
+            if sample.get("level") == "kernel" and sample["disposition"] == "sampled":
+                self.judged += 1
+                self.complete += bool(sample["stacks"]) and sample["stacks"][0]["stop"] in _WHOLE
 
     def error(self, function):
         """The standard error of a share, as the recordings' differences tell it; 0 for a single recording."""

@@ -4,13 +4,19 @@ import unittest
 import engines_agree
 import folded
 
-COMPLETE = "#   stacks complete          1,990   99.50% of 2,000\n"
 
 
-def measure(text, report=COMPLETE, times=1):
+def sample(stop, level="kernel", disposition="sampled"):
+    return {"level": level, "disposition": disposition, "stacks": [{"stop": stop}] if stop else []}
+
+
+COMPLETE = [{"image": "vmlinux"}, *[sample("reached user mode")] * 1990, *[sample("no unwind rule")] * 10]
+
+
+def measure(text, samples=COMPLETE, times=1):
     made = engines_agree.Measure()
     for _ in range(times):
-        made.add(folded.parse(text), report)
+        made.add(folded.parse(text), samples)
     return made
 
 
@@ -63,10 +69,14 @@ class Agree(unittest.TestCase):
                          ["tcg: 10000 busy samples, 10001 wanted", "gdb: 10000 busy samples, 10001 wanted"])
 
     def test_incomplete_stacks_fail(self):
-        bad = measure(HALVES, "#   stacks complete   980   98.00% of 1,000\n")
+        bad = measure(HALVES, [sample("end of stack")] * 98 + [sample("unreadable"), sample(None)])
         self.assertEqual(check({"tcg": measure(HALVES), "gdb": bad}),
-                         ["gdb: 98.00 % of 1000 stacks are complete, 99 % wanted"])
-        self.assertEqual(check({"tcg": measure(HALVES, "# nothing\n")}), ["tcg: no kernel stack at all"])
+                         ["gdb: 98.00 % of 100 stacks are complete, 99 % wanted"])
+
+    def test_only_kernel_stacks_of_samples_that_have_one_count(self):
+        others = [sample("no unwind rule", level="user"), sample(None, disposition="idle")]
+        self.assertEqual(check({"tcg": measure(HALVES, others)}), ["tcg: no kernel stack at all"])
+        self.assertEqual(check({"tcg": measure(HALVES, others + COMPLETE)}), [])
 
     def test_the_error_is_that_of_the_mean_of_the_recordings(self):
         made = engines_agree.Measure()
