@@ -10,6 +10,7 @@
 #include "guestos/linux/aarch64_trampoline.h"
 #include "guestos/linux/i386_entries.h"
 #include "guestos/linux/interrupt_entries.h"
+#include "guestos/linux/module_list.h"
 #include "guestos/linux/riscv64_entries.h"
 #include "guestos/linux/stack_size.h"
 #include "guestos/linux/x86_64_entries.h"
@@ -143,10 +144,10 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader
   if (arch_ == Arch::kAArch64 && !std::exchange(has_told_of_trampoline_, true))
     if (auto image = trampoline_image(*kernel_->file)) return std::vector{std::move(*image)};
   if (!modules_) {
-    const auto list = kernel_->file->symbol_named("modules");
-    if (!list) return std::vector<elf::Image>();
-    modules_.emplace(kernel_->to_guest(list->address), arch_,
-                     kernel_->file->section(".orc_header").has_value());
+    std::vector<GuestVirt> lists;
+    for (const ImageAddr list : find_module_lists(*kernel_->file))
+      lists.push_back(kernel_->to_guest(list));
+    modules_.emplace(std::move(lists), arch_, kernel_->file->section(".orc_header").has_value());
   }
   return modules_->look(read);
 }

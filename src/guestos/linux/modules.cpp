@@ -30,15 +30,35 @@ Result<std::optional<std::uint64_t>> LinuxModules::read_word(GuestVirt at,
   return value;
 }
 
+// Whether a module's struct list_head follows, which leads back.
+Result<bool> LinuxModules::is_list(GuestVirt at, const elf::GuestReader& read) const {
+  const std::size_t word = wire::roles_of(arch_).pointer_size;
+  RINGSIDE_ASSIGN(const auto first, read_word(at, read));
+  if (!first || *first == at.value) return false;
+  RINGSIDE_ASSIGN(const auto back, read_word(GuestVirt{*first} + word, read));
+  if (back != at.value) return false;
+  const GuestVirt module = GuestVirt{*first} - module_list_offset(word == 8);
+  std::array<std::byte, kModuleBytes> bytes;
+  RINGSIDE_ASSIGN(const std::size_t count, read(module, bytes));
+  return read_module_shape(Bytes(bytes).first(std::min(count, bytes.size())), module, word == 8)
+      .has_value();
+}
+
 // list_add_rcu() puts the newest module first (kernel/module/main.c), so the head tells of news.
 Result<std::vector<elf::Image>> LinuxModules::look(const elf::GuestReader& read) {
   std::vector<elf::Image> images;
+  for (std::size_t i = 0; lists_.size() > 1 && i < lists_.size(); ++i) {
+    RINGSIDE_ASSIGN(const bool is_it, is_list(lists_[i], read));
+    if (is_it) lists_ = {lists_[i]};
+  }
+  if (lists_.size() != 1) return images;
+  const GuestVirt list = lists_.front();
   const bool is_64 = wire::roles_of(arch_).pointer_size == 8;
-  RINGSIDE_ASSIGN(const auto head, read_word(list_, read));
+  RINGSIDE_ASSIGN(const auto head, read_word(list, read));
   if (!head || newest_ == head) return images;
   bool all = true;
   GuestVirt entry{*head};
-  for (std::size_t i = 0; i < kMaxModules && entry != list_; ++i) {
+  for (std::size_t i = 0; i < kMaxModules && entry != list; ++i) {
     const GuestVirt at = entry - module_list_offset(is_64);
     std::array<std::byte, kModuleBytes> bytes;
     RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -17,9 +18,10 @@ namespace ringside::guestos {
 // x86_64's ORC. So frames in modules are unwound and named without the modules' files.
 class LinuxModules {
  public:
-  // `list` is the kernel's variable `modules`. `orc_header`: the kernel has a section .orc_header.
-  LinuxModules(GuestVirt list, Arch arch, bool orc_header = false)
-      : list_(list), arch_(arch), orc_header_(orc_header) {}
+  // `lists`: where the kernel's variable `modules` may be; the first that leads to a module and
+  // back is taken for it. `orc_header`: the kernel has a section .orc_header.
+  LinuxModules(std::vector<GuestVirt> lists, Arch arch, bool orc_header = false)
+      : lists_(std::move(lists)), arch_(arch), orc_header_(orc_header) {}
 
   // Modules that were loaded since the last call; every one at the first. Cheap while nothing has
   // changed: one read. The guest may run meanwhile: what is half-way through a change, or cannot
@@ -35,8 +37,9 @@ class LinuxModules {
   };
   [[nodiscard]] Result<std::optional<std::uint64_t>> read_word(GuestVirt at,
                                                                const elf::GuestReader& read) const;
+  [[nodiscard]] Result<bool> is_list(GuestVirt at, const elf::GuestReader& read) const;
 
-  GuestVirt list_;
+  std::vector<GuestVirt> lists_;  // one, once it is known which
   Arch arch_;
   bool orc_header_;
   std::optional<std::uint64_t> newest_;   // head of the list when all of it had been read

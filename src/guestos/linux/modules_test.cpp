@@ -80,6 +80,8 @@ class Guest {
     memory.put_value(module, state);
     const std::uint64_t word = is_64_ ? 8 : 4;
     put_word(module + word, head_);
+    put_word(module + 2 * word, list_);
+    if (head_ != list_) put_word(head_ + word, module + word);
     memory.put(module + 3 * word, as_bytes(name));
     put_word(module + fields_.kobject_mod, module);
     put_word(module + fields_.base, code);
@@ -120,7 +122,23 @@ class Guest {
     return area_ + 0x10000 * number + 0x4040;
   }
   [[nodiscard]] std::uint64_t area() const { return area_; }
-  [[nodiscard]] LinuxModules modules() const { return {GuestVirt{list_}, fields_.arch}; }
+  [[nodiscard]] LinuxModules modules() const { return {{GuestVirt{list_}}, fields_.arch}; }
+  // With other places, where the kernel has something else.
+  [[nodiscard]] LinuxModules searched_modules() {
+    const std::uint64_t empty = list_ + 0x100;
+    put_word(empty, empty);
+    const std::uint64_t to_nowhere = list_ + 0x200;
+    put_word(to_nowhere, 0x1234);
+    const std::uint64_t word = is_64_ ? 8 : 4;
+    const std::uint64_t other = list_ + 0x300;  // a list of what are no modules
+    put_word(other, other + 0x100);
+    put_word(other + 0x100, other);
+    put_word(other + 0x100 + word, other);
+    // What leads to the module, but is not what that leads back to.
+    const std::uint64_t user = list_ + 0x500;
+    put_word(user, head_);
+    return {{{empty}, {to_nowhere}, {other}, {user}, {0x10}, {list_}}, fields_.arch};
+  }
 
   Memory memory;
 
@@ -201,6 +219,20 @@ TEST_P(Modules, BecomeImagesOfWhatTheGuestHolds) {
   EXPECT_EQ(functions[1].name, "close_disk");
   EXPECT_EQ(functions[1].address.value, guest.area() + 0x40);
   EXPECT_EQ(functions[1].size, 0x30u);
+}
+
+TEST_P(Modules, AreFoundWhereTheirListIsOneOfSeveral) {
+  Guest guest(GetParam());
+  auto modules = guest.searched_modules();
+  EXPECT_TRUE(modules.look(guest.memory.reader())->empty());
+  guest.load(0, "virtio_blk");
+  guest.load(1, "ext4");
+  const auto images = modules.look(guest.memory.reader());
+  ASSERT_TRUE(images) << images.error().message;
+  EXPECT_EQ(images->size(), 2u);
+  guest.memory.reads = 0;
+  EXPECT_TRUE(modules.look(guest.memory.reader())->empty());
+  EXPECT_EQ(guest.memory.reads, 1u);
 }
 
 TEST_P(Modules, AreToldOnce) {
