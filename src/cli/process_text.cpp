@@ -30,6 +30,17 @@ std::string cpu_time(std::uint64_t ns) {
                      seconds % 60);
 }
 
+std::string state_of(const ProcessUsage& process) {
+  const guestos::LinuxThread& leader = process.leader;
+  std::string text(1, leader.state);
+  if (leader.nice != 0) text += leader.nice < 0 ? '<' : 'N';
+  if (leader.locks_memory) text += 'L';
+  if (leader.leads_session) text += 's';
+  if (process.threads > 1) text += 'l';
+  if (leader.is_in_foreground) text += '+';
+  return text;
+}
+
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "0.0";
   return fmt::format("{:.1f}", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
@@ -64,7 +75,8 @@ std::vector<ProcessUsage> processes_of(const session::ProcessList& list) {
   std::vector<ProcessUsage> processes;
   for (const guestos::LinuxThread& thread : list.threads) {
     if (processes.empty() || processes.back().leader.pid != thread.pid)
-      processes.push_back({thread, thread.ended_cpu_time_ns});
+      processes.push_back({thread, thread.ended_cpu_time_ns, 0});
+    ++processes.back().threads;
     processes.back().cpu_time_ns += thread.cpu_time_ns;
   }
   return processes;
@@ -85,7 +97,7 @@ std::string process_line(const ProcessUsage& process, const session::ProcessList
       "{:<8} {:7} {:>4} {:>4} {:6} {:5} {:<8} {:<4} {:>5} {:>6} {}\n", user, leader.pid, share,
       list.memory_bytes ? percent(leader.resident, *list.memory_bytes) : "-", leader.size / 1024,
       leader.resident / 1024, leader.terminal.empty() ? "?" : printable(leader.terminal),
-      leader.state, list.clock ? start_time(*list.clock, leader.started_ns) : "-",
+      state_of(process), list.clock ? start_time(*list.clock, leader.started_ns) : "-",
       fmt::format("{}:{:02}", seconds / 60, seconds % 60),
       arguments.empty() ? "[" + printable(leader.comm) + "]" : printable(arguments));
 }

@@ -16,11 +16,14 @@ namespace ringside::cli {
 struct ProcessUsage {
   guestos::LinuxThread leader;
   std::uint64_t cpu_time_ns = 0;
+  std::size_t threads = 1;
 };
 // By process id.
 [[nodiscard]] std::vector<ProcessUsage> processes_of(const session::ProcessList& list);
-// Lines for a list of processes: USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND. %CPU is
-// the share of its life that it ran, START of the guest's clock, UTC; "-" where the kernel's
+// Lines for a list of processes: USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND. STAT is as
+// ps(1) of procps has it: the state, then < or N for more or less than usual priority, L for locked
+// pages, s for a session's leader, l for several threads, + in the foreground of its terminal. %CPU
+// is the share of its life that it ran, START of the guest's clock, UTC; "-" where the kernel's
 // symbols do not say. `arguments`: its command line.
 [[nodiscard]] std::string process_header();
 [[nodiscard]] std::string process_line(const ProcessUsage& process,

@@ -37,6 +37,7 @@ TEST(ProcessText, ProcessesAreTheSumsOfTheirThreads) {
   const auto processes = processes_of(list);
   ASSERT_EQ(processes.size(), 2u);
   EXPECT_EQ(processes[0].cpu_time_ns, 125 * kSecond);
+  EXPECT_EQ(processes[0].threads, 2u);
   EXPECT_EQ(processes[1].cpu_time_ns, 60 * kSecond);
 }
 
@@ -50,6 +51,10 @@ TEST(ProcessText, ColumnsOfPsAux) {
             "root         105 50.0 10.0   8192  2048 ?        S    22:32   2:05 server -x?\n");
   process.leader.user = 1000;
   process.leader.terminal = "ttyS0";
+  process.leader.nice = -20;
+  process.leader.locks_memory = process.leader.leads_session = process.leader.is_in_foreground =
+      true;
+  process.threads = 2;
   list = {};
   EXPECT_EQ(process_line(process, list, ""),
             "1000         105    -    -   8192  2048 ttyS0    S        -   2:05 [ser?ver]\n");

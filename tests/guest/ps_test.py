@@ -22,6 +22,11 @@ WORKLOAD = "processes"
 SCRIPT = """#!/bin/sh
 [ "$1" = 0 ] || exec sleep 100000
 sleep 50000 &
+sleep 50001 &
+renice -n 5 -p $!
+setsid sleep 50002 &
+terminal=/dev/$(cat /sys/class/tty/console/active)
+setsid -c sleep 50003 <$terminal >$terminal 2>&1 &
 sleep 2
 exec >/dev/console
 echo "processes: self $$"
@@ -36,6 +41,15 @@ while :; do sleep 100000; done
 TICKS = 100  # USER_HZ
 
 
+def flags_of(pid, fields):
+    """What procps' ps writes behind the state (ps(1), PROCESS STATE CODES), from the fields of /proc/PID/stat from field 3
+    on; without L, which is not there."""
+    group, session, _, foreground = map(int, fields[2:6])
+    nice, threads = int(fields[16]), int(fields[17])
+    flags = ("<" if nice < 0 else "N" if nice > 0 else "") + ("s" if session == pid else "")
+    return flags + ("l" if threads > 1 else "") + ("+" if group == foreground else "")
+
+
 def guests_processes(serial):
     """What the guest said: {pid: {ppid, state, vsz, rss, comm, seconds, args}}, without those that changed meanwhile."""
     itself = int(re.search(r"processes: self (\d+)", serial).group(1))
@@ -48,6 +62,7 @@ def guests_processes(serial):
         fields = rest.split()  # from field 3, the state, on (proc(5))
         if int(pid) in found:
             found[int(pid)]["seconds"] = (int(fields[11]) + int(fields[12])) / TICKS
+            found[int(pid)]["flags"] = flags_of(int(pid), fields)
             found[int(pid)]["comm"] = re.search(rf"processes: stat {pid} \((.*)\)", serial).group(1)
     for pid, args in re.findall(r"processes: args (\d+) (.*?) ?\r?$", serial, re.MULTILINE):
         if int(pid) in found:
@@ -103,7 +118,7 @@ def check_aux(text, expected):
             continue
         wanted = expected[int(pid)]
         for what, a, b in (("USER", "root", user), ("VSZ", wanted["vsz"], int(vsz)), ("RSS", wanted["rss"], int(rss)),
-                           ("STAT", wanted["state"], state),
+                           ("state", wanted["state"], state[0]), ("STAT's flags", wanted["flags"], state[1:]),
                            ("COMMAND", wanted["args"] or f"[{wanted['comm']}]", command)):
             compare(pid, what, a, b, failures)
         check_time(pid, cpu_time, wanted, failures)
@@ -125,6 +140,8 @@ def run(options, folder):
             text = launched.read_back(options.ringside, deadline, *arguments, "--gdb", guest.gdb, *kernel)
             failures += check(text, expected)
     print(f"{options.arch}, {options.know}: {len(expected)} processes compared")
+    if not {"", "N", "s", "s+"} <= {process["flags"] for process in expected.values()}:
+        failures.append("the guest has too few kinds of processes to compare STAT")
     if len(expected) < 20:
         failures.append(f"the guest told of {len(expected)} processes only")
     return failures

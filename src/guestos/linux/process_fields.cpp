@@ -1,5 +1,6 @@
 #include "guestos/linux/field_finder.h"
 #include "guestos/linux/process_table.h"
+#include "wire/registers.h"
 
 namespace ringside::guestos {
 namespace {
@@ -18,6 +19,7 @@ void find_task(FieldFinder& find, ProcessFields& fields) {
   fields.start = task.need("start_boottime", "real_start_time");        // renamed in 5.5
   fields.cpu = task.need("thread_info.cpu", "cpu", "recent_used_cpu");  // moved by architecture
   fields.flags = task.need("flags");
+  fields.priority = task.maybe("static_prio");
   fields.kthread = task.maybe("worker_private");
   fields.kthread_name = find.maybe("kthread", {"full_name"});
   (void)task.need("pid");
@@ -40,6 +42,24 @@ void find_resident(FieldFinder& find, StructFinder& mm, ProcessFields& fields) {
   fields.resident_at = find.need("percpu_counter", {"count"}).offset;
 }
 
+// signal_struct.pids by enum pid_type of include/linux/pid.h.
+std::optional<ProcessFields::Jobs> find_jobs(const FieldFinder& find, StructFinder& signal,
+                                             std::size_t word) {
+  const auto pids = signal.maybe("pids");
+  const auto session = find.types().enumerator("PIDTYPE_SID");
+  const auto group = find.types().enumerator("PIDTYPE_PGID");
+  const auto numbers = find.maybe("pid", {"numbers"});
+  const auto number = find.maybe("upid", {"nr"});
+  const auto foreground = find.maybe("tty_struct", {"ctrl.pgrp", "pgrp"});  // moved in 5.16
+  if (!pids || !session || !group || !numbers || !number || !foreground) return std::nullopt;
+  const auto slot = [&](std::int64_t kind) {
+    return Field{pids->offset + static_cast<std::uint32_t>(kind) * static_cast<std::uint32_t>(word),
+                 static_cast<std::uint32_t>(word)};
+  };
+  return ProcessFields::Jobs{slot(*session), slot(*group),
+                             Field{numbers->offset + number->offset, number->size}, *foreground};
+}
+
 }  // namespace
 
 Result<ProcessFields> ProcessFields::of(const elf::ElfFile& kernel) {
@@ -51,11 +71,13 @@ Result<ProcessFields> ProcessFields::of(const elf::ElfFile& kernel) {
   fields.threads = signal.need("thread_head");
   fields.ended_run_time = signal.need("sum_sched_runtime");
   fields.terminal = signal.need("tty");
+  fields.jobs = find_jobs(find, signal, wire::roles_of(kernel.arch()).pointer_size);
   fields.signal_bytes = signal.extent();
   fields.user = find.need("cred", {"euid"});
   fields.terminal_name = find.need("tty_struct", {"name"});
   StructFinder mm(find, "mm_struct");
   fields.total_pages = mm.need("total_vm");
+  fields.locked_pages = mm.maybe("locked_vm");
   fields.arguments = mm.need("arg_start");
   fields.arguments_end = mm.need("arg_end");
   find_resident(find, mm, fields);

@@ -12,6 +12,8 @@ constexpr std::size_t kMaxThreads = 1 << 20;
 constexpr std::uint64_t kKernelThread = 0x00200000;
 constexpr std::uint64_t kQueueWorker = 0x00000020;
 
+constexpr int kPriorityOfNice0 = 120;  // DEFAULT_PRIO, include/linux/sched/prio.h
+
 class TableReader {
  public:
   TableReader(const LinuxTypes& types, const ProcessFields& fields, const KernelReader& read)
@@ -24,6 +26,8 @@ class TableReader {
   Result<LinuxThread> read_thread(const KernelObject& task, const KernelObject& signal);
   Result<std::string> name_of(const KernelObject& task, std::uint64_t flags);
   Result<void> read_memory(LinuxThread& thread);
+  Result<void> read_terminal(LinuxThread& thread, const KernelObject& signal);
+  Result<void> read_jobs(LinuxThread& thread, const KernelObject& signal, GuestVirt foreground);
   Result<KernelObject> task_at(GuestVirt at) {
     return read_.object(at, fields_.task_bytes, "struct task_struct");
   }
@@ -117,15 +121,38 @@ Result<LinuxThread> TableReader::read_thread(const KernelObject& task, const Ker
   RINGSIDE_ASSIGN(const KernelObject credentials, read_.object(task.pointer(fields_.credentials),
                                                                fields_.user.end(), "struct cred"));
   thread.user = static_cast<std::uint32_t>(credentials.number(fields_.user));
-  if (const GuestVirt terminal = signal.pointer(fields_.terminal); terminal.value != 0) {
-    RINGSIDE_ASSIGN(const KernelObject tty,
-                    read_.object(terminal, fields_.terminal_name.end(), "struct tty_struct"));
-    thread.terminal = tty.text(fields_.terminal_name);
-  }
+  if (fields_.priority)
+    thread.nice = static_cast<int>(task.number(*fields_.priority)) - kPriorityOfNice0;
+  RINGSIDE_TRY(read_terminal(thread, signal));
   // A kernel thread may borrow one for a while (kthread_use_mm()).
   if (thread.is_kernel_thread) thread.mm = {};
   if (thread.mm.value != 0) RINGSIDE_TRY(read_memory(thread));
   return thread;
+}
+
+Result<void> TableReader::read_terminal(LinuxThread& thread, const KernelObject& signal) {
+  GuestVirt foreground;
+  if (const GuestVirt terminal = signal.pointer(fields_.terminal); terminal.value != 0) {
+    std::uint32_t bytes = fields_.terminal_name.end();
+    if (fields_.jobs) bytes = std::max(bytes, fields_.jobs->foreground.end());
+    RINGSIDE_ASSIGN(const KernelObject tty, read_.object(terminal, bytes, "struct tty_struct"));
+    thread.terminal = tty.text(fields_.terminal_name);
+    if (fields_.jobs) foreground = tty.pointer(fields_.jobs->foreground);
+  }
+  return fields_.jobs ? read_jobs(thread, signal, foreground) : Result<void>();
+}
+
+// A session has the number of the process that leads it; kernel threads are in none.
+Result<void> TableReader::read_jobs(LinuxThread& thread, const KernelObject& signal,
+                                    GuestVirt foreground) {
+  const GuestVirt group = signal.pointer(fields_.jobs->group);
+  thread.is_in_foreground = group.value != 0 && group == foreground;
+  const GuestVirt session = signal.pointer(fields_.jobs->session);
+  if (session.value == 0) return {};
+  RINGSIDE_ASSIGN(const KernelObject pid,
+                  read_.object(session, fields_.jobs->number.end(), "struct pid"));
+  thread.leads_session = pid.number(fields_.jobs->number) == thread.pid;
+  return {};
 }
 
 // proc_task_name() in fs/proc/array.c, but for what a worker of a work queue does at the moment.
@@ -145,6 +172,7 @@ Result<void> TableReader::read_memory(LinuxThread& thread) {
   RINGSIDE_ASSIGN(const KernelObject mm,
                   read_.object(thread.mm, fields_.mm_bytes, "struct mm_struct"));
   thread.size = mm.number(fields_.total_pages) * types_.page_size;
+  thread.locks_memory = fields_.locked_pages && mm.number(*fields_.locked_pages) != 0;
   thread.arguments = mm.pointer(fields_.arguments);
   thread.arguments_end = mm.pointer(fields_.arguments_end);
   // get_mm_rss(): MM_FILEPAGES, MM_ANONPAGES and MM_SHMEMPAGES of include/linux/mm_types_task.h.

@@ -21,6 +21,10 @@ struct LinuxThread {
   std::uint32_t cpu = 0;   // that it runs or ran on
   char state = '?';        // R S D T t X Z P I, as /proc/PID/stat has them
   bool is_kernel_thread = false;
+  int nice = 0;                   // -20 to 19
+  bool leads_session = false;     // as a login shell does
+  bool is_in_foreground = false;  // of its terminal
+  bool locks_memory = false;      // has pages that may not be swapped out
   std::uint64_t cpu_time_ns = 0;  // user and system together
   // Of all ended threads of the process; the same in each of its threads.
   std::uint64_t ended_cpu_time_ns = 0;
@@ -47,6 +51,7 @@ struct ProcessFields {
   Field start;     // ns since boot
   Field cpu;
   Field flags;
+  std::optional<Field> priority;      // static_prio, 120 for nice 0
   std::optional<Field> kthread;       // struct kthread, whose name may be longer than comm:
   std::optional<Field> kthread_name;  // Linux 5.17 and later
   std::uint32_t task_bytes = 0;
@@ -54,11 +59,20 @@ struct ProcessFields {
   Field threads;
   Field ended_run_time;  // ns
   Field terminal;
+  // Where the struct pid of its session and of its process group are; Linux 4.19 and later.
+  struct Jobs {
+    Field session;
+    Field group;
+    Field number;      // struct pid: in its first namespace
+    Field foreground;  // struct tty_struct: the struct pid of a process group
+  };
+  std::optional<Jobs> jobs;
   std::uint32_t signal_bytes = 0;
   Field user;           // struct cred
   Field terminal_name;  // struct tty_struct
   // struct mm_struct
   Field total_pages;
+  std::optional<Field> locked_pages;
   Field arguments;
   Field arguments_end;
   Field resident;                     // counts of file, anonymous, swap and shared pages

@@ -70,7 +70,7 @@ class ProcessTable : public ::testing::Test {
 };
 
 TEST_F(ProcessTable, WhatAProcessIs) {
-  tty_struct tty{0, "ttyS0"};
+  tty_struct tty{0, "ttyS0", {}};
   cred_.euid.val = 1000;
   cred_.uid.val = 5;
   Process& shell = add(105, "sh");
@@ -79,7 +79,9 @@ TEST_F(ProcessTable, WhatAProcessIs) {
   child.task.cpu = 3;
   child.task.se.sum_exec_runtime = 16'000'000;
   child.task.start_boottime = 6'000'000'000;
+  child.task.static_prio = 115;
   child.signal.tty = &tty;
+  child.mm.locked_vm = 1;
   child.signal.sum_sched_runtime = 7;
   child.mm.total_vm = 565;
   child.mm.arg_start = 0x7ffe1000;
@@ -101,6 +103,8 @@ TEST_F(ProcessTable, WhatAProcessIs) {
   EXPECT_EQ(found.ended_cpu_time_ns, 7u);
   EXPECT_EQ(found.started_ns, 6'000'000'000u);
   EXPECT_EQ(found.terminal, "ttyS0");
+  EXPECT_EQ(found.nice, -5);
+  EXPECT_TRUE(found.locks_memory);
   EXPECT_EQ(found.size, 565u * 4096);
   EXPECT_EQ(found.resident, 4021u * 4096);
   EXPECT_EQ(found.arguments_end - found.arguments, 16u);
@@ -125,6 +129,30 @@ TEST_F(ProcessTable, ThreadsFromAnyOfThem) {
     EXPECT_EQ(threads->at(1).comm, "worker");
     EXPECT_EQ(threads->at(2).pid, 8u);
   }
+}
+
+// As a shell on a console with two jobs, of which one has the terminal.
+TEST_F(ProcessTable, SessionsAndTheirJobs) {
+  pid session{1, 0, {{105, nullptr}}}, job{1, 0, {{110, nullptr}}};
+  tty_struct tty{0, "ttyS0", {&job, &session}};
+  Process& shell = add(105, "sh");
+  Process& front = add(110, "dd");
+  Process& back = add(111, "sleep");
+  add(112, "kthreadd");
+  for (Process* process : {&shell, &front, &back}) {
+    process->signal.tty = &tty;
+    process->signal.pids[PIDTYPE_SID] = &session;
+    process->signal.pids[PIDTYPE_PGID] = process == &front ? &job : &session;
+  }
+  const auto threads = read(swapper_.task);
+  ASSERT_TRUE(threads) << threads.error().message;
+  ASSERT_EQ(threads->size(), 4u);
+  for (const LinuxThread& thread : *threads) {
+    EXPECT_EQ(thread.leads_session, thread.pid == 105) << thread.comm;
+    EXPECT_EQ(thread.is_in_foreground, thread.pid == 110) << thread.comm;
+  }
+  shell.signal.pids[PIDTYPE_SID] = reinterpret_cast<pid*>(0x10);
+  EXPECT_EQ(read(swapper_.task).error().code, ErrorCode::kUnreadable);
 }
 
 // fs/proc/array.c, task_state_array; the numbers are those of include/linux/sched.h.

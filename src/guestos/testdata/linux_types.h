@@ -47,7 +47,7 @@ struct mm_struct {
     unsigned long start_code, end_code, start_stack;
     void* exe_file;
     struct maple_tree mm_mt;
-    unsigned long total_vm, arg_start, arg_end;
+    unsigned long total_vm, locked_vm, arg_start, arg_end;
     struct {
       long count[4];
     } rss_stat;
@@ -177,13 +177,30 @@ struct list_head {
   struct list_head *next, *prev;
 };
 
+enum pid_type { PIDTYPE_PID, PIDTYPE_TGID, PIDTYPE_PGID, PIDTYPE_SID, PIDTYPE_MAX };
+
+struct upid {
+  int nr;
+  void* ns;
+};
+
+struct pid {
+  int count;
+  unsigned int level;
+  struct upid numbers[1];
+};
+
 struct tty_struct {
   int kref;
   char name[64];
+  struct {
+    struct pid *pgrp, *session;
+  } ctrl;
 };
 
 struct signal_struct {
   int nr_threads;
+  struct pid* pids[PIDTYPE_MAX];
   struct list_head thread_head;
   struct tty_struct* tty;
   unsigned long long sum_sched_runtime;
@@ -215,6 +232,7 @@ struct task_struct {
   unsigned int __state;
   int exit_state;
   unsigned int cpu;
+  int static_prio;
   struct list_head tasks;
   struct list_head thread_node;
   struct task_struct* group_leader;
