@@ -20,11 +20,12 @@ struct Field {
   ReportColumn column;
   std::optional<SortKey> key;  // absent: a number
 };
-constexpr std::array<Field, 13> kFields = {{{"overhead", ReportColumn::kOverhead, {}},
+constexpr std::array<Field, 14> kFields = {{{"overhead", ReportColumn::kOverhead, {}},
                                             {"overhead_children", ReportColumn::kChildren, {}},
                                             {"children", ReportColumn::kChildren, {}},
                                             {"sample", ReportColumn::kSamples, {}},
                                             {"comm", ReportColumn::kComm, SortKey::kComm},
+                                            {"cgroup", ReportColumn::kCgroup, SortKey::kCgroup},
                                             {"pid", ReportColumn::kPid, SortKey::kPid},
                                             {"tid", ReportColumn::kTid, SortKey::kTid},
                                             {"vcpu", ReportColumn::kVcpu, SortKey::kVcpu},

@@ -19,9 +19,10 @@ void ReportVerb::add_options(CLI::App& app) {
   app.add_option("--percent-limit", percent_limit_, "Sum up rows below this share")
       ->type_name("PERCENT")
       ->check(CLI::Range(0.0, 100.0));
-  app.add_option("-s,--sort", sort_,
-                 "Tell rows apart by these: comm, pid, tid, vcpu, dso, symbol, parent (default: "
-                 "comm,dso,symbol; where no processes are known, symbol)")
+  app.add_option(
+         "-s,--sort", sort_,
+         "Tell rows apart by these: comm, cgroup, pid, tid, vcpu, dso, symbol, parent (default: "
+         "comm,dso,symbol; where no processes are known, symbol)")
       ->type_name("KEY[,..]")
       ->delimiter(',')
       ->allow_extra_args(false);

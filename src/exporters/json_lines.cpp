@@ -70,9 +70,12 @@ class Lines final : public recording::Visitor {
     std::string members;
     if (info.pid) members += fmt::format(R"("pid":{},)", *info.pid);
     if (info.tid) members += fmt::format(R"("tid":{},)", *info.tid);
-    if (info.pid)
-      if (const auto name = names_.at(info.time_ns, *info.pid, info.tid); name != 0)
-        members += fmt::format(R"("comm":{},)", json_string(strings_[name]));
+    if (!info.pid) return members;
+    const auto called = names_.at(info.time_ns, *info.pid, info.tid);
+    if (called.comm != 0)
+      members += fmt::format(R"("comm":{},)", json_string(strings_[called.comm]));
+    if (called.cgroup != 0)
+      members += fmt::format(R"("cgroup":{},)", json_string(strings_[called.cgroup]));
     return members;
   }
 

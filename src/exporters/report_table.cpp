@@ -33,6 +33,8 @@ std::vector<Layout> layouts_of(Column column) {
       return {{"Samples", 9, true}};
     case Column::kComm:
       return {{"Command", 15}};  // Linux' longest
+    case Column::kCgroup:
+      return {{"Cgroup", 6}};
     case Column::kPid:
       return {{"Pid", 7, true}};
     case Column::kTid:
@@ -152,6 +154,9 @@ class Table {
         break;
       case Column::kComm:
         cells.emplace_back(row.comm == 0 ? profile::kNobodyName : profile_.strings[row.comm]);
+        break;
+      case Column::kCgroup:
+        cells.emplace_back(row.cgroup == 0 ? profile::kNobodyName : profile_.strings[row.cgroup]);
         break;
       case Column::kPid:
         cells.push_back(number(row.pid));

@@ -16,6 +16,7 @@ enum class ReportColumn : std::uint8_t {
   kChildren,
   kSamples,
   kComm,
+  kCgroup,
   kPid,
   kTid,
   kVcpu,

@@ -41,6 +41,7 @@ struct ThreadNameNews {
   std::uint32_t tid = 0;
   std::uint64_t address_space = 0;
   std::string name;
+  std::string cgroup = {};  // as recording::ThreadName has it
 };
 
 // What was found out about the guest's processes, in the order in which it is to be taken in.

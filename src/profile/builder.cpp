@@ -25,7 +25,7 @@ void count_frames(const SampleGroup& group, Profile& profile) {
 void merge_equal_groups(std::vector<SampleGroup>& groups) {
   const auto key = [](const SampleGroup& group) {
     return std::tuple(group.vcpu, group.disposition, group.level, group.stack, group.user_part,
-                      group.pid, group.tid, group.comm);
+                      group.pid, group.tid, group.comm, group.cgroup);
   };
   std::sort(groups.begin(), groups.end(),
             [&](const SampleGroup& a, const SampleGroup& b) { return key(a) < key(b); });
@@ -102,6 +102,7 @@ class GroupBuilder {
     group.pid = key.pid;
     group.tid = key.tid;
     group.comm = key.comm;
+    group.cgroup = key.cgroup;
     if (group.comm == 0 && profile_.knows_processes)
       group.comm = profile_.strings.intern(kNobodyName);
   }

@@ -26,6 +26,7 @@ std::size_t Collector::KeyHash::operator()(const Key& key) const {
   std::size_t hash = combine(key.vcpu.value, static_cast<std::uint64_t>(key.level) << 8 |
                                                  static_cast<std::uint64_t>(key.disposition));
   for (const std::uint32_t stack : key.stacks) hash = combine(hash, stack);
+  hash = combine(hash, key.cgroup);
   hash = combine(hash, std::uint64_t{key.comm} << 1 | std::uint64_t{key.knows_mappings});
   return combine(hash, std::uint64_t{key.pid.value_or(~0u)} << 32 | key.tid.value_or(~0u));
 }
@@ -41,12 +42,14 @@ bool Collector::wanted(const recording::SampleInfo& info) const {
   return !filter.user_only || info.level == PrivilegeLevel::kUser;
 }
 
-StringId Collector::comm_of(const recording::SampleInfo& info) {
-  if (!info.pid) return 0;
+ThreadNames::Called Collector::called(const recording::SampleInfo& info) {
+  if (!info.pid) return {};
+  ThreadNames::Called called = names_.at(info.time_ns, *info.pid, info.tid);
   if (*info.pid == 0 && profile_.header.guest_os == "linux")
-    return profile_.strings.intern(kLinuxIdleThread);
-  const StringId name = names_.at(info.time_ns, *info.pid, info.tid);
-  return name != 0 ? name : profile_.strings.intern(unnamed_thread(info.tid.value_or(*info.pid)));
+    called.comm = profile_.strings.intern(kLinuxIdleThread);
+  else if (called.comm == 0)
+    called.comm = profile_.strings.intern(unnamed_thread(info.tid.value_or(*info.pid)));
+  return called;
 }
 
 void Collector::sample(const recording::Sample& value) {
@@ -69,7 +72,9 @@ void Collector::sample(const recording::Sample& value) {
   key_.disposition = info.disposition;
   key_.pid = info.pid;
   key_.tid = info.tid;
-  key_.comm = comm_of(info);
+  const ThreadNames::Called called = this->called(info);
+  key_.comm = called.comm;
+  key_.cgroup = called.cgroup;
   key_.knows_mappings = info.address_space != 0;
   Amount& amount = groups[key_];
   amount.weight += info.weight;

@@ -29,6 +29,7 @@ class Collector final : public recording::Visitor {
     std::optional<std::uint32_t> pid;
     std::optional<std::uint32_t> tid;
     StringId comm = 0;            // 0 where the process is not known
+    StringId cgroup = 0;          // 0 where it is not known
     bool knows_mappings = false;  // of its address space
     bool operator==(const Key&) const = default;
   };
@@ -63,7 +64,7 @@ class Collector final : public recording::Visitor {
 
  private:
   [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
-  [[nodiscard]] StringId comm_of(const recording::SampleInfo& info);
+  [[nodiscard]] ThreadNames::Called called(const recording::SampleInfo& info);
 
   const BuildOptions& options_;
   FrameNamer& namer_;

@@ -48,11 +48,24 @@ TEST(Processes, NamesHoldFromTheirTimeOnWhateverTheirOrder) {
   ThreadNames names(strings);
   for (const std::uint64_t time : {30, 10, 20, 10})
     names.add({.time_ns = time, .pid = 1, .tid = 1, .name = "from " + std::to_string(time)});
-  const auto at = [&](std::uint64_t time) { return std::string(strings[names.at(time, 1, 1)]); };
+  const auto at = [&](std::uint64_t time) {
+    return std::string(strings[names.at(time, 1, 1).comm]);
+  };
   EXPECT_EQ(at(9), "");
   EXPECT_EQ(at(10), "from 10");
   EXPECT_EQ(at(29), "from 20");
   EXPECT_EQ(at(1000), "from 30");
+}
+
+TEST(Processes, AControlGroupHoldsFromItsTimeOn) {
+  TestRecording recording;
+  recording.name(7, 7, "dd", "/a").add({"f", 1, 0, 7, 7}).name(7, 7, "dd", "/b;c");
+  recording.add({"f", 2, 0, 7, 7}).name(7, 7, "sh").add({"f", 4, 0, 7, 7});
+  const Profile profile = recording.profile();
+  std::map<std::string, std::uint64_t> weights;
+  for (const SampleGroup& group : profile.samples)
+    weights[std::string(profile.strings[group.cgroup])] += group.weight;
+  EXPECT_EQ(weights, (std::map<std::string, std::uint64_t>{{"/a", 1}, {"/b:c", 2}, {"", 4}}));
 }
 
 TEST(Processes, WithoutANameAreNumbers) {

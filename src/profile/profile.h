@@ -43,7 +43,8 @@ struct SampleGroup {
   wire::Disposition disposition = wire::Disposition::kSampled;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint32_t> tid;
-  StringId comm = 0;  // what the thread was called then; 0 where the profile knows no processes
+  StringId comm = 0;    // what the thread was called then; 0 where the profile knows no processes
+  StringId cgroup = 0;  // its control group then; 0 where that is not known
   std::uint64_t weight = 0;
   std::uint64_t samples = 0;
 };

@@ -83,8 +83,9 @@ class TestRecording {
     return *this;
   }
   // The name of a process (`tid` 0: of all its threads) for the samples that follow.
-  TestRecording& name(std::uint32_t pid, std::uint32_t tid, const std::string& name) {
-    EXPECT_TRUE(writer_.add_thread_name({10'000'000 * (time_ + 1), pid, tid, 0, name}));
+  TestRecording& name(std::uint32_t pid, std::uint32_t tid, const std::string& name,
+                      const std::string& cgroup = {}) {
+    EXPECT_TRUE(writer_.add_thread_name({10'000'000 * (time_ + 1), pid, tid, 0, name, cgroup}));
     return *this;
   }
   TestRecording& add(wire::Disposition disposition, std::uint64_t count, std::uint16_t vcpu = 0) {

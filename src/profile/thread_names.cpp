@@ -16,8 +16,10 @@ std::uint64_t key_of(std::uint32_t pid, std::uint32_t tid) {
 }  // namespace
 
 void ThreadNames::add(const recording::ThreadName& value) {
-  names_[key_of(value.pid, value.tid)][value.time_ns] =
-      value.name.empty() ? 0 : strings_.intern(spell(value.name));
+  const auto intern = [this](const std::string& text) {
+    return text.empty() ? 0 : strings_.intern(spell(text));
+  };
+  names_[key_of(value.pid, value.tid)][value.time_ns] = {intern(value.name), intern(value.cgroup)};
 }
 
 const ThreadNames::Names::value_type* ThreadNames::latest(std::uint64_t time_ns, std::uint32_t pid,
@@ -28,12 +30,12 @@ const ThreadNames::Names::value_type* ThreadNames::latest(std::uint64_t time_ns,
   return behind == found->second.begin() ? nullptr : &*std::prev(behind);
 }
 
-StringId ThreadNames::at(std::uint64_t time_ns, std::uint32_t pid,
-                         std::optional<std::uint32_t> tid) const {
+ThreadNames::Called ThreadNames::at(std::uint64_t time_ns, std::uint32_t pid,
+                                    std::optional<std::uint32_t> tid) const {
   const auto* own = latest(time_ns, pid, tid.value_or(pid));
   const auto* process = latest(time_ns, pid, kWholeProcess);
   if (own == nullptr || (process != nullptr && process->first > own->first)) own = process;
-  return own == nullptr ? 0 : own->second;
+  return own == nullptr ? Called() : own->second;
 }
 
 }  // namespace ringside::profile

@@ -10,21 +10,26 @@
 
 namespace ringside::profile {
 
-// What threads were called, at any time: an exec changes it, and a pid is used again. Memory grows
-// with the number of names given.
+// What threads were called, and which control group they were in, at any time: an exec changes it,
+// and a pid is used again. Memory grows with the number of names given.
 class ThreadNames {
  public:
   explicit ThreadNames(StringTable& strings) : strings_(strings) {}
 
+  struct Called {
+    StringId comm = 0;    // 0: not known
+    StringId cgroup = 0;  // 0: not known
+  };
+
   // An empty name is none: from then on the thread has no name.
   void add(const recording::ThreadName& value);
-  // The thread's own name, or its process' where that was given later; 0: not known. A sample
-  // without `tid` is the main thread's.
-  [[nodiscard]] StringId at(std::uint64_t time_ns, std::uint32_t pid,
-                            std::optional<std::uint32_t> tid) const;
+  // The thread's own name, or its process' where that was given later. A sample without `tid` is
+  // the main thread's.
+  [[nodiscard]] Called at(std::uint64_t time_ns, std::uint32_t pid,
+                          std::optional<std::uint32_t> tid) const;
 
  private:
-  using Names = std::map<std::uint64_t, StringId>;  // by the time from which on they hold
+  using Names = std::map<std::uint64_t, Called>;  // by the time from which on they hold
   [[nodiscard]] const Names::value_type* latest(std::uint64_t time_ns, std::uint32_t pid,
                                                 std::uint32_t tid) const;
 

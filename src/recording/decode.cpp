@@ -150,6 +150,9 @@ ThreadName decode_thread_name(pbf_reader message) {
       case f::kName:
         name.name = get_text(message);
         break;
+      case f::kCgroup:
+        name.cgroup = get_text(message);
+        break;
       default:
         message.skip();
     }

@@ -164,6 +164,7 @@ void encode(const ThreadName& name, std::string& payload) {
   put(out, f::kTid, name.tid);
   put(out, f::kAddressSpace, name.address_space);
   put(out, f::kName, name.name);
+  put(out, f::kCgroup, name.cgroup);
 }
 
 void encode(const Event& event, std::string& payload) {

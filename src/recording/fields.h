@@ -91,7 +91,7 @@ namespace event_field {
 enum : Tag { kKey = 1, kValue = 2 };
 }
 namespace thread_name {
-enum : Tag { kTimeNs = 1, kPid = 2, kTid = 3, kAddressSpace = 4, kName = 5 };
+enum : Tag { kTimeNs = 1, kPid = 2, kTid = 3, kAddressSpace = 4, kName = 5, kCgroup = 6 };
 }
 namespace capture {
 enum : Tag {

@@ -150,13 +150,14 @@ struct Event {
   bool operator==(const Event&) const = default;
 };
 
-// The name of a process or thread, from a time on.
+// The name of a process or thread, and its control group, from a time on.
 struct ThreadName {
   std::uint64_t time_ns = 0;
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;  // 0: the whole process
   std::uint64_t address_space = 0;
   std::string name;
+  std::string cgroup = {};  // "/system.slice/ssh.service"; empty: not known
   bool operator==(const ThreadName&) const = default;
 };
 

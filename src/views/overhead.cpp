@@ -19,12 +19,12 @@ using profile::SampleGroup;
 // What of a row belongs to the sample, and not to a frame of its stack.
 using Owner =
     std::tuple<profile::StringId, std::optional<std::uint32_t>, std::optional<std::uint32_t>,
-               std::optional<VcpuId>, std::optional<FunctionId>>;
+               std::optional<VcpuId>, std::optional<FunctionId>, profile::StringId>;
 
-// What rows of equal weight are sorted by: function, image, comm, pid, tid, vCPU, parent.
-using Names =
-    std::tuple<std::string_view, std::string_view, std::string_view, std::optional<std::uint32_t>,
-               std::optional<std::uint32_t>, std::optional<VcpuId>, std::string_view>;
+// What rows of equal weight are sorted by: function, image, comm, pid, tid, vCPU, parent, cgroup.
+using Names = std::tuple<std::string_view, std::string_view, std::string_view,
+                         std::optional<std::uint32_t>, std::optional<std::uint32_t>,
+                         std::optional<VcpuId>, std::string_view, std::string_view>;
 
 // Sums up one section. Rows are found by owner and code; `met_` tells whether one was met in the
 // stack at hand before.
@@ -88,6 +88,7 @@ class Accumulator {
     if (has(SortKey::kTid)) std::get<2>(owner) = group.tid;
     if (has(SortKey::kVcpu)) std::get<3>(owner) = group.vcpu;
     if (has(SortKey::kParent)) std::get<4>(owner) = parent_of(group.stack);
+    if (has(SortKey::kCgroup)) std::get<5>(owner) = group.cgroup;
     return owners_.try_emplace(owner, static_cast<std::uint32_t>(owners_.size())).first->second;
   }
 
@@ -103,6 +104,7 @@ class Accumulator {
     if (!added) return it->second;
     OverheadRow& row = rows_.emplace_back();
     if (has(SortKey::kComm)) row.comm = group.comm;
+    if (has(SortKey::kCgroup)) row.cgroup = group.cgroup;
     if (has(SortKey::kPid)) row.pid = group.pid;
     if (has(SortKey::kTid)) row.tid = group.tid;
     if (has(SortKey::kVcpu)) row.vcpu = group.vcpu;
@@ -140,7 +142,7 @@ class Accumulator {
   }
   [[nodiscard]] Names names(const OverheadRow& row) const {
     return std::tuple(name(row.function), profile_.strings[row.image], profile_.strings[row.comm],
-                      row.pid, row.tid, row.vcpu, name(row.parent));
+                      row.pid, row.tid, row.vcpu, name(row.parent), profile_.strings[row.cgroup]);
   }
 
   const Profile& profile_;

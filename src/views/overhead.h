@@ -12,6 +12,7 @@ namespace ringside::views {
 // What rows are told apart by: perf's sort keys.
 enum class SortKey : std::uint8_t {
   kComm,
+  kCgroup,
   kPid,
   kTid,
   kVcpu,
@@ -26,6 +27,7 @@ struct OverheadRow {
   std::optional<profile::FunctionId> parent;
   profile::StringId image = 0;
   profile::StringId comm = 0;
+  profile::StringId cgroup = 0;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint32_t> tid;
   std::optional<VcpuId> vcpu;

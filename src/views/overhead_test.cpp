@@ -133,6 +133,19 @@ TEST(Overhead, RowsAreToldApartByTheKeys) {
                   "dd -/- - program main 0 3"}));
 }
 
+TEST(Overhead, RowsByControlGroup) {
+  TestRecording recording;
+  recording.name(1, 1, "dd", "/box").name(2, 2, "dd", "/box").name(3, 3, "dd", "/");
+  recording.add({"f", 1, 0, 1, 1}).add({"f", 2, 0, 2, 2}).add({"f", 4, 0, 3, 3}).add({"f", 8});
+  const auto profile = recording.profile();
+  OverheadOptions options;
+  options.keys = {SortKey::kCgroup};
+  std::map<std::string, std::uint64_t> weights;
+  for (const OverheadRow& row : make_overhead(profile, options).all.rows)
+    weights[std::string(profile.strings[row.cgroup])] = row.self;
+  EXPECT_EQ(weights, (std::map<std::string, std::uint64_t>{{"", 8}, {"/", 4}, {"/box", 3}}));
+}
+
 TEST(Overhead, AParentIsTheMatchNearestTheLeaf) {
   const auto profile = make_profile({{"sys_a|sys_b|leaf", 1}, {"sys_a|leaf", 2}, {"other", 4}});
   OverheadOptions options;

@@ -20,13 +20,15 @@ import user_program
 
 WORKLOAD = "processes"
 SCRIPT = """#!/bin/sh
+if [ "$1" = 1 ]; then
+    sleep 50001 &
+    renice -n 5 -p $!
+    setsid sleep 50002 &
+    terminal=/dev/$(cat /sys/class/tty/console/active)
+    setsid -c sleep 50003 <$terminal >$terminal 2>&1 &
+fi
 [ "$1" = 0 ] || exec sleep 100000
 sleep 50000 &
-sleep 50001 &
-renice -n 5 -p $!
-setsid sleep 50002 &
-terminal=/dev/$(cat /sys/class/tty/console/active)
-setsid -c sleep 50003 <$terminal >$terminal 2>&1 &
 sleep 2
 exec >/dev/console
 echo "processes: self $$"
@@ -141,7 +143,8 @@ def run(options, folder):
             failures += check(text, expected)
     print(f"{options.arch}, {options.know}: {len(expected)} processes compared")
     if not {"", "N", "s", "s+"} <= {process["flags"] for process in expected.values()}:
-        failures.append("the guest has too few kinds of processes to compare STAT")
+        failures.append("the guest has too few kinds of processes to compare STAT: "
+                        + ", ".join(f"{one['comm']} {one['flags']}" for one in expected.values() if one["args"]))
     if len(expected) < 20:
         failures.append(f"the guest told of {len(expected)} processes only")
     return failures

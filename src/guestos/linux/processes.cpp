@@ -5,6 +5,8 @@
 namespace ringside::guestos {
 namespace {
 
+// How old what is known of a thread's control group may be.
+constexpr std::uint64_t kCgroupNs = 500'000'000;
 // Threads whose names are remembered.
 constexpr std::size_t kMaxNames = 65536;
 // Of a user stack, where the capture does not say how many were asked for.
@@ -20,19 +22,45 @@ std::optional<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel,
                             options.address_space_ids);
   std::optional<UserRoots> roots;
   if (const auto fields = ProcessFields::of(*kernel.file)) roots.emplace(current->types(), *fields);
-  return LinuxProcesses(std::move(*current), std::move(spaces), std::move(roots));
+  std::optional<Cgroups> cgroups;
+  if (const auto source = open_types(*kernel.file)) cgroups = Cgroups::of(**source);
+  return LinuxProcesses(std::move(*current), std::move(spaces), std::move(roots), cgroups);
 }
 
-void LinuxProcesses::tell_name(const TaskView& task, ProcessNews& news) {
-  if (names_.size() >= kMaxNames) names_.clear();
+Result<void> LinuxProcesses::tell_name(const TaskView& task, const wire::Capture& capture,
+                                       GuestMemory& memory, ProcessNews& news) {
+  if (told_.size() >= kMaxNames) told_.clear();
   // Every CPU has an idle thread 0, with the CPU's number in its name.
   const bool is_idle = task.pid == 0;
-  if (task.tid == 0 && !is_idle) return;  // not known which of the process's threads it is
-  Name name{task.pid, is_idle ? "swapper" : task.comm};
-  Name& told = names_[task.tid];
-  if (told == name) return;
-  news.names.push_back({task.pid, task.tid, 0, name.comm});
-  told = std::move(name);
+  if (task.tid == 0 && !is_idle) return {};  // not known which of the process's threads it is
+  Told& told = told_[task.tid];
+  const Name before = told.name;
+  told.name.pid = task.pid;
+  told.name.comm = is_idle ? "swapper" : task.comm;
+  const bool is_other = told.name != before;
+  if (is_other) told.cgroups = {};  // its address may have been used again
+  if (task.pid != before.pid) told.name.cgroup.clear();
+  if (is_other || capture.host_time_ns - told.cgroup_read_ns >= kCgroupNs)
+    RINGSIDE_TRY(read_cgroup(task, capture, memory, told));
+  if (told.name != before)
+    news.names.push_back({task.pid, task.tid, 0, told.name.comm, told.name.cgroup});
+  return {};
+}
+
+Result<void> LinuxProcesses::read_cgroup(const TaskView& task, const wire::Capture& capture,
+                                         GuestMemory& memory, Told& told) const {
+  // Without physical memory every read stops the guest.
+  if (!cgroups_ || memory.physical() == nullptr) return {};
+  const KernelReader reader(memory, current_.types().arch);
+  told.cgroup_read_ns = capture.host_time_ns;
+  const auto set = cgroups_->set_of(task.task, reader);
+  if (set && *set == told.cgroups) return {};
+  const auto path = set ? cgroups_->path_of(*set, reader) : tl::unexpected<Error>(set.error());
+  if (!path && !is_of_memory(path.error().code)) return tl::unexpected<Error>(path.error());
+  if (!path) return {};
+  told.cgroups = *set;
+  told.name.cgroup = *path;
+  return {};
 }
 
 Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& capture,
@@ -52,7 +80,7 @@ Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory
                                        ProcessNews& news) {
   RINGSIDE_ASSIGN(const auto task, task_of(capture, memory));
   if (!task) return Owner();
-  tell_name(*task, news);
+  RINGSIDE_TRY(tell_name(*task, capture, memory, news));
   Owner owner;
   owner.pid = task->pid;
   if (task->tid != 0 || task->pid == 0) owner.tid = task->tid;

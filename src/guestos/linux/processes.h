@@ -8,6 +8,7 @@
 
 #include "guestos/guest_memory.h"
 #include "guestos/linux/address_spaces.h"
+#include "guestos/linux/cgroups.h"
 #include "guestos/linux/current_task.h"
 #include "guestos/linux/user_roots.h"
 #include "guestos/process_news.h"
@@ -38,11 +39,21 @@ class LinuxProcesses {
   struct Name {
     std::uint32_t pid = 0;
     std::string comm;
+    std::string cgroup;
     bool operator==(const Name&) const = default;
   };
+  struct Told {
+    Name name;
+    GuestVirt cgroups;                 // struct css_set
+    std::uint64_t cgroup_read_ns = 0;  // as capture.host_time_ns; 0: never
+  };
 
-  LinuxProcesses(CurrentTask current, LinuxAddressSpaces spaces, std::optional<UserRoots> roots)
-      : current_(std::move(current)), spaces_(std::move(spaces)), roots_(std::move(roots)) {}
+  LinuxProcesses(CurrentTask current, LinuxAddressSpaces spaces, std::optional<UserRoots> roots,
+                 std::optional<Cgroups> cgroups)
+      : current_(std::move(current)),
+        spaces_(std::move(spaces)),
+        roots_(std::move(roots)),
+        cgroups_(cgroups) {}
   // As the capture has it; where it was not copied, as it is now.
   [[nodiscard]] Result<std::optional<TaskView>> task_of(const wire::Capture& capture,
                                                         GuestMemory& memory);
@@ -54,12 +65,17 @@ class LinuxProcesses {
   [[nodiscard]] static Result<bool> uses_tables_of(const TaskView& task,
                                                    const wire::Capture& capture,
                                                    GuestMemory& memory);
-  void tell_name(const TaskView& task, ProcessNews& news);
+  [[nodiscard]] Result<void> tell_name(const TaskView& task, const wire::Capture& capture,
+                                       GuestMemory& memory, ProcessNews& news);
+  // Into `told`; what cannot be read now stays as it was.
+  [[nodiscard]] Result<void> read_cgroup(const TaskView& task, const wire::Capture& capture,
+                                         GuestMemory& memory, Told& told) const;
 
   CurrentTask current_;
   LinuxAddressSpaces spaces_;
   std::optional<UserRoots> roots_;
-  std::unordered_map<std::uint32_t, Name> names_;  // by thread, as was told last
+  std::optional<Cgroups> cgroups_;
+  std::unordered_map<std::uint32_t, Told> told_;  // by thread
 };
 
 }  // namespace ringside::guestos

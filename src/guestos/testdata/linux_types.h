@@ -213,6 +213,22 @@ struct cred {
   } uid, euid;
 };
 
+struct kernfs_node {
+  int count;
+  struct kernfs_node* parent;
+  const char* name;
+};
+
+struct cgroup {
+  int flags;
+  struct kernfs_node* kn;
+};
+
+struct css_set {
+  int refcount;
+  struct cgroup* dfl_cgrp;
+};
+
 struct kthread {
   unsigned long kflags;
   const char* full_name;
@@ -245,6 +261,7 @@ struct task_struct {
   } se;
   unsigned long long start_boottime;
   void* worker_private;
+  struct css_set* cgroups;
 };
 
 struct thread_struct {
