@@ -57,7 +57,7 @@ TEST(ProcessText, ColumnsOfPsAux) {
   process.threads = 2;
   list = {};
   EXPECT_EQ(process_line(process, list, ""),
-            "1000         105    -    -   8192  2048 ttyS0    S        -   2:05 [ser?ver]\n");
+            "1000         105    -    -   8192  2048 ttyS0    S<Lsl+     -   2:05 [ser?ver]\n");
 }
 
 }  // namespace
