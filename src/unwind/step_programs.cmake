@@ -79,3 +79,23 @@ if(RINGSIDE_STEP_CLANG AND RINGSIDE_STEP_LLD)
                           -fno-omit-frame-pointer)
   endforeach()
 endif()
+
+# The program of user_process_test.cpp, linked to the host's C library in every way.
+set(RINGSIDE_USER_TARGETS)
+
+function(ringside_user_program name source)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/testdata/${source})
+  set(output ${CMAKE_CURRENT_BINARY_DIR}/step/${name})
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/step
+    COMMAND ${RINGSIDE_STEP_GCC} -O2 -w ${source} ${ARGN} -o ${output}
+    DEPENDS ${source} VERBATIM)
+  add_custom_target(${name} DEPENDS ${output})
+  set(RINGSIDE_USER_TARGETS ${RINGSIDE_USER_TARGETS} ${name} PARENT_SCOPE)
+endfunction()
+
+ringside_user_program(user_dynamic user_program.c -DPLUGIN -fPIE -pie -ldl)
+ringside_user_program(user_dynamic_fp user_program.c -DPLUGIN -fno-omit-frame-pointer -no-pie -ldl)
+ringside_user_program(user_static user_program.c -static)
+ringside_user_program(user_static_pie user_program.c -static-pie -fPIE)
+ringside_user_program(user_plugin.so user_plugin.c -shared -fPIC)
