@@ -3,8 +3,8 @@
 
     cgroups_test.py --ringside PROGRAM [--arch amd64|arm64|riscv64] [--engine tcg]
 
-Two copies of dd run (workload `groups`, which is made here): one in the group /box/inner, one in / that is moved to /late
-after some seconds. The guest says on its serial port which group each is in, by its own /proc/PID/cgroup.
+Two copies of dd run (workload `groups`, which is made here): one that was started in the group /box/inner, one in / that
+is moved to /late after some seconds. The guest says on its serial port which group each is in, by its own /proc/PID/cgroup.
 
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or run (skipped).
 """
@@ -26,15 +26,15 @@ exec >/dev/console
 groups=/sys/fs/cgroup
 mount -t cgroup2 none $groups
 mkdir -p $groups/box/inner $groups/late
-dd if=/dev/zero of=/dev/null bs=64 &
+sh -c "echo \\$\\$ >$groups/box/inner/cgroup.procs; exec dd if=/dev/zero of=/dev/null bs=64" &
 inside=$!
-echo $inside >$groups/box/inner/cgroup.procs
 dd if=/dev/zero of=/dev/null bs=64 &
 moved=$!
 tell() { echo "groups: $1 $2 $(tail -n 1 /proc/$2/cgroup)"; }
+sleep 1
 tell inside $inside
 tell moved $moved
-sleep 6
+sleep 8
 echo $moved >$groups/late/cgroup.procs
 tell moved $moved
 wait
@@ -56,10 +56,10 @@ def record(options, paths, folder, deadline):
 
 
 def changes(samples, pid):
-    """The control groups of a process, in the order of its samples: [(group, samples)]."""
+    """The control groups of a process since it is dd, in the order of its samples: [[group, samples]]."""
     found = []
     for sample in samples:
-        if sample.get("pid") != pid:
+        if sample.get("pid") != pid or sample.get("comm") != "dd":
             continue
         group = sample.get("cgroup")
         if not found or found[-1][0] != group:
@@ -103,8 +103,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     linux_program.add_guest_options(parser, "vmlinuz")
     parser.add_argument("--engine", default="tcg", choices=["tcg", "gdb", "qmp"])
-    parser.add_argument("--seconds", type=float, default=14, help="of recording (default 14)")
-    parser.add_argument("--least", type=int, default=200, help="samples wanted in each group (default 200)")
+    parser.add_argument("--seconds", type=float, default=18, help="of recording (default 18)")
+    parser.add_argument("--least", type=int, default=100, help="samples wanted in each group (default 100)")
     parser.add_argument("--limit", type=float, default=120, help="seconds that all of it may take (default 120)")
     return linux_program.exit_status(run, parser.parse_args())
 
