@@ -29,11 +29,13 @@ struct UserMapping {
   std::shared_ptr<const UserImage> image;
 };
 
-// The executable mappings of an address space from now on; it has no others.
+// The executable mappings of an address space from now on; it has no others where they are
+// complete.
 struct AddressSpaceNews {
   std::uint64_t id = 0;  // from 1; never given twice, whatever becomes of page tables and pids
   Arch arch = Arch::kUnknown;  // of its code: i386 for a 32-bit process on an x86_64 kernel
   std::vector<UserMapping> mappings;
+  bool is_complete = true;
 };
 
 struct ThreadNameNews {

@@ -19,6 +19,10 @@ class MappingTable {
     bool operator==(const Place&) const = default;
   };
   void add(const Mapping& mapping);
+  // Whether find() gives for `address_space` what it gives for 0.
+  [[nodiscard]] bool has_none_of(std::uint64_t address_space) const {
+    return !spaces_.contains(address_space);
+  }
   // Looks in `address_space`, then among the mappings of all address spaces.
   [[nodiscard]] std::optional<Place> find(std::uint64_t address_space, GuestVirt address) const;
 

@@ -135,6 +135,8 @@ StackRef Writer::State::intern(const Stack& stack, std::uint64_t address_space) 
   StackRef ref;
   ref.stop = stack.stop;
   if (!is_complete(stack.stop)) ref.stopped_at = stack.stopped_at;
+  // Else each of the guest's processes would have its own entry of a stack that all have.
+  if (mappings.has_none_of(address_space)) address_space = 0;
   const StackMemo::Key key = memo.key_of(stack, address_space);
   if (const auto known = memo.find(key)) {
     ref.node = *known;

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -105,6 +106,22 @@ TEST(Writer, ErrorsStick) {
   const auto again = writer->finish();
   ASSERT_FALSE(again);
   EXPECT_THAT(again.error().message, HasSubstr("a.data"));
+}
+
+// A guest may begin hundreds of processes a second, whose stacks are the same.
+TEST(Writer, MemoryDoesNotGrowWithTheNumberOfProcesses) {
+  TempDir dir;
+  auto writer = Writer::create(dir / "a.data", {});
+  ASSERT_TRUE(writer);
+  const Stack stack = make_stack({1, 2, 3});
+  std::size_t before = 0;
+  for (std::uint64_t i = 1; i <= 101'000; ++i) {
+    SampleInfo info = sampled(i);
+    info.address_space = i;
+    ASSERT_TRUE(writer->add_sample(info, &stack));
+    if (i == 1'000) before = ::mallinfo2().uordblks;
+  }
+  EXPECT_LT(::mallinfo2().uordblks, before + (1u << 20));
 }
 
 TEST(Writer, ADestroyedWriterKeepsItsSamples) {

@@ -17,6 +17,11 @@ using std::chrono::milliseconds;
 constexpr milliseconds kPollInterval{50};
 constexpr std::size_t kQueueBytes = 64u << 20;
 
+KernelRequest for_engine(KernelRequest kernel, engines::Engine& engine) {
+  kernel.system.looks_late = engine.self_paced() != nullptr;
+  return kernel;
+}
+
 }  // namespace
 
 Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Writer& writer,
@@ -27,7 +32,7 @@ Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Wri
       options_(options),
       feedback_(engine.vcpu_count(), options.stack_bytes, !options.adapt_stack_bytes),
       planner_(feedback_, options, engine.vcpu_count()),
-      watch_(std::move(kernel), engine.arch()),
+      watch_(for_engine(std::move(kernel), engine), engine.arch()),
       queue_(kQueueBytes),
       unwinder_(images_, {.kernel_seen = !watch_.has_file(), .max_frames = 512}),
       user_stacks_(writer) {}

@@ -47,7 +47,7 @@ Result<UserStacks::Space> UserStacks::make_space(const guestos::AddressSpaceNews
     RINGSIDE_ASSIGN(const std::uint32_t id, write_once(mapping.image));
     ranges.push_back({mapping.start, mapping.end, load_bias(mapping), id, mapping.image->file});
   }
-  return Space{news.arch, unwind::UserCode(std::move(ranges)), ++uses_};
+  return Space{news.arch, unwind::UserCode(std::move(ranges)), news.is_complete, ++uses_};
 }
 
 Result<std::uint32_t> UserStacks::write_once(
@@ -65,9 +65,12 @@ std::optional<Stack> UserStacks::unwind(const wire::Capture& capture, const gues
   if (!in_user_code && !owner.user) return std::nullopt;
   const auto space = spaces_.find(owner.address_space);
   if (space == spaces_.end()) return std::nullopt;
-  space->second.last_use = ++uses_;
-  return unwinder_.unwind(space->second.arch, in_user_code ? capture.registers : *owner.user,
-                          capture, space->second.code);
+  Space& known = space->second;
+  known.last_use = ++uses_;
+  const wire::Registers& registers = in_user_code ? capture.registers : *owner.user;
+  const GuestVirt pc{registers.get(wire::roles_of(known.arch).pc)};
+  if (!known.is_complete && known.code.find(pc) == nullptr) return std::nullopt;
+  return unwinder_.unwind(known.arch, registers, capture, known.code);
 }
 
 }  // namespace ringside::session

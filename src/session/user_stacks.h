@@ -27,7 +27,8 @@ class UserStacks {
   [[nodiscard]] bool knows(std::uint64_t address_space) const {
     return spaces_.contains(address_space);
   }
-  // The user code's part of a capture; nothing where it has none, or its address space is unknown.
+  // The user code's part of a capture; nothing where it has none, or what is mapped at its pc is
+  // not known.
   [[nodiscard]] std::optional<Stack> unwind(const wire::Capture& capture,
                                             const guestos::Owner& owner);
 
@@ -35,6 +36,7 @@ class UserStacks {
   struct Space {
     Arch arch = Arch::kUnknown;
     unwind::UserCode code;
+    bool is_complete = true;
     std::uint64_t last_use = 0;
   };
   // An image is kept, so that its address stands for it.

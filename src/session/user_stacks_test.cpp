@@ -99,6 +99,21 @@ TEST_F(UserStacksTest, TheAddressSpaceDecides) {
   EXPECT_FALSE(stacks_.unwind(user_code(start_of(2).value), owner(0)));
 }
 
+TEST_F(UserStacksTest, WhereNotAllIsKnownTheRestIsNoCode) {
+  guestos::ProcessNews news;
+  const auto program =
+      std::make_shared<guestos::UserImage>(guestos::UserImage{"x", "/x", {}, true});
+  news.spaces.push_back({3,
+                         Arch::kX86_64,
+                         {{start_of(3), start_of(3) + 0x1000, FileOffset{kOffset}, program}},
+                         false});
+  ASSERT_TRUE(stacks_.adopt(news, 6));
+  const auto inside = stacks_.unwind(user_code(start_of(3).value + 1), owner(3));
+  ASSERT_TRUE(inside);
+  EXPECT_EQ(inside->frames[0].address.value, kOffset + 1);
+  EXPECT_FALSE(stacks_.unwind(user_code(start_of(1).value), owner(3)));
+}
+
 TEST_F(UserStacksTest, BelowTheKernelUserCodeHasTheRegistersItEnteredWith) {
   wire::Capture kernel = user_code(0xffffffff81000000);
   kernel.level = PrivilegeLevel::kKernel;

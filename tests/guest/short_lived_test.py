@@ -24,7 +24,7 @@ import user_program
 
 WORKLOAD = "short_lived"
 PROGRAMS = {"apple": "0", "pear": "1024"}  # bytes of other code in front of the function
-NAMED_PERCENT = 5.0  # the plugin's samples are looked at later, and there is no name for a process that has ended by then
+NAMED_PERCENT = 60.0  # a process that has ended before it was looked at has a name once its program was seen in another
 SLOWED = 4  # an engine that stops the guest may slow it down by so much
 MEMORY_GROWTH = 1.25  # in the second half of ten minutes
 PIDS = 32768  # of Linux (kernel 6.1, include/linux/threads.h, PID_MAX_DEFAULT); then they begin again

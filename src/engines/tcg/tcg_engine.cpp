@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kWait{5};              // for samples; they lie in the ring meanwhile
+constexpr milliseconds kWait{1};  // for samples; they lie in the ring meanwhile, and processes end
 constexpr milliseconds kPatience{20};         // with a vCPU that is asked for memory
 constexpr milliseconds kKernelPatience{100};  // that it enters the kernel
 // In lockstep the vCPU whose sample it is waits for the question: however long the host keeps it

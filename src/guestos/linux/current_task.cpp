@@ -10,7 +10,8 @@ namespace {
 
 using enum wire::RecipeOpcode;
 
-enum Slot : std::uint8_t { kTask, kVariable, kAt, kMm, kLevel, kStack, kSp };
+// What leads to the program follows the stack when that is not needed any more.
+enum Slot : std::uint8_t { kTask, kVariable, kAt, kMm, kLevel, kStack, kSp, kProgram = kStack };
 
 constexpr auto kSystem = static_cast<std::uint8_t>(wire::PieceKind::kSystem);
 constexpr auto kUserStack = static_cast<std::uint8_t>(wire::PieceKind::kUserStack);
@@ -23,13 +24,17 @@ struct Window {
   std::uint32_t end = 0;
 };
 
-Window window_of(std::initializer_list<Field> fields) {
-  Window window{fields.begin()->offset, 0};
+Window window_of(std::span<const Field> fields) {
+  Window window{fields.front().offset, 0};
   for (const Field& field : fields) {
     window.start = std::min(window.start, field.offset);
     window.end = std::max(window.end, field.end());
   }
   return window;
+}
+
+Window window_of(std::initializer_list<Field> fields) {
+  return window_of(std::span(fields.begin(), fields.size()));
 }
 
 void copy(Ops& ops, Slot from, const Window& window) {
@@ -99,6 +104,59 @@ Window space_window(const MmFields& mm) {
   return window_of({mm.pgd, mm.exec_vm, mm.start_code, mm.start_stack});
 }
 
+// Of struct inode, all of FileIdentity's but the generation, which lies far behind the rest.
+Window inode_window(const InodeFields& inode) {
+  std::vector<Field> fields{inode.number, inode.size, inode.super_block};
+  if (inode.changed) fields.push_back(*inode.changed);
+  if (inode.changed_ns) fields.push_back(*inode.changed_ns);
+  return window_of(fields);
+}
+
+// Leads from an address space to the file that it was made for. In user mode and in the kernel: as
+// long as a task runs in an address space that has the file, and all that is read here.
+Ops program_ops(const LinuxTypes& types, std::uint8_t pointer) {
+  Ops device;
+  copy(device, kProgram, window_of({types.super_block_device}));
+  Ops inode;
+  copy(inode, kProgram, inode_window(types.inode));
+  copy(inode, kProgram, window_of({types.inode.generation}));
+  inode.push_back(
+      {kLoad, kProgram, kProgram, pointer, length(device), types.inode.super_block.offset});
+  append(inode, device);
+  Ops ops{{kLoad, kProgram, kMm, pointer, length(inode) + 1, types.mm.exe_file.offset},
+          {kLoad, kProgram, kProgram, pointer, length(inode), types.file.inode.offset}};
+  append(ops, inode);
+  return ops;
+}
+
+// From what program_ops() has copied, which are the last pieces. Each must be where the one before
+// it leads to; nothing where one is missing or cut.
+std::optional<FileIdentity> program_of(const LinuxTypes& types, const wire::Capture& capture,
+                                       std::span<const wire::MemoryPiece* const> pieces) {
+  if (pieces.size() < 3) return std::nullopt;
+  const auto last = pieces.last(3);
+  const GuestVirt inode = last[0]->address - inode_window(types.inode).start;
+  if (last[1]->address != inode + types.inode.generation.offset) return std::nullopt;
+  const auto super_block = read_field(capture, inode, types.inode.super_block);
+  if (!super_block || last[2]->address != GuestVirt{*super_block} + types.super_block_device.offset)
+    return std::nullopt;
+  const auto device = read_field(capture, {*super_block}, types.super_block_device);
+  const auto number = read_field(capture, inode, types.inode.number);
+  const auto generation = read_field(capture, inode, types.inode.generation);
+  const auto size = read_field(capture, inode, types.inode.size);
+  if (!device || !number || !generation || !size) return std::nullopt;
+  FileIdentity program{*device, *number, *generation, *size};
+  const std::array<std::pair<std::optional<Field>, std::uint64_t*>, 2> times{
+      {{types.inode.changed, &program.changed}, {types.inode.changed_ns, &program.changed_ns}}};
+  for (const auto& [field, into] : times) {
+    if (!field) continue;
+    const auto value = read_field(capture, inode, *field);
+    if (!value) return std::nullopt;
+    *into = *value;
+  }
+  return program;
+}
+
 // `then` where the kernel runs (or, with `kernel` false, where user code runs).
 Ops in_mode(Arch arch, bool kernel, const Ops& then) {
   const KernelTest test = kernel_test(arch);
@@ -140,14 +198,14 @@ Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read, Gu
   return view;
 }
 
-std::optional<CurrentTask> CurrentTask::of(const elf::Image& kernel) {
+std::optional<CurrentTask> CurrentTask::of(const elf::Image& kernel, bool copies_program) {
   const auto types = LinuxTypes::of(*kernel.file);
   const auto source = open_types(*kernel.file);
   if (!types || !source) return std::nullopt;
   const auto variable = find_variable(*kernel.file, **source);
   const auto reg = task_register(kernel.file->arch());
   if (!variable && !reg) return std::nullopt;
-  return CurrentTask(*types, reg, variable);
+  return CurrentTask(*types, reg, variable, copies_program);
 }
 
 Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu,
@@ -191,6 +249,7 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
                            {kCopy, 0, kAt, kSystem, 0, types_.user_registers.size},
                            {kLoad, kSp, kAt, pointer, 1, sp_offset},
                            {kCopyStack, 0, kSp, kUserStack, 0, 0}}));
+  if (copies_program_) append(of_user, program_ops(types_, pointer));
 
   Ops task;
   copy(task, kTask, task_window(types_.task));
@@ -245,8 +304,11 @@ std::optional<TaskView> CurrentTask::read(const wire::Capture& capture) const {
   const auto fields = fields_of_space(types_.mm);
   for (std::size_t i = 0; i < fields.size(); ++i)
     view.space[i + 1] = read_field(capture, {*mm}, fields[i]).value_or(0);
-  if (capture.level == PrivilegeLevel::kKernel && pieces.size() == 4 && !view.is_in_exec())
+  const bool has_registers =
+      pieces.size() > 3 && pieces[3]->requested == types_.user_registers.size;
+  if (capture.level == PrivilegeLevel::kKernel && has_registers && !view.is_in_exec())
     view.user = user_registers(capture, *pieces[3]);
+  if (copies_program_) view.program = program_of(types_, capture, pieces);
   return view;
 }
 

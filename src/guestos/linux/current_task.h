@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "guestos/guest_memory.h"
+#include "guestos/linux/guest_file.h"
 #include "guestos/linux/kernel_reader.h"
 #include "guestos/linux/per_cpu.h"
 #include "guestos/linux/types.h"
@@ -25,6 +26,8 @@ struct TaskView {
   // from itself before it mapped other code: the struct's address, pgd, exec_vm, start_code and
   // start_stack. The first is 0 in a kernel thread.
   std::array<std::uint64_t, 5> space{};
+  // The file that execve() was called with, of the address space; nothing where it was not copied.
+  std::optional<FileIdentity> program;
   // User code's, as entry code has saved them; in kernel mode only.
   std::optional<wire::Registers> user;
 
@@ -33,7 +36,7 @@ struct TaskView {
   [[nodiscard]] bool is_in_exec() const { return space[3] == 0; }
 };
 
-// A task as it is now, without `user`. Errors: as KernelReader has them.
+// A task as it is now, without `user` and `program`. Errors: as KernelReader has them.
 [[nodiscard]] Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read,
                                          GuestVirt task);
 
@@ -43,8 +46,10 @@ struct TaskView {
 // (riscv64).
 class CurrentTask {
  public:
-  // Nothing where the kernel's types and symbols do not say where things are.
-  [[nodiscard]] static std::optional<CurrentTask> of(const elf::Image& kernel);
+  // With `copies_program` captures say which program they are of: three loads more. Nothing where
+  // the kernel's types and symbols do not say where things are.
+  [[nodiscard]] static std::optional<CurrentTask> of(const elf::Image& kernel,
+                                                     bool copies_program = false);
 
   [[nodiscard]] const LinuxTypes& types() const { return types_; }
   // Finds the variable of a CPU. False if that has no memory of its own yet.
@@ -64,16 +69,18 @@ class CurrentTask {
   }
 
  private:
-  CurrentTask(LinuxTypes types, std::optional<std::uint8_t> reg, std::optional<ImageAddr> variable)
-      : types_(types), register_(reg), variable_(variable) {}
+  CurrentTask(LinuxTypes types, std::optional<std::uint8_t> reg, std::optional<ImageAddr> variable,
+              bool copies_program)
+      : types_(types), register_(reg), variable_(variable), copies_program_(copies_program) {}
   // Of the operations that leave the task in a slot; they skip `skip` more where there is none.
   [[nodiscard]] std::vector<wire::RecipeOp> find_task(VcpuId vcpu, std::uint32_t skip) const;
   [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
                                                               const wire::MemoryPiece& piece) const;
 
   LinuxTypes types_;
-  std::optional<std::uint8_t> register_;         // in kernel mode
-  std::optional<ImageAddr> variable_;            // per CPU
+  std::optional<std::uint8_t> register_;  // in kernel mode
+  std::optional<ImageAddr> variable_;     // per CPU
+  bool copies_program_;
   std::vector<std::optional<GuestVirt>> slots_;  // of the variable, by CPU
 };
 

@@ -45,13 +45,17 @@ class CurrentTaskTest : public ::testing::Test {
     };
   }
   [[nodiscard]] wire::Capture capture(PrivilegeLevel level, std::uint64_t sp) {
+    return capture(*current_, level, sp);
+  }
+  [[nodiscard]] wire::Capture capture(const CurrentTask& current, PrivilegeLevel level,
+                                      std::uint64_t sp) {
     wire::Capture taken;
     taken.arch = Arch::kX86_64;
     taken.level = level;
     taken.registers.set(kCs, level == PrivilegeLevel::kUser ? 0x33 : 0x10);
     taken.registers.set(kRsp, sp);
     std::vector<wire::RecipeOp> recipe;
-    current_->add_to(recipe, VcpuId{0});
+    current.add_to(recipe, VcpuId{0});
     wire::RecipeBudget budget;
     wire::RecipeRun run(recipe, taken.registers, budget);
     while (const auto request = run.next()) {
@@ -146,6 +150,44 @@ TEST_F(CurrentTaskTest, RegistersThatAreNotSavedYetAreNotTaken) {
 TEST_F(CurrentTaskTest, NothingWhereTheKernelIsNotMapped) {
   is_mapped_ = false;
   EXPECT_FALSE(current_->read(capture(PrivilegeLevel::kUser, 0x7fff0000)));
+}
+
+// Of a program: its file, up to what tells it from every other.
+TEST_F(CurrentTaskTest, WhichProgramItIs) {
+  auto current = CurrentTask::of(kernel_, true);
+  ASSERT_TRUE(current && current->find(0, PerCpu(kernel_), reader()).value());
+  super_block disk{};
+  disk.s_dev = 8 << 20 | 1;
+  inode program{};
+  program.i_sb = &disk;
+  program.i_ino = 22;
+  program.i_size = 5000;
+  program.i_ctime_sec = 1795300625;
+  program.i_ctime_nsec = 999999999;
+  program.i_generation = 0x80000005;
+  file executed{};
+  executed.f_inode = &program;
+  mm_.exe_file = &executed;
+  const FileIdentity expected{8 << 20 | 1, 22, 0x80000005, 5000, 1795300625, 999999999};
+  const auto user_sp = reinterpret_cast<std::uint64_t>(user_stack_.data());
+  const auto in_user_code = current->read(capture(*current, PrivilegeLevel::kUser, user_sp));
+  ASSERT_TRUE(in_user_code && in_user_code->program);
+  EXPECT_EQ(*in_user_code->program, expected);
+  wire::Capture in_kernel = capture(*current, PrivilegeLevel::kKernel, kKernelSp);
+  ASSERT_TRUE(current->read(in_kernel)->program);
+  EXPECT_EQ(*current->read(in_kernel)->program, expected);
+  EXPECT_TRUE(current->read(in_kernel)->user);
+  EXPECT_EQ(user_bytes(in_kernel), 2048u);
+  // Nothing of what is cut, or does not lead on.
+  for (wire::MemoryPiece& piece : in_kernel.pieces)
+    if (piece.address.value == reinterpret_cast<std::uint64_t>(&disk.s_dev)) piece.size = 2;
+  EXPECT_FALSE(current->read(in_kernel)->program);
+  program.i_sb = reinterpret_cast<super_block*>(0xdead000000000000);
+  EXPECT_FALSE(current->read(capture(*current, PrivilegeLevel::kUser, user_sp))->program);
+  mm_.exe_file = nullptr;
+  const auto without = current->read(capture(*current, PrivilegeLevel::kKernel, kKernelSp));
+  EXPECT_FALSE(without->program);
+  EXPECT_TRUE(without->user);
 }
 
 TEST_F(CurrentTaskTest, IsReadLaterToo) {

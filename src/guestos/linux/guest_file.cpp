@@ -68,7 +68,30 @@ Result<void> PathWalk::prepend(const KernelObject& dentry) {
   return {};
 }
 
+Result<FileIdentity> identity_of(const LinuxTypes& types, const KernelReader& read,
+                                 GuestVirt inode_at) {
+  RINGSIDE_ASSIGN(const KernelObject inode,
+                  read.object(inode_at, types.inode.bytes, "struct inode"));
+  RINGSIDE_ASSIGN(const KernelObject super_block,
+                  read.object(inode.pointer(types.inode.super_block),
+                              types.super_block_device.end(), "struct super_block"));
+  FileIdentity identity;
+  identity.device = super_block.number(types.super_block_device);
+  identity.number = inode.number(types.inode.number);
+  identity.generation = inode.number(types.inode.generation);
+  identity.size = inode.number(types.inode.size);
+  if (types.inode.changed) identity.changed = inode.number(*types.inode.changed);
+  if (types.inode.changed_ns) identity.changed_ns = inode.number(*types.inode.changed_ns);
+  return identity;
+}
+
 }  // namespace
+
+Result<FileIdentity> read_file_identity(const LinuxTypes& types, const KernelReader& read,
+                                        GuestVirt file_at) {
+  RINGSIDE_ASSIGN(const KernelObject file, read.object(file_at, types.file.bytes, "struct file"));
+  return identity_of(types, read, file.pointer(types.file.inode));
+}
 
 Result<GuestFile> read_guest_file(const LinuxTypes& types, const KernelReader& read,
                                   GuestVirt file_at) {
@@ -76,15 +99,7 @@ Result<GuestFile> read_guest_file(const LinuxTypes& types, const KernelReader& r
   GuestFile found;
   found.inode = file.pointer(types.file.inode);
   found.mapping = file.pointer(types.file.mapping);
-  RINGSIDE_ASSIGN(const KernelObject inode,
-                  read.object(found.inode, types.inode.bytes, "struct inode"));
-  found.number = inode.number(types.inode.number);
-  found.size = inode.number(types.inode.size);
-  if (types.inode.changed) found.changed = inode.number(*types.inode.changed);
-  RINGSIDE_ASSIGN(const KernelObject super_block,
-                  read.object(inode.pointer(types.inode.super_block),
-                              types.super_block_device.end(), "struct super_block"));
-  found.device = super_block.number(types.super_block_device);
+  RINGSIDE_ASSIGN(found.identity, identity_of(types, read, found.inode));
   PathWalk walk(types, read);
   RINGSIDE_ASSIGN(found.path,
                   walk.run(file.pointer(types.file.dentry), file.pointer(types.file.vfsmount)));

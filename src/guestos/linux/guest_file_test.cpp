@@ -24,6 +24,8 @@ class GuestFiles : public ::testing::Test {
     inode_.i_sb = &super_block_;
     inode_.i_ino = 22;
     inode_.i_ctime_sec = 1795300625;
+    inode_.i_ctime_nsec = 999999999;
+    inode_.i_generation = 0x80000005;
     super_block_.s_dev = 8 << 20 | 1;
     file_.f_inode = &inode_;
     file_.f_mapping = &mapping_;
@@ -67,9 +69,11 @@ TEST_F(GuestFiles, PathsOverMounts) {
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->path, "/mnt/program");
   EXPECT_FALSE(file->deleted);
-  EXPECT_EQ(file->number, 22u);
-  EXPECT_EQ(file->device, (8u << 20) + 1);
-  EXPECT_EQ(file->changed, 1795300625u);
+  EXPECT_EQ(file->identity.number, 22u);
+  EXPECT_EQ(file->identity.device, (8u << 20) + 1);
+  EXPECT_EQ(file->identity.changed, 1795300625u);
+  EXPECT_EQ(file->identity.changed_ns, 999999999u);
+  EXPECT_EQ(file->identity.generation, 0x80000005u);
   EXPECT_EQ(file->mapping, at(&mapping_));
   program.d_hash.pprev = nullptr;
   EXPECT_TRUE(look_at(program, inner_mount_)->deleted);

@@ -52,24 +52,24 @@ Result<bool> CacheReader::take(const XarrayEntry& entry, std::span<std::byte> in
 Result<CachedFile> read_cached_file(const LinuxTypes& types, const KernelReader& read,
                                     const PageFrames& frames, memory::PhysicalMemory& physical,
                                     const GuestFile& file) {
-  if (file.size > kMaxCachedFile)
+  if (file.identity.size > kMaxCachedFile)
     return fail(ErrorCode::kUnsupported, "{}: {} bytes are too many to read from the page cache",
-                file.path, file.size);
+                file.path, file.identity.size);
   CachedFile cached;
   cached.page_size = types.page_size;
-  const std::size_t pages = (file.size + types.page_size - 1) / types.page_size;
+  const std::size_t pages = (file.identity.size + types.page_size - 1) / types.page_size;
   RINGSIDE_ASSIGN(const KernelObject mapping,
                   read.object(file.mapping, types.page_cache_head.end(), "struct address_space"));
   RINGSIDE_ASSIGN(const auto entries,
                   read_xarray(types.xarray, read, mapping.number(types.page_cache_head), pages));
-  cached.bytes.resize(file.size);
+  cached.bytes.resize(file.identity.size);
   cached.present.resize(pages);
   CacheReader reader(types, read, frames, physical, file);
   for (const XarrayEntry& entry : entries) {
     const auto start = static_cast<std::size_t>(entry.index * types.page_size);
     const auto into =
         std::span(cached.bytes)
-            .subspan(start, std::min<std::size_t>(types.page_size, file.size - start));
+            .subspan(start, std::min<std::size_t>(types.page_size, file.identity.size - start));
     RINGSIDE_ASSIGN(const bool taken, reader.take(entry, into));
     cached.present[entry.index] = taken;
     if (!taken) std::fill(into.begin(), into.end(), std::byte{0});

@@ -16,7 +16,7 @@ constexpr std::size_t kUserStackBytes = 2048;
 
 std::optional<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel,
                                                  const AdapterOptions& options) {
-  auto current = CurrentTask::of(kernel);
+  auto current = CurrentTask::of(kernel, options.looks_late);
   if (!current) return std::nullopt;
   LinuxAddressSpaces spaces(current->types(), UserImages(kernel, current->types(), options.sysroot),
                             options.address_space_ids);

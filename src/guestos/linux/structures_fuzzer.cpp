@@ -30,7 +30,7 @@ LinuxTypes small_types(bool has_tree) {
   types.file = {{0, 8}, {8, 8}, {16, 8}, {24, 8}, 32};
   types.dentry = {{0, 8}, {8, 8}, {16, 4}, {24, 8}, 32};
   types.mount = {{0, 8}, {8, 8}, {16, 8}, {16, 8}, 24};
-  types.inode = {{0, 8}, {8, 8}, {16, 8}, {}, 24};
+  types.inode = {{0, 8}, {8, 8}, {16, 8}, {12, 4}, {}, {}, 24};
   types.super_block_device = {0, 4};
   types.page_cache_head = {0, 8};
   types.xarray = {{0, 1}, {8, 512}, 520};

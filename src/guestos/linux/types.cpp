@@ -94,8 +94,10 @@ InodeFields find_inode(FieldFinder& find) {
   fields.number = inode.need("i_ino");
   fields.size = inode.need("i_size");
   fields.super_block = inode.need("i_sb");
+  fields.generation = inode.need("i_generation");
   // Renamed in 6.6 and 6.11.
   fields.changed = inode.maybe("i_ctime_sec", "__i_ctime.tv_sec", "i_ctime.tv_sec");
+  fields.changed_ns = inode.maybe("i_ctime_nsec", "__i_ctime.tv_nsec", "i_ctime.tv_nsec");
   fields.bytes = inode.extent();
   return fields;
 }

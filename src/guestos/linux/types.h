@@ -88,7 +88,9 @@ struct InodeFields {
   Field number;
   Field size;
   Field super_block;
-  std::optional<Field> changed;  // seconds
+  Field generation;
+  std::optional<Field> changed;     // seconds
+  std::optional<Field> changed_ns;  // of that second
   std::uint32_t bytes = 0;
 };
 

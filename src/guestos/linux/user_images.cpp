@@ -43,11 +43,15 @@ Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& ma
   const auto file = read_guest_file(types_, read, mapping.file);
   if (!file && is_of_memory(file.error().code)) return nullptr;
   if (!file) return tl::unexpected(file.error());
-  const Key key{file->device, file->number, file->size, file->changed};
-  if (const auto known = files_.find(key); known != files_.end()) return known->second;
+  if (auto image = known(file->identity)) return image;
   RINGSIDE_ASSIGN(auto image, make(*file, read, task, memory));
-  files_.emplace(key, image);
+  files_.emplace(file->identity, image);
   return image;
+}
+
+std::shared_ptr<const UserImage> UserImages::known(const FileIdentity& file) const {
+  const auto found = files_.find(file);
+  return found == files_.end() ? nullptr : found->second;
 }
 
 // The kernel has few, each of which is the same in all processes.

@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <vector>
 
 #include "guestos/guest_memory.h"
@@ -31,11 +30,10 @@ class UserImages {
                                                               GuestVirt task,
                                                               const wire::Capture& capture,
                                                               GuestMemory& memory);
+  // Of a file that find() has seen mapped; null for others.
+  [[nodiscard]] std::shared_ptr<const UserImage> known(const FileIdentity& file) const;
 
  private:
-  // GuestFile's device, number, size, changed.
-  using Key = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
-
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> find_vdso(const LinuxMapping& mapping,
                                                                    const wire::Capture& capture,
                                                                    GuestMemory& memory);
@@ -55,7 +53,7 @@ class UserImages {
   LinuxTypes types_;
   std::filesystem::path sysroot_;
   std::optional<PageFrames> frames_;  // once they were found
-  std::map<Key, std::shared_ptr<const UserImage>> files_;
+  std::map<FileIdentity, std::shared_ptr<const UserImage>> files_;
   std::vector<std::shared_ptr<const UserImage>> vdsos_;  // 64 and 32 bits
 };
 

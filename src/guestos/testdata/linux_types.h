@@ -98,6 +98,8 @@ struct inode {
   unsigned long i_ino;
   long long i_size;
   long long i_ctime_sec;
+  unsigned int i_ctime_nsec;
+  unsigned int i_generation;
 };
 
 struct address_space {
