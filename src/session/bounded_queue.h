@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -22,6 +23,7 @@ class BoundedQueue {
       const std::lock_guard lock(mutex_);
       if (bytes_ >= limit_) return false;
       bytes_ += bytes;
+      most_bytes_ = std::max(most_bytes_, bytes_);
       values_.emplace_back(std::move(value), bytes);
     }
     ready_.notify_one();
@@ -56,6 +58,14 @@ class BoundedQueue {
     return value;
   }
 
+  // Whether the queue is empty, and has held `bytes` and more since this was true last.
+  [[nodiscard]] bool was_drained(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (!values_.empty() || most_bytes_ < bytes) return false;
+    most_bytes_ = 0;
+    return true;
+  }
+
   [[nodiscard]] bool finished() const {
     const std::lock_guard lock(mutex_);
     return closed_ && values_.empty();
@@ -67,6 +77,7 @@ class BoundedQueue {
   std::condition_variable idle_;
   std::deque<std::pair<T, std::size_t>> values_;
   std::size_t bytes_ = 0;
+  std::size_t most_bytes_ = 0;
   std::size_t limit_;
   bool closed_ = false;
   bool reader_waits_ = false;

@@ -1,5 +1,7 @@
 #include "session/recorder.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,6 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kPollInterval{50};
 constexpr std::size_t kQueueBytes = 64u << 20;
+constexpr std::size_t kBacklogBytes = 4u << 20;
 
 KernelRequest for_engine(KernelRequest kernel, engines::Engine& engine) {
   kernel.system.looks_late = engine.self_paced() != nullptr;
@@ -115,6 +118,8 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
     if (limit_reached()) sampler.stop();
     if (stopping || now < next_poll_ns) continue;
     next_poll_ns = now + std::chrono::nanoseconds(kPollInterval).count();
+    // What lay in the queue while the disk or the host was busy would stay with the process.
+    if (queue_.was_drained(kBacklogBytes)) ::malloc_trim(0);
     const double seconds = static_cast<double>(now - std::min(now, sampling_since_ns_)) / 1e9;
     control.progress({seconds, samples_, idle_});
     if (control.poll() == Control::Wish::kStop) {
