@@ -173,11 +173,13 @@ void Sampler::hand_on(engines::Tick tick, std::vector<guestos::Owner> owners) {
   std::size_t bytes = 0;
   std::uint64_t ticks = 0;
   for (const wire::Capture& capture : tick.captures) {
-    bytes += sizeof(capture) + capture.bytes.size();
+    bytes += sizeof(capture) + capture.bytes.capacity() +
+             capture.pieces.capacity() * sizeof(wire::MemoryPiece);
     ticks += capture.weight;
   }
   ticks_seen_ += ticks;
   owners.resize(tick.captures.size());
+  for (const guestos::Owner& owner : owners) bytes += sizeof(owner) + owner.user_stack.capacity();
   Observation observation{std::move(tick), news_, new_code_, {std::move(owners), process_news_}};
   if (queue_->push(std::move(observation), bytes)) {
     news_.reset();
