@@ -164,6 +164,7 @@ Result<void> say_recording(const std::string& input) {
        fmt::format("{} of {} ({:.1f} %){}", summary.unknown_frames, summary.all_frames,
                    share(summary.unknown_frames, summary.all_frames),
                    summary.unknown_frames == 0 ? "" : ": --kernel or --symbols names them"));
+  for (const std::string& warning : profile.warnings) line("warning", warning);
   if (summary.due && summary.lost)
     line("missed ticks", fmt::format("{} of {} ({:.1f} %)", *summary.lost, *summary.due,
                                      share(*summary.lost, *summary.due)));

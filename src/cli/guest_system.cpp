@@ -73,6 +73,7 @@ void GuestSystemFlags::add_to(CLI::App& app) {
 Result<guestos::AdapterOptions> GuestSystemFlags::options() const {
   guestos::AdapterOptions options;
   options.os = parse_guest_os(os);
+  options.debug_files.debuginfod = debuginfod;
   const bool by_root = !processes.empty() || !user_elf.empty();
   if (by_root && options.os != guestos::GuestOs::kAuto && options.os != guestos::GuestOs::kGeneric)
     return fail(ErrorCode::kUsage,

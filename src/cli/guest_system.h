@@ -23,6 +23,7 @@ struct GuestSystemFlags {
   std::vector<std::string> processes;
   std::string user_elf;
   std::string sysroot;
+  bool debuginfod = false;  // an option of some verbs; others have it for symbols too
 
   void add_to(CLI::App& app);
 

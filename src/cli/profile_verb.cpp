@@ -64,6 +64,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
     RINGSIDE_TRY(check_output(output_));
   }
   flags_.settle(!command.empty());
+  flags_.system.debuginfod = reader_.symbols.debuginfod;
   if (one_shot_) flags_.samples = 1;
   if (!flags_.duration_s) flags_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());

@@ -55,6 +55,8 @@ void PsVerb::add_options(CLI::App& app) {
       ->type_name("FILE");
   way_in->add_option("--symbols", symbols_, "The kernel's symbols: System.map, /proc/kallsyms")
       ->type_name("FILE");
+  app.add_flag("--debuginfod", debuginfod_,
+               "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
   app.add_option("-w,--watch", watch_s_, "List them again every S seconds (default 1)")
       ->type_name("S")
       ->expected(0, 1)
@@ -97,6 +99,7 @@ Result<void> PsVerb::print(session::ProcessLister& lister, const session::Proces
 Result<void> PsVerb::run(const std::vector<std::string>&) {
   if (!output_format_.empty()) format_ = output_format_;
   session::KernelRequest request;
+  request.system.debug_files.debuginfod = debuginfod_;
   if (!kernel_.empty()) {
     RINGSIDE_ASSIGN(request.file, open_kernel(kernel_, symbols_));
   }

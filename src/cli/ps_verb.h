@@ -36,6 +36,7 @@ class PsVerb final : public Verb {
   std::string symbols_;
   double watch_s_ = 0;
   double patience_s_ = 10;
+  bool debuginfod_ = false;
   std::optional<launch::PrivateFolder> stub_folder_;
 };
 

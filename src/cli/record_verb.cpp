@@ -34,6 +34,8 @@ void RecordVerb::add_options(CLI::App& app) {
       ->capture_default_str();
   app.add_flag("--keep-captures", flags_.keep_captures,
                "Also store what each stack was unwound from, for 'ringside case extract'");
+  app.add_flag("--debuginfod", flags_.system.debuginfod,
+               "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
 }
 
 Result<void> RecordVerb::run(const std::vector<std::string>& command) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -46,6 +47,8 @@ class Adapter {
   [[nodiscard]] virtual Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader&) {
     return std::vector<elf::Image>();
   }
+  // What it cannot tell of this kernel, why, and what would help; empty: nothing.
+  [[nodiscard]] virtual std::string caveat() const { return {}; }
   // The address of the kernel's own top-level page table, which outlives all processes.
   [[nodiscard]] virtual std::optional<GuestVirt> page_table_root() const { return std::nullopt; }
   // Whose time a capture is: of a tick's captures in order, right after they have been taken. What

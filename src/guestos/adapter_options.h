@@ -7,6 +7,7 @@
 
 #include "guestos/process_news.h"
 #include "guestos/program_files.h"
+#include "symbols/debug_files.h"
 
 namespace ringside::guestos {
 
@@ -38,6 +39,7 @@ struct AdapterOptions {
   // The engine's captures lie in a ring before they are looked at, while the guest goes on: they
   // are to say more by themselves.
   bool looks_late = false;
+  symbols::DebugFileOptions debug_files;  // where a kernel's debug information may be
   std::shared_ptr<AddressSpaceIds> address_space_ids = std::make_shared<AddressSpaceIds>();
 };
 

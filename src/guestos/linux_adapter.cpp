@@ -70,10 +70,13 @@ std::uint64_t stack_alignment(const elf::ElfFile& kernel) {
 }  // namespace
 
 LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& options)
-    : Adapter(kernel.file->arch()),
-      kernel_(&kernel),
-      per_cpu_(kernel),
-      processes_(LinuxProcesses::of(kernel, options)) {}
+    : Adapter(kernel.file->arch()), kernel_(&kernel), per_cpu_(kernel) {
+  auto processes = LinuxProcesses::of(kernel, options);
+  if (processes)
+    processes_ = std::move(*processes);
+  else
+    caveat_ = fmt::format("no sample has a process: {}", processes.error().message);
+}
 
 bool LinuxAdapter::recognises(const elf::ElfFile& file) {
   return unwind::find_platform(file.arch()) != nullptr &&

@@ -75,9 +75,11 @@ Result<std::optional<ProcessList>> ProcessLister::read(const wire::Capture& runn
     if (watch_.adapter().name() != "linux")
       return fail(ErrorCode::kUnsupported, "{}: the processes of a {} guest are not known",
                   kernel.file->name(), watch_.adapter().name());
-    RINGSIDE_ASSIGN(auto types, guestos::LinuxTypes::of(*kernel.file));
-    RINGSIDE_ASSIGN(auto fields, guestos::ProcessFields::of(*kernel.file));
-    layout_ = Layout{std::move(types), fields};
+    RINGSIDE_ASSIGN(const auto source, guestos::open_types(kernel.file, debug_files_));
+    RINGSIDE_ASSIGN(auto types, guestos::LinuxTypes::of(*kernel.file, *source));
+    RINGSIDE_ASSIGN(const auto fields, guestos::ProcessFields::of(*kernel.file, *source));
+    layout_ = Layout{std::move(types), fields, std::nullopt};
+    if (const auto clock = guestos::ClockFields::of(*kernel.file, *source)) layout_->clock = *clock;
   }
   const auto any_task = find_any_task(kernel, running);
   if (!any_task)
@@ -86,7 +88,9 @@ Result<std::optional<ProcessList>> ProcessLister::read(const wire::Capture& runn
   ProcessList list;
   RINGSIDE_ASSIGN(list.threads,
                   guestos::read_threads(layout_->types, layout_->fields, reader, *any_task));
-  RINGSIDE_ASSIGN(list.clock, guestos::read_clock(kernel, reader));
+  if (layout_->clock) {
+    RINGSIDE_ASSIGN(list.clock, guestos::read_clock(kernel, *layout_->clock, reader));
+  }
   RINGSIDE_ASSIGN(list.memory_bytes,
                   guestos::read_memory_size(kernel, reader, layout_->types.page_size));
   return list;

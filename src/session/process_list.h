@@ -24,7 +24,10 @@ struct ProcessList {
 class ProcessLister {
  public:
   ProcessLister(engines::Engine& engine, KernelRequest request)
-      : engine_(&engine), watch_(std::move(request), engine.arch()), view_(engine) {}
+      : engine_(&engine),
+        debug_files_(request.system.debug_files),
+        watch_(std::move(request), engine.arch()),
+        view_(engine) {}
   ~ProcessLister();
 
   // One try. Nothing if the kernel has not been found yet, no vCPU ran it, or what was read did not
@@ -41,12 +44,14 @@ class ProcessLister {
   struct Layout {
     guestos::LinuxTypes types;
     guestos::ProcessFields fields;
+    std::optional<guestos::ClockFields> clock;
   };
   [[nodiscard]] Result<const wire::Capture*> find_kernel(const engines::Tick& tick);
   [[nodiscard]] Result<engines::Tick> tick();
   [[nodiscard]] Result<std::optional<ProcessList>> read(const wire::Capture& running);
 
   engines::Engine* engine_;
+  symbols::DebugFileOptions debug_files_;
   KernelWatch watch_;
   GuestView view_;
   std::optional<Layout> layout_;

@@ -229,6 +229,8 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
   const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;
   const std::string text = is_settled ? std::string() : watch_.explain();
   if (kernel_samples_ > 0 && !text.empty() && !told) result.warnings.push_back(text);
+  if (std::string caveat = watch_.adapter().caveat(); !caveat.empty())
+    result.warnings.push_back(std::move(caveat));
   const engines::MemoryPauses pauses = engine_->memory_pauses();
   if (engine_->memory_reads_stop_the_guest() && pauses.count > 0)
     result.warnings.push_back(fmt::format(

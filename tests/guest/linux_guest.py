@@ -17,22 +17,26 @@ class NoNetwork(GuestError):
 
 @dataclasses.dataclass(frozen=True)
 class Arch:
-    """What QEMU is told for an architecture. The names are Debian's."""
+    """What QEMU is told for an architecture. The names are Debian's, with a kernel that is not the usual one behind."""
     machine: tuple
     console: str = "ttyS0"
+    flavour: str = ""
 
 
 ARCHES = {
     "amd64": Arch(("-M", "pc")),
     "arm64": Arch(("-M", "virt", "-cpu", "cortex-a57"), "ttyAMA0"),
     "i386": Arch(("-M", "pc")),
+    "i386-pae": Arch(("-M", "pc"), flavour="686-pae"),
     "riscv64": Arch(("-M", "virt")),
 }
 
 
 def fetch(vmlinux=True, arch="amd64", debug_modules=False, userland=False):
     """The paths that script/fetch-linux-guest prints, as a dictionary (VERSION, VMLINUZ, INITRD, VMLINUX, …)."""
-    command = [str(ROOT / "script" / "fetch-linux-guest"), "--arch", arch]
+    flavour = ARCHES[arch].flavour
+    command = [str(ROOT / "script" / "fetch-linux-guest"), "--arch", arch.split("-")[0]]
+    command += ["--flavour", flavour] if flavour else []
     command += (["--vmlinux"] if vmlinux else []) + (["--debug-modules"] if debug_modules else [])
     command += ["--userland"] if userland else []
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)

@@ -13,15 +13,15 @@ constexpr unsigned kTries = 8;
 
 }  // namespace
 
-Result<std::uint64_t> LinuxAddressSpaces::find(const TaskView& task, const wire::Capture& capture,
-                                               GuestMemory& memory, ProcessNews& news) {
+Result<std::uint64_t> LinuxAddressSpaces::find(const TaskView& task, GuestMemory& memory,
+                                               ProcessNews& news) {
   const Key key{task.space, task.program};
   if (known_.size() >= kMaxKnown && !known_.contains(key)) forget_least_recent(known_);
   Known& known = known_[key];
   known.last_use = ++uses_;
   if (known.is_complete || known.tries == kTries) return known.id;
   ++known.tries;
-  RINGSIDE_ASSIGN(auto space, read(task, capture, memory));
+  RINGSIDE_ASSIGN(auto space, read(task, memory));
   known.is_complete = space.has_value();
   if (space)
     remember_program(task, *space);
@@ -66,7 +66,6 @@ std::optional<AddressSpaceNews> LinuxAddressSpaces::by_program(const TaskView& t
 
 // Nothing where the guest has changed it meanwhile.
 Result<std::optional<AddressSpaceNews>> LinuxAddressSpaces::read(const TaskView& task,
-                                                                 const wire::Capture& capture,
                                                                  GuestMemory& memory) {
   // Most often the process has ended.
   RINGSIDE_ASSIGN(const bool is_there, is_unchanged(task, memory));
@@ -79,7 +78,7 @@ Result<std::optional<AddressSpaceNews>> LinuxAddressSpaces::read(const TaskView&
   space.arch = types_.arch;
   for (const LinuxMapping& mapping : *mappings) {
     if (!mapping.executable()) continue;
-    RINGSIDE_ASSIGN(auto image, images_.find(mapping, task.task, capture, memory));
+    RINGSIDE_ASSIGN(auto image, images_.find(mapping, task, memory));
     if (image) space.mappings.push_back({mapping.start, mapping.end, mapping.offset, image});
   }
   RINGSIDE_ASSIGN(const bool unchanged, is_unchanged(task, memory));

@@ -33,8 +33,8 @@ class LinuxAddressSpaces {
   // The number of a task's address space; what is new is added to `news`. 0 where it could not be
   // read: its process has ended since the capture, or is in the middle of a change. Errors: those
   // of `memory`.
-  [[nodiscard]] Result<std::uint64_t> find(const TaskView& task, const wire::Capture& capture,
-                                           GuestMemory& memory, ProcessNews& news);
+  [[nodiscard]] Result<std::uint64_t> find(const TaskView& task, GuestMemory& memory,
+                                           ProcessNews& news);
 
  private:
   // TaskView's space and program: without randomization two programs' may have the same numbers.
@@ -54,7 +54,6 @@ class LinuxAddressSpaces {
   using ProgramKey = std::pair<FileIdentity, std::uint64_t>;  // and exec_vm
 
   [[nodiscard]] Result<std::optional<AddressSpaceNews>> read(const TaskView& task,
-                                                             const wire::Capture& capture,
                                                              GuestMemory& memory);
   void remember_program(const TaskView& task, const AddressSpaceNews& space);
   // The main program alone; nothing where it was not seen in another process.

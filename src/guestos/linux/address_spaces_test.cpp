@@ -87,12 +87,13 @@ class AddressSpaces : public ::testing::Test {
   }
   static void end(Process& process) { process.mm.exe_file = process.mm.pgd = nullptr; }
   [[nodiscard]] std::uint64_t find(const TaskView& task) {
-    return spaces_.find(task, wire::Capture(), memory_, news_).value();
+    return spaces_.find(task, memory_, news_).value();
   }
 
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
   elf::Image kernel_{1, "kernel", file_, 0, false};
-  LinuxTypes types_ = LinuxTypes::of(*file_).value();
+  std::unique_ptr<TypeSource> source_ = open_types(file_).value();
+  LinuxTypes types_ = LinuxTypes::of(*file_, *source_).value();
   OwnMemory memory_;
   ProcessNews news_;
   LinuxAddressSpaces spaces_{types_, UserImages(kernel_, types_, {}),

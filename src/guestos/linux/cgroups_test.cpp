@@ -13,7 +13,7 @@ GuestVirt at(const void* object) { return {reinterpret_cast<std::uint64_t>(objec
 class CgroupsTest : public ::testing::Test {
  protected:
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
-  Cgroups cgroups_ = Cgroups::of(**open_types(*file_)).value();
+  Cgroups cgroups_ = Cgroups::of(**open_types(file_)).value();
   KernelReader read_{testing::own_memory(), Arch::kX86_64};
   kernfs_node root_{0, nullptr, ""};
   kernfs_node slice_{0, &root_, "system.slice"};

@@ -1,44 +1,12 @@
 #include "guestos/linux/clock.h"
 
 #include "guestos/linux/field_finder.h"
+#include "wire/registers.h"
 
 namespace ringside::guestos {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-
-struct ClockFields {
-  std::uint32_t start = 0;  // of struct timekeeper in tk_core, behind a sequence count
-  Field seconds;
-  Field fraction;  // of a second, in ns << shift
-  Field shift;
-  Field real_offset;  // from CLOCK_MONOTONIC, ns
-  Field boot_offset;
-  std::uint32_t bytes = 0;
-};
-
-std::optional<ClockFields> find_fields(const elf::ElfFile& kernel, const KernelReader& read) {
-  const auto source = open_types(kernel);
-  if (!source) return std::nullopt;
-  FieldFinder find(**source);
-  StructFinder keeper(find, "timekeeper");
-  ClockFields fields;
-  fields.seconds = keeper.need("xtime_sec");
-  fields.fraction = keeper.need("tkr_mono.xtime_nsec");
-  fields.shift = keeper.need("tkr_mono.shift");
-  fields.real_offset = keeper.need("offs_real");
-  fields.boot_offset = keeper.need("offs_boot");
-  fields.bytes = keeper.extent();
-  if (!find.result(kernel.name())) return std::nullopt;
-  if (const auto inside = find.maybe("tk_data", {"timekeeper"})) {  // Linux 6.13 and later
-    fields.start = inside->offset;
-  } else {
-    const auto count = (*source)->size_of("seqcount_raw_spinlock_t").value_or(4);
-    const auto align = static_cast<std::uint32_t>(read.word_size());
-    fields.start = (static_cast<std::uint32_t>(count) + align - 1) / align * align;
-  }
-  return fields;
-}
 
 template <class T>
 Result<std::optional<T>> if_of_memory(const Error& error) {
@@ -48,21 +16,42 @@ Result<std::optional<T>> if_of_memory(const Error& error) {
 
 }  // namespace
 
-Result<std::optional<LinuxClock>> read_clock(const elf::Image& kernel, const KernelReader& read) {
+Result<ClockFields> ClockFields::of(const elf::ElfFile& kernel, const TypeSource& types) {
+  FieldFinder find(types);
+  StructFinder keeper(find, "timekeeper");
+  ClockFields fields;
+  fields.seconds = keeper.need("xtime_sec");
+  fields.fraction = keeper.need("tkr_mono.xtime_nsec");
+  fields.shift = keeper.need("tkr_mono.shift");
+  fields.real_offset = keeper.need("offs_real");
+  fields.boot_offset = keeper.need("offs_boot");
+  fields.bytes = keeper.extent();
+  RINGSIDE_TRY(find.result(kernel.name()));
+  if (const auto inside = find.maybe("tk_data", {"timekeeper"})) {  // Linux 6.13 and later
+    fields.start = inside->offset;
+  } else {
+    const auto count = types.size_of("seqcount_raw_spinlock_t").value_or(4);
+    const std::uint32_t align = wire::roles_of(kernel.arch()).pointer_size;
+    fields.start = (static_cast<std::uint32_t>(count) + align - 1) / align * align;
+  }
+  return fields;
+}
+
+Result<std::optional<LinuxClock>> read_clock(const elf::Image& kernel, const ClockFields& fields,
+                                             const KernelReader& read) {
   const auto variable = kernel.file->symbol_named("tk_core");
-  const auto fields = variable ? find_fields(*kernel.file, read) : std::nullopt;
-  if (!fields) return std::nullopt;
-  const auto keeper = read.object(kernel.to_guest(variable->address) + fields->start, fields->bytes,
+  if (!variable) return std::nullopt;
+  const auto keeper = read.object(kernel.to_guest(variable->address) + fields.start, fields.bytes,
                                   "struct timekeeper");
   if (!keeper) return if_of_memory<LinuxClock>(keeper.error());
-  const std::uint64_t shift = keeper->number(fields->shift) & 63;
-  const std::uint64_t seconds = keeper->number(fields->seconds);
-  const std::uint64_t fraction = keeper->number(fields->fraction) >> shift;
+  const std::uint64_t shift = keeper->number(fields.shift) & 63;
+  const std::uint64_t seconds = keeper->number(fields.seconds);
+  const std::uint64_t fraction = keeper->number(fields.fraction) >> shift;
   if (seconds > std::uint64_t{1} << 33 || fraction > 2 * kSecond) return std::nullopt;
   LinuxClock clock;
   clock.real_ns = seconds * kSecond + fraction;
   clock.boot_ns =
-      clock.real_ns - keeper->number(fields->real_offset) + keeper->number(fields->boot_offset);
+      clock.real_ns - keeper->number(fields.real_offset) + keeper->number(fields.boot_offset);
   if (clock.boot_ns > clock.real_ns) return std::nullopt;
   return clock;
 }

@@ -13,9 +13,24 @@ struct LinuxClock {
   std::uint64_t real_ns = 0;  // CLOCK_REALTIME: since 1970, UTC
 };
 
-// From the kernel's variable tk_core (kernel/time/timekeeping.c). Nothing where that, or its types,
-// are not known, or what is there is no time. Errors: those of `read` that are not of memory.
+// Where a kernel keeps its clocks, struct timekeeper, include/linux/timekeeper_internal.h.
+struct ClockFields {
+  std::uint32_t start = 0;  // of it in tk_core, behind a sequence count
+  Field seconds;
+  Field fraction;  // of a second, in ns << shift
+  Field shift;
+  Field real_offset;  // from CLOCK_MONOTONIC, ns
+  Field boot_offset;
+  std::uint32_t bytes = 0;
+
+  // Error kNotFound names what the kernel's types lack.
+  [[nodiscard]] static Result<ClockFields> of(const elf::ElfFile& kernel, const TypeSource& types);
+};
+
+// From the kernel's variable tk_core (kernel/time/timekeeping.c). Nothing where that is not known,
+// or what is there is no time. Errors: those of `read` that are not of memory.
 [[nodiscard]] Result<std::optional<LinuxClock>> read_clock(const elf::Image& kernel,
+                                                           const ClockFields& fields,
                                                            const KernelReader& read);
 
 // Bytes of memory that the kernel manages, the variable _totalram_pages. Nothing where it is not

@@ -167,16 +167,29 @@ Ops in_mode(Arch arch, bool kernel, const Ops& then) {
   return ops;
 }
 
+// i386's cpu_entry_area is behind the memory for vmalloc(), and that, of 128 MiB, behind the linear
+// map with all other stacks (arch/x86/include/asm/pgtable_32_areas.h). From the entry stack the
+// saved registers are moved to their place with `rep movsl` (SWITCH_TO_KERNEL_STACK, entry_32.S),
+// with the stack pointer there already.
+bool is_entering_i386(const wire::Registers& registers, GuestVirt sp,
+                      const wire::MemoryPiece& saved) {
+  constexpr std::uint64_t kBehindLinearMap = 0x1'0000'0000 - (128 << 20);
+  const std::uint64_t moved = registers.get(wire::i386::kEdi) - saved.address.value;
+  return sp.value >= kBehindLinearMap || (sp == saved.address && moved < saved.size);
+}
+
 // Entry code has not saved the user's registers yet, by its stack pointer: it is still the user's,
-// or on the entry stack in x86_64's cpu_entry_area (Documentation/x86/x86_64/mm.rst), or in the
-// very place.
-bool is_entering(Arch arch, GuestVirt sp, const wire::MemoryPiece& saved) {
+// or on the entry stack in x86's cpu_entry_area (Documentation/x86/x86_64/mm.rst), or in the very
+// place.
+bool is_entering(const wire::Capture& capture, const wire::MemoryPiece& saved) {
   constexpr std::uint64_t kEntryArea = 0xfffffe0000000000;
   constexpr std::uint64_t kEntryAreaSize = std::uint64_t{1} << 39;
+  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
+  const GuestVirt sp{capture.registers.get(roles.sp)};
   if (sp > saved.address && sp - saved.address <= saved.size) return true;
-  const unsigned bits = 8 * wire::roles_of(arch).pointer_size;
-  if (bits == 64 && sp.value >> 63 == 0) return true;
-  return arch == Arch::kX86_64 && sp.value - kEntryArea < kEntryAreaSize;
+  if (capture.arch == Arch::kI386) return is_entering_i386(capture.registers, sp, saved);
+  if (sp.value >> 63 == 0) return true;
+  return capture.arch == Arch::kX86_64 && sp.value - kEntryArea < kEntryAreaSize;
 }
 
 }  // namespace
@@ -198,14 +211,15 @@ Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read, Gu
   return view;
 }
 
-std::optional<CurrentTask> CurrentTask::of(const elf::Image& kernel, bool copies_program) {
-  const auto types = LinuxTypes::of(*kernel.file);
-  const auto source = open_types(*kernel.file);
-  if (!types || !source) return std::nullopt;
-  const auto variable = find_variable(*kernel.file, **source);
+Result<CurrentTask> CurrentTask::of(const elf::Image& kernel, const TypeSource& source,
+                                    bool copies_program) {
+  RINGSIDE_ASSIGN(const LinuxTypes types, LinuxTypes::of(*kernel.file, source));
+  const auto variable = find_variable(*kernel.file, source);
   const auto reg = task_register(kernel.file->arch());
-  if (!variable && !reg) return std::nullopt;
-  return CurrentTask(*types, reg, variable, copies_program);
+  if (!variable && !reg)
+    return fail(ErrorCode::kNotFound, "{}: the variable with the current task is not known",
+                kernel.file->name());
+  return CurrentTask(types, reg, variable, copies_program);
 }
 
 Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu,
@@ -267,8 +281,7 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
 
 std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& capture,
                                                            const wire::MemoryPiece& piece) const {
-  const GuestVirt sp{capture.registers.get(wire::roles_of(types_.arch).sp)};
-  if (is_entering(types_.arch, sp, piece)) return std::nullopt;
+  if (is_entering(capture, piece)) return std::nullopt;
   wire::Registers registers;
   const std::uint32_t size = wire::roles_of(types_.arch).pointer_size;
   const unwind::RegisterFrame& frame = types_.user_registers.frame;
@@ -281,6 +294,8 @@ std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& 
   const unwind::Platform* platform = unwind::find_platform(types_.arch);
   if (!registers.has(platform->status) || !platform->is_user(registers.get(platform->status)))
     return std::nullopt;
+  // i386's entry_SYSENTER_32 leaves the pc to C code, which sets it to one in the vDSO.
+  if (registers.get(platform->roles.pc) == 0) return std::nullopt;
   return registers;
 }
 

@@ -46,10 +46,10 @@ struct TaskView {
 // (riscv64).
 class CurrentTask {
  public:
-  // With `copies_program` captures say which program they are of: three loads more. Nothing where
-  // the kernel's types and symbols do not say where things are.
-  [[nodiscard]] static std::optional<CurrentTask> of(const elf::Image& kernel,
-                                                     bool copies_program = false);
+  // With `copies_program` captures say which program they are of: three loads more. Error kNotFound
+  // where the kernel's types and symbols do not say where things are.
+  [[nodiscard]] static Result<CurrentTask> of(const elf::Image& kernel, const TypeSource& source,
+                                              bool copies_program = false);
 
   [[nodiscard]] const LinuxTypes& types() const { return types_; }
   // Finds the variable of a CPU. False if that has no memory of its own yet.

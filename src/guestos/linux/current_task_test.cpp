@@ -87,7 +87,8 @@ class CurrentTaskTest : public ::testing::Test {
 
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
   elf::Image kernel_{1, "kernel", file_, 0, false};
-  std::optional<CurrentTask> current_ = CurrentTask::of(kernel_);
+  std::unique_ptr<TypeSource> source_ = open_types(file_).value();
+  Result<CurrentTask> current_ = CurrentTask::of(kernel_, *source_);
   std::uint64_t variable_ = file_->symbol_named("current_task").value().address.value;
   mm_struct mm_{};
   task_struct task_{};
@@ -154,7 +155,7 @@ TEST_F(CurrentTaskTest, NothingWhereTheKernelIsNotMapped) {
 
 // Of a program: its file, up to what tells it from every other.
 TEST_F(CurrentTaskTest, WhichProgramItIs) {
-  auto current = CurrentTask::of(kernel_, true);
+  auto current = CurrentTask::of(kernel_, *source_, true);
   ASSERT_TRUE(current && current->find(0, PerCpu(kernel_), reader()).value());
   super_block disk{};
   disk.s_dev = 8 << 20 | 1;

@@ -48,7 +48,8 @@ class GuestFiles : public ::testing::Test {
   }
 
   std::shared_ptr<const elf::ElfFile> kernel_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
-  LinuxTypes types_ = LinuxTypes::of(*kernel_).value();
+  std::unique_ptr<TypeSource> source_ = open_types(kernel_).value();
+  LinuxTypes types_ = LinuxTypes::of(*kernel_, *source_).value();
   KernelReader reader_{testing::own_memory(), Arch::kX86_64};
   std::deque<dentry> dentries_;
   mount root_mount_{};

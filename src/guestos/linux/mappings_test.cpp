@@ -58,7 +58,8 @@ class Mappings : public ::testing::Test {
   }
 
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
-  LinuxTypes types_ = LinuxTypes::of(*file_).value();
+  std::unique_ptr<TypeSource> source_ = open_types(file_).value();
+  LinuxTypes types_ = LinuxTypes::of(*file_, *source_).value();
   KernelReader reader_{testing::own_memory(), Arch::kX86_64};
   mm_struct mm_{};
   std::deque<vm_area_struct> vmas_;

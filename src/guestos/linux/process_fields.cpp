@@ -62,9 +62,8 @@ std::optional<ProcessFields::Jobs> find_jobs(const FieldFinder& find, StructFind
 
 }  // namespace
 
-Result<ProcessFields> ProcessFields::of(const elf::ElfFile& kernel) {
-  RINGSIDE_ASSIGN(const auto source, open_types(kernel));
-  FieldFinder find(*source);
+Result<ProcessFields> ProcessFields::of(const elf::ElfFile& kernel, const TypeSource& types) {
+  FieldFinder find(types);
   ProcessFields fields;
   find_task(find, fields);
   StructFinder signal(find, "signal_struct");

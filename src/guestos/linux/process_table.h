@@ -81,7 +81,8 @@ struct ProcessFields {
   std::uint32_t mm_bytes = 0;
 
   // Error kNotFound names what the kernel's types lack.
-  [[nodiscard]] static Result<ProcessFields> of(const elf::ElfFile& kernel);
+  [[nodiscard]] static Result<ProcessFields> of(const elf::ElfFile& kernel,
+                                                const TypeSource& types);
 };
 
 // All threads but the idle ones, by process and thread id, beginning from any task. Read while the

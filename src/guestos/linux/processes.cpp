@@ -14,17 +14,16 @@ constexpr std::size_t kUserStackBytes = 2048;
 
 }  // namespace
 
-std::optional<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel,
-                                                 const AdapterOptions& options) {
-  auto current = CurrentTask::of(kernel, options.looks_late);
-  if (!current) return std::nullopt;
-  LinuxAddressSpaces spaces(current->types(), UserImages(kernel, current->types(), options.sysroot),
+Result<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel, const AdapterOptions& options) {
+  RINGSIDE_ASSIGN(const auto types, open_types(kernel.file, options.debug_files));
+  RINGSIDE_ASSIGN(auto current, CurrentTask::of(kernel, *types, options.looks_late));
+  LinuxAddressSpaces spaces(current.types(), UserImages(kernel, current.types(), options.sysroot),
                             options.address_space_ids);
   std::optional<UserRoots> roots;
-  if (const auto fields = ProcessFields::of(*kernel.file)) roots.emplace(current->types(), *fields);
-  std::optional<Cgroups> cgroups;
-  if (const auto source = open_types(*kernel.file)) cgroups = Cgroups::of(**source);
-  return LinuxProcesses(std::move(*current), std::move(spaces), std::move(roots), cgroups);
+  if (const auto fields = ProcessFields::of(*kernel.file, *types))
+    roots.emplace(current.types(), *fields);
+  return LinuxProcesses(std::move(current), std::move(spaces), std::move(roots),
+                        Cgroups::of(*types));
 }
 
 Result<void> LinuxProcesses::tell_name(const TaskView& task, const wire::Capture& capture,
@@ -88,7 +87,7 @@ Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory
   if (task->is_kernel_thread() || task->is_in_exec()) return owner;
   // Without physical memory there is no page cache, and every read stops the guest.
   if (memory.physical() == nullptr) return owner;
-  RINGSIDE_ASSIGN(owner.address_space, spaces_.find(*task, capture, memory, news));
+  RINGSIDE_ASSIGN(owner.address_space, spaces_.find(*task, memory, news));
   if (!owner.user) return owner;
   RINGSIDE_ASSIGN(const bool own_tables, uses_tables_of(*task, capture, memory));
   owner.user_stack_is_others = !own_tables;
@@ -103,7 +102,7 @@ Result<bool> LinuxProcesses::uses_tables_of(const TaskView& task, const wire::Ca
   const auto root = user_root(capture);
   RINGSIDE_ASSIGN(const auto own, memory.physical_address({task.space[1]}));
   if (!root || !own) return true;
-  return kernels_root(capture.arch, *root) == kernels_root(capture.arch, own->value);
+  return is_root_of(capture.arch, *root, own->value);
 }
 
 Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, bool own_tables,

@@ -18,9 +18,9 @@ namespace ringside::guestos {
 // The processes of a Linux guest, as captures show them.
 class LinuxProcesses {
  public:
-  // Nothing where the kernel does not say how it keeps its tasks. `kernel` must outlive it.
-  [[nodiscard]] static std::optional<LinuxProcesses> of(const elf::Image& kernel,
-                                                        const AdapterOptions& options);
+  // Error kNotFound where the kernel does not say how it keeps its tasks. `kernel` must outlive it.
+  [[nodiscard]] static Result<LinuxProcesses> of(const elf::Image& kernel,
+                                                 const AdapterOptions& options);
 
   // Adapter::prepare() of one CPU.
   [[nodiscard]] Result<bool> find_cpu(std::size_t cpu, const PerCpu& per_cpu,

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "elf/elf_file.h"
+#include "symbols/debug_files.h"
 
 namespace ringside::guestos {
 
@@ -33,8 +34,14 @@ class TypeSource {
   [[nodiscard]] virtual std::optional<std::int64_t> enumerator(std::string_view name) const = 0;
 };
 
-// BTF, from the section .BTF. The file must outlive it. Error kNotFound where a kernel has no
-// types.
-[[nodiscard]] Result<std::unique_ptr<TypeSource>> open_types(const elf::ElfFile& kernel);
+// A kernel's BTF, from the section .BTF, else its DWARF, from the file itself or from where `files`
+// says that debug information lies. Error kNotFound where it has neither: what would help is in the
+// message.
+[[nodiscard]] Result<std::unique_ptr<TypeSource>> open_types(
+    std::shared_ptr<const elf::ElfFile> kernel, const symbols::DebugFileOptions& files = {});
+
+// By DWARF alone; null where there is none.
+[[nodiscard]] std::unique_ptr<TypeSource> types_by_dwarf(std::shared_ptr<const elf::ElfFile> kernel,
+                                                         const symbols::DebugFileOptions& files);
 
 }  // namespace ringside::guestos

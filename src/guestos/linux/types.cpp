@@ -117,9 +117,8 @@ PageFields find_page(FieldFinder& find) {
 
 }  // namespace
 
-Result<LinuxTypes> LinuxTypes::of(const elf::ElfFile& kernel) {
-  RINGSIDE_ASSIGN(const auto source, open_types(kernel));
-  FieldFinder find(*source);
+Result<LinuxTypes> LinuxTypes::of(const elf::ElfFile& kernel, const TypeSource& source) {
+  FieldFinder find(source);
   LinuxTypes types;
   types.arch = kernel.arch();
   types.task = find_task(find);

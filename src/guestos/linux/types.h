@@ -134,9 +134,9 @@ struct LinuxTypes {
   std::optional<Field> vm_pages;  // vm_struct.pages, where threads have stack_vm_area
   UserRegisters user_registers;
 
-  // Of a vmlinux, or what symbols::open_kernel() makes of a boot image or of memory. Error
-  // kNotFound where the file has no types, or a type lacks a member (the message names it).
-  [[nodiscard]] static Result<LinuxTypes> of(const elf::ElfFile& kernel);
+  // Of a vmlinux, or what symbols::open_kernel() makes of a boot image or of memory, and its types.
+  // Error kNotFound where a type lacks a member (the message names it).
+  [[nodiscard]] static Result<LinuxTypes> of(const elf::ElfFile& kernel, const TypeSource& source);
 };
 
 }  // namespace ringside::guestos

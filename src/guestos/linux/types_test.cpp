@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "elf/elf_writer.h"
+#include "guestos/linux/clock.h"
+#include "guestos/linux/current_task.h"
+#include "guestos/linux/process_table.h"
 #include "guestos/linux/stack_size.h"
 #include "guestos/testdata/linux_types.h"
 
@@ -12,9 +17,22 @@ namespace {
 #define FIELD(type, member) \
   (Field{offsetof(type, member), static_cast<std::uint32_t>(sizeof(type::member))})
 
-TEST(LinuxTypes, FieldsAreWhereTheCompilerPutsThem) {
-  const auto file = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
-  const auto types = LinuxTypes::of(*file);
+Result<LinuxTypes> types_of(const char* path) {
+  const auto file = elf::ElfFile::open(path).value();
+  RINGSIDE_ASSIGN(const auto source, open_types(file));
+  return LinuxTypes::of(*file, *source);
+}
+
+// The kernel's types by BTF, and by DWARF.
+class LinuxTypesTest : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Formats, LinuxTypesTest,
+                         ::testing::Values(RINGSIDE_LINUX_TYPES, RINGSIDE_LINUX_TYPES_DWARF));
+class LinuxTypes32Test : public ::testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Formats, LinuxTypes32Test,
+                         ::testing::Values(RINGSIDE_LINUX_TYPES_32, RINGSIDE_LINUX_TYPES_32_DWARF));
+
+TEST_P(LinuxTypesTest, FieldsAreWhereTheCompilerPutsThem) {
+  const auto types = types_of(GetParam());
   ASSERT_TRUE(types) << types.error().message;
   EXPECT_EQ(types->arch, Arch::kX86_64);
   EXPECT_EQ(types->thread_size, 0x4000u);
@@ -34,9 +52,8 @@ TEST(LinuxTypes, FieldsAreWhereTheCompilerPutsThem) {
   EXPECT_EQ(types->mm.exe_file, FIELD(mm_struct, exe_file));
 }
 
-TEST(LinuxTypes, UserRegisters) {
-  const auto file = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
-  const auto types = LinuxTypes::of(*file);
+TEST_P(LinuxTypesTest, UserRegisters) {
+  const auto types = types_of(GetParam());
   ASSERT_TRUE(types) << types.error().message;
   const UserRegisters& registers = types->user_registers;
   EXPECT_EQ(registers.size, sizeof(pt_regs));
@@ -51,9 +68,8 @@ TEST(LinuxTypes, UserRegisters) {
 }
 
 // The layout of i386 is written down here: psABI, 4 bytes each. vm86 needs 16 bytes above.
-TEST(LinuxTypes, UserRegistersOf32Bits) {
-  const auto file = elf::ElfFile::open(RINGSIDE_LINUX_TYPES_32).value();
-  const auto types = LinuxTypes::of(*file);
+TEST_P(LinuxTypes32Test, UserRegisters) {
+  const auto types = types_of(GetParam());
   ASSERT_TRUE(types) << types.error().message;
   EXPECT_EQ(types->arch, Arch::kI386);
   EXPECT_EQ(types->user_registers.size, 68u);
@@ -76,12 +92,75 @@ TEST(KernelStackSize, ByArm64sTestForAnOverflow) {
 }
 
 TEST(LinuxTypes, WhatIsMissingIsNamed) {
-  const auto no_types = elf::ElfFile::open(RINGSIDE_ENTRIES_PROGRAM).value();
-  EXPECT_EQ(LinuxTypes::of(*no_types).error().code, ErrorCode::kNotFound);
-  const auto others = elf::ElfFile::open(RINGSIDE_OTHER_TYPES).value();
-  const auto error = LinuxTypes::of(*others).error();
+  const auto no_types = types_of(RINGSIDE_ENTRIES_PROGRAM).error();
+  EXPECT_EQ(no_types.code, ErrorCode::kNotFound);
+  EXPECT_NE(no_types.message.find("--kernel vmlinux"), std::string::npos) << no_types.message;
+  const auto error = types_of(RINGSIDE_OTHER_TYPES).error();
   EXPECT_NE(error.message.find("struct task_struct has no pid"), error.message.npos)
       << error.message;
+}
+
+// Asks two sources the same, and says where they differ.
+class ComparedTypes final : public TypeSource {
+ public:
+  ComparedTypes(const TypeSource& one, const TypeSource& other) : one_(one), other_(other) {}
+
+  [[nodiscard]] std::optional<Field> member(std::string_view type,
+                                            std::string_view path) const override {
+    ++asked_;
+    const auto found = one_.member(type, path);
+    EXPECT_EQ(found, other_.member(type, path)) << type << "." << path;
+    return found;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> size_of(std::string_view type) const override {
+    ++asked_;
+    const auto found = one_.size_of(type);
+    EXPECT_EQ(found, other_.size_of(type)) << type;
+    return found;
+  }
+  [[nodiscard]] std::optional<std::int64_t> enumerator(std::string_view name) const override {
+    ++asked_;
+    const auto found = one_.enumerator(name);
+    EXPECT_EQ(found, other_.enumerator(name)) << name;
+    return found;
+  }
+  [[nodiscard]] unsigned asked() const { return asked_; }
+
+ private:
+  const TypeSource& one_;
+  const TypeSource& other_;
+  mutable unsigned asked_ = 0;
+};
+
+// $RINGSIDE_VMLINUX: a kernel with both, such as script/fetch-linux-guest --vmlinux gives for
+// amd64.
+TEST(LinuxTypes, DwarfSaysOfAKernelWhatBtfSays) {
+  const char* const path = std::getenv("RINGSIDE_VMLINUX");
+  if (path == nullptr) GTEST_SKIP() << "$RINGSIDE_VMLINUX names no kernel";
+  const auto file = elf::ElfFile::open(path).value();
+  const auto btf = open_types(file).value();
+  const auto dwarf = types_by_dwarf(file, {});
+  ASSERT_TRUE(file->section(".BTF") && dwarf);
+  const ComparedTypes types(*btf, *dwarf);
+  EXPECT_TRUE(CurrentTask::of({1, "kernel", file, 0, false}, types));
+  EXPECT_TRUE(ProcessFields::of(*file, types));
+  EXPECT_TRUE(ClockFields::of(*file, types));
+  EXPECT_GT(types.asked(), 100u);
+}
+
+// What would help is named where the kernel says its release.
+TEST(LinuxTypes, ThePackageWithTypesIsNamed) {
+  elf::ElfWriter writer(Arch::kI386, false, 2);
+  constexpr ImageAddr kAt{0xc1000000};
+  constexpr std::string_view kBanner("Linux version 6.1.0-50-686 (debian-kernel@lists.debian.org)");
+  writer.add_segment(kAt, kBanner.size(), false, false, as_bytes(kBanner));
+  writer.set_symbols({{.name = "linux_banner", .address = kAt, .size = kBanner.size(), .info = 1}});
+  const auto file = elf::ElfFile::from_bytes(writer.write(), "kernel");
+  ASSERT_TRUE(file) << file.error().message;
+  const auto types = open_types(*file);
+  ASSERT_FALSE(types);
+  EXPECT_NE(types.error().message.find("linux-image-6.1.0-50-686-dbg"), std::string::npos)
+      << types.error().message;
 }
 
 }  // namespace

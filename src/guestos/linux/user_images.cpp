@@ -34,17 +34,16 @@ UserImages::UserImages(const elf::Image& kernel, const LinuxTypes& types,
     : kernel_(&kernel), types_(types), sysroot_(std::move(sysroot)) {}
 
 Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& mapping,
-                                                          GuestVirt task,
-                                                          const wire::Capture& capture,
+                                                          const TaskView& task,
                                                           GuestMemory& memory) {
-  if (mapping.name == "[vdso]") return find_vdso(mapping, capture, memory);
+  if (mapping.name == "[vdso]") return find_vdso(mapping, {task.space[1]}, memory);
   if (mapping.file.value == 0) return nullptr;
   const KernelReader read(memory, types_.arch);
   const auto file = read_guest_file(types_, read, mapping.file);
   if (!file && is_of_memory(file.error().code)) return nullptr;
   if (!file) return tl::unexpected(file.error());
   if (auto image = known(file->identity)) return image;
-  RINGSIDE_ASSIGN(auto image, make(*file, read, task, memory));
+  RINGSIDE_ASSIGN(auto image, make(*file, read, task.task, memory));
   files_.emplace(file->identity, image);
   return image;
 }
@@ -54,17 +53,21 @@ std::shared_ptr<const UserImage> UserImages::known(const FileIdentity& file) con
   return found == files_.end() ? nullptr : found->second;
 }
 
-// The kernel has few, each of which is the same in all processes.
+// The kernel has few, each of which is the same in all processes; a process may not have touched
+// its last pages. Read by the process's own page tables, for a vCPU that switches to it still has
+// others.
 Result<std::shared_ptr<const UserImage>> UserImages::find_vdso(const LinuxMapping& mapping,
-                                                               const wire::Capture& capture,
-                                                               GuestMemory& memory) {
+                                                               GuestVirt pgd, GuestMemory& memory) {
   std::vector<std::byte> bytes(std::min(mapping.end - mapping.start, kMaxVdso));
-  RINGSIDE_ASSIGN(const std::size_t got, memory.read_as(capture, mapping.start, bytes));
-  if (got < bytes.size()) return nullptr;
+  RINGSIDE_ASSIGN(const std::size_t got, memory.read_process(pgd, mapping.start, bytes));
+  const auto start = Bytes(bytes).first(got);
   for (const auto& known : vdsos_) {
     const Bytes content = known->file->file_bytes();
-    if (std::equal(content.begin(), content.end(), bytes.begin(), bytes.end())) return known;
+    if (got >= types_.page_size && content.size() == bytes.size() &&
+        std::equal(start.begin(), start.end(), content.begin()))
+      return known;
   }
+  if (got < bytes.size()) return nullptr;
   auto file = elf::ElfFile::from_bytes(std::move(bytes), mapping.name);
   if (!file) return nullptr;
   return vdsos_.emplace_back(make_image(mapping.name, {}, std::move(*file), true));

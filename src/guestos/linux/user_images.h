@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "guestos/guest_memory.h"
+#include "guestos/linux/current_task.h"
 #include "guestos/linux/guest_file.h"
 #include "guestos/linux/mappings.h"
 #include "guestos/linux/page_frames.h"
@@ -24,18 +25,17 @@ class UserImages {
   // `sysroot` may be empty. `kernel` must outlive it.
   UserImages(const elf::Image& kernel, const LinuxTypes& types, std::filesystem::path sysroot);
 
-  // The image that an executable mapping of the capture's task belongs to; null where it has no
-  // file, or the file is gone. Errors: those of `memory`.
+  // The image that an executable mapping of a task belongs to; null where it has no file, or the
+  // file is gone. Errors: those of `memory`.
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> find(const LinuxMapping& mapping,
-                                                              GuestVirt task,
-                                                              const wire::Capture& capture,
+                                                              const TaskView& task,
                                                               GuestMemory& memory);
   // Of a file that find() has seen mapped; null for others.
   [[nodiscard]] std::shared_ptr<const UserImage> known(const FileIdentity& file) const;
 
  private:
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> find_vdso(const LinuxMapping& mapping,
-                                                                   const wire::Capture& capture,
+                                                                   GuestVirt pgd,
                                                                    GuestMemory& memory);
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> make(const GuestFile& file,
                                                               const KernelReader& read,

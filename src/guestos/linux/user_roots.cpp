@@ -6,12 +6,20 @@
 #include "guestos/user_root.h"
 
 namespace ringside::guestos {
-// With page-table isolation x86 keeps the table that user code uses a page behind the kernel's
-// (PTI_USER_PGTABLE_BIT, arch/x86/include/asm/pgtable.h).
-std::uint64_t kernels_root(Arch arch, std::uint64_t root) {
-  constexpr std::uint64_t kUserTable = 0x1000;
-  const bool is_x86 = arch == Arch::kX86_64 || arch == Arch::kI386;
-  return is_x86 ? root & ~kUserTable : root;
+namespace {
+
+// With page-table isolation x86 keeps the table that user code uses a page behind the kernel's,
+// which then lies at an even page (PTI_USER_PGTABLE_BIT, arch/x86/include/asm/pgtable.h). Without
+// it roots are at any page, on i386 with PAE at any 32 bytes.
+constexpr std::uint64_t kUserTable = 0x1000;
+
+bool is_x86(Arch arch) { return arch == Arch::kX86_64 || arch == Arch::kI386; }
+bool may_have_user_table(std::uint64_t pgd) { return pgd % (2 * kUserTable) == 0; }
+
+}  // namespace
+
+bool is_root_of(Arch arch, std::uint64_t root, std::uint64_t pgd) {
+  return root == pgd || (is_x86(arch) && may_have_user_table(pgd) && root == pgd + kUserTable);
 }
 
 Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture,
@@ -19,18 +27,23 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture,
                                                 GuestMemory& memory) {
   const auto captured = user_root(capture);
   if (!captured || any_task_.value == 0) return std::nullopt;
-  const std::uint64_t root = kernels_root(capture.arch, *captured);
   for (const bool again : {false, true}) {
-    if (again && !is_worth_a_look(root)) break;
+    if (again && !is_worth_a_look(*captured)) break;
     if (again) RINGSIDE_TRY(look_for_processes(memory));
-    const auto process = by_root_.find(root);
+    const auto process = process_of(*captured);
     if (process == by_root_.end()) continue;
-    RINGSIDE_ASSIGN(auto task, view(process->second, root, running, memory));
+    RINGSIDE_ASSIGN(auto task, view(process->second, process->first, running, memory));
     if (!task) continue;
-    misses_.erase(root);
+    misses_.erase(*captured);
     return task;
   }
   return std::nullopt;
+}
+
+UserRoots::ByRoot::const_iterator UserRoots::process_of(std::uint64_t root) const {
+  const auto found = by_root_.find(root);
+  if (found != by_root_.end() || !has_user_tables_) return found;
+  return by_root_.find(root - kUserTable);
 }
 
 // A root that belonged to nobody is looked for more and more seldom.
@@ -41,6 +54,7 @@ bool UserRoots::is_worth_a_look(std::uint64_t root) {
 
 Result<void> UserRoots::look_for_processes(GuestMemory& memory) {
   by_root_.clear();
+  has_user_tables_ = is_x86(types_.arch);
   const KernelReader read(memory, types_.arch);
   const auto threads = read_threads(types_, fields_, read, any_task_);
   if (!threads && is_of_memory(threads.error().code)) return {};
@@ -54,7 +68,8 @@ Result<void> UserRoots::look_for_processes(GuestMemory& memory) {
       if (!pgd && !is_of_memory(pgd.error().code)) return tl::unexpected(pgd.error());
       if (!pgd) continue;
       RINGSIDE_ASSIGN(const auto place, memory.physical_address(*pgd));
-      if (place) root->second = kernels_root(types_.arch, place->value);
+      if (place) root->second = place->value;
+      has_user_tables_ = has_user_tables_ && may_have_user_table(root->second);
     }
     if (root->second == 0) continue;
     Process& process = by_root_[root->second];
@@ -64,7 +79,7 @@ Result<void> UserRoots::look_for_processes(GuestMemory& memory) {
   return {};
 }
 
-Result<std::optional<TaskView>> UserRoots::view(const Process& process, std::uint64_t root,
+Result<std::optional<TaskView>> UserRoots::view(const Process& process, std::uint64_t pgd,
                                                 std::optional<GuestVirt> running,
                                                 GuestMemory& memory) const {
   const KernelReader read(memory, types_.arch);
@@ -77,7 +92,7 @@ Result<std::optional<TaskView>> UserRoots::view(const Process& process, std::uin
   TaskView view = *found;
   if (view.space[0] != process.mm.value) return std::nullopt;
   RINGSIDE_ASSIGN(const auto place, memory.physical_address({view.space[1]}));
-  if (!place || kernels_root(types_.arch, place->value) != root) return std::nullopt;
+  if (!place || place->value != pgd) return std::nullopt;
   if (process.threads.size() > 1 && !is_one_of_them) view.tid = 0;
   return view;
 }

@@ -11,9 +11,9 @@
 
 namespace ringside::guestos {
 
-// Of the page tables that the kernel uses for a process, from the root that user_root() gives or
-// its pgd has.
-[[nodiscard]] std::uint64_t kernels_root(Arch arch, std::uint64_t root);
+// Whether a root that user_root() gives is that of the process whose pgd lies there in physical
+// memory: with page-table isolation user code has a table of its own beside the pgd.
+[[nodiscard]] bool is_root_of(Arch arch, std::uint64_t root, std::uint64_t pgd);
 
 // Which process runs user code, by the root of its page tables: for captures that could not copy
 // the task, because with page-table isolation the kernel is not mapped while user code runs. What a
@@ -39,18 +39,23 @@ class UserRoots {
     GuestVirt mm;
   };
 
+  using ByRoot = std::unordered_map<std::uint64_t, Process>;  // by pgd, physical
+
   static constexpr std::size_t kMaxMisses = 4096;
 
   [[nodiscard]] bool is_worth_a_look(std::uint64_t root);
   [[nodiscard]] Result<void> look_for_processes(GuestMemory& memory);
-  [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t root,
+  [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root) const;
+  [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t pgd,
                                                      std::optional<GuestVirt> running,
                                                      GuestMemory& memory) const;
 
   LinuxTypes types_;
   ProcessFields fields_;
   GuestVirt any_task_;
-  std::unordered_map<std::uint64_t, Process> by_root_;
+  ByRoot by_root_;
+  // No process has its pgd where one with a table for user code beside it could not be.
+  bool has_user_tables_ = false;
   std::unordered_map<std::uint64_t, std::uint32_t> misses_;  // by root
 };
 

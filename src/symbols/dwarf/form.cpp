@@ -13,8 +13,8 @@ std::uint8_t ref_addr_size(const Format& format) {
 Value number(std::uint64_t value) { return {Value::Kind::kNumber, value, {}}; }
 
 Value block(ByteCursor& cursor, std::uint64_t size) {
-  cursor.skip(size);
-  return {Value::Kind::kOther, size, {}};
+  const Bytes bytes = cursor.read_bytes(size);
+  return {Value::Kind::kOther, size, {reinterpret_cast<const char*>(bytes.data()), bytes.size()}};
 }
 
 // A value of `fixed_size` bytes that is looked up elsewhere.
@@ -59,8 +59,9 @@ std::optional<Value::Kind> kind_of_fixed(std::uint16_t form) {
     case DW_FORM_data8:
     case DW_FORM_flag:
       return Kind::kNumber;
-    case DW_FORM_data16:
     case DW_FORM_ref_sig8:
+      return Kind::kSignature;
+    case DW_FORM_data16:
       return Kind::kOther;
     default:
       return std::nullopt;

@@ -34,7 +34,8 @@ struct Value {
     kAltRef,         // offset of the alternate file's .debug_info
     kSectionOffset,  // of a line table or a list
     kListIndex,      // of .debug_rnglists or .debug_loclists
-    kOther,          // blocks, expressions, type signatures
+    kSignature,      // of a type unit
+    kOther,          // blocks and expressions: their bytes are `text`
   };
   Kind kind = Kind::kNone;
   std::uint64_t number = 0;

@@ -112,8 +112,10 @@ Result<void> read_unit_header(Bytes info, std::uint64_t offset, UnitHeader& head
     header.abbrev_offset = cursor.read_unsigned(format.offset_size);
     if (header.type == DW_UT_skeleton || header.type == DW_UT_split_compile)
       header.dwo_id = cursor.read<std::uint64_t>();
-    else if (header.type == DW_UT_type || header.type == DW_UT_split_type)
-      cursor.skip(8u + format.offset_size);
+    if (header.type == DW_UT_type || header.type == DW_UT_split_type) {
+      header.signature = cursor.read<std::uint64_t>();
+      header.type_entry = offset + cursor.read_unsigned(format.offset_size);
+    }
   } else {
     header.abbrev_offset = cursor.read_unsigned(format.offset_size);
     format.address_size = cursor.read<std::uint8_t>();

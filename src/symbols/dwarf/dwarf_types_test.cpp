@@ -1,0 +1,97 @@
+#include "symbols/dwarf/dwarf_types.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <sstream>
+
+#include "symbols/btf/testdata/structures.h"
+#include "symbols/debug_files.h"
+
+namespace ringside::symbols {
+namespace {
+
+std::vector<std::string> program_names() {
+  std::istringstream names(RINGSIDE_DWARF_TYPES);
+  return {std::istream_iterator<std::string>(names), {}};
+}
+
+// A program of types.cmake; this file includes the same structures.
+class DwarfTypesTest : public testing::TestWithParam<std::string> {
+ protected:
+  std::shared_ptr<const elf::ElfFile> file_ =
+      elf::ElfFile::open(std::string(RINGSIDE_DWARF_TYPES_FOLDER) + "/" + GetParam()).value();
+  std::unique_ptr<DwarfTypes> types_ =
+      DwarfTypes::from_elf(file_, std::make_shared<DebugFiles>(DebugFileOptions{}));
+
+  [[nodiscard]] bool is_64() const { return file_->is_64(); }
+  [[nodiscard]] std::uint64_t offset(std::string_view path) const {
+    const auto member = types_->member("task_like", path);
+    return member ? member->offset : ~std::uint64_t{0};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Programs, DwarfTypesTest, testing::ValuesIn(program_names()),
+                         [](const auto& program) { return program.param; });
+
+TEST_P(DwarfTypesTest, MembersAreWhereTheCompilerPutsThem) {
+  ASSERT_TRUE(types_);
+  EXPECT_EQ(offset("state"), offsetof(task_like, state));
+  EXPECT_EQ(offset("comm"), offsetof(task_like, comm));
+  if (!is_64()) {  // psABI: 4 bytes each, a double no more aligned than that
+    EXPECT_EQ(offset("parent"), 20u);
+    EXPECT_EQ(offset("nested.c.y"), 36u);
+    EXPECT_EQ(offset("unnamed_inner"), 44u);
+    return;
+  }
+  EXPECT_EQ(offset("parent"), offsetof(task_like, parent));
+  EXPECT_EQ(offset("nested.sp"), offsetof(task_like, nested.sp));
+  EXPECT_EQ(offset("nested.c.y"), offsetof(task_like, nested.c.y));
+  EXPECT_EQ(offset("in_union"), offsetof(task_like, in_union));
+  EXPECT_EQ(offset("unnamed_inner"), offsetof(task_like, unnamed_inner));
+  EXPECT_EQ(offset("usage.counter"), offsetof(task_like, usage.counter));
+  EXPECT_EQ(offset("many"), offsetof(task_like, many));
+  EXPECT_EQ(offset("colour"), offsetof(task_like, colour));
+}
+
+TEST_P(DwarfTypesTest, SizesAndBitFields) {
+  ASSERT_TRUE(types_);
+  EXPECT_EQ(types_->size_of("counter_t"), sizeof(counter_t));
+  EXPECT_EQ(types_->member("task_like", "comm")->size, 16u);
+  EXPECT_EQ(types_->member("task_like", "parent")->size, is_64() ? 8u : 4u);
+  EXPECT_EQ(types_->member("task_like", "callback")->size, is_64() ? 8u : 4u);
+  EXPECT_FALSE(types_->member("task_like", "state")->is_bit_field);
+  EXPECT_TRUE(types_->member("task_like", "narrow")->is_bit_field);
+  EXPECT_TRUE(types_->member("task_like", "wide")->is_bit_field);
+  if (!is_64()) return;
+  EXPECT_EQ(types_->size_of("task_like"), sizeof(task_like));
+  EXPECT_EQ(types_->member("task_like", "many")->size, sizeof(task_like::many));
+}
+
+// The typedef is in a unit that does not define what it stands for.
+TEST_P(DwarfTypesTest, DefinitionsInOtherUnits) {
+  ASSERT_TRUE(types_);
+  EXPECT_EQ(types_->member("task_by_name", "comm"), types_->member("task_like", "comm"));
+  EXPECT_EQ(types_->size_of("task_by_name"), types_->size_of("task_like"));
+}
+
+TEST_P(DwarfTypesTest, WhatIsNotThere) {
+  ASSERT_TRUE(types_);
+  EXPECT_FALSE(types_->size_of("no_such_struct"));
+  EXPECT_FALSE(types_->size_of("only_declared"));
+  EXPECT_FALSE(types_->member("only_declared", "member"));
+  EXPECT_FALSE(types_->member("task_like", "no_such_member"));
+  EXPECT_FALSE(types_->member("task_like", "parent.state"));  // through a pointer
+  EXPECT_FALSE(types_->member("task_like", ""));
+  EXPECT_FALSE(types_->member("task_like", "nested."));
+}
+
+TEST_P(DwarfTypesTest, Enumerators) {
+  ASSERT_TRUE(types_);
+  EXPECT_EQ(types_->enumerator("kRed"), 7);
+  EXPECT_EQ(types_->enumerator("kGreen"), -3);
+  EXPECT_EQ(types_->enumerator("kBlue"), 0x7fffffff);
+  EXPECT_FALSE(types_->enumerator("kYellow"));
+}
+
+}  // namespace
+}  // namespace ringside::symbols
