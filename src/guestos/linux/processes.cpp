@@ -57,6 +57,11 @@ Result<void> LinuxProcesses::read_cgroup(const TaskView& task, const wire::Captu
   const auto path = set ? cgroups_->path_of(*set, reader) : tl::unexpected<Error>(set.error());
   if (!path && !is_of_memory(path.error().code)) return tl::unexpected<Error>(path.error());
   if (!path) return {};
+  // The task may have ended, and its struct task_struct be another one's by now.
+  const Field& tid = current_.types().task.pid;
+  const auto now = reader.object(task.task + tid.offset, tid.size, "struct task_struct");
+  if (!now && !is_of_memory(now.error().code)) return tl::unexpected<Error>(now.error());
+  if (!now || now->number_at(0, tid.size) != task.tid) return {};
   told.cgroups = *set;
   told.name.cgroup = *path;
   return {};
