@@ -36,14 +36,14 @@ void Vcpu::copy_memory(wire::Capture& capture) {
     if (request->is_load) {
       std::uint64_t value = 0;
       const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(request->size);
-      const bool read = guest_.read_memory(request->address, bytes) == bytes.size();
+      const bool read = guest_.read_memory(request->read_at, bytes) == bytes.size();
       run.loaded(read ? std::optional(value) : std::nullopt);
       continue;
     }
     const std::size_t offset = capture.bytes.size();
     capture.bytes.resize(offset + request->size);
     const std::size_t got =
-        guest_.read_memory(request->address, std::span(capture.bytes).subspan(offset));
+        guest_.read_memory(request->read_at, std::span(capture.bytes).subspan(offset));
     capture.bytes.resize(offset + got);
     capture.pieces.push_back({request->address, request->why, request->size,
                               static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(got)});

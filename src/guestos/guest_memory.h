@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "memory/reader.h"
+#include "memory/table_shape.h"
 #include "wire/capture.h"
 
 namespace ringside::guestos {
@@ -34,6 +35,8 @@ class GuestMemory {
   [[nodiscard]] virtual Result<std::optional<GuestPhys>> physical_address(GuestVirt) {
     return std::nullopt;
   }
+  // How the page tables of a process are walked; nothing where that cannot be told.
+  [[nodiscard]] virtual std::optional<memory::TableShape> user_tables() { return std::nullopt; }
   // Null where there is no way to it.
   [[nodiscard]] virtual memory::PhysicalMemory* physical() = 0;
 };

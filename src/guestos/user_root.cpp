@@ -1,13 +1,6 @@
 #include "guestos/user_root.h"
 
 namespace ringside::guestos {
-namespace {
-
-struct RootField {
-  std::uint8_t reg = wire::RegisterRoles::kNone;
-  std::uint64_t mask = 0;
-  unsigned shift = 0;
-};
 
 RootField root_field(Arch arch) {
   switch (arch) {
@@ -24,8 +17,6 @@ RootField root_field(Arch arch) {
   }
   return {};
 }
-
-}  // namespace
 
 std::optional<std::uint64_t> user_root(const wire::Capture& capture) {
   const RootField field = root_field(capture.arch);

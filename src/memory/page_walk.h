@@ -1,10 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "base/result.h"
 #include "base/types.h"
 #include "memory/reader.h"
+#include "memory/table_shape.h"
 
 namespace ringside::memory {
 
@@ -33,6 +35,10 @@ class PageTables {
   // Errors: those of `physical`.
   [[nodiscard]] virtual Result<PageWalk> walk(PhysicalMemory& physical,
                                               GuestVirt address) const = 0;
+  // How addresses below the middle are walked, where user code has its own: the shape is the same
+  // for the tables of all processes. Nothing where they are not translated, and where nobody needs
+  // it.
+  [[nodiscard]] virtual std::optional<TableShape> lower_half() const { return std::nullopt; }
 };
 
 }  // namespace ringside::memory

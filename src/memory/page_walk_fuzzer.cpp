@@ -16,6 +16,42 @@ namespace {
 
 using namespace ringside;
 
+// The walk that a TableShape describes; nothing where it meets no page.
+std::optional<GuestPhys> walk_shape(const memory::TableShape& shape, GuestPhys root,
+                                    memory::testing::FakePhysicalMemory& ram, GuestVirt address) {
+  if (address.value >> shape.address_bits != 0) return std::nullopt;
+  GuestPhys table = root;
+  for (const memory::RadixLevel& level : shape.levels) {
+    std::uint64_t entry = 0;
+    const std::uint64_t index =
+        address.value >> level.shift & ((std::uint64_t{1} << level.index_bits) - 1);
+    const auto got =
+        ram.read_up_to(table + index * 8, std::as_writable_bytes(std::span(&entry, 1)));
+    if (!got || *got < 8 || (entry & shape.present.mask) != shape.present.value)
+      return std::nullopt;
+    table = {};
+    for (const auto& bits : shape.address) table.value |= (entry & bits.mask) << bits.left;
+    const bool last = &level == &shape.levels.back();
+    if (!last && (entry & shape.table.mask) == shape.table.value) continue;
+    if (!last && !level.may_be_page) return std::nullopt;
+    const std::uint64_t inside = (std::uint64_t{1} << level.shift) - 1;
+    return GuestPhys{(table.value & ~inside) | (address.value & inside)};
+  }
+  return std::nullopt;
+}
+
+// What a walk finds its shape must lead to as well, but for pages by Svnapot.
+void check_shape(const memory::PageTables& tables, GuestPhys root, bool may_miss,
+                 memory::testing::FakePhysicalMemory& ram, GuestVirt address) {
+  const auto shape = tables.lower_half();
+  const auto walk = tables.walk(ram, address);
+  if (!shape || !walk || walk->end != memory::WalkEnd::kMapped) return;
+  if (address.value >> shape->address_bits != 0) return;  // the upper half, or a tag
+  const auto found = walk_shape(*shape, root, ram, address);
+  if (!found && may_miss) return;
+  if (!found || *found != walk->address) std::abort();
+}
+
 void check(const memory::PageTables& tables, memory::testing::FakePhysicalMemory& ram,
            GuestVirt address) {
   ram.reads = 0;
@@ -35,8 +71,10 @@ void check_riscv64(std::uint64_t satp, memory::testing::FakePhysicalMemory& ram,
   wire::Registers registers;
   registers.set(wire::riscv64::kSatp, satp);
   registers.set(wire::riscv64::kPriv, 1);
-  if (const auto tables = memory::riscv64::SupervisorTables::of(registers))
-    check(*tables, ram, address);
+  const auto tables = memory::riscv64::SupervisorTables::of(registers);
+  if (!tables) return;
+  check(*tables, ram, address);
+  check_shape(*tables, tables->root(), true, ram, address);
 }
 
 }  // namespace
@@ -58,6 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(memory::x86_64::LongModeTables(*cr3, true), ram, GuestVirt{at});
     check(memory::i386::ProtectedModeTables(*cr3, *cr4), ram, GuestVirt{at});
     check(memory::aarch64::StageOneTables({*cr3, *cr3, *cr4, true}), ram, GuestVirt{at});
+    check_shape(memory::aarch64::StageOneTables({0, 0, *cr4, true}), {}, false, ram, GuestVirt{at});
     check_riscv64(*cr3, ram, GuestVirt{at});
   }
   return 0;

@@ -7,14 +7,6 @@
 
 namespace ringside::memory {
 
-// One level of page tables: which bits of the address choose the entry, and whether an entry may
-// map a page of its own instead of pointing to a table.
-struct RadixLevel {
-  std::uint8_t shift;        // of the lowest bit that chooses the entry
-  std::uint8_t index_bits;   // how many
-  bool may_be_page = false;  // always, at the last level
-};
-
 // What one entry says.
 struct PageEntry {
   enum class Kind : std::uint8_t { kNotPresent, kTable, kPage };

@@ -30,6 +30,9 @@ class GuestView final : public guestos::GuestMemory {
   [[nodiscard]] Result<std::size_t> read_process(GuestVirt root, GuestVirt address,
                                                  std::span<std::byte> into) override;
   [[nodiscard]] Result<std::optional<GuestPhys>> physical_address(GuestVirt address) override;
+  [[nodiscard]] std::optional<memory::TableShape> user_tables() override {
+    return tables_ ? tables_->lower_half() : std::nullopt;
+  }
   [[nodiscard]] memory::PhysicalMemory* physical() override { return physical_; }
 
  private:

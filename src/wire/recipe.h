@@ -31,6 +31,13 @@ enum class RecipeOpcode : std::uint8_t {
   kCopyStack,  // copy from slot[a] up; as many bytes as the engine's budget for the piece kind in
                // `b`, and not beyond the next multiple of imm (0: of nothing), where the stack ends
   kCopy,       // copy imm bytes from slot[a] up; the piece kind is in `b`
+  kShiftRight,   // slot[dst] = slot[a] >> imm; 0 where imm is more than 63
+  kShiftLeft,    // slot[dst] = slot[a] << imm; the same
+  kAddSlots,     // slot[dst] = slot[a] + slot[b]
+  kCopyStackAt,  // a part of a stack, where its bytes are mapped at another address too: as from
+                 // slot[a] up, but read at slot[dst]; up to the next multiple of imm (0: no such
+                 // limit), and as many bytes as earlier parts have left of the budget for the piece
+                 // kind in `b`; skips `skip` operations where that is used up then
 };
 
 struct RecipeOp {
@@ -48,13 +55,14 @@ inline constexpr std::uint32_t kMaxStackBytes = 64 * 1024;
 
 // How much a run of a recipe may read.
 struct RecipeBudget {
-  std::uint32_t loads = 32;
+  std::uint32_t loads = 64;
   std::uint32_t bytes = 3 * kMaxStackBytes;
   std::array<std::uint32_t, kPieceKindCount> stack_bytes{2048, 2048, 2048, 8, 0};
 };
 
 struct MemoryRequest {
-  GuestVirt address;
+  GuestVirt address;  // that the piece is recorded under
+  GuestVirt read_at;
   std::uint32_t size;
   PieceKind why;
   bool is_load;  // the run cannot go on before loaded() has been called
@@ -101,8 +109,7 @@ class RecipeRun {
           if (budget_.loads == 0 || (op.b != 0 && op.b != 4 && op.b != 8)) return end();
           --budget_.loads;
           load_ = &op;
-          return MemoryRequest{GuestVirt{slots_[op.a] + op.imm}, op.b == 4 ? 4u : 8u,
-                               PieceKind::kStackLink, true};
+          return load(GuestVirt{slots_[op.a] + op.imm}, op.b == 4 ? 4u : 8u);
         case RecipeOpcode::kSkipIfLess:
           if (slots_[op.a] < op.imm) at_ += op.skip;
           break;
@@ -118,6 +125,18 @@ class RecipeRun {
         case RecipeOpcode::kCopyStack:
         case RecipeOpcode::kCopy:
           if (auto request = copy(op)) return request;
+          break;
+        case RecipeOpcode::kShiftRight:
+          slots_[op.dst] = op.imm < 64 ? slots_[op.a] >> op.imm : 0;
+          break;
+        case RecipeOpcode::kShiftLeft:
+          slots_[op.dst] = op.imm < 64 ? slots_[op.a] << op.imm : 0;
+          break;
+        case RecipeOpcode::kAddSlots:
+          slots_[op.dst] = slots_[op.a] + slots_[op.b];
+          break;
+        case RecipeOpcode::kCopyStackAt:
+          if (auto request = copy_part(op)) return request;
           break;
         default:
           return end();
@@ -139,7 +158,7 @@ class RecipeRun {
     return op.opcode == RecipeOpcode::kRegister ? kRegisterCount : kRecipeSlots;
   }
   [[nodiscard]] static bool uses_b(const RecipeOp& op) {
-    return op.opcode == RecipeOpcode::kSubtract;
+    return op.opcode == RecipeOpcode::kSubtract || op.opcode == RecipeOpcode::kAddSlots;
   }
 
   [[nodiscard]] std::optional<MemoryRequest> end() {
@@ -147,15 +166,35 @@ class RecipeRun {
     return std::nullopt;
   }
 
+  [[nodiscard]] static MemoryRequest load(GuestVirt at, std::uint32_t size) {
+    return {at, at, size, PieceKind::kStackLink, true};
+  }
+
   [[nodiscard]] std::optional<MemoryRequest> copy(const RecipeOp& op) {
     if (op.b >= kPieceKindCount) return end();
     std::uint64_t size = op.opcode == RecipeOpcode::kCopy ? op.imm : budget_.stack_bytes[op.b];
     if (op.opcode == RecipeOpcode::kCopyStack && op.imm != 0)
       size = std::min(size, (0 - slots_[op.a]) % op.imm);
+    return copy_request(op, GuestVirt{slots_[op.a]}, size);
+  }
+
+  [[nodiscard]] std::optional<MemoryRequest> copy_part(const RecipeOp& op) {
+    if (op.b >= kPieceKindCount) return end();
+    std::uint32_t& left = budget_.stack_bytes[op.b];
+    std::uint64_t size = left;
+    if (op.imm != 0) size = std::min(size, op.imm - slots_[op.a] % op.imm);
+    size = std::min<std::uint64_t>(size, budget_.bytes);
+    left -= static_cast<std::uint32_t>(size);
+    if (left == 0 || size == budget_.bytes) at_ += op.skip;
+    return copy_request(op, GuestVirt{slots_[op.dst]}, size);
+  }
+
+  [[nodiscard]] std::optional<MemoryRequest> copy_request(const RecipeOp& op, GuestVirt read_at,
+                                                          std::uint64_t size) {
     if (size > budget_.bytes) size = budget_.bytes;
     if (size == 0) return std::nullopt;
     budget_.bytes -= static_cast<std::uint32_t>(size);
-    return MemoryRequest{GuestVirt{slots_[op.a]}, static_cast<std::uint32_t>(size),
+    return MemoryRequest{GuestVirt{slots_[op.a]}, read_at, static_cast<std::uint32_t>(size),
                          static_cast<PieceKind>(op.b), false};
   }
 

@@ -99,13 +99,78 @@ TEST(Recipe, StaysInsideItsBudget) {
   EXPECT_EQ(run(kStackAndLink, with_rsp(0x7f00), {{0x8000, 0x1000}}, budget).copies.size(), 1u);
 }
 
+// What a slot holds is told by where a copy begins.
+std::uint64_t computed(std::vector<RecipeOp> recipe) {
+  recipe.push_back({kCopy, 0, 2, 0, 0, 1});
+  return run(recipe, {}).copies.at(0).address.value;
+}
+
+TEST(Recipe, ShiftsAndAdds) {
+  const RecipeOp first{kSet, 0, 0, 0, 0, 0xf000'0000'0000'0123};
+  const RecipeOp second{kSet, 1, 0, 0, 0, 0x1000'0000'0000'0001};
+  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 4}}), 0x0f00'0000'0000'0012u);
+  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 63}}), 1u);
+  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 64}}), 0u);
+  EXPECT_EQ(computed({first, {kShiftLeft, 2, 0, 0, 0, 4}}), 0x1230u);
+  EXPECT_EQ(computed({first, {kShiftLeft, 2, 0, 0, 0, ~std::uint64_t{0}}}), 0u);
+  EXPECT_EQ(computed({first, second, {kAddSlots, 2, 0, 1, 0, 0}}), 0x124u);
+}
+
+constexpr auto kUser = static_cast<std::uint8_t>(PieceKind::kUserStack);
+
+// Two pages of 0x1000 bytes, whose bytes are elsewhere too; then four bytes of no part.
+std::vector<RecipeOp> two_parts(std::uint64_t sp) {
+  return {{kSet, 0, 0, 0, 0, sp},
+          {kSet, 1, 0, 0, 0, 0x70000},
+          {kCopyStackAt, 1, 0, kUser, 2, 0x1000},
+          {kSet, 0, 0, 0, 0, 0x6000},
+          {kCopyStackAt, 1, 0, kUser, 0, 0x1000},
+          {kCopy, 0, 0, 0, 0, 4}};
+}
+
+TEST(Recipe, CopiesAStackByPartsThatAreElsewhere) {
+  const auto done = run(two_parts(0x5e00), {});
+  ASSERT_EQ(done.copies.size(), 3u);
+  EXPECT_EQ(done.copies[0].address.value, 0x5e00u);
+  EXPECT_EQ(done.copies[0].read_at.value, 0x70000u);
+  EXPECT_EQ(done.copies[0].size, 0x200u);
+  EXPECT_EQ(done.copies[0].why, PieceKind::kUserStack);
+  EXPECT_FALSE(done.copies[0].is_load);
+  EXPECT_EQ(done.copies[1].address.value, 0x6000u);
+  EXPECT_EQ(done.copies[1].size, 2048u - 0x200u);
+  EXPECT_EQ(done.copies[2].read_at, done.copies[2].address);
+}
+
+TEST(Recipe, SkipsWhereTheBudgetOfPartsIsUsedUp) {
+  const auto done = run(two_parts(0x5800), {});
+  ASSERT_EQ(done.copies.size(), 2u);
+  EXPECT_EQ(done.copies[0].size, 0x800u);
+  EXPECT_EQ(done.copies[1].size, 4u);
+  RecipeBudget budget;
+  budget.bytes = 0x80;
+  const auto less = run(two_parts(0x5e00), {}, {}, budget);
+  ASSERT_EQ(less.copies.size(), 1u);
+  EXPECT_EQ(less.copies[0].size, 0x80u);
+}
+
+TEST(Recipe, APartFromTheStartOfAPageIsAWholeOne) {
+  RecipeBudget budget;
+  budget.stack_bytes[kUser] = 0x1800;
+  const auto done = run(two_parts(0x5000), {}, {}, budget);
+  ASSERT_EQ(done.copies.size(), 3u);
+  EXPECT_EQ(done.copies[0].size, 0x1000u);
+  EXPECT_EQ(done.copies[1].size, 0x800u);
+}
+
 TEST(Recipe, EndsAtAnythingOutOfRange) {
   const RecipeOp copy{kCopy, 0, 0, 0, 0, 16};
   EXPECT_EQ(run({copy}, {}).copies.size(), 1u);
-  for (const RecipeOp& bad : {RecipeOp{kSet, 8, 0, 0, 0, 0}, RecipeOp{kRegister, 0, 64, 0, 0, 0},
-                              RecipeOp{kLoad, 0, 0, 3, 0, 0}, RecipeOp{kSubtract, 0, 0, 8, 0, 0},
-                              RecipeOp{kCopy, 0, 0, kPieceKindCount, 0, 1},
-                              RecipeOp{static_cast<RecipeOpcode>(99), 0, 0, 0, 0, 0}})
+  for (const RecipeOp& bad :
+       {RecipeOp{kSet, 8, 0, 0, 0, 0}, RecipeOp{kRegister, 0, 64, 0, 0, 0},
+        RecipeOp{kLoad, 0, 0, 3, 0, 0}, RecipeOp{kSubtract, 0, 0, 8, 0, 0},
+        RecipeOp{kAddSlots, 0, 0, 8, 0, 0}, RecipeOp{kCopy, 0, 0, kPieceKindCount, 0, 1},
+        RecipeOp{kCopyStackAt, 0, 0, kPieceKindCount, 0, 1}, RecipeOp{kCopyStackAt, 8, 0, 0, 0, 1},
+        RecipeOp{static_cast<RecipeOpcode>(99), 0, 0, 0, 0, 0}})
     EXPECT_TRUE(run({bad, copy}, {}).copies.empty());
   EXPECT_TRUE(run({{kSkipIfEqual, 0, 0, 0, 0xffffffff, 0}, copy}, {}).copies.empty());
 }

@@ -15,8 +15,8 @@
 namespace ringside::wire {
 
 inline constexpr std::uint64_t kRingMagic = 0x3130'474e'4952'5352;  // "RSRING01"
-inline constexpr std::uint32_t kRingVersion = 2;
-inline constexpr std::size_t kMaxRecipeOps = 256;
+inline constexpr std::uint32_t kRingVersion = 3;
+inline constexpr std::size_t kMaxRecipeOps = 512;
 inline constexpr std::uint32_t kMailboxBytes = 256 * 1024;
 inline constexpr std::size_t kRingPage = 4096;
 // Bytes of the file that each side keeps locked (fcntl(2), open file description locks) as long as

@@ -199,6 +199,23 @@ TEST(GdbEngine, LoadsOfAllVcpusShareAWave) {
   EXPECT_TRUE(tick->captures[1].pieces.empty());
 }
 
+TEST(GdbEngine, ReadsAStackWhereItIsMappedElsewhere) {
+  auto settings = with_stacks();
+  const std::uint64_t elsewhere = 0xffffc90000008000;
+  settings.pages[elsewhere] = page_of('e');
+  Guest guest(settings);
+  const std::vector<wire::RecipeOp> recipe{{RecipeOpcode::kSet, 0, 0, 0, 0, 0x7ff000ff0},
+                                           {RecipeOpcode::kSet, 1, 0, 0, 0, elsewhere + 0xff0},
+                                           {RecipeOpcode::kCopyStackAt, 1, 0, 2, 0, 0x1000}};
+  const auto tick = guest.tick(recipe);
+  ASSERT_TRUE(tick);
+  const wire::Capture& capture = tick->captures[0];
+  ASSERT_EQ(capture.pieces.size(), 1u);
+  EXPECT_EQ(capture.pieces[0].address.value, 0x7ff000ff0u);
+  ASSERT_EQ(capture.bytes_of(capture.pieces[0]).size(), 16u);
+  EXPECT_EQ(capture.bytes_of(capture.pieces[0])[15], std::byte{'e'});
+}
+
 TEST(GdbEngine, BinaryReadsWhereTheStubHasThem) {
   auto settings = with_stacks();
   settings.binary_reads = true;

@@ -89,13 +89,13 @@ bool Sampler::advance(std::size_t index) {
   while (const auto request = vcpu.recipe->next()) {
     select(index);
     if (request->is_load) {
-      add(memory_request(reads_, request->address, request->size),
+      add(memory_request(reads_, request->read_at, request->size),
           {Expected::What::kLoad, index, 0, AskedFor::kEverySample, request->size});
       return true;
     }
     const auto piece = static_cast<std::uint32_t>(vcpu.capture.pieces.size());
     vcpu.capture.pieces.push_back({request->address, request->why, request->size, 0, 0});
-    for_each_chunk(request->address, request->size, reads_.chunk,
+    for_each_chunk(request->read_at, request->size, reads_.chunk,
                    [&](GuestVirt address, std::size_t size) {
                      add(memory_request(reads_, address, size),
                          {Expected::What::kCopy, index, vcpu.copies.size()});

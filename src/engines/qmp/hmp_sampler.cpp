@@ -89,13 +89,12 @@ void HmpSampler::look_for_wait(Vcpu& vcpu) {
 }
 
 // The last piece, out of QEMU's own memory.
-void HmpSampler::copy_now(Vcpu& vcpu) {
+void HmpSampler::copy_now(Vcpu& vcpu, GuestVirt read_at) {
   wire::Capture& capture = vcpu.capture;
   wire::MemoryPiece& piece = capture.pieces.back();
   piece.offset = static_cast<std::uint32_t>(capture.bytes.size());
   capture.bytes.resize(piece.offset + piece.requested);
-  const auto got =
-      vcpu.space->read_up_to(piece.address, std::span(capture.bytes).subspan(piece.offset));
+  const auto got = vcpu.space->read_up_to(read_at, std::span(capture.bytes).subspan(piece.offset));
   piece.size = got ? static_cast<std::uint32_t>(*got) : 0;
   capture.bytes.resize(piece.offset + piece.size);
 }
@@ -105,20 +104,20 @@ bool HmpSampler::advance(std::size_t index) {
   Vcpu& vcpu = vcpus_[index];
   while (const auto request = vcpu.recipe->next()) {
     if (request->is_load && vcpu.space) {
-      vcpu.recipe->loaded(number_at(*vcpu.space, request->address, request->size));
+      vcpu.recipe->loaded(number_at(*vcpu.space, request->read_at, request->size));
       continue;
     }
     if (request->is_load) {
-      add({Expected::What::kLoad, index, request->address, request->size, 0});
+      add({Expected::What::kLoad, index, request->read_at, request->size, 0});
       return true;
     }
     vcpu.capture.pieces.push_back({request->address, request->why, request->size, 0, 0});
     if (vcpu.space) {
-      copy_now(vcpu);
+      copy_now(vcpu, request->read_at);
       continue;
     }
-    vcpu.copies.push_back({request->address, request->size, {}});
-    add({Expected::What::kCopy, index, request->address, request->size, vcpu.copies.size() - 1});
+    vcpu.copies.push_back({request->read_at, request->size, {}});
+    add({Expected::What::kCopy, index, request->read_at, request->size, vcpu.copies.size() - 1});
   }
   vcpu.recipe.reset();
   return false;

@@ -66,7 +66,7 @@ class HmpSampler {
   bool advance(std::size_t index);
   void take_wave(std::vector<nlohmann::json>& answers);
   void add(const Expected& expected);
-  static void copy_now(Vcpu& vcpu);
+  static void copy_now(Vcpu& vcpu, GuestVirt read_at);
   static void decode_copies(Vcpu& vcpu);
 
   GuestHold& hold_;

@@ -13,6 +13,16 @@ using enum wire::RecipeOpcode;
 // What leads to the program follows the stack when that is not needed any more.
 enum Slot : std::uint8_t { kTask, kVariable, kAt, kMm, kLevel, kStack, kSp, kProgram = kStack };
 
+// Once the registers of user code are copied.
+constexpr std::uint8_t kTable = kVariable;
+constexpr UserStackSlots kWalkSlots{kSp, kTable, kAt, kLevel, kStack};
+// Of PieceKind::kSystem: two of the task, its address space, in kernel mode user code's registers,
+// and where its stack was found by a walk the page-table entry; then the program's, which are of
+// other sizes.
+constexpr std::size_t kRegistersPiece = 3;
+constexpr std::size_t kEntryPiece = 4;
+constexpr std::uint32_t kEntryBytes = 8;
+
 constexpr auto kSystem = static_cast<std::uint8_t>(wire::PieceKind::kSystem);
 constexpr auto kUserStack = static_cast<std::uint8_t>(wire::PieceKind::kUserStack);
 
@@ -167,6 +177,13 @@ Ops in_mode(Arch arch, bool kernel, const Ops& then) {
   return ops;
 }
 
+std::vector<const wire::MemoryPiece*> system_pieces(const wire::Capture& capture) {
+  std::vector<const wire::MemoryPiece*> pieces;
+  for (const wire::MemoryPiece& piece : capture.pieces)
+    if (piece.why == wire::PieceKind::kSystem) pieces.push_back(&piece);
+  return pieces;
+}
+
 // i386's cpu_entry_area is behind the memory for vmalloc(), and that, of 128 MiB, behind the linear
 // map with all other stacks (arch/x86/include/asm/pgtable_32_areas.h). From the entry stack the
 // saved registers are moved to their place with `rep movsl` (SWITCH_TO_KERNEL_STACK, entry_32.S),
@@ -248,6 +265,15 @@ Ops CurrentTask::find_task(VcpuId vcpu, std::uint32_t skip) const {
   return ops;
 }
 
+Ops CurrentTask::copy_user_stack() const {
+  if (!user_tables_) return {{kCopyStack, 0, kSp, kUserStack, 0, 0}};
+  const Ops walk = user_stack_recipe(*user_tables_, types_.arch, kWalkSlots);
+  Ops ops = {{kLoad, kTable, kMm, wire::roles_of(types_.arch).pointer_size, length(walk),
+              types_.mm.pgd.offset}};
+  append(ops, walk);
+  return ops;
+}
+
 void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
   const wire::RegisterRoles roles = wire::roles_of(types_.arch);
   const std::uint8_t pointer = roles.pointer_size;
@@ -255,14 +281,15 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
   const auto sp_offset = static_cast<std::uint64_t>(types_.user_registers.frame.offsets[roles.sp]);
 
   // In kernel mode, of a thread that has user code: its registers, and the stack they point to.
+  const Ops user_stack = copy_user_stack();
+  Ops entered = {{kLoad, kStack, kTask, pointer, length(user_stack) + 3, types_.task.stack.offset},
+                 {kAdd, kAt, kStack, 0, 0, to_registers},
+                 {kCopy, 0, kAt, kSystem, 0, types_.user_registers.size},
+                 {kLoad, kSp, kAt, pointer, length(user_stack), sp_offset}};
+  append(entered, user_stack);
   Ops of_user;
   copy(of_user, kMm, space_window(types_.mm));
-  append(of_user, in_mode(types_.arch, true,
-                          {{kLoad, kStack, kTask, pointer, 4, types_.task.stack.offset},
-                           {kAdd, kAt, kStack, 0, 0, to_registers},
-                           {kCopy, 0, kAt, kSystem, 0, types_.user_registers.size},
-                           {kLoad, kSp, kAt, pointer, 1, sp_offset},
-                           {kCopyStack, 0, kSp, kUserStack, 0, 0}}));
+  append(of_user, in_mode(types_.arch, true, entered));
   if (copies_program_) append(of_user, program_ops(types_, pointer));
 
   Ops task;
@@ -301,9 +328,7 @@ std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& 
 
 std::optional<TaskView> CurrentTask::read(const wire::Capture& capture) const {
   if (capture.arch != types_.arch) return std::nullopt;
-  std::vector<const wire::MemoryPiece*> pieces;
-  for (const wire::MemoryPiece& piece : capture.pieces)
-    if (piece.why == wire::PieceKind::kSystem) pieces.push_back(&piece);
+  const auto pieces = system_pieces(capture);
   if (pieces.empty()) return std::nullopt;
   TaskView view;
   view.task = pieces[0]->address - task_window(types_.task).start;
@@ -319,12 +344,21 @@ std::optional<TaskView> CurrentTask::read(const wire::Capture& capture) const {
   const auto fields = fields_of_space(types_.mm);
   for (std::size_t i = 0; i < fields.size(); ++i)
     view.space[i + 1] = read_field(capture, {*mm}, fields[i]).value_or(0);
-  const bool has_registers =
-      pieces.size() > 3 && pieces[3]->requested == types_.user_registers.size;
-  if (capture.level == PrivilegeLevel::kKernel && has_registers && !view.is_in_exec())
-    view.user = user_registers(capture, *pieces[3]);
+  if (capture.level == PrivilegeLevel::kKernel && has_registers(pieces) && !view.is_in_exec())
+    view.user = user_registers(capture, *pieces[kRegistersPiece]);
   if (copies_program_) view.program = program_of(types_, capture, pieces);
   return view;
+}
+
+bool CurrentTask::has_registers(std::span<const wire::MemoryPiece* const> pieces) const {
+  return pieces.size() > kRegistersPiece &&
+         pieces[kRegistersPiece]->requested == types_.user_registers.size;
+}
+
+bool CurrentTask::has_walked(const wire::Capture& capture) const {
+  const auto pieces = system_pieces(capture);
+  return has_registers(pieces) && pieces.size() > kEntryPiece &&
+         pieces[kEntryPiece]->requested == kEntryBytes;
 }
 
 Result<bool> CurrentTask::is_still_in_kernel(const wire::Capture& capture,

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "guestos/linux/kernel_reader.h"
 #include "guestos/linux/per_cpu.h"
 #include "guestos/linux/types.h"
+#include "guestos/linux/user_stack_recipe.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 
@@ -55,10 +57,16 @@ class CurrentTask {
   // Finds the variable of a CPU. False if that has no memory of its own yet.
   [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu,
                                   const elf::GuestReader& read);
+  // Lets recipes walk the page tables of the task: all its add_to() from now on.
+  void adopt(UserTables tables) { user_tables_ = std::move(tables); }
+  [[nodiscard]] bool knows_user_tables() const { return user_tables_.has_value(); }
   // Operations that come before those that copy the kernel's stacks.
   void add_to(std::vector<wire::RecipeOp>& recipe, VcpuId vcpu) const;
   // Nothing where it was not copied: user code ran without the kernel in its page tables.
   [[nodiscard]] std::optional<TaskView> read(const wire::Capture& capture) const;
+  // Whether the user stack of a capture in kernel mode was found through the task's own page
+  // tables, whichever the vCPU used.
+  [[nodiscard]] bool has_walked(const wire::Capture& capture) const;
   // Whether the user registers that were copied with a capture are in the kernel's memory still, so
   // that the task has not been in user mode since, or is in the same place again.
   [[nodiscard]] Result<bool> is_still_in_kernel(const wire::Capture& capture,
@@ -77,7 +85,13 @@ class CurrentTask {
   [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
                                                               const wire::MemoryPiece& piece) const;
 
+  // Of pieces of PieceKind::kSystem.
+  [[nodiscard]] bool has_registers(std::span<const wire::MemoryPiece* const> pieces) const;
+  // Copies the stack that slot kSp points to, of the task with slot kMm.
+  [[nodiscard]] std::vector<wire::RecipeOp> copy_user_stack() const;
+
   LinuxTypes types_;
+  std::optional<UserTables> user_tables_;
   std::optional<std::uint8_t> register_;  // in kernel mode
   std::optional<ImageAddr> variable_;     // per CPU
   bool copies_program_;

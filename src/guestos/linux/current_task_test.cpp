@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "guestos/testdata/linux_types.h"
 #include "guestos/testing/own_memory.h"
 #include "wire/recipe.h"
@@ -61,7 +63,7 @@ class CurrentTaskTest : public ::testing::Test {
     while (const auto request = run.next()) {
       std::vector<std::byte> bytes(request->size);
       const std::size_t got =
-          is_mapped_ ? testing::own_memory()(request->address, bytes).value() : 0;
+          is_mapped_ ? testing::own_memory()(request->read_at, bytes).value() : 0;
       if (request->is_load) {
         std::uint64_t value = 0;
         std::memcpy(&value, bytes.data(), bytes.size());
@@ -113,6 +115,52 @@ TEST_F(CurrentTaskTest, OfASystemCall) {
   EXPECT_EQ(view->user->get(kRip), 0x401234u);
   EXPECT_EQ(view->user->get(kRbx), 0xbu);
   EXPECT_EQ(user_bytes(taken), 2048u);
+}
+
+// Tables of 4 KiB in the test's own memory, whose addresses are their physical ones too.
+struct OwnTables {
+  static constexpr std::uint64_t kAddress = 0x1234'5678'9000;  // entries 0x24, 0xd1, 0xb3, 0x189
+  static constexpr std::uint64_t kPresent = 1;
+  alignas(4096) std::array<std::array<std::uint64_t, 512>, 4> tables{};
+  alignas(4096) std::array<std::byte, 4096> page{};
+
+  OwnTables() {
+    page.fill(std::byte{0x77});
+    tables[0][0x24] = reinterpret_cast<std::uint64_t>(&tables[1]) | kPresent;
+    tables[1][0xd1] = reinterpret_cast<std::uint64_t>(&tables[2]) | kPresent;
+    tables[2][0xb3] = reinterpret_cast<std::uint64_t>(&tables[3]) | kPresent;
+    tables[3][0x189] = reinterpret_cast<std::uint64_t>(&page) | kPresent;
+  }
+  [[nodiscard]] static UserTables shape() {
+    UserTables tables;
+    tables.shape.address_bits = 47;
+    tables.shape.levels = {{39, 9}, {30, 9, true}, {21, 9, true}, {12, 9}};
+    tables.shape.present = {kPresent, kPresent};
+    tables.shape.table = {0x80, 0};
+    tables.shape.address[0] = {0x000f'ffff'ffff'f000, 0};
+    return tables;
+  }
+};
+
+TEST_F(CurrentTaskTest, WalksThePageTablesOfTheTask) {
+  const auto own = std::make_unique<OwnTables>();
+  mm_.pgd = &own->tables[0];
+  saved_->sp = OwnTables::kAddress + 0x200;
+  const wire::Capture before = capture(PrivilegeLevel::kKernel, kKernelSp);
+  EXPECT_EQ(user_bytes(before), 0u);
+  EXPECT_FALSE(current_->has_walked(before));
+  current_->adopt(OwnTables::shape());
+  const wire::Capture taken = capture(PrivilegeLevel::kKernel, kKernelSp);
+  EXPECT_EQ(user_bytes(taken), 2048u);
+  EXPECT_EQ(taken.read<std::uint8_t>({OwnTables::kAddress + 0x9ff}), 0x77);
+  EXPECT_TRUE(current_->has_walked(taken));
+  const auto view = current_->read(taken);
+  ASSERT_TRUE(view && view->user);
+  EXPECT_EQ(view->user->get(kRip), 0x401234u);
+  EXPECT_EQ(view->user->get(kRsp), OwnTables::kAddress + 0x200);
+  EXPECT_EQ(user_bytes(capture(PrivilegeLevel::kUser, OwnTables::kAddress)), 0u);
+  task_.mm = nullptr;
+  EXPECT_EQ(user_bytes(capture(PrivilegeLevel::kKernel, kKernelSp)), 0u);
 }
 
 TEST_F(CurrentTaskTest, OfUserCode) {

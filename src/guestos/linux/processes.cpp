@@ -93,11 +93,30 @@ Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory
   // Without physical memory there is no page cache, and every read stops the guest.
   if (memory.physical() == nullptr) return owner;
   RINGSIDE_ASSIGN(owner.address_space, spaces_.find(*task, memory, news));
+  RINGSIDE_ASSIGN(const bool found, find_user_tables(*task, memory));
+  news.new_recipes = news.new_recipes || found;
   if (!owner.user) return owner;
-  RINGSIDE_ASSIGN(const bool own_tables, uses_tables_of(*task, capture, memory));
-  owner.user_stack_is_others = !own_tables;
-  RINGSIDE_ASSIGN(owner.user_stack, user_stack(*task, own_tables, capture, memory));
+  RINGSIDE_ASSIGN(const bool uses_own, uses_tables_of(*task, capture, memory));
+  const bool is_own = uses_own || current_.has_walked(capture);
+  owner.user_stack_is_others = !is_own;
+  RINGSIDE_ASSIGN(owner.user_stack, user_stack(*task, is_own, capture, memory));
   return owner;
+}
+
+// Both the root of the page tables and the struct that has its address are in the linear map, where
+// the kernel allocates them.
+Result<bool> LinuxProcesses::find_user_tables(const TaskView& task, GuestMemory& memory) {
+  if (current_.knows_user_tables()) return false;
+  auto shape = memory.user_tables();
+  if (!shape) return false;
+  const auto [mm, root] = std::pair(GuestVirt{task.space[0]}, GuestVirt{task.space[1]});
+  RINGSIDE_ASSIGN(const auto root_place, memory.physical_address(root));
+  RINGSIDE_ASSIGN(const auto mm_place, memory.physical_address(mm));
+  if (!root_place || !mm_place) return false;
+  const std::uint64_t to_linear = root.value - root_place->value;
+  if (mm.value - mm_place->value != to_linear) return false;
+  current_.adopt({std::move(*shape), to_linear});
+  return true;
 }
 
 // A vCPU changes to the next task's page tables before it does to its stack (context_switch() in
@@ -110,7 +129,7 @@ Result<bool> LinuxProcesses::uses_tables_of(const TaskView& task, const wire::Ca
   return is_root_of(capture.arch, *root, own->value);
 }
 
-Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, bool own_tables,
+Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, bool is_own,
                                                           const wire::Capture& capture,
                                                           GuestMemory& memory) const {
   const wire::RegisterRoles roles = wire::roles_of(current_.types().arch);
@@ -118,7 +137,7 @@ Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, 
   std::vector<std::byte> stack(kUserStackBytes);
   for (const wire::MemoryPiece& piece : capture.pieces) {
     if (piece.why != wire::PieceKind::kUserStack || piece.address != sp) continue;
-    if (piece.size != 0 && own_tables) return std::vector<std::byte>();
+    if (piece.size != 0 && is_own) return std::vector<std::byte>();
     stack.resize(piece.requested);
   }
   RINGSIDE_ASSIGN(const std::size_t size, memory.read_process({task.space[1]}, sp, stack));

@@ -57,9 +57,11 @@ class LinuxProcesses {
   // As the capture has it; where it was not copied, as it is now.
   [[nodiscard]] Result<std::optional<TaskView>> task_of(const wire::Capture& capture,
                                                         GuestMemory& memory);
-  // Of a task whose page tables the vCPU did not use at the capture: it was switching to another,
-  // or the kernel hides user memory from itself. Empty where the task has run since.
-  [[nodiscard]] Result<std::vector<std::byte>> user_stack(const TaskView& task, bool own_tables,
+  // How the page tables of a task are walked is found out at the first one. True if it is now.
+  [[nodiscard]] Result<bool> find_user_tables(const TaskView& task, GuestMemory& memory);
+  // Of a task whose stack was not copied with the capture, or by page tables that were not the
+  // task's (`is_own`): it is read now. Empty where the task has run since.
+  [[nodiscard]] Result<std::vector<std::byte>> user_stack(const TaskView& task, bool is_own,
                                                           const wire::Capture& capture,
                                                           GuestMemory& memory) const;
   [[nodiscard]] static Result<bool> uses_tables_of(const TaskView& task,

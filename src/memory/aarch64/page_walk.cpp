@@ -43,14 +43,24 @@ Region region_of(const StageOneTables::Roots& roots, bool upper) {
   return region;
 }
 
+constexpr std::uint64_t kValid = 1, kTableOrPage = 2;
+
+// Of an entry. With FEAT_LPA2 bits 51:50 are in the entry's 9:8; with 64 KiB pages 51:48 are in
+// 15:12.
+std::array<TableShape::AddressBits, 2> address_bits(const Region& region) {
+  TableShape::AddressBits above;
+  if (region.wide_base && region.lpa2) above = {0x300, 42};
+  if (region.wide_base && !region.lpa2) above = {0xf000, 36};
+  return {{{low_bits(region.lpa2 ? 50 : 48) & ~low_bits(region.granule_bits), 0}, above}};
+}
+
 // VMSAv8-64 descriptors, sections D8.3.1 (tables) and D8.3.2 (blocks and pages).
 class Format final : public EntryFormat {
  public:
-  explicit Format(const Region& region) : region_(region) {}
+  explicit Format(const Region& region) : address_(address_bits(region)) {}
 
   [[nodiscard]] PageEntry decode(std::uint64_t entry, const RadixLevel& level, bool last,
                                  GuestVirt) const override {
-    constexpr std::uint64_t kValid = 1, kTableOrPage = 2;
     if ((entry & kValid) == 0) return {};
     const bool table_or_page = (entry & kTableOrPage) != 0;
     const std::uint64_t address = address_in(entry);
@@ -60,18 +70,14 @@ class Format final : public EntryFormat {
   }
 
  private:
-  // With FEAT_LPA2 bits 51:50 are in the entry's 9:8; with 64 KiB pages 51:48 are in 15:12.
   [[nodiscard]] std::uint64_t address_in(std::uint64_t entry) const {
-    const std::uint64_t pages = ~low_bits(region_.granule_bits);
-    if (region_.lpa2) {
-      const std::uint64_t address = entry & low_bits(50) & pages;
-      return region_.wide_base ? address | (entry >> 8 & 3) << 50 : address;
-    }
-    const std::uint64_t address = entry & low_bits(48) & pages;
-    return region_.wide_base ? address | (entry >> 12 & 0xf) << 48 : address;
+    std::uint64_t address = 0;
+    for (const TableShape::AddressBits& bits : address_)
+      address |= (entry & bits.mask) << bits.left;
+    return address;
   }
 
-  Region region_;
+  std::array<TableShape::AddressBits, 2> address_;
 };
 
 struct Levels {
@@ -129,6 +135,20 @@ std::optional<StageOneTables> StageOneTables::of(const wire::Registers& register
   Roots roots{registers.get(kTtbr0El1), registers.get(kTtbr1El1), registers.get(kTcrEl1)};
   if (registers.has(kSctlrEl1)) roots.translates = (registers.get(kSctlrEl1) & 1) != 0;
   return StageOneTables(roots);
+}
+
+std::optional<TableShape> StageOneTables::lower_half() const {
+  const Region region = region_of(roots_, false);
+  if (!roots_.translates || !region.is_known()) return std::nullopt;
+  const Levels levels = levels_of(region);
+  TableShape shape;
+  shape.address_bits = region.address_bits;
+  shape.levels.assign(levels.levels.begin(),
+                      levels.levels.begin() + static_cast<std::ptrdiff_t>(levels.count));
+  shape.present = {kValid, kValid};
+  shape.table = {kTableOrPage, kTableOrPage};
+  shape.address = address_bits(region);
+  return shape;
 }
 
 Result<PageWalk> StageOneTables::walk(PhysicalMemory& physical, GuestVirt address) const {

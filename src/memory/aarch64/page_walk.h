@@ -25,6 +25,7 @@ class StageOneTables final : public PageTables {
 
   [[nodiscard]] const Roots& roots() const { return roots_; }
   [[nodiscard]] Result<PageWalk> walk(PhysicalMemory& physical, GuestVirt address) const override;
+  [[nodiscard]] std::optional<TableShape> lower_half() const override;
 
  private:
   Roots roots_;

@@ -7,6 +7,9 @@
 namespace ringside::memory::riscv64 {
 namespace {
 
+constexpr std::uint64_t kValid = 1, kRead = 2, kWrite = 4, kExecute = 8;
+constexpr std::uint64_t kNapot = std::uint64_t{1} << 63;
+
 constexpr std::array<RadixLevel, 5> kLevels{{
     {48, 9, true},
     {39, 9, true},
@@ -21,8 +24,6 @@ class Format final : public EntryFormat {
  public:
   [[nodiscard]] PageEntry decode(std::uint64_t entry, const RadixLevel& level, bool last,
                                  GuestVirt address) const override {
-    constexpr std::uint64_t kValid = 1, kRead = 2, kWrite = 4, kExecute = 8;
-    constexpr std::uint64_t kNapot = std::uint64_t{1} << 63;
     const std::uint64_t frame = entry >> 10 & low_bits(44);
     if ((entry & kValid) == 0 || (entry & (kRead | kWrite)) == kWrite) return {};
     if ((entry & (kRead | kExecute)) == 0) {
@@ -57,6 +58,19 @@ std::optional<SupervisorTables> SupervisorTables::of(const wire::Registers& regi
   const auto levels = levels_of(satp >> 60);
   if (!levels) return std::nullopt;
   return SupervisorTables(GuestPhys{(satp & low_bits(44)) << 12}, *levels);
+}
+
+// Pages by Svnapot, which Linux has for large mappings that were asked for, are taken for none.
+std::optional<TableShape> SupervisorTables::lower_half() const {
+  if (levels_ == 0) return std::nullopt;
+  const auto levels = std::span(kLevels).last(levels_);
+  TableShape shape;
+  shape.address_bits = 12 + 9 * levels_ - 1;
+  shape.levels.assign(levels.begin(), levels.end());
+  shape.present = {kNapot | kValid, kValid};
+  shape.table = {kRead | kExecute, 0};
+  shape.address[0] = {low_bits(44) << 10, 2};
+  return shape;
 }
 
 Result<PageWalk> SupervisorTables::walk(PhysicalMemory& physical, GuestVirt address) const {

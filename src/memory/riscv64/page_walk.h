@@ -18,6 +18,7 @@ class SupervisorTables final : public PageTables {
   // 3, 4 or 5; 0 where nothing is translated.
   [[nodiscard]] unsigned levels() const { return levels_; }
   [[nodiscard]] Result<PageWalk> walk(PhysicalMemory& physical, GuestVirt address) const override;
+  [[nodiscard]] std::optional<TableShape> lower_half() const override;
 
  private:
   SupervisorTables(GuestPhys root, unsigned levels) : root_(root), levels_(levels) {}
