@@ -40,7 +40,8 @@ std::optional<GuestPhys> walk_shape(const memory::TableShape& shape, GuestPhys r
   return std::nullopt;
 }
 
-// What a walk finds its shape must lead to as well, but for pages by Svnapot.
+// What a walk finds its shape must lead to as well, but for pages by Svnapot and entries of x86
+// with reserved bits.
 void check_shape(const memory::PageTables& tables, GuestPhys root, bool may_miss,
                  memory::testing::FakePhysicalMemory& ram, GuestVirt address) {
   const auto shape = tables.lower_half();
@@ -94,6 +95,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const std::uint64_t at : {*address, *address | 0xffff800000000000, *address & 0xffffffff}) {
     check(memory::x86_64::LongModeTables(*cr3, false), ram, GuestVirt{at});
     check(memory::x86_64::LongModeTables(*cr3, true), ram, GuestVirt{at});
+    for (const bool five_levels : {false, true}) {
+      const memory::x86_64::LongModeTables tables(*cr3, five_levels);
+      check_shape(tables, tables.root(), true, ram, GuestVirt{at});
+    }
     check(memory::i386::ProtectedModeTables(*cr3, *cr4), ram, GuestVirt{at});
     check(memory::aarch64::StageOneTables({*cr3, *cr3, *cr4, true}), ram, GuestVirt{at});
     check_shape(memory::aarch64::StageOneTables({0, 0, *cr4, true}), {}, false, ram, GuestVirt{at});

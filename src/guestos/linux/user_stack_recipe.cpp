@@ -14,6 +14,10 @@ constexpr unsigned kEntryShift = 3;
 
 constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
 
+// Whether QEMU gives a debugger in kernel mode less than page tables map: on x86 it does not look
+// at CR4.SMAP.
+bool may_hide_user_memory(Arch arch) { return arch != Arch::kX86_64; }
+
 // Operations, some of which skip to a place that is not written yet.
 class Writer {
  public:
@@ -55,7 +59,8 @@ class Writer {
     add({kAdd, slots_.entry, slots_.entry, 0, 0, to_linear_});
     add({kSubtract, slots_.entry, slots_.entry, slots_.table, 0, 0});
     skip_to(walk, {kSkipIfNotEqual, 0, slots_.entry, 0, 0, 0});
-    skip_to(walk, {kLoad, slots_.entry, slots_.sp, kEntryBytes, 0, 0});
+    if (may_hide_user_memory(arch_))
+      skip_to(walk, {kLoad, slots_.entry, slots_.sp, kEntryBytes, 0, 0});
     add({kCopyStack, 0, slots_.sp, kUserStack, 0, 0});
     jump_to(end_);
     bind(walk);

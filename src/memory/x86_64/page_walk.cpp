@@ -36,6 +36,18 @@ std::optional<LongModeTables> LongModeTables::of(const wire::Registers& register
   return LongModeTables(registers.get(kCr3), (registers.get(kCr4) & kLa57) != 0);
 }
 
+std::optional<TableShape> LongModeTables::lower_half() const {
+  constexpr std::uint64_t kPresent = 1, kPageSize = 1u << 7;
+  const auto levels = std::span(kLevels).subspan(five_levels_ ? 0 : 1);
+  TableShape shape;
+  shape.address_bits = five_levels_ ? 56 : 47;
+  shape.levels.assign(levels.begin(), levels.end());
+  shape.present = {kPresent, kPresent};
+  shape.table = {kPageSize, 0};
+  shape.address[0] = {kAddressMask, 0};
+  return shape;
+}
+
 Result<PageWalk> LongModeTables::walk(PhysicalMemory& physical, GuestVirt address) const {
   const unsigned bits = five_levels_ ? 57 : 48;
   if (!is_sign_extended(address.value, bits))

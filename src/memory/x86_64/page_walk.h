@@ -18,6 +18,7 @@ class LongModeTables final : public PageTables {
   [[nodiscard]] GuestPhys root() const { return root_; }
   [[nodiscard]] bool five_levels() const { return five_levels_; }
   [[nodiscard]] Result<PageWalk> walk(PhysicalMemory& physical, GuestVirt address) const override;
+  [[nodiscard]] std::optional<TableShape> lower_half() const override;
 
  private:
   GuestPhys root_;
