@@ -12,6 +12,29 @@ constexpr std::size_t kMaxKnown = 32768;
 // No more than this is the code that calls __libc_start_main, or the loader's _dl_start.
 constexpr std::uint64_t kEntryBytes = 96;
 
+// The stubs of the procedure linkage table, in sections that call-frame information leaves out
+// where calls have a link register: they jump on with what they were called with. Its first entry
+// is another matter: it pushes registers on the way to the dynamic loader (ELF for the Arm 64-bit
+// Architecture, RISC-V ELF Specification: "Procedure Linkage Table"; 32 bytes in both).
+bool is_linkage_stub(const elf::ElfFile& file, ImageAddr address) {
+  constexpr std::uint64_t kFirstEntryBytes = 32;
+  if (const auto stubs = file.section(".plt"))
+    if (address - stubs->address < stubs->size) return address - stubs->address >= kFirstEntryBytes;
+  const auto local = file.section(".iplt");
+  return local && address - local->address < local->size;
+}
+
+// The return address is in the link register, and nothing was saved.
+Rule rule_of_leaf(const Platform& platform) {
+  const wire::RegisterRoles& roles = platform.roles;
+  Rule rule;
+  rule.source = FrameSource::kInstructions;
+  rule.cfa = {.kind = CfaRule::Kind::kRegisterOffset, .reg = roles.sp};
+  rule.registers.fill({.kind = RegisterRule::Kind::kSame});
+  rule.return_register = roles.link;
+  return rule;
+}
+
 }  // namespace
 
 class UserRules::Instructions {
@@ -65,7 +88,11 @@ UserRules::Known UserRules::look_up(ImageAddr address) {
     entry.is_entry = true;
     return entry;
   }
-  if (platform_.arch != Arch::kX86_64 && platform_.arch != Arch::kI386) return {};
+  if (platform_.roles.link != wire::RegisterRoles::kNone) {
+    Known stub;
+    if (is_linkage_stub(*file_, address)) stub.rule = rule_of_leaf(platform_);
+    return stub;
+  }
   if (!instructions_) instructions_ = std::make_unique<Instructions>(*file_, platform_);
   return instructions_->at(address);
 }

@@ -9,9 +9,10 @@
 
 namespace ringside::unwind {
 
-// Walks the stacks of user code. Rules come from call-frame information, and on x86 from the
-// instructions of functions that have symbols; where neither knows an address the walk ends with
-// kNoRule: nothing is guessed. Tables and rules belong to files, so that all processes share them.
+// Walks the stacks of user code. Rules come from call-frame information, on x86 from the
+// instructions of functions that have symbols, and elsewhere from what stubs of the procedure
+// linkage table are; where none knows an address the walk ends with kNoRule: nothing is guessed.
+// Tables and rules belong to files, so that all processes share them.
 //
 // Frames of a known image have its linked addresses (Frame::image), so that a function is the same
 // frame in every process, wherever it was loaded.

@@ -16,7 +16,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(offset), count, into.begin());
     return count;
   };
-  guestos::LinuxModules modules(GuestVirt{start}, is_64 ? Arch::kX86_64 : Arch::kI386);
+  // Of two places for the list the first may be none.
+  guestos::LinuxModules modules({{start + 16}, {start}}, is_64 ? Arch::kX86_64 : Arch::kI386);
   if (const auto images = modules.look(read))
     for (const elf::Image& image : *images) (void)image.file->symbols().size();
   (void)modules.look(read);
