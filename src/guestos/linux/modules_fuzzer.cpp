@@ -16,8 +16,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::copy_n(memory.begin() + static_cast<std::ptrdiff_t>(offset), count, into.begin());
     return count;
   };
-  // Of two places for the list the first may be none.
-  guestos::LinuxModules modules({{start + 16}, {start}}, is_64 ? Arch::kX86_64 : Arch::kI386);
+  std::vector<GuestVirt> lists{{start}};
+  if ((data[0] & 2) != 0) lists.push_back({start + 16});  // to be chosen from by what is there
+  guestos::LinuxModules modules(lists, is_64 ? Arch::kX86_64 : Arch::kI386);
   if (const auto images = modules.look(read))
     for (const elf::Image& image : *images) (void)image.file->symbols().size();
   (void)modules.look(read);
