@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import folded
 import launched
@@ -166,18 +165,10 @@ def parse_options():
 def main():
     options = parse_options()
     machine.exit_on_signals()
-    end = time.monotonic() + options.limit
     with tempfile.TemporaryDirectory(prefix="ringside-processes-") as folder:
         try:
-            # The machine's other work bends a profile of seconds, but not the same way every time (run_truth.py).
-            for attempt in range(1, options.tries + 1):
-                print(f"try {attempt} of {options.tries}")
-                now = time.monotonic()
-                try:
-                    if run(options, pathlib.Path(folder), end if attempt == options.tries else now + (end - now) / 2) == 0:
-                        return 0
-                except launched.TookTooLong as error:
-                    print(f"FAILED: {error}")
+            return launched.in_one_of(options.tries, options.limit,
+                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
         except (launched.Failed, OSError, ValueError) as error:
             print(f"FAILED: {error}")
     return 1

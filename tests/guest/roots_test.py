@@ -95,13 +95,10 @@ def parse_options():
 def main():
     options = parse_options()
     machine.exit_on_signals()
-    end = time.monotonic() + options.limit
     with tempfile.TemporaryDirectory(prefix="ringside-roots-") as folder:
         try:
-            for attempt in range(1, options.tries + 1):
-                print(f"try {attempt} of {options.tries}")
-                if run(options, pathlib.Path(folder), end) == 0:
-                    return 0
+            return launched.in_one_of(options.tries, options.limit,
+                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
         except (launched.Failed, machine.GuestError, OSError, ValueError) as error:
             print(f"FAILED: {error}")
     return 1

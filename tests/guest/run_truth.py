@@ -11,7 +11,6 @@ import os
 import pathlib
 import sys
 import tempfile
-import time
 
 import folded
 import launched
@@ -75,19 +74,8 @@ def main():
     machine.exit_on_signals()
     with tempfile.TemporaryDirectory(prefix="ringside-truth-") as folder:
         try:
-            # The machine's other work bends a profile of seconds now and then, but not the same way every time;
-            # what is wrong with the profiler is wrong at each try.
-            end = time.monotonic() + options.limit
-            for attempt in range(1, options.tries + 1):
-                print(f"try {attempt} of {options.tries}")
-                now = time.monotonic()
-                deadline = end if attempt == options.tries else now + (end - now) / 2
-                try:
-                    if run(options, pathlib.Path(folder), deadline) == 0:
-                        return 0
-                except launched.TookTooLong as error:
-                    print(f"FAILED: {error}")
-            return 1
+            return launched.in_one_of(options.tries, options.limit,
+                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
         except (launched.Failed, OSError, ValueError) as error:
             print(f"FAILED: {error}")
             return 1
