@@ -8,6 +8,11 @@
 namespace ringside::session {
 namespace {
 
+// glibc's is 34 to 56 bytes long in Debian's programs. The longest that it had is aarch64's of
+// programs that are not position-independent, before 2.34: 21 instructions, three addresses of four
+// each among them (sysdeps/aarch64/start.S, MOVL in sysdep.h).
+constexpr std::uint64_t kMaxEntrySize = 84;
+
 bool is_named(const std::vector<elf::FunctionSymbol>& symbols, ImageAddr at) {
   auto after = std::upper_bound(
       symbols.begin(), symbols.end(), at,
@@ -15,6 +20,22 @@ bool is_named(const std::vector<elf::FunctionSymbol>& symbols, ImageAddr at) {
   if (after == symbols.begin()) return false;
   --after;
   return after->address == at || at - after->address < after->size;
+}
+
+// Of a function that begins at `entry`, where neither ranges nor symbols hold that: up to what
+// comes next. `functions` are those of call-frame information.
+std::uint64_t entry_size(const elf::ElfFile& file, ImageAddr entry,
+                         const std::vector<unwind::cfi::Table::Function>& functions) {
+  std::uint64_t size = kMaxEntrySize;
+  const auto end_at = [&](ImageAddr next) {
+    if (entry < next) size = std::min(size, next - entry);
+  };
+  for (const auto& function : functions) end_at(function.start);
+  for (const elf::FunctionSymbol& symbol : file.symbols()) end_at(symbol.address);
+  for (const elf::Segment& segment : file.segments())
+    if (segment.contains(entry)) end_at(segment.address + segment.memory_size);
+  if (const auto text = file.section(".text")) end_at(text->address + text->size);
+  return size;
 }
 
 }  // namespace
@@ -27,13 +48,18 @@ std::vector<symbols::PackedFunction> nameless_functions(std::shared_ptr<const el
   if (platform == nullptr || image_name == guestos::emerald::kUnknownProgram) return found;
   const ImageAddr entry = file->entry();
   const std::vector<elf::FunctionSymbol>& symbols = file->symbols();
-  for (const auto& range : unwind::cfi::Table(file, *platform).functions()) {
-    if (is_named(symbols, range.start)) continue;
+  bool entry_has_name = entry.value == 0 || !file->is_code(entry) || is_named(symbols, entry);
+  const auto functions = unwind::cfi::Table(file, *platform).functions();
+  for (const auto& range : functions) {
     const bool is_entry = entry.value != 0 && entry - range.start < range.size;
+    entry_has_name |= is_entry;
+    if (is_named(symbols, range.start)) continue;
     found.push_back({range.start, range.size,
                      is_entry ? std::string("_start")
                               : fmt::format("{}+{:#x}", image_name, range.start.value)});
   }
+  // Of nc's on arm64, for one, call-frame information says nothing.
+  if (!entry_has_name) found.push_back({entry, entry_size(*file, entry, functions), "_start"});
   return found;
 }
 
