@@ -33,7 +33,7 @@ struct UserMapping {
 // complete.
 struct AddressSpaceNews {
   std::uint64_t id = 0;  // from 1; never given twice, whatever becomes of page tables and pids
-  Arch arch = Arch::kUnknown;  // of its code: i386 for a 32-bit process on an x86_64 kernel
+  Arch arch = Arch::kUnknown;  // of its code, unless an Owner says otherwise
   std::vector<UserMapping> mappings;
   bool is_complete = true;
 };
@@ -63,6 +63,9 @@ struct Owner {
   // Of a capture in kernel mode on behalf of user code: the registers that user code had when it
   // entered the kernel, by the number of the capture's architecture.
   std::optional<wire::Registers> user;
+  // Of the user code that runs or that entered the kernel, where that is not its address space's:
+  // i386 for 32-bit code on an x86_64 kernel; kUnknown: code that nothing unwinds.
+  std::optional<Arch> user_arch;
   // What the capture copied for the user code's stack is another process's: the vCPU was already
   // switching to that.
   bool user_stack_is_others = false;

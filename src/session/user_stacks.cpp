@@ -4,6 +4,7 @@
 
 #include "base/least_recent.h"
 #include "session/recorded_image.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::session {
 namespace {
@@ -67,10 +68,13 @@ std::optional<Stack> UserStacks::unwind(const wire::Capture& capture, const gues
   if (space == spaces_.end()) return std::nullopt;
   Space& known = space->second;
   known.last_use = ++uses_;
-  const wire::Registers& registers = in_user_code ? capture.registers : *owner.user;
-  const GuestVirt pc{registers.get(wire::roles_of(known.arch).pc)};
+  const Arch arch = owner.user_arch.value_or(known.arch);
+  const wire::Registers& captured = in_user_code ? capture.registers : *owner.user;
+  const GuestVirt pc{captured.get(wire::roles_of(capture.arch).pc)};
   if (!known.is_complete && known.code.find(pc) == nullptr) return std::nullopt;
-  return unwinder_.unwind(known.arch, registers, capture, known.code);
+  const bool is_32_bit = arch == Arch::kI386 && capture.arch == Arch::kX86_64;
+  return unwinder_.unwind(arch, is_32_bit ? wire::low_halves(captured) : captured, capture,
+                          known.code);
 }
 
 }  // namespace ringside::session

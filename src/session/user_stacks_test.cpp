@@ -126,5 +126,24 @@ TEST_F(UserStacksTest, BelowTheKernelUserCodeHasTheRegistersItEnteredWith) {
   EXPECT_EQ(stack->frames[0].kind, FrameKind::kUser);
 }
 
+TEST_F(UserStacksTest, TheOwnerSaysThatCodeHas32Bits) {
+  guestos::ProcessNews news;
+  const auto library =
+      std::make_shared<guestos::UserImage>(guestos::UserImage{"libx.so", "/libx.so", {}, true});
+  news.spaces.push_back(
+      {3, Arch::kX86_64, {{{0xf7f0'0000}, {0xf7f0'1000}, FileOffset{kOffset}, library}}});
+  ASSERT_TRUE(stacks_.adopt(news, 6));
+  wire::Capture kernel = user_code(0xffffffff81000000);
+  kernel.level = PrivilegeLevel::kKernel;
+  guestos::Owner runs_for = owner(3);
+  runs_for.user_arch = Arch::kI386;
+  // What entry code saved of a register that 32-bit code has changed may have an upper half.
+  runs_for.user = at(0xffffffff'f7f0'0004);
+  const auto stack = stacks_.unwind(kernel, runs_for);
+  ASSERT_TRUE(stack);
+  EXPECT_EQ(stack->frames[0].address.value, kOffset + 4);
+  EXPECT_EQ(stack->frames[0].image, 2u);  // the first is the other processes' library
+}
+
 }  // namespace
 }  // namespace ringside::session

@@ -71,7 +71,7 @@ Miss StackMemory::explain(GuestVirt address, GuestVirt slot) const {
     const bool asked = address - below->address + pointer_size_ <= below->requested;
     return {asked ? StopReason::kUnreadable : StopReason::kTruncated, address, std::nullopt};
   }
-  if (leads_away && is_kernel_pointer(address, pointer_size_))
+  if (leads_away && is_kernel_pointer(address, wire::roles_of(capture_.arch).pointer_size))
     return {StopReason::kTruncated, address, StackLink{slot, address}};
   return {StopReason::kUnreadable, address, std::nullopt};
 }

@@ -19,12 +19,13 @@ struct Miss {
 class StackMemory {
  public:
   StackMemory(const wire::Capture& capture, const elf::ImageMap& images)
-      : capture_(capture),
-        images_(images),
-        pointer_size_(wire::roles_of(capture.arch).pointer_size) {}
+      : StackMemory(capture, images, capture.arch) {}
+  // For code of another architecture than the captured vCPU's, whose pointers have another size.
+  StackMemory(const wire::Capture& capture, const elf::ImageMap& images, Arch arch)
+      : capture_(capture), images_(images), pointer_size_(wire::roles_of(arch).pointer_size) {}
 
   [[nodiscard]] std::optional<std::uint64_t> read_u64(GuestVirt address) const;
-  // As many bytes as an address of the guest has, zero-extended.
+  // As many bytes as an address of the code has, zero-extended.
   [[nodiscard]] std::optional<std::uint64_t> read_pointer(GuestVirt address) const {
     return pointer_size_ == 8 ? read_u64(address) : read(address, pointer_size_);
   }
@@ -43,6 +44,12 @@ class StackMemory {
   // The stack-link piece at exactly this address.
   [[nodiscard]] const wire::MemoryPiece* link_at(GuestVirt address) const;
   [[nodiscard]] const wire::Capture& capture() const { return capture_; }
+  // Of the captured vCPU.
+  [[nodiscard]] std::optional<GuestVirt> captured_sp() const {
+    const std::uint8_t sp = wire::roles_of(capture_.arch).sp;
+    if (!capture_.registers.has(sp)) return std::nullopt;
+    return GuestVirt{capture_.registers.get(sp)};
+  }
 
  private:
   const wire::Capture& capture_;

@@ -35,10 +35,9 @@ class Application {
   // lies below the stack pointer, and may have been overwritten. Below the vCPU's own stack pointer
   // nothing has been saved yet.
   [[nodiscard]] bool is_not_saved(std::size_t reg, GuestVirt slot) const {
-    const wire::Registers& leaf = memory_.capture().registers;
-    return state_.has(reg) &&
-           ((state_.exact && state_.has_sp() && is_below(slot, state_.sp())) ||
-            (leaf.has(platform_.roles.sp) && is_below(slot, {leaf.get(platform_.roles.sp)})));
+    const auto leaf = memory_.captured_sp();
+    return state_.has(reg) && ((state_.exact && state_.has_sp() && is_below(slot, state_.sp())) ||
+                               (leaf && is_below(slot, *leaf)));
   }
   [[nodiscard]] static bool is_below(GuestVirt slot, GuestVirt sp) {
     constexpr std::uint64_t kSameStack = 4096;

@@ -35,6 +35,14 @@ Frame frame_of(const MachineState& state, const UserCode::Range* range, FrameSou
   return frame;
 }
 
+Stack leaf_alone(const MachineState& leaf, const UserCode& code) {
+  Stack stack;
+  stack.frames.push_back(frame_of(leaf, code.find(leaf.pc()), FrameSource::kRegisters));
+  stack.stop = StopReason::kNoRule;
+  stack.stopped_at = leaf.pc();
+  return stack;
+}
+
 }  // namespace
 
 class UserUnwinder::Impl {
@@ -95,7 +103,7 @@ std::optional<Stop> UserUnwinder::Impl::check(const MachineState& before, const 
 
 Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& capture,
                                  const UserCode& code) {
-  const StackMemory memory(capture, no_images_);
+  const StackMemory memory(capture, no_images_, leaf.platform->arch);
   Stack stack;
   MachineState state = leaf;
   const UserCode::Range* range = code.find(state.lookup_address());
@@ -124,11 +132,12 @@ UserUnwinder& UserUnwinder::operator=(UserUnwinder&&) noexcept = default;
 
 Stack UserUnwinder::unwind(Arch arch, const wire::Registers& registers,
                            const wire::Capture& capture, const UserCode& code) {
-  const Platform* platform = find_platform(arch);
+  const Platform* platform = find_platform(arch == Arch::kUnknown ? capture.arch : arch);
   if (platform == nullptr || !registers.has(platform->roles.pc) ||
       !registers.has(platform->roles.sp))
     return {};
-  return impl_->unwind(state_of(registers, *platform), capture, code);
+  const MachineState leaf = state_of(registers, *platform);
+  return arch == Arch::kUnknown ? leaf_alone(leaf, code) : impl_->unwind(leaf, capture, code);
 }
 
 }  // namespace ringside::unwind

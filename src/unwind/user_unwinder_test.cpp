@@ -3,7 +3,10 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "elf/elf_writer.h"
+#include "wire/execution_mode.h"
 #include "wire/registers.h"
 
 namespace ringside::unwind {
@@ -64,6 +67,72 @@ TEST_P(LinkRegister, OtherCodeHasNoRule) {
 INSTANTIATE_TEST_SUITE_P(Architectures, LinkRegister,
                          ::testing::Values(Arch::kAArch64, Arch::kRiscv64),
                          [](const auto& arch) { return std::string(name_of(arch.param)); });
+
+// 32-bit code on an x86_64 kernel. `outer` leaves its frame pointer to `inner`, which saves it:
+//     outer:  push %ebp;  mov %esp,%ebp;  sub %eax,%esp;  call inner;  leave;  ret
+//     inner:  push %ebp;  xor %ebp,%ebp;  nop;  pop %ebp;  ret
+class CompatTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kInner = kCode + 0x10;
+  static constexpr std::uint64_t kPc = kInner + 3;         // the nop
+  static constexpr std::uint64_t kReturn = kCode + 0xa;    // in outer
+  static constexpr std::uint64_t kCompatSp = 0xffff'd000;  // in the upper half of 4 GiB
+  static constexpr std::uint32_t kStack[] = {kCompatSp + 16, kReturn, 0, 0, 0, 0};
+
+  CompatTest() {
+    static constexpr unsigned char kBytes[] = {
+        0x55, 0x89, 0xe5, 0x29, 0xc4, 0xe8, 6,    0,    0,    0,   0xc9, 0xc3,  // outer
+        0x90, 0x90, 0x90, 0x90, 0x55, 0x31, 0xed, 0x90, 0x5d, 0xc3};
+    const Bytes code = std::as_bytes(std::span(kBytes));
+    elf::ElfWriter writer(Arch::kI386, false, ET_EXEC);
+    writer.add_segment({kCode}, code.size(), true, false, code);
+    const auto text =
+        writer.map_section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, {kCode}, code.size());
+    writer.set_symbols(
+        {{"outer", {kCode}, 12, STT_FUNC, text}, {"inner", {kInner}, 6, STT_FUNC, text}});
+    auto file = elf::ElfFile::from_bytes(writer.write(), "program");
+    EXPECT_TRUE(file);
+    if (file) code_ = UserCode({{{kCode}, {kCode + 0x1000}, 0, 1, *file}});
+    capture_.arch = Arch::kX86_64;
+    capture_.level = PrivilegeLevel::kUser;
+    capture_.registers.set(wire::x86_64::kRip, kPc);
+    capture_.registers.set(wire::x86_64::kRsp, kCompatSp);
+    capture_.registers.set(wire::x86_64::kRbp, 0);
+    const Bytes stack = std::as_bytes(std::span(kStack));
+    capture_.bytes.assign(stack.begin(), stack.end());
+    const auto size = static_cast<std::uint32_t>(stack.size());
+    capture_.pieces.push_back({{kCompatSp}, wire::PieceKind::kUserStack, size, 0, size});
+  }
+  [[nodiscard]] Stack unwind() {
+    return UserUnwinder().unwind(Arch::kI386, wire::low_halves(capture_.registers), capture_,
+                                 code_);
+  }
+
+  UserCode code_;
+  wire::Capture capture_;
+};
+
+TEST_F(CompatTest, TheStackHasWordsOf4Bytes) {
+  const Stack stack = unwind();
+  ASSERT_EQ(stack.frames.size(), 2u);
+  EXPECT_EQ(stack.frames[0].address.value, kPc);
+  EXPECT_EQ(stack.frames[1].address.value, kReturn);
+  EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
+}
+
+// i386's stack pointer has the number that x86_64's rsi has.
+TEST_F(CompatTest, WhatLiesBelowTheStackPointerIsToldByTheCapturesOwn) {
+  capture_.registers.set(wire::x86_64::kRsi, kCompatSp + 0x800);
+  EXPECT_EQ(unwind().frames.size(), 2u);
+}
+
+TEST_F(CompatTest, CodeOfAnUnknownArchitectureIsOneFrame) {
+  const Stack stack = UserUnwinder().unwind(Arch::kUnknown, capture_.registers, capture_, code_);
+  ASSERT_EQ(stack.frames.size(), 1u);
+  EXPECT_EQ(stack.frames[0].address.value, kPc);
+  EXPECT_EQ(stack.frames[0].image, 1u);
+  EXPECT_EQ(stack.stop, StopReason::kNoRule);
+}
 
 }  // namespace
 }  // namespace ringside::unwind

@@ -76,10 +76,7 @@ PrivilegeLevel privilege_level_of(Arch arch, const Registers& registers) {
   return PrivilegeLevel::kUnknown;
 }
 
-std::optional<Registers> as_i386(const Registers& registers) {
-  if (!registers.has(x86::kEfer) || !registers.has(x86::kCr0)) return std::nullopt;
-  if (!pages(registers.get(x86::kCr0)) || (registers.get(x86::kEfer) & kLongModeActive) != 0)
-    return std::nullopt;
+Registers low_halves(const Registers& registers) {
   constexpr std::array<std::pair<std::uint8_t, std::uint8_t>, 18> kSame{{
       {x86::kRax, x32::kEax},
       {x86::kRcx, x32::kEcx},
@@ -104,6 +101,13 @@ std::optional<Registers> as_i386(const Registers& registers) {
   for (const auto& [from, to] : kSame)
     if (registers.has(from)) result.set(to, registers.get(from) & 0xffffffffu);
   return result;
+}
+
+std::optional<Registers> as_i386(const Registers& registers) {
+  if (!registers.has(x86::kEfer) || !registers.has(x86::kCr0)) return std::nullopt;
+  if (!pages(registers.get(x86::kCr0)) || (registers.get(x86::kEfer) & kLongModeActive) != 0)
+    return std::nullopt;
+  return low_halves(registers);
 }
 
 }  // namespace ringside::wire

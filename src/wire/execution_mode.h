@@ -14,6 +14,9 @@ namespace ringside::wire {
 // kUnknown where the registers that say so were not read, and for AArch32 above EL0.
 [[nodiscard]] PrivilegeLevel privilege_level_of(Arch arch, const Registers& registers);
 
+// x86_64's registers as 32-bit code sees them: their low halves, by i386's numbers.
+[[nodiscard]] Registers low_halves(const Registers& x86_64);
+
 // An x86_64 stub also runs 32-bit systems: paging is on and EFER.LMA is off (AMD64 Architecture
 // Programmer's Manual, volume 2, section 14.6). Then these are the registers by i386's numbers;
 // nothing for a 64-bit system, whose 32-bit programs are its user code, and before paging is on.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Profiles Debian's own programs in a Linux guest: whose time each sample is, and stacks from _start into the kernel.
 
-    linux_processes_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [--engines tcg,gdb,qmp] [--append pti=on]
+    linux_processes_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [--engines tcg,gdb,qmp] [--append pti=on] [--compat i386]
 
 Ringside gets QEMU's command line and nothing else: the kernel is at a random address, and no symbols are given (but with
 --know vmlinux). What is right is what the guest's own /proc said before the recording, and the programs' files.
@@ -21,9 +21,11 @@ import launched
 import linux_guest
 import linux_program
 import process_list
+import user_program
 
 WORKLOAD = "programs"
 PROGRAMS = ("dash", "dd", "md5sum", "nc.traditional")
+COMPAT_PROGRAMS = ("dash", "md5sum", "nc.traditional")  # with --compat; its dd stays as it is
 WITHOUT_RULES = "busybox"
 COMPLETE_PERCENT, NAMED_PERCENT = 95.0, 90.0
 UNKNOWN_PERCENT = 1.0  # of the samples, of a process not known, in kernel mode and in user mode
@@ -32,6 +34,28 @@ FIRST_PERCENT = 5.0  # the same, before the first known one
 
 def percent(part, whole):
     return 100.0 * part / whole if whole else 0.0
+
+
+def add_compat_userland(options, paths, folder):
+    """Puts programs and libraries of --compat's architecture into the guest, in the place of its own programs."""
+    other = pathlib.Path(linux_guest.fetch(vmlinux=False, arch=options.compat, userland=True)["USERLAND"])
+    added, all_files = folder / "added", folder / "userland"
+    shutil.copytree(other / "usr/lib", added / "usr/lib", symlinks=True)
+    (added / "usr/bin").mkdir()
+    for program in COMPAT_PROGRAMS:
+        shutil.copy(other / "usr/bin" / program, added / "usr/bin")
+    shutil.copytree(paths["USERLAND"], all_files, symlinks=True)
+    shutil.copytree(added, all_files, symlinks=True, dirs_exist_ok=True)
+    paths["USERLAND_INITRD"] = str(user_program.add_tree_to_initrd(paths["USERLAND_INITRD"], folder, added))
+    paths["USERLAND"] = str(all_files)
+
+
+def check_compat(processes):
+    """That the guest did run 32-bit code, by where the kernel maps it."""
+    wide = {process.name: any(mapping.end > 1 << 32 for mapping in process.mappings)
+            for process in processes.values() if process.mappings}
+    return [f"{program} is {'64-bit' if wide.get(program) else 'not running'}" for program in COMPAT_PROGRAMS
+            if wide.get(program, True)] + ([] if wide.get("dd") else ["dd is no 64-bit program"])
 
 
 def record(options, engine, paths, folder, deadline):
@@ -113,7 +137,7 @@ def check_without_rules(options, processes, files, samples):
 
 def check(options, processes, files, samples):
     taken = [sample for sample in samples if sample.get("disposition") == "sampled"]
-    failures = check_identity(options, processes, taken)
+    failures = check_identity(options, processes, taken) + (check_compat(processes) if options.compat else [])
     known = [sample for sample in taken if sample.get("pid") in processes]
     if "stacks" in options.judge:
         for program in PROGRAMS:
@@ -132,6 +156,8 @@ def run(options, folder):
     paths = linux_guest.fetch(vmlinux=options.know == "vmlinux", arch=options.arch, userland=True)
     if not shutil.which(paths["QEMU"]):
         raise linux_guest.NoNetwork(f"there is no {paths['QEMU']}")
+    if options.compat:
+        add_compat_userland(options, paths, folder)
     deadline = time.monotonic() + options.limit
     files = process_list.Files(paths["USERLAND"])
     failures = []
@@ -144,7 +170,8 @@ def run(options, folder):
         if options.keep:
             shutil.copytree(here, pathlib.Path(options.keep) / engine, dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("vmlinuz"))
-        print(" ".join([f"{options.arch}, {engine}", *options.append]) + ":")
+        compat = [f"with {options.compat} programs"] if options.compat else []
+        print(" ".join([f"{options.arch}, {engine}", *compat, *options.append]) + ":")
         samples = [json.loads(line) for line in text.splitlines()]
         failures += [f"{engine}: {line}" for line in check(options, process_list.parse(serial), files, samples)]
     return failures
@@ -154,6 +181,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ringside", required=True, type=os.path.abspath, help="the program under test")
     parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
+    parser.add_argument("--compat", choices=["i386"], help="the architecture of most programs, where the guest's kernel "
+                        "also runs those of another one")
     parser.add_argument("--engines", default="tcg", help="such as tcg,gdb,qmp: one after the other (default tcg)")
     parser.add_argument("--cpu", help="QEMU's CPU model, such as max (default: the architecture's usual one)")
     parser.add_argument("--cpus", type=int, default=1)

@@ -1,9 +1,11 @@
 """The user programs in programs/: builds one for a guest, adds it to its initramfs, and reads what shares.cpp says."""
 import bisect
 import collections
+import os
 import pathlib
 import re
 import shutil
+import stat
 import subprocess
 
 from linux_guest import NoNetwork
@@ -39,9 +41,28 @@ def build(arch, folder, name=WORKLOAD, source=None, options=()):
 def add_to_initrd(initrd, folder, *programs):
     """A copy of the initramfs with the programs in /workload. An initramfs is any number of archives, compressed or
     not, one behind the other (Linux, Documentation/driver-api/early-userspace/buffer-format.rst)."""
-    data = pathlib.Path(initrd).read_bytes()
-    path = folder / "initrd"
     entries = [_entry(f"workload/{file.name}", 0o100755, file.read_bytes()) for file in programs]
+    return _append(initrd, folder, entries)
+
+
+def add_tree_to_initrd(initrd, folder, tree):
+    """A copy of the initramfs with the files, folders and symbolic links of a tree, in the place of those with their
+    names."""
+    entries = []
+    for file in sorted(tree.rglob("*")):
+        name = str(file.relative_to(tree))
+        if file.is_symlink():
+            entries.append(_entry(name, stat.S_IFLNK | 0o777, os.fsencode(os.readlink(file))))
+        elif file.is_dir():
+            entries.append(_entry(name, stat.S_IFDIR | 0o755, b""))
+        else:
+            entries.append(_entry(name, stat.S_IFREG | 0o755, file.read_bytes()))
+    return _append(initrd, folder, entries)
+
+
+def _append(initrd, folder, entries):
+    path = folder / "initrd"
+    data = pathlib.Path(initrd).read_bytes()
     path.write_bytes(_padded(data) + b"".join(entries) + _entry("TRAILER!!!", 0, b""))
     return path
 

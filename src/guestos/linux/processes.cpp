@@ -1,5 +1,6 @@
 #include "guestos/linux/processes.h"
 
+#include "guestos/linux/user_arch.h"
 #include "guestos/user_root.h"
 
 namespace ringside::guestos {
@@ -89,6 +90,9 @@ Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory
   owner.pid = task->pid;
   if (task->tid != 0 || task->pid == 0) owner.tid = task->tid;
   owner.user = task->user;
+  const bool in_user_code = capture.level == PrivilegeLevel::kUser;
+  if (in_user_code || owner.user)
+    owner.user_arch = user_arch(capture.arch, in_user_code ? capture.registers : *owner.user);
   if (task->is_kernel_thread() || task->is_in_exec()) return owner;
   // Without physical memory there is no page cache, and every read stops the guest.
   if (memory.physical() == nullptr) return owner;

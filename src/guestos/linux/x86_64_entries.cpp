@@ -41,7 +41,8 @@ EntryLayout hardware_frame(std::int16_t from_sp) {
 bool leaves_pt_regs(std::string_view name) {
   return name.starts_with("asm_exc_") || name.starts_with("asm_sysvec_") ||
          name.starts_with("asm_common_interrupt") || name.starts_with("asm_spurious_interrupt") ||
-         name.starts_with("asm_load_gs_index_") || name == "common_interrupt_return";
+         name.starts_with("asm_load_gs_index_") || name == "common_interrupt_return" ||
+         name == "asm_int80_emulation";
 }
 
 // What only user code enters (entry_64.S, entry_64_compat.S). ORC says that the stack ends where
