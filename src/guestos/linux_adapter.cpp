@@ -75,7 +75,7 @@ LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& optio
   if (processes)
     processes_ = std::move(*processes);
   else
-    caveat_ = fmt::format("no sample has a process: {}", processes.error().message);
+    without_processes_ = fmt::format("no sample has a process: {}", processes.error().message);
 }
 
 bool LinuxAdapter::recognises(const elf::ElfFile& file) {

@@ -33,7 +33,9 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] InterruptCode interrupt_code() const override;
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
-  [[nodiscard]] std::string caveat() const override { return caveat_; }
+  [[nodiscard]] std::string caveat() const override {
+    return processes_ ? processes_->caveat() : without_processes_;
+  }
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
                                        ProcessNews& news) override;
@@ -48,7 +50,7 @@ class LinuxAdapter final : public Adapter {
   const elf::Image* kernel_;
   PerCpu per_cpu_;
   std::optional<LinuxProcesses> processes_;  // nothing where the kernel's types are not known
-  std::string caveat_;
+  std::string without_processes_;            // why there are none
   std::optional<LinuxModules> modules_;
   bool has_told_of_trampoline_ = false;
   std::vector<std::vector<std::optional<GuestVirt>>> irq_stacks_;  // by vCPU and variable

@@ -1,5 +1,7 @@
 #include "guestos/linux/address_spaces.h"
 
+#include <unordered_map>
+
 #include "base/least_recent.h"
 #include "guestos/linux/mappings.h"
 
@@ -10,6 +12,15 @@ constexpr std::size_t kMaxKnown = 8192;
 constexpr std::size_t kMaxPrograms = 4096;
 // A process that cannot be read so many times is left alone.
 constexpr unsigned kTries = 8;
+
+// Where files begin in memory, by their struct file.
+std::unordered_map<std::uint64_t, GuestVirt> headers_of(const std::vector<LinuxMapping>& mappings) {
+  std::unordered_map<std::uint64_t, GuestVirt> headers;
+  for (const LinuxMapping& mapping : mappings)
+    if (mapping.file.value != 0 && mapping.offset.value == 0)
+      headers.try_emplace(mapping.file.value, mapping.start);
+  return headers;
+}
 
 }  // namespace
 
@@ -76,9 +87,15 @@ Result<std::optional<AddressSpaceNews>> LinuxAddressSpaces::read(const TaskView&
   if (!mappings) return tl::unexpected(mappings.error());
   AddressSpaceNews space;
   space.arch = types_.arch;
+  const auto headers = headers_of(*mappings);
   for (const LinuxMapping& mapping : *mappings) {
     if (!mapping.executable()) continue;
-    RINGSIDE_ASSIGN(auto image, images_.find(mapping, task, memory));
+    const auto header = headers.find(mapping.file.value);
+    RINGSIDE_ASSIGN(
+        auto image,
+        images_.find(mapping,
+                     header == headers.end() ? std::nullopt : std::optional(header->second), task,
+                     memory));
     if (image) space.mappings.push_back({mapping.start, mapping.end, mapping.offset, image});
   }
   RINGSIDE_ASSIGN(const bool unchanged, is_unchanged(task, memory));

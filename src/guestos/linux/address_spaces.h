@@ -35,6 +35,8 @@ class LinuxAddressSpaces {
   // of `memory`.
   [[nodiscard]] Result<std::uint64_t> find(const TaskView& task, GuestMemory& memory,
                                            ProcessNews& news);
+  // As UserImages has it.
+  [[nodiscard]] std::string caveat() const { return images_.caveat(); }
 
  private:
   // TaskView's space and program: without randomization two programs' may have the same numbers.

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <deque>
 
 #include "guestos/testdata/linux_types.h"
 #include "guestos/testing/own_memory.h"
+#include "guestos/testing/program_file.h"
 
 namespace ringside::guestos {
 namespace {
@@ -18,7 +20,15 @@ class OwnMemory final : public GuestMemory {
   Result<std::size_t> read_as(const wire::Capture&, GuestVirt, std::span<std::byte>) override {
     return std::size_t{0};
   }
+  // Of every process, wherever it is asked.
+  Result<std::size_t> read_process(GuestVirt, GuestVirt, std::span<std::byte> into) override {
+    const std::size_t size = std::min(into.size(), first_page.size());
+    std::copy_n(first_page.begin(), size, into.begin());
+    return size;
+  }
   memory::PhysicalMemory* physical() override { return nullptr; }
+
+  std::vector<std::byte> first_page;
 };
 
 std::uint64_t at(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
@@ -180,6 +190,31 @@ TEST_F(AddressSpaces, WhatIsReadLaterReplacesWhatWasTold) {
   EXPECT_TRUE(news_.spaces.back().is_complete);
   EXPECT_EQ(news_.spaces.back().mappings.size(), 2u);
   EXPECT_EQ(find(view_of(changing)), read);
+}
+
+// Where the page cache cannot be read, the build id is in what the process has mapped.
+TEST_F(AddressSpaces, TheMappedHeaderTellsTheBuildOfAFileOnTheHost) {
+  const testing::TemporaryFolder sysroot;
+  testing::write_file(sysroot.path / "dd", testing::program_with_build_id("same"));
+  dentry name{};
+  name.d_parent = &root_;
+  name.d_name.name = "dd";
+  name.d_name.len = 2;
+  files_[0].f_path.dentry = &name;
+  for (const char* build_id : {"same", "else"}) {
+    memory_.first_page = testing::program_with_build_id(build_id);
+    inodes_[0].i_size = static_cast<long long>(memory_.first_page.size());
+    LinuxAddressSpaces spaces(types_, UserImages(kernel_, types_, HostFiles(sysroot.path)),
+                              std::make_shared<AddressSpaceIds>());
+    Process& process = add(0x400000, files_[0]);
+    process.mappings[0].vm_pgoff = 0;  // the header is in front of the code
+    ProcessNews news;
+    ASSERT_TRUE(spaces.find(view_of(process), memory_, news));
+    ASSERT_EQ(news.spaces.size(), 1u);
+    const bool is_same = std::string_view(build_id) == "same";
+    EXPECT_EQ(news.spaces[0].mappings[0].image->from_guest, !is_same);
+    EXPECT_EQ(spaces.caveat().empty(), is_same) << spaces.caveat();
+  }
 }
 
 }  // namespace

@@ -34,6 +34,8 @@ class LinuxProcesses {
   // As Adapter has it.
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
                                        ProcessNews& news);
+  // As Adapter has it.
+  [[nodiscard]] std::string caveat() const { return spaces_.caveat(); }
 
  private:
   struct Name {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "guestos/linux/page_cache_file.h"
-
 namespace ringside::guestos {
 namespace {
 
@@ -14,10 +12,32 @@ std::string file_name(const std::string& path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
-bool have_same_build_id(const elf::ElfFile& a, const elf::ElfFile& b) {
-  const Bytes one = a.build_id();
-  const Bytes other = b.build_id();
-  return !one.empty() && std::equal(one.begin(), one.end(), other.begin(), other.end());
+// Of a file whose size is known, and no byte.
+CachedFile nothing_of(const GuestFile& file, std::uint64_t page_size) {
+  CachedFile nothing;
+  nothing.page_size = page_size;
+  nothing.missing = (file.identity.size + page_size - 1) / page_size;
+  if (file.identity.size > kMaxCachedFile) return nothing;
+  nothing.bytes.resize(file.identity.size);
+  nothing.present.resize(nothing.missing);
+  return nothing;
+}
+
+// The ELF header and the build id behind it are in a file's first page, which a process has mapped
+// whatever became of the page cache. By its own page tables: a vCPU may still have others.
+Result<void> add_first_page(CachedFile& cached, GuestVirt header, const TaskView& task,
+                            GuestMemory& memory) {
+  if (cached.present.empty() || cached.present[0]) return {};
+  const auto first =
+      std::span(cached.bytes).first(std::min<std::size_t>(cached.bytes.size(), cached.page_size));
+  RINGSIDE_ASSIGN(const std::size_t got, memory.read_process({task.space[1]}, header, first));
+  if (got < first.size()) {
+    std::fill(first.begin(), first.end(), std::byte{0});
+    return {};
+  }
+  cached.present[0] = true;
+  --cached.missing;
+  return {};
 }
 
 std::shared_ptr<const UserImage> make_image(std::string name, std::string path,
@@ -29,11 +49,11 @@ std::shared_ptr<const UserImage> make_image(std::string name, std::string path,
 
 }  // namespace
 
-UserImages::UserImages(const elf::Image& kernel, const LinuxTypes& types,
-                       std::filesystem::path sysroot)
-    : kernel_(&kernel), types_(types), sysroot_(std::move(sysroot)) {}
+UserImages::UserImages(const elf::Image& kernel, const LinuxTypes& types, HostFiles host)
+    : kernel_(&kernel), types_(types), host_(std::move(host)) {}
 
 Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& mapping,
+                                                          std::optional<GuestVirt> header,
                                                           const TaskView& task,
                                                           GuestMemory& memory) {
   if (mapping.name == "[vdso]") return find_vdso(mapping, {task.space[1]}, memory);
@@ -43,7 +63,7 @@ Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& ma
   if (!file && is_of_memory(file.error().code)) return nullptr;
   if (!file) return tl::unexpected(file.error());
   if (auto image = known(file->identity)) return image;
-  RINGSIDE_ASSIGN(auto image, make(*file, read, task.task, memory));
+  RINGSIDE_ASSIGN(auto image, make(*file, read, header, task, memory));
   files_.emplace(file->identity, image);
   return image;
 }
@@ -73,46 +93,38 @@ Result<std::shared_ptr<const UserImage>> UserImages::find_vdso(const LinuxMappin
   return vdsos_.emplace_back(make_image(mapping.name, {}, std::move(*file), true));
 }
 
-std::shared_ptr<const elf::ElfFile> UserImages::on_host(const GuestFile& file,
-                                                        const elf::ElfFile* in_guest) const {
-  if (sysroot_.empty()) return nullptr;
-  auto opened = elf::ElfFile::open(sysroot_ / file.path.substr(file.path.find_first_not_of('/')));
-  if (!opened) return nullptr;
-  if (in_guest != nullptr && !have_same_build_id(**opened, *in_guest)) return nullptr;
-  return *opened;
-}
-
-Result<std::shared_ptr<const elf::ElfFile>> UserImages::in_guest(const GuestFile& file,
-                                                                 const KernelReader& read,
-                                                                 GuestVirt task,
-                                                                 GuestMemory& memory) {
+Result<CachedFile> UserImages::in_page_cache(const GuestFile& file, const KernelReader& read,
+                                             GuestVirt task, GuestMemory& memory) {
   // What is missing now may be there for the next file.
   const auto missing = [](const Error& error) {
     return is_of_memory(error.code) || error.code == ErrorCode::kUnsupported;
   };
-  if (memory.physical() == nullptr) return nullptr;
+  if (memory.physical() == nullptr) return nothing_of(file, types_.page_size);
   if (!frames_) {
     auto found = PageFrames::find(types_, *kernel_, memory, task);
-    if (!found && missing(found.error())) return nullptr;
+    if (!found && missing(found.error())) return nothing_of(file, types_.page_size);
     if (!found) return tl::unexpected(found.error());
     frames_ = *found;
   }
   auto cached = read_cached_file(types_, read, *frames_, *memory.physical(), file);
-  if (!cached && missing(cached.error())) return nullptr;
-  if (!cached) return tl::unexpected(cached.error());
-  auto opened = elf::ElfFile::from_bytes(std::move(cached->bytes), file_name(file.path));
-  if (!opened) return nullptr;
-  return std::move(*opened);
+  if (!cached && missing(cached.error())) return nothing_of(file, types_.page_size);
+  return cached;
 }
 
 Result<std::shared_ptr<const UserImage>> UserImages::make(const GuestFile& file,
-                                                          const KernelReader& read, GuestVirt task,
+                                                          const KernelReader& read,
+                                                          std::optional<GuestVirt> header,
+                                                          const TaskView& task,
                                                           GuestMemory& memory) {
-  RINGSIDE_ASSIGN(auto in_memory, in_guest(file, read, task, memory));
+  RINGSIDE_ASSIGN(CachedFile cached, in_page_cache(file, read, task.task, memory));
+  if (header) RINGSIDE_TRY(add_first_page(cached, *header, task, memory));
+  const std::string name = file_name(file.path);
+  const auto opened = elf::ElfFile::from_bytes(std::move(cached.bytes), name);
+  const std::shared_ptr<const elf::ElfFile> in_guest = opened ? *opened : nullptr;
   // The host's may have what was stripped from the guest's.
-  if (auto host = on_host(file, in_memory.get()))
-    return make_image(file_name(file.path), file.path, std::move(host), false);
-  return make_image(file_name(file.path), file.path, std::move(in_memory), true);
+  if (auto host = host_.in_sysroot(file.path, in_guest.get()))
+    return make_image(name, file.path, std::move(host), false);
+  return make_image(name, file.path, in_guest, true);
 }
 
 }  // namespace ringside::guestos

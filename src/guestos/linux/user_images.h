@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -10,7 +9,9 @@
 #include "guestos/guest_memory.h"
 #include "guestos/linux/current_task.h"
 #include "guestos/linux/guest_file.h"
+#include "guestos/linux/host_files.h"
 #include "guestos/linux/mappings.h"
+#include "guestos/linux/page_cache_file.h"
 #include "guestos/linux/page_frames.h"
 #include "guestos/linux/types.h"
 #include "guestos/process_news.h"
@@ -22,16 +23,20 @@ namespace ringside::guestos {
 // that is all. Each file is read once.
 class UserImages {
  public:
-  // `sysroot` may be empty. `kernel` must outlive it.
-  UserImages(const elf::Image& kernel, const LinuxTypes& types, std::filesystem::path sysroot);
+  // `kernel` must outlive it.
+  UserImages(const elf::Image& kernel, const LinuxTypes& types, HostFiles host);
 
   // The image that an executable mapping of a task belongs to; null where it has no file, or the
-  // file is gone. Errors: those of `memory`.
+  // file is gone. `header` is where the file's first page is mapped, if it is. Errors: those of
+  // `memory`.
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> find(const LinuxMapping& mapping,
+                                                              std::optional<GuestVirt> header,
                                                               const TaskView& task,
                                                               GuestMemory& memory);
   // Of a file that find() has seen mapped; null for others.
   [[nodiscard]] std::shared_ptr<const UserImage> known(const FileIdentity& file) const;
+  // As HostFiles has it.
+  [[nodiscard]] std::string caveat() const { return host_.caveat(); }
 
  private:
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> find_vdso(const LinuxMapping& mapping,
@@ -39,19 +44,16 @@ class UserImages {
                                                                    GuestMemory& memory);
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> make(const GuestFile& file,
                                                               const KernelReader& read,
-                                                              GuestVirt task, GuestMemory& memory);
-  // From the page cache; null where it is not there, or no ELF file.
-  [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> in_guest(const GuestFile& file,
-                                                                     const KernelReader& read,
-                                                                     GuestVirt task,
-                                                                     GuestMemory& memory);
-  // Null where there is no such file, or it is another one.
-  [[nodiscard]] std::shared_ptr<const elf::ElfFile> on_host(const GuestFile& file,
-                                                            const elf::ElfFile* in_guest) const;
+                                                              std::optional<GuestVirt> header,
+                                                              const TaskView& task,
+                                                              GuestMemory& memory);
+  // What is in the page cache; nothing where that cannot be read.
+  [[nodiscard]] Result<CachedFile> in_page_cache(const GuestFile& file, const KernelReader& read,
+                                                 GuestVirt task, GuestMemory& memory);
 
   const elf::Image* kernel_;
   LinuxTypes types_;
-  std::filesystem::path sysroot_;
+  HostFiles host_;
   std::optional<PageFrames> frames_;  // once they were found
   std::map<FileIdentity, std::shared_ptr<const UserImage>> files_;
   std::vector<std::shared_ptr<const UserImage>> vdsos_;  // 64 and 32 bits

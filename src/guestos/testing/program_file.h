@@ -41,6 +41,18 @@ inline std::vector<std::byte> program_bytes(std::uint64_t address, const std::st
   return writer.write();
 }
 
+// A program with a build id of 4 to 20 characters, a multiple of 4.
+inline std::vector<std::byte> program_with_build_id(std::string_view build_id) {
+  const std::string text = "text";
+  std::string note{'\4', 0, 0, 0, static_cast<char>(build_id.size()), 0, 0, 0, NT_GNU_BUILD_ID,
+                   0,    0, 0};
+  note += std::string("GNU", 4) + std::string(build_id);
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+  writer.add_segment({0x1000}, text.size(), true, false, as_bytes(text));
+  writer.add_section(".note.gnu.build-id", SHT_NOTE, 0, {}, as_bytes(note));
+  return writer.write();
+}
+
 inline void write_file(const std::filesystem::path& path, Bytes bytes) {
   std::filesystem::create_directories(path.parent_path());
   std::ofstream file(path, std::ios::binary);
