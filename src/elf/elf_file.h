@@ -82,6 +82,9 @@ class ElfFile {
   [[nodiscard]] Bytes file_bytes() const { return bytes_; }
   // Lies in a file as it is, so that it can be opened again. Otherwise it was unpacked, or made.
   [[nodiscard]] bool is_on_disk() const { return mapped_ != nullptr; }
+  // Bytes of memory that it is counted with where many files are kept: what is mapped costs little
+  // more than what was read of its tables.
+  [[nodiscard]] std::size_t memory_use() const { return kTables + owned_.size(); }
   [[nodiscard]] Arch arch() const { return arch_; }
   [[nodiscard]] bool is_64() const { return is_64_; }
   [[nodiscard]] std::uint16_t type() const { return type_; }  // e_type
@@ -119,6 +122,8 @@ class ElfFile {
     std::uint64_t size = 0;
     std::uint32_t link = 0;
   };
+
+  static constexpr std::size_t kTables = 64 * 1024;
 
   ElfFile() = default;
   [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> parse(std::unique_ptr<ElfFile> file);

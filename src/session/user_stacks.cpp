@@ -1,5 +1,7 @@
 #include "session/user_stacks.h"
 
+#include <algorithm>
+#include <unordered_set>
 #include <vector>
 
 #include "base/least_recent.h"
@@ -38,6 +40,7 @@ Result<void> UserStacks::adopt(const guestos::ProcessNews& news, std::uint64_t t
   for (const guestos::AddressSpaceNews& space : news.spaces) {
     RINGSIDE_ASSIGN(spaces_[space.id], make_space(space));
     if (spaces_.size() > kMaxSpaces) forget_least_recent(spaces_);
+    if (new_bytes_ > max_bytes_ / 2) forget_files();
   }
   return {};
 }
@@ -53,12 +56,35 @@ Result<UserStacks::Space> UserStacks::make_space(const guestos::AddressSpaceNews
 
 Result<std::uint32_t> UserStacks::write_once(
     const std::shared_ptr<const guestos::UserImage>& image) {
-  Written& written = images_[image.get()];
-  if (written.id == 0) {
-    RINGSIDE_ASSIGN(written.id, write_user_image(*image, *writer_));
-    written.image = image;
+  if (const auto written = images_.find(image); written != images_.end()) return written->second;
+  std::erase_if(images_, [](const auto& written) { return written.first.expired(); });
+  RINGSIDE_ASSIGN(const std::uint32_t id, write_user_image(*image, *writer_));
+  images_.emplace(image, id);
+  if (image->file) new_bytes_ += image->file->memory_use();
+  return id;
+}
+
+void UserStacks::forget_files() {
+  std::vector<Space*> newest_first;
+  for (auto& [id, space] : spaces_) newest_first.push_back(&space);
+  std::sort(newest_first.begin(), newest_first.end(),
+            [](const Space* a, const Space* b) { return a->last_use > b->last_use; });
+  std::unordered_set<const elf::ElfFile*> kept;
+  std::size_t bytes = 0;
+  for (Space* space : newest_first) {
+    std::unordered_set<const elf::ElfFile*> more;
+    std::size_t more_bytes = 0;
+    for (const unwind::UserCode::Range& range : space->code.ranges())
+      if (range.file && !kept.contains(range.file.get()) && more.insert(range.file.get()).second)
+        more_bytes += range.file->memory_use();
+    if (!kept.empty() && bytes + more_bytes > max_bytes_ / 2) {
+      space->code.forget_files();
+      continue;
+    }
+    kept.merge(more);
+    bytes += more_bytes;
   }
-  return written.id;
+  new_bytes_ = 0;
 }
 
 std::optional<Stack> UserStacks::unwind(const wire::Capture& capture, const guestos::Owner& owner) {

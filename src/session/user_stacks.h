@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -17,8 +19,12 @@ namespace ringside::session {
 // code. Belongs to the thread that unwinds.
 class UserStacks {
  public:
+  // Bytes of the files that are mapped in the address spaces it was told of.
+  static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+
   // `writer` must outlive it.
-  explicit UserStacks(recording::Writer& writer) : writer_(&writer) {}
+  explicit UserStacks(recording::Writer& writer, std::size_t max_bytes = kMaxBytes)
+      : writer_(&writer), max_bytes_(max_bytes) {}
 
   // `time_ns` is from the start of the recording. Errors: those of the writer.
   [[nodiscard]] Result<void> adopt(const guestos::ProcessNews& news, std::uint64_t time_ns);
@@ -39,19 +45,22 @@ class UserStacks {
     bool is_complete = true;
     std::uint64_t last_use = 0;
   };
-  // An image is kept, so that its address stands for it.
-  struct Written {
-    std::uint32_t id = 0;
-    std::shared_ptr<const guestos::UserImage> image;
-  };
+  // The ids of images by what owns them, which is not used again while a weak_ptr is there; their
+  // addresses may be.
+  using Written =
+      std::map<std::weak_ptr<const guestos::UserImage>, std::uint32_t, std::owner_less<>>;
 
   [[nodiscard]] Result<std::uint32_t> write_once(
       const std::shared_ptr<const guestos::UserImage>& image);
   [[nodiscard]] Result<Space> make_space(const guestos::AddressSpaceNews& news);
+  // Of the address spaces that were used longest ago, so that half of max_bytes_ is free.
+  void forget_files();
 
   recording::Writer* writer_;
+  std::size_t max_bytes_;
   unwind::UserUnwinder unwinder_;
-  std::unordered_map<const guestos::UserImage*, Written> images_;
+  Written images_;
+  std::size_t new_bytes_ = 0;  // of files, since forget_files()
   std::unordered_map<std::uint64_t, Space> spaces_;
   std::uint64_t uses_ = 0;
 };

@@ -1,7 +1,11 @@
 #include "session/user_stacks.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "elf/elf_writer.h"
 #include "recording/reader.h"
 #include "recording/recording_test_util.h"
 
@@ -143,6 +147,72 @@ TEST_F(UserStacksTest, TheOwnerSaysThatCodeHas32Bits) {
   ASSERT_TRUE(stack);
   EXPECT_EQ(stack->frames[0].address.value, kOffset + 4);
   EXPECT_EQ(stack->frames[0].image, 2u);  // the first is the other processes' library
+}
+
+std::shared_ptr<const guestos::UserImage> program(const std::string& name, std::size_t megabytes) {
+  const std::vector<std::byte> code(megabytes << 20);
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+  writer.add_segment({0x1000}, code.size(), true, false, code);
+  auto file = elf::ElfFile::from_bytes(writer.write(), name).value();
+  return std::make_shared<guestos::UserImage>(
+      guestos::UserImage{name, "/" + name, std::move(file), true});
+}
+
+// A guest that runs ever-new programs, all with one library, beside a process that stays.
+TEST_F(UserStacksTest, FilesOfProgramsThatAreGoneAreForgotten) {
+  UserStacks stacks(writer_, 16u << 20);
+  const auto adopt = [&](std::uint64_t id, std::shared_ptr<const guestos::UserImage> own,
+                         std::shared_ptr<const guestos::UserImage> shared) {
+    guestos::ProcessNews news;
+    news.spaces.push_back(
+        {id,
+         Arch::kX86_64,
+         {{start_of(id), start_of(id) + 0x1000, FileOffset{}, std::move(own)},
+          {start_of(id) + 0x1000, start_of(id) + 0x2000, FileOffset{}, std::move(shared)}}});
+    ASSERT_TRUE(stacks.adopt(news, id));
+  };
+  const auto library = program("libc.so.6", 1);
+  constexpr std::uint64_t kLast = 101;
+  std::map<std::uint64_t, std::weak_ptr<const elf::ElfFile>> files;
+  std::set<std::uint32_t> ids;
+  const auto image_of = [&](std::uint64_t id) {
+    const auto stack = stacks.unwind(user_code(start_of(id).value), owner(id));
+    return stack ? stack->frames[0].image : 0;
+  };
+  for (std::uint64_t id = 1; id <= kLast; ++id) {
+    auto own = program("p" + std::to_string(id), 1);
+    files[id] = own->file;
+    adopt(id, std::move(own), library);
+    ids.insert(image_of(1));  // it runs now and then
+  }
+  const auto alive = std::count_if(files.begin(), files.end(),
+                                   [](const auto& file) { return !file.second.expired(); });
+  EXPECT_LE(alive, 16);
+  EXPECT_GE(alive, 8);
+  EXPECT_FALSE(files[1].expired());
+  EXPECT_FALSE(files[kLast].expired());
+  EXPECT_TRUE(files[2].expired());
+  // What is forgotten has its name still: the images are as they were written.
+  EXPECT_EQ(ids.size(), 1u);
+  for (std::uint64_t id = 1; id <= kLast; ++id) ids.insert(image_of(id));
+  EXPECT_EQ(ids.size(), kLast);
+}
+
+// As memory is used again: an image must not be taken for one that was at its address.
+TEST_F(UserStacksTest, AnImageIsNotTakenForAnotherOne) {
+  std::set<std::uint32_t> ids;
+  for (std::uint64_t id = 10; id < 110; ++id) {
+    guestos::ProcessNews news;
+    news.spaces.push_back({id,
+                           Arch::kX86_64,
+                           {{start_of(id), start_of(id) + 0x1000, FileOffset{},
+                             std::make_shared<guestos::UserImage>()}}});
+    ASSERT_TRUE(stacks_.adopt(news, id));
+    const auto stack = stacks_.unwind(user_code(start_of(id).value), owner(id));
+    ASSERT_TRUE(stack);
+    ids.insert(stack->frames[0].image);
+  }
+  EXPECT_EQ(ids.size(), 100u);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ class UserCode {
     GuestVirt end;                             // behind the last byte
     std::uint64_t load_bias = 0;               // guest virtual minus linked address, modulo 2^64
     std::uint32_t image = 0;                   // its number in the recording
-    std::shared_ptr<const elf::ElfFile> file;  // null where it could not be read
+    std::shared_ptr<const elf::ElfFile> file;  // null where it is not there: nothing is unwound
 
     [[nodiscard]] ImageAddr to_image(GuestVirt at) const { return {at.value - load_bias}; }
   };
@@ -35,6 +35,11 @@ class UserCode {
     if (after == ranges_.begin()) return nullptr;
     --after;
     return at < after->end ? &*after : nullptr;
+  }
+  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
+  // Addresses still come to their images; nothing is unwound any more.
+  void forget_files() {
+    for (Range& range : ranges_) range.file.reset();
   }
 
  private:

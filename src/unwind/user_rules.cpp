@@ -76,6 +76,11 @@ const UserRules::Known& UserRules::at(ImageAddr address) {
   return known_.emplace(address.value, look_up(address)).first->second;
 }
 
+std::size_t UserRules::memory_use() const {
+  const cfi::Table::Size tables = cfi_.size();
+  return file_->memory_use() + tables.bytes + tables.bytes_of_index + known_.size() * sizeof(Known);
+}
+
 UserRules::Known UserRules::look_up(ImageAddr address) {
   if (auto row = cfi_.find(address)) {
     Known known;

@@ -28,6 +28,9 @@ class UserRules {
   // Of a return address: the byte before it. Valid until the next call.
   [[nodiscard]] const Known& at(ImageAddr address);
 
+  // Bytes, of the file and of what was found out about it.
+  [[nodiscard]] std::size_t memory_use() const;
+
  private:
   // Functions of x86 that no table describes.
   class Instructions;

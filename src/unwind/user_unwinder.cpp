@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/least_recent.h"
 #include "unwind/user_rules.h"
 
 namespace ringside::unwind {
@@ -47,7 +48,8 @@ Stack leaf_alone(const MachineState& leaf, const UserCode& code) {
 
 class UserUnwinder::Impl {
  public:
-  explicit Impl(std::size_t max_frames) : max_frames_(max_frames) {}
+  Impl(std::size_t max_frames, std::size_t max_bytes)
+      : max_frames_(max_frames), max_bytes_(max_bytes) {}
 
   [[nodiscard]] Stack unwind(const MachineState& leaf, const wire::Capture& capture,
                              const UserCode& code);
@@ -55,6 +57,10 @@ class UserUnwinder::Impl {
  private:
   // Of a file for code of an architecture: on x86_64 a file may be either.
   using Key = std::pair<const elf::ElfFile*, const Platform*>;
+  struct Known {
+    std::unique_ptr<UserRules> rules;  // keeps the file, so that its address stands for it
+    std::uint64_t last_use = 0;
+  };
 
   [[nodiscard]] UserRules& rules_of(const UserCode::Range& range, const Platform& platform);
   [[nodiscard]] Step step(const MachineState& state, const UserCode::Range* range,
@@ -63,14 +69,20 @@ class UserUnwinder::Impl {
                                                  const UserCode& code);
 
   std::size_t max_frames_;
-  std::map<Key, std::unique_ptr<UserRules>> rules_;
+  std::size_t max_bytes_;
+  std::map<Key, Known> known_;
+  std::uint64_t uses_ = 0;
   elf::ImageMap no_images_;
 };
 
 UserRules& UserUnwinder::Impl::rules_of(const UserCode::Range& range, const Platform& platform) {
-  auto& rules = rules_[Key{range.file.get(), &platform}];
-  if (!rules) rules = std::make_unique<UserRules>(range.file, platform);
-  return *rules;
+  const auto [at, is_new] = known_.try_emplace(Key{range.file.get(), &platform});
+  Known& known = at->second;
+  known.last_use = ++uses_;
+  if (!is_new) return *known.rules;
+  known.rules = std::make_unique<UserRules>(range.file, platform);
+  forget_beyond(known_, max_bytes_, [](const Known& each) { return each.rules->memory_use(); });
+  return *known.rules;
 }
 
 Step UserUnwinder::Impl::step(const MachineState& state, const UserCode::Range* range,
@@ -125,7 +137,8 @@ Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& 
   }
 }
 
-UserUnwinder::UserUnwinder(std::size_t max_frames) : impl_(std::make_unique<Impl>(max_frames)) {}
+UserUnwinder::UserUnwinder(std::size_t max_frames, std::size_t max_bytes)
+    : impl_(std::make_unique<Impl>(max_frames, max_bytes)) {}
 UserUnwinder::~UserUnwinder() = default;
 UserUnwinder::UserUnwinder(UserUnwinder&&) noexcept = default;
 UserUnwinder& UserUnwinder::operator=(UserUnwinder&&) noexcept = default;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -18,7 +19,10 @@ namespace ringside::unwind {
 // frame in every process, wherever it was loaded.
 class UserUnwinder {
  public:
-  explicit UserUnwinder(std::size_t max_frames = 512);
+  // Bytes of the files whose rules are remembered, with those rules.
+  static constexpr std::size_t kMaxBytes = 256u << 20;
+
+  explicit UserUnwinder(std::size_t max_frames = 512, std::size_t max_bytes = kMaxBytes);
   ~UserUnwinder();
   UserUnwinder(UserUnwinder&&) noexcept;
   UserUnwinder& operator=(UserUnwinder&&) noexcept;

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <span>
 
 #include "elf/elf_writer.h"
@@ -19,15 +20,18 @@ constexpr std::uint64_t kSp = 0x7fff'f000;
 
 class LinkRegister : public ::testing::TestWithParam<Arch> {
  protected:
+  LinkRegister() { load(); }
   // A program with a procedure linkage table, and no call-frame information.
-  LinkRegister() {
+  void load() {
     const std::vector<std::byte> code(0x1000);
     elf::ElfWriter writer(GetParam(), true, ET_EXEC);
     writer.add_segment({kCode}, code.size(), true, false, code);
     writer.map_section(".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, {kStubs}, kStubsSize);
     auto file = elf::ElfFile::from_bytes(writer.write(), "program");
     EXPECT_TRUE(file);
-    if (file) code_ = UserCode({{{kCode}, {kCode + code.size()}, 0, 1, *file}});
+    if (!file) return;
+    files_.push_back(*file);
+    code_ = UserCode({{{kCode}, {kCode + code.size()}, 0, 1, *file}});
   }
   [[nodiscard]] Stack unwind(std::uint64_t pc) {
     const wire::RegisterRoles roles = wire::roles_of(GetParam());
@@ -41,6 +45,7 @@ class LinkRegister : public ::testing::TestWithParam<Arch> {
     return unwinder_.unwind(GetParam(), registers, capture, code_);
   }
 
+  std::vector<std::weak_ptr<const elf::ElfFile>> files_;
   UserCode code_;
   UserUnwinder unwinder_;
 };
@@ -62,6 +67,23 @@ TEST_P(LinkRegister, OtherCodeHasNoRule) {
     EXPECT_EQ(stack.frames.size(), 1u) << pc;
     EXPECT_EQ(stack.stop, StopReason::kNoRule);
   }
+}
+
+TEST_P(LinkRegister, FilesThatWereUsedLongAgoAreForgotten) {
+  constexpr std::size_t kFile = 100 * 1024;  // more than one takes, with its rules
+  unwinder_ = UserUnwinder(512, 10 * kFile);
+  const auto unwinds = [this] { return unwind(kStubs + 0x20).frames.size() == 2; };
+  const UserCode library = code_;
+  for (int i = 0; i < 100; ++i) {
+    load();
+    EXPECT_TRUE(unwinds());
+    code_ = library;
+    EXPECT_TRUE(unwinds());
+  }
+  const auto alive =
+      std::count_if(files_.begin(), files_.end(), [](const auto& file) { return !file.expired(); });
+  EXPECT_GE(alive, 5);
+  EXPECT_LE(alive, 20);
 }
 
 INSTANTIATE_TEST_SUITE_P(Architectures, LinkRegister,

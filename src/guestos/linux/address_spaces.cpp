@@ -49,7 +49,8 @@ void LinuxAddressSpaces::remember_program(const TaskView& task, const AddressSpa
   if (!image) return;
   Program program{.start_code = task.space[3], .mappings = {}, .last_use = ++uses_};
   for (const UserMapping& mapping : space.mappings)
-    if (mapping.image == image) program.mappings.push_back(mapping);
+    if (mapping.image == image)
+      program.mappings.push_back({mapping.start, mapping.end, mapping.offset, nullptr});
   if (program.mappings.empty()) return;
   if (programs_.size() >= kMaxPrograms) forget_least_recent(programs_);
   programs_[{*task.program, task.space[2]}] = std::move(program);
@@ -59,6 +60,8 @@ std::optional<AddressSpaceNews> LinuxAddressSpaces::by_program(const TaskView& t
   if (!task.program) return std::nullopt;
   const auto known = programs_.find({*task.program, task.space[2]});
   if (known == programs_.end()) return std::nullopt;
+  const auto image = images_.known(*task.program);
+  if (!image) return std::nullopt;
   Program& program = known->second;
   program.last_use = ++uses_;
   const std::uint64_t distance = task.space[3] - program.start_code;
@@ -69,6 +72,7 @@ std::optional<AddressSpaceNews> LinuxAddressSpaces::by_program(const TaskView& t
   for (UserMapping mapping : program.mappings) {
     mapping.start = mapping.start + distance;
     mapping.end = mapping.end + distance;
+    mapping.image = image;
     if (mapping.start >= mapping.end) return std::nullopt;
     space.mappings.push_back(std::move(mapping));
   }

@@ -50,7 +50,7 @@ class LinuxAddressSpaces {
   // Where a process has its main program.
   struct Program {
     std::uint64_t start_code = 0;
-    std::vector<UserMapping> mappings;
+    std::vector<UserMapping> mappings;  // without their image, which may be forgotten
     std::uint64_t last_use = 0;
   };
   using ProgramKey = std::pair<FileIdentity, std::uint64_t>;  // and exec_vm
@@ -58,7 +58,7 @@ class LinuxAddressSpaces {
   [[nodiscard]] Result<std::optional<AddressSpaceNews>> read(const TaskView& task,
                                                              GuestMemory& memory);
   void remember_program(const TaskView& task, const AddressSpaceNews& space);
-  // The main program alone; nothing where it was not seen in another process.
+  // The main program alone; nothing where it was not seen in another process, or was forgotten.
   [[nodiscard]] std::optional<AddressSpaceNews> by_program(const TaskView& task);
   [[nodiscard]] Result<bool> is_unchanged(const TaskView& task, GuestMemory& memory) const;
 

@@ -8,6 +8,8 @@ namespace {
 
 // Names in a caveat.
 constexpr std::size_t kMaxTold = 5;
+// Files that are counted for it.
+constexpr std::size_t kMaxOthers = 1000;
 
 // The guest says what its files are called, and is not to lead out of the folder.
 std::optional<std::filesystem::path> relative_path(const std::string& path) {
@@ -32,7 +34,8 @@ std::shared_ptr<const elf::ElfFile> HostFiles::in_sysroot(const std::string& pat
   auto opened = elf::ElfFile::open(sysroot_ / *relative);
   if (!opened) return nullptr;
   if (in_guest == nullptr || have_same_build_id(**opened, *in_guest)) return *opened;
-  others_.push_back(path);
+  const bool is_told = std::find(others_.begin(), others_.end(), path) != others_.end();
+  if (!is_told && others_.size() < kMaxOthers) others_.push_back(path);
   return nullptr;
 }
 

@@ -2,10 +2,15 @@
 
 #include <algorithm>
 
+#include "base/least_recent.h"
+
 namespace ringside::guestos {
 namespace {
 
 constexpr std::uint64_t kMaxVdso = 256 * 1024;
+constexpr std::size_t kMaxVdsos = 8;
+// Of an image without a file.
+constexpr std::size_t kNoFileBytes = 4096;
 
 std::string file_name(const std::string& path) {
   const std::size_t slash = path.rfind('/');
@@ -49,8 +54,9 @@ std::shared_ptr<const UserImage> make_image(std::string name, std::string path,
 
 }  // namespace
 
-UserImages::UserImages(const elf::Image& kernel, const LinuxTypes& types, HostFiles host)
-    : kernel_(&kernel), types_(types), host_(std::move(host)) {}
+UserImages::UserImages(const elf::Image& kernel, const LinuxTypes& types, HostFiles host,
+                       std::size_t max_bytes)
+    : kernel_(&kernel), types_(types), host_(std::move(host)), max_bytes_(max_bytes) {}
 
 Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& mapping,
                                                           std::optional<GuestVirt> header,
@@ -64,13 +70,19 @@ Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& ma
   if (!file) return tl::unexpected(file.error());
   if (auto image = known(file->identity)) return image;
   RINGSIDE_ASSIGN(auto image, make(*file, read, header, task, memory));
-  files_.emplace(file->identity, image);
+  const auto bytes_of = [](const Known& known) {
+    return known.image->file ? known.image->file->memory_use() : kNoFileBytes;
+  };
+  files_.emplace(file->identity, Known{image, ++uses_});
+  forget_beyond(files_, max_bytes_, bytes_of);
   return image;
 }
 
-std::shared_ptr<const UserImage> UserImages::known(const FileIdentity& file) const {
+std::shared_ptr<const UserImage> UserImages::known(const FileIdentity& file) {
   const auto found = files_.find(file);
-  return found == files_.end() ? nullptr : found->second;
+  if (found == files_.end()) return nullptr;
+  found->second.last_use = ++uses_;
+  return found->second.image;
 }
 
 // The kernel has few, each of which is the same in all processes; a process may not have touched
@@ -90,6 +102,7 @@ Result<std::shared_ptr<const UserImage>> UserImages::find_vdso(const LinuxMappin
   if (got < bytes.size()) return nullptr;
   auto file = elf::ElfFile::from_bytes(std::move(bytes), mapping.name);
   if (!file) return nullptr;
+  if (vdsos_.size() == kMaxVdsos) vdsos_.erase(vdsos_.begin());
   return vdsos_.emplace_back(make_image(mapping.name, {}, std::move(*file), true));
 }
 

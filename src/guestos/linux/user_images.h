@@ -20,11 +20,16 @@ namespace ringside::guestos {
 
 // The programs and libraries of a Linux guest: from its files on the host (--sysroot), or from its
 // page cache, which holds what was read of a file since the guest booted; of a file in an initramfs
-// that is all. Each file is read once.
+// that is all. Each file is read once, unless others have taken its place meanwhile: then it is
+// another image.
 class UserImages {
  public:
+  // Bytes of the files that are kept for the next process.
+  static constexpr std::size_t kMaxBytes = 256u << 20;
+
   // `kernel` must outlive it.
-  UserImages(const elf::Image& kernel, const LinuxTypes& types, HostFiles host);
+  UserImages(const elf::Image& kernel, const LinuxTypes& types, HostFiles host,
+             std::size_t max_bytes = kMaxBytes);
 
   // The image that an executable mapping of a task belongs to; null where it has no file, or the
   // file is gone. `header` is where the file's first page is mapped, if it is. Errors: those of
@@ -33,12 +38,16 @@ class UserImages {
                                                               std::optional<GuestVirt> header,
                                                               const TaskView& task,
                                                               GuestMemory& memory);
-  // Of a file that find() has seen mapped; null for others.
-  [[nodiscard]] std::shared_ptr<const UserImage> known(const FileIdentity& file) const;
+  // Of a file that find() has seen mapped; null for others, and where it was forgotten.
+  [[nodiscard]] std::shared_ptr<const UserImage> known(const FileIdentity& file);
   // As HostFiles has it.
   [[nodiscard]] std::string caveat() const { return host_.caveat(); }
 
  private:
+  struct Known {
+    std::shared_ptr<const UserImage> image;
+    std::uint64_t last_use = 0;
+  };
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> find_vdso(const LinuxMapping& mapping,
                                                                    GuestVirt pgd,
                                                                    GuestMemory& memory);
@@ -55,7 +64,9 @@ class UserImages {
   LinuxTypes types_;
   HostFiles host_;
   std::optional<PageFrames> frames_;  // once they were found
-  std::map<FileIdentity, std::shared_ptr<const UserImage>> files_;
+  std::size_t max_bytes_;
+  std::map<FileIdentity, Known> files_;
+  std::uint64_t uses_ = 0;
   std::vector<std::shared_ptr<const UserImage>> vdsos_;  // 64 and 32 bits
 };
 
