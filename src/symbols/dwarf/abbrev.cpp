@@ -5,6 +5,10 @@
 namespace ringside::symbols::dwarf {
 namespace {
 
+// Of one abbreviation. DWARF 5 has some 140 attributes, each at most once in an entry
+// (section 2.2); compilers write up to some 20. Those without bytes would make small entries cost
+// much.
+constexpr std::size_t kMaxAttributes = 512;
 constexpr std::size_t kMaxAbbrevs = 1 << 20;  // a C++ program of 1 GB has some 10,000 in one table
 
 std::uint16_t narrow(std::uint64_t value) {
@@ -51,7 +55,8 @@ bool AbbrevTable::read_abbrev(ByteCursor& cursor, Abbrev& abbrev) {
     if (spec.form == DW_FORM_implicit_const) spec.implicit_const = cursor.read_sleb();
     if (cursor.failed()) return false;
     if (spec.name == 0 && form == 0) break;
-    if (spec.form == 0) return false;
+    if (spec.form == 0 || attributes_.size() - abbrev.first_attribute == kMaxAttributes)
+      return false;
     if (spec.name == DW_AT_sibling) {
       abbrev.sibling_form = spec.form;
       abbrev.sibling_step = static_cast<std::uint32_t>(steps_.size()) - abbrev.first_step;

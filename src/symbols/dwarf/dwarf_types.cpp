@@ -20,7 +20,11 @@ using dwarf::Value;
 namespace {
 
 constexpr unsigned kMaxDepth = 32;  // of nested unnamed members, of typedefs of typedefs
-constexpr std::uint64_t kMaxEntries = 1 << 20;
+// What a question may cost: bytes that are gone through, and attributes, which can have no bytes.
+// A member of a struct is some 20 of them.
+constexpr std::uint64_t kMaxCost = 4 << 20;
+// Of a name that is looked for among all: some structs may only be declared where they are used.
+constexpr std::uint64_t kCostOfSearch = kMaxCost / 64;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;  // of a type
 
 bool is_aggregate(std::uint16_t tag) {
@@ -74,7 +78,12 @@ std::unique_ptr<DwarfTypes> DwarfTypes::from_elf(std::shared_ptr<const elf::ElfF
   return types;
 }
 
-std::optional<DwarfTypes::Entry> DwarfTypes::read(const EntryPlace& place) const {
+bool DwarfTypes::spend(std::uint64_t cost) {
+  budget_ -= std::min(budget_, cost);
+  return budget_ != 0;
+}
+
+std::optional<DwarfTypes::Entry> DwarfTypes::read(const EntryPlace& place) {
   Entry entry;
   entry.place = place;
   entry.unit = place.file->unit_of_entry(place.entry);
@@ -91,6 +100,8 @@ std::optional<DwarfTypes::Entry> DwarfTypes::read(const EntryPlace& place) const
     if (attribute == DW_AT_byte_size && value.kind == Value::Kind::kNumber)
       entry.size = value.number;
   });
+  if (!spend(walk.offset() - place.entry + abbrev->attribute_count + entry.name.size()))
+    return std::nullopt;
   return entry;
 }
 
@@ -124,6 +135,7 @@ std::optional<DwarfTypes::Entry> DwarfTypes::resolve(EntryPlace place) {
       place = *next;
     } else if (is_aggregate(entry->tag) && entry->is_declaration) {
       // A typedef of it, say, in a unit that does not look inside.
+      if (!spend(kCostOfSearch)) return std::nullopt;
       const auto definition = names_->find(entry->name);
       if (!definition) return std::nullopt;
       place = *definition;
@@ -139,10 +151,12 @@ std::uint64_t DwarfTypes::count_elements(const Entry& array) {
   EntryWalk walk(*array.unit->unit, array.place.entry);
   if (walk.next() == nullptr) return 0;
   std::uint64_t total = 1;
+  std::uint64_t before = walk.offset();
   while (const Abbrev* const abbrev = walk.next()) {
     walk.skip_children();
-    if (abbrev->tag != DW_TAG_subrange_type || budget_ == 0) continue;
-    --budget_;
+    if (!spend(walk.offset() - before + abbrev->attribute_count)) return 0;
+    before = walk.offset();
+    if (abbrev->tag != DW_TAG_subrange_type) continue;
     std::uint64_t count = 0;
     walk.for_each_attribute([&](std::uint16_t attribute, const Value& value) {
       if (value.kind != Value::Kind::kNumber) return;
@@ -182,11 +196,12 @@ std::optional<DwarfTypes::Found> DwarfTypes::direct_member(const Entry& outer,
   const Unit& unit = *outer.unit->unit;
   EntryWalk walk(unit, outer.place.entry);
   if (walk.next() == nullptr) return std::nullopt;
+  std::uint64_t before = walk.offset();
   while (const Abbrev* const abbrev = walk.next()) {
     walk.skip_children();
+    if (!spend(walk.offset() - before + abbrev->attribute_count)) return std::nullopt;
+    before = walk.offset();
     if (abbrev->tag != DW_TAG_member) continue;
-    if (budget_ == 0) return std::nullopt;
-    --budget_;
     std::string_view own_name;
     Value type;
     Found found;
@@ -201,7 +216,7 @@ std::optional<DwarfTypes::Found> DwarfTypes::direct_member(const Entry& outer,
       is_placed = at.has_value();
       found.member.offset = at.value_or(0);
     });
-    if (!is_placed) continue;
+    if (!is_placed || !spend(own_name.size())) continue;
     found.type = follow(outer, type);
     if (own_name == name) return found;
     if (!own_name.empty() || !found.type) continue;
@@ -212,11 +227,12 @@ std::optional<DwarfTypes::Found> DwarfTypes::direct_member(const Entry& outer,
     inner->member.offset += found.member.offset;
     return inner;
   }
+  spend(walk.offset() - before);
   return std::nullopt;
 }
 
 std::optional<DwarfTypes::Member> DwarfTypes::member(std::string_view type, std::string_view path) {
-  budget_ = kMaxEntries;
+  budget_ = kMaxCost;
   Found result;
   result.type = names_->find(type);
   while (true) {
@@ -236,7 +252,7 @@ std::optional<DwarfTypes::Member> DwarfTypes::member(std::string_view type, std:
 }
 
 std::optional<std::uint64_t> DwarfTypes::size_of(std::string_view type) {
-  budget_ = kMaxEntries;
+  budget_ = kMaxCost;
   const auto place = names_->find(type);
   return place ? size_of(*place) : std::nullopt;
 }

@@ -50,7 +50,9 @@ class DwarfTypes {
 
   explicit DwarfTypes(std::shared_ptr<const elf::ElfFile> file)
       : main_(std::make_unique<dwarf::DebugFile>(std::move(file))) {}
-  [[nodiscard]] std::optional<Entry> read(const dwarf::EntryPlace& place) const;
+  // False once the question at hand has cost too much, as damaged information can make it.
+  bool spend(std::uint64_t cost);
+  [[nodiscard]] std::optional<Entry> read(const dwarf::EntryPlace& place);
   // What a type is behind typedefs and qualifiers, and where it is defined.
   [[nodiscard]] std::optional<Entry> resolve(dwarf::EntryPlace place);
   [[nodiscard]] std::optional<dwarf::EntryPlace> follow(const Entry& from,
@@ -64,7 +66,7 @@ class DwarfTypes {
   std::unique_ptr<dwarf::DebugFile> main_;
   std::unique_ptr<dwarf::DebugFile> alternate_;
   std::unique_ptr<dwarf::TypeNames> names_;
-  std::uint64_t budget_ = 0;  // entries that the question at hand may look at
+  std::uint64_t budget_ = 0;
 };
 
 }  // namespace ringside::symbols

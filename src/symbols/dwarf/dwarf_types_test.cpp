@@ -1,10 +1,15 @@
 #include "symbols/dwarf/dwarf_types.h"
 
+#include <dwarf.h>
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstring>
+#include <initializer_list>
 #include <sstream>
 
+#include "elf/elf_writer.h"
 #include "symbols/btf/testdata/structures.h"
 #include "symbols/debug_files.h"
 
@@ -91,6 +96,57 @@ TEST_P(DwarfTypesTest, Enumerators) {
   EXPECT_EQ(types_->enumerator("kGreen"), -3);
   EXPECT_EQ(types_->enumerator("kBlue"), 0x7fffffff);
   EXPECT_FALSE(types_->enumerator("kYellow"));
+}
+
+// A unit with a struct S that has a hundred unnamed members of its own type, and one called y.
+class DamagedTypes : public testing::Test {
+ protected:
+  [[nodiscard]] std::unique_ptr<DwarfTypes> types(int attributes_without_bytes,
+                                                  int labels_in_front) {
+    std::vector<std::byte> abbrevs;
+    add(abbrevs, {1, DW_TAG_compile_unit, DW_CHILDREN_yes, 0, 0});
+    add(abbrevs, {2, DW_TAG_structure_type, DW_CHILDREN_yes, DW_AT_name, DW_FORM_string, 0, 0});
+    add(abbrevs, {3, DW_TAG_member, DW_CHILDREN_no, DW_AT_type, DW_FORM_ref4});
+    for (int i = 0; i < attributes_without_bytes; ++i)
+      add(abbrevs, {DW_AT_external, DW_FORM_flag_present});
+    add(abbrevs, {0, 0, 4, DW_TAG_member, DW_CHILDREN_no, DW_AT_name, DW_FORM_string, 0, 0});
+    add(abbrevs, {5, DW_TAG_label, DW_CHILDREN_no, 0, 0, 0});
+    std::vector<std::byte> info;
+    // Behind the length: version 4, abbreviations at 0, addresses of 8 bytes.
+    add(info, {0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1});
+    const auto start = static_cast<int>(info.size());
+    add(info, {2, 'S', 0, 4, 'y', 0});
+    for (int i = 0; i < labels_in_front; ++i) add(info, {5});
+    for (int i = 0; i < 100; ++i) add(info, {3, start, 0, 0, 0});
+    add(info, {0, 0});
+    const auto length = static_cast<std::uint32_t>(info.size() - 4);
+    std::memcpy(info.data(), &length, sizeof length);
+    elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+    writer.add_section(".debug_info", SHT_PROGBITS, 0, {}, info);
+    writer.add_section(".debug_abbrev", SHT_PROGBITS, 0, {}, abbrevs);
+    return DwarfTypes::from_elf(elf::ElfFile::from_bytes(writer.write(), "S").value());
+  }
+
+ private:
+  static void add(std::vector<std::byte>& to, std::initializer_list<int> bytes) {
+    for (const int byte : bytes) to.push_back(static_cast<std::byte>(byte));
+  }
+};
+
+// Without a bound both would take hours.
+TEST_F(DamagedTypes, AStructInsideItselfEnds) {
+  for (const auto& [attributes, labels] : {std::pair(0, 500'000), std::pair(500, 0)}) {
+    const auto damaged = types(attributes, labels);
+    ASSERT_TRUE(damaged);
+    EXPECT_TRUE(damaged->member("S", "y"));
+    EXPECT_FALSE(damaged->member("S", "x"));
+    EXPECT_TRUE(damaged->member("S", "y"));  // each question may cost as much
+  }
+}
+
+TEST_F(DamagedTypes, AnEntryHasEachAttributeOnce) {
+  EXPECT_TRUE(types(500, 0)->member("S", "y"));
+  EXPECT_FALSE(types(60'000, 0)->member("S", "y"));
 }
 
 }  // namespace

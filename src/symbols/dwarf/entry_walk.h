@@ -20,6 +20,8 @@ class EntryWalk {
   // Of the entry at hand; the first one has depth 0.
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
   [[nodiscard]] std::uint64_t depth() const { return depth_; }
+  // How far into .debug_info it has come.
+  [[nodiscard]] std::uint64_t offset() const { return cursor_.offset(); }
 
   // Calls visit(DW_AT_*, Value) for each attribute of the entry at hand.
   template <class Visit>

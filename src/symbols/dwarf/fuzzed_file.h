@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "elf/elf_file.h"
+#include "symbols/dwarf/dwarf_symbols.h"
 
 // For fuzzers: turns bytes into ELF files whose sections of debug information are the bytes' while
 // everything around them is sound, so that no luck is spent on ELF headers.
@@ -93,5 +94,25 @@ inline std::shared_ptr<const elf::ElfFile> make_file(const std::vector<Piece>& p
   auto result = elf::ElfFile::from_bytes(std::move(out), "fuzzed");
   return result ? *result : nullptr;
 }
+
+// File 1 is the .dwo file or the .dwp file, file 2 the alternate file.
+class Files final : public SupplementaryFiles {
+ public:
+  explicit Files(const std::vector<Piece>& pieces) : pieces_(pieces) {}
+  std::shared_ptr<const elf::ElfFile> alternate(const elf::ElfFile&) override {
+    return make_file(pieces_, 2, false);
+  }
+  std::shared_ptr<const elf::ElfFile> package(const elf::ElfFile&) override {
+    auto file = make_file(pieces_, 1, true);
+    return file && file->section(".debug_cu_index") ? file : nullptr;
+  }
+  std::shared_ptr<const elf::ElfFile> split(const elf::ElfFile&, std::string_view,
+                                            std::string_view) override {
+    return make_file(pieces_, 1, true);
+  }
+
+ private:
+  const std::vector<Piece>& pieces_;
+};
 
 }  // namespace ringside::symbols::dwarf::fuzzing

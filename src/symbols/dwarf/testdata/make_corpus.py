@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Writes a corpus file of dwarf_fuzzer: make_corpus.py OUTPUT PROGRAM [SPLIT [ALTERNATE]], or make_corpus.py --line OUTPUT PROGRAM.
+"""Writes a corpus file of dwarf_fuzzer or dwarf_types_fuzzer: make_corpus.py OUTPUT PROGRAM [SPLIT [ALTERNATE]], or make_corpus.py --line OUTPUT PROGRAM.
 
-The programs are those that ../programs.cmake builds, in BUILD/src/symbols/dwarf. ../fuzzed_file.h reads the format.
+The programs are those that ../programs.cmake builds, in BUILD/src/symbols/dwarf, and for corpus-types those of ../types.cmake, in
+BUILD/src/symbols/dwarf_types; a SPLIT of - is none. ../fuzzed_file.h reads the format.
 """
 import re
 import subprocess
@@ -29,7 +30,7 @@ def main(arguments):
         return
     with open(arguments[0], "wb") as out:
         for number, path in enumerate(arguments[1:]):
-            for name, data in sections_of(path):
+            for name, data in sections_of(path) if path != "-" else ():
                 if name in SECTIONS:
                     out.write(bytes([SECTIONS.index(name) + 16 * number]) + len(data).to_bytes(2, "little") + data)
 
