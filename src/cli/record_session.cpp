@@ -213,6 +213,7 @@ class Session {
 
   Result<void> record() {
     RINGSIDE_TRY(attach());
+    if (guest_) system_.initramfs = guest_->info.initrd;
     RINGSIDE_ASSIGN(const Kernel kernel, find_kernel());
     const std::uint64_t start_ns = monotonic_ns();
     RINGSIDE_ASSIGN(

@@ -40,6 +40,10 @@ TEST(BootImage, BlocksAndWindowsLargerThanOne) {
     const auto unpacked = decompress_kernel(*compression_of(packed), packed, kMaxKernelSize);
     ASSERT_TRUE(unpacked) << unpacked.error().message;
     EXPECT_EQ(*unpacked, bytes_of("large_none")) << compression;
+    const auto stream = decompress_stream(*compression_of(packed), packed, kMaxKernelSize);
+    ASSERT_TRUE(stream);
+    // The build's appended size is no part of the stream.
+    EXPECT_EQ(stream->used, packed.size() - (compression == "gzip" ? 0 : 4)) << compression;
   }
 }
 

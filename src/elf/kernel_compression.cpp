@@ -28,9 +28,10 @@ class Output {
     return std::span(bytes_).subspan(used_);
   }
   void add(std::size_t count) { used_ += count; }
-  [[nodiscard]] std::vector<std::byte> take() {
+  // `input`: bytes that the stream took.
+  [[nodiscard]] Unpacked take(std::size_t input) {
     bytes_.resize(used_);
-    return std::move(bytes_);
+    return {std::move(bytes_), input};
   }
 
  private:
@@ -58,7 +59,7 @@ tl::unexpected<Error> damaged(std::size_t at) {
               at);
 }
 
-Result<std::vector<std::byte>> gunzip(Bytes bytes, std::size_t max_size) {
+Result<Unpacked> gunzip(Bytes bytes, std::size_t max_size) {
   z_stream stream{};
   constexpr int kGzipOnly = 16 + MAX_WBITS;
   if (inflateInit2(&stream, kGzipOnly) != Z_OK) return fail(ErrorCode::kIo, "zlib cannot start");
@@ -75,10 +76,10 @@ Result<std::vector<std::byte>> gunzip(Bytes bytes, std::size_t max_size) {
     if (status != Z_OK && status != Z_STREAM_END) return damaged(stream.total_in);
     output.add(had - stream.avail_out);
   }
-  return output.take();
+  return output.take(stream.total_in);
 }
 
-Result<std::vector<std::byte>> bunzip2(Bytes bytes, std::size_t max_size) {
+Result<Unpacked> bunzip2(Bytes bytes, std::size_t max_size) {
   bz_stream stream{};
   if (BZ2_bzDecompressInit(&stream, 0, 0) != BZ_OK)
     return fail(ErrorCode::kIo, "libbz2 cannot start");
@@ -99,11 +100,11 @@ Result<std::vector<std::byte>> bunzip2(Bytes bytes, std::size_t max_size) {
       return damaged(bytes.size() - stream.avail_in);
     output.add(had_out - stream.avail_out);
   }
-  return output.take();
+  return output.take(bytes.size() - stream.avail_in);
 }
 
 // xz with the kernel's filters (BCJ and LZMA2), or the older .lzma.
-Result<std::vector<std::byte>> unlzma(Bytes bytes, std::size_t max_size, bool xz) {
+Result<Unpacked> unlzma(Bytes bytes, std::size_t max_size, bool xz) {
   constexpr std::uint64_t kMaxMemory = std::uint64_t{256} << 20;  // the kernel's build: 128 MiB
   lzma_stream stream = LZMA_STREAM_INIT;
   if ((xz ? lzma_stream_decoder(&stream, kMaxMemory, 0)
@@ -124,10 +125,10 @@ Result<std::vector<std::byte>> unlzma(Bytes bytes, std::size_t max_size, bool xz
       return damaged(bytes.size() - stream.avail_in);
     output.add(room.size() - stream.avail_out);
   }
-  return output.take();
+  return output.take(bytes.size() - stream.avail_in);
 }
 
-Result<std::vector<std::byte>> unzstd(Bytes bytes, std::size_t max_size) {
+Result<Unpacked> unzstd(Bytes bytes, std::size_t max_size) {
   const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
                                                                      ZSTD_freeDCtx);
   if (!context) return fail(ErrorCode::kIo, "libzstd cannot start");
@@ -141,7 +142,7 @@ Result<std::vector<std::byte>> unzstd(Bytes bytes, std::size_t max_size) {
     const std::size_t status = ZSTD_decompressStream(context.get(), &to, &input);
     if (ZSTD_isError(status) != 0) return damaged(input.pos);
     output.add(to.pos);
-    if (status == 0) return output.take();
+    if (status == 0) return output.take(input.pos);
     if (to.pos == 0 && input.pos == consumed) return damaged(input.pos);
   }
 }
@@ -176,8 +177,7 @@ std::optional<Compression> compression_of(Bytes bytes) {
   return std::nullopt;
 }
 
-Result<std::vector<std::byte>> decompress_kernel(Compression compression, Bytes bytes,
-                                                 std::size_t max_size) {
+Result<Unpacked> decompress_stream(Compression compression, Bytes bytes, std::size_t max_size) {
   switch (compression) {
     case Compression::kGzip:
       return gunzip(bytes, max_size);
@@ -195,6 +195,12 @@ Result<std::vector<std::byte>> decompress_kernel(Compression compression, Bytes 
       return unzstd(bytes, max_size);
   }
   return fail(ErrorCode::kUnsupported, "unknown compression");
+}
+
+Result<std::vector<std::byte>> decompress_kernel(Compression compression, Bytes bytes,
+                                                 std::size_t max_size) {
+  RINGSIDE_ASSIGN(Unpacked unpacked, decompress_stream(compression, bytes, max_size));
+  return std::move(unpacked.bytes);
 }
 
 }  // namespace ringside::elf

@@ -10,8 +10,8 @@
 
 namespace ringside::elf {
 
-// What a kernel's payload may be packed with: the choices of "Kernel compression mode" in Linux'
-// init/Kconfig.
+// What a kernel's payload, and an initramfs, may be packed with: the choices of "Kernel compression
+// mode" in Linux' init/Kconfig.
 enum class Compression { kGzip, kBzip2, kLzma, kXz, kLzo, kLz4, kZstd };
 
 [[nodiscard]] std::string_view name_of(Compression compression);
@@ -19,15 +19,22 @@ enum class Compression { kGzip, kBzip2, kLzma, kXz, kLzo, kLz4, kZstd };
 // By its first bytes; the magic numbers are those of lib/decompress.c (Linux 6.1).
 [[nodiscard]] std::optional<Compression> compression_of(Bytes bytes);
 
-// What the stream at the front of `bytes` holds; what follows the stream is ignored, as the size
-// that the kernel's build appends to most of them. More than `max_size` bytes are an error, as is a
-// stream that is damaged or ends too early; errors do not name the file.
+struct Unpacked {
+  std::vector<std::byte> bytes;
+  std::size_t used = 0;  // bytes of the input that the stream takes
+};
+
+// What the stream at the front of `bytes` holds; what follows the stream is ignored. More than
+// `max_size` bytes are an error, as is a stream that is damaged or ends too early; errors do not
+// name the file.
+[[nodiscard]] Result<Unpacked> decompress_stream(Compression compression, Bytes bytes,
+                                                 std::size_t max_size);
+// Of a kernel: the size that its build appends to most streams is ignored.
 [[nodiscard]] Result<std::vector<std::byte>> decompress_kernel(Compression compression, Bytes bytes,
                                                                std::size_t max_size);
 
 // The two formats that are block lists of a tool's own around a library's blocks.
-[[nodiscard]] Result<std::vector<std::byte>> decompress_lz4_legacy(Bytes bytes,
-                                                                   std::size_t max_size);
-[[nodiscard]] Result<std::vector<std::byte>> decompress_lzop(Bytes bytes, std::size_t max_size);
+[[nodiscard]] Result<Unpacked> decompress_lz4_legacy(Bytes bytes, std::size_t max_size);
+[[nodiscard]] Result<Unpacked> decompress_lzop(Bytes bytes, std::size_t max_size);
 
 }  // namespace ringside::elf

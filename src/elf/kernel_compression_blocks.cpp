@@ -34,7 +34,7 @@ Result<std::span<std::byte>> extend(std::vector<std::byte>& bytes, std::size_t s
 
 // `lz4 -l`, doc/lz4_Frame_format.md, "Legacy frame": a magic number, then blocks {size, bytes} of
 // 8 MiB each when unpacked; ends with the input. A magic number may stand between blocks.
-Result<std::vector<std::byte>> decompress_lz4_legacy(Bytes bytes, std::size_t max_size) {
+Result<Unpacked> decompress_lz4_legacy(Bytes bytes, std::size_t max_size) {
   constexpr std::uint32_t kMagic = 0x184c2102;
   constexpr std::size_t kBlock = std::size_t{8} << 20;
   std::vector<std::byte> result;
@@ -59,13 +59,13 @@ Result<std::vector<std::byte>> decompress_lz4_legacy(Bytes bytes, std::size_t ma
     if (static_cast<std::size_t>(count) < kBlock) break;
   }
   if (result.empty()) return fail(ErrorCode::kTruncated, "the stream ends before its first block");
-  return result;
+  return Unpacked{std::move(result), reader.offset()};
 }
 
 // lzop's file format, as lib/decompress_unlzo.c (Linux 6.1) reads it: a header with a version,
 // flags and a file name, then blocks {unpacked size, packed size, checksum, bytes} until a size of
 // 0; all numbers big endian.
-Result<std::vector<std::byte>> decompress_lzop(Bytes bytes, std::size_t max_size) {
+Result<Unpacked> decompress_lzop(Bytes bytes, std::size_t max_size) {
   constexpr std::size_t kMagicSize = 9;
   constexpr std::uint32_t kHasFilter = 0x800;
   constexpr std::uint16_t kLongHeaderVersion = 0x0940;
@@ -86,7 +86,7 @@ Result<std::vector<std::byte>> decompress_lzop(Bytes bytes, std::size_t max_size
   std::vector<std::byte> result;
   while (true) {
     RINGSIDE_ASSIGN(const auto size, read_big_endian(reader));
-    if (size == 0) return result;
+    if (size == 0) return Unpacked{std::move(result), reader.offset()};
     RINGSIDE_ASSIGN(const auto packed_size, read_big_endian(reader));
     RINGSIDE_TRY(reader.skip(4));  // checksum of the unpacked bytes
     const std::size_t at = reader.offset();

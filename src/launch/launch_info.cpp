@@ -11,7 +11,7 @@ constexpr const char* kName = "qemu.json";
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(EngineChoice, engine, why, better)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchInfo, pid, program, arguments, choice, gdb_address, ring,
-                                   instruction_ns, qmp_address, gdb_is_the_users, kernel,
+                                   instruction_ns, qmp_address, gdb_is_the_users, kernel, initrd,
                                    serial_log, waits_for_continue, uses_terminal, terminal_is_raw,
                                    daemonizes, warnings, refused, error)
 

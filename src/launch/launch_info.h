@@ -24,6 +24,7 @@ struct LaunchInfo {
   std::string qmp_address;           // of a monitor that was added for ringside; else empty
   bool gdb_is_the_users = false;     // the command line had -s or -gdb
   std::string kernel;                // value of -kernel, absolute; empty without
+  std::string initrd;                // the same of -initrd
   std::string serial_log;            // where the first serial port can be read; empty without
   bool waits_for_continue = false;   // -S
   bool uses_terminal = false;

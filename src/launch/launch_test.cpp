@@ -83,7 +83,8 @@ TEST(QemuShim, AddsOptionsUnderAWrapper) {
 
   const pid_t pid = ::fork();
   if (pid == 0) {
-    (void)run_qemu_shim(folder->path(), qemu.string(), {"-m", "1G", "-kernel", "k.elf"});
+    (void)run_qemu_shim(folder->path(), qemu.string(),
+                        {"-m", "1G", "-kernel", "k.elf", "-initrd", "i.gz"});
     ::_exit(9);
   }
   int status = 0;
@@ -93,6 +94,7 @@ TEST(QemuShim, AddsOptionsUnderAWrapper) {
   ASSERT_TRUE(info && *info);
   EXPECT_EQ((*info)->pid, pid);
   EXPECT_TRUE((*info)->kernel.ends_with("/k.elf"));
+  EXPECT_TRUE((*info)->initrd.ends_with("/i.gz"));
   EXPECT_FALSE((*info)->gdb_is_the_users);
   std::ifstream got(folder->path() / "got");
   const std::string text{std::istreambuf_iterator<char>(got), {}};

@@ -104,6 +104,8 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::strin
   std::error_code ignored;
   if (const auto kernel = command.value_of("kernel"))
     info.kernel = std::filesystem::absolute(*kernel, ignored).string();
+  if (const auto initrd = command.value_of("initrd"))
+    info.initrd = std::filesystem::absolute(*initrd, ignored).string();
   QemuFacts facts{program, std::nullopt, kvm_is_usable(), request.plugin};
   if (const auto version = ask_qemu_version(program)) facts.version = *version;
   facts.by_instructions = request.deterministic;

@@ -4,8 +4,9 @@
     host_files_test.py --ringside PROGRAM [--engine tcg]
 
 Copies of one program run (workload `host_files`, which is made here), all under names of their own: from the initramfs
-without symbols, and from a disk whose page cache was dropped, so that their symbols, at the end of the file, are not in
-the guest's memory. --sysroot has some of them. What is right follows from that: which copies have named functions.
+without symbols; from a disk whose page cache was dropped, and from the initramfs after it was swapped out, so that their
+symbols, at the end of the file, are not in the guest's memory. --sysroot has some of them, and the initramfs's file has
+what was in it from the start. What is right follows from that: which copies have named functions.
 
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or run (skipped).
 """
@@ -28,13 +29,21 @@ OTHER_BUILD = "replaced"
 # By what a copy is called in the guest: whether its functions have names.
 STRIPPED = {"stripped": True, OTHER_BUILD: False}
 ON_DISK = {"evicted": True, "alone": False}
+SWAPPED = {"whole": True, "added": False}
 NAMED_PERCENT = 95.0
 FILLER = 4 << 20  # bytes between code and symbols: more than the guest reads ahead
 SCRIPT = f"""#!/bin/busybox sh
 for name in {' '.join(ON_DISK)}; do cp /workload/whole /disk/$name; done
+cp /workload/whole /workload/added
+dd if=/dev/zero of=/disk/swap bs=1M count=32
+mkswap /disk/swap
+swapon /disk/swap
+mount -t cgroup2 none /sys/fs/cgroup
 sync
 echo 3 >/proc/sys/vm/drop_caches
-for name in {' '.join(STRIPPED)}; do /workload/$name & done
+echo 400M >/sys/fs/cgroup/memory.reclaim
+grep Swap /proc/meminfo >/dev/console
+for name in {' '.join([*STRIPPED, *SWAPPED])}; do /workload/$name & done
 for name in {' '.join(ON_DISK)}; do /disk/$name & done
 wait
 """
@@ -85,7 +94,7 @@ def check(samples, said, least):
             functions = sample["stacks"][0]["frames"][0]["functions"]
             named[sample.get("comm")] += bool(set(functions) & set(user_program.FUNCTIONS))
     failures = []
-    for name, has_names in {**STRIPPED, **ON_DISK}.items():
+    for name, has_names in {**STRIPPED, **ON_DISK, **SWAPPED}.items():
         print(f"{name}: {all_samples[name]} samples, {named[name]} with a function's name")
         if all_samples[name] < least:
             failures.append(f"{all_samples[name]} samples of {name}, {least} wanted")

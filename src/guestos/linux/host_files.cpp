@@ -25,6 +25,18 @@ bool have_same_build_id(const elf::ElfFile& a, const elf::ElfFile& b) {
   return !one.empty() && std::equal(one.begin(), one.end(), other.begin(), other.end());
 }
 
+bool agree(const CachedFile& known, Bytes whole) {
+  if (known.bytes.size() != whole.size() || known.present.empty()) return false;
+  for (std::size_t page = 0; page < known.present.size(); ++page) {
+    const std::size_t start = page * known.page_size;
+    const std::size_t size = std::min<std::size_t>(known.page_size, whole.size() - start);
+    if (known.present[page] &&
+        !std::ranges::equal(Bytes(known.bytes).subspan(start, size), whole.subspan(start, size)))
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::shared_ptr<const elf::ElfFile> HostFiles::in_sysroot(const std::string& path,
@@ -39,13 +51,29 @@ std::shared_ptr<const elf::ElfFile> HostFiles::in_sysroot(const std::string& pat
   return nullptr;
 }
 
+std::shared_ptr<const elf::ElfFile> HostFiles::in_initramfs(const std::string& path,
+                                                            const CachedFile& in_guest) {
+  if (initramfs_path_.empty()) return nullptr;
+  if (!initramfs_) initramfs_ = Initramfs::open(initramfs_path_);
+  if (!*initramfs_) return nullptr;
+  const Bytes found = (*initramfs_)->find(path);
+  if (found.empty() || !agree(in_guest, found)) return nullptr;
+  auto opened = elf::ElfFile::from_bytes({found.begin(), found.end()},
+                                         std::filesystem::path(path).filename());
+  return opened ? *opened : nullptr;
+}
+
 std::string HostFiles::caveat() const {
-  if (others_.empty()) return {};
+  std::string text;
+  if (!others_.empty())
+    text = fmt::format("{}: not used, for the guest has files of another build id: {}",
+                       sysroot_.string(), others_.front());
   const std::size_t told = std::min(others_.size(), kMaxTold);
-  std::string text = fmt::format("{}: not used, for the guest has files of another build id: {}",
-                                 sysroot_.string(), others_.front());
   for (std::size_t i = 1; i < told; ++i) text += ", " + others_[i];
   if (told < others_.size()) text += fmt::format(" and {} more", others_.size() - told);
+  if (initramfs_ && !*initramfs_)
+    text += fmt::format("{}no program was looked for in the initramfs: {}",
+                        text.empty() ? "" : "; ", initramfs_->error().message);
   return text;
 }
 

@@ -18,9 +18,10 @@ constexpr std::size_t kUserStackBytes = 2048;
 Result<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel, const AdapterOptions& options) {
   RINGSIDE_ASSIGN(const auto types, open_types(kernel.file, options.debug_files));
   RINGSIDE_ASSIGN(auto current, CurrentTask::of(kernel, *types, options.looks_late));
-  LinuxAddressSpaces spaces(current.types(),
-                            UserImages(kernel, current.types(), HostFiles(options.sysroot)),
-                            options.address_space_ids);
+  LinuxAddressSpaces spaces(
+      current.types(),
+      UserImages(kernel, current.types(), HostFiles(options.sysroot, options.initramfs)),
+      options.address_space_ids);
   std::optional<UserRoots> roots;
   if (const auto fields = ProcessFields::of(*kernel.file, *types))
     roots.emplace(current.types(), *fields);

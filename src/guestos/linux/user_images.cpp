@@ -28,6 +28,12 @@ CachedFile nothing_of(const GuestFile& file, std::uint64_t page_size) {
   return nothing;
 }
 
+// As those of the initramfs are: in a tmpfs, whose pages may be swapped out.
+bool is_on_no_device(const GuestFile& file) {
+  constexpr unsigned kMinorBits = 20;  // include/linux/kdev_t.h
+  return file.identity.device >> kMinorBits == 0;
+}
+
 // The ELF header and the build id behind it are in a file's first page, which a process has mapped
 // whatever became of the page cache. By its own page tables: a vCPU may still have others.
 Result<void> add_first_page(CachedFile& cached, GuestVirt header, const TaskView& task,
@@ -132,8 +138,11 @@ Result<std::shared_ptr<const UserImage>> UserImages::make(const GuestFile& file,
   RINGSIDE_ASSIGN(CachedFile cached, in_page_cache(file, read, task.task, memory));
   if (header) RINGSIDE_TRY(add_first_page(cached, *header, task, memory));
   const std::string name = file_name(file.path);
-  const auto opened = elf::ElfFile::from_bytes(std::move(cached.bytes), name);
-  const std::shared_ptr<const elf::ElfFile> in_guest = opened ? *opened : nullptr;
+  std::shared_ptr<const elf::ElfFile> in_guest;
+  if (!cached.whole() && is_on_no_device(file)) in_guest = host_.in_initramfs(file.path, cached);
+  if (!in_guest)
+    if (auto opened = elf::ElfFile::from_bytes(std::move(cached.bytes), name))
+      in_guest = std::move(*opened);
   // The host's may have what was stripped from the guest's.
   if (auto host = host_.in_sysroot(file.path, in_guest.get()))
     return make_image(name, file.path, std::move(host), false);
