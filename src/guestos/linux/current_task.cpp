@@ -11,10 +11,21 @@ namespace {
 using enum wire::RecipeOpcode;
 
 // What leads to the program follows the stack when that is not needed any more.
-enum Slot : std::uint8_t { kTask, kVariable, kAt, kMm, kLevel, kStack, kSp, kProgram = kStack };
+enum Slot : std::uint8_t {
+  kTask,
+  kVariable,
+  kAt,
+  kMm,
+  kLevel,
+  kStack,
+  kSp,
+  kInEntryCode,  // 1: that has found user code's stack
+  kProgram = kStack
+};
 
 // Once the registers of user code are copied.
 constexpr std::uint8_t kTable = kVariable;
+constexpr EntryCode::Slots kEntrySlots{kSp, {kVariable, kAt, kLevel}};
 constexpr UserStackSlots kWalkSlots{kSp, kTable, kAt, kLevel, kStack};
 // Of PieceKind::kSystem: two of the task, its address space, in kernel mode user code's registers,
 // and where its stack was found by a walk the page-table entry; then the program's, which are of
@@ -110,8 +121,13 @@ Window task_window(const TaskFields& task) { return window_of({task.mm, task.pid
 std::array<Field, 4> fields_of_space(const MmFields& mm) {
   return {mm.pgd, mm.exec_vm, mm.start_code, mm.start_stack};
 }
-Window space_window(const MmFields& mm) {
-  return window_of({mm.pgd, mm.exec_vm, mm.start_code, mm.start_stack});
+// On i386 user code's pc may be in the vDSO without being said anywhere else.
+bool needs_vdso(const LinuxTypes& types) { return types.arch == Arch::kI386 && types.mm.vdso; }
+Window space_window(const LinuxTypes& types) {
+  const auto fields = fields_of_space(types.mm);
+  std::vector<Field> all(fields.begin(), fields.end());
+  if (needs_vdso(types)) all.push_back(*types.mm.vdso);
+  return window_of(all);
 }
 
 // Of struct inode, all of FileIdentity's but the generation, which lies far behind the rest.
@@ -184,29 +200,11 @@ std::vector<const wire::MemoryPiece*> system_pieces(const wire::Capture& capture
   return pieces;
 }
 
-// i386's cpu_entry_area is behind the memory for vmalloc(), and that, of 128 MiB, behind the linear
-// map with all other stacks (arch/x86/include/asm/pgtable_32_areas.h). From the entry stack the
-// saved registers are moved to their place with `rep movsl` (SWITCH_TO_KERNEL_STACK, entry_32.S),
-// with the stack pointer there already.
-bool is_entering_i386(const wire::Registers& registers, GuestVirt sp,
-                      const wire::MemoryPiece& saved) {
-  constexpr std::uint64_t kBehindLinearMap = 0x1'0000'0000 - (128 << 20);
-  const std::uint64_t moved = registers.get(wire::i386::kEdi) - saved.address.value;
-  return sp.value >= kBehindLinearMap || (sp == saved.address && moved < saved.size);
-}
-
 // Entry code has not saved the user's registers yet, by its stack pointer: it is still the user's,
-// or on the entry stack in x86's cpu_entry_area (Documentation/x86/x86_64/mm.rst), or in the very
-// place.
+// or in the very place.
 bool is_entering(const wire::Capture& capture, const wire::MemoryPiece& saved) {
-  constexpr std::uint64_t kEntryArea = 0xfffffe0000000000;
-  constexpr std::uint64_t kEntryAreaSize = std::uint64_t{1} << 39;
-  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
-  const GuestVirt sp{capture.registers.get(roles.sp)};
-  if (sp > saved.address && sp - saved.address <= saved.size) return true;
-  if (capture.arch == Arch::kI386) return is_entering_i386(capture.registers, sp, saved);
-  if (sp.value >> 63 == 0) return true;
-  return capture.arch == Arch::kX86_64 && sp.value - kEntryArea < kEntryAreaSize;
+  const GuestVirt sp{capture.registers.get(wire::roles_of(capture.arch).sp)};
+  return sp.value >> 63 == 0 || (sp > saved.address && sp - saved.address <= saved.size);
 }
 
 }  // namespace
@@ -222,7 +220,7 @@ Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read, Gu
   view.space[0] = object.number(types.task.mm);
   if (view.is_kernel_thread()) return view;
   RINGSIDE_ASSIGN(const KernelObject mm,
-                  read.object({view.space[0]}, space_window(types.mm).end, "struct mm_struct"));
+                  read.object({view.space[0]}, space_window(types).end, "struct mm_struct"));
   const auto fields = fields_of_space(types.mm);
   for (std::size_t i = 0; i < fields.size(); ++i) view.space[i + 1] = mm.number(fields[i]);
   return view;
@@ -236,11 +234,16 @@ Result<CurrentTask> CurrentTask::of(const elf::Image& kernel, const TypeSource& 
   if (!variable && !reg)
     return fail(ErrorCode::kNotFound, "{}: the variable with the current task is not known",
                 kernel.file->name());
-  return CurrentTask(types, reg, variable, copies_program);
+  auto entry_code = EntryCode::of(kernel, types.user_registers, source);
+  return CurrentTask(types, std::move(entry_code), reg, variable, copies_program);
 }
 
 Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu,
                                const elf::GuestReader& read) {
+  if (entry_code_) {
+    RINGSIDE_ASSIGN(const bool found, entry_code_->find(cpu, per_cpu, read));
+    if (!found) return false;
+  }
   if (!variable_) return true;
   if (slots_.size() <= cpu) slots_.resize(cpu + 1);
   RINGSIDE_ASSIGN(slots_[cpu], per_cpu.copy_of(*variable_, cpu, read));
@@ -281,14 +284,21 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
   const auto sp_offset = static_cast<std::uint64_t>(types_.user_registers.frame.offsets[roles.sp]);
 
   // In kernel mode, of a thread that has user code: its registers, and the stack they point to.
-  const Ops user_stack = copy_user_stack();
+  Ops user_stack = {{kLoad, kSp, kAt, pointer, 0, sp_offset}};
+  if (types_.arch == Arch::kI386) {  // `sysenter` leaves it in ebp, and C code puts it in its place
+    const auto kept = types_.user_registers.frame.offsets[roles.fp];
+    user_stack.push_back({kSkipIfNotEqual, 0, kSp, 0, 1, 0});
+    user_stack.push_back({kLoad, kSp, kAt, pointer, 0, static_cast<std::uint64_t>(kept)});
+  }
+  append(user_stack, copy_user_stack());
+  user_stack.front().skip = length(user_stack) - 1;
   Ops entered = {{kLoad, kStack, kTask, pointer, length(user_stack) + 3, types_.task.stack.offset},
                  {kAdd, kAt, kStack, 0, 0, to_registers},
                  {kCopy, 0, kAt, kSystem, 0, types_.user_registers.size},
-                 {kLoad, kSp, kAt, pointer, length(user_stack), sp_offset}};
+                 {kSkipIfEqual, 0, kInEntryCode, 0, length(user_stack), 1}};
   append(entered, user_stack);
   Ops of_user;
-  copy(of_user, kMm, space_window(types_.mm));
+  copy(of_user, kMm, space_window(types_));
   append(of_user, in_mode(types_.arch, true, entered));
   if (copies_program_) append(of_user, program_ops(types_, pointer));
 
@@ -299,6 +309,13 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
   task.push_back({kSkipIfEqual, 0, kMm, 0, length(of_user), 0});
   append(task, of_user);
 
+  // Entry code still has user code's page tables loaded, or the kernel's that map as much.
+  if (entry_code_) {
+    const Ops stack = {{kCopyStack, 0, kSp, kUserStack, 0, 0}, {kSet, kInEntryCode, 0, 0, 0, 1}};
+    Ops in_entry_code = entry_code_->find_user_stack(vcpu, kEntrySlots, length(stack));
+    append(in_entry_code, stack);
+    append(recipe, in_mode(types_.arch, true, in_entry_code));
+  }
   append(recipe, find_task(vcpu, length(task)));
   append(recipe, task);
   append(recipe,
@@ -307,23 +324,22 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
 }
 
 std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& capture,
-                                                           const wire::MemoryPiece& piece) const {
-  if (is_entering(capture, piece)) return std::nullopt;
-  wire::Registers registers;
-  const std::uint32_t size = wire::roles_of(types_.arch).pointer_size;
-  const unwind::RegisterFrame& frame = types_.user_registers.frame;
-  for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg) {
-    if (!frame.saves(reg)) continue;
-    const auto at = static_cast<std::uint32_t>(frame.offsets[reg]);
-    if (const auto value = read_field(capture, piece.address, {at, size}))
-      registers.set(reg, *value);
-  }
+                                                           const EntryCode::Copied& copied) const {
+  std::optional<wire::Registers> registers;
+  if (entry_code_)
+    registers = entry_code_->user_registers(capture, copied);
+  else if (copied.saved != nullptr && !is_entering(capture, *copied.saved))
+    registers = with_saved({}, capture, types_.user_registers.frame, copied.saved->address);
   const unwind::Platform* platform = unwind::find_platform(types_.arch);
-  if (!registers.has(platform->status) || !platform->is_user(registers.get(platform->status)))
+  if (!registers || !registers->has(platform->status) ||
+      !platform->is_user(registers->get(platform->status)))
     return std::nullopt;
-  // i386's entry_SYSENTER_32 leaves the pc to C code, which sets it to one in the vDSO.
-  if (registers.get(platform->roles.pc) == 0) return std::nullopt;
   return registers;
+}
+
+std::optional<GuestVirt> CurrentTask::vdso_of(const wire::Capture& capture, GuestVirt mm) const {
+  const auto at = needs_vdso(types_) ? read_field(capture, mm, *types_.mm.vdso) : std::nullopt;
+  return at ? std::optional(GuestVirt{*at}) : std::nullopt;
 }
 
 std::optional<TaskView> CurrentTask::read(const wire::Capture& capture) const {
@@ -345,7 +361,7 @@ std::optional<TaskView> CurrentTask::read(const wire::Capture& capture) const {
   for (std::size_t i = 0; i < fields.size(); ++i)
     view.space[i + 1] = read_field(capture, {*mm}, fields[i]).value_or(0);
   if (capture.level == PrivilegeLevel::kKernel && has_registers(pieces) && !view.is_in_exec())
-    view.user = user_registers(capture, *pieces[kRegistersPiece]);
+    view.user = user_registers(capture, {pieces[kRegistersPiece], vdso_of(capture, {*mm})});
   if (copies_program_) view.program = program_of(types_, capture, pieces);
   return view;
 }

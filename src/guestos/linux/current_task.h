@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "guestos/guest_memory.h"
+#include "guestos/linux/entry_code.h"
 #include "guestos/linux/guest_file.h"
 #include "guestos/linux/kernel_reader.h"
 #include "guestos/linux/per_cpu.h"
@@ -30,7 +31,7 @@ struct TaskView {
   std::array<std::uint64_t, 5> space{};
   // The file that execve() was called with, of the address space; nothing where it was not copied.
   std::optional<FileIdentity> program;
-  // User code's, as entry code has saved them; in kernel mode only.
+  // User code's, as far as they are known; in kernel mode only.
   std::optional<wire::Registers> user;
 
   [[nodiscard]] bool is_kernel_thread() const { return space[0] == 0; }
@@ -71,26 +72,36 @@ class CurrentTask {
   // that the task has not been in user mode since, or is in the same place again.
   [[nodiscard]] Result<bool> is_still_in_kernel(const wire::Capture& capture,
                                                 GuestMemory& memory) const;
+  // User code's registers in kernel mode, where nothing of the task could be copied.
+  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture) const {
+    return user_registers(capture, {});
+  }
   // Where a vCPU's variable lies, if there is one and it was found.
   [[nodiscard]] std::optional<GuestVirt> variable_of(VcpuId vcpu) const {
     return vcpu.value < slots_.size() ? slots_[vcpu.value] : std::nullopt;
   }
 
  private:
-  CurrentTask(LinuxTypes types, std::optional<std::uint8_t> reg, std::optional<ImageAddr> variable,
+  CurrentTask(LinuxTypes types, std::unique_ptr<EntryCode> entry_code,
+              std::optional<std::uint8_t> reg, std::optional<ImageAddr> variable,
               bool copies_program)
-      : types_(types), register_(reg), variable_(variable), copies_program_(copies_program) {}
+      : types_(types),
+        entry_code_(std::move(entry_code)),
+        register_(reg),
+        variable_(variable),
+        copies_program_(copies_program) {}
   // Of the operations that leave the task in a slot; they skip `skip` more where there is none.
   [[nodiscard]] std::vector<wire::RecipeOp> find_task(VcpuId vcpu, std::uint32_t skip) const;
-  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
-                                                              const wire::MemoryPiece& piece) const;
-
+  [[nodiscard]] std::optional<wire::Registers> user_registers(
+      const wire::Capture& capture, const EntryCode::Copied& copied) const;
+  [[nodiscard]] std::optional<GuestVirt> vdso_of(const wire::Capture& capture, GuestVirt mm) const;
   // Of pieces of PieceKind::kSystem.
   [[nodiscard]] bool has_registers(std::span<const wire::MemoryPiece* const> pieces) const;
   // Copies the stack that slot kSp points to, of the task with slot kMm.
   [[nodiscard]] std::vector<wire::RecipeOp> copy_user_stack() const;
 
   LinuxTypes types_;
+  std::unique_ptr<EntryCode> entry_code_;  // may be null
   std::optional<UserTables> user_tables_;
   std::optional<std::uint8_t> register_;  // in kernel mode
   std::optional<ImageAddr> variable_;     // per CPU

@@ -72,15 +72,18 @@ Result<void> LinuxProcesses::read_cgroup(const TaskView& task, const wire::Captu
 
 Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& capture,
                                                         GuestMemory& memory) {
-  auto task = current_.read(capture);
+  std::optional<TaskView> task = current_.read(capture);
   if (task && roots_) roots_->remember(task->task);
-  if (task || !roots_ || capture.level != PrivilegeLevel::kUser) return task;
+  if (task || !roots_) return task;
   std::optional<GuestVirt> running;
   if (const auto variable = current_.variable_of(capture.vcpu)) {
     const auto pointer = KernelReader(memory, current_.types().arch).pointer(*variable);
     if (pointer) running = *pointer;
   }
-  return roots_->find(capture, running, memory);
+  RINGSIDE_ASSIGN(task, roots_->find(capture, running, memory));
+  if (task && capture.level == PrivilegeLevel::kKernel)
+    task->user = current_.user_registers(capture);
+  return task;
 }
 
 Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory& memory,

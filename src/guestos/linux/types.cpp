@@ -36,6 +36,7 @@ MmFields find_mm(FieldFinder& find) {
   fields.maple_root = mm.maybe("mm_mt.ma_root");
   if (!fields.maple_root) fields.mmap = mm.need("mmap");
   fields.bytes = mm.extent();
+  fields.vdso = mm.maybe("context.vdso");
   return fields;
 }
 

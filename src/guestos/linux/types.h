@@ -39,6 +39,7 @@ struct MmFields {
   Field exe_file;
   std::optional<Field> maple_root;  // Linux 6.1 and later
   std::optional<Field> mmap;        // before: the first struct vm_area_struct
+  std::optional<Field> vdso;        // where the process has it
   std::uint32_t bytes = 0;
 };
 

@@ -15,9 +15,10 @@ namespace ringside::guestos {
 // memory: with page-table isolation user code has a table of its own beside the pgd.
 [[nodiscard]] bool is_root_of(Arch arch, std::uint64_t root, std::uint64_t pgd);
 
-// Which process runs user code, by the root of its page tables: for captures that could not copy
-// the task, because with page-table isolation the kernel is not mapped while user code runs. What a
-// root belongs to is read from the kernel's memory after the capture, and read again each time.
+// Which process runs user code, or comes from it or goes to it, by the root of its page tables: for
+// captures that could not copy the task, because with page-table isolation the kernel is not mapped
+// then. What a root belongs to is read from the kernel's memory after the capture, and read again
+// each time.
 class UserRoots {
  public:
   UserRoots(const LinuxTypes& types, const ProcessFields& fields)
@@ -45,7 +46,7 @@ class UserRoots {
 
   [[nodiscard]] bool is_worth_a_look(std::uint64_t root);
   [[nodiscard]] Result<void> look_for_processes(GuestMemory& memory);
-  [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root) const;
+  [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root, bool in_kernel) const;
   [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t pgd,
                                                      std::optional<GuestVirt> running,
                                                      GuestMemory& memory) const;

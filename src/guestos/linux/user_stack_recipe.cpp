@@ -1,5 +1,6 @@
 #include "guestos/linux/user_stack_recipe.h"
 
+#include "guestos/recipe_writer.h"
 #include "guestos/user_root.h"
 
 namespace ringside::guestos {
@@ -18,11 +19,8 @@ constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << c
 // at CR4.SMAP.
 bool may_hide_user_memory(Arch arch) { return arch != Arch::kX86_64; }
 
-// Operations, some of which skip to a place that is not written yet.
-class Writer {
+class Writer : RecipeWriter {
  public:
-  using Label = std::vector<std::size_t>;  // the operations that skip to it
-
   Writer(const UserTables& tables, Arch arch, const UserStackSlots& slots)
       : shape_(tables.shape), to_linear_(tables.to_linear), arch_(arch), slots_(slots) {}
 
@@ -33,22 +31,10 @@ class Writer {
     for (std::size_t i = 0; i + 1 < shape_.levels.size(); ++i) go_down(shape_.levels[i]);
     copy_pages(shape_.levels.back());
     bind(end_);
-    return std::move(ops_);
+    return take();
   }
 
  private:
-  void add(const wire::RecipeOp& op) { ops_.push_back(op); }
-  void skip_to(Label& label, const wire::RecipeOp& op) {
-    label.push_back(ops_.size());
-    ops_.push_back(op);
-  }
-  void bind(Label& label) {
-    for (const std::size_t from : label)
-      ops_[from].skip = static_cast<std::uint32_t>(ops_.size() - from - 1);
-    label.clear();
-  }
-  void jump_to(Label& label) { skip_to(label, {kSkipIfNotLess, 0, slots_.sp, 0, 0, 0}); }
-
   // With the task's own page tables loaded, whatever the vCPU may read of them.
   void copy_if_readable() {
     const RootField root = root_field(arch_);
@@ -144,7 +130,6 @@ class Writer {
   std::uint64_t to_linear_;
   Arch arch_;
   UserStackSlots slots_;
-  std::vector<wire::RecipeOp> ops_;
   Label end_;
 };
 

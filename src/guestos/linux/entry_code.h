@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "elf/image_map.h"
+#include "guestos/linux/per_cpu.h"
+#include "guestos/linux/type_source.h"
+#include "guestos/linux/types.h"
+#include "wire/capture.h"
+#include "wire/recipe.h"
+
+namespace ringside::guestos {
+
+// User code's registers while the kernel's entry code saves them, or gives them back: in part they
+// are in the vCPU still, or again, and the stack may be one that is for that alone.
+class EntryCode {
+ public:
+  // Slots of a recipe, all different.
+  struct Slots {
+    std::uint8_t sp;      // receives user code's stack pointer
+    std::uint8_t own[3];  // for its own use
+  };
+  // What was copied with a capture.
+  struct Copied {
+    const wire::MemoryPiece* saved = nullptr;  // struct pt_regs at the end of the task's stack
+    std::optional<GuestVirt> vdso;             // where the process has it
+  };
+
+  // The entry code of a kernel, which must outlive it; null where nothing is known of it.
+  [[nodiscard]] static std::unique_ptr<EntryCode> of(const elf::Image& kernel,
+                                                     const UserRegisters& pt_regs,
+                                                     const TypeSource& types);
+  virtual ~EntryCode() = default;
+  // Finds what a CPU has of its own. False if that is not there yet.
+  [[nodiscard]] virtual Result<bool> find(std::size_t /*cpu*/, const PerCpu& /*per_cpu*/,
+                                          const elf::GuestReader& /*read*/) {
+    return true;
+  }
+  // In kernel mode: leaves user code's stack pointer in a slot where struct pt_regs does not have
+  // it. Elsewhere `skip` more operations are skipped.
+  [[nodiscard]] virtual std::vector<wire::RecipeOp> find_user_stack(VcpuId vcpu, const Slots& slots,
+                                                                    std::uint32_t skip) const = 0;
+  // Nothing where they are not known.
+  [[nodiscard]] virtual std::optional<wire::Registers> user_registers(
+      const wire::Capture& capture, const Copied& copied) const = 0;
+};
+
+// A function of assembly that user code enters.
+struct EntryFunction {
+  GuestVirt start;
+  std::uint64_t size = 0;    // bytes
+  std::uint64_t way_in = 0;  // bytes before it has called the C function that does what it is for
+
+  [[nodiscard]] bool has(GuestVirt pc) const { return pc - start < size; }
+  [[nodiscard]] bool is_way_in(GuestVirt pc) const { return pc - start < way_in; }
+};
+
+// x86 code from the symbol `name` to the first one behind it that begins with none of `labels`;
+// `calls` is the C function. Empty where that is not found.
+[[nodiscard]] EntryFunction x86_entry_function(const elf::Image& kernel, std::string_view name,
+                                               std::span<const std::string_view> labels,
+                                               std::string_view calls);
+
+// `registers` with those of the struct pt_regs at `frame` that lie at `from` or above it, by what
+// was copied with a capture; without those that were not.
+[[nodiscard]] wire::Registers with_saved(wire::Registers registers, const wire::Capture& capture,
+                                         const unwind::RegisterFrame& pt_regs, GuestVirt frame,
+                                         GuestVirt from = {});
+
+[[nodiscard]] std::unique_ptr<EntryCode> x86_64_entry_code(const elf::Image& kernel,
+                                                           const UserRegisters& pt_regs,
+                                                           const TypeSource& types);
+[[nodiscard]] std::unique_ptr<EntryCode> i386_entry_code(const elf::Image& kernel,
+                                                         const UserRegisters& pt_regs,
+                                                         const TypeSource& types);
+
+}  // namespace ringside::guestos

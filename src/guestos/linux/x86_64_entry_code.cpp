@@ -1,0 +1,169 @@
+#include <array>
+
+#include "guestos/linux/entry_code.h"
+#include "guestos/recipe_writer.h"
+
+namespace ringside::guestos {
+namespace {
+
+using namespace wire::x86_64;
+using enum wire::RecipeOpcode;
+
+// cpu_entry_area (Documentation/arch/x86/x86_64/mm.rst), which user code's page tables map too. The
+// stack in it that hardware enters on is a page (struct entry_stack, asm/processor.h).
+constexpr std::uint64_t kArea = 0xfffffe0000000000;
+constexpr std::uint64_t kAreaSize = std::uint64_t{1} << 39;
+constexpr std::uint64_t kPage = 4096;
+// Of what hardware pushes at its end: rip, cs, rflags, rsp, ss.
+constexpr std::uint64_t kFrameBytes = 40;
+constexpr std::uint64_t kRspBelowEnd = 16;
+constexpr std::uint64_t kSsBelowEnd = 8;
+constexpr std::uint64_t kMaxSelector = 0xffff;
+constexpr std::uint64_t kUserCs = 0x33;  // __USER_CS, asm/segment.h
+constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
+// In a value for CR3, X86_CR3_PCID_NOFLUSH: it is not kept.
+constexpr std::uint64_t kNoFlush = std::uint64_t{1} << 63;
+
+bool is_in_area(GuestVirt sp) { return sp.value - kArea - 1 < kAreaSize; }
+GuestVirt end_of_entry_stack(GuestVirt sp) { return {((sp.value - 1) | (kPage - 1)) + 1}; }
+
+// arch/x86/entry/entry_64.S. A system call leaves all on the user's stack at first; its stack
+// pointer is put away (cpu_tss_rw.x86_tss.sp2), and with page-table isolation its register has the
+// new CR3 before the task's stack. Exceptions and interrupts push everything on the entry stack,
+// whence C code moves it. The way out is over the entry stack too: with what `iret` wants, or two
+// words before `sysret`.
+class X86_64EntryCode final : public EntryCode {
+ public:
+  X86_64EntryCode(const elf::Image& kernel, const UserRegisters& pt_regs, const TypeSource& types)
+      : pt_regs_(pt_regs), pages_(types.size_of("entry_stack") == kPage) {
+    constexpr std::array<std::string_view, 3> kLabels{"entry_SYSCALL_64",
+                                                      "syscall_return_via_sysret", "entry_SYSRETQ"};
+    system_call_ = x86_entry_function(kernel, "entry_SYSCALL_64", kLabels, "do_syscall_64");
+    const auto way_out = kernel.file->symbol_named("swapgs_restore_regs_and_return_to_usermode");
+    const auto to_kernel = kernel.file->symbol_named("restore_regs_and_return_to_kernel");
+    if (way_out && to_kernel)
+      way_out_ = {kernel.to_guest(way_out->address), to_kernel->address - way_out->address};
+    const auto task_state = kernel.file->symbol_named("cpu_tss_rw");
+    const auto put_away = types.member("tss_struct", "x86_tss.sp2");
+    if (task_state && put_away) put_away_ = task_state->address + put_away->offset;
+  }
+
+  [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu,
+                                  const elf::GuestReader& read) override {
+    if (!put_away_) return true;
+    if (put_away_of_.size() <= cpu) put_away_of_.resize(cpu + 1);
+    RINGSIDE_ASSIGN(put_away_of_[cpu], per_cpu.copy_of(*put_away_, cpu, read));
+    return put_away_of_[cpu].has_value();
+  }
+
+  [[nodiscard]] std::vector<wire::RecipeOp> find_user_stack(VcpuId vcpu, const Slots& slots,
+                                                            std::uint32_t skip) const override {
+    const auto [at, other, result] = std::tuple(slots.own[0], slots.own[1], slots.sp);
+    RecipeWriter recipe;
+    RecipeWriter::Label found, nothing, on_stack, on_user_stack;
+    recipe.skip_to(nothing, {kRegister, at, kRsp, 0, 0, 0});
+    if (const auto put_away = put_away_of(vcpu)) {
+      recipe.skip_to(on_stack, {kRegister, other, kCr3, 0, 0, 0});
+      recipe.add({kMask, result, at, 0, 0, ~kNoFlush});
+      recipe.add({kSubtract, other, other, result, 0, 0});
+      recipe.skip_to(on_stack, {kSkipIfNotEqual, 0, other, 0, 0, 0});
+      recipe.add({kSet, at, 0, 0, 0, put_away->value});
+      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, 0});
+      recipe.add({kCopy, 0, at, static_cast<std::uint8_t>(wire::PieceKind::kStackLink), 0, 8});
+      recipe.jump_to(found);
+    }
+    recipe.bind(on_stack);
+    recipe.skip_to(on_user_stack, {kSkipIfLess, 0, at, 0, 0, kKernelHalf});
+    if (pages_) {
+      recipe.add({kAdd, at, at, 0, 0, ~std::uint64_t{0}});
+      recipe.add({kAdd, other, at, 0, 0, 0 - kArea});
+      recipe.skip_to(nothing, {kSkipIfNotLess, 0, other, 0, 0, kAreaSize});
+      recipe.add({kMask, at, at, 0, 0, ~(kPage - 1)});
+      // A selector, or user code's stack pointer on its way out.
+      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kPage - kSsBelowEnd});
+      recipe.skip_to(found, {kSkipIfNotLess, 0, result, 0, 0, kMaxSelector + 1});
+      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kPage - kRspBelowEnd});
+      recipe.jump_to(found);
+    } else {
+      recipe.jump_to(nothing);
+    }
+    recipe.bind(on_user_stack);
+    recipe.add({kAdd, result, at, 0, 0, 0});
+    recipe.jump_to(found);
+    recipe.bind(nothing);
+    recipe.add({kSkipIfNotLess, 0, 0, 0, skip, 0});
+    recipe.bind(found);
+    return recipe.take();
+  }
+
+  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
+                                                              const Copied& copied) const override {
+    const GuestVirt sp{capture.registers.get(kRsp)};
+    const GuestVirt pc{capture.registers.get(kRip)};
+    const bool is_scratch =
+        capture.registers.has(kCr3) && (sp.value & ~kNoFlush) == capture.registers.get(kCr3);
+    if (is_scratch || sp.value < kKernelHalf) return of_system_call(capture, is_scratch);
+    if (is_in_area(sp)) return on_entry_stack(capture, copied, sp, pc);
+    if (copied.saved == nullptr) return std::nullopt;
+    const GuestVirt frame = copied.saved->address;
+    if (sp <= frame || sp - frame > pt_regs_.size || !system_call_.is_way_in(pc))
+      return with_saved(capture.registers, capture, pt_regs_.frame, frame);
+    return with_saved(capture.registers, capture, pt_regs_.frame, frame, sp);
+  }
+
+ private:
+  [[nodiscard]] std::optional<GuestVirt> put_away_of(VcpuId vcpu) const {
+    return vcpu.value < put_away_of_.size() ? put_away_of_[vcpu.value] : std::nullopt;
+  }
+
+  // `syscall` and `sysret` keep rip in rcx and rflags in r11.
+  [[nodiscard]] static wire::Registers as_system_call(const wire::Capture& capture,
+                                                      std::uint64_t sp) {
+    wire::Registers registers = capture.registers;
+    registers.set(kRip, registers.get(kRcx));
+    registers.set(kRflags, registers.get(kR11));
+    registers.set(kCs, kUserCs);
+    registers.set(kRsp, sp);
+    return registers;
+  }
+
+  [[nodiscard]] std::optional<wire::Registers> of_system_call(const wire::Capture& capture,
+                                                              bool is_scratch) const {
+    if (!system_call_.has({capture.registers.get(kRip)})) return std::nullopt;
+    if (!is_scratch) return as_system_call(capture, capture.registers.get(kRsp));
+    const auto put_away = put_away_of(capture.vcpu);
+    const auto sp = put_away ? capture.read<std::uint64_t>(*put_away) : std::nullopt;
+    return sp ? std::optional(as_system_call(capture, *sp)) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<wire::Registers> on_entry_stack(const wire::Capture& capture,
+                                                              const Copied& copied, GuestVirt sp,
+                                                              GuestVirt pc) const {
+    // As long as the kernel is mapped, what was saved is there too.
+    if (copied.saved != nullptr && (system_call_.has(pc) || way_out_.has(pc)))
+      return with_saved(capture.registers, capture, pt_regs_.frame, copied.saved->address);
+    const GuestVirt end = end_of_entry_stack(sp);
+    if (system_call_.has(pc)) {
+      const auto user_sp = capture.read<std::uint64_t>(end - kSsBelowEnd);
+      return user_sp ? std::optional(as_system_call(capture, *user_sp)) : std::nullopt;
+    }
+    if (!pages_ || end - sp < kFrameBytes) return std::nullopt;
+    return with_saved(capture.registers, capture, pt_regs_.frame, end - pt_regs_.size, sp);
+  }
+
+  UserRegisters pt_regs_;
+  bool pages_;
+  EntryFunction system_call_;
+  EntryFunction way_out_;
+  std::optional<ImageAddr> put_away_;
+  std::vector<std::optional<GuestVirt>> put_away_of_;  // by CPU
+};
+
+}  // namespace
+
+std::unique_ptr<EntryCode> x86_64_entry_code(const elf::Image& kernel, const UserRegisters& pt_regs,
+                                             const TypeSource& types) {
+  return std::make_unique<X86_64EntryCode>(kernel, pt_regs, types);
+}
+
+}  // namespace ringside::guestos
