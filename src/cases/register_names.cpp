@@ -72,6 +72,8 @@ constexpr Names make_aarch64() {
   names[kSpsrEl1] = "spsr_el1";
   names[kEsrEl1] = "esr_el1";
   names[kMairEl1] = "mair_el1";
+  names[kTpidrroEl0] = "tpidrro_el0";
+  names[kFarEl1] = "far_el1";
   return names;
 }
 

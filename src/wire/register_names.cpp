@@ -53,14 +53,17 @@ constexpr std::array<KnownRegister, 18> kI386{{
 
 // org.gnu.gdb.aarch64.core, and the system registers as QEMU names them (target/arm/helper.c, 7.2):
 // two have the name that AArch32 knows them by.
-constexpr std::array<KnownRegister, 17> kAArch64{{
+constexpr std::array<KnownRegister, 19> kAArch64{{
     {"sp", arm::kSp},
     {"pc", arm::kPc},
     {"cpsr", arm::kCpsr},
     {"SP_EL0", arm::kSpEl0},
     {"TTBR0_EL1", arm::kTtbr0El1},
+    {"TPIDR_EL1", arm::kTpidrEl1},
     {"ELR_EL1", arm::kElrEl1, AskedFor::kKernelSample},
     {"SPSR_EL1", arm::kSpsrEl1, AskedFor::kKernelSample},
+    {"TPIDRRO_EL0", arm::kTpidrroEl0, AskedFor::kKernelSample},
+    {"FAR_EL1", arm::kFarEl1, AskedFor::kKernelSample},
     {"TTBR1_EL1", arm::kTtbr1El1, AskedFor::kOnDemand},
     {"TCR_EL1", arm::kTcrEl1, AskedFor::kOnDemand},
     {"VBAR", arm::kVbarEl1, AskedFor::kOnDemand},
@@ -69,7 +72,6 @@ constexpr std::array<KnownRegister, 17> kAArch64{{
     {"SCTLR_EL1", arm::kSctlrEl1, AskedFor::kOnDemand},
     {"MAIR_EL1", arm::kMairEl1, AskedFor::kOnDemand},
     {"ESR_EL1", arm::kEsrEl1, AskedFor::kOnDemand},
-    {"TPIDR_EL1", arm::kTpidrEl1, AskedFor::kOnDemand},
     {"TPIDR_EL0", arm::kTpidrEl0, AskedFor::kOnDemand},
 }};
 

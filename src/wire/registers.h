@@ -100,6 +100,8 @@ enum Register : std::uint8_t {
   kSpsrEl1,
   kEsrEl1,
   kMairEl1,
+  kTpidrroEl0,
+  kFarEl1,
 };
 }  // namespace aarch64
 

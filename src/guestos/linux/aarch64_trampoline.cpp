@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "elf/elf_writer.h"
+#include "unwind/aarch64/decoder.h"
 
 namespace ringside::guestos {
 namespace {
@@ -18,7 +19,8 @@ constexpr std::uint64_t kMostBytes = 16 * kPage;
 // ARM, C6.2: "Move wide").
 struct Constant {
   std::uint64_t value;
-  std::uint32_t next;  // the instruction behind
+  std::uint32_t next;    // the instruction behind
+  std::uint64_t offset;  // of that
 };
 std::vector<Constant> constants_in(Bytes code) {
   constexpr std::uint32_t kMoveWide = 0x1f800000;
@@ -42,7 +44,7 @@ std::vector<Constant> constants_in(Bytes code) {
       if (++kept < 2) continue;
       std::uint32_t next = 0;
       if (at + 8 <= code.size()) std::memcpy(&next, code.data() + at + 4, sizeof(next));
-      constants.push_back({value, next});
+      constants.push_back({value, next, at + 4});
     } else {
       value = (word & kOpcode) == kMovn ? ~(part << shift) : part << shift;
       reg = word & 31;
@@ -56,6 +58,26 @@ bool is_kernel_page(std::uint64_t address) {
   return address >> 52 == 0xfff && address % kPage == 0;
 }
 
+// `adrp x29, tramp_exit_native; add x29, x29, #…; add x30, x30, x29`, and the same with
+// __entry_tramp_text_start and `sub`. Behind the exits there is no other page.
+std::optional<Trampoline> trampoline_by_code(Bytes code, ImageAddr at) {
+  const unwind::aarch64::Decoder decoder;
+  using unwind::link_register::Operation;
+  std::array<std::uint64_t, 2> addresses{};
+  std::size_t found = 0;
+  for (std::size_t i = 0; i + 8 <= code.size() && found < addresses.size(); i += 4) {
+    const auto page = decoder.decode(code.subspan(i), at + i);
+    const auto rest = decoder.decode(code.subspan(i + 4), at + i + 4);
+    if (page.operation == Operation::kRet || page.operation == Operation::kJumpIndirect) break;
+    if (page.operation != Operation::kSet || rest.operation != Operation::kAdd) continue;
+    addresses[found++] = static_cast<std::uint64_t>(page.value + rest.value);
+  }
+  const auto [exit, start] = addresses;
+  if (found < addresses.size() || start % kPage != 0 || exit < start) return std::nullopt;
+  const std::uint64_t offset = exit - start;
+  return Trampoline{.code = {start}, .bytes = (offset / kPage + 1) * kPage, .exit = offset};
+}
+
 }  // namespace
 
 std::optional<Trampoline> find_trampoline(const elf::ElfFile& kernel) {
@@ -64,15 +86,22 @@ std::optional<Trampoline> find_trampoline(const elf::ElfFile& kernel) {
   const auto end = kernel.symbol_named("__entry_tramp_text_end");
   const auto exit = kernel.symbol_named("tramp_exit_native");
   const auto way_out = kernel.symbol_named("ret_to_user");
-  if (!start || !end || !exit || !way_out) return std::nullopt;
-  const std::uint64_t bytes = end->address - start->address;
-  const std::uint64_t exit_offset = exit->address - start->address;
-  if (bytes == 0 || bytes > kMostBytes || exit_offset >= bytes) return std::nullopt;
-  for (const Constant& constant : constants_in(kernel.bytes_at(way_out->address, kWayOutBytes))) {
+  if (!way_out) return std::nullopt;
+  const Bytes code = kernel.bytes_at(way_out->address, kWayOutBytes);
+  for (const Constant& constant : constants_in(code)) {
     // Up to 6.4 the offset of tramp_exit_native is added by instructions that begin with an adrp.
     const bool is_alias = (constant.next & 0x9f000000) == 0x90000000;
-    const std::uint64_t alias = constant.value - (is_alias ? 0 : exit_offset);
-    if (is_kernel_page(alias)) return Trampoline{start->address, {alias}, bytes};
+    std::optional<Trampoline> found;
+    if (start && end && exit)
+      found = Trampoline{.code = start->address,
+                         .bytes = end->address - start->address,
+                         .exit = exit->address - start->address};
+    else if (is_alias)
+      found = trampoline_by_code(code.subspan(constant.offset), way_out->address + constant.offset);
+    if (!found || found->bytes == 0 || found->bytes > kMostBytes || found->exit >= found->bytes)
+      continue;
+    found->alias = GuestVirt{constant.value - (is_alias ? 0 : found->exit)};
+    if (is_kernel_page(found->alias.value)) return found;
   }
   return std::nullopt;
 }
@@ -83,6 +112,14 @@ std::optional<elf::Image> trampoline_image(const elf::ElfFile& kernel) {
   const Bytes code = kernel.bytes_at(trampoline->code, trampoline->bytes);
   if (code.size() < trampoline->bytes) return std::nullopt;
   std::vector<elf::ElfWriter::Symbol> symbols;
+  if (!kernel.symbol_named("tramp_exit_native")) {
+    const std::uint8_t info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE);
+    symbols.push_back(
+        {.name = "tramp_vectors", .address = {trampoline->alias.value}, .info = info});
+    symbols.push_back({.name = "tramp_exit_native",
+                       .address = {trampoline->alias.value + trampoline->exit},
+                       .info = info});
+  }
   for (const char* name : {"tramp_vectors", "tramp_exit_native", "tramp_exit_compat",
                            "__sdei_asm_entry_trampoline", "__sdei_asm_exit_trampoline"})
     if (const auto symbol = kernel.symbol_named(name);

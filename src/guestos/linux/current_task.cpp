@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "guestos/linux/aarch64_entry_code.h"
 #include "guestos/stack_recipe.h"
 #include "unwind/platform.h"
 
@@ -19,9 +20,12 @@ enum Slot : std::uint8_t {
   kLevel,
   kStack,
   kSp,
-  kInEntryCode,  // 1: that has found user code's stack
+  kSpFrom,
   kProgram = kStack
 };
+// In slot kSpFrom, in kernel mode: kSp is user code's, by the entry code that is running; or the
+// stack has been copied.
+enum SpFrom : std::uint64_t { kNowhere, kEntryCode, kCopied };
 
 // Once the registers of user code are copied.
 constexpr std::uint8_t kTable = kVariable;
@@ -103,9 +107,17 @@ std::optional<ImageAddr> find_variable(const elf::ElfFile& kernel, const TypeSou
     case Arch::kRiscv64:
       return within("runqueues", "rq", "curr");
     case Arch::kAArch64:
+      return aarch64_entry_task(kernel);
     case Arch::kUnknown:
       break;
   }
+  return std::nullopt;
+}
+
+// Of a CPU's own copy of a variable: the register that says how far it is from the boot image's.
+// Elsewhere it is read where that is.
+std::optional<std::uint8_t> offset_register(Arch arch) {
+  if (arch == Arch::kAArch64) return wire::aarch64::kTpidrEl1;
   return std::nullopt;
 }
 
@@ -234,8 +246,10 @@ Result<CurrentTask> CurrentTask::of(const elf::Image& kernel, const TypeSource& 
   if (!variable && !reg)
     return fail(ErrorCode::kNotFound, "{}: the variable with the current task is not known",
                 kernel.file->name());
-  auto entry_code = EntryCode::of(kernel, types.user_registers, source);
-  return CurrentTask(types, std::move(entry_code), reg, variable, copies_program);
+  CurrentTask task(types, EntryCode::of(kernel, types.user_registers, source), reg, variable,
+                   copies_program);
+  if (variable) task.variable_at_ = kernel.to_guest(*variable);
+  return task;
 }
 
 Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu,
@@ -244,7 +258,7 @@ Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu,
     RINGSIDE_ASSIGN(const bool found, entry_code_->find(cpu, per_cpu, read));
     if (!found) return false;
   }
-  if (!variable_) return true;
+  if (!variable_ || offset_register(types_.arch)) return true;
   if (slots_.size() <= cpu) slots_.resize(cpu + 1);
   RINGSIDE_ASSIGN(slots_[cpu], per_cpu.copy_of(*variable_, cpu, read));
   return slots_[cpu].has_value();
@@ -256,6 +270,9 @@ Ops CurrentTask::find_task(VcpuId vcpu, std::uint32_t skip) const {
   if (vcpu.value < slots_.size() && slots_[vcpu.value])
     by_variable = {{kSet, kVariable, 0, 0, 0, slots_[vcpu.value]->value},
                    {kLoad, kTask, kVariable, pointer, skip, 0}};
+  else if (const auto offset = offset_register(types_.arch); offset && variable_)
+    by_variable = {{kRegister, kVariable, *offset, 0, skip + 1, 0},
+                   {kLoad, kTask, kVariable, pointer, skip, variable_at_.value}};
   else
     by_variable = {{kSkipIfNotLess, 0, kTask, 0, skip, 0}};  // always
   if (!register_) return by_variable;
@@ -284,19 +301,22 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
   const auto sp_offset = static_cast<std::uint64_t>(types_.user_registers.frame.offsets[roles.sp]);
 
   // In kernel mode, of a thread that has user code: its registers, and the stack they point to.
-  Ops user_stack = {{kLoad, kSp, kAt, pointer, 0, sp_offset}};
+  Ops stack = copy_user_stack();
+  stack.push_back({kSet, kSpFrom, 0, 0, 0, kCopied});
+  Ops sp = {{kLoad, kSp, kAt, pointer, 0, sp_offset}};
   if (types_.arch == Arch::kI386) {  // `sysenter` leaves it in ebp, and C code puts it in its place
     const auto kept = types_.user_registers.frame.offsets[roles.fp];
-    user_stack.push_back({kSkipIfNotEqual, 0, kSp, 0, 1, 0});
-    user_stack.push_back({kLoad, kSp, kAt, pointer, 0, static_cast<std::uint64_t>(kept)});
+    sp.push_back({kSkipIfNotEqual, 0, kSp, 0, 1, 0});
+    sp.push_back({kLoad, kSp, kAt, pointer, 0, static_cast<std::uint64_t>(kept)});
   }
-  append(user_stack, copy_user_stack());
-  user_stack.front().skip = length(user_stack) - 1;
-  Ops entered = {{kLoad, kStack, kTask, pointer, length(user_stack) + 3, types_.task.stack.offset},
-                 {kAdd, kAt, kStack, 0, 0, to_registers},
-                 {kCopy, 0, kAt, kSystem, 0, types_.user_registers.size},
-                 {kSkipIfEqual, 0, kInEntryCode, 0, length(user_stack), 1}};
-  append(entered, user_stack);
+  sp.front().skip = length(sp) - 1 + length(stack);
+  Ops entered = {
+      {kLoad, kStack, kTask, pointer, length(sp) + length(stack) + 3, types_.task.stack.offset},
+      {kAdd, kAt, kStack, 0, 0, to_registers},
+      {kCopy, 0, kAt, kSystem, 0, types_.user_registers.size},
+      {kSkipIfEqual, 0, kSpFrom, 0, length(sp), kEntryCode}};
+  append(entered, sp);
+  append(entered, stack);
   Ops of_user;
   copy(of_user, kMm, space_window(types_));
   append(of_user, in_mode(types_.arch, true, entered));
@@ -309,15 +329,16 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
   task.push_back({kSkipIfEqual, 0, kMm, 0, length(of_user), 0});
   append(task, of_user);
 
-  // Entry code still has user code's page tables loaded, or the kernel's that map as much.
   if (entry_code_) {
-    const Ops stack = {{kCopyStack, 0, kSp, kUserStack, 0, 0}, {kSet, kInEntryCode, 0, 0, 0, 1}};
-    Ops in_entry_code = entry_code_->find_user_stack(vcpu, kEntrySlots, length(stack));
-    append(in_entry_code, stack);
+    Ops in_entry_code = entry_code_->find_user_stack(vcpu, kEntrySlots, 1);
+    in_entry_code.push_back({kSet, kSpFrom, 0, 0, 0, kEntryCode});
     append(recipe, in_mode(types_.arch, true, in_entry_code));
   }
   append(recipe, find_task(vcpu, length(task)));
   append(recipe, task);
+  // Where the task cannot be read the page tables are user code's.
+  append(recipe,
+         {{kSkipIfNotEqual, 0, kSpFrom, 0, 1, kEntryCode}, {kCopyStack, 0, kSp, kUserStack, 0, 0}});
   append(recipe,
          in_mode(types_.arch, false,
                  {{kRegister, kSp, roles.sp, 0, 1, 0}, {kCopyStack, 0, kSp, kUserStack, 0, 0}}));

@@ -105,6 +105,7 @@ class CurrentTask {
   std::optional<UserTables> user_tables_;
   std::optional<std::uint8_t> register_;  // in kernel mode
   std::optional<ImageAddr> variable_;     // per CPU
+  GuestVirt variable_at_;                 // the boot image's copy
   bool copies_program_;
   std::vector<std::optional<GuestVirt>> slots_;  // of the variable, by CPU
 };

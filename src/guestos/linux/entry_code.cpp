@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "guestos/linux/aarch64_entry_code.h"
+
 namespace ringside::guestos {
 namespace {
 
@@ -64,6 +66,7 @@ std::unique_ptr<EntryCode> EntryCode::of(const elf::Image& kernel, const UserReg
                                          const TypeSource& types) {
   if (kernel.file->arch() == Arch::kX86_64) return x86_64_entry_code(kernel, pt_regs, types);
   if (kernel.file->arch() == Arch::kI386) return i386_entry_code(kernel, pt_regs, types);
+  if (kernel.file->arch() == Arch::kAArch64) return aarch64_entry_code(kernel, pt_regs);
   return nullptr;
 }
 

@@ -42,7 +42,7 @@ class EntryCode {
                                           const elf::GuestReader& /*read*/) {
     return true;
   }
-  // In kernel mode: leaves user code's stack pointer in a slot where struct pt_regs does not have
+  // In kernel mode: leaves user code's stack pointer in a slot where struct pt_regs may not have
   // it. Elsewhere `skip` more operations are skipped.
   [[nodiscard]] virtual std::vector<wire::RecipeOp> find_user_stack(VcpuId vcpu, const Slots& slots,
                                                                     std::uint32_t skip) const = 0;

@@ -49,7 +49,7 @@ std::optional<ReturnPath> ReturnPathFinder::find(const MachineState& state,
   visited_.clear();
   others_.clear();
   miss_.reset();
-  others_.push_back({state.pc(), PathState(state, system_registers(state, memory))});
+  others_.push_back({state.pc(), PathState(state, system_registers(state, memory)), {}});
   while (!others_.empty()) {
     Way way = std::move(others_.back());
     others_.pop_back();
@@ -71,18 +71,26 @@ std::optional<ReturnPath> ReturnPathFinder::follow(Way way, const StackMemory& m
         return finish(instruction, way.state, memory);
       case Operation::kStop:
         return std::nullopt;
-      case Operation::kJumpIndirect: {  // known where it is a far jump: a tail call
+      // Known where it is a far jump: a tail call. All cases of a switch leave the function.
+      case Operation::kJumpIndirect: {
         const Value to = way.state.get(instruction.b);
-        if (!to.known()) return std::nullopt;
-        way.at = {to.bits + static_cast<std::uint64_t>(instruction.value)};
+        if (to.known())
+          way.at = {to.bits + static_cast<std::uint64_t>(instruction.value)};
+        else if (way.jump_table == next)
+          way.at = next;
+        else
+          return std::nullopt;
         continue;
       }
       case Operation::kJump:
         way.at = target();
         continue;
       case Operation::kBranch:
-        if (others_.size() < kMaxBranches) others_.push_back({target(), way.state});
+        if (others_.size() < kMaxBranches) others_.push_back({target(), way.state, way.jump_table});
         break;
+      case Operation::kSet:
+        way.jump_table = GuestVirt{static_cast<std::uint64_t>(instruction.value)};
+        [[fallthrough]];
       default:
         way.state.execute(instruction, memory);
     }

@@ -25,7 +25,8 @@ struct ReturnPath {
 // Finds a frame's caller by doing what its code is about to do, as x86_64's ReturnPathFinder does:
 // instructions are followed from the pc on, with the capture's registers and memory, to the `ret`,
 // `eret` or `sret` that ends them; calls are stepped over; at a conditional branch the way straight
-// on is tried first. Each instruction is visited once, two thousand at most.
+// on is tried first, of a switch the first case. Each instruction is visited once, two thousand at
+// most.
 class ReturnPathFinder {
  public:
   ReturnPathFinder(const elf::ImageMap& images, const Decoder& decoder)
@@ -41,6 +42,9 @@ class ReturnPathFinder {
   struct Way {
     GuestVirt at;
     PathState state;
+    // What was loaded last: on aarch64 compilers count a switch's cases from the first one, which
+    // lies behind the jump (`adr x2, first; add x0, x2, w0, sxtb #2; br x0`).
+    GuestVirt jump_table;
   };
   [[nodiscard]] const Instruction* decode(GuestVirt at);
   [[nodiscard]] std::optional<ReturnPath> follow(Way way, const StackMemory& memory);
