@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "guestos/linux/aarch64_trampoline.h"
+#include "guestos/linux/register_saver.h"
 #include "guestos/recipe_writer.h"
 #include "unwind/aarch64/decoder.h"
 
@@ -37,42 +38,6 @@ Bytes code_of(const elf::ElfFile& kernel, ImageAddr start) {
   return kernel.bytes_at(start, size);
 }
 
-// One of the functions behind the vectors, which save a register after the other in the struct
-// pt_regs at the stack pointer.
-struct Saver {
-  GuestVirt start;
-  std::uint64_t size = 0;
-  // By register, bytes from the start to behind the instruction that stores what belongs there.
-  std::array<std::uint64_t, wire::kRegisterCount> saved_at{};
-  std::uint8_t sp_register = wire::RegisterRoles::kNone;  // keeps SP_EL0 until that is stored
-};
-
-std::optional<Saver> saver_of(const elf::Image& kernel, const char* name,
-                              const unwind::RegisterFrame& frame) {
-  const auto symbol = kernel.file->symbol_named(name);
-  if (!symbol) return std::nullopt;
-  const Bytes code = code_of(*kernel.file, symbol->address);
-  Saver saver{kernel.to_guest(symbol->address), code.size()};
-  saver.saved_at.fill(code.size());
-  const auto store = [&](std::uint8_t from, std::int64_t place, std::uint64_t done) {
-    for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg) {
-      if (!frame.saves(reg) || frame.offsets[reg] != place || saver.saved_at[reg] != code.size())
-        continue;
-      saver.saved_at[reg] = done;
-      if (reg == kSp) saver.sp_register = from;
-    }
-  };
-  const unwind::aarch64::Decoder decoder;
-  for (std::uint64_t at = 0; at + kInstruction <= code.size(); at += kInstruction) {
-    const Instruction instruction = decoder.decode(code.subspan(at), symbol->address + at);
-    if (instruction.operation != Operation::kStore || instruction.b != kSp) continue;
-    store(instruction.a, instruction.value, at + kInstruction);
-    store(instruction.c, instruction.value + 8, at + kInstruction);
-  }
-  if (saver.sp_register > kLr) return std::nullopt;
-  return saver;
-}
-
 // arch/arm64/kernel/entry.S. User code's pc, status and stack pointer are in system registers until
 // they are saved; the stack pointer's then holds the task. With page-table isolation the way to the
 // vectors and from the kernel is over a trampoline, which keeps a register or two in system
@@ -80,8 +45,10 @@ std::optional<Saver> saver_of(const elf::Image& kernel, const char* name,
 class Aarch64EntryCode final : public EntryCode {
  public:
   Aarch64EntryCode(const elf::Image& kernel, const UserRegisters& pt_regs) : pt_regs_(pt_regs) {
+    const unwind::aarch64::Decoder decoder;
     for (const char* name : kEntries)
-      if (const auto saver = saver_of(kernel, name, pt_regs_.frame)) savers_.push_back(*saver);
+      if (const auto saver = register_saver(kernel, name, kEntryBytes, pt_regs_.frame, decoder))
+        savers_.push_back(*saver);
     if (const auto vectors = kernel.file->symbol_named("vectors"))
       vectors_ = kernel.to_guest(vectors->address) + kFirstUserVector;
     if (const auto way_out = kernel.file->symbol_named("ret_to_user"))
@@ -98,7 +65,7 @@ class Aarch64EntryCode final : public EntryCode {
     RecipeWriter::Label found, nothing, has_task;
     recipe.skip_to(nothing, {kRegister, result, kSpEl0, 0, 0, 0});
     recipe.skip_to(found, {kSkipIfLess, 0, result, 0, 0, kKernelHalf});
-    for (const Saver& saver : savers_) {
+    for (const RegisterSaver& saver : savers_) {
       RecipeWriter::Label next;
       recipe.skip_to(nothing, {kRegister, at, kPc, 0, 0, 0});
       recipe.add({kAdd, at, at, 0, 0, 0 - saver.start.value});
@@ -124,8 +91,8 @@ class Aarch64EntryCode final : public EntryCode {
       if ((pc - *vectors_) % kVectorBytes == kInstruction) take_from_scratch(registers);
       return registers;
     }
-    for (const Saver& saver : savers_)
-      if (pc - saver.start < saver.size) return while_saving(capture, saver, pc);
+    for (const RegisterSaver& saver : savers_)
+      if (saver.has(pc)) return while_saving(capture, saver, pc);
     const bool has_task = capture.registers.get(kSpEl0) >= kKernelHalf;
     const bool is_way_out = way_out_ && pc - *way_out_ < way_out_size_;
     if (copied.saved == nullptr || (!has_task && !is_way_out)) return std::nullopt;
@@ -183,21 +150,16 @@ class Aarch64EntryCode final : public EntryCode {
   }
 
   [[nodiscard]] std::optional<wire::Registers> while_saving(const wire::Capture& capture,
-                                                            const Saver& saver,
+                                                            const RegisterSaver& saver,
                                                             GuestVirt pc) const {
-    const GuestVirt frame{capture.registers.get(kSp)};
     wire::Registers registers = by_system_registers(capture);
     if (registers.get(kSp) >= kKernelHalf)
       registers.set(kSp, capture.registers.get(saver.sp_register));
-    unwind::RegisterFrame saved = pt_regs_.frame;
-    for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg)
-      if (pc - saver.start < saver.saved_at[reg])
-        saved.offsets[reg] = unwind::RegisterFrame::kNotSaved;
-    return with_saved(registers, capture, saved, frame);
+    return saver.with_saved(registers, capture, pt_regs_.frame, pc);
   }
 
   UserRegisters pt_regs_;
-  std::vector<Saver> savers_;
+  std::vector<RegisterSaver> savers_;
   std::optional<GuestVirt> vectors_;  // of 64-bit user code
   std::optional<GuestVirt> way_out_;
   std::uint64_t way_out_size_ = 0;

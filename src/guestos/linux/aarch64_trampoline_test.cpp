@@ -58,6 +58,34 @@ TEST(Aarch64Trampoline, MayBeGivenByItsExit) {
   EXPECT_EQ(found->alias, GuestVirt{0xfffffbfffdbf6000});
 }
 
+// Debian's kallsyms has no symbols of read-only data: adrp x29 and add of the exit, then of the
+// start, tell where the trampoline lies.
+TEST(Aarch64Trampoline, IsFoundByTheCodeAlone) {
+  const std::vector<std::uint32_t> way_out = {
+      0x92c0801e, 0xf2bfb7fe, 0xf28c001e, 0xd0009bdd,  // adrp x29, 0xffff80000938c000
+      0x910003bd, 0x8b1d03de, 0xb0009bdd,              // adrp x29, 0xffff80000938b000
+      0x910003bd, 0xcb1d03de, 0xd61f03c0};
+  std::vector<std::byte> text(4096);
+  std::memcpy(text.data(), way_out.data(), 4 * way_out.size());
+  const std::vector<std::byte> data(0x3000, std::byte{0x1f});
+  elf::ElfWriter writer(Arch::kAArch64, true, ET_EXEC);
+  writer.add_segment({kText}, text.size(), true, false, text);
+  writer.add_segment({0xffff80000938b000}, data.size(), false, false, data);
+  writer.set_symbols(
+      {{.name = "ret_to_user", .address = {kText}, .info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE)}});
+  const auto kernel = elf::ElfFile::from_bytes(writer.write(), "vmlinux");
+  ASSERT_TRUE(kernel);
+  const auto found = find_trampoline(**kernel);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->alias, GuestVirt{0xfffffbfffdbf6000});
+  EXPECT_EQ(found->code, ImageAddr{0xffff80000938b000});
+  EXPECT_EQ(found->exit, 0x1000u);
+  EXPECT_EQ(found->bytes, 0x2000u);
+  const auto image = trampoline_image(**kernel);
+  ASSERT_TRUE(image);
+  EXPECT_EQ(image->file->symbol_named("tramp_exit_native")->address, ImageAddr{0xfffffbfffdbf7000});
+}
+
 TEST(Aarch64Trampoline, IsNotThereWithoutItsConstant) {
   EXPECT_FALSE(find_trampoline(*kernel_with({0xd503201f, 0xd65f03c0})));
   // A small constant; and two registers' pieces.

@@ -212,13 +212,6 @@ std::vector<const wire::MemoryPiece*> system_pieces(const wire::Capture& capture
   return pieces;
 }
 
-// Entry code has not saved the user's registers yet, by its stack pointer: it is still the user's,
-// or in the very place.
-bool is_entering(const wire::Capture& capture, const wire::MemoryPiece& saved) {
-  const GuestVirt sp{capture.registers.get(wire::roles_of(capture.arch).sp)};
-  return sp.value >> 63 == 0 || (sp > saved.address && sp - saved.address <= saved.size);
-}
-
 }  // namespace
 
 Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read, GuestVirt task) {
@@ -346,11 +339,8 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
 
 std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& capture,
                                                            const EntryCode::Copied& copied) const {
-  std::optional<wire::Registers> registers;
-  if (entry_code_)
-    registers = entry_code_->user_registers(capture, copied);
-  else if (copied.saved != nullptr && !is_entering(capture, *copied.saved))
-    registers = with_saved({}, capture, types_.user_registers.frame, copied.saved->address);
+  if (entry_code_ == nullptr) return std::nullopt;
+  const auto registers = entry_code_->user_registers(capture, copied);
   const unwind::Platform* platform = unwind::find_platform(types_.arch);
   if (!registers || !registers->has(platform->status) ||
       !platform->is_user(registers->get(platform->status)))

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "guestos/linux/aarch64_entry_code.h"
+#include "guestos/linux/riscv64_entry_code.h"
 
 namespace ringside::guestos {
 namespace {
@@ -64,9 +65,18 @@ wire::Registers with_saved(wire::Registers registers, const wire::Capture& captu
 
 std::unique_ptr<EntryCode> EntryCode::of(const elf::Image& kernel, const UserRegisters& pt_regs,
                                          const TypeSource& types) {
-  if (kernel.file->arch() == Arch::kX86_64) return x86_64_entry_code(kernel, pt_regs, types);
-  if (kernel.file->arch() == Arch::kI386) return i386_entry_code(kernel, pt_regs, types);
-  if (kernel.file->arch() == Arch::kAArch64) return aarch64_entry_code(kernel, pt_regs);
+  switch (kernel.file->arch()) {
+    case Arch::kX86_64:
+      return x86_64_entry_code(kernel, pt_regs, types);
+    case Arch::kI386:
+      return i386_entry_code(kernel, pt_regs, types);
+    case Arch::kAArch64:
+      return aarch64_entry_code(kernel, pt_regs);
+    case Arch::kRiscv64:
+      return riscv64_entry_code(kernel, pt_regs);
+    case Arch::kUnknown:
+      break;
+  }
   return nullptr;
 }
 

@@ -32,7 +32,8 @@ class EntryCode {
     std::optional<GuestVirt> vdso;             // where the process has it
   };
 
-  // The entry code of a kernel, which must outlive it; null where nothing is known of it.
+  // The entry code of a kernel, which must outlive it; null for an architecture
+  // that is not known.
   [[nodiscard]] static std::unique_ptr<EntryCode> of(const elf::Image& kernel,
                                                      const UserRegisters& pt_regs,
                                                      const TypeSource& types);
