@@ -68,9 +68,9 @@ const std::vector<std::uint32_t> kWayOut = {
 };
 const std::vector<std::uint32_t> kExit = {
     0xd538203d,  // 0x00 mrs x29, TTBR1_EL1
-    0xd518203d,             // 0x04 msr TTBR1_EL1, x29
-    0xd538601d,             // 0x08 mrs x29, FAR_EL1
-    0x910543ff,             // 0x0c add sp, sp, #336
+    0xd518203d,  // 0x04 msr TTBR1_EL1, x29
+    0xd538601d,  // 0x08 mrs x29, FAR_EL1
+    0x910543ff,  // 0x0c add sp, sp, #336
 };
 
 class Aarch64EntryCodeTest : public ::testing::Test {
