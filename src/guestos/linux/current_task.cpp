@@ -345,6 +345,8 @@ std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& 
   if (!registers || !registers->has(platform->status) ||
       !platform->is_user(registers->get(platform->status)))
     return std::nullopt;
+  // entry_SYSENTER_compat leaves the pc to C code, which sets it to one in the vDSO.
+  if (registers->get(platform->roles.pc) == 0) return std::nullopt;
   return registers;
 }
 

@@ -56,6 +56,7 @@ class X86_64EntryCodeTest : public ::testing::Test {
   X86_64EntryCodeTest() {
     std::vector<std::byte> code(kCode, std::byte{0x90});
     put_call(code, 0x90, 0x200);
+    put_call(code, 0x140, 0x240);
     kernel_ = testing::kernel_of(Arch::kX86_64, kKernel, code,
                                  {{"swapgs_restore_regs_and_return_to_usermode", 0x10},
                                   {"restore_regs_and_return_to_kernel", 0x20},
@@ -64,7 +65,10 @@ class X86_64EntryCodeTest : public ::testing::Test {
                                   {"syscall_return_via_sysret", 0xa0},
                                   {"entry_SYSRETQ_unsafe_stack", 0xb0},
                                   {"__switch_to_asm", 0xc0},
+                                  {"entry_SYSCALL_compat", 0x100},
+                                  {"entry_INT80_compat", 0x180},
                                   {"do_syscall_64", 0x200},
+                                  {"do_fast_syscall_32", 0x240},
                                   {"cpu_tss_rw", 0x300}});
     types_.members["tss_struct.x86_tss.sp2"] = {0x14, 8};
     types_.sizes["entry_stack"] = 4096;
@@ -137,6 +141,28 @@ TEST_F(X86_64EntryCodeTest, WhileASystemCallSavesRegisters) {
   EXPECT_EQ(registers->get(kRbp), 0x100u + kRbp);
   EXPECT_EQ(registers->get(kRip), kUserPc);
   EXPECT_EQ(registers->get(kRsp), kUserSp);
+}
+
+// entry_SYSCALL_compat: the stack pointer is in r8 as soon as its own register is needed.
+TEST_F(X86_64EntryCodeTest, OfA32BitSystemCall) {
+  at(0x110);
+  machine_.registers.set(kRcx, kUserPc);
+  machine_.registers.set(kR8, 0xdead'0000'0000 | kUserSp);
+  machine_.registers.set(kRsp, kCr3Value);
+  const auto registers = user();
+  ASSERT_TRUE(registers);
+  EXPECT_EQ(registers->get(kRsp), kUserSp);
+  EXPECT_EQ(registers->get(kRip), kUserPc);
+  EXPECT_EQ(registers->get(kCs), 0x23u);  // __USER32_CS
+  EXPECT_EQ(machine_.user_stack(*code_), kUserSp);
+}
+
+// What another entry has pushed there is not known, nor what is left of the last one.
+TEST_F(X86_64EntryCodeTest, InTheFrameByOtherCode) {
+  at(0x190);
+  machine_.registers.set(kRsp, kTaskFrame + 0x28);
+  machine_.store(kTaskFrame + 0x80, {kUserPc, 0x33, 0x246, kUserSp, 0x2b});
+  EXPECT_FALSE(user(true));
 }
 
 // Of an interrupt: what hardware pushed, then a register after the other.

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 
 #include "guestos/linux/entry_code.h"
@@ -19,7 +20,8 @@ constexpr std::uint64_t kFrameBytes = 40;
 constexpr std::uint64_t kRspBelowEnd = 16;
 constexpr std::uint64_t kSsBelowEnd = 8;
 constexpr std::uint64_t kMaxSelector = 0xffff;
-constexpr std::uint64_t kUserCs = 0x33;  // __USER_CS, asm/segment.h
+constexpr std::uint64_t kUserCs = 0x33;    // __USER_CS, asm/segment.h
+constexpr std::uint64_t kUser32Cs = 0x23;  // __USER32_CS
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
 // In a value for CR3, X86_CR3_PCID_NOFLUSH: it is not kept.
 constexpr std::uint64_t kNoFlush = std::uint64_t{1} << 63;
@@ -31,14 +33,20 @@ GuestVirt end_of_entry_stack(GuestVirt sp) { return {((sp.value - 1) | (kPage - 
 // pointer is put away (cpu_tss_rw.x86_tss.sp2), and with page-table isolation its register has the
 // new CR3 before the task's stack. Exceptions and interrupts push everything on the entry stack,
 // whence C code moves it. The way out is over the entry stack too: with what `iret` wants, or two
-// words before `sysret`.
+// words before `sysret`. 32-bit code's `syscall` is much the same; its `sysenter` is not followed.
 class X86_64EntryCode final : public EntryCode {
  public:
   X86_64EntryCode(const elf::Image& kernel, const UserRegisters& pt_regs, const TypeSource& types)
       : pt_regs_(pt_regs), pages_(types.size_of("entry_stack") == kPage) {
     constexpr std::array<std::string_view, 3> kLabels{"entry_SYSCALL_64",
                                                       "syscall_return_via_sysret", "entry_SYSRETQ"};
-    system_call_ = x86_entry_function(kernel, "entry_SYSCALL_64", kLabels, "do_syscall_64");
+    constexpr std::array<std::string_view, 1> kCompatLabels{"entry_SYSCALL_compat"};
+    system_calls_[0].code =
+        x86_entry_function(kernel, "entry_SYSCALL_64", kLabels, "do_syscall_64");
+    system_calls_[1] = {.code = x86_entry_function(kernel, "entry_SYSCALL_compat", kCompatLabels,
+                                                   "do_fast_syscall_32"),
+                        .cs = kUser32Cs,
+                        .sp_register = kR8};
     const auto way_out = kernel.file->symbol_named("swapgs_restore_regs_and_return_to_usermode");
     const auto to_kernel = kernel.file->symbol_named("restore_regs_and_return_to_kernel");
     if (way_out && to_kernel)
@@ -60,18 +68,27 @@ class X86_64EntryCode final : public EntryCode {
                                                             std::uint32_t skip) const override {
     const auto [at, other, result] = std::tuple(slots.own[0], slots.own[1], slots.sp);
     RecipeWriter recipe;
-    RecipeWriter::Label found, nothing, on_stack, on_user_stack;
+    RecipeWriter::Label found, nothing, is_64_bit, on_stack, on_user_stack;
     recipe.skip_to(nothing, {kRegister, at, kRsp, 0, 0, 0});
+    recipe.skip_to(on_stack, {kRegister, other, kCr3, 0, 0, 0});
+    recipe.add({kMask, result, at, 0, 0, ~kNoFlush});
+    recipe.add({kSubtract, other, other, result, 0, 0});
+    recipe.skip_to(on_stack, {kSkipIfNotEqual, 0, other, 0, 0, 0});
+    const SystemCall& compat = system_calls_.back();
+    recipe.skip_to(nothing, {kRegister, other, kRip, 0, 0, 0});
+    recipe.add({kAdd, other, other, 0, 0, 0 - compat.code.start.value});
+    recipe.skip_to(is_64_bit, {kSkipIfNotLess, 0, other, 0, 0, compat.code.size});
+    recipe.skip_to(nothing, {kRegister, result, compat.sp_register, 0, 0, 0});
+    recipe.add({kMask, result, result, 0, 0, 0xffffffff});
+    recipe.jump_to(found);
+    recipe.bind(is_64_bit);
     if (const auto put_away = put_away_of(vcpu)) {
-      recipe.skip_to(on_stack, {kRegister, other, kCr3, 0, 0, 0});
-      recipe.add({kMask, result, at, 0, 0, ~kNoFlush});
-      recipe.add({kSubtract, other, other, result, 0, 0});
-      recipe.skip_to(on_stack, {kSkipIfNotEqual, 0, other, 0, 0, 0});
       recipe.add({kSet, at, 0, 0, 0, put_away->value});
       recipe.skip_to(nothing, {kLoad, result, at, 8, 0, 0});
       recipe.add({kCopy, 0, at, static_cast<std::uint8_t>(wire::PieceKind::kStackLink), 0, 8});
       recipe.jump_to(found);
     }
+    recipe.jump_to(nothing);
     recipe.bind(on_stack);
     recipe.skip_to(on_user_stack, {kSkipIfLess, 0, at, 0, 0, kKernelHalf});
     if (pages_) {
@@ -102,12 +119,16 @@ class X86_64EntryCode final : public EntryCode {
     const GuestVirt pc{capture.registers.get(kRip)};
     const bool is_scratch =
         capture.registers.has(kCr3) && (sp.value & ~kNoFlush) == capture.registers.get(kCr3);
-    if (is_scratch || sp.value < kKernelHalf) return of_system_call(capture, is_scratch);
+    const SystemCall* const call = system_call_at(pc);
+    if (is_scratch || sp.value < kKernelHalf)
+      return call ? of_system_call(capture, *call, is_scratch) : std::nullopt;
     if (is_in_area(sp)) return on_entry_stack(capture, copied, sp, pc);
     if (copied.saved == nullptr) return std::nullopt;
     const GuestVirt frame = copied.saved->address;
-    if (sp <= frame || sp - frame > pt_regs_.size || !system_call_.is_way_in(pc))
+    const bool is_in_frame = sp > frame && sp - frame <= pt_regs_.size;
+    if (!is_in_frame || way_out_.has(pc) || (call && !call->code.is_way_in(pc)))
       return with_saved(capture.registers, capture, pt_regs_.frame, frame);
+    if (call == nullptr) return std::nullopt;
     return with_saved(capture.registers, capture, pt_regs_.frame, frame, sp);
   }
 
@@ -116,36 +137,52 @@ class X86_64EntryCode final : public EntryCode {
     return vcpu.value < put_away_of_.size() ? put_away_of_[vcpu.value] : std::nullopt;
   }
 
+  // Entered by `syscall`.
+  struct SystemCall {
+    EntryFunction code;
+    std::uint64_t cs = kUserCs;  // user code's
+    // What keeps the stack pointer while its own register is scratch; else it is put away.
+    std::uint8_t sp_register = wire::RegisterRoles::kNone;
+  };
+  [[nodiscard]] const SystemCall* system_call_at(GuestVirt pc) const {
+    const auto found = std::find_if(system_calls_.begin(), system_calls_.end(),
+                                    [pc](const SystemCall& call) { return call.code.has(pc); });
+    return found == system_calls_.end() ? nullptr : &*found;
+  }
+
   // `syscall` and `sysret` keep rip in rcx and rflags in r11.
   [[nodiscard]] static wire::Registers as_system_call(const wire::Capture& capture,
-                                                      std::uint64_t sp) {
+                                                      const SystemCall& call, std::uint64_t sp) {
     wire::Registers registers = capture.registers;
     registers.set(kRip, registers.get(kRcx));
     registers.set(kRflags, registers.get(kR11));
-    registers.set(kCs, kUserCs);
+    registers.set(kCs, call.cs);
     registers.set(kRsp, sp);
     return registers;
   }
 
   [[nodiscard]] std::optional<wire::Registers> of_system_call(const wire::Capture& capture,
+                                                              const SystemCall& call,
                                                               bool is_scratch) const {
-    if (!system_call_.has({capture.registers.get(kRip)})) return std::nullopt;
-    if (!is_scratch) return as_system_call(capture, capture.registers.get(kRsp));
+    if (!is_scratch) return as_system_call(capture, call, capture.registers.get(kRsp));
+    if (call.sp_register != wire::RegisterRoles::kNone)
+      return as_system_call(capture, call, capture.registers.get(call.sp_register) & 0xffffffff);
     const auto put_away = put_away_of(capture.vcpu);
     const auto sp = put_away ? capture.read<std::uint64_t>(*put_away) : std::nullopt;
-    return sp ? std::optional(as_system_call(capture, *sp)) : std::nullopt;
+    return sp ? std::optional(as_system_call(capture, call, *sp)) : std::nullopt;
   }
 
   [[nodiscard]] std::optional<wire::Registers> on_entry_stack(const wire::Capture& capture,
                                                               const Copied& copied, GuestVirt sp,
                                                               GuestVirt pc) const {
+    const SystemCall* const call = system_call_at(pc);
     // As long as the kernel is mapped, what was saved is there too.
-    if (copied.saved != nullptr && (system_call_.has(pc) || way_out_.has(pc)))
+    if (copied.saved != nullptr && (call || way_out_.has(pc)))
       return with_saved(capture.registers, capture, pt_regs_.frame, copied.saved->address);
     const GuestVirt end = end_of_entry_stack(sp);
-    if (system_call_.has(pc)) {
+    if (call) {
       const auto user_sp = capture.read<std::uint64_t>(end - kSsBelowEnd);
-      return user_sp ? std::optional(as_system_call(capture, *user_sp)) : std::nullopt;
+      return user_sp ? std::optional(as_system_call(capture, *call, *user_sp)) : std::nullopt;
     }
     if (!pages_ || end - sp < kFrameBytes) return std::nullopt;
     return with_saved(capture.registers, capture, pt_regs_.frame, end - pt_regs_.size, sp);
@@ -153,7 +190,7 @@ class X86_64EntryCode final : public EntryCode {
 
   UserRegisters pt_regs_;
   bool pages_;
-  EntryFunction system_call_;
+  std::array<SystemCall, 2> system_calls_;  // of 64-bit and of 32-bit code
   EntryFunction way_out_;
   std::optional<ImageAddr> put_away_;
   std::vector<std::optional<GuestVirt>> put_away_of_;  // by CPU
