@@ -20,8 +20,10 @@ using unwind::link_register::Operation;
 
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
 constexpr std::uint64_t kInstruction = 4;  // bytes
-constexpr std::array<const char*, 4> kEntries{"el0t_64_sync", "el0t_64_irq", "el0t_64_fiq",
-                                              "el0t_64_error"};
+// The last three before 5.14.
+constexpr std::array<const char*, 7> kEntries{"el0t_64_sync",  "el0t_64_irq", "el0t_64_fiq",
+                                              "el0t_64_error", "el0_sync",    "el0_irq",
+                                              "el0_error"};
 constexpr std::uint64_t kEntryBytes = 1024;  // until the registers are saved
 
 // The table of vectors (Arm ARM, D1.10.2): 32 instructions each; those of 64-bit user code.
@@ -62,7 +64,7 @@ class Aarch64EntryCode final : public EntryCode {
                                                             std::uint32_t skip) const override {
     const auto [at, result] = std::tuple(slots.own[0], slots.sp);
     RecipeWriter recipe;
-    RecipeWriter::Label found, nothing, has_task;
+    RecipeWriter::Label found, nothing;
     recipe.skip_to(nothing, {kRegister, result, kSpEl0, 0, 0, 0});
     recipe.skip_to(found, {kSkipIfLess, 0, result, 0, 0, kKernelHalf});
     for (const RegisterSaver& saver : savers_) {
@@ -87,6 +89,7 @@ class Aarch64EntryCode final : public EntryCode {
       return in_trampoline(capture, copied, pc - trampoline_->alias);
     if (vectors_ && pc - *vectors_ < kUserVectorBytes) {
       wire::Registers registers = by_system_registers(capture);
+      registers.forget(kX0);  // used to test for an overflow
       // `mrs x30, tpidrro_el0` is behind a branch over it for where there is no trampoline.
       if ((pc - *vectors_) % kVectorBytes == kInstruction) take_from_scratch(registers);
       return registers;
@@ -96,6 +99,9 @@ class Aarch64EntryCode final : public EntryCode {
     const bool has_task = capture.registers.get(kSpEl0) >= kKernelHalf;
     const bool is_way_out = way_out_ && pc - *way_out_ < way_out_size_;
     if (copied.saved == nullptr || (!has_task && !is_way_out)) return std::nullopt;
+    // Where no entry was found in the code, it may be running and not have saved them yet.
+    const std::uint64_t above = capture.registers.get(kSp) - copied.saved->address.value;
+    if (savers_.empty() && above <= pt_regs_.size) return std::nullopt;
     return with_saved({}, capture, pt_regs_.frame, copied.saved->address);
   }
 
@@ -139,6 +145,7 @@ class Aarch64EntryCode final : public EntryCode {
     // As long as the kernel is mapped, what was saved is there.
     if (at >= trampoline_->exit && copied.saved != nullptr)
       return with_saved({}, capture, pt_regs_.frame, copied.saved->address);
+    if (at >= trampoline_->exit && x29_restored_ == 0) return std::nullopt;
     wire::Registers registers = by_system_registers(capture);
     if (at < trampoline_->exit) {
       if (at % kVectorBytes != 0) take_from_scratch(registers);
@@ -171,20 +178,27 @@ class Aarch64EntryCode final : public EntryCode {
 
 std::optional<ImageAddr> aarch64_entry_task(const elf::ElfFile& kernel) {
   if (const auto symbol = kernel.symbol_named("__entry_task")) return symbol->address;
-  const auto entry = kernel.symbol_named(kEntries.front());
+  std::optional<elf::DataSymbol> entry;
+  for (const char* name : kEntries)
+    if (!entry) entry = kernel.symbol_named(name);
   if (!entry) return std::nullopt;
   const Bytes code = code_of(kernel, entry->address);
   const unwind::aarch64::Decoder decoder;
+  // `adrp x28, …; add x28, x28, …; ldr x28, [x28, x20]; msr sp_el0, x28`
+  std::uint8_t reg = unwind::link_register::kNoRegister;
   std::optional<ImageAddr> page, address;
   for (std::uint64_t at = 0; at + kInstruction <= code.size(); at += kInstruction) {
     const Instruction instruction = decoder.decode(code.subspan(at), entry->address + at);
     if (instruction.operation == Operation::kSet) {
+      reg = instruction.a;
       page = ImageAddr{static_cast<std::uint64_t>(instruction.value)};
-    } else if (instruction.operation == Operation::kAdd && page) {
+      address.reset();
+    } else if (instruction.operation == Operation::kAdd && page && instruction.a == reg &&
+               instruction.b == reg) {
       address = *page + static_cast<std::uint64_t>(instruction.value);
     } else if (instruction.operation == Operation::kSystem && instruction.system == kSpEl0 &&
                instruction.b != unwind::link_register::kNoRegister) {
-      return address;  // msr sp_el0: what was loaded there
+      return instruction.b == reg ? address : std::nullopt;
     }
   }
   return std::nullopt;

@@ -69,8 +69,10 @@ std::optional<Trampoline> trampoline_by_code(Bytes code, ImageAddr at) {
     const auto page = decoder.decode(code.subspan(i), at + i);
     const auto rest = decoder.decode(code.subspan(i + 4), at + i + 4);
     if (page.operation == Operation::kRet || page.operation == Operation::kJumpIndirect) break;
-    if (page.operation != Operation::kSet || rest.operation != Operation::kAdd) continue;
-    addresses[found++] = static_cast<std::uint64_t>(page.value + rest.value);
+    if (page.operation != Operation::kSet || rest.operation != Operation::kAdd || rest.b != page.a)
+      continue;
+    addresses[found++] =
+        static_cast<std::uint64_t>(page.value) + static_cast<std::uint64_t>(rest.value);
   }
   const auto [exit, start] = addresses;
   if (found < addresses.size() || start % kPage != 0 || exit < start) return std::nullopt;
@@ -84,7 +86,8 @@ std::optional<Trampoline> find_trampoline(const elf::ElfFile& kernel) {
   constexpr std::size_t kWayOutBytes = 1024;
   const auto start = kernel.symbol_named("__entry_tramp_text_start");
   const auto end = kernel.symbol_named("__entry_tramp_text_end");
-  const auto exit = kernel.symbol_named("tramp_exit_native");
+  auto exit = kernel.symbol_named("tramp_exit_native");
+  if (!exit) exit = kernel.symbol_named("tramp_exit");  // of 6.5 and later
   const auto way_out = kernel.symbol_named("ret_to_user");
   if (!way_out) return std::nullopt;
   const Bytes code = kernel.bytes_at(way_out->address, kWayOutBytes);
@@ -112,7 +115,7 @@ std::optional<elf::Image> trampoline_image(const elf::ElfFile& kernel) {
   const Bytes code = kernel.bytes_at(trampoline->code, trampoline->bytes);
   if (code.size() < trampoline->bytes) return std::nullopt;
   std::vector<elf::ElfWriter::Symbol> symbols;
-  if (!kernel.symbol_named("tramp_exit_native")) {
+  if (!kernel.symbol_named("tramp_exit_native") && !kernel.symbol_named("tramp_exit")) {
     const std::uint8_t info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE);
     symbols.push_back(
         {.name = "tramp_vectors", .address = {trampoline->alias.value}, .info = info});
@@ -120,7 +123,7 @@ std::optional<elf::Image> trampoline_image(const elf::ElfFile& kernel) {
                        .address = {trampoline->alias.value + trampoline->exit},
                        .info = info});
   }
-  for (const char* name : {"tramp_vectors", "tramp_exit_native", "tramp_exit_compat",
+  for (const char* name : {"tramp_vectors", "tramp_exit", "tramp_exit_native", "tramp_exit_compat",
                            "__sdei_asm_entry_trampoline", "__sdei_asm_exit_trampoline"})
     if (const auto symbol = kernel.symbol_named(name);
         symbol && symbol->address - trampoline->code < trampoline->bytes)

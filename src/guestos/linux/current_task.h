@@ -46,7 +46,7 @@ struct TaskView {
 // Which task a vCPU runs, and what user code it runs for: the part of a capture recipe that copies
 // it, and what the copies say. The kernel has the task in a register (aarch64, riscv64: user code
 // has its own value there), and in a per-CPU variable: current_task (x86), the runqueue's curr
-// (riscv64).
+// (riscv64), the copy that entry code reads the register from (aarch64: __entry_task).
 class CurrentTask {
  public:
   // With `copies_program` captures say which program they are of: three loads more. Error kNotFound

@@ -74,6 +74,16 @@ struct EntryFunction {
                                          const unwind::RegisterFrame& pt_regs, GuestVirt frame,
                                          GuestVirt from = {});
 
+// x86's stack for hardware to enter on is a page by itself (struct entry_stack, asm/processor.h),
+// if the kernel's types say so.
+inline constexpr std::uint64_t kX86EntryStack = 4096;  // bytes
+[[nodiscard]] inline bool has_x86_entry_stack(const TypeSource& types) {
+  return types.size_of("entry_stack") == kX86EntryStack;
+}
+[[nodiscard]] constexpr GuestVirt end_of_x86_entry_stack(GuestVirt sp) {
+  return {((sp.value - 1) | (kX86EntryStack - 1)) + 1};
+}
+
 [[nodiscard]] std::unique_ptr<EntryCode> x86_64_entry_code(const elf::Image& kernel,
                                                            const UserRegisters& pt_regs,
                                                            const TypeSource& types);

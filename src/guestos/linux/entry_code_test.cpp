@@ -44,7 +44,7 @@ constexpr std::uint64_t kTaskFrame = 0xffffc90000003f58;  // struct pt_regs, 168
 constexpr std::uint64_t kEntryStackEnd = 0xfffffe0000003000;
 constexpr std::uint64_t kUserSp = 0x7ffd1230;
 constexpr std::uint64_t kUserPc = 0x55554321;
-constexpr std::uint64_t kCr3Value = 0x3f00a001;
+constexpr std::uint64_t kCr3Value = 0x3f00b001;
 
 constexpr std::uint8_t kOrigAx = wire::RegisterRoles::kNone;
 constexpr std::array<std::uint8_t, 21> kOrder{kR15, kR14,    kR13, kR12, kRbp,    kRbx, kR11,
@@ -118,7 +118,8 @@ TEST_F(X86_64EntryCodeTest, WithTheStackPointerPutAway) {
   machine_.registers.set(kRcx, kUserPc);
   machine_.memory[kKernel + 0x314] = kUserSp;
   for (const std::uint64_t flag : {std::uint64_t{0}, std::uint64_t{1} << 63}) {
-    machine_.registers.set(kRsp, kCr3Value | flag);
+    // Its page tables are chosen by bits 12 and 11.
+    machine_.registers.set(kRsp, (kCr3Value & ~0x1800ull) | flag);
     const auto registers = user();
     ASSERT_TRUE(registers);
     EXPECT_EQ(registers->get(kRsp), kUserSp);
@@ -141,6 +142,13 @@ TEST_F(X86_64EntryCodeTest, WhileASystemCallSavesRegisters) {
   EXPECT_EQ(registers->get(kRbp), 0x100u + kRbp);
   EXPECT_EQ(registers->get(kRip), kUserPc);
   EXPECT_EQ(registers->get(kRsp), kUserSp);
+  // Down to cs: rip is in rcx. Down to ss: the stack pointer is nowhere that is known.
+  machine_.registers.set(kRcx, kUserPc + 2);
+  machine_.registers.set(kRsp, kTaskFrame + 0x88);
+  EXPECT_EQ(user(true)->get(kRip), kUserPc + 2);
+  EXPECT_EQ(user(true)->get(kRsp), kUserSp);
+  machine_.registers.set(kRsp, kTaskFrame + 0xa0);
+  EXPECT_FALSE(user(true));
 }
 
 // entry_SYSCALL_compat: the stack pointer is in r8 as soon as its own register is needed.
@@ -184,6 +192,10 @@ TEST_F(X86_64EntryCodeTest, OnTheEntryStack) {
   EXPECT_EQ(registers->get(kRbp), 0x100u + kRbp);
   machine_.registers.set(kRsp, kEntryStackEnd - 16);
   EXPECT_FALSE(user());
+  // Words of a way out, not hardware's.
+  machine_.registers.set(kRsp, kEntryStackEnd - 80);
+  machine_.store(kEntryStackEnd - 40, {0x1234, 0xabcf, 0x246, 0xd1, kUserSp});
+  EXPECT_FALSE(user());
 }
 
 TEST_F(X86_64EntryCodeTest, OnTheWayOut) {
@@ -220,6 +232,22 @@ TEST_F(X86_64EntryCodeTest, BehindIt) {
   EXPECT_EQ(user(true)->get(kRip), kUserPc);
   EXPECT_FALSE(machine_.user_stack(*code_));
   EXPECT_FALSE(user());
+}
+
+// Nor is what lies between two labels that have changed their order.
+TEST_F(X86_64EntryCodeTest, WithDamagedSymbols) {
+  std::vector<std::byte> code(kCode, std::byte{0x90});
+  const elf::Image kernel =
+      testing::kernel_of(Arch::kX86_64, kKernel, code,
+                         {{"restore_regs_and_return_to_kernel", 0x10},
+                          {"swapgs_restore_regs_and_return_to_usermode", 0x20},
+                          {"entry_SYSCALL_64", 0x3ff},
+                          {"do_syscall_64", 0x200}});
+  code_ = x86_64_entry_code(kernel, pt_regs(kOrder, 8, 168), types_);
+  at(0x220);
+  machine_.registers.set(kRsp, kTaskFrame + 0x28);
+  machine_.store(kTaskFrame + 0x80, {kUserPc, 0x33, 0x246, kUserSp, 0x2b});
+  EXPECT_FALSE(user(true));
 }
 
 // struct entry_stack was smaller than a page before Linux 5.16.
@@ -367,6 +395,11 @@ TEST_F(I386EntryCodeTest, RegistersThatAreMoved) {
   EXPECT_EQ(registers->get(kEbp), 0xb9u);
   EXPECT_EQ(registers->get(kEip), kUserPc);
   EXPECT_EQ(registers->get(kEsp), kUserSp);
+  EXPECT_EQ(machine_.user_stack(*code_), kUserSp);
+  // All are moved.
+  machine_.registers.set(kEdi, kTaskFrame + 68);
+  machine_.registers.set(kEsi, kEntryStackEnd);
+  EXPECT_FALSE(machine_.user_stack(*code_));
 }
 
 }  // namespace x32

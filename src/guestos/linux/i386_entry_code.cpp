@@ -12,10 +12,8 @@ using namespace wire::i386;
 using enum wire::RecipeOpcode;
 
 // cpu_entry_area is behind the memory for vmalloc(), and that, of 128 MiB, behind the linear map
-// with all other stacks (arch/x86/include/asm/pgtable_32_areas.h). The stack in it that hardware
-// enters on is a page (struct entry_stack, asm/processor.h).
+// with all other stacks (arch/x86/include/asm/pgtable_32_areas.h).
 constexpr std::uint64_t kBehindLinearMap = 0x1'0000'0000 - (128 << 20);
-constexpr std::uint64_t kPage = 4096;
 // Of what hardware pushes at its end: eip, cs, eflags, esp, ss.
 constexpr std::uint64_t kFrameBytes = 20;
 constexpr std::uint64_t kEspBelowEnd = 8;
@@ -23,7 +21,6 @@ constexpr std::uint64_t kUserCs = 0x73;  // __USER_CS, asm/segment.h
 constexpr std::uint8_t kWord = 4;
 
 bool is_on_entry_stack(GuestVirt sp) { return sp.value > kBehindLinearMap; }
-GuestVirt end_of_entry_stack(GuestVirt sp) { return {((sp.value - 1) | (kPage - 1)) + 1}; }
 
 // What the vDSO's code for system calls is returned to: struct vdso_image says where.
 std::optional<std::uint32_t> landing_pad(const elf::ElfFile& kernel, const TypeSource& types) {
@@ -45,7 +42,7 @@ class I386EntryCode final : public EntryCode {
  public:
   I386EntryCode(const elf::Image& kernel, const UserRegisters& pt_regs, const TypeSource& types)
       : pt_regs_(pt_regs),
-        pages_(types.size_of("entry_stack") == kPage),
+        pages_(has_x86_entry_stack(types)),
         landing_pad_(landing_pad(*kernel.file, types)) {
     constexpr std::array<std::string_view, 1> kLabels{"entry_SYSENTER_32"};
     system_call_ = x86_entry_function(kernel, "entry_SYSENTER_32", kLabels, "do_SYSENTER_32");
@@ -55,7 +52,7 @@ class I386EntryCode final : public EntryCode {
                                                             std::uint32_t skip) const override {
     const auto [at, other, result] = std::tuple(slots.own[0], slots.own[1], slots.sp);
     RecipeWriter recipe;
-    RecipeWriter::Label found, nothing, by_hardware, on_task_stack;
+    RecipeWriter::Label found, nothing, by_hardware, on_task_stack, behind;
     recipe.skip_to(nothing, {kRegister, at, kEsp, 0, 0, 0});
     recipe.skip_to(nothing, {kRegister, other, kEip, 0, 0, 0});
     recipe.add({kAdd, other, other, 0, 0, 0 - system_call_.start.value});
@@ -64,14 +61,20 @@ class I386EntryCode final : public EntryCode {
     recipe.skip_to(nothing, {kRegister, result, kEcx, 0, 0, 0});
     recipe.skip_to(found, {kSkipIfNotLess, 0, other, 0, 0, system_call_.way_in});
     recipe.bind(on_task_stack);
-    recipe.skip_to(nothing, {kSkipIfNotLess, 0, other, 0, 0, system_call_.way_in});
+    recipe.skip_to(behind, {kSkipIfNotLess, 0, other, 0, 0, system_call_.way_in});
     recipe.skip_to(nothing, {kRegister, result, kEbp, 0, 0, 0});
     recipe.jump_to(found);
+    recipe.bind(behind);  // `rep movsl` may be moving registers from the entry stack
+    recipe.skip_to(nothing, {kRegister, other, kEdi, 0, 0, 0});
+    recipe.add({kSubtract, other, other, at, 0, 0});
+    recipe.skip_to(nothing, {kSkipIfNotLess, 0, other, 0, 0, pt_regs_.size});
+    recipe.skip_to(nothing, {kRegister, at, kEsi, 0, 0, 0});
+    recipe.skip_to(nothing, {kSkipIfLess, 0, at, 0, 0, kBehindLinearMap + 1});
     recipe.bind(by_hardware);
     if (!pages_) recipe.jump_to(nothing);
     recipe.add({kAdd, at, at, 0, 0, ~std::uint64_t{0}});
-    recipe.add({kMask, at, at, 0, 0, ~(kPage - 1)});
-    recipe.skip_to(nothing, {kLoad, result, at, kWord, 0, kPage - kEspBelowEnd});
+    recipe.add({kMask, at, at, 0, 0, ~(kX86EntryStack - 1)});
+    recipe.skip_to(nothing, {kLoad, result, at, kWord, 0, kX86EntryStack - kEspBelowEnd});
     recipe.jump_to(found);
     recipe.bind(nothing);
     recipe.add({kSkipIfNotLess, 0, 0, 0, skip, 0});
@@ -140,7 +143,7 @@ class I386EntryCode final : public EntryCode {
       registers.set(kCs, kUserCs);
       return registers;
     }
-    const GuestVirt end = end_of_entry_stack(sp);
+    const GuestVirt end = end_of_x86_entry_stack(sp);
     if (!pages_ || end - sp < kFrameBytes) return std::nullopt;
     return with_saved(capture.registers, capture, pt_regs_.frame, end - pt_regs_.size, sp);
   }

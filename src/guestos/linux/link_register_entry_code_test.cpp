@@ -158,6 +158,18 @@ TEST_F(Aarch64EntryCodeTest, WhileRegistersAreSaved) {
   EXPECT_FALSE(at(sync + 0x40));
 }
 
+// Of a kernel whose entries have other names: what an earlier call has left is not taken.
+TEST_F(Aarch64EntryCodeTest, WithoutItsEntries) {
+  const elf::Image other = testing::kernel_of(Arch::kAArch64, kKernel, bytes_, {{"start", 0}});
+  code_ = aarch64_entry_code(other, pt_regs_);
+  machine_.registers.set(kSpEl0, kTask);
+  machine_.store(kFrame + 8 * kFp, {0x29, 0x3030, kUserSp, kUserPc, 0});
+  EXPECT_FALSE(at(kKernel + kSync + 0x2c, true));
+  machine_.registers.set(kSp, kFrame - 0x40);
+  expect_user_code(at(kKernel + 0x100, true), 0x29, 0x3030);
+  EXPECT_FALSE(aarch64_entry_task(*other.file));
+}
+
 TEST_F(Aarch64EntryCodeTest, OnTheWayOut) {
   machine_.store(kFrame + 8 * kFp, {0x29, 0x3030, kUserSp + 16, kUserPc + 4, 0});
   const auto registers = at(kKernel + kRet + 0x24, true);

@@ -80,9 +80,11 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
     const auto pointer = KernelReader(memory, current_.types().arch).pointer(*variable);
     if (pointer) running = *pointer;
   }
-  RINGSIDE_ASSIGN(task, roots_->find(capture, running, memory));
-  if (task && capture.level == PrivilegeLevel::kKernel)
-    task->user = current_.user_registers(capture);
+  std::optional<wire::Registers> user;
+  if (capture.level == PrivilegeLevel::kKernel) user = current_.user_registers(capture);
+  const bool is_at_user_code = capture.level == PrivilegeLevel::kUser || user;
+  RINGSIDE_ASSIGN(task, roots_->find(capture, is_at_user_code, running, memory));
+  if (task) task->user = user;
   return task;
 }
 

@@ -22,7 +22,7 @@ bool is_root_of(Arch arch, std::uint64_t root, std::uint64_t pgd) {
   return root == pgd || (is_x86(arch) && may_have_user_table(pgd) && root == pgd + kUserTable);
 }
 
-Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture,
+Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bool is_at_user_code,
                                                 std::optional<GuestVirt> running,
                                                 GuestMemory& memory) {
   const auto captured = user_root(capture);
@@ -30,7 +30,7 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture,
   for (const bool again : {false, true}) {
     if (again && !is_worth_a_look(*captured)) break;
     if (again) RINGSIDE_TRY(look_for_processes(memory));
-    const auto process = process_of(*captured, capture.level == PrivilegeLevel::kKernel);
+    const auto process = process_of(*captured, is_at_user_code);
     if (process == by_root_.end()) continue;
     RINGSIDE_ASSIGN(auto task, view(process->second, process->first, running, memory));
     if (!task) continue;
@@ -40,10 +40,9 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture,
   return std::nullopt;
 }
 
-// A kernel thread runs with the page tables of any process, but never with those of user code.
-UserRoots::ByRoot::const_iterator UserRoots::process_of(std::uint64_t root, bool in_kernel) const {
-  const bool user_table_only = in_kernel && is_x86(types_.arch);
-  const auto found = user_table_only ? by_root_.end() : by_root_.find(root);
+UserRoots::ByRoot::const_iterator UserRoots::process_of(std::uint64_t root,
+                                                        bool is_at_user_code) const {
+  const auto found = is_at_user_code ? by_root_.find(root) : by_root_.end();
   if (found != by_root_.end() || !has_user_tables_) return found;
   return by_root_.find(root - kUserTable);
 }

@@ -26,10 +26,13 @@ class UserRoots {
 
   // A task that is alive, to find the others from.
   void remember(GuestVirt task) { any_task_ = task; }
+  // In kernel mode only the page tables of user code alone tell, unless `is_at_user_code`: a kernel
+  // thread runs with those of any process.
   // Nothing where no process has these page tables, or the kernel's memory cannot be read now. The
   // thread is that which `running` is, where a process has several: nothing tells it otherwise, and
   // TaskView::tid is 0. Errors: those of `memory`.
   [[nodiscard]] Result<std::optional<TaskView>> find(const wire::Capture& capture,
+                                                     bool is_at_user_code,
                                                      std::optional<GuestVirt> running,
                                                      GuestMemory& memory);
 
@@ -46,7 +49,7 @@ class UserRoots {
 
   [[nodiscard]] bool is_worth_a_look(std::uint64_t root);
   [[nodiscard]] Result<void> look_for_processes(GuestMemory& memory);
-  [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root, bool in_kernel) const;
+  [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root, bool is_at_user_code) const;
   [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t pgd,
                                                      std::optional<GuestVirt> running,
                                                      GuestMemory& memory) const;

@@ -10,24 +10,23 @@ namespace {
 using namespace wire::x86_64;
 using enum wire::RecipeOpcode;
 
-// cpu_entry_area (Documentation/arch/x86/x86_64/mm.rst), which user code's page tables map too. The
-// stack in it that hardware enters on is a page (struct entry_stack, asm/processor.h).
+// cpu_entry_area (Documentation/arch/x86/x86_64/mm.rst), which user code's page tables map too.
 constexpr std::uint64_t kArea = 0xfffffe0000000000;
 constexpr std::uint64_t kAreaSize = std::uint64_t{1} << 39;
-constexpr std::uint64_t kPage = 4096;
 // Of what hardware pushes at its end: rip, cs, rflags, rsp, ss.
 constexpr std::uint64_t kFrameBytes = 40;
+constexpr std::uint64_t kCsBelowEnd = 32;
 constexpr std::uint64_t kRspBelowEnd = 16;
 constexpr std::uint64_t kSsBelowEnd = 8;
 constexpr std::uint64_t kMaxSelector = 0xffff;
 constexpr std::uint64_t kUserCs = 0x33;    // __USER_CS, asm/segment.h
 constexpr std::uint64_t kUser32Cs = 0x23;  // __USER32_CS
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
-// In a value for CR3, X86_CR3_PCID_NOFLUSH: it is not kept.
-constexpr std::uint64_t kNoFlush = std::uint64_t{1} << 63;
+// Where values of CR3 of one process differ: X86_CR3_PCID_NOFLUSH, which is not kept, and what
+// tells user code's page tables (PTI_USER_PGTABLE_AND_PCID_MASK, arch/x86/entry/calling.h).
+constexpr std::uint64_t kSameCr3 = ~(std::uint64_t{1} << 63 | 0x1800);
 
 bool is_in_area(GuestVirt sp) { return sp.value - kArea - 1 < kAreaSize; }
-GuestVirt end_of_entry_stack(GuestVirt sp) { return {((sp.value - 1) | (kPage - 1)) + 1}; }
 
 // arch/x86/entry/entry_64.S. A system call leaves all on the user's stack at first; its stack
 // pointer is put away (cpu_tss_rw.x86_tss.sp2), and with page-table isolation its register has the
@@ -37,10 +36,11 @@ GuestVirt end_of_entry_stack(GuestVirt sp) { return {((sp.value - 1) | (kPage - 
 class X86_64EntryCode final : public EntryCode {
  public:
   X86_64EntryCode(const elf::Image& kernel, const UserRegisters& pt_regs, const TypeSource& types)
-      : pt_regs_(pt_regs), pages_(types.size_of("entry_stack") == kPage) {
+      : pt_regs_(pt_regs), pages_(has_x86_entry_stack(types)) {
     constexpr std::array<std::string_view, 3> kLabels{"entry_SYSCALL_64",
                                                       "syscall_return_via_sysret", "entry_SYSRETQ"};
-    constexpr std::array<std::string_view, 1> kCompatLabels{"entry_SYSCALL_compat"};
+    constexpr std::array<std::string_view, 3> kCompatLabels{
+        "entry_SYSCALL_compat", "sysret32_from_system_call", "entry_SYSRETL_compat"};
     system_calls_[0].code =
         x86_entry_function(kernel, "entry_SYSCALL_64", kLabels, "do_syscall_64");
     system_calls_[1] = {.code = x86_entry_function(kernel, "entry_SYSCALL_compat", kCompatLabels,
@@ -49,7 +49,8 @@ class X86_64EntryCode final : public EntryCode {
                         .sp_register = kR8};
     const auto way_out = kernel.file->symbol_named("swapgs_restore_regs_and_return_to_usermode");
     const auto to_kernel = kernel.file->symbol_named("restore_regs_and_return_to_kernel");
-    if (way_out && to_kernel)
+    constexpr std::uint64_t kMaxWayOut = 0x1000;
+    if (way_out && to_kernel && to_kernel->address - way_out->address <= kMaxWayOut)
       way_out_ = {kernel.to_guest(way_out->address), to_kernel->address - way_out->address};
     const auto task_state = kernel.file->symbol_named("cpu_tss_rw");
     const auto put_away = types.member("tss_struct", "x86_tss.sp2");
@@ -71,7 +72,8 @@ class X86_64EntryCode final : public EntryCode {
     RecipeWriter::Label found, nothing, is_64_bit, on_stack, on_user_stack;
     recipe.skip_to(nothing, {kRegister, at, kRsp, 0, 0, 0});
     recipe.skip_to(on_stack, {kRegister, other, kCr3, 0, 0, 0});
-    recipe.add({kMask, result, at, 0, 0, ~kNoFlush});
+    recipe.add({kMask, other, other, 0, 0, kSameCr3});
+    recipe.add({kMask, result, at, 0, 0, kSameCr3});
     recipe.add({kSubtract, other, other, result, 0, 0});
     recipe.skip_to(on_stack, {kSkipIfNotEqual, 0, other, 0, 0, 0});
     const SystemCall& compat = system_calls_.back();
@@ -95,11 +97,11 @@ class X86_64EntryCode final : public EntryCode {
       recipe.add({kAdd, at, at, 0, 0, ~std::uint64_t{0}});
       recipe.add({kAdd, other, at, 0, 0, 0 - kArea});
       recipe.skip_to(nothing, {kSkipIfNotLess, 0, other, 0, 0, kAreaSize});
-      recipe.add({kMask, at, at, 0, 0, ~(kPage - 1)});
+      recipe.add({kMask, at, at, 0, 0, ~(kX86EntryStack - 1)});
       // A selector, or user code's stack pointer on its way out.
-      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kPage - kSsBelowEnd});
+      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kX86EntryStack - kSsBelowEnd});
       recipe.skip_to(found, {kSkipIfNotLess, 0, result, 0, 0, kMaxSelector + 1});
-      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kPage - kRspBelowEnd});
+      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kX86EntryStack - kRspBelowEnd});
       recipe.jump_to(found);
     } else {
       recipe.jump_to(nothing);
@@ -118,7 +120,7 @@ class X86_64EntryCode final : public EntryCode {
     const GuestVirt sp{capture.registers.get(kRsp)};
     const GuestVirt pc{capture.registers.get(kRip)};
     const bool is_scratch =
-        capture.registers.has(kCr3) && (sp.value & ~kNoFlush) == capture.registers.get(kCr3);
+        capture.registers.has(kCr3) && ((sp.value ^ capture.registers.get(kCr3)) & kSameCr3) == 0;
     const SystemCall* const call = system_call_at(pc);
     if (is_scratch || sp.value < kKernelHalf)
       return call ? of_system_call(capture, *call, is_scratch) : std::nullopt;
@@ -128,8 +130,9 @@ class X86_64EntryCode final : public EntryCode {
     const bool is_in_frame = sp > frame && sp - frame <= pt_regs_.size;
     if (!is_in_frame || way_out_.has(pc) || (call && !call->code.is_way_in(pc)))
       return with_saved(capture.registers, capture, pt_regs_.frame, frame);
-    if (call == nullptr) return std::nullopt;
-    return with_saved(capture.registers, capture, pt_regs_.frame, frame, sp);
+    const auto sp_slot = frame + static_cast<std::uint64_t>(pt_regs_.frame.offsets[kRsp]);
+    if (call == nullptr || sp > sp_slot) return std::nullopt;
+    return with_saved(as_system_call(capture, *call, 0), capture, pt_regs_.frame, frame, sp);
   }
 
  private:
@@ -179,12 +182,16 @@ class X86_64EntryCode final : public EntryCode {
     // As long as the kernel is mapped, what was saved is there too.
     if (copied.saved != nullptr && (call || way_out_.has(pc)))
       return with_saved(capture.registers, capture, pt_regs_.frame, copied.saved->address);
-    const GuestVirt end = end_of_entry_stack(sp);
+    const GuestVirt end = end_of_x86_entry_stack(sp);
     if (call) {
       const auto user_sp = capture.read<std::uint64_t>(end - kSsBelowEnd);
       return user_sp ? std::optional(as_system_call(capture, *call, *user_sp)) : std::nullopt;
     }
     if (!pages_ || end - sp < kFrameBytes) return std::nullopt;
+    // By hardware, from user code: on the way out other words may lie there.
+    const auto ss = capture.read<std::uint64_t>(end - kSsBelowEnd);
+    const auto cs = capture.read<std::uint64_t>(end - kCsBelowEnd);
+    if (!ss || *ss > kMaxSelector || (cs != kUserCs && cs != kUser32Cs)) return std::nullopt;
     return with_saved(capture.registers, capture, pt_regs_.frame, end - pt_regs_.size, sp);
   }
 
