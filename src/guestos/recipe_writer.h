@@ -28,6 +28,13 @@ class RecipeWriter {
     label.clear();
   }
   [[nodiscard]] std::vector<wire::RecipeOp> take() { return std::move(ops_); }
+  // With both labels at the end; who goes to `missed` skips `skip` operations behind it as well.
+  [[nodiscard]] std::vector<wire::RecipeOp> take(Label& found, Label& missed, std::uint32_t skip) {
+    bind(missed);
+    add({wire::RecipeOpcode::kSkipIfNotLess, 0, 0, 0, skip, 0});  // always
+    bind(found);
+    return take();
+  }
 
  private:
   std::vector<wire::RecipeOp> ops_;

@@ -76,10 +76,7 @@ class Aarch64EntryCode final : public EntryCode {
       recipe.jump_to(found);
       recipe.bind(next);
     }
-    recipe.bind(nothing);
-    recipe.add({kSkipIfNotLess, 0, 0, 0, skip, 0});
-    recipe.bind(found);
-    return recipe.take();
+    return recipe.take(found, nothing, skip);
   }
 
   [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,

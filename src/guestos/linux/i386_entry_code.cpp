@@ -76,10 +76,7 @@ class I386EntryCode final : public EntryCode {
     recipe.add({kMask, at, at, 0, 0, ~(kX86EntryStack - 1)});
     recipe.skip_to(nothing, {kLoad, result, at, kWord, 0, kX86EntryStack - kEspBelowEnd});
     recipe.jump_to(found);
-    recipe.bind(nothing);
-    recipe.add({kSkipIfNotLess, 0, 0, 0, skip, 0});
-    recipe.bind(found);
-    return recipe.take();
+    return recipe.take(found, nothing, skip);
   }
 
   [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,

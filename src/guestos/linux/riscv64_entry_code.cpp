@@ -46,10 +46,7 @@ class Riscv64EntryCode final : public EntryCode {
       recipe.add({kCopy, 0, at, static_cast<std::uint8_t>(wire::PieceKind::kStackLink), 0, 8});
       recipe.jump_to(found);
     }
-    recipe.bind(nothing);
-    recipe.add({kSkipIfNotLess, 0, 0, 0, skip, 0});
-    recipe.bind(found);
-    return recipe.take();
+    return recipe.take(found, nothing, skip);
   }
 
   [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,

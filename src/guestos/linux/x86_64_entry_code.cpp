@@ -109,10 +109,7 @@ class X86_64EntryCode final : public EntryCode {
     recipe.bind(on_user_stack);
     recipe.add({kAdd, result, at, 0, 0, 0});
     recipe.jump_to(found);
-    recipe.bind(nothing);
-    recipe.add({kSkipIfNotLess, 0, 0, 0, skip, 0});
-    recipe.bind(found);
-    return recipe.take();
+    return recipe.take(found, nothing, skip);
   }
 
   [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
