@@ -1,11 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <map>
+#include <span>
 
 #include "guestos/adapter.h"
+#include "guestos/linux/aarch64_entries.h"
 #include "guestos/linux/i386_entries.h"
 #include "guestos/linux/riscv64_entries.h"
 #include "guestos/stack_recipe.h"
+#include "guestos/testing/entry_machine.h"
 
 namespace ringside::guestos {
 namespace {
@@ -205,6 +210,54 @@ TEST(StackRecipe, CopiesTheStackThatRiscv64sTaskHas) {
             (Addresses{(kStack - 288) >> 14, kTask + 16}));
   registers.set(wire::riscv64::kSp, kStack);
   EXPECT_EQ(copies_of(recipe, registers, {{kTask + 16, kStack}}), (Addresses{kStack}));
+}
+
+// kernel_ventry of arm64, as Debian's 6.1 has it: the vectors lie 128 bytes apart, and meanwhile sp
+// and x0 are what its comments say.
+TEST(StackRecipe, CopiesTheStackThatAArch64Tests) {
+  constexpr std::uint64_t kVectors = 0xffff800008010800;
+  constexpr std::uint64_t kStack = 0xffff80000854b9c0;
+  constexpr std::uint64_t kX0Value = 0x123456789;
+  constexpr std::uint64_t kSum = kStack + kX0Value;
+  auto recipe = stack_recipe(Arch::kAArch64, {}, 0x1000);
+  add_tested_stack(recipe, {{kVectors}, 4}, 0x4000);
+  const auto copies_at = [&](std::uint64_t offset, std::uint64_t sp, std::uint64_t x0) {
+    wire::Registers registers;
+    registers.set(wire::aarch64::kCpsr, 5);
+    registers.set(wire::aarch64::kPc, kVectors + offset);
+    registers.set(wire::aarch64::kSp, sp);
+    registers.set(wire::aarch64::kX0, x0);
+    return copies_of(recipe, registers, {});
+  };
+  using Addresses = std::vector<std::uint64_t>;
+  for (const std::uint64_t vector : {0x200, 0x280}) {
+    EXPECT_EQ(copies_at(vector, kStack + 336, kX0Value), Addresses{kStack + 336});
+    EXPECT_EQ(copies_at(vector + 4, kStack, kX0Value), Addresses{kStack});
+    EXPECT_EQ(copies_at(vector + 8, kSum, kX0Value), (Addresses{kSum, kStack}));
+    EXPECT_EQ(copies_at(vector + 12, kSum, kStack), (Addresses{kSum, kStack}));
+    EXPECT_EQ(copies_at(vector + 16, kSum, kStack), (Addresses{kSum, kStack}));
+    EXPECT_EQ(copies_at(vector + 20, kSum, kX0Value), (Addresses{kSum, kStack}));
+    EXPECT_EQ(copies_at(vector + 24, kStack, kX0Value), Addresses{kStack});
+  }
+  EXPECT_EQ(copies_at(0x410, kStack, 0x1000), Addresses{kStack});  // from user mode
+  EXPECT_EQ(copies_at(0x290, kSum, 0x1000), Addresses{kSum});      // no stack
+}
+
+TEST(StackRecipe, TheTestOfAArch64sStackIsFoundInItsCode) {
+  std::vector<std::uint32_t> code(0x800 / 4, 0xd503201f);  // nop
+  const auto found = [&] {
+    const auto bytes = std::as_bytes(std::span(code));
+    const elf::Image kernel = testing::kernel_of(Arch::kAArch64, 0xffff800008010800,
+                                                 {bytes.begin(), bytes.end()}, {{"vectors", 0}});
+    return aarch64_overflow_test(kernel);
+  };
+  EXPECT_FALSE(found());
+  // sub sp, sp, #336; add sp, sp, x0; sub x0, sp, x0; tbnz w0, #14, …
+  const std::array<std::uint32_t, 4> test{0xd10543ff, 0x8b2063ff, 0xcb2063e0, 0x37700080};
+  std::copy(test.begin(), test.end(), code.begin() + 0x200 / 4);
+  ASSERT_TRUE(found());
+  EXPECT_EQ(found()->vectors.value, 0xffff800008010800);
+  EXPECT_EQ(found()->start, 4u);
 }
 
 // Copies of a stack at 0x80800 below a top at 0x80ff8, run with these registers.

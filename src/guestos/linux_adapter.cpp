@@ -190,6 +190,8 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
   const auto stacks = stack_recipe(arch_, tops, irq_stack_size(arch_), alignment);
   ops.insert(ops.end(), stacks.begin(), stacks.end());
   if (arch_ == Arch::kI386) add_frame_in_transit(ops);
+  if (arch_ == Arch::kAArch64)
+    if (const auto test = aarch64_overflow_test(*kernel_)) add_tested_stack(ops, *test, alignment);
   if (arch_ == Arch::kRiscv64)
     if (const auto offset = riscv64_saved_sp(*kernel_)) add_saved_stack(ops, *offset, alignment);
   return ops;

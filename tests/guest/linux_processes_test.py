@@ -89,9 +89,9 @@ def check_identity(options, processes, samples):
         failures.append(f"{wrong} samples are charged to a process that is not so")
     if percent(found.first, found.samples) > FIRST_PERCENT:
         failures.append(f"{found.first} samples before the first with a process")
-    if percent(found.unknown["kernel"], found.samples) > options.unknown_kernel:
+    if percent(found.unknown["kernel"], found.samples) > UNKNOWN_PERCENT:
         failures.append(f"{found.unknown['kernel']} kernel samples without a process")
-    if percent(found.unknown["user"], found.samples) > options.unknown_user:
+    if percent(found.unknown["user"], found.samples) > UNKNOWN_PERCENT:
         failures.append(f"{found.unknown['user']} user samples without a process")
     return failures
 
@@ -139,16 +139,15 @@ def check(options, processes, files, samples):
     taken = [sample for sample in samples if sample.get("disposition") == "sampled"]
     failures = check_identity(options, processes, taken) + (check_compat(processes) if options.compat else [])
     known = [sample for sample in taken if sample.get("pid") in processes]
-    if "stacks" in options.judge:
-        for program in PROGRAMS:
-            for level in ("kernel", "user"):
-                of_program = [sample for sample in known if sample.get("comm") == program and sample["level"] == level]
-                if level == "kernel" or of_program:
-                    verdict = joined_stacks.judge(processes, files, of_program)
-                    failures += check_stacks(options, f"{program}, {level} mode", verdict,
-                                             options.samples / 100 if level == "kernel" else 0)
-        busybox = [sample for sample in known if sample.get("comm") == WITHOUT_RULES]
-        failures += check_without_rules(options, processes, files, busybox)
+    for program in PROGRAMS:
+        for level in ("kernel", "user"):
+            of_program = [sample for sample in known if sample.get("comm") == program and sample["level"] == level]
+            if level == "kernel" or of_program:
+                verdict = joined_stacks.judge(processes, files, of_program)
+                failures += check_stacks(options, f"{program}, {level} mode", verdict,
+                                         options.samples / 100 if level == "kernel" else 0)
+    busybox = [sample for sample in known if sample.get("comm") == WITHOUT_RULES]
+    failures += check_without_rules(options, processes, files, busybox)
     return failures
 
 
@@ -193,14 +192,8 @@ def main():
     parser.add_argument("--settle", type=int, default=3, help="guest seconds that the programs have been at work (default 3)")
     parser.add_argument("--samples", type=int, default=3000)
     parser.add_argument("--interval", type=float, default=3, help="ms between samples (default 3)")
-    parser.add_argument("--judge", default="stacks", help="`stacks` too (the default), or only the `processes`")
     parser.add_argument("--complete", type=float, default=COMPLETE_PERCENT, help="percent of the stacks")
     parser.add_argument("--named", type=float, default=NAMED_PERCENT, help="percent of the user frames")
-    parser.add_argument("--unknown-kernel", type=float, default=UNKNOWN_PERCENT,
-                        help="percent of the samples that may be kernel code for a process not known, as where the "
-                             "kernel is entered with the page tables of user code (default 1)")
-    parser.add_argument("--unknown-user", type=float, default=UNKNOWN_PERCENT,
-                        help="percent of the samples that may be user code of a process not known (default 1)")
     parser.add_argument("--limit", type=float, default=200, help="seconds that all of it may take (default 200)")
     parser.add_argument("--show", type=int, default=5, help="so many classes of what is wrong (default 5)")
     parser.add_argument("--keep", help="a folder for the recordings and the logs")

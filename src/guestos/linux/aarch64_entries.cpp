@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/byte_reader.h"
 #include "guestos/linux/aarch64_trampoline.h"
 #include "guestos/linux/named_entries.h"
 
@@ -87,6 +88,52 @@ std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel) {
                        .end = trampoline->alias + trampoline->bytes,
                        .below = unwind::EntryLayout::Below::kUser});
   return entries;
+}
+
+std::optional<Aarch64OverflowTest> aarch64_overflow_test(const elf::Image& kernel) {
+  // Arm ARM, C6.2, ADD and SUB (extended register).
+  constexpr std::uint32_t kAddSpX0 = 0x8b2063ff;   // add sp, sp, x0
+  constexpr std::uint32_t kSubX0Sp = 0xcb2063e0;   // sub x0, sp, x0
+  constexpr std::uint64_t kOfTheKernel = 4 * 128;  // the first vector for this exception level
+  const auto vectors = kernel.file->symbol_named("vectors");
+  if (!vectors) return std::nullopt;
+  ByteReader code(kernel.file->bytes_at(vectors->address + kOfTheKernel, kAArch64VectorBytes));
+  std::uint32_t last = 0;
+  while (const auto word = code.read<std::uint32_t>()) {
+    if (last == kAddSpX0 && *word == kSubX0Sp)
+      return Aarch64OverflowTest{kernel.to_guest(vectors->address), code.offset() - 8};
+    last = *word;
+  }
+  return std::nullopt;
+}
+
+// add sp, sp, x0; sub x0, sp, x0; tbnz x0, …; sub x0, sp, x0; sub sp, sp, x0: behind the second
+// and the third x0 has it, behind the first and the fourth sp has the sum of both.
+void add_tested_stack(std::vector<wire::RecipeOp>& recipe, const Aarch64OverflowTest& test,
+                      std::uint64_t alignment) {
+  using enum wire::RecipeOpcode;
+  constexpr std::uint64_t kVectors = 8 * kAArch64VectorBytes;  // of the kernel's exceptions
+  constexpr std::uint64_t kInstruction = 4;                    // bytes
+  constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63;
+  constexpr std::uint32_t kToEnd = 0xffff;
+  enum Slot : std::uint8_t { kAt, kStack, kSum };
+  const auto kind = static_cast<std::uint8_t>(wire::PieceKind::kInterruptedStack);
+  const std::array<wire::RecipeOp, 13> ops{{
+      {kRegister, kAt, kPc, 0, kToEnd, 0},
+      {kAdd, kAt, kAt, 0, 0, 0 - test.vectors.value},
+      {kSkipIfNotLess, 0, kAt, 0, kToEnd, kVectors},
+      {kMask, kAt, kAt, 0, 0, kAArch64VectorBytes - 1},
+      {kAdd, kAt, kAt, 0, 0, 0 - (test.start + kInstruction)},
+      {kSkipIfNotLess, 0, kAt, 0, kToEnd, 4 * kInstruction},
+      {kRegister, kStack, kX0, 0, kToEnd, 0},
+      {kAdd, kAt, kAt, 0, 0, 0 - kInstruction},
+      {kSkipIfLess, 0, kAt, 0, 2, 2 * kInstruction},
+      {kRegister, kSum, kSp, 0, kToEnd, 0},
+      {kSubtract, kStack, kSum, kStack, 0, 0},
+      {kSkipIfLess, 0, kStack, 0, kToEnd, kFirstKernelAddress},
+      {kCopyStack, 0, kStack, kind, 0, alignment},
+  }};
+  recipe.insert(recipe.end(), ops.begin(), ops.end());
 }
 
 }  // namespace ringside::guestos

@@ -1,15 +1,34 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "elf/image_map.h"
 #include "unwind/entry_layout.h"
+#include "wire/recipe.h"
 
 namespace ringside::guestos {
+
+// From one exception vector to the next (Arm ARM, D1.10.2).
+inline constexpr std::uint64_t kAArch64VectorBytes = 128;
 
 // What Linux's entry code for aarch64 (arch/arm64/kernel/entry.S, 4.14 to 6.x) leaves on the stack:
 // wherever it calls C code the frame pointer leads to the frame record inside a struct pt_regs.
 // Elsewhere in the entry code only its instructions tell.
 [[nodiscard]] std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel);
+
+// kernel_ventry's test for a stack that has overflowed (arch/arm64/kernel/entry.S, 4.14 and later,
+// CONFIG_VMAP_STACK), which swaps sp and x0 by sums and differences, in each vector.
+struct Aarch64OverflowTest {
+  GuestVirt vectors;
+  std::uint64_t start = 0;  // bytes from a vector to `add sp, sp, x0`
+};
+[[nodiscard]] std::optional<Aarch64OverflowTest> aarch64_overflow_test(const elf::Image& kernel);
+
+// For the end of a stack_recipe(): meanwhile sp is no address. Copies the stack whose pointer it
+// was, which ends at a multiple of `alignment`.
+void add_tested_stack(std::vector<wire::RecipeOp>& recipe, const Aarch64OverflowTest& test,
+                      std::uint64_t alignment);
 
 }  // namespace ringside::guestos

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <tuple>
 
+#include "guestos/linux/aarch64_entries.h"
 #include "guestos/linux/aarch64_trampoline.h"
 #include "guestos/linux/register_saver.h"
 #include "guestos/recipe_writer.h"
@@ -27,9 +28,8 @@ constexpr std::array<const char*, 7> kEntries{"el0t_64_sync",  "el0t_64_irq", "e
 constexpr std::uint64_t kEntryBytes = 1024;  // until the registers are saved
 
 // The table of vectors (Arm ARM, D1.10.2): 32 instructions each; those of 64-bit user code.
-constexpr std::uint64_t kVectorBytes = 128;
-constexpr std::uint64_t kFirstUserVector = 8 * kVectorBytes;
-constexpr std::uint64_t kUserVectorBytes = 4 * kVectorBytes;
+constexpr std::uint64_t kFirstUserVector = 8 * kAArch64VectorBytes;
+constexpr std::uint64_t kUserVectorBytes = 4 * kAArch64VectorBytes;
 
 Bytes code_of(const elf::ElfFile& kernel, ImageAddr start) {
   const auto& symbols = kernel.symbols();
@@ -88,7 +88,7 @@ class Aarch64EntryCode final : public EntryCode {
       wire::Registers registers = by_system_registers(capture);
       registers.forget(kX0);  // used to test for an overflow
       // `mrs x30, tpidrro_el0` is behind a branch over it for where there is no trampoline.
-      if ((pc - *vectors_) % kVectorBytes == kInstruction) take_from_scratch(registers);
+      if ((pc - *vectors_) % kAArch64VectorBytes == kInstruction) take_from_scratch(registers);
       return registers;
     }
     for (const RegisterSaver& saver : savers_)
@@ -145,7 +145,7 @@ class Aarch64EntryCode final : public EntryCode {
     if (at >= trampoline_->exit && x29_restored_ == 0) return std::nullopt;
     wire::Registers registers = by_system_registers(capture);
     if (at < trampoline_->exit) {
-      if (at % kVectorBytes != 0) take_from_scratch(registers);
+      if (at % kAArch64VectorBytes != 0) take_from_scratch(registers);
     } else if (at < x29_restored_) {
       registers.forget(kFp);
       if (registers.has(kFarEl1)) registers.set(kFp, registers.get(kFarEl1));
