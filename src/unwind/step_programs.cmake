@@ -1,5 +1,6 @@
 # The programs of single_step_test.cpp: one source, built with and without frame pointers and
-# call-frame information. Each is static and freestanding, so that all of its code is known.
+# call-frame information. Each is static and freestanding, so that all of its code is known. Beside
+# it lies one without symbols, for x86/function_starts_test.cpp.
 set(RINGSIDE_STEP_TARGETS)
 
 function(ringside_step_program name compiler)
@@ -13,6 +14,7 @@ function(ringside_step_program name compiler)
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/step
     COMMAND ${compiler} -ffreestanding -fno-stack-protector -mno-red-zone -fno-pic -no-pie -static
             -nostdlib -w ${ARGN} ${source}/step_program.c ${start} -o ${output}
+    COMMAND ${CMAKE_OBJCOPY} --strip-all --remove-section=.eh_frame ${output} ${output}.stripped
     DEPENDS ${source}/step_program.c ${start} VERBATIM)
   add_custom_target(step_${name} DEPENDS ${output})
   set(RINGSIDE_STEP_TARGETS ${RINGSIDE_STEP_TARGETS} step_${name} PARENT_SCOPE)
@@ -83,19 +85,25 @@ endif()
 # The program of user_process_test.cpp, linked to the host's C library in every way.
 set(RINGSIDE_USER_TARGETS)
 
-function(ringside_user_program name source)
+function(ringside_user_program name compiler source)
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/testdata/${source})
   set(output ${CMAKE_CURRENT_BINARY_DIR}/step/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_CURRENT_BINARY_DIR}/step
-    COMMAND ${RINGSIDE_STEP_GCC} -O2 -w ${source} ${ARGN} -o ${output}
+    COMMAND ${compiler} -O2 -w ${source} ${ARGN} -o ${output}
     DEPENDS ${source} VERBATIM)
   add_custom_target(${name} DEPENDS ${output})
   set(RINGSIDE_USER_TARGETS ${RINGSIDE_USER_TARGETS} ${name} PARENT_SCOPE)
 endfunction()
 
-ringside_user_program(user_dynamic user_program.c -DPLUGIN -fPIE -pie -ldl)
-ringside_user_program(user_dynamic_fp user_program.c -DPLUGIN -fno-omit-frame-pointer -no-pie -ldl)
-ringside_user_program(user_static user_program.c -static)
-ringside_user_program(user_static_pie user_program.c -static-pie -fPIE)
-ringside_user_program(user_plugin.so user_plugin.c -shared -fPIC)
+ringside_user_program(user_dynamic ${RINGSIDE_STEP_GCC} user_program.c -DPLUGIN -fPIE -pie -ldl)
+ringside_user_program(user_dynamic_fp ${RINGSIDE_STEP_GCC} user_program.c -DPLUGIN -fno-omit-frame-pointer -no-pie -ldl)
+ringside_user_program(user_static ${RINGSIDE_STEP_GCC} user_program.c -static)
+ringside_user_program(user_static_pie ${RINGSIDE_STEP_GCC} user_program.c -static-pie -fPIE)
+ringside_user_program(user_plugin.so ${RINGSIDE_STEP_GCC} user_plugin.c -shared -fPIC)
+# musl's code has no call-frame information, and its shared library symbols of what it exports only.
+find_program(RINGSIDE_MUSL_GCC NAMES musl-gcc)
+if(RINGSIDE_MUSL_GCC)
+  ringside_user_program(user_musl_dynamic ${RINGSIDE_MUSL_GCC} user_program.c -DPLUGIN -fPIE -pie)
+  ringside_user_program(user_musl_static ${RINGSIDE_MUSL_GCC} user_program.c -static)
+endif()

@@ -1,8 +1,12 @@
 #include "unwind/user_rules.h"
 
+#include <algorithm>
+
 #include "unwind/code_unit.h"
 #include "unwind/x86/frame_analysis.h"
 #include "unwind/x86/frame_pointer_use.h"
+#include "unwind/x86/function_starts.h"
+#include "unwind/x86/signal_return.h"
 
 namespace ringside::unwind {
 namespace {
@@ -44,24 +48,45 @@ class UserRules::Instructions {
         platform_(platform),
         decoder_(platform),
         units_(file),
-        keeps_frame_pointers_(x86::keeps_frame_pointers(file)) {}
+        starts_(file),
+        keeps_frame_pointers_(file.symbols().empty()
+                                  ? x86::keeps_frame_pointers(file, starts_.all())
+                                  : x86::keeps_frame_pointers(file)) {}
 
   [[nodiscard]] Known at(ImageAddr address) {
     Known known;
     known.ends_at_zero_fp = keeps_frame_pointers_;
     const auto unit = units_.find(address);
-    if (!unit) return known;
-    const x86::FrameAnalysis function(file_, *unit, platform_, decoder_);
-    const auto state = function.at(address);
+    const auto state = unit ? x86::FrameAnalysis(file_, *unit, platform_, decoder_).at(address)
+                            : state_in_nameless(address);
     if (state) known.rule = x86::rule_of(*state, platform_);
+    known.checks_call = !unit;
     return known;
   }
 
  private:
+  [[nodiscard]] std::optional<x86::FrameState> state_in_nameless(ImageAddr address) {
+    const auto range = starts_.find(address);
+    if (!range) return std::nullopt;
+    const x86::FrameAnalysis function(file_, {{*range}}, platform_, decoder_);
+    const bool is_function =
+        function.returns() ? function.is_whole() : may_not_return(function, *range);
+    return is_function ? function.at(address) : std::nullopt;
+  }
+  // What begins in the middle of a function goes back into it.
+  [[nodiscard]] bool may_not_return(const x86::FrameAnalysis& function,
+                                    const CodeRange& range) const {
+    const auto& jumps = function.tail_jumps();
+    return x86::FunctionStarts::may_begin(file_, range.start) &&
+           std::all_of(jumps.begin(), jumps.end(),
+                       [this](ImageAddr target) { return starts_.contains(target); });
+  }
+
   const elf::ElfFile& file_;
   const Platform& platform_;
   x86::Decoder decoder_;
   CodeUnits units_;
+  x86::FunctionStarts starts_;
   bool keeps_frame_pointers_;
 };
 
@@ -70,18 +95,26 @@ UserRules::UserRules(std::shared_ptr<const elf::ElfFile> file, const Platform& p
 
 UserRules::~UserRules() = default;
 
-const UserRules::Known& UserRules::at(ImageAddr address) {
-  if (const auto found = known_.find(address.value); found != known_.end()) return found->second;
-  if (known_.size() >= kMaxKnown) known_.clear();
-  return known_.emplace(address.value, look_up(address)).first->second;
+const UserRules::Known& UserRules::at(ImageAddr pc, bool is_return_address) {
+  Remembered& known = is_return_address ? known_of_callers_ : known_of_leaves_;
+  if (const auto found = known.find(pc.value); found != known.end()) return found->second;
+  if (known.size() >= kMaxKnown) known.clear();
+  return known.emplace(pc.value, look_up(pc, is_return_address)).first->second;
 }
 
 std::size_t UserRules::memory_use() const {
   const cfi::Table::Size tables = cfi_.size();
-  return file_->memory_use() + tables.bytes + tables.bytes_of_index + known_.size() * sizeof(Known);
+  return file_->memory_use() + tables.bytes + tables.bytes_of_index +
+         (known_of_leaves_.size() + known_of_callers_.size()) * sizeof(Known);
 }
 
-UserRules::Known UserRules::look_up(ImageAddr address) {
+UserRules::Known UserRules::look_up(ImageAddr pc, bool is_return_address) {
+  if (auto rule = x86::signal_return_rule(*file_, pc, platform_)) {
+    Known known;
+    known.rule = std::move(rule);
+    return known;
+  }
+  const ImageAddr address = is_return_address ? pc - 1 : pc;
   if (auto row = cfi_.find(address)) {
     Known known;
     known.rule = std::move(row->rule);

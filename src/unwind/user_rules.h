@@ -22,26 +22,31 @@ class UserRules {
     // No table knows the address, and the file's code keeps frame pointers: one of zero marks the
     // outermost frame (psABIs).
     bool ends_at_zero_fp = false;
+    // Where the function begins was found by the looks of code elsewhere: a return address must
+    // show that it is right.
+    bool checks_call = false;
     // Where the program, or the dynamic loader, is entered; no table knows the address.
     bool is_entry = false;
   };
-  // Of a return address: the byte before it. Valid until the next call.
-  [[nodiscard]] const Known& at(ImageAddr address);
+  // `is_return_address`: of a frame that has called. Valid until the next call.
+  [[nodiscard]] const Known& at(ImageAddr pc, bool is_return_address);
 
   // Bytes, of the file and of what was found out about it.
   [[nodiscard]] std::size_t memory_use() const;
 
  private:
+  using Remembered = std::unordered_map<std::uint64_t, Known>;  // by pc
   // Functions of x86 that no table describes.
   class Instructions;
 
-  [[nodiscard]] Known look_up(ImageAddr address);
+  [[nodiscard]] Known look_up(ImageAddr pc, bool is_return_address);
 
   std::shared_ptr<const elf::ElfFile> file_;
   const Platform& platform_;
   cfi::Table cfi_;
   std::unique_ptr<Instructions> instructions_;  // made when first asked
-  std::unordered_map<std::uint64_t, Known> known_;
+  Remembered known_of_leaves_;
+  Remembered known_of_callers_;
 };
 
 }  // namespace ringside::unwind

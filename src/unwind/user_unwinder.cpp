@@ -6,6 +6,7 @@
 
 #include "base/least_recent.h"
 #include "unwind/user_rules.h"
+#include "unwind/x86/call_site.h"
 
 namespace ringside::unwind {
 namespace {
@@ -36,6 +37,12 @@ Frame frame_of(const MachineState& state, const UserCode::Range* range, FrameSou
   return frame;
 }
 
+bool may_return_to(GuestVirt pc, const UserCode& code) {
+  if (pc.value == 0) return true;  // where there is no caller
+  const UserCode::Range* range = code.find(pc - 1);
+  return range != nullptr && range->file && x86::follows_call(*range->file, range->to_image(pc));
+}
+
 Stack leaf_alone(const MachineState& leaf, const UserCode& code) {
   Stack stack;
   stack.frames.push_back(frame_of(leaf, code.find(leaf.pc()), FrameSource::kRegisters));
@@ -64,7 +71,7 @@ class UserUnwinder::Impl {
 
   [[nodiscard]] UserRules& rules_of(const UserCode::Range& range, const Platform& platform);
   [[nodiscard]] Step step(const MachineState& state, const UserCode::Range* range,
-                          const StackMemory& memory);
+                          const StackMemory& memory, const UserCode& code);
   [[nodiscard]] static std::optional<Stop> check(const MachineState& before, const Caller& caller,
                                                  const UserCode& code);
 
@@ -86,14 +93,19 @@ UserRules& UserUnwinder::Impl::rules_of(const UserCode::Range& range, const Plat
 }
 
 Step UserUnwinder::Impl::step(const MachineState& state, const UserCode::Range* range,
-                              const StackMemory& memory) {
+                              const StackMemory& memory, const UserCode& code) {
   if (range == nullptr || !range->file) return Stop{StopReason::kNoRule, state.pc()};
   const UserRules::Known& known =
-      rules_of(*range, *state.platform).at(range->to_image(state.lookup_address()));
+      rules_of(*range, *state.platform).at(range->to_image(state.pc()), !state.exact);
   if (is_outermost(known, state)) return Stop{StopReason::kEndOfStack, state.pc()};
   if (!known.rule) return Stop{StopReason::kNoRule, state.pc()};
   const RuleContext context{known.section, range->load_bias, true};
-  return apply(*known.rule, context, state, memory);
+  const bool checks_call = known.checks_call;
+  Step result = apply(*known.rule, context, state, memory);
+  const auto* caller = std::get_if<Caller>(&result);
+  if (checks_call && caller != nullptr && !may_return_to(caller->state.pc(), code))
+    return Stop{StopReason::kNoRule, state.pc()};
+  return result;
 }
 
 std::optional<Stop> UserUnwinder::Impl::check(const MachineState& before, const Caller& caller,
@@ -127,7 +139,7 @@ Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& 
   };
   for (;;) {
     if (stack.frames.size() >= max_frames_) return stop({StopReason::kTooDeep, state.pc()});
-    const Step result = step(state, range, memory);
+    const Step result = step(state, range, memory, code);
     if (const auto* why = std::get_if<Stop>(&result)) return stop(*why);
     const Caller& caller = std::get<Caller>(result);
     if (const auto why = check(state, caller, code)) return stop(*why);

@@ -11,7 +11,7 @@
 namespace ringside::unwind {
 
 // Walks the stacks of user code. Rules come from call-frame information, on x86 from the
-// instructions of functions that have symbols, and elsewhere from what stubs of the procedure
+// instructions of functions, and elsewhere from what stubs of the procedure
 // linkage table are; where none knows an address the walk ends with kNoRule: nothing is guessed.
 // Tables and rules belong to files, so that all processes share them.
 //

@@ -187,6 +187,10 @@ class Flow {
   void drain();
   void enter_at_labels();
   void visit(const Item& item);
+  [[nodiscard]] bool is_as_entered(const FrameState& state) const {
+    return state.depth == roles_.pointer_size && state.fp == FramePointer::kCaller &&
+           state.changed == 0;
+  }
   void sweep_unreached();
 
   const elf::ElfFile& file_;
@@ -253,6 +257,8 @@ void Flow::visit(const Item& item) {
   const auto go_on = [&](ImageAddr to) { now_.push_back({to, after}); };
   switch (instruction.operation) {
     case Operation::kRet:
+      result_.returns_ = true;
+      result_.is_whole_ &= is_as_entered(item.state);
       return;
     case Operation::kInterruptRet:
     case Operation::kSystemRet:

@@ -59,6 +59,10 @@ class FrameAnalysis {
   [[nodiscard]] const std::vector<ImageAddr>& tail_jumps() const { return tail_jumps_; }
   // Keeps a frame pointer as compiled code does: it points to the caller's.
   [[nodiscard]] bool makes_frame() const { return makes_frame_; }
+  // Whether the code may be one function from its first byte on: wherever it returns, it has given
+  // back the stack and the registers as it found them.
+  [[nodiscard]] bool is_whole() const { return is_whole_; }
+  [[nodiscard]] bool returns() const { return returns_; }
   // Has an iret or sysret: it may be the code that hardware enters.
   [[nodiscard]] bool returns_from_interrupt() const { return returns_from_interrupt_; }
 
@@ -73,6 +77,8 @@ class FrameAnalysis {
   std::vector<Known> known_;  // sorted by address
   std::vector<ImageAddr> tail_jumps_;
   bool makes_frame_ = false;
+  bool is_whole_ = true;
+  bool returns_ = false;
   bool returns_from_interrupt_ = false;
 };
 

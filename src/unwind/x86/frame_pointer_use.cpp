@@ -22,14 +22,19 @@ bool sets_frame_pointer(Bytes code) {
 }  // namespace
 
 bool keeps_frame_pointers(const elf::ElfFile& file) {
-  const auto& symbols = file.symbols();
-  const std::size_t stride = symbols.size() / kLooks + 1;
+  std::vector<ImageAddr> functions;
+  for (const elf::FunctionSymbol& symbol : file.symbols())
+    if (symbol.is_function && symbol.size >= kPrologue) functions.push_back(symbol.address);
+  return keeps_frame_pointers(file, functions);
+}
+
+bool keeps_frame_pointers(const elf::ElfFile& file, std::span<const ImageAddr> functions) {
+  const std::size_t stride = functions.size() / kLooks + 1;
   std::size_t looks = 0;
   std::size_t found = 0;
-  for (std::size_t i = 0; i < symbols.size(); i += stride) {
-    if (!symbols[i].is_function || symbols[i].size < kPrologue) continue;
+  for (std::size_t i = 0; i < functions.size(); i += stride) {
     ++looks;
-    if (sets_frame_pointer(file.bytes_at(symbols[i].address, kPrologue))) ++found;
+    if (sets_frame_pointer(file.bytes_at(functions[i], kPrologue))) ++found;
   }
   // Leaf functions have none, and code without frame pointers has one where it realigns its stack.
   return looks == 0 || found * 4 >= looks;

@@ -1,0 +1,100 @@
+#include "unwind/x86/function_starts.h"
+
+#include <elf.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace ringside::unwind::x86 {
+namespace {
+
+// Of one executable segment.
+constexpr std::size_t kMaxCode = std::size_t{256} << 20;
+constexpr std::uint64_t kMaxFunction = 64 * 1024;
+
+constexpr std::byte kCall{0xe8};  // with a displacement of 32 bits
+constexpr std::byte kJump{0xe9};  // likewise
+constexpr std::byte kReturn{0xc3};
+constexpr std::byte kLea{0x8d};
+constexpr std::uint8_t kCallSize = 5;
+// Calls to no more than so many bytes further on are none: position-independent i386 code learns
+// its address by one, retpolines make the processor wait behind one.
+constexpr std::uint64_t kMaxSelfCall = 7;
+constexpr std::uint8_t kLeaSize = 7;
+
+// lea displacement(%rip), register; the 64-bit form alone (Intel SDM volume 2, 2.2.1.6).
+bool is_lea_of_pc(Bytes code) {
+  const bool is_wide = code[0] == std::byte{0x48} || code[0] == std::byte{0x4c};
+  return is_wide && code[1] == kLea && (code[2] & std::byte{0xc7}) == std::byte{0x05};
+}
+
+// Where the displacement leads that an instruction ends with.
+ImageAddr target_of(Bytes instruction, ImageAddr address) {
+  std::int32_t displacement = 0;
+  const std::size_t at = instruction.size() - sizeof(displacement);
+  std::memcpy(&displacement, instruction.data() + at, sizeof(displacement));
+  return {address.value + instruction.size() +
+          static_cast<std::uint64_t>(std::int64_t{displacement})};
+}
+
+}  // namespace
+
+FunctionStarts::FunctionStarts(const elf::ElfFile& file) {
+  for (const elf::Segment& segment : file.segments())
+    if (segment.executable) add_references(file, segment);
+  add_relocations(file);
+  for (const elf::FunctionSymbol& symbol : file.symbols()) symbols_.push_back(symbol.address);
+  starts_.insert(starts_.end(), symbols_.begin(), symbols_.end());
+  std::sort(starts_.begin(), starts_.end());
+  starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
+}
+
+void FunctionStarts::add_references(const elf::ElfFile& file, const elf::Segment& segment) {
+  const std::size_t size = std::min<std::uint64_t>(segment.file_size, kMaxCode);
+  const Bytes code = file.bytes_at(segment.address, size);
+  for (std::size_t at = 0; at + kLeaSize <= code.size(); ++at) {
+    const ImageAddr address = segment.address + at;
+    if (code[at] == kCall) {
+      const ImageAddr target = target_of(code.subspan(at, kCallSize), address);
+      if (target - (address + kCallSize) > kMaxSelfCall) add(file, target);
+    } else if (file.is_64() && is_lea_of_pc(code.subspan(at))) {
+      add(file, target_of(code.subspan(at, kLeaSize), address));
+    }
+  }
+}
+
+// Of data, such as tables of functions; for what is linked to a fixed address there are none.
+void FunctionStarts::add_relocations(const elf::ElfFile& file) {
+  const auto relocations = file.section(".rela.dyn");
+  if (!relocations || !file.is_64()) return;
+  ByteReader reader(relocations->bytes);
+  while (const auto entry = reader.read_bytes(sizeof(Elf64_Rela))) {
+    Elf64_Rela relocation;
+    std::memcpy(&relocation, entry->data(), sizeof(relocation));
+    if (relocation.r_info == R_X86_64_RELATIVE)
+      add(file, {static_cast<std::uint64_t>(relocation.r_addend)});
+  }
+}
+
+std::optional<CodeRange> FunctionStarts::find(ImageAddr at) const {
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
+  if (next == starts_.begin()) return std::nullopt;
+  const ImageAddr start = *std::prev(next);
+  if (std::binary_search(symbols_.begin(), symbols_.end(), start)) return std::nullopt;
+  const std::uint64_t size = next == starts_.end() ? kMaxFunction : *next - start;
+  return CodeRange{start, std::min(size, kMaxFunction)};
+}
+
+bool FunctionStarts::contains(ImageAddr start) const {
+  return std::binary_search(starts_.begin(), starts_.end(), start);
+}
+
+bool FunctionStarts::may_begin(const elf::ElfFile& file, ImageAddr start) {
+  constexpr std::uint64_t kAlignment = 16;
+  if (start.value % kAlignment == 0) return true;
+  const Bytes before = file.bytes_at({start.value - kCallSize}, kCallSize);
+  if (before.size() < kCallSize) return false;
+  return before.back() == kReturn || before.front() == kJump || before.front() == kCall;
+}
+
+}  // namespace ringside::unwind::x86

@@ -1,0 +1,49 @@
+#include "unwind/x86/signal_return.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ringside::unwind::x86 {
+namespace {
+
+using Kind = RegisterRule::Kind;
+
+// mov $__NR_rt_sigreturn, %rax; syscall.
+constexpr std::array<std::uint8_t, 9> kSignalReturn = {0x48, 0xc7, 0xc0, 0x0f, 0x00,
+                                                       0x00, 0x00, 0x0f, 0x05};
+constexpr std::size_t kSystemCall = 7;  // its second instruction
+
+bool is_signal_return(const elf::ElfFile& file, ImageAddr pc) {
+  const Bytes code = file.bytes_at(pc, kSignalReturn.size());
+  return std::equal(code.begin(), code.end(), kSignalReturn.begin(), kSignalReturn.end(),
+                    [](std::byte a, std::uint8_t b) { return a == std::byte{b}; });
+}
+
+// struct sigcontext (arch/x86/include/uapi/asm/sigcontext.h), in a struct ucontext that the stack
+// pointer points to once the handler has returned: behind flags, link and stack.
+constexpr std::int64_t kContext = 8 + 8 + 24;
+constexpr std::array<std::uint8_t, 17> kSaved = {
+    wire::x86_64::kR8,  wire::x86_64::kR9,  wire::x86_64::kR10, wire::x86_64::kR11,
+    wire::x86_64::kR12, wire::x86_64::kR13, wire::x86_64::kR14, wire::x86_64::kR15,
+    wire::x86_64::kRdi, wire::x86_64::kRsi, wire::x86_64::kRbp, wire::x86_64::kRbx,
+    wire::x86_64::kRdx, wire::x86_64::kRax, wire::x86_64::kRcx, wire::x86_64::kRsp,
+    wire::x86_64::kRip};
+
+}  // namespace
+
+std::optional<Rule> signal_return_rule(const elf::ElfFile& file, ImageAddr pc,
+                                       const Platform& platform) {
+  if (platform.arch != Arch::kX86_64) return std::nullopt;
+  if (!is_signal_return(file, pc) && !is_signal_return(file, {pc.value - kSystemCall}))
+    return std::nullopt;
+  Rule rule{.return_register = platform.roles.pc, .signal_frame = true};
+  rule.source = FrameSource::kInstructions;
+  rule.cfa = {CfaRule::Kind::kRegisterOffset, platform.roles.sp, 0, {}};
+  for (std::size_t i = 0; i < kSaved.size(); ++i)
+    rule.registers[kSaved[i]] = {.kind = Kind::kOffset,
+                                 .offset = kContext + static_cast<std::int64_t>(8 * i)};
+  return rule;
+}
+
+}  // namespace ringside::unwind::x86
