@@ -67,6 +67,8 @@ Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory
   owner.address_space = process.address_space;
   if (capture.level == PrivilegeLevel::kKernel)
     owner.user = emerald::saved_registers(capture, metadata->user_registers);
+  owner.finds_user_by_unwinding =
+      capture.level == PrivilegeLevel::kKernel && metadata->user_registers.value == 0;
   return owner;
 }
 

@@ -107,6 +107,18 @@ TEST_F(EmeraldTest, TwoProcessesOfAProgramHaveBothItsNameAndFile) {
   EXPECT_EQ(news_.names[0].name, "compute");
 }
 
+TEST_F(EmeraldTest, WhereThePageDoesNotTellTheRegistersUnwindingDoes) {
+  guest_.put_process(0x1000, {.pid = 1}, kCompute);
+  guest_.put_process(0x2000, {.pid = 2, .user_registers = kSaved}, kCompute);
+  EmeraldAdapter adapter(options_, true);
+  const auto unwinds = [&](std::uint64_t root, PrivilegeLevel level) {
+    return owner(adapter, capture_at(root, level)).finds_user_by_unwinding;
+  };
+  EXPECT_TRUE(unwinds(0x1000, PrivilegeLevel::kKernel));
+  EXPECT_FALSE(unwinds(0x1000, PrivilegeLevel::kUser));
+  EXPECT_FALSE(unwinds(0x2000, PrivilegeLevel::kKernel));
+}
+
 TEST_F(EmeraldTest, AProcessIsReadOnce) {
   guest_.put_process(0x1000, {}, kCompute);
   EmeraldAdapter adapter(options_, true);

@@ -44,12 +44,18 @@ Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory
                                        ProcessNews& news) {
   const auto root = user_root(capture);
   if (!root) return Owner();
-  if (const auto known = spaces_.find(*root); known != spaces_.end()) return known->second;
-  const auto named = programs_.find(*root);
-  if (named == programs_.end() && capture.level != PrivilegeLevel::kUser) return Owner();
+  Owner owner = process_at(*root, capture.level, news);
+  owner.finds_user_by_unwinding = capture.level == PrivilegeLevel::kKernel;
+  return owner;
+}
+
+Owner GenericAdapter::process_at(std::uint64_t root, PrivilegeLevel level, ProcessNews& news) {
+  if (const auto known = spaces_.find(root); known != spaces_.end()) return known->second;
+  const auto named = programs_.find(root);
+  if (named == programs_.end() && level != PrivilegeLevel::kUser) return Owner();
   if (spaces_.size() >= kMostSpaces) spaces_.clear();
   const auto& program = named != programs_.end() ? named->second : program_of_all_;
-  return spaces_.emplace(*root, new_process(program, news)).first->second;
+  return spaces_.emplace(root, new_process(program, news)).first->second;
 }
 
 Owner GenericAdapter::new_process(const std::shared_ptr<const UserImage>& program,
@@ -68,10 +74,15 @@ Owner GenericAdapter::new_process(const std::shared_ptr<const UserImage>& progra
 std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId,
                                                    std::span<const LearntLink> learnt) const {
   std::vector<StackTop> tops;
+  std::vector<GuestVirt> user_slots;
   for (const LearntLink& link : learnt)
-    tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
+    if (link.leads_to_user)
+      user_slots.push_back(link.slot);
+    else
+      tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
   auto recipe = stack_recipe(arch_, tops, kStackSize);
   if (!knows_programs() || recipe.empty()) return recipe;
+  add_user_stack(arch_, user_slots, kStackSize, recipe);
   const auto user_stack = user_stack_recipe(arch_);
   recipe.insert(recipe.begin(), user_stack.begin(), user_stack.end());
   return recipe;

@@ -32,6 +32,7 @@ class GenericAdapter : public Adapter {
   }
 
  private:
+  [[nodiscard]] Owner process_at(std::uint64_t root, PrivilegeLevel level, ProcessNews& news);
   [[nodiscard]] Owner new_process(const std::shared_ptr<const UserImage>& program,
                                   ProcessNews& news);
 

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "guestos/emerald/saved_registers.h"
 #include "guestos/testing/fake_guest_memory.h"
 #include "guestos/testing/program_file.h"
 #include "guestos/user_root.h"
+#include "wire/ring.h"
 
 namespace ringside::guestos {
 namespace {
@@ -90,6 +92,51 @@ TEST(GenericAdapter, ProcessesHaveTheProgramsThatWereNamed) {
   (void)owner(*adapter, capture_at(0x5000), news);
   EXPECT_EQ(news.names.at(0).name, "shell");
   EXPECT_EQ(news.spaces.at(0).mappings.at(0).start, GuestVirt{0x10000});
+}
+
+TEST(GenericAdapter, LearntLinksLeadToUserCodesStackWhereItCanBeUnwound) {
+  AdapterOptions options;
+  const LearntLink link{.slot = GuestVirt{0xffff888000003ff0}, .leads_to_user = true};
+  const auto user_stacks = [&](const wire::Registers& registers) {
+    const auto recipe = GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, {&link, 1});
+    wire::RecipeRun run(recipe, registers, {});
+    std::vector<std::uint64_t> copies;
+    while (const auto request = run.next()) {
+      if (request->is_load)
+        run.loaded(0x7fff0010);
+      else if (request->why == wire::PieceKind::kUserStack)
+        copies.push_back(request->address.value);
+    }
+    return copies;
+  };
+  wire::Registers registers;
+  registers.set(wire::x86_64::kCs, 8);
+  registers.set(wire::x86_64::kRsp, 0xffff888000003e00);
+  EXPECT_TRUE(user_stacks(registers).empty());
+  options.user_program = program(0x10000, "shell");
+  EXPECT_EQ(user_stacks(registers), std::vector<std::uint64_t>{0x7fff0010});
+  registers.set(wire::x86_64::kRsp, 0x7fff0100);
+  registers.set(wire::x86_64::kCs, 0x33);
+  EXPECT_EQ(user_stacks(registers), std::vector<std::uint64_t>{0x7fff0100});
+}
+
+// A recipe has room for as many links as session/capture_feedback.h learns.
+TEST(GenericAdapter, RecipesFitIntoTheRing) {
+  AdapterOptions options;
+  options.user_program = program(0x10000, "shell");
+  std::vector<LearntLink> links(8, {.slot = GuestVirt{0xffff888000003ff8}, .returns_to = 1});
+  links.resize(8 + 48, {.slot = GuestVirt{0xffff888000003ff0}, .leads_to_user = true});
+  EXPECT_LE(GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, links).size() +
+                emerald::process_recipe().size(),
+            wire::kMaxRecipeOps);
+}
+
+TEST(GenericAdapter, UnwindingFindsTheUsersRegistersInKernelMode) {
+  GenericAdapter adapter(Arch::kX86_64);
+  ProcessNews news;
+  EXPECT_FALSE(owner(adapter, capture_at(0x1000), news).finds_user_by_unwinding);
+  EXPECT_TRUE(
+      owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel), news).finds_user_by_unwinding);
 }
 
 TEST(GenericAdapter, AnAdapterThatFollowsGivesOtherIds) {

@@ -167,6 +167,45 @@ TEST(StackRecipe, FollowsTheFramePointerFromAnEmptyStack) {
   EXPECT_EQ(copies_of(recipe, kernel_on_aarch64(0x10ff0, 0x5550), {}), (Addresses{0x10ff0}));
 }
 
+class UserStackLinks : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kStacks = 0xffff888000000000;
+  using Addresses = std::vector<std::uint64_t>;
+
+  // Two threads' stacks, one above the other, and the vCPU's interrupt stack above them.
+  [[nodiscard]] static Addresses copies(std::uint64_t sp, std::uint64_t user_sp = 0x7fff0010,
+                                        std::uint64_t cs = 8) {
+    const std::vector<StackTop> tops = {{.slot = GuestVirt{kStacks + 0x3ff8}}};
+    auto recipe = stack_recipe(Arch::kX86_64, tops, 0x2000);
+    const GuestVirt slots[] = {{kStacks + 0x1ff0}, {kStacks + 0xff0}};
+    add_user_stack(Arch::kX86_64, slots, 0x2000, recipe);
+    wire::Registers registers;
+    registers.set(wire::x86_64::kRsp, sp);
+    registers.set(wire::x86_64::kCs, cs);
+    return copies_of(recipe, registers,
+                     {{kStacks + 0xff0, user_sp},
+                      {kStacks + 0x1ff0, 0x7fff2000},
+                      {kStacks + 0x3ff8, kStacks + 0xe00}});
+  }
+};
+
+TEST_F(UserStackLinks, TheNearestAboveTheStackPointerCounts) {
+  EXPECT_EQ(copies(kStacks + 0x800), (Addresses{kStacks + 0x800, 0x7fff0010}));
+  EXPECT_EQ(copies(kStacks + 0x1800), (Addresses{kStacks + 0x1800, 0x7fff2000}));
+}
+
+TEST_F(UserStackLinks, TheStackThatWasLeftLeadsToItToo) {
+  EXPECT_EQ(copies(kStacks + 0x3000), (Addresses{kStacks + 0x3000, kStacks + 0xe00, 0x7fff0010}));
+}
+
+TEST_F(UserStackLinks, OtherStacksAndOtherWordsAreLeftAlone) {
+  EXPECT_EQ(copies(kStacks + 0x10000), (Addresses{kStacks + 0x10000}));
+  EXPECT_EQ(copies(kStacks - 0x3000), (Addresses{kStacks - 0x3000}));
+  EXPECT_EQ(copies(kStacks + 0x800, 0), (Addresses{kStacks + 0x800}));
+  EXPECT_EQ(copies(kStacks + 0x800, kStacks), (Addresses{kStacks + 0x800}));
+  EXPECT_EQ(copies(kStacks + 0x800, 0x7fff0010, 0x33), (Addresses{}));
+}
+
 // psABI: the frame record is the two words below the frame pointer.
 TEST(StackRecipe, CopiesTheFrameRecordOnRiscv64) {
   const std::vector<StackTop> tops = {{.slot = GuestVirt{0x10ff0}, .kind = Kind::kRecord}};

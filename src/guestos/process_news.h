@@ -63,6 +63,9 @@ struct Owner {
   // Of a capture in kernel mode on behalf of user code: the registers that user code had when it
   // entered the kernel, by the number of the capture's architecture.
   std::optional<wire::Registers> user;
+  // Of a capture in kernel mode where nothing else tells them: what unwinding of the kernel's stack
+  // comes to.
+  bool finds_user_by_unwinding = false;
   // Of the user code that runs or that entered the kernel, where that is not its address space's:
   // i386 for 32-bit code on an x86_64 kernel; kUnknown: code that nothing unwinds.
   std::optional<Arch> user_arch;

@@ -1,5 +1,7 @@
 #include "guestos/stack_recipe.h"
 
+#include <algorithm>
+
 namespace ringside::guestos {
 
 using enum wire::RecipeOpcode;
@@ -90,6 +92,33 @@ std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> to
   for (wire::RecipeOp& op : ops)
     if (op.opcode == kCopyStack) op.imm = alignment;
   return ops;
+}
+
+void add_user_stack(Arch arch, std::span<const GuestVirt> slots, std::uint64_t stack_size,
+                    std::vector<wire::RecipeOp>& recipe) {
+  if (slots.empty()) return;
+  constexpr std::uint64_t kUpperHalf = std::uint64_t{1} << 47;
+  constexpr Slot kUserSp = kReturn;
+  const wire::RecipeOp copy[] = {
+      {kLoad, kUserSp, kTop, wire::roles_of(arch).pointer_size, 3, 0},
+      {kSkipIfNotLess, 0, kUserSp, 0, 2, kUpperHalf},
+      {kSkipIfEqual, 0, kUserSp, 0, 1, 0},
+      {kCopyStack, 0, kUserSp, kind(wire::PieceKind::kUserStack), 0, 0},
+  };
+  std::vector<GuestVirt> sorted(slots.begin(), slots.end());
+  std::sort(sorted.begin(), sorted.end());
+  for (const Slot stack : {kSp, kLeft}) {
+    // From the first slot that is above the stack's pointer to the copy.
+    auto to_copy = static_cast<std::uint32_t>(3 * sorted.size() + 1);
+    for (const GuestVirt slot : sorted) {
+      to_copy -= 3;
+      recipe.push_back({kSet, kTop, 0, 0, 0, slot.value});
+      recipe.push_back({kSubtract, kDistance, kTop, stack, 0, 0});
+      recipe.push_back({kSkipIfLess, 0, kDistance, 0, to_copy, stack_size});
+    }
+    recipe.push_back({kSkipIfNotLess, 0, kDistance, 0, std::size(copy), stack_size});
+    recipe.insert(recipe.end(), std::begin(copy), std::end(copy));
+  }
 }
 
 }  // namespace ringside::guestos

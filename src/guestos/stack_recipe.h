@@ -46,6 +46,8 @@ struct StackTop {
 struct LearntLink {
   GuestVirt slot;
   std::optional<std::uint64_t> returns_to = std::nullopt;
+  bool leads_to_user = false;  // the slot is at the top of a thread's stack in the kernel, and the
+                               // other stack user code's
 
   bool operator==(const LearntLink&) const = default;
 };
@@ -59,5 +61,11 @@ struct LearntLink {
 [[nodiscard]] std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
                                                        std::uint64_t stack_size,
                                                        std::uint64_t alignment = 0);
+
+// Adds the copy of user code's stack to a stack_recipe() whose tops are all kTop. `slots` is where
+// the kernel's stacks, one for each thread, hold user code's stack pointer: the nearest above the
+// stack pointer counts, or above that of the stack that was left, within `stack_size` bytes.
+void add_user_stack(Arch arch, std::span<const GuestVirt> slots, std::uint64_t stack_size,
+                    std::vector<wire::RecipeOp>& recipe);
 
 }  // namespace ringside::guestos

@@ -50,10 +50,10 @@ std::optional<GuestVirt> slot_below(const wire::Capture& capture, GuestVirt want
 
 guestos::LearntLink learnt_link(const wire::Capture& capture, GuestVirt slot) {
   const wire::RegisterRoles roles = wire::roles_of(capture.arch);
-  if (roles.link == wire::RegisterRoles::kNone) return {slot};
+  if (roles.link == wire::RegisterRoles::kNone) return {.slot = slot};
   auto returns_to = word_at(capture, slot + roles.pointer_size);
   if (returns_to) *returns_to &= guestos::kReturnAddressBits;
-  return {slot, returns_to};
+  return {.slot = slot, .returns_to = returns_to};
 }
 
 }  // namespace
@@ -95,6 +95,30 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
     vcpu.kernel.walked(stack.stop == StopReason::kTruncated);
 }
 
+void CaptureFeedback::learn_entry(const wire::Capture& capture, const unwind::UserEntry& entry) {
+  const std::lock_guard lock(mutex_);
+  if (entry.truncated && !fixed_ && capture.vcpu.value < vcpus_.size())
+    vcpus_[capture.vcpu.value].kernel.walked(true);
+  if (!entry.sp_slot) return;
+  const auto known =
+      std::find_if(user_slots_.begin(), user_slots_.end(),
+                   [&](const UserSlot& each) { return each.slot == *entry.sp_slot; });
+  if (known != user_slots_.end()) {
+    known->last_use = ++uses_;
+    return;
+  }
+  const GuestVirt sp{entry.registers.get(wire::roles_of(capture.arch).sp)};
+  if (capture.read<std::uint8_t>(sp)) return;
+  const UserSlot learnt{*entry.sp_slot, ++uses_};
+  if (user_slots_.size() < kMaxUserSlots)
+    user_slots_.push_back(learnt);
+  else
+    *std::min_element(
+        user_slots_.begin(), user_slots_.end(),
+        [](const UserSlot& a, const UserSlot& b) { return a.last_use < b.last_use; }) = learnt;
+  ++generation_;
+}
+
 void CaptureFeedback::learn_user(VcpuId vcpu, const Stack& stack) {
   const std::lock_guard lock(mutex_);
   if (fixed_ || vcpu.value >= vcpus_.size()) return;
@@ -110,6 +134,8 @@ CaptureFeedback::Advice CaptureFeedback::advice(VcpuId id) const {
   constexpr auto kUserStack = static_cast<std::size_t>(wire::PieceKind::kUserStack);
   advice.kernel.stack_bytes[kUserStack] = vcpu.user.bytes();
   advice.links = vcpu.links;
+  for (const UserSlot& each : user_slots_)
+    advice.links.push_back({.slot = each.slot, .leads_to_user = true});
   return advice;
 }
 

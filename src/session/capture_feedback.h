@@ -8,6 +8,7 @@
 #include "base/stack.h"
 #include "base/types.h"
 #include "guestos/stack_recipe.h"
+#include "unwind/user_entry.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 
@@ -40,7 +41,9 @@ class CaptureFeedback {
 
   // `stack` is what unwinding made of `capture`: of the kernel's part, where there are two.
   void learn(const wire::Capture& capture, const Stack& stack);
-  // The same of the user code's part.
+  // How user code entered the kernel, of the same capture: the next one copies its stack.
+  void learn_entry(const wire::Capture& capture, const unwind::UserEntry& entry);
+  // What learn() does with the user code's part.
   void learn_user(VcpuId vcpu, const Stack& stack);
 
   struct Advice {
@@ -61,8 +64,17 @@ class CaptureFeedback {
   // A recipe has room for this many; a kernel has a few stacks per vCPU.
   static constexpr std::size_t kMaxLinks = 8;
 
+  // Every thread that has user code has a stack in the kernel; those that ran last are known.
+  static constexpr std::size_t kMaxUserSlots = 48;
+  struct UserSlot {
+    GuestVirt slot;
+    std::uint64_t last_use = 0;
+  };
+
   mutable std::mutex mutex_;
   std::vector<Vcpu> vcpus_;
+  std::vector<UserSlot> user_slots_;  // of all vCPUs: threads move
+  std::uint64_t uses_ = 0;
   bool fixed_;
   std::uint64_t generation_ = 0;
 };

@@ -110,5 +110,57 @@ TEST(CaptureFeedback, FindsTheSlotOfAPointerThatWasInARegisterOnly) {
   EXPECT_EQ(feedback.advice(VcpuId{0}).kernel.stack_bytes[0], 4096u);
 }
 
+class LearntEntry : public ::testing::Test {
+ protected:
+  // A thread's stack ends behind `slot`.
+  void enter_on(std::uint64_t slot, std::uint64_t user_sp = 0x7fff0000) {
+    wire::Capture capture = kernel_capture(0);
+    capture.arch = Arch::kX86_64;
+    capture.bytes.resize(16);
+    capture.pieces.push_back({GuestVirt{0x7ffe0000}, wire::PieceKind::kUserStack, 16, 0, 16});
+    unwind::UserEntry entry{.sp_slot = GuestVirt{slot}};
+    entry.registers.set(wire::x86_64::kRsp, user_sp);
+    feedback_.learn_entry(capture, entry);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> slots(std::uint16_t vcpu) const {
+    std::vector<std::uint64_t> found;
+    for (const guestos::LearntLink& link : feedback_.advice(VcpuId{vcpu}).links)
+      if (link.leads_to_user) found.push_back(link.slot.value);
+    return found;
+  }
+  CaptureFeedback feedback_{2, 2048, false};
+};
+
+TEST_F(LearntEntry, ThreadsMoveBetweenVcpus) {
+  enter_on(0x3ff0);
+  enter_on(0x7ff0);
+  enter_on(0x3ff0);
+  EXPECT_EQ(feedback_.link_generation(), 2u);
+  EXPECT_EQ(slots(0), (std::vector<std::uint64_t>{0x3ff0, 0x7ff0}));
+  EXPECT_EQ(slots(1), slots(0));
+}
+
+TEST_F(LearntEntry, WhatWasCopiedIsNotLearnt) {
+  enter_on(0x3ff0, 0x7ffe0008);
+  EXPECT_TRUE(slots(0).empty());
+}
+
+TEST_F(LearntEntry, TheThreadsThatRanLastAreKnown) {
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    enter_on(0x3ff0);
+    enter_on(0x100000 + i * 0x4000);
+  }
+  const auto known = slots(0);
+  EXPECT_EQ(known.size(), 48u);
+  EXPECT_NE(std::find(known.begin(), known.end(), 0x3ff0u), known.end());
+  EXPECT_NE(std::find(known.begin(), known.end(), 0x100000u + 999 * 0x4000), known.end());
+}
+
+TEST_F(LearntEntry, AStackThatEndsBeforeTheSavedRegistersIsTruncated) {
+  feedback_.learn_entry(kernel_capture(1), {.truncated = true});
+  EXPECT_EQ(feedback_.advice(VcpuId{1}).kernel.stack_bytes[0], 4096u);
+  EXPECT_EQ(feedback_.advice(VcpuId{0}).kernel.stack_bytes[0], 2048u);
+}
+
 }  // namespace
 }  // namespace ringside::session

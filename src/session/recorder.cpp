@@ -170,12 +170,42 @@ Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner
 // not be told from where the kernel was entered: then the adapter knows that it was.
 std::optional<Stack> Recorder::user_part(const wire::Capture& capture, const guestos::Owner& owner,
                                          const Stack& kernel) {
+  const bool ends = kernel.stop == StopReason::kEndOfStack;
+  if (owner.finds_user_by_unwinding && (ends || kernel.stop == StopReason::kUserMode)) {
+    guestos::Owner known = owner;
+    known.user = entered_from(capture, owner.address_space, kernel);
+    return unwind_user(capture, known);
+  }
   const bool is_below = kernel.stop == StopReason::kUserMode || kernel.stop == StopReason::kUser ||
-                        (kernel.stop == StopReason::kEndOfStack && owner.user);
-  if (!is_below) return std::nullopt;
+                        (ends && owner.user);
+  return is_below ? unwind_user(capture, owner) : std::nullopt;
+}
+
+std::optional<Stack> Recorder::unwind_user(const wire::Capture& capture,
+                                           const guestos::Owner& owner) {
   auto user = user_stacks_.unwind(capture, owner);
   if (user) feedback_.learn_user(capture.vcpu, *user);
   return user;
+}
+
+// Words on the stack of a thread that has no user code may look like an entry: the code that they
+// name says whether it can be one. Hardware interrupts any code.
+std::optional<wire::Registers> Recorder::entered_from(const wire::Capture& capture,
+                                                      std::uint64_t address_space,
+                                                      const Stack& kernel) {
+  if (!user_stacks_.knows(address_space)) return std::nullopt;
+  const unwind::UserEntry entry = unwinder_.user_entry(capture);
+  const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+  const bool interrupted = kernel.stop == StopReason::kUserMode && !entry.by_system_call;
+  const bool is_there =
+      entry.registers.has(pc) &&
+      (interrupted ||
+       user_stacks_.may_enter_from(address_space, {entry.registers.get(pc)}, entry.by_system_call));
+  if (is_there || entry.truncated) feedback_.learn_entry(capture, entry);
+  const bool in_entry = kernel.frames.size() == 1;
+  if (!is_there || (entry.sp_slot && !stack_users_.belong(*entry.sp_slot, address_space, in_entry)))
+    return std::nullopt;
+  return entry.registers;
 }
 
 Result<void> Recorder::add_sample(const recording::SampleInfo& info, const Stack& stack,

@@ -12,6 +12,7 @@
 #include "session/bounded_queue.h"
 #include "session/capture_feedback.h"
 #include "session/capture_planner.h"
+#include "session/kernel_stack_users.h"
 #include "session/kernel_watch.h"
 #include "session/options.h"
 #include "session/sampler.h"
@@ -67,6 +68,12 @@ class Recorder {
   [[nodiscard]] Result<void> handle(const wire::Capture& capture, const guestos::Owner& owner);
   [[nodiscard]] std::optional<Stack> user_part(const wire::Capture& capture,
                                                const guestos::Owner& owner, const Stack& kernel);
+  [[nodiscard]] std::optional<Stack> unwind_user(const wire::Capture& capture,
+                                                 const guestos::Owner& owner);
+  // The registers that user code had when it entered the kernel, as unwinding tells them.
+  [[nodiscard]] std::optional<wire::Registers> entered_from(const wire::Capture& capture,
+                                                            std::uint64_t address_space,
+                                                            const Stack& kernel);
   [[nodiscard]] Result<void> add_sample(const recording::SampleInfo& info, const Stack& stack,
                                         const std::optional<Stack>& user);
   [[nodiscard]] Result<void> adopt(const KernelNews& kernel);
@@ -88,6 +95,7 @@ class Recorder {
   unwind::Unwinder unwinder_;
   guestos::InterruptCode interrupts_;
   UserStacks user_stacks_;
+  KernelStackUsers stack_users_;
 
   std::uint64_t sampling_since_ns_ = 0;
   std::uint64_t samples_ = 0;

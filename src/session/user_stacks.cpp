@@ -1,6 +1,7 @@
 #include "session/user_stacks.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_set>
 #include <vector>
 
@@ -85,6 +86,19 @@ void UserStacks::forget_files() {
     bytes += more_bytes;
   }
   new_bytes_ = 0;
+}
+
+bool UserStacks::may_enter_from(std::uint64_t address_space, GuestVirt pc,
+                                bool by_system_call) const {
+  const auto space = spaces_.find(address_space);
+  if (space == spaces_.end()) return false;
+  const unwind::UserCode::Range* range = space->second.code.find(pc);
+  if (range == nullptr || !range->file || range->file->arch() != Arch::kX86_64 || !by_system_call)
+    return range != nullptr;
+  constexpr std::array kSyscall = {std::byte{0x0f}, std::byte{0x05}};
+  const Bytes before =
+      range->file->bytes_at(range->to_image(pc - kSyscall.size()), kSyscall.size());
+  return std::equal(before.begin(), before.end(), kSyscall.begin(), kSyscall.end());
 }
 
 std::optional<Stack> UserStacks::unwind(const wire::Capture& capture, const guestos::Owner& owner) {

@@ -33,6 +33,10 @@ class UserStacks {
   [[nodiscard]] bool knows(std::uint64_t address_space) const {
     return spaces_.contains(address_space);
   }
+  // Whether user code may have entered the kernel from a pc: it is in code that is mapped there,
+  // and after a system call behind the instruction for it.
+  [[nodiscard]] bool may_enter_from(std::uint64_t address_space, GuestVirt pc,
+                                    bool by_system_call) const;
   // The user code's part of a capture; nothing where it has none, or what is mapped at its pc is
   // not known.
   [[nodiscard]] std::optional<Stack> unwind(const wire::Capture& capture,

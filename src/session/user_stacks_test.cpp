@@ -130,6 +130,27 @@ TEST_F(UserStacksTest, BelowTheKernelUserCodeHasTheRegistersItEnteredWith) {
   EXPECT_EQ(stack->frames[0].kind, FrameKind::kUser);
 }
 
+TEST_F(UserStacksTest, ASystemCallIsEnteredFromBehindItsInstruction) {
+  const std::vector<std::byte> code = {std::byte{0x90}, std::byte{0x0f}, std::byte{0x05},
+                                       std::byte{0x90}};
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+  writer.add_segment({0x400000}, code.size(), true, false, code);
+  const auto file = elf::ElfFile::from_bytes(writer.write(), "program").value();
+  const auto image =
+      std::make_shared<guestos::UserImage>(guestos::UserImage{"program", "", file, false});
+  const FileOffset offset = file->segments().front().offset;
+  guestos::ProcessNews news;
+  news.spaces.push_back(
+      {9, Arch::kX86_64, {{GuestVirt{0x400000}, GuestVirt{0x400004}, offset, image}}});
+  ASSERT_TRUE(stacks_.adopt(news, 6));
+  for (std::uint64_t pc = 0x400000; pc < 0x400004; ++pc) {
+    EXPECT_EQ(stacks_.may_enter_from(9, {pc}, true), pc == 0x400003) << pc;
+    EXPECT_TRUE(stacks_.may_enter_from(9, {pc}, false));
+  }
+  EXPECT_FALSE(stacks_.may_enter_from(9, {0x400004}, false));
+  EXPECT_FALSE(stacks_.may_enter_from(10, {0x400003}, false));
+}
+
 TEST_F(UserStacksTest, TheOwnerSaysThatCodeHas32Bits) {
   guestos::ProcessNews news;
   const auto library =

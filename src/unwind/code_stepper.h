@@ -16,6 +16,12 @@ struct CodeRule {
   bool interrupt_code = false;  // may be the code that hardware enters: its way out decides
 };
 
+// Where code goes on to user code.
+struct WayToUser {
+  std::optional<Caller> user;  // is_user
+  bool truncated = false;      // memory is missing that was not copied
+};
+
 // Steps through code that no table describes, by its instructions and frame pointers. One for each
 // architecture.
 class CodeStepper {
@@ -36,6 +42,12 @@ class CodeStepper {
   [[nodiscard]] virtual Step step(const elf::Image* image, const CodeRule& rule,
                                   const MachineState& state, const MachineState& as_is,
                                   const StackMemory& memory) = 0;
+  // What user code will have in its registers if the code goes on to it, in a frame that has no
+  // caller.
+  [[nodiscard]] virtual WayToUser way_to_user(const elf::Image&, const MachineState&,
+                                              const StackMemory&) {
+    return {};
+  }
   // Images have been added: what was cached may be wrong.
   virtual void forget() = 0;
 };

@@ -22,6 +22,20 @@ bool pushed_by_user(GuestVirt slot, const Platform& platform, const StackMemory&
   return cs && *cs <= kMaxSelector && platform.is_user(*cs);
 }
 
+// A rule that computes the stack pointer has the interrupted kernel code's. Hardware pushes user
+// code's behind the code segment and the flags (Intel SDM volume 3, 6.12.1).
+MachineState with_pushed_sp(const MachineState& user, const StackMemory& memory) {
+  const Platform& platform = *user.platform;
+  const GuestVirt ip_slot = user.slots[platform.roles.pc];
+  if (user.slots[platform.roles.sp].value != 0 || !pushed_by_user(ip_slot, platform, memory))
+    return user;
+  const GuestVirt slot = ip_slot + 3 * platform.roles.pointer_size;
+  MachineState known = user;
+  known.forget(platform.roles.sp);
+  if (const auto sp = memory.read_pointer(slot)) known.set(platform.roles.sp, *sp, slot);
+  return known;
+}
+
 // Linux's call_on_irqstack (arch/x86/include/asm/irq_stack.h) does `movq %rsp, (%tos); movq %tos,
 // %rsp; call f; popq %rsp`, which only ORC tells: for the others the stack pointer there is the one
 // that is about to be popped.
@@ -44,6 +58,7 @@ std::optional<MachineState> with_link_followed(const MachineState& state,
 void FullWalk::start(const wire::Capture& capture) {
   state_ = state_of(capture, sources_.platform());
   guessed_ = false;
+  user_.reset();
 }
 
 bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::size_t enough,
@@ -66,7 +81,12 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
       return stop(*why);
     }
     Caller& caller = std::get<Caller>(result);
+    if (caller.is_user) {
+      user_ = caller;
+      return stop({StopReason::kUserMode, state_.pc()});
+    }
     if (const auto why = check(state_, caller, memory)) {
+      if (why->reason == StopReason::kUserMode) user_ = caller;
       const bool guessed = caller.source == FrameSource::kGuess && is_complete(why->reason);
       return stop(guessed ? Stop{StopReason::kGuessed, why->at} : *why);
     }
@@ -90,6 +110,30 @@ Frontier FullWalk::frontier() const {
   at.link = state_.get(roles.link);
   at.has_link = true;
   return at;
+}
+
+UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
+  UserEntry entry;
+  const StackMemory memory(capture, sources_.images());
+  const CodeAddress at{state_.pc(), state_.exact};
+  if (stop != StopReason::kUserMode && stop != StopReason::kEndOfStack) return entry;
+  if (!user_)
+    if (const elf::Image* image = sources_.known_at(at).image) {
+      const WayToUser way = sources_.code().way_to_user(*image, state_, memory);
+      user_ = way.user;
+      entry.truncated = way.truncated;
+    }
+  if (!user_) return entry;
+  const MachineState user =
+      user_->by_system_call ? user_->state : with_pushed_sp(user_->state, memory);
+  const wire::RegisterRoles& roles = user.platform->roles;
+  entry.by_system_call = user_->by_system_call;
+  for (std::uint8_t reg = 0; reg < kTrackedRegisters; ++reg) {
+    const bool tells = reg == roles.pc || reg == roles.sp || (roles.callee_saved >> reg & 1u) != 0;
+    if (tells && user.has(reg)) entry.registers.set(reg, user.get(reg));
+  }
+  if (user.has_sp() && user.slots[roles.sp].value != 0) entry.sp_slot = user.slots[roles.sp];
+  return entry;
 }
 
 // A table whose rule cannot be carried out (a register that is not known here) leaves the frame to

@@ -3,6 +3,7 @@
 #include "unwind/fast_walk.h"
 #include "unwind/rule_sources.h"
 #include "unwind/stack_memory.h"
+#include "unwind/user_entry.h"
 #include "wire/capture.h"
 
 namespace ringside::unwind {
@@ -20,6 +21,9 @@ class FullWalk {
   [[nodiscard]] bool walk(const wire::Capture& capture, std::size_t max_frames, std::size_t enough,
                           Stack& stack);
   [[nodiscard]] Frontier frontier() const;
+  // Where walk() has ended: at user code, or where no rule leads on and the code goes on to user
+  // code.
+  [[nodiscard]] UserEntry user_entry(const wire::Capture& capture, StopReason stop);
 
  private:
   [[nodiscard]] Step step(const MachineState& state, const StackMemory& memory);
@@ -29,7 +33,8 @@ class FullWalk {
 
   RuleSources& sources_;
   MachineState state_;
-  bool guessed_ = false;  // some frame was
+  bool guessed_ = false;        // some frame was
+  std::optional<Caller> user_;  // user code that the walk has come to
 };
 
 }  // namespace ringside::unwind

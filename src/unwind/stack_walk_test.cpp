@@ -330,6 +330,143 @@ TEST_F(StackWalk, SignalFrameFromUserCodeEndsTheStack) {
   EXPECT_EQ(stack.stop, StopReason::kUserMode);
 }
 
+class UserEntryTest : public StackWalk {
+ protected:
+  static constexpr std::uint64_t kUserPc = 0x401234;
+  static constexpr std::uint64_t kUserSp = 0x7ffe0000a008;
+
+  [[nodiscard]] UserEntry entry(Options options = {}) const {
+    return Unwinder(images_, std::move(options)).user_entry(capture_);
+  }
+  static void expect_user(const UserEntry& entry) {
+    EXPECT_TRUE(entry.registers.has(kRip));
+    EXPECT_EQ(entry.registers.get(kRip), kUserPc);
+    EXPECT_TRUE(entry.registers.has(kRsp));
+    EXPECT_EQ(entry.registers.get(kRsp), kUserSp);
+    EXPECT_FALSE(entry.truncated);
+  }
+  [[nodiscard]] static std::vector<std::uint64_t> hardware_frame() {
+    return {kUserPc, 0x33, 0x202, kUserSp, 0x2b};
+  }
+};
+
+// By call-frame information, and by carrying out the instructions.
+TEST_F(UserEntryTest, AtTheFirstInstructionAllRegistersAreUserCodes) {
+  start(at("interrupt_entry"), kStack);
+  capture_.registers.set(kRbp, 0x7ffe0000a100);
+  capture_.registers.set(kR12, 12);
+  piece(kStack, hardware_frame());
+  for (const bool cfi : {true, false}) {
+    const UserEntry found = entry({.tables = {.cfi = cfi}});
+    expect_user(found);
+    EXPECT_EQ(found.sp_slot, GuestVirt{kStack + 24});
+    EXPECT_FALSE(found.by_system_call);
+    EXPECT_EQ(found.registers.get(kRbp), 0x7ffe0000a100u);
+    EXPECT_EQ(found.registers.get(kR12), 12u);
+    EXPECT_FALSE(found.registers.has(kR13));  // was not captured
+    EXPECT_FALSE(found.registers.has(kRax));  // no frame is found by it
+  }
+}
+
+// On the interrupt stack: eleven registers are saved on the one that was left, r12 the lowest.
+TEST_F(UserEntryTest, FarFromTheEntrySavedRegistersAreRead) {
+  const Bytes code = file_->bytes_at(file_->symbol_named("interrupt_entry")->address, 128);
+  std::size_t pop = 5;  // pop %rsp, behind a call
+  while (pop < code.size() && (code[pop] != std::byte{0x5c} || code[pop - 5] != std::byte{0xe8}))
+    ++pop;
+  start(at("leaf"), kStack);
+  capture_.registers.set(kRbx, kOtherStack);
+  capture_.registers.set(kRbp, 0x7ffe0000a100);
+  capture_.registers.set(kR12, 1);
+  piece(kStack, {at("interrupt_entry") + pop, kOtherStack});
+  std::vector<std::uint64_t> saved(11);
+  saved[0] = 12;
+  saved[7] = 3;  // rbx
+  piece(kOtherStack, joined({saved, hardware_frame()}), wire::PieceKind::kInterruptedStack);
+  for (const bool cfi : {true, false}) {
+    ASSERT_EQ(unwind({.tables = {.cfi = cfi}}).stop, StopReason::kUserMode);
+    const UserEntry found = entry({.tables = {.cfi = cfi}});
+    expect_user(found);
+    EXPECT_EQ(found.sp_slot, GuestVirt{kOtherStack + 14 * 8});
+    EXPECT_EQ(found.registers.get(kR12), 12u);
+    EXPECT_EQ(found.registers.get(kRbx), 3u);
+  }
+}
+
+// Where the stack ends the code says what it gives back.
+TEST_F(UserEntryTest, AfterASystemCallTheWayBackTells) {
+  const std::uint64_t behind_call = at("restores_user_code") + 1;
+  start(at("leaf"), kStack);
+  capture_.registers.set(kR12, 12);
+  piece(kStack, {behind_call, 3, kUserPc, 0, kUserSp});
+  EXPECT_EQ(unwind().stop, StopReason::kEndOfStack);
+  for (const bool cfi : {true, false}) {
+    const UserEntry found = entry({.tables = {.cfi = cfi}});
+    expect_user(found);
+    EXPECT_TRUE(found.by_system_call);
+    EXPECT_EQ(found.sp_slot, GuestVirt{kStack + 32});
+    EXPECT_EQ(found.registers.get(kRbx), 3u);
+    EXPECT_EQ(found.registers.get(kR12), 12u);
+  }
+}
+
+TEST_F(UserEntryTest, WhatWasNotCopiedIsNotKnown) {
+  start(at("leaf"), kStack);
+  piece(kStack, {at("restores_user_code") + 1, 3, kUserPc});
+  const UserEntry found = entry();
+  EXPECT_TRUE(found.truncated);
+  EXPECT_EQ(found.sp_slot, std::nullopt);
+  EXPECT_EQ(found.registers.get(kRip), kUserPc);
+  EXPECT_FALSE(found.registers.has(kRsp));
+}
+
+// sysexit takes the pc from edx and the stack pointer from ecx.
+TEST(UserEntryOnI386, TheWayBackTells) {
+  constexpr std::uint64_t kBias = 0xb0000000;
+  constexpr std::uint64_t kSp = 0xc1000000;
+  const auto file =
+      elf::ElfFile::open(std::string(RINGSIDE_STEP_PROGRAMS) + "/step_i386_gcc_debug_frame");
+  ASSERT_TRUE(file) << file.error().message;
+  elf::ImageMap images;
+  images.add({.id = 1, .name = "kernel", .file = *file, .load_bias = kBias});
+  wire::Capture capture;
+  capture.arch = Arch::kI386;
+  capture.level = PrivilegeLevel::kKernel;
+  const GuestVirt entry{(*file)->symbol_named("restores_user_code")->address.value + kBias};
+  capture.registers.set(wire::i386::kEip, entry.value);
+  capture.registers.set(wire::i386::kEsp, kSp);
+  capture.registers.set(wire::i386::kEbp, 0xbf001100);
+  const std::vector<std::uint32_t> words = {3, 0x8049123, 0, 0xbf001000};
+  const auto bytes = std::as_bytes(std::span(words));
+  capture.pieces.push_back({{kSp}, wire::PieceKind::kCurrentStack, 16, 0, 16});
+  capture.bytes.assign(bytes.begin(), bytes.end());
+  const UserEntry found = Unwinder(images).user_entry(capture);
+  EXPECT_TRUE(found.by_system_call);
+  EXPECT_EQ(found.registers.get(wire::i386::kEip), 0x8049123u);
+  EXPECT_EQ(found.registers.get(wire::i386::kEsp), 0xbf001000u);
+  EXPECT_EQ(found.registers.get(wire::i386::kEbx), 3u);
+  EXPECT_EQ(found.registers.get(wire::i386::kEbp), 0xbf001100u);
+  EXPECT_EQ(found.sp_slot, GuestVirt{kSp + 12});
+}
+
+TEST_F(UserEntryTest, NothingIsMadeUp) {
+  // Threads of the kernel end elsewhere.
+  start(at("leaf"), kStack);
+  piece(kStack, joined({{in_caller()}, frame(at("_start") + 9)}));
+  EXPECT_FALSE(entry().registers.has(kRip));
+  // An interrupt of the kernel.
+  capture_.pieces.clear();
+  capture_.bytes.clear();
+  start(at("interrupt_entry"), kStack);
+  piece(kStack, {in_caller(), 0x10, 0x202, kStack + 40, 0x18, 0, 0, 0, 0, 0, at("_start") + 9});
+  EXPECT_FALSE(entry().registers.has(kRip));
+  // User code, firmware and nothing.
+  capture_.level = PrivilegeLevel::kUser;
+  EXPECT_FALSE(entry().registers.has(kRip));
+  capture_ = {};
+  EXPECT_FALSE(entry().registers.has(kRip));
+}
+
 TEST_F(StackWalk, WrongReturnAddresses) {
   start(at("leaf"), kStack);
   piece(kStack, {0x1234567});

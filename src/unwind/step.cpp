@@ -29,6 +29,7 @@ class Application {
   // Nothing: the register is lost.
   [[nodiscard]] std::optional<ValueOrStop> caller_register(std::size_t reg, Value cfa) const;
   [[nodiscard]] ValueOrStop load(GuestVirt at, GuestVirt pointer_slot) const;
+  [[nodiscard]] Caller user_code(Value cfa) const;
   [[nodiscard]] std::uint64_t bytes_of_own_words() const;
 
   // Clang's epilogues do not say that a register has been popped (no DW_CFA_restore): its slot then
@@ -151,6 +152,21 @@ std::optional<ValueOrStop> Application::caller_register(std::size_t reg, Value c
   return std::nullopt;
 }
 
+Caller Application::user_code(Value cfa) const {
+  Caller caller{.source = rule_.source, .interrupted = true, .is_user = true};
+  caller.state.platform = &platform_;
+  caller.state.exact = true;
+  for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
+    if (const auto result = caller_register(reg, cfa))
+      if (const auto* value = std::get_if<Value>(&*result))
+        caller.state.set(reg, value->value, value->slot);
+  const std::uint8_t from = rule_.return_register;
+  if (caller.state.has(from))
+    caller.state.set(platform_.roles.pc, platform_.code_address(caller.state.get(from)),
+                     caller.state.slots[from]);
+  return caller;
+}
+
 Step Application::run() {
   if (rule_.ends)
     return Stop{rule_.from_user ? StopReason::kUserMode : StopReason::kEndOfStack, state_.pc()};
@@ -167,8 +183,7 @@ Step Application::run() {
     // Without it the saved pc may be taken for the kernel's.
     const ValueOrStop status = load({address(cfa.value, *offset)}, cfa.slot);
     if (const auto* stop = std::get_if<Stop>(&status)) return *stop;
-    if (platform_.is_user(std::get<Value>(status).value))
-      return Stop{StopReason::kUserMode, state_.pc()};
+    if (platform_.is_user(std::get<Value>(status).value)) return user_code(cfa);
   }
 
   Caller caller{.source = rule_.source, .interrupted = rule_.signal_frame};

@@ -22,6 +22,10 @@ struct Caller {
   FrameSource source = FrameSource::kCfi;
   bool interrupted = false;     // an interrupt frame was crossed; the pc is exact
   bool stack_switched = false;  // the stack pointer was loaded, not computed: it may go down
+  // User code, from which hardware entered the kernel: the kernel's stack ends here, and what is
+  // not known of its registers is no error.
+  bool is_user = false;
+  bool by_system_call = false;  // of user code: the way back is one from a system call
 };
 
 using Step = std::variant<Caller, Stop>;

@@ -47,7 +47,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::uint64_t offset = 0; offset < 12; offset += 3) {
       (void)table.find(symbol.address + offset);
       (void)table.find_compact(symbol.address + offset);
-      (void)unwinder.unwind(synthetic_capture(**file, symbol.address + offset));
+      const wire::Capture capture = synthetic_capture(**file, symbol.address + offset);
+      (void)unwinder.unwind(capture);
+      (void)unwinder.user_entry(capture);
     }
   }
   return 0;

@@ -32,6 +32,7 @@ class Unwinder::Impl {
       : images_(images), options_(std::move(options)) {}
 
   [[nodiscard]] Stack unwind(const wire::Capture& capture);
+  [[nodiscard]] UserEntry user_entry(const wire::Capture& capture);
   void set_kernel_seen(bool seen) { options_.kernel_seen = seen; }
   void set_entries(std::vector<EntryLayout> entries) {
     options_.entries = std::move(entries);
@@ -125,6 +126,20 @@ void Unwinder::Impl::walk(const wire::Capture& capture, const Platform& platform
   }
 }
 
+// The fast walk knows too few registers.
+UserEntry Unwinder::Impl::user_entry(const wire::Capture& capture) {
+  const Platform* platform = find_platform(capture.arch);
+  if (capture.level != PrivilegeLevel::kKernel || platform == nullptr ||
+      !capture.registers.has(platform->roles.pc) || !capture.registers.has(platform->roles.sp))
+    return {};
+  Machine& machine = machine_for(*platform);
+  Stack stack = single_frame({capture.registers.get(platform->roles.pc)}, FrameKind::kKernel,
+                             StopReason::kNoRegisters);
+  machine.full.start(capture);
+  if (!machine.full.walk(capture, options_.max_frames, SIZE_MAX, stack)) return {};
+  return machine.full.user_entry(capture, stack.stop);
+}
+
 void Unwinder::Impl::count(const Stack& stack) {
   statistics_.frames += stack.frames.size();
   // Run by run: most frames of a stack have one source.
@@ -151,6 +166,7 @@ Unwinder::Unwinder(Unwinder&&) noexcept = default;
 Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 
 Stack Unwinder::unwind(const wire::Capture& capture) { return impl_->unwind(capture); }
+UserEntry Unwinder::user_entry(const wire::Capture& capture) { return impl_->user_entry(capture); }
 void Unwinder::set_kernel_seen(bool seen) { impl_->set_kernel_seen(seen); }
 void Unwinder::set_entries(std::vector<EntryLayout> entries) {
   impl_->set_entries(std::move(entries));

@@ -8,6 +8,7 @@
 #include "base/stack.h"
 #include "elf/image_map.h"
 #include "unwind/entry_layout.h"
+#include "unwind/user_entry.h"
 #include "wire/capture.h"
 
 namespace ringside::unwind {
@@ -49,6 +50,10 @@ class Unwinder {
   // Never fails: a walk that cannot go on says why in Stack::stop. Captures that hold no sample
   // (idle, skipped, failed) give an empty stack with kNoRegisters.
   [[nodiscard]] Stack unwind(const wire::Capture& capture);
+
+  // Of a capture in kernel mode whose stack ended with kUserMode, or with kEndOfStack where entry
+  // code says that its own frame is the last. Empty where nothing is known.
+  [[nodiscard]] UserEntry user_entry(const wire::Capture& capture);
 
   void set_kernel_seen(bool seen);
   void set_entries(std::vector<EntryLayout> entries);

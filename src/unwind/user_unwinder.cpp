@@ -43,10 +43,10 @@ bool may_return_to(GuestVirt pc, const UserCode& code) {
   return range != nullptr && range->file && x86::follows_call(*range->file, range->to_image(pc));
 }
 
-Stack leaf_alone(const MachineState& leaf, const UserCode& code) {
+Stack leaf_alone(const MachineState& leaf, const UserCode& code, StopReason why) {
   Stack stack;
   stack.frames.push_back(frame_of(leaf, code.find(leaf.pc()), FrameSource::kRegisters));
-  stack.stop = StopReason::kNoRule;
+  stack.stop = why;
   stack.stopped_at = leaf.pc();
   return stack;
 }
@@ -158,11 +158,11 @@ UserUnwinder& UserUnwinder::operator=(UserUnwinder&&) noexcept = default;
 Stack UserUnwinder::unwind(Arch arch, const wire::Registers& registers,
                            const wire::Capture& capture, const UserCode& code) {
   const Platform* platform = find_platform(arch == Arch::kUnknown ? capture.arch : arch);
-  if (platform == nullptr || !registers.has(platform->roles.pc) ||
-      !registers.has(platform->roles.sp))
-    return {};
+  if (platform == nullptr || !registers.has(platform->roles.pc)) return {};
   const MachineState leaf = state_of(registers, *platform);
-  return arch == Arch::kUnknown ? leaf_alone(leaf, code) : impl_->unwind(leaf, capture, code);
+  if (arch == Arch::kUnknown) return leaf_alone(leaf, code, StopReason::kNoRule);
+  if (!leaf.has_sp()) return leaf_alone(leaf, code, StopReason::kLostRegister);
+  return impl_->unwind(leaf, capture, code);
 }
 
 }  // namespace ringside::unwind

@@ -148,6 +148,18 @@ TEST_F(CompatTest, WhatLiesBelowTheStackPointerIsToldByTheCapturesOwn) {
   EXPECT_EQ(unwind().frames.size(), 2u);
 }
 
+TEST_P(LinkRegister, WithoutAStackPointerThePcIsAllThatIsTold) {
+  wire::Registers registers;
+  registers.set(wire::roles_of(GetParam()).pc, kStubs + 0x20);
+  wire::Capture capture;
+  capture.arch = GetParam();
+  capture.level = PrivilegeLevel::kKernel;
+  const Stack stack = unwinder_.unwind(GetParam(), registers, capture, code_);
+  ASSERT_EQ(stack.frames.size(), 1u);
+  EXPECT_EQ(stack.stop, StopReason::kLostRegister);
+  EXPECT_EQ(unwinder_.unwind(GetParam(), {}, capture, code_).frames.size(), 0u);
+}
+
 TEST_F(CompatTest, CodeOfAnUnknownArchitectureIsOneFrame) {
   const Stack stack = UserUnwinder().unwind(Arch::kUnknown, capture_.registers, capture_, code_);
   ASSERT_EQ(stack.frames.size(), 1u);

@@ -19,6 +19,7 @@ class Program:
     shares: dict = dataclasses.field(default_factory=dict)
     chains: set = dataclasses.field(default_factory=set)
     below: list = dataclasses.field(default_factory=list)  # (kernel frames, user frames)
+    may_lack_user: bool = False  # a kernel stack may stand alone
 
 
 def parse(text):
@@ -93,11 +94,25 @@ def _is_legal(program, stack, is_kernel):
     user, kernel = stack[:cut], stack[cut:]
     if not kernel:
         return user in program.chains
+    if not user and program.may_lack_user:
+        return True
     for start, expected in program.below:
         if kernel[:len(start)] == start:
             return user == expected
     # Somewhere in the entry: the user's registers may not be saved yet.
     return not user or user in program.chains
+
+
+def check_joined(stacks, is_kernel, percent):
+    """Of the kernel's stacks at least so many must stand on user code's. Returns (summary line, failure lines)."""
+    kernel = [(stack, count) for stack, count in stacks if any(map(is_kernel, stack))]
+    total = sum(count for _, count in kernel)
+    joined = sum(count for stack, count in kernel if not is_kernel(stack[0]))
+    line = f"kernel stacks on user code's: {100 * joined / max(total, 1):.2f} % of {total}"
+    if total and 100 * joined / total >= percent:
+        return line, []
+    alone = collections.Counter({stack: count for stack, count in kernel if is_kernel(stack[0])})
+    return line, [line, *(f"    {count} times: {';'.join(stack)}" for stack, count in alone.most_common(SHOWN))]
 
 
 def check_absent(program, others, stacks):

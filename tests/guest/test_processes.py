@@ -46,6 +46,20 @@ class ProcessTruth(unittest.TestCase):
     def test_interrupts_may_come_over_any_legal_stack(self):
         self.assertEqual(self.failures([*SOUND, (("_start", "serve()", "irq"), 1), (("irq",), 1)]), [])
 
+    def test_a_kernel_stack_may_stand_alone_where_that_is_said(self):
+        self.programs["server"].may_lack_user = True
+        self.assertEqual(self.failures([*SOUND, (("entry", "sys_read"), 1)]), [])
+        self.assertEqual(len(self.failures([*SOUND, (("_start", "entry", "sys_read"), 1)])), 2)
+
+    def test_kernel_stacks_on_user_codes_are_counted(self):
+        def failures(stacks):
+            return process_truth.check_joined(stacks, KERNEL.__contains__, 97)[1]
+        self.assertEqual(failures(SOUND), [])
+        self.assertEqual(failures([*SOUND, (("entry", "sys_read"), 1)]), [])
+        self.assertEqual(failures([*SOUND, (("entry", "sys_read"), 2)]),
+                         ["kernel stacks on user code's: 95.24 % of 42", "    2 times: entry;sys_read"])
+        self.assertTrue(failures([SOUND[0]]))
+
     def test_a_function_of_another_program_is_told(self):
         found = process_truth.check_absent(self.programs["server"], [self.programs["other"]],
                                            [*SOUND, (("_start", "compute"), 3)])

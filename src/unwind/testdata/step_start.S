@@ -158,7 +158,7 @@ FUNCTION call_through_thunks
     CFI(.cfi_endproc)
 END call_through_thunks
 
-// Never run: what their ways out say is looked at (exit_rule_test.cpp).
+// Never run: what their ways out say is looked at (exit_rule_test.cpp, stack_walk_test.cpp).
 FUNCTION ways_out_agree
     CFI(.cfi_startproc)
     CFI(.cfi_undefined rip)
@@ -215,6 +215,17 @@ FUNCTION returns_to_user_code
     sysretq
     CFI(.cfi_endproc)
 END returns_to_user_code
+FUNCTION restores_user_code
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
+    nop
+    popq %rbx
+    popq %rcx
+    movq 8(%rsp), %rsp
+    swapgs
+    sysretq
+    CFI(.cfi_endproc)
+END restores_user_code
 FUNCTION never_leaves
     CFI(.cfi_startproc)
     CFI(.cfi_undefined rip)

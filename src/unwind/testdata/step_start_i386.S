@@ -177,6 +177,18 @@ FUNCTION call_through_thunks
     CFI(.cfi_endproc)
 END call_through_thunks
 
+// Never run: what its way out says is looked at (stack_walk_test.cpp).
+FUNCTION restores_user_code
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined eip)
+    nop
+    popl %ebx
+    popl %edx
+    movl 4(%esp), %ecx
+    sysexit
+    CFI(.cfi_endproc)
+END restores_user_code
+
     .data
     .globl interrupt_depth
 interrupt_depth:

@@ -18,6 +18,15 @@ std::optional<GuestVirt> entry_sp(const Rule& rule, const MachineState& state) {
   return GuestVirt{cfa - state.platform->roles.pointer_size};
 }
 
+Caller user_code(const ReturnPath& path) {
+  return {.state = path.state,
+          .source = FrameSource::kInterruptFrame,
+          .interrupted = true,
+          .stack_switched = true,
+          .is_user = true,
+          .by_system_call = path.kind == ReturnPath::Kind::kSystem};
+}
+
 Caller interrupted_code(const InterruptFrame& frame, const MachineState& state,
                         FrameSource source) {
   Caller caller{.state = state, .source = source, .interrupted = true, .stack_switched = true};
@@ -111,6 +120,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     if (no_frame_below && ends) return Stop{StopReason::kEndOfStack, state.pc()};
     const Step step = apply(*rule.rule, {}, state, memory);
     const auto* caller = std::get_if<Caller>(&step);
+    if (caller != nullptr && caller->is_user) return step;
     if (caller == nullptr) {
       // switch_to between the change of the stack pointer and that of the frame pointer, which
       // is another thread's.
@@ -145,7 +155,7 @@ std::optional<Step> CodeStepper::way_out(const elf::Image& image, const CodeRule
   if (!path) return std::nullopt;
   switch (path->kind) {
     case ReturnPath::Kind::kSystem:
-      return Stop{StopReason::kUserMode, state.pc()};
+      return user_code(*path);
     case ReturnPath::Kind::kMissing:
       return Stop{path->miss->reason, path->miss->address, path->miss->link};
     case ReturnPath::Kind::kReturn:
@@ -164,8 +174,20 @@ std::optional<Step> CodeStepper::way_out(const elf::Image& image, const CodeRule
       entry && memory.same_piece(*entry, path->frame.address) && path->frame.address < *entry;
   if (self_made) return std::nullopt;
   // The frame may have been copied to a stack that was not: only here it can be told.
-  if (path->frame.from_user()) return Stop{StopReason::kUserMode, state.pc()};
+  if (path->frame.from_user()) return user_code(*path);
   return interrupted_code(path->frame, path->state, FrameSource::kInterruptFrame);
+}
+
+WayToUser CodeStepper::way_to_user(const elf::Image& image, const MachineState& state,
+                                   const StackMemory& memory) {
+  using Kind = ReturnPath::Kind;
+  const auto path = paths_.find(image, state, memory);
+  WayToUser way;
+  if (!path) return way;
+  way.truncated = path->miss && path->miss->reason == StopReason::kTruncated;
+  if (path->kind == Kind::kSystem || (path->kind == Kind::kInterrupt && path->frame.from_user()))
+    way.user = user_code(*path);
+  return way;
 }
 
 std::optional<Step> CodeStepper::by_looks(const MachineState& state, const StackMemory& memory) {

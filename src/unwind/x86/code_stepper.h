@@ -30,6 +30,8 @@ class CodeStepper final : public unwind::CodeStepper {
                                        GuestVirt pc) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
                           const MachineState& as_is, const StackMemory& memory) override;
+  [[nodiscard]] WayToUser way_to_user(const elf::Image& image, const MachineState& state,
+                                      const StackMemory& memory) override;
   void forget() override;
 
  private:

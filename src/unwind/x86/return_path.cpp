@@ -30,8 +30,12 @@ std::optional<ReturnPath> ReturnPathFinder::find(const elf::Image& image, const 
                                  result = finish(instruction, path, execution, memory);
                                  return result.has_value();
                                });
-  if (end == SearchEnd::kFound) return result;
   const auto& missing = execution.missing();
+  if (end == SearchEnd::kFound) {
+    if (result->kind == ReturnPath::Kind::kSystem && missing)
+      result->miss = memory.explain(missing->at, missing->slot);
+    return result;
+  }
   if (!missing) return std::nullopt;
   return ReturnPath{.kind = ReturnPath::Kind::kMissing,
                     .miss = memory.explain(missing->at, missing->slot)};
@@ -42,12 +46,8 @@ std::optional<ReturnPath> ReturnPathFinder::finish(const Instruction& instructio
                                                    const StackMemory& memory) {
   ReturnPath result{.state = path.state, .stack_switched = path.stack_switched};
   MachineState& state = result.state;
-  if (instruction.operation == Operation::kSystemRet) {
-    result.kind = ReturnPath::Kind::kSystem;
-    return result;
-  }
-  for (std::uint8_t reg = 0; reg < roles_.pc; ++reg)
-    if (Unknowns::is_unknown(state.get(reg))) state.forget(reg);
+  if (instruction.operation == Operation::kSystemRet) return finish_system_call(std::move(result));
+  forget_unknowns(state);
   if (instruction.operation == Operation::kInterruptRet)
     return finish_interrupt(std::move(result), path, execution, memory);
   const GuestVirt sp = path.state.sp();
@@ -63,6 +63,30 @@ std::optional<ReturnPath> ReturnPathFinder::finish(const Instruction& instructio
                                                    static_cast<std::uint64_t>(instruction.value)));
   state.exact = false;
   return result;
+}
+
+// sysret in 64-bit code takes the pc from rcx; the stack pointer is what it is (Intel SDM volume
+// 2B, "SYSRET"). sysexit takes both from registers, edx and ecx ("SYSEXIT").
+ReturnPath ReturnPathFinder::finish_system_call(ReturnPath result) const {
+  result.kind = ReturnPath::Kind::kSystem;
+  MachineState& state = result.state;
+  forget_unknowns(state);
+  const bool is_64_bit = platform_.arch == Arch::kX86_64;
+  const auto take = [&state](std::uint8_t to, std::uint8_t from) {
+    if (state.has(from))
+      state.set(to, state.get(from), state.slots[from]);
+    else
+      state.forget(to);
+  };
+  if (!is_64_bit) take(roles_.sp, wire::i386::kEcx);
+  take(roles_.pc, is_64_bit ? std::uint8_t{wire::x86_64::kRcx} : std::uint8_t{wire::i386::kEdx});
+  state.exact = true;
+  return result;
+}
+
+void ReturnPathFinder::forget_unknowns(MachineState& state) const {
+  for (std::uint8_t reg = 0; reg < roles_.pc; ++reg)
+    if (Unknowns::is_unknown(state.get(reg))) state.forget(reg);
 }
 
 std::optional<ReturnPath> ReturnPathFinder::finish_interrupt(ReturnPath result, const Path& path,

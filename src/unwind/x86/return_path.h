@@ -8,12 +8,13 @@
 
 namespace ringside::unwind::x86 {
 
-// How the code that a frame is in will leave it.
+// How the code that a frame is in will leave it. Registers that are not known are not valid.
 struct ReturnPath {
   enum class Kind : std::uint8_t {
     kReturn,     // `state` is the caller's
     kInterrupt,  // `state` is that of the interrupted code, `frame` what iretq pops
-    kSystem,     // sysret, sysexit: to user code
+    kSystem,     // sysret, sysexit: to user code; `miss` if the stack with its registers ends
+                 // before them
     kMissing,    // leads to memory that was not copied: `miss`
   };
   Kind kind = Kind::kReturn;
@@ -41,6 +42,8 @@ class ReturnPathFinder {
   // Nothing where it does not end well.
   [[nodiscard]] std::optional<ReturnPath> finish(const Instruction& instruction, const Path& path,
                                                  Execution& execution, const StackMemory& memory);
+  [[nodiscard]] ReturnPath finish_system_call(ReturnPath result) const;
+  void forget_unknowns(MachineState& state) const;
   [[nodiscard]] std::optional<ReturnPath> finish_interrupt(ReturnPath result, const Path& path,
                                                            Execution& execution,
                                                            const StackMemory& memory);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <optional>
+
+#include "base/types.h"
+#include "wire/registers.h"
+
+namespace ringside::unwind {
+
+// How user code entered the kernel, by what the kernel's stack and its way back to user code say.
+struct UserEntry {
+  // What user code had in its registers, as far as that is known: the pc and the stack pointer, and
+  // those that a called function keeps.
+  wire::Registers registers = {};
+  std::optional<GuestVirt> sp_slot = {};  // where the kernel's stack holds the stack pointer
+  bool by_system_call = false;            // the kernel will go back as from one: sysret, sysexit
+  bool truncated = false;                 // the rest lies behind the bytes that were copied
+};
+
+}  // namespace ringside::unwind
