@@ -41,6 +41,18 @@ std::string state_of(const ProcessUsage& process) {
   return text;
 }
 
+// do_pr_name() of procps-ng 4.0.2 (src/ps/output.c), and pwcache_get_user() (library/pwcache.c),
+// which has room for 32 characters.
+std::string user_of(const guestos::LinuxThread& thread, const guestos::UserNames& users) {
+  constexpr std::size_t kColumn = 8;
+  constexpr std::size_t kMost = 32;
+  if (users.empty() && thread.user == 0) return "root";
+  const auto found = users.find(thread.user);
+  if (found == users.end() || found->second.size() > kMost) return std::to_string(thread.user);
+  const std::string& name = found->second;
+  return name.size() > kColumn ? name.substr(0, kColumn - 1) + "+" : name;
+}
+
 std::string percent(std::uint64_t part, std::uint64_t whole) {
   if (whole == 0) return "0.0";
   return fmt::format("{:.1f}", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
@@ -87,19 +99,19 @@ std::string process_header() {
 }
 
 std::string process_line(const ProcessUsage& process, const session::ProcessList& list,
-                         std::string_view arguments) {
+                         const guestos::UserNames& users, std::string_view arguments) {
   const guestos::LinuxThread& leader = process.leader;
   const std::uint64_t seconds = process.cpu_time_ns / kSecond;
-  const std::string user = leader.user == 0 ? "root" : std::to_string(leader.user);
   const std::string share =
       list.clock ? percent(process.cpu_time_ns, list.clock->boot_ns - leader.started_ns) : "-";
-  return fmt::format(
-      "{:<8} {:7} {:>4} {:>4} {:6} {:5} {:<8} {:<4} {:>5} {:>6} {}\n", user, leader.pid, share,
-      list.memory_bytes ? percent(leader.resident, *list.memory_bytes) : "-", leader.size / 1024,
-      leader.resident / 1024, leader.terminal.empty() ? "?" : printable(leader.terminal),
-      state_of(process), list.clock ? start_time(*list.clock, leader.started_ns) : "-",
-      fmt::format("{}:{:02}", seconds / 60, seconds % 60),
-      arguments.empty() ? "[" + printable(leader.comm) + "]" : printable(arguments));
+  return fmt::format("{:<8} {:7} {:>4} {:>4} {:6} {:5} {:<8} {:<4} {:>5} {:>6} {}\n",
+                     user_of(leader, users), leader.pid, share,
+                     list.memory_bytes ? percent(leader.resident, *list.memory_bytes) : "-",
+                     leader.size / 1024, leader.resident / 1024,
+                     leader.terminal.empty() ? "?" : printable(leader.terminal), state_of(process),
+                     list.clock ? start_time(*list.clock, leader.started_ns) : "-",
+                     fmt::format("{}:{:02}", seconds / 60, seconds % 60),
+                     arguments.empty() ? "[" + printable(leader.comm) + "]" : printable(arguments));
 }
 
 }  // namespace ringside::cli

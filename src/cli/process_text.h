@@ -24,10 +24,12 @@ struct ProcessUsage {
 // ps(1) of procps has it: the state, then < or N for more or less than usual priority, L for locked
 // pages, s for a session's leader, l for several threads, + in the foreground of its terminal. %CPU
 // is the share of its life that it ran, START of the guest's clock, UTC; "-" where the kernel's
-// symbols do not say. `arguments`: its command line.
+// symbols do not say. USER is as procps has it: a name that is longer than the column ends with +,
+// a user without one is a number; where no names are known, user 0 is root. `arguments`: its
+// command line.
 [[nodiscard]] std::string process_header();
 [[nodiscard]] std::string process_line(const ProcessUsage& process,
                                        const session::ProcessList& list,
-                                       std::string_view arguments);
+                                       const guestos::UserNames& users, std::string_view arguments);
 
 }  // namespace ringside::cli

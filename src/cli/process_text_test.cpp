@@ -47,7 +47,7 @@ TEST(ProcessText, ColumnsOfPsAux) {
   list.memory_bytes = 20 << 20;
   ProcessUsage process{thread(105, 105), 125 * kSecond};
   // 250 s before 22:37:05 UTC (date -u -d @1795300625).
-  EXPECT_EQ(process_line(process, list, "server -x\x1b"),
+  EXPECT_EQ(process_line(process, list, {}, "server -x\x1b"),
             "root         105 50.0 10.0   8192  2048 ?        S    22:32   2:05 server -x?\n");
   process.leader.user = 1000;
   process.leader.terminal = "ttyS0";
@@ -56,8 +56,28 @@ TEST(ProcessText, ColumnsOfPsAux) {
       true;
   process.threads = 2;
   list = {};
-  EXPECT_EQ(process_line(process, list, ""),
+  EXPECT_EQ(process_line(process, list, {{0, "root"}}, ""),
             "1000         105    -    -   8192  2048 ttyS0    S<Lsl+     -   2:05 [ser?ver]\n");
+}
+
+// What ps of procps-ng 4.0.2 (Debian 12) wrote for processes of these users.
+TEST(ProcessText, NamesOfUsers) {
+  const guestos::UserNames users = {{1, "eightchr"},
+                                    {2, "ninechars"},
+                                    {3, "abcdefghijklmnopqrstuvwxyzabcdef"},
+                                    {4, "abcdefghijklmnopqrstuvwxyzabcdefg"}};
+  const auto shown = [&users](std::uint32_t user) {
+    ProcessUsage process{thread(105, 105)};
+    process.leader.user = user;
+    const std::string line = process_line(process, {}, users, "");
+    return line.substr(0, line.find(' '));
+  };
+  EXPECT_EQ(shown(1), "eightchr");
+  EXPECT_EQ(shown(2), "ninecha+");
+  EXPECT_EQ(shown(3), "abcdefg+");
+  EXPECT_EQ(shown(4), "4");
+  EXPECT_EQ(shown(4294967295), "4294967295");
+  EXPECT_EQ(shown(0), "0");
 }
 
 }  // namespace

@@ -84,9 +84,10 @@ Result<void> PsVerb::print(session::ProcessLister& lister, const session::Proces
   std::string text;
   if (format_ == "aux") {
     text = process_header();
+    RINGSIDE_ASSIGN(const guestos::UserNames users, lister.user_names(list));
     for (const ProcessUsage& process : processes_of(list)) {
       RINGSIDE_ASSIGN(const std::string arguments, lister.arguments(process.leader));
-      text += process_line(process, list, arguments);
+      text += process_line(process, list, users, arguments);
     }
   } else {
     text = thread_header();

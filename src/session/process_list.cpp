@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "guestos/linux/page_cache_file.h"
 
 namespace ringside::session {
 namespace {
@@ -78,8 +79,10 @@ Result<std::optional<ProcessList>> ProcessLister::read(const wire::Capture& runn
     RINGSIDE_ASSIGN(const auto source, guestos::open_types(kernel.file, debug_files_));
     RINGSIDE_ASSIGN(auto types, guestos::LinuxTypes::of(*kernel.file, *source));
     RINGSIDE_ASSIGN(const auto fields, guestos::ProcessFields::of(*kernel.file, *source));
-    layout_ = Layout{std::move(types), fields, std::nullopt};
+    layout_ = Layout{std::move(types), fields, std::nullopt, std::nullopt};
     if (const auto clock = guestos::ClockFields::of(*kernel.file, *source)) layout_->clock = *clock;
+    if (const auto paths = guestos::PathLookupFields::of(*kernel.file, *source))
+      layout_->paths = *paths;
   }
   const auto any_task = find_any_task(kernel, running);
   if (!any_task)
@@ -114,6 +117,35 @@ Result<std::string> ProcessLister::arguments(const guestos::LinuxThread& thread)
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
   return text;
+}
+
+Result<guestos::UserNames> ProcessLister::user_names(const ProcessList& list) {
+  const auto init =
+      std::find_if(list.threads.begin(), list.threads.end(),
+                   [](const guestos::LinuxThread& thread) { return thread.tid == 1; });
+  if (!layout_ || !layout_->paths || view_.physical() == nullptr || init == list.threads.end())
+    return guestos::UserNames();
+  constexpr unsigned kTries = 3;
+  for (unsigned tries = 0; tries < kTries; ++tries) {
+    auto names = read_passwd(init->task);
+    if (names) return names;
+    if (names.error().code == ErrorCode::kUnsupported) break;
+    if (!guestos::is_of_memory(names.error().code)) return names;
+  }
+  return guestos::UserNames();
+}
+
+Result<guestos::UserNames> ProcessLister::read_passwd(GuestVirt task) {
+  const guestos::LinuxTypes& types = layout_->types;
+  const guestos::KernelReader reader(view_, types.arch);
+  RINGSIDE_ASSIGN(const auto file,
+                  guestos::find_guest_file(types, *layout_->paths, reader, task, "/etc/passwd"));
+  if (!file || file->identity.size > guestos::kMaxPasswd) return guestos::UserNames();
+  RINGSIDE_ASSIGN(const auto frames,
+                  guestos::PageFrames::find(types, watch_.kernel()->image, view_, task));
+  RINGSIDE_ASSIGN(const auto cached,
+                  guestos::read_cached_file(types, reader, frames, *view_.physical(), *file));
+  return cached.whole() ? guestos::parse_passwd(cached.bytes) : guestos::UserNames();
 }
 
 }  // namespace ringside::session

@@ -7,7 +7,9 @@
 
 #include "engines/engine.h"
 #include "guestos/linux/clock.h"
+#include "guestos/linux/path_lookup.h"
 #include "guestos/linux/process_table.h"
+#include "guestos/linux/user_names.h"
 #include "session/guest_view.h"
 #include "session/kernel_watch.h"
 
@@ -40,15 +42,21 @@ class ProcessLister {
   // 4 KiB. Empty where it has none, or it is not in memory. Errors: those of the engine.
   [[nodiscard]] Result<std::string> arguments(const guestos::LinuxThread& thread);
 
+  // The users of the /etc/passwd that process 1 of the list sees. Empty unless all of the file is
+  // in the guest's page cache. Errors: those of the engine.
+  [[nodiscard]] Result<guestos::UserNames> user_names(const ProcessList& list);
+
  private:
   struct Layout {
     guestos::LinuxTypes types;
     guestos::ProcessFields fields;
     std::optional<guestos::ClockFields> clock;
+    std::optional<guestos::PathLookupFields> paths;
   };
   [[nodiscard]] Result<const wire::Capture*> find_kernel(const engines::Tick& tick);
   [[nodiscard]] Result<engines::Tick> tick();
   [[nodiscard]] Result<std::optional<ProcessList>> read(const wire::Capture& running);
+  [[nodiscard]] Result<guestos::UserNames> read_passwd(GuestVirt task);
 
   engines::Engine* engine_;
   symbols::DebugFileOptions debug_files_;

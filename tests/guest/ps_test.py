@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """`ringside ps` lists what the guest's own ps and /proc say while nothing but the idle loop runs.
 
-    ps_test.py --ringside PROGRAM [--arch amd64|arm64|riscv64] [--know vmlinuz|nothing]
+    ps_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [--know vmlinux|vmlinuz|nothing]
 
 The guest writes its processes to its serial port (workload `processes`, which is made here) and sleeps. The process that
-writes them and its children change meanwhile and are left out, and so are kworkers, which come and go.
+writes them and its children change meanwhile and are left out, and so are kworkers, which come and go. Names of users are
+those that procps' ps has there: its /etc/passwd is one of two pages on a tmpfs that was mounted over another /etc, and
+another passwd, still open, was there before.
 
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched.
 """
@@ -29,6 +31,15 @@ if [ "$1" = 1 ]; then
 fi
 [ "$1" = 0 ] || exec sleep 100000
 sleep 50000 &
+mkdir -p /etc
+seq 1001 1004 | sed 's/.*/other&:x:&:&::\\/:\\/bin\\/sh/' >/etc/passwd
+for user in 1001 1002 1003 1004; do (su other$user -c "exec sleep 6$user" &); done
+sleep 1
+mount -t tmpfs etc /etc
+echo old:x:1001:1001::/: >/etc/passwd
+sleep 50004 </etc/passwd &
+cp /workload/passwd /etc/passwd+
+mv /etc/passwd+ /etc/passwd
 sleep 2
 exec >/dev/console
 echo "processes: self $$"
@@ -37,10 +48,16 @@ for folder in /proc/[0-9]*; do
     echo "processes: stat $(cat $folder/stat)"
     echo "processes: args ${folder#/proc/} $(tr '\\0' ' ' <$folder/cmdline)"
 done 2>/dev/null
+/usr/bin/ps axo user=,pid= | sed 's/^/processes: user /'
 echo "processes: end"
 while :; do sleep 100000; done
 """
 TICKS = 100  # USER_HZ
+PASSWD = "\n".join(["root:x:0:0:root:/root:/bin/sh", "www-data:x:1001:1001::/:", "third:x:1003", "#third:x:1003:1003::/:",
+                    "systemd-network:x:1002:1002:of more than 8 letters:/:"]
+                   + [f"user{number}:x:{number}:{number}:{'x' * 50}:/nonexistent:/bin/false" for number in range(2000, 2050)]
+                   + ["third:x:1003:1003::/:", "fourth:x:1003:1003::/:", ""])
+USERS = {"root", "www-data", "systemd+", "third", "1004"}  # as ps has them
 
 
 def flags_of(pid, fields):
@@ -53,7 +70,8 @@ def flags_of(pid, fields):
 
 
 def guests_processes(serial):
-    """What the guest said: {pid: {ppid, state, vsz, rss, comm, seconds, args}}, without those that changed meanwhile."""
+    """What the guest said: {pid: {ppid, state, vsz, rss, comm, seconds, flags, args, user}}, without those that changed
+    meanwhile."""
     itself = int(re.search(r"processes: self (\d+)", serial).group(1))
     found = {}
     row = r"processes: ps +(\d+) +(\d+) (\S)\S* +(\d+) +(\d+) (.*?)\r?$"
@@ -69,6 +87,9 @@ def guests_processes(serial):
     for pid, args in re.findall(r"processes: args (\d+) (.*?) ?\r?$", serial, re.MULTILINE):
         if int(pid) in found:
             found[int(pid)]["args"] = args
+    for user, pid in re.findall(r"processes: user (\S+) +(\d+)", serial):
+        if int(pid) in found:
+            found[int(pid)]["user"] = user
     return found
 
 
@@ -119,7 +140,7 @@ def check_aux(text, expected):
         if int(pid) not in expected:
             continue
         wanted = expected[int(pid)]
-        for what, a, b in (("USER", "root", user), ("VSZ", wanted["vsz"], int(vsz)), ("RSS", wanted["rss"], int(rss)),
+        for what, a, b in (("USER", wanted["user"], user), ("VSZ", wanted["vsz"], int(vsz)), ("RSS", wanted["rss"], int(rss)),
                            ("state", wanted["state"], state[0]), ("STAT's flags", wanted["flags"], state[1:]),
                            ("COMMAND", wanted["args"] or f"[{wanted['comm']}]", command)):
             compare(pid, what, a, b, failures)
@@ -129,10 +150,11 @@ def check_aux(text, expected):
 
 def run(options, folder):
     deadline = time.monotonic() + options.limit
-    paths = linux_guest.fetch(vmlinux=options.know == "vmlinux", arch=options.arch)
-    script = folder / WORKLOAD
+    paths = linux_guest.fetch(vmlinux=options.know == "vmlinux", arch=options.arch, userland=True)
+    script, passwd = folder / WORKLOAD, folder / "passwd"
     script.write_text(SCRIPT)
-    paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, script))
+    passwd.write_text(PASSWD)
+    paths["INITRD"] = str(user_program.add_to_initrd(paths["USERLAND_INITRD"], folder, script, passwd))
     with linux_guest.boot(paths, WORKLOAD, cpus=options.cpus, kaslr=options.kaslr, cpu=options.cpu) as guest:
         guest.wait_serial("processes: end", 60)
         expected = guests_processes(guest.serial())
@@ -145,6 +167,8 @@ def run(options, folder):
     if not {"", "N", "s", "s+"} <= {process["flags"] for process in expected.values()}:
         failures.append("the guest has too few kinds of processes to compare STAT: "
                         + ", ".join(f"{one['comm']} {one['flags']}" for one in expected.values() if one["args"]))
+    if not USERS <= {process["user"] for process in expected.values()}:
+        failures.append("the guest has too few users: " + ", ".join(one["user"] for one in expected.values()))
     if len(expected) < 20:
         failures.append(f"the guest told of {len(expected)} processes only")
     return failures

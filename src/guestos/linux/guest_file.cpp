@@ -68,8 +68,10 @@ Result<void> PathWalk::prepend(const KernelObject& dentry) {
   return {};
 }
 
-Result<FileIdentity> identity_of(const LinuxTypes& types, const KernelReader& read,
-                                 GuestVirt inode_at) {
+}  // namespace
+
+Result<FileIdentity> read_inode_identity(const LinuxTypes& types, const KernelReader& read,
+                                         GuestVirt inode_at) {
   RINGSIDE_ASSIGN(const KernelObject inode,
                   read.object(inode_at, types.inode.bytes, "struct inode"));
   RINGSIDE_ASSIGN(const KernelObject super_block,
@@ -85,12 +87,10 @@ Result<FileIdentity> identity_of(const LinuxTypes& types, const KernelReader& re
   return identity;
 }
 
-}  // namespace
-
 Result<FileIdentity> read_file_identity(const LinuxTypes& types, const KernelReader& read,
                                         GuestVirt file_at) {
   RINGSIDE_ASSIGN(const KernelObject file, read.object(file_at, types.file.bytes, "struct file"));
-  return identity_of(types, read, file.pointer(types.file.inode));
+  return read_inode_identity(types, read, file.pointer(types.file.inode));
 }
 
 Result<GuestFile> read_guest_file(const LinuxTypes& types, const KernelReader& read,
@@ -99,7 +99,7 @@ Result<GuestFile> read_guest_file(const LinuxTypes& types, const KernelReader& r
   GuestFile found;
   found.inode = file.pointer(types.file.inode);
   found.mapping = file.pointer(types.file.mapping);
-  RINGSIDE_ASSIGN(found.identity, identity_of(types, read, found.inode));
+  RINGSIDE_ASSIGN(found.identity, read_inode_identity(types, read, found.inode));
   PathWalk walk(types, read);
   RINGSIDE_ASSIGN(found.path,
                   walk.run(file.pointer(types.file.dentry), file.pointer(types.file.vfsmount)));

@@ -38,6 +38,10 @@ struct GuestFile {
 [[nodiscard]] Result<FileIdentity> read_file_identity(const LinuxTypes& types,
                                                       const KernelReader& read, GuestVirt file);
 
+// Of the struct inode at `inode`. Errors: the same.
+[[nodiscard]] Result<FileIdentity> read_inode_identity(const LinuxTypes& types,
+                                                       const KernelReader& read, GuestVirt inode);
+
 // The struct file at `file`. Names are found through dentries and mounts (fs/d_path.c,
 // prepend_path()); what lies over a mount point is found there, too. Error kDisturbed where names
 // do not come to a root within 256 steps and 4 KiB, kUnreadable; others are those of `read`.

@@ -2,7 +2,9 @@
 
 #include "guestos/linux/mappings.h"
 #include "guestos/linux/page_cache_file.h"
+#include "guestos/linux/path_lookup.h"
 #include "guestos/linux/process_table.h"
+#include "guestos/linux/user_names.h"
 
 namespace {
 
@@ -64,6 +66,21 @@ ProcessFields small_fields() {
   return fields;
 }
 
+PathLookupFields small_path_fields() {
+  PathLookupFields fields;
+  fields.fs = {112, 8};
+  fields.root_mount = {0, 8};
+  fields.root_dentry = {8, 8};
+  fields.fs_bytes = 16;
+  fields.names = {{32, 8}, {40, 8}, 56};
+  fields.inode = {48, 8};
+  fields.mounts = {{24, 8}, {32, 8}, 40};
+  fields.mode = {32, 2};
+  fields.mapping = {24, 8};
+  fields.inode_bytes = 34;
+  return fields;
+}
+
 class Memory final : public memory::PhysicalMemory {
  public:
   explicit Memory(Bytes bytes) : bytes_(bytes) {}
@@ -97,6 +114,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const PageFrames frames(GuestVirt{kStart}, types.page.struct_size, types.page_size);
   const auto threads = read_threads(types, small_fields(), read, GuestVirt{kStart});
   if (!threads) return 0;
+  if (!threads->empty()) {
+    const auto passwd =
+        find_guest_file(types, small_path_fields(), read, threads->front().task, "/etc/passwd");
+    if (passwd && *passwd && (*passwd)->identity.size <= kMaxPasswd) {
+      const auto cached = read_cached_file(types, read, frames, memory, **passwd);
+      if (cached) (void)parse_passwd(cached->bytes);
+    }
+  }
   unsigned files_left = 4;  // of those that may be large
   for (const LinuxThread& thread : *threads) {
     const auto mappings = read_mappings(types, read, thread.mm);

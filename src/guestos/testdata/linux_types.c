@@ -12,6 +12,7 @@ struct vm_area_struct vma;
 struct maple_node node;
 struct vm_special_mapping special;
 struct file file;
+struct fs_struct fs_struct;
 struct dentry dentry;
 struct mount mount;
 struct address_space address_space;

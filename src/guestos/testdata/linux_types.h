@@ -87,6 +87,10 @@ struct xarray {
   void* xa_head;
 };
 
+struct list_head {
+  struct list_head *next, *prev;
+};
+
 struct super_block {
   void* s_list[2];
   unsigned int s_dev;
@@ -100,6 +104,7 @@ struct inode {
   long long i_ctime_sec;
   unsigned int i_ctime_nsec;
   unsigned int i_generation;
+  struct address_space* i_mapping;
 };
 
 struct address_space {
@@ -124,6 +129,8 @@ struct dentry {
   } d_hash;
   struct dentry* d_parent;
   struct qstr d_name;
+  struct inode* d_inode;
+  struct list_head d_child, d_subdirs;
 };
 
 struct vfsmount {
@@ -135,16 +142,24 @@ struct mount {
   struct mount* mnt_parent;
   struct dentry* mnt_mountpoint;
   struct vfsmount mnt;
+  struct list_head mnt_mounts, mnt_child;
+};
+
+struct path {
+  struct vfsmount* mnt;
+  struct dentry* dentry;
 };
 
 struct file {
   int f_mode;
   struct address_space* f_mapping;
   struct inode* f_inode;
-  struct {
-    struct vfsmount* mnt;
-    struct dentry* dentry;
-  } f_path;
+  struct path f_path;
+};
+
+struct fs_struct {
+  int users;
+  struct path root, pwd;
 };
 
 enum pageflags { PG_locked, PG_referenced, PG_uptodate };
@@ -173,10 +188,6 @@ struct vm_struct {
   void* next;
   void* addr;
   struct page** pages;
-};
-
-struct list_head {
-  struct list_head *next, *prev;
 };
 
 enum pid_type { PIDTYPE_PID, PIDTYPE_TGID, PIDTYPE_PGID, PIDTYPE_SID, PIDTYPE_MAX };
@@ -264,6 +275,7 @@ struct task_struct {
   unsigned long long start_boottime;
   void* worker_private;
   struct css_set* cgroups;
+  struct fs_struct* fs;
 };
 
 struct thread_struct {
