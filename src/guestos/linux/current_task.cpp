@@ -345,9 +345,26 @@ std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& 
   if (!registers || !registers->has(platform->status) ||
       !platform->is_user(registers->get(platform->status)))
     return std::nullopt;
-  // entry_SYSENTER_compat leaves the pc to C code, which sets it to one in the vDSO.
-  if (registers->get(platform->roles.pc) == 0) return std::nullopt;
+  if (registers->get(platform->roles.pc) == 0 && !entry_code_->landing_pad()) return std::nullopt;
   return registers;
+}
+
+Result<void> CurrentTask::find_user_pc(TaskView& task, GuestMemory& memory) const {
+  const std::uint8_t pc = wire::roles_of(types_.arch).pc;
+  if (!task.user || task.user->get(pc) != 0) return {};
+  const auto landing_pad = entry_code_->landing_pad();
+  std::optional<std::uint64_t> place;
+  if (landing_pad && types_.mm.vdso && !task.is_kernel_thread()) {
+    const auto vdso = KernelReader(memory, types_.arch)
+                          .pointer(GuestVirt{task.space[0]} + types_.mm.vdso->offset);
+    if (!vdso && !is_of_memory(vdso.error().code)) return tl::unexpected<Error>(vdso.error());
+    if (vdso && vdso->value != 0) place = vdso->value + *landing_pad;
+  }
+  if (place)
+    task.user->set(pc, *place);
+  else
+    task.user.reset();
+  return {};
 }
 
 std::optional<GuestVirt> CurrentTask::vdso_of(const wire::Capture& capture, GuestVirt mm) const {

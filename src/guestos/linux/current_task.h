@@ -76,6 +76,9 @@ class CurrentTask {
   [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture) const {
     return user_registers(capture, {});
   }
+  // Where entry code leaves the pc of user code to the vDSO (EntryCode::landing_pad), finds it; the
+  // task's `user` is gone where that fails. Errors: those of `memory`.
+  [[nodiscard]] Result<void> find_user_pc(TaskView& task, GuestMemory& memory) const;
   // Where a vCPU's variable lies, if there is one and it was found.
   [[nodiscard]] std::optional<GuestVirt> variable_of(VcpuId vcpu) const {
     return vcpu.value < slots_.size() ? slots_[vcpu.value] : std::nullopt;

@@ -46,6 +46,17 @@ EntryFunction x86_entry_function(const elf::Image& kernel, std::string_view name
   return {kernel.to_guest(begin->address), size, way_in};
 }
 
+std::optional<std::uint32_t> x86_landing_pad(const elf::ElfFile& kernel, const TypeSource& types) {
+  const auto image = kernel.symbol_named("vdso_image_32");
+  const auto field = types.member("vdso_image", "sym_int80_landing_pad");
+  if (!image || !field) return std::nullopt;
+  const Bytes bytes = kernel.bytes_at(image->address + field->offset, sizeof(std::uint32_t));
+  std::uint32_t offset = 0;
+  if (bytes.size() < sizeof(offset)) return std::nullopt;
+  std::memcpy(&offset, bytes.data(), sizeof(offset));
+  return offset;
+}
+
 wire::Registers with_saved(wire::Registers registers, const wire::Capture& capture,
                            const unwind::RegisterFrame& pt_regs, GuestVirt frame, GuestVirt from) {
   const bool is_wide = wire::roles_of(capture.arch).pointer_size == 8;

@@ -50,7 +50,14 @@ class EntryCode {
   // Nothing where they are not known.
   [[nodiscard]] virtual std::optional<wire::Registers> user_registers(
       const wire::Capture& capture, const Copied& copied) const = 0;
+  // Where in the vDSO user code goes on whose pc user_registers() says is 0.
+  [[nodiscard]] virtual std::optional<std::uint32_t> landing_pad() const { return std::nullopt; }
 };
+
+// What the vDSO's code for 32-bit x86 system calls is returned to, in bytes from its start: struct
+// vdso_image says where.
+[[nodiscard]] std::optional<std::uint32_t> x86_landing_pad(const elf::ElfFile& kernel,
+                                                           const TypeSource& types);
 
 // A function of assembly that user code enters.
 struct EntryFunction {

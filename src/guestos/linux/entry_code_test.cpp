@@ -174,6 +174,55 @@ TEST_F(X86_64EntryCodeTest, InTheFrameByOtherCode) {
 }
 
 // Of an interrupt: what hardware pushed, then a register after the other.
+// entry_SYSENTER_compat: the stack pointer is in rbp until that is pushed and cleared; C code fills
+// in the pc.
+TEST_F(X86_64EntryCodeTest, BySysenter) {
+  constexpr std::uint64_t kUser32Sp = 0xffd41230;
+  const std::vector<std::byte> bytes = [] {
+    std::vector<std::byte> code(kCode, std::byte{0x90});
+    const std::array<unsigned char, 5> call{0xe8, 0x5b, 0x01, 0, 0};  // 0x0a5 to 0x200
+    std::memcpy(&code[0xa0], call.data(), call.size());
+    const std::array<unsigned char, 4> landing_pad{0x59, 0x05, 0, 0};
+    std::memcpy(&code[0x308], landing_pad.data(), landing_pad.size());
+    return code;
+  }();
+  types_.members["vdso_image.sym_int80_landing_pad"] = {8, 4};
+  const elf::Image kernel = testing::kernel_of(Arch::kX86_64, kKernel, bytes,
+                                               {{"entry_SYSENTER_compat", 0},
+                                                {"entry_SYSENTER_compat_after_hwframe", 0x2a},
+                                                {"__end_entry_SYSENTER_compat", 0xb7},
+                                                {"do_SYSENTER_32", 0x200},
+                                                {"vdso_image_32", 0x300}});
+  code_ = x86_64_entry_code(kernel, pt_regs(kOrder, 8, 168), types_);
+  EXPECT_EQ(code_->landing_pad(), 0x559u);
+  const auto expect_user_code = [&](std::uint64_t pc, std::uint64_t sp, std::uint64_t rbp) {
+    at(pc);
+    machine_.registers.set(kRsp, sp);
+    machine_.registers.set(kRbp, rbp);
+    const auto registers = user(true);
+    ASSERT_TRUE(registers);
+    EXPECT_EQ(registers->get(kRip), 0u);
+    EXPECT_EQ(registers->get(kCs), 0x23u);
+    EXPECT_EQ(registers->get(kRsp), kUser32Sp);
+    EXPECT_EQ(registers->get(kRbp), kUser32Sp);
+  };
+  expect_user_code(0, kEntryStackEnd, kUser32Sp);
+  EXPECT_EQ(machine_.user_stack(*code_), kUser32Sp);
+  expect_user_code(0x18, kEntryStackEnd - 8, kUser32Sp);
+  // What an earlier call has left is not taken.
+  machine_.store(kTaskFrame + 0x20, {0xbad});  // rbp
+  machine_.store(kTaskFrame + 0x80, {0, 0x23, 0x46, 0, 0x2b});
+  expect_user_code(0x30, kTaskFrame + 0x78, kUser32Sp);
+  machine_.store(kTaskFrame + 0x20, {kUser32Sp});
+  expect_user_code(0x75, kTaskFrame, 0);
+  EXPECT_EQ(machine_.user_stack(*code_), kUser32Sp);
+  expect_user_code(0x200, kTaskFrame - 8, 0);  // do_SYSENTER_32
+  // It has filled them in.
+  machine_.store(kTaskFrame + 0x80, {kUserPc, 0x23, 0x46, kUser32Sp, 0x2b});
+  machine_.registers.set(kRsp, kTaskFrame - 0x100);
+  EXPECT_EQ(user(true)->get(kRip), kUserPc);
+}
+
 TEST_F(X86_64EntryCodeTest, OnTheEntryStack) {
   at(0x220);
   machine_.registers.set(kRsp, kEntryStackEnd - 40);

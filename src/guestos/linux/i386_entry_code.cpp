@@ -22,18 +22,6 @@ constexpr std::uint8_t kWord = 4;
 
 bool is_on_entry_stack(GuestVirt sp) { return sp.value > kBehindLinearMap; }
 
-// What the vDSO's code for system calls is returned to: struct vdso_image says where.
-std::optional<std::uint32_t> landing_pad(const elf::ElfFile& kernel, const TypeSource& types) {
-  const auto image = kernel.symbol_named("vdso_image_32");
-  const auto field = types.member("vdso_image", "sym_int80_landing_pad");
-  if (!image || !field) return std::nullopt;
-  const Bytes bytes = kernel.bytes_at(image->address + field->offset, kWord);
-  std::uint32_t offset = 0;
-  if (bytes.size() < sizeof(offset)) return std::nullopt;
-  std::memcpy(&offset, bytes.data(), sizeof(offset));
-  return offset;
-}
-
 // arch/x86/entry/entry_32.S. Hardware pushes what it interrupts on the entry stack; entry code
 // pushes the other registers there, and moves them all to the task's stack, and back on the way
 // out. `sysenter` saves nothing: the vDSO keeps the stack pointer in ebp, and is returned to at one
@@ -43,7 +31,7 @@ class I386EntryCode final : public EntryCode {
   I386EntryCode(const elf::Image& kernel, const UserRegisters& pt_regs, const TypeSource& types)
       : pt_regs_(pt_regs),
         pages_(has_x86_entry_stack(types)),
-        landing_pad_(landing_pad(*kernel.file, types)) {
+        landing_pad_(x86_landing_pad(*kernel.file, types)) {
     constexpr std::array<std::string_view, 1> kLabels{"entry_SYSENTER_32"};
     system_call_ = x86_entry_function(kernel, "entry_SYSENTER_32", kLabels, "do_SYSENTER_32");
   }

@@ -90,8 +90,9 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
 
 Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory& memory,
                                        ProcessNews& news) {
-  RINGSIDE_ASSIGN(const auto task, task_of(capture, memory));
+  RINGSIDE_ASSIGN(auto task, task_of(capture, memory));
   if (!task) return Owner();
+  RINGSIDE_TRY(current_.find_user_pc(*task, memory));
   RINGSIDE_TRY(tell_name(*task, capture, memory, news));
   Owner owner;
   owner.pid = task->pid;

@@ -37,7 +37,16 @@ MmFields find_mm(FieldFinder& find) {
   if (!fields.maple_root) fields.mmap = mm.need("mmap");
   fields.bytes = mm.extent();
   fields.vdso = mm.maybe("context.vdso");
+  fields.vdso_image = mm.maybe("context.vdso_image");
   return fields;
+}
+
+std::optional<VdsoImageFields> find_vdso_image(FieldFinder& find) {
+  StructFinder image(find, "vdso_image");
+  const auto data = image.maybe("data");
+  const auto size = image.maybe("size");
+  if (!data || !size) return std::nullopt;
+  return VdsoImageFields{*data, *size, image.extent()};
 }
 
 MappingFields find_mapping(FieldFinder& find, bool is_in_list) {
@@ -124,6 +133,7 @@ Result<LinuxTypes> LinuxTypes::of(const elf::ElfFile& kernel, const TypeSource& 
   types.arch = kernel.arch();
   types.task = find_task(find);
   types.mm = find_mm(find);
+  if (types.mm.vdso_image) types.vdso_image = find_vdso_image(find);
   types.mapping = find_mapping(find, types.mm.mmap.has_value());
   if (types.mm.maple_root) types.maple = MapleFields::find(find);
   types.special_mapping_name = find.need("vm_special_mapping", {"name"});

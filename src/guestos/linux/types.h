@@ -40,6 +40,14 @@ struct MmFields {
   std::optional<Field> maple_root;  // Linux 6.1 and later
   std::optional<Field> mmap;        // before: the first struct vm_area_struct
   std::optional<Field> vdso;        // where the process has it
+  std::optional<Field> vdso_image;  // x86: the kernel's struct vdso_image
+  std::uint32_t bytes = 0;
+};
+
+// struct vdso_image, arch/x86/include/asm/vdso.h: the vDSO in the kernel's memory.
+struct VdsoImageFields {
+  Field data;
+  Field size;
   std::uint32_t bytes = 0;
 };
 
@@ -121,6 +129,7 @@ struct LinuxTypes {
   std::uint64_t page_size = 0;    // bytes
   TaskFields task;
   MmFields mm;
+  std::optional<VdsoImageFields> vdso_image;  // where mm.vdso_image is there
   MappingFields mapping;
   MapleFields maple;  // where mm.maple_root is there
   Field special_mapping_name;

@@ -50,6 +50,10 @@ TEST_P(LinuxTypesTest, FieldsAreWhereTheCompilerPutsThem) {
   EXPECT_EQ(types->mm.start_code, FIELD(mm_struct, start_code));
   EXPECT_EQ(types->mm.start_stack, FIELD(mm_struct, start_stack));
   EXPECT_EQ(types->mm.exe_file, FIELD(mm_struct, exe_file));
+  EXPECT_EQ(types->mm.vdso_image, FIELD(mm_struct, context.vdso_image));
+  ASSERT_TRUE(types->vdso_image);
+  EXPECT_EQ(types->vdso_image->data, FIELD(vdso_image, data));
+  EXPECT_EQ(types->vdso_image->size, FIELD(vdso_image, size));
 }
 
 TEST_P(LinuxTypesTest, UserRegisters) {

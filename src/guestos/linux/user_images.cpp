@@ -68,7 +68,7 @@ Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& ma
                                                           std::optional<GuestVirt> header,
                                                           const TaskView& task,
                                                           GuestMemory& memory) {
-  if (mapping.name == "[vdso]") return find_vdso(mapping, {task.space[1]}, memory);
+  if (mapping.name == "[vdso]") return find_vdso(mapping, task, memory);
   if (mapping.file.value == 0) return nullptr;
   const KernelReader read(memory, types_.arch);
   const auto file = read_guest_file(types_, read, mapping.file);
@@ -91,13 +91,38 @@ std::shared_ptr<const UserImage> UserImages::known(const FileIdentity& file) {
   return found->second.image;
 }
 
-// The kernel has few, each of which is the same in all processes; a process may not have touched
-// its last pages. Read by the process's own page tables, for a vCPU that switches to it still has
-// others.
+Result<std::vector<std::byte>> UserImages::kernels_vdso(const TaskView& task, std::size_t size,
+                                                        const KernelReader& read) const {
+  std::vector<std::byte> bytes;
+  if (!types_.vdso_image) return bytes;
+  RINGSIDE_ASSIGN(const GuestVirt at,
+                  read.pointer(GuestVirt{task.space[0]} + types_.mm.vdso_image->offset));
+  if (at.value == 0) return bytes;
+  RINGSIDE_ASSIGN(const KernelObject image,
+                  read.object(at, types_.vdso_image->bytes, "struct vdso_image"));
+  bytes.resize(std::min<std::uint64_t>(image.number(types_.vdso_image->size), size));
+  RINGSIDE_ASSIGN(const std::size_t got,
+                  read.read_up_to(image.pointer(types_.vdso_image->data), bytes));
+  bytes.resize(got);
+  return bytes;
+}
+
+// The kernel has few, each of which is the same in all processes. Where it does not say where, by
+// the process's own page tables, for a vCPU that switches to it still has others; the process may
+// not have touched the last pages.
 Result<std::shared_ptr<const UserImage>> UserImages::find_vdso(const LinuxMapping& mapping,
-                                                               GuestVirt pgd, GuestMemory& memory) {
-  std::vector<std::byte> bytes(std::min(mapping.end - mapping.start, kMaxVdso));
-  RINGSIDE_ASSIGN(const std::size_t got, memory.read_process(pgd, mapping.start, bytes));
+                                                               const TaskView& task,
+                                                               GuestMemory& memory) {
+  const std::size_t size = std::min(mapping.end - mapping.start, kMaxVdso);
+  auto kernels = kernels_vdso(task, size, KernelReader(memory, types_.arch));
+  if (!kernels && !is_of_memory(kernels.error().code))
+    return tl::unexpected<Error>(kernels.error());
+  std::vector<std::byte> bytes = kernels ? std::move(*kernels) : std::vector<std::byte>();
+  std::size_t got = bytes.size();
+  if (got < size) {
+    bytes.resize(size);
+    RINGSIDE_ASSIGN(got, memory.read_process({task.space[1]}, mapping.start, bytes));
+  }
   const auto start = Bytes(bytes).first(got);
   for (const auto& known : vdsos_) {
     const Bytes content = known->file->file_bytes();

@@ -49,8 +49,12 @@ class UserImages {
     std::uint64_t last_use = 0;
   };
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> find_vdso(const LinuxMapping& mapping,
-                                                                   GuestVirt pgd,
+                                                                   const TaskView& task,
                                                                    GuestMemory& memory);
+  // Where the kernel has the vDSO of a task, `size` bytes of it, or less. Nothing where it does not
+  // say that.
+  [[nodiscard]] Result<std::vector<std::byte>> kernels_vdso(const TaskView& task, std::size_t size,
+                                                            const KernelReader& read) const;
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> make(const GuestFile& file,
                                                               const KernelReader& read,
                                                               std::optional<GuestVirt> header,

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 
 #include "guestos/testdata/linux_types.h"
@@ -82,6 +84,37 @@ TEST_F(UserImagesTest, FilesThatWereUsedLongAgoAreForgotten) {
   const auto again = run(2);
   ASSERT_TRUE(again && again->file);
   EXPECT_EQ(again->path, "/" + name_);
+}
+
+// The kernel has all of it; a process may not have touched its last pages.
+TEST_F(UserImagesTest, TheVdsoIsReadWhereTheKernelHasIt) {
+  std::ifstream file(path_, std::ios::binary);
+  std::vector<char> content{std::istreambuf_iterator<char>(file), {}};
+  content.resize((content.size() + 0xfff) & ~0xfffull);
+  vdso_image image{};
+  image.data = content.data();
+  image.size = content.size();
+  mm_struct space{};
+  space.context.vdso_image = &image;
+  TaskView task;
+  task.space[0] = reinterpret_cast<std::uint64_t>(&space);
+  LinuxMapping mapping;
+  mapping.name = "[vdso]";
+  mapping.start = {0x7fff00000000};
+  mapping.end = mapping.start + content.size();
+  const auto find = [&] { return images_.find(mapping, std::nullopt, task, memory_).value(); };
+  const auto found = find();
+  ASSERT_TRUE(found && found->file);
+  EXPECT_EQ(found->name, "[vdso]");
+  EXPECT_EQ(found->file->file_bytes().size(), content.size());
+  EXPECT_TRUE(found->file->symbol_named("init_task"));
+  EXPECT_EQ(find(), found);
+  // None, and one that is not all there.
+  space.context.vdso_image = nullptr;
+  EXPECT_FALSE(find());
+  space.context.vdso_image = &image;
+  image.size = 0x1000;
+  EXPECT_FALSE(find());
 }
 
 }  // namespace

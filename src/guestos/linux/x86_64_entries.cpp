@@ -48,9 +48,11 @@ bool leaves_pt_regs(std::string_view name) {
 // What only user code enters (entry_64.S, entry_64_compat.S). ORC says that the stack ends where
 // there is no struct pt_regs yet, or no more.
 bool is_system_call(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kEntries = {
-      "entry_SYSCALL_64",      "syscall_return_via_sysret", "entry_SYSRETQ_unsafe_stack",
-      "entry_SYSENTER_compat", "entry_SYSCALL_compat",      "entry_INT80_compat"};
+  constexpr std::array<std::string_view, 8> kEntries = {
+      "entry_SYSCALL_64",           "syscall_return_via_sysret",
+      "entry_SYSRETQ_unsafe_stack", "entry_SYSENTER_compat",
+      "entry_SYSCALL_compat",       "entry_INT80_compat",
+      "sysret32_from_system_call",  "entry_SYSRETL_compat_unsafe_stack"};
   return std::find(kEntries.begin(), kEntries.end(), name) != kEntries.end();
 }
 

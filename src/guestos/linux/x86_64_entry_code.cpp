@@ -32,11 +32,14 @@ bool is_in_area(GuestVirt sp) { return sp.value - kArea - 1 < kAreaSize; }
 // pointer is put away (cpu_tss_rw.x86_tss.sp2), and with page-table isolation its register has the
 // new CR3 before the task's stack. Exceptions and interrupts push everything on the entry stack,
 // whence C code moves it. The way out is over the entry stack too: with what `iret` wants, or two
-// words before `sysret`. 32-bit code's `syscall` is much the same; its `sysenter` is not followed.
+// words before `sysret`. 32-bit code's `syscall` is much the same. Its `sysenter` saves nothing:
+// the vDSO keeps the stack pointer in ebp, and is returned to at one place, which C code fills in.
 class X86_64EntryCode final : public EntryCode {
  public:
   X86_64EntryCode(const elf::Image& kernel, const UserRegisters& pt_regs, const TypeSource& types)
-      : pt_regs_(pt_regs), pages_(has_x86_entry_stack(types)) {
+      : pt_regs_(pt_regs),
+        pages_(has_x86_entry_stack(types)),
+        landing_pad_(x86_landing_pad(*kernel.file, types)) {
     constexpr std::array<std::string_view, 3> kLabels{"entry_SYSCALL_64",
                                                       "syscall_return_via_sysret", "entry_SYSRETQ"};
     constexpr std::array<std::string_view, 3> kCompatLabels{
@@ -47,6 +50,9 @@ class X86_64EntryCode final : public EntryCode {
                                                    "do_fast_syscall_32"),
                         .cs = kUser32Cs,
                         .sp_register = kR8};
+    constexpr std::array<std::string_view, 1> kSysenterLabels{"entry_SYSENTER_compat"};
+    sysenter_ =
+        x86_entry_function(kernel, "entry_SYSENTER_compat", kSysenterLabels, "do_SYSENTER_32");
     const auto way_out = kernel.file->symbol_named("swapgs_restore_regs_and_return_to_usermode");
     const auto to_kernel = kernel.file->symbol_named("restore_regs_and_return_to_kernel");
     constexpr std::uint64_t kMaxWayOut = 0x1000;
@@ -69,8 +75,17 @@ class X86_64EntryCode final : public EntryCode {
                                                             std::uint32_t skip) const override {
     const auto [at, other, result] = std::tuple(slots.own[0], slots.own[1], slots.sp);
     RecipeWriter recipe;
-    RecipeWriter::Label found, nothing, is_64_bit, on_stack, on_user_stack;
+    RecipeWriter::Label found, nothing, is_64_bit, on_stack, on_user_stack, by_syscall;
     recipe.skip_to(nothing, {kRegister, at, kRsp, 0, 0, 0});
+    recipe.skip_to(nothing, {kRegister, other, kRip, 0, 0, 0});
+    recipe.add({kAdd, other, other, 0, 0, 0 - sysenter_.start.value});
+    recipe.skip_to(by_syscall, {kSkipIfNotLess, 0, other, 0, 0, sysenter_.way_in});
+    recipe.skip_to(nothing, {kRegister, result, kRbp, 0, 0, 0});
+    recipe.skip_to(found, {kSkipIfNotEqual, 0, result, 0, 0, 0});
+    // It was cleared, behind all pushes.
+    recipe.skip_to(nothing, {kLoad, result, at, 8, 0, saved(kRbp)});
+    recipe.jump_to(found);
+    recipe.bind(by_syscall);
     recipe.skip_to(on_stack, {kRegister, other, kCr3, 0, 0, 0});
     recipe.add({kMask, other, other, 0, 0, kSameCr3});
     recipe.add({kMask, result, at, 0, 0, kSameCr3});
@@ -116,6 +131,7 @@ class X86_64EntryCode final : public EntryCode {
                                                               const Copied& copied) const override {
     const GuestVirt sp{capture.registers.get(kRsp)};
     const GuestVirt pc{capture.registers.get(kRip)};
+    if (sysenter_.is_way_in(pc)) return of_sysenter(capture, copied, sp);
     const bool is_scratch =
         capture.registers.has(kCr3) && ((sp.value ^ capture.registers.get(kCr3)) & kSameCr3) == 0;
     const SystemCall* const call = system_call_at(pc);
@@ -125,14 +141,23 @@ class X86_64EntryCode final : public EntryCode {
     if (copied.saved == nullptr) return std::nullopt;
     const GuestVirt frame = copied.saved->address;
     const bool is_in_frame = sp > frame && sp - frame <= pt_regs_.size;
-    if (!is_in_frame || way_out_.has(pc) || (call && !call->code.is_way_in(pc)))
-      return with_saved(capture.registers, capture, pt_regs_.frame, frame);
-    const auto sp_slot = frame + static_cast<std::uint64_t>(pt_regs_.frame.offsets[kRsp]);
-    if (call == nullptr || sp > sp_slot) return std::nullopt;
+    if (!is_in_frame || way_out_.has(pc) || (call && !call->code.is_way_in(pc))) {
+      const auto registers = with_saved(capture.registers, capture, pt_regs_.frame, frame);
+      // C code has not filled in what `sysenter` does not tell.
+      return registers.get(kRip) == 0 ? after_sysenter(registers) : registers;
+    }
+    if (call == nullptr || sp > frame + saved(kRsp)) return std::nullopt;
     return with_saved(as_system_call(capture, *call, 0), capture, pt_regs_.frame, frame, sp);
   }
 
+  [[nodiscard]] std::optional<std::uint32_t> landing_pad() const override { return landing_pad_; }
+
  private:
+  // Bytes from the start of struct pt_regs.
+  [[nodiscard]] std::uint64_t saved(std::uint8_t reg) const {
+    return static_cast<std::uint64_t>(pt_regs_.frame.offsets[reg]);
+  }
+
   [[nodiscard]] std::optional<GuestVirt> put_away_of(VcpuId vcpu) const {
     return vcpu.value < put_away_of_.size() ? put_away_of_[vcpu.value] : std::nullopt;
   }
@@ -158,6 +183,24 @@ class X86_64EntryCode final : public EntryCode {
     registers.set(kRflags, registers.get(kR11));
     registers.set(kCs, call.cs);
     registers.set(kRsp, sp);
+    return registers;
+  }
+
+  // All but what is pushed is in its register until all is pushed, and cleared afterwards.
+  [[nodiscard]] std::optional<wire::Registers> of_sysenter(const wire::Capture& capture,
+                                                           const Copied& copied,
+                                                           GuestVirt sp) const {
+    wire::Registers registers = capture.registers;
+    if (!is_in_area(sp) && copied.saved != nullptr)
+      registers = with_saved(registers, capture, pt_regs_.frame, copied.saved->address, sp);
+    return after_sysenter(registers);
+  }
+
+  [[nodiscard]] std::optional<wire::Registers> after_sysenter(wire::Registers registers) const {
+    if (!landing_pad_ || !registers.has(kRbp)) return std::nullopt;
+    registers.set(kRip, 0);
+    registers.set(kCs, kUser32Cs);
+    registers.set(kRsp, registers.get(kRbp) & 0xffffffff);
     return registers;
   }
 
@@ -194,7 +237,9 @@ class X86_64EntryCode final : public EntryCode {
 
   UserRegisters pt_regs_;
   bool pages_;
+  std::optional<std::uint32_t> landing_pad_;
   std::array<SystemCall, 2> system_calls_;  // of 64-bit and of 32-bit code
+  EntryFunction sysenter_;
   EntryFunction way_out_;
   std::optional<ImageAddr> put_away_;
   std::vector<std::optional<GuestVirt>> put_away_of_;  // by CPU

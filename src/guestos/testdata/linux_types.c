@@ -11,6 +11,7 @@ struct kthread kthread;
 struct vm_area_struct vma;
 struct maple_node node;
 struct vm_special_mapping special;
+struct vdso_image vdso_image;
 struct file file;
 struct fs_struct fs_struct;
 struct dentry dentry;

@@ -47,12 +47,21 @@ struct mm_struct {
     unsigned long start_code, end_code, start_stack;
     void* exe_file;
     struct maple_tree mm_mt;
+    struct {
+      void* vdso;
+      const struct vdso_image* vdso_image;
+    } context;
     unsigned long total_vm, locked_vm, arg_start, arg_end;
     struct {
       long count[4];
     } rss_stat;
   };
   unsigned long cpu_bitmap[1];
+};
+
+struct vdso_image {
+  void* data;
+  unsigned long size, alt;
 };
 
 struct vm_special_mapping {
