@@ -74,8 +74,9 @@ Result<std::optional<ProcessList>> ProcessLister::read(const wire::Capture& runn
   const elf::Image& kernel = watch_.kernel()->image;
   if (!layout_) {
     if (watch_.adapter().name() != "linux")
-      return fail(ErrorCode::kUnsupported, "{}: the processes of a {} guest are not known",
-                  kernel.file->name(), watch_.adapter().name());
+      return fail(ErrorCode::kUnsupported,
+                  "the processes of a guest are known if it is Linux; this one is: {}",
+                  watch_.adapter().name());
     RINGSIDE_ASSIGN(const auto source, guestos::open_types(kernel.file, debug_files_));
     RINGSIDE_ASSIGN(auto types, guestos::LinuxTypes::of(*kernel.file, *source));
     RINGSIDE_ASSIGN(const auto fields, guestos::ProcessFields::of(*kernel.file, *source));
@@ -86,7 +87,9 @@ Result<std::optional<ProcessList>> ProcessLister::read(const wire::Capture& runn
   }
   const auto any_task = find_any_task(kernel, running);
   if (!any_task)
-    return fail(ErrorCode::kUnsupported, "{}: there is no symbol init_task", kernel.file->name());
+    return fail(ErrorCode::kUnsupported,
+                "no process of the guest is known: its kernel's symbols lack init_task, and its "
+                "registers do not say which task runs (--kernel vmlinux has the symbol)");
   const guestos::KernelReader reader(view_, layout_->types.arch);
   ProcessList list;
   RINGSIDE_ASSIGN(list.threads,
