@@ -28,6 +28,17 @@ bool is_linkage_stub(const elf::ElfFile& file, ImageAddr address) {
   return local && address - local->address < local->size;
 }
 
+// The same on x86, where call-frame information is missing in static programs: functions that have
+// one of several versions (STT_GNU_IFUNC) are jumped to.
+bool is_jump_through_table(const elf::ElfFile& file, ImageAddr address) {
+  const auto is_in = [&](const std::optional<elf::Section>& stubs) {
+    return stubs && address - stubs->address < stubs->size;
+  };
+  const Bytes code = file.bytes_at(address, 2);  // jmp *m64, or m32
+  return code.size() == 2 && code[0] == std::byte{0xff} && code[1] == std::byte{0x25} &&
+         (is_in(file.section(".plt")) || is_in(file.section(".iplt")));
+}
+
 // The return address is in the link register, and nothing was saved.
 Rule rule_of_leaf(const Platform& platform) {
   const wire::RegisterRoles& roles = platform.roles;
@@ -56,22 +67,31 @@ class UserRules::Instructions {
   [[nodiscard]] Known at(ImageAddr address) {
     Known known;
     known.ends_at_zero_fp = keeps_frame_pointers_;
-    const auto unit = units_.find(address);
-    const auto state = unit ? x86::FrameAnalysis(file_, *unit, platform_, decoder_).at(address)
-                            : state_in_nameless(address);
+    std::optional<x86::FrameState> state;
+    if (is_jump_through_table(file_, address))
+      state = x86::FrameState{.depth = platform_.roles.pointer_size};
+    else if (const auto unit = units_.find(address))
+      state = x86::FrameAnalysis(file_, *unit, platform_, decoder_).at(address);
+    // Behind a symbol that does not say how long its function is there may be others.
+    known.checks_call = !state;
+    if (!state) state = state_in_nameless(address);
     if (state) known.rule = x86::rule_of(*state, platform_);
-    known.checks_call = !unit;
     return known;
   }
 
  private:
   [[nodiscard]] std::optional<x86::FrameState> state_in_nameless(ImageAddr address) {
-    const auto range = starts_.find(address);
-    if (!range) return std::nullopt;
-    const x86::FrameAnalysis function(file_, {{*range}}, platform_, decoder_);
-    const bool is_function =
-        function.returns() ? function.is_whole() : may_not_return(function, *range);
-    return is_function ? function.at(address) : std::nullopt;
+    if (const auto range = starts_.find(address)) {
+      const x86::FrameAnalysis function(file_, {{*range}}, platform_, decoder_);
+      const auto state = function.checked_at(address);
+      if (state && (function.returns() || may_not_return(function, *range))) return state;
+    }
+    for (const CodeRange& range : starts_.find_jumped_to(address)) {
+      const x86::FrameAnalysis function(file_, {{range}}, platform_, decoder_);
+      const auto state = function.checked_at(address);
+      if (state && function.returns()) return state;
+    }
+    return std::nullopt;
   }
   // What begins in the middle of a function goes back into it.
   [[nodiscard]] bool may_not_return(const x86::FrameAnalysis& function,

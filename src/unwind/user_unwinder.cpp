@@ -143,6 +143,8 @@ Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& 
     if (const auto* why = std::get_if<Stop>(&result)) return stop(*why);
     const Caller& caller = std::get<Caller>(result);
     if (const auto why = check(state, caller, code)) return stop(*why);
+    // What a signal's handler returns to has called nothing: it is at its first byte.
+    if (caller.interrupted) stack.frames.back().exact = true;
     state = caller.state;
     range = code.find(state.lookup_address());
     stack.frames.push_back(frame_of(state, range, caller.source));

@@ -111,11 +111,13 @@ def _judge_frame(verdict, process, files, frame):
     if path is None:
         verdict.wrong[f"{process.name} has no code of {frame.get('image')} at {frame['address']} ({frame['rule']})"] += 1
         return
+    right = file.names(linked) if file else set()
     if not frame["functions"]:
         verdict.unnamed[path] += 1
+        if right:
+            verdict.wrong[f"{path}: no name instead of {'/'.join(sorted(right))}"] += 1
         return
     verdict.named += 1
-    right = file.names(linked) if file else set()
     # A name of debugging symbols may be of a function that is not exported, and then nothing covers it here.
     if right and not right & {name.split("@")[0] for name in frame["functions"]}:
         verdict.wrong[f"{path}: {'/'.join(frame['functions'])} instead of {'/'.join(sorted(right))}"] += 1

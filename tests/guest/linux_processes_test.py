@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Profiles Debian's own programs in a Linux guest: whose time each sample is, and stacks from _start into the kernel.
 
-    linux_processes_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [--engines tcg,gdb,qmp] [--append pti=on] [--compat i386]
+    linux_processes_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [--engines tcg,gdb,qmp] [--append pti=on]
+                            [--compat i386] [--workload libc_calls]
 
 Ringside gets QEMU's command line and nothing else: the kernel is at a random address, and no symbols are given (but with
 --know vmlinux). What is right is what the guest's own /proc said before the recording, and the programs' files.
@@ -18,6 +19,7 @@ import time
 
 import joined_stacks
 import launched
+import libc_calls
 import linux_guest
 import linux_program
 import process_list
@@ -39,15 +41,12 @@ def percent(part, whole):
 def add_compat_userland(options, paths, folder):
     """Puts programs and libraries of --compat's architecture into the guest, in the place of its own programs."""
     other = pathlib.Path(linux_guest.fetch(vmlinux=False, arch=options.compat, userland=True)["USERLAND"])
-    added, all_files = folder / "added", folder / "userland"
+    added = folder / "added"
     shutil.copytree(other / "usr/lib", added / "usr/lib", symlinks=True)
     (added / "usr/bin").mkdir()
     for program in COMPAT_PROGRAMS:
         shutil.copy(other / "usr/bin" / program, added / "usr/bin")
-    shutil.copytree(paths["USERLAND"], all_files, symlinks=True)
-    shutil.copytree(added, all_files, symlinks=True, dirs_exist_ok=True)
-    paths["USERLAND_INITRD"] = str(user_program.add_tree_to_initrd(paths["USERLAND_INITRD"], folder, added))
-    paths["USERLAND"] = str(all_files)
+    user_program.add_userland(paths, folder, added)
 
 
 def check_compat(processes):
@@ -62,7 +61,7 @@ def record(options, engine, paths, folder, deadline):
     """Returns the recording and what the guest's serial port said."""
     # A folder of its own, so that no vmlinux lies beside the file.
     kernel = shutil.copy(paths["VMLINUZ"], folder / "vmlinuz")
-    words = " ".join([linux_guest.append(paths, WORKLOAD), f"tell={options.settle}", *options.append])
+    words = " ".join([linux_guest.append(paths, options.workload), f"tell={options.settle}", *options.append])
     qemu = linux_guest.base(paths, options.cpu) + [
         "-smp", str(options.cpus), "-m", "512", "-serial", "stdio", "-kernel", str(kernel), "-initrd",
         paths["USERLAND_INITRD"], "-append", words]
@@ -96,8 +95,9 @@ def check_identity(options, processes, samples):
     return failures
 
 
-def check_stacks(options, what, verdict, wanted):
-    """wanted: so many samples at least."""
+def check_stacks(options, what, verdict, wanted, named_percent=None):
+    """wanted: so many samples at least. named_percent: of the frames, instead of the option."""
+    named_percent = options.named if named_percent is None else named_percent
     complete, named = percent(verdict.complete, verdict.samples), percent(verdict.named, verdict.frames)
     wrong = sum(verdict.wrong.values())
     print(f"  {what}: {verdict.samples} samples, {complete:.2f} % complete; {verdict.frames} user frames, {named:.2f} % "
@@ -114,8 +114,8 @@ def check_stacks(options, what, verdict, wanted):
         failures.append(f"{what}: {verdict.samples} samples, {wanted} wanted")
     if complete < options.complete:
         failures.append(f"{what}: {complete:.2f} % of the stacks are complete, {options.complete:g} % wanted")
-    if named < options.named:
-        failures.append(f"{what}: {named:.2f} % of the user frames have names, {options.named:g} % wanted")
+    if named < named_percent:
+        failures.append(f"{what}: {named:.2f} % of the user frames have names, {named_percent:g} % wanted")
     if wrong:
         failures.append(f"{what}: {wrong} user frames are wrong")
     return failures
@@ -135,10 +135,26 @@ def check_without_rules(options, processes, files, samples):
     return failures
 
 
+def check_libc_calls(options, processes, files, known):
+    failures = []
+    for program in libc_calls.PROGRAMS:
+        of_program = [sample for sample in known if sample.get("comm") == program]
+        # Of musl's functions only those have names that it exports.
+        failures += check_stacks(options, program, joined_stacks.judge(processes, files, of_program),
+                                 options.samples / 2 / len(libc_calls.PROGRAMS), named_percent=0)
+        line, wrong = libc_calls.check(program, [sample for sample in of_program if not joined_stacks.why_incomplete(
+            files, processes[sample["pid"]], sample)])
+        print(f"  {line}")
+        failures += wrong
+    return failures
+
+
 def check(options, processes, files, samples):
     taken = [sample for sample in samples if sample.get("disposition") == "sampled"]
     failures = check_identity(options, processes, taken) + (check_compat(processes) if options.compat else [])
     known = [sample for sample in taken if sample.get("pid") in processes]
+    if options.workload == libc_calls.WORKLOAD:
+        return failures + check_libc_calls(options, processes, files, known)
     for program in PROGRAMS:
         for level in ("kernel", "user"):
             of_program = [sample for sample in known if sample.get("comm") == program and sample["level"] == level]
@@ -157,6 +173,8 @@ def run(options, folder):
         raise linux_guest.NoNetwork(f"there is no {paths['QEMU']}")
     if options.compat:
         add_compat_userland(options, paths, folder)
+    if options.workload == libc_calls.WORKLOAD:
+        libc_calls.add(paths, folder)
     deadline = time.monotonic() + options.limit
     files = process_list.Files(paths["USERLAND"])
     failures = []
@@ -182,6 +200,8 @@ def main():
     parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
     parser.add_argument("--compat", choices=["i386"], help="the architecture of most programs, where the guest's kernel "
                         "also runs those of another one")
+    parser.add_argument("--workload", choices=[WORKLOAD, libc_calls.WORKLOAD], default=WORKLOAD, help="Debian's programs "
+                        "(default), or a program of ours that calls several C libraries (amd64)")
     parser.add_argument("--engines", default="tcg", help="such as tcg,gdb,qmp: one after the other (default tcg)")
     parser.add_argument("--cpu", help="QEMU's CPU model, such as max (default: the architecture's usual one)")
     parser.add_argument("--cpus", type=int, default=1)

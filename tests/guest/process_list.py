@@ -52,17 +52,22 @@ def parse(serial):
     return processes
 
 
+def _list_symbols(path, *options):
+    return subprocess.run(["nm", *options, "-S", "--defined-only", str(path)], stdout=subprocess.PIPE, text=True,
+                          stderr=subprocess.DEVNULL, check=False).stdout.splitlines()  # none: a message, and nothing
+
+
 class File:
-    """An ELF file of the guest's: its entry point, and its exported functions as nm tells them."""
+    """An ELF file of the guest's: its entry point, and its exported functions as nm tells them; all of them where it
+    exports none."""
 
     def __init__(self, path):
         data = pathlib.Path(path).read_bytes()
         self._wide = data[4] == 2
         self.entry, table = struct.unpack_from("<QQ" if self._wide else "<II", data, 24)
         self._code = list(self._executable(data, table))
-        listing = subprocess.run(["nm", "-D", "-S", "--defined-only", str(path)], stdout=subprocess.PIPE, text=True,
-                                 stderr=subprocess.DEVNULL, check=False).stdout  # it has none: a message, and nothing
-        rows = (line.split() for line in listing.splitlines())
+        # A static program exports nothing.
+        rows = [line.split() for line in _list_symbols(path, "-D") or _list_symbols(path)]
         self._functions = sorted((int(row[0], 16), int(row[0], 16) + int(row[1], 16), row[3].split("@")[0])
                                  for row in rows if len(row) == 4 and row[2] in "tTwWi")
         self._longest = max((end - start for start, end, _ in self._functions), default=0)

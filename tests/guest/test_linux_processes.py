@@ -7,6 +7,7 @@ import unittest
 import joined_stacks
 import kernel_symbols
 import late_module_test
+import libc_calls
 import process_list
 import short_lived_test
 
@@ -95,6 +96,12 @@ class Stacks(unittest.TestCase):
         verdict = self.judge(sample([frame(0x7100, "", image=None), frame(0x100, "", image="[vdso]"), frame(0x2020)]))
         self.assertEqual((verdict.named, verdict.unnamed), (1, {"[vdso]": 2}))
 
+    def test_a_frame_without_the_name_of_an_exported_function_is_wrong(self):
+        file = self.files.find("/usr/bin/dash")
+        file._functions, file._longest = [(0x2000, 0x2040, "_start")], 0x40
+        self.assertEqual(sum(self.judge(sample([frame(0x2020, "")])).wrong.values()), 1)
+        self.assertEqual(sum(self.judge(sample([frame(0x2041, "")])).wrong.values()), 0)
+
     def test_a_frame_outside_of_the_process_is_wrong(self):
         for bad in (frame(0x3001), frame(0x6001, image=None), frame(0x2100, image="libc.so.6")):
             self.assertEqual(sum(self.judge(sample([bad, frame(0x2020)])).wrong.values()), 1)
@@ -112,6 +119,37 @@ class Stacks(unittest.TestCase):
         self.assertEqual((stops, wrong), ({"no unwind rule": 1}, {}))
         for bad in (frame(0x2800, rule="guess"), frame(0x9000, image=None)):
             self.assertTrue(joined_stacks.judge_without_rules(self.processes, self.files, [sample([bad])])[1])
+
+
+class LibcCalls(unittest.TestCase):
+    def test_what_main_had_called(self):
+        for way, functions in (("main", ()), ("main", ("on_alarm",)), ("sort_all", ("sort_all", "compare", "spin")),
+                               ("sort_all", ("sort_all", "compare", "on_alarm", "spin")), ("ask_time", ("ask_time",)),
+                               ("copy_all", ("copy_all", "on_alarm", "spin"))):
+            self.assertEqual(libc_calls.way_of(["_start", "main", *functions]), way)
+
+    def test_other_stacks_cannot_be(self):
+        for bad in ((), ("main",), ("_start",), ("_start", "main", "compare"), ("_start", "main", "copy_all", "compare"),
+                    ("_start", "main", "ask_time", "spin"), ("_start", "main", "spin"),
+                    ("_start", "main", "sort_all", "read_zeros"), ("_start", "main", "on_alarm", "spin", "spin")):
+            self.assertIsNone(libc_calls.way_of(list(bad)), bad)
+
+    def judge(self, *ways, leaf="__vdso_clock_gettime"):
+        samples = []
+        for functions in ways:
+            frames = [frame(0x100, name, image="calls-glibc") for name in reversed(("_start", "main", *functions))]
+            if functions[-1] == "ask_time":
+                frames.insert(0, frame(0x100, leaf, image="[vdso]"))
+            samples.append(sample(frames, comm="calls-glibc"))
+        return libc_calls.check("calls-glibc", samples)[1]
+
+    def test_every_way_must_be_seen_and_the_vdso_have_its_function(self):
+        ways = [(way,) for way in libc_calls.WAYS] + [("copy_all", "on_alarm")]
+        self.assertEqual(self.judge(*ways), [])
+        self.assertEqual(len(self.judge(*ways[1:])), 1)
+        self.assertEqual(len(self.judge(*ways[:-1])), 1)
+        self.assertEqual(len(self.judge(*ways, ("copy_all", "compare"))), 1)
+        self.assertEqual(len(self.judge(*ways, leaf="__vdso_time")), 2)
 
 
 class ShortLived(unittest.TestCase):

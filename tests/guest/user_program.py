@@ -60,6 +60,16 @@ def add_tree_to_initrd(initrd, folder, tree):
     return _append(initrd, folder, entries)
 
 
+def add_userland(paths, folder, tree):
+    """Adds files to the programs of script/fetch-linux-guest --userland, in the guest and in the folder of them all:
+    changes USERLAND_INITRD and USERLAND of its paths."""
+    everything = folder / "userland"
+    shutil.copytree(paths["USERLAND"], everything, symlinks=True)
+    shutil.copytree(tree, everything, symlinks=True, dirs_exist_ok=True)
+    paths["USERLAND_INITRD"] = str(add_tree_to_initrd(paths["USERLAND_INITRD"], folder, tree))
+    paths["USERLAND"] = str(everything)
+
+
 def _append(initrd, folder, entries):
     path = folder / "initrd"
     data = pathlib.Path(initrd).read_bytes()

@@ -182,15 +182,18 @@ class Flow {
   struct Item {
     ImageAddr address;
     FrameState state;
+    std::uint32_t segment;
     bool after_push_fp = false;
   };
+  [[nodiscard]] std::uint32_t new_segment(std::uint32_t parent) {
+    result_.segments_.push_back({.parent = parent});
+    return static_cast<std::uint32_t>(result_.segments_.size() - 1);
+  }
+  void note_return(const Item& item);
+  void sum_up_segments();
   void drain();
   void enter_at_labels();
   void visit(const Item& item);
-  [[nodiscard]] bool is_as_entered(const FrameState& state) const {
-    return state.depth == roles_.pointer_size && state.fp == FramePointer::kCaller &&
-           state.changed == 0;
-  }
   void sweep_unreached();
 
   const elf::ElfFile& file_;
@@ -205,17 +208,38 @@ class Flow {
 };
 
 void Flow::run() {
-  now_.push_back({unit_.start(), FrameState{.depth = roles_.pointer_size}});
+  now_.push_back({unit_.start(), FrameState{.depth = roles_.pointer_size}, new_segment(0)});
   drain();
   enter_at_labels();
   sweep_unreached();
+  sum_up_segments();
   std::sort(result_.known_.begin(), result_.known_.end(),
             [](const auto& x, const auto& y) { return x.address < y.address; });
 }
 
+void Flow::note_return(const Item& item) {
+  const FrameState& state = item.state;
+  const bool as_entered =
+      state.depth == roles_.pointer_size && state.fp == FramePointer::kCaller && state.changed == 0;
+  FrameAnalysis::Segment& segment = result_.segments_[item.segment];
+  (as_entered ? segment.returns : segment.fails) = true;
+}
+
+// Segments stand behind their parents.
+void Flow::sum_up_segments() {
+  auto& segments = result_.segments_;
+  for (auto segment = segments.rbegin(); segment != segments.rend(); ++segment) {
+    segment->leads_to_return |= segment->returns;
+    segment->leads_to_failure |= segment->fails;
+    FrameAnalysis::Segment& parent = segments[segment->parent];
+    parent.leads_to_return |= segment->leads_to_return;
+    parent.leads_to_failure |= segment->leads_to_failure;
+  }
+}
+
 void Flow::drain() {
   while (!now_.empty() || !later_.empty()) {
-    Item item;
+    Item item{};
     if (!now_.empty()) {
       item = now_.back();
       now_.pop_back();
@@ -236,7 +260,7 @@ void Flow::visit(const Item& item) {
   const Bytes bytes = file_.bytes_at(item.address, 16);
   const Instruction instruction = decoder_.decode(bytes, item.address);
   seen_.emplace(item.address.value, result_.known_.size());
-  result_.known_.push_back({item.address, instruction.size, item.state});
+  result_.known_.push_back({item.address, instruction.size, item.state, item.segment});
   if (instruction.operation == Operation::kStop) return;
 
   FrameState after = Transfer(item.state, roles_).run(instruction);
@@ -254,11 +278,10 @@ void Flow::visit(const Item& item) {
     result_.makes_frame_ = true;
 
   const ImageAddr next = item.address + instruction.size;
-  const auto go_on = [&](ImageAddr to) { now_.push_back({to, after}); };
+  const auto go_on = [&](ImageAddr to) { now_.push_back({to, after, item.segment}); };
   switch (instruction.operation) {
     case Operation::kRet:
-      result_.returns_ = true;
-      result_.is_whole_ &= is_as_entered(item.state);
+      note_return(item);
       return;
     case Operation::kInterruptRet:
     case Operation::kSystemRet:
@@ -278,16 +301,16 @@ void Flow::visit(const Item& item) {
           unit_.contains(*instruction.target)) {
         FrameState inner = after;
         if (inner.knows_depth()) inner.depth += roles_.pointer_size;
-        now_.push_back({*instruction.target, inner});
+        now_.push_back({*instruction.target, inner, item.segment});
       }
-      later_.push_back({next, after});
+      later_.push_back({next, after, new_segment(item.segment)});
       return;
     case Operation::kTrap:
-      later_.push_back({next, after});
+      later_.push_back({next, after, new_segment(item.segment)});
       return;
     default: {
       const bool pushed = instruction.operation == Operation::kPush && instruction.a == roles_.fp;
-      now_.push_back({next, after, pushed});
+      now_.push_back({next, after, item.segment, pushed});
       return;
     }
   }
@@ -304,7 +327,7 @@ void Flow::enter_at_labels() {
   for (; symbol != symbols.end() && range.contains(symbol->address); ++symbol) {
     const bool label = !symbol->is_function && symbol->binding == elf::SymbolBinding::kGlobal;
     if (!label || seen_.contains(symbol->address.value)) continue;
-    now_.push_back({symbol->address, FrameState{.depth = roles_.pointer_size}});
+    now_.push_back({symbol->address, FrameState{.depth = roles_.pointer_size}, new_segment(0)});
     drain();
   }
 }
@@ -317,7 +340,7 @@ void Flow::sweep_unreached() {
     for (std::uint64_t offset = 0; offset < range.size && seen_.size() < kMaxInstructions;) {
       const ImageAddr address = range.start + offset;
       if (!seen_.contains(address.value)) {
-        now_.push_back({address, state});
+        now_.push_back({address, state, new_segment(0)});
         drain();
       }
       const auto found = seen_.find(address.value);
@@ -331,13 +354,24 @@ FrameAnalysis::FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit,
   Flow(file, unit, platform, decoder, *this).run();
 }
 
-std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
+const FrameAnalysis::Known* FrameAnalysis::known_at(ImageAddr at) const {
   auto after = std::upper_bound(known_.begin(), known_.end(), at,
                                 [](ImageAddr a, const Known& k) { return a < k.address; });
-  if (after == known_.begin()) return std::nullopt;
+  if (after == known_.begin()) return nullptr;
   --after;
-  if (at - after->address >= after->size) return std::nullopt;
-  return after->state;
+  return at - after->address < after->size ? &*after : nullptr;
+}
+
+std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
+  const Known* known = known_at(at);
+  return known == nullptr ? std::nullopt : std::optional(known->state);
+}
+
+std::optional<FrameState> FrameAnalysis::checked_at(ImageAddr at) const {
+  const Known* known = known_at(at);
+  const bool is_sound =
+      known != nullptr && segments_.front().is_sound() && segments_[known->segment].is_sound();
+  return is_sound ? std::optional(known->state) : std::nullopt;
 }
 
 std::optional<Rule> rule_of(const FrameState& state, const Platform& platform) {

@@ -59,10 +59,12 @@ class FrameAnalysis {
   [[nodiscard]] const std::vector<ImageAddr>& tail_jumps() const { return tail_jumps_; }
   // Keeps a frame pointer as compiled code does: it points to the caller's.
   [[nodiscard]] bool makes_frame() const { return makes_frame_; }
-  // Whether the code may be one function from its first byte on: wherever it returns, it has given
-  // back the stack and the registers as it found them.
-  [[nodiscard]] bool is_whole() const { return is_whole_; }
-  [[nodiscard]] bool returns() const { return returns_; }
+  // The same where nobody says that the code is one function from its first byte on. It is told by
+  // its returns, which must give back the stack and the registers as they were found. Flow behind a
+  // call that leads to other returns only is not the function's: that call never returns.
+  [[nodiscard]] std::optional<FrameState> checked_at(ImageAddr at) const;
+  // Such a return is reached.
+  [[nodiscard]] bool returns() const { return segments_.front().leads_to_return; }
   // Has an iret or sysret: it may be the code that hardware enters.
   [[nodiscard]] bool returns_from_interrupt() const { return returns_from_interrupt_; }
 
@@ -71,14 +73,29 @@ class FrameAnalysis {
     ImageAddr address;
     std::uint8_t size;
     FrameState state;
+    std::uint32_t segment;
+  };
+  // Flow up to calls, returns and jumps out of the unit; the first one from the unit's start.
+  struct Segment {
+    std::uint32_t parent = 0;  // that of the call
+    bool returns = false;      // as it should
+    bool fails = false;        // returns, but not so
+    // It, or a segment behind its calls.
+    bool leads_to_return = false;
+    bool leads_to_failure = false;
+
+    [[nodiscard]] bool is_sound() const {
+      return !(returns && fails) && (leads_to_return || !leads_to_failure);
+    }
   };
   friend class Flow;
 
+  [[nodiscard]] const Known* known_at(ImageAddr at) const;
+
   std::vector<Known> known_;  // sorted by address
+  std::vector<Segment> segments_;
   std::vector<ImageAddr> tail_jumps_;
   bool makes_frame_ = false;
-  bool is_whole_ = true;
-  bool returns_ = false;
   bool returns_from_interrupt_ = false;
 };
 

@@ -11,12 +11,13 @@ namespace {
 // Of one executable segment.
 constexpr std::size_t kMaxCode = std::size_t{256} << 20;
 constexpr std::uint64_t kMaxFunction = 64 * 1024;
+constexpr std::size_t kMaxJumpTargets = 8;
 
 constexpr std::byte kCall{0xe8};  // with a displacement of 32 bits
 constexpr std::byte kJump{0xe9};  // likewise
 constexpr std::byte kReturn{0xc3};
 constexpr std::byte kLea{0x8d};
-constexpr std::uint8_t kCallSize = 5;
+constexpr std::uint8_t kCallSize = 5;  // and of the jump
 // Calls to no more than so many bytes further on are none: position-independent i386 code learns
 // its address by one, retpolines make the processor wait behind one.
 constexpr std::uint64_t kMaxSelfCall = 7;
@@ -37,6 +38,15 @@ ImageAddr target_of(Bytes instruction, ImageAddr address) {
           static_cast<std::uint64_t>(std::int64_t{displacement})};
 }
 
+void add(const elf::ElfFile& file, ImageAddr start, std::vector<ImageAddr>& starts) {
+  if (file.is_code(start)) starts.push_back(start);
+}
+
+void sort_once(std::vector<ImageAddr>& starts) {
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+}
+
 }  // namespace
 
 FunctionStarts::FunctionStarts(const elf::ElfFile& file) {
@@ -45,8 +55,8 @@ FunctionStarts::FunctionStarts(const elf::ElfFile& file) {
   add_relocations(file);
   for (const elf::FunctionSymbol& symbol : file.symbols()) symbols_.push_back(symbol.address);
   starts_.insert(starts_.end(), symbols_.begin(), symbols_.end());
-  std::sort(starts_.begin(), starts_.end());
-  starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
+  sort_once(starts_);
+  sort_once(jumps_);
 }
 
 void FunctionStarts::add_references(const elf::ElfFile& file, const elf::Segment& segment) {
@@ -56,9 +66,12 @@ void FunctionStarts::add_references(const elf::ElfFile& file, const elf::Segment
     const ImageAddr address = segment.address + at;
     if (code[at] == kCall) {
       const ImageAddr target = target_of(code.subspan(at, kCallSize), address);
-      if (target - (address + kCallSize) > kMaxSelfCall) add(file, target);
+      if (target - (address + kCallSize) > kMaxSelfCall) add(file, target, starts_);
+    } else if (code[at] == kJump) {
+      const ImageAddr target = target_of(code.subspan(at, kCallSize), address);
+      if (may_begin(file, target)) add(file, target, jumps_);
     } else if (file.is_64() && is_lea_of_pc(code.subspan(at))) {
-      add(file, target_of(code.subspan(at, kLeaSize), address));
+      add(file, target_of(code.subspan(at, kLeaSize), address), starts_);
     }
   }
 }
@@ -72,7 +85,7 @@ void FunctionStarts::add_relocations(const elf::ElfFile& file) {
     Elf64_Rela relocation;
     std::memcpy(&relocation, entry->data(), sizeof(relocation));
     if (relocation.r_info == R_X86_64_RELATIVE)
-      add(file, {static_cast<std::uint64_t>(relocation.r_addend)});
+      add(file, {static_cast<std::uint64_t>(relocation.r_addend)}, starts_);
   }
 }
 
@@ -81,8 +94,25 @@ std::optional<CodeRange> FunctionStarts::find(ImageAddr at) const {
   if (next == starts_.begin()) return std::nullopt;
   const ImageAddr start = *std::prev(next);
   if (std::binary_search(symbols_.begin(), symbols_.end(), start)) return std::nullopt;
+  return up_to_next(start);
+}
+
+std::vector<CodeRange> FunctionStarts::find_jumped_to(ImageAddr at) const {
+  std::vector<CodeRange> found;
+  auto next = std::upper_bound(jumps_.begin(), jumps_.end(), at);
+  const auto start = std::upper_bound(starts_.begin(), starts_.end(), at);
+  while (next != jumps_.begin() && found.size() < kMaxJumpTargets) {
+    --next;
+    if (start != starts_.begin() && *next <= *std::prev(start)) break;
+    found.push_back(up_to_next(*next));
+  }
+  return found;
+}
+
+CodeRange FunctionStarts::up_to_next(ImageAddr start) const {
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), start);
   const std::uint64_t size = next == starts_.end() ? kMaxFunction : *next - start;
-  return CodeRange{start, std::min(size, kMaxFunction)};
+  return {start, std::min(size, kMaxFunction)};
 }
 
 bool FunctionStarts::contains(ImageAddr start) const {

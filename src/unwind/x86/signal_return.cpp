@@ -12,7 +12,9 @@ using Kind = RegisterRule::Kind;
 // mov $__NR_rt_sigreturn, %rax; syscall.
 constexpr std::array<std::uint8_t, 9> kSignalReturn = {0x48, 0xc7, 0xc0, 0x0f, 0x00,
                                                        0x00, 0x00, 0x0f, 0x05};
-constexpr std::size_t kSystemCall = 7;  // its second instruction
+// Where its second instruction begins, and where that ends: the pc of a thread that is at it.
+constexpr std::size_t kSystemCall = 7;
+constexpr std::size_t kEnd = 9;
 
 bool is_signal_return(const elf::ElfFile& file, ImageAddr pc) {
   const Bytes code = file.bytes_at(pc, kSignalReturn.size());
@@ -35,7 +37,8 @@ constexpr std::array<std::uint8_t, 17> kSaved = {
 std::optional<Rule> signal_return_rule(const elf::ElfFile& file, ImageAddr pc,
                                        const Platform& platform) {
   if (platform.arch != Arch::kX86_64) return std::nullopt;
-  if (!is_signal_return(file, pc) && !is_signal_return(file, {pc.value - kSystemCall}))
+  if (!is_signal_return(file, pc) && !is_signal_return(file, {pc.value - kSystemCall}) &&
+      !is_signal_return(file, {pc.value - kEnd}))
     return std::nullopt;
   Rule rule{.return_register = platform.roles.pc, .signal_frame = true};
   rule.source = FrameSource::kInstructions;
