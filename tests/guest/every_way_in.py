@@ -53,12 +53,12 @@ def boot_bundled(options, folder):
         raise
 
 
-def boot_linux(options, folder, paths):
-    """Debian's kernel at work. paths: as linux_guest.fetch() gives them."""
+def boot_linux(options, folder, paths, cpu=None):
+    """Debian's kernel at work. paths: as linux_guest.fetch() gives them; cpu: QEMU's model."""
     if not shutil.which(paths["QEMU"]):
         raise linux_guest.NoNetwork(f"there is no {paths['QEMU']}")
     return linux_guest.boot(paths, options.workload, options.cpus, extra=plugin_options(options, folder), kaslr=True,
-                            ready_within=120)
+                            ready_within=120, cpu=cpu)
 
 
 def ways(engine, guest, folder):
