@@ -36,6 +36,23 @@ MachineState with_pushed_sp(const MachineState& user, const StackMemory& memory)
   return known;
 }
 
+// Where the kernel's stack has user code's stack pointer; nothing where a register has it. Entry
+// code may be about to copy what it leaves by to another stack (i386 Linux): then it is the topmost
+// copy in the frame of that code, whose stack pointer is `from`.
+std::optional<GuestVirt> sp_slot_of(const MachineState& user, GuestVirt from,
+                                    const StackMemory& memory) {
+  constexpr std::uint64_t kSavedRegisters = 256;
+  const wire::RegisterRoles& roles = user.platform->roles;
+  const GuestVirt loaded_from = user.slots[roles.sp];
+  if (!user.has_sp() || loaded_from.value == 0) return std::nullopt;
+  if (memory.read_pointer(loaded_from) == user.sp().value) return loaded_from;
+  for (std::uint64_t offset = kSavedRegisters; offset > 0;) {
+    offset -= roles.pointer_size;
+    if (memory.read_pointer(from + offset) == user.sp().value) return from + offset;
+  }
+  return std::nullopt;
+}
+
 // Linux's call_on_irqstack (arch/x86/include/asm/irq_stack.h) does `movq %rsp, (%tos); movq %tos,
 // %rsp; call f; popq %rsp`, which only ORC tells: for the others the stack pointer there is the one
 // that is about to be popped.
@@ -127,12 +144,14 @@ UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
   const MachineState user =
       user_->by_system_call ? user_->state : with_pushed_sp(user_->state, memory);
   const wire::RegisterRoles& roles = user.platform->roles;
+  // Entry code of a system call may make a frame, and what it calls fill it in (i386 Linux).
+  if (user.pc().value == 0) return entry;
   entry.by_system_call = user_->by_system_call;
   for (std::uint8_t reg = 0; reg < kTrackedRegisters; ++reg) {
     const bool tells = reg == roles.pc || reg == roles.sp || (roles.callee_saved >> reg & 1u) != 0;
     if (tells && user.has(reg)) entry.registers.set(reg, user.get(reg));
   }
-  if (user.has_sp() && user.slots[roles.sp].value != 0) entry.sp_slot = user.slots[roles.sp];
+  entry.sp_slot = sp_slot_of(user, state_.sp(), memory);
   return entry;
 }
 

@@ -410,6 +410,19 @@ TEST_F(UserEntryTest, AfterASystemCallTheWayBackTells) {
   }
 }
 
+// The slot is where it lies now. A register may hold the same.
+TEST_F(UserEntryTest, TheWayBackMayLeadOverAnotherStack) {
+  start(at("leaf"), kStack);
+  piece(kStack, joined({{at("copies_user_frame") + 1, kUserSp}, hardware_frame()}));
+  for (const bool cfi : {true, false}) {
+    const UserEntry found = entry({.tables = {.cfi = cfi}});
+    expect_user(found);
+    EXPECT_FALSE(found.by_system_call);
+    EXPECT_EQ(found.sp_slot, GuestVirt{kStack + 40});
+    EXPECT_EQ(found.registers.get(kRbx), kUserSp);
+  }
+}
+
 TEST_F(UserEntryTest, WhatWasNotCopiedIsNotKnown) {
   start(at("leaf"), kStack);
   piece(kStack, {at("restores_user_code") + 1, 3, kUserPc});
@@ -454,6 +467,12 @@ TEST_F(UserEntryTest, NothingIsMadeUp) {
   start(at("leaf"), kStack);
   piece(kStack, joined({{in_caller()}, frame(at("_start") + 9)}));
   EXPECT_FALSE(entry().registers.has(kRip));
+  // A frame that is filled in later.
+  capture_.pieces.clear();
+  capture_.bytes.clear();
+  start(at("restores_user_code"), kStack);
+  piece(kStack, {0, 0, 0, 0});
+  EXPECT_FALSE(entry().registers.has(kRsp));
   // An interrupt of the kernel.
   capture_.pieces.clear();
   capture_.bytes.clear();

@@ -226,6 +226,21 @@ FUNCTION restores_user_code
     sysretq
     CFI(.cfi_endproc)
 END restores_user_code
+FUNCTION copies_user_frame
+    CFI(.cfi_startproc)
+    CFI(.cfi_undefined rip)
+    nop
+    popq %rbx
+    movq %rsp, %rdi
+    movq %gs:8, %rsp
+    pushq 0x20(%rdi)
+    pushq 0x18(%rdi)
+    pushq 0x10(%rdi)
+    pushq 0x8(%rdi)
+    pushq (%rdi)
+    iretq
+    CFI(.cfi_endproc)
+END copies_user_frame
 FUNCTION never_leaves
     CFI(.cfi_startproc)
     CFI(.cfi_undefined rip)

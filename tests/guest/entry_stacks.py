@@ -1,0 +1,77 @@
+"""Judges the stacks of programs/entries.cpp, which is where the expected ones come from."""
+import collections
+import dataclasses
+
+_RUN = ("_start", "run")
+FAULTS = _RUN + ("use_memory", "touch_pages")
+DROPS = _RUN + ("use_memory", "drop_pages")
+READS = _RUN + ("use_files", "read_zeros")
+_LONGEST = (FAULTS, DROPS, READS)
+LEGAL = {chain[:length] for chain in _LONGEST for length in range(1, len(chain) + 1)}
+FUNCTIONS = {name for chain in _LONGEST for name in chain}
+SHOWN = 8
+
+
+@dataclasses.dataclass
+class Counts:
+    """Samples in kernel mode by the way in: on the expected user stack, with its leaf alone, with none, with another."""
+    joined: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    leaf_alone: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    without: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    wrong: collections.Counter = dataclasses.field(default_factory=collections.Counter)
+    illegal: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # by stack
+
+    def total(self, way):
+        return sum(one[way] for one in (self.joined, self.leaf_alone, self.without, self.wrong))
+
+
+def way_in(kernel):
+    """(name, the user stacks that it may have) of the kernel's part of a stack; (None, …) where it says neither."""
+    if any(name.endswith("_sys_madvise") for name in kernel):
+        return "system call", {DROPS}
+    if any(name.endswith("_sys_read") for name in kernel):
+        return "system call", {READS}
+    if kernel[0] == "asm_exc_page_fault":
+        return "page fault", {FAULTS}
+    if kernel[0].startswith("asm_sysvec_") or kernel[0] == "asm_common_interrupt":
+        return "interrupt", LEGAL
+    return None, LEGAL
+
+
+def count(stacks):
+    """stacks: folded ones, of all processes; those of others are left out where they have no user code."""
+    counts = Counts()
+    for stack, number in stacks:
+        cut = next((at for at, name in enumerate(stack) if name not in FUNCTIONS), len(stack))
+        user, kernel = stack[:cut], stack[cut:]
+        way, expected = way_in(kernel) if kernel else ("user code", LEGAL)
+        if user in expected:
+            counts.joined[way] += number
+        elif not user:
+            counts.without[way] += number
+        elif len(user) == 1 and any(user[0] == chain[-1] for chain in expected):
+            counts.leaf_alone[way] += number
+        else:
+            counts.wrong[way] += number
+            counts.illegal[stack] += number
+    return counts
+
+
+def check(counts, least, percent):
+    """(summary lines, failures): at least so many samples by faults and by system calls, and of these so many percent
+    on the expected user stack; none on another."""
+    summary, failures = [], []
+    for way in ("page fault", "system call", "interrupt"):
+        total = counts.total(way)
+        line = (f"{way}: {total} samples, {counts.joined[way]} on their user stack, {counts.leaf_alone[way]} on its leaf, "
+                f"{counts.without[way]} on nothing, {counts.wrong[way]} on another")
+        summary.append(line)
+        # A few interrupts come in a test's time.
+        if way != "interrupt" and (total < least or 100 * counts.joined[way] < percent * total):
+            failures.append(line)
+    wrong = sum(counts.wrong.values())
+    everything = sum(sum(one.values()) for one in (counts.joined, counts.leaf_alone, counts.without, counts.wrong))
+    if 500 * wrong > everything:
+        failures.append(f"{wrong} of {everything} samples are on a stack that the program does not have")
+    summary += [f"    {number} times: {';'.join(stack)}" for stack, number in counts.illegal.most_common(SHOWN)]
+    return summary, failures

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Faults, system calls and interrupts stand on the user stack that led to them, in a kernel that ringside knows nothing of.
+
+    joined_test.py --ringside PROGRAM [--arch amd64|i386] [--engines tcg,gdb,qmp] [--busy 3000]
+
+Debian's kernel, with --os none and --user-elf, runs programs/entries.cpp, whose source says which stack is expected.
+
+Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or the program not be built.
+"""
+import argparse
+import sys
+import time
+
+import entry_stacks
+import every_way_in
+import folded
+import launched
+import linux_guest
+import linux_program
+import user_program
+
+WORKLOAD = "entries"
+
+
+def run(options, folder):
+    user_program.require_tools()
+    deadline = time.monotonic() + options.limit
+    paths = linux_guest.fetch(vmlinux=False, arch=options.arch)
+    program = user_program.build(options.arch, folder, WORKLOAD, options=["-fasynchronous-unwind-tables"])
+    paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, program))
+    failures = []
+    with every_way_in.boot_linux(options, folder, paths) as guest:
+        for engine in options.engines:
+            recording = every_way_in.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
+                                            ["--samples", str(options.busy), "--duration", "40",
+                                             "--os", "none", "--user-elf", str(program)])
+            stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))
+            summary, wrong = entry_stacks.check(entry_stacks.count(stacks), options.busy // 20, options.percent)
+            print("\n    ".join([f"{options.arch}, {engine}:", *summary]))
+            failures += [f"{engine}: {line}" for line in wrong]
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    every_way_in.add_options(parser)
+    parser.add_argument("--busy", type=int, default=3000, help="samples wanted of each engine (default 3000)")
+    parser.add_argument("--percent", type=float, default=95.0, help="that stand on their user stack (default 95)")
+    options = parser.parse_args()
+    options.workload, options.cpus = WORKLOAD, 1
+    options.engines = options.engines or ("tcg", "gdb")
+    return linux_program.exit_status(run, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
