@@ -6,7 +6,7 @@ _RUN = ("_start", "run")
 FAULTS = _RUN + ("use_memory", "touch_pages")
 DROPS = _RUN + ("use_memory", "drop_pages")
 READS = _RUN + ("use_files", "read_zeros")
-_LONGEST = (FAULTS, DROPS, READS)
+_LONGEST = (FAULTS, DROPS, READS, _RUN + ("count",))
 LEGAL = {chain[:length] for chain in _LONGEST for length in range(1, len(chain) + 1)}
 FUNCTIONS = {name for chain in _LONGEST for name in chain}
 SHOWN = 8
@@ -31,9 +31,12 @@ def way_in(kernel):
         return "system call", {DROPS}
     if any(name.endswith("_sys_read") for name in kernel):
         return "system call", {READS}
-    if kernel[0] == "asm_exc_page_fault":
+    if kernel[0].startswith("entry_"):
+        return "system call", {DROPS, READS}
+    # i386: all exceptions have one entry, handle_exception.
+    if kernel[0] == "asm_exc_page_fault" or kernel[1:2] == ("exc_page_fault",):
         return "page fault", {FAULTS}
-    if kernel[0].startswith("asm_sysvec_") or kernel[0] == "asm_common_interrupt":
+    if any(name.removeprefix("asm_").startswith(("sysvec_", "common_interrupt")) for name in kernel[:2]):
         return "interrupt", LEGAL
     return None, LEGAL
 

@@ -9,6 +9,7 @@ DROP = ("entry_INT80_32", "do_int80_syscall_32", "__ia32_sys_madvise")
 TICK = ("asm_sysvec_apic_timer_interrupt", "irq_exit_rcu")
 SOUND = [(entry_stacks.FAULTS + FAULT, 50), (entry_stacks.READS + READ, 30), (entry_stacks.DROPS + DROP, 20),
          (entry_stacks.READS[:3] + TICK, 2), (entry_stacks.FAULTS, 9)]
+FAULT_I386 = ("handle_exception", "exc_page_fault")
 
 
 class EntryStacks(unittest.TestCase):
@@ -31,6 +32,13 @@ class EntryStacks(unittest.TestCase):
         for bad in (entry_stacks.READS + FAULT, entry_stacks.DROPS + READ, ("_start", "touch_pages") + TICK,
                     entry_stacks.FAULTS[1:] + FAULT, ("use_files",) + FAULT, ("_start", "run", "touch_pages")):
             self.assertEqual(len(self.failures([*SOUND, (bad, 1)])), 1, bad)
+
+    def test_the_ways_in(self):
+        for kernel, way in ((FAULT, "page fault"), (FAULT_I386, "page fault"), (READ[:2], "system call"),
+                            (("handle_exception", "sysvec_apic_timer_interrupt"), "interrupt"), (TICK, "interrupt"),
+                            (("asm_common_interrupt", "common_interrupt"), "interrupt"),
+                            (("handle_exception",), None), (("ret_from_fork", "kthread"), None)):
+            self.assertEqual(entry_stacks.way_in(kernel)[0], way, kernel)
 
     def test_kernel_code_of_other_processes_does_not_count(self):
         self.assertEqual(self.failures([*SOUND, (("ret_from_fork", "kthread"), 50)]), [])
