@@ -1,6 +1,6 @@
 // An ELF file from outside, unwound: its call-frame tables are indexed, its functions analysed, and
 // a synthetic stack walked from some of its functions, with every word of the stack an address in
-// it.
+// it; as a kernel's, and as a program's, whose functions need not have symbols.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include "unwind/cfi/table.h"
 #include "unwind/fuzzed_stack.h"
 #include "unwind/unwinder.h"
+#include "unwind/user_unwinder.h"
 
 namespace {
 
@@ -30,6 +31,26 @@ wire::Capture synthetic_capture(const elf::ElfFile& file, ImageAddr pc) {
   return unwind::capture_at(platform_of(file), pc.value, std::as_bytes(std::span(words)));
 }
 
+// Spread over what is executable.
+std::vector<ImageAddr> places_in(const elf::ElfFile& file) {
+  std::vector<ImageAddr> places;
+  for (const elf::Segment& segment : file.segments())
+    for (std::uint64_t i = 0; segment.executable && i < 4 && places.size() < kMaxFunctions; ++i)
+      places.push_back(segment.address + segment.file_size / 4 * i + i);
+  return places;
+}
+
+void unwind_as_program(const std::shared_ptr<const elf::ElfFile>& file) {
+  const unwind::UserCode code({{.start = {}, .end = {~std::uint64_t{0}}, .file = file}});
+  unwind::UserUnwinder unwinder;
+  std::vector<ImageAddr> places = places_in(*file);
+  places.push_back(file->entry());
+  for (const ImageAddr place : places) {
+    const wire::Capture capture = synthetic_capture(*file, place);
+    (void)unwinder.unwind(platform_of(*file).arch, capture.registers, capture, code);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -41,6 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   unwind::Unwinder unwinder(images);
   unwind::cfi::Table table(*file, platform_of(**file));
   (void)unwinder.unwind(synthetic_capture(**file, (*file)->entry()));
+  unwind_as_program(*file);
   std::size_t count = 0;
   for (const auto& symbol : (*file)->symbols()) {
     if (++count > kMaxFunctions) break;

@@ -8,8 +8,9 @@
 namespace ringside::unwind::x86 {
 namespace {
 
-// Of one executable segment.
+// Of all executable segments, which may lie over each other in a damaged file.
 constexpr std::size_t kMaxCode = std::size_t{256} << 20;
+constexpr std::size_t kMaxStarts = std::size_t{8} << 20;
 constexpr std::uint64_t kMaxFunction = 64 * 1024;
 constexpr std::size_t kMaxJumpTargets = 8;
 
@@ -39,7 +40,7 @@ ImageAddr target_of(Bytes instruction, ImageAddr address) {
 }
 
 void add(const elf::ElfFile& file, ImageAddr start, std::vector<ImageAddr>& starts) {
-  if (file.is_code(start)) starts.push_back(start);
+  if (starts.size() < kMaxStarts && file.is_code(start)) starts.push_back(start);
 }
 
 void sort_once(std::vector<ImageAddr>& starts) {
@@ -50,8 +51,14 @@ void sort_once(std::vector<ImageAddr>& starts) {
 }  // namespace
 
 FunctionStarts::FunctionStarts(const elf::ElfFile& file) {
-  for (const elf::Segment& segment : file.segments())
-    if (segment.executable) add_references(file, segment);
+  std::size_t room = kMaxCode;
+  for (const elf::Segment& segment : file.segments()) {
+    if (!segment.executable) continue;
+    const Bytes code =
+        file.bytes_at(segment.address, std::min<std::uint64_t>(segment.file_size, room));
+    add_references(file, segment.address, code);
+    room -= code.size();
+  }
   add_relocations(file);
   for (const elf::FunctionSymbol& symbol : file.symbols()) symbols_.push_back(symbol.address);
   starts_.insert(starts_.end(), symbols_.begin(), symbols_.end());
@@ -59,11 +66,9 @@ FunctionStarts::FunctionStarts(const elf::ElfFile& file) {
   sort_once(jumps_);
 }
 
-void FunctionStarts::add_references(const elf::ElfFile& file, const elf::Segment& segment) {
-  const std::size_t size = std::min<std::uint64_t>(segment.file_size, kMaxCode);
-  const Bytes code = file.bytes_at(segment.address, size);
+void FunctionStarts::add_references(const elf::ElfFile& file, ImageAddr start, Bytes code) {
   for (std::size_t at = 0; at + kLeaSize <= code.size(); ++at) {
-    const ImageAddr address = segment.address + at;
+    const ImageAddr address = start + at;
     if (code[at] == kCall) {
       const ImageAddr target = target_of(code.subspan(at, kCallSize), address);
       if (target - (address + kCallSize) > kMaxSelfCall) add(file, target, starts_);

@@ -28,7 +28,7 @@ class FunctionStarts {
   [[nodiscard]] static bool may_begin(const elf::ElfFile& file, ImageAddr start);
 
  private:
-  void add_references(const elf::ElfFile& file, const elf::Segment& segment);
+  void add_references(const elf::ElfFile& file, ImageAddr start, Bytes code);
   void add_relocations(const elf::ElfFile& file);
   [[nodiscard]] CodeRange up_to_next(ImageAddr start) const;
 
