@@ -4,6 +4,7 @@
 
 #include "guestos/emerald/guest_program.h"
 #include "unwind/cfi/table.h"
+#include "unwind/x86/function_starts.h"
 
 namespace ringside::session {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 // programs that are not position-independent, before 2.34: 21 instructions, three addresses of four
 // each among them (sysdeps/aarch64/start.S, MOVL in sysdep.h).
 constexpr std::uint64_t kMaxEntrySize = 84;
+constexpr std::uint64_t kMaxFunction = 64 * 1024;  // of those that nobody bounds
 
 bool is_named(const std::vector<elf::FunctionSymbol>& symbols, ImageAddr at) {
   auto after = std::upper_bound(
@@ -38,6 +40,40 @@ std::uint64_t entry_size(const elf::ElfFile& file, ImageAddr entry,
   return size;
 }
 
+using Functions = std::vector<unwind::cfi::Table::Function>;
+
+// The range of `sorted` that holds `at`, or the next one.
+Functions::const_iterator range_at(const Functions& sorted, ImageAddr at) {
+  return std::lower_bound(sorted.begin(), sorted.end(), at, [](const auto& range, ImageAddr to) {
+    return range.start + range.size <= to;
+  });
+}
+
+// x86 code that calls go to, and that neither symbols nor `known` functions hold: each up to what
+// comes next. Some are places in a function.
+Functions called_functions(const elf::ElfFile& file, Functions known) {
+  Functions found;
+  if (file.arch() != Arch::kX86_64 && file.arch() != Arch::kI386) return found;
+  std::sort(known.begin(), known.end(),
+            [](const auto& a, const auto& b) { return a.start < b.start; });
+  const unwind::x86::FunctionStarts starts(file);
+  const auto end_last_at = [&](ImageAddr start) {
+    if (!found.empty()) found.back().size = std::min(found.back().size, start - found.back().start);
+  };
+  for (const ImageAddr start : starts.all()) {
+    const auto range = range_at(known, start);
+    const bool is_known = range != known.end() && range->start <= start;
+    const bool is_symbol = starts.is_symbol(start);
+    if (is_symbol || is_known) end_last_at(start);
+    if (is_symbol || is_known || is_named(file.symbols(), start) || !starts.may_begin(file, start))
+      continue;
+    end_last_at(start);
+    const std::uint64_t to_known = range == known.end() ? kMaxFunction : range->start - start;
+    found.push_back({start, std::min(to_known, kMaxFunction)});
+  }
+  return found;
+}
+
 }  // namespace
 
 std::vector<symbols::PackedFunction> nameless_functions(std::shared_ptr<const elf::ElfFile> file,
@@ -58,6 +94,10 @@ std::vector<symbols::PackedFunction> nameless_functions(std::shared_ptr<const el
                      is_entry ? std::string("_start")
                               : fmt::format("{}+{:#x}", image_name, range.start.value)});
   }
+  for (const auto& range : called_functions(*file, functions))
+    if (range.start != entry)
+      found.push_back(
+          {range.start, range.size, fmt::format("{}+{:#x}", image_name, range.start.value)});
   // Of nc's on arm64, for one, call-frame information says nothing.
   if (!entry_has_name) found.push_back({entry, entry_size(*file, entry, functions), "_start"});
   return found;

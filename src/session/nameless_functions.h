@@ -11,9 +11,9 @@
 namespace ringside::session {
 
 // The functions of a stripped program or library that no symbol names, as call-frame information
-// bounds them: "dd+0x3280", by the image's name and where they begin; "_start" where the program is
-// entered, also where no call-frame information bounds that. So that what one function does stands
-// together, though nobody knows what it is called.
+// bounds them, and on x86 calls to them: "dd+0x3280", by the image's name and where they begin;
+// "_start" where the program is entered, also where no call-frame information bounds that. So that
+// what one function does stands together, though nobody knows what it is called.
 [[nodiscard]] std::vector<symbols::PackedFunction> nameless_functions(
     std::shared_ptr<const elf::ElfFile> file, std::string_view image_name);
 

@@ -110,5 +110,33 @@ TEST_F(NamelessFunctions, NothingIsNamedWhereNoProgramIsEntered) {
   EXPECT_EQ(found(), others);  // it has a name
 }
 
+// Of x86: calls to 0x1100, to 0x1120 and to a place in the middle of code; a symbol without a size
+// behind the first, call-frame information from 0x1140 on.
+TEST(CalledFunctions, HaveTheirStartForAName) {
+  std::vector<std::byte> code(0x400, std::byte{0x90});
+  const auto call = [&](std::size_t at, std::uint32_t target) {
+    code[at] = std::byte{0xe8};
+    const auto displacement = static_cast<std::uint32_t>(target - 0x1000 - at - 5);
+    std::memcpy(&code[at + 1], &displacement, sizeof displacement);
+  };
+  call(0x10, 0x1100);
+  call(0x20, 0x1120);
+  call(0x30, 0x1135);
+  call(0x40, 0x1148);
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_DYN);
+  const std::vector<std::byte> frames = frames_of({{0x1140, 0x40}});
+  writer.add_segment({0x1000}, code.size(), true, false, code);
+  writer.add_section(".eh_frame", SHT_PROGBITS, SHF_ALLOC, {0x5600}, frames);
+  writer.set_symbols({{"named", {0x1110}, 0, ELF64_ST_INFO(STB_GLOBAL, STT_FUNC)}});
+  const auto file = elf::ElfFile::from_bytes(writer.write(), "musl");
+  ASSERT_TRUE(file);
+  std::vector<std::string> texts;
+  for (const auto& function : nameless_functions(*file, "musl"))
+    texts.push_back(fmt::format("{} {}..{}", function.name, function.address,
+                                function.address + function.size));
+  EXPECT_EQ(texts, (Texts{"musl+0x1140 0x1140..0x1180", "musl+0x1100 0x1100..0x1110",
+                          "musl+0x1120 0x1120..0x1140"}));
+}
+
 }  // namespace
 }  // namespace ringside::session

@@ -51,7 +51,7 @@ SymbolTable SymbolTable::from_elf(std::shared_ptr<const elf::ElfFile> file) {
       size = segment_end(*file, best->address) - best->address.value;
       if (end < all.size()) size = std::min(size, all[end].address - best->address);
     }
-    table.symbols_.push_back({best->name, best->address, size});
+    table.symbols_.push_back({best->name, best->address, size, best->size != 0});
   }
   table.file_ = std::move(file);
   return table;

@@ -12,15 +12,14 @@ std::vector<SourceFrame> Symbolizer::lookup(ImageAddr address) {
     frames.front().inlined = false;
     frames.resize(1);
   }
-  for (const SymbolTable& table : tables_) {
-    const auto symbol = table.find(address);
-    if (!symbol) continue;
-    if (frames.empty()) frames.emplace_back();
-    frames.back().function = symbol->raw;
-    break;
-  }
-  const bool has_name = !frames.empty() && !frames.back().function.empty();
-  const auto symbol = fallback_ && !has_name ? fallback_->find(address) : std::nullopt;
+  std::optional<Symbol> symbol;
+  for (auto table = tables_.begin(); table != tables_.end() && !symbol; ++table)
+    symbol = table->find(address);
+  const bool has_name = symbol || (!frames.empty() && !frames.back().function.empty());
+  if (fallback_ && (!has_name || (symbol && !symbol->has_own_size)))
+    if (const auto other = fallback_->find(address);
+        other && (!symbol || symbol->start < other->start))
+      symbol = other;
   if (!symbol) return frames;
   if (frames.empty()) frames.emplace_back();
   frames.back().function = symbol->raw;

@@ -20,6 +20,8 @@ struct CodeRange {
 // (".cold", ".cold.1"), which begin with the frame of the place that jumps to them.
 struct CodeUnit {
   std::vector<CodeRange> ranges;
+  // No symbol says that there is a function, nor where it ends.
+  bool is_assumed = false;
 
   [[nodiscard]] ImageAddr start() const { return ranges.front().start; }
   [[nodiscard]] bool contains(ImageAddr at) const {

@@ -82,12 +82,12 @@ class UserRules::Instructions {
  private:
   [[nodiscard]] std::optional<x86::FrameState> state_in_nameless(ImageAddr address) {
     if (const auto range = starts_.find(address)) {
-      const x86::FrameAnalysis function(file_, {{*range}}, platform_, decoder_);
+      const x86::FrameAnalysis function(file_, {{*range}, true}, platform_, decoder_);
       const auto state = function.checked_at(address);
       if (state && (function.returns() || may_not_return(function, *range))) return state;
     }
     for (const CodeRange& range : starts_.find_jumped_to(address)) {
-      const x86::FrameAnalysis function(file_, {{range}}, platform_, decoder_);
+      const x86::FrameAnalysis function(file_, {{range}, true}, platform_, decoder_);
       const auto state = function.checked_at(address);
       if (state && function.returns()) return state;
     }

@@ -63,6 +63,14 @@ def _restorers(sample):
     return [below["functions"] for frame, below in zip(frames, frames[1:]) if frame["functions"] == ["on_alarm"]]
 
 
+def _is_read_right(program, frames):
+    """Whether a thread that the kernel reads for is where musl does that: in a function that its library does not export."""
+    leaf = frames[0]["functions"]
+    if program == "calls-musl-st":
+        return leaf == ["__syscall_cp_c"]
+    return program != "calls-musl" or all(name.startswith(f"{MUSL.name}+") for name in leaf)
+
+
 def check(program, samples):
     """Judges the samples of one program that have complete stacks. Returns (summary line, failures)."""
     ways, wrong, in_vdso, signals = collections.Counter(), collections.Counter(), collections.Counter(), 0
@@ -77,7 +85,11 @@ def check(program, samples):
         # Debian's glibc has no symbol for it.
         if program == "calls-musl-st" and any(names != ["__restore_rt"] for names in _restorers(sample)):
             wrong["a signal returns to another function than __restore_rt"] += 1
-        leaf = joined_stacks.user_frames(joined_stacks.user_stack(sample))[0]
+        frames = joined_stacks.user_frames(joined_stacks.user_stack(sample))
+        reads = any("ksys_read" in frame["functions"] for frame in sample["stacks"][0]["frames"])
+        if reads and not _is_read_right(program, frames):
+            wrong[f"reads in {'/'.join(frames[0]['functions'])}"] += 1
+        leaf = frames[0]
         if leaf.get("image") == "[vdso]":
             in_vdso[way == "ask_time" and bool(VDSO_NAMES.intersection(leaf["functions"]))] += 1
     line = (f"{program}: " + ", ".join(f"{way} {count}" for way, count in ways.most_common())

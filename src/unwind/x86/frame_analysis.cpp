@@ -26,6 +26,14 @@ std::optional<std::size_t> saved_index(std::uint8_t reg, const wire::RegisterRol
   return static_cast<std::size_t>(std::popcount(saved & ((1u << reg) - 1)));
 }
 
+// What compilers put between functions: nop in its forms of one and more bytes.
+bool is_padding(Bytes code) {
+  std::size_t at = 0;
+  while (at < code.size() && (code[at] == std::byte{0x66} || code[at] == std::byte{0x2e})) ++at;
+  if (at < code.size() && code[at] == std::byte{0x90}) return true;
+  return at + 1 < code.size() && code[at] == std::byte{0x0f} && code[at + 1] == std::byte{0x1f};
+}
+
 // How one instruction changes the frame.
 class Transfer {
  public:
@@ -190,6 +198,7 @@ class Flow {
     return static_cast<std::uint32_t>(result_.segments_.size() - 1);
   }
   void note_return(const Item& item);
+  [[nodiscard]] bool may_begin_function(ImageAddr at);
   void sum_up_segments();
   void drain();
   void enter_at_labels();
@@ -232,9 +241,26 @@ void Flow::sum_up_segments() {
     segment->leads_to_return |= segment->returns;
     segment->leads_to_failure |= segment->fails;
     FrameAnalysis::Segment& parent = segments[segment->parent];
+    const bool is_another =
+        segment->may_be_another && segment->leads_to_failure && !segment->leads_to_return;
+    segment->is_sound = !is_another;
     parent.leads_to_return |= segment->leads_to_return;
-    parent.leads_to_failure |= segment->leads_to_failure;
+    parent.leads_to_failure |= segment->leads_to_failure && !is_another;
   }
+  segments.front().is_sound = !segments.front().leads_to_failure;
+  for (std::size_t i = 1; i < segments.size(); ++i)
+    segments[i].is_sound &= segments[segments[i].parent].is_sound;
+}
+
+// Padding may stand before it.
+bool Flow::may_begin_function(ImageAddr at) {
+  constexpr std::uint64_t kAlignment = 16;
+  while (at.value % kAlignment != 0) {
+    const Bytes bytes = file_.bytes_at(at, 16);
+    if (!is_padding(bytes)) return false;
+    at = at + decoder_.decode(bytes, at).size;
+  }
+  return true;
 }
 
 void Flow::drain() {
@@ -304,6 +330,7 @@ void Flow::visit(const Item& item) {
         now_.push_back({*instruction.target, inner, item.segment});
       }
       later_.push_back({next, after, new_segment(item.segment)});
+      if (unit_.is_assumed) result_.segments_.back().may_be_another = may_begin_function(next);
       return;
     case Operation::kTrap:
       later_.push_back({next, after, new_segment(item.segment)});
@@ -369,9 +396,8 @@ std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
 
 std::optional<FrameState> FrameAnalysis::checked_at(ImageAddr at) const {
   const Known* known = known_at(at);
-  const bool is_sound =
-      known != nullptr && segments_.front().is_sound() && segments_[known->segment].is_sound();
-  return is_sound ? std::optional(known->state) : std::nullopt;
+  if (known == nullptr || !segments_[known->segment].is_sound) return std::nullopt;
+  return known->state;
 }
 
 std::optional<Rule> rule_of(const FrameState& state, const Platform& platform) {

@@ -60,8 +60,9 @@ class FrameAnalysis {
   // Keeps a frame pointer as compiled code does: it points to the caller's.
   [[nodiscard]] bool makes_frame() const { return makes_frame_; }
   // The same where nobody says that the code is one function from its first byte on. It is told by
-  // its returns, which must give back the stack and the registers as they were found. Flow behind a
-  // call that leads to other returns only is not the function's: that call never returns.
+  // its returns, which must give back the stack and the registers as they were found. Only what
+  // lies where another function may begin, behind a call, may lead to other returns instead: that
+  // call never returns.
   [[nodiscard]] std::optional<FrameState> checked_at(ImageAddr at) const;
   // Such a return is reached.
   [[nodiscard]] bool returns() const { return segments_.front().leads_to_return; }
@@ -77,16 +78,14 @@ class FrameAnalysis {
   };
   // Flow up to calls, returns and jumps out of the unit; the first one from the unit's start.
   struct Segment {
-    std::uint32_t parent = 0;  // that of the call
-    bool returns = false;      // as it should
-    bool fails = false;        // returns, but not so
+    std::uint32_t parent = 0;     // that of the call
+    bool may_be_another = false;  // function: it begins where compilers align them
+    bool returns = false;         // as it should
+    bool fails = false;           // returns, but not so
     // It, or a segment behind its calls.
     bool leads_to_return = false;
     bool leads_to_failure = false;
-
-    [[nodiscard]] bool is_sound() const {
-      return !(returns && fails) && (leads_to_return || !leads_to_failure);
-    }
+    bool is_sound = true;
   };
   friend class Flow;
 

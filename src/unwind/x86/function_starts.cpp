@@ -98,7 +98,7 @@ std::optional<CodeRange> FunctionStarts::find(ImageAddr at) const {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
   if (next == starts_.begin()) return std::nullopt;
   const ImageAddr start = *std::prev(next);
-  if (std::binary_search(symbols_.begin(), symbols_.end(), start)) return std::nullopt;
+  if (is_symbol(start)) return std::nullopt;
   return up_to_next(start);
 }
 
@@ -118,6 +118,10 @@ CodeRange FunctionStarts::up_to_next(ImageAddr start) const {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), start);
   const std::uint64_t size = next == starts_.end() ? kMaxFunction : *next - start;
   return {start, std::min(size, kMaxFunction)};
+}
+
+bool FunctionStarts::is_symbol(ImageAddr start) const {
+  return std::binary_search(symbols_.begin(), symbols_.end(), start);
 }
 
 bool FunctionStarts::contains(ImageAddr start) const {

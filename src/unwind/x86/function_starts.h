@@ -23,6 +23,7 @@ class FunctionStarts {
   [[nodiscard]] std::vector<CodeRange> find_jumped_to(ImageAddr at) const;
   [[nodiscard]] const std::vector<ImageAddr>& all() const { return starts_; }
   [[nodiscard]] bool contains(ImageAddr start) const;
+  [[nodiscard]] bool is_symbol(ImageAddr start) const;
   // Whether a function may begin there: where compilers align them, or behind a return, a jump or a
   // call that may never return.
   [[nodiscard]] static bool may_begin(const elf::ElfFile& file, ImageAddr start);
