@@ -45,7 +45,8 @@ Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory
   const auto root = user_root(capture);
   if (!root) return Owner();
   Owner owner = process_at(*root, capture.level, news);
-  owner.finds_user_by_unwinding = capture.level == PrivilegeLevel::kKernel;
+  const bool is_x86 = arch_ == Arch::kX86_64 || arch_ == Arch::kI386;
+  owner.finds_user_by_unwinding = is_x86 && capture.level == PrivilegeLevel::kKernel;
   return owner;
 }
 

@@ -178,7 +178,8 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
     }
   const std::size_t known = tops.size();
   for (const LearntLink& link : learnt)
-    if (std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
+    if (!link.leads_to_user &&
+        std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
                      [&link](const StackTop& top) {
                        return top.slot == link.slot &&
                               (!top.returns_to || top.returns_to == link.returns_to);

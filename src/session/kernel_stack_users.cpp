@@ -7,6 +7,8 @@ namespace {
 
 // An entry that switches threads itself is seen with the wrong address space, too, but rarely.
 constexpr std::uint64_t kRare = 8;
+// Of one pair: as many tell how often it is seen in entry code.
+constexpr std::uint64_t kEnough = 4;
 
 }  // namespace
 
@@ -22,13 +24,17 @@ bool KernelStackUsers::belong(GuestVirt slot, std::uint64_t address_space, bool 
   ++at->seen;
   if (in_entry) ++at->in_entry;
   std::uint64_t most = 0;
-  std::uint64_t most_in_entry = 0;
+  User best;
   for (const User& user : users) {
     most = std::max(most, user.seen);
-    most_in_entry = std::max(most_in_entry, user.in_entry);
+    if (user.in_entry > best.in_entry) best = user;
   }
-  return most_in_entry > 0 ? at->in_entry * kRare >= most_in_entry && at->in_entry > 0
-                           : at->seen == most;
+  if (best.in_entry == 0) return at->seen == most;
+  const bool is_often_there = at->in_entry > 0 && at->in_entry * kRare >= best.in_entry;
+  // A stack that each vCPU has for all may be another's most of the time, or have been.
+  const bool is_as_the_best =
+      at->in_entry >= kEnough && at->in_entry * best.seen * kRare >= best.in_entry * at->seen;
+  return is_often_there || is_as_the_best;
 }
 
 }  // namespace ringside::session

@@ -14,6 +14,7 @@ namespace {
 // each among them (sysdeps/aarch64/start.S, MOVL in sysdep.h).
 constexpr std::uint64_t kMaxEntrySize = 84;
 constexpr std::uint64_t kMaxFunction = 64 * 1024;  // of those that nobody bounds
+constexpr std::size_t kMaxCalled = 1 << 17;
 
 bool is_named(const std::vector<elf::FunctionSymbol>& symbols, ImageAddr at) {
   auto after = std::upper_bound(
@@ -49,13 +50,40 @@ Functions::const_iterator range_at(const Functions& sorted, ImageAddr at) {
   });
 }
 
-// x86 code that calls go to, and that neither symbols nor `known` functions hold: each up to what
-// comes next. Some are places in a function.
-Functions called_functions(const elf::ElfFile& file, Functions known) {
+// In order, and where some overlap, one range that has them all.
+Functions merged(Functions functions) {
+  std::sort(functions.begin(), functions.end(),
+            [](const auto& a, const auto& b) { return a.start < b.start; });
+  Functions result;
+  for (const auto& next : functions) {
+    if (result.empty() || next.start - result.back().start >= result.back().size)
+      result.push_back(next);
+    else
+      result.back().size =
+          std::max(result.back().size, next.start - result.back().start + next.size);
+  }
+  return result;
+}
+
+// Whether nearly all code is in `known` functions, or in those of symbols.
+bool are_most(const elf::ElfFile& file, const Functions& known) {
+  std::uint64_t in_known = 0;
+  std::uint64_t in_symbols = 0;
+  std::uint64_t code = 0;
+  for (const auto& range : known) in_known += range.size;
+  for (const elf::FunctionSymbol& symbol : file.symbols()) in_symbols += symbol.size;
+  for (const elf::Segment& segment : file.segments())
+    if (segment.executable) code += segment.file_size;
+  return std::max(in_known, in_symbols) >= code - code / 10;
+}
+
+// x86 code that calls go to, and that neither symbols nor `functions` hold: each up to what comes
+// next. Some are places in a function.
+Functions called_functions(const elf::ElfFile& file, const Functions& functions) {
   Functions found;
   if (file.arch() != Arch::kX86_64 && file.arch() != Arch::kI386) return found;
-  std::sort(known.begin(), known.end(),
-            [](const auto& a, const auto& b) { return a.start < b.start; });
+  const Functions known = merged(functions);
+  if (are_most(file, known)) return found;
   const unwind::x86::FunctionStarts starts(file);
   const auto end_last_at = [&](ImageAddr start) {
     if (!found.empty()) found.back().size = std::min(found.back().size, start - found.back().start);
@@ -65,8 +93,9 @@ Functions called_functions(const elf::ElfFile& file, Functions known) {
     const bool is_known = range != known.end() && range->start <= start;
     const bool is_symbol = starts.is_symbol(start);
     if (is_symbol || is_known) end_last_at(start);
-    if (is_symbol || is_known || is_named(file.symbols(), start) || !starts.may_begin(file, start))
+    if (is_symbol || is_known || is_named(file.symbols(), start) || !starts.may_begin(start))
       continue;
+    if (found.size() == kMaxCalled) break;
     end_last_at(start);
     const std::uint64_t to_known = range == known.end() ? kMaxFunction : range->start - start;
     found.push_back({start, std::min(to_known, kMaxFunction)});

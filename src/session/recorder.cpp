@@ -194,18 +194,19 @@ std::optional<wire::Registers> Recorder::entered_from(const wire::Capture& captu
                                                       std::uint64_t address_space,
                                                       const Stack& kernel) {
   if (!user_stacks_.knows(address_space)) return std::nullopt;
-  const unwind::UserEntry entry = unwinder_.user_entry(capture);
+  unwind::UserEntry entry = unwinder_.user_entry(capture);
   const std::uint8_t pc = wire::roles_of(capture.arch).pc;
   const bool interrupted = kernel.stop == StopReason::kUserMode && !entry.by_system_call;
   const bool is_there =
       entry.registers.has(pc) &&
       (interrupted ||
        user_stacks_.may_enter_from(address_space, {entry.registers.get(pc)}, entry.by_system_call));
+  if (!is_there) entry.sp_slot.reset();
   if (is_there || entry.truncated) feedback_.learn_entry(capture, entry);
   const bool in_entry = kernel.frames.size() == 1;
-  if (!is_there || (entry.sp_slot && !stack_users_.belong(*entry.sp_slot, address_space, in_entry)))
-    return std::nullopt;
-  return entry.registers;
+  const bool is_own =
+      entry.slot ? is_there && stack_users_.belong(*entry.slot, address_space, in_entry) : in_entry;
+  return is_there && is_own ? std::optional(entry.registers) : std::nullopt;
 }
 
 Result<void> Recorder::add_sample(const recording::SampleInfo& info, const Stack& stack,

@@ -15,8 +15,8 @@ std::vector<SourceFrame> Symbolizer::lookup(ImageAddr address) {
   std::optional<Symbol> symbol;
   for (auto table = tables_.begin(); table != tables_.end() && !symbol; ++table)
     symbol = table->find(address);
-  const bool has_name = symbol || (!frames.empty() && !frames.back().function.empty());
-  if (fallback_ && (!has_name || (symbol && !symbol->has_own_size)))
+  const bool is_named_by_dwarf = !frames.empty() && !frames.back().function.empty();
+  if (fallback_ && !is_named_by_dwarf && (!symbol || !symbol->has_own_size))
     if (const auto other = fallback_->find(address);
         other && (!symbol || symbol->start < other->start))
       symbol = other;

@@ -27,8 +27,8 @@ class Symbolizer {
 
   // Asks `table` before the others.
   void put_first(SymbolTable table) { tables_.insert(tables_.begin(), std::move(table)); }
-  // Asked where neither a symbol nor debug information has a name, and where a symbol does not say
-  // how long its function is: what begins behind it has its own name.
+  // Asked where debug information has no name, and no symbol, or one that does not say how long its
+  // function is: what begins behind it has its own name.
   void set_fallback(SymbolTable table) { fallback_ = std::move(table); }
 
   // Neither symbols nor debug information.

@@ -24,7 +24,8 @@ CodeUnits::CodeUnits(const elf::ElfFile& file) {
   constexpr std::uint64_t kMaxUnsized = 64 * 1024;
   for (std::size_t i = 0; i < functions_.size(); ++i) {
     Function& function = functions_[i];
-    if (function.range.size == 0)
+    function.is_unsized = function.range.size == 0;
+    if (function.is_unsized)
       function.range.size =
           i + 1 < functions_.size()
               ? std::min(functions_[i + 1].range.start - function.range.start, kMaxUnsized)
@@ -52,7 +53,7 @@ std::optional<CodeUnit> CodeUnits::find(ImageAddr at) const {
   if (function == nullptr) return std::nullopt;
   std::string_view name = function->name;
   const std::size_t cold = name.find(kCold);
-  CodeUnit unit;
+  CodeUnit unit{.ranges = {}, .is_assumed = function->is_unsized};
   if (cold != std::string_view::npos && cold != 0) {
     // Static functions of the same name may each have a cold part; the nearest parent is the
     // likeliest, and the linker keeps the order of both.

@@ -20,7 +20,7 @@ struct CodeRange {
 // (".cold", ".cold.1"), which begin with the frame of the place that jumps to them.
 struct CodeUnit {
   std::vector<CodeRange> ranges;
-  // No symbol says that there is a function, nor where it ends.
+  // No symbol says where the function ends, if one says that it is there.
   bool is_assumed = false;
 
   [[nodiscard]] ImageAddr start() const { return ranges.front().start; }
@@ -42,6 +42,7 @@ class CodeUnits {
   struct Function {
     CodeRange range;
     std::string_view name;
+    bool is_unsized = false;
   };
   [[nodiscard]] const Function* function_at(ImageAddr at) const;
 

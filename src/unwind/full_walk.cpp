@@ -152,6 +152,8 @@ UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
     if (tells && user.has(reg)) entry.registers.set(reg, user.get(reg));
   }
   entry.sp_slot = sp_slot_of(user, state_.sp(), memory);
+  entry.slot = entry.sp_slot;
+  if (!entry.slot && user.slots[roles.pc].value != 0) entry.slot = user.slots[roles.pc];
   return entry;
 }
 

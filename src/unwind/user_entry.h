@@ -13,8 +13,10 @@ struct UserEntry {
   // those that a called function keeps.
   wire::Registers registers = {};
   std::optional<GuestVirt> sp_slot = {};  // where the kernel's stack holds the stack pointer
-  bool by_system_call = false;            // the kernel will go back as from one: sysret, sysexit
-  bool truncated = false;                 // the rest lies behind the bytes that were copied
+  // That, or where the pc lies: it stands for the stack. Nothing where both are in registers.
+  std::optional<GuestVirt> slot = {};
+  bool by_system_call = false;  // the kernel will go back as from one: sysret, sysexit
+  bool truncated = false;       // the rest lies behind the bytes that were copied
 };
 
 }  // namespace ringside::unwind

@@ -31,12 +31,14 @@ bool is_linkage_stub(const elf::ElfFile& file, ImageAddr address) {
 // The same on x86, where call-frame information is missing in static programs: functions that have
 // one of several versions (STT_GNU_IFUNC) are jumped to.
 bool is_jump_through_table(const elf::ElfFile& file, ImageAddr address) {
-  const auto is_in = [&](const std::optional<elf::Section>& stubs) {
-    return stubs && address - stubs->address < stubs->size;
+  constexpr std::uint64_t kFirstEntryBytes = 16;  // of .plt; it pushes first
+  const auto is_in = [&](const std::optional<elf::Section>& stubs, std::uint64_t from) {
+    const std::uint64_t offset = stubs ? address - stubs->address : 0;
+    return stubs && offset >= from && offset < stubs->size;
   };
   const Bytes code = file.bytes_at(address, 2);  // jmp *m64, or m32
   return code.size() == 2 && code[0] == std::byte{0xff} && code[1] == std::byte{0x25} &&
-         (is_in(file.section(".plt")) || is_in(file.section(".iplt")));
+         (is_in(file.section(".plt"), kFirstEntryBytes) || is_in(file.section(".iplt"), 0));
 }
 
 // The return address is in the link register, and nothing was saved.
@@ -59,54 +61,85 @@ class UserRules::Instructions {
         platform_(platform),
         decoder_(platform),
         units_(file),
-        starts_(file),
         keeps_frame_pointers_(file.symbols().empty()
-                                  ? x86::keeps_frame_pointers(file, starts_.all())
+                                  ? x86::keeps_frame_pointers(file, starts().all())
                                   : x86::keeps_frame_pointers(file)) {}
 
   [[nodiscard]] Known at(ImageAddr address) {
     Known known;
     known.ends_at_zero_fp = keeps_frame_pointers_;
-    std::optional<x86::FrameState> state;
-    if (is_jump_through_table(file_, address))
-      state = x86::FrameState{.depth = platform_.roles.pointer_size};
-    else if (const auto unit = units_.find(address))
-      state = x86::FrameAnalysis(file_, *unit, platform_, decoder_).at(address);
-    // Behind a symbol that does not say how long its function is there may be others.
-    known.checks_call = !state;
-    if (!state) state = state_in_nameless(address);
+    if (is_jump_through_table(file_, address)) {
+      known.rule = x86::rule_of({.depth = platform_.roles.pointer_size}, platform_);
+      return known;
+    }
+    const auto unit = units_.find(address);
+    const auto state = unit ? state_in(*unit, address) : std::nullopt;
     if (state) known.rule = x86::rule_of(*state, platform_);
+    // Behind a symbol that does not say how long its function is there may be others.
+    known.checks_call = !known.rule || unit->is_assumed;
+    if (known.rule) return known;
+    if (const auto nameless = state_in_nameless(address))
+      known.rule = x86::rule_of(*nameless, platform_);
     return known;
   }
+  // Bytes.
+  [[nodiscard]] std::size_t memory_use() const { return starts_ ? starts_->memory_use() : 0; }
 
  private:
+  // Functions that were looked at last: most stacks go through the same few.
+  static constexpr std::size_t kMostAnalysed = 8;
+
+  [[nodiscard]] x86::FunctionStarts& starts() {
+    if (!starts_) starts_.emplace(file_);
+    return *starts_;
+  }
+  [[nodiscard]] std::optional<x86::FrameState> state_in(const CodeUnit& unit, ImageAddr address) {
+    const x86::FrameAnalysis& function = analysed(unit);
+    return unit.is_assumed ? function.checked_at(address) : function.at(address);
+  }
   [[nodiscard]] std::optional<x86::FrameState> state_in_nameless(ImageAddr address) {
-    if (const auto range = starts_.find(address)) {
-      const x86::FrameAnalysis function(file_, {{*range}, true}, platform_, decoder_);
+    if (const auto range = starts().find(address)) {
+      const x86::FrameAnalysis& function = analysed({{*range}, true});
       const auto state = function.checked_at(address);
       if (state && (function.returns() || may_not_return(function, *range))) return state;
     }
-    for (const CodeRange& range : starts_.find_jumped_to(address)) {
-      const x86::FrameAnalysis function(file_, {{range}, true}, platform_, decoder_);
+    for (const CodeRange& range : starts().find_jumped_to(address)) {
+      const x86::FrameAnalysis& function = analysed({{range}, true});
       const auto state = function.checked_at(address);
       if (state && function.returns()) return state;
     }
     return std::nullopt;
   }
+  // Valid until the next call.
+  [[nodiscard]] const x86::FrameAnalysis& analysed(const CodeUnit& unit) {
+    const auto found = std::find_if(analysed_.begin(), analysed_.end(), [&](const auto& each) {
+      return each.first.is_assumed == unit.is_assumed && each.first.start() == unit.start() &&
+             each.first.ranges.size() == unit.ranges.size() &&
+             each.first.ranges.front().size == unit.ranges.front().size;
+    });
+    if (found != analysed_.end()) {
+      std::rotate(analysed_.begin(), found, found + 1);
+    } else {
+      if (analysed_.size() == kMostAnalysed) analysed_.pop_back();
+      analysed_.emplace(analysed_.begin(), unit,
+                        x86::FrameAnalysis(file_, unit, platform_, decoder_));
+    }
+    return analysed_.front().second;
+  }
   // What begins in the middle of a function goes back into it.
-  [[nodiscard]] bool may_not_return(const x86::FrameAnalysis& function,
-                                    const CodeRange& range) const {
+  [[nodiscard]] bool may_not_return(const x86::FrameAnalysis& function, const CodeRange& range) {
     const auto& jumps = function.tail_jumps();
-    return x86::FunctionStarts::may_begin(file_, range.start) &&
+    return starts().may_begin(range.start) &&
            std::all_of(jumps.begin(), jumps.end(),
-                       [this](ImageAddr target) { return starts_.contains(target); });
+                       [this](ImageAddr target) { return starts_->contains(target); });
   }
 
   const elf::ElfFile& file_;
   const Platform& platform_;
   x86::Decoder decoder_;
   CodeUnits units_;
-  x86::FunctionStarts starts_;
+  std::optional<x86::FunctionStarts> starts_;                      // made when first asked
+  std::vector<std::pair<CodeUnit, x86::FrameAnalysis>> analysed_;  // the last one first
   bool keeps_frame_pointers_;
 };
 
@@ -115,26 +148,27 @@ UserRules::UserRules(std::shared_ptr<const elf::ElfFile> file, const Platform& p
 
 UserRules::~UserRules() = default;
 
-const UserRules::Known& UserRules::at(ImageAddr pc, bool is_return_address) {
-  Remembered& known = is_return_address ? known_of_callers_ : known_of_leaves_;
+const UserRules::Known& UserRules::at(ImageAddr pc, PcKind kind) {
+  Remembered& known = known_[static_cast<std::size_t>(kind)];
   if (const auto found = known.find(pc.value); found != known.end()) return found->second;
   if (known.size() >= kMaxKnown) known.clear();
-  return known.emplace(pc.value, look_up(pc, is_return_address)).first->second;
+  return known.emplace(pc.value, look_up(pc, kind)).first->second;
 }
 
 std::size_t UserRules::memory_use() const {
   const cfi::Table::Size tables = cfi_.size();
-  return file_->memory_use() + tables.bytes + tables.bytes_of_index +
-         (known_of_leaves_.size() + known_of_callers_.size()) * sizeof(Known);
+  std::size_t bytes = file_->memory_use() + tables.bytes + tables.bytes_of_index;
+  for (const Remembered& known : known_) bytes += known.size() * sizeof(Known);
+  return bytes + (instructions_ ? instructions_->memory_use() : 0);
 }
 
-UserRules::Known UserRules::look_up(ImageAddr pc, bool is_return_address) {
-  if (auto rule = x86::signal_return_rule(*file_, pc, platform_)) {
+UserRules::Known UserRules::look_up(ImageAddr pc, PcKind kind) {
+  if (auto rule = x86::signal_return_rule(*file_, pc, kind, platform_)) {
     Known known;
     known.rule = std::move(rule);
     return known;
   }
-  const ImageAddr address = is_return_address ? pc - 1 : pc;
+  const ImageAddr address = kind == PcKind::kReturnAddress ? pc - 1 : pc;
   if (auto row = cfi_.find(address)) {
     Known known;
     known.rule = std::move(row->rule);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <unordered_map>
 
 #include "unwind/cfi/table.h"
+#include "unwind/pc_kind.h"
 #include "unwind/step.h"
 #include "unwind/x86/decoder.h"
 
@@ -22,14 +24,14 @@ class UserRules {
     // No table knows the address, and the file's code keeps frame pointers: one of zero marks the
     // outermost frame (psABIs).
     bool ends_at_zero_fp = false;
-    // Where the function begins was found by the looks of code elsewhere: a return address must
-    // show that it is right.
+    // Where the function begins, or ends, was found by the looks of code: a return address must
+    // show that the rule is right.
     bool checks_call = false;
     // Where the program, or the dynamic loader, is entered; no table knows the address.
     bool is_entry = false;
   };
-  // `is_return_address`: of a frame that has called. Valid until the next call.
-  [[nodiscard]] const Known& at(ImageAddr pc, bool is_return_address);
+  // Valid until the next call.
+  [[nodiscard]] const Known& at(ImageAddr pc, PcKind kind);
 
   // Bytes, of the file and of what was found out about it.
   [[nodiscard]] std::size_t memory_use() const;
@@ -39,14 +41,13 @@ class UserRules {
   // Functions of x86 that no table describes.
   class Instructions;
 
-  [[nodiscard]] Known look_up(ImageAddr pc, bool is_return_address);
+  [[nodiscard]] Known look_up(ImageAddr pc, PcKind kind);
 
   std::shared_ptr<const elf::ElfFile> file_;
   const Platform& platform_;
   cfi::Table cfi_;
   std::unique_ptr<Instructions> instructions_;  // made when first asked
-  Remembered known_of_leaves_;
-  Remembered known_of_callers_;
+  std::array<Remembered, 3> known_;             // by PcKind
 };
 
 }  // namespace ringside::unwind

@@ -37,10 +37,10 @@ Frame frame_of(const MachineState& state, const UserCode::Range* range, FrameSou
   return frame;
 }
 
-bool may_return_to(GuestVirt pc, const UserCode& code) {
-  if (pc.value == 0) return true;  // where there is no caller
-  const UserCode::Range* range = code.find(pc - 1);
-  return range != nullptr && range->file && x86::follows_call(*range->file, range->to_image(pc));
+// `syscall` leaves its return address in rcx (Intel SDM volume 2B).
+bool is_in_system_call(const MachineState& leaf, const wire::Capture& capture) {
+  return capture.level == PrivilegeLevel::kKernel && leaf.platform->arch == Arch::kX86_64 &&
+         leaf.has(wire::x86_64::kRcx) && leaf.get(wire::x86_64::kRcx) == leaf.pc().value;
 }
 
 Stack leaf_alone(const MachineState& leaf, const UserCode& code, StopReason why) {
@@ -67,11 +67,14 @@ class UserUnwinder::Impl {
   struct Known {
     std::unique_ptr<UserRules> rules;  // keeps the file, so that its address stands for it
     std::uint64_t last_use = 0;
+    std::size_t bytes = 0;  // when all were added up
   };
 
   [[nodiscard]] UserRules& rules_of(const UserCode::Range& range, const Platform& platform);
-  [[nodiscard]] Step step(const MachineState& state, const UserCode::Range* range,
+  [[nodiscard]] Step step(const MachineState& state, PcKind kind, const UserCode::Range* range,
                           const StackMemory& memory, const UserCode& code);
+  // Whether there is a call in front of `pc`, or a signal handler returns to it.
+  [[nodiscard]] bool may_return_to(GuestVirt pc, const Platform& platform, const UserCode& code);
   [[nodiscard]] static std::optional<Stop> check(const MachineState& before, const Caller& caller,
                                                  const UserCode& code);
 
@@ -86,24 +89,37 @@ UserRules& UserUnwinder::Impl::rules_of(const UserCode::Range& range, const Plat
   const auto [at, is_new] = known_.try_emplace(Key{range.file.get(), &platform});
   Known& known = at->second;
   known.last_use = ++uses_;
-  if (!is_new) return *known.rules;
-  known.rules = std::make_unique<UserRules>(range.file, platform);
+  if (is_new) known.rules = std::make_unique<UserRules>(range.file, platform);
+  constexpr std::size_t kWorthALook = std::size_t{1} << 20;
+  const std::size_t bytes = known.rules->memory_use();
+  if (!is_new && bytes < known.bytes + kWorthALook) return *known.rules;
+  known.bytes = bytes;
   forget_beyond(known_, max_bytes_, [](const Known& each) { return each.rules->memory_use(); });
   return *known.rules;
 }
 
-Step UserUnwinder::Impl::step(const MachineState& state, const UserCode::Range* range,
+bool UserUnwinder::Impl::may_return_to(GuestVirt pc, const Platform& platform,
+                                       const UserCode& code) {
+  const UserCode::Range* range = pc.value == 0 ? nullptr : code.find(pc - 1);
+  if (range == nullptr || !range->file) return false;
+  if (x86::follows_call(*range->file, range->to_image(pc))) return true;
+  const auto& rule =
+      rules_of(*range, platform).at(range->to_image(pc), PcKind::kReturnAddress).rule;
+  return rule && rule->signal_frame;
+}
+
+Step UserUnwinder::Impl::step(const MachineState& state, PcKind kind, const UserCode::Range* range,
                               const StackMemory& memory, const UserCode& code) {
   if (range == nullptr || !range->file) return Stop{StopReason::kNoRule, state.pc()};
   const UserRules::Known& known =
-      rules_of(*range, *state.platform).at(range->to_image(state.pc()), !state.exact);
+      rules_of(*range, *state.platform).at(range->to_image(state.pc()), kind);
   if (is_outermost(known, state)) return Stop{StopReason::kEndOfStack, state.pc()};
   if (!known.rule) return Stop{StopReason::kNoRule, state.pc()};
   const RuleContext context{known.section, range->load_bias, true};
   const bool checks_call = known.checks_call;
   Step result = apply(*known.rule, context, state, memory);
   const auto* caller = std::get_if<Caller>(&result);
-  if (checks_call && caller != nullptr && !may_return_to(caller->state.pc(), code))
+  if (checks_call && caller != nullptr && !may_return_to(caller->state.pc(), *state.platform, code))
     return Stop{StopReason::kNoRule, state.pc()};
   return result;
 }
@@ -137,15 +153,17 @@ Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& 
     stack.stopped_at = why.at;
     return std::move(stack);
   };
+  PcKind kind = is_in_system_call(leaf, capture) ? PcKind::kInSystemCall : PcKind::kExact;
   for (;;) {
     if (stack.frames.size() >= max_frames_) return stop({StopReason::kTooDeep, state.pc()});
-    const Step result = step(state, range, memory, code);
+    const Step result = step(state, kind, range, memory, code);
     if (const auto* why = std::get_if<Stop>(&result)) return stop(*why);
     const Caller& caller = std::get<Caller>(result);
     if (const auto why = check(state, caller, code)) return stop(*why);
     // What a signal's handler returns to has called nothing: it is at its first byte.
     if (caller.interrupted) stack.frames.back().exact = true;
     state = caller.state;
+    kind = state.exact ? PcKind::kExact : PcKind::kReturnAddress;
     range = code.find(state.lookup_address());
     stack.frames.push_back(frame_of(state, range, caller.source));
   }

@@ -68,12 +68,12 @@ def _is_read_right(program, frames):
     leaf = frames[0]["functions"]
     if program == "calls-musl-st":
         return leaf == ["__syscall_cp_c"]
-    return program != "calls-musl" or all(name.startswith(f"{MUSL.name}+") for name in leaf)
+    return program != "calls-musl" or (bool(leaf) and all(name.startswith(f"{MUSL.name}+") for name in leaf))
 
 
 def check(program, samples):
     """Judges the samples of one program that have complete stacks. Returns (summary line, failures)."""
-    ways, wrong, in_vdso, signals = collections.Counter(), collections.Counter(), collections.Counter(), 0
+    ways, wrong, in_vdso, signals, in_read = collections.Counter(), collections.Counter(), collections.Counter(), 0, 0
     for sample in samples:
         functions = own_functions(sample)
         way = way_of(functions)
@@ -87,6 +87,7 @@ def check(program, samples):
             wrong["a signal returns to another function than __restore_rt"] += 1
         frames = joined_stacks.user_frames(joined_stacks.user_stack(sample))
         reads = any("ksys_read" in frame["functions"] for frame in sample["stacks"][0]["frames"])
+        in_read += reads
         if reads and not _is_read_right(program, frames):
             wrong[f"reads in {'/'.join(frames[0]['functions'])}"] += 1
         leaf = frames[0]
@@ -99,6 +100,8 @@ def check(program, samples):
     failures += [f"{program}: {ways[way]} of {len(samples)} samples in {way}" for way in WAYS if ways[way] < least]
     if signals < least:
         failures.append(f"{program}: {signals} of {len(samples)} samples on a signal")
+    if not in_read:
+        failures.append(f"{program}: no sample in the kernel's ksys_read")
     if in_vdso[True] < least and not program.endswith("-st"):
         failures.append(f"{program}: {in_vdso[True]} of {len(samples)} samples in the vDSO")
     if in_vdso[False]:

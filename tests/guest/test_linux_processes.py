@@ -134,14 +134,18 @@ class LibcCalls(unittest.TestCase):
                     ("_start", "main", "sort_all", "read_zeros"), ("_start", "main", "on_alarm", "spin", "spin")):
             self.assertIsNone(libc_calls.way_of(list(bad)), bad)
 
-    def judge(self, *ways, leaf="__vdso_clock_gettime"):
+    def judge(self, *ways, leaf="__vdso_clock_gettime", program="calls-glibc", reader="ld-musl-x86_64.so.1+0x5e0c0"):
         samples = []
         for functions in ways:
-            frames = [frame(0x100, name, image="calls-glibc") for name in reversed(("_start", "main", *functions))]
+            frames = [frame(0x100, name, image=program) for name in reversed(("_start", "main", *functions))]
             if functions[-1] == "ask_time":
                 frames.insert(0, frame(0x100, leaf, image="[vdso]"))
-            samples.append(sample(frames, comm="calls-glibc"))
-        return libc_calls.check("calls-glibc", samples)[1]
+            samples.append(sample(frames, comm=program))
+            if functions[-1] == "read_zeros":
+                frames.insert(0, frame(0x100, reader, image="ld-musl-x86_64.so.1"))
+                samples[-1]["stacks"] = [{**KERNEL, "frames": [frame(0xffff, "ksys_read", kind="kernel")]}, samples[-1]["stacks"][1]]
+                samples[-1]["stacks"][1]["frames"] = frames
+        return libc_calls.check(program, samples)[1]
 
     def test_every_way_must_be_seen_and_the_vdso_have_its_function(self):
         ways = [(way,) for way in libc_calls.WAYS] + [("copy_all", "on_alarm")]
@@ -150,6 +154,14 @@ class LibcCalls(unittest.TestCase):
         self.assertEqual(len(self.judge(*ways[:-1])), 1)
         self.assertEqual(len(self.judge(*ways, ("copy_all", "compare"))), 1)
         self.assertEqual(len(self.judge(*ways, leaf="__vdso_time")), 2)
+        no_reads = [way for way in ways if way != ("read_zeros",)]
+        self.assertEqual(len(self.judge(*no_reads)), 2)  # the way, and the kernel's function
+
+    def test_what_reads_in_musl_has_the_name_of_a_function_that_is_not_exported(self):
+        ways = [(way,) for way in libc_calls.WAYS] + [("copy_all", "on_alarm")]
+        self.assertEqual(self.judge(*ways, program="calls-musl"), [])
+        for reader in ("memset", ""):
+            self.assertEqual(len(self.judge(*ways, program="calls-musl", reader=reader)), 1)
 
 
 class ShortLived(unittest.TestCase):

@@ -19,7 +19,8 @@ inline constexpr std::uint64_t kAArch64VectorBytes = 128;
 [[nodiscard]] std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel);
 
 // kernel_ventry's test for a stack that has overflowed (arch/arm64/kernel/entry.S, 4.14 and later,
-// CONFIG_VMAP_STACK), which swaps sp and x0 by sums and differences, in each vector.
+// CONFIG_VMAP_STACK), which swaps sp and x0 by sums and differences, in each vector. On the
+// way from user code no stack is in use.
 struct Aarch64OverflowTest {
   GuestVirt vectors;
   std::uint64_t start = 0;  // bytes from a vector to `add sp, sp, x0`

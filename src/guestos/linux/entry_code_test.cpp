@@ -173,7 +173,6 @@ TEST_F(X86_64EntryCodeTest, InTheFrameByOtherCode) {
   EXPECT_FALSE(user(true));
 }
 
-// Of an interrupt: what hardware pushed, then a register after the other.
 // entry_SYSENTER_compat: the stack pointer is in rbp until that is pushed and cleared; C code fills
 // in the pc.
 TEST_F(X86_64EntryCodeTest, BySysenter) {
@@ -217,12 +216,20 @@ TEST_F(X86_64EntryCodeTest, BySysenter) {
   expect_user_code(0x75, kTaskFrame, 0);
   EXPECT_EQ(machine_.user_stack(*code_), kUser32Sp);
   expect_user_code(0x200, kTaskFrame - 8, 0);  // do_SYSENTER_32
+  // Zeros of a thread that is the kernel's own, and of code that has jumped to 0.
+  for (const std::uint64_t user_sp : {std::uint64_t{0}, kUserSp}) {
+    machine_.store(kTaskFrame + 0x80, {0, 0x33, 0x46, user_sp, 0x2b});
+    EXPECT_FALSE(user(true));
+  }
+  machine_.store(kTaskFrame + 0x80, {0, 0x23, 0x46, kUser32Sp, 0x2b});
+  EXPECT_FALSE(user(true));
   // It has filled them in.
   machine_.store(kTaskFrame + 0x80, {kUserPc, 0x23, 0x46, kUser32Sp, 0x2b});
   machine_.registers.set(kRsp, kTaskFrame - 0x100);
   EXPECT_EQ(user(true)->get(kRip), kUserPc);
 }
 
+// Of an interrupt: what hardware pushed, then a register after the other.
 TEST_F(X86_64EntryCodeTest, OnTheEntryStack) {
   at(0x220);
   machine_.registers.set(kRsp, kEntryStackEnd - 40);
@@ -240,6 +247,10 @@ TEST_F(X86_64EntryCodeTest, OnTheEntryStack) {
   EXPECT_EQ(registers->get(kRbx), 0xbu);
   EXPECT_EQ(registers->get(kRbp), 0x100u + kRbp);
   machine_.registers.set(kRsp, kEntryStackEnd - 16);
+  EXPECT_FALSE(user());
+  // Code that has jumped to 0: that is where C code will say it was.
+  machine_.registers.set(kRsp, kEntryStackEnd - 80);
+  machine_.store(kEntryStackEnd - 40, {0, 0x33, 0x246, kUserSp, 0x2b});
   EXPECT_FALSE(user());
   // Words of a way out, not hardware's.
   machine_.registers.set(kRsp, kEntryStackEnd - 80);

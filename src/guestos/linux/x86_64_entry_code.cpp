@@ -143,8 +143,7 @@ class X86_64EntryCode final : public EntryCode {
     const bool is_in_frame = sp > frame && sp - frame <= pt_regs_.size;
     if (!is_in_frame || way_out_.has(pc) || (call && !call->code.is_way_in(pc))) {
       const auto registers = with_saved(capture.registers, capture, pt_regs_.frame, frame);
-      // C code has not filled in what `sysenter` does not tell.
-      return registers.get(kRip) == 0 ? after_sysenter(registers) : registers;
+      return registers.get(kRip) == 0 ? before_filled_in(registers) : registers;
     }
     if (call == nullptr || sp > frame + saved(kRsp)) return std::nullopt;
     return with_saved(as_system_call(capture, *call, 0), capture, pt_regs_.frame, frame, sp);
@@ -196,6 +195,14 @@ class X86_64EntryCode final : public EntryCode {
     return after_sysenter(registers);
   }
 
+  // What `sysenter` does not tell is 0 until C code has filled it in. A thread that the kernel has
+  // made of a process for itself (io_uring) has zeros, too, and code may have jumped to 0.
+  [[nodiscard]] std::optional<wire::Registers> before_filled_in(
+      const wire::Registers& registers) const {
+    const bool is_by_sysenter = registers.get(kCs) == kUser32Cs && registers.get(kRsp) == 0;
+    return is_by_sysenter ? after_sysenter(registers) : std::nullopt;
+  }
+
   [[nodiscard]] std::optional<wire::Registers> after_sysenter(wire::Registers registers) const {
     if (!landing_pad_ || !registers.has(kRbp)) return std::nullopt;
     registers.set(kRip, 0);
@@ -232,7 +239,10 @@ class X86_64EntryCode final : public EntryCode {
     const auto ss = capture.read<std::uint64_t>(end - kSsBelowEnd);
     const auto cs = capture.read<std::uint64_t>(end - kCsBelowEnd);
     if (!ss || *ss > kMaxSelector || (cs != kUserCs && cs != kUser32Cs)) return std::nullopt;
-    return with_saved(capture.registers, capture, pt_regs_.frame, end - pt_regs_.size, sp);
+    auto registers =
+        with_saved(capture.registers, capture, pt_regs_.frame, end - pt_regs_.size, sp);
+    if (registers.get(kRip) == 0) return std::nullopt;
+    return registers;
   }
 
   UserRegisters pt_regs_;

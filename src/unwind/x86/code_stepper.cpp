@@ -184,7 +184,8 @@ WayToUser CodeStepper::way_to_user(const elf::Image& image, const MachineState& 
   const auto path = paths_.find(image, state, memory);
   WayToUser way;
   if (!path) return way;
-  way.truncated = path->miss && path->miss->reason == StopReason::kTruncated;
+  // More bytes would not help where the rest is on another stack.
+  way.truncated = path->miss && path->miss->reason == StopReason::kTruncated && !path->miss->link;
   if (path->kind == Kind::kSystem || (path->kind == Kind::kInterrupt && path->frame.from_user()))
     way.user = user_code(*path);
   return way;

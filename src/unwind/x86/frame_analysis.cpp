@@ -12,6 +12,7 @@ using FramePointer = FrameState::FramePointer;
 namespace {
 
 constexpr std::size_t kMaxInstructions = 50'000;
+constexpr std::size_t kMaxAssumed = 10'000;  // of what may be no function
 constexpr std::int64_t kMaxFrame = 1 << 20;
 
 // The registers that FrameState::saved holds, by bit.
@@ -197,6 +198,9 @@ class Flow {
     result_.segments_.push_back({.parent = parent});
     return static_cast<std::uint32_t>(result_.segments_.size() - 1);
   }
+  [[nodiscard]] bool is_full() const {
+    return seen_.size() >= (unit_.is_assumed ? kMaxAssumed : kMaxInstructions);
+  }
   void note_return(const Item& item);
   [[nodiscard]] bool may_begin_function(ImageAddr at);
   void sum_up_segments();
@@ -282,7 +286,9 @@ void Flow::visit(const Item& item) {
     result_.tail_jumps_.push_back(item.address);
     return;
   }
-  if (seen_.size() >= kMaxInstructions || seen_.contains(item.address.value)) return;
+  if (seen_.contains(item.address.value)) return;
+  result_.is_cut_ |= is_full();
+  if (is_full()) return;
   const Bytes bytes = file_.bytes_at(item.address, 16);
   const Instruction instruction = decoder_.decode(bytes, item.address);
   seen_.emplace(item.address.value, result_.known_.size());
@@ -364,7 +370,7 @@ void Flow::sweep_unreached() {
   if (!at_indirect_jump_) return;
   const FrameState state = *at_indirect_jump_;
   for (const CodeRange& range : unit_.ranges) {
-    for (std::uint64_t offset = 0; offset < range.size && seen_.size() < kMaxInstructions;) {
+    for (std::uint64_t offset = 0; offset < range.size && !is_full();) {
       const ImageAddr address = range.start + offset;
       if (!seen_.contains(address.value)) {
         now_.push_back({address, state, new_segment(0)});
@@ -396,7 +402,7 @@ std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
 
 std::optional<FrameState> FrameAnalysis::checked_at(ImageAddr at) const {
   const Known* known = known_at(at);
-  if (known == nullptr || !segments_[known->segment].is_sound) return std::nullopt;
+  if (is_cut_ || known == nullptr || !segments_[known->segment].is_sound) return std::nullopt;
   return known->state;
 }
 

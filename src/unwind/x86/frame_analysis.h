@@ -94,6 +94,7 @@ class FrameAnalysis {
   std::vector<Known> known_;  // sorted by address
   std::vector<Segment> segments_;
   std::vector<ImageAddr> tail_jumps_;
+  bool is_cut_ = false;  // there is too much code
   bool makes_frame_ = false;
   bool returns_from_interrupt_ = false;
 };

@@ -8,9 +8,11 @@
 namespace ringside::unwind::x86 {
 namespace {
 
-// Of all executable segments, which may lie over each other in a damaged file.
-constexpr std::size_t kMaxCode = std::size_t{256} << 20;
-constexpr std::size_t kMaxStarts = std::size_t{8} << 20;
+// What is looked at of a file, which may be damaged: as much code, in as many segments (linkers
+// make one or two executable ones), and as many starts.
+constexpr std::size_t kMaxCode = std::size_t{128} << 20;
+constexpr std::size_t kMaxSegments = 8;
+constexpr std::size_t kMaxStarts = std::size_t{1} << 20;
 constexpr std::uint64_t kMaxFunction = 64 * 1024;
 constexpr std::size_t kMaxJumpTargets = 8;
 
@@ -39,13 +41,10 @@ ImageAddr target_of(Bytes instruction, ImageAddr address) {
           static_cast<std::uint64_t>(std::int64_t{displacement})};
 }
 
-void add(const elf::ElfFile& file, ImageAddr start, std::vector<ImageAddr>& starts) {
-  if (starts.size() < kMaxStarts && file.is_code(start)) starts.push_back(start);
-}
-
 void sort_once(std::vector<ImageAddr>& starts) {
   std::sort(starts.begin(), starts.end());
   starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  starts.shrink_to_fit();
 }
 
 }  // namespace
@@ -53,12 +52,12 @@ void sort_once(std::vector<ImageAddr>& starts) {
 FunctionStarts::FunctionStarts(const elf::ElfFile& file) {
   std::size_t room = kMaxCode;
   for (const elf::Segment& segment : file.segments()) {
-    if (!segment.executable) continue;
-    const Bytes code =
-        file.bytes_at(segment.address, std::min<std::uint64_t>(segment.file_size, room));
-    add_references(file, segment.address, code);
-    room -= code.size();
+    if (!segment.executable || code_.size() == kMaxSegments) continue;
+    const std::size_t size = std::min<std::uint64_t>(segment.file_size, room);
+    code_.push_back({segment.address, file.bytes_at(segment.address, size)});
+    room -= code_.back().bytes.size();
   }
+  for (const Code& code : code_) add_references(file, code);
   add_relocations(file);
   for (const elf::FunctionSymbol& symbol : file.symbols()) symbols_.push_back(symbol.address);
   starts_.insert(starts_.end(), symbols_.begin(), symbols_.end());
@@ -66,17 +65,28 @@ FunctionStarts::FunctionStarts(const elf::ElfFile& file) {
   sort_once(jumps_);
 }
 
-void FunctionStarts::add_references(const elf::ElfFile& file, ImageAddr start, Bytes code) {
-  for (std::size_t at = 0; at + kLeaSize <= code.size(); ++at) {
-    const ImageAddr address = start + at;
-    if (code[at] == kCall) {
-      const ImageAddr target = target_of(code.subspan(at, kCallSize), address);
-      if (target - (address + kCallSize) > kMaxSelfCall) add(file, target, starts_);
-    } else if (code[at] == kJump) {
-      const ImageAddr target = target_of(code.subspan(at, kCallSize), address);
-      if (may_begin(file, target)) add(file, target, jumps_);
-    } else if (file.is_64() && is_lea_of_pc(code.subspan(at))) {
-      add(file, target_of(code.subspan(at, kLeaSize), address), starts_);
+const FunctionStarts::Code* FunctionStarts::code_at(ImageAddr address) const {
+  for (const Code& code : code_)
+    if (address - code.start < code.bytes.size()) return &code;
+  return nullptr;
+}
+
+void FunctionStarts::add(ImageAddr start, std::vector<ImageAddr>& starts) const {
+  if (starts.size() < kMaxStarts && code_at(start) != nullptr) starts.push_back(start);
+}
+
+void FunctionStarts::add_references(const elf::ElfFile& file, const Code& code) {
+  const Bytes bytes = code.bytes;
+  for (std::size_t at = 0; at + kLeaSize <= bytes.size(); ++at) {
+    const ImageAddr address = code.start + at;
+    if (bytes[at] == kCall) {
+      const ImageAddr target = target_of(bytes.subspan(at, kCallSize), address);
+      if (target - (address + kCallSize) > kMaxSelfCall) add(target, starts_);
+    } else if (bytes[at] == kJump) {
+      const ImageAddr target = target_of(bytes.subspan(at, kCallSize), address);
+      if (may_begin(target)) add(target, jumps_);
+    } else if (file.is_64() && is_lea_of_pc(bytes.subspan(at))) {
+      add(target_of(bytes.subspan(at, kLeaSize), address), starts_);
     }
   }
 }
@@ -90,7 +100,7 @@ void FunctionStarts::add_relocations(const elf::ElfFile& file) {
     Elf64_Rela relocation;
     std::memcpy(&relocation, entry->data(), sizeof(relocation));
     if (relocation.r_info == R_X86_64_RELATIVE)
-      add(file, {static_cast<std::uint64_t>(relocation.r_addend)}, starts_);
+      add({static_cast<std::uint64_t>(relocation.r_addend)}, starts_);
   }
 }
 
@@ -99,7 +109,8 @@ std::optional<CodeRange> FunctionStarts::find(ImageAddr at) const {
   if (next == starts_.begin()) return std::nullopt;
   const ImageAddr start = *std::prev(next);
   if (is_symbol(start)) return std::nullopt;
-  return up_to_next(start);
+  const CodeRange range = up_to_next(start);
+  return range.contains(at) ? std::optional(range) : std::nullopt;
 }
 
 std::vector<CodeRange> FunctionStarts::find_jumped_to(ImageAddr at) const {
@@ -109,7 +120,9 @@ std::vector<CodeRange> FunctionStarts::find_jumped_to(ImageAddr at) const {
   while (next != jumps_.begin() && found.size() < kMaxJumpTargets) {
     --next;
     if (start != starts_.begin() && *next <= *std::prev(start)) break;
-    found.push_back(up_to_next(*next));
+    const CodeRange range = up_to_next(*next);
+    if (!range.contains(at)) break;
+    found.push_back(range);
   }
   return found;
 }
@@ -128,12 +141,25 @@ bool FunctionStarts::contains(ImageAddr start) const {
   return std::binary_search(starts_.begin(), starts_.end(), start);
 }
 
-bool FunctionStarts::may_begin(const elf::ElfFile& file, ImageAddr start) {
+bool FunctionStarts::may_begin(ImageAddr start) const {
   constexpr std::uint64_t kAlignment = 16;
+  const Code* const code = code_at(start);
+  if (code == nullptr) return false;
   if (start.value % kAlignment == 0) return true;
-  const Bytes before = file.bytes_at({start.value - kCallSize}, kCallSize);
-  if (before.size() < kCallSize) return false;
+  const std::uint64_t offset = start - code->start;
+  if (offset < kCallSize) return false;
+  const Bytes before = code->bytes.subspan(offset - kCallSize, kCallSize);
   return before.back() == kReturn || before.front() == kJump || before.front() == kCall;
+}
+
+std::uint64_t FunctionStarts::code_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const Code& code : code_) bytes += code.bytes.size();
+  return bytes;
+}
+
+std::size_t FunctionStarts::memory_use() const {
+  return (starts_.capacity() + jumps_.capacity() + symbols_.capacity()) * sizeof(ImageAddr);
 }
 
 }  // namespace ringside::unwind::x86

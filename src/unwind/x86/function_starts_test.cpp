@@ -51,7 +51,7 @@ class Comparison {
  private:
   void look(ImageAddr pc) {
     const auto expected = truth_.find(pc);
-    const UserRules::Known& known = rules_.at(pc, false);
+    const UserRules::Known& known = rules_.at(pc, PcKind::kExact);
     ASSERT_TRUE(expected);
     if (!known.rule) {
       ++count_.none;

@@ -12,7 +12,7 @@ using Kind = RegisterRule::Kind;
 // mov $__NR_rt_sigreturn, %rax; syscall.
 constexpr std::array<std::uint8_t, 9> kSignalReturn = {0x48, 0xc7, 0xc0, 0x0f, 0x00,
                                                        0x00, 0x00, 0x0f, 0x05};
-// Where its second instruction begins, and where that ends: the pc of a thread that is at it.
+// Where its second instruction begins, and where that ends.
 constexpr std::size_t kSystemCall = 7;
 constexpr std::size_t kEnd = 9;
 
@@ -34,12 +34,14 @@ constexpr std::array<std::uint8_t, 17> kSaved = {
 
 }  // namespace
 
-std::optional<Rule> signal_return_rule(const elf::ElfFile& file, ImageAddr pc,
+std::optional<Rule> signal_return_rule(const elf::ElfFile& file, ImageAddr pc, PcKind kind,
                                        const Platform& platform) {
   if (platform.arch != Arch::kX86_64) return std::nullopt;
-  if (!is_signal_return(file, pc) && !is_signal_return(file, {pc.value - kSystemCall}) &&
-      !is_signal_return(file, {pc.value - kEnd}))
-    return std::nullopt;
+  const bool is_there =
+      is_signal_return(file, pc) ||
+      (kind == PcKind::kExact && is_signal_return(file, {pc.value - kSystemCall})) ||
+      (kind == PcKind::kInSystemCall && is_signal_return(file, {pc.value - kEnd}));
+  if (!is_there) return std::nullopt;
   Rule rule{.return_register = platform.roles.pc, .signal_frame = true};
   rule.source = FrameSource::kInstructions;
   rule.cfa = {CfaRule::Kind::kRegisterOffset, platform.roles.sp, 0, {}};
