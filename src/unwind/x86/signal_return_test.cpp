@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <vector>
 
 #include "elf/elf_writer.h"
 #include "unwind/x86/call_site.h"
@@ -11,7 +12,7 @@
 namespace ringside::unwind::x86 {
 namespace {
 
-std::shared_ptr<const elf::ElfFile> program(std::initializer_list<unsigned> code) {
+std::shared_ptr<const elf::ElfFile> program(const std::vector<unsigned>& code) {
   std::vector<std::byte> bytes;
   for (const unsigned byte : code) bytes.push_back(std::byte(byte));
   elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
@@ -41,7 +42,7 @@ TEST(SignalReturn, IsWhereTheCodeIsAndNotBehindIt) {
 
 TEST(CallSite, IsBehindACall) {
   struct Case {
-    std::initializer_list<unsigned> code;  // ends where the return address is
+    std::vector<unsigned> code;  // ends where the return address is
     bool is_call;
   };
   const std::array<Case, 9> cases{{
