@@ -124,8 +124,10 @@ TEST(GenericAdapter, LearntLinksLeadToUserCodesStackWhereItCanBeUnwound) {
 TEST(GenericAdapter, RecipesFitIntoTheRing) {
   AdapterOptions options;
   options.user_program = program(0x10000, "shell");
-  std::vector<LearntLink> links(8, {.slot = GuestVirt{0xffff888000003ff8}, .returns_to = 1});
-  links.resize(8 + 48, {.slot = GuestVirt{0xffff888000003ff0}, .leads_to_user = true});
+  std::vector<LearntLink> links(kMaxKernelLinks,
+                                {.slot = GuestVirt{0xffff888000003ff8}, .returns_to = 1});
+  links.resize(kMaxKernelLinks + kMaxUserLinks,
+               {.slot = GuestVirt{0xffff888000003ff0}, .leads_to_user = true});
   EXPECT_LE(GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, links).size() +
                 emerald::process_recipe().size(),
             wire::kMaxRecipeOps);

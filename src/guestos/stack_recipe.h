@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <vector>
@@ -39,6 +40,11 @@ struct StackTop {
   // The slot belongs to a frame record as long as the next word has these kReturnAddressBits.
   std::optional<std::uint64_t> returns_to = std::nullopt;
 };
+
+// Of a vCPU's recipe, which has room for as many: links to stacks of the kernel, which has a few
+// per vCPU, and to user code's stacks, of the threads that ran last.
+inline constexpr std::size_t kMaxKernelLinks = 8;
+inline constexpr std::size_t kMaxUserLinks = 48;
 
 // A slot in which unwinding has found the pointer to another stack. Where functions save the link
 // register behind the frame pointer, other code may keep anything else there, device memory's

@@ -83,7 +83,7 @@ void CaptureFeedback::learn(const wire::Capture& capture, const Stack& stack) {
   if (link) {
     // Bytes would not have helped: it was another stack.
     const guestos::LearntLink learnt = learnt_link(capture, *link);
-    if (vcpu.links.size() < kMaxLinks &&
+    if (vcpu.links.size() < guestos::kMaxKernelLinks &&
         std::find(vcpu.links.begin(), vcpu.links.end(), learnt) == vcpu.links.end()) {
       vcpu.links.push_back(learnt);
       ++generation_;
@@ -110,7 +110,7 @@ void CaptureFeedback::learn_entry(const wire::Capture& capture, const unwind::Us
   const GuestVirt sp{entry.registers.get(wire::roles_of(capture.arch).sp)};
   if (capture.read<std::uint8_t>(sp)) return;
   const UserSlot learnt{*entry.sp_slot, ++uses_};
-  if (user_slots_.size() < kMaxUserSlots)
+  if (user_slots_.size() < guestos::kMaxUserLinks)
     user_slots_.push_back(learnt);
   else
     *std::min_element(

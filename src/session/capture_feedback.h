@@ -61,11 +61,7 @@ class CaptureFeedback {
     StackBudget user;
     std::vector<guestos::LearntLink> links;
   };
-  // A recipe has room for this many; a kernel has a few stacks per vCPU.
-  static constexpr std::size_t kMaxLinks = 8;
-
-  // Every thread that has user code has a stack in the kernel; those that ran last are known.
-  static constexpr std::size_t kMaxUserSlots = 48;
+  // Every thread that has user code has a stack in the kernel.
   struct UserSlot {
     GuestVirt slot;
     std::uint64_t last_use = 0;

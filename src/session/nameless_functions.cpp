@@ -115,18 +115,17 @@ std::vector<symbols::PackedFunction> nameless_functions(std::shared_ptr<const el
   const std::vector<elf::FunctionSymbol>& symbols = file->symbols();
   bool entry_has_name = entry.value == 0 || !file->is_code(entry) || is_named(symbols, entry);
   const auto functions = unwind::cfi::Table(file, *platform).functions();
+  const auto name_at = [&](ImageAddr start) {
+    return fmt::format("{}+{:#x}", image_name, start.value);
+  };
   for (const auto& range : functions) {
     const bool is_entry = entry.value != 0 && entry - range.start < range.size;
     entry_has_name |= is_entry;
     if (is_named(symbols, range.start)) continue;
-    found.push_back({range.start, range.size,
-                     is_entry ? std::string("_start")
-                              : fmt::format("{}+{:#x}", image_name, range.start.value)});
+    found.push_back({range.start, range.size, is_entry ? "_start" : name_at(range.start)});
   }
   for (const auto& range : called_functions(*file, functions))
-    if (range.start != entry)
-      found.push_back(
-          {range.start, range.size, fmt::format("{}+{:#x}", image_name, range.start.value)});
+    if (range.start != entry) found.push_back({range.start, range.size, name_at(range.start)});
   // Of nc's on arm64, for one, call-frame information says nothing.
   if (!entry_has_name) found.push_back({entry, entry_size(*file, entry, functions), "_start"});
   return found;

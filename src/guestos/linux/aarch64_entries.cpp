@@ -92,9 +92,10 @@ std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel) {
 
 std::optional<Aarch64OverflowTest> aarch64_overflow_test(const elf::Image& kernel) {
   // Arm ARM, C6.2, ADD and SUB (extended register).
-  constexpr std::uint32_t kAddSpX0 = 0x8b2063ff;   // add sp, sp, x0
-  constexpr std::uint32_t kSubX0Sp = 0xcb2063e0;   // sub x0, sp, x0
-  constexpr std::uint64_t kOfTheKernel = 4 * 128;  // the first vector for this exception level
+  constexpr std::uint32_t kAddSpX0 = 0x8b2063ff;  // add sp, sp, x0
+  constexpr std::uint32_t kSubX0Sp = 0xcb2063e0;  // sub x0, sp, x0
+  // The first vector for this exception level.
+  constexpr std::uint64_t kOfTheKernel = 4 * kAArch64VectorBytes;
   const auto vectors = kernel.file->symbol_named("vectors");
   if (!vectors) return std::nullopt;
   ByteReader code(kernel.file->bytes_at(vectors->address + kOfTheKernel, kAArch64VectorBytes));

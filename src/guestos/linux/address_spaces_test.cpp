@@ -12,21 +12,14 @@
 namespace ringside::guestos {
 namespace {
 
-class OwnMemory final : public GuestMemory {
+class MemoryWithAPage final : public testing::OwnMemory {
  public:
-  Result<std::size_t> read_kernel(GuestVirt address, std::span<std::byte> into) override {
-    return testing::own_memory()(address, into);
-  }
-  Result<std::size_t> read_as(const wire::Capture&, GuestVirt, std::span<std::byte>) override {
-    return std::size_t{0};
-  }
   // Of every process, wherever it is asked.
   Result<std::size_t> read_process(GuestVirt, GuestVirt, std::span<std::byte> into) override {
     const std::size_t size = std::min(into.size(), first_page.size());
     std::copy_n(first_page.begin(), size, into.begin());
     return size;
   }
-  memory::PhysicalMemory* physical() override { return nullptr; }
 
   std::vector<std::byte> first_page;
 };
@@ -104,7 +97,7 @@ class AddressSpaces : public ::testing::Test {
   elf::Image kernel_{1, "kernel", file_, 0, false};
   std::unique_ptr<TypeSource> source_ = open_types(file_).value();
   LinuxTypes types_ = LinuxTypes::of(*file_, *source_).value();
-  OwnMemory memory_;
+  MemoryWithAPage memory_;
   ProcessNews news_;
   LinuxAddressSpaces spaces_{types_, UserImages(kernel_, types_, {}),
                              std::make_shared<AddressSpaceIds>()};

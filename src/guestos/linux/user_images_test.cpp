@@ -14,17 +14,6 @@
 namespace ringside::guestos {
 namespace {
 
-class OwnMemory final : public GuestMemory {
- public:
-  Result<std::size_t> read_kernel(GuestVirt address, std::span<std::byte> into) override {
-    return testing::own_memory()(address, into);
-  }
-  Result<std::size_t> read_as(const wire::Capture&, GuestVirt, std::span<std::byte>) override {
-    return std::size_t{0};
-  }
-  memory::PhysicalMemory* physical() override { return nullptr; }
-};
-
 // A program that is written anew again and again, and run each time: the host has it.
 class UserImagesTest : public ::testing::Test {
  protected:
@@ -55,7 +44,7 @@ class UserImagesTest : public ::testing::Test {
   LinuxTypes types_ = LinuxTypes::of(*kernel_file_, *source_).value();
   UserImages images_{kernel_, types_, HostFiles(path_.parent_path()),
                      8 * kernel_file_->memory_use()};
-  OwnMemory memory_;
+  testing::OwnMemory memory_;
   mount root_mount_{};
   dentry root_{};
   dentry program_{};

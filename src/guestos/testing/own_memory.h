@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "elf/identity.h"
+#include "guestos/guest_memory.h"
 
 namespace ringside::guestos::testing {
 
@@ -26,5 +27,17 @@ inline elf::GuestReader own_memory() {
     return done;
   };
 }
+
+// The test's own memory as the kernel's; no process has any.
+class OwnMemory : public GuestMemory {
+ public:
+  Result<std::size_t> read_kernel(GuestVirt address, std::span<std::byte> into) override {
+    return own_memory()(address, into);
+  }
+  Result<std::size_t> read_as(const wire::Capture&, GuestVirt, std::span<std::byte>) override {
+    return std::size_t{0};
+  }
+  memory::PhysicalMemory* physical() override { return nullptr; }
+};
 
 }  // namespace ringside::guestos::testing
