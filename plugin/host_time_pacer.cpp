@@ -15,8 +15,7 @@ namespace ringside::plugin {
 namespace {
 
 constexpr std::uint64_t kLookAfterReaderNs = 500'000'000;
-// How long a vCPU's thread may have waited for a processor, and since how long before the tick.
-constexpr std::uint64_t kMayHaveWaitedNs = 50'000;
+// How long before a tick it is looked whether the vCPUs' threads run.
 constexpr std::uint64_t kLookBackNs = 250'000;
 
 constexpr std::size_t kLongestInstruction = 15;  // x86's
@@ -60,7 +59,7 @@ void HostTimePacer::instrument(qemu_plugin_tb* block) {
 }
 
 void HostTimePacer::on_start(unsigned n) {
-  vcpus_[n].wait = wire::HostWait("/proc/thread-self/schedstat");
+  vcpus_[n].stolen.begin();
   // Not before the first vCPU: by then QEMU has become a daemon, if it is to be one.
   if (has_thread_.test_and_set()) return;
   start_own_thread([](void* self) { static_cast<HostTimePacer*>(self)->run(); }, this);
@@ -72,8 +71,7 @@ void HostTimePacer::on_block(unsigned n) {
   qemu_plugin_u64_set(flag_, n, 0);
   VcpuState& state = vcpus_[n];
   if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_acq_rel)) {
-    const std::uint64_t waited = state.wait.total_ns();
-    if (waited > state.waited_before.load(std::memory_order_relaxed) + kMayHaveWaitedNs)
+    if (state.stolen.has_waited())
       ring_->vcpu(n).stolen_ticks.fetch_add(ticks, std::memory_order_relaxed);
     else
       state.vcpu.sample(ticks);
@@ -114,7 +112,7 @@ void HostTimePacer::look_at_waits() {
     VcpuState& state = vcpus_[n];
     if (state.online.load(std::memory_order_acquire) &&
         state.ticks.load(std::memory_order_relaxed) == 0)
-      state.waited_before.store(state.wait.total_ns(), std::memory_order_relaxed);
+      state.stolen.look();
   }
 }
 
@@ -128,6 +126,7 @@ void HostTimePacer::tick(std::uint64_t lost) {
     if (state.idle.load(std::memory_order_acquire)) {
       shared.idle_ticks.fetch_add(1, std::memory_order_relaxed);
     } else {
+      state.stolen.fall_due();
       state.ticks.fetch_add(1, std::memory_order_acq_rel);
       qemu_plugin_u64_set(flag_, n, 1);
     }

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "plugin/qemu_api.h"
+#include "plugin/stolen_time.h"
 #include "plugin/vcpu.h"
-#include "wire/host_wait.h"
 
 namespace ringside::plugin {
 
@@ -19,8 +19,7 @@ struct VcpuState {
   pthread_t thread{};
   // By host time: ticks that were due while it ran and that no sample was taken for yet.
   std::atomic<std::uint64_t> ticks{0};
-  wire::HostWait wait;                          // of the vCPU's thread
-  std::atomic<std::uint64_t> waited_before{0};  // shortly before the tick
+  StolenTime stolen;
   std::atomic<bool> idle{false};
   // By instructions.
   std::uint64_t executed = 0;  // up to when the counter was set last

@@ -21,6 +21,9 @@ namespace {
 constexpr std::size_t kAllRings = 32u << 20;
 constexpr std::size_t kLargestRing = 8u << 20;
 constexpr std::size_t kSmallestRing = 1u << 20;
+// An empty ring is begun anew after so many bytes: what is written to again and again is mapped and
+// in the processor's caches. The first write to a page of a file costs tens of microseconds.
+constexpr std::size_t kUsualRing = 256u << 10;
 
 bool refuse(const std::string& path, const char* what) {
   std::fprintf(stderr, "ringside: cannot %s %s: %s\n", what,
@@ -70,10 +73,11 @@ std::span<std::byte> SharedRing::reserve(unsigned n, std::size_t bytes) {
   const std::size_t size = layout_.ring_bytes;
   const std::size_t at = head % size;
   const std::size_t to_end = size - at;
-  const std::size_t needed = bytes <= to_end ? bytes : to_end + bytes;
+  const bool goes_on = bytes <= to_end && (used != 0 || at < kUsualRing);
+  const std::size_t needed = goes_on ? bytes : to_end + bytes;
   if (used > size || needed > size - used) return {};
   std::byte* const ring = base_ + layout_.ring(n);
-  if (bytes <= to_end) return {ring + at, bytes};
+  if (goes_on) return {ring + at, bytes};
   wire::write_padding({ring + at, to_end});
   state.head.store(head + to_end, std::memory_order_release);
   return {ring, bytes};

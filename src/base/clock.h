@@ -5,12 +5,14 @@
 
 namespace ringside {
 
-// Nanoseconds of the host's monotonic clock.
-inline std::uint64_t monotonic_ns() {
+// Nanoseconds of one of the host's clocks, as clock_gettime(2) has them; 0 if there is none such.
+inline std::uint64_t clock_ns(clockid_t clock) {
   timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  ::clock_gettime(clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u +
          static_cast<std::uint64_t>(now.tv_nsec);
 }
+
+inline std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
 }  // namespace ringside
