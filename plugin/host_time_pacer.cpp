@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kLookAfterReaderNs = 500'000'000;
 // How long before a tick it is looked whether the vCPUs' threads run.
-constexpr std::uint64_t kLookBackNs = 250'000;
+constexpr std::uint64_t kLookBackNs = 500'000;
 
 constexpr std::size_t kLongestInstruction = 15;  // x86's
 
@@ -126,7 +126,6 @@ void HostTimePacer::tick(std::uint64_t lost) {
     if (state.idle.load(std::memory_order_acquire)) {
       shared.idle_ticks.fetch_add(1, std::memory_order_relaxed);
     } else {
-      state.stolen.fall_due();
       state.ticks.fetch_add(1, std::memory_order_acq_rel);
       qemu_plugin_u64_set(flag_, n, 1);
     }

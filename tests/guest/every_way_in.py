@@ -25,6 +25,7 @@ def add_options(parser):
                         help="ms between samples of an engine that stops the guest (default 5)")
     parser.add_argument("--plugin-interval", type=float, default=2, help="ms between the plugin's samples (default 2)")
     parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
+    parser.add_argument("--append", action="append", default=[], help="a further word of a Linux kernel's command line")
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
 
 
@@ -58,7 +59,7 @@ def boot_linux(options, folder, paths, cpu=None):
     if not shutil.which(paths["QEMU"]):
         raise linux_guest.NoNetwork(f"there is no {paths['QEMU']}")
     return linux_guest.boot(paths, options.workload, options.cpus, extra=plugin_options(options, folder), kaslr=True,
-                            ready_within=120, cpu=cpu)
+                            ready_within=120, cpu=cpu, words=options.append)
 
 
 def ways(engine, guest, folder):

@@ -66,11 +66,12 @@ def disk(folder):
     return ["-drive", f"file={path},if=none,id=disk,format=raw,cache=unsafe", "-device", "virtio-blk-pci,drive=disk"]
 
 
-def boot(paths, workload, cpus=2, elf=False, extra=(), ready_within=60, kaslr=False, cpu=None):
-    """Boots the guest and waits for its READY line; elf=True boots the vmlinux ELF itself through PVH (amd64)."""
+def boot(paths, workload, cpus=2, elf=False, extra=(), ready_within=60, kaslr=False, cpu=None, words=()):
+    """Boots the guest and waits for its READY line; elf=True boots the vmlinux ELF itself through PVH (amd64). words:
+    further ones of the kernel's command line."""
     machine = Machine(kernel=paths["VMLINUX" if elf else "VMLINUZ"], initrd=paths["INITRD"], cpus=cpus,
-                      memory=1024 if elf else 512, append=append(paths, workload, kaslr), extra=extra,
-                      base=base(paths, cpu))
+                      memory=1024 if elf else 512, append=" ".join([append(paths, workload, kaslr), *words]),
+                      extra=extra, base=base(paths, cpu))
     try:
         machine.boot_seconds = machine.wait_serial(f"{READY} workload={workload}", ready_within)
         return machine
