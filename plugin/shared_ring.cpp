@@ -73,7 +73,8 @@ std::span<std::byte> SharedRing::reserve(unsigned n, std::size_t bytes) {
   const std::size_t size = layout_.ring_bytes;
   const std::size_t at = head % size;
   const std::size_t to_end = size - at;
-  const bool goes_on = bytes <= to_end && (used != 0 || at < kUsualRing);
+  const bool begins_anew = used == 0 && at >= kUsualRing && bytes <= at;
+  const bool goes_on = bytes <= to_end && !begins_anew;
   const std::size_t needed = goes_on ? bytes : to_end + bytes;
   if (used > size || needed > size - used) return {};
   std::byte* const ring = base_ + layout_.ring(n);

@@ -63,6 +63,12 @@ TEST_F(SharedRingTest, GoesOnWhereAReaderIsBehind) {
   }
 }
 
+TEST_F(SharedRingTest, ARecordThatWouldNotFitInFrontGoesOn) {
+  for (std::size_t n = 0; n < size_ / 4 / kRecord; ++n) ASSERT_TRUE(put());
+  take_all();
+  EXPECT_FALSE(ring_.reserve(0, size_ / 2).empty());
+}
+
 // A reader goes from record to record: what is left out is one.
 TEST_F(SharedRingTest, WhatIsLeftOutIsARecord) {
   std::size_t at = 0;

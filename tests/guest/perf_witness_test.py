@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Debian's kernel by the engines and by `perf` on the host, which knows nothing of stops and of checks in blocks: the
+shares of the kernel's hottest functions.
+
+    perf_witness_test.py --ringside PROGRAM [--engines tcg,gdb] [--points 3] [--append randomize_kstack_offset=off]
+
+A block's time is charged to the block behind it (docs/design.md), so that neighbours differ by a block's share; hence
+the points. Exit status: 0 tcg agrees with perf (of the others the shares are shown), 1 not, 2 wrong usage, 77 the guest
+cannot be fetched or there is no perf.
+"""
+import argparse
+import collections
+import shutil
+import sys
+import time
+
+import every_way_in
+import folded
+import kernel_symbols
+import launched
+import linux_guest
+import linux_program
+import perf_witness
+from truth import percent
+
+HOTTEST = 10
+
+
+def kernel_functions(symbols, blocks):
+    """Samples by function; what is no kernel code goes to None."""
+    own = collections.Counter()
+    for address, count in blocks.items():
+        own[min(symbols.names(address), default=None)] += count
+    return own
+
+
+def run(options, folder):
+    paths = linux_guest.fetch(arch="amd64")
+    kernel = shutil.copy(paths["VMLINUZ"], folder / "vmlinuz")
+    plugin_options = every_way_in.plugin_options(options, folder)
+    with linux_guest.boot(paths, "calls", 1, extra=[*plugin_options, perf_witness.QEMU_OPTION], kaslr=True,
+                          words=options.append) as guest:
+        try:
+            return compare(options, guest, kernel, folder, kernel_symbols.load(paths, linux_guest.placement(guest.serial())))
+        finally:
+            perf_witness.forget(guest.process.pid)
+
+
+def compare(options, guest, kernel, folder, symbols):
+    deadline = time.monotonic() + options.limit
+    threads = [cpu["thread-id"] for cpu in guest.qmp.command("query-cpus-fast")]
+    own = {engine: collections.Counter() for engine in ("perf", *options.engines)}
+    for _ in range(options.rounds):
+        for engine in options.engines:
+            recording = every_way_in.record(options, engine, guest, kernel, folder, deadline,
+                                            ["--samples", "1500", "--duration", "20"])
+            for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline)):
+                own[engine][stack[-1]] += count
+        blocks, elsewhere = perf_witness.record(guest, threads, 8, folder)
+        own["perf"] += kernel_functions(symbols, blocks)
+        print(f"perf: {blocks.total()} samples in blocks, {elsewhere} elsewhere")
+    share = {engine: {name: percent(count, counts.total()) for name, count in counts.items()}
+             for engine, counts in own.items()}
+    names = [name for name, _ in (own["perf"] + own["tcg"]).most_common() if name in share["perf"] and name][:HOTTEST]
+    print("  ".join(f"{engine:>7}" for engine in own))
+    for name in names:
+        print("  ".join(f"{share[engine].get(name, 0):7.2f}" for engine in own) + f"  {name}")
+    return [f"{name}: {share['tcg'].get(name, 0):.2f} % by tcg, {share['perf'][name]:.2f} % by perf" for name in names
+            if abs(share["tcg"].get(name, 0) - share["perf"][name]) > options.points]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    every_way_in.add_options(parser)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--points", type=float, default=3.0)
+    options = parser.parse_args()
+    options.engines = options.engines or ("tcg", "gdb")
+    try:
+        return linux_program.exit_status(run, options)
+    except perf_witness.NoPerf as error:
+        print(f"skipped: {error}")
+        return linux_program.SKIPPED
+
+
+if __name__ == "__main__":
+    sys.exit(main())
