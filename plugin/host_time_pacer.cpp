@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 
 #include "base/clock.h"
 #include "plugin/block_end.h"
+#include "plugin/last_instruction.h"
 #include "plugin/own_thread.h"
 #include "wire/futex.h"
 
@@ -18,8 +18,6 @@ constexpr std::uint64_t kLookAfterReaderNs = 500'000'000;
 // How long before a tick it is looked whether the vCPUs' threads run.
 constexpr std::uint64_t kLookBackNs = 500'000;
 
-constexpr std::size_t kLongestInstruction = 15;  // x86's
-
 // A flag has a cache line to itself, wherever QEMU puts the elements: no other vCPU's flag, nor
 // what else QEMU has there, is in the line that each block reads.
 constexpr std::size_t kFlagElement = 128;
@@ -29,17 +27,6 @@ constexpr std::size_t kFlagOffset = 64;
 HostTimePacer* the_pacer = nullptr;
 
 void call_on_block(unsigned vcpu, void*) { the_pacer->on_block(vcpu); }
-
-// In `code`; empty where it is longer.
-std::span<const std::byte> last_instruction(const qemu_plugin_tb* block,
-                                            std::span<std::byte> code) {
-  const std::size_t instructions = qemu_plugin_tb_n_insns(block);
-  if (instructions == 0) return {};
-  const qemu_plugin_insn* const last = qemu_plugin_tb_get_insn(block, instructions - 1);
-  const std::size_t size = qemu_plugin_insn_size(last);
-  if (size > code.size() || qemu_plugin_insn_data(last, code.data(), size) != size) return {};
-  return code.first(size);
-}
 
 }  // namespace
 

@@ -1,11 +1,10 @@
 #include <array>
 #include <cstddef>
-#include <cstdio>
-#include <cstring>
 #include <span>
 #include <string_view>
 
 #include "plugin/block_end.h"
+#include "plugin/last_instruction.h"
 #include "plugin/qemu_api.h"
 
 // A plugin that does nothing, by one of the ways in which it could be called when a sample is due:
@@ -13,8 +12,6 @@
 // in=all|some: in all blocks or in those that ringside's plugin checks.
 
 namespace {
-
-using ringside::Arch;
 
 enum class Check { kNone, kCallback, kStore };
 
@@ -29,13 +26,9 @@ constexpr std::size_t kMiddle = kElement / 2;
 void on_block(unsigned, void*) {}
 
 bool only_skips(const qemu_plugin_tb* block) {
-  std::array<std::byte, 15> code;
-  const std::size_t instructions = qemu_plugin_tb_n_insns(block);
-  if (instructions == 0) return false;
-  const qemu_plugin_insn* const last = qemu_plugin_tb_get_insn(block, instructions - 1);
-  const std::size_t size = qemu_plugin_insn_size(last);
-  if (size > code.size() || qemu_plugin_insn_data(last, code.data(), size) != size) return false;
-  return ringside::plugin::only_skips(Arch::kX86_64, std::span(code).first(size));
+  std::array<std::byte, ringside::plugin::kLongestInstruction> code;
+  return ringside::plugin::only_skips(ringside::Arch::kX86_64,
+                                      ringside::plugin::last_instruction(block, code));
 }
 
 void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {

@@ -3,7 +3,7 @@
 
 Each round boots a guest without a plugin, a second one without (how far two of the same are apart), and one for each way
 in which QEMU could call a plugin when a sample is due (plugin.cpp). Each workload is done by all of them in turns of
-20 to 40 ms, in random order, on a processor that nothing else here uses; the least time of each guest counts. The
+20 to 40 ms, in random order, all vCPUs on one processor; the least time of each guest counts. The
 workloads are those of `script/bench overhead`.
 
 Prints, for each workload and way, the mean overhead of the rounds and its 95 % interval. Exit status: 0 done, 1 failed,

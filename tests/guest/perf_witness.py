@@ -14,7 +14,7 @@ class NoPerf(Exception):
     """There is no perf, or it may not sample."""
 
 
-def record(guest, threads, seconds, folder):
+def record(threads, seconds, folder):
     """Samples for so long; returns how often each block ran, by its address, and how many samples were in none. QEMU's
     helpers count for the block that called them."""
     if not shutil.which("perf"):

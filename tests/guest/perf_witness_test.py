@@ -5,8 +5,10 @@ shares of the kernel's hottest functions.
     perf_witness_test.py --ringside PROGRAM [--engines tcg,gdb] [--points 6] [--append randomize_kstack_offset=off]
 
 A block's time is charged to the block behind it (docs/design.md): what all indirect calls lead through
-(__x86_indirect_thunk_rax) gets up to 5 points of its callers; hence the points. Exit status: 0 tcg agrees with perf (of the others the shares are shown), 1 not, 2 wrong usage, 77 the guest
-cannot be fetched or there is no perf.
+(__x86_indirect_thunk_rax) gets up to 5 points of its callers; hence the points.
+
+Exit status: 0 tcg agrees with perf (of the others the shares are shown), 1 not, 2 wrong usage, 77 the guest cannot be
+fetched or there is no perf.
 """
 import argparse
 import bisect
@@ -62,8 +64,8 @@ def compare(options, guest, kernel, folder, symbols):
                                             ["--samples", "1500", "--duration", "20"])
             for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline)):
                 own[engine][stack[-1]] += count
-        blocks, elsewhere = perf_witness.record(guest, threads, 8, folder)
-        own["perf"] += kernel_functions(symbols, blocks, own[options.engines[0]])
+        blocks, elsewhere = perf_witness.record(threads, 8, folder)
+        own["perf"] += kernel_functions(symbols, blocks, own["tcg"])
         own["perf"][None] += elsewhere  # between two blocks: of which is not told
         print(f"perf: {blocks.total()} samples in blocks, {elsewhere} elsewhere")
     share = {engine: {name: percent(count, counts.total()) for name, count in counts.items()}
@@ -83,6 +85,8 @@ def main():
     parser.add_argument("--points", type=float, default=6.0)
     options = parser.parse_args()
     options.engines = options.engines or ("tcg", "gdb")
+    if "tcg" not in options.engines:
+        parser.error("--engines: tcg is the one that is judged")
     try:
         return linux_program.exit_status(run, options)
     except perf_witness.NoPerf as error:
