@@ -1,9 +1,8 @@
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <cerrno>
-#include <cstring>
 #include <string>
 #include <tl/expected.hpp>
 #include <utility>
@@ -35,17 +34,18 @@ struct Error {
 template <class T>
 using Result = tl::expected<T, Error>;
 
+// Out of line, because formatting that is compiled where it is used was half of what compiling cost.
+[[nodiscard]] tl::unexpected<Error> fail_with(ErrorCode code, fmt::string_view format,
+                                              fmt::format_args args);
+
 template <class... Args>
 [[nodiscard]] tl::unexpected<Error> fail(ErrorCode code, fmt::format_string<Args...> format,
                                          Args&&... args) {
-  return tl::unexpected<Error>(Error{code, fmt::format(format, std::forward<Args>(args)...)});
+  return fail_with(code, format, fmt::make_format_args(args...));
 }
 
 // An error of the operating system: "<what>: <text of errno>".
-[[nodiscard]] inline tl::unexpected<Error> fail_errno(const std::string& what, int error = errno) {
-  return tl::unexpected<Error>(Error{error == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo,
-                                     what + ": " + strerror(error)});
-}
+[[nodiscard]] tl::unexpected<Error> fail_errno(const std::string& what, int error = errno);
 
 }  // namespace ringside
 

@@ -1,5 +1,7 @@
 #include "cases/expected.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
