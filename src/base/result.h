@@ -34,7 +34,8 @@ struct Error {
 template <class T>
 using Result = tl::expected<T, Error>;
 
-// Out of line, because formatting that is compiled where it is used was half of what compiling cost.
+// Out of line, because formatting that is compiled where it is used was half of what compiling
+// cost.
 [[nodiscard]] tl::unexpected<Error> fail_with(ErrorCode code, fmt::string_view format,
                                               fmt::format_args args);
 
