@@ -10,6 +10,7 @@ option(RINGSIDE_DEMO "Build the bundled kernel" ON)
 option(RINGSIDE_BENCH "Build the benchmarks of the libraries" OFF)
 option(RINGSIDE_PRECOMPILED "Precompile the headers of the standard library, fmt and GoogleTest" OFF)
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
+set(RINGSIDE_TEST_FLAGS "" CACHE STRING "Further options to compile unit tests with")
 set(RINGSIDE_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything that runs on the host")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -61,7 +62,7 @@ if(LLD)
 endif()
 
 # Reading these headers is most of what compiling a file costs. Every file includes what it uses all the
-# same: only the preset asan builds with them (g++ 12 warns of more, wrongly, at -O2 when they are precompiled).
+# same: only the presets asan and tsan build with them (g++ 12 warns of more, wrongly, at -O2 when they are precompiled).
 if(RINGSIDE_PRECOMPILED)
   file(GENERATE OUTPUT precompiled.cpp CONTENT "")
   set(headers <algorithm> <array> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <optional> <span>
@@ -73,6 +74,7 @@ if(RINGSIDE_PRECOMPILED)
     add_library(ringside_precompiled_tests OBJECT ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(ringside_precompiled_tests PRIVATE ringside_options tl::expected fmt::fmt GTest::gmock
                           Threads::Threads)
+    target_compile_options(ringside_precompiled_tests PRIVATE ${RINGSIDE_TEST_FLAGS})
     target_precompile_headers(ringside_precompiled_tests PRIVATE ${headers} <gtest/gtest.h>)
   endif()
 endif()
@@ -98,31 +100,37 @@ function(ringside_library name)
   endif()
 endfunction()
 
-# One test program per folder; every TEST in it is a test of ctest's, named folder.Suite.Case. LABEL is
-# "unit", or "guest" for tests that boot a QEMU: those run one at a time.
+# One test program per folder. LABEL is "unit" (each suite is a test of ctest's, named folder.Suite), or
+# "guest" for tests that boot a QEMU (each case is one, two at a time; the target guest_test_programs builds them).
+add_custom_target(guest_test_programs)
 function(ringside_tests name)
   if(NOT BUILD_TESTING)
     return()
   endif()
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS;LIBS" ${ARGN})
-  set(properties LABELS unit TIMEOUT 120)
-  if(ARG_LABEL)
-    set(properties LABELS ${ARG_LABEL} TIMEOUT 120)
-  endif()
-  if(ARG_LABEL STREQUAL "guest")
-    list(APPEND properties RESOURCE_LOCK guest)
-  endif()
   list(TRANSFORM ARG_DEPS PREPEND ringside_)
   add_executable(${name}_tests ${ARG_SOURCES})
   target_link_libraries(${name}_tests PRIVATE ${ARG_DEPS} ${ARG_LIBS} GTest::gmock GTest::gtest_main
                         Threads::Threads)
+  target_compile_options(${name}_tests PRIVATE ${RINGSIDE_TEST_FLAGS})
   if(RINGSIDE_PRECOMPILED)
     target_precompile_headers(${name}_tests REUSE_FROM ringside_precompiled_tests)
   endif()
   target_compile_definitions(${name}_tests PRIVATE
     RINGSIDE_TESTDATA="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
-  gtest_discover_tests(${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                       PROPERTIES ${properties})
+  if(ARG_LABEL STREQUAL "guest")
+    gtest_discover_tests(${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
+                         PROPERTIES LABELS guest TIMEOUT 120)
+    add_dependencies(guest_test_programs ${name}_tests)
+    return()
+  endif()
+  set(suites ${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake)
+  add_custom_command(TARGET ${name}_tests POST_BUILD BYPRODUCTS ${suites}
+    COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_tests> -D PREFIX=${name} -D OUTPUT=${suites}
+            -P ${PROJECT_SOURCE_DIR}/cmake/discover_suites.cmake VERBATIM)
+  # A program that was not built has no tests, and script/test builds those that it runs.
+  file(CONFIGURE OUTPUT ${name}_include.cmake CONTENT "include(\"${suites}\" OPTIONAL)\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake)
 endfunction()
 
 # A fuzzer is compiled in every build. Without libFuzzer it gets a main() that replays the files it is
