@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "plugin/versioned_api.h"
 #include "wire/register_names.h"
 
 namespace ringside::plugin {
@@ -16,8 +17,10 @@ void Guest::find_registers(Arch arch) {
   buffer_ = g_byte_array_sized_new(kPage);
   handles_.clear();
   GArray* const all = qemu_plugin_get_registers();
+  const std::size_t stride = g_array_get_element_size(all);
   for (guint i = 0; i < all->len; ++i) {
-    const auto& entry = reinterpret_cast<const qemu_plugin_reg_descriptor*>(all->data)[i];
+    qemu_plugin_reg_descriptor entry;
+    std::memcpy(&entry, all->data + i * stride, sizeof(entry));
     if (const auto known = wire::known_register(arch, entry.name))
       handles_.push_back({entry.handle, known->id});
   }
@@ -28,10 +31,9 @@ void Guest::read_registers(wire::Registers& registers) {
   registers = {};
   for (const Handle& entry : handles_) {
     g_byte_array_set_size(buffer_, 0);
-    const int size = qemu_plugin_read_register(entry.handle, buffer_);
-    if (size <= 0 || buffer_->len < static_cast<guint>(size)) continue;
+    if (!read_register(entry.handle, buffer_)) continue;
     std::uint64_t value = 0;
-    std::memcpy(&value, buffer_->data, std::min<std::size_t>(static_cast<std::size_t>(size), 8));
+    std::memcpy(&value, buffer_->data, std::min<std::size_t>(buffer_->len, sizeof(value)));
     registers.set(entry.id, value);
   }
 }

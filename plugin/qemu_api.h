@@ -5,9 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-// What this plugin uses of QEMU's public interface for TCG plugins, version 4 (QEMU 9.2 and 10.0;
-// 10.1 and later have version 5 and accept it). Declared here because distributions do not package
-// QEMU's own header; names and types are those of its documentation, "QEMU TCG Plugins".
+// What this plugin uses of QEMU's public interface for TCG plugins and is the same in its versions
+// 4 to 7 (QEMU 9.2 to 11.1); versioned_api.h has the rest. Declared here because distributions do
+// not package QEMU's own header; names and types are those of its documentation, "QEMU TCG
+// Plugins".
 
 extern "C" {
 
@@ -37,6 +38,7 @@ struct qemu_plugin_u64 {
   std::size_t offset;
 };
 
+// Version 7 has a member more, so the stride of an array is what its GArray says.
 struct qemu_plugin_reg_descriptor {
   qemu_plugin_register* handle;
   const char* name;
@@ -65,17 +67,7 @@ enum qemu_plugin_op {
   QEMU_PLUGIN_INLINE_STORE_U64,
 };
 
-using qemu_plugin_vcpu_simple_cb_t = void (*)(qemu_plugin_id_t, unsigned vcpu);
 using qemu_plugin_vcpu_udata_cb_t = void (*)(unsigned vcpu, void* userdata);
-using qemu_plugin_vcpu_tb_trans_cb_t = void (*)(qemu_plugin_id_t, qemu_plugin_tb*);
-using qemu_plugin_udata_cb_t = void (*)(qemu_plugin_id_t, void* userdata);
-
-void qemu_plugin_register_vcpu_init_cb(qemu_plugin_id_t, qemu_plugin_vcpu_simple_cb_t);
-void qemu_plugin_register_vcpu_exit_cb(qemu_plugin_id_t, qemu_plugin_vcpu_simple_cb_t);
-void qemu_plugin_register_vcpu_idle_cb(qemu_plugin_id_t, qemu_plugin_vcpu_simple_cb_t);
-void qemu_plugin_register_vcpu_resume_cb(qemu_plugin_id_t, qemu_plugin_vcpu_simple_cb_t);
-void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, qemu_plugin_vcpu_tb_trans_cb_t);
-void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, qemu_plugin_udata_cb_t, void* userdata);
 
 void qemu_plugin_register_vcpu_tb_exec_cond_cb(qemu_plugin_tb*, qemu_plugin_vcpu_udata_cb_t,
                                                qemu_plugin_cb_flags, qemu_plugin_cond,
@@ -96,8 +88,6 @@ void qemu_plugin_u64_set(qemu_plugin_u64 entry, unsigned vcpu, std::uint64_t val
 
 // An array of qemu_plugin_reg_descriptor, the caller's; of the vCPU whose thread calls.
 GArray* qemu_plugin_get_registers();
-// Appends the register's bytes; returns how many, or -1.
-int qemu_plugin_read_register(qemu_plugin_register*, GByteArray*);
 // Sets the array to `bytes` bytes of the vCPU's memory; false where not all of it is mapped.
 bool qemu_plugin_read_memory_vaddr(std::uint64_t address, GByteArray*, std::size_t bytes);
 
