@@ -2,7 +2,7 @@
 """Records what a QEMU's human monitor prints, and what its gdb stub says in the same stop of the same guest.
 
     record.py --arch amd64|arm64|i386|riscv64 [--cpus 3]         with the QEMU that is installed
-    script/fetch-qemu-7.2 …/record.py --arch amd64               with QEMU 7.2
+    script/fetch-qemu 7.2 -- …/record.py --arch amd64               with QEMU 7.2
 
 boots Debian's kernel with the workload `mixed` on all vCPUs but the last, which stays off, and looks at it until user
 code and kernel code stand side by side. Writes qemu-VERSION-ARCH/: info-registers and dump (`x`) are the monitor's text; registers (vCPU, name by
