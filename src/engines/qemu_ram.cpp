@@ -93,7 +93,9 @@ std::string quoted_path(std::string_view text) {
 }  // namespace
 
 QemuRam::QemuRam(Ways ways) : ways_(std::move(ways)) {
-  if (ways_.qemu <= 0) explanation_ = "which process QEMU is is not known";
+  if (ways_.qemu <= 0)
+    explanation_ =
+        "no QEMU of this user was found on this machine at the other end of the connection";
 }
 
 Result<void> QemuRam::read_map() {

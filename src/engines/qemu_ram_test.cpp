@@ -183,7 +183,7 @@ TEST_F(QemuRamTest, WithoutAnyWayThereIsNone) {
   QemuRam no_process = ram(0, false);
   ASSERT_FALSE(no_process.find());
   EXPECT_EQ(no_process.find().error().code, ErrorCode::kUnsupported);
-  EXPECT_THAT(no_process.find().error().message, HasSubstr("which process QEMU is"));
+  EXPECT_THAT(no_process.find().error().message, HasSubstr("no QEMU of this user"));
   monitor_["info mtree -f"] = "unknown command: 'info mtree'\r\n";
   QemuRam no_map = ram(::getpid());
   EXPECT_EQ(no_map.find().error().code, ErrorCode::kUnsupported);

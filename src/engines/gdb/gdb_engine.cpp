@@ -7,6 +7,7 @@
 #include "engines/gdb/run_witness.h"
 #include "engines/gdb/sampler.h"
 #include "engines/gdb/stub_thread.h"
+#include "engines/peer_process.h"
 
 namespace ringside::engines::gdb {
 
@@ -73,12 +74,12 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
                                                      std::unique_ptr<Guardian> guardian,
                                                      const Options& options,
                                                      const DidRun& did_run) {
-  const pid_t stub_thread =
-      options.stub_thread ? options.stub_thread : stub_thread_behind(socket.get());
   Connection connection(std::move(socket));
   RINGSIDE_ASSIGN(
       Greeting greeting,
       shake_hands(connection, guardian.get(), options.guest_was_running, did_run, options.timeout));
+  const pid_t stub_thread =
+      options.stub_thread ? options.stub_thread : stub_thread_behind(connection.fd());
   auto stub = std::make_unique<Stub>(std::move(connection), greeting.traits, std::move(guardian),
                                      options.timeout);
   stub->adopt(greeting.guest_was_running ? Stub::Owner::kUs : Stub::Owner::kUser);

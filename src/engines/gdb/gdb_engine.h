@@ -26,9 +26,9 @@ struct Options {
   // Whether the guest ran before the socket was connected, where the caller knows it (from QMP).
   // QEMU from 8.1 on does not tell; connect() finds it out where QEMU runs on this machine.
   std::optional<bool> guest_was_running;
-  // The thread that serves the stub (QEMU's main loop: its process id); 0: the QEMU that listens on
-  // a Unix socket. Where the vCPUs leave no processor free it is scheduled before them, if that is
-  // allowed.
+  // The thread that serves the stub (QEMU's main loop: its process id); 0: the QEMU at the other
+  // end of the socket. Where the vCPUs leave no processor free it is scheduled before them, if that
+  // is allowed.
   pid_t stub_thread = 0;
   // Whether physical memory may be read from QEMU's own address space.
   bool reads_qemu_memory = true;

@@ -9,13 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/socket.h"
-
 namespace ringside::engines::gdb {
-
-// The process that listens at an address of this machine; 0 where that cannot be told: another
-// machine's, another user's, nobody's.
-[[nodiscard]] pid_t listener_at(const SocketAddress& address);
 
 // Tells whether a guest ran before we connected to its stub, which stops it: QEMU from 8.1 on does
 // not say. To stop a guest that runs QEMU wakes each vCPU's thread, which then sleeps again; the

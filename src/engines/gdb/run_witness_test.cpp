@@ -1,21 +1,13 @@
 #include "engines/gdb/run_witness.h"
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <thread>
-
-#include "base/fd.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -69,33 +61,6 @@ TEST(RunWitness, KnowsNothingOfOthersThreads) {
   EXPECT_EQ(ours.any_has_run(std::array{pid_t{1}}), std::nullopt);
   EXPECT_EQ(ours.any_has_run({}), std::nullopt);
   EXPECT_EQ(RunWitness(0).any_has_run(std::array{::gettid()}), std::nullopt);
-}
-
-TEST(RunWitness, FindsWhoListens) {
-  std::string folder = std::filesystem::temp_directory_path() / "ringside-witness-XXXXXX";
-  ASSERT_NE(::mkdtemp(folder.data()), nullptr);
-  sockaddr_un name{};
-  name.sun_family = AF_UNIX;
-  (folder + "/s").copy(name.sun_path, sizeof(name.sun_path) - 1);
-  const UniqueFd on_unix(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  ASSERT_EQ(::bind(on_unix.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
-  EXPECT_EQ(listener_at({folder + "/s", {}, {}}), 0);  // not yet
-  ASSERT_EQ(::listen(on_unix.get(), 1), 0);
-  EXPECT_EQ(listener_at({folder + "/s", {}, {}}), ::getpid());
-  EXPECT_EQ(listener_at({folder + "/other", {}, {}}), 0);
-
-  const UniqueFd on_tcp(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in any{};
-  any.sin_family = AF_INET;
-  any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(any);
-  ASSERT_EQ(::bind(on_tcp.get(), reinterpret_cast<sockaddr*>(&any), size), 0);
-  ASSERT_EQ(::listen(on_tcp.get(), 1), 0);
-  ASSERT_EQ(::getsockname(on_tcp.get(), reinterpret_cast<sockaddr*>(&any), &size), 0);
-  const std::string port = std::to_string(ntohs(any.sin_port));
-  EXPECT_EQ(listener_at({{}, "localhost", port}), ::getpid());
-  EXPECT_EQ(listener_at({{}, "192.0.2.1", port}), 0);  // RFC 5737: nobody's
-  std::filesystem::remove_all(folder);
 }
 
 // As QEMU 7.2 and 10.0 print it.

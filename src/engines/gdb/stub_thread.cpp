@@ -1,10 +1,10 @@
 #include "engines/gdb/stub_thread.h"
 
-#include <sys/socket.h>
-
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "engines/peer_process.h"
 
 namespace ringside::engines::gdb {
 
@@ -20,10 +20,8 @@ bool is_qemu(pid_t process) {
 }
 
 pid_t stub_thread_behind(int socket) {
-  ucred peer{};
-  socklen_t size = sizeof(peer);
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return 0;
-  return peer.pid > 0 && is_qemu(peer.pid) ? peer.pid : 0;
+  const pid_t peer = process_behind(socket);
+  return peer > 0 && is_qemu(peer) ? peer : 0;
 }
 
 }  // namespace ringside::engines::gdb

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "engines/peer_process.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -208,12 +209,7 @@ Result<std::vector<Monitor::CharacterDevice>> Monitor::character_devices() {
   return devices;
 }
 
-pid_t Monitor::peer() const {
-  ucred credentials{};
-  socklen_t size = sizeof credentials;
-  const bool known = ::getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0;
-  return known ? credentials.pid : 0;
-}
+pid_t Monitor::peer() const { return process_behind(socket_.get()); }
 
 Result<json> Monitor::read_message(Deadline deadline) {
   RINGSIDE_ASSIGN(const std::string line, read_line(deadline));
