@@ -24,7 +24,8 @@ enum class GuestState : int {
 // may end in the middle of a request. Both are called between fork and exit: async-signal-safe
 // calls only.
 struct LastWords {
-  // Whether it is to be done at all. Reads of `socket` what tells.
+  // Whether it is to be done at all. Asks and reads at `socket` what tells, for as long as it
+  // takes.
   bool (*needed)(GuestState state, int socket);
   // Sends `farewell`, and returns when it was heeded, or nobody will.
   void (*say)(int socket, std::string_view farewell);

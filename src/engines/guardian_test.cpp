@@ -8,6 +8,7 @@
 
 #include <string>
 
+#include "engines/gdb/hex.h"
 #include "engines/gdb/last_words.h"
 #include "engines/qmp/last_words.h"
 
@@ -24,7 +25,7 @@ struct Pair {
   // What comes to the stub within a second.
   [[nodiscard]] std::string received() const {
     pollfd poll_fd{stub.get(), POLLIN, 0};
-    char bytes[64];
+    char bytes[256];
     if (::poll(&poll_fd, 1, 1000) <= 0) return "";
     const ssize_t got = ::recv(stub.get(), bytes, sizeof(bytes), 0);
     return std::string(bytes, got > 0 ? static_cast<std::size_t>(got) : 0);
@@ -52,6 +53,66 @@ TEST(Guardian, ActsWhenItIsAbandoned) {
   guardian->reset();  // does not wait for it
   EXPECT_EQ(pair.received(), "+\x03#00$D;1#b0");
   EXPECT_EQ(::send(pair.stub.get(), "$OK#9a", 6, MSG_NOSIGNAL), 6);
+}
+
+// A stub that accepts the connection late; what it says then, and whether the guest is to run.
+struct LateStub {
+  const char* name;
+  std::string says;
+  bool is_let_run;
+};
+
+std::string console(std::string_view text) {
+  return "$O" + gdb::encode_hex_text(text) + "#00+$OK#9a";
+}
+
+class GuardianOfALateStub : public ::testing::TestWithParam<LateStub> {};
+
+TEST_P(GuardianOfALateStub, LetsTheGuestRunThatRan) {
+  const Pair pair;
+  auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+  ASSERT_TRUE(guardian) << guardian.error().message;
+  const pid_t pid = (*guardian)->pid();
+  (*guardian)->abandon();
+  const std::string questions = pair.received();
+  EXPECT_EQ(questions.substr(0, 8), "+$qRcmd,");
+  ::usleep(300'000);  // the guardian waits
+  EXPECT_EQ(::waitpid(pid, nullptr, WNOHANG), 0);
+  EXPECT_EQ(::send(pair.stub.get(), GetParam().says.data(), GetParam().says.size(), MSG_NOSIGNAL),
+            static_cast<ssize_t>(GetParam().says.size()));
+  if (GetParam().is_let_run) {
+    EXPECT_EQ(pair.received(), "+\x03#00$D;1#b0");
+    EXPECT_EQ(::send(pair.stub.get(), "$OK#9a", 6, MSG_NOSIGNAL), 6);
+  }
+  EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
+  char byte = 0;
+  EXPECT_EQ(::recv(pair.stub.get(), &byte, 1, MSG_DONTWAIT), -1);
+}
+
+const std::string kOld = console("7.2.22 (Debian)\r\n");
+const std::string kNew = console("10.0.2 (Debian)\r\n");
+const std::string kPausedStatus = console("VM status: paused\r\n");
+
+INSTANTIATE_TEST_SUITE_P(
+    Stubs, GuardianOfALateStub,
+    ::testing::Values(LateStub{"OldThatRan", "$T02thread:p01.01;#00", true},
+                      LateStub{"OldThatWasPaused", kOld + kPausedStatus, false},
+                      LateStub{"New", kNew + kPausedStatus, true},
+                      LateStub{"NewAskedBefore", kPausedStatus + kNew + kPausedStatus, true},
+                      LateStub{"NewAtABreakpoint", kNew + console("VM status: paused (debug)\r\n"),
+                               false},
+                      LateStub{"NewThatRuns", kNew + console("VM status: running\r\n"), false},
+                      LateStub{"NotQemus", "$#00+$#00", true}),
+    [](const auto& late) { return std::string(late.param.name); });
+
+TEST(Guardian, EndsWithALateConnection) {
+  Pair pair;
+  auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+  ASSERT_TRUE(guardian) << guardian.error().message;
+  const pid_t pid = (*guardian)->pid();
+  (*guardian)->abandon();
+  pair.stub.reset();
+  EXPECT_EQ(::waitpid(pid, nullptr, 0), pid);
 }
 
 TEST(Guardian, LetsAGuestRunThroughItsMonitor) {

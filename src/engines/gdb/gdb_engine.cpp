@@ -6,6 +6,7 @@
 #include "engines/gdb/precedence.h"
 #include "engines/gdb/run_witness.h"
 #include "engines/gdb/sampler.h"
+#include "engines/gdb/stub_client.h"
 #include "engines/gdb/stub_thread.h"
 #include "engines/peer_process.h"
 
@@ -51,9 +52,12 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& addre
   const auto guard = [&](int socket) -> Result<void> {
     if (options.guardian) {
       RINGSIDE_ASSIGN(guardian, Guardian::start(socket, kLastWords));
+      if (options.guest_was_running)
+        guardian->set_state(*options.guest_was_running ? GuestState::kOurs : GuestState::kPaused);
     }
     return {};
   };
+  RINGSIDE_TRY(wait_until_free(address, options.timeout));
   const RunWitness witness(options.guest_was_running ? 0 : listener_at(address));
   const auto did_run = [&](std::string_view info_cpus) {
     return witness.any_has_run(vcpu_threads(info_cpus));
@@ -75,9 +79,14 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
                                                      const Options& options,
                                                      const DidRun& did_run) {
   Connection connection(std::move(socket));
-  RINGSIDE_ASSIGN(
-      Greeting greeting,
-      shake_hands(connection, guardian.get(), options.guest_was_running, did_run, options.timeout));
+  auto met =
+      shake_hands(connection, guardian.get(), options.guest_was_running, did_run, options.timeout);
+  if (!met) {
+    // The stub may get to our connection later, and stops the guest for it.
+    if (guardian) guardian->abandon();
+    return tl::unexpected<Error>(std::move(met).error());
+  }
+  Greeting greeting = std::move(*met);
   const pid_t stub_thread =
       options.stub_thread ? options.stub_thread : stub_thread_behind(connection.fd());
   auto stub = std::make_unique<Stub>(std::move(connection), greeting.traits, std::move(guardian),

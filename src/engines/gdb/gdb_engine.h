@@ -43,7 +43,9 @@ class GdbEngine final : public Engine {
   // Connects to a stub. Call it before threads are made: it forks. The guardian is there before the
   // connection, because connecting already stops the guest. Afterwards the guest runs, except where
   // its user had paused it. Errors: kNotFound where nothing listens, kProtocol and kTimeout for
-  // what is not a gdb stub, kClosed, kUnsupported for an architecture that ringside does not know.
+  // what is not a gdb stub or serves another client, kClosed, kUnsupported for an architecture that
+  // ringside does not know. After an error, too, the guest runs: where the stub has not answered,
+  // the guardian keeps the connection and lets the guest run when it does.
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> connect(const SocketAddress& address,
                                                                   const Options& options = {});
   // The same with a stream socket that is connected already. It must be new, because the guest's

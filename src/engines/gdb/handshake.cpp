@@ -20,6 +20,7 @@ class Handshake {
     RINGSIDE_TRY(connection_.send(bytes, end_));
     for (;;) {
       RINGSIDE_ASSIGN(std::string reply, connection_.receive(end_));
+      heard_ = true;
       if (is_exit_reply(reply))
         return fail(ErrorCode::kClosed, "the guest has ended already (the gdb stub says '{}')",
                     excerpt_of(reply));
@@ -27,6 +28,9 @@ class Handshake {
       saw_stop_reply_ = true;
     }
   }
+
+  // Whether anything came that a stub may say.
+  [[nodiscard]] bool heard_a_packet() const { return heard_; }
 
   // The text that a monitor command prints, empty where the stub has no monitor.
   Result<std::string> monitor(std::string_view command) {
@@ -47,6 +51,7 @@ class Handshake {
   Connection& connection_;
   Clock::time_point end_;
   bool saw_stop_reply_ = false;
+  bool heard_ = false;
 };
 
 void read_supported(std::string_view reply, StubTraits& traits, bool& no_ack, bool& describes) {
@@ -78,7 +83,7 @@ Result<bool> was_running(const Greeting& greeting, Handshake& handshake, std::st
 
 }  // namespace
 
-bool version_at_least(const std::string& version, unsigned major, unsigned minor) {
+bool version_at_least(std::string_view version, unsigned major, unsigned minor) {
   unsigned numbers[2] = {0, 0};
   const char* at = version.data();
   const char* const end = version.data() + version.size();
@@ -98,11 +103,20 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
   Handshake handshake(connection, timeout);
   const auto supported = handshake.request("qSupported:multiprocess+;xmlRegisters=i386");
   if (!supported) {
-    if (supported.error().code == ErrorCode::kTimeout)
-      return fail(ErrorCode::kTimeout,
-                  "no gdb stub answers at this address: {}; is another debugger attached to it?",
-                  supported.error().message);
-    return tl::unexpected<Error>(supported.error());
+    const bool is_silent = supported.error().code == ErrorCode::kTimeout;
+    // What is no stub has no guest to let run.
+    if (guardian != nullptr && !is_silent && !handshake.heard_a_packet())
+      guardian->set_state(GuestState::kPaused);
+    if (!is_silent || handshake.heard_a_packet()) return tl::unexpected<Error>(supported.error());
+    return fail(ErrorCode::kTimeout,
+                "no gdb stub answers at this address: {}; is QEMU stopped, or another debugger "
+                "attached to it?{}",
+                supported.error().message,
+                guardian == nullptr
+                    ? ""
+                    : fmt::format(" The process ringside-guard ({}) waits for the answer, to let "
+                                  "the guest run then",
+                                  guardian->pid()));
   }
   if (guardian != nullptr && known_running.value_or(handshake.saw_stop_reply()))
     guardian->set_state(GuestState::kOurs);

@@ -34,11 +34,12 @@ using DidRun = std::function<std::optional<bool>(std::string_view info_cpus)>;
 // text of "info status": "paused" is both, "paused (prelaunch)" and the like are the user's. Then
 // `did_run` is asked, and where it does not know either, the guest is taken to have run.
 // `was_running` overrides what is found, for callers that asked QMP before they connected.
+// On an error the guest may stand still: the guardian is to be abandoned.
 [[nodiscard]] Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
                                            std::optional<bool> was_running, const DidRun& did_run,
                                            std::chrono::milliseconds timeout);
 
-// Whether a text as "7.2.22 (Debian …)" is at least this version.
-[[nodiscard]] bool version_at_least(const std::string& version, unsigned major, unsigned minor);
+// Whether a text as "7.2.22 (Debian …)" is at least this version. Allocates nothing.
+[[nodiscard]] bool version_at_least(std::string_view version, unsigned major, unsigned minor);
 
 }  // namespace ringside::engines::gdb
