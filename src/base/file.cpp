@@ -85,8 +85,7 @@ Result<void> AtomicFile::commit() {
   return {};
 }
 
-Result<void> write_output(const std::string& path, std::string_view text) {
-  if (path == "-") return write_all(STDOUT_FILENO, as_bytes(text), "standard output");
+Result<void> write_output(const std::filesystem::path& path, std::string_view text) {
   RINGSIDE_ASSIGN(AtomicFile file, AtomicFile::create(path));
   RINGSIDE_TRY(file.write(text));
   return file.commit();

@@ -54,7 +54,7 @@ class AtomicFile {
   std::string buffer_;
 };
 
-// Writes `text` to `path` through an AtomicFile; "-" is standard output.
-[[nodiscard]] Result<void> write_output(const std::string& path, std::string_view text);
+// Writes `text` to `path` through an AtomicFile.
+[[nodiscard]] Result<void> write_output(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace ringside

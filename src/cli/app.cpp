@@ -4,8 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <filesystem>
+#include <sstream>
 
 #include "cli/case_verb.h"
 #include "cli/completion.h"
@@ -35,11 +34,18 @@ int report(const Error& error) {
   return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
 }
 
+int report(const Result<void>& result) { return result ? kDone : report(result.error()); }
+
 // ringside --qemu-shim FOLDER PROGRAM [ARGUMENTS …], which is not for people.
 int run_shim(const std::vector<std::string>& words) {
   if (words.size() < 3) return kWrongUsage;
   const auto result = launch::run_qemu_shim(words[1], words[2], {words.begin() + 3, words.end()});
   return report(result.error());
+}
+
+std::string without_end(std::string text) {
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
 }
 
 std::string indented(const std::string& examples) {
@@ -96,12 +102,16 @@ int run_verbs(std::vector<std::string> words) {
   try {
     app.parse(words);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kWrongUsage;
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status = app.exit(error, out, err);
+    print(out.str());
+    if (!err.str().empty()) say_lines(without_end(err.str()));
+    return status == 0 ? report(print_result()) : kWrongUsage;
   }
   if (!shell.empty()) {
-    const std::string script = completion_script(app, shell);
-    std::fwrite(script.data(), 1, script.size(), stdout);
-    return kDone;
+    print(completion_script(app, shell));
+    return report(print_result());
   }
   for (const auto& verb : verbs) {
     if (!app.got_subcommand(verb->name())) continue;
@@ -116,7 +126,7 @@ int run_verbs(std::vector<std::string> words) {
     if (!applied) return report(applied.error());
     verb->set_command_folder(project->command_folder());
     const auto result = verb->run(command);
-    return result ? kDone : report(result.error());
+    return report(result ? print_result() : result);
   }
   return kWrongUsage;
 }

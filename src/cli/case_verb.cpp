@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <iterator>
 
-#include "base/file.h"
+#include "base/text.h"
 #include "cases/case_folder.h"
 #include "cases/extract.h"
 #include "cli/kept_captures.h"
@@ -72,11 +71,11 @@ Result<void> CaseVerb::list() const {
     text += fmt::format("{}\t{}\t{}\t", number, entry.info.vcpu.value, name_of(entry.stack.stop));
     const auto frames = kept->captures.frames_of(entry);
     for (std::size_t i = 0; i < frames.size(); ++i)
-      text += fmt::format("{}{}@{:#x}", i == 0 ? "" : " ", candidates[number].functions[i],
-                          frames[i].address.value);
+      text += fmt::format("{}{}@{:#x}", i == 0 ? "" : " ",
+                          printable_line(candidates[number].functions[i]), frames[i].address.value);
     text += '\n';
   }
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(text);
   return {};
 }
 
@@ -110,7 +109,7 @@ Result<void> CaseVerb::show() const {
         "with {} rules ringside finds {}\n{}", name_of(rules),
         difference.empty() ? "the same" : "another stack (- expected, + found):", difference);
   }
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(text);
   return {};
 }
 

@@ -4,13 +4,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
 #include "base/scheduling.h"
 #include "base/stack.h"
+#include "base/text.h"
 #include "cli/open_profile.h"
+#include "cli/terminal.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
 #include "launch/qemu_version.h"
@@ -20,7 +21,7 @@ namespace ringside::cli {
 namespace {
 
 void line(const std::string& what, const std::string& is) {
-  std::printf("  %-22s %s\n", what.c_str(), is.c_str());
+  print(fmt::format("  {:<22} {}\n", printable_line(what), printable_line(is)));
 }
 
 // What would help where stacks end for a reason; empty: nothing that is known.
@@ -82,7 +83,7 @@ std::filesystem::path plugin() {
 }
 
 void say_machine() {
-  std::printf("This machine\n");
+  print("This machine\n");
   line("processors", std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)));
   line("KVM", kvm());
   line("ptrace", trace());
@@ -108,7 +109,7 @@ bool is_ours(const std::string& name) {
 }
 
 void say_qemus() {
-  std::printf("\nQEMU in PATH\n");
+  print("\nQEMU in PATH\n");
   bool any = false;
   for (const std::filesystem::path& program : launch::qemus_in(own_path())) {
     const std::string name = program.filename().string();
@@ -122,7 +123,7 @@ void say_qemus() {
 }
 
 Result<void> say_command(const std::vector<std::string>& command) {
-  std::printf("\nThis command line\n");
+  print("\nThis command line\n");
   if (!launch::is_qemu_program(command[0])) {
     line(command[0], "is not QEMU; ringside looks at the command line of the QEMU that it starts");
     return {};
@@ -143,7 +144,7 @@ Result<void> say_recording(const std::string& input) {
   flags.input = input;
   RINGSIDE_ASSIGN(const auto profile, open_profile(flags));
   const views::Summary summary = views::make_summary(profile);
-  std::printf("\n%s\n", input.c_str());
+  print(fmt::format("\n{}\n", printable_line(input)));
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   };

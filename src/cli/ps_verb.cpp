@@ -1,12 +1,10 @@
 #include "cli/ps_verb.h"
 
 #include <time.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "cli/attach.h"
 #include "cli/process_text.h"
 #include "cli/signals.h"
@@ -94,7 +92,8 @@ Result<void> PsVerb::print(session::ProcessLister& lister, const session::Proces
     for (const guestos::LinuxThread& thread : list.threads) text += thread_line(thread);
   }
   if (watch_s_ != 0) text += "\n";
-  return write_all(STDOUT_FILENO, as_bytes(text), "standard output");
+  cli::print(text);
+  return print_result();
 }
 
 Result<void> PsVerb::run(const std::vector<std::string>&) {

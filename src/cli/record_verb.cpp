@@ -21,7 +21,7 @@ Result<void> say_summary(const std::string& recording, const SamplingFlags& samp
   RINGSIDE_TRY(exporters::write_summary(profile, sink));
   if (sampling.verbose) RINGSIDE_TRY(exporters::write_unwinding_detail(profile, sink));
   const std::string& text = sink.text();
-  say(text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)));
+  say_lines(text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)));
   return {};
 }
 

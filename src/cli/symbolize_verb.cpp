@@ -1,13 +1,13 @@
 #include "cli/symbolize_verb.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
 
-#include "base/file.h"
+#include "base/text.h"
+#include "cli/terminal.h"
 
 namespace ringside::cli {
 namespace {
@@ -32,9 +32,10 @@ std::string format_frames(const std::vector<symbols::SourceFrame>& frames,
                           symbols::DemangleStyle style) {
   std::string text;
   for (const symbols::SourceFrame& frame : frames)
-    text += fmt::format("{}\n{}:{}:{}\n",
-                        frame.function.empty() ? "??" : symbols::demangle(frame.function, style),
-                        frame.file.empty() ? "??" : frame.file, frame.line, frame.column);
+    text += fmt::format(
+        "{}\n{}:{}:{}\n",
+        frame.function.empty() ? "??" : printable_line(symbols::demangle(frame.function, style)),
+        frame.file.empty() ? "??" : printable_line(frame.file), frame.line, frame.column);
   if (frames.empty()) text = "??\n??:0:0\n";
   return text + "\n";
 }
@@ -59,9 +60,9 @@ Result<void> SymbolizeVerb::run(const std::vector<std::string>&) {
 
   std::string output;
   const auto flush = [&] {
-    auto result = write_all(STDOUT_FILENO, as_bytes(output), "standard output");
+    print(output);
     output.clear();
-    return result;
+    return print_result();
   };
   const auto answer = [&](std::string_view text) -> Result<void> {
     RINGSIDE_ASSIGN(const ImageAddr address, parse_address(text));

@@ -3,10 +3,22 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace ringside::cli {
 
-// One line on standard error.
-void say(std::string_view text);
+// Whatever stands in texts from outside, a terminal gets nothing that drives it (base/text.h): all
+// that ringside says goes through here, through ProgressLine or through an exporter's FileSink.
+
+// Text on standard output, at once. After a first failure nothing more is written.
+void print(std::string_view text);
+// That failure: print() that cannot write makes the exit status 1, whichever verb it was.
+[[nodiscard]] Result<void> print_result();
+
+// One line on standard error; line ends in it become spaces.
+void say(std::string_view line);
+// Several, the last without its line end.
+void say_lines(std::string_view text);
 
 // A line on standard error that is overwritten, shown on a terminal only.
 class ProgressLine {

@@ -32,17 +32,20 @@ Result<FileSink> FileSink::create(const std::string& path) {
 }
 
 Result<void> FileSink::write(std::string_view text) {
-  if (file_) return file_->write(text);
-  buffer_.append(text);
+  filter_.add(text, buffer_);
   return buffer_.size() < kBufferSize ? Result<void>{} : flush();
 }
 
 Result<void> FileSink::flush() {
-  auto result = write_all(stream_.get(), as_bytes(buffer_), name_);
+  auto result = file_ ? file_->write(buffer_) : write_all(stream_.get(), as_bytes(buffer_), name_);
   buffer_.clear();
   return result;
 }
 
-Result<void> FileSink::commit() { return file_ ? file_->commit() : flush(); }
+Result<void> FileSink::commit() {
+  filter_.finish(buffer_);
+  RINGSIDE_TRY(flush());
+  return file_ ? file_->commit() : Result<void>{};
+}
 
 }  // namespace ringside::exporters

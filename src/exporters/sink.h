@@ -6,10 +6,11 @@
 
 #include "base/file.h"
 #include "base/result.h"
+#include "base/text.h"
 
 namespace ringside::exporters {
 
-// Where an exporter's bytes go, piece by piece.
+// Where an exporter's text goes, piece by piece.
 class Sink {
  public:
   virtual ~Sink() = default;
@@ -28,8 +29,9 @@ class StringSink final : public Sink {
   std::string text_;
 };
 
-// A file that appears under its name at commit(), whole; "-" is standard output; a device or a pipe
-// is written to directly. Errors name the file.
+// A text file that appears under its name at commit(), whole; "-" is standard output; a device or a
+// pipe is written to directly. Whatever an exporter lets through, the file holds nothing that
+// drives a terminal (base/text.h). Errors name the file.
 class FileSink final : public Sink {
  public:
   [[nodiscard]] static Result<FileSink> create(const std::string& path);
@@ -43,6 +45,7 @@ class FileSink final : public Sink {
   std::optional<AtomicFile> file_;
   UniqueFd stream_;  // where it is no regular file
   std::string name_;
+  TextFilter filter_;
   std::string buffer_;
 };
 

@@ -29,6 +29,17 @@ TEST(FileSink, AppearsWholeOrNotAtAll) {
   EXPECT_EQ(slurp(path), "whole");
 }
 
+TEST(FileSink, HoldsNothingThatDrivesATerminal) {
+  TempDir dir;
+  const std::string path = (dir / "x.folded").string();
+  auto sink = FileSink::create(path);
+  ASSERT_TRUE(sink);
+  for (const char* piece : {"a\x1b[31m;b\xe2\x82", "\xac 1\n\xc2", "\x9bm 2\n\xe2"})
+    ASSERT_TRUE(sink->write(piece));
+  ASSERT_TRUE(sink->commit());
+  EXPECT_EQ(slurp(path), "a [31m;b\xe2\x82\xac 1\n\xef\xbf\xbd\xef\xbf\xbdm 2\n\xef\xbf\xbd");
+}
+
 TEST(FileSink, AFullDiskNamesTheFile) {
   auto sink = FileSink::create("/dev/full");
   ASSERT_TRUE(sink);

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <string>
 
+#include "base/text.h"
 #include "exporters/text_report.h"
 #include "exporters/units.h"
-#include "profile/spelling.h"
 #include "views/summary.h"
 #include "views/top_stacks.h"
 
@@ -17,8 +17,8 @@ using views::Summary;
 template <class... Args>
 Result<void> line(Sink& sink, std::string_view label, fmt::format_string<Args...> format,
                   Args&&... args) {
-  return sink.write(
-      fmt::format("  {:<20}  {}\n", label, fmt::format(format, std::forward<Args>(args)...)));
+  return sink.write(fmt::format("  {:<20}  {}\n", printable_line(label),
+                                printable_line(fmt::format(format, std::forward<Args>(args)...))));
 }
 
 // As a shell would take it.
@@ -38,7 +38,7 @@ std::string shell_word(const std::string& word) {
 std::string command_line(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + shell_word(word);
-  return profile::spell(text.empty() ? "?" : text);
+  return text.empty() ? "?" : text;
 }
 
 Result<void> write_ticks(const Summary& summary, Sink& sink) {
@@ -103,23 +103,20 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   const recording::Header& header = profile.header;
   std::string text = "# ========\n";
   const auto add = [&](std::string_view label, std::string_view value) {
-    if (!value.empty()) text += fmt::format("# {:<16} : {}\n", label, value);
-  };
-  const auto spelt = [](const std::string& value) {
-    return value.empty() ? std::string() : profile::spell(value);
+    if (!value.empty()) text += fmt::format("# {:<16} : {}\n", label, printable_line(value));
   };
   add("recorded on", header.start_wall_ns == 0 ? "" : format_time(header.start_wall_ns));
-  add("host", spelt(header.host));
-  add("ringside version", spelt(header.ringside_version));
+  add("host", header.host);
+  add("ringside version", header.ringside_version);
   add("command line", command_line(header.command_line));
-  add("guest", spelt(header.guest_os));
-  add("kernel", spelt(header.kernel));
+  add("guest", header.guest_os);
+  add("kernel", header.kernel);
   add("architecture", name_of(header.arch));
   add("vCPUs", header.vcpu_count == 0 ? "" : std::to_string(header.vcpu_count));
-  add("engine", spelt(header.engine));
+  add("engine", header.engine);
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
   add("missing", profile.damage);
-  for (const std::string& warning : profile.warnings) add("warning", profile::spell(warning));
+  for (const std::string& warning : profile.warnings) add("warning", warning);
   StringSink summary;
   RINGSIDE_TRY(write_summary(profile, summary));
   if (detail) RINGSIDE_TRY(write_unwinding_detail(profile, summary));

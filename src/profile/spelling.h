@@ -24,8 +24,8 @@ inline constexpr std::string_view kTruncatedName = "[truncated]";
 // A thread whose name is not known, as perf has it: ":123".
 [[nodiscard]] std::string unnamed_thread(std::uint32_t tid);
 
-// A name that fits every text format: `;` becomes `:`, control characters and line ends become a
-// space, bytes that are not UTF-8 become U+FFFD; an empty name becomes "[empty name]".
+// A name that fits every text format: a printable line (base/text.h) in which `;` became `:`; an
+// empty name becomes "[empty name]".
 [[nodiscard]] std::string spell(std::string_view name);
 
 // With --show-lines: "name file.c:12", as perf's call graphs do with "srcline". The file without
