@@ -1,4 +1,5 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -7,6 +8,7 @@
 
 #include "base/byte_reader.h"
 #include "base/file.h"
+#include "base/shrunk_files.h"
 #include "base/socket.h"
 
 namespace ringside {
@@ -57,6 +59,47 @@ TEST_F(AtomicFileTest, LeavesNothingWithoutCommit) {
   auto mapped = MappedFile::open(folder_ / "out");
   ASSERT_TRUE(mapped);
   EXPECT_EQ((*mapped)->bytes().size(), 5u);
+}
+
+using MappedFileTest = TemporaryFolder;
+
+TEST_F(MappedFileTest, APipeIsRefusedAtOnce) {
+  ASSERT_EQ(::mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  for (const std::filesystem::path& path : {folder_ / "pipe", std::filesystem::path("/dev/zero")}) {
+    const auto file = MappedFile::open(path);
+    ASSERT_FALSE(file);
+    EXPECT_NE(file.error().message.find("not a regular file"), std::string::npos);
+  }
+}
+
+TEST_F(MappedFileTest, WhatShrinksIsReadAsZeros) {
+  const std::filesystem::path path = folder_ / "kernel";
+  ASSERT_TRUE(write_output(path, std::string(20'000, 'x')));
+  ASSERT_TRUE(write_output(folder_ / "other", std::string(20'000, 'y')));
+  const auto file = MappedFile::open(path);
+  const auto other = MappedFile::open(folder_ / "other");
+  ASSERT_TRUE(file && other);
+  EXPECT_TRUE(take_shrunk_files().empty());
+  std::filesystem::resize_file(path, 0);
+  EXPECT_EQ((*file)->bytes()[19'999], std::byte{0});
+  EXPECT_EQ((*file)->bytes()[0], std::byte{0});
+  EXPECT_EQ((*other)->bytes()[19'999], std::byte{'y'});
+  EXPECT_EQ(take_shrunk_files(), std::vector<std::string>{path.string()});
+  EXPECT_TRUE(take_shrunk_files().empty());
+}
+
+TEST_F(MappedFileTest, MoreFilesThanAreWatched) {
+  ASSERT_TRUE(write_output(folder_ / "file", "whole"));
+  std::vector<std::shared_ptr<const MappedFile>> files;
+  for (int i = 0; i < 3000; ++i) {
+    auto file = MappedFile::open(folder_ / "file");
+    ASSERT_TRUE(file);
+    files.push_back(std::move(*file));
+  }
+  for (const auto& file : files) {
+    ASSERT_EQ(file->bytes().size(), 5u);
+    EXPECT_EQ(file->bytes()[4], std::byte{'e'});
+  }
 }
 
 TEST_F(AtomicFileTest, SaysWhereItCannotWrite) {

@@ -7,6 +7,8 @@
 
 #include <cstdlib>
 
+#include "base/shrunk_files.h"
+
 namespace ringside {
 namespace {
 
@@ -16,10 +18,25 @@ std::string temporary_name(const std::filesystem::path& path) {
   return (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
 }
 
+// The file's bytes in memory of our own, which is a mapping too; zeros where the file has ended.
+Result<const std::byte*> read_copy(int fd, std::size_t size, const std::filesystem::path& path) {
+  void* const memory =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return fail_errno(path.string());
+  auto* const bytes = static_cast<std::byte*>(memory);
+  for (std::size_t at = 0; at < size;) {
+    const ssize_t got = ::pread(fd, bytes + at, size - at, static_cast<off_t>(at));
+    if (got <= 0) break;
+    at += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem::path& path) {
-  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A pipe is not waited for: it is refused.
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.valid()) return fail_errno(path.string());
   struct stat info {};
   if (::fstat(fd.get(), &info) != 0) return fail_errno(path.string());
@@ -31,12 +48,18 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
     void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
     if (mapped == MAP_FAILED) return fail_errno(path.string());
     data = static_cast<const std::byte*>(mapped);
+    if (!watch_mapping(mapped, size, path.string())) {
+      ::munmap(mapped, size);
+      RINGSIDE_ASSIGN(data, read_copy(fd.get(), size, path));
+    }
   }
   return std::shared_ptr<const MappedFile>(new MappedFile(data, size));
 }
 
 MappedFile::~MappedFile() {
-  if (size_ > 0) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (size_ == 0) return;
+  forget_mapping(data_);
+  ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
 Result<void> write_all(int fd, Bytes bytes, const std::string& what) {

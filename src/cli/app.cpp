@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/shrunk_files.h"
 #include "cli/case_verb.h"
 #include "cli/completion.h"
 #include "cli/doctor_verb.h"
@@ -126,6 +127,9 @@ int run_verbs(std::vector<std::string> words) {
     if (!applied) return report(applied.error());
     verb->set_command_folder(project->command_folder());
     const auto result = verb->run(command);
+    for (const std::string& name : take_shrunk_files())
+      say("ringside: " + name +
+          " became shorter while it was read: what stood behind its new end is missing");
     return report(result ? print_result() : result);
   }
   return kWrongUsage;

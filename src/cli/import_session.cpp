@@ -1,7 +1,6 @@
 #include "cli/import_session.h"
 
-#include <array>
-#include <fstream>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -103,9 +102,10 @@ recording::Header header_of(const wire::SampleFileHeader& file,
 }  // namespace
 
 bool is_plugin_file(const std::filesystem::path& path) {
-  std::array<char, wire::kSampleFileMagic.size()> start{};
-  std::ifstream file(path, std::ios::binary);
-  return file.read(start.data(), start.size()) && start == wire::kSampleFileMagic;
+  const auto file = MappedFile::open(path);
+  const std::size_t size = wire::kSampleFileMagic.size();
+  return file && (*file)->bytes().size() >= size &&
+         std::memcmp((*file)->bytes().data(), wire::kSampleFileMagic.data(), size) == 0;
 }
 
 Result<void> import_plugin_file(const ImportRequest& request) {

@@ -85,6 +85,9 @@ Result<void> Reader::scan() {
   std::uint32_t expected = 0;
   bool has_header = false;
   BlockDecoder decoder;
+  // Headers that claim each other's bytes would have each byte hashed many times: the blocks of a
+  // file that is only damaged do not overlap. Beyond that a damaged block is taken at its word.
+  std::size_t may_hash_again = bytes_.size();
   while (offset < bytes_.size()) {
     const auto header = parse_block_header(bytes_.subspan(offset));
     if (!header) {
@@ -99,7 +102,11 @@ Result<void> Reader::scan() {
     const Bytes rest = bytes_.subspan(offset + kBlockHeaderSize);
     const bool fits = rest.size() >= header->stored_size;
     if (!fits || !payload_is_intact(*header, rest.first(header->stored_size))) {
-      const std::size_t next = find_block(bytes_, offset + kBlockHeaderSize);
+      const std::size_t hashed = fits ? header->stored_size : 0;
+      const bool overlaps = hashed > may_hash_again;
+      may_hash_again -= overlaps ? 0 : hashed;
+      const std::size_t next =
+          find_block(bytes_, offset + kBlockHeaderSize + (overlaps ? hashed : 0));
       report_damage(offset, fits ? fmt::format("block {} is damaged", header->sequence)
                                  : fmt::format("block {} is cut off, {} of its {} bytes are there",
                                                header->sequence, rest.size(), header->stored_size));
@@ -149,19 +156,24 @@ Result<void> Reader::for_each(Visitor& visitor) {
   Replay replay(visitor);
   BlockDecoder decoder;
   for (const Block& block : blocks_) {
-    const auto header = *parse_block_header(bytes_.subspan(block.offset));
-    const Bytes stored = bytes_.subspan(block.offset + kBlockHeaderSize, header.stored_size);
-    const auto payload = decoder.decode(header, stored);
+    const auto header = parse_block_header(bytes_.subspan(block.offset));
+    const Bytes rest = bytes_.subspan(block.offset + kBlockHeaderSize);
+    if (!header || rest.size() < header->stored_size) {
+      visitor.warning(fmt::format("{}: the block at offset {:#x} is gone: the file has changed",
+                                  name_, block.offset));
+      continue;
+    }
+    const auto payload = decoder.decode(*header, rest.first(header->stored_size));
     if (!payload) {
       visitor.warning(
-          fmt::format("{}: block {}: {}", name_, header.sequence, payload.error().message));
+          fmt::format("{}: block {}: {}", name_, header->sequence, payload.error().message));
       continue;
     }
     try {
       replay.block(*payload);
     } catch (const protozero::exception& error) {
       visitor.warning(
-          fmt::format("{}: block {} holds no records: {}", name_, header.sequence, error.what()));
+          fmt::format("{}: block {} holds no records: {}", name_, header->sequence, error.what()));
     }
   }
   return {};

@@ -1,5 +1,9 @@
 #include "recording/replay.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "recording/fields.h"
 
 namespace ringside::recording {
@@ -99,9 +103,21 @@ void Replay::stack_nodes(protozero::pbf_reader message) {
       node_ids_.add(kLostStack);
       continue;
     }
+    if (node_depths_[*parent] == limits_.depth) {
+      warn_once(said_deep_, fmt::format("stacks of more than {} frames are left out: no ringside "
+                                        "has recorded them",
+                                        limits_.depth));
+      node_ids_.add(kLostStack);
+      continue;
+    }
+    node_depths_.push_back(static_cast<std::uint16_t>(node_depths_[*parent] + 1));
     node_ids_.add(next_node_);
     visitor_.stack_node(next_node_++, {*parent, *frame});
   }
+}
+
+void Replay::warn_once(bool& said, std::string_view text) {
+  if (!std::exchange(said, true)) visitor_.warning(text);
 }
 
 void Replay::resolve(StackRef& ref) const {
@@ -126,8 +142,16 @@ void Replay::blob_piece(const BlobPiece& piece) {
     blob_.reset();
     return;
   }
+  if (piece.total_size > limits_.blob_bytes - blob_bytes_) {
+    warn_once(said_large_, fmt::format("images beyond {} MB are left out: their functions have no "
+                                       "names",
+                                       limits_.blob_bytes >> 20));
+    blob_.reset();
+    return;
+  }
   blob_content_.append(piece.content);
   if (blob_content_.size() < piece.total_size) return;
+  blob_bytes_ += piece.total_size;
   visitor_.blob({piece.kind, known_or_zero(images_, piece.image), as_bytes(blob_content_)});
   blob_.reset();
   blob_content_.clear();

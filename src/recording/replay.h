@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "recording/decode.h"
 #include "recording/id_map.h"
@@ -11,11 +12,19 @@
 
 namespace ringside::recording {
 
+// What a reader of a hostile recording may have to hold.
+struct ReplayLimits {
+  std::uint64_t blob_bytes = 512 << 20;  // of all blobs together: readers keep them
+  std::uint16_t depth = 512;             // frames of a stack: the unwinder goes no further
+};
+
 // Hands the records of one block after the other to a visitor, and keeps the promise of Visitor:
-// whatever was lost, an id that arrives there was given before.
+// whatever was lost, an id that arrives there was given before. What goes beyond the limits is left
+// out, with a warning.
 class Replay {
  public:
-  explicit Replay(Visitor& visitor) : visitor_(visitor) {}
+  explicit Replay(Visitor& visitor, ReplayLimits limits = {})
+      : visitor_(visitor), limits_(limits) {}
   // Throws protozero::exception where the payload is no message; what stood before it was handed
   // on.
   void block(std::string_view payload);
@@ -26,8 +35,10 @@ class Replay {
   void sample(protozero::pbf_reader message);
   void blob_piece(const BlobPiece& piece);
   void resolve(StackRef& ref) const;
+  void warn_once(bool& said, std::string_view text);
 
   Visitor& visitor_;
+  ReplayLimits limits_;
   IdMap frame_ids_;
   IdMap node_ids_;
   std::uint32_t next_frame_ = 1;
@@ -37,6 +48,10 @@ class Replay {
   Sample sample_;
   std::optional<BlobPiece> blob_;  // that is being put together in blob_content_
   std::string blob_content_;
+  std::uint64_t blob_bytes_ = 0;               // of all blobs that were handed on
+  std::vector<std::uint16_t> node_depths_{0};  // by dense id: frames from the root
+  bool said_deep_ = false;
+  bool said_large_ = false;
 };
 
 }  // namespace ringside::recording

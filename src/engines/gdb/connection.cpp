@@ -13,6 +13,9 @@ namespace ringside::engines::gdb {
 namespace {
 
 constexpr std::size_t kReadSize = 64 * 1024;
+// Of packets that nobody has asked for yet, while a request is being sent: what a stub may have to
+// say before it reads on is far less.
+constexpr std::size_t kMostUnread = 4 * kMaxBody;
 
 tl::unexpected<Error> closed() {
   return fail(ErrorCode::kClosed, "the gdb stub closed the connection: the guest has ended");
@@ -59,6 +62,8 @@ Result<void> Connection::send(std::string_view bytes, Clock::time_point deadline
 // Reads what is there behind the unread bytes. False: nothing came (in time).
 Result<bool> Connection::fill(Wait wait, Clock::time_point deadline) {
   if (begin_ == end_) begin_ = end_ = 0;
+  if (end_ - begin_ > kMostUnread)
+    return fail(ErrorCode::kProtocol, "the gdb stub sends on and on and reads no request");
   if (buffer_.size() - end_ < kReadSize / 2) {
     buffer_.erase(0, begin_);
     end_ -= begin_;
