@@ -122,10 +122,16 @@ void say_qemus() {
   if (!any) line("none", "install qemu-system-x86 (or -arm, -misc)");
 }
 
-Result<void> say_command(const std::vector<std::string>& command) {
+// Nothing is run that only a project file names; a name without a folder is looked for in PATH,
+// whose QEMUs are asked anyway.
+Result<void> say_command(const std::vector<std::string>& command, bool is_from_file) {
   print("\nThis command line\n");
   if (!launch::is_qemu_program(command[0])) {
     line(command[0], "is not QEMU; ringside looks at the command line of the QEMU that it starts");
+    return {};
+  }
+  if (is_from_file && command[0].find('/') != std::string::npos) {
+    line(command[0], "is not asked: only the project file names it; give it behind --");
     return {};
   }
   launch::QemuFacts facts{command[0], std::nullopt, launch::kvm_is_usable(), plugin()};
@@ -182,7 +188,7 @@ void DoctorVerb::add_options(CLI::App& app) {
 Result<void> DoctorVerb::run(const std::vector<std::string>& command) {
   say_machine();
   say_qemus();
-  if (!command.empty()) RINGSIDE_TRY(say_command(command));
+  if (!command.empty()) RINGSIDE_TRY(say_command(command, !command_folder_.empty()));
   if (!input_.empty()) RINGSIDE_TRY(say_recording(input_));
   return {};
 }

@@ -1,5 +1,6 @@
 #include "cli/project_settings.h"
 
+#include <fmt/ranges.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ namespace ringside::cli {
 namespace {
 
 constexpr const char* kCommand = "qemu";
+constexpr const char* kOutput = "output";
 constexpr std::size_t kLargest = 1u << 20;
 
 using project::Setting;
@@ -49,6 +51,18 @@ bool is_path(const CLI::Option& option, const std::string& value) {
   // "PATH" or "unix:PATH", and not HOST:PORT.
   return type == "ADDR" && !value.starts_with("unix:") &&
          (value.find('/') != value.npos || value.find(':') == value.npos);
+}
+
+// A file that comes with somebody's sources says what is written among them, and nowhere else.
+// Links count as what they lead to.
+bool is_inside(const std::filesystem::path& folder, const std::string& output) {
+  if (output == "-") return true;
+  std::error_code error;
+  const auto root = std::filesystem::canonical(folder, error);
+  if (error) return false;
+  const auto path = std::filesystem::weakly_canonical(folder / output, error);
+  const auto part = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+  return !error && part.first == root.end() && part.second != path.end();
 }
 
 // A path is relative to the project file's folder.
@@ -126,7 +140,7 @@ Result<void> ProjectSettings::check_scope(const project::Scope& scope, const CLI
     if (!known)
       return fail(ErrorCode::kUsage, "{}:{}: no verb has an option '{}'", file_.name, setting.line,
                   setting.key);
-    if (setting.key == "output")
+    if (setting.key == kOutput)
       return fail(ErrorCode::kUsage,
                   "{}:{}: each verb writes something else; put 'output' into its table, as in "
                   "[record]",
@@ -163,6 +177,7 @@ std::vector<const Setting*> ProjectSettings::settings_of(const std::string& verb
 
 Result<void> ProjectSettings::apply(CLI::App& verb, bool takes_command,
                                     std::vector<std::string>& command) {
+  if (file_.name.empty()) return {};
   std::vector<std::string> done;
   bool has_way_in = !command.empty();
   for (const char* key : {"gdb", "qmp", "ring"})
@@ -185,6 +200,10 @@ Result<void> ProjectSettings::apply(CLI::App& verb, bool takes_command,
       RINGSIDE_TRY(give(verb, *setting));
     }
   }
+  say(fmt::format("ringside: settings are from {}{}", file_.name,
+                  command_folder_.empty()
+                      ? std::string()
+                      : fmt::format("; its command is {}", fmt::join(command, " "))));
   return {};
 }
 
@@ -205,6 +224,10 @@ Result<void> ProjectSettings::give(CLI::App& verb, const Setting& setting) const
   const bool takes_many = option->get_items_expected_max() > 1;
   if (list != nullptr && !takes_many) return wrong("it takes one value");
   if (flag != nullptr && !*flag) return {};
+  if (const auto* text = std::get_if<std::string>(&setting.value);
+      text != nullptr && setting.key == kOutput && !is_inside(folder_, *text))
+    return wrong(
+        fmt::format("{} is outside of the file's folder; give it on the command line: -o", *text));
   std::string value = "true";
   if (const auto* text = std::get_if<std::string>(&setting.value)) value = *text;
   try {

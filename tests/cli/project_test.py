@@ -39,6 +39,39 @@ class Project(cli_case.CliCase):
         report = self.ringside("report", "-i", "from-file.data", "--header")
         self.assertIn("qemu-system-x86_64 -m 64", report.stdout)
 
+    def test_a_line_says_that_it_was_read_and_what_it_starts(self):
+        self.write('qemu = ["qemu-system-x86_64", "-m", 64]\nduration = 0.2\nthen-quit = true\n')
+        read = f"ringside: settings are from {self.folder.resolve()}/ringside.toml"
+        self.assertIn(read + "; its command is qemu-system-x86_64 -m 64\n", self.run_verb("record").said)
+        self.assertIn(read + "\n", self.run_verb("report").said)
+        self.assertNotIn("settings", self.run_verb("report", "--project", "none").said)
+
+    def test_output_stays_in_its_folder(self):
+        (self.folder / "in").mkdir()
+        (self.folder / "in" / "link").symlink_to(self.folder)
+        for output in ("../out.data", str(self.folder / "out.data"), "a/../../out.data", "link/out.data"):
+            with self.subTest(output=output):
+                self.write(f'qemu = ["qemu-system-x86_64"]\n[record]\noutput = "{output}"\n', "in")
+                result = self.run_verb("record", before=["env", "-C", str(self.folder / "in")])
+                self.assertSays(result, WRONG_USAGE, "ringside.toml:3: 'output'", "outside")
+                self.assertFalse((self.folder / "out.data").exists())
+        with cli_case.FakeStub(self.gdb):  # the command line may name any place
+            self.assertSays(self.run_verb("record", "--gdb", self.gdb, "--duration", "0.2", "-o",
+                                          str(self.folder / "out.data"),
+                                          before=["env", "-C", str(self.folder / "in")]), DONE)
+
+    def test_doctor_runs_nothing_that_only_the_file_names(self):
+        program = self.folder / "qemu-system-x86_64"
+        program.write_text(f"#!/bin/sh\ntouch {self.folder}/was-run\n")
+        program.chmod(0o755)
+        self.write('qemu = ["./qemu-system-x86_64"]\n')
+        result = self.run_verb("doctor")
+        self.assertEqual(result.returncode, DONE, result.said)
+        self.assertIn("only the project file names it", result.stdout)
+        self.assertFalse((self.folder / "was-run").exists())
+        self.write('qemu = ["qemu-system-x86_64"]\n')  # in PATH
+        self.assertRegex(self.run_verb("doctor").stdout, "(?m)^  engine ")
+
     def test_the_command_line_and_profiles_override(self):
         self.write('qemu = ["qemu-system-x86_64", "-m", "64"]\nduration = 0.2\nthen-quit = true\ninterval = 50\n'
                    '[profile.release]\nqemu = ["qemu-system-x86_64", "-m", "128"]\nfreq = 100\n'
