@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,8 +30,15 @@ bool OutputFile::open(const std::string& path, OutFormat format,
                       const wire::SampleFileHeader& header) {
   path_ = path;
   format_ = format;
-  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-  if (fd_ < 0) return refuse("write", path, std::strerror(errno));
+  // What a guest does is nobody else's business, and a link leads where somebody else wants.
+  fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd_ < 0)
+    return refuse("write", path, errno == ELOOP ? "it is a symbolic link" : std::strerror(errno));
+  struct stat info {};
+  if (::fstat(fd_, &info) != 0) return refuse("write", path, std::strerror(errno));
+  if (S_ISREG(info.st_mode) && info.st_uid != ::geteuid())
+    return refuse("write", path, "it belongs to another user");
+  if (S_ISREG(info.st_mode)) ::fchmod(fd_, 0600);
   // Only then is what it holds thrown away. Pipes have no locks.
   if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
     return refuse("write", path, "another QEMU, or another plugin of this one, writes it");

@@ -1,9 +1,10 @@
 #include "cli/profile_verb.h"
 
 #include <CLI/CLI.hpp>
-#include <filesystem>
 #include <map>
 
+#include "base/file.h"
+#include "base/private_file.h"
 #include "cli/outputs.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
@@ -38,10 +39,10 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
 // The picture could not be written: nothing recorded is lost.
 void keep_recording(const std::string& recording) {
   constexpr const char* kKept = "ringside.data";
-  std::error_code error;
-  std::filesystem::copy_file(recording, kKept, std::filesystem::copy_options::overwrite_existing,
-                             error);
-  if (!error) say(std::string("ringside: the recording is kept in ") + kKept);
+  const auto file = MappedFile::open(recording);
+  const auto kept = create_private_file(kKept);
+  if (file && kept && write_all(kept->get(), (*file)->bytes(), kKept))
+    say(std::string("ringside: the recording is kept in ") + kKept);
 }
 
 }  // namespace

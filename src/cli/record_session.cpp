@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/clock.h"
+#include "base/private_file.h"
 #include "cli/attach.h"
 #include "cli/guest_control.h"
 #include "cli/load_bias.h"
@@ -204,6 +205,7 @@ class Session {
     RINGSIDE_ASSIGN(options_, request_.flags.options());
     RINGSIDE_ASSIGN(system_, request_.flags.system.options());
     RINGSIDE_ASSIGN(load_bias_, parse_load_bias(request_.flags.load_bias));
+    RINGSIDE_TRY(refuse_symbolic_link(request_.output));
     RINGSIDE_TRY(check_output(request_.output));
     if (!request_.flags.kernel.empty()) {
       RINGSIDE_ASSIGN(given_kernel_, open_kernel(request_.flags.kernel, request_.flags.symbols));

@@ -37,6 +37,41 @@ TEST(PrivateFolder, OnlyItsUserCanEnter) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+TEST(PrivateFolder, WhatAKilledRunHasLeftIsCleared) {
+  char base[] = "/tmp/ringside-folders-XXXXXX";
+  ASSERT_NE(::mkdtemp(base), nullptr);
+  ::setenv("XDG_RUNTIME_DIR", base, 1);
+  int ends[2];
+  ASSERT_EQ(::pipe(ends), 0);
+  const pid_t killed = ::fork();
+  if (killed == 0) {
+    const auto folder = PrivateFolder::create();
+    const std::string path = folder->path().string();
+    std::ofstream(folder->path() / "recording") << "half";
+    (void)!::write(ends[1], path.c_str(), path.size());
+    ::raise(SIGKILL);
+  }
+  ASSERT_EQ(::waitpid(killed, nullptr, 0), killed);
+  std::string path(200, '\0');
+  path.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(ends[0], path.data(), 200), 0)));
+  ASSERT_TRUE(std::filesystem::exists(std::filesystem::path(path) / "recording"));
+  const std::filesystem::path other = std::filesystem::path(base) / "ringside-notes";
+  std::filesystem::create_directory(other);
+  std::filesystem::permissions(other, std::filesystem::perms::owner_all);
+  {
+    const auto first = PrivateFolder::create();
+    EXPECT_FALSE(std::filesystem::exists(path));
+    const auto second = PrivateFolder::create();
+    EXPECT_TRUE(std::filesystem::exists(first->path()));  // that run lives
+    EXPECT_TRUE(std::filesystem::exists(second->path()));
+  }
+  EXPECT_TRUE(std::filesystem::exists(other));
+  ::unsetenv("XDG_RUNTIME_DIR");
+  std::filesystem::remove_all(base);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST(ChildProcess, TellsHowItEnded) {
   auto seven = ChildProcess::start({"sh", "-c", "exit 7"}, std::getenv("PATH"));
   ASSERT_TRUE(seven);

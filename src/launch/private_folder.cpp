@@ -1,6 +1,13 @@
 #include "launch/private_folder.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cstdlib>
+#include <string_view>
 
 namespace ringside::launch {
 namespace {
@@ -8,25 +15,58 @@ namespace {
 // sockaddr_un holds 108 bytes; what stands in the folder needs about 20.
 constexpr std::size_t kLongestPath = 80;
 
-Result<std::filesystem::path> make_in(const std::filesystem::path& parent) {
-  std::string name = (parent / "ringside-XXXXXX").string();
-  if (::mkdtemp(name.data()) == nullptr)
-    return fail_errno("cannot make a private folder in " + parent.string());
-  return std::filesystem::path(name);
+constexpr std::string_view kPrefix = "ringside-run-";
+
+// Opened so that a program that is started here holds the lock too.
+UniqueFd lock(const std::filesystem::path& folder) {
+  UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  if (fd.valid() && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) fd.reset();
+  return fd;
+}
+
+bool is_ours(const std::filesystem::path& folder) {
+  struct stat info {};
+  return ::lstat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode) &&
+         info.st_uid == ::geteuid() && (info.st_mode & 0077) == 0;
+}
+
+void clear_what_is_left(const std::filesystem::path& parent) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(parent, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(kPrefix) || !is_ours(entry->path()))
+      continue;
+    std::error_code ignored;
+    if (lock(entry->path()).valid()) std::filesystem::remove_all(entry->path(), ignored);
+  }
 }
 
 }  // namespace
 
+Result<PrivateFolder> PrivateFolder::make_in(const std::filesystem::path& parent) {
+  clear_what_is_left(parent);
+  // Under a name that nobody looks for, until it is locked.
+  std::string unlocked = (parent / fmt::format(".{}XXXXXX", kPrefix)).string();
+  if (::mkdtemp(unlocked.data()) == nullptr)
+    return fail_errno("cannot make a private folder in " + parent.string());
+  PrivateFolder folder(unlocked, lock(unlocked));
+  const std::filesystem::path path =
+      parent / std::filesystem::path(unlocked).filename().string().substr(1);
+  if (::rename(unlocked.c_str(), path.c_str()) != 0)
+    return fail_errno("cannot make a private folder in " + parent.string());
+  folder.path_ = path;
+  return folder;
+}
+
 Result<PrivateFolder> PrivateFolder::create() {
   if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime && *runtime) {
     auto folder = make_in(runtime);
-    if (folder && folder->string().size() < kLongestPath) return PrivateFolder(*folder);
+    if (folder && folder->path().string().size() < kLongestPath) return folder;
   }
   std::error_code ignored;
   std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
-  if (parent.empty() || parent.string().size() + 16 > kLongestPath) parent = "/tmp";
-  RINGSIDE_ASSIGN(auto path, make_in(parent));
-  return PrivateFolder(path);
+  if (parent.empty() || parent.string().size() + kPrefix.size() + 8 > kLongestPath) parent = "/tmp";
+  return make_in(parent);
 }
 
 PrivateFolder::~PrivateFolder() {

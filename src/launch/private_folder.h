@@ -3,19 +3,24 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/fd.h"
 #include "base/result.h"
 
 namespace ringside::launch {
 
-// A folder that only this user can enter, removed with all that is in it at the end.
+// A folder that only this user can enter, removed with all that is in it at the end. It is locked
+// as long as ringside, or a QEMU that it has started, lives: one that is not locked is what a
+// killed run has left, and goes when the next one is made.
 class PrivateFolder {
  public:
   // In $XDG_RUNTIME_DIR where that is, else in the folder for temporary files. The path is short
   // enough for a Unix socket inside it.
   [[nodiscard]] static Result<PrivateFolder> create();
-  PrivateFolder(PrivateFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  PrivateFolder(PrivateFolder&& other) noexcept
+      : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   PrivateFolder& operator=(PrivateFolder&& other) noexcept {
     std::swap(path_, other.path_);
+    std::swap(lock_, other.lock_);
     return *this;
   }
   ~PrivateFolder();
@@ -23,8 +28,12 @@ class PrivateFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
  private:
-  explicit PrivateFolder(std::filesystem::path path) : path_(std::move(path)) {}
+  PrivateFolder(std::filesystem::path path, UniqueFd lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
+  [[nodiscard]] static Result<PrivateFolder> make_in(const std::filesystem::path& parent);
+
   std::filesystem::path path_;
+  UniqueFd lock_;  // on the folder; QEMU inherits it
 };
 
 }  // namespace ringside::launch

@@ -11,6 +11,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/private_file.h"
 #include "recording/block.h"
 #include "recording/encode.h"
 #include "recording/mapping_table.h"
@@ -38,15 +39,8 @@ Result<Output> open_output(const std::filesystem::path& path) {
     if (!fd.valid()) return fail_errno("cannot write standard output");
     return Output{std::move(fd), "standard output", false};
   }
+  RINGSIDE_ASSIGN(UniqueFd fd, create_private_file(path));
   struct stat info {};
-  const bool exists = ::stat(path.c_str(), &info) == 0;
-  if (exists && S_ISREG(info.st_mode)) {
-    const std::string old = path.string() + ".old";
-    if (::rename(path.c_str(), old.c_str()) != 0)
-      return fail_errno("cannot move the older recording to " + old);
-  }
-  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
-  if (!fd.valid()) return fail_errno("cannot write " + path.string());
   if (::fstat(fd.get(), &info) != 0) return fail_errno(path.string());
   return Output{std::move(fd), path.string(), S_ISREG(info.st_mode)};
 }

@@ -4,7 +4,7 @@ import pathlib
 import unittest
 
 import cli_case
-from cli_case import DONE, FAILED
+from cli_case import DONE, FAILED, WRONG_USAGE
 from fake_stub import FakeStub
 
 
@@ -69,6 +69,28 @@ class Outputs(cli_case.CliCase):
         for arguments in (["report"], ["export", "-o", "-"], ["flamegraph", "-o", "-"]):
             with self.subTest(verb=arguments[0]), open("/dev/full", "wb", buffering=0) as full:
                 self.assertSays(self.ringside(*arguments, "-i", recording, stdout=full), FAILED, "no space left")
+
+    def test_everything_else_on_a_full_standard_output(self):
+        for arguments in (["--help"], ["--version"], ["--completion", "bash"], ["report", "--help"], ["doctor"]):
+            with self.subTest(arguments=arguments), open("/dev/full", "wb", buffering=0) as full:
+                self.assertSays(self.ringside(*arguments, stdout=full), FAILED, "standard output", "no space left")
+
+    def test_a_recording_is_for_its_owner_alone(self):
+        self.assertSays(self.record("-o", "a.data")[0], DONE)
+        self.assertEqual((self.folder / "a.data").stat().st_mode & 0o777, 0o600)
+
+    def test_a_recording_is_never_written_through_a_link(self):
+        for target in ("precious", "gone"):
+            with self.subTest(target=target):
+                (self.folder / "precious").write_text("precious")
+                (self.folder / "link").symlink_to(self.folder / target)
+                result, stub = self.record("-o", "link")
+                self.assertSays(result, WRONG_USAGE, "link", "symbolic link")
+                self.assertEqual(stub.rounds, 0, "the guest was touched although nothing could be recorded")
+                self.assertEqual((self.folder / "precious").read_text(), "precious")
+                self.assertFalse((self.folder / "gone").exists())
+                (self.folder / "link").unlink()
+                pathlib.Path(self.gdb).unlink()
 
     def test_views_that_cannot_be_written(self):
         recording = self.recording()
