@@ -23,7 +23,8 @@ class Monitor:
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self):
-        connection, _ = self._listener.accept()
+        with self._listener:
+            connection, _ = self._listener.accept()
         with connection, connection.makefile("rw", encoding="utf-8") as stream:
             stream.write(fake_stub.QMP_GREETING.decode())
             stream.flush()
