@@ -4,6 +4,7 @@
 
 #include "cli/cpu_list.h"
 #include "cli/import_session.h"
+#include "cli/load_bias.h"
 #include "cli/terminal.h"
 #include "launch/private_folder.h"
 #include "profile/builder.h"
@@ -30,8 +31,8 @@ void ReaderFlags::add_to(CLI::App& app) {
                  "or /proc/kallsyms")
       ->type_name("FILE");
   app.add_option("--load-bias", load_bias,
-                 "Where the kernel ran minus where it is linked, if the input is a TCG plugin's "
-                 "own file (default: found out)")
+                 "Where the kernel ran minus where it is linked, with --kernel or if the input is "
+                 "a TCG plugin's own file (default: found out)")
       ->type_name("HEX");
   symbols.add_to(app);
   app.add_option("-C,--cpu", cpus, "These vCPUs only, such as 0,2-3")->type_name("LIST");
@@ -88,11 +89,15 @@ Result<recording::Reader> open_reader(const ReaderFlags& flags) {
 }  // namespace
 
 Result<OpenRecording> open_recording(const ReaderFlags& flags) {
+  RINGSIDE_ASSIGN(const auto load_bias, parse_load_bias(flags.load_bias));
+  if (load_bias && flags.kernel.empty() && !is_plugin_file(flags.input))
+    return fail(ErrorCode::kUsage, "--load-bias is where the file of --kernel ran: give both");
   RINGSIDE_ASSIGN(auto reader, open_reader(flags));
   session::ImageSymbols::Options options{.style = flags.symbols.style(),
                                          .inlines = flags.symbols.inlines(),
                                          .files = flags.symbols.files(),
                                          .kernel_override = flags.kernel,
+                                         .kernel_load_bias = load_bias,
                                          .kernel_symbols = std::nullopt,
                                          .kernel_symbols_name = flags.kernel_symbols};
   if (!flags.kernel_symbols.empty()) {

@@ -1,25 +1,52 @@
 #include "session/image_symbols.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "session/kernel_search.h"
 #include "symbols/linux_image/open_kernel.h"
 #include "symbols/nm/kernel_symbols.h"
 
 namespace ringside::session {
+namespace {
+
+constexpr std::uint32_t kUnseenKernel = ~std::uint32_t{0};  // no recorded image's id
+
+}  // namespace
 
 void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& out) {
-  if (what.image == nullptr) return;
-  Loaded& symbolizer = load(*what.image);
+  const recording::ImageInfo* const image = image_of(what);
+  if (image == nullptr) return;
+  Loaded& symbolizer = load(*image);
   if (!symbolizer) return;
+  const auto moved = biases_.find(image->id);
+  const std::uint64_t bias = moved != biases_.end() ? moved->second : image->load_bias;
   const std::vector<symbols::SourceFrame> frames =
-      symbolizer->lookup(ImageAddr{what.frame.lookup_address().value - what.image->load_bias});
+      symbolizer->lookup(ImageAddr{what.frame.lookup_address().value - bias});
   // Innermost first there, outermost first here.
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     if (frame->function.empty()) continue;
     out.functions.push_back(demangled(frame->function));
     out.lines.push_back({frame->file, frame->line});
   }
+}
+
+// Kernel code of a recording that has no kernel belongs to the one that is given.
+const recording::ImageInfo* ImageSymbols::image_of(const profile::FrameToName& what) {
+  const bool is_kernel =
+      what.frame.kind == FrameKind::kKernel || what.frame.kind == FrameKind::kInterrupt;
+  if (what.image != nullptr || !is_kernel || options_.kernel_override.empty()) return what.image;
+  if (options_.kernel_load_bias) {
+    unseen_kernel_.id = kUnseenKernel;
+    unseen_kernel_.name = kKernelImage;
+    return &unseen_kernel_;
+  }
+  if (!std::exchange(asked_for_bias_, true))
+    warnings_.push_back(fmt::format(
+        "the recording has kernel code of no known kernel: to name it by {}, give --load-bias HEX, "
+        "where the kernel ran minus where it is linked (0 without KASLR)",
+        options_.kernel_override));
+  return nullptr;
 }
 
 const std::string& ImageSymbols::demangled(const std::string& raw) {
@@ -36,19 +63,39 @@ void ImageSymbols::blob(const recording::Blob& blob) {
 }
 
 Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::ImageInfo& image) {
-  const bool overridden = image.name == kKernelImage && !options_.kernel_override.empty();
+  const bool overridden = is_overridden(image);
   const std::string& path = overridden ? options_.kernel_override : image.path;
   if (const auto stored = stored_.find(image.id); !overridden && stored != stored_.end())
     return elf::ElfFile::from_bytes(std::move(stored->second), image.name);
   if (path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
   RINGSIDE_ASSIGN(auto file, symbols::open_kernel(path));
   const Bytes build_id = file->build_id();
+  if (overridden && image.build_id.empty()) return file;  // find_bias() compares what there is
   if (!std::equal(build_id.begin(), build_id.end(), image.build_id.begin(), image.build_id.end()))
     return fail(ErrorCode::kMismatch,
                 "{} is not the file that was recorded: its build id is {}, recorded was another{}",
                 path, build_id.empty() ? std::string("missing") : file->build_id_hex(),
                 image.name == kKernelImage ? "; give the right one with --kernel" : "");
   return file;
+}
+
+bool ImageSymbols::is_overridden(const recording::ImageInfo& image) const {
+  return image.name == kKernelImage && !options_.kernel_override.empty();
+}
+
+Result<std::uint64_t> ImageSymbols::find_bias(const recording::ImageInfo& image,
+                                              const elf::ElfFile& file) const {
+  if (options_.kernel_load_bias) return *options_.kernel_load_bias;
+  const auto stored = stored_.find(image.id);
+  if (stored == stored_.end() || file.symbols().empty()) return image.load_bias;
+  RINGSIDE_ASSIGN(const auto running, elf::ElfFile::from_bytes(stored->second, image.name));
+  RINGSIDE_ASSIGN(const auto distance, symbols::distance_between(file, *running));
+  if (!distance)
+    return fail(ErrorCode::kNotFound,
+                "where {} ran is not known, for it has no function of the recorded kernel; give "
+                "--load-bias HEX, where it ran minus where it is linked",
+                file.name());
+  return image.load_bias + *distance;
 }
 
 std::optional<symbols::SymbolTable> ImageSymbols::given_symbols(const elf::ElfFile* file) {
@@ -85,6 +132,12 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   if (!added) return entry->second;
   Loaded& loaded = entry->second;
   auto file = open(image);
+  if (file && is_overridden(image)) {
+    if (const auto bias = find_bias(image, **file))
+      biases_[image.id] = *bias;
+    else
+      file = tl::unexpected<Error>(bias.error());
+  }
   std::optional<symbols::SymbolTable> given;
   if (image.name == kKernelImage && options_.kernel_symbols)
     given = given_symbols(file ? file->get() : nullptr);

@@ -30,6 +30,10 @@ class ImageSymbols final : public profile::FrameNamer {
     symbols::DebugFileOptions files;
     // May be empty; stands for the image named "kernel", wherever it was recorded from.
     std::string kernel_override;
+    // How far kernel_override is from where it is linked (guest address minus linked address,
+    // modulo 2^64). Nothing: as recorded; of a kernel that was found in the guest's memory, where
+    // its functions were.
+    std::optional<std::uint64_t> kernel_load_bias;
     // The kernel's functions from a text (System.map), before those that its file has; its name is
     // for warnings.
     std::optional<symbols::SymbolList> kernel_symbols;
@@ -49,12 +53,20 @@ class ImageSymbols final : public profile::FrameNamer {
   void add_nameless(const recording::ImageInfo& image, Loaded& loaded);
   [[nodiscard]] const std::string& demangled(const std::string& raw);
   [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const recording::ImageInfo& image);
+  [[nodiscard]] bool is_overridden(const recording::ImageInfo& image) const;
+  // The load bias of the file that stands for the recorded one.
+  [[nodiscard]] Result<std::uint64_t> find_bias(const recording::ImageInfo& image,
+                                                const elf::ElfFile& file) const;
+  [[nodiscard]] const recording::ImageInfo* image_of(const profile::FrameToName& what);
   // `file` may be null. Nothing where the given symbols do not belong to it, which is warned of.
   [[nodiscard]] std::optional<symbols::SymbolTable> given_symbols(const elf::ElfFile* file);
 
   Options options_;
   std::unordered_map<std::string, std::string> names_;  // demangled, by the raw name
   std::map<std::uint32_t, Loaded> images_;
+  std::map<std::uint32_t, std::uint64_t> biases_;  // of images that are overridden
+  recording::ImageInfo unseen_kernel_;             // of recordings that have none
+  bool asked_for_bias_ = false;
   std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
   std::map<std::uint32_t, std::vector<std::byte>> nameless_;
   std::vector<std::string> warnings_;

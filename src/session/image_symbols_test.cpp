@@ -2,6 +2,9 @@
 
 #include <elf.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdio>
 
 #include "elf/elf_writer.h"
 
@@ -81,6 +84,112 @@ TEST(ImageSymbols, ProgramsWithoutSymbolsAreToldTogether) {
   }
   ASSERT_EQ(symbols.warnings().size(), 1u);
   EXPECT_NE(symbols.warnings()[0].find("no symbols for dash, dd:"), std::string::npos);
+}
+
+// A kernel that was found in the guest's memory, 0x2d200000 above where it is linked.
+class KernelFromMemory : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kLinked = 0xffffffff81000000;
+  static constexpr std::uint64_t kSlide = 0x2d200000;
+
+  static std::vector<std::byte> kernel(std::uint64_t start, bool has_names = true) {
+    const std::vector<std::byte> code(0x1000, std::byte{0x90});
+    elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+    writer.add_segment({start}, code.size(), true, false, code);
+    if (has_names)
+      writer.set_symbols({{"vfs_read", {start + 0x100}, 0x80, kFunction},
+                          {"ksys_read", {start + 0x200}, 0x80, kFunction},
+                          {"do_idle", {start + 0x300}, 0x80, kFunction},
+                          {"_etext", {start + 0x400}, 0, ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE)}});
+    return writer.write();
+  }
+  void SetUp() override {
+    path_ = ::testing::TempDir() + "ringside-kernel-" + std::to_string(::getpid());
+    write(kernel(kLinked));
+    image_.id = 1;
+    image_.name = "kernel";
+    image_.arch = Arch::kX86_64;
+  }
+  void TearDown() override { ::unlink(path_.c_str()); }
+  void write(const std::vector<std::byte>& bytes) const {
+    std::FILE* const file = std::fopen(path_.c_str(), "wb");
+    ASSERT_NE(file, nullptr);
+    EXPECT_EQ(std::fwrite(bytes.data(), 1, bytes.size(), file), bytes.size());
+    std::fclose(file);
+  }
+  [[nodiscard]] ImageSymbols symbols(std::optional<std::uint64_t> load_bias = {}) const {
+    ImageSymbols::Options options;
+    options.kernel_override = path_;
+    options.kernel_load_bias = load_bias;
+    return ImageSymbols(std::move(options));
+  }
+  std::string name(ImageSymbols& symbols, std::uint64_t address, bool has_image = true) const {
+    const recording::RecordedFrame frame{
+        .address = GuestVirt{address}, .exact = true, .kind = FrameKind::kKernel, .image = 1};
+    profile::NamedFrame named;
+    symbols.name({frame, has_image ? &image_ : nullptr, nullptr}, named);
+    return named.functions.empty() ? "" : named.functions.front();
+  }
+
+  static constexpr std::uint8_t kFunction = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+  std::string path_;
+  recording::ImageInfo image_;
+};
+
+TEST_F(KernelFromMemory, IsNamedByItsFileWhereverItRan) {
+  ImageSymbols named = symbols();
+  named.blob({recording::kSymbolsBlob, 1, kernel(kLinked + kSlide)});
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x110), "vfs_read");
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x2ff - 0x80), "ksys_read");
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x1f0), "");
+  EXPECT_TRUE(named.warnings().empty());
+}
+
+TEST_F(KernelFromMemory, TheUserMaySayWhereItRan) {
+  ImageSymbols named = symbols(kSlide + 0x1000);
+  named.blob({recording::kSymbolsBlob, 1, kernel(kLinked + kSlide)});
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x1110), "vfs_read");
+}
+
+TEST_F(KernelFromMemory, BehindTheTextThereIsNoFunction) {
+  ImageSymbols named = symbols();
+  named.blob({recording::kSymbolsBlob, 1, kernel(kLinked)});
+  for (const std::uint64_t at : {0x400, 0x480, 0xfff, 0x1000, 0x2d200000})
+    EXPECT_EQ(name(named, kLinked + at), "") << at;
+}
+
+TEST_F(KernelFromMemory, AnotherKernelIsRefused) {
+  const std::vector<std::byte> code(0x1000, std::byte{0x90});
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+  writer.add_segment({kLinked}, code.size(), true, false, code);
+  writer.set_symbols({{"vfs_read", {kLinked + 0x500}, 0x80, kFunction},
+                      {"ksys_read", {kLinked + 0x220}, 0x80, kFunction},
+                      {"do_idle", {kLinked + 0x340}, 0x80, kFunction}});
+  ImageSymbols named = symbols();
+  named.blob({recording::kSymbolsBlob, 1, writer.write()});
+  EXPECT_EQ(name(named, kLinked + 0x510), "");
+  ASSERT_EQ(named.warnings().size(), 1u);
+  EXPECT_NE(named.warnings()[0].find("of another kernel"), std::string::npos);
+}
+
+TEST_F(KernelFromMemory, WithoutACommonNameOneLineSaysWhatToGive) {
+  ImageSymbols named = symbols();
+  named.blob({recording::kSymbolsBlob, 1, kernel(kLinked + kSlide, false)});
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x110), "");
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x210), "");
+  ASSERT_EQ(named.warnings().size(), 1u);
+  EXPECT_NE(named.warnings()[0].find("--load-bias HEX"), std::string::npos);
+}
+
+TEST_F(KernelFromMemory, ARecordingWithoutAKernelIsNamedWithTheLoadBias) {
+  ImageSymbols without = symbols();
+  EXPECT_EQ(name(without, kLinked + kSlide + 0x110, false), "");
+  EXPECT_EQ(name(without, kLinked + kSlide + 0x210, false), "");
+  ASSERT_EQ(without.warnings().size(), 1u);
+  EXPECT_NE(without.warnings()[0].find("--load-bias HEX"), std::string::npos);
+  ImageSymbols with = symbols(kSlide);
+  EXPECT_EQ(name(with, kLinked + kSlide + 0x110, false), "vfs_read");
+  EXPECT_TRUE(with.warnings().empty());
 }
 
 }  // namespace

@@ -23,6 +23,11 @@ auto rank(const ListedSymbol& symbol) {
   return std::tuple(is_section_border(symbol.name), binding, symbol.name.size(), symbol.name);
 }
 
+// Linker scripts' names; what lies behind them is in the same segment, and no code of that name.
+bool is_end_of_text(std::string_view name) {
+  return name == "etext" || name == "_etext" || name == "__etext" || name == "_einittext";
+}
+
 std::uint64_t segment_end(const elf::ElfFile& file, ImageAddr address) {
   for (const elf::Segment& segment : file.segments())
     if (segment.executable && segment.contains(address))
@@ -42,6 +47,8 @@ SymbolTable SymbolTable::from_elf(std::shared_ptr<const elf::ElfFile> file) {
     for (; end < all.size() && all[end].address == all[i].address; ++end)
       if (rank(all[end]) < rank(*best)) best = &all[end];
     i = end;
+    // Where the text ends there is no function.
+    if (best->size == 0 && is_end_of_text(best->name)) continue;
     // A label inside a function that has a size names a place in it, not a function.
     const bool inside = !best->is_function && best->size == 0 && !table.symbols_.empty() &&
                         best->address - table.symbols_.back().start < table.symbols_.back().size;
@@ -71,7 +78,7 @@ SymbolTable SymbolTable::from_list(SymbolList list) {
     for (; end < all.size() && all[end].address == all[i].address; ++end)
       if (is_text(all[end]) && (best == nullptr || rank(all[end]) < rank(*best))) best = &all[end];
     i = end;
-    if (best == nullptr || (best->name == "_etext" || best->name == "_einittext")) continue;
+    if (best == nullptr || is_end_of_text(best->name)) continue;
     // What comes behind the last function of a module is not in the list.
     std::uint64_t size = kMaxLastFunction;
     if (end < all.size()) {

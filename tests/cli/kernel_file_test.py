@@ -54,6 +54,20 @@ class KernelFile(cli_case.CliCase):
         self.assertSays(stacks, DONE)
         self.assertRegex(stacks.stdout, r"(?m)^(.*;)?hot_loop [1-9]\d*$")
 
+    def test_a_recording_without_a_kernel_is_named_by_one_that_is_given_later(self):
+        recording = self.recording()
+        later = self.folder / "later.elf"
+        later.write_bytes(elf_files.elf(function="hot_loop"))
+        asked = self.ringside("export", "-i", recording, "--kernel", later)
+        self.assertSays(asked, DONE, "--load-bias", "later.elf")
+        self.assertNotIn("hot_loop", asked.stdout)
+        for bias, name in (("0", "hot_loop"), ("0x1000", r"<unknown:0x[0-9a-f]+>"), ("-200", r"<unknown:0x[0-9a-f]+>")):
+            with self.subTest(bias=bias):
+                stacks = self.ringside("export", "-i", recording, "--kernel", later, f"--load-bias={bias}")
+                self.assertSays(stacks, DONE)
+                self.assertRegex(stacks.stdout, rf"(?m)^(.*;)?{name} [1-9]\d*$")
+        self.assertSays(self.ringside("export", "-i", recording, "--load-bias", "0"), WRONG_USAGE, "--kernel")
+
     def test_a_text_of_symbols_names_before_the_kernels_own(self):
         self.assertSays(self.record_with(elf_files.elf(function="hot_loop")), DONE)
         stacks = self.ringside("export", "--symbols", self.symbols("other_name"))

@@ -25,11 +25,12 @@ struct Known {
   bool once = true;
 };
 
-// The list's names; static functions of several files may share one.
-std::unordered_map<std::string_view, Known> by_name(const SymbolList& list) {
+// The names of a list, or of a file; static functions of several files may share one.
+template <class Symbols>
+std::unordered_map<std::string_view, Known> by_name(const Symbols& symbols) {
   std::unordered_map<std::string_view, Known> known;
-  known.reserve(list.symbols.size());
-  for (const ListedSymbol& symbol : list.symbols) {
+  known.reserve(symbols.size());
+  for (const auto& symbol : symbols) {
     const auto [entry, added] = known.try_emplace(symbol.name, Known{symbol.address});
     if (!added) entry->second.once = false;
   }
@@ -89,6 +90,21 @@ std::optional<std::uint64_t> slide_by_names(
   return best;
 }
 
+// The same. Error kMismatch: too few of the functions agree.
+Result<std::optional<std::uint64_t>> sure_slide(
+    const elf::ElfFile& file, const std::unordered_map<std::string_view, Known>& known,
+    const std::string& name) {
+  const std::optional<std::uint64_t> slide = slide_by_names(file, known);
+  if (!slide) return slide;
+  const Agreement found = agreement(file, known, *slide);
+  if (found.equal * 10 < found.common * 9)
+    return fail(ErrorCode::kMismatch,
+                "{} is of another kernel than {}: of the {} functions in both, {} are where they "
+                "should be; give the one of the same build",
+                name, file.name(), found.common, found.equal);
+  return slide;
+}
+
 }  // namespace
 
 Result<SymbolList> read_kernel_symbols(const std::filesystem::path& path) {
@@ -113,24 +129,23 @@ Result<SymbolList> read_kernel_symbols(const std::filesystem::path& path) {
 }
 
 Result<void> move_to(const elf::ElfFile& file, const std::string& list_name, SymbolList& list) {
-  const auto known = by_name(list);
-  std::optional<std::uint64_t> slide = slide_by_names(file, known);
+  const auto known = by_name(list.symbols);
+  RINGSIDE_ASSIGN(std::optional<std::uint64_t> slide, sure_slide(file, known, list_name));
   if (!slide) {
     const auto text = list.address_of("_text");
     const auto lowest = lowest_kernel_segment(file);
     const bool has_moved = text && lowest && !is_in_file(file, *text);
     slide = has_moved && (*text - *lowest) % kPage == 0 ? *text - *lowest : 0;
-  } else if (const Agreement found = agreement(file, known, *slide);
-             found.equal * 10 < found.common * 9) {
-    return fail(ErrorCode::kMismatch,
-                "{} is of another kernel than {}: of the {} functions in both, {} are where they "
-                "should be; give the one of the same build",
-                list_name, file.name(), found.common, found.equal);
   }
   // Absolute symbols are numbers (offsets into per-CPU data), no places.
   for (ListedSymbol& symbol : list.symbols)
     if (symbol.type != 'A' && symbol.type != 'a') symbol.address = {symbol.address.value - *slide};
   return {};
+}
+
+Result<std::optional<std::uint64_t>> distance_between(const elf::ElfFile& file,
+                                                      const elf::ElfFile& running) {
+  return sure_slide(file, by_name(running.symbols()), "the recorded kernel");
 }
 
 }  // namespace ringside::symbols

@@ -20,4 +20,10 @@ namespace ringside::symbols {
 [[nodiscard]] Result<void> move_to(const elf::ElfFile& file, const std::string& list_name,
                                    SymbolList& list);
 
+// How far the functions of `running` lie above those of the same names in `file`, modulo 2^64: two
+// files of one kernel, of which one may have been made of a guest's memory, where KASLR has moved
+// it. Nothing where they have no name in common; kMismatch as with move_to().
+[[nodiscard]] Result<std::optional<std::uint64_t>> distance_between(const elf::ElfFile& file,
+                                                                    const elf::ElfFile& running);
+
 }  // namespace ringside::symbols
