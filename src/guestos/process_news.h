@@ -55,6 +55,12 @@ struct ProcessNews {
   [[nodiscard]] bool empty() const { return spaces.empty() && names.empty(); }
 };
 
+// Where a thread's kernel stack lies.
+struct KernelStack {
+  GuestVirt start;
+  std::uint64_t size = 0;  // bytes
+};
+
 // Whose time a capture is.
 struct Owner {
   std::optional<std::uint32_t> pid;  // of the process
@@ -63,6 +69,8 @@ struct Owner {
   // Of a capture in kernel mode on behalf of user code: the registers that user code had when it
   // entered the kernel, by the number of the capture's architecture.
   std::optional<wire::Registers> user;
+  // Of the thread that `user` was read from; nothing where that is not known.
+  std::optional<KernelStack> kernel_stack;
   // Of a capture in kernel mode where nothing else tells them: what unwinding of the kernel's stack
   // comes to.
   bool finds_user_by_unwinding = false;

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
+#include "session/one_thread.h"
 #include "session/recorded_image.h"
 
 namespace ringside::session {
@@ -178,7 +179,9 @@ std::optional<Stack> Recorder::user_part(const wire::Capture& capture, const gue
   }
   const bool is_below = kernel.stop == StopReason::kUserMode || kernel.stop == StopReason::kUser ||
                         (ends && owner.user);
-  return is_below ? unwind_user(capture, owner) : std::nullopt;
+  if (!is_below) return std::nullopt;
+  const auto entered = [&] { return unwinder_.user_entry(capture).registers; };
+  return is_of_one_thread(capture, owner, entered) ? unwind_user(capture, owner) : std::nullopt;
 }
 
 std::optional<Stack> Recorder::unwind_user(const wire::Capture& capture,

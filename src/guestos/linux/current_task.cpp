@@ -390,8 +390,12 @@ std::optional<TaskView> CurrentTask::read(const wire::Capture& capture) const {
   const auto fields = fields_of_space(types_.mm);
   for (std::size_t i = 0; i < fields.size(); ++i)
     view.space[i + 1] = read_field(capture, {*mm}, fields[i]).value_or(0);
-  if (capture.level == PrivilegeLevel::kKernel && has_registers(pieces) && !view.is_in_exec())
-    view.user = user_registers(capture, {pieces[kRegistersPiece], vdso_of(capture, {*mm})});
+  if (capture.level == PrivilegeLevel::kKernel && has_registers(pieces) && !view.is_in_exec()) {
+    const wire::MemoryPiece* const saved = pieces[kRegistersPiece];
+    view.user = user_registers(capture, {saved, vdso_of(capture, {*mm})});
+    const GuestVirt end = saved->address + types_.user_registers.below_stack_end;
+    view.kernel_stack = KernelStack{end - types_.thread_size, types_.thread_size};
+  }
   if (copies_program_) view.program = program_of(types_, capture, pieces);
   return view;
 }

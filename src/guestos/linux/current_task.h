@@ -14,6 +14,7 @@
 #include "guestos/linux/per_cpu.h"
 #include "guestos/linux/types.h"
 #include "guestos/linux/user_stack_recipe.h"
+#include "guestos/process_news.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 
@@ -33,6 +34,8 @@ struct TaskView {
   std::optional<FileIdentity> program;
   // User code's, as far as they are known; in kernel mode only.
   std::optional<wire::Registers> user;
+  // The task's, in kernel mode.
+  std::optional<KernelStack> kernel_stack;
 
   [[nodiscard]] bool is_kernel_thread() const { return space[0] == 0; }
   // execve() has given it a new address space, and is still mapping its program there.

@@ -98,6 +98,7 @@ Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory
   owner.pid = task->pid;
   if (task->tid != 0 || task->pid == 0) owner.tid = task->tid;
   owner.user = task->user;
+  owner.kernel_stack = task->kernel_stack;
   const bool in_user_code = capture.level == PrivilegeLevel::kUser;
   if (in_user_code || owner.user)
     owner.user_arch = user_arch(capture.arch, in_user_code ? capture.registers : *owner.user);

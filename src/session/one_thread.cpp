@@ -1,0 +1,34 @@
+#include "session/one_thread.h"
+
+#include <algorithm>
+
+namespace ringside::session {
+namespace {
+
+bool is_kernel_stack(const wire::MemoryPiece& piece) {
+  return piece.size != 0 && (piece.why == wire::PieceKind::kCurrentStack ||
+                             piece.why == wire::PieceKind::kInterruptedStack);
+}
+
+}  // namespace
+
+bool is_of_one_thread(const wire::Capture& capture, const guestos::Owner& owner,
+                      const std::function<wire::Registers()>& find_entered) {
+  if (!owner.user || !owner.kernel_stack) return true;
+  const auto [start, size] = *owner.kernel_stack;
+  const bool uses_own =
+      std::any_of(capture.pieces.begin(), capture.pieces.end(), [&](const auto& piece) {
+        return is_kernel_stack(piece) && piece.address < start + size &&
+               start < piece.address + piece.size;
+      });
+  if (uses_own) return true;
+  // Stacks that only entry code uses are elsewhere, too.
+  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
+  const wire::Registers entered = find_entered();
+  const auto differs = [&](std::uint8_t reg) {
+    return entered.has(reg) && owner.user->has(reg) && entered.get(reg) != owner.user->get(reg);
+  };
+  return !differs(roles.pc) && !differs(roles.sp);
+}
+
+}  // namespace ringside::session
