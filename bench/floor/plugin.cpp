@@ -45,7 +45,10 @@ void on_translation(qemu_plugin_id_t, qemu_plugin_tb* block) {
 
 extern "C" {
 
+// As in versions 4 to 6 of the API (plugin/versioned_api.cpp has all of them).
 __attribute__((visibility("default"))) int qemu_plugin_version = 4;
+void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t,
+                                           void (*)(qemu_plugin_id_t, qemu_plugin_tb*));
 
 __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t id,
                                                                const qemu_info_t*, int argc,
