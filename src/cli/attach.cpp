@@ -5,9 +5,11 @@
 #include <cstdlib>
 
 #include "base/socket.h"
+#include "cli/terminal.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/tcg/tcg_engine.h"
-#include "launch/engine_choice.h"
+#include "launch/plugin_files.h"
+#include "launch/plugin_refusal.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_shim.h"
 #include "symbols/linux_image/open_kernel.h"
@@ -28,12 +30,9 @@ std::string words_of(const std::vector<std::string>& command) {
 
 Result<launch::ChildProcess> start(const std::vector<std::string>& command,
                                    const std::filesystem::path& command_folder,
-                                   launch::LaunchRequest request,
+                                   const launch::LaunchRequest& request,
+                                   const std::filesystem::path& self,
                                    const std::filesystem::path& folder) {
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return fail(ErrorCode::kIo, "/proc/self/exe: {}", error.message());
-  request.plugin = launch::find_plugin(self);
   RINGSIDE_TRY(request.write(folder));
   const char* variable = std::getenv("PATH");
   const std::string path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
@@ -45,14 +44,13 @@ Result<launch::ChildProcess> start(const std::vector<std::string>& command,
   return launch::ChildProcess::start(words, launch::path_with_shims(folder, path), command_folder);
 }
 
-}  // namespace
-
-Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
-                                   const std::filesystem::path& command_folder,
-                                   launch::LaunchRequest request,
-                                   const std::function<bool()>& stop) {
+Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
+                                  const std::filesystem::path& command_folder,
+                                  const launch::LaunchRequest& request,
+                                  const std::filesystem::path& self,
+                                  const std::function<bool()>& stop) {
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
-  RINGSIDE_ASSIGN(auto child, start(command, command_folder, std::move(request), folder.path()));
+  RINGSIDE_ASSIGN(auto child, start(command, command_folder, request, self, folder.path()));
   while (true) {
     const auto ended = child.poll();
     RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
@@ -68,6 +66,30 @@ Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
     if (stop()) return fail(ErrorCode::kClosed, "interrupted before a QEMU was started");
     rest();
   }
+}
+
+}  // namespace
+
+Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
+                                   const std::filesystem::path& command_folder,
+                                   launch::LaunchRequest request,
+                                   const std::function<bool()>& stop) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ErrorCode::kIo, "/proc/self/exe: {}", error.message());
+  request.plugin = launch::find_plugin(self);
+  auto guest = launch_once(command, command_folder, request, self, stop);
+  if (!guest) return guest;
+  const auto next = launch::after_refusal(request, guest->info, guest->child);
+  if (next == launch::NextStart::kNone) return guest;
+  // A wrapper may do more than to start QEMU.
+  if (!launch::is_qemu_program(command[0]))
+    return fail(ErrorCode::kClosed,
+                "QEMU has not loaded the TCG plugin, and has ended; start it again with --engine "
+                "gdb");
+  say("ringside: QEMU has not loaded the TCG plugin, and has ended: it is started again");
+  request.plugin_failed = next == launch::NextStart::kWithoutPlugin;
+  return launch_once(command, command_folder, request, self, stop);
 }
 
 Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,

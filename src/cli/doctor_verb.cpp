@@ -14,7 +14,7 @@
 #include "cli/terminal.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
-#include "launch/qemu_version.h"
+#include "launch/qemu_binary.h"
 #include "views/summary.h"
 
 namespace ringside::cli {
@@ -92,12 +92,27 @@ void say_machine() {
   line("TCG plugin", found.empty() ? "not found; $RINGSIDE_PLUGIN may name it" : found.string());
 }
 
-std::string abilities_of(const launch::QemuVersion& version) {
-  if (version < launch::kOldestForPlugin)
-    return "gdb and QMP; no TCG plugin, which needs 9.2 (Debian 12: apt install -t "
-           "bookworm-backports qemu-system-x86)";
-  return fmt::format("TCG plugin (API {}), gdb, QMP",
-                     version < launch::kOldestForPluginApi5 ? "4" : "5 or later");
+// What a QEMU says of itself. A script is not run for it: it may start a guest.
+Result<launch::QemuFacts> ask(const std::string& program) {
+  const auto binary = launch::find_qemu_binary(program);
+  if (!binary)
+    return fail(ErrorCode::kUnsupported,
+                "'{}' is no program, or a script that names no QEMU: it is not run to ask it",
+                program);
+  launch::QemuFacts facts;
+  facts.program = program;
+  facts.kvm_is_usable = launch::kvm_is_usable();
+  RINGSIDE_ASSIGN(facts.version, launch::ask_qemu_version(binary->string()));
+  facts.plugin = launch::choose_plugin(program, facts.version, launch::plugin_family(plugin()),
+                                       launch::PluginApiCache());
+  return facts;
+}
+
+std::string abilities_of(const launch::PluginChoice& plugin) {
+  if (!plugin.file.path.empty())
+    return fmt::format("TCG plugin (API {}), gdb, QMP", plugin.file.api);
+  return fmt::format("gdb and QMP; no TCG plugin: {}{}{}", plugin.why,
+                     plugin.better.empty() ? "" : "; ", plugin.better);
 }
 
 // Of the architectures that ringside knows.
@@ -115,9 +130,10 @@ void say_qemus() {
     const std::string name = program.filename().string();
     if (!is_ours(name)) continue;
     any = true;
-    const auto version = launch::ask_qemu_version(program);
-    line(name, version ? fmt::format("{}: {}", version->to_string(), abilities_of(*version))
-                       : version.error().message);
+    const auto facts = ask(program);
+    line(name, facts
+                   ? fmt::format("{}: {}", facts->version->to_string(), abilities_of(facts->plugin))
+                   : facts.error().message);
   }
   if (!any) line("none", "install qemu-system-x86 (or -arm, -misc)");
 }
@@ -134,8 +150,7 @@ Result<void> say_command(const std::vector<std::string>& command, bool is_from_f
     line(command[0], "is not asked: only the project file names it; give it behind --");
     return {};
   }
-  launch::QemuFacts facts{command[0], std::nullopt, launch::kvm_is_usable(), plugin()};
-  RINGSIDE_ASSIGN(facts.version, launch::ask_qemu_version(command[0]));
+  RINGSIDE_ASSIGN(const launch::QemuFacts facts, ask(command[0]));
   const launch::QemuCommand parsed({command.begin() + 1, command.end()});
   RINGSIDE_ASSIGN(const auto choice, launch::choose_engine("auto", parsed, facts));
   line("engine", choice.engine + ": " + choice.why);

@@ -3,14 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/fd.h"
 
 namespace ringside::launch {
 namespace {
-
-constexpr const char* kPluginName = "libringside-tcg.so";
 
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
@@ -39,23 +36,12 @@ std::optional<Obstacle> obstacle_to_plugin(const QemuCommand& command, const Qem
   if (const std::string accelerator = accelerator_that_runs(command, facts); accelerator != "tcg")
     return Obstacle{
         fmt::format("the guest runs under {}, where the TCG plugin sees nothing", accelerator), ""};
-  if (!facts.version)
-    return Obstacle{"QEMU does not tell its version, and the TCG plugin needs 9.2", ""};
-  if (*facts.version < kOldestForPlugin)
-    return Obstacle{
-        fmt::format("QEMU {} found; the TCG plugin needs 9.2", facts.version->to_string()),
-        "with QEMU 9.2 or later the guest would not be stopped for samples (Debian 12: apt install "
-        "-t bookworm-backports qemu-system-x86)"};
+  if (facts.plugin.file.path.empty()) return Obstacle{facts.plugin.why, facts.plugin.better};
   if (command.has_one_thread() && (command.vcpus() > 1 || !facts.by_instructions))
     return Obstacle{
         "all vCPUs share one thread (-icount or thread=single), where QEMU's plugins cannot tell "
         "vCPUs apart, nor when one sleeps",
         "with a thread for each vCPU the guest would not be stopped for samples"};
-  if (facts.plugin.empty())
-    return Obstacle{fmt::format("the TCG plugin ({}) is not found", kPluginName),
-                    fmt::format("install {}, or name it in $RINGSIDE_PLUGIN, and the guest is not "
-                                "stopped for samples",
-                                kPluginName)};
   return std::nullopt;
 }
 
@@ -103,25 +89,12 @@ Result<EngineChoice> choose_engine(const std::string& wanted, const QemuCommand&
   if (wanted == "gdb") return EngineChoice{"gdb", kAskedFor, ""};
   if (obstacle) return EngineChoice{"gdb", obstacle->why, obstacle->better};
   return EngineChoice{
-      "tcg", fmt::format("QEMU {} runs the guest under TCG", facts.version->to_string()), ""};
+      "tcg",
+      facts.version ? fmt::format("QEMU {} runs the guest under TCG", facts.version->to_string())
+                    : "QEMU runs the guest under TCG",
+      ""};
 }
 
 bool kvm_is_usable() { return UniqueFd(::open("/dev/kvm", O_RDWR | O_CLOEXEC)).valid(); }
-
-std::filesystem::path find_plugin(const std::filesystem::path& self) {
-  namespace fs = std::filesystem;
-  std::error_code ignored;
-  if (const char* named = std::getenv("RINGSIDE_PLUGIN"); named != nullptr && *named != '\0')
-    return fs::exists(named, ignored) ? fs::absolute(named, ignored) : fs::path();
-  const fs::path folder = self.parent_path();
-  const fs::path libraries = folder.parent_path() / "lib";
-  std::vector<fs::path> places{folder / "plugin", libraries / "ringside"};
-  fs::directory_iterator entries(libraries, ignored);
-  for (; !ignored && entries != fs::directory_iterator(); entries.increment(ignored))
-    places.push_back(entries->path() / "ringside");
-  for (const fs::path& place : places)
-    if (fs::exists(place / kPluginName, ignored)) return place / kPluginName;
-  return {};
-}
 
 }  // namespace ringside::launch

@@ -1,11 +1,11 @@
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "launch/plugin_choice.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_version.h"
 
@@ -16,7 +16,7 @@ struct QemuFacts {
   std::string program;                 // as it is started; QEMU's default depends on its name
   std::optional<QemuVersion> version;  // nothing: it does not say
   bool kvm_is_usable = false;          // /dev/kvm can be opened
-  std::filesystem::path plugin;        // libringside-tcg.so; empty: not found
+  PluginChoice plugin;                 // the one that it loads
   bool by_instructions = false;        // samples are to be taken by them, not by the host's time
 };
 
@@ -29,9 +29,9 @@ struct EngineChoice {
   std::string better;  // what would make a better engine possible; empty where nothing would
 };
 
-// The engine for a command line that is about to be started: the TCG plugin where QEMU >= 9.2 runs
-// the guest under TCG, else gdb. `wanted` is "auto" or an engine's name. Error kUnsupported, with
-// the reason, where the wanted one cannot be.
+// The engine for a command line that is about to be started: the TCG plugin where QEMU loads one
+// and runs the guest under TCG, else gdb. `wanted` is "auto" or an engine's name. Error
+// kUnsupported, with the reason, where the wanted one cannot be.
 [[nodiscard]] Result<EngineChoice> choose_engine(const std::string& wanted,
                                                  const QemuCommand& command,
                                                  const QemuFacts& facts);
@@ -43,9 +43,5 @@ struct EngineChoice {
 
 // Whether this user can open /dev/kvm.
 [[nodiscard]] bool kvm_is_usable();
-
-// The plugin: $RINGSIDE_PLUGIN, or libringside-tcg.so where it is installed for the program `self`
-// (../lib/ringside, ../lib/*/ringside), or beside it in the build tree. Empty where it is nowhere.
-[[nodiscard]] std::filesystem::path find_plugin(const std::filesystem::path& self);
 
 }  // namespace ringside::launch

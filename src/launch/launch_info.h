@@ -20,6 +20,7 @@ struct LaunchInfo {
   EngineChoice choice;
   std::string gdb_address;           // of a stub that is the user's, or was added; empty without
   std::string ring;                  // what the TCG plugin shares with ringside; else empty
+  std::string plugin;                // the TCG plugin that QEMU was given; else empty
   std::uint64_t instruction_ns = 0;  // of guest time that each takes; 0: they are not the clock
   std::string qmp_address;           // of a monitor that was added for ringside; else empty
   bool gdb_is_the_users = false;     // the command line had -s or -gdb

@@ -9,7 +9,8 @@ constexpr const char* kName = "request.json";
 
 }  // namespace
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchRequest, engine, plugin, taps_serial, deterministic, seed)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LaunchRequest, engine, plugin, plugin_failed, taps_serial,
+                                   deterministic, seed)
 
 Result<void> LaunchRequest::write(const std::filesystem::path& folder) const {
   return write_json(folder / kName, *this);

@@ -72,11 +72,12 @@ void use_monitor(const std::filesystem::path& folder, QemuCommand& command, Laun
 
 // Plugins of the user's stay; QEMU loads any number.
 void use_plugin(const std::filesystem::path& folder, const LaunchRequest& request,
-                QemuCommand& command, LaunchInfo& info) {
+                const QemuFacts& facts, QemuCommand& command, LaunchInfo& info) {
   info.ring = (folder / "ring").string();
+  info.plugin = facts.plugin.file.path.string();
   // The guest waits for ringside before its first instruction.
   const std::string pace = request.deterministic ? ",clock=instructions,wait=on" : "";
-  command.add("plugin", escape_value(request.plugin) + ",ring=" + escape_value(info.ring) + pace);
+  command.add("plugin", escape_value(info.plugin) + ",ring=" + escape_value(info.ring) + pace);
   use_monitor(folder, command, info);
 }
 
@@ -94,6 +95,23 @@ Result<void> check_deterministic(const EngineChoice& choice) {
       choice.why, choice.better.empty() ? "" : "; ", choice.better);
 }
 
+// The program is asked for its version even where it is a script: it is to be started anyway.
+QemuFacts find_facts(const std::string& program, const LaunchRequest& request) {
+  QemuFacts facts;
+  facts.program = program;
+  facts.kvm_is_usable = kvm_is_usable();
+  if (const auto version = ask_qemu_version(program)) facts.version = *version;
+  facts.by_instructions = request.deterministic;
+  const bool may_be_tcg = request.engine == "auto" || request.engine == "tcg";
+  if (!may_be_tcg) return facts;
+  if (request.plugin_failed)
+    facts.plugin.why = "QEMU has ended at once with the TCG plugin";
+  else
+    facts.plugin =
+        choose_plugin(program, facts.version, plugin_family(request.plugin), PluginApiCache());
+  return facts;
+}
+
 Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::string& program,
                            const LaunchRequest& request, QemuCommand& command) {
   LaunchInfo info;
@@ -106,9 +124,7 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::strin
     info.kernel = std::filesystem::absolute(*kernel, ignored).string();
   if (const auto initrd = command.value_of("initrd"))
     info.initrd = std::filesystem::absolute(*initrd, ignored).string();
-  QemuFacts facts{program, std::nullopt, kvm_is_usable(), request.plugin};
-  if (const auto version = ask_qemu_version(program)) facts.version = *version;
-  facts.by_instructions = request.deterministic;
+  const QemuFacts facts = find_facts(program, request);
   RINGSIDE_ASSIGN(info.choice, choose_engine(request.engine, command, facts));
   if (request.deterministic) {
     RINGSIDE_TRY(check_deterministic(info.choice));
@@ -116,7 +132,7 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::strin
     info.instruction_ns = instruction_ns(command);
   }
   if (info.choice.engine == "tcg")
-    use_plugin(folder, request, command, info);
+    use_plugin(folder, request, facts, command, info);
   else if (info.choice.engine == "qmp")
     use_monitor(folder, command, info);
   else

@@ -18,10 +18,9 @@ struct QemuVersion {
   [[nodiscard]] std::string to_string() const;  // "10.0.2"
 };
 
-// The oldest whose plugin API (version 4) has registers and virtual memory, and the oldest with
-// API 5 (physical memory); QEMU_PLUGIN_VERSION in include/qemu/qemu-plugin.h of 9.2 and 10.1.
+// The oldest whose plugin API (version 4) has registers and virtual memory: QEMU_PLUGIN_VERSION in
+// include/qemu/qemu-plugin.h of 9.2.
 inline constexpr QemuVersion kOldestForPlugin{9, 2, 0};
-inline constexpr QemuVersion kOldestForPluginApi5{10, 1, 0};
 
 // Of what `qemu-system-… -version` prints: "QEMU emulator version 7.2.22 (Debian …)". Nothing where
 // it is not that.

@@ -2,6 +2,7 @@
 import argparse
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,9 +32,18 @@ class CliCase(unittest.TestCase):
         result = subprocess.run(command, cwd=self.folder, check=False, text=True, stdin=subprocess.DEVNULL,
                                 stdout=stdout, stderr=subprocess.PIPE, timeout=limit,
                                 env={**os.environ, "XDG_RUNTIME_DIR": "", "TMPDIR": str(self.folder),
+                                     "XDG_CACHE_HOME": str(self.folder / "cache"),
                                      **dict(environment)})
         result.said = result.stderr
         return result
+
+    def stand_in(self, path):
+        """Puts an ELF program there that acts as fake_stub.py does; its environment is the result."""
+        if not (_options.stand_in and os.access(_options.stand_in, os.X_OK)):
+            self.skipTest("no stand-in for QEMU: build the target ringside_stand_in")
+        path.parent.mkdir(exist_ok=True)
+        shutil.copy2(_options.stand_in, path)  # with its time: the same file again
+        return {"FAKE_QEMU_PYTHON": sys.executable, "FAKE_QEMU": str(HERE / "fake_stub.py")}
 
     def record(self, *arguments, **fault):
         """Records from a fake stub; returns (the result, the stub)."""
@@ -59,5 +69,6 @@ class CliCase(unittest.TestCase):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ringside", required=True, type=os.path.abspath, help="the program under test")
+    parser.add_argument("--stand-in", type=os.path.abspath, help="the program of stand_in.cpp")
     _, rest = parser.parse_known_args(namespace=_options)
     unittest.main(module="__main__", argv=[sys.argv[0], *rest])

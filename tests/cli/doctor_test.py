@@ -1,6 +1,6 @@
 """ringside doctor: what it says of QEMUs, a command line and a recording."""
 import os
-import sys
+import shutil
 
 import cli_case
 from cli_case import DONE, FAILED
@@ -12,12 +12,14 @@ class Doctor(cli_case.CliCase):
         self.bin = self.folder / "path"
         self.bin.mkdir()
         for name in ("qemu-system-x86_64", "qemu-system-aarch64", "qemu-system-sparc"):
-            (self.bin / name).write_text(f'#!/bin/sh\nexec {sys.executable} -B {cli_case.HERE}/fake_stub.py "$@"\n')
-            (self.bin / name).chmod(0o755)
+            self.fake = self.stand_in(self.bin / name)
 
-    def doctor(self, *arguments, version="10.0.2", path=None):
+    def doctor(self, *arguments, version="10.0.2", api="2 4", path=None):
+        """Asks anew each time."""
+        shutil.rmtree(self.folder / "cache", ignore_errors=True)
         return self.ringside("doctor", *arguments, environment={
-            "PATH": path or f"{self.bin}:/usr/bin:/bin", "FAKE_QEMU_VERSION": version})
+            **self.fake, "PATH": path or f"{self.bin}:/usr/bin:/bin", "FAKE_QEMU_VERSION": version,
+            "FAKE_QEMU_PLUGIN_API": api})
 
     def line(self, result, key):
         found = [line for line in result.stdout.splitlines() if line.strip().startswith(key + " ")]
@@ -31,9 +33,8 @@ class Doctor(cli_case.CliCase):
         self.assertNotIn("sparc", result.stdout)
         self.assertIn(str(len(os.sched_getaffinity(0))), self.line(result, "processors"))
         old = self.line(self.doctor(version="7.2.22"), "qemu-system-x86_64")
-        self.assertIn("no TCG plugin, which needs 9.2", old)
+        self.assertIn("no TCG plugin: QEMU 7.2.22 found; the TCG plugin needs 9.2", old)
         self.assertIn("bookworm-backports", old)
-        self.assertIn("API 5", self.line(self.doctor(version="10.1.0"), "qemu-system-x86_64"))
         self.assertIn("install", self.line(self.doctor(path=str(self.folder)), "none"))
 
     def test_a_command_line(self):
@@ -44,6 +45,34 @@ class Doctor(cli_case.CliCase):
                                                               "engine"))
         self.assertIn("is not QEMU", self.line(self.doctor("--", "make"), "make"))
         self.assertSays(self.doctor("--", "qemu-system-nothing"), FAILED, "qemu-system-nothing")
+
+    def test_the_plugin_for_each_version_of_the_api(self):
+        def said(version, api):
+            return self.line(self.doctor(version=version, api=api), "qemu-system-x86_64")
+        self.assertIn("TCG plugin (API 4)", said("10.1.0", "2 5"))
+        self.assertIn("TCG plugin (API 6)", said("11.0.0", "6 6"))
+        self.assertIn("TCG plugin (API 7)", said("11.1.3", "7 7"))
+        self.assertIn("loads plugins for version 9 of its API and later", said("12.0.0", "9 11"))
+        self.assertIn("built without plugins", said("10.0.2", "none"))
+        self.assertIn("loads no plugin for version 4", said("9.2.0", "lacks"))
+        self.assertIn("tcg: QEMU 11.1.3 runs", self.line(self.doctor("--", "qemu-system-x86_64", version="11.1.3", api="7 7"),
+                                                       "engine"))
+
+    def test_a_script_is_not_run(self):
+        (self.folder / "ran.sh").write_text(f"#!/bin/sh\ntouch {self.folder}/ran\n")
+        (self.folder / "ran.sh").chmod(0o755)
+        (self.folder / "ran.sh").rename(self.bin / "qemu-system-i386")
+        self.assertIn("not run to ask it", self.line(self.doctor(), "qemu-system-i386"))
+        (self.bin / "qemu-system-i386").write_text(f"#!/bin/sh\nexec {self.bin}/qemu-system-x86_64 -m 1G \"$@\"\n")
+        self.assertIn("10.0.2: TCG plugin (API 4)", self.line(self.doctor(), "qemu-system-i386"))
+        self.assertFalse((self.folder / "ran").exists())
+
+    def test_a_program_that_only_the_project_file_names_is_not_run(self):
+        self.stand_in(self.folder / "own" / "qemu-system-x86_64")
+        (self.folder / "ringside.toml").write_text('qemu = ["./own/qemu-system-x86_64"]\n')
+        self.assertIn("only the project file names it", self.line(self.doctor(), "./own/qemu-system-x86_64"))
+        (self.folder / "ringside.toml").write_text('qemu = ["qemu-system-x86_64"]\n')
+        self.assertIn("tcg", self.line(self.doctor(), "engine"))
 
     def test_a_recording(self):
         result = self.doctor("-i", self.recording())

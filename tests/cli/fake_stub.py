@@ -2,10 +2,13 @@
 
 By itself, `fake_stub.py QEMU-OPTIONS`, it stands for QEMU: it serves the stub that -gdb names until it is told to end.
 FAKE_QEMU_LOG names a file that gets the options, one a line, in brackets; FAKE_QEMU_SECONDS is how long it lives
-(0: it ends at once).
+(0: it ends at once). FAKE_QEMU_PLUGIN_API is how it takes plugins: "OLDEST NEWEST" of the versions that it accepts, or
+"none", "lacks" (symbols of a newer QEMU) or "hangs"; FAKE_QEMU_QUESTIONS names a file that gets a line for each one that
+it is asked by, and FAKE_QEMU_PLUGIN_API_WHEN_ASKED what it says then, where that is something else.
 """
 import os
 import pathlib
+import re
 import select
 import signal
 import socket
@@ -154,8 +157,33 @@ class FakeStub:
             Session(client, self).serve()
 
 
+def load_plugin(option, api):
+    """Answers -plugin as QEMU does (plugins/loader.c); returns where it is loaded."""
+    path, _, arguments = option.partition(",")
+    version = int((re.findall(r"-([0-9]+)\.so$", path) or ["4"])[0])
+    if api == "hangs":
+        time.sleep(60)
+    if api == "none":
+        sys.exit("qemu-fake: -plugin: invalid option")
+    if api == "lacks":
+        sys.exit(f"qemu-fake: Could not load plugin {path}: {path}: undefined symbol: qemu_plugin_scoreboard_new")
+    oldest, newest = map(int, api.split())
+    if version < oldest or version > newest:
+        limit = f"a minimum version of {oldest}" if version < oldest else f"up to version {newest}"
+        sys.exit(f"qemu-fake: Could not load plugin {path}: plugin requires API version {version}, but this QEMU supports "
+                 f"only {limit}")
+    if arguments == "question=on":
+        print("ringside-plugin-api", api)
+        sys.exit(f"qemu-fake: Could not load plugin {path}: qemu_plugin_install returned error code 1")
+
+
 def main():
     options = sys.argv[1:]
+    api = os.environ.get("FAKE_QEMU_PLUGIN_API", "lacks")
+    if "question=on" in "".join(options):
+        with pathlib.Path(os.environ.get("FAKE_QEMU_QUESTIONS", os.devnull)).open("a") as file:
+            print(*options, file=file)
+        load_plugin(options[options.index("-plugin") + 1], os.environ.get("FAKE_QEMU_PLUGIN_API_WHEN_ASKED", api))
     if options == ["-version"]:  # ringside's own question
         print(f"QEMU emulator version {os.environ.get('FAKE_QEMU_VERSION', '7.2.22')} (fake)")
         return
@@ -167,6 +195,10 @@ def main():
         return
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: sys.exit(0))
+    if "-plugin" in options:
+        load_plugin(options[options.index("-plugin") + 1], api)
+        pathlib.Path(options[options.index("-plugin") + 1].split("ring=")[1].split(",")[0]).touch()
+        return  # the plugin was installed, but there is no guest that it could sample
     address = "tcp::1234" if "-s" in options else options[options.index("-gdb") + 1]
     kind, _, rest = address.split(",")[0].partition(":")
     with FakeStub(rest if kind == "unix" else ("127.0.0.1", int(rest.rpartition(":")[2]))):

@@ -1,0 +1,85 @@
+#include "launch/plugin_api_cache.h"
+
+#include <sys/stat.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+
+#include "launch/json_file.h"
+
+namespace ringside::launch {
+namespace {
+
+constexpr std::size_t kMostAnswers = 64;
+constexpr std::uintmax_t kLargestFile = 1u << 20;
+
+struct Answer {
+  std::uint64_t size = 0;
+  std::int64_t modified_ns = 0;
+  unsigned oldest = 0;
+  unsigned newest = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Answer, size, modified_ns, oldest, newest)
+
+using Answers = std::map<std::string, Answer>;
+
+Answers read(const std::filesystem::path& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error) ||
+      std::filesystem::file_size(file, error) > kLargestFile)
+    return {};
+  const auto answers = read_json<Answers>(file);
+  return answers && *answers ? **answers : Answers();
+}
+
+// Of the file that the links lead to.
+std::optional<std::pair<std::string, Answer>> identity_of(const std::filesystem::path& qemu) {
+  std::error_code error;
+  const auto path = std::filesystem::canonical(qemu, error);
+  struct stat info {};
+  if (error || ::stat(path.c_str(), &info) != 0) return std::nullopt;
+  Answer answer;
+  answer.size = static_cast<std::uint64_t>(info.st_size);
+  answer.modified_ns = info.st_mtim.tv_sec * 1'000'000'000 + info.st_mtim.tv_nsec;
+  return std::pair{path.string(), answer};
+}
+
+}  // namespace
+
+PluginApiCache::PluginApiCache() {
+  const auto folder_in = [](const char* variable) -> std::filesystem::path {
+    const char* const value = std::getenv(variable);
+    return value != nullptr && *value == '/' ? value : "";
+  };
+  std::filesystem::path folder = folder_in("XDG_CACHE_HOME");
+  if (folder.empty())
+    if (const auto home = folder_in("HOME"); !home.empty()) folder = home / ".cache";
+  if (!folder.empty()) file_ = folder / "ringside" / "plugin-api.json";
+}
+
+std::optional<PluginApi> PluginApiCache::find(const std::filesystem::path& qemu) const {
+  const auto identity = identity_of(qemu);
+  if (file_.empty() || !identity) return std::nullopt;
+  const Answers answers = read(file_);
+  const auto found = answers.find(identity->first);
+  if (found == answers.end() || found->second.size != identity->second.size ||
+      found->second.modified_ns != identity->second.modified_ns)
+    return std::nullopt;
+  return PluginApi{found->second.oldest, found->second.newest};
+}
+
+void PluginApiCache::keep(const std::filesystem::path& qemu, const PluginApi& api) const {
+  auto identity = identity_of(qemu);
+  if (file_.empty() || !identity) return;
+  Answers answers = read(file_);
+  if (answers.size() >= kMostAnswers) answers.clear();
+  identity->second.oldest = api.oldest;
+  identity->second.newest = api.newest;
+  answers[identity->first] = identity->second;
+  std::error_code ignored;
+  std::filesystem::create_directories(file_.parent_path(), ignored);
+  (void)write_json(file_, answers);
+}
+
+}  // namespace ringside::launch

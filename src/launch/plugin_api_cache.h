@@ -1,0 +1,26 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "launch/plugin_api.h"
+
+namespace ringside::launch {
+
+// What QEMUs have answered, in a file of the user's. An answer holds for as long as the QEMU has
+// the size and the time of modification that it had. A file that cannot be read or written is one
+// that is empty.
+class PluginApiCache {
+ public:
+  // $XDG_CACHE_HOME/ringside/plugin-api.json, or in ~/.cache; without a file where neither is set.
+  PluginApiCache();
+  explicit PluginApiCache(std::filesystem::path file) : file_(std::move(file)) {}
+
+  [[nodiscard]] std::optional<PluginApi> find(const std::filesystem::path& qemu) const;
+  void keep(const std::filesystem::path& qemu, const PluginApi& api) const;
+
+ private:
+  std::filesystem::path file_;
+};
+
+}  // namespace ringside::launch

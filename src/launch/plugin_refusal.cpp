@@ -1,0 +1,38 @@
+#include "launch/plugin_refusal.h"
+
+#include <time.h>
+
+#include "launch/plugin_choice.h"
+#include "launch/qemu_version.h"
+
+namespace ringside::launch {
+namespace {
+
+constexpr int kLooks = 200;
+constexpr timespec kBetweenLooks{0, 5'000'000};
+
+// The plugin makes the ring when it is installed.
+bool ended_without_ring(const std::filesystem::path& ring, ChildProcess& child) {
+  std::error_code ignored;
+  for (int look = 0; look < kLooks; ++look) {
+    const bool has_ended = child.poll().has_value();
+    if (std::filesystem::exists(ring, ignored)) return false;
+    if (has_ended) return true;
+    ::nanosleep(&kBetweenLooks, nullptr);
+  }
+  return false;
+}
+
+}  // namespace
+
+NextStart after_refusal(const LaunchRequest& request, const LaunchInfo& info, ChildProcess& child) {
+  if (info.plugin.empty() || !ended_without_ring(info.ring, child)) return NextStart::kNone;
+  std::optional<QemuVersion> version;
+  if (const auto asked = ask_qemu_version(info.program)) version = *asked;
+  const PluginChoice anew =
+      choose_plugin(info.program, version, plugin_family(request.plugin), PluginApiCache(), true);
+  if (!anew.was_asked) return NextStart::kWithoutPlugin;
+  return anew.file.path == info.plugin ? NextStart::kNone : NextStart::kByNewAnswer;
+}
+
+}  // namespace ringside::launch
