@@ -43,13 +43,33 @@ Result<void> refuse_what_cannot_be(const QemuCommand& command, const std::string
                 "--deterministic: all vCPUs take turns in one thread then, and QEMU's plugins "
                 "cannot tell them apart there; give the guest one vCPU (-smp 1)");
   const auto icount = command.value_of("icount");
-  if (icount && (instruction_ns(command) == 0 || !says(*icount, "sleep=off") ||
-                 says(*icount, "shift=auto") || says(*icount, "align=on")))
+  if (icount && !records_or_replays(command) &&
+      (instruction_ns(command) == 0 || !says(*icount, "sleep=off") || says(*icount, "shift=auto") ||
+       says(*icount, "align=on")))
     return fail(ErrorCode::kUnsupported,
                 "--deterministic: '-icount {}' follows the host's time; leave it out, or give "
                 "-icount shift=N,sleep=off",
                 *icount);
   return {};
+}
+
+// A recording of the run and its replays must have the same options, so nothing is added but the
+// shift, without which QEMU has no such clock.
+std::vector<std::string> prepare_recorded_run(QemuCommand& command) {
+  const std::string icount = command.value_of("icount").value_or("");
+  // "-icount 3,…" is the shift too.
+  const bool has_shift = icount.find("shift=") != std::string::npos ||
+                         icount.substr(0, icount.find(',')).find('=') == std::string::npos;
+  if (!has_shift) command.replace_first("icount", "shift=1," + icount);
+  std::vector<std::string> warnings;
+  if (says(icount, "rr=record"))
+    warnings.push_back(
+        "this run follows the host's time; its replays (-icount …,rr=replay) are all alike");
+  if (instruction_ns(command) == 0)
+    warnings.push_back(
+        "without a fixed shift=N an instruction counts as 1 ns: --interval 1 is every "
+        "1,000,000 instructions");
+  return warnings;
 }
 
 // Keeps what else -rtc says (driftfix=).
@@ -112,6 +132,7 @@ Result<std::vector<std::string>> make_deterministic(QemuCommand& command,
                                                     const std::string& accelerator,
                                                     std::uint64_t seed) {
   RINGSIDE_TRY(refuse_what_cannot_be(command, accelerator));
+  if (records_or_replays(command)) return prepare_recorded_run(command);
   std::vector<std::string> warnings;
   if (has_one_of(command, {"netdev", "nic", "net"})) {
     if (command.value_of("nic") != "none" && command.value_of("net") != "none")
@@ -130,6 +151,11 @@ Result<std::vector<std::string>> make_deterministic(QemuCommand& command,
     command.add("rtc", fixed_date(std::nullopt));
   if (!command.has("seed")) command.add("seed", std::to_string(seed));
   return warnings;
+}
+
+bool records_or_replays(const QemuCommand& command) {
+  const auto icount = command.value_of("icount");
+  return icount && (says(*icount, "rr=record") || says(*icount, "rr=replay"));
 }
 
 std::uint64_t instruction_ns(const QemuCommand& command) {

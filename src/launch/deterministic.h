@@ -14,6 +14,9 @@ namespace ringside::launch {
 // and an idle guest's time jumps), the date is fixed (-rtc base=…,clock=vm), random numbers come
 // from `seed` (-seed), and a network card that nobody asked for is left out (-nic none).
 //
+// Where the command line records a run or replays one (-icount …,rr=record or rr=replay), nothing
+// is added but a shift, where none is given.
+//
 // Returns what may still differ between two runs, a sentence each: network, disks and other devices
 // whose answers come by the host's time, and what somebody types. Error kUnsupported where the
 // command line asks for what cannot be: KVM, more than one vCPU, thread=multi, -icount with another
@@ -21,6 +24,10 @@ namespace ringside::launch {
 [[nodiscard]] Result<std::vector<std::string>> make_deterministic(QemuCommand& command,
                                                                   const std::string& accelerator,
                                                                   std::uint64_t seed);
+
+// Whether QEMU records the run or replays one: -icount …,rr=record or rr=replay
+// (docs/system/replay.rst).
+[[nodiscard]] bool records_or_replays(const QemuCommand& command);
 
 // Nanoseconds of guest time that an instruction takes by -icount shift=N; 0 without.
 [[nodiscard]] std::uint64_t instruction_ns(const QemuCommand& command);

@@ -168,6 +168,20 @@ TEST(Deterministic, WarnsOfWhatFollowsTheHost) {
   (void)deterministic(parse({"-nodefaults", "-object", "rng-random,id=a"}), 1);
 }
 
+TEST(Deterministic, LeavesARecordedRunAsItIs) {
+  const std::string replay = "-drive file=x -icount shift=3,rr=replay,rrfile=r";
+  EXPECT_EQ(deterministic(parse({"-drive", "file=x", "-icount", "shift=3,rr=replay,rrfile=r"}), 0),
+            replay);
+  EXPECT_EQ(deterministic(parse({"-icount", "3,rr=replay,rrfile=r"}), 0),
+            "-icount 3,rr=replay,rrfile=r");
+  EXPECT_EQ(deterministic(parse({"-icount", "rrfile=r,rr=record"}), 1),
+            "-icount shift=1,rrfile=r,rr=record");
+  EXPECT_EQ(deterministic(parse({"-icount", "shift=auto,rr=replay,rrfile=r"}), 1),
+            "-icount shift=auto,rr=replay,rrfile=r");
+  EXPECT_TRUE(
+      deterministic(parse({"-smp", "2", "-icount", "shift=1,rr=replay"}), 0).starts_with("error"));
+}
+
 TEST(Deterministic, RefusesAnotherClock) {
   auto kvm = parse({});
   EXPECT_FALSE(make_deterministic(kvm, "kvm", 1));

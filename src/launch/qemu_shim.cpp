@@ -78,7 +78,9 @@ void use_plugin(const std::filesystem::path& folder, const LaunchRequest& reques
   // The guest waits for ringside before its first instruction.
   const std::string pace = request.deterministic ? ",clock=instructions,wait=on" : "";
   command.add("plugin", escape_value(info.plugin) + ",ring=" + escape_value(info.ring) + pace);
-  use_monitor(folder, command, info);
+  // While a vCPU waits for ringside, a QEMU that records or replays answers no monitor: the vCPU's
+  // thread holds the lock of the log.
+  if (!records_or_replays(command)) use_monitor(folder, command, info);
 }
 
 // Only the plugin counts instructions.

@@ -5,7 +5,8 @@
 
 The guest of the bundled kernel runs until the samples are taken; Debian's boots from its vmlinuz, with KASLR (QEMU gives it
 the same random numbers each time). That the profile is of something is tested as well: more than one stack, and few
-unknown frames. Exit status: 0 they are the same, 1 not, 77 the Linux guest cannot be fetched.
+unknown frames. With --replay the first run is recorded by QEMU (-icount …,rr=record) and the others replay it; it is the same
+as its replays. Exit status: 0 they are the same, 1 not, 77 the Linux guest cannot be fetched.
 """
 import argparse
 import collections
@@ -38,9 +39,13 @@ def record(options, number, folder, deadline):
     """The folded text of one recording."""
     place = folder / str(number)
     place.mkdir()
+    qemu = command(options, place)
+    if options.replay:
+        log = folder / "replay.log"
+        qemu += ["-nic", "none", "-icount", f"shift=1,rr={'record' if number == 1 else 'replay'},rrfile={log}"]
     how = ["--deterministic", "--interval", f"{options.interval:g}", "--samples", str(options.samples),
            *(["--after", options.after] if options.after else [])]
-    recording = launched.record(options.ringside, how, command(options, place), place, deadline)
+    recording = launched.record(options.ringside, how, qemu, place, deadline)
     return launched.folded_text(options.ringside, recording, deadline)
 
 
@@ -81,6 +86,7 @@ def main():
     parser.add_argument("--workload", default="chains")
     parser.add_argument("--linux", action="store_true")
     parser.add_argument("--runs", type=int, default=2)
+    parser.add_argument("--replay", action="store_true", help="let QEMU record the first run, and replay it")
     parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--interval", type=float, default=0.2, help="milliseconds of the guest's time")
     parser.add_argument("--after", help="sample only after the guest has shown this on its serial port")
