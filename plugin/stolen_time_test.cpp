@@ -1,7 +1,6 @@
 #include "plugin/stolen_time.h"
 
 #include <gtest/gtest.h>
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -16,9 +15,7 @@ class StolenTimeTest : public testing::Test {
   StolenTimeTest() { waited_so_far(1'000'000); }
   ~StolenTimeTest() override { std::filesystem::remove(path_); }
 
-  void waited_so_far(std::uint64_t ns) {
-    std::ofstream(path_) << "12345 " << ns << " 3\n";
-  }
+  void waited_so_far(std::uint64_t ns) { std::ofstream(path_) << "12345 " << ns << " 3\n"; }
   void begin() { stolen_.begin(wire::HostWait(path_.c_str())); }
 
   std::string path_ = testing::TempDir() + "schedstat-" + std::to_string(::getpid());

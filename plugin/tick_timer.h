@@ -17,8 +17,8 @@ class TickTimer {
   // What is called at a tick: async-signal-safe.
   using OnTick = void (*)(void* self, unsigned vcpu);
 
-  // In the thread that is to be interrupted, once; the timer must stay where it is, for good. False,
-  // with a line on standard error, where there can be no timer.
+  // In the thread that is to be interrupted, once; the timer must stay where it is, for good.
+  // False, with a line on standard error, where there can be no timer.
   [[nodiscard]] bool begin(OnTick on_tick, void* self, unsigned vcpu);
   // Interrupts the thread once, at `due_ns` of CLOCK_MONOTONIC or, where that has passed, now. From
   // any thread, and from the handler.

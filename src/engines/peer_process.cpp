@@ -88,8 +88,8 @@ TcpEnd end_of(const sockaddr_storage& address) {
   }
   TcpEnd end;
   if (is_v4) end.v4 = fmt::format("{:08X}:{:04X}", words[3], port);
-  end.v6 = fmt::format("{:08X}{:08X}{:08X}{:08X}:{:04X}", words[0], words[1], words[2], words[3],
-                       port);
+  end.v6 =
+      fmt::format("{:08X}{:08X}{:08X}{:08X}:{:04X}", words[0], words[1], words[2], words[3], port);
   return end;
 }
 
@@ -132,8 +132,8 @@ pid_t owner_of(const std::string& inode) {
   for (; !error && processes != fs::directory_iterator(); processes.increment(error)) {
     const std::string name = processes->path().filename().string();
     pid_t pid = 0;
-    const bool is_process =
-        std::from_chars(name.data(), name.data() + name.size(), pid).ptr == name.data() + name.size();
+    const bool is_process = std::from_chars(name.data(), name.data() + name.size(), pid).ptr ==
+                            name.data() + name.size();
     if (is_process && has_socket(processes->path(), link)) return pid;
   }
   return 0;
