@@ -88,6 +88,22 @@ struct MemoryPauses {
   std::uint64_t longest_ns = 0;
 };
 
+// A stretch of time (monotonic) in which the guest stood still for a read outside of ticks.
+struct ReadStop {
+  std::uint64_t from_ns = 0;
+  std::uint64_t to_ns = 0;
+};
+
+// What an engine asks before it stops the guest for a read outside of ticks.
+class ReadTurns {
+ public:
+  virtual ~ReadTurns() = default;
+  // Returns when the guest may be stopped: at `from_ns` at the earliest. Ticks that come due until
+  // then are taken, by Engine::tick(). `last` is the read's stop before. Error kDisturbed: sampling
+  // has ended, and the read ends with it.
+  [[nodiscard]] virtual Result<void> wait(const ReadStop& last, std::uint64_t from_ns) = 0;
+};
+
 // A way into a running guest. Captures, and knows nothing of ELF files, unwinding or guest systems.
 class Engine {
  public:
@@ -125,6 +141,9 @@ class Engine {
   [[nodiscard]] virtual bool memory_reads_stop_the_guest() const { return false; }
   // Of physical_memory(), read_virtual() and read_registers(), since the start.
   [[nodiscard]] virtual MemoryPauses memory_pauses() const = 0;
+  // From now on reads that stop the guest let ticks go first; null: not any more. An engine that
+  // does not stop the guest asks nobody.
+  virtual void set_read_turns(ReadTurns*) {}
   // Null for an engine that samples when tick() is called.
   [[nodiscard]] virtual SelfPaced* self_paced() { return nullptr; }
 };

@@ -137,8 +137,8 @@ Result<void> write_summary(const Profile& profile, Sink& sink) {
                     format_duration(summary.pause_average_ns),
                     format_duration(summary.pause_p99_ns)));
   RINGSIDE_TRY(line(sink, "guest stood still", "{:>10}  {:>6}% of {}",
-                    format_duration(summary.pause_total_ns),
-                    format_percent(summary.pause_total_ns, summary.duration_ns),
+                    format_duration(summary.stood_still_ns),
+                    format_percent(summary.stood_still_ns, summary.duration_ns),
                     format_duration(summary.duration_ns)));
   RINGSIDE_TRY(write_unwinding(summary, sink));
   RINGSIDE_TRY(line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns)));

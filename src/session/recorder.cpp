@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
+#include "recording/counters.h"
 #include "session/one_thread.h"
 #include "session/recorded_image.h"
 
@@ -238,7 +239,7 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {"lost, vCPU not run by the host", outcome.stolen},
       {"stops that timed out", outcome.retries},
       {"paused by its user ns", outcome.user_pause_ns},
-      {"memory read pauses ns", pauses.total_ns},
+      {recording::kMemoryReadPausesCounter, pauses.total_ns},
       {"memory reads", pauses.count},
       {"longest memory read pause ns", pauses.longest_ns},
       {recording::kStackBytesCounter, stack_bytes_},

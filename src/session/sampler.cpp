@@ -11,7 +11,6 @@
 
 #include "base/clock.h"
 #include "base/scheduling.h"
-#include "wire/sample_clock.h"
 
 namespace ringside::session {
 namespace {
@@ -20,6 +19,13 @@ constexpr std::uint64_t kLongestSleepNs = 50'000'000;  // so that stop() is hear
 constexpr std::uint64_t kPollUserPauseNs = 100'000'000;
 constexpr unsigned kFailuresInARow = 5;
 constexpr std::chrono::milliseconds kWaitForReader{50};
+constexpr std::uint64_t kReadsAfterEndNs = 1'000'000'000;
+constexpr std::size_t kCapturedBytes = 64u << 20;
+
+std::size_t size_of(const wire::Capture& capture) {
+  return sizeof(capture) + capture.bytes.capacity() +
+         capture.pieces.capacity() * sizeof(wire::MemoryPiece);
+}
 
 }  // namespace
 
@@ -79,44 +85,81 @@ void Sampler::run() {
 void Sampler::run_by_clock() {
   if (host_is_crowded(engine_->vcpu_count())) (void)schedule_first(0);
   sleep_until(monotonic_ns() + options_.delay_ns);
-  const std::uint64_t start = monotonic_ns();
-  outcome_.first_tick_ns = start;
-  outcome_.last_tick_ns = start;
-  wire::SampleClock clock(start, options_.interval_ns, options_.jitter, options_.seed);
-  std::uint64_t ticks = 0;
-  while (true) {
-    sleep_until(std::min(clock.due_ns(), end_ns(start)));
-    const std::uint64_t paused_before = outcome_.user_pause_ns;
-    if (stopping_.load(std::memory_order_relaxed) || monotonic_ns() >= end_ns(start)) break;
-    ++ticks;
-    if (!take_tick(clock.due_ns())) break;
-    if (user_paused_) {
-      wait_for_user();
-      --ticks;  // nothing was due while the guest was not to run
-    }
+  start_ns_ = monotonic_ns();
+  outcome_.first_tick_ns = start_ns_;
+  outcome_.last_tick_ns = start_ns_;
+  clock_.emplace(start_ns_, options_.interval_ns, options_.jitter, options_.seed);
+  engine_->set_read_turns(this);
+  while (goes_on_) {
+    sleep_until(std::min(clock_->due_ns(), end_ns()));
+    if (stopping_.load(std::memory_order_relaxed) || monotonic_ns() >= end_ns()) break;
+    plan_ = planner_->plan(watch_->adapter());
+    take_due_tick();
+    goes_on_ = look_at_captures() && goes_on_;
+    if (!user_paused_) continue;
+    wait_for_user();
     outcome_.last_tick_ns = monotonic_ns();
-    if (outcome_.user_pause_ns != paused_before)
-      clock.skip_to(outcome_.last_tick_ns);
-    else
-      clock.advance(outcome_.last_tick_ns);
+    clock_->skip_to(outcome_.last_tick_ns);
   }
+  engine_->set_read_turns(nullptr);
   const std::uint64_t vcpus = engine_->vcpu_count();
-  outcome_.due = (ticks + clock.missed()) * vcpus;
-  outcome_.lost += clock.missed() * vcpus;
+  outcome_.due = (ticks_ + clock_->missed()) * vcpus;
+  outcome_.lost += clock_->missed() * vcpus;
+}
+
+void Sampler::take_due_tick() {
+  goes_on_ = capture(clock_->due_ns(), plan_) && goes_on_;
+  if (user_paused_) return;  // nothing was due while the guest was not to run
+  ++ticks_;
+  outcome_.last_tick_ns = monotonic_ns();
+  clock_->advance(outcome_.last_tick_ns);
+}
+
+// A tick that was due while the guest stood still for a read is taken when the guest has run for as
+// long as it had stood until then: right after the stop, all ticks would meet what the guest does
+// when it goes on.
+std::uint64_t Sampler::due_after(const engines::ReadStop& stop) const {
+  const std::uint64_t due = clock_->due_ns();
+  return due > stop.from_ns && due < stop.to_ns ? stop.to_ns + (due - stop.from_ns) : due;
+}
+
+// Ticks go first. The guest is not stopped for reads any more when sampling has ended, except for a
+// short while: what began late may give the samples their names.
+Result<void> Sampler::wait(const engines::ReadStop& last, std::uint64_t from_ns) {
+  while (goes_on_ && !reads_are_over()) {
+    if (user_paused_) return {};  // he has stopped the guest: a read costs nothing
+    const std::uint64_t now = monotonic_ns();
+    const bool enough = options_.samples && sampled_ >= *options_.samples;
+    const bool samples = !enough && now < end_ns();
+    const std::uint64_t due = samples ? due_after(last) : std::numeric_limits<std::uint64_t>::max();
+    if (due <= now) {
+      take_due_tick();
+    } else if (from_ns <= now) {
+      return {};
+    } else {
+      sleep_until(std::min(due, from_ns));
+    }
+  }
+  return fail(ErrorCode::kDisturbed, "sampling has ended");
+}
+
+bool Sampler::reads_are_over() const {
+  if (stopping_.load(std::memory_order_relaxed)) return true;
+  return clock_ && options_.duration_ns && monotonic_ns() >= end_ns() + kReadsAfterEndNs;
 }
 
 void Sampler::run_self_paced(engines::SelfPaced& engine) {
   if (options_.delay_ns != 0) sleep_until(monotonic_ns() + options_.delay_ns);
-  const std::uint64_t start = now_ns();
-  outcome_.first_tick_ns = start;
-  outcome_.last_tick_ns = start;
+  start_ns_ = now_ns();
+  outcome_.first_tick_ns = start_ns_;
+  outcome_.last_tick_ns = start_ns_;
   // Tells the plan before anything is sampled.
-  bool goes_on = take_tick(start);
+  bool goes_on = take_tick(start_ns_);
   const std::uint64_t unit = engine.counts_instructions() ? options_.instruction_ns : 1;
   const auto started = engine.start({std::max<std::uint64_t>(options_.interval_ns / unit, 1),
                                      options_.jitter, options_.seed, options_.deterministic});
   if (!started) goes_on = !give_up(started.error());
-  while (goes_on && !stopping_.load(std::memory_order_relaxed) && now_ns() < end_ns(start)) {
+  while (goes_on && !stopping_.load(std::memory_order_relaxed) && now_ns() < end_ns()) {
     goes_on = take_tick(now_ns());
     if (goes_on && user_paused_) wait_for_user();
     outcome_.last_tick_ns = now_ns();
@@ -131,15 +174,19 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
 }
 
 // The duration counts time in which the guest was to run.
-std::uint64_t Sampler::end_ns(std::uint64_t start_ns) const {
+std::uint64_t Sampler::end_ns() const {
   if (!options_.duration_ns) return std::numeric_limits<std::uint64_t>::max();
-  return start_ns + *options_.duration_ns + outcome_.user_pause_ns;
+  return start_ns_ + *options_.duration_ns + outcome_.user_pause_ns;
 }
 
 bool Sampler::take_tick(std::uint64_t due_ns) {
+  return capture(due_ns, planner_->plan(watch_->adapter())) && look_at_captures();
+}
+
+bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   const std::uint64_t now = now_ns();
   if (now > due_ns + options_.interval_ns / 2) ++outcome_.late_ticks;
-  auto tick = engine_->tick(planner_->plan(watch_->adapter()));
+  auto tick = engine_->tick(plan);
   if (!tick) {
     if (engine_->self_paced() == nullptr) outcome_.lost += engine_->vcpu_count();
     return !give_up(tick.error());
@@ -149,16 +196,43 @@ bool Sampler::take_tick(std::uint64_t due_ns) {
   outcome_.lost += tick->not_run;
   outcome_.stolen += tick->not_run;
   if (tick->captures.empty()) return true;
-  replayed_to_ns_ = std::max(replayed_to_ns_, tick->captures.back().host_time_ns);
-  auto learnt = watch_->look(*engine_, *tick, now);
+  std::size_t bytes = 0;
+  for (const wire::Capture& capture : tick->captures) {
+    bytes += size_of(capture);
+    if (capture.disposition == wire::Disposition::kSampled) ++sampled_;
+  }
+  captured_bytes_ += bytes;
+  captured_.push_back({std::move(*tick), now, bytes});
+  return true;
+}
+
+// In order. More may come while one is looked at; where those are too many, the first go unlooked.
+bool Sampler::look_at_captures() {
+  while (!captured_.empty()) {
+    Captured next = std::move(captured_.front());
+    captured_.pop_front();
+    const bool too_many = captured_bytes_ > kCapturedBytes;
+    captured_bytes_ -= next.bytes;
+    if (too_many || !goes_on_ || (clock_ && reads_are_over()))
+      hand_on(std::move(next.tick), {});
+    else if (!look(std::move(next.tick), next.time_ns))
+      goes_on_ = false;
+  }
+  return goes_on_;
+}
+
+bool Sampler::look(engines::Tick tick, std::uint64_t time_ns) {
+  replayed_to_ns_ = std::max(replayed_to_ns_, tick.captures.back().host_time_ns);
+  auto learnt = watch_->look(*engine_, tick, time_ns);
   if (learnt && learnt->new_recipes) planner_->renew();
   if (learnt && learnt->kernel) news_ = learnt->kernel;
   if (learnt) std::move(learnt->code.begin(), learnt->code.end(), std::back_inserter(new_code_));
-  planner_->look(*tick, watch_->adapter());
-  auto owners = owner_watch_->look(*tick, *watch_);
+  planner_->look(tick, watch_->adapter());
+  auto owners = owner_watch_->look(tick, *watch_);
   if (owners && owners->news.new_recipes) planner_->renew();
   if (owners) add(std::move(owners->news));
-  hand_on(std::move(*tick), owners ? std::move(owners->by_capture) : std::vector<guestos::Owner>());
+  hand_on(std::move(tick), owners ? std::move(owners->by_capture) : std::vector<guestos::Owner>());
+  if (clock_ && reads_are_over()) return true;  // why they failed
   if (!learnt) return !give_up(learnt.error());
   if (!owners) return !give_up(owners.error());
   return is_the_right_kernel();
@@ -173,8 +247,7 @@ void Sampler::hand_on(engines::Tick tick, std::vector<guestos::Owner> owners) {
   std::size_t bytes = 0;
   std::uint64_t ticks = 0;
   for (const wire::Capture& capture : tick.captures) {
-    bytes += sizeof(capture) + capture.bytes.capacity() +
-             capture.pieces.capacity() * sizeof(wire::MemoryPiece);
+    bytes += size_of(capture);
     ticks += capture.weight;
   }
   ticks_seen_ += ticks;

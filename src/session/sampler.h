@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -13,6 +14,7 @@
 #include "session/kernel_watch.h"
 #include "session/options.h"
 #include "session/owner_watch.h"
+#include "wire/sample_clock.h"
 
 namespace ringside::session {
 
@@ -24,13 +26,15 @@ struct Observation {
   Owners owners;                             // of the tick's captures
 };
 
-// The thread that stops the guest: takes a tick whenever the clock says so and hands it on. Nothing
-// slow happens here. The engine is this thread's alone from start() to the end of join().
-class Sampler {
+// The thread that stops the guest: takes a tick whenever the clock says so and hands it on. What a
+// tick makes it look for in the guest's memory may take seconds where reads stop the guest; the
+// ticks that come due meanwhile are taken between those stops, and looked at afterwards. The engine
+// is this thread's alone from start() to the end of join().
+class Sampler : private engines::ReadTurns {
  public:
   Sampler(engines::Engine& engine, CapturePlanner& planner, KernelWatch& watch,
           BoundedQueue<Observation>& queue, const SamplingOptions& options);
-  ~Sampler();
+  ~Sampler() override;
 
   void start();
   // Asks the thread to end after the tick it is at. Safe from any thread.
@@ -57,15 +61,22 @@ class Sampler {
   void run();
   void run_by_clock();
   void run_self_paced(engines::SelfPaced& engine);
-  // False when sampling is over.
+  [[nodiscard]] Result<void> wait(const engines::ReadStop& last, std::uint64_t from_ns) override;
+  [[nodiscard]] std::uint64_t due_after(const engines::ReadStop& stop) const;
+  void take_due_tick();
+  // These two return false when sampling is over.
   [[nodiscard]] bool take_tick(std::uint64_t due_ns);
+  [[nodiscard]] bool capture(std::uint64_t due_ns, const engines::TickPlan& plan);
+  [[nodiscard]] bool look_at_captures();
+  [[nodiscard]] bool look(engines::Tick tick, std::uint64_t time_ns);
+  [[nodiscard]] bool reads_are_over() const;
   void hand_on(engines::Tick tick, std::vector<guestos::Owner> owners);
   void add(guestos::ProcessNews news);
   void wait_until_handled();
   // Host time; where runs are to be the same again, time that goes on with the samples.
   [[nodiscard]] std::uint64_t now_ns() const;
   [[nodiscard]] bool is_the_right_kernel();
-  [[nodiscard]] std::uint64_t end_ns(std::uint64_t start_ns) const;
+  [[nodiscard]] std::uint64_t end_ns() const;
   void wait_for_user();
   void sleep_until(std::uint64_t time_ns) const;
   [[nodiscard]] bool give_up(const Error& error);
@@ -82,6 +93,19 @@ class Sampler {
   std::vector<elf::Image> new_code_;        // not handed on yet
   guestos::ProcessNews process_news_;       // not handed on yet
   std::optional<OwnerWatch> owner_watch_;   // made by the thread
+  struct Captured {
+    engines::Tick tick;
+    std::uint64_t time_ns;  // as now_ns()
+    std::size_t bytes;
+  };
+  std::deque<Captured> captured_;  // not looked at yet
+  std::size_t captured_bytes_ = 0;
+  std::optional<wire::SampleClock> clock_;  // of an engine that is not SelfPaced
+  engines::TickPlan plan_;                  // the last one
+  std::uint64_t start_ns_ = 0;
+  std::uint64_t ticks_ = 0;    // by clock_
+  std::uint64_t sampled_ = 0;  // captures with a stack
+  bool goes_on_ = true;
   unsigned failures_in_a_row_ = 0;
   std::uint64_t ticks_seen_ = 0;      // of vCPUs
   std::uint64_t replayed_to_ns_ = 0;  // where the engine plays what was sampled before

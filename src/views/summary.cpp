@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "recording/counters.h"
+
 namespace ringside::views {
 
 namespace {
@@ -33,7 +35,11 @@ Summary make_summary(const profile::Profile& profile) {
   summary.pause_p99_ns = totals.pause.quantile(0.99);
   summary.duration_ns = totals.last_ns - totals.first_ns;
   summary.symbol_ns = profile.symbol_ns;
+  summary.stood_still_ns = summary.pause_total_ns;
   if (profile.recorded) {
+    const auto& counters = profile.recorded->counters;
+    const auto reads = counters.find(recording::kMemoryReadPausesCounter);
+    if (reads != counters.end()) summary.stood_still_ns += reads->second;
     summary.due = profile.recorded->due;
     summary.lost = profile.recorded->lost;
     summary.late = profile.recorded->late;
@@ -42,7 +48,7 @@ Summary make_summary(const profile::Profile& profile) {
   }
   if (summary.duration_ns != 0)
     summary.paused_share =
-        static_cast<double>(summary.pause_total_ns) / static_cast<double>(summary.duration_ns);
+        static_cast<double>(summary.stood_still_ns) / static_cast<double>(summary.duration_ns);
 
   summary.stops_by_reason = totals.stops;
   for (std::size_t reason = 0; reason < kStopReasonCount; ++reason) {

@@ -23,8 +23,9 @@ struct Summary {
   std::uint64_t pause_average_ns = 0;
   std::uint64_t pause_p99_ns = 0;
   std::uint64_t pause_total_ns = 0;
-  std::uint64_t duration_ns = 0;  // as the writer says, else from the first to the last sample
-  double paused_share = 0;        // of the duration, 0 to 1
+  std::uint64_t stood_still_ns = 0;  // all of the guest's stops: for samples, and for reads
+  std::uint64_t duration_ns = 0;     // as the writer says, else from the first to the last sample
+  double paused_share = 0;           // of stood_still_ns in the duration, 0 to 1
 
   std::uint64_t symbol_ns = 0;  // the writer's plus the profile builder's
   std::uint64_t unwound = 0;    // samples with a walk …

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "profile/profile_test_util.h"
+#include "recording/counters.h"
 
 namespace ringside::views {
 namespace {
@@ -20,6 +21,7 @@ TEST(Summary, TotalsAddUpToWhatWasDue) {
   statistics.late = 2;
   statistics.duration_ns = 1'000'000'000;
   statistics.symbol_ns = 7;
+  statistics.counters[recording::kMemoryReadPausesCounter] = 300'000'000;
   ASSERT_TRUE(recording.writer().add_statistics(statistics));
   const Summary summary = make_summary(recording.profile());
   EXPECT_EQ(summary.sampled + summary.idle + summary.skipped + summary.failed + *summary.lost,
@@ -30,7 +32,8 @@ TEST(Summary, TotalsAddUpToWhatWasDue) {
   EXPECT_EQ(summary.stops_by_reason[static_cast<std::size_t>(StopReason::kNoRegisters)], 2u);
   EXPECT_EQ(summary.stops, 21u);
   EXPECT_EQ(summary.pause_total_ns, summary.pause_average_ns * 21 + summary.pause_total_ns % 21);
-  EXPECT_DOUBLE_EQ(summary.paused_share, static_cast<double>(summary.pause_total_ns) / 1e9);
+  EXPECT_EQ(summary.stood_still_ns, summary.pause_total_ns + 300'000'000);
+  EXPECT_DOUBLE_EQ(summary.paused_share, static_cast<double>(summary.stood_still_ns) / 1e9);
   EXPECT_GE(summary.pause_p99_ns, 109'000u);
   EXPECT_EQ(summary.symbol_ns, 7u);
 }

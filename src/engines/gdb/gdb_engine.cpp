@@ -17,7 +17,7 @@ GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::strin
     : stub_(std::move(stub)),
       inventory_(std::move(inventory)),
       reads_(memory_reads_of(stub_->traits(), inventory_.has_x)),
-      sliced_reads_(*stub_, inventory_, reads_, stub_thread),
+      sliced_reads_(*stub_, inventory_, reads_, read_stops_, stub_thread),
       ram_(ways_to_ram(reads_qemu_memory ? stub_thread : 0)),
       virtual_reads_(
           inventory_.layout.arch(), [this](VcpuId vcpu) { return read_registers(vcpu); },
@@ -32,9 +32,9 @@ QemuRam::Ways GdbEngine::ways_to_ram(pid_t qemu) {
   ways.ask = [this](const std::string& command) -> Result<std::string> {
     if (!inventory_.has_physical_mode)
       return fail(ErrorCode::kUnsupported, "the stub does not give guest-physical memory");
+    RINGSIDE_TRY(read_stops_.wait());
     RINGSIDE_ASSIGN(auto text, stub_->ask_monitor(command));
-    if (stub_->stopped_by() == Stub::Owner::kNobody)
-      sliced_reads_.count_pause(stub_->last_stop_ns());
+    if (stub_->stopped_by() == Stub::Owner::kNobody) read_stops_.count(stub_->last_stop_ns());
     return text;
   };
   ways.visit = [this](const std::vector<GuestPhys>& places, std::size_t size, const auto& visit) {
@@ -156,10 +156,11 @@ Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
   for (const AskedFor when : kAll)
     for (const std::uint32_t number : inventory_.layout.numbers_for_p(when))
       batch.add(fmt::format("p{:x}", number));
+  RINGSIDE_TRY(read_stops_.wait());
   const Precedence precedence(*stub_, stub_thread_);
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
   if (stopped.ours) RINGSIDE_TRY(stub_->resume());
-  if (stopped.ours) sliced_reads_.count_pause(stopped.stopped_ns);
+  if (stopped.ours) read_stops_.count(stopped.stopped_ns);
   wire::Registers registers;
   inventory_.layout.decode_g(stopped.replies[first], registers);
   std::size_t reply = first + 1;

@@ -14,6 +14,7 @@
 #include "engines/gdb/handshake.h"
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory_reads.h"
+#include "engines/gdb/read_stops.h"
 #include "engines/gdb/stub.h"
 #include "engines/gdb/virtual_reads.h"
 #include "engines/host_waits.h"
@@ -77,7 +78,8 @@ class GdbEngine final : public Engine {
   [[nodiscard]] bool memory_reads_stop_the_guest() const override {
     return ram_.was_asked() && !ram_.reads_qemu();
   }
-  [[nodiscard]] MemoryPauses memory_pauses() const override { return sliced_reads_.pauses(); }
+  [[nodiscard]] MemoryPauses memory_pauses() const override { return read_stops_.pauses(); }
+  void set_read_turns(ReadTurns* turns) override { read_stops_.set_turns(turns); }
 
   // "7.2.22 (Debian …)", empty for a stub that is not QEMU's.
   [[nodiscard]] const std::string& qemu_version() const { return qemu_version_; }
@@ -98,6 +100,7 @@ class GdbEngine final : public Engine {
   std::unique_ptr<Stub> stub_;
   Inventory inventory_;
   MemoryReads reads_;
+  ReadStops read_stops_;
   SlicedReads sliced_reads_;
   QemuRam ram_;
   VirtualReads virtual_reads_;

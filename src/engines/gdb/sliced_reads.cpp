@@ -1,7 +1,6 @@
 #include "engines/gdb/sliced_reads.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "base/clock.h"
 #include "engines/gdb/precedence.h"
@@ -12,14 +11,8 @@ namespace {
 
 constexpr std::uint64_t kSliceNs = 500'000;
 constexpr std::size_t kLargestStep = 64 * 1024;
-constexpr std::uint64_t kLongestRestNs = 10'000'000;
 constexpr std::string_view kPhysicalOn = "Qqemu.PhyMemMode:1";
 constexpr std::string_view kPhysicalOff = "Qqemu.PhyMemMode:0";
-
-void rest(std::uint64_t time_ns) {
-  const timespec pause{0, static_cast<long>(std::min(time_ns, kLongestRestNs))};
-  ::nanosleep(&pause, nullptr);
-}
 
 }  // namespace
 
@@ -83,15 +76,9 @@ std::size_t SlicedReads::step_for(std::uint64_t time_ns) const {
   return std::min(kLargestStep, static_cast<std::size_t>(chunks) * reads_.chunk);
 }
 
-void SlicedReads::count_pause(std::uint64_t since_ns) {
-  last_pause_ns_ = monotonic_ns() - since_ns;
-  ++pauses_.count;
-  pauses_.total_ns += last_pause_ns_;
-  pauses_.longest_ns = std::max(pauses_.longest_ns, last_pause_ns_);
-}
-
 // One stop of the guest. False when memory has ended.
 Result<bool> SlicedReads::run_slice(Slice& slice) {
+  RINGSIDE_TRY(stops_->wait());
   std::size_t step = std::min(std::max(step_for(kSliceNs / 2), reads_.chunk),
                               slice.destination.size() - slice.done);
   const bool physical = slice.before == kPhysicalOn;
@@ -121,7 +108,7 @@ Result<bool> SlicedReads::run_slice(Slice& slice) {
   if (physical) stub_->end_physical_mode();
   if (stopped.ours) {
     RINGSIDE_TRY(stub_->resume());
-    count_pause(start);
+    stops_->count(start);
   }
   return more;
 }
@@ -147,7 +134,6 @@ Result<PrivilegeLevel> SlicedReads::level_of(VcpuId vcpu) {
 Result<void> SlicedReads::read_sliced(Slice& slice) {
   const Precedence precedence(*stub_, stub_thread_);
   while (slice.done < slice.destination.size()) {
-    if (slice.done > 0 && stub_->stopped_by() == Stub::Owner::kNobody) rest(last_pause_ns_);
     RINGSIDE_ASSIGN(const bool more, run_slice(slice));
     if (!more) break;
   }
@@ -157,6 +143,7 @@ Result<void> SlicedReads::read_sliced(Slice& slice) {
 Result<void> SlicedReads::visit(
     const std::vector<GuestPhys>& places, std::size_t size,
     const std::function<void(GuestPhys, std::span<const std::byte>)>& compare) {
+  RINGSIDE_TRY(stops_->wait());
   const Precedence precedence(*stub_, stub_thread_);
   Batch batch;
   batch.add(kPhysicalOn);
@@ -173,7 +160,7 @@ Result<void> SlicedReads::visit(
   }
   if (!stopped.ours) return {};
   RINGSIDE_TRY(stub_->resume());
-  count_pause(stopped.stopped_ns);
+  stops_->count(stopped.stopped_ns);
   return {};
 }
 

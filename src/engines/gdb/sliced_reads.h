@@ -8,6 +8,7 @@
 #include "engines/engine.h"
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory_reads.h"
+#include "engines/gdb/read_stops.h"
 #include "engines/gdb/stub.h"
 #include "memory/guest_ram.h"
 #include "memory/reader.h"
@@ -25,13 +26,18 @@ struct VirtualRead {
 //
 // A slice stops the guest, reads in steps, and lets it run before its time is up: half a
 // millisecond, so that with what a busy host adds it stays below one. How much fits into a step is
-// learnt from the steps before. Between two slices the guest runs for as long as it stood. What is
-// read may change between slices.
+// learnt from the steps before. Between two slices the guest runs, and is sampled (read_stops.h).
+// What is read may change between slices.
 class SlicedReads {
  public:
   // `stub_thread`: QEMU's main loop, 0 where it is not known; see precedence.h.
-  SlicedReads(Stub& stub, const Inventory& inventory, const MemoryReads& reads, pid_t stub_thread)
-      : stub_(&stub), inventory_(&inventory), reads_(reads), stub_thread_(stub_thread) {}
+  SlicedReads(Stub& stub, const Inventory& inventory, const MemoryReads& reads, ReadStops& stops,
+              pid_t stub_thread)
+      : stub_(&stub),
+        inventory_(&inventory),
+        reads_(reads),
+        stops_(&stops),
+        stub_thread_(stub_thread) {}
 
   // As the vCPU sees it. Ends at the first page that is not mapped. Error kUsage: no such vCPU.
   [[nodiscard]] Result<VirtualRead> read(VcpuId vcpu, GuestVirt address,
@@ -47,10 +53,6 @@ class SlicedReads {
       const std::vector<GuestPhys>& places, std::size_t size,
       const std::function<void(GuestPhys, std::span<const std::byte>)>& compare);
 
-  [[nodiscard]] const MemoryPauses& pauses() const { return pauses_; }
-  // Counts one that ends now.
-  void count_pause(std::uint64_t since_ns);
-
  private:
   struct Slice;
   [[nodiscard]] Result<void> read_sliced(Slice& slice);
@@ -64,10 +66,9 @@ class SlicedReads {
   Stub* stub_;
   const Inventory* inventory_;
   MemoryReads reads_;
+  ReadStops* stops_;
   pid_t stub_thread_;
   std::uint64_t ns_per_chunk_ = 40'000;  // of the answers to one request; learnt
-  std::uint64_t last_pause_ns_ = 0;
-  MemoryPauses pauses_;
 };
 
 // RAM through SlicedReads.

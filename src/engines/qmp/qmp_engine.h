@@ -47,6 +47,7 @@ class QmpEngine final : public Engine {
     return gdb_->memory_reads_stop_the_guest();
   }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return gdb_->memory_pauses(); }
+  void set_read_turns(ReadTurns* turns) override { gdb_->set_read_turns(turns); }
 
  private:
   QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb)

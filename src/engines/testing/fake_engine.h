@@ -17,6 +17,9 @@ class FakeEngine final : public Engine {
   std::function<void(wire::Capture&, const VcpuPlan&, std::uint64_t tick)> on_tick;
   std::function<std::optional<Error>(std::uint64_t tick)> fail_at;
   wire::Registers registers;  // what read_registers() gives
+  // A read of virtual memory; without it nothing is mapped.
+  std::function<Result<std::size_t>(std::span<std::byte>)> on_read;
+  ReadTurns* turns = nullptr;
   memory::PhysicalMemory* physical = nullptr;
   std::size_t register_reads = 0;
   std::atomic<bool> user_paused{false};
@@ -52,9 +55,11 @@ class FakeEngine final : public Engine {
     if (physical == nullptr) return fail(ErrorCode::kUnsupported, "no physical memory");
     return physical;
   }
-  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId, GuestVirt, std::span<std::byte>) override {
-    return 0;
+  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId, GuestVirt,
+                                                 std::span<std::byte> into) override {
+    return on_read ? on_read(into) : Result<std::size_t>(0);
   }
+  void set_read_turns(ReadTurns* given) override { turns = given; }
   [[nodiscard]] std::string explain_memory_access() const override { return {}; }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return {}; }
 

@@ -1,0 +1,36 @@
+#include "engines/gdb/read_stops.h"
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/clock.h"
+
+namespace ringside::engines::gdb {
+namespace {
+
+constexpr std::uint64_t kRunsWhileSampled = 3;  // so many times as long as it stood
+constexpr std::uint64_t kLongestRestNs = 50'000'000;
+
+}  // namespace
+
+Result<void> ReadStops::wait() {
+  const std::uint64_t stood = last_.to_ns - last_.from_ns;
+  const std::uint64_t rest = std::min(stood * (turns_ ? kRunsWhileSampled : 1), kLongestRestNs);
+  const std::uint64_t from = last_.to_ns + rest;
+  if (turns_ != nullptr) return turns_->wait(last_, from);
+  if (const std::uint64_t now = monotonic_ns(); now < from) {
+    const timespec pause{0, static_cast<long>(from - now)};
+    ::nanosleep(&pause, nullptr);
+  }
+  return {};
+}
+
+void ReadStops::count(std::uint64_t since_ns) {
+  last_ = {since_ns, monotonic_ns()};
+  const std::uint64_t stood = last_.to_ns - last_.from_ns;
+  ++pauses_.count;
+  pauses_.total_ns += stood;
+  pauses_.longest_ns = std::max(pauses_.longest_ns, stood);
+}
+
+}  // namespace ringside::engines::gdb
