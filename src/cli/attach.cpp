@@ -6,7 +6,6 @@
 
 #include "base/socket.h"
 #include "cli/terminal.h"
-#include "engines/gdb/gdb_engine.h"
 #include "engines/tcg/tcg_engine.h"
 #include "launch/plugin_files.h"
 #include "launch/plugin_refusal.h"
@@ -93,12 +92,8 @@ Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
 }
 
 Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
-                                                    std::optional<bool> guest_was_running,
-                                                    pid_t stub_thread,
+                                                    const engines::gdb::Options& options,
                                                     const std::function<bool()>& wait_while) {
-  engines::gdb::Options options;
-  options.guest_was_running = guest_was_running;
-  options.stub_thread = stub_thread;
   RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
   while (true) {
     auto engine = engines::gdb::GdbEngine::connect(parsed, options);
@@ -111,10 +106,11 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
 
 Result<engines::qmp::WayIn> attach_qmp(const std::string& address,
                                        const std::filesystem::path& folder, bool stops_the_guest,
+                                       const engines::gdb::Options& options,
                                        const std::function<bool()>& wait_while) {
   RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
   while (true) {
-    auto way_in = engines::qmp::connect(parsed, folder.string(), stops_the_guest);
+    auto way_in = engines::qmp::connect(parsed, folder.string(), stops_the_guest, options);
     if (way_in || way_in.error().code != ErrorCode::kNotFound || !wait_while()) return way_in;
     rest();
   }

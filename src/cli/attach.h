@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "elf/elf_file.h"
 #include "engines/engine.h"
+#include "engines/gdb/gdb_engine.h"
 #include "engines/qmp/connect.h"
 #include "launch/child_process.h"
 #include "launch/launch_info.h"
@@ -38,10 +39,9 @@ struct LaunchedGuest {
                                                  const std::function<bool()>& stop);
 
 // Connects to a gdb stub. Tries again for as long as `wait_while()` is true and nothing listens
-// there yet. Of the guest may be known whether it runs (connecting stops it), and its QEMU's
-// process id, else 0.
+// there yet.
 [[nodiscard]] Result<std::unique_ptr<engines::Engine>> attach_gdb(
-    const std::string& address, std::optional<bool> guest_was_running, pid_t stub_thread,
+    const std::string& address, const engines::gdb::Options& options,
     const std::function<bool()>& wait_while);
 
 // Connects to a QEMU's monitor, which opens a gdb stub in `folder` for the time where it can. Tries
@@ -49,6 +49,7 @@ struct LaunchedGuest {
 [[nodiscard]] Result<engines::qmp::WayIn> attach_qmp(const std::string& address,
                                                      const std::filesystem::path& folder,
                                                      bool stops_the_guest,
+                                                     const engines::gdb::Options& options,
                                                      const std::function<bool()>& wait_while);
 
 // Takes the samples of the TCG plugin that shares the file `ring`; tries again for as long as

@@ -4,8 +4,12 @@
 
 namespace ringside::cli {
 
-GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until)
-    : guest_(guest), line_(guest == nullptr || !guest->info.uses_terminal) {
+GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until,
+                           std::function<void()> announce, std::atomic<bool>& over)
+    : guest_(guest),
+      announce_(std::move(announce)),
+      over_(over),
+      line_(guest == nullptr || !guest->info.uses_terminal) {
   if (!after.empty()) after_.emplace(guest->info.serial_log, after);
   if (!until.empty()) until_.emplace(guest->info.serial_log, until);
 }
@@ -23,6 +27,13 @@ session::Control::Wish GuestControl::poll() {
 void GuestControl::progress(const Progress& progress) {
   line_.show(fmt::format("recording {:.1f} s: {} samples, {} idle  (Ctrl-C ends)", progress.seconds,
                          progress.samples, progress.idle));
+}
+
+void GuestControl::paused(bool is_paused) {
+  line_.clear();
+  say(is_paused ? "ringside: the guest is paused by its user and stays so; it is sampled when it "
+                  "goes on (monitor: cont)"
+                : "ringside: the guest goes on");
 }
 
 // Says what the user could not know.

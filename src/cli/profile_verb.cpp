@@ -67,6 +67,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   flags_.settle(!command.empty());
   flags_.system.debuginfod = reader_.symbols.debuginfod;
   if (one_shot_) flags_.samples = 1;
+  flags_.one_shot = one_shot_;
   if (!flags_.duration_s) flags_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   reader_.input = folder.path() / "ringside.data";

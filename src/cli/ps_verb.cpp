@@ -68,13 +68,15 @@ void PsVerb::add_options(CLI::App& app) {
 
 Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
   const auto give_up = [] { return false; };
-  if (!gdb_.empty()) return attach_gdb(gdb_, std::nullopt, 0, give_up);
+  engines::gdb::Options options;
+  options.patience.is_over = is_over;
+  if (!gdb_.empty()) return attach_gdb(gdb_, options, give_up);
   if (!ring_.empty()) return attach_tcg(ring_, qmp_, give_up);
   if (qmp_.empty())
     return fail(ErrorCode::kUsage, "which guest? Give --gdb ADDR, --qmp ADDR or --ring FILE");
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   stub_folder_.emplace(std::move(folder));
-  RINGSIDE_ASSIGN(auto way_in, attach_qmp(qmp_, stub_folder_->path(), true, give_up));
+  RINGSIDE_ASSIGN(auto way_in, attach_qmp(qmp_, stub_folder_->path(), true, options, give_up));
   return std::move(way_in.engine);
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 
 #include "base/clock.h"
 #include "base/private_file.h"
@@ -215,6 +216,7 @@ class Session {
 
   Result<void> record() {
     RINGSIDE_TRY(attach());
+    attaching_ = false;
     if (guest_) system_.initramfs = guest_->info.initrd;
     RINGSIDE_ASSIGN(const Kernel kernel, find_kernel());
     const std::uint64_t start_ns = monotonic_ns();
@@ -222,9 +224,11 @@ class Session {
         auto writer,
         recording::Writer::create(request_.output, make_header(*engine_, options_, kernel, request_,
                                                                engine_name_, start_ns)));
-    announce(*engine_, kernel, engine_name_, address_, options_);
     if (guest_) announce_terminal(guest_->info);
-    GuestControl control(guest_ ? &*guest_ : nullptr, request_.flags.after, request_.flags.until);
+    options_.starts_paused = guest_ && guest_->info.waits_for_continue;
+    const auto begun = [&] { announce(*engine_, kernel, engine_name_, address_, options_); };
+    GuestControl control(guest_ ? &*guest_ : nullptr, request_.flags.after, request_.flags.until,
+                         begun, over_);
     session::Recorder recorder(*engine_, {kernel.file, load_bias_, system_}, writer, start_ns,
                                options_);
     const session::RecordResult result = recorder.run(control);
@@ -266,7 +270,7 @@ class Session {
       }
       if (flags.qmp.empty()) {
         address_ = flags.gdb;
-        RINGSIDE_ASSIGN(engine_, attach_gdb(address_, std::nullopt, 0, [] { return false; }));
+        RINGSIDE_ASSIGN(engine_, attach_gdb(address_, stub_options(), [] { return false; }));
         return {};
       }
       RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
@@ -298,7 +302,8 @@ class Session {
   // Through the monitor at `address_`.
   Result<void> enter_by_monitor(const std::filesystem::path& folder,
                                 const std::function<bool()>& wait_while) {
-    RINGSIDE_ASSIGN(auto way_in, attach_qmp(address_, folder, !request_.flags.no_stop, wait_while));
+    RINGSIDE_ASSIGN(auto way_in, attach_qmp(address_, folder, !request_.flags.no_stop,
+                                            stub_options(), wait_while));
     engine_ = std::move(way_in.engine);
     engine_name_ = "qmp";
     options_.warnings = std::move(way_in.caveats);
@@ -324,9 +329,22 @@ class Session {
       return {};
     }
     address_ = info.gdb_address;
-    RINGSIDE_ASSIGN(engine_, attach_gdb(address_, !info.waits_for_continue,
-                                        guest_->is_ours() ? info.pid : 0, wait_while));
+    engines::gdb::Options options = stub_options();
+    options.guest_was_running = !info.waits_for_continue;
+    options.stub_thread = guest_->is_ours() ? info.pid : 0;
+    RINGSIDE_ASSIGN(engine_, attach_gdb(address_, options, wait_while));
     return {};
+  }
+
+  engines::gdb::Options stub_options() {
+    engines::gdb::Options options;
+    options.captures_paused = request_.flags.one_shot;
+    options.patience.is_over = [this] {
+      // Ctrl-C is for QEMU, too, where ringside started it.
+      const bool interrupted = !guest_ && Signals::interrupted();
+      return over_ || (attaching_ && (interrupted || Signals::terminated()));
+    };
+    return options;
   }
 
   Result<Kernel> find_kernel() {
@@ -364,6 +382,8 @@ class Session {
   std::unique_ptr<engines::Engine> engine_;
   RecordSummary summary_;
   bool guest_gone_ = false;
+  bool attaching_ = true;
+  std::atomic<bool> over_{false};  // the engine is to wait for the guest no longer
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ struct SamplingFlags {
   std::uint64_t seed = 1;
   std::optional<std::uint32_t> stack_bytes;
   bool keep_captures = false;  // only record has an option for it
+  bool one_shot = false;       // only profile has one
   bool then_quit = false;
   bool verbose = false;
 

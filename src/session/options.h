@@ -13,7 +13,8 @@ namespace ringside::session {
 struct SamplingOptions {
   std::uint64_t interval_ns = 10'000'000;
   std::uint64_t delay_ns = 0;                // after the start, before the first tick
-  std::optional<std::uint64_t> duration_ns;  // of a running guest, from the first tick on
+  std::optional<std::uint64_t> duration_ns;  // from the first tick on, also of a paused guest
+  bool starts_paused = false;                // … but not before the guest has first run
   std::optional<std::uint64_t> samples;      // stacks, all vCPUs together; idle vCPUs give none
   bool kernel = true;
   bool user = true;

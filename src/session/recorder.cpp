@@ -19,6 +19,8 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPollInterval{50};
+// Sampling ends by itself within some milliseconds, except where a slow stub is waited for.
+constexpr std::uint64_t kGraceNs = 150'000'000;
 constexpr std::size_t kQueueBytes = 64u << 20;
 constexpr std::size_t kBacklogBytes = 4u << 20;
 
@@ -102,9 +104,27 @@ Result<void> Recorder::wait_for_start(Control& control, bool& stopped) {
   return {};
 }
 
+void Recorder::tell(Control& control, const Sampler& sampler) {
+  if (!told_begun_ && sampler.has_begun()) {
+    told_begun_ = true;
+    control.begun();
+  }
+  if (const bool paused = sampler.waits_for_user(); told_begun_ && paused != told_paused_) {
+    told_paused_ = paused;
+    control.paused(paused);
+  }
+}
+
+void Recorder::end_in_time(Control& control, Sampler& sampler) {
+  const std::uint64_t now = monotonic_ns();
+  if (!stopped_ns_ && (limit_reached() || sampler.is_overdue(now))) stopped_ns_ = now;
+  if (!stopped_ns_) return;
+  sampler.stop();
+  if (now > *stopped_ns_ + kGraceNs) control.overdue();
+}
+
 Result<void> Recorder::record(Control& control, Sampler& sampler) {
   std::uint64_t next_poll_ns = 0;
-  bool stopping = false;
   while (!queue_.finished()) {
     if (const auto seen = queue_.pop(kPollInterval)) {
       if (seen->kernel) {
@@ -117,18 +137,17 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
       if (wish == Control::Wish::kSample) RINGSIDE_TRY(handle(seen->tick, seen->owners));
     }
     const std::uint64_t now = monotonic_ns();
-    if (limit_reached()) sampler.stop();
-    if (stopping || now < next_poll_ns) continue;
+    tell(control, sampler);
+    end_in_time(control, sampler);
+    if (now < next_poll_ns) continue;
     next_poll_ns = now + std::chrono::nanoseconds(kPollInterval).count();
     // What lay in the queue while the disk or the host was busy would stay with the process.
     if (queue_.was_drained(kBacklogBytes)) ::malloc_trim(0);
     const double seconds = static_cast<double>(now - std::min(now, sampling_since_ns_)) / 1e9;
     control.progress({seconds, samples_, idle_});
-    if (control.poll() == Control::Wish::kStop) {
-      sampler.stop();
-      stopping = true;
-    }
+    if (!stopped_ns_ && control.poll() == Control::Wish::kStop) stopped_ns_ = now;
   }
+  tell(control, sampler);
   return {};
 }
 

@@ -38,6 +38,12 @@ class Control {
     std::uint64_t idle = 0;
   };
   virtual void progress(const Progress&) {}
+  // Sampling has begun: the first tick has been taken.
+  virtual void begun() {}
+  // The guest's user has paused it, or has let it go on.
+  virtual void paused(bool /*is_paused*/) {}
+  // Sampling is to end, and does not end at once: what still waits for the guest is to give up.
+  virtual void overdue() {}
   // The kernel has been found.
   virtual void found(const KernelNews&) {}
 };
@@ -80,6 +86,8 @@ class Recorder {
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> keep(const wire::Capture& capture, std::uint64_t time_ns);
   [[nodiscard]] bool limit_reached() const;
+  void tell(Control& control, const Sampler& sampler);
+  void end_in_time(Control& control, Sampler& sampler);
   [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
   void add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const;
 
@@ -103,6 +111,9 @@ class Recorder {
   std::uint64_t kernel_samples_ = 0;
   std::uint64_t stack_bytes_ = 0;
   bool kernel_seen_ = false;
+  bool told_begun_ = false;
+  bool told_paused_ = false;
+  std::optional<std::uint64_t> stopped_ns_;  // when sampling was told to end
 };
 
 }  // namespace ringside::session

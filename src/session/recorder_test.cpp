@@ -163,11 +163,83 @@ TEST_F(RecorderTest, WhileItsUserPausesTheGuestNothingIsDue) {
   user.join();
   EXPECT_FALSE(result.error);
   const Reading reading = read();
-  // The duration, too, counts a running guest only.
-  EXPECT_GE(reading.written.due, 600u);
-  EXPECT_LE(reading.written.due, 720u);
+  // The duration goes on meanwhile. A guest that goes on is noticed within 100 ms.
+  EXPECT_GE(reading.written.due, 200u);
+  EXPECT_LE(reading.written.due, 450u);
   EXPECT_GT(reading.written.counters.at("paused by its user ns"), 150'000'000u);
   EXPECT_EQ(reading.written.due, sum(reading.seen) + reading.written.lost);
+}
+
+class Listening final : public Control {
+ public:
+  [[nodiscard]] Wish poll() override { return Wish::kSample; }
+  void begun() override { told += "begun "; }
+  void paused(bool is_paused) override { told += is_paused ? "paused " : "goes on "; }
+  void overdue() override { is_overdue = true; }
+  std::string told;
+  std::atomic<bool> is_overdue{false};
+};
+
+TEST_F(RecorderTest, APausedGuestIsToldAndNotWaitedForLongerThanTheDuration) {
+  FakeEngine engine(1);
+  engine.user_paused = true;
+  SamplingOptions options;
+  options.duration_ns = 300'000'000;
+  Listening control;
+  const RecordResult result = record(engine, options, control);
+  EXPECT_FALSE(result.error);
+  EXPECT_EQ(result.samples, 0u);
+  EXPECT_EQ(control.told, "begun paused ");
+  EXPECT_TRUE(engine.user_paused);
+}
+
+TEST_F(RecorderTest, TheDurationOfAGuestThatIsStartedLaterBeginsThen) {
+  FakeEngine engine(1);
+  engine.user_paused = true;
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  options.duration_ns = 300'000'000;
+  options.starts_paused = true;
+  std::thread user([&] {
+    ::usleep(600'000);
+    engine.user_paused = false;
+  });
+  EXPECT_FALSE(record(engine, options, control_).error);
+  user.join();
+  EXPECT_GT(read().written.due, 150u);
+}
+
+TEST_F(RecorderTest, AnEngineThatAnswersNoMoreIsAnError) {
+  FakeEngine engine(1);
+  engine.fail_at = [](std::uint64_t tick) -> std::optional<Error> {
+    if (tick < 50) return std::nullopt;
+    ::usleep(150'000);
+    return Error{ErrorCode::kTimeout, "no answer came"};
+  };
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  options.duration_ns = 400'000'000;
+  const RecordResult result = record(engine, options, control_);
+  ASSERT_TRUE(result.error);
+  EXPECT_EQ(result.error->code, ErrorCode::kTimeout);
+  EXPECT_NE(result.error->message.find("no answer came"), std::string::npos);
+  EXPECT_EQ(read().written.due, sum(read().seen) + read().written.lost);
+}
+
+TEST_F(RecorderTest, AnEngineThatIsSlowIsInterrupted) {
+  FakeEngine engine(1);
+  Listening control;
+  engine.fail_at = [&](std::uint64_t tick) -> std::optional<Error> {
+    if (tick < 10) return std::nullopt;
+    while (!control.is_overdue) ::usleep(1000);
+    return Error{ErrorCode::kDisturbed, "interrupted"};
+  };
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  options.duration_ns = 200'000'000;
+  const RecordResult result = record(engine, options, control);
+  EXPECT_FALSE(result.error);
+  EXPECT_EQ(read().written.due, sum(read().seen) + read().written.lost);
 }
 
 TEST_F(RecorderTest, AFullDiskStopsRecordingWithAMessage) {

@@ -89,6 +89,7 @@ void Sampler::run_by_clock() {
   outcome_.first_tick_ns = start_ns_;
   outcome_.last_tick_ns = start_ns_;
   clock_.emplace(start_ns_, options_.interval_ns, options_.jitter, options_.seed);
+  publish_end();
   engine_->set_read_turns(this);
   while (goes_on_) {
     sleep_until(std::min(clock_->due_ns(), end_ns()));
@@ -105,6 +106,17 @@ void Sampler::run_by_clock() {
   const std::uint64_t vcpus = engine_->vcpu_count();
   outcome_.due = (ticks_ + clock_->missed()) * vcpus;
   outcome_.lost += clock_->missed() * vcpus;
+  tell_of_silence();
+}
+
+// An engine that had not answered at the end: what was recorded ends before it should.
+void Sampler::tell_of_silence() {
+  if (!silence_ || outcome_.error || outcome_.guest_gone) return;
+  const double seconds = static_cast<double>(monotonic_ns() - silent_since_ns_) / 1e9;
+  outcome_.error = Error{ErrorCode::kTimeout,
+                         fmt::format("nothing was sampled in the last {:.1f} s, because QEMU did "
+                                     "not answer: {}",
+                                     seconds, silence_->message)};
 }
 
 void Sampler::take_due_tick() {
@@ -153,6 +165,7 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
   start_ns_ = now_ns();
   outcome_.first_tick_ns = start_ns_;
   outcome_.last_tick_ns = start_ns_;
+  publish_end();
   // Tells the plan before anything is sampled.
   bool goes_on = take_tick(start_ns_);
   const std::uint64_t unit = engine.counts_instructions() ? options_.instruction_ns : 1;
@@ -173,10 +186,16 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
   outcome_.stolen += counts.stolen;
 }
 
-// The duration counts time in which the guest was to run.
 std::uint64_t Sampler::end_ns() const {
   if (!options_.duration_ns) return std::numeric_limits<std::uint64_t>::max();
-  return start_ns_ + *options_.duration_ns + outcome_.user_pause_ns;
+  return start_ns_ + *options_.duration_ns + before_first_run_ns_;
+}
+
+void Sampler::publish_end() {
+  const bool not_yet = options_.starts_paused && outcome_.user_pause_ns == 0;
+  const bool by_host_time = !options_.deterministic && !options_.replay_start_ns;
+  if (not_yet || !by_host_time || !options_.duration_ns) return;
+  host_end_ns_.store(end_ns() + (clock_ ? kReadsAfterEndNs : 0), std::memory_order_relaxed);
 }
 
 bool Sampler::take_tick(std::uint64_t due_ns) {
@@ -189,9 +208,15 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   auto tick = engine_->tick(plan);
   if (!tick) {
     if (engine_->self_paced() == nullptr) outcome_.lost += engine_->vcpu_count();
+    if (tick.error().code == ErrorCode::kTimeout) {
+      if (!silence_) silent_since_ns_ = now;
+      silence_ = tick.error();
+    }
     return !give_up(tick.error());
   }
   failures_in_a_row_ = 0;
+  silence_.reset();
+  begun_.store(true, std::memory_order_relaxed);
   user_paused_ = tick->paused_by_user;
   outcome_.lost += tick->not_run;
   outcome_.stolen += tick->not_run;
@@ -282,6 +307,9 @@ bool Sampler::give_up(const Error& error) {
   // A loaded host may keep a vCPU from stopping, and QEMU resumes a guest when it has saved it; a
   // guest that is gone will not come back.
   const bool may_pass = error.code == ErrorCode::kTimeout || error.code == ErrorCode::kDisturbed;
+  const bool was_interrupted =
+      error.code == ErrorCode::kDisturbed && stopping_.load(std::memory_order_relaxed);
+  if (was_interrupted) return true;
   if (may_pass && ++failures_in_a_row_ < kFailuresInARow) {
     if (error.code == ErrorCode::kTimeout) ++outcome_.retries;
     return false;
@@ -293,19 +321,26 @@ bool Sampler::give_up(const Error& error) {
 
 void Sampler::wait_for_user() {
   const std::uint64_t start = monotonic_ns();
-  while (!stopping_.load(std::memory_order_relaxed)) {
+  const bool not_yet = options_.starts_paused && outcome_.user_pause_ns == 0;
+  waits_.store(true, std::memory_order_relaxed);
+  while (!stopping_.load(std::memory_order_relaxed) && (not_yet || now_ns() < end_ns())) {
     const auto running = engine_->guest_is_running();
     if (!running) {
       if (give_up(running.error())) stop();
       break;
     }
-    if (*running) break;
+    if (*running) {
+      waits_.store(false, std::memory_order_relaxed);
+      break;
+    }
     sleep_until(monotonic_ns() + kPollUserPauseNs);
   }
   user_paused_ = false;
   // Of the host's time, which does not count where runs are to be the same.
   if (!options_.deterministic)
     outcome_.user_pause_ns += std::max<std::uint64_t>(monotonic_ns() - start, 1);
+  if (not_yet) before_first_run_ns_ = outcome_.user_pause_ns;
+  publish_end();
 }
 
 }  // namespace ringside::session

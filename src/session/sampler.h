@@ -41,6 +41,16 @@ class Sampler : private engines::ReadTurns {
   void stop() { stopping_.store(true, std::memory_order_relaxed); }
   void join();
 
+  // Safe from any thread.
+  // The first tick has been taken.
+  [[nodiscard]] bool has_begun() const { return begun_.load(std::memory_order_relaxed); }
+  // The guest's user has paused it.
+  [[nodiscard]] bool waits_for_user() const { return waits_.load(std::memory_order_relaxed); }
+  // The duration is over, whatever the thread is at. `now_ns` is monotonic.
+  [[nodiscard]] bool is_overdue(std::uint64_t now_ns) const {
+    return now_ns > host_end_ns_.load(std::memory_order_relaxed);
+  }
+
   // Valid after join(). Counts are vCPU ticks unless they say otherwise.
   struct Outcome {
     std::uint64_t due = 0;
@@ -77,7 +87,9 @@ class Sampler : private engines::ReadTurns {
   [[nodiscard]] std::uint64_t now_ns() const;
   [[nodiscard]] bool is_the_right_kernel();
   [[nodiscard]] std::uint64_t end_ns() const;
+  void publish_end();
   void wait_for_user();
+  void tell_of_silence();
   void sleep_until(std::uint64_t time_ns) const;
   [[nodiscard]] bool give_up(const Error& error);
 
@@ -87,6 +99,9 @@ class Sampler : private engines::ReadTurns {
   BoundedQueue<Observation>* queue_;
   SamplingOptions options_;
   std::atomic<bool> stopping_{false};
+  std::atomic<bool> begun_{false};
+  std::atomic<bool> waits_{false};
+  std::atomic<std::uint64_t> host_end_ns_{~std::uint64_t{0}};
   std::thread thread_;
   Outcome outcome_;
   std::shared_ptr<const KernelNews> news_;  // not handed on yet
@@ -110,6 +125,9 @@ class Sampler : private engines::ReadTurns {
   std::uint64_t ticks_seen_ = 0;      // of vCPUs
   std::uint64_t replayed_to_ns_ = 0;  // where the engine plays what was sampled before
   bool user_paused_ = false;
+  std::uint64_t before_first_run_ns_ = 0;  // the guest had not been started yet
+  std::optional<Error> silence_;           // the last tick was not answered
+  std::uint64_t silent_since_ns_ = 0;
 };
 
 }  // namespace ringside::session

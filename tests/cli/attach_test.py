@@ -1,4 +1,7 @@
 """Attaching to what --gdb names, when that is no gdb stub or ends too early."""
+import os
+import signal
+import subprocess
 import time
 
 import cli_case
@@ -66,6 +69,33 @@ class Attach(cli_case.CliCase):
         kept = self.ringside("export", "-i", "kept.data")
         self.assertSays(kept, cli_case.DONE)
         self.assertRegex(kept.stdout, r" \d\d\n$")
+
+    def test_a_stub_that_stops_answering(self):
+        result, _ = self.record("--interval", "5", "--duration", "2.5", "-o", "kept.data", silent_after=40)
+        self.assertSays(result, FAILED, "did not answer", "nothing was sampled in the last")
+        self.assertSays(self.ringside("export", "-i", "kept.data"), cli_case.DONE)
+
+    def test_a_slow_stub_does_not_outlast_the_duration(self):
+        began = time.monotonic()
+        result, _ = self.record("--duration", "1", delay=0.2)
+        self.assertEqual(result.returncode, cli_case.DONE, result.said)
+        self.assertLess(time.monotonic() - began, 10)
+
+    def test_a_slow_stub_can_be_left_at_any_moment(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number=number), fake_stub.FakeStub(self.gdb, delay=0.2):
+                command = [cli_case.program(), "record", "--gdb", self.gdb]
+                with open(self.folder / "log", "wb") as log:
+                    process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stderr=log)
+                time.sleep(3)
+                process.send_signal(number)
+                try:
+                    process.wait(6)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
+                    self.fail("ringside does not heed the signal: " + (self.folder / "log").read_text())
+            os.unlink(self.gdb)
 
     def test_without_a_limit_the_guests_end_is_the_recordings(self):
         result, _ = self.record("--interval", "5", dies_after=40)

@@ -76,6 +76,10 @@ class Session:
             return
         if stub.dies_after is not None and stub.rounds > stub.dies_after:
             raise Closed
+        if stub.silent_after is not None and stub.rounds > stub.silent_after:
+            return
+        if stub.rounds > 0:
+            time.sleep(stub.delay)
         if request.startswith("qRcmd,"):
             command = bytes.fromhex(request[6:]).decode()
             text = {"info status": "VM status: running", "info version": "7.2.0"}.get(command, "")
@@ -107,11 +111,12 @@ class Session:
 
 class FakeStub:
     """Serves one client after the other in a thread. greeting: said instead of all else. silent: never says a thing.
-    dies_after: hangs up at the first request after so many resumes. address: a Unix path or (host, port)."""
+    dies_after: hangs up at the first request after so many resumes; silent_after: answers none from then on.
+    delay: seconds for each answer after the first resume. address: a Unix path or (host, port)."""
 
-    def __init__(self, address, greeting=None, silent=False, dies_after=None):
+    def __init__(self, address, greeting=None, silent=False, dies_after=None, silent_after=None, delay=0):
         self.running, self.detached, self.rounds = True, False, 0
-        self.dies_after = dies_after
+        self.dies_after, self.silent_after, self.delay = dies_after, silent_after, delay
         self._greeting, self._silent = greeting, silent
         self._listener = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
         self._listener.bind(address)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""A guest that its user had paused stays paused while ringside attaches, waits and ends.
+"""A guest that its user had paused stays paused while ringside attaches, waits and ends; a ringside with a duration ends
+by itself, and `profile --one-shot` shows the guest as it stands.
 
 With --then-continue the user lets the guest run while ringside waits: it must then sample and leave it running.
 Exit status: 0 as it should be, 1 not.
@@ -16,6 +17,9 @@ import guest_options
 import launched
 import machine
 import program
+
+
+LIMIT = 30
 
 
 def start(options, guest, folder, duration):
@@ -50,16 +54,31 @@ def samples_recorded(options, folder):
         return [str(error)]
 
 
+def shown_as_it_stands(options, guest, folder):
+    """What went wrong, as lines, with `profile --one-shot` of a paused guest."""
+    command = [options.ringside, "profile", *guest_options.way_in(options, guest), "--one-shot", "--kernel", options.kernel]
+    with program.Program(command, os.path.join(folder, "shot")) as ringside:
+        if ringside.wait_end(LIMIT) is None:
+            return ["profile --one-shot of a paused guest does not end"]
+        missing = [n for n in range(options.cpus) if f"vCPU {n}" not in ringside.said()]
+        if ringside.process.returncode or missing:
+            return [f"profile --one-shot of a paused guest does not show vCPUs {missing}: {ringside.said()[-400:]}"]
+    return []
+
+
 def stays_paused(options, guest, folder):
     """What went wrong, as lines."""
     guest.qmp.command("stop")
     guest.qmp.take_events()
     before = guest.registers()
     with start(options, guest, folder, duration=1) as ringside:
-        attached = ringside.wait_said("sampling", 5)
-        failures = end(ringside, patience=3) + ended_well(ringside)
-    if not attached:
-        failures.append(f"ringside did not say that it is sampling: {ringside.said()[-400:]}")
+        ended = ringside.wait_end(LIMIT) is not None
+        failures = end(ringside) + ended_well(ringside)
+    if not ended:
+        failures.append("ringside waits for the guest for longer than its duration")
+    if "sampling" not in ringside.said() or "the guest is paused" not in ringside.said():
+        failures.append(f"ringside did not say that it samples, and a paused guest: {ringside.said()[-400:]}")
+    failures += shown_as_it_stands(options, guest, folder)
     if (status := guest.qmp.status()) != "paused":
         failures.append(f"the guest is {status} after ringside's end")
     if resumed := [name for name, _ in guest.qmp.take_events() if name == "RESUME"]:

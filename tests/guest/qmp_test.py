@@ -129,7 +129,6 @@ def without_qemu(options, guest, folder):
     with start(options, guest.monitor, folder) as ringside:
         if not ringside.wait_said("sampling", 10):
             return [f"ringside did not say that it is sampling: {ringside.said()[-600:]}"]
-        time.sleep(0.5)
         guest.process.kill()
         if ringside.wait_end(10) is None:
             return ["ringside does not end with QEMU"]

@@ -159,6 +159,23 @@ Result<std::string> Connection::receive(Clock::time_point deadline) {
   }
 }
 
+// An end that comes while the stub has been silent for long already is told as its silence.
+Result<std::string> Connection::receive(Clock::time_point deadline,
+                                        const std::function<bool()>& is_over) {
+  constexpr std::chrono::milliseconds kStep{100};
+  constexpr std::chrono::milliseconds kLong{1000};
+  const auto start = Clock::now();
+  for (;;) {
+    const auto step = std::min(deadline, Clock::now() + kStep);
+    auto reply = receive(step);
+    const bool waits = !reply && reply.error().code == ErrorCode::kTimeout && step < deadline;
+    if (!waits) return reply;
+    if (!is_over || !is_over()) continue;
+    if (Clock::now() - start >= kLong) return reply;
+    return fail(ErrorCode::kDisturbed, "interrupted while the gdb stub was waited for");
+  }
+}
+
 Result<std::optional<std::string>> Connection::receive_pending() {
   for (;;) {
     RINGSIDE_ASSIGN(auto packet, take_packet());

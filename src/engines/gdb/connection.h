@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,6 +36,11 @@ class Connection {
   // The next packet's body. kTimeout, kClosed, kProtocol (not a packet, or a wrong checksum; the
   // bytes concerned are dropped).
   [[nodiscard]] Result<std::string> receive(Clock::time_point deadline);
+
+  // The same; once `is_over()` is true it waits no longer (kDisturbed). It is asked some ten times
+  // a second, and not while answers come at once.
+  [[nodiscard]] Result<std::string> receive(Clock::time_point deadline,
+                                            const std::function<bool()>& is_over);
 
   // The next packet's body if it is there already.
   [[nodiscard]] Result<std::optional<std::string>> receive_pending();

@@ -57,12 +57,12 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& addre
     }
     return {};
   };
-  RINGSIDE_TRY(wait_until_free(address, options.timeout));
+  RINGSIDE_TRY(wait_until_free(address, options.patience));
   const RunWitness witness(options.guest_was_running ? 0 : listener_at(address));
   const auto did_run = [&](std::string_view info_cpus) {
     return witness.any_has_run(vcpu_threads(info_cpus));
   };
-  RINGSIDE_ASSIGN(auto socket, connect_to(address, options.timeout, guard));
+  RINGSIDE_ASSIGN(auto socket, connect_to(address, options.patience.timeout, guard));
   return attach(std::move(socket), std::move(guardian), options, did_run);
 }
 
@@ -80,7 +80,7 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
                                                      const DidRun& did_run) {
   Connection connection(std::move(socket));
   auto met =
-      shake_hands(connection, guardian.get(), options.guest_was_running, did_run, options.timeout);
+      shake_hands(connection, guardian.get(), options.guest_was_running, did_run, options.patience);
   if (!met) {
     // The stub may get to our connection later, and stops the guest for it.
     if (guardian) guardian->abandon();
@@ -90,7 +90,7 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
   const pid_t stub_thread =
       options.stub_thread ? options.stub_thread : stub_thread_behind(connection.fd());
   auto stub = std::make_unique<Stub>(std::move(connection), greeting.traits, std::move(guardian),
-                                     options.timeout);
+                                     options.patience);
   stub->adopt(greeting.guest_was_running ? Stub::Owner::kUs : Stub::Owner::kUser);
   // On an error the stub's destructor lets the guest run again.
   RINGSIDE_ASSIGN(Inventory inventory, take_inventory(*stub, greeting.describes_registers));
@@ -104,6 +104,7 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
                                                   std::move(greeting.qemu_version), stub_thread,
                                                   options.reads_qemu_memory));
   engine->waits_ = std::move(waits);
+  engine->captures_paused_ = options.captures_paused;
   if (engine->stub_->traits().qemu) engine->schedule_stub_first(stub_thread);
   return engine;
 }
@@ -136,10 +137,11 @@ Result<bool> GdbEngine::guest_is_running() {
 
 Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(stub_->notice_stops());
-  if (stub_->stopped_by() == Stub::Owner::kUser) return Tick::of_paused_guest();
+  const bool paused = stub_->stopped_by() == Stub::Owner::kUser;
+  if (paused && !captures_paused_) return Tick::of_paused_guest();
   const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
   waits_.look();
-  auto tick = Sampler(*stub_, inventory_, reads_).run(plan, hold);
+  auto tick = Sampler(*stub_, inventory_, reads_, captures_paused_).run(plan, hold);
   if (tick) waits_.leave_out(*tick);
   return tick;
 }

@@ -2,7 +2,6 @@
 
 #include <sys/types.h>
 
-#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,8 +21,9 @@
 namespace ringside::engines::gdb {
 
 struct Options {
-  // For one answer, and for the guest to stop.
-  std::chrono::milliseconds timeout{2000};
+  Patience patience;
+  // A tick also captures a guest that its user has paused, and leaves it so.
+  bool captures_paused = false;
   // Whether the guest ran before the socket was connected, where the caller knows it (from QMP).
   // QEMU from 8.1 on does not tell; connect() finds it out where QEMU runs on this machine.
   std::optional<bool> guest_was_running;
@@ -109,6 +109,7 @@ class GdbEngine final : public Engine {
   std::optional<Scheduling> scheduling_before_;  // of the stub's thread
   HostWaits waits_;
   HoldPoint hold_;
+  bool captures_paused_ = false;
   std::uint64_t ticks_ = 0;
 };
 

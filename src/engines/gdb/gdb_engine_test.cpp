@@ -32,7 +32,7 @@ struct Guest {
     const int small = 1;
     ::setsockopt(client.get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
     Options options;
-    options.timeout = timeout;
+    options.patience.timeout = timeout;
     options.guardian = guardian;
     auto attached = GdbEngine::attach(std::move(client), options);
     EXPECT_TRUE(attached) << attached.error().message;
@@ -458,7 +458,7 @@ Result<std::unique_ptr<GdbEngine>> attach_to(std::string_view text, bool close =
   (void)::send(server.get(), text.data(), text.size(), 0);
   if (close) server.reset();
   Options options;
-  options.timeout = std::chrono::milliseconds(150);
+  options.patience.timeout = std::chrono::milliseconds(150);
   return GdbEngine::attach(UniqueFd(ends[0]), options);
 }
 

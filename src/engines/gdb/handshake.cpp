@@ -10,8 +10,8 @@ namespace {
 
 class Handshake {
  public:
-  Handshake(Connection& connection, std::chrono::milliseconds timeout)
-      : connection_(connection), end_(Clock::now() + timeout) {}
+  Handshake(Connection& connection, const Patience& patience)
+      : connection_(connection), patience_(patience), end_(Clock::now() + patience.timeout) {}
 
   // The answer to one request; stop replies in front of it are noted.
   Result<std::string> request(std::string_view payload) {
@@ -19,7 +19,7 @@ class Handshake {
     append_packet(bytes, payload);
     RINGSIDE_TRY(connection_.send(bytes, end_));
     for (;;) {
-      RINGSIDE_ASSIGN(std::string reply, connection_.receive(end_));
+      RINGSIDE_ASSIGN(std::string reply, connection_.receive(end_, patience_.is_over));
       heard_ = true;
       if (is_exit_reply(reply))
         return fail(ErrorCode::kClosed, "the guest has ended already (the gdb stub says '{}')",
@@ -38,7 +38,9 @@ class Handshake {
     auto reply = request("qRcmd," + encode_hex_text(command));
     while (reply && reply->size() > 1 && reply->front() == 'O' && *reply != "OK") {
       text += decode_hex_text(std::string_view(*reply).substr(1));
-      reply = connection_.receive(end_);
+      reply = connection_.receive(end_, patience_.is_over);
+      if (reply && Clock::now() >= end_)
+        return fail(ErrorCode::kTimeout, "gdb stub: what its monitor prints does not end");
     }
     if (!reply) return reply;
     while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -49,6 +51,7 @@ class Handshake {
 
  private:
   Connection& connection_;
+  const Patience& patience_;
   Clock::time_point end_;
   bool saw_stop_reply_ = false;
   bool heard_ = false;
@@ -97,10 +100,10 @@ bool version_at_least(std::string_view version, unsigned major, unsigned minor) 
 
 Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
                              std::optional<bool> known_running, const DidRun& did_run,
-                             std::chrono::milliseconds timeout) {
+                             const Patience& patience) {
   Greeting greeting;
   StubTraits& traits = greeting.traits;
-  Handshake handshake(connection, timeout);
+  Handshake handshake(connection, patience);
   const auto supported = handshake.request("qSupported:multiprocess+;xmlRegisters=i386");
   if (!supported) {
     const bool is_silent = supported.error().code == ErrorCode::kTimeout;

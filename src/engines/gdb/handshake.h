@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "base/result.h"
 #include "engines/gdb/connection.h"
+#include "engines/gdb/patience.h"
 #include "engines/gdb/stub.h"
 #include "engines/guardian.h"
 
@@ -37,7 +37,7 @@ using DidRun = std::function<std::optional<bool>(std::string_view info_cpus)>;
 // On an error the guest may stand still: the guardian is to be abandoned.
 [[nodiscard]] Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
                                            std::optional<bool> was_running, const DidRun& did_run,
-                                           std::chrono::milliseconds timeout);
+                                           const Patience& patience);
 
 // Whether a text as "7.2.22 (Debian …)" is at least this version. Allocates nothing.
 [[nodiscard]] bool version_at_least(std::string_view version, unsigned major, unsigned minor);

@@ -149,9 +149,9 @@ void Sampler::take_wave(std::vector<std::string>& replies) {
 Result<void> Sampler::run_waves() {
   for (;;) {
     const bool more = build_wave();
-    if (batch_.empty()) return stub_.resume();
+    if (batch_.empty()) return resumes_ ? stub_.resume() : Result<void>();
     RINGSIDE_ASSIGN(auto replies,
-                    more ? stub_.exchange(batch_) : stub_.exchange_and_resume(batch_));
+                    more || !resumes_ ? stub_.exchange(batch_) : stub_.exchange_and_resume(batch_));
     take_wave(replies);
     if (!more) return {};
   }
@@ -195,7 +195,8 @@ Result<Tick> Sampler::run(const TickPlan& plan, HoldPoint hold) {
   // Nothing wanted: the guest need not stop.
   if (!batch_.empty()) {
     RINGSIDE_ASSIGN(const auto stopped, stub_.stop(batch_, hold));
-    if (!stopped.ours) return Tick::of_paused_guest();
+    if (!stopped.ours && !captures_paused_) return Tick::of_paused_guest();
+    resumes_ = stopped.ours;
     take_registers(stopped.replies, plan);
     RINGSIDE_TRY(run_waves());
     const std::uint64_t pause = monotonic_ns() - stopped.stopped_ns;

@@ -24,8 +24,9 @@ namespace ringside::engines::gdb {
 // resume in the same write. Copied memory stays hexadecimal until the guest runs again.
 class Sampler {
  public:
-  Sampler(Stub& stub, const Inventory& inventory, const MemoryReads& reads)
-      : stub_(stub), inventory_(inventory), reads_(reads) {}
+  // `captures_paused`: also a guest that its user has paused, and leaves it so.
+  Sampler(Stub& stub, const Inventory& inventory, const MemoryReads& reads, bool captures_paused)
+      : stub_(stub), inventory_(inventory), reads_(reads), captures_paused_(captures_paused) {}
 
   [[nodiscard]] Result<Tick> run(const TickPlan& plan, HoldPoint hold);
 
@@ -69,6 +70,8 @@ class Sampler {
   Stub& stub_;
   const Inventory& inventory_;
   const MemoryReads& reads_;
+  bool captures_paused_;
+  bool resumes_ = true;  // the guest ran before
   std::vector<Vcpu> vcpus_;
   Batch batch_;
   std::vector<Expected> expected_;

@@ -40,7 +40,7 @@ struct Guest {
                  bool guardian = false)
       : stub(std::move(settings)) {
     Options options;
-    options.timeout = timeout;
+    options.patience.timeout = timeout;
     options.guardian = guardian;
     auto attached = GdbEngine::attach(stub.take_client(), options);
     EXPECT_TRUE(attached) << attached.error().message;

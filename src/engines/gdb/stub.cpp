@@ -65,11 +65,11 @@ bool is_exit_reply(std::string_view reply) {
 }
 
 Stub::Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> guardian,
-           std::chrono::milliseconds timeout)
+           Patience patience)
     : connection_(std::move(connection)),
       traits_(traits),
       guardian_(std::move(guardian)),
-      timeout_(timeout) {
+      patience_(std::move(patience)) {
   connection_.set_acknowledging(traits_.acknowledges && !traits_.qemu);
 }
 
@@ -166,7 +166,7 @@ bool Stub::detach() {
 
 Result<std::string> Stub::receive_answer(Clock::time_point deadline) {
   for (;;) {
-    auto reply = connection_.receive(deadline);
+    auto reply = connection_.receive(deadline, patience_.is_over);
     if (!reply) {
       if (reply.error().code == ErrorCode::kClosed) closed_ = true;
       return reply;
@@ -176,15 +176,22 @@ Result<std::string> Stub::receive_answer(Clock::time_point deadline) {
       return guest_ended(*reply);
     }
     if (!is_console_output(*reply)) return reply;
+    if (Clock::now() >= deadline)
+      return fail(ErrorCode::kTimeout, "gdb stub: what its monitor prints does not end");
     if (console_.size() < kMaxConsole)
       console_ += decode_hex_text(std::string_view(*reply).substr(1));
   }
 }
 
+Result<void> Stub::go_on() const {
+  if (!patience_.over()) return {};
+  return fail(ErrorCode::kDisturbed, "interrupted between requests to the gdb stub");
+}
+
 Result<void> Stub::notice_stops() {
   if (closed_) return ended();
   RINGSIDE_TRY(catch_up());
-  for (;;) {
+  for (const auto end = deadline(); Clock::now() < end;) {
     auto reply = connection_.receive_pending();
     if (!reply) {
       if (reply.error().code == ErrorCode::kClosed) closed_ = true;
@@ -197,6 +204,7 @@ Result<void> Stub::notice_stops() {
     }
     if (is_stop_reply(**reply)) become(Owner::kUser);
   }
+  return fail(ErrorCode::kProtocol, "gdb stub: it talks without an end, and nobody asked");
 }
 
 // Reads the answers that a failed batch left behind. Stop replies and answers to qC are not
@@ -273,13 +281,14 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
 Result<std::vector<std::string>> Stub::ask_one_by_one(const Batch& batch) {
   std::vector<std::string> replies;
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    RINGSIDE_TRY(go_on());
     const auto end = deadline();
     RINGSIDE_TRY(send(batch.packet(i), end));
     outstanding_ = 1;
     std::string reply;
     do {
       RINGSIDE_ASSIGN(reply, receive_answer(end));
-    } while (is_stop_reply(reply));
+    } while (is_stop_reply(reply) && Clock::now() < end);
     outstanding_ = 0;
     replies.push_back(std::move(reply));
   }
@@ -314,6 +323,7 @@ Result<T> Stub::or_resume(Result<T> result) {
 }
 
 Result<Stub::Stopped> Stub::stop(const Batch& batch, HoldPoint hold) {
+  RINGSIDE_TRY(go_on());
   RINGSIDE_TRY(notice_stops());
   if (hold == HoldPoint::kRunning) hold_for_ever(hold);
   Stopped stopped;

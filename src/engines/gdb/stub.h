@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "base/result.h"
 #include "engines/gdb/connection.h"
 #include "engines/gdb/debug_hold.h"
+#include "engines/gdb/patience.h"
 #include "engines/guardian.h"
 
 namespace ringside::engines::gdb {
@@ -65,7 +65,7 @@ struct StubTraits {
 class Stub {
  public:
   Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> guardian,
-       std::chrono::milliseconds timeout);
+       Patience patience);
   // Lets the guest run, except where its user stopped it, and detaches. Where the stub does not
   // confirm that within half a second it is left to the guardian.
   ~Stub();
@@ -96,7 +96,7 @@ class Stub {
   };
   // Stops the guest and answers `batch`, which must not be empty. After an error the guest is told
   // to run again. After requests that the stub did not take in time (kTimeout) it is detached, and
-  // all further calls are kProtocol.
+  // all further calls are kProtocol. kDisturbed: the patience is over.
   [[nodiscard]] Result<Stopped> stop(const Batch& batch, HoldPoint hold = HoldPoint::kNone);
   // Answers `batch` while the guest stands still.
   [[nodiscard]] Result<std::vector<std::string>> exchange(const Batch& batch);
@@ -132,12 +132,13 @@ class Stub {
   [[nodiscard]] std::string_view before_batch() const;
   // The bytes that let the guest run and end the conversation, whatever went before.
   [[nodiscard]] std::string farewell() const;
-  [[nodiscard]] Clock::time_point deadline() const { return Clock::now() + timeout_; }
+  [[nodiscard]] Clock::time_point deadline() const { return Clock::now() + patience_.timeout; }
+  [[nodiscard]] Result<void> go_on() const;
 
   Connection connection_;
   StubTraits traits_;
   std::unique_ptr<Guardian> guardian_;
-  std::chrono::milliseconds timeout_;
+  Patience patience_;
   Owner stopped_by_ = Owner::kNobody;
   std::uint64_t last_stop_ns_ = 0;
   std::size_t outstanding_ = 0;  // answers to requests of a batch that failed

@@ -1,6 +1,7 @@
 #include "engines/gdb/stub_client.h"
 
 #include <charconv>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -70,10 +71,10 @@ bool has_client(const SocketAddress& address) {
   return address.path.empty() ? has_tcp_client(address) : has_unix_client(address.path);
 }
 
-Result<void> wait_until_free(const SocketAddress& address, std::chrono::milliseconds timeout) {
-  const auto end = Clock::now() + timeout;
+Result<void> wait_until_free(const SocketAddress& address, const Patience& patience) {
+  const auto end = Clock::now() + patience.timeout;
   while (has_client(address)) {
-    if (Clock::now() >= end)
+    if (Clock::now() >= end || patience.over())
       return fail(ErrorCode::kTimeout,
                   "the gdb stub at {} serves another client, a debugger or another ringside, and "
                   "takes one at a time: end that one first (the guest was not touched)",

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <chrono>
-
 #include "base/result.h"
 #include "base/socket.h"
+#include "engines/gdb/patience.h"
 
 namespace ringside::engines::gdb {
 
@@ -15,7 +14,6 @@ namespace ringside::engines::gdb {
 // Waits until no other client is served, because a connection that is not served yet stays in
 // QEMU's queue also after it was closed. QEMU takes it from there when the first client leaves, and
 // stops the guest for a client that has gone. kTimeout, with what to do: there is one still.
-[[nodiscard]] Result<void> wait_until_free(const SocketAddress& address,
-                                           std::chrono::milliseconds timeout);
+[[nodiscard]] Result<void> wait_until_free(const SocketAddress& address, const Patience& patience);
 
 }  // namespace ringside::engines::gdb

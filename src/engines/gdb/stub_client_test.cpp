@@ -92,10 +92,10 @@ TYPED_TEST(StubClient, IsThereFromAcceptToClose) {
 
 TYPED_TEST(StubClient, IsWaitedFor) {
   const TypeParam server;
-  EXPECT_TRUE(wait_until_free(server.address(), milliseconds(0)));
+  EXPECT_TRUE(wait_until_free(server.address(), {milliseconds(0)}));
   UniqueFd client = server.connect();
   UniqueFd served = server.accept();
-  const auto taken = wait_until_free(server.address(), milliseconds(50));
+  const auto taken = wait_until_free(server.address(), {milliseconds(50)});
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().code, ErrorCode::kTimeout);
   EXPECT_THAT(taken.error().message, HasSubstr("serves another client"));
@@ -104,7 +104,7 @@ TYPED_TEST(StubClient, IsWaitedFor) {
     client.reset();
     served.reset();
   });
-  EXPECT_TRUE(wait_until_free(server.address(), milliseconds(10'000)));
+  EXPECT_TRUE(wait_until_free(server.address(), {milliseconds(10'000)}));
   later.join();
 }
 

@@ -6,18 +6,20 @@
 namespace ringside::engines::qmp {
 
 Result<WayIn> connect(const SocketAddress& address, const std::string& stub_folder,
-                      bool stops_the_guest, std::chrono::milliseconds timeout) {
+                      bool stops_the_guest, const gdb::Options& stub,
+                      std::chrono::milliseconds timeout) {
   RINGSIDE_ASSIGN(auto monitor, Monitor::connect(address, timeout));
   std::string why = "the guest is not to be stopped";
   if (stops_the_guest) {
-    auto engine = QmpEngine::attach(monitor, stub_folder);
+    auto engine = QmpEngine::attach(monitor, stub_folder, stub);
     if (engine)
       return WayIn{std::move(*engine), "through a gdb stub that QEMU opens for ringside alone", {}};
     if (engine.error().code != ErrorCode::kUnsupported)
       return tl::unexpected<Error>(engine.error());
     why = engine.error().message;
   }
-  RINGSIDE_ASSIGN(auto engine, HmpEngine::start(std::move(monitor), {stops_the_guest}));
+  RINGSIDE_ASSIGN(auto engine,
+                  HmpEngine::start(std::move(monitor), {stops_the_guest, stub.captures_paused}));
   auto caveats = engine->caveats();
   return WayIn{std::move(engine), "by what the monitor prints, because " + why, std::move(caveats)};
 }

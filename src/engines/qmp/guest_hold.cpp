@@ -25,18 +25,24 @@ Result<std::vector<nlohmann::json>> GuestHold::begin(const Requests& requests) {
   if (test_ == gdb::HoldPoint::kRunning) gdb::hold_for_ever(test_);
   if (!stops_) return monitor_->exchange(requests, &began_ns_);
   Requests all;
+  all.add("query-status");
   all.add("stop");
   all.append(requests);
   holds_ = true;  // from the first byte on
   set_state(GuestState::kOurs);
-  RINGSIDE_ASSIGN(auto answers, monitor_->exchange(all, &began_ns_));
-  answers.erase(answers.begin());
+  RINGSIDE_ASSIGN(auto answers, monitor_->exchange(all, &began_ns_, 1));
+  found_paused_ = answers[0].is_object() && answers[0].value("status", "") != "running";
+  if (found_paused_) {
+    holds_ = false;
+    set_state(GuestState::kPaused);
+  }
+  answers.erase(answers.begin(), answers.begin() + 2);
   stay_if_tested();
   return answers;
 }
 
 Result<std::vector<nlohmann::json>> GuestHold::end(const Requests& requests) {
-  if (!stops_) return monitor_->exchange(requests);
+  if (!stops_ || found_paused_) return monitor_->exchange(requests);
   Requests all;
   all.append(requests);
   all.add("cont");

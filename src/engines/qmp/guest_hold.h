@@ -24,14 +24,17 @@ class GuestHold {
   GuestHold(const GuestHold&) = delete;
   GuestHold& operator=(const GuestHold&) = delete;
 
-  // Each returns the answers to `requests`. begin(): a stop goes before them, in the same write.
-  // end(): a continue goes behind them.
+  // Each returns the answers to `requests`. begin(): a stop goes before them, in the same write,
+  // and before that the question whether the guest runs. end(): a continue goes behind them, except
+  // where the guest's user had paused it.
   [[nodiscard]] Result<std::vector<nlohmann::json>> begin(const Requests& requests);
   [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(const Requests& requests) {
     return monitor_->exchange(requests);
   }
   [[nodiscard]] Result<std::vector<nlohmann::json>> end(const Requests& requests);
 
+  // Whether the guest's user had paused it when it was to be stopped.
+  [[nodiscard]] bool found_paused() const { return found_paused_; }
   // When the guest had stopped, or where it runs on, when the first answer had come.
   [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
   // From then until the guest was told to go on. 0 where it ran.
@@ -46,6 +49,7 @@ class GuestHold {
   bool stops_;
   gdb::HoldPoint test_;
   bool holds_ = false;
+  bool found_paused_ = false;
   std::uint64_t began_ns_ = 0;
   std::uint64_t pause_ns_ = 0;
 };

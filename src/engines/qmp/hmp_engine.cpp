@@ -92,11 +92,15 @@ Result<bool> HmpEngine::guest_is_running() {
 }
 
 Result<Tick> HmpEngine::tick(const TickPlan& plan) {
+  // QEMU carries out the commands of its monitors in turn: a stop by the guest's user that waits
+  // there is carried out after this question, and before the sample's.
+  RINGSIDE_TRY(monitor_.status());
   monitor_.take_events();
-  if (!monitor_.guest_runs()) return Tick::of_paused_guest();
+  const bool runs = monitor_.guest_runs();
+  if (!runs && !options_.captures_paused) return Tick::of_paused_guest();
   memory::PhysicalMemory* const qemu_memory = qemus_memory();
   const gdb::HoldPoint test = ++ticks_ == gdb::kHeldTick ? hold_ : gdb::HoldPoint::kNone;
-  GuestHold hold(monitor_, guardian_.get(), options_.stops_the_guest, test);
+  GuestHold hold(monitor_, guardian_.get(), options_.stops_the_guest && runs, test);
   return HmpSampler(hold, arch_, vcpus_, waits_, qemu_memory).run(plan);
 }
 

@@ -26,6 +26,8 @@ class HmpEngine final : public Engine {
     // Without, the guest is never stopped: registers and memory are of different moments, so that
     // stacks may be torn.
     bool stops_the_guest = true;
+    // A tick also captures a guest that its user has paused, and leaves it so.
+    bool captures_paused = false;
   };
   // Call it before threads are made: it forks. Errors: those of Monitor; kUnsupported for an
   // architecture that ringside does not know.

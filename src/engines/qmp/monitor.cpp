@@ -137,8 +137,8 @@ Result<json> Monitor::read_answer(std::uint64_t id, Deadline deadline) {
   }
 }
 
-Result<std::vector<json>> Monitor::exchange(const Requests& requests,
-                                            std::uint64_t* first_answer_ns) {
+Result<std::vector<json>> Monitor::exchange(const Requests& requests, std::uint64_t* answered_ns,
+                                            std::size_t timed) {
   const auto deadline = std::chrono::steady_clock::now() + timeout_;
   std::uint64_t id = last_id_;
   std::string text;
@@ -149,7 +149,7 @@ Result<std::vector<json>> Monitor::exchange(const Requests& requests,
   std::optional<Error> refused;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     auto answer = read_answer(++id, deadline);
-    if (i == 0 && first_answer_ns != nullptr) *first_answer_ns = monotonic_ns();
+    if (i == timed && answered_ns != nullptr) *answered_ns = monotonic_ns();
     if (answer) {
       answers.push_back(std::move(*answer));
     } else if (answer.error().code == ErrorCode::kUnsupported) {

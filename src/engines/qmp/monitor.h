@@ -58,9 +58,11 @@ class Monitor {
   [[nodiscard]] Result<std::string> human(const std::string& line);
 
   // Runs all of them and returns what their answers hold under "return", in order. If one is
-  // refused: kUnsupported, and the others have run. `first_answer_ns`: when the first answer came.
-  [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(
-      const Requests& requests, std::uint64_t* first_answer_ns = nullptr);
+  // refused: kUnsupported, and the others have run. `answered_ns`: when the answer number `timed`
+  // came.
+  [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(const Requests& requests,
+                                                             std::uint64_t* answered_ns = nullptr,
+                                                             std::size_t timed = 0);
   // Lets the guest run, whatever was sent before, and waits for no answer; through a new connection
   // where this one was closed. False if it could not be sent.
   [[nodiscard]] bool let_run();

@@ -43,13 +43,14 @@ Result<void> make_room_for_stub(Monitor& monitor) {
 }  // namespace
 
 Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
-                                                     const std::string& stub_folder) {
+                                                     const std::string& stub_folder,
+                                                     const gdb::Options& given) {
   RINGSIDE_TRY(make_room_for_stub(monitor));
   RINGSIDE_ASSIGN(const std::string status, monitor.status());
   const std::string path = stub_folder + "/" + kStubName;
   RINGSIDE_ASSIGN(const std::string said,
                   monitor.human("gdbserver unix:" + path + ",server=on,wait=off"));
-  gdb::Options options;
+  gdb::Options options = given;
   options.guest_was_running = status == "running";
   RINGSIDE_ASSIGN(const auto stub, SocketAddress::parse("unix:" + path));
   auto gdb = gdb::GdbEngine::connect(stub, options);

@@ -20,7 +20,8 @@ class QmpEngine final : public Engine {
   // the VM has a gdb stub already, which is its user's, or QEMU cannot make one; and those of
   // Monitor and GdbEngine::connect().
   [[nodiscard]] static Result<std::unique_ptr<QmpEngine>> attach(Monitor& monitor,
-                                                                 const std::string& stub_folder);
+                                                                 const std::string& stub_folder,
+                                                                 const gdb::Options& stub = {});
   ~QmpEngine() override;
 
   [[nodiscard]] Arch arch() const override { return gdb_->arch(); }
@@ -28,6 +29,8 @@ class QmpEngine final : public Engine {
   [[nodiscard]] Result<bool> guest_is_running() override { return gdb_->guest_is_running(); }
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override {
     monitor_.take_events();  // STOP and RESUME, of each tick
+    // A stop by the guest's user that waits in QEMU is carried out before the sample's.
+    RINGSIDE_TRY(monitor_.status());
     return gdb_->tick(plan);
   }
   [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+namespace ringside::engines::gdb {
+
+// How long a stub is waited for.
+struct Patience {
+  std::chrono::milliseconds timeout{2000};  // for one answer, and for the guest to stop
+  // Asked from the calling thread some ten times a second while an answer is waited for, and before
+  // requests. Once it is true nothing more is waited for but the detach: kDisturbed.
+  std::function<bool()> is_over = {};
+
+  [[nodiscard]] bool over() const { return is_over && is_over(); }
+};
+
+}  // namespace ringside::engines::gdb
