@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/shrunk_files.h"
 #include "base/socket.h"
+#include "base/types.h"
 
 namespace ringside {
 namespace {
@@ -23,6 +24,11 @@ TEST(ByteReader, ErrorsCarryTheOffset) {
   EXPECT_EQ(missing.error().code, ErrorCode::kTruncated);
   EXPECT_EQ(missing.error().message, "4 bytes wanted at offset 0x2, 1 are left");
   EXPECT_FALSE(reader.read_c_string());
+}
+
+TEST(Address, IsPrintedInHexadecimal) {
+  EXPECT_EQ(fmt::format("{}", GuestVirt{0}), "0x0");
+  EXPECT_EQ(fmt::format("<{}>", GuestPhys{0xfedc'ba98'7654'3210}), "<0xfedcba9876543210>");
 }
 
 TEST(SocketAddress, TakesTheFormsOfQemu) {

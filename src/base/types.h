@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <charconv>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -56,12 +57,18 @@ enum class PrivilegeLevel : std::uint8_t { kUnknown, kKernel, kUser, kFirmware }
 
 }  // namespace ringside
 
+// As "{:#x}". By hand, because fmt's own way needs <fmt/format.h>, which is dear to compile.
 template <class Tag>
 struct fmt::formatter<ringside::Address<Tag>> {
   constexpr auto parse(format_parse_context& context) { return context.begin(); }
   template <class Context>
   auto format(ringside::Address<Tag> address, Context& context) const {
-    return fmt::format_to(context.out(), "{:#x}", address.value);
+    char digits[16];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), address.value, 16).ptr;
+    auto out = context.out();
+    for (const char c : {'0', 'x'}) *out++ = c;
+    for (const char* digit = digits; digit != end; ++digit) *out++ = *digit;
+    return out;
   }
 };
 
