@@ -15,11 +15,11 @@ bool is_kernel_stack(const wire::MemoryPiece& piece) {
 bool is_of_one_thread(const wire::Capture& capture, const guestos::Owner& owner,
                       const std::function<wire::Registers()>& find_entered) {
   if (!owner.user || !owner.kernel_stack) return true;
-  const auto [start, size] = *owner.kernel_stack;
+  const auto& stack = *owner.kernel_stack;
   const bool uses_own =
       std::any_of(capture.pieces.begin(), capture.pieces.end(), [&](const auto& piece) {
-        return is_kernel_stack(piece) && piece.address < start + size &&
-               start < piece.address + piece.size;
+        return is_kernel_stack(piece) && piece.address < stack.start + stack.size &&
+               stack.start < piece.address + piece.size;
       });
   if (uses_own) return true;
   // Stacks that only entry code uses are elsewhere, too.
