@@ -72,7 +72,7 @@ void HostTimePacer::on_tick(unsigned n) {
     return;
   }
   if (!is_its_thread(*ring_, vcpus_, n)) return state.timer.set(now + kNotOnlineYetNs);
-  state.stolen.look(now);
+  state.stolen.look(now, clock_ns(CLOCK_THREAD_CPUTIME_ID));
   start_anew(n);
   take_ticks(n);
   const std::uint64_t left =

@@ -16,12 +16,19 @@ void StolenTime::begin(wire::HostWait wait) {
   waited_ns_ = wait_.total_ns();
 }
 
-void StolenTime::look(std::uint64_t now) {
-  const std::uint64_t waited = std::max(wait_.total_ns(), waited_ns_);
-  has_waited_ = waited - waited_ns_ > kWaitedNs;
-  not_taken_ns_ += waited - waited_ns_;
-  waited_ns_ = waited;
-  own_ns_ = now - std::min(waited, now);
+void StolenTime::look(std::uint64_t now, std::uint64_t used) {
+  const Moment moment{now, used};
+  const std::uint64_t away = looked_at_.away_until(moment);
+  looked_at_ = moment;
+  has_waited_ = false;
+  if (asked_at_.away_until(moment) > kWaitedNs) {
+    asked_at_ = moment;
+    const std::uint64_t waited = std::max(wait_.total_ns(), waited_ns_);
+    has_waited_ = std::min(waited - waited_ns_, away) > kWaitedNs;
+    not_taken_ns_ += waited - waited_ns_;
+    waited_ns_ = waited;
+  }
+  own_ns_ = now - std::min(waited_ns_, now);
 }
 
 std::uint64_t StolenTime::take_intervals(std::uint64_t interval_ns) {

@@ -14,8 +14,10 @@ class StolenTime {
  public:
   // `wait`: of the vCPU's thread.
   void begin(wire::HostWait wait);
-  // In the vCPU's thread. `now`: the host's time in nanoseconds.
-  void look(std::uint64_t now);
+  // In the vCPU's thread, some moment: the host's time, and the processor time that the thread has
+  // used, both in nanoseconds. Where these show that it has run all the time the kernel is not
+  // asked for its waits, which takes longer than a sample.
+  void look(std::uint64_t now, std::uint64_t used);
 
   // As of the last look: the thread's own time in nanoseconds.
   [[nodiscard]] std::uint64_t own_ns() const { return own_ns_; }
@@ -25,7 +27,21 @@ class StolenTime {
   [[nodiscard]] std::uint64_t take_intervals(std::uint64_t interval_ns);
 
  private:
+  struct Moment {
+    std::uint64_t now = 0;
+    std::uint64_t used = 0;
+
+    // How long the thread has not run since then.
+    [[nodiscard]] std::uint64_t away_until(const Moment& later) const {
+      const std::uint64_t passed = later.now - now;
+      const std::uint64_t ran = later.used - used;
+      return passed > ran ? passed - ran : 0;
+    }
+  };
+
   wire::HostWait wait_;
+  Moment looked_at_;
+  Moment asked_at_;
   std::uint64_t waited_ns_ = 0;
   std::uint64_t not_taken_ns_ = 0;
   std::uint64_t own_ns_ = 0;
