@@ -59,6 +59,7 @@ class Parser {
   bool is_alone_ = false;
   std::optional<std::uint64_t> interval_;
   std::optional<std::uint64_t> delay_;
+  std::optional<std::uint64_t> start_after_;
 };
 
 bool Parser::take(std::string_view name, std::string_view value) {
@@ -87,7 +88,8 @@ bool Parser::take_stand_alone(std::string_view name, std::string_view value) {
     return true;
   }
   if (name == "interval") return (interval_ = number(value, 1, kMostUs)).has_value();
-  if (name == "delay") return (delay_ = number(value, 0, kMostUs)).has_value();
+  if (name == "delay") return (delay_ = number(value, 1, kMostUs)).has_value();
+  if (name == "start-after") return (start_after_ = number(value, 0, kMostUs)).has_value();
   if (name == "stack-bytes") {
     const auto bytes = number(value, 0, wire::kMaxStackBytes);
     alone_.stack_bytes = static_cast<std::uint32_t>(bytes.value_or(0));
@@ -106,15 +108,16 @@ const char* Parser::settle() {
   if (!is_alone_) return "the plugin needs ring=FILE, or out=FILE to sample without ringside";
   if (result.wait) return "wait=on goes with ring= alone";
   const bool instructions = result.clock == wire::RingClock::kInstructions;
-  if (alone_.format == OutFormat::kMaestro) {
-    if (interval_ && delay_) return "in Maestro's format delay= is the interval: give one of them";
-    if (delay_ == 0u) return "in Maestro's format delay= is the interval: it cannot be 0";
-    if (!interval_) interval_ = delay_;
-    if (!interval_ && !instructions) interval_ = kMaestroDelayUs;
-  } else if (delay_) {
-    if (instructions) return "delay= is a time: it does not go with clock=instructions";
-    alone_.delay_ns = *delay_ * kNsPerUs;
-  }
+  if (delay_ && alone_.format != OutFormat::kMaestro)
+    return "delay= is Maestro's, the microseconds between samples: write interval= for those, "
+           "start-after= to wait before the first sample, or out-format=maestro";
+  if (delay_ && interval_) return "delay= is the interval in Maestro's format: give one of them";
+  if (!interval_) interval_ = delay_;
+  if (!interval_ && !instructions && alone_.format == OutFormat::kMaestro)
+    interval_ = kMaestroDelayUs;
+  if (start_after_ && instructions)
+    return "start-after= is a time: it does not go with clock=instructions";
+  alone_.start_after_ns = start_after_.value_or(0) * kNsPerUs;
   alone_.interval = instructions ? interval_.value_or(kDefaultInstructions)
                                  : interval_.value_or(kDefaultIntervalUs) * kNsPerUs;
   result.stand_alone = std::move(alone_);
@@ -134,7 +137,7 @@ std::optional<Arguments> parse_arguments(int count, char** arguments) {
     std::fprintf(stderr,
                  "ringside: cannot use the plugin's argument '%s'; use ring=FILE[,clock=time|"
                  "instructions][,wait=on], or without ringside out=FILE[,out-format=ringside|"
-                 "maestro][,interval=US][,delay=US][,cpus=0:2-3][,stack-bytes=N][,clock=…]\n",
+                 "maestro][,interval=US][,start-after=US][,cpus=0:2-3][,stack-bytes=N][,clock=…]\n",
                  arguments[i]);
     return std::nullopt;
   }

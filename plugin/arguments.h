@@ -20,8 +20,8 @@ enum class OutFormat {
 struct StandAlone {
   std::string out = "qemu-profile";
   OutFormat format = OutFormat::kRingside;
-  std::uint64_t interval = 0;  // nanoseconds or instructions, by the clock
-  std::uint64_t delay_ns = 0;  // before the first sample
+  std::uint64_t interval = 0;        // nanoseconds or instructions, by the clock
+  std::uint64_t start_after_ns = 0;  // before the first sample
   std::uint32_t stack_bytes = 2048;
   std::vector<VcpuId> cpus;  // empty: all
 };

@@ -37,12 +37,13 @@ TEST(PluginArguments, ARingAndItsClock) {
 }
 
 TEST(PluginArguments, StandAlone) {
-  auto arguments = parse({"out=f", "interval=250", "delay=3", "cpus=0:2-4", "stack-bytes=512"});
+  auto arguments =
+      parse({"out=f", "interval=250", "start-after=3", "cpus=0:2-4", "stack-bytes=512"});
   ASSERT_TRUE(arguments && arguments->stand_alone);
   EXPECT_EQ(arguments->stand_alone->out, "f");
   EXPECT_EQ(arguments->stand_alone->format, OutFormat::kRingside);
   EXPECT_EQ(arguments->stand_alone->interval, 250'000u);
-  EXPECT_EQ(arguments->stand_alone->delay_ns, 3'000u);
+  EXPECT_EQ(arguments->stand_alone->start_after_ns, 3'000u);
   EXPECT_EQ(arguments->stand_alone->stack_bytes, 512u);
   EXPECT_EQ(arguments->stand_alone->cpus,
             (std::vector{VcpuId{0}, VcpuId{2}, VcpuId{3}, VcpuId{4}}));
@@ -62,7 +63,7 @@ TEST(PluginArguments, InMaestrosFormatTheDelayIsTheInterval) {
     ASSERT_TRUE(arguments && arguments->stand_alone);
     EXPECT_EQ(arguments->stand_alone->out, "qemu-profile");
     EXPECT_EQ(arguments->stand_alone->interval, 40'000u);
-    EXPECT_EQ(arguments->stand_alone->delay_ns, 0u);
+    EXPECT_EQ(arguments->stand_alone->start_after_ns, 0u);
   }
   const auto arguments = parse({"out-format=maestro"});
   ASSERT_TRUE(arguments && arguments->stand_alone);
@@ -70,10 +71,27 @@ TEST(PluginArguments, InMaestrosFormatTheDelayIsTheInterval) {
 }
 
 TEST(PluginArguments, WhatIsNoGoodIsNamed) {
-  for (const char* const wrong :
-       {"", "ring", "ring=", "out=", "rnig=f", "clock=", "clock=host", "wait=yes", "interval=0",
-        "interval=1000000001", "interval=1k", "interval=-1", "cpus=", "cpus=1:", "cpus=2-1",
-        "cpus=a", "cpus=65536", "stack-bytes=65537", "out-format=perf"})
+  for (const char* const wrong : {"",
+                                  "ring",
+                                  "ring=",
+                                  "out=",
+                                  "rnig=f",
+                                  "clock=",
+                                  "clock=host",
+                                  "wait=yes",
+                                  "interval=0",
+                                  "delay=0",
+                                  "start-after=x",
+                                  "interval=1000000001",
+                                  "interval=1k",
+                                  "interval=-1",
+                                  "cpus=",
+                                  "cpus=1:",
+                                  "cpus=2-1",
+                                  "cpus=a",
+                                  "cpus=65536",
+                                  "stack-bytes=65537",
+                                  "out-format=perf"})
     EXPECT_NE(complaint({wrong}).find("'" + std::string(wrong) + "'"), std::string::npos) << wrong;
 }
 
@@ -82,11 +100,13 @@ TEST(PluginArguments, WhatDoesNotGoTogether) {
   EXPECT_NE(complaint({"wait=on"}).find("needs ring=FILE"), std::string::npos);
   EXPECT_NE(complaint({"ring=r", "out=f"}).find("ring= goes with"), std::string::npos);
   EXPECT_NE(complaint({"out=f", "wait=on"}).find("wait=on"), std::string::npos);
-  EXPECT_NE(complaint({"out=f", "clock=instructions", "delay=1"}).find("delay="),
+  EXPECT_NE(complaint({"out=f", "clock=instructions", "start-after=1"}).find("start-after="),
             std::string::npos);
+  const std::string both = complaint({"out=f", "delay=1"});  // which of the two was meant?
+  EXPECT_NE(both.find("interval="), std::string::npos);
+  EXPECT_NE(both.find("start-after="), std::string::npos);
   EXPECT_NE(complaint({"out-format=maestro", "delay=1", "interval=1"}).find("one of them"),
             std::string::npos);
-  EXPECT_NE(complaint({"out-format=maestro", "delay=0"}).find("cannot be 0"), std::string::npos);
 }
 
 }  // namespace

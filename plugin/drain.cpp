@@ -40,12 +40,12 @@ Drain::Drain(SharedRing& ring, Arch arch, const StandAlone& wishes, OutputFile& 
     : ring_(&ring),
       file_(&file),
       interval_(wishes.interval),
-      delay_ns_(wishes.delay_ns),
+      start_after_ns_(wishes.start_after_ns),
       counted_(ring.vcpus()) {
   for (unsigned n = 0; n < ring.vcpus(); ++n)
     counted_[n].vcpu = VcpuId{static_cast<std::uint16_t>(n)};
   plan(arch, wishes);
-  if (delay_ns_ == 0) start_sampling();
+  if (start_after_ns_ == 0) start_sampling();
 }
 
 void Drain::plan(Arch arch, const StandAlone& wishes) {
@@ -86,9 +86,9 @@ void Drain::on_vcpu_start() {
 
 void Drain::run() {
   wire::RingHeader& header = ring_->header();
-  if (delay_ns_ != 0) {
-    const timespec delay{static_cast<time_t>(delay_ns_ / 1'000'000'000u),
-                         static_cast<long>(delay_ns_ % 1'000'000'000u)};
+  if (start_after_ns_ != 0) {
+    const timespec delay{static_cast<time_t>(start_after_ns_ / 1'000'000'000u),
+                         static_cast<long>(start_after_ns_ % 1'000'000'000u)};
     ::nanosleep(&delay, nullptr);
     start_sampling();
   }

@@ -17,7 +17,7 @@ class Drain {
   Drain(SharedRing& ring, Arch arch, const StandAlone& wishes, OutputFile& file);
 
   // Starts the thread, once, with the first vCPU: by then QEMU has become a daemon, if it is to be
-  // one. From now on, or after the delay, there are samples.
+  // one. From now on, or after `start-after`, there are samples.
   void on_vcpu_start();
   // QEMU ends: what was sampled until now goes into the file.
   void finish();
@@ -33,7 +33,7 @@ class Drain {
   SharedRing* ring_;
   OutputFile* file_;
   std::uint64_t interval_;
-  std::uint64_t delay_ns_;
+  std::uint64_t start_after_ns_;
   std::atomic_flag has_thread_;
   std::mutex mutex_;  // of what is below, and of the file
   bool ended_ = false;

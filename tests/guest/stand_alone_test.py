@@ -24,7 +24,7 @@ SECONDS = 4
 DELAY = 2
 CPUS = 2
 WRONG = ("interval=0", "interval=x", "nothing=1", "out=FOLDER/x,ring=FOLDER/y", "out=/nonexistent/x", "cpus=0:3-1",
-         "out=FOLDER/x,clock=instructions,delay=4", "out=FOLDER/x,out-format=perf",
+         "out=FOLDER/x,clock=instructions,start-after=4", "out=FOLDER/x,delay=4", "out=FOLDER/x,out-format=perf",
          "out=FOLDER/x,out-format=maestro,delay=0", "out=FOLDER/x,stack-bytes=1000000")
 
 
@@ -54,13 +54,13 @@ def sample(options, folder, plugin, how):
 
 def check_delay_and_cpus(options, folder):
     """What is wrong where one vCPU is wanted, after a delay, as lines."""
-    sample(options, folder, f"cpus=1,delay={DELAY * 1_000_000:.0f}", signal.SIGTERM)
+    sample(options, folder, f"cpus=1,start-after={DELAY * 1_000_000:.0f}", signal.SIGTERM)
     deadline = time.monotonic() + 60
     report = launched.read_back(options.ringside, deadline, "report", "--header", "-i", str(folder / "samples"))
     due, sampled, skipped = (number(report, what) for what in ("vCPU ticks due", "sampled", "skipped"))
     of_vcpus = {stack[0] for stack, _ in
                 folded.parse(launched.folded_text(options.ringside, folder / "samples", deadline, "--per-cpu"))}
-    print(f"cpus=1, delay={DELAY} s: {due} ticks due, {sampled} sampled, {skipped} skipped; {of_vcpus}")
+    print(f"cpus=1, start-after={DELAY} s: {due} ticks due, {sampled} sampled, {skipped} skipped; {of_vcpus}")
     lines = []
     if not 0 < due <= 1.1 * CPUS * (SECONDS - DELAY) * 1000:
         lines.append(f"{due} ticks due in {SECONDS} s less a delay of {DELAY} s on {CPUS} vCPUs")
