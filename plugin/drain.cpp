@@ -3,6 +3,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 #include "base/clock.h"
 #include "plugin/own_thread.h"
@@ -115,6 +117,27 @@ void Drain::finish() {
   for (unsigned n = 0; n < ring_->vcpus(); ++n) take_counts(n, true);
   (void)file_->flush();
   ended_ = true;
+  say_counts();
+}
+
+// All that was due is taken, idle, left out or lost.
+void Drain::say_counts() const {
+  std::uint64_t due = 0, idle = 0, skipped = 0, stolen = 0, full = 0, delayed = 0;
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
+    due += ring_->vcpu(n).due_ticks.load(std::memory_order_relaxed);
+    idle += counted_[n].idle;
+    skipped += counted_[n].skipped;
+    stolen += counted_[n].stolen;
+    full += counted_[n].lost;
+    delayed += counted_[n].delayed;
+  }
+  // What the vCPUs have not come to at the end is with the delayed ones.
+  delayed += due - std::min(due, taken_ + idle + skipped + stolen + full + delayed);
+  std::fprintf(stderr,
+               "ringside: %" PRIu64 " ticks due: %" PRIu64 " taken, %" PRIu64 " idle, %" PRIu64
+               " left out, %" PRIu64 " lost (%" PRIu64 " vCPU not run by the host, %" PRIu64
+               " vCPU not at a point to sample, %" PRIu64 " memory for samples full)\n",
+               due, taken_, idle, skipped, stolen + full + delayed, stolen, delayed, full);
 }
 
 void Drain::take_all() {
@@ -132,6 +155,7 @@ void Drain::take_records(unsigned n) {
   while (tail != head) {
     const Bytes record = ring_->record_at(n, tail);
     if (!wire::is_padding(record)) file_->add_record(record);
+    taken_ += wire::trusted_record_ticks(record);
     tail += record.size();
   }
   vcpu.tail.store(tail, std::memory_order_release);
@@ -144,7 +168,8 @@ void Drain::take_counts(unsigned n, bool always) {
                              vcpu.idle_ticks.load(std::memory_order_relaxed),
                              vcpu.skipped_ticks.load(std::memory_order_relaxed),
                              vcpu.lost_ticks.load(std::memory_order_relaxed),
-                             vcpu.stolen_ticks.load(std::memory_order_relaxed)};
+                             vcpu.stolen_ticks.load(std::memory_order_relaxed),
+                             vcpu.delayed_ticks.load(std::memory_order_relaxed)};
   if (!always && now.has_same_counts(counted_[n])) return;
   counted_[n] = now;
   file_->add_counts(now);

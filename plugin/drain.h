@@ -19,7 +19,8 @@ class Drain {
   // Starts the thread, once, with the first vCPU: by then QEMU has become a daemon, if it is to be
   // one. From now on, or after `start-after`, there are samples.
   void on_vcpu_start();
-  // QEMU ends: what was sampled until now goes into the file.
+  // QEMU ends: what was sampled until now goes into the file, and standard error tells what became
+  // of the ticks.
   void finish();
 
  private:
@@ -29,6 +30,7 @@ class Drain {
   void take_all();
   void take_records(unsigned vcpu);
   void take_counts(unsigned vcpu, bool always);
+  void say_counts() const;
 
   SharedRing* ring_;
   OutputFile* file_;
@@ -37,6 +39,7 @@ class Drain {
   std::atomic_flag has_thread_;
   std::mutex mutex_;  // of what is below, and of the file
   bool ended_ = false;
+  std::uint64_t taken_ = 0;                // ticks, as the file has them
   std::vector<wire::VcpuCounts> counted_;  // as the file has it
 };
 

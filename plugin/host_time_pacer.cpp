@@ -122,7 +122,7 @@ void HostTimePacer::on_block(unsigned n) {
   qemu_plugin_u64_set(flag_, n, 0);
   VcpuState& state = vcpus_[n];
   if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_relaxed)) {
-    if (ticks > 1) ring_->vcpu(n).lost_ticks.fetch_add(ticks - 1, std::memory_order_relaxed);
+    ring_->vcpu(n).delayed_ticks.fetch_add(ticks - 1, std::memory_order_relaxed);
     state.vcpu.sample(1);
   }
   if (state.vcpu.serve()) qemu_plugin_u64_set(flag_, n, 1);

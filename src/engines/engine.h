@@ -59,11 +59,15 @@ struct Pace {
   bool lockstep = false;
 };
 
-// Of vCPU ticks.
+// Of vCPU ticks. Those that were due are those that tick() has returned and those that are lost.
 struct PaceCounts {
   std::uint64_t due = 0;
-  std::uint64_t lost = 0;
-  std::uint64_t stolen = 0;  // of those that are lost: the host did not run the vCPU
+  // Lost, because
+  std::uint64_t stolen = 0;     // the host did not run the vCPU
+  std::uint64_t ring_full = 0;  // ringside did not take out samples in time
+  std::uint64_t delayed = 0;    // the vCPU had not taken the sample before; or none at the end
+
+  [[nodiscard]] std::uint64_t lost() const { return stolen + ring_full + delayed; }
 };
 
 // Of an engine whose samples are taken where the guest runs, at a pace that it is given once. Its

@@ -171,6 +171,19 @@ inline constexpr const char* kStackBytesCounter = "stack bytes copied";
 inline constexpr const char* kFramesByCounter = "frames by ";
 inline constexpr const char* kSlowFramesCounter = "frames by the slow path";
 
+// Why vCPU ticks were lost: counters that add up to Statistics::lost, in recordings since 2026-11.
+inline constexpr const char* kLostByPrefix = "lost, ";
+// Without the prefix.
+[[nodiscard]] constexpr std::string_view lost_because(std::string_view counter) {
+  return counter.substr(std::string_view(kLostByPrefix).size());
+}
+inline constexpr const char* kLostByHost = "lost, vCPU not run by the host";
+inline constexpr const char* kLostToVcpu = "lost, vCPU not at a point to sample";
+inline constexpr const char* kLostLate = "lost, ringside too late";
+inline constexpr const char* kLostToUnwinding = "lost, unwinding too slow";
+inline constexpr const char* kLostToRing = "lost, plugin's ring full";
+inline constexpr const char* kLostToEngine = "lost, engine gave no sample";
+
 // What cannot be seen in the samples. A "vCPU tick" is one tick of one vCPU: a tick of a guest with
 // four vCPUs is four of them. due = sampled + idle + skipped + failed + lost.
 struct Statistics {

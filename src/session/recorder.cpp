@@ -250,12 +250,16 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
   const engines::MemoryPauses pauses = engine_->memory_pauses();
   recording::Statistics statistics;
   statistics.due = outcome.due;
-  statistics.lost = outcome.lost;
+  statistics.lost = outcome.lost.total();
   statistics.late = outcome.late_ticks;
   statistics.duration_ns = outcome.last_tick_ns - outcome.first_tick_ns - outcome.user_pause_ns;
   statistics.counters = {
-      {"lost, too slow", outcome.queue_full},
-      {"lost, vCPU not run by the host", outcome.stolen},
+      {recording::kLostByHost, outcome.lost.stolen},
+      {recording::kLostToVcpu, outcome.lost.delayed},
+      {recording::kLostLate, outcome.lost.late},
+      {recording::kLostToUnwinding, outcome.lost.queue_full},
+      {recording::kLostToRing, outcome.lost.ring_full},
+      {recording::kLostToEngine, outcome.lost.failed},
       {"stops that timed out", outcome.retries},
       {"paused by its user ns", outcome.user_pause_ns},
       {recording::kMemoryReadPausesCounter, pauses.total_ns},
@@ -273,11 +277,11 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
 
 void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const {
   result.warnings = options_.warnings;
-  if (outcome.queue_full > 0)
+  if (outcome.lost.queue_full > 0)
     result.warnings.push_back(
         fmt::format("{} samples were lost because unwinding could not keep up; sample less often "
                     "(-F, --interval)",
-                    outcome.queue_full));
+                    outcome.lost.queue_full));
   const bool told = result.error && result.error->code == ErrorCode::kMismatch;
   // A replay has no more of the guest's memory than what told where the kernel is.
   const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;

@@ -105,7 +105,7 @@ void Sampler::run_by_clock() {
   engine_->set_read_turns(nullptr);
   const std::uint64_t vcpus = engine_->vcpu_count();
   outcome_.due = (ticks_ + clock_->missed()) * vcpus;
-  outcome_.lost += clock_->missed() * vcpus;
+  outcome_.lost.late += clock_->missed() * vcpus;
   tell_of_silence();
 }
 
@@ -182,8 +182,9 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
   if (goes_on) (void)take_tick(now_ns());
   const engines::PaceCounts counts = engine.counts();
   outcome_.due = counts.due;
-  outcome_.lost += counts.lost;
-  outcome_.stolen += counts.stolen;
+  outcome_.lost.stolen += counts.stolen;
+  outcome_.lost.ring_full += counts.ring_full;
+  outcome_.lost.delayed += counts.delayed;
 }
 
 std::uint64_t Sampler::end_ns() const {
@@ -207,7 +208,7 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   if (now > due_ns + options_.interval_ns / 2) ++outcome_.late_ticks;
   auto tick = engine_->tick(plan);
   if (!tick) {
-    if (engine_->self_paced() == nullptr) outcome_.lost += engine_->vcpu_count();
+    if (engine_->self_paced() == nullptr) outcome_.lost.failed += engine_->vcpu_count();
     if (tick.error().code == ErrorCode::kTimeout) {
       if (!silence_) silent_since_ns_ = now;
       silence_ = tick.error();
@@ -218,8 +219,12 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   silence_.reset();
   begun_.store(true, std::memory_order_relaxed);
   user_paused_ = tick->paused_by_user;
-  outcome_.lost += tick->not_run;
-  outcome_.stolen += tick->not_run;
+  outcome_.lost.stolen += tick->not_run;
+  if (engine_->self_paced() == nullptr && !user_paused_) {
+    const std::uint64_t seen = tick->captures.size() + tick->not_run;
+    outcome_.lost.failed +=
+        engine_->vcpu_count() - std::min<std::uint64_t>(seen, engine_->vcpu_count());
+  }
   if (tick->captures.empty()) return true;
   std::size_t bytes = 0;
   for (const wire::Capture& capture : tick->captures) {
@@ -284,8 +289,7 @@ void Sampler::hand_on(engines::Tick tick, std::vector<guestos::Owner> owners) {
     new_code_.clear();
     process_news_ = {};
   } else {
-    outcome_.lost += ticks;
-    outcome_.queue_full += ticks;
+    outcome_.lost.queue_full += ticks;
   }
   if (options_.deterministic) wait_until_handled();
 }

@@ -12,6 +12,7 @@
 #include "session/bounded_queue.h"
 #include "session/capture_planner.h"
 #include "session/kernel_watch.h"
+#include "session/lost_ticks.h"
 #include "session/options.h"
 #include "session/owner_watch.h"
 #include "wire/sample_clock.h"
@@ -54,9 +55,7 @@ class Sampler : private engines::ReadTurns {
   // Valid after join(). Counts are vCPU ticks unless they say otherwise.
   struct Outcome {
     std::uint64_t due = 0;
-    std::uint64_t lost = 0;        // missed, or the queue was full
-    std::uint64_t queue_full = 0;  // of those, the queue was full
-    std::uint64_t stolen = 0;      // of those, the host did not run the vCPU
+    LostTicks lost;
     std::uint64_t late_ticks = 0;  // taken more than half an interval after they were due
     std::uint64_t first_tick_ns = 0;
     std::uint64_t last_tick_ns = 0;

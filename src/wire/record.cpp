@@ -152,6 +152,11 @@ void write_padding(std::span<std::byte> destination) {
 
 std::size_t trusted_record_bytes(Bytes bytes) { return load<RecordStart>(bytes, 0).bytes; }
 
+std::uint64_t trusted_record_ticks(Bytes record) {
+  const bool is_capture = load<RecordStart>(record, 0).kind == RecordKind::kCapture;
+  return is_capture ? load<CaptureStart>(record, 0).weight : 0;
+}
+
 bool is_padding(Bytes record) { return load<RecordStart>(record, 0).kind == RecordKind::kPadding; }
 
 std::optional<Record> read_record(Bytes bytes, Capture& capture) {

@@ -28,6 +28,8 @@ void write_padding(std::span<std::byte> destination);
 // written is read with read_record().
 [[nodiscard]] std::size_t trusted_record_bytes(Bytes bytes);
 [[nodiscard]] bool is_padding(Bytes record);
+// The ticks that a capture stands for; 0 for other records. In the same way.
+[[nodiscard]] std::uint64_t trusted_record_ticks(Bytes record);
 
 struct Record {
   std::size_t bytes = 0;  // of the record, padding included

@@ -15,7 +15,7 @@
 namespace ringside::wire {
 
 inline constexpr std::uint64_t kRingMagic = 0x3130'474e'4952'5352;  // "RSRING01"
-inline constexpr std::uint32_t kRingVersion = 3;
+inline constexpr std::uint32_t kRingVersion = 4;
 inline constexpr std::size_t kMaxRecipeOps = 512;
 inline constexpr std::uint32_t kMailboxBytes = 256 * 1024;
 inline constexpr std::size_t kRingPage = 4096;
@@ -50,14 +50,16 @@ struct RingPlan {
 };
 
 struct alignas(64) RingVcpu {
-  // The plugin's. Of the ticks that were due some have samples in the ring, some are counted below,
-  // and those that a vCPU has not come to yet are neither.
+  // The plugin's. Of the ticks that were due some have samples in the ring, the others are counted
+  // below, but for those that a vCPU has not come to yet.
   std::atomic<std::uint64_t> head{0};  // bytes that were ever put into the ring
   std::atomic<std::uint64_t> due_ticks{0};
   std::atomic<std::uint64_t> idle_ticks{0};
   std::atomic<std::uint64_t> skipped_ticks{0};  // of a vCPU or mode that is not wanted
-  std::atomic<std::uint64_t> lost_ticks{0};     // the ring was full, or a tick came too late
+  std::atomic<std::uint64_t> lost_ticks{0};     // the ring was full
   std::atomic<std::uint64_t> stolen_ticks{0};   // the host did not run the vCPU
+  // Due before the vCPU had come to a block where it could take the sample of the one before.
+  std::atomic<std::uint64_t> delayed_ticks{0};
   std::atomic<std::uint32_t> online{0};
   std::atomic<std::uint32_t> padding{0};
 

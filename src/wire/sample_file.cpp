@@ -1,5 +1,7 @@
 #include "wire/sample_file.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 #include "wire/record.h"
@@ -21,8 +23,10 @@ struct CountsRecord {
   std::uint64_t skipped;
   std::uint64_t lost;
   std::uint64_t stolen;
+  std::uint64_t delayed;
 };
 static_assert(sizeof(CountsRecord) == kCountsRecordBytes);
+constexpr std::size_t kCountsWithoutDelayed = offsetof(CountsRecord, delayed);  // until 2026-11
 
 struct MemoryRecord {
   std::uint32_t bytes;
@@ -41,13 +45,14 @@ T load(Bytes bytes) {
 }
 
 std::optional<FileRecord> read_counts(Bytes record) {
-  if (record.size() < sizeof(CountsRecord)) return std::nullopt;
-  const auto counts = load<CountsRecord>(record);
+  if (record.size() < kCountsWithoutDelayed) return std::nullopt;
+  CountsRecord counts{};
+  std::memcpy(&counts, record.data(), std::min(record.size(), sizeof(counts)));
   FileRecord result;
   result.bytes = record.size();
   result.kind = FileRecordKind::kCounts;
-  result.counts = {VcpuId{counts.vcpu}, counts.time_ns, counts.idle,
-                   counts.skipped,      counts.lost,    counts.stolen};
+  result.counts = {VcpuId{counts.vcpu}, counts.time_ns, counts.idle,   counts.skipped,
+                   counts.lost,         counts.stolen,  counts.delayed};
   return result;
 }
 
@@ -66,9 +71,9 @@ std::optional<FileRecord> read_memory(Bytes record) {
 }  // namespace
 
 void write_counts_record(const VcpuCounts& counts, std::span<std::byte> destination) {
-  const CountsRecord record{kCountsRecordBytes, kCountsKind, counts.vcpu.value, {},
-                            counts.time_ns,     counts.idle, counts.skipped,    counts.lost,
-                            counts.stolen};
+  const CountsRecord record{kCountsRecordBytes, kCountsKind,   counts.vcpu.value, {},
+                            counts.time_ns,     counts.idle,   counts.skipped,    counts.lost,
+                            counts.stolen,      counts.delayed};
   std::memcpy(destination.data(), &record, sizeof(record));
 }
 

@@ -40,13 +40,14 @@ struct VcpuCounts {
   std::uint64_t skipped = 0;
   std::uint64_t lost = 0;
   std::uint64_t stolen = 0;
+  std::uint64_t delayed = 0;
 
   [[nodiscard]] bool has_same_counts(const VcpuCounts& other) const {
     return idle == other.idle && skipped == other.skipped && lost == other.lost &&
-           stolen == other.stolen;
+           stolen == other.stolen && delayed == other.delayed;
   }
 };
-inline constexpr std::size_t kCountsRecordBytes = 56;
+inline constexpr std::size_t kCountsRecordBytes = 64;
 void write_counts_record(const VcpuCounts& counts, std::span<std::byte> destination);
 
 // Bytes that write_memory_record() needs.

@@ -49,23 +49,36 @@ TEST(SampleFile, RefusesWhatIsNone) {
 
 TEST(SampleFile, ReadsCountsByHand) {
   std::vector<std::byte> record;
-  for (const std::uint32_t value : {56u, 3u}) put(record, value);
+  for (const std::uint32_t value : {64u, 3u}) put(record, value);
   put(record, std::uint64_t{2});  // the vCPU, padded
-  for (const std::uint64_t value : {10, 20, 30, 40, 50}) put(record, value);
+  for (const std::uint64_t value : {10, 20, 30, 40, 50, 60}) put(record, value);
   Capture capture;
   const auto read = read_file_record(record, capture);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->kind, FileRecordKind::kCounts);
-  EXPECT_EQ(read->bytes, 56u);
+  EXPECT_EQ(read->bytes, 64u);
   EXPECT_EQ(read->counts.vcpu, VcpuId{2});
   EXPECT_EQ(read->counts.time_ns, 10u);
   EXPECT_EQ(read->counts.idle, 20u);
   EXPECT_EQ(read->counts.skipped, 30u);
   EXPECT_EQ(read->counts.lost, 40u);
   EXPECT_EQ(read->counts.stolen, 50u);
+  EXPECT_EQ(read->counts.delayed, 60u);
   std::vector<std::byte> written(kCountsRecordBytes);
   write_counts_record(read->counts, written);
   EXPECT_EQ(written, record);
+}
+
+TEST(SampleFile, OlderFilesDoNotCountDelayedTicks) {
+  std::vector<std::byte> record;
+  for (const std::uint32_t value : {56u, 3u}) put(record, value);
+  for (const std::uint64_t value : {2, 10, 20, 30, 40, 50}) put(record, value);
+  Capture capture;
+  const auto read = read_file_record(record, capture);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->bytes, 56u);
+  EXPECT_EQ(read->counts.stolen, 50u);
+  EXPECT_EQ(read->counts.delayed, 0u);
 }
 
 TEST(SampleFile, ReadsMemoryAndRefusesWhatIsCut) {

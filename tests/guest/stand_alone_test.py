@@ -4,7 +4,9 @@
     stand_alone_test.py --ringside PROGRAM --plugin LIBRARY --kernel ELF
 
 QEMU ends by SIGTERM, and by SIGKILL in the midst of it; `ringside report` reads both files, the ticks add up, and the
-workload's functions are named. One vCPU alone is sampled, and after a delay, where that is asked for. Wrong arguments end QEMU with one line of ringside's. Exit status: 0 good, 1 not.
+workload's functions are named; where QEMU can, it ends with a line of what was due, taken and lost. One vCPU alone
+is sampled, and after a delay, where that is asked for. Wrong arguments end QEMU with one line of ringside's. Exit
+status: 0 good, 1 not.
 """
 import argparse
 import os
@@ -72,6 +74,19 @@ def check_delay_and_cpus(options, folder):
     return lines
 
 
+def check_last_line(folder, due, parts):
+    """What is wrong with the line that the plugin prints at QEMU's exit, as lines."""
+    said = re.findall(r"^ringside: .* ticks due: .*", (folder / "qemu.log").read_text(errors="replace"), re.MULTILINE)
+    if len(said) != 1:
+        return [f"{len(said)} lines of what was due, taken and lost at QEMU's exit: {said}"]
+    print(said[0])
+    seen = [int(word) for word in re.findall(r"\d+", said[0])]
+    expected = [due, parts["sampled"], parts["idle"], parts["skipped"], parts["lost"]]
+    if seen[:5] != expected or sum(seen[1:5]) != seen[0] or sum(seen[5:]) != seen[4]:
+        return [f"the plugin's last line does not add up, or not to the file's {expected}: {said[0]}"]
+    return []
+
+
 def check_file(options, folder, how):
     """What is wrong with a file of a QEMU that ended by that signal, as lines."""
     sample(options, folder, "cpus=0-1", how)
@@ -83,6 +98,8 @@ def check_file(options, folder, how):
     lines = []
     if sum(parts.values()) != due:
         lines.append(f"{how.name}: {due} ticks due, and {sum(parts.values())} accounted for")
+    if how == signal.SIGTERM:
+        lines += check_last_line(folder, due, parts)
     # All of both vCPUs, but for QEMU's start and what a killed one had not written yet.
     if not 0.5 * CPUS * SECONDS * 1000 <= due <= 1.2 * CPUS * SECONDS * 1000:
         lines.append(f"{how.name}: {due} ticks due in {SECONDS} s on {CPUS} vCPUs")

@@ -78,11 +78,11 @@ void FileEngine::add_counts(const wire::VcpuCounts& now, Tick& tick) {
   const wire::VcpuCounts& before = counted_[now.vcpu.value];
   add(wire::Disposition::kIdle, since(before.idle, now.idle));
   add(wire::Disposition::kSkipped, since(before.skipped, now.skipped));
-  const std::uint64_t stolen = since(before.stolen, now.stolen);
-  const std::uint64_t lost = since(before.lost, now.lost) + stolen;
-  counts_.due += lost;
-  counts_.lost += lost;
-  counts_.stolen += stolen;
+  const std::uint64_t lost_before = counts_.lost();
+  counts_.stolen += since(before.stolen, now.stolen);
+  counts_.ring_full += since(before.lost, now.lost);
+  counts_.delayed += since(before.delayed, now.delayed);
+  counts_.due += counts_.lost() - lost_before;
   counted_[now.vcpu.value] = now;
 }
 

@@ -57,8 +57,8 @@ class FileEngineTest : public ::testing::Test {
 TEST_F(FileEngineTest, PlaysSamplesAndCounts) {
   put_sample(0, 30, 2);
   put_sample(1, 20);
-  put_counts({VcpuId{1}, 40, 5, 1, 3, 2});
-  put_counts({VcpuId{1}, 50, 9, 1, 4, 2});
+  put_counts({VcpuId{1}, 40, 5, 1, 3, 2, 1});
+  put_counts({VcpuId{1}, 50, 9, 1, 4, 2, 6});
   const auto engine = open();
   ASSERT_TRUE(engine);
   EXPECT_TRUE((*engine)->tick({})->captures.empty());  // not started yet
@@ -73,10 +73,12 @@ TEST_F(FileEngineTest, PlaysSamplesAndCounts) {
               ElementsAre(std::pair(kSampled, 1u), std::pair(kSampled, 2u), std::pair(kIdle, 5u),
                           std::pair(kSkipped, 1u), std::pair(kIdle, 4u)));
   EXPECT_EQ((*engine)->tick({}).error().code, ErrorCode::kClosed);
-  // 3 sampled, 9 idle, 1 skipped, 4 lost and 2 stolen.
-  EXPECT_EQ((*engine)->counts().due, 19u);
-  EXPECT_EQ((*engine)->counts().lost, 6u);
+  // 3 sampled, 9 idle, 1 skipped, 4 lost, 2 stolen and 6 delayed.
+  EXPECT_EQ((*engine)->counts().due, 25u);
+  EXPECT_EQ((*engine)->counts().lost(), 12u);
   EXPECT_EQ((*engine)->counts().stolen, 2u);
+  EXPECT_EQ((*engine)->counts().ring_full, 4u);
+  EXPECT_EQ((*engine)->counts().delayed, 6u);
   EXPECT_THAT((*engine)->damage(), "");
 }
 

@@ -104,10 +104,11 @@ std::uint64_t TcgEngine::due_ticks() const {
 }
 
 // What the plugin has counted as due and what has arrived are counted apart: what is missing is
-// lost, whatever the reason.
+// lost. Where the plugin gives no other reason its vCPU has not come to take the sample.
 PaceCounts TcgEngine::counts() const {
   const std::uint64_t due = due_ticks() - due_before_;
-  return {due, due - std::min(due, accounted_), stolen_};
+  const std::uint64_t known = accounted_ + stolen_ + ring_full_;
+  return {due, stolen_, ring_full_, due - std::min(due, known)};
 }
 
 bool TcgEngine::counts_instructions() const {
@@ -158,7 +159,8 @@ TcgEngine::Counted TcgEngine::counts_of(std::size_t n) const {
   const wire::RingVcpu& vcpu = ring_.vcpu(n);
   return {vcpu.idle_ticks.load(std::memory_order_relaxed),
           vcpu.skipped_ticks.load(std::memory_order_relaxed),
-          vcpu.stolen_ticks.load(std::memory_order_relaxed)};
+          vcpu.stolen_ticks.load(std::memory_order_relaxed),
+          vcpu.lost_ticks.load(std::memory_order_relaxed)};
 }
 
 // Ticks of which nothing but their number is known.
@@ -188,6 +190,7 @@ Result<void> TcgEngine::take(Tick& tick) {
     add_counted(n, wire::Disposition::kSkipped, now.skipped - before.skipped, tick);
     accounted_ += now.idle - before.idle + now.skipped - before.skipped;
     stolen_ += now.stolen - before.stolen;
+    ring_full_ += now.ring_full - before.ring_full;
     before = now;
   }
   if (!pace_.lockstep) ring_.release();

@@ -50,6 +50,7 @@ class TcgEngine final : public Engine, public SelfPaced {
     std::uint64_t idle = 0;
     std::uint64_t skipped = 0;
     std::uint64_t stolen = 0;
+    std::uint64_t ring_full = 0;
   };
   TcgEngine(RingMap ring, std::optional<qmp::Monitor> monitor);
   [[nodiscard]] Result<void> send(const TickPlan& plan);
@@ -70,6 +71,7 @@ class TcgEngine final : public Engine, public SelfPaced {
   std::uint64_t due_before_ = 0;       // that an earlier ringside's ticks were
   std::uint64_t accounted_ = 0;        // ticks of what tick() has returned
   std::uint64_t stolen_ = 0;
+  std::uint64_t ring_full_ = 0;
   std::uint64_t next_status_ns_ = 0;
   bool pauses_ = false;  // sampling does, until the guest's user lets it go on
 };

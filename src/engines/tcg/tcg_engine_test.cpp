@@ -128,8 +128,10 @@ TEST(TcgEngine, GivesWhatWasSampledInOrderOfTime) {
   EXPECT_EQ(idle, 7u);
   EXPECT_EQ(skipped, 2u);
   EXPECT_EQ(engine->counts().due, 4u + 7 + 2 + 3 + 5 + 1);
-  EXPECT_EQ(engine->counts().lost, 3u + 5 + 1);
+  EXPECT_EQ(engine->counts().lost(), 3u + 5 + 1);
   EXPECT_EQ(engine->counts().stolen, 5u);
+  EXPECT_EQ(engine->counts().ring_full, 3u);
+  EXPECT_EQ(engine->counts().delayed, 1u);
   engine->stop();
   EXPECT_EQ(plugin.header().running, 0u);
 }
