@@ -9,8 +9,10 @@
 #include "cli/record_session.h"
 #include "cli/terminal.h"
 #include "exporters/emerald.h"
+#include "exporters/lost_in_words.h"
 #include "exporters/text_report.h"
 #include "launch/private_folder.h"
+#include "views/summary.h"
 
 namespace ringside::cli {
 namespace {
@@ -34,6 +36,16 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
           sink.write(fmt::format("  {}: {}\n", i, profile.name(frames[frames.size() - 1 - i]))));
   }
   return {};
+}
+
+// Emerald's statistics have no line for what was lost.
+void say_lost(const profile::Profile& profile, bool always) {
+  const views::Summary summary = views::make_summary(profile);
+  const std::string words = exporters::lost_in_words(profile);
+  if (!words.empty())
+    say("ringside: " + words);
+  else if (always && summary.lost.value_or(0) != 0)
+    say(fmt::format("ringside: {} of {} vCPU ticks were lost", *summary.lost, *summary.due));
 }
 
 // The picture could not be written: nothing recorded is lost.
@@ -83,6 +95,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       RINGSIDE_TRY(exporters::write_summary(profile, sink));
       return flags_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
     });
+    say_lost(profile, style_.emerald);
     if (output_.empty()) return printed;
     if (auto written = write_by_extension(profile, output_, style_); !written) {
       keep_recording(reader_.input);

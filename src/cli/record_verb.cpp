@@ -5,6 +5,7 @@
 #include "cli/open_profile.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
+#include "exporters/lost_in_words.h"
 #include "exporters/text_report.h"
 
 namespace ringside::cli {
@@ -22,6 +23,8 @@ Result<void> say_summary(const std::string& recording, const SamplingFlags& samp
   if (sampling.verbose) RINGSIDE_TRY(exporters::write_unwinding_detail(profile, sink));
   const std::string& text = sink.text();
   say_lines(text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)));
+  if (const std::string lost = exporters::lost_in_words(profile); !lost.empty())
+    say("ringside: " + lost);
   return {};
 }
 

@@ -48,6 +48,7 @@ profile::Profile everything() {
   statistics.due = 142;
   statistics.lost = 3;
   statistics.late = 5;
+  statistics.counters = {{recording::kLostByHost, 2}, {recording::kLostLate, 1}};
   statistics.duration_ns = 1'500'000'000;
   statistics.symbol_ns = 1'234'567;
   EXPECT_TRUE(recording.writer().add_statistics(statistics));

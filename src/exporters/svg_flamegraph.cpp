@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exporters/flamegraph_assets.h"
+#include "exporters/lost_in_words.h"
 #include "exporters/units.h"
 #include "exporters/xml.h"
 #include "profile/spelling.h"
@@ -63,6 +64,7 @@ std::string subtitle_of(const Profile& profile) {
   add(fmt::format("{} busy {}", format_count(busy), name_of(profile.unit)));
   if (idle != 0) add(fmt::format("{}% idle", format_percent(idle, busy + idle)));
   if (header.interval_ns != 0) add("every " + format_duration(header.interval_ns));
+  add(lost_in_short(profile));
   return text;
 }
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "exporters/lost_in_words.h"
 #include "exporters/text_report.h"
 #include "exporters/units.h"
 #include "views/summary.h"
@@ -57,6 +58,9 @@ Result<void> write_ticks(const Summary& summary, Sink& sink) {
   RINGSIDE_TRY(part("  failed", summary.failed));
   if (!summary.lost) return line(sink, "  lost, late", "unknown: the recording was cut");
   RINGSIDE_TRY(part("  lost", *summary.lost));
+  for (const auto& [reason, ticks] : summary.lost_by_reason)
+    RINGSIDE_TRY(line(sink, "", "{:>10}  {:>6}%  {}", format_count(ticks),
+                      format_percent(ticks, all), reason));
   return line(sink, "late ticks", "{:>10}", format_count(*summary.late));
 }
 
@@ -84,7 +88,9 @@ Result<void> write_unwinding(const Summary& summary, Sink& sink) {
 Result<void> write_counters(const Profile& profile, const Summary& summary, Sink& sink) {
   if (!profile.recorded) return {};
   for (const auto& [name, value] : profile.recorded->counters) {
-    if (value == 0 || name.starts_with(recording::kFramesByCounter)) continue;
+    if (value == 0 || name.starts_with(recording::kFramesByCounter) ||
+        name.starts_with(recording::kLostByPrefix))
+      continue;
     if (name == recording::kStackBytesCounter) {
       RINGSIDE_TRY(line(sink, name, "{:>10}  a sample",
                         format_count(value / std::max<std::uint64_t>(summary.sampled, 1))));
@@ -117,6 +123,7 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
   add("missing", profile.damage);
   for (const std::string& warning : profile.warnings) add("warning", warning);
+  add("warning", lost_in_words(profile));
   StringSink summary;
   RINGSIDE_TRY(write_summary(profile, summary));
   if (detail) RINGSIDE_TRY(write_unwinding_detail(profile, summary));

@@ -1,5 +1,6 @@
 #include "views/summary.h"
 
+#include <algorithm>
 #include <set>
 
 #include "recording/counters.h"
@@ -14,6 +15,22 @@ std::optional<std::uint64_t> count_processes(const profile::Profile& profile) {
   for (const profile::SampleGroup& group : profile.samples)
     if (group.pid && group.disposition == wire::Disposition::kSampled) pids.insert(*group.pid);
   return pids.size();
+}
+
+// What older recordings do not tell is a row, too.
+std::vector<std::pair<std::string, std::uint64_t>> lost_by_reason(
+    const recording::Statistics& statistics) {
+  std::vector<std::pair<std::string, std::uint64_t>> reasons;
+  std::uint64_t rest = statistics.lost;
+  for (const auto& [name, value] : statistics.counters) {
+    if (value == 0 || !name.starts_with(recording::kLostByPrefix)) continue;
+    reasons.emplace_back(recording::lost_because(name), std::min(value, rest));
+    rest -= std::min(value, rest);
+  }
+  if (rest != 0) reasons.emplace_back("reason not recorded", rest);
+  std::stable_sort(reasons.begin(), reasons.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return reasons;
 }
 
 }  // namespace
@@ -43,6 +60,7 @@ Summary make_summary(const profile::Profile& profile) {
     summary.due = profile.recorded->due;
     summary.lost = profile.recorded->lost;
     summary.late = profile.recorded->late;
+    summary.lost_by_reason = lost_by_reason(*profile.recorded);
     if (profile.recorded->duration_ns != 0) summary.duration_ns = profile.recorded->duration_ns;
     summary.symbol_ns += profile.recorded->symbol_ns;
   }

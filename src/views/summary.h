@@ -3,6 +3,9 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "profile/profile.h"
 
@@ -14,6 +17,8 @@ struct Summary {
   std::optional<std::uint64_t> due;  // vCPU ticks; these three are absent where the writer died
   std::optional<std::uint64_t> lost;
   std::optional<std::uint64_t> late;
+  // Why they are lost, in words, most first; these add up to `lost`.
+  std::vector<std::pair<std::string, std::uint64_t>> lost_by_reason;
   std::uint64_t sampled = 0;  // weights
   std::uint64_t idle = 0;
   std::uint64_t skipped = 0;

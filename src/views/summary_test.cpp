@@ -19,6 +19,7 @@ TEST(Summary, TotalsAddUpToWhatWasDue) {
   statistics.due = 25;
   statistics.lost = 4;
   statistics.late = 2;
+  statistics.counters = {{recording::kLostByHost, 3}};
   statistics.duration_ns = 1'000'000'000;
   statistics.symbol_ns = 7;
   statistics.counters[recording::kMemoryReadPausesCounter] = 300'000'000;
@@ -27,6 +28,9 @@ TEST(Summary, TotalsAddUpToWhatWasDue) {
   EXPECT_EQ(summary.sampled + summary.idle + summary.skipped + summary.failed + *summary.lost,
             *summary.due);
   EXPECT_EQ(summary.late, 2u);
+  using Reason = std::pair<std::string, std::uint64_t>;
+  EXPECT_EQ(summary.lost_by_reason,
+            (std::vector{Reason("vCPU not run by the host", 3), Reason("reason not recorded", 1)}));
   EXPECT_EQ(summary.unwound, 12u);
   EXPECT_EQ(summary.complete, 10u);
   EXPECT_EQ(summary.stops_by_reason[static_cast<std::size_t>(StopReason::kNoRegisters)], 2u);

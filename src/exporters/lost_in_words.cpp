@@ -1,0 +1,43 @@
+#include "exporters/lost_in_words.h"
+
+#include "exporters/units.h"
+#include "views/summary.h"
+
+namespace ringside::exporters {
+namespace {
+
+constexpr std::uint64_t kMattersFrom = 10;  // percent
+
+bool matters(const views::Summary& summary) {
+  return summary.due && summary.lost && *summary.lost * 100 > *summary.due * kMattersFrom;
+}
+
+std::string advice(const std::string& reason, const std::string& engine) {
+  if (reason != recording::lost_because(recording::kLostByHost))
+    return "sample less often (-F, --interval)";
+  std::string text =
+      "the host is busy: give it less to do or the guest fewer vCPUs, lower the rate";
+  if (engine == "tcg") text += ", or try --engine gdb";
+  return text;
+}
+
+}  // namespace
+
+std::string lost_in_words(const profile::Profile& profile) {
+  const views::Summary summary = views::make_summary(profile);
+  if (!matters(summary)) return {};
+  const std::string& most = summary.lost_by_reason.front().first;
+  return fmt::format("{} of {} vCPU ticks ({}%) were lost, most of them: {}; {}",
+                     format_count(*summary.lost), format_count(*summary.due),
+                     format_percent(*summary.lost, *summary.due), most,
+                     advice(most, profile.header.engine));
+}
+
+std::string lost_in_short(const profile::Profile& profile) {
+  const views::Summary summary = views::make_summary(profile);
+  if (!matters(summary)) return {};
+  return fmt::format("{}% lost ({})", format_percent(*summary.lost, *summary.due),
+                     summary.lost_by_reason.front().first);
+}
+
+}  // namespace ringside::exporters

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "profile/profile.h"
+
+namespace ringside::exporters {
+
+// One sentence each of what was lost, where that is more than a tenth of the ticks that were due;
+// else empty. Long: how many, why, and what to do about it. Short: for the subtitle of a picture.
+[[nodiscard]] std::string lost_in_words(const profile::Profile& profile);
+[[nodiscard]] std::string lost_in_short(const profile::Profile& profile);
+
+}  // namespace ringside::exporters
