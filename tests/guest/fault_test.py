@@ -99,7 +99,7 @@ class Case:
         """How many ticks were lost because the host did not run the vCPU."""
         report = launched.read_back(self.options.ringside, time.monotonic() + LIMIT, "report", "--header", "--stdio", "-i",
                                     str(self.recording))
-        found = re.search(r"vCPU not run by the host\s+([\d,]+)", report)
+        found = re.search(r"([\d,]+)\s+[\d.]+%\s+vCPU not run by the host", report)
         return int(found.group(1).replace(",", "")) if found else 0
 
     def last_sample_of_workload(self):
