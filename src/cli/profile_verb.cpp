@@ -23,8 +23,17 @@ constexpr std::size_t kTopStacks = 10;
 // One stack for each vCPU, leaf first: "  0: symbol".
 Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& sink) {
   std::map<std::uint16_t, const profile::SampleGroup*> by_vcpu;
-  for (const profile::SampleGroup& group : profile.samples) by_vcpu[group.vcpu.value] = &group;
+  for (const profile::SampleGroup& group : profile.samples) {
+    const profile::SampleGroup*& shown = by_vcpu[group.vcpu.value];
+    if (shown == nullptr || group.disposition == wire::Disposition::kSampled) shown = &group;
+  }
+  for (std::uint32_t n = 0; n < profile.header.vcpu_count; ++n)
+    by_vcpu.try_emplace(static_cast<std::uint16_t>(n), nullptr);
   for (const auto& [vcpu, group] : by_vcpu) {
+    if (group == nullptr) {
+      RINGSIDE_TRY(sink.write(fmt::format("vCPU {}: no sample\n", vcpu)));
+      continue;
+    }
     const bool sampled = group->disposition == wire::Disposition::kSampled;
     const std::string owner = owner_name(profile, *group, views::OwnerLevel::kTid);
     RINGSIDE_TRY(sink.write(
@@ -80,7 +89,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   flags_.system.debuginfod = reader_.symbols.debuginfod;
   if (one_shot_) flags_.samples = 1;
   flags_.one_shot = one_shot_;
-  if (!flags_.duration_s) flags_.duration_s = kDefaultSeconds;
+  if (!flags_.duration_s && (one_shot_ || !flags_.samples)) flags_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   reader_.input = folder.path() / "ringside.data";
   reader_.kernel = flags_.kernel;

@@ -126,6 +126,7 @@ Result<session::SamplingOptions> SamplingFlags::options() const {
   options.delay_ns = to_ns(delay_s);
   if (duration_s) options.duration_ns = to_ns(*duration_s);
   options.samples = samples;
+  options.every_vcpu = one_shot;
   options.kernel = !user_only;
   options.user = !kernel_only;
   if (!cpus.empty()) {

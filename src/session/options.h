@@ -16,6 +16,7 @@ struct SamplingOptions {
   std::optional<std::uint64_t> duration_ns;  // from the first tick on, also of a paused guest
   bool starts_paused = false;                // … but not before the guest has first run
   std::optional<std::uint64_t> samples;      // stacks, all vCPUs together; idle vCPUs give none
+  bool every_vcpu = false;  // those are enough only when each vCPU has been seen, idle or not
   bool kernel = true;
   bool user = true;
   std::vector<VcpuId> vcpus;  // empty: all

@@ -151,7 +151,10 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
   return {};
 }
 
-bool Recorder::limit_reached() const { return options_.samples && samples_ >= *options_.samples; }
+bool Recorder::limit_reached() const {
+  if (!options_.samples || samples_ < *options_.samples) return false;
+  return !options_.every_vcpu || seen_vcpus_.size() >= engine_->vcpu_count();
+}
 
 Result<void> Recorder::handle(const engines::Tick& tick, const Owners& owners) {
   if (!owners.news.empty() && !tick.captures.empty()) {
@@ -165,6 +168,7 @@ Result<void> Recorder::handle(const engines::Tick& tick, const Owners& owners) {
 
 Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner& owner) {
   recording::SampleInfo info = recording::info_of(capture, start_ns_);
+  seen_vcpus_.insert(capture.vcpu);
   if (capture.disposition != wire::Disposition::kSampled) {
     if (capture.disposition == wire::Disposition::kIdle) idle_ += capture.weight;
     return writer_->add_sample(info, nullptr);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -110,6 +111,7 @@ class Recorder {
   std::uint64_t idle_ = 0;
   std::uint64_t kernel_samples_ = 0;
   std::uint64_t stack_bytes_ = 0;
+  std::set<VcpuId> seen_vcpus_;
   bool kernel_seen_ = false;
   bool told_begun_ = false;
   bool told_paused_ = false;

@@ -101,6 +101,25 @@ TEST_F(RecorderTest, TotalsAddUp) {
   expect_all_accounted_for(reading);
 }
 
+TEST_F(RecorderTest, EveryVcpuIsSeenWhereThatIsWanted) {
+  for (const bool every_vcpu : {false, true}) {
+    FakeEngine engine(2);
+    // The second vCPU comes late, as those do that sample themselves.
+    engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan&, std::uint64_t tick) {
+      if (tick < 20) capture.vcpu = VcpuId{0};
+    };
+    SamplingOptions options;
+    options.interval_ns = 1'000'000;
+    options.samples = 1;
+    options.every_vcpu = every_vcpu;
+    options.deterministic = true;
+    options.duration_ns = 1'000'000'000;
+    RunOn control;
+    const RecordResult result = record(engine, options, control);
+    EXPECT_EQ(result.samples > 20, every_vcpu) << result.samples;
+  }
+}
+
 TEST_F(RecorderTest, KeepsTheCaptureOfEachStack) {
   FakeEngine engine(2);
   engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan&, std::uint64_t tick) {

@@ -97,10 +97,11 @@ class Session:
             address, size = (int(number, 16) for number in request[1:].split(","))
             return bytes(size).hex() if STACK <= address and address + size <= STACK + 0x10000 else "E14"
         if request.startswith("qThreadExtraInfo"):
-            return b"CPU#0 [running]".hex()
+            return f"CPU#{int(request.rpartition('.')[2], 16) - 1} [running]".encode().hex()
         if request == "g":
             return b"".join(struct.pack("<Q", VALUES[name])[:size] for name, size in REGISTERS).hex()
-        known = {"qfThreadInfo": "mp01.01", "qsThreadInfo": "l", "qC": "QCp01.01", "qAttached": "1"}
+        threads = ",".join(f"p01.{number + 1:02x}" for number in range(self._stub.vcpus))
+        known = {"qfThreadInfo": f"m{threads}", "qsThreadInfo": "l", "qC": "QCp01.01", "qAttached": "1"}
         if request.startswith("qSupported"):
             return "PacketSize=1000;qXfer:features:read+;multiprocess+"
         return "OK" if request.startswith(("Hg", "D", "qRcmd")) else known.get(request, "")
@@ -114,9 +115,10 @@ class FakeStub:
     dies_after: hangs up at the first request after so many resumes; silent_after: answers none from then on.
     delay: seconds for each answer after the first resume. address: a Unix path or (host, port)."""
 
-    def __init__(self, address, greeting=None, silent=False, dies_after=None, silent_after=None, delay=0):
+    def __init__(self, address, greeting=None, silent=False, dies_after=None, silent_after=None, delay=0,
+                 vcpus=1):
         self.running, self.detached, self.rounds = True, False, 0
-        self.dies_after, self.silent_after, self.delay = dies_after, silent_after, delay
+        self.dies_after, self.silent_after, self.delay, self.vcpus = dies_after, silent_after, delay, vcpus
         self._greeting, self._silent = greeting, silent
         self._listener = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
         self._listener.bind(address)

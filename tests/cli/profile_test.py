@@ -1,0 +1,37 @@
+"""How long `profile` samples, and what --one-shot prints."""
+import re
+
+import cli_case
+import fake_stub
+
+
+class Profile(cli_case.CliCase):
+    def profile(self, *arguments, **stub):
+        with fake_stub.FakeStub(self.gdb, **stub):
+            return self.ringside("profile", "--gdb", self.gdb, *arguments)
+
+    def test_one_shot_prints_every_vcpu(self):
+        result = self.profile("--one-shot", vcpus=3)
+        self.assertSays(result, cli_case.DONE)
+        self.assertEqual(re.findall(r"^vCPU (\d+)", result.stdout, re.MULTILINE), ["0", "1", "2"], result.stdout)
+
+    def test_one_shot_prints_a_vcpu_that_is_not_sampled(self):
+        result = self.profile("--one-shot", "--cpu", "1", vcpus=2)
+        self.assertSays(result, cli_case.DONE)
+        self.assertEqual(re.findall(r"^vCPU (\d+)", result.stdout, re.MULTILINE), ["0", "1"], result.stdout)
+        self.assertIn("vCPU 0: skipped", result.stdout)
+
+    def test_a_number_of_samples_is_not_cut_at_the_default_of_5_s(self):
+        result = self.profile("--samples", "13", "--interval", "500")  # milliseconds: 6.5 s
+        self.assertSays(result, cli_case.DONE)
+        self.assertRegex(result.stdout + result.stderr, r"(?m)^\s*sampled +13 ")
+
+    def test_without_a_number_the_default_is_5_s(self):
+        result = self.profile("--interval", "500")
+        self.assertSays(result, cli_case.DONE)
+        sampled = re.search(r"(?m)^\s*sampled +(\d+) ", result.stdout + result.stderr)
+        self.assertTrue(sampled and 1 <= int(sampled[1]) <= 11, result.stdout + result.stderr)
+
+
+if __name__ == "__main__":
+    cli_case.main()
