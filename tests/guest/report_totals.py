@@ -7,6 +7,9 @@ _DUE = "vcpu ticks due"
 _OUTCOMES = ("sampled", "idle", "skipped", "failed", "lost")
 _STATISTIC = re.compile(r"^[\s#]*([a-z][a-z0-9 _-]*?)(?:\s*:\s*|\s{2,})([\d,]+)\b(?![.\d])", re.IGNORECASE)
 
+_LOST = re.compile(r"^[\s#]*lost\s+([\d,]+)\s")
+_REASON = re.compile(r"^[\s#]*([\d,]+)\s+\d+\.\d+%\s+[a-z]", re.IGNORECASE)  # below the row "lost"
+
 
 def statistics(report):
     """The `name: number` and `name  number` lines of a report, names in lower case; the first of a name counts."""
@@ -26,7 +29,7 @@ def check(report, stacks):
     counted = sum(count for _, count in stacks)
     if told is not None and told != counted:
         failures.append(f"the report tells {told} samples, the folded stacks hold {counted}")
-    return failures + _check_due(numbers, told) + _check_overhead(report)
+    return failures + _check_due(numbers, told) + _check_reasons(report) + _check_overhead(report)
 
 
 def _check_due(numbers, samples):
@@ -38,6 +41,28 @@ def _check_due(numbers, samples):
         return []
     return [f"{numbers[_DUE]} samples were due, but {samples} taken and {sum(parts)} not taken make "
             f"{samples + sum(parts)}"]
+
+
+def _number(match):
+    return int(match.group(1).replace(",", ""))
+
+
+def _check_reasons(report):
+    """The reasons below the row of lost ticks add up to it, and each is known."""
+    lines = report.splitlines()
+    rows = [at for at, line in enumerate(lines) if _LOST.match(line)]
+    if not rows:
+        return []
+    reasons = 0
+    for line in lines[rows[0] + 1:]:
+        reason = _REASON.match(line)
+        if not reason:
+            break
+        reasons += _number(reason)
+        if "not recorded" in line:
+            return [f"ticks were lost for no reason: {line.strip()}"]
+    lost = _number(_LOST.match(lines[rows[0]]))
+    return [] if reasons == lost else [f"{lost} ticks were lost, and there are reasons for {reasons}"]
 
 
 def _check_overhead(report):
