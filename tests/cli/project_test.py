@@ -22,9 +22,9 @@ class Project(cli_case.CliCase):
         (self.folder / folder).mkdir(exist_ok=True)
         (self.folder / folder / "ringside.toml").write_text(text)
 
-    def run_verb(self, *arguments, before=()):
+    def run_verb(self, *arguments, before=(), **environment):
         return self.ringside(*arguments, before=before, environment={
-            "PATH": f"{self.bin}:{os.environ['PATH']}", "FAKE_QEMU_LOG": str(self.log), "FAKE_QEMU_SECONDS": "20"})
+            **environment, "PATH": f"{self.bin}:{os.environ['PATH']}", "FAKE_QEMU_LOG": str(self.log), "FAKE_QEMU_SECONDS": "20"})
 
     def options(self):
         return [line[1:-1] for line in self.log.read_text().splitlines()]
@@ -69,8 +69,10 @@ class Project(cli_case.CliCase):
         self.assertEqual(result.returncode, DONE, result.said)
         self.assertIn("only the project file names it", result.stdout)
         self.assertFalse((self.folder / "was-run").exists())
+        (self.bin / "qemu-system-x86_64").unlink()  # a script, which doctor does not run
+        fake = self.stand_in(self.bin / "qemu-system-x86_64")
         self.write('qemu = ["qemu-system-x86_64"]\n')  # in PATH
-        self.assertRegex(self.run_verb("doctor").stdout, "(?m)^  engine ")
+        self.assertRegex(self.run_verb("doctor", **fake).stdout, "(?m)^  engine ")
 
     def test_the_command_line_and_profiles_override(self):
         self.write('qemu = ["qemu-system-x86_64", "-m", "64"]\nduration = 0.2\nthen-quit = true\ninterval = 50\n'
