@@ -15,10 +15,8 @@ namespace ringside::plugin {
 namespace {
 
 constexpr std::uint64_t kLookAfterReaderNs = 500'000'000;
-constexpr std::uint64_t kNotOnlineYetNs = 1'000'000;
-// So long before a tick the vCPU's thread is interrupted, too. Where it is to give its processor to
-// another thread the host does that at an interrupt, and not at the tick's, then.
-constexpr std::uint64_t kLookBackNs = 100'000;
+// How long before a tick it is looked whether the vCPUs' threads run.
+constexpr std::uint64_t kLookBackNs = 500'000;
 
 // A flag has a cache line to itself, wherever QEMU puts the elements: no other vCPU's flag, nor
 // what else QEMU has there, is in the line that each block reads.
@@ -48,72 +46,10 @@ void HostTimePacer::instrument(qemu_plugin_tb* block) {
 }
 
 void HostTimePacer::on_start(unsigned n) {
-  const auto on_tick = [](void* self, unsigned vcpu) {
-    static_cast<HostTimePacer*>(self)->on_tick(vcpu);
-  };
-  vcpus_[n].stolen.begin(wire::HostWait("/proc/thread-self/schedstat"));
-  if (vcpus_[n].timer.begin(on_tick, this, n)) set_timer(n);
+  vcpus_[n].stolen.begin();
   // Not before the first vCPU: by then QEMU has become a daemon, if it is to be one.
   if (has_thread_.test_and_set()) return;
   start_own_thread([](void* self) { static_cast<HostTimePacer*>(self)->run(); }, this);
-}
-
-void HostTimePacer::set_timer(unsigned n) {
-  VcpuState& state = vcpus_[n];
-  if (ring_->is_wanted() && !state.is_set.exchange(true)) state.timer.set(monotonic_ns());
-}
-
-void HostTimePacer::on_tick(unsigned n) {
-  VcpuState& state = vcpus_[n];
-  const std::uint64_t now = monotonic_ns();
-  if (!ring_->is_wanted()) {
-    state.is_set.store(false);
-    set_timer(n);  // sampling may have been started just now
-    return;
-  }
-  if (!is_its_thread(*ring_, vcpus_, n)) return state.timer.set(now + kNotOnlineYetNs);
-  state.stolen.look(now, clock_ns(CLOCK_THREAD_CPUTIME_ID));
-  start_anew(n);
-  take_ticks(n);
-  const std::uint64_t left =
-      state.clock->due_ns() - std::min(state.stolen.own_ns(), state.clock->due_ns());
-  state.timer.set(now + (left > 2 * kLookBackNs ? left - kLookBackNs : left));
-}
-
-void HostTimePacer::start_anew(unsigned n) {
-  wire::RingHeader& header = ring_->header();
-  VcpuState& state = vcpus_[n];
-  const std::uint32_t start = header.start.load(std::memory_order_acquire);
-  if (start == state.started && state.clock) return;
-  state.started = start;
-  state.interval = std::max<std::uint64_t>(header.interval.load(std::memory_order_relaxed), 1);
-  state.clock.emplace(state.stolen.own_ns(), state.interval,
-                      header.jitter.load(std::memory_order_relaxed) != 0,
-                      header.seed.load(std::memory_order_relaxed) + n);
-  (void)state.stolen.take_intervals(state.interval);  // that were before
-  header.started.store(start, std::memory_order_release);
-}
-
-void HostTimePacer::take_ticks(unsigned n) {
-  VcpuState& state = vcpus_[n];
-  wire::RingVcpu& shared = ring_->vcpu(n);
-  std::uint64_t stolen = state.stolen.take_intervals(state.interval);
-  std::uint64_t ticks = 0;
-  if (state.stolen.own_ns() >= state.clock->due_ns()) {
-    const std::uint64_t missed = state.clock->missed();
-    state.clock->advance(state.stolen.own_ns());
-    ticks = 1 + state.clock->missed() - missed;
-  }
-  shared.due_ticks.fetch_add(stolen + ticks, std::memory_order_relaxed);
-  if (state.idle.load(std::memory_order_relaxed)) {
-    shared.idle_ticks.fetch_add(ticks, std::memory_order_relaxed);
-  } else if (state.stolen.has_waited()) {
-    stolen += ticks;
-  } else if (ticks != 0) {
-    state.ticks.fetch_add(ticks, std::memory_order_relaxed);
-    qemu_plugin_u64_set(flag_, n, 1);
-  }
-  if (stolen != 0) shared.stolen_ticks.fetch_add(stolen, std::memory_order_relaxed);
 }
 
 void HostTimePacer::on_block(unsigned n) {
@@ -121,16 +57,23 @@ void HostTimePacer::on_block(unsigned n) {
   // In this order: a tick that comes between the two raises the flag again.
   qemu_plugin_u64_set(flag_, n, 0);
   VcpuState& state = vcpus_[n];
-  if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_relaxed)) {
-    ring_->vcpu(n).delayed_ticks.fetch_add(ticks - 1, std::memory_order_relaxed);
-    state.vcpu.sample(1);
+  if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_acq_rel)) {
+    wire::RingVcpu& shared = ring_->vcpu(n);
+    if (state.stolen.has_waited()) {
+      shared.stolen_ticks.fetch_add(ticks, std::memory_order_relaxed);
+      // Else the next tick may be compared with a look from before this wait, and all that follow.
+      state.stolen.look();
+    } else {
+      shared.delayed_ticks.fetch_add(ticks - 1, std::memory_order_relaxed);
+      state.vcpu.sample(1);
+    }
   }
   if (state.vcpu.serve()) qemu_plugin_u64_set(flag_, n, 1);
 }
 
 void HostTimePacer::count_as_idle(unsigned n) {
   qemu_plugin_u64_set(flag_, n, 0);
-  if (const std::uint64_t ticks = vcpus_[n].ticks.exchange(0, std::memory_order_relaxed))
+  if (const std::uint64_t ticks = vcpus_[n].ticks.exchange(0, std::memory_order_acq_rel))
     ring_->vcpu(n).idle_ticks.fetch_add(ticks, std::memory_order_relaxed);
 }
 
@@ -146,6 +89,41 @@ void HostTimePacer::on_resume(unsigned n) {
   raise_for_request();
 }
 
+void HostTimePacer::start_anew(std::uint64_t now_ns) {
+  wire::RingHeader& header = ring_->header();
+  const std::uint32_t start = header.start.load(std::memory_order_acquire);
+  if (start == header.started.load(std::memory_order_relaxed)) return;
+  clock_.emplace(now_ns, header.interval.load(std::memory_order_relaxed),
+                 header.jitter.load(std::memory_order_relaxed) != 0,
+                 header.seed.load(std::memory_order_relaxed));
+  header.started.store(start, std::memory_order_release);
+}
+
+void HostTimePacer::look_at_waits() {
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
+    VcpuState& state = vcpus_[n];
+    if (state.online.load(std::memory_order_acquire) &&
+        state.ticks.load(std::memory_order_relaxed) == 0)
+      state.stolen.look();
+  }
+}
+
+void HostTimePacer::tick(std::uint64_t lost) {
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
+    VcpuState& state = vcpus_[n];
+    if (!state.online.load(std::memory_order_acquire)) continue;
+    wire::RingVcpu& shared = ring_->vcpu(n);
+    shared.due_ticks.fetch_add(1 + lost, std::memory_order_relaxed);
+    if (lost != 0) shared.delayed_ticks.fetch_add(lost, std::memory_order_relaxed);
+    if (state.idle.load(std::memory_order_acquire)) {
+      shared.idle_ticks.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      state.ticks.fetch_add(1, std::memory_order_acq_rel);
+      qemu_plugin_u64_set(flag_, n, 1);
+    }
+  }
+}
+
 void HostTimePacer::raise_for_request() {
   const wire::RingHeader& header = ring_->header();
   const std::uint32_t number = header.requested.load(std::memory_order_acquire);
@@ -155,22 +133,35 @@ void HostTimePacer::raise_for_request() {
     qemu_plugin_u64_set(flag_, n, 1);
 }
 
-// Heeds ringside, which rings the doorbell.
 void HostTimePacer::run() {
   ::prctl(PR_SET_NAME, "ringside", 0UL, 0UL, 0UL);
-  const wire::RingHeader& header = ring_->header();
+  // The kernel's default slack of 50 µs is half of the shortest interval.
+  ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  wire::RingHeader& header = ring_->header();
   std::uint64_t next_look_ns = 0;  // after the reader
+  std::uint64_t looked_for = 0;    // the tick before which waits were looked at
   while (true) {
     const std::uint32_t seen = header.doorbell.load(std::memory_order_acquire);
-    const std::uint64_t now = monotonic_ns();
+    std::uint64_t now = monotonic_ns();
     if (now >= next_look_ns) {
       next_look_ns = now + kLookAfterReaderNs;
       if (!ring_->reader_is_there()) ring_->abandon();
     }
-    for (unsigned n = 0; n < ring_->vcpus(); ++n)
-      if (vcpus_[n].online.load(std::memory_order_acquire)) set_timer(n);
+    start_anew(now);
     raise_for_request();
-    wire::futex_wait(header.doorbell, seen, next_look_ns);
+    const bool running = clock_ && ring_->is_wanted();
+    const std::uint64_t due = running ? clock_->due_ns() : next_look_ns;
+    if (running && looked_for != due && now + kLookBackNs >= due) {
+      looked_for = due;
+      look_at_waits();
+    }
+    const std::uint64_t wake = looked_for == due ? due : due - std::min(due, kLookBackNs);
+    wire::futex_wait(header.doorbell, seen, std::min(running ? wake : due, next_look_ns));
+    now = monotonic_ns();
+    if (!running || now < due) continue;
+    const std::uint64_t missed = clock_->missed();
+    clock_->advance(now);
+    tick(clock_->missed() - missed);
   }
 }
 

@@ -6,19 +6,19 @@
 
 namespace ringside::plugin {
 
-// Samples by the host's clock. At each tick a timer interrupts the vCPU's thread, which raises a
-// flag of its own; the next block with a check that the vCPU begins takes the sample. Blocks that
-// end in a conditional jump forward have none, because checks are dear (bench/overhead) and what
-// follows such a block is in the same function. So the skid of a sample is the rest of the block
-// that ran when the tick was due, and blocks without a check behind it. It needs QEMU to tell when
-// a vCPU sleeps, which it does where each has a thread of its own.
+// Samples by the host's clock. A thread of its own raises a flag for each vCPU that runs; the next
+// block with a check that the vCPU begins takes the sample. Blocks that end in a conditional jump
+// forward have none, because checks are dear (bench/overhead) and what follows such a block is in
+// the same function. So the skid of a sample is the rest of the block that ran when the tick was
+// due, and blocks without a check behind it. It needs QEMU to tell when a vCPU sleeps, which it
+// does where each has a thread of its own.
 //
 // QEMU moves its table of flags when it gets its 17th vCPU, 33rd, 65th …: one that is plugged in
 // while samples are taken may make a tick of that moment go astray.
 //
-// Ticks are due in the thread's own time (StolenTime); what the host has not run it counts as lost
-// ticks. A tick is lost, too, where the thread has waited about then, and where the one before has
-// no sample yet: that one has it, and stands for one tick.
+// A tick is lost where the host has kept the vCPU's thread waiting about then: the guest has not
+// used that time, and what it does first when it runs again, most often its timer interrupt, is not
+// what it was doing.
 class HostTimePacer final : public Pacer {
  public:
   // Both must outlive it; `vcpus` has ring.vcpus() elements.
@@ -31,14 +31,10 @@ class HostTimePacer final : public Pacer {
   void on_resume(unsigned vcpu) override;
 
  private:
-  // In the vCPU's thread, which the timer has interrupted.
-  void on_tick(unsigned vcpu);
-  void start_anew(unsigned vcpu);
-  void take_ticks(unsigned vcpu);
-  // The timer's next tick is to come, where samples are wanted.
-  void set_timer(unsigned vcpu);
-
   [[noreturn]] void run();
+  void start_anew(std::uint64_t now_ns);
+  void tick(std::uint64_t lost);
+  void look_at_waits();
   void raise_for_request();
   // Ticks of a vCPU that was not running when they should have been taken.
   void count_as_idle(unsigned vcpu);
@@ -48,6 +44,7 @@ class HostTimePacer final : public Pacer {
   Arch arch_;
   qemu_plugin_u64 flag_;
   std::atomic_flag has_thread_;
+  std::optional<wire::SampleClock> clock_;
 };
 
 }  // namespace ringside::plugin

@@ -8,7 +8,6 @@
 
 #include "plugin/qemu_api.h"
 #include "plugin/stolen_time.h"
-#include "plugin/tick_timer.h"
 #include "plugin/vcpu.h"
 
 namespace ringside::plugin {
@@ -18,18 +17,14 @@ struct VcpuState {
   Vcpu vcpu;
   std::atomic<bool> online{false};
   pthread_t thread{};
-  // By host time.
-  TickTimer timer;
+  // By host time: ticks that were due while it ran and that no sample was taken for yet.
+  std::atomic<std::uint64_t> ticks{0};
   StolenTime stolen;
-  std::uint64_t interval = 1;           // nanoseconds
-  std::atomic<bool> is_set{false};      // a tick of the timer's is to come
-  std::atomic<std::uint64_t> ticks{0};  // due while it ran, with no sample yet
   std::atomic<bool> idle{false};
   // By instructions.
   std::uint64_t executed = 0;  // up to when the counter was set last
   std::uint64_t counter = 0;   // what it was set to
-  // Both.
-  std::uint32_t started = 0;  // which of ringside's starts `clock` belongs to
+  std::uint32_t started = 0;   // which of ringside's starts `clock` belongs to
   std::optional<wire::SampleClock> clock;
 };
 

@@ -1,40 +1,38 @@
 #include "plugin/stolen_time.h"
 
-#include <algorithm>
-#include <utility>
+#include <pthread.h>
+
+#include "base/clock.h"
 
 namespace ringside::plugin {
 namespace {
 
-// Less is what interrupts and other threads' moments take.
-constexpr std::uint64_t kWaitedNs = 50'000;
+constexpr std::uint64_t kMayHaveWaitedNs = 50'000;
+// A thread that has run all of so long has not come from a wait just now.
+constexpr std::uint64_t kLongEnoughNs = 250'000;
 
 }  // namespace
 
-void StolenTime::begin(wire::HostWait wait) {
-  wait_ = std::move(wait);
-  waited_ns_ = wait_.total_ns();
+void StolenTime::begin() {
+  wait_ = wire::HostWait("/proc/thread-self/schedstat");
+  clockid_t clock{};
+  if (::pthread_getcpuclockid(::pthread_self(), &clock) == 0) used_.store(clock);
 }
 
-void StolenTime::look(std::uint64_t now, std::uint64_t used) {
-  const Moment moment{now, used};
-  const std::uint64_t away = looked_at_.away_until(moment);
-  looked_at_ = moment;
-  has_waited_ = false;
-  if (asked_at_.away_until(moment) > kWaitedNs) {
-    asked_at_ = moment;
-    const std::uint64_t waited = std::max(wait_.total_ns(), waited_ns_);
-    has_waited_ = std::min(waited - waited_ns_, away) > kWaitedNs;
-    not_taken_ns_ += waited - waited_ns_;
-    waited_ns_ = waited;
-  }
-  own_ns_ = now - std::min(waited_ns_, now);
+void StolenTime::look() {
+  looked_at_.store(monotonic_ns(), std::memory_order_relaxed);
+  used_before_.store(clock_ns(used_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
+  waited_before_.store(wait_.total_ns(), std::memory_order_relaxed);
 }
 
-std::uint64_t StolenTime::take_intervals(std::uint64_t interval_ns) {
-  const std::uint64_t intervals = not_taken_ns_ / interval_ns;
-  not_taken_ns_ %= interval_ns;
-  return intervals;
+// What a thread has waited the kernel tells as text, which takes 5 µs, and what it has used as a
+// number, in a third of that.
+bool StolenTime::has_waited() const {
+  const std::uint64_t used =
+      clock_ns(CLOCK_THREAD_CPUTIME_ID) - used_before_.load(std::memory_order_relaxed);
+  const std::uint64_t since = monotonic_ns() - looked_at_.load(std::memory_order_relaxed);
+  if (since >= kLongEnoughNs && since < used + kMayHaveWaitedNs) return false;
+  return wait_.total_ns() > waited_before_.load(std::memory_order_relaxed) + kMayHaveWaitedNs;
 }
 
 }  // namespace ringside::plugin

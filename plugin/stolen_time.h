@@ -1,51 +1,32 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <ctime>
 
 #include "wire/host_wait.h"
 
 namespace ringside::plugin {
 
-// A vCPU's thread's own time: the host's less that in which it waited for a processor. The guest
-// has not used that. Ticks are due in this time, so that as many are taken as the host lets the
-// thread run, and none at a moment that the thread has slept through: what a guest does first when
-// it runs again, most often its timer interrupt, is not what it was doing.
+// Whether the host kept a vCPU's thread waiting for a processor about when a sample was due.
 class StolenTime {
  public:
-  // `wait`: of the vCPU's thread.
-  void begin(wire::HostWait wait);
-  // In the vCPU's thread, some moment: the host's time, and the processor time that the thread has
-  // used, both in nanoseconds. Where these show that it has run all the time the kernel is not
-  // asked for its waits, which takes longer than a sample.
-  void look(std::uint64_t now, std::uint64_t used);
-
-  // As of the last look: the thread's own time in nanoseconds.
-  [[nodiscard]] std::uint64_t own_ns() const { return own_ns_; }
-  // Whether it has waited between the last two looks.
-  [[nodiscard]] bool has_waited() const { return has_waited_; }
-  // How many intervals it has waited since the last call, or since begin(); parts are kept.
-  [[nodiscard]] std::uint64_t take_intervals(std::uint64_t interval_ns);
+  // In the vCPU's thread, once, before anything else.
+  void begin();
+  // In the plugin's thread, shortly before a sample is due. No other work belongs right before it:
+  // what the plugin's thread does then a vCPU's may have to wait for.
+  void look();
+  // In the vCPU's thread, when the sample is taken: whether a wait of more than 50 µs has ended
+  // since the last look.
+  [[nodiscard]] bool has_waited() const;
 
  private:
-  struct Moment {
-    std::uint64_t now = 0;
-    std::uint64_t used = 0;
-
-    // How long the thread has not run since then.
-    [[nodiscard]] std::uint64_t away_until(const Moment& later) const {
-      const std::uint64_t passed = later.now - now;
-      const std::uint64_t ran = later.used - used;
-      return passed > ran ? passed - ran : 0;
-    }
-  };
-
   wire::HostWait wait_;
-  Moment looked_at_;
-  Moment asked_at_;
-  std::uint64_t waited_ns_ = 0;
-  std::uint64_t not_taken_ns_ = 0;
-  std::uint64_t own_ns_ = 0;
-  bool has_waited_ = false;
+  std::atomic<clockid_t> used_{};  // the thread's clock of processor time
+  // When it was looked, and what the thread had used and had waited by then, in nanoseconds.
+  std::atomic<std::uint64_t> looked_at_{0};
+  std::atomic<std::uint64_t> used_before_{0};
+  std::atomic<std::uint64_t> waited_before_{0};
 };
 
 }  // namespace ringside::plugin
