@@ -136,7 +136,7 @@ void Drain::say_counts() const {
   std::fprintf(stderr,
                "ringside: %" PRIu64 " ticks due: %" PRIu64 " taken, %" PRIu64 " idle, %" PRIu64
                " left out, %" PRIu64 " lost (%" PRIu64 " vCPU not run by the host, %" PRIu64
-               " vCPU not at a point to sample, %" PRIu64 " memory for samples full)\n",
+               " plugin or vCPU not in time, %" PRIu64 " memory for samples full)\n",
                due, taken_, idle, skipped, stolen + full + delayed, stolen, delayed, full);
 }
 

@@ -178,7 +178,7 @@ inline constexpr const char* kLostByPrefix = "lost, ";
   return counter.substr(std::string_view(kLostByPrefix).size());
 }
 inline constexpr const char* kLostByHost = "lost, vCPU not run by the host";
-inline constexpr const char* kLostToVcpu = "lost, vCPU not at a point to sample";
+inline constexpr const char* kLostToVcpu = "lost, plugin or vCPU not in time";
 inline constexpr const char* kLostLate = "lost, ringside too late";
 inline constexpr const char* kLostToUnwinding = "lost, unwinding too slow";
 inline constexpr const char* kLostToRing = "lost, plugin's ring full";

@@ -58,7 +58,8 @@ struct alignas(64) RingVcpu {
   std::atomic<std::uint64_t> skipped_ticks{0};  // of a vCPU or mode that is not wanted
   std::atomic<std::uint64_t> lost_ticks{0};     // the ring was full
   std::atomic<std::uint64_t> stolen_ticks{0};   // the host did not run the vCPU
-  // Due before the vCPU had come to a block where it could take the sample of the one before.
+  // Due before the plugin's thread could raise the flag, or before the vCPU had come to a block
+  // where it could take the sample of the one before.
   std::atomic<std::uint64_t> delayed_ticks{0};
   std::atomic<std::uint32_t> online{0};
   std::atomic<std::uint32_t> padding{0};
