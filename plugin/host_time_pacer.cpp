@@ -59,14 +59,16 @@ void HostTimePacer::on_block(unsigned n) {
   VcpuState& state = vcpus_[n];
   if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_acq_rel)) {
     wire::RingVcpu& shared = ring_->vcpu(n);
-    if (state.stolen.has_waited()) {
+    const bool waited = state.stolen.has_waited();
+    if (waited) {
       shared.stolen_ticks.fetch_add(ticks, std::memory_order_relaxed);
-      // Else the next tick may be compared with a look from before this wait, and all that follow.
-      state.stolen.look();
     } else {
       shared.delayed_ticks.fetch_add(ticks - 1, std::memory_order_relaxed);
       state.vcpu.sample(1);
     }
+    // After a wait too: else the next tick may be compared with a look from before it, and all that
+    // follow.
+    if (waited || is_dense_.load(std::memory_order_relaxed)) state.stolen.look_from_within();
   }
   if (state.vcpu.serve()) qemu_plugin_u64_set(flag_, n, 1);
 }
@@ -93,8 +95,9 @@ void HostTimePacer::start_anew(std::uint64_t now_ns) {
   wire::RingHeader& header = ring_->header();
   const std::uint32_t start = header.start.load(std::memory_order_acquire);
   if (start == header.started.load(std::memory_order_relaxed)) return;
-  clock_.emplace(now_ns, header.interval.load(std::memory_order_relaxed),
-                 header.jitter.load(std::memory_order_relaxed) != 0,
+  const std::uint64_t interval_ns = header.interval.load(std::memory_order_relaxed);
+  is_dense_.store(interval_ns <= kLookBackNs, std::memory_order_relaxed);
+  clock_.emplace(now_ns, interval_ns, header.jitter.load(std::memory_order_relaxed) != 0,
                  header.seed.load(std::memory_order_relaxed));
   header.started.store(start, std::memory_order_release);
 }
@@ -151,11 +154,12 @@ void HostTimePacer::run() {
     raise_for_request();
     const bool running = clock_ && ring_->is_wanted();
     const std::uint64_t due = running ? clock_->due_ns() : next_look_ns;
-    if (running && looked_for != due && now + kLookBackNs >= due) {
+    const bool looks = running && !is_dense_.load(std::memory_order_relaxed) && looked_for != due;
+    if (looks && now + kLookBackNs >= due) {
       looked_for = due;
       look_at_waits();
     }
-    const std::uint64_t wake = looked_for == due ? due : due - std::min(due, kLookBackNs);
+    const std::uint64_t wake = looks && looked_for != due ? due - std::min(due, kLookBackNs) : due;
     wire::futex_wait(header.doorbell, seen, std::min(running ? wake : due, next_look_ns));
     now = monotonic_ns();
     if (!running || now < due) continue;

@@ -45,6 +45,8 @@ class HostTimePacer final : public Pacer {
   qemu_plugin_u64 flag_;
   std::atomic_flag has_thread_;
   std::optional<wire::SampleClock> clock_;
+  // Ticks come so fast that each vCPU looks after its own waits, from tick to tick.
+  std::atomic<bool> is_dense_{false};
 };
 
 }  // namespace ringside::plugin

@@ -9,6 +9,7 @@
 namespace ringside::plugin {
 
 // Whether the host kept a vCPU's thread waiting for a processor about when a sample was due.
+// "About" begins at the last look, which is one of two kinds.
 class StolenTime {
  public:
   // In the vCPU's thread, once, before anything else.
@@ -16,9 +17,12 @@ class StolenTime {
   // In the plugin's thread, shortly before a sample is due. No other work belongs right before it:
   // what the plugin's thread does then a vCPU's may have to wait for.
   void look();
+  // In the vCPU's thread, after a sample: where samples are so near to each other that the time
+  // since the last one is "about" the next, nothing needs to be done in the plugin's thread.
+  void look_from_within();
   // In the vCPU's thread, when the sample is taken: whether a wait of more than 50 µs has ended
   // since the last look.
-  [[nodiscard]] bool has_waited() const;
+  [[nodiscard]] bool has_waited();
 
  private:
   wire::HostWait wait_;
@@ -27,6 +31,8 @@ class StolenTime {
   std::atomic<std::uint64_t> looked_at_{0};
   std::atomic<std::uint64_t> used_before_{0};
   std::atomic<std::uint64_t> waited_before_{0};
+  std::atomic<bool> was_running_{false};
+  unsigned looks_from_within_ = 0;
 };
 
 }  // namespace ringside::plugin

@@ -1,17 +1,17 @@
 #include "engines/host_waits.h"
 
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
-#include <thread>
 
-#include "base/clock.h"
+#include "base/testing/rivals.h"
 
 namespace ringside::engines {
 namespace {
+
+using testing::Rivals;
+using testing::this_thread;
 
 Tick tick_of(std::size_t vcpus) {
   Tick tick;
@@ -19,49 +19,6 @@ Tick tick_of(std::size_t vcpus) {
     tick.captures.emplace_back().vcpu = VcpuId{static_cast<std::uint16_t>(n)};
   return tick;
 }
-
-pid_t this_thread() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
-
-void burn(std::uint64_t ns) {
-  for (const std::uint64_t end = monotonic_ns() + ns; monotonic_ns() < end;) {
-  }
-}
-
-// Threads that share one processor wait for each other.
-class Rivals {
- public:
-  Rivals() {
-    for (std::size_t n = 0; n < threads_.size(); ++n)
-      threads_[n] = std::thread([this, n] {
-        cpu_set_t one;
-        CPU_ZERO(&one);
-        CPU_SET(first_allowed(), &one);
-        ::sched_setaffinity(0, sizeof(one), &one);
-        ids_[n] = this_thread();
-        while (!stop_) burn(1'000'000);
-      });
-    for (const auto& id : ids_)
-      while (id == 0) std::this_thread::yield();
-  }
-  ~Rivals() {
-    stop_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-  [[nodiscard]] std::array<pid_t, 2> ids() const { return {ids_[0], ids_[1]}; }
-
- private:
-  static int first_allowed() {
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    ::sched_getaffinity(0, sizeof(allowed), &allowed);
-    int cpu = 0;
-    while (!CPU_ISSET(cpu, &allowed)) ++cpu;
-    return cpu;
-  }
-  std::array<std::thread, 2> threads_;
-  std::array<std::atomic<pid_t>, 2> ids_{};
-  std::atomic<bool> stop_{false};
-};
 
 TEST(HostWaits, SamplesOfThreadsThatWaitedAreLeftOut) {
   const Rivals rivals;

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+#include "base/clock.h"
+
+namespace ringside::testing {
+
+inline pid_t this_thread() { return static_cast<pid_t>(::syscall(SYS_gettid)); }
+
+inline void burn(std::uint64_t ns) {
+  for (const std::uint64_t end = monotonic_ns() + ns; monotonic_ns() < end;) {
+  }
+}
+
+// The calling thread runs on the first processor that it may use, and on no other.
+inline void stay_on_one_processor() {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  ::sched_getaffinity(0, sizeof(allowed), &allowed);
+  int cpu = 0;
+  while (!CPU_ISSET(cpu, &allowed)) ++cpu;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(cpu, &one);
+  ::sched_setaffinity(0, sizeof(one), &one);
+}
+
+// Threads that share one processor wait for each other.
+class Rivals {
+ public:
+  Rivals() {
+    for (std::size_t n = 0; n < threads_.size(); ++n)
+      threads_[n] = std::thread([this, n] {
+        stay_on_one_processor();
+        ids_[n] = this_thread();
+        while (!stop_) burn(1'000'000);
+      });
+    for (const auto& id : ids_)
+      while (id == 0) std::this_thread::yield();
+  }
+  ~Rivals() {
+    stop_ = true;
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Rivals(const Rivals&) = delete;
+  Rivals& operator=(const Rivals&) = delete;
+  [[nodiscard]] std::array<pid_t, 2> ids() const { return {ids_[0], ids_[1]}; }
+
+ private:
+  std::array<std::thread, 2> threads_;
+  std::array<std::atomic<pid_t>, 2> ids_{};
+  std::atomic<bool> stop_{false};
+};
+
+}  // namespace ringside::testing
