@@ -22,8 +22,7 @@ struct [[gnu::packed]] TaskState {
 // How long the same work took before (core/measure.h). Times are TSC ticks for one unit, in
 // 65536ths.
 struct Pace {
-  u64 fastest;
-  u64 average;
+  u64 usual;
   u64 spans;
 };
 

@@ -26,27 +26,28 @@ INLINE u64 own_time(Moment start, Moment end) {
   return (end.tsc - start.tsc) - (end.stolen - start.stolen);
 }
 
-// What `ticks` for `units` of work would have been had the host not taken the processor away. The
-// guest cannot see that happen under TCG, but it knows what the same work cost before: a span a
-// quarter slower than the fastest is charged at the average of the others. Without this, 2 s on a
-// machine that also compiles are wrong by several points. The first few spans only teach; they are
-// charged nothing.
+// What `ticks` for `units` of work would have been had the host done nothing meanwhile. The guest
+// cannot see under TCG that its processor was taken away, nor that its clock stood still while it
+// ran, as it does at each stop of QEMU's, but it knows what the same work usually costs: a span a
+// quarter off that is charged at it. The usual cost is a running median. It follows where the host
+// becomes slower for good, and no single span moves it far: were it the fastest or an average, a
+// few spans with a clock that stood still would make all others wrong. The first few spans only
+// teach; they are charged nothing.
 constexpr u64 kTeachingSpans = 8;
 INLINE u64 undisturbed(Pace& pace, u64 ticks, u64 units) {
   Measurements& measured = this_cpu().measured;
   const u64 each = (ticks << 16) / units;
   ++measured.spans;
-  if (pace.spans == 0 || each < pace.fastest) pace.fastest = each;
   if (++pace.spans <= kTeachingSpans) {
-    pace.average = pace.fastest;
+    if (pace.spans == 1 || each < pace.usual) pace.usual = each;
     return 0;
   }
-  if (each > pace.fastest + pace.fastest / 4) {
-    ++measured.disturbed_spans;
-    return pace.average * units >> 16;
-  }
-  pace.average = (pace.average * 15 + each) / 16;
-  return ticks;
+  const u64 step = pace.usual / 64;
+  pace.usual = each > pace.usual ? pace.usual + step : pace.usual - step;
+  const u64 off = each > pace.usual ? each - pace.usual : pace.usual - each;
+  if (off <= pace.usual / 4) return ticks;
+  ++measured.disturbed_spans;
+  return pace.usual * units >> 16;
 }
 
 INLINE void account(u32 function, u64 ticks) {
