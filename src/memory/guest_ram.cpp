@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "memory/words.h"
+
 namespace ringside::memory {
 namespace {
 
@@ -17,14 +19,6 @@ std::string_view take_line(std::string_view& text) {
   text.remove_prefix(std::min(text.size(), line.size() + 1));
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
-}
-
-// The next word of a line, which is shortened by it.
-std::string_view take_word(std::string_view& line) {
-  line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
-  const std::string_view word = line.substr(0, line.find(' '));
-  line.remove_prefix(word.size());
-  return word;
 }
 
 std::optional<std::uint64_t> hex_number(std::string_view word) {

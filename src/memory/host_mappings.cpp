@@ -4,15 +4,10 @@
 #include <charconv>
 #include <optional>
 
+#include "memory/words.h"
+
 namespace ringside::memory {
 namespace {
-
-std::string_view take_word(std::string_view& line) {
-  line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
-  const std::string_view word = line.substr(0, line.find(' '));
-  line.remove_prefix(word.size());
-  return word;
-}
 
 bool read_number(std::string_view word, std::uint64_t& value, int base) {
   const auto parsed = std::from_chars(word.data(), word.data() + word.size(), value, base);
