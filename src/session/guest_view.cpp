@@ -30,34 +30,47 @@ std::optional<wire::Registers> with_root(const wire::Capture& capture, GuestPhys
 
 }  // namespace
 
-GuestView::GuestView(engines::Engine& engine) : engine_(&engine) {
-  if (const auto physical = engine.physical_memory()) physical_ = *physical;
+GuestView::GuestView(engines::Engine& engine) : engine_(&engine) { look_for_physical(); }
+
+void GuestView::look_for_physical() {
+  const auto physical = engine_->physical_memory();
+  physical_ = physical ? *physical : nullptr;
+  why_not_physical_ = physical ? std::string() : physical.error().message;
 }
 
-Result<void> GuestView::adopt(const wire::Capture& running, std::optional<GuestVirt> root) {
+Result<bool> GuestView::adopt(const wire::Capture& running, std::optional<GuestVirt> root) {
   running_ = running;
-  space_.reset();
-  tables_.reset();
-  if (physical_ == nullptr) return {};
-  RINGSIDE_ASSIGN(tables_, find_kernel_tables(*engine_, running, *physical_));
-  if (!tables_) return {};
+  if (physical_ == nullptr) look_for_physical();
+  if (physical_ == nullptr) return false;
+  RINGSIDE_ASSIGN(auto tables, find_kernel_tables(*engine_, running, *physical_));
+  if (!tables) return false;
+  tables_ = std::move(tables);
   space_ = std::make_unique<memory::AddressSpace>(*tables_, *physical_);
-  return root ? take_own_root(*root) : Result<void>();
+  return root ? take_own_root(*root) : Result<bool>(true);
 }
 
-Result<void> GuestView::take_own_root(GuestVirt root) {
+std::unique_ptr<memory::PageTables> GuestView::tables_of_kernel(GuestPhys root) const {
+  using memory::aarch64::StageOneTables;
+  if (const auto* used = dynamic_cast<const StageOneTables*>(tables_.get())) {
+    StageOneTables::Roots roots = used->roots();
+    roots.ttbr1 = root.value;
+    return std::make_unique<StageOneTables>(roots);
+  }
+  const auto registers = with_root(*running_, root);
+  return registers ? memory::page_tables_of(running_->arch, *registers) : nullptr;
+}
+
+Result<bool> GuestView::take_own_root(GuestVirt root) {
   RINGSIDE_ASSIGN(const auto place, space_->walk(root));
-  if (place.end != memory::WalkEnd::kMapped) return {};
-  const auto registers = with_root(*running_, place.address);
-  if (!registers) return {};
-  auto own = memory::page_tables_of(running_->arch, *registers);
-  if (!own) return {};
+  if (place.end != memory::WalkEnd::kMapped) return false;
+  auto own = tables_of_kernel(place.address);
+  if (!own) return false;
   // It is the kernel's only if it maps the very table.
   RINGSIDE_ASSIGN(const auto again, own->walk(*physical_, root));
-  if (again.end != memory::WalkEnd::kMapped || again.address != place.address) return {};
+  if (again.end != memory::WalkEnd::kMapped || again.address != place.address) return false;
   tables_ = std::move(own);
   space_ = std::make_unique<memory::AddressSpace>(*tables_, *physical_);
-  return {};
+  return true;
 }
 
 void GuestView::forget() {

@@ -1,7 +1,11 @@
 #include "session/owner_watch.h"
 
+#include <algorithm>
+
 namespace ringside::session {
 namespace {
+
+constexpr std::uint64_t kLongestPatienceNs = 4'000'000'000;
 
 // What could not be read now may be read at the next tick.
 bool may_pass(const Error& error) {
@@ -26,18 +30,35 @@ void add_user_stack(const guestos::Owner& owner, wire::Capture& capture) {
 
 }  // namespace
 
+// On aarch64 the kernel's tables are asked of a vCPU, which does not answer while all are idle, or
+// while the host runs none; and a kernel that starts has others at first.
 Result<void> OwnerWatch::look_for_kernel(const engines::Tick& tick, const KernelWatch& watch) {
   const FoundKernel* const kernel = watch.kernel();
-  if (kernel == nullptr || adapter_ == &watch.adapter()) return {};
+  if (kernel == nullptr || is_settled_) return {};
   for (const wire::Capture& capture : tick.captures) {
-    if (capture.level != PrivilegeLevel::kKernel) continue;
+    if (capture.level != PrivilegeLevel::kKernel || capture.host_time_ns < next_try_ns_) continue;
     const GuestVirt pc{capture.registers.get(wire::roles_of(capture.arch).pc)};
     if (!kernel->image.file->is_code(kernel->image.to_image(pc))) continue;
-    RINGSIDE_TRY(view_.adopt(capture, watch.adapter().page_table_root()));
-    adapter_ = &watch.adapter();
+    next_try_ns_ = capture.host_time_ns + patience_ns_;
+    patience_ns_ = std::min(2 * patience_ns_, kLongestPatienceNs);
+    RINGSIDE_ASSIGN(is_settled_, view_.adopt(capture, watch.adapter().page_table_root()));
     break;
   }
   return {};
+}
+
+void OwnerWatch::count(const wire::Capture& capture, const guestos::Owner& owner) {
+  const bool is_nobodys = !owner.pid && owner.address_space == 0;
+  if (capture.level == PrivilegeLevel::kUser && is_nobodys) ++nobodys_user_code_;
+  if (capture.level == PrivilegeLevel::kKernel && owner.pid) has_processes_ = true;
+}
+
+std::string OwnerWatch::explain() const {
+  if (view_.knows_page_tables() || nobodys_user_code_ == 0 || !has_processes_) return {};
+  const std::string why = view_.why_not_physical().empty()
+                              ? "no vCPU gave its page tables in time; record for longer"
+                              : view_.why_not_physical();
+  return fmt::format("{} samples of user code have no process: {}", nobodys_user_code_, why);
 }
 
 Result<Owners> OwnerWatch::look(engines::Tick& tick, KernelWatch& watch) {
@@ -50,6 +71,7 @@ Result<Owners> OwnerWatch::look(engines::Tick& tick, KernelWatch& watch) {
     if (tick.captures[i].disposition != wire::Disposition::kSampled) continue;
     auto owner = watch.adapter().owner_of(tick.captures[i], view_, owners.news);
     if (owner) {
+      count(tick.captures[i], *owner);
       add_user_stack(*owner, tick.captures[i]);
       owners.by_capture[i] = std::move(*owner);
     } else if (!may_pass(owner.error())) {

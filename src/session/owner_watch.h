@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engines/engine.h"
@@ -24,12 +26,23 @@ class OwnerWatch {
   // Adds user stacks that were read later to the captures. Errors: those of the engine that will
   // not pass.
   [[nodiscard]] Result<Owners> look(engines::Tick& tick, KernelWatch& watch);
+  // One sentence for people where user code has no process although the kernel's code has; empty
+  // where all is well.
+  [[nodiscard]] std::string explain() const;
 
  private:
   [[nodiscard]] Result<void> look_for_kernel(const engines::Tick& tick, const KernelWatch& watch);
+  void count(const wire::Capture& capture, const guestos::Owner& owner);
 
   GuestView view_;
-  const guestos::Adapter* adapter_ = nullptr;  // that view_ knows the kernel of
+  bool is_settled_ = false;  // view_ knows the kernel's page tables
+  // Before that; by the time of captures.
+  std::uint64_t next_try_ns_ = 0;
+  std::uint64_t patience_ns_ = kTryAgainAfterNs;
+  std::uint64_t nobodys_user_code_ = 0;  // captures
+  bool has_processes_ = false;           // some capture in kernel mode has
+
+  static constexpr std::uint64_t kTryAgainAfterNs = 20'000'000;
 };
 
 }  // namespace ringside::session

@@ -63,7 +63,7 @@ Result<std::optional<ProcessList>> ProcessLister::look() {
   }
   RINGSIDE_ASSIGN(const wire::Capture* const running, find_kernel(taken));
   if (running == nullptr) return std::nullopt;
-  RINGSIDE_TRY(view_.adopt(*running, watch_.adapter().page_table_root()));
+  RINGSIDE_TRY(view_.adopt(*running, watch_.adapter().page_table_root()).map([](bool) {}));
   auto list = read(*running);
   if (list || !guestos::is_of_memory(list.error().code)) return list;
   why_ = list.error().message;

@@ -293,6 +293,7 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
   if (kernel_samples_ > 0 && !text.empty() && !told) result.warnings.push_back(text);
   if (std::string caveat = watch_.adapter().caveat(); !caveat.empty())
     result.warnings.push_back(std::move(caveat));
+  if (!outcome.processes.empty()) result.warnings.push_back(outcome.processes);
   const engines::MemoryPauses pauses = engine_->memory_pauses();
   if (engine_->memory_reads_stop_the_guest() && pauses.count > 0)
     result.warnings.push_back(fmt::format(

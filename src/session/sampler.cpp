@@ -80,6 +80,7 @@ void Sampler::run() {
     run_self_paced(*engine);
   else
     run_by_clock();
+  outcome_.processes = owner_watch_->explain();
 }
 
 void Sampler::run_by_clock() {

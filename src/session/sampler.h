@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -63,6 +64,7 @@ class Sampler : private engines::ReadTurns {
     std::uint64_t retries = 0;        // the guest did not stop in time; tried again
     bool guest_gone = false;
     std::optional<Error> error;
+    std::string processes;  // OwnerWatch::explain()
   };
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
 

@@ -237,7 +237,8 @@ Result<wire::Registers> TcgEngine::read_registers(VcpuId vcpu) {
 
 Result<memory::PhysicalMemory*> TcgEngine::physical_memory() {
   if (ram_) return ram_->find();
-  return fail(ErrorCode::kUnsupported, "the plugin reads virtual memory only");
+  return fail(ErrorCode::kUnsupported,
+              "the plugin reads virtual memory only, and no monitor of QEMU is there (--qmp)");
 }
 
 // The vCPU that is asked first is the one; where it sleeps another one has the kernel mapped, too.

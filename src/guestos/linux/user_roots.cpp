@@ -27,6 +27,9 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bo
                                                 GuestMemory& memory) {
   const auto captured = user_root(capture);
   if (!captured || any_task_.value == 0) return std::nullopt;
+  // Where addresses cannot be told yet, that a root was not found says nothing of it.
+  RINGSIDE_ASSIGN(const auto any_place, memory.physical_address(any_task_));
+  if (!any_place) return std::nullopt;
   for (const bool again : {false, true}) {
     if (again && !is_worth_a_look(*captured)) break;
     if (again) RINGSIDE_TRY(look_for_processes(memory));

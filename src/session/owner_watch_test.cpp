@@ -1,0 +1,87 @@
+#include "session/owner_watch.h"
+
+#include <elf.h>
+#include <gtest/gtest.h>
+
+#include "elf/elf_writer.h"
+#include "session/testing/arm64_guest.h"
+
+namespace ringside::session {
+namespace {
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+// A kernel that runs, and a process that is known by the root of its page tables.
+class OwnerWatchTest : public testing::Arm64Guest, public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kProcess = 0x1000;
+
+  OwnerWatchTest() {
+    elf::ElfWriter writer(Arch::kAArch64, true, ET_EXEC);
+    writer.add_segment({kText}, 0x1000, true, false, std::vector<std::byte>(0x1000));
+    const std::shared_ptr<const elf::ElfFile> kernel =
+        elf::ElfFile::from_bytes(writer.write(), "kernel").value();
+    KernelRequest request{.file = kernel, .load_bias = 0};
+    request.system.processes.push_back(
+        {kProcess, std::make_shared<guestos::UserImage>(guestos::UserImage{"sh", "", kernel})});
+    watch_.emplace(std::move(request), Arch::kAArch64);
+    engine_.no_registers = Error{ErrorCode::kTimeout, "all vCPUs are idle"};
+    (void)watch_->look(engine_, tick(), 0);
+  }
+  engines::Tick tick() {
+    capture_.host_time_ns = now_ns_;
+    engines::Tick tick;
+    tick.captures.push_back(capture_);
+    return tick;
+  }
+  void look() {
+    auto now = tick();
+    ASSERT_TRUE(owners_.look(now, *watch_));
+  }
+
+  std::uint64_t now_ns_ = 0;
+  std::optional<KernelWatch> watch_;
+  OwnerWatch owners_{engine_};
+};
+
+// Where all vCPUs were idle, or the host ran none, when the kernel was found.
+TEST_F(OwnerWatchTest, AsksForThePageTablesUntilItHasThem) {
+  ASSERT_NE(watch_->kernel(), nullptr);
+  engine_.register_reads = 0;
+  look();
+  EXPECT_EQ(engine_.register_reads, 1u);
+  look();  // not at once again: it may take a tenth of a second
+  EXPECT_EQ(engine_.register_reads, 1u);
+  now_ns_ += 30 * kMs;
+  look();
+  EXPECT_EQ(engine_.register_reads, 2u);
+  engine_.no_registers.reset();
+  now_ns_ += 100 * kMs;
+  look();
+  EXPECT_EQ(engine_.register_reads, 3u);
+  now_ns_ += 10'000 * kMs;
+  look();
+  EXPECT_EQ(engine_.register_reads, 3u);
+}
+
+TEST_F(OwnerWatchTest, UserCodeOfNoProcessIsExplained) {
+  capture_.registers.set(wire::aarch64::kTtbr0El1, kProcess);
+  look();
+  EXPECT_EQ(owners_.explain(), "");
+  wire::Capture user = capture_;
+  user.level = PrivilegeLevel::kUser;
+  user.registers = {};
+  engines::Tick tick;
+  tick.captures = {user, user};
+  ASSERT_TRUE(owners_.look(tick, *watch_));
+  EXPECT_EQ(owners_.explain(),
+            "2 samples of user code have no process: no vCPU gave its page tables in time; record "
+            "for longer");
+  engine_.no_registers.reset();
+  now_ns_ += 100 * kMs;
+  look();
+  EXPECT_EQ(owners_.explain(), "");
+}
+
+}  // namespace
+}  // namespace ringside::session
