@@ -10,6 +10,8 @@ namespace ringside::engines::gdb {
 namespace {
 
 constexpr std::uint64_t kSliceNs = 500'000;
+constexpr std::uint64_t kBulkSliceNs = 2'000'000;
+constexpr std::size_t kBulk = 32 * 1024;
 constexpr std::size_t kLargestStep = 64 * 1024;
 constexpr std::string_view kPhysicalOn = "Qqemu.PhyMemMode:1";
 constexpr std::string_view kPhysicalOff = "Qqemu.PhyMemMode:0";
@@ -25,6 +27,10 @@ struct SlicedReads::Slice {
   std::optional<VcpuId> vcpu;  // of a virtual read
   std::size_t done = 0;
   PrivilegeLevel level = PrivilegeLevel::kUnknown;  // VirtualRead::level
+
+  [[nodiscard]] std::uint64_t limit_ns() const {
+    return destination.size() >= kBulk ? kBulkSliceNs : kSliceNs;
+  }
 };
 
 Result<VirtualRead> SlicedReads::read(VcpuId vcpu, GuestVirt address,
@@ -79,7 +85,8 @@ std::size_t SlicedReads::step_for(std::uint64_t time_ns) const {
 // One stop of the guest. False when memory has ended.
 Result<bool> SlicedReads::run_slice(Slice& slice) {
   RINGSIDE_TRY(stops_->wait());
-  std::size_t step = std::min(std::max(step_for(kSliceNs / 2), reads_.chunk),
+  const std::uint64_t limit_ns = slice.limit_ns();
+  std::size_t step = std::min(std::max(step_for(limit_ns / 2), reads_.chunk),
                               slice.destination.size() - slice.done);
   const bool physical = slice.before == kPhysicalOn;
   if (physical) stub_->begin_physical_mode();
@@ -99,8 +106,8 @@ Result<bool> SlicedReads::run_slice(Slice& slice) {
     if (got < step && slice.vcpu) {
       RINGSIDE_ASSIGN(slice.level, level_of(*slice.vcpu));
     }
-    if (!more || now - start >= kSliceNs) break;
-    step = std::min(step_for(kSliceNs - (now - start)), slice.destination.size() - slice.done);
+    if (!more || now - start >= limit_ns) break;
+    step = std::min(step_for(limit_ns - (now - start)), slice.destination.size() - slice.done);
     if (step == 0) break;
     asked = now;
     RINGSIDE_ASSIGN(replies, stub_->exchange(make_batch(slice, step)));

@@ -25,9 +25,11 @@ struct VirtualRead {
 // Reads of any length that stop the guest for short moments only.
 //
 // A slice stops the guest, reads in steps, and lets it run before its time is up: half a
-// millisecond, so that with what a busy host adds it stays below one. How much fits into a step is
-// learnt from the steps before. Between two slices the guest runs, and is sampled (read_stops.h).
-// What is read may change between slices.
+// millisecond, so that with what a busy host adds it stays below one. A read in bulk, 32 KiB or
+// more, has two milliseconds: a stop costs more than what it reads, on a busy host or through a
+// relay ten times as much, and the guest has the same share of the time. How much fits into a step
+// is learnt from the steps before. Between two slices the guest runs, and is sampled
+// (read_stops.h). What is read may change between slices.
 class SlicedReads {
  public:
   // `stub_thread`: QEMU's main loop, 0 where it is not known; see precedence.h.

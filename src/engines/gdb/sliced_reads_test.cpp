@@ -79,6 +79,30 @@ TEST(SlicedReads, VirtualMemoryInBulk) {
   EXPECT_FALSE(guest.engine->read_virtual(VcpuId{9}, GuestVirt{kVirtual}, bytes));
 }
 
+// The most reads of memory in one stop of the guest.
+std::ptrdiff_t most_in_a_stop(const std::vector<std::string>& requests) {
+  std::ptrdiff_t most = 0, here = 0;
+  for (const std::string& request : requests) {
+    if (request == "c") here = 0;
+    if (request.starts_with("m")) most = std::max(most, ++here);
+  }
+  return most;
+}
+
+// Answers take longer than they are taken to do at first, 40 us.
+TEST(SlicedReads, InBulkStopTheGuestForLongerAndLessOften) {
+  auto settings = machine();
+  settings.memory_delay = std::chrono::microseconds(100);
+  const auto most = [&settings](std::size_t size) {
+    Guest guest(settings);
+    std::vector<std::byte> bytes(size);
+    EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{kVirtual}, bytes), bytes.size());
+    return most_in_a_stop(guest.stub.requests());
+  };
+  EXPECT_GE(most(64 * 1024), 12);
+  EXPECT_LE(most(28 * 1024), 6);
+}
+
 TEST(SlicedReads, EndAtWhatIsNotMapped) {
   Guest guest;
   std::vector<std::byte> bytes(4096 * 4);

@@ -214,6 +214,7 @@ std::string FakeStub::registers_of(const Vcpu& vcpu) const {
 }
 
 std::string FakeStub::read_memory(std::string_view range, bool binary) const {
+  std::this_thread::sleep_for(settings_.memory_delay);
   const std::size_t comma = range.find(',');
   const std::uint64_t address = *parse_hex_number(range.substr(0, comma));
   const std::uint64_t size = *parse_hex_number(range.substr(comma + 1));

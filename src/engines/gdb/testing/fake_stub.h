@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -52,6 +53,7 @@ class FakeStub {
     // are not mapped.
     int hides_kernel_for = -1;
     std::optional<Recording> recording;
+    std::chrono::microseconds memory_delay{0};  // before each answer to a read of memory
     bool forgets_vcpu = false;  // each stop of the guest chooses vCPU 0, as QEMU 7.2 does at times
   };
 
