@@ -21,17 +21,70 @@ std::uint64_t lowest_address(Arch arch) { return arch == Arch::kI386 ? 0xc010000
 // What is mapped, by address.
 using Memory = std::map<std::uint64_t, std::vector<std::byte>>;
 
-// Reads chunk after chunk until nothing has been mapped for long.
+// Reads a kernel's memory chunk after chunk in one direction, many chunks at once where it goes on:
+// where a read stops the guest, that costs more than the bytes. Memory that ends within the many is
+// looked at chunk by chunk. A read goes from lower to higher addresses: downwards many chunks are
+// read only where holes are looked over anyway, for there may be one between them.
+class ChunkReader {
+ public:
+  ChunkReader(Arch arch, std::uint64_t start, bool up, const elf::GuestReader& read)
+      : at_(start), up_(up), reads_many_(up || longest_hole(arch) != 0), read_(&read) {}
+
+  [[nodiscard]] std::uint64_t at() const { return at_; }
+  // The chunk at at(), as much of it as is mapped, and goes on to the next.
+  Result<std::vector<std::byte>> next();
+
+ private:
+  static constexpr std::size_t kMany = 16;
+
+  Result<void> read_many();
+
+  std::uint64_t at_;
+  bool up_;
+  bool reads_many_;
+  const elf::GuestReader* read_;
+  std::map<std::uint64_t, std::vector<std::byte>> ahead_;  // whole chunks
+  std::size_t singly_ = 1;  // so many chunks are read one by one before many are tried
+};
+
+Result<void> ChunkReader::read_many() {
+  const std::uint64_t first = up_ ? at_ : at_ - (kMany - 1) * kChunk;
+  std::vector<std::byte> bytes(kMany * kChunk);
+  RINGSIDE_ASSIGN(const std::size_t size, (*read_)({first}, bytes));
+  for (std::size_t i = 0; (i + 1) * kChunk <= size; ++i) {
+    const auto chunk = bytes.begin() + static_cast<std::ptrdiff_t>(i * kChunk);
+    ahead_[first + i * kChunk].assign(chunk, chunk + kChunk);
+  }
+  if (size < bytes.size()) singly_ = kMany;
+  return {};
+}
+
+Result<std::vector<std::byte>> ChunkReader::next() {
+  if (reads_many_ && singly_ == 0 && !ahead_.contains(at_)) RINGSIDE_TRY(read_many());
+  std::vector<std::byte> chunk(kChunk);
+  if (const auto known = ahead_.find(at_); known != ahead_.end()) {
+    chunk = std::move(known->second);
+    ahead_.erase(known);
+  } else {
+    RINGSIDE_ASSIGN(const std::size_t size, (*read_)({at_}, chunk));
+    chunk.resize(size);
+    singly_ = std::max<std::size_t>(singly_, 1) - 1;
+  }
+  at_ = up_ ? at_ + kChunk : at_ - kChunk;
+  return chunk;
+}
+
+// Reads on until nothing has been mapped for long.
 Result<void> read_on(Arch arch, std::uint64_t start, bool up, const elf::GuestReader& read,
                      Memory& memory) {
   std::uint64_t last_mapped = start;
+  ChunkReader chunks(arch, start, up, read);
   for (std::uint64_t done = 0; done < kReach; done += kChunk) {
-    const std::uint64_t at = up ? start + done : start - done;
+    const std::uint64_t at = chunks.at();
     if (at < lowest_address(arch)) break;
-    std::vector<std::byte> chunk(kChunk);
-    RINGSIDE_ASSIGN(const std::size_t size, read({at}, chunk));
+    RINGSIDE_ASSIGN(auto chunk, chunks.next());
+    const std::size_t size = chunk.size();
     if (size != 0) {
-      chunk.resize(size);
       memory[at] = std::move(chunk);
       last_mapped = at;
     }

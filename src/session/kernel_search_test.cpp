@@ -129,5 +129,70 @@ TEST_F(KernelSearchTest, WithoutAFileOnlyTheUpperHalfIsSearchedAndNotForever) {
   EXPECT_NE(search.explain(), "");
 }
 
+// Memory without a kernel in it, of which one piece is around the code that runs.
+class ScanTest : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kMiB = 1 << 20;
+  static constexpr std::uint64_t kPc = 0xffffffff81800000;
+
+  void map(std::uint64_t start, std::uint64_t bytes) { pieces_.emplace_back(start, start + bytes); }
+  void scan(Arch arch) {
+    KernelSearch search({});
+    const auto found =
+        search.look(arch, GuestVirt{kPc}, [this](GuestVirt at, std::span<std::byte> into) {
+          return Result<std::size_t>(read(at.value, into.size()));
+        });
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(*found);
+  }
+  [[nodiscard]] bool has_read(std::uint64_t start, std::uint64_t end) const {
+    return std::any_of(read_.begin(), read_.end(), [=](const auto& range) {
+      return range.first < end && range.second > start;
+    });
+  }
+  // Each of its bytes, whatever the order.
+  [[nodiscard]] bool has_read_all(std::uint64_t start, std::uint64_t bytes) const {
+    for (std::uint64_t at = start; at < start + bytes; at += 4096)
+      if (!has_read(at, at + 4096)) return false;
+    return true;
+  }
+  std::size_t reads_ = 0;
+
+ private:
+  std::size_t read(std::uint64_t at, std::size_t wanted) {
+    ++reads_;
+    for (const auto& [start, end] : pieces_) {
+      if (at < start || at >= end) continue;
+      const std::size_t size = std::min<std::uint64_t>(wanted, end - at);
+      read_.emplace_back(at, at + size);
+      return size;
+    }
+    return 0;
+  }
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> pieces_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> read_;
+};
+
+// 34 MiB in pieces of 64 KiB would be 544 reads, and those of the holes.
+TEST_F(ScanTest, ReadsManyChunksAtOnce) {
+  map(kPc - 8 * kMiB, 14 * kMiB + 8192);  // text
+  map(kPc + 8 * kMiB, 20 * kMiB);         // data
+  scan(Arch::kX86_64);
+  EXPECT_TRUE(has_read_all(kPc - 8 * kMiB, 14 * kMiB + 8192));
+  EXPECT_TRUE(has_read_all(kPc + 8 * kMiB, 20 * kMiB));
+  EXPECT_LT(reads_, 450u);
+}
+
+// There may be a device's registers.
+TEST_F(ScanTest, ElsewhereNothingBehindAHoleIsRead) {
+  map(kPc - kMiB, 4 * kMiB);
+  map(kPc - 2 * kMiB, kMiB / 2);
+  map(kPc + 4 * kMiB, kMiB);
+  scan(Arch::kAArch64);
+  EXPECT_TRUE(has_read_all(kPc - kMiB, 4 * kMiB));
+  EXPECT_FALSE(has_read(kPc - 2 * kMiB, kPc - kMiB));
+  EXPECT_FALSE(has_read(kPc + 4 * kMiB, kPc + 5 * kMiB));
+}
+
 }  // namespace
 }  // namespace ringside::session
