@@ -126,8 +126,8 @@ class Engine {
   // hardly change (aarch64: TTBR1_EL1, TCR_EL1, VBAR_EL1 …; riscv64: stvec …), by the numbers of
   // arch(). Stops the guest for a moment.
   [[nodiscard]] virtual Result<wire::Registers> read_registers(VcpuId vcpu) = 0;
-  // Guest-physical memory while the guest runs; reads may stop it, for less than a millisecond at a
-  // time, and what they return may be half-way through a change. The reader belongs to the engine
+  // Guest-physical memory while the guest runs; reads may stop it, for two milliseconds or less at
+  // a time, and what they return may be half-way through a change. The reader belongs to the engine
   // and to its thread. Error kUnsupported: there is no way to it.
   [[nodiscard]] virtual Result<memory::PhysicalMemory*> physical_memory() = 0;
   // A vCPU's virtual memory, in the same manner: returns how many bytes from `address` up could be

@@ -26,8 +26,7 @@ class Unreadable final : public GuestMemory {
 
 // The processes are read for a root the 1st, 2nd, 4th, 8th … time that it belongs to nobody.
 TEST(UserRoots, WhatCannotBeTranslatedYetIsNotCountedAsNobodys) {
-  const std::shared_ptr<const elf::ElfFile> file =
-      elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
+  const std::shared_ptr<const elf::ElfFile> file = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
   const auto source = open_types(file).value();
   UserRoots roots(LinuxTypes::of(*file, *source).value(),
                   ProcessFields::of(*file, *source).value());
