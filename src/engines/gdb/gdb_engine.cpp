@@ -34,7 +34,7 @@ QemuRam::Ways GdbEngine::ways_to_ram(pid_t qemu) {
       return fail(ErrorCode::kUnsupported, "the stub does not give guest-physical memory");
     RINGSIDE_TRY(read_stops_.wait());
     RINGSIDE_ASSIGN(auto text, stub_->ask_monitor(command));
-    if (stub_->stopped_by() == Stub::Owner::kNobody) read_stops_.count(stub_->last_stop_ns());
+    if (stub_->state() == StopState::kRunning) read_stops_.count(stub_->last_stop_ns());
     return text;
   };
   ways.visit = [this](const std::vector<GuestPhys>& places, std::size_t size, const auto& visit) {
@@ -90,8 +90,7 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
   const pid_t stub_thread =
       options.stub_thread ? options.stub_thread : stub_thread_behind(connection.fd());
   auto stub = std::make_unique<Stub>(std::move(connection), greeting.traits, std::move(guardian),
-                                     options.patience);
-  stub->adopt(greeting.guest_was_running ? Stub::Owner::kUs : Stub::Owner::kUser);
+                                     options.patience, greeting.guest_was_running);
   // On an error the stub's destructor lets the guest run again.
   RINGSIDE_ASSIGN(Inventory inventory, take_inventory(*stub, greeting.describes_registers));
   HostWaits waits;
@@ -126,7 +125,7 @@ void GdbEngine::schedule_stub_first(pid_t thread) {
 
 Result<bool> GdbEngine::guest_is_running() {
   RINGSIDE_TRY(stub_->notice_stops());
-  if (stub_->stopped_by() != Stub::Owner::kUser) return true;
+  if (stub_->state() != StopState::kPaused) return true;
   Batch batch;
   batch.add("qAttached");
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
@@ -137,7 +136,7 @@ Result<bool> GdbEngine::guest_is_running() {
 
 Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(stub_->notice_stops());
-  const bool paused = stub_->stopped_by() == Stub::Owner::kUser;
+  const bool paused = stub_->state() == StopState::kPaused;
   if (paused && !captures_paused_) return Tick::of_paused_guest();
   const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
   waits_.look();
@@ -186,7 +185,7 @@ Result<void> GdbEngine::with_memory(const std::function<Result<void>(const ReadM
   auto result = read([this](VcpuId vcpu, GuestVirt address, std::span<std::byte> destination) {
     return read_memory(vcpu, address, destination);
   });
-  if (stub_->stopped_by() == Stub::Owner::kUs) RINGSIDE_TRY(stub_->resume());
+  if (stub_->state() == StopState::kHeld) RINGSIDE_TRY(stub_->resume());
   return result;
 }
 

@@ -279,6 +279,8 @@ TEST_P(GdbEngineUser, MayResumeTheGuestInASample) {
     guest.stub.user_resumes();
     const auto got = memory(VcpuId{0}, GuestVirt{kStack}, bytes);
     EXPECT_FALSE(got);
+    // It runs now: one more request would stop it.
+    EXPECT_EQ(memory(VcpuId{0}, GuestVirt{kStack}, bytes).error().code, ErrorCode::kUsage);
     return {};
   });
   EXPECT_TRUE(guest.runs());
@@ -304,6 +306,19 @@ TEST(GdbEngine, WithMemoryReadsUpToWhatIsNotMapped) {
   });
   EXPECT_EQ(bytes[8000], std::byte{'2'});
   EXPECT_EQ(read.error().message, "the caller's own");
+  EXPECT_TRUE(guest.runs());
+}
+
+TEST(GdbEngine, AHeldGuestIsNotStoppedAgain) {
+  Guest guest(with_silent_stops());
+  ASSERT_TRUE(guest.runs());
+  const auto read = guest.engine->with_memory([&](const ReadMemory& memory) -> Result<void> {
+    EXPECT_EQ(guest.tick(kCopyFromRsp).error().code, ErrorCode::kUsage);
+    std::array<std::byte, 16> bytes{};
+    EXPECT_EQ(memory(VcpuId{0}, GuestVirt{kStack}, bytes), bytes.size());
+    return {};
+  });
+  ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(guest.runs());
 }
 

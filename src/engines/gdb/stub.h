@@ -8,29 +8,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engines/gdb/batch.h"
 #include "engines/gdb/connection.h"
 #include "engines/gdb/debug_hold.h"
 #include "engines/gdb/patience.h"
+#include "engines/gdb/stop_state.h"
 #include "engines/guardian.h"
 
 namespace ringside::engines::gdb {
-
-// Requests that go out in one write and are answered in order.
-class Batch {
- public:
-  void add(std::string_view payload);
-  void clear();
-  [[nodiscard]] std::size_t size() const { return ends_.size(); }
-  [[nodiscard]] bool empty() const { return ends_.empty(); }
-  [[nodiscard]] std::string_view bytes() const { return bytes_; }
-  [[nodiscard]] std::string_view packet(std::size_t n) const;
-  // How many of its packets lie wholly in its first `bytes` bytes.
-  [[nodiscard]] std::size_t packets_within(std::size_t bytes) const;
-
- private:
-  std::string bytes_;
-  std::vector<std::size_t> ends_;
-};
 
 // What of a stub its handshake found out.
 struct StubTraits {
@@ -62,10 +47,15 @@ struct StubTraits {
 // A write that fails half-way leaves the stub inside a packet, and all that follows would be taken
 // for its rest. So it is the connection's end: the farewell, which is understood there too, lets
 // the guest run, or, where the stub does not confirm that in time, the guardian does.
+//
+// Who has stopped the guest is one state (stop_state.h). It changes in take() only, and the
+// guardian learns of it there. A guest that is paused stays so for the guardian until an answer
+// shows that it was ours.
 class Stub {
  public:
+  // After the handshake, which leaves the guest stopped: `guest_ran` before it.
   Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> guardian,
-       Patience patience);
+       Patience patience, bool guest_ran);
   // Lets the guest run, except where its user stopped it, and detaches. Where the stub does not
   // confirm that within half a second it is left to the guardian.
   ~Stub();
@@ -79,12 +69,9 @@ class Stub {
   }
   [[nodiscard]] pid_t guardian_pid() const { return guardian_ ? guardian_->pid() : 0; }
 
-  enum class Owner { kNobody, kUs, kUser };  // who has stopped the guest
-  [[nodiscard]] Owner stopped_by() const { return stopped_by_; }
-  // After the handshake, which leaves the guest stopped.
-  void adopt(Owner owner) { become(owner); }
+  [[nodiscard]] StopState state() const { return state_; }
 
-  // Reads stop replies that came unasked: afterwards stopped_by() is kUser if the guest's user has
+  // Reads stop replies that came unasked: afterwards state() is kPaused if the guest's user has
   // stopped it. Disturbs nothing.
   [[nodiscard]] Result<void> notice_stops();
 
@@ -96,12 +83,13 @@ class Stub {
   };
   // Stops the guest and answers `batch`, which must not be empty. After an error the guest is told
   // to run again. After requests that the stub did not take in time (kTimeout) it is detached, and
-  // all further calls are kProtocol. kDisturbed: the patience is over.
+  // all further calls are kProtocol. kDisturbed: the patience is over. kUsage: it is held already.
   [[nodiscard]] Result<Stopped> stop(const Batch& batch, HoldPoint hold = HoldPoint::kNone);
-  // Answers `batch` while the guest stands still.
+  // Answers `batch` while the guest stands still; kUsage where it runs.
   [[nodiscard]] Result<std::vector<std::string>> exchange(const Batch& batch);
-  // The same, and resume() in the same write.
+  // The same while we hold the guest, and resume() in the same write.
   [[nodiscard]] Result<std::vector<std::string>> exchange_and_resume(const Batch& batch);
+  // Only a guest that we hold: else kUsage.
   [[nodiscard]] Result<void> resume();
   // What QEMU's monitor prints for a command. Stops the guest for a moment if it runs.
   [[nodiscard]] Result<std::string> ask_monitor(std::string_view command);
@@ -111,11 +99,12 @@ class Stub {
   // fails, the mode is left before the guest runs again; and from the first call on the last words
   // to the stub, ours and the guardian's, leave it too.
   void begin_physical_mode();
-  void end_physical_mode() { in_physical_mode_ = false; }
+  void end_physical_mode() { physical_mode_ = PhysicalMode::kLeft; }
 
  private:
-  [[nodiscard]] Result<std::vector<std::string>> stop_plain(const Batch& batch, Owner before,
-                                                            Stopped& stopped);
+  enum class PhysicalMode { kNeverEntered, kEntered, kLeft };
+
+  [[nodiscard]] Result<std::vector<std::string>> stop_plain(const Batch& batch, Stopped& stopped);
   [[nodiscard]] Result<std::vector<std::string>> ask(const Batch& batch, std::string_view before,
                                                      std::string_view after, Stopped* stopped);
   [[nodiscard]] Result<std::vector<std::string>> ask_one_by_one(const Batch& batch);
@@ -125,7 +114,11 @@ class Stub {
   [[nodiscard]] Result<T> or_resume(Result<T> result);
   [[nodiscard]] Result<void> send(std::string_view bytes, Clock::time_point deadline);
   [[nodiscard]] tl::unexpected<Error> ended() const;
-  void become(Owner owner);
+  [[nodiscard]] bool has_ended() const {
+    return state_ == StopState::kDetached || state_ == StopState::kGone;
+  }
+  [[nodiscard]] Result<void> must_be_held() const;
+  void take(StopEvent event);
   void let_go();
   [[nodiscard]] bool detach();
   // What goes in front of requests while we hold the guest.
@@ -139,14 +132,11 @@ class Stub {
   StubTraits traits_;
   std::unique_ptr<Guardian> guardian_;
   Patience patience_;
-  Owner stopped_by_ = Owner::kNobody;
+  StopState state_;
+  PhysicalMode physical_mode_ = PhysicalMode::kNeverEntered;  // kEntered: or it may be so
   std::uint64_t last_stop_ns_ = 0;
   std::size_t outstanding_ = 0;  // answers to requests of a batch that failed
   std::string console_;          // what the monitor has printed since it was last asked
-  bool used_physical_mode_ = false;
-  bool in_physical_mode_ = false;  // or it may be so
-  bool broken_off_ = false;        // a write failed half-way
-  bool closed_ = false;
 };
 
 // 'T' and 'S': the guest has stopped; 'W' and 'X': it has ended.
