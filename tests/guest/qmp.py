@@ -34,16 +34,20 @@ class Qmp:
 
     def command(self, name, **arguments):
         """Runs a command and returns its answer; events that arrive meanwhile are kept."""
-        request = {"execute": name}
-        if arguments:
-            request["arguments"] = arguments
+        return self._run({"execute": name, **({"arguments": arguments} if arguments else {})})
+
+    def command_as(self, request_id, name):
+        """The same under an id, which QEMU's trace shows."""
+        return self._run({"execute": name, "id": request_id})
+
+    def _run(self, request):
         self._socket.sendall(json.dumps(request).encode() + b"\n")
         while True:
             message = self._read_message()
             if "return" in message:
                 return message["return"]
             if "error" in message:
-                raise QmpError(f"{name}: {message['error'].get('desc')}")
+                raise QmpError(f"{request['execute']}: {message['error'].get('desc')}")
             self._keep_event(message)
 
     def hmp(self, line):

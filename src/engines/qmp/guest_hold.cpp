@@ -5,6 +5,13 @@
 #include "base/clock.h"
 
 namespace ringside::engines::qmp {
+namespace {
+
+// QEMU carries out one request of each monitor in turn. A stop by the guest's user that waits
+// beside ours runs after our first request; so the second answer has it.
+constexpr std::ptrdiff_t kQuestions = 2;
+
+}  // namespace
 
 GuestHold::~GuestHold() {
   if (!holds_ || !monitor_->let_run()) return;
@@ -23,20 +30,29 @@ void GuestHold::stay_if_tested() const {
 
 Result<std::vector<nlohmann::json>> GuestHold::begin(const Requests& requests) {
   if (test_ == gdb::HoldPoint::kRunning) gdb::hold_for_ever(test_);
-  if (!stops_) return monitor_->exchange(requests, &began_ns_);
+  if (!stops_) {
+    Monitor::Moment first;
+    auto answers = monitor_->exchange(requests, &first);
+    began_ns_ = first.answered_ns;
+    return answers;
+  }
   Requests all;
-  all.add("query-status");
+  for (std::size_t i = 0; i < kQuestions; ++i) all.add("query-status");
   all.add("stop");
   all.append(requests);
   holds_ = true;  // from the first byte on
   set_state(GuestState::kOurs);
-  RINGSIDE_ASSIGN(auto answers, monitor_->exchange(all, &began_ns_, 1));
-  found_paused_ = answers[0].is_object() && answers[0].value("status", "") != "running";
+  Monitor::Moment stop{.of = kQuestions};
+  RINGSIDE_ASSIGN(auto answers, monitor_->exchange(all, &stop));
+  began_ns_ = stop.answered_ns;
+  const nlohmann::json& status = answers[kQuestions - 1];
+  const bool was_paused = status.is_object() && status.value("status", "") != "running";
+  found_paused_ = was_paused && !stop.resumed_before;
   if (found_paused_) {
     holds_ = false;
     set_state(GuestState::kPaused);
   }
-  answers.erase(answers.begin(), answers.begin() + 2);
+  answers.erase(answers.begin(), answers.begin() + kQuestions + 1);
   stay_if_tested();
   return answers;
 }

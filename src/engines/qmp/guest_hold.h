@@ -25,8 +25,8 @@ class GuestHold {
   GuestHold& operator=(const GuestHold&) = delete;
 
   // Each returns the answers to `requests`. begin(): a stop goes before them, in the same write,
-  // and before that the question whether the guest runs. end(): a continue goes behind them, except
-  // where the guest's user had paused it.
+  // and before that, twice, the question whether the guest runs. end(): a continue goes behind
+  // them, except where the guest's user had paused it.
   [[nodiscard]] Result<std::vector<nlohmann::json>> begin(const Requests& requests);
   [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(const Requests& requests) {
     return monitor_->exchange(requests);

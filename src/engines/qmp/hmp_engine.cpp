@@ -92,10 +92,9 @@ Result<bool> HmpEngine::guest_is_running() {
 }
 
 Result<Tick> HmpEngine::tick(const TickPlan& plan) {
-  // QEMU carries out the commands of its monitors in turn: a stop by the guest's user that waits
-  // there is carried out after this question, and before the sample's.
-  RINGSIDE_TRY(monitor_.status());
   monitor_.take_events();
+  // QEMU's end shows in an answer only.
+  if (!monitor_.guest_runs()) RINGSIDE_TRY(monitor_.status());
   const bool runs = monitor_.guest_runs();
   if (!runs && !options_.captures_paused) return Tick::of_paused_guest();
   memory::PhysicalMemory* const qemu_memory = qemus_memory();

@@ -137,8 +137,7 @@ Result<json> Monitor::read_answer(std::uint64_t id, Deadline deadline) {
   }
 }
 
-Result<std::vector<json>> Monitor::exchange(const Requests& requests, std::uint64_t* answered_ns,
-                                            std::size_t timed) {
+Result<std::vector<json>> Monitor::exchange(const Requests& requests, Moment* moment) {
   const auto deadline = std::chrono::steady_clock::now() + timeout_;
   std::uint64_t id = last_id_;
   std::string text;
@@ -148,8 +147,12 @@ Result<std::vector<json>> Monitor::exchange(const Requests& requests, std::uint6
   std::vector<json> answers;
   std::optional<Error> refused;
   for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::uint64_t resumes = resumes_;
     auto answer = read_answer(++id, deadline);
-    if (i == timed && answered_ns != nullptr) *answered_ns = monotonic_ns();
+    if (moment != nullptr && i == moment->of) {
+      moment->answered_ns = monotonic_ns();
+      moment->resumed_before = resumes_ != resumes;
+    }
     if (answer) {
       answers.push_back(std::move(*answer));
     } else if (answer.error().code == ErrorCode::kUnsupported) {
@@ -229,7 +232,9 @@ Result<json> Monitor::parse_message(const std::string& line) {
                 printable(line.substr(0, kExcerpt)));
   const std::string event = text_of(message, "event");
   if (event == "STOP") guest_runs_ = false;
-  if (event == "RESUME") guest_runs_ = true;
+  if (event != "RESUME") return message;
+  guest_runs_ = true;
+  ++resumes_;
   return message;
 }
 

@@ -57,12 +57,17 @@ class Monitor {
   // What a command of the human monitor prints; its failures are text, too.
   [[nodiscard]] Result<std::string> human(const std::string& line);
 
+  // When the answer number `of` came, and whether QEMU had let the guest run since the one before
+  // it (a RESUME event in between).
+  struct Moment {
+    std::size_t of = 0;
+    std::uint64_t answered_ns = 0;
+    bool resumed_before = false;
+  };
   // Runs all of them and returns what their answers hold under "return", in order. If one is
-  // refused: kUnsupported, and the others have run. `answered_ns`: when the answer number `timed`
-  // came.
+  // refused: kUnsupported, and the others have run.
   [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(const Requests& requests,
-                                                             std::uint64_t* answered_ns = nullptr,
-                                                             std::size_t timed = 0);
+                                                             Moment* moment = nullptr);
   // Lets the guest run, whatever was sent before, and waits for no answer; through a new connection
   // where this one was closed. False if it could not be sent.
   [[nodiscard]] bool let_run();
@@ -115,6 +120,7 @@ class Monitor {
   std::string version_;
   std::uint64_t last_id_ = 0;
   bool guest_runs_ = false;
+  std::uint64_t resumes_ = 0;  // RESUME events so far
 };
 
 }  // namespace ringside::engines::qmp

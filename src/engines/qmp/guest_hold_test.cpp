@@ -1,0 +1,86 @@
+#include "engines/qmp/guest_hold.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
+
+namespace ringside::engines::qmp {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// A monitor that has said already what it will answer to a hold with one request of its own:
+// query-status, query-status, stop, the request, and what ends it.
+class GuestHolds : public ::testing::Test {
+ protected:
+  void begin(std::string_view answers) {
+    int ends[2];
+    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    other_.reset(ends[1]);
+    say("{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n");
+    auto monitor = Monitor::attach(UniqueFd(ends[0]), "qmp", std::chrono::milliseconds(50));
+    ASSERT_TRUE(monitor) << monitor.error().message;
+    monitor_.emplace(std::move(*monitor));
+    hold_.emplace(*monitor_, nullptr, true);
+    say(answers);
+    Requests request;
+    request.add_human("info registers -a");
+    const auto got = hold_->begin(request);
+    ASSERT_TRUE(got) << got.error().message;
+    ASSERT_EQ(got->size(), 1u);
+    EXPECT_EQ(got->front(), "RIP=0");
+  }
+  // All that the monitor was asked for.
+  std::string end() {
+    say("{\"return\": {}, \"id\": 6}\n");
+    EXPECT_TRUE(hold_->end({}));
+    hold_.reset();
+    std::string text(4096, '\0');
+    const ssize_t got = ::recv(other_.get(), text.data(), text.size(), MSG_DONTWAIT);
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return text;
+  }
+  void say(std::string_view text) const {
+    EXPECT_EQ(::send(other_.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+  }
+
+  UniqueFd other_;
+  std::optional<Monitor> monitor_;
+  std::optional<GuestHold> hold_;
+};
+
+constexpr const char* kRuns = "{\"return\": {\"status\": \"running\"}, \"id\": 2}\n";
+
+TEST_F(GuestHolds, StopAndContinueAGuestThatRuns) {
+  begin(std::string(kRuns) +
+        "{\"return\": {\"status\": \"running\"}, \"id\": 3}\n"
+        "{\"event\": \"STOP\"}\n{\"return\": {}, \"id\": 4}\n{\"return\": \"RIP=0\", \"id\": 5}\n");
+  EXPECT_FALSE(hold_->found_paused());
+  EXPECT_THAT(end(), HasSubstr("\"cont\""));
+}
+
+// The user's stop has waited beside ours, and QEMU takes one request of each monitor in turn.
+TEST_F(GuestHolds, LeaveAGuestPausedThatItsUserStopsInBetween) {
+  begin(std::string(kRuns) +
+        "{\"event\": \"STOP\"}\n{\"return\": {\"status\": \"paused\"}, \"id\": 3}\n"
+        "{\"return\": {}, \"id\": 4}\n{\"return\": \"RIP=0\", \"id\": 5}\n");
+  EXPECT_TRUE(hold_->found_paused());
+  EXPECT_THAT(end(), Not(HasSubstr("\"cont\"")));
+}
+
+// It was paused when it was asked for, its user let it go on, and then our stop came.
+TEST_F(GuestHolds, ContinueAGuestThatItsUserResumesInBetween) {
+  begin(
+      "{\"return\": {\"status\": \"paused\"}, \"id\": 2}\n"
+      "{\"return\": {\"status\": \"paused\"}, \"id\": 3}\n"
+      "{\"event\": \"RESUME\"}\n{\"event\": \"STOP\"}\n{\"return\": {}, \"id\": 4}\n"
+      "{\"return\": \"RIP=0\", \"id\": 5}\n");
+  EXPECT_FALSE(hold_->found_paused());
+  EXPECT_THAT(end(), HasSubstr("\"cont\""));
+}
+
+}  // namespace
+}  // namespace ringside::engines::qmp
