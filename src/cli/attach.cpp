@@ -118,13 +118,15 @@ Result<engines::qmp::WayIn> attach_qmp(const std::string& address,
 
 Result<std::unique_ptr<engines::Engine>> attach_tcg(const std::filesystem::path& ring,
                                                     const std::string& monitor,
+                                                    const std::function<bool()>& is_over,
                                                     const std::function<bool()>& wait_while) {
   std::optional<SocketAddress> address;
   if (!monitor.empty()) {
     RINGSIDE_ASSIGN(address, SocketAddress::parse(monitor));
   }
   while (true) {
-    auto engine = engines::tcg::TcgEngine::connect(ring, address);
+    auto engine =
+        engines::tcg::TcgEngine::connect(ring, address, {std::chrono::seconds(5), is_over});
     if (engine) return std::unique_ptr<engines::Engine>(std::move(*engine));
     if (engine.error().code != ErrorCode::kNotFound || !wait_while())
       return tl::unexpected<Error>(engine.error());

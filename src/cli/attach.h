@@ -53,10 +53,11 @@ struct LaunchedGuest {
                                                      const std::function<bool()>& wait_while);
 
 // Takes the samples of the TCG plugin that shares the file `ring`; tries again for as long as
-// `wait_while()` is true and the file is not there yet. `monitor`: QEMU's, or empty.
+// `wait_while()` is true and the file is not there yet. `monitor`: QEMU's, or empty; not waited for
+// once `is_over()` is true.
 [[nodiscard]] Result<std::unique_ptr<engines::Engine>> attach_tcg(
     const std::filesystem::path& ring, const std::string& monitor,
-    const std::function<bool()>& wait_while);
+    const std::function<bool()>& is_over, const std::function<bool()>& wait_while);
 
 // A kernel's file of any kind (symbols::open_kernel), by its absolute path; `symbols` is a text
 // with its symbols, or empty.

@@ -71,7 +71,7 @@ Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
   engines::gdb::Options options;
   options.patience.is_over = is_over;
   if (!gdb_.empty()) return attach_gdb(gdb_, options, give_up);
-  if (!ring_.empty()) return attach_tcg(ring_, qmp_, give_up);
+  if (!ring_.empty()) return attach_tcg(ring_, qmp_, is_over, give_up);
   if (qmp_.empty())
     return fail(ErrorCode::kUsage, "which guest? Give --gdb ADDR, --qmp ADDR or --ring FILE");
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());

@@ -265,7 +265,8 @@ class Session {
       if (!flags.ring.empty()) {
         address_ = flags.ring;
         engine_name_ = "tcg";
-        RINGSIDE_ASSIGN(engine_, attach_tcg(flags.ring, flags.qmp, [] { return false; }));
+        RINGSIDE_ASSIGN(engine_, attach_tcg(flags.ring, flags.qmp, stub_options().patience.is_over,
+                                            [] { return false; }));
         return {};
       }
       if (flags.qmp.empty()) {
@@ -325,7 +326,8 @@ class Session {
     if (engine_name_ == "tcg") {
       address_ = info.ring;
       options_.instruction_ns = std::max<std::uint64_t>(info.instruction_ns, 1);
-      RINGSIDE_ASSIGN(engine_, attach_tcg(info.ring, info.qmp_address, wait_while));
+      RINGSIDE_ASSIGN(engine_, attach_tcg(info.ring, info.qmp_address,
+                                          stub_options().patience.is_over, wait_while));
       return {};
     }
     address_ = info.gdb_address;

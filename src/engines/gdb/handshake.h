@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "engines/gdb/connection.h"
-#include "engines/gdb/patience.h"
+#include "engines/patience.h"
 #include "engines/gdb/stub.h"
 #include "engines/guardian.h"
 

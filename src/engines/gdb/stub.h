@@ -11,7 +11,7 @@
 #include "engines/gdb/batch.h"
 #include "engines/gdb/connection.h"
 #include "engines/gdb/debug_hold.h"
-#include "engines/gdb/patience.h"
+#include "engines/patience.h"
 #include "engines/gdb/stop_state.h"
 #include "engines/guardian.h"
 

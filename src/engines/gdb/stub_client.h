@@ -2,7 +2,7 @@
 
 #include "base/result.h"
 #include "base/socket.h"
-#include "engines/gdb/patience.h"
+#include "engines/patience.h"
 
 namespace ringside::engines::gdb {
 

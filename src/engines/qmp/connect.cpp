@@ -8,7 +8,7 @@ namespace ringside::engines::qmp {
 Result<WayIn> connect(const SocketAddress& address, const std::string& stub_folder,
                       bool stops_the_guest, const gdb::Options& stub,
                       std::chrono::milliseconds timeout) {
-  RINGSIDE_ASSIGN(auto monitor, Monitor::connect(address, timeout));
+  RINGSIDE_ASSIGN(auto monitor, Monitor::connect(address, {timeout, stub.patience.is_over}));
   std::string why = "the guest is not to be stopped";
   if (stops_the_guest) {
     auto engine = QmpEngine::attach(monitor, stub_folder, stub);

@@ -22,8 +22,8 @@ struct WayIn {
 // human monitor prints (HmpEngine).
 //
 // `stub_folder`: where QEMU is to make the stub's socket, a folder that QEMU may write to and
-// nobody else may enter. `stub`: for QmpEngine's stub. Errors: those of Monitor::connect(),
-// QmpEngine and HmpEngine.
+// nobody else may enter. `stub`: for QmpEngine's stub; its patience's end is the monitor's, too.
+// Errors: those of Monitor::connect(), QmpEngine and HmpEngine.
 [[nodiscard]] Result<WayIn> connect(const SocketAddress& address, const std::string& stub_folder,
                                     bool stops_the_guest, const gdb::Options& stub = {},
                                     std::chrono::milliseconds timeout = std::chrono::seconds(5));

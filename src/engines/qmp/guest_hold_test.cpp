@@ -21,7 +21,7 @@ class GuestHolds : public ::testing::Test {
     ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     other_.reset(ends[1]);
     say("{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n");
-    auto monitor = Monitor::attach(UniqueFd(ends[0]), "qmp", std::chrono::milliseconds(50));
+    auto monitor = Monitor::attach(UniqueFd(ends[0]), "qmp", {std::chrono::milliseconds(50)});
     ASSERT_TRUE(monitor) << monitor.error().message;
     monitor_.emplace(std::move(*monitor));
     hold_.emplace(*monitor_, nullptr, true);

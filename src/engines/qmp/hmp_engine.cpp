@@ -68,6 +68,8 @@ Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Optio
 }
 
 HmpEngine::~HmpEngine() {
+  // A sample's end could not be sent: the guardian keeps the connection and lets the guest run.
+  if (guardian_ && guardian_->state() == GuestState::kOurs) guardian_->abandon();
   if (!scheduling_before_) return;
   restore_scheduling(*scheduling_before_);
   if (guardian_) guardian_->restore_on_death(std::nullopt);

@@ -137,7 +137,7 @@ TEST_F(HmpQemu, RunsAfterHalfARequest) {
       R"({"execute":"human-monitor-command","arguments":{"command-line":"x /2gx 0xf0000\"","cpu-index":1},"id":8})"
       "\n";
   for (std::size_t size = 0; size <= text.size(); ++size) {
-    auto monitor = Monitor::connect({folder_ + "/second", {}, {}}, std::chrono::seconds(5));
+    auto monitor = Monitor::connect({folder_ + "/second", {}, {}}, {std::chrono::seconds(5)});
     ASSERT_TRUE(monitor) << monitor.error().message;
     auto guardian = Guardian::start(monitor->socket(), kLastWords);
     ASSERT_TRUE(guardian) << guardian.error().message;

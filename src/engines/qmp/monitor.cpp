@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/clock.h"
 #include "engines/peer_process.h"
@@ -18,7 +19,10 @@ constexpr std::size_t kMaxLine = std::size_t{1} << 20;
 constexpr int kMaxDepth = 32;  // of nested values; QEMU's answers have a handful
 constexpr std::size_t kBlock = 64 * 1024;
 constexpr std::size_t kExcerpt = 120;
-constexpr int kMostEvents = 10'000;  // at a time
+constexpr int kMostEvents = 10'000;                   // at a time
+constexpr std::chrono::milliseconds kFarewell{1000};  // for the guest's sake, patience or not
+constexpr std::chrono::milliseconds kStep{100};       // from one look at the patience to the next
+constexpr std::chrono::milliseconds kLong{1000};
 
 bool is_peer_gone(int error) { return error == EPIPE || error == ECONNRESET; }
 
@@ -60,16 +64,16 @@ bool offers_out_of_band(const json& greeting) {
 
 }  // namespace
 
-Result<Monitor> Monitor::connect(const SocketAddress& address, std::chrono::milliseconds timeout) {
-  RINGSIDE_ASSIGN(auto socket, connect_to(address, timeout));
-  RINGSIDE_ASSIGN(auto monitor, attach(std::move(socket), address.to_string(), timeout));
+Result<Monitor> Monitor::connect(const SocketAddress& address, Patience patience) {
+  RINGSIDE_ASSIGN(auto socket, connect_to(address, patience.timeout));
+  RINGSIDE_ASSIGN(auto monitor,
+                  attach(std::move(socket), address.to_string(), std::move(patience)));
   monitor.address_ = address;
   return monitor;
 }
 
-Result<Monitor> Monitor::attach(UniqueFd socket, std::string name,
-                                std::chrono::milliseconds timeout) {
-  Monitor monitor(std::move(socket), std::move(name), timeout);
+Result<Monitor> Monitor::attach(UniqueFd socket, std::string name, Patience patience) {
+  Monitor monitor(std::move(socket), std::move(name), std::move(patience));
   RINGSIDE_TRY(monitor.negotiate());
   return monitor;
 }
@@ -77,13 +81,14 @@ Result<Monitor> Monitor::attach(UniqueFd socket, std::string name,
 // QEMU sends what it was still answering when the client before was lost to the next one, before
 // the greeting.
 Result<json> Monitor::read_greeting() {
-  const auto deadline = std::chrono::steady_clock::now() + timeout_;
+  const auto deadline = this->deadline();
   const auto is_for_another = [](const json& message) {
     return message.contains("return") || message.contains("error") || message.contains("event");
   };
   while (true) {
     auto message = read_message(deadline);
     if (!message || !message->is_object() || !is_for_another(*message)) return message;
+    RINGSIDE_TRY(go_on(deadline));
   }
 }
 
@@ -115,7 +120,7 @@ void Requests::add_human(std::string_view line, std::optional<VcpuId> vcpu) {
 }
 
 Result<json> Monitor::execute(std::string_view command, const json& arguments) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout_;
+  const auto deadline = this->deadline();
   const std::uint64_t id = ++last_id_;
   json request = {{"execute", command}, {"id", id}};
   if (!arguments.is_null()) request["arguments"] = arguments;
@@ -130,7 +135,10 @@ Result<json> Monitor::read_answer(std::uint64_t id, Deadline deadline) {
   while (true) {
     RINGSIDE_ASSIGN(json message, read_message(deadline));
     // Events have no id; the answer to a request that was given up on has an older one.
-    if (!message.is_object() || message.value("id", json()) != json(id)) continue;
+    if (!message.is_object() || message.value("id", json()) != json(id)) {
+      RINGSIDE_TRY(go_on(deadline));
+      continue;
+    }
     if (const auto value = message.find("return"); value != message.end()) return std::move(*value);
     return fail(ErrorCode::kUnsupported, "{}",
                 text_of(message.value("error", json::object()), "desc"));
@@ -138,7 +146,7 @@ Result<json> Monitor::read_answer(std::uint64_t id, Deadline deadline) {
 }
 
 Result<std::vector<json>> Monitor::exchange(const Requests& requests, Moment* moment) {
-  const auto deadline = std::chrono::steady_clock::now() + timeout_;
+  const auto deadline = this->deadline();
   std::uint64_t id = last_id_;
   std::string text;
   for (const std::string& body : requests.bodies_)
@@ -169,12 +177,15 @@ Result<std::vector<json>> Monitor::exchange(const Requests& requests, Moment* mo
 
 // 0xff is in no JSON text: QEMU's parser drops what it has of a request (docs/interop/qmp-spec).
 bool Monitor::let_run() {
+  const Patience farewell{kFarewell};
   if (is_closed_ && address_) {
-    auto anew = connect(*address_, timeout_);
+    auto anew = connect(*address_, farewell);
     return anew && anew->execute("cont", {});
   }
-  return send("\xff\n{\"execute\":\"cont\"}\n", std::chrono::steady_clock::now() + timeout_)
-      .has_value();
+  const Patience before = std::exchange(patience_, farewell);
+  const bool is_sent = send("\xff\n{\"execute\":\"cont\"}\n", deadline()).has_value();
+  patience_ = before;
+  return is_sent;
 }
 
 tl::unexpected<Error> Monitor::fail_closed() {
@@ -182,9 +193,7 @@ tl::unexpected<Error> Monitor::fail_closed() {
   return fail(ErrorCode::kClosed, "{} closed the connection: has QEMU ended?", name_);
 }
 
-void Monitor::send_half_a_request() {
-  (void)send("{\"execute\":\"human-moni", std::chrono::steady_clock::now() + timeout_);
-}
+void Monitor::send_half_a_request() { (void)send("{\"execute\":\"human-moni", deadline()); }
 
 Result<std::string> Monitor::human(const std::string& line) {
   RINGSIDE_ASSIGN(const json answer, execute("human-monitor-command", {{"command-line", line}}));
@@ -282,15 +291,27 @@ Result<void> Monitor::send(std::string_view text, Deadline deadline) {
   return {};
 }
 
+// An end that comes while QEMU has been silent for long already is reported as its silence.
+Result<void> Monitor::go_on(Deadline deadline) const {
+  const auto left = deadline - std::chrono::steady_clock::now();
+  const auto waited = std::chrono::floor<std::chrono::milliseconds>(patience_.timeout - left);
+  const bool is_over = waited >= kStep && patience_.over();
+  if (is_over && waited < kLong)
+    return fail(ErrorCode::kDisturbed, "interrupted while {} was waited for", name_);
+  if (!is_over && left.count() > 0) return {};
+  return fail(ErrorCode::kTimeout, "{} has not answered for {} ms: is QEMU overloaded?", name_,
+              is_over ? waited.count() : patience_.timeout.count());
+}
+
 Result<void> Monitor::wait_for(short events, Deadline deadline) const {
   while (true) {
+    RINGSIDE_TRY(go_on(deadline));
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
-    if (left.count() <= 0)
-      return fail(ErrorCode::kTimeout, "{} has not answered for {} ms: is QEMU overloaded?", name_,
-                  timeout_.count());
     pollfd poll_fd{socket_.get(), events, 0};
-    const int ready = ::poll(&poll_fd, 1, static_cast<int>(left.count()));
+    const auto step =
+        std::clamp<std::chrono::milliseconds>(left, std::chrono::milliseconds(0), kStep);
+    const int ready = ::poll(&poll_fd, 1, static_cast<int>(step.count()));
     if (ready > 0) return {};
     if (ready < 0 && errno != EINTR) return fail_errno("poll of " + name_);
   }

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/socket.h"
 #include "base/types.h"
+#include "engines/patience.h"
 
 namespace ringside::engines::qmp {
 
@@ -41,14 +42,15 @@ class Requests {
 // carried out: a stop with `info registers` and a continue then takes 0.2 ms instead of 0.6 ms.
 class Monitor {
  public:
-  // Connects, waits for the greeting and leaves negotiation mode. `timeout` is for this and for
+  // Connects, waits for the greeting and leaves negotiation mode. `patience` is for this and for
   // each answer. Errors: kNotFound where nothing listens, kTimeout where no greeting comes
-  // (another client has the monitor), kProtocol for what is not QMP.
-  [[nodiscard]] static Result<Monitor> connect(const SocketAddress& address,
-                                               std::chrono::milliseconds timeout);
+  // (another client has the monitor), kProtocol for what is not QMP, kDisturbed where the patience
+  // is over: from then on for each answer that is not there at once.
+  [[nodiscard]] static Result<Monitor> connect(const SocketAddress& address, Patience patience);
   // The same with a stream socket that is connected already; `name` is for messages.
-  [[nodiscard]] static Result<Monitor> attach(UniqueFd socket, std::string name,
-                                              std::chrono::milliseconds timeout);
+  [[nodiscard]] static Result<Monitor> attach(UniqueFd socket, std::string name, Patience patience);
+  // For what is to be done at the end, when the patience may be over.
+  void set_patience(Patience patience) { patience_ = std::move(patience); }
 
   // Runs a command and returns what its answer holds under "return"; events that come meanwhile
   // are passed over. kUnsupported, with QEMU's own text, where QEMU refuses.
@@ -99,8 +101,11 @@ class Monitor {
 
  private:
   using Deadline = std::chrono::steady_clock::time_point;
-  Monitor(UniqueFd socket, std::string name, std::chrono::milliseconds timeout)
-      : socket_(std::move(socket)), name_(std::move(name)), timeout_(timeout) {}
+  Monitor(UniqueFd socket, std::string name, Patience patience)
+      : socket_(std::move(socket)), name_(std::move(name)), patience_(std::move(patience)) {}
+  [[nodiscard]] Deadline deadline() const {
+    return std::chrono::steady_clock::now() + patience_.timeout;
+  }
   [[nodiscard]] Result<void> negotiate();
   [[nodiscard]] Result<nlohmann::json> read_greeting();
   [[nodiscard]] Result<void> send(std::string_view text, Deadline deadline);
@@ -109,11 +114,12 @@ class Monitor {
   [[nodiscard]] Result<nlohmann::json> read_answer(std::uint64_t id, Deadline deadline);
   [[nodiscard]] Result<nlohmann::json> parse_message(const std::string& line);
   [[nodiscard]] tl::unexpected<Error> fail_closed();
+  [[nodiscard]] Result<void> go_on(Deadline deadline) const;
   [[nodiscard]] Result<void> wait_for(short events, Deadline deadline) const;
 
   UniqueFd socket_;
   std::string name_;
-  std::chrono::milliseconds timeout_;
+  Patience patience_;
   std::optional<SocketAddress> address_;  // where it was connected by one
   bool is_closed_ = false;                // by the other end
   std::string unread_;

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 namespace ringside::engines::qmp {
 namespace {
@@ -25,7 +27,7 @@ class Monitors : public ::testing::Test {
     EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     other_.reset(ends[1]);
     EXPECT_EQ(::send(ends[1], says.data(), says.size(), 0), static_cast<ssize_t>(says.size()));
-    return Monitor::attach(UniqueFd(ends[0]), "./qmp-socket", 50ms);
+    return Monitor::attach(UniqueFd(ends[0]), "./qmp-socket", {50ms});
   }
   void say(std::string_view text) const {
     EXPECT_EQ(::send(other_.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
@@ -77,6 +79,33 @@ TEST_F(Monitors, PassesErrorsOn) {
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().code, ErrorCode::kUnsupported);
   EXPECT_NE(answer.error().message.find("human-monitor-command: Not here"), std::string::npos);
+}
+
+TEST_F(Monitors, AreNotWaitedForOnceThePatienceIsOver) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  int looks = 0;
+  connected->set_patience({60s, [&] { return ++looks > 1; }});
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(connected->status().error().code, ErrorCode::kDisturbed);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
+  // What is there at once is taken.
+  say("{\"return\": {\"status\": \"running\"}, \"id\": 3}\r\n");
+  EXPECT_EQ(connected->status().value(), "running");
+}
+
+// Events without an end, and never an answer.
+TEST_F(Monitors, AreNotListenedToForEver) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  std::atomic<bool> ended{false};
+  std::thread other([&] {
+    while (!ended) (void)::send(other_.get(), "{\"event\": \"STOP\"}\n", 18, MSG_NOSIGNAL);
+  });
+  EXPECT_EQ(connected->status().error().code, ErrorCode::kTimeout);
+  ended = true;
+  connected = fail(ErrorCode::kClosed, "its socket is closed, so that nobody waits for it");
+  other.join();
 }
 
 TEST_F(Monitors, ReadsDevices) {

@@ -34,7 +34,7 @@ class QmpQemu : public ::testing::Test {
   }
   static Result<std::unique_ptr<QmpEngine>> attach(const std::string& socket,
                                                    const std::string& folder) {
-    RINGSIDE_ASSIGN(auto monitor, Monitor::connect({socket, {}, {}}, std::chrono::seconds(5)));
+    RINGSIDE_ASSIGN(auto monitor, Monitor::connect({socket, {}, {}}, {std::chrono::seconds(5)}));
     return QmpEngine::attach(monitor, folder);
   }
   static void take_ticks(QmpEngine& engine) {

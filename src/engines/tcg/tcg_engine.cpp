@@ -53,11 +53,12 @@ wire::RingPlan ring_plan(const TickPlan& plan, std::size_t vcpu) {
 }  // namespace
 
 Result<std::unique_ptr<TcgEngine>> TcgEngine::connect(const std::filesystem::path& ring,
-                                                      const std::optional<SocketAddress>& monitor) {
+                                                      const std::optional<SocketAddress>& monitor,
+                                                      const Patience& patience) {
   RINGSIDE_ASSIGN(auto map, RingMap::open(ring));
   std::optional<qmp::Monitor> connected;
   if (monitor) {
-    RINGSIDE_ASSIGN(connected, qmp::Monitor::connect(*monitor, std::chrono::seconds(5)));
+    RINGSIDE_ASSIGN(connected, qmp::Monitor::connect(*monitor, patience));
   }
   return std::unique_ptr<TcgEngine>(new TcgEngine(std::move(map), std::move(connected)));
 }

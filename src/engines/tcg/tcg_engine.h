@@ -19,11 +19,12 @@ namespace ringside::engines::tcg {
 // never stopped: each vCPU copies what the recipe says and goes on.
 class TcgEngine final : public Engine, public SelfPaced {
  public:
-  // `ring`: the file that the plugin was told to make. `monitor`: QEMU's, or empty; without it a
-  // guest that its user has paused looks idle, and there is no physical memory. Errors: those of
-  // RingMap::open() and Monitor::connect().
+  // `ring`: the file that the plugin was told to make. `monitor`: QEMU's, or empty, and how long it
+  // is waited for; without it a guest that its user has paused looks idle, and there is no physical
+  // memory. Errors: those of RingMap::open() and Monitor::connect().
   [[nodiscard]] static Result<std::unique_ptr<TcgEngine>> connect(
-      const std::filesystem::path& ring, const std::optional<SocketAddress>& monitor);
+      const std::filesystem::path& ring, const std::optional<SocketAddress>& monitor,
+      const Patience& patience = {std::chrono::seconds(5)});
   ~TcgEngine() override;
 
   [[nodiscard]] Arch arch() const override { return static_cast<Arch>(ring_.header().arch); }

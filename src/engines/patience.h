@@ -3,9 +3,9 @@
 #include <chrono>
 #include <functional>
 
-namespace ringside::engines::gdb {
+namespace ringside::engines {
 
-// How long a stub is waited for.
+// How long a stub or a monitor is waited for.
 struct Patience {
   std::chrono::milliseconds timeout{2000};  // for one answer, and for the guest to stop
   // Asked from the calling thread some ten times a second while an answer is waited for, and before
@@ -15,4 +15,4 @@ struct Patience {
   [[nodiscard]] bool over() const { return is_over && is_over(); }
 };
 
-}  // namespace ringside::engines::gdb
+}  // namespace ringside::engines
