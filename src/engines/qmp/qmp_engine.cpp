@@ -1,13 +1,15 @@
 #include "engines/qmp/qmp_engine.h"
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 namespace ringside::engines::qmp {
 namespace {
 
 constexpr const char* kCloseStub = "gdbserver none";
-constexpr const char* kStubName = "ringside-stub";  // of the socket's file
+constexpr std::chrono::milliseconds kFarewell{1000};  // for what QEMU does at the end
+constexpr const char* kStubName = "ringside-stub";    // of the socket's file
 
 // The character device that QEMU's command line gives its stub, "-gdb chardev:NAME"; else the label
 // that QEMU itself gives it (gdbstub/softmmu.c, 7.2).
@@ -40,6 +42,25 @@ Result<void> make_room_for_stub(Monitor& monitor) {
   return {};
 }
 
+bool runs_within(Monitor& monitor, std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  do {
+    const auto status = monitor.status();
+    if (!status) return false;
+    if (*status == "running") return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+// Closes the stub of a guest that runs, to which QEMU may take a connection just before: that stops
+// the guest.
+void close_stub(Monitor& monitor) {
+  (void)monitor.human(kCloseStub);
+  const auto status = monitor.status();
+  if (status && *status == "paused") (void)monitor.execute("cont", {});
+}
+
 }  // namespace
 
 Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
@@ -58,29 +79,24 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
   if (gdb.error().code == ErrorCode::kNotFound)
     return fail(ErrorCode::kUnsupported, "QEMU {} opens no gdb stub at {}: {}",
                 monitor.qemu_version(), path, said.substr(0, said.find_last_not_of("\r\n") + 1));
-  (void)monitor.human(kCloseStub);
+  // The connection may have stopped the guest; then its guardian lets it run, through the stub.
+  monitor.set_patience({kFarewell});
+  if (!*options.guest_was_running)
+    (void)monitor.human(kCloseStub);
+  else if (runs_within(monitor, kFarewell))
+    close_stub(monitor);
   return tl::unexpected<Error>(gdb.error());
 }
 
-bool QmpEngine::runs_within(std::chrono::milliseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  do {
-    const auto status = monitor_.status();
-    if (!status) return false;
-    if (*status == "running") return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  } while (std::chrono::steady_clock::now() < end);
-  return false;
-}
-
 QmpEngine::~QmpEngine() {
+  monitor_.set_patience({kFarewell});
   monitor_.take_events();
   const auto runs = gdb_->guest_is_running();
   const bool paused_by_user = runs && !*runs;
   gdb_.reset();  // detaches: the guest runs on
   // The stub's bytes must have been heeded before it goes: else its guardian lets the guest run.
   monitor_.take_events();
-  if (paused_by_user || runs_within(std::chrono::seconds(1))) (void)monitor_.human(kCloseStub);
+  if (paused_by_user || runs_within(monitor_, kFarewell)) (void)monitor_.human(kCloseStub);
 }
 
 }  // namespace ringside::engines::qmp

@@ -55,7 +55,6 @@ class QmpEngine final : public Engine {
  private:
   QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb)
       : monitor_(std::move(monitor)), gdb_(std::move(gdb)) {}
-  [[nodiscard]] bool runs_within(std::chrono::milliseconds time);
 
   Monitor monitor_;
   std::unique_ptr<gdb::GdbEngine> gdb_;

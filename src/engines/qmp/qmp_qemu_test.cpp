@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -63,6 +64,21 @@ TEST_F(QmpQemu, OpensAStubOfItsOwnAndClosesIt) {
     engine->reset();
     EXPECT_FALSE(has_stub());
     EXPECT_TRUE(qemu_->runs());
+  }
+}
+
+// The stub is given up in its handshake, when its connection has stopped the guest or is about to.
+TEST_F(QmpQemu, AStubThatIsGivenUpLeavesTheGuestRunning) {
+  if (!qemu_) return;
+  (void)qemu_->hmp("gdbserver none");
+  for (int round = 0; round < 20; ++round) {
+    auto monitor = Monitor::connect({socket(), {}, {}}, {std::chrono::seconds(5)});
+    ASSERT_TRUE(monitor) << monitor.error().message;
+    gdb::Options options;
+    options.patience.timeout = std::chrono::milliseconds(round / 4);
+    const auto engine = QmpEngine::attach(*monitor, folder_, options);
+    ::usleep(50'000);
+    ASSERT_TRUE(qemu_->runs()) << "round " << round;
   }
 }
 
