@@ -1,10 +1,14 @@
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include "base/byte_reader.h"
 #include "base/file.h"
@@ -112,6 +116,32 @@ TEST_F(AtomicFileTest, SaysWhereItCannotWrite) {
   const auto result = write_output(folder_ / "missing" / "out", "x");
   ASSERT_FALSE(result);
   EXPECT_NE(result.error().message.find("missing/out"), std::string::npos);
+}
+
+// A server that accepts nobody, and whose queue is full.
+TEST_F(AtomicFileTest, AFullQueueIsNoConnection) {
+  const std::string path = folder_ / "server";
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  const UniqueFd server(::socket(AF_UNIX, SOCK_STREAM, 0));
+  ASSERT_EQ(::bind(server.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)), 0);
+  ASSERT_EQ(::listen(server.get(), 0), 0);
+  const SocketAddress address{path, {}, {}};
+  std::vector<UniqueFd> clients;
+  auto last = connect_to(address, std::chrono::milliseconds(50));
+  while (last && clients.size() < 8) {
+    clients.push_back(std::move(*last));
+    last = connect_to(address, std::chrono::milliseconds(50));
+  }
+  ASSERT_FALSE(last) << "every one of " << clients.size() << " clients is connected";
+  EXPECT_EQ(last.error().code, ErrorCode::kTimeout) << last.error().message;
+  std::thread later([&] {
+    ::usleep(30'000);
+    UniqueFd(::accept(server.get(), nullptr, nullptr)).reset();
+  });
+  EXPECT_TRUE(connect_to(address, std::chrono::seconds(10)));
+  later.join();
 }
 
 TEST_F(AtomicFileTest, ConnectErrorNamesTheSocket) {

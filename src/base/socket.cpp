@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <memory>
 
 namespace ringside {
@@ -17,27 +18,35 @@ namespace {
 constexpr const char* kHint =
     "is the guest running, and was QEMU started with -gdb (or -s), or -qmp, at this address?";
 
+constexpr timespec kConnectAgain{0, 5'000'000};
+
 Result<void> connect_within(int fd, const sockaddr* address, socklen_t size,
                             std::chrono::milliseconds timeout, const std::string& name,
                             const BeforeConnect& before_connect) {
   if (before_connect) RINGSIDE_TRY(before_connect(fd));
   const int flags = ::fcntl(fd, F_GETFL);
   ::fcntl(fd, F_SETFL, flags | O_NONBLOCK);
-  int error = 0;
-  if (::connect(fd, address, size) != 0) {
-    error = errno;
-    if (error == EINPROGRESS || error == EAGAIN) {
-      pollfd poll_fd{fd, POLLOUT, 0};
-      const int ready = ::poll(&poll_fd, 1, static_cast<int>(timeout.count()));
-      if (ready == 0)
-        return fail(ErrorCode::kTimeout, "cannot connect to {}: no answer within {} ms", name,
-                    timeout.count());
-      socklen_t length = sizeof(error);
-      if (ready < 0 || ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0) error = errno;
-    }
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  int error = ::connect(fd, address, size) == 0 ? 0 : errno;
+  // The queue of a Unix socket's server is full: nothing is under way, and nothing to poll for.
+  while (error == EAGAIN && std::chrono::steady_clock::now() < end) {
+    error =
+        ::nanosleep(&kConnectAgain, nullptr) == 0 && ::connect(fd, address, size) == 0 ? 0 : errno;
+  }
+  if (error == EINPROGRESS) {
+    pollfd poll_fd{fd, POLLOUT, 0};
+    const int ready = ::poll(&poll_fd, 1, static_cast<int>(timeout.count()));
+    socklen_t length = sizeof(error);
+    if (ready == 0)
+      error = EAGAIN;
+    else if (ready < 0 || ::getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+      error = errno;
   }
   ::fcntl(fd, F_SETFL, flags);
   if (error == 0) return {};
+  if (error == EAGAIN)
+    return fail(ErrorCode::kTimeout, "cannot connect to {}: no answer within {} ms", name,
+                timeout.count());
   const auto code =
       error == ENOENT || error == ECONNREFUSED ? ErrorCode::kNotFound : ErrorCode::kIo;
   return fail(code, "cannot connect to {}: {}; {}", name, std::strerror(error), kHint);

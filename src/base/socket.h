@@ -25,7 +25,7 @@ struct SocketAddress {
 using BeforeConnect = std::function<Result<void>(int socket)>;
 
 // A connected stream socket, blocking, TCP_NODELAY where that applies. Errors say what to check;
-// kNotFound: nothing listens there.
+// kNotFound: nothing listens there; kTimeout: it takes no connection in time.
 [[nodiscard]] Result<UniqueFd> connect_to(const SocketAddress& address,
                                           std::chrono::milliseconds timeout,
                                           const BeforeConnect& before_connect = {});
