@@ -109,7 +109,9 @@ Result<wire::Registers> HmpEngine::read_registers(VcpuId vcpu) {
   RINGSIDE_ASSIGN(const std::string text, monitor_.human("info registers -a"));
   for (const PrintedVcpu& printed : parse_info_registers(arch_, text))
     if (printed.vcpu == vcpu) return printed.registers;
-  return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  if (vcpu.value >= vcpus_) return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
+  return fail(ErrorCode::kProtocol, "{}: 'info registers -a' prints none of vCPU {}",
+              monitor_.name(), vcpu.value);
 }
 
 Result<std::size_t> HmpEngine::read_blocks(VcpuId vcpu, GuestVirt address,

@@ -1,0 +1,34 @@
+#include "engines/qmp/hmp_engine.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <nlohmann/json.hpp>
+
+namespace ringside::engines::qmp {
+namespace {
+
+// What a monitor says to a client that asks for the registers once it has attached.
+constexpr std::string_view kAnswers =
+    "{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n"
+    "{\"return\": {\"arch\": \"x86_64\"}, \"id\": 2}\n{\"return\": [{}], \"id\": 3}\n"
+    "{\"return\": {\"status\": \"running\"}, \"id\": 4}\n{\"return\": \"AAAA\", \"id\": 5}\n";
+
+// The vCPU is there: it is the monitor's fault, and not its user's.
+TEST(HmpEngine, TextWithoutRegistersIsAProtocolError) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+  const UniqueFd other(ends[1]);
+  ASSERT_EQ(::send(ends[1], kAnswers.data(), kAnswers.size(), 0),
+            static_cast<ssize_t>(kAnswers.size()));
+  auto monitor = Monitor::attach(UniqueFd(ends[0]), "qmp", {std::chrono::milliseconds(500)});
+  ASSERT_TRUE(monitor) << monitor.error().message;
+  HmpEngine::Options options;
+  options.stops_the_guest = false;
+  auto engine = HmpEngine::start(std::move(*monitor), options);
+  ASSERT_TRUE(engine) << engine.error().message;
+  EXPECT_EQ((*engine)->read_registers(VcpuId{0}).error().code, ErrorCode::kProtocol);
+}
+
+}  // namespace
+}  // namespace ringside::engines::qmp
