@@ -21,6 +21,7 @@ struct Range {
   std::atomic<std::uintptr_t> begin{0};  // 0: free
   std::atomic<std::uintptr_t> end{0};
   std::atomic<bool> shrunk{false};
+  std::atomic<int> protection{PROT_READ};
   std::string name;  // the signal handler does not look at it
 };
 
@@ -42,7 +43,8 @@ void on_bus_error(int signal, siginfo_t* info, void*) {
   if (range != nullptr) {
     range->shrunk = true;
     void* const begin = reinterpret_cast<void*>(address & ~(page - 1));
-    if (::mmap(begin, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == begin)
+    if (::mmap(begin, page, range->protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) ==
+        begin)
       return;
   }
   std::signal(signal, SIG_DFL);  // the access is repeated, and ends the process
@@ -58,7 +60,7 @@ bool handle_bus_errors() {
 
 }  // namespace
 
-bool watch_mapping(const void* begin, std::size_t size, const std::string& name) {
+bool watch_mapping(const void* begin, std::size_t size, const std::string& name, MappedFor use) {
   static const bool handled = handle_bus_errors();
   if (!handled) return false;
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
@@ -67,6 +69,7 @@ bool watch_mapping(const void* begin, std::size_t size, const std::string& name)
     if (range.begin != 0) continue;
     range.name = name;
     range.shrunk = false;
+    range.protection = use == MappedFor::kWriting ? PROT_READ | PROT_WRITE : PROT_READ;
     range.begin = first;
     range.end = first + size;
     return true;

@@ -9,9 +9,13 @@
 // instead, so that what reads them finds a damaged file.
 namespace ringside {
 
+enum class MappedFor { kReading, kWriting };
+
 // Watches a mapping of the file `name` from now on. False: too many are watched. SIGBUS is handled
-// from the first call on; a fault elsewhere ends the process as before.
-[[nodiscard]] bool watch_mapping(const void* begin, std::size_t size, const std::string& name);
+// from the first call on; a fault elsewhere ends the process as before. What is written into a page
+// that was taken away is lost.
+[[nodiscard]] bool watch_mapping(const void* begin, std::size_t size, const std::string& name,
+                                 MappedFor use = MappedFor::kReading);
 // Before the mapping is removed; nothing happens to one that is not watched.
 void forget_mapping(const void* begin);
 

@@ -7,6 +7,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/shrunk_files.h"
 #include "wire/futex.h"
 #include "wire/record.h"
 
@@ -59,9 +60,14 @@ Result<RingMap> RingMap::open(const std::filesystem::path& path) {
     return fail(ErrorCode::kNotFound, "{}: not complete yet", path.string());
   void* const base = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (base == MAP_FAILED) return fail_errno("cannot map " + path.string());
+  if (!watch_mapping(base, bytes, path.string(), MappedFor::kWriting)) {
+    ::munmap(base, bytes);
+    return fail(ErrorCode::kIo, "{}: too many files are mapped", path.string());
+  }
   auto layout = check_header(*static_cast<const wire::RingHeader*>(base), bytes, path);
   auto ok = layout ? lock(fd.get(), path) : Result<void>(tl::unexpected<Error>(layout.error()));
   if (!ok) {
+    forget_mapping(base);
     ::munmap(base, bytes);
     return tl::unexpected<Error>(ok.error());
   }
@@ -84,7 +90,9 @@ RingMap::RingMap(RingMap&& other) noexcept
       read_(std::move(other.read_)) {}
 
 RingMap::~RingMap() {
-  if (base_ != nullptr) ::munmap(base_, layout_.bytes());
+  if (base_ == nullptr) return;
+  forget_mapping(base_);
+  ::munmap(base_, layout_.bytes());
 }
 
 Result<bool> RingMap::next(std::size_t n, wire::Capture& capture) {

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/shrunk_files.h"
 #include "engines/tcg/testing/fake_plugin.h"
 #include "wire/record.h"
 
@@ -54,6 +55,23 @@ TEST(RingMap, WhatIsNoRingIsRefused) {
   EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kFormat);
   plugin.header().magic = 0;  // the plugin writes it last
   EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kNotFound);
+}
+
+// Its file becomes shorter, or empty: no SIGBUS, neither where it is read nor where it is written.
+TEST(RingMap, AFileThatShrinksIsDamaged) {
+  for (const std::uintmax_t left : {4096u, 0u}) {
+    FakePlugin plugin(1);
+    auto ring = RingMap::open(plugin.path());
+    ASSERT_TRUE(ring) << ring.error().message;
+    ASSERT_TRUE(plugin.put(sample(0, 1)));
+    wire::Capture capture;
+    ASSERT_TRUE(ring->next(0, capture).value());
+    std::filesystem::resize_file(plugin.path(), left);
+    ring->release();
+    ring->ring_doorbell();
+    EXPECT_EQ(ring->next(0, capture).error().code, ErrorCode::kFormat);
+    EXPECT_THAT(take_shrunk_files(), ::testing::ElementsAre(plugin.path().string()));
+  }
 }
 
 TEST(RingMap, TakesRecordsAcrossTheEndOfTheRing) {
