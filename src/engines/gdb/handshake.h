@@ -7,9 +7,9 @@
 
 #include "base/result.h"
 #include "engines/gdb/connection.h"
-#include "engines/patience.h"
 #include "engines/gdb/stub.h"
 #include "engines/guardian.h"
+#include "engines/patience.h"
 
 namespace ringside::engines::gdb {
 

@@ -11,9 +11,9 @@
 #include "engines/gdb/batch.h"
 #include "engines/gdb/connection.h"
 #include "engines/gdb/debug_hold.h"
-#include "engines/patience.h"
 #include "engines/gdb/stop_state.h"
 #include "engines/guardian.h"
+#include "engines/patience.h"
 
 namespace ringside::engines::gdb {
 
