@@ -21,6 +21,9 @@ constexpr std::uint64_t kStack = 0xffffc90000001000;
 const std::vector<wire::RecipeOp> kCopyFromRsp{{RecipeOpcode::kRegister, 0, x86::kRsp, 0, 0, 0},
                                                {RecipeOpcode::kCopyStack, 0, 0, 0, 0, 0}};
 
+// A time-out that a test waits for; the fake stub has it for each answer, on a busy host too.
+constexpr std::chrono::milliseconds kShort{400};
+
 std::string page_of(char fill) { return std::string(4096, fill); }
 
 struct Guest {
@@ -352,7 +355,7 @@ TEST(GdbEngine, AMissingAnswerTimesOutAndTheGuestRuns) {
   for (int at = 0; at < 8; ++at) {
     auto settings = with_stacks();
     settings.ignore_at = at;
-    Guest guest(settings, std::chrono::milliseconds(100));
+    Guest guest(settings, kShort);
     const auto tick = guest.tick(kCopyFromRsp);
     ASSERT_FALSE(tick) << at;
     EXPECT_EQ(tick.error().code, ErrorCode::kTimeout);
