@@ -2,6 +2,7 @@
 import unittest
 
 import perf_witness
+import perf_witness_test
 
 # As perf 6.1 prints them: in a block, in a helper that a block called, in QEMU's main loop.
 PRINTED = """    7f6c0a86cec8 guest-0xffffffff819c2a1e
@@ -25,6 +26,24 @@ class Charge(unittest.TestCase):
 
     def test_nothing_is_nothing(self):
         self.assertEqual(perf_witness.charge(""), ({}, 0))
+
+
+class Agree(unittest.TestCase):
+    SHARE = {"perf": {"handle_exception": 6, "clear_user": 16, perf_witness_test.BETWEEN: 24},
+             "tcg": {"handle_exception": 19, "clear_user": 19}}
+
+    def agree(self, name, tcg, is_entry):
+        share = {**self.SHARE, "tcg": {**self.SHARE["tcg"], name: tcg}}
+        return perf_witness_test.agree(share, name, 6, is_entry)
+
+    def test_the_entry_may_have_what_is_between_blocks(self):
+        self.assertTrue(self.agree("handle_exception", 19, True))
+        self.assertFalse(self.agree("handle_exception", 19, False))
+        self.assertFalse(self.agree("handle_exception", 54, True))
+
+    def test_less_than_perf_is_wrong(self):
+        self.assertFalse(self.agree("clear_user", 9, True))
+        self.assertTrue(self.agree("clear_user", 19, False))
 
 
 if __name__ == "__main__":
