@@ -44,7 +44,9 @@ def number(report, what):
 
 
 def sample(options, folder, plugin, how):
-    """Lets a QEMU sample, and ends it by that signal."""
+    """Lets a QEMU sample, and ends it by that signal. Returns for how many seconds it ran: on a busy host it takes its time
+    to end."""
+    began = time.monotonic()
     process = start(options, folder, f"out={folder}/samples,interval=1000,{plugin}")
     try:
         time.sleep(SECONDS)
@@ -52,11 +54,12 @@ def sample(options, folder, plugin, how):
         process.wait(10)
     finally:
         machine.end_process(process)
+    return time.monotonic() - began
 
 
 def check_delay_and_cpus(options, folder):
     """What is wrong where one vCPU is wanted, after a delay, as lines."""
-    sample(options, folder, f"cpus=1,start-after={DELAY * 1_000_000:.0f}", signal.SIGTERM)
+    seconds = sample(options, folder, f"cpus=1,start-after={DELAY * 1_000_000:.0f}", signal.SIGTERM)
     deadline = time.monotonic() + 60
     report = launched.read_back(options.ringside, deadline, "report", "--header", "-i", str(folder / "samples"))
     due, sampled, skipped = (number(report, what) for what in ("vCPU ticks due", "sampled", "skipped"))
@@ -64,12 +67,12 @@ def check_delay_and_cpus(options, folder):
                 folded.parse(launched.folded_text(options.ringside, folder / "samples", deadline, "--per-cpu"))}
     print(f"cpus=1, start-after={DELAY} s: {due} ticks due, {sampled} sampled, {skipped} skipped; {of_vcpus}")
     lines = []
-    if not 0 < due <= 1.1 * CPUS * (SECONDS - DELAY) * 1000:
-        lines.append(f"{due} ticks due in {SECONDS} s less a delay of {DELAY} s on {CPUS} vCPUs")
+    if not 0 < due <= 1.1 * CPUS * (seconds - DELAY) * 1000:
+        lines.append(f"{due} ticks due in {seconds:.1f} s less a delay of {DELAY} s on {CPUS} vCPUs")
     if of_vcpus != {"vcpu 1"}:
         lines.append(f"cpus=1: samples of {of_vcpus}")
-    # Of those that the host ran the vCPUs at.
-    if not 0.3 * (sampled + skipped) <= skipped <= 0.7 * (sampled + skipped):
+    # Each vCPU has half of the ticks; how many of them a busy host loses differs.
+    if not (0 < skipped <= 0.55 * due and 0 < sampled <= 0.55 * due):
         lines.append(f"cpus=1: {skipped} of {due} ticks are skipped, {sampled} sampled")
     return lines
 
@@ -89,7 +92,7 @@ def check_last_line(folder, due, parts):
 
 def check_file(options, folder, how):
     """What is wrong with a file of a QEMU that ended by that signal, as lines."""
-    sample(options, folder, "cpus=0-1", how)
+    seconds = sample(options, folder, "cpus=0-1", how)
     report = launched.read_back(options.ringside, time.monotonic() + 60, "report", "--header", "-i",
                                 str(folder / "samples"), "--kernel", str(options.kernel))
     due = number(report, "vCPU ticks due")
@@ -101,8 +104,8 @@ def check_file(options, folder, how):
     if how == signal.SIGTERM:
         lines += check_last_line(folder, due, parts)
     # All of both vCPUs, but for QEMU's start and what a killed one had not written yet.
-    if not 0.5 * CPUS * SECONDS * 1000 <= due <= 1.2 * CPUS * SECONDS * 1000:
-        lines.append(f"{how.name}: {due} ticks due in {SECONDS} s on {CPUS} vCPUs")
+    if not 0.5 * CPUS * SECONDS * 1000 <= due <= 1.1 * CPUS * seconds * 1000:
+        lines.append(f"{how.name}: {due} ticks due in {seconds:.1f} s on {CPUS} vCPUs")
     # A busy host does not run vCPUs: their ticks are lost then, and told.
     if parts["sampled"] < 30:
         lines.append(f"{how.name}: hardly any samples")
