@@ -37,7 +37,9 @@ def _engines(text):
 
 
 def plugin_options(options, folder):
-    """QEMU's options that load the plugin; its ring is in the folder."""
+    """QEMU's options that load the plugin, where an engine needs it; its ring is in the folder."""
+    if "tcg" not in options.engines:
+        return []
     plugin = options.plugin or options.ringside.parent / "plugin" / "libringside-tcg.so"
     return ["-plugin", f"{plugin.resolve()},ring={folder}/ring"]
 

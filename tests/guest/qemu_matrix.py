@@ -1,18 +1,25 @@
 #!/usr/bin/env python3
-"""The small matrix: a few short guest tests of every way in, with the QEMU that is first in PATH.
+"""Guest tests with the QEMU that is first in PATH: of every way in, and with --whole of Debian's Linux on amd64, arm64,
+i386 and riscv64, too.
 
-    qemu_matrix.py --build FOLDER [--only NAME …]
+    qemu_matrix.py --build FOLDER [--only NAME …] [--whole | --arch NAME …]
 
-FOLDER is ringside's build, with the bundled kernels and the plugins; `doctor` says which plugin this QEMU loads. Where it
-loads none, the tests of the plugin are left out. Prints a line for each test, and what a failed one said. Exit status: 0 all
-are good, 1 not.
+FOLDER is ringside's build, with the bundled kernels and the plugins, and for the Linux guests with -DBUILD_TESTING=ON: their
+tests are those that CMakeLists.txt marks with the label `matrix`, the shares of time among them with fewer samples. `doctor`
+says which plugin this QEMU loads. Where it loads none, the tests of the plugin are left out. --arch runs the Linux guests of
+those architectures alone. Prints a line for each test, what it measured, and what a failed one said. Exit status: 0 all are
+good, 1 not.
 """
 import argparse
+import json
 import pathlib
 import re
 import subprocess
 import sys
 import time
+
+import linux_guest
+import linux_program
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The test, its options, and whether it needs the plugin. {kernel} and {nofp} are kernels, {plugin} is a file, {ready} is what
@@ -35,45 +42,87 @@ TESTS = {
 }
 
 
+ARCHES = ("amd64", "arm64", "i386", "riscv64")
+FEWER = {"user_truth_test.py": "--busy 2000 --points 4"}  # options of a Linux guest's test: as CI has them for amd64
+
+
 def plugin_of_qemu(build):
-    """The plugin for the QEMU in PATH, by what doctor says; None where it loads none. Prints doctor's line."""
+    """The plugin for the QEMU in PATH, by what doctor says; None where it loads none. Prints doctor's lines."""
     said = subprocess.run([build / "ringside", "doctor", "--project", "none"], stdout=subprocess.PIPE, text=True,
                           check=True, timeout=60).stdout
-    line = re.search(r"^ *qemu-system-x86_64 +(.*)$", said, re.MULTILINE)
-    if not line:
+    lines = dict(re.findall(r"^ *qemu-system-(\S+) +(.*)$", said, re.MULTILINE))
+    if "x86_64" not in lines:
         sys.exit("doctor finds no qemu-system-x86_64 in PATH")
-    print(f"QEMU {line.group(1)}", flush=True)
-    api = re.search(r"TCG plugin \(API (\d+)\)", line.group(1))
+    for name, line in lines.items():
+        print(f"QEMU {name}: {line}", flush=True)
+    api = re.search(r"TCG plugin \(API (\d+)\)", lines["x86_64"])
     if not api:
         return None
     return build / "plugin" / f"libringside-tcg{'' if api.group(1) == '4' else '-' + api.group(1)}.so"
+
+
+def bundled_tests(build, plugin, names):
+    """(name, the test's command) of the bundled kernel's tests; None in the place of one that needs the plugin."""
+    places = {"kernel": build / "demo/kernel/ringside-demo-fp.elf", "nofp": build / "demo/kernel/ringside-demo-nofp.elf",
+              "truth": HERE.parent.parent / "demo/truth/chains.txt", "plugin": plugin, "ready": "ringside-demo: ready"}
+    for name in names:
+        words, needs_plugin = TESTS[name]
+        script, *arguments = (word.format(**places) for word in words.split())
+        command = [sys.executable, "-B", str(HERE / script), "--ringside", str(build / "ringside"), *arguments]
+        yield name, None if needs_plugin and not plugin else command
+
+
+def with_plugin(command, plugin):
+    """A test's command with that plugin in place of its own, or none."""
+    if "--plugin" not in command:
+        return command
+    at = command.index("--plugin")
+    return command[:at] + (["--plugin", str(plugin)] if plugin else ["--engines", "gdb"]) + command[at + 2:]
+
+
+def linux_tests(build, plugin, arches):
+    """(name, the test's command) of the tests with the label `matrix`, whose names hold the architecture; one architecture
+    after the other."""
+    said = subprocess.run(["ctest", "--test-dir", build, "-L", "^matrix$", "--show-only=json-v1"], stdout=subprocess.PIPE,
+                          check=True).stdout
+    tests = json.loads(said)["tests"]
+    for test in (test for arch in arches for test in tests if arch in test["name"].split(".")):
+        script = next(pathlib.Path(word).name for word in test["command"] if word.endswith("_test.py"))
+        yield test["name"].removeprefix("guest.linux."), with_plugin(test["command"], plugin) + FEWER.get(script, "").split()
+
+
+def run(name, command):
+    """Runs a test and prints how it ended; returns whether it is good. One that is skipped is not."""
+    if not command:
+        print(f"{name:25} left out: this QEMU loads no plugin", flush=True)
+        return True
+    began = time.monotonic()
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            check=False)
+    how = {0: "ok", linux_program.SKIPPED: "SKIPPED"}.get(result.returncode, "FAILED")
+    print(f"{name:25} {time.monotonic() - began:6.1f} s  {how}")
+    lines = result.stdout.strip().splitlines()
+    if not result.returncode:  # what a Linux guest's test measured begins with the architecture
+        lines = [line for line in lines if line.startswith(tuple(f"{arch}, " for arch in linux_guest.ARCHES))]
+    print("".join(f"    {line}\n" for line in lines), end="", flush=True)
+    return not result.returncode
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--only", nargs="+", choices=TESTS, default=list(TESTS))
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--whole", action="store_true")
+    which.add_argument("--arch", nargs="+", choices=ARCHES, default=[])
     options = parser.parse_args()
     build = options.build.resolve()
     plugin = plugin_of_qemu(build)
-    places = {"kernel": build / "demo/kernel/ringside-demo-fp.elf", "nofp": build / "demo/kernel/ringside-demo-nofp.elf",
-              "truth": HERE.parent.parent / "demo/truth/chains.txt", "plugin": plugin, "ready": "ringside-demo: ready"}
-    failed = []
-    for name in options.only:
-        words, needs_plugin = TESTS[name]
-        if needs_plugin and not plugin:
-            print(f"{name:14} left out: this QEMU loads no plugin", flush=True)
-            continue
-        script, *arguments = (word.format(**places) for word in words.split())
-        began = time.monotonic()
-        result = subprocess.run([sys.executable, "-B", HERE / script, "--ringside", build / "ringside", *arguments],
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                check=False)
-        print(f"{name:14} {time.monotonic() - began:6.1f} s  {'FAILED' if result.returncode else 'ok'}", flush=True)
-        if result.returncode:
-            failed.append(name)
-            print("    " + result.stdout.strip().replace("\n", "\n    "), flush=True)
-    print(f"{len(failed)} failed: {' '.join(failed)}" if failed else "all are good")
+    tests = [] if options.arch else list(bundled_tests(build, plugin, options.only))
+    if options.whole or options.arch:
+        tests += linux_tests(build, plugin, options.arch or ARCHES)
+    failed = [name for name, command in tests if not run(name, command)]
+    print(f"{len(failed)} of {len(tests)} failed: {' '.join(failed)}" if failed else f"all {len(tests)} are good")
     return 1 if failed else 0
 
 
