@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "once.h"
 #include "table_benchmarks.h"

@@ -1,5 +1,6 @@
 #include "cases/text_lines.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 

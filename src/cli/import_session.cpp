@@ -1,5 +1,6 @@
 #include "cli/import_session.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <optional>

@@ -1,5 +1,6 @@
 #include "cli/kept_captures.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "session/kernel_search.h"

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "base/clock.h"
 #include "cli/attach.h"

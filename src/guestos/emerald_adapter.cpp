@@ -1,5 +1,6 @@
 #include "guestos/emerald_adapter.h"
 
+#include <algorithm>
 #include <array>
 
 #include "guestos/emerald/saved_registers.h"

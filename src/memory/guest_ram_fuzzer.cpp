@@ -2,6 +2,7 @@
 // that follow must keep to their blocks, without overlaps. And the same text as a process's memory
 // map.
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <protozero/pbf_writer.hpp>
 
 #include "recording/block.h"

@@ -1,5 +1,6 @@
 #include "engines/gdb/gdb_engine.h"
 
+#include <algorithm>
 #include <array>
 
 #include "engines/gdb/last_words.h"

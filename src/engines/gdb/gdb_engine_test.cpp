@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+
 #include "engines/gdb/testing/fake_stub.h"
 
 namespace ringside::engines::gdb {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/testing/fake_stub.h"
 

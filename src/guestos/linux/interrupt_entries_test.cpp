@@ -3,6 +3,8 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "elf/elf_writer.h"
 
 namespace ringside::guestos {

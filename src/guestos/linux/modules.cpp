@@ -1,5 +1,6 @@
 #include "guestos/linux/modules.h"
 
+#include <algorithm>
 #include <array>
 
 #include "guestos/linux/module_image.h"

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "guestos/linux/modules.h"
 
 // The input is guest memory from 0xffffffffc0000000 up (0xc0000000 for i386), where the list of

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "memory/aarch64/page_walk.h"
 #include "memory/riscv64/page_walk.h"
 #include "memory/testing/fake_physical_memory.h"

@@ -1,5 +1,7 @@
 #include "unwind/cfi/section.h"
 
+#include <algorithm>
+
 namespace ringside::unwind::cfi {
 namespace {
 

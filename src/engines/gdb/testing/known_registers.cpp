@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "engines/gdb/hex.h"
 
 namespace ringside::engines::gdb::testing {
