@@ -114,10 +114,14 @@ foreach(language c cpp)
       endif()
       foreach(kind split package)
         set(name ${compiler}_${language}_${kind}${version})
+        set(locations)
+        if(compiler STREQUAL "gcc" AND kind STREQUAL "package")
+          set(locations -fno-var-tracking)  # llvm-dwp 19 does not end at the location lists of g++ 14
+        endif()
         set(commands "rm -rf ${name}_parts
           mkdir ${name}_parts
           cd ${name}_parts
-          ${with} ${flags} -O2 -gdwarf-${version} -gsplit-dwarf -o program ${sources}
+          ${with} ${flags} -O2 -gdwarf-${version} -gsplit-dwarf ${locations} -o program ${sources}
           cp program ../${name}")
         if(kind STREQUAL "package")
           string(APPEND commands "
