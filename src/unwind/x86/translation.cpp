@@ -214,6 +214,10 @@ void Translation::flow() {
       return;
     case X86_INS_SYSRET:
     case X86_INS_SYSEXIT:
+#if CS_API_MAJOR >= 5  // earlier ones call all of them SYSRET and SYSEXIT
+    case X86_INS_SYSRETQ:
+    case X86_INS_SYSEXITQ:
+#endif
       result_.operation = Operation::kSystemRet;
       return;
     case X86_INS_JMP:
