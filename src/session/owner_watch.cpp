@@ -5,7 +5,7 @@
 namespace ringside::session {
 namespace {
 
-constexpr std::uint64_t kLongestPatienceNs = 4'000'000'000;
+constexpr std::uint64_t kLongestRestNs = 4'000'000'000;
 
 // What could not be read now may be read at the next tick.
 bool may_pass(const Error& error) {
@@ -40,7 +40,7 @@ Result<void> OwnerWatch::look_for_kernel(const engines::Tick& tick, const Kernel
     const GuestVirt pc{capture.registers.get(wire::roles_of(capture.arch).pc)};
     if (!kernel->image.file->is_code(kernel->image.to_image(pc))) continue;
     next_try_ns_ = capture.host_time_ns + patience_ns_;
-    patience_ns_ = std::min(2 * patience_ns_, kLongestPatienceNs);
+    patience_ns_ = std::min(2 * patience_ns_, kLongestRestNs);
     RINGSIDE_ASSIGN(is_settled_, view_.adopt(capture, watch.adapter().page_table_root()));
     break;
   }

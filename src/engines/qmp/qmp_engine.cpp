@@ -8,8 +8,8 @@ namespace ringside::engines::qmp {
 namespace {
 
 constexpr const char* kCloseStub = "gdbserver none";
-constexpr std::chrono::milliseconds kFarewell{1000};  // for what QEMU does at the end
-constexpr const char* kStubName = "ringside-stub";    // of the socket's file
+constexpr std::chrono::milliseconds kTimeToClose{1000};  // for what QEMU does at the end
+constexpr const char* kStubName = "ringside-stub";       // of the socket's file
 
 // The character device that QEMU's command line gives its stub, "-gdb chardev:NAME"; else the label
 // that QEMU itself gives it (gdbstub/softmmu.c, 7.2).
@@ -80,23 +80,23 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
     return fail(ErrorCode::kUnsupported, "QEMU {} opens no gdb stub at {}: {}",
                 monitor.qemu_version(), path, said.substr(0, said.find_last_not_of("\r\n") + 1));
   // The connection may have stopped the guest; then its guardian lets it run, through the stub.
-  monitor.set_patience({kFarewell});
+  monitor.set_patience({kTimeToClose});
   if (!*options.guest_was_running)
     (void)monitor.human(kCloseStub);
-  else if (runs_within(monitor, kFarewell))
+  else if (runs_within(monitor, kTimeToClose))
     close_stub(monitor);
   return tl::unexpected<Error>(gdb.error());
 }
 
 QmpEngine::~QmpEngine() {
-  monitor_.set_patience({kFarewell});
+  monitor_.set_patience({kTimeToClose});
   monitor_.take_events();
   const auto runs = gdb_->guest_is_running();
   const bool paused_by_user = runs && !*runs;
   gdb_.reset();  // detaches: the guest runs on
   // The stub's bytes must have been heeded before it goes: else its guardian lets the guest run.
   monitor_.take_events();
-  if (paused_by_user || runs_within(monitor_, kFarewell)) (void)monitor_.human(kCloseStub);
+  if (paused_by_user || runs_within(monitor_, kTimeToClose)) (void)monitor_.human(kCloseStub);
 }
 
 }  // namespace ringside::engines::qmp
