@@ -9,7 +9,6 @@ option(RINGSIDE_WERROR "Treat warnings as errors" OFF)
 option(RINGSIDE_DEMO "Build the bundled kernel" ON)
 option(RINGSIDE_BENCH "Build the benchmarks of the libraries" OFF)
 option(RINGSIDE_PRECOMPILED "Precompile the headers of the standard library, fmt and GoogleTest" OFF)
-option(RINGSIDE_UNITY "Compile the libraries' sources a dozen at a time" OFF)
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
 set(RINGSIDE_TEST_FLAGS "" CACHE STRING "Further options to compile unit tests with")
 set(RINGSIDE_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything that runs on the host")
@@ -47,9 +46,6 @@ target_include_directories(ringside_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
 target_compile_options(ringside_options INTERFACE -Wall -Wextra -Wshadow -Wconversion
                        -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
 target_compile_definitions(ringside_options INTERFACE _FILE_OFFSET_BITS=64)
-if(RINGSIDE_UNITY) # a name in one file does not shadow what another has by that name
-  target_compile_options(ringside_options INTERFACE -Wno-shadow)
-endif()
 if(RINGSIDE_WERROR)
   target_compile_options(ringside_options INTERFACE -Werror)
 endif()
@@ -84,15 +80,11 @@ if(RINGSIDE_PRECOMPILED)
 endif()
 
 # A folder under src/ is one library. DEPS are other folders, LIBS are outside libraries; PRECOMPILED are headers to
-# precompile for it alone, in every build. The sources of APART are compiled alone in every build: names of their own
-# are also another file's.
+# precompile for it alone, in every build.
 function(ringside_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;APART;DEPS;LIBS;PRECOMPILED" ${ARGN})
-  set_source_files_properties(${ARG_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  list(APPEND ARG_SOURCES ${ARG_APART})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PRECOMPILED" ${ARGN})
   if(ARG_SOURCES)
     add_library(ringside_${name} STATIC ${ARG_SOURCES})
-    set_target_properties(ringside_${name} PROPERTIES UNITY_BUILD ${RINGSIDE_UNITY} UNITY_BUILD_BATCH_SIZE 12)
     set(scope PUBLIC)
   else()
     add_library(ringside_${name} INTERFACE)

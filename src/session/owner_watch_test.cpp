@@ -18,7 +18,8 @@ class OwnerWatchTest : public testing::Arm64Guest, public ::testing::Test {
 
   OwnerWatchTest() {
     elf::ElfWriter writer(Arch::kAArch64, true, ET_EXEC);
-    writer.add_segment({kText}, 0x1000, true, false, std::vector<std::byte>(0x1000));
+    const std::vector<std::byte> text(0x1000);  // the writer only refers to it
+    writer.add_segment({kText}, 0x1000, true, false, text);
     const std::shared_ptr<const elf::ElfFile> kernel =
         elf::ElfFile::from_bytes(writer.write(), "kernel").value();
     KernelRequest request{.file = kernel, .load_bias = 0};
