@@ -59,12 +59,16 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& addre
     return {};
   };
   RINGSIDE_TRY(wait_until_free(address, options.patience));
-  const RunWitness witness(options.guest_was_running ? 0 : listener_at(address));
+  const pid_t listener = listener_at(address);
+  RINGSIDE_ASSIGN(auto claim, GuestClaim::take(is_qemu(listener) ? listener : 0));
+  const RunWitness witness(options.guest_was_running ? 0 : listener);
   const auto did_run = [&](std::string_view info_cpus) {
     return witness.any_has_run(vcpu_threads(info_cpus));
   };
   RINGSIDE_ASSIGN(auto socket, connect_to(address, options.patience.timeout, guard));
-  return attach(std::move(socket), std::move(guardian), options, did_run);
+  RINGSIDE_ASSIGN(auto engine, attach(std::move(socket), std::move(guardian), options, did_run));
+  engine->claim_ = std::move(claim);
+  return engine;
 }
 
 Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket, const Options& options) {

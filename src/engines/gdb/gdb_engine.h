@@ -16,6 +16,7 @@
 #include "engines/gdb/read_stops.h"
 #include "engines/gdb/stub.h"
 #include "engines/gdb/virtual_reads.h"
+#include "engines/guest_claim.h"
 #include "engines/host_waits.h"
 
 namespace ringside::engines::gdb {
@@ -97,6 +98,7 @@ class GdbEngine final : public Engine {
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
 
+  GuestClaim claim_;  // ends after the stub's last words
   std::unique_ptr<Stub> stub_;
   Inventory inventory_;
   MemoryReads reads_;

@@ -54,14 +54,17 @@ Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Optio
     return fail(ErrorCode::kProtocol, "{}: query-cpus-fast tells of {} vCPUs", monitor.name(),
                 vcpus);
   RINGSIDE_TRY(monitor.status());
+  const pid_t qemu = gdb::stub_thread_behind(monitor.socket());
+  GuestClaim claim;
   std::unique_ptr<Guardian> guardian;
   if (options.stops_the_guest) {
+    RINGSIDE_ASSIGN(claim, GuestClaim::take(qemu));
     RINGSIDE_ASSIGN(guardian, Guardian::start(monitor.socket(), kLastWords));
   }
   std::unique_ptr<HmpEngine> engine(
       new HmpEngine(std::move(monitor), std::move(guardian), options, arch, vcpus));
+  engine->claim_ = std::move(claim);
   // As with the gdb engine: a stop lasts as long as somebody else has the main loop's processor.
-  const pid_t qemu = gdb::stub_thread_behind(engine->monitor_.socket());
   if (qemu > 0 && host_is_crowded(vcpus)) engine->scheduling_before_ = schedule_first(qemu);
   if (engine->guardian_) engine->guardian_->restore_on_death(engine->scheduling_before_);
   return engine;

@@ -11,6 +11,7 @@
 #include "engines/engine.h"
 #include "engines/gdb/debug_hold.h"
 #include "engines/guardian.h"
+#include "engines/guest_claim.h"
 #include "engines/qmp/monitor.h"
 #include "engines/qmp/monitor_ram.h"
 #include "engines/qmp/wait_instructions.h"
@@ -69,6 +70,7 @@ class HmpEngine final : public Engine {
                                                 std::span<std::byte> destination);
   [[nodiscard]] Result<bool> may_be_hidden(VcpuId vcpu, GuestVirt address);
 
+  GuestClaim claim_;  // ends after the guardian
   Monitor monitor_;
   std::unique_ptr<Guardian> guardian_;  // none where the guest is not stopped
   Options options_;

@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""While one ringside samples a guest by stops, a second one that would stop it, too, ends with a line that names the
+first; the guest and the first recording go on, and afterwards the second way in works.
+
+Exit status: 0 as it should be, 1 not.
+"""
+import argparse
+import os
+import sys
+import tempfile
+
+import guest_options
+import machine
+import program
+
+LIMIT = 60
+
+
+def recorder(options, folder, name, *way_in):
+    command = [options.ringside, "record", *way_in, "--kernel", options.kernel, "-o", os.path.join(folder, name)]
+    return program.Program(command, os.path.join(folder, f"{name}.log"))
+
+
+def run(options, guest, folder):
+    """What went wrong, as lines."""
+    ways = (["--gdb", guest.gdb], ["--qmp", guest.monitor])
+    first_way, second_way = reversed(ways) if options.monitor else ways
+    with recorder(options, folder, "first", *first_way) as first:
+        if not first.wait_said("ringside: sampling", LIMIT):
+            return [f"the first does not sample; it said: {first.said()[-600:]}"]
+        failures = []
+        with recorder(options, folder, "second", *second_way, "--duration", "1") as second:
+            if second.wait_end(LIMIT) != 1:
+                failures.append("the second does not end with status 1")
+            if f"another ringside (process {first.process.pid})" not in second.said():
+                failures.append(f"the second said: {second.said()[-600:]}")
+        if not guest.advances(LIMIT):
+            failures.append("the guest stands still")
+        first.process.terminate()
+        if first.wait_end(LIMIT) != 0:
+            failures.append(f"the first does not end well; it said: {first.said()[-600:]}")
+    with recorder(options, folder, "third", *second_way, "--duration", "1") as third:
+        if third.wait_end(LIMIT) != 0:
+            failures.append(f"after the first the second way in fails: {third.said()[-600:]}")
+    if not guest.qmp.wait_status("running", LIMIT):
+        failures.append("the guest does not run afterwards")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    guest_options.add(parser)
+    options = parser.parse_args()
+    machine.exit_on_signals()
+    try:
+        with tempfile.TemporaryDirectory(prefix="ringside-second-") as folder, guest_options.boot(options) as guest:
+            failures = run(options, guest, folder)
+    except (machine.GuestError, OSError) as error:
+        failures = [str(error)]
+    for line in failures:
+        print(f"FAILED: {line}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
