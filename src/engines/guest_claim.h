@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <utility>
 
 #include "base/fd.h"
 #include "base/result.h"

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,7 +49,7 @@ class Other {
 
 constexpr std::chrono::milliseconds kShort{50};
 
-TEST(GuestClaim, IsOneProcesss) {
+TEST(GuestClaim, IsOneProcessAtATime) {
   const pid_t qemu = ::getpid();  // any process will do
   Other other(qemu);
   const auto taken = GuestClaim::take(qemu, kShort);

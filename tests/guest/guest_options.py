@@ -1,7 +1,8 @@
 """Command-line options that the guest tests share: the program under test, the kernel and how it is booted."""
 import os
+import tempfile
 
-from machine import Machine
+import machine
 
 
 def add(parser):
@@ -22,10 +23,24 @@ def way_in(options, guest):
 
 def boot(options, extra=()):
     """Boots what the options say, with further options of QEMU's, and waits until it is ready."""
-    guest = Machine(options.kernel, options.append, initrd=options.initrd, cpus=options.cpus, extra=extra)
+    guest = machine.Machine(options.kernel, options.append, initrd=options.initrd, cpus=options.cpus, extra=extra)
     try:
         guest.wait_serial(options.ready, 60)
         return guest
     except BaseException:
         guest.close()
         raise
+
+
+def check(options, name, run, extra=lambda folder: ()):
+    """Boots a guest, with QEMU's options extra(folder), and prints what run(options, guest, folder) found wrong, a line
+    each; the folder is a temporary one. Returns the exit status."""
+    machine.exit_on_signals()
+    try:
+        with tempfile.TemporaryDirectory(prefix=f"ringside-{name}-") as folder, boot(options, extra(folder)) as guest:
+            failures = run(options, guest, folder)
+    except (machine.GuestError, OSError) as error:
+        failures = [str(error)]
+    for line in failures:
+        print(f"FAILED: {line}")
+    return 1 if failures else 0

@@ -9,13 +9,11 @@ import argparse
 import os
 import signal
 import sys
-import tempfile
 import time
 
 import folded
 import guest_options
 import launched
-import machine
 import program
 
 
@@ -108,16 +106,7 @@ def main():
     guest_options.add(parser)
     parser.add_argument("--then-continue", action="store_true")
     options = parser.parse_args()
-    machine.exit_on_signals()
-    check = runs_after_continue if options.then_continue else stays_paused
-    try:
-        with tempfile.TemporaryDirectory(prefix="ringside-paused-") as folder, guest_options.boot(options) as guest:
-            failures = check(options, guest, folder)
-    except (machine.GuestError, OSError) as error:
-        failures = [str(error)]
-    for line in failures:
-        print(f"FAILED: {line}")
-    return 1 if failures else 0
+    return guest_options.check(options, "paused", runs_after_continue if options.then_continue else stays_paused)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,8 @@ Exit status: 0 as it should be, 1 not.
 import argparse
 import os
 import sys
-import tempfile
 
 import guest_options
-import machine
 import program
 
 LIMIT = 60
@@ -51,15 +49,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     guest_options.add(parser)
     options = parser.parse_args()
-    machine.exit_on_signals()
-    try:
-        with tempfile.TemporaryDirectory(prefix="ringside-second-") as folder, guest_options.boot(options) as guest:
-            failures = run(options, guest, folder)
-    except (machine.GuestError, OSError) as error:
-        failures = [str(error)]
-    for line in failures:
-        print(f"FAILED: {line}")
-    return 1 if failures else 0
+    return guest_options.check(options, "second", run)
 
 
 if __name__ == "__main__":

@@ -11,17 +11,24 @@ import argparse
 import os
 import signal
 import sys
-import tempfile
 import time
 
 import guest_options
-import machine
 import program
 
 LIMIT = 40
 JUDGED = 5  # stops
 SECONDS = 30
 TRACE = ["runstate_set", "monitor_qmp_cmd_in_band", "vm_stop_flush_all"]
+
+
+def trace_file(folder):
+    return os.path.join(folder, "trace")
+
+
+def trace_to(folder):
+    """QEMU's options for it."""
+    return [word for event in TRACE for word in ("-trace", event)] + ["-D", trace_file(folder)]
 
 
 class Stop:
@@ -55,7 +62,7 @@ def judged(stops):
     return [stop for stop in stops if stop.guest_ran and not stop.met_a_stop]
 
 
-def stop_and_continue(options, guest, folder, trace):
+def stop_and_continue(options, guest, folder):
     """What went wrong, as lines."""
     command = [options.ringside, "record", *guest_options.way_in(options, guest), "--kernel", options.kernel, "-o",
                os.path.join(folder, "ringside.data")]
@@ -68,7 +75,7 @@ def stop_and_continue(options, guest, folder, trace):
             guest.qmp.command_as(f"user-stop-{len(stops)}", "stop")
             time.sleep(0.2)
             guest.qmp.command_as(f"user-cont-{len(stops)}", "cont")
-            with open(trace, encoding="utf-8", errors="replace") as file:
+            with open(trace_file(folder), encoding="utf-8", errors="replace") as file:
                 stops = read_trace(file.readlines())
         ringside.process.send_signal(signal.SIGINT)
         if ringside.wait_end(LIMIT) != 0:
@@ -79,24 +86,19 @@ def stop_and_continue(options, guest, folder, trace):
     return [f"{undone} stops of a guest that ran were undone"] if undone else []
 
 
+def run(options, guest, folder):
+    """What went wrong, as lines."""
+    failures = stop_and_continue(options, guest, folder)
+    if not guest.qmp.wait_status("running", 5):
+        failures.append("the guest does not run after ringside's end")
+    return failures
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     guest_options.add(parser)
     options = parser.parse_args()
-    machine.exit_on_signals()
-    try:
-        with tempfile.TemporaryDirectory(prefix="ringside-user-stop-") as folder:
-            trace = os.path.join(folder, "trace")
-            extra = [word for event in TRACE for word in ("-trace", event)] + ["-D", trace]
-            with guest_options.boot(options, extra) as guest:
-                failures = stop_and_continue(options, guest, folder, trace)
-                if not guest.qmp.wait_status("running", 5):
-                    failures.append("the guest does not run after ringside's end")
-    except (machine.GuestError, OSError) as error:
-        failures = [str(error)]
-    for line in failures:
-        print(f"FAILED: {line}")
-    return 1 if failures else 0
+    return guest_options.check(options, "user-stop", run, trace_to)
 
 
 if __name__ == "__main__":
