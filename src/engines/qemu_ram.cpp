@@ -9,8 +9,6 @@
 #include <fstream>
 #include <iterator>
 
-#include "base/clock.h"
-
 namespace ringside::engines {
 namespace {
 
@@ -232,7 +230,7 @@ Result<void> QemuRam::find_blocks() {
 
 // The map, and where its blocks are, where they are not known or no longer right.
 Result<void> QemuRam::look_again() {
-  const std::uint64_t now = monotonic_ns();
+  const std::uint64_t now = ways_.now_ns();
   if (now < next_try_ns_ || (direct_ && !direct_->take_missed())) return {};
   next_try_ns_ = now + try_again_after_ns_;
   try_again_after_ns_ *= 2;

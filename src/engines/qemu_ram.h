@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "memory/host_mappings.h"
 #include "memory/ram_reader.h"
 
@@ -40,6 +41,7 @@ class QemuRam {
     std::function<std::unique_ptr<memory::PhysicalMemory>(const std::vector<memory::RamRange>&)>
         slow;
     pid_t qemu = 0;  // 0: not known
+    std::function<std::uint64_t()> now_ns = monotonic_ns;
   };
   explicit QemuRam(Ways ways);
 

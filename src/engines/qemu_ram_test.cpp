@@ -68,6 +68,7 @@ class QemuRamTest : public ::testing::Test {
   QemuRam ram(pid_t qemu, bool slow = true) {
     QemuRam::Ways ways;
     ways.qemu = qemu;
+    ways.now_ns = [this] { return now_ns_; };
     ways.ask = [this](const std::string& command) -> Result<std::string> {
       ++asked_;
       return monitor_[command];
@@ -95,6 +96,7 @@ class QemuRamTest : public ::testing::Test {
   std::map<std::string, std::string> monitor_;
   FakePhysicalMemory guest_{kBytes, kStart};
   int asked_ = 0;
+  std::uint64_t now_ns_ = 1'000'000'000;
 };
 
 TEST_F(QemuRamTest, WhereQemuSaysItHasTheBlock) {
@@ -151,12 +153,12 @@ TEST_F(QemuRamTest, MemoryThatIsMissedIsLookedForAgain) {
   const int asked = asked_;
   ASSERT_TRUE(found.find());
   EXPECT_EQ(asked_, asked);  // not at once again
-  ::usleep(110'000);
+  now_ns_ += 110'000'000;
   EXPECT_EQ(found.find(), *memory);
   EXPECT_TRUE(found.reads_qemu());
   EXPECT_EQ((*memory)->read_value<std::uint64_t>(late), 0x1234'5678'0000 + kBytes / 2 + 64);
   // Nothing is asked for while nothing is missed.
-  ::usleep(210'000);
+  now_ns_ += 210'000'000;
   const int asked_then = asked_;
   ASSERT_TRUE(found.find());
   EXPECT_EQ(asked_, asked_then);
@@ -175,7 +177,7 @@ TEST_F(QemuRamTest, WhileMemoryIsZeroTheSlowWayIsUsed) {
   ASSERT_TRUE(found.find());
   EXPECT_FALSE(found.reads_qemu());  // not at once again
   EXPECT_EQ(asked_, asked);
-  ::usleep(110'000);
+  now_ns_ += 110'000'000;
   ASSERT_TRUE(found.find());
   EXPECT_TRUE(found.reads_qemu());
 }
