@@ -15,10 +15,9 @@ bool matters(const views::Summary& summary) {
 std::string advice(const std::string& reason, const std::string& engine) {
   if (reason != recording::lost_because(recording::kLostByHost))
     return "sample less often (-F, --interval)";
-  std::string text =
-      "the host is busy: give it less to do or the guest fewer vCPUs, lower the rate";
-  if (engine == "tcg") text += ", or try --engine gdb";
-  return text;
+  return fmt::format(
+      "the host is busy: give it less to do or the guest fewer vCPUs, lower the rate{}",
+      engine == "tcg" ? ", or try --engine gdb" : "");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 // single instruction compares every frame with what the unwinder makes of the registers and the
 // stack.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
@@ -113,7 +114,7 @@ Flow flow_of(Bytes code, bool is_64_bit) {
 class SingleStep : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const std::string path = std::string(RINGSIDE_STEP_PROGRAMS) + "/" + GetParam();
+    const std::string path = fmt::format("{}/{}", RINGSIDE_STEP_PROGRAMS, GetParam());
     const auto file = elf::ElfFile::open(path);
     ASSERT_TRUE(file) << file.error().message;
     file_ = *file;

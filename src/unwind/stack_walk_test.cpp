@@ -16,8 +16,7 @@ constexpr std::uint64_t kOtherStack = 0xffffc90000020000;
 class StackWalk : public testing::Test {
  protected:
   void SetUp() override {
-    const auto file =
-        elf::ElfFile::open(std::string(RINGSIDE_STEP_PROGRAMS) + "/step_gcc_debug_frame");
+    const auto file = elf::ElfFile::open(RINGSIDE_STEP_PROGRAMS "/step_gcc_debug_frame");
     ASSERT_TRUE(file) << file.error().message;
     file_ = *file;
     images_.add({.id = 1, .name = "kernel", .file = file_, .load_bias = kBias});
@@ -437,8 +436,7 @@ TEST_F(UserEntryTest, WhatWasNotCopiedIsNotKnown) {
 TEST(UserEntryOnI386, TheWayBackTells) {
   constexpr std::uint64_t kBias = 0xb0000000;
   constexpr std::uint64_t kSp = 0xc1000000;
-  const auto file =
-      elf::ElfFile::open(std::string(RINGSIDE_STEP_PROGRAMS) + "/step_i386_gcc_debug_frame");
+  const auto file = elf::ElfFile::open(RINGSIDE_STEP_PROGRAMS "/step_i386_gcc_debug_frame");
   ASSERT_TRUE(file) << file.error().message;
   elf::ImageMap images;
   images.add({.id = 1, .name = "kernel", .file = *file, .load_bias = kBias});

@@ -1,6 +1,7 @@
 // Every architecture on the QEMU that is installed: a program of testdata/loops runs, and captures
 // must hold what QEMU's monitor says, and what the program has set.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -29,7 +30,7 @@ struct Machine {
 class QemuOf : public ::testing::TestWithParam<Machine> {
  protected:
   void boot() {
-    std::string path = std::string(RINGSIDE_GDB_TESTDATA) + "/loops/" + GetParam().loop + ".bin";
+    std::string path = fmt::format("{}/loops/{}.bin", RINGSIDE_GDB_TESTDATA, GetParam().loop);
     if (GetParam().runs == Arch::kI386) path = make_rom(path);
     std::vector<std::string> options = GetParam().options;
     for (std::string& option : options)
@@ -107,7 +108,7 @@ TEST_P(QemuOf, MemoryIsReadWhileTheGuestRuns) {
   ASSERT_TRUE(attached) << attached.error().message;
   GdbEngine& engine = **attached;
   // The program is its own expected value: the code at the pc comes from it.
-  std::ifstream file(std::string(RINGSIDE_GDB_TESTDATA) + "/loops/" + GetParam().loop + ".bin",
+  std::ifstream file(fmt::format("{}/loops/{}.bin", RINGSIDE_GDB_TESTDATA, GetParam().loop),
                      std::ios::binary);
   std::string program(std::istreambuf_iterator<char>(file), {});
   program.append(8, '\0');  // what lies behind it

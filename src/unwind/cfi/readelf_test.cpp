@@ -1,6 +1,7 @@
 // The call-frame table against a second reader: what `readelf --debug-dump=frames-interp` says of
 // the same file, row by row.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -52,7 +53,7 @@ CompactRule compacted(const Rule& rule) {
 class Readelf : public testing::TestWithParam<const char*> {};
 
 TEST_P(Readelf, SaysTheSame) {
-  const std::string path = std::string(RINGSIDE_STEP_PROGRAMS) + "/" + GetParam();
+  const std::string path = fmt::format("{}/{}", RINGSIDE_STEP_PROGRAMS, GetParam());
   const auto file = elf::ElfFile::open(path);
   ASSERT_TRUE(file) << file.error().message;
   Table table(*file, kX86_64Platform);

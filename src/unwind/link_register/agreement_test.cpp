@@ -1,6 +1,7 @@
 // Following code to its return against the compiler's call-frame information: at each instruction
 // of real functions both must lead from the same state to the same caller.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -239,7 +240,7 @@ TEST_P(WayOut, AgreesWithCallFrameInformation) {
   const std::string name = GetParam();
   if (name.empty()) GTEST_SKIP() << "clang or ld.lld was missing";
   const bool exact = name.ends_with("_exact");
-  expect_agreement(std::string(kLinkPrograms) + "/" + name, 1,
+  expect_agreement(fmt::format("{}/{}", kLinkPrograms, name), 1,
                    exact ? Precision::kEverywhere : Precision::kInBodies);
 }
 

@@ -17,7 +17,7 @@ using Place = CompactRule::Place;
 class ExitRule : public testing::Test {
  protected:
   void SetUp() override {
-    const auto file = elf::ElfFile::open(std::string(RINGSIDE_STEP_PROGRAMS) + "/step_gcc_fp_O1");
+    const auto file = elf::ElfFile::open(RINGSIDE_STEP_PROGRAMS "/step_gcc_fp_O1");
     ASSERT_TRUE(file) << file.error().message;
     image_ = {.id = 1, .name = "program", .file = *file, .load_bias = 0x1000000};
   }

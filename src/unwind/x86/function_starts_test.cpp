@@ -3,6 +3,7 @@
 
 #include "unwind/x86/function_starts.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -74,7 +75,7 @@ class Comparison {
 class StrippedProgram : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(StrippedProgram, HasTheRulesOfItsCallFrameInformation) {
-  const std::string path = std::string(RINGSIDE_STEP_PROGRAMS) + "/step_" + GetParam();
+  const std::string path = fmt::format("{}/step_{}", RINGSIDE_STEP_PROGRAMS, GetParam());
   const auto whole = elf::ElfFile::open(path);
   const auto stripped = elf::ElfFile::open(path + ".stripped");
   if (!whole && std::string_view(GetParam()).find("clang") != std::string_view::npos)
