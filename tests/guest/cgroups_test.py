@@ -34,7 +34,7 @@ tell() { echo "groups: $1 $2 $(tail -n 1 /proc/$2/cgroup)"; }
 sleep 1
 tell inside $inside
 tell moved $moved
-sleep 8
+sleep 4
 echo $moved >$groups/late/cgroup.procs
 tell moved $moved
 wait
@@ -103,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     linux_program.add_guest_options(parser, "vmlinuz")
     parser.add_argument("--engine", default="tcg", choices=["tcg", "gdb", "qmp"])
-    parser.add_argument("--seconds", type=float, default=18, help="of recording (default 18)")
+    parser.add_argument("--seconds", type=float, default=10, help="of recording (default 10)")
     parser.add_argument("--least", type=int, default=100, help="samples wanted in each group (default 100)")
     parser.add_argument("--limit", type=float, default=120, help="seconds that all of it may take (default 120)")
     return linux_program.exit_status(run, parser.parse_args())

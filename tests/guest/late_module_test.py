@@ -97,7 +97,7 @@ def main():
     parser.add_argument("--ringside", required=True, type=os.path.abspath, help="the program under test")
     parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
     parser.add_argument("--engine", default="tcg")
-    parser.add_argument("--seconds", type=float, default=25, help="of recording (default 25)")
+    parser.add_argument("--seconds", type=float, default=14, help="of recording (default 14)")
     parser.add_argument("--interval", type=float, default=3, help="ms between samples (default 3)")
     parser.add_argument("--least", type=int, default=50, help="samples before the module, and through it (default 50)")
     parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
