@@ -79,10 +79,9 @@ if(RINGSIDE_PRECOMPILED)
   endif()
 endif()
 
-# A folder under src/ is one library. DEPS are other folders, LIBS are outside libraries; PRECOMPILED are headers to
-# precompile for it alone, in every build.
+# A folder under src/ is one library. DEPS are other folders, LIBS are outside libraries.
 function(ringside_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS;PRECOMPILED" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
   if(ARG_SOURCES)
     add_library(ringside_${name} STATIC ${ARG_SOURCES})
     set(scope PUBLIC)
@@ -93,9 +92,7 @@ function(ringside_library name)
   list(TRANSFORM ARG_DEPS PREPEND ringside_)
   target_link_libraries(ringside_${name} ${scope} ringside_options tl::expected fmt::fmt
                         ${ARG_DEPS} ${ARG_LIBS})
-  if(ARG_PRECOMPILED)
-    target_precompile_headers(ringside_${name} PRIVATE ${ARG_PRECOMPILED})
-  elseif(RINGSIDE_PRECOMPILED AND ARG_SOURCES)
+  if(RINGSIDE_PRECOMPILED AND ARG_SOURCES)
     target_precompile_headers(ringside_${name} REUSE_FROM ringside_precompiled)
   endif()
 endfunction()

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <sstream>
 
 #include "base/shrunk_files.h"
 #include "cli/case_verb.h"
@@ -13,6 +11,7 @@
 #include "cli/export_verb.h"
 #include "cli/flamegraph_verb.h"
 #include "cli/import_verb.h"
+#include "cli/options.h"
 #include "cli/profile_verb.h"
 #include "cli/project_settings.h"
 #include "cli/ps_verb.h"
@@ -60,7 +59,7 @@ std::string indented(const std::string& examples) {
 }
 
 int run_verbs(std::vector<std::string> words) {
-  CLI::App app{"Profiles the kernel of a virtual machine from outside.", "ringside"};
+  App app{"Profiles the kernel of a virtual machine from outside.", "ringside"};
   app.set_version_flag("--version", "ringside " RINGSIDE_VERSION);
   app.footer(indented("record -- qemu-system-x86_64 -kernel my-kernel.elf -serial stdio\n"
                       "flamegraph -o kernel.svg\n"
@@ -69,13 +68,13 @@ int run_verbs(std::vector<std::string> words) {
   app.require_subcommand(1);
   std::string shell;
   app.add_option("--completion", shell, "Print the completion script of a shell")
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->one_of({"bash", "zsh", "fish"})
       ->trigger_on_parse();
 
   const auto verbs = make_verbs();
   ProjectFlags project_flags;
   for (const auto& verb : verbs) {
-    CLI::App* sub = app.add_subcommand(verb->name(), verb->summary());
+    App* sub = app.add_subcommand(verb->name(), verb->summary());
     sub->footer(indented(verb->examples()));
     verb->add_options(*sub);
     project_flags.add_to(*sub);
@@ -99,31 +98,25 @@ int run_verbs(std::vector<std::string> words) {
     command.assign(dashes + 1, words.end());
     words.erase(dashes, words.end());
   }
-  std::reverse(words.begin(), words.end());  // CLI11 takes them last first
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    std::ostringstream out;
-    std::ostringstream err;
-    const int status = app.exit(error, out, err);
-    print(out.str());
-    if (!err.str().empty()) say_lines(without_end(err.str()));
-    return status == 0 ? report(print_result()) : kWrongUsage;
+  if (const auto end = app.parse(std::move(words))) {
+    print(end->out);
+    if (!end->err.empty()) say_lines(without_end(end->err));
+    return end->wrong_usage ? kWrongUsage : report(print_result());
   }
   if (!shell.empty()) {
     print(completion_script(app, shell));
     return report(print_result());
   }
   for (const auto& verb : verbs) {
-    if (!app.got_subcommand(verb->name())) continue;
+    App& sub = *app.find_subcommand(verb->name());
+    if (!sub.parsed()) continue;
     if (has_command && (!verb->takes_command() || command.empty()))
       return report({ErrorCode::kUsage, verb->takes_command()
                                             ? "no command behind --"
                                             : verb->name() + " takes no command behind --"});
     auto project = ProjectSettings::load(project_flags, app, verbs);
     if (!project) return report(project.error());
-    const auto applied =
-        project->apply(*app.get_subcommand(verb->name()), verb->takes_command(), command);
+    const auto applied = project->apply(sub, verb->takes_command(), command);
     if (!applied) return report(applied.error());
     verb->set_command_folder(project->command_folder());
     const auto result = verb->run(command);

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <iterator>
 
 #include "base/text.h"
 #include "cases/case_folder.h"
 #include "cases/extract.h"
 #include "cli/kept_captures.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 
 namespace ringside::cli {
@@ -26,7 +26,7 @@ std::string origin_of(const KeptCaptures& kept) {
 
 }  // namespace
 
-void CaseVerb::add_selection(CLI::App& app) {
+void CaseVerb::add_selection(App& app) {
   app.add_option("-i,--input", input_, "The recording")->type_name("FILE")->capture_default_str();
   app.add_option("--kernel", kernel_,
                  "The kernel's ELF file, if it is no longer where it was recorded")
@@ -42,7 +42,7 @@ void CaseVerb::add_selection(CLI::App& app) {
   app.add_option("--seed", selection_.seed, "Of the choice")->type_name("N")->capture_default_str();
 }
 
-void CaseVerb::add_options(CLI::App& app) {
+void CaseVerb::add_options(App& app) {
   app.require_subcommand(1);
   list_ =
       app.add_subcommand("list", "Print captures: number, vCPU, why the stack ended, functions");

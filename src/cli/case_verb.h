@@ -20,11 +20,11 @@ class CaseVerb final : public Verb {
            "case extract --sample 17,42 -o cases/my-kernel\n"
            "case show cases/my-kernel/000017";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:
-  void add_selection(CLI::App& app);
+  void add_selection(App& app);
   [[nodiscard]] Result<void> list() const;
   [[nodiscard]] Result<void> extract() const;
   [[nodiscard]] Result<void> show() const;
@@ -34,9 +34,9 @@ class CaseVerb final : public Verb {
   std::string output_ = "case";
   std::string folder_;
   cases::Selection selection_;
-  CLI::App* list_ = nullptr;
-  CLI::App* extract_ = nullptr;
-  CLI::App* show_ = nullptr;
+  App* list_ = nullptr;
+  App* extract_ = nullptr;
+  App* show_ = nullptr;
 };
 
 }  // namespace ringside::cli

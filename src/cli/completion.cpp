@@ -2,53 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
+#include "cli/options.h"
 
 namespace ringside::cli {
 namespace {
 
-struct OptionNames {
-  std::vector<std::string> spelt;  // with their dashes
-  std::string description;
-};
-
-std::vector<OptionNames> options_of(const CLI::App& app) {
-  std::vector<OptionNames> result;
-  const auto add = [&](const CLI::App& group) {
-    for (const CLI::Option* option : group.get_options()) {
-      OptionNames names{{}, option->get_description()};
-      for (const std::string& name : option->get_snames()) names.spelt.push_back("-" + name);
-      for (const std::string& name : option->get_lnames()) names.spelt.push_back("--" + name);
-      result.push_back(std::move(names));
-    }
-  };
-  add(app);
-  for (const CLI::App* group : app.get_subcommands({}))
-    if (group->get_name().empty()) add(*group);  // an option group
-  return result;
-}
-
-std::vector<const CLI::App*> verbs_of(const CLI::App& app) {
-  std::vector<const CLI::App*> verbs;
-  for (const CLI::App* verb : app.get_subcommands({}))
-    if (!verb->get_name().empty()) verbs.push_back(verb);
-  return verbs;
-}
-
-std::string joined(const std::vector<OptionNames>& options) {
+std::string joined_names(const App& app) {
   std::string text;
-  for (const OptionNames& option : options)
-    for (const std::string& name : option.spelt) text += (text.empty() ? "" : " ") + name;
+  for (const Option* option : app.options())
+    for (const std::string& name : option->names()) text += (text.empty() ? "" : " ") + name;
   return text;
 }
 
 // Behind "--" bash completes the command itself.
-std::string bash(const CLI::App& app) {
+std::string bash(const App& app) {
   std::string cases;
   std::string verbs;
-  for (const CLI::App* verb : verbs_of(app)) {
-    verbs += verb->get_name() + " ";
-    cases += fmt::format("    {}) words='{}' ;;\n", verb->get_name(), joined(options_of(*verb)));
+  for (const App* verb : app.subcommands()) {
+    verbs += verb->name() + " ";
+    cases += fmt::format("    {}) words='{}' ;;\n", verb->name(), joined_names(*verb));
   }
   return fmt::format(R"(_ringside() {{
   local word=${{COMP_WORDS[COMP_CWORD]}} words i
@@ -69,10 +41,10 @@ std::string bash(const CLI::App& app) {
 }}
 complete -o filenames -F _ringside ringside
 )",
-                     cases, verbs, joined(options_of(app)));
+                     cases, verbs, joined_names(app));
 }
 
-std::string zsh(const CLI::App& app) {
+std::string zsh(const App& app) {
   return "#compdef ringside\nautoload -U +X bashcompinit && bashcompinit\n" + bash(app) +
          "_ringside \"$@\"\n";
 }
@@ -83,17 +55,17 @@ std::string fish_quoted(const std::string& text) {
   return result + "'";
 }
 
-std::string fish(const CLI::App& app) {
+std::string fish(const App& app) {
   std::string script;
-  for (const CLI::App* verb : verbs_of(app)) {
+  for (const App* verb : app.subcommands()) {
     script += fmt::format("complete -c ringside -n __fish_use_subcommand -a {} -d {}\n",
-                          verb->get_name(), fish_quoted(verb->get_description()));
-    for (const OptionNames& option : options_of(*verb)) {
+                          verb->name(), fish_quoted(verb->description()));
+    for (const Option* option : verb->options()) {
       std::string names;
-      for (const std::string& name : option.spelt)
+      for (const std::string& name : option->names())
         names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       script += fmt::format("complete -c ringside -n '__fish_seen_subcommand_from {}'{} -d {}\n",
-                            verb->get_name(), names, fish_quoted(option.description));
+                            verb->name(), names, fish_quoted(option->description()));
     }
   }
   return script;
@@ -101,7 +73,7 @@ std::string fish(const CLI::App& app) {
 
 }  // namespace
 
-std::string completion_script(const CLI::App& app, const std::string& shell) {
+std::string completion_script(const App& app, const std::string& shell) {
   if (shell == "zsh") return zsh(app);
   return shell == "fish" ? fish(app) : bash(app);
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <cstring>
 
@@ -11,6 +10,7 @@
 #include "base/stack.h"
 #include "base/text.h"
 #include "cli/open_profile.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
@@ -195,7 +195,7 @@ Result<void> say_recording(const std::string& input) {
 
 }  // namespace
 
-void DoctorVerb::add_options(CLI::App& app) {
+void DoctorVerb::add_options(App& app) {
   app.add_option("-i,--input", input_, "Also say why stacks of this recording are broken")
       ->type_name("FILE");
 }

@@ -17,7 +17,7 @@ class DoctorVerb final : public Verb {
            "doctor -- qemu-system-x86_64 -enable-kvm -kernel my-kernel.elf\n"
            "doctor -i ringside.data";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] bool takes_command() const override { return true; }
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 

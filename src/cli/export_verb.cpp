@@ -1,7 +1,6 @@
 #include "cli/export_verb.h"
 
-#include <CLI/CLI.hpp>
-
+#include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 #include "exporters/emerald.h"
@@ -9,12 +8,12 @@
 
 namespace ringside::cli {
 
-void ExportVerb::add_options(CLI::App& app) {
+void ExportVerb::add_options(App& app) {
   flags_.add_to(app);
   app.add_option("--format", format_,
                  "folded: one line a stack, outermost frame first, and its weight; "
                  "json-lines: every sample with its frames' addresses, one JSON object a line")
-      ->check(CLI::IsMember({"folded", "json-lines"}))
+      ->one_of({"folded", "json-lines"})
       ->capture_default_str();
   app.add_option("-o,--output", output_, "The file; - is standard output")
       ->type_name("FILE")

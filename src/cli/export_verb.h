@@ -19,7 +19,7 @@ class ExportVerb final : public Verb {
            "export --by tid -o threads.folded\n"
            "export --folded-style emerald -o emerald.folded";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:

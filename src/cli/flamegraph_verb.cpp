@@ -1,13 +1,12 @@
 #include "cli/flamegraph_verb.h"
 
-#include <CLI/CLI.hpp>
-
+#include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/terminal.h"
 
 namespace ringside::cli {
 
-void FlamegraphVerb::add_options(CLI::App& app) {
+void FlamegraphVerb::add_options(App& app) {
   flags_.add_to(app);
   app.add_option("-o,--output", output_, "The picture; - is standard output")
       ->type_name("FILE")
@@ -17,12 +16,12 @@ void FlamegraphVerb::add_options(CLI::App& app) {
   app.add_option("--width", options_.width,
                  "Pixels where scripts are off; a browser fills its window")
       ->type_name("N")
-      ->check(CLI::Range(200u, 20000u))
+      ->range(200u, 20000u)
       ->capture_default_str();
   app.add_option("--min-width", options_.minimum_width,
                  "Leave out frames narrower than so many pixels")
       ->type_name("PIXELS")
-      ->check(CLI::Range(0.0, 100.0))
+      ->range(0.0, 100.0)
       ->capture_default_str();
   app.add_flag("--icicle", options_.icicle, "Roots at the top");
   app.add_flag("--reverse", options_.reverse, "Leaves first: who calls what is hot");

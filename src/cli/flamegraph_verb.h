@@ -17,7 +17,7 @@ class FlamegraphVerb final : public Verb {
            "flamegraph --by pid --comm dd,md5sum -o disk.svg\n"
            "flamegraph --icicle --title 'after the fix' -i new.data -o new.svg";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:

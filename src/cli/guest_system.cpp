@@ -1,7 +1,8 @@
 #include "cli/guest_system.h"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
+
+#include "cli/options.h"
 
 namespace ringside::cli {
 namespace {
@@ -46,11 +47,11 @@ guestos::GuestOs parse_guest_os(std::string_view name) {
   return name == "none" ? kGeneric : kAuto;
 }
 
-void GuestSystemFlags::add_to(CLI::App& app) {
+void GuestSystemFlags::add_to(App& app) {
   app.add_option("--os", os,
                  "The guest's operating system; emerald: any kernel whose processes have its "
                  "metadata page")
-      ->check(CLI::IsMember({"auto", "linux", "emerald", "none"}))
+      ->one_of({"auto", "linux", "emerald", "none"})
       ->capture_default_str();
   app.add_option("--programs", programs,
                  "The guest's programs on this machine: a process is named by the one that has its "
@@ -66,7 +67,7 @@ void GuestSystemFlags::add_to(CLI::App& app) {
   app.add_option("--sysroot", sysroot,
                  "The guest's files on this machine, for programs and libraries with more symbols "
                  "than the guest's own; those of another build id are not used (linux)")
-      ->check(CLI::ExistingDirectory)
+      ->existing_directory()
       ->type_name("DIR");
 }
 

@@ -7,11 +7,9 @@
 #include "base/result.h"
 #include "guestos/adapter_options.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside::cli {
+
+class App;
 
 // What --os was given.
 [[nodiscard]] guestos::GuestOs parse_guest_os(std::string_view name);
@@ -25,7 +23,7 @@ struct GuestSystemFlags {
   std::string sysroot;
   bool debuginfod = false;  // an option of some verbs; others have it for symbols too
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
 
   // Opens the files. Errors: kUsage for what makes no sense; those of ElfFile::open and
   // ProgramFiles::open, which name the file.

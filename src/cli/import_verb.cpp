@@ -1,16 +1,15 @@
 #include "cli/import_verb.h"
 
-#include <CLI/CLI.hpp>
-
+#include "cli/options.h"
 #include "cli/terminal.h"
 
 namespace ringside::cli {
 
-void ImportVerb::add_options(CLI::App& app) {
+void ImportVerb::add_options(App& app) {
   app.add_option("--format", format_,
                  "tcg: the file of ringside's TCG plugin (out=FILE); maestro: the raw data of "
                  "Maestro's CPU profiler, or of the plugin with out-format=maestro")
-      ->check(CLI::IsMember({"tcg", "maestro"}))
+      ->one_of({"tcg", "maestro"})
       ->required();
   app.add_option("FILE", input_, "What is to be read")->required();
   app.add_option("-o,--output", output_, "The recording")->type_name("FILE")->capture_default_str();
@@ -25,7 +24,7 @@ void ImportVerb::add_options(CLI::App& app) {
                  "maestro)")
       ->type_name("HEX");
   app.add_option("--os", request_.os, "The guest's operating system (tcg)")
-      ->check(CLI::IsMember({"auto", "linux", "none"}))
+      ->one_of({"auto", "linux", "none"})
       ->capture_default_str();
   app.add_flag("--keep-captures", request_.keep_captures,
                "Also store what each stack was unwound from, for 'ringside case extract' (tcg)");

@@ -15,7 +15,7 @@ class ImportVerb final : public Verb {
     return "import --format tcg samples.tcg --kernel my-kernel.elf -o ringside.data\n"
            "import --format maestro qemu-profile --kernel maestro";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:

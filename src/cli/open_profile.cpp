@@ -1,10 +1,9 @@
 #include "cli/open_profile.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/cpu_list.h"
 #include "cli/import_session.h"
 #include "cli/load_bias.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 #include "launch/private_folder.h"
 #include "profile/builder.h"
@@ -19,7 +18,7 @@ bool ReaderFlags::filters() const {
          !tids.empty();
 }
 
-void ReaderFlags::add_to(CLI::App& app) {
+void ReaderFlags::add_to(App& app) {
   app.add_option("-i,--input", input, "The recording, or what the TCG plugin has written by itself")
       ->type_name("FILE")
       ->capture_default_str();
@@ -43,7 +42,7 @@ void ReaderFlags::add_to(CLI::App& app) {
   app.add_flag("--show-addresses", show_addresses, "Show each frame's address behind its name");
 }
 
-void ReaderFlags::add_owners_to(CLI::App& app) {
+void ReaderFlags::add_owners_to(App& app) {
   app.add_option("--comm,--comms", comms, "Samples of processes and threads of these names only")
       ->type_name("NAME[,..]")
       ->delimiter(',')

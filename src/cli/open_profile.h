@@ -10,11 +10,9 @@
 #include "recording/reader.h"
 #include "session/image_symbols.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside::cli {
+
+class App;
 
 // The options of every verb that reads a recording.
 struct ReaderFlags {
@@ -35,9 +33,9 @@ struct ReaderFlags {
 
   // Any option that leaves samples out.
   [[nodiscard]] bool filters() const;
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   // Those about whose time it was; add_to() has them too.
-  void add_owners_to(CLI::App& app);
+  void add_owners_to(App& app);
 };
 
 // A recording and what names its frames.

@@ -1,9 +1,9 @@
 #include "cli/outputs.h"
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <map>
 
+#include "cli/options.h"
 #include "exporters/emerald.h"
 #include "exporters/folded.h"
 #include "exporters/svg_flamegraph.h"
@@ -23,27 +23,27 @@ Result<void> check_extension(const std::string& path) {
   return fail(ErrorCode::kUsage, "-o {}: no format has this extension; give .svg or .folded", path);
 }
 
-void add_owner_level(CLI::App& app, views::OwnerLevel& level) {
+void add_owner_level(App& app, views::OwnerLevel& level) {
   using views::OwnerLevel;
   static const std::map<std::string, OwnerLevel> kLevels = {{"none", OwnerLevel::kNone},
                                                             {"comm", OwnerLevel::kComm},
                                                             {"pid", OwnerLevel::kPid},
                                                             {"tid", OwnerLevel::kTid}};
-  app.add_option_function<std::string>(
+  app.add_option_function(
          "--by", [&level](const std::string& name) { level = kLevels.at(name); },
          "The frame at the root of each stack, where processes are known: comm, pid (comm-PID) or "
          "tid (comm-PID/TID)")
-      ->check(CLI::IsMember({"comm", "pid", "tid", "none"}))
+      ->one_of({"comm", "pid", "tid", "none"})
       ->default_str("comm");
 }
 
-void StackStyle::add_to(CLI::App& app) {
+void StackStyle::add_to(App& app) {
   add_owner_level(app, by);
-  app.add_option_function<std::string>(
+  app.add_option_function(
          "--folded-style", [this](const std::string& style) { emerald = style == "emerald"; },
          "Folded stacks: plain, or as Emerald's profiler writes them, Kernel;… and User PID=7 "
          "(name);…")
-      ->check(CLI::IsMember({"plain", "emerald"}))
+      ->one_of({"plain", "emerald"})
       ->default_str("plain");
 }
 

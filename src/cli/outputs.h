@@ -8,11 +8,9 @@
 #include "profile/profile.h"
 #include "views/owner.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside::cli {
+
+class App;
 
 // Writes to `path` ("-": standard output) what `write` produces; the file appears only when it is
 // whole.
@@ -28,7 +26,7 @@ struct StackStyle {
   bool emerald = false;  // folded stacks as Emerald's profiler writes them
 
   // --by and --folded-style.
-  void add_to(CLI::App& app);
+  void add_to(App& app);
 };
 
 // The format that belongs to the path's extension: .svg or .folded.
@@ -36,6 +34,6 @@ struct StackStyle {
                                               const std::string& path, const StackStyle& style);
 
 // --by alone.
-void add_owner_level(CLI::App& app, views::OwnerLevel& level);
+void add_owner_level(App& app, views::OwnerLevel& level);
 
 }  // namespace ringside::cli

@@ -1,10 +1,10 @@
 #include "cli/profile_verb.h"
 
-#include <CLI/CLI.hpp>
 #include <map>
 
 #include "base/file.h"
 #include "base/private_file.h"
+#include "cli/options.h"
 #include "cli/outputs.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
@@ -68,7 +68,7 @@ void keep_recording(const std::string& recording) {
 
 }  // namespace
 
-void ProfileVerb::add_options(CLI::App& app) {
+void ProfileVerb::add_options(App& app) {
   flags_.add_to(app);
   app.add_option("-o,--output", output_, "Also write this: .svg or .folded by its extension")
       ->type_name("FILE");

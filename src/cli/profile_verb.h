@@ -19,7 +19,7 @@ class ProfileVerb final : public Verb {
            "profile --folded-style emerald -o emerald.folded --qmp ./qmp-socket --kernel kernel\n"
            "profile --one-shot --show-addresses --gdb ./gdb.sock --kernel my-kernel.elf";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] bool takes_command() const override { return true; }
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 

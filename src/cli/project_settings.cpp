@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 
 #include "base/file.h"
 #include "cli/guest_system.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 
 namespace ringside::cli {
@@ -45,8 +45,8 @@ bool belongs_to_us(const std::filesystem::path& path) {
   return ::stat(path.c_str(), &info) == 0 && (info.st_uid == ::geteuid() || info.st_uid == 0);
 }
 
-bool is_path(const CLI::Option& option, const std::string& value) {
-  const std::string type = option.get_type_name();
+bool is_path(const Option& option, const std::string& value) {
+  const std::string type = option.type_name();
   if (type == "FILE" || type == "DIR") return value != "-";
   // "PATH" or "unix:PATH", and not HOST:PORT.
   return type == "ADDR" && !value.starts_with("unix:") &&
@@ -66,20 +66,20 @@ bool is_inside(const std::filesystem::path& folder, const std::string& output) {
 }
 
 // A path is relative to the project file's folder.
-std::string in_folder(const std::filesystem::path& folder, const CLI::Option& option,
+std::string in_folder(const std::filesystem::path& folder, const Option& option,
                       const std::string& value) {
   const auto resolve = [&](const std::string& path) {
     return (folder / path).lexically_normal().string();
   };
   if (is_path(option, value)) return resolve(value);
   const std::size_t colon = value.find(':');
-  if (option.get_type_name() != kProcessForm || colon == value.npos) return value;
+  if (option.type_name() != kProcessForm || colon == value.npos) return value;
   return value.substr(0, colon + 1) + resolve(value.substr(colon + 1));
 }
 
 }  // namespace
 
-void ProjectFlags::add_to(CLI::App& verb) {
+void ProjectFlags::add_to(App& verb) {
   verb.add_option("--profile", profile, "Take the settings of [profile.NAME] in ringside.toml")
       ->type_name("NAME");
   verb.add_option("--project", file,
@@ -87,7 +87,7 @@ void ProjectFlags::add_to(CLI::App& verb) {
       ->type_name("FILE");
 }
 
-Result<ProjectSettings> ProjectSettings::load(const ProjectFlags& flags, const CLI::App& app,
+Result<ProjectSettings> ProjectSettings::load(const ProjectFlags& flags, const App& app,
                                               const std::vector<std::unique_ptr<Verb>>& verbs) {
   ProjectSettings settings;
   settings.profile_ = flags.profile;
@@ -120,19 +120,18 @@ Result<ProjectSettings> ProjectSettings::load(const ProjectFlags& flags, const C
                               : settings.file_.name + " has " + known);
 }
 
-Result<void> ProjectSettings::check(const CLI::App& app,
+Result<void> ProjectSettings::check(const App& app,
                                     const std::vector<std::unique_ptr<Verb>>& verbs) const {
   RINGSIDE_TRY(check_scope(file_.defaults, app, verbs));
   for (const auto& [name, scope] : file_.profiles) RINGSIDE_TRY(check_scope(scope, app, verbs));
   return {};
 }
 
-Result<void> ProjectSettings::check_scope(const project::Scope& scope, const CLI::App& app,
+Result<void> ProjectSettings::check_scope(const project::Scope& scope, const App& app,
                                           const std::vector<std::unique_ptr<Verb>>& verbs) const {
   const auto knows = [&](const Verb& verb, const std::string& key) {
     if (key == kCommand) return verb.takes_command();
-    return is_setting(key) &&
-           app.get_subcommand(verb.name())->get_option_no_throw("--" + key) != nullptr;
+    return is_setting(key) && app.find_subcommand(verb.name())->find_option("--" + key) != nullptr;
   };
   for (const Setting& setting : scope.settings) {
     const bool known = std::any_of(verbs.begin(), verbs.end(),
@@ -175,15 +174,15 @@ std::vector<const Setting*> ProjectSettings::settings_of(const std::string& verb
   return all;
 }
 
-Result<void> ProjectSettings::apply(CLI::App& verb, bool takes_command,
+Result<void> ProjectSettings::apply(App& verb, bool takes_command,
                                     std::vector<std::string>& command) {
   if (file_.name.empty()) return {};
   std::vector<std::string> done;
   bool has_way_in = !command.empty();
   for (const char* key : {"gdb", "qmp", "ring"})
-    if (const CLI::Option* option = verb.get_option_no_throw(std::string("--") + key))
-      has_way_in |= option->count() > 0;
-  for (const Setting* setting : settings_of(verb.get_name())) {
+    if (const Option* option = verb.find_option(std::string("--") + key))
+      has_way_in |= option->is_given();
+  for (const Setting* setting : settings_of(verb.name())) {
     if (std::find(done.begin(), done.end(), setting->key) != done.end()) continue;
     if (is_way_in(setting->key) && has_way_in) continue;
     done.push_back(setting->key);
@@ -208,35 +207,30 @@ Result<void> ProjectSettings::apply(CLI::App& verb, bool takes_command,
 }
 
 // One option's value, unless the command line or a setting before has it, or one that excludes it.
-Result<void> ProjectSettings::give(CLI::App& verb, const Setting& setting) const {
-  CLI::Option* const option = verb.get_option_no_throw("--" + setting.key);
-  if (option == nullptr || option->count() > 0) return {};  // another verb's
-  for (const CLI::Option* other : option->get_excludes())
-    if (other->count() > 0) return {};
+Result<void> ProjectSettings::give(App& verb, const Setting& setting) const {
+  Option* const option = verb.find_option("--" + setting.key);
+  if (option == nullptr) return {};  // another verb's
+  if (option->is_given() || option->is_excluded()) return {};
   const auto wrong = [&](const std::string& why) {
     return fail(ErrorCode::kUsage, "{}:{}: '{}': {}", file_.name, setting.line, setting.key, why);
   };
-  const bool is_flag = option->get_items_expected_max() == 0;
+  const bool is_flag = option->most_values() == 0;
   const bool* const flag = std::get_if<bool>(&setting.value);
   if (is_flag != (flag != nullptr))
     return wrong(is_flag ? "give true or false" : "true and false are no values of it");
   const auto* const list = std::get_if<std::vector<std::string>>(&setting.value);
-  const bool takes_many = option->get_items_expected_max() > 1;
+  const bool takes_many = option->most_values() > 1;
   if (list != nullptr && !takes_many) return wrong("it takes one value");
   if (flag != nullptr && !*flag) return {};
   if (const auto* text = std::get_if<std::string>(&setting.value);
       text != nullptr && setting.key == kOutput && !is_inside(folder_, *text))
     return wrong(
         fmt::format("{} is outside of the file's folder; give it on the command line: -o", *text));
-  std::string value = "true";
-  if (const auto* text = std::get_if<std::string>(&setting.value)) value = *text;
-  try {
-    for (const std::string& one : list != nullptr ? *list : std::vector{value})
-      option->add_result(in_folder(folder_, *option, one));
-    option->run_callback();
-  } catch (const CLI::Error& error) {
-    return wrong(error.what());
-  }
+  std::vector<std::string> values = {"true"};
+  if (const auto* text = std::get_if<std::string>(&setting.value)) values = {*text};
+  if (list != nullptr) values = *list;
+  for (std::string& value : values) value = in_folder(folder_, *option, value);
+  if (const auto given = option->give(values); !given) return wrong(given.error().message);
   return {};
 }
 

@@ -2,11 +2,11 @@
 
 #include <time.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/clock.h"
 #include "cli/attach.h"
+#include "cli/options.h"
 #include "cli/process_text.h"
 #include "cli/signals.h"
 #include "cli/terminal.h"
@@ -32,13 +32,12 @@ bool rest(std::uint64_t ns) {
 
 }  // namespace
 
-void PsVerb::add_options(CLI::App& app) {
+void PsVerb::add_options(App& app) {
   app.add_option("FORMAT", format_,
                  "'aux' for the columns of ps aux: processes with their command lines; default: a "
                  "line for each thread")
-      ->check(CLI::IsMember({"aux", "threads"}));
-  app.add_option("-o,--format", output_format_, "The same")
-      ->check(CLI::IsMember({"aux", "threads"}));
+      ->one_of({"aux", "threads"});
+  app.add_option("-o,--format", output_format_, "The same")->one_of({"aux", "threads"});
   auto* way_in = app.add_option_group("Way in");
   way_in
       ->add_option("--gdb,--remote", gdb_,
@@ -60,10 +59,10 @@ void PsVerb::add_options(CLI::App& app) {
       ->type_name("S")
       ->expected(0, 1)
       ->default_str("1")
-      ->check(CLI::Range(0.01, 1e6));
+      ->range(0.01, 1e6);
   app.add_option("--patience", patience_s_, "How long to wait for a guest that cannot be read yet")
       ->type_name("S")
-      ->check(CLI::Range(0.0, 1e6))
+      ->range(0.0, 1e6)
       ->capture_default_str();
 }
 

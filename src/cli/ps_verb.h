@@ -19,7 +19,7 @@ class PsVerb final : public Verb {
            "ps aux --qmp ./qmp-socket\n"
            "ps --gdb ./gdb.sock --watch";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:

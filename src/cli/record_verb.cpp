@@ -1,8 +1,7 @@
 #include "cli/record_verb.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/open_profile.h"
+#include "cli/options.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
 #include "exporters/lost_in_words.h"
@@ -30,7 +29,7 @@ Result<void> say_summary(const std::string& recording, const SamplingFlags& samp
 
 }  // namespace
 
-void RecordVerb::add_options(CLI::App& app) {
+void RecordVerb::add_options(App& app) {
   flags_.add_to(app);
   app.add_option("-o,--output", output_, "The recording; - streams it to standard output")
       ->type_name("FILE")

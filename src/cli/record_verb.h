@@ -16,7 +16,7 @@ class RecordVerb final : public Verb {
            "record -F 1000 -- make qemu\n"
            "record --gdb localhost:1234 --kernel vmlinux --duration 10";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] bool takes_command() const override { return true; }
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 

@@ -1,13 +1,12 @@
 #include "cli/report_verb.h"
 
-#include <CLI/CLI.hpp>
-
+#include "cli/options.h"
 #include "cli/outputs.h"
 #include "exporters/text_report.h"
 
 namespace ringside::cli {
 
-void ReportVerb::add_options(CLI::App& app) {
+void ReportVerb::add_options(App& app) {
   const auto accept = [](std::int64_t) {};  // what is the default anyway
   flags_.add_to(app);
   app.add_flag_function("--stdio", accept, "Text on standard output (the default)");
@@ -18,7 +17,7 @@ void ReportVerb::add_options(CLI::App& app) {
   app.add_flag("--no-per-cpu", no_vcpus_, "No table for each vCPU");
   app.add_option("--percent-limit", percent_limit_, "Sum up rows below this share")
       ->type_name("PERCENT")
-      ->check(CLI::Range(0.0, 100.0));
+      ->range(0.0, 100.0);
   app.add_option(
          "-s,--sort", sort_,
          "Tell rows apart by these: comm, cgroup, pid, tid, vcpu, dso, symbol, parent (default: "

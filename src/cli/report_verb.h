@@ -18,7 +18,7 @@ class ReportVerb final : public Verb {
            "report --sort pid,comm,dso --comm dd,sh\n"
            "report -g --percent-limit 1 -i other.data";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:

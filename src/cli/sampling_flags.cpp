@@ -1,8 +1,7 @@
 #include "cli/sampling_flags.h"
 
-#include <CLI/CLI.hpp>
-
 #include "cli/cpu_list.h"
+#include "cli/options.h"
 #include "wire/recipe.h"
 
 namespace ringside::cli {
@@ -14,7 +13,7 @@ std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds 
 
 }  // namespace
 
-void SamplingFlags::add_to(CLI::App& app) {
+void SamplingFlags::add_to(App& app) {
   const auto accept = [](std::int64_t) {};  // perf users type what is the default anyway
   auto* way_in = app.add_option_group("Way in");
   way_in
@@ -22,7 +21,7 @@ void SamplingFlags::add_to(CLI::App& app) {
                    "gdb stub to attach to: a Unix socket's path or HOST:PORT")
       ->type_name("ADDR");
   way_in
-      ->add_option_function<std::string>(
+      ->add_option_function(
           "--qmp,--qmp-socket",
           [this](const std::string& address) { qmp = address.empty() ? kQmpSocket : address; },
           "QEMU's monitor (-qmp) to attach to: a Unix socket's path or HOST:PORT (default: "
@@ -40,7 +39,7 @@ void SamplingFlags::add_to(CLI::App& app) {
                    "How to capture: tcg is a plugin of QEMU >= 9.2 that does not stop the guest, "
                    "gdb works everywhere, qmp needs only the monitor; auto takes the best that can "
                    "be")
-      ->check(CLI::IsMember({"auto", "tcg", "gdb", "qmp"}))
+      ->one_of({"auto", "tcg", "gdb", "qmp"})
       ->capture_default_str();
   way_in->add_flag("--no-stop", no_stop,
                    "With --qmp: never stop the guest; stacks may then be torn");
@@ -64,10 +63,10 @@ void SamplingFlags::add_to(CLI::App& app) {
   auto* what = app.add_option_group("What to sample");
   auto* interval = what->add_option("--interval", interval_ms, "Mean time between samples")
                        ->type_name("MS")
-                       ->check(CLI::Range(0.1, 1e7));
+                       ->range(0.1, 1e7);
   what->add_option("-F,--freq", frequency, "Samples a second, up to 10000")
       ->type_name("HZ")
-      ->check(CLI::Range(1e-4, 10000.0))
+      ->range(1e-4, 10000.0)
       ->excludes(interval);
   auto* kernel_flag = what->add_flag("-k,--kernel-only", kernel_only, "Sample kernel code only");
   what->add_flag("-u,--user-only", user_only, "Sample user code only")->excludes(kernel_flag);
@@ -84,18 +83,18 @@ void SamplingFlags::add_to(CLI::App& app) {
   what->add_option("--stack-bytes", stack_bytes,
                    "Copy this much of each stack (default: 2048, adapting to what walks need)")
       ->type_name("N")
-      ->check(CLI::Range(64u, wire::kMaxStackBytes));
+      ->range(64u, wire::kMaxStackBytes);
 
   auto* when = app.add_option_group("When");
   when->add_option("-d,--duration", duration_s, "Sample for this long")
       ->type_name("S")
-      ->check(CLI::Range(1e-3, 1e9));
+      ->range(1e-3, 1e9);
   when->add_option("-n,--samples", samples, "Stop after so many stacks; idle vCPUs have none")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->positive_number();
   when->add_option("-D,--delay", delay_s, "Wait before the first sample")
       ->type_name("S")
-      ->check(CLI::Range(0.0, 1e9));
+      ->range(0.0, 1e9);
   when->add_option("--after", after,
                    "Start when the guest's serial port has shown this (with -- COMMAND)")
       ->type_name("TEXT");

@@ -8,11 +8,9 @@
 #include "launch/launch_request.h"
 #include "session/options.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside::cli {
+
+class App;
 
 // The options that every verb with a running guest has: how to get in, what to sample, when to
 // stop.
@@ -45,7 +43,7 @@ struct SamplingFlags {
   bool then_quit = false;
   bool verbose = false;
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
 
   // Fills in what follows from other options, once all have been read. `has_command`: -- COMMAND.
   void settle(bool has_command);

@@ -1,14 +1,14 @@
 #include "cli/symbol_options.h"
 
-#include <CLI/CLI.hpp>
+#include "cli/options.h"
 
 namespace ringside::cli {
 
-void SymbolFlags::add_to(CLI::App& app) {
+void SymbolFlags::add_to(App& app) {
   app.add_option("--demangle", demangle,
                  "How much of a C++ or Rust name to show: short without arguments and generics, "
                  "verbose with Rust's hashes, none as in the file")
-      ->check(CLI::IsMember({"full", "short", "verbose", "none"}))
+      ->one_of({"full", "short", "verbose", "none"})
       ->capture_default_str();
   app.add_flag_function(
       "--inline", [this](std::int64_t) { no_inline = false; },

@@ -5,11 +5,9 @@
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside::cli {
+
+class App;
 
 // The options of every verb that names functions.
 struct SymbolFlags {
@@ -17,7 +15,7 @@ struct SymbolFlags {
   bool no_inline = false;
   bool debuginfod = false;
 
-  void add_to(CLI::App& app);
+  void add_to(App& app);
   [[nodiscard]] symbols::DemangleStyle style() const;
   [[nodiscard]] symbols::Inlines inlines() const;
   [[nodiscard]] symbols::DebugFileOptions files() const;

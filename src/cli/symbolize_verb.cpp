@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <iostream>
 
 #include "base/text.h"
+#include "cli/options.h"
 #include "cli/terminal.h"
 
 namespace ringside::cli {
@@ -42,7 +42,7 @@ std::string format_frames(const std::vector<symbols::SourceFrame>& frames,
 
 }  // namespace
 
-void SymbolizeVerb::add_options(CLI::App& app) {
+void SymbolizeVerb::add_options(App& app) {
   app.add_option("-e,--exe,--kernel", file_, "The ELF file, a vmlinux or a program")
       ->type_name("FILE")
       ->required();

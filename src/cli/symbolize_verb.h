@@ -16,7 +16,7 @@ class SymbolizeVerb final : public Verb {
     return "symbolize -e vmlinux ffffffff81123456\n"
            "symbolize -e vmlinux < addresses.txt";
   }
-  void add_options(CLI::App& app) override;
+  void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:

@@ -7,11 +7,9 @@
 
 #include "base/result.h"
 
-namespace CLI {
-class App;
-}
-
 namespace ringside::cli {
+
+class App;
 
 // One word of the command line: `ringside record`, `ringside report`, …
 class Verb {
@@ -21,7 +19,7 @@ class Verb {
   [[nodiscard]] virtual std::string summary() const = 0;
   // Command lines that people copy, one a line, without "ringside".
   [[nodiscard]] virtual std::string examples() const = 0;
-  virtual void add_options(CLI::App& app) = 0;
+  virtual void add_options(App& app) = 0;
   // `command` is what stood behind "--". Error kUsage: wrong usage.
   [[nodiscard]] virtual Result<void> run(const std::vector<std::string>& command) = 0;
   // True if the verb takes a command behind "--".

@@ -1,0 +1,209 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <sstream>
+
+namespace ringside::cli {
+
+Option* Option::type_name(const std::string& name) {
+  option_.type_name(name);
+  return this;
+}
+
+Option* Option::default_str(const std::string& text) {
+  option_.default_str(text);
+  return this;
+}
+
+Option* Option::capture_default_str() {
+  option_.capture_default_str();
+  return this;
+}
+
+Option* Option::required() {
+  option_.required();
+  return this;
+}
+
+Option* Option::expected(int least, int most) {
+  option_.expected(least, most);
+  return this;
+}
+
+Option* Option::allow_extra_args(bool allow) {
+  option_.allow_extra_args(allow);
+  return this;
+}
+
+Option* Option::delimiter(char delimiter) {
+  option_.delimiter(delimiter);
+  return this;
+}
+
+Option* Option::excludes(Option* other) {
+  option_.excludes(&other->option_);
+  return this;
+}
+
+Option* Option::trigger_on_parse() {
+  option_.trigger_on_parse();
+  return this;
+}
+
+Option* Option::one_of(const std::vector<std::string>& values) {
+  option_.check(CLI::IsMember(values));
+  return this;
+}
+
+Option* Option::range(double least, double most) {
+  option_.check(CLI::Range(least, most));
+  return this;
+}
+
+Option* Option::range(std::uint32_t least, std::uint32_t most) {
+  option_.check(CLI::Range(least, most));
+  return this;
+}
+
+Option* Option::positive_number() {
+  option_.check(CLI::PositiveNumber);
+  return this;
+}
+
+Option* Option::existing_directory() {
+  option_.check(CLI::ExistingDirectory);
+  return this;
+}
+
+std::vector<std::string> Option::names() const {
+  std::vector<std::string> names;
+  for (const std::string& name : option_.get_snames()) names.push_back("-" + name);
+  for (const std::string& name : option_.get_lnames()) names.push_back("--" + name);
+  return names;
+}
+
+bool Option::has_name(const std::string& name) const { return option_.check_name(name); }
+
+std::string Option::description() const { return option_.get_description(); }
+
+std::string Option::type_name() const { return option_.get_type_name(); }
+
+int Option::most_values() const { return option_.get_items_expected_max(); }
+
+bool Option::is_given() const { return option_.count() > 0; }
+
+bool Option::is_excluded() const {
+  const auto others = option_.get_excludes();
+  return std::any_of(others.begin(), others.end(),
+                     [](const CLI::Option* other) { return other->count() > 0; });
+}
+
+Result<void> Option::give(const std::vector<std::string>& values) {
+  try {
+    for (const std::string& value : values) option_.add_result(value);
+    option_.run_callback();
+  } catch (const CLI::Error& error) {
+    return fail(ErrorCode::kUsage, "{}", error.what());
+  }
+  return {};
+}
+
+App::App(const std::string& description, const std::string& name)
+    : App(std::make_shared<CLI::App>(description, name)) {}
+
+App::App(std::shared_ptr<CLI::App> app) : app_(std::move(app)) {
+  for (CLI::Option* help : app_->get_options()) own(help);
+}
+
+Option* App::own(CLI::Option* option) {
+  return options_.emplace_back(std::make_unique<Option>(*option)).get();
+}
+
+Option* App::add_option(const std::string& names, OptionValue value,
+                        const std::string& description) {
+  return std::visit(
+      [&](auto variable) { return own(app_->add_option(names, variable.get(), description)); },
+      value);
+}
+
+Option* App::add_option_function(const std::string& names,
+                                 const std::function<void(const std::string&)>& function,
+                                 const std::string& description) {
+  return own(app_->add_option_function<std::string>(names, function, description));
+}
+
+Option* App::add_flag(const std::string& names, bool& flag, const std::string& description) {
+  return own(app_->add_flag(names, flag, description));
+}
+
+Option* App::add_flag_function(const std::string& names,
+                               const std::function<void(std::int64_t)>& function,
+                               const std::string& description) {
+  return own(app_->add_flag_function(names, function, description));
+}
+
+Option* App::set_version_flag(const std::string& names, const std::string& version) {
+  return own(app_->set_version_flag(names, version));
+}
+
+App* App::add_option_group(const std::string& heading) {
+  auto group = app_->get_subcommand_ptr(app_->add_option_group(heading));
+  return groups_.emplace_back(std::make_unique<App>(std::move(group))).get();
+}
+
+App* App::add_subcommand(const std::string& name, const std::string& description) {
+  auto subcommand = app_->get_subcommand_ptr(app_->add_subcommand(name, description));
+  return subcommands_.emplace_back(std::make_unique<App>(std::move(subcommand))).get();
+}
+
+void App::require_subcommand(int count) { app_->require_subcommand(count); }
+
+void App::footer(const std::string& text) { app_->footer(text); }
+
+std::string App::name() const { return app_->get_name(); }
+
+std::string App::description() const { return app_->get_description(); }
+
+std::vector<Option*> App::options() const {
+  std::vector<Option*> all;
+  for (const auto& option : options_) all.push_back(option.get());
+  for (const auto& group : groups_)
+    for (Option* option : group->options()) all.push_back(option);
+  return all;
+}
+
+std::vector<App*> App::subcommands() const {
+  std::vector<App*> all;
+  for (const auto& subcommand : subcommands_) all.push_back(subcommand.get());
+  return all;
+}
+
+Option* App::find_option(const std::string& name) const {
+  for (Option* option : options())
+    if (option->has_name(name)) return option;
+  return nullptr;
+}
+
+App* App::find_subcommand(const std::string& name) const {
+  for (const auto& subcommand : subcommands_)
+    if (subcommand->name() == name) return subcommand.get();
+  return nullptr;
+}
+
+std::optional<ParseEnd> App::parse(std::vector<std::string> words) {
+  std::reverse(words.begin(), words.end());  // CLI11 takes them last first
+  try {
+    app_->parse(words);
+  } catch (const CLI::ParseError& error) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const int status = app_->exit(error, out, err);
+    return ParseEnd{status != 0, out.str(), err.str()};
+  }
+  return std::nullopt;
+}
+
+bool App::parsed() const { return app_->parsed(); }
+
+}  // namespace ringside::cli
