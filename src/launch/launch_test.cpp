@@ -103,6 +103,25 @@ TEST(TextWatch, FindsATextCutByTwoReads) {
 }
 
 // A "make qemu" that finds QEMU in PATH gets a shim, whose QEMU has the added options.
+TEST(LaunchInfo, AFileThatHoldsNoneIsAnError) {
+  const auto folder = PrivateFolder::create();
+  ASSERT_TRUE(folder);
+  const auto nothing = LaunchInfo::read(folder->path());
+  ASSERT_TRUE(nothing);
+  EXPECT_FALSE(*nothing);
+  LaunchInfo info;
+  info.pid = 7;
+  info.program = "qemu-\xff";  // not UTF-8
+  ASSERT_TRUE(info.write(folder->path()));
+  const auto read = LaunchInfo::read(folder->path());
+  ASSERT_TRUE(read && *read);
+  EXPECT_EQ((*read)->pid, 7);
+  for (const char* text : {"", "{", "[]", "{\"pid\": \"seven\"}"}) {
+    std::ofstream(folder->path() / "qemu.json") << text;
+    EXPECT_EQ(LaunchInfo::read(folder->path()).error().code, ErrorCode::kFormat) << text;
+  }
+}
+
 TEST(QemuShim, AddsOptionsUnderAWrapper) {
   auto folder = PrivateFolder::create();
   const auto tools = folder->path() / "tools";
