@@ -7,6 +7,7 @@
 namespace ringside::cli {
 
 Option* Option::type_name(const std::string& name) {
+  type_name_ = name;
   option_.type_name(name);
   return this;
 }
@@ -86,8 +87,6 @@ std::vector<std::string> Option::names() const {
 bool Option::has_name(const std::string& name) const { return option_.check_name(name); }
 
 std::string Option::description() const { return option_.get_description(); }
-
-std::string Option::type_name() const { return option_.get_type_name(); }
 
 int Option::most_values() const { return option_.get_items_expected_max(); }
 

@@ -58,8 +58,8 @@ class Option {
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool has_name(const std::string& name) const;  // with its dashes
   [[nodiscard]] std::string description() const;
-  [[nodiscard]] std::string type_name() const;
-  [[nodiscard]] int most_values() const;   // 0: a flag
+  [[nodiscard]] const std::string& type_name() const { return type_name_; }  // as it was set
+  [[nodiscard]] int most_values() const;                                     // 0: a flag
   [[nodiscard]] bool is_given() const;     // by the command line or give()
   [[nodiscard]] bool is_excluded() const;  // by another one that is given
 
@@ -68,6 +68,7 @@ class Option {
 
  private:
   CLI::Option& option_;
+  std::string type_name_;
 };
 
 // Why a command line is not to be run: it asked for help or the version, or it is wrong.

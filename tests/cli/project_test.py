@@ -111,6 +111,12 @@ class Project(cli_case.CliCase):
         result = self.run_verb("record", "--profile", "emerald", before=["env", "-C", str(self.folder / "deep")])
         self.assertSays(result, FAILED, f"{self.folder.resolve()}/userspace: No such file")
 
+    def test_a_folder_is_in_the_files_folder(self):
+        self.write('sysroot = "gone"\nqemu = ["qemu-system-x86_64"]\n')
+        (self.folder / "deep").mkdir(exist_ok=True)
+        result = self.run_verb("record", before=["env", "-C", str(self.folder / "deep")])
+        self.assertSays(result, WRONG_USAGE, f"{self.folder.resolve()}/gone")
+
     def test_attaching_leaves_the_files_qemu_out(self):
         self.write('qemu = ["qemu-system-x86_64"]\n')
         result, _ = self.record("--duration", "0.2")
