@@ -169,6 +169,7 @@ Result<void> say_recording(const std::string& input) {
   const auto share = [](std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
   };
+  line("samples", fmt::format("{}, of {} vCPU ticks sampled", summary.samples, summary.sampled));
   line("stacks", fmt::format("{}, {} of them complete ({:.1f} %)", summary.unwound,
                              summary.complete, share(summary.complete, summary.unwound)));
   for (std::size_t i = 0; i < summary.stops_by_reason.size(); ++i) {
@@ -188,8 +189,8 @@ Result<void> say_recording(const std::string& input) {
                    summary.unknown_frames == 0 ? "" : ": --kernel or --symbols names them"));
   for (const std::string& warning : profile.warnings) line("warning", warning);
   if (summary.due && summary.lost)
-    line("missed ticks", fmt::format("{} of {} ({:.1f} %)", *summary.lost, *summary.due,
-                                     share(*summary.lost, *summary.due)));
+    line("lost ticks", fmt::format("{} of {} ({:.1f} %)", *summary.lost, *summary.due,
+                                   share(*summary.lost, *summary.due)));
   return {};
 }
 

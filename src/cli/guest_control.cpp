@@ -25,8 +25,8 @@ session::Control::Wish GuestControl::poll() {
 }
 
 void GuestControl::progress(const Progress& progress) {
-  line_.show(fmt::format("recording {:.1f} s: {} samples, {} idle  (Ctrl-C ends)", progress.seconds,
-                         progress.samples, progress.idle));
+  line_.show(fmt::format("recording {:.1f} s: {} samples, {} ticks idle  (Ctrl-C ends)",
+                         progress.seconds, progress.samples, progress.idle));
 }
 
 void GuestControl::paused(bool is_paused) {

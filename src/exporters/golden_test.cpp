@@ -201,7 +201,7 @@ TEST(Golden, Empty) {
   const auto profile = recording.profile();
   EXPECT_EQ(text_of([&](Sink& sink) { return write_folded(profile, {}, sink); }), "");
   EXPECT_EQ(text_of([&](Sink& sink) { return write_top_stacks(profile, 10, sink); }),
-            "No busy samples.\n");
+            "No samples.\n");
   expect_golden("report--empty.txt",
                 text_of([&](Sink& sink) { return write_report(profile, {}, sink); }));
 }

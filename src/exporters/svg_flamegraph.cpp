@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "exporters/counts_in_words.h"
 #include "exporters/flamegraph_assets.h"
 #include "exporters/lost_in_words.h"
 #include "exporters/units.h"
@@ -59,10 +60,10 @@ std::string subtitle_of(const Profile& profile) {
   if (header.arch != Arch::kUnknown) add(name_of(header.arch));
   if (header.vcpu_count != 0)
     add(fmt::format("{} vCPU{}", header.vcpu_count, header.vcpu_count == 1 ? "" : "s"));
-  const std::uint64_t busy = profile.weight_of(wire::Disposition::kSampled);
+  const std::uint64_t sampled = profile.weight_of(wire::Disposition::kSampled);
   const std::uint64_t idle = profile.weight_of(wire::Disposition::kIdle);
-  add(fmt::format("{} busy {}", format_count(busy), name_of(profile.unit)));
-  if (idle != 0) add(fmt::format("{}% idle", format_percent(idle, busy + idle)));
+  add(sampled_in_words(profile));
+  if (idle != 0) add(fmt::format("{}% idle", format_percent(idle, sampled + idle)));
   if (header.interval_ns != 0) add("every " + format_duration(header.interval_ns));
   add(lost_in_short(profile));
   return text;
@@ -202,7 +203,7 @@ class Picture {
 
   Result<void> write_nothing() {
     return sink_.write(
-        fmt::format("<text id=\"nothing\" x=\"{}\" y=\"{}\">No busy samples: nothing was running, "
+        fmt::format("<text id=\"nothing\" x=\"{}\" y=\"{}\">No samples: nothing was running, "
                     "or the filters "
                     "left nothing over.</text>\n",
                     kMargin, kTop + 14));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "exporters/counts_in_words.h"
 #include "exporters/report_table.h"
 #include "exporters/units.h"
 
@@ -17,22 +18,16 @@ constexpr double kCallGraphMinimumShare = 0.005;
 
 Result<void> write_section(const Profile& profile, const OverheadSection& section,
                            const ReportOptions& options, Sink& sink) {
-  const std::uint64_t taken = section.sampled + section.idle;
-  std::string head =
-      section.vcpu ? fmt::format("# vCPU {}: ", section.vcpu->value) : "# All vCPUs: ";
-  head += fmt::format("{} {} busy", format_count(section.sampled), name_of(profile.unit));
-  if (section.idle != 0)
-    head += fmt::format(", {} idle ({}% idle)", format_count(section.idle),
-                        format_percent(section.idle, taken));
-  if (section.skipped != 0) head += fmt::format(", {} skipped", format_count(section.skipped));
-  if (section.failed != 0) head += fmt::format(", {} failed", format_count(section.failed));
+  const std::string head =
+      (section.vcpu ? fmt::format("# vCPU {}: ", section.vcpu->value) : "# All vCPUs: ") +
+      counts_in_words(profile, section);
   RINGSIDE_TRY(sink.write(head + "\n#\n"));
   if (section.rows.empty()) return sink.write("# Nothing was running.\n\n");
   return write_table(profile, section, options, sink);
 }
 
 Result<void> write_tree(const CallTree& tree, Sink& sink) {
-  RINGSIDE_TRY(sink.write("# Call tree: share of the busy samples, outermost caller first\n#\n"));
+  RINGSIDE_TRY(sink.write("# Call tree: share of what was sampled, outermost caller first\n#\n"));
   // Heaviest child first here; the tree itself is sorted by name.
   std::vector<std::uint32_t> todo{0};
   while (!todo.empty()) {

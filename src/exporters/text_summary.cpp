@@ -52,7 +52,11 @@ Result<void> write_ticks(const Summary& summary, Sink& sink) {
     RINGSIDE_TRY(line(sink, "vCPU ticks due", "{:>10}", format_count(*summary.due)));
   else
     RINGSIDE_TRY(line(sink, "vCPU ticks taken", "{:>10}", format_count(seen)));
-  RINGSIDE_TRY(part("  sampled", summary.sampled));
+  RINGSIDE_TRY(line(sink, "  sampled", "{:>10}  {:>6}%{}", format_count(summary.sampled),
+                    format_percent(summary.sampled, all),
+                    summary.samples == summary.sampled
+                        ? ""
+                        : fmt::format("  in {} samples", format_count(summary.samples))));
   RINGSIDE_TRY(part("  idle", summary.idle));
   RINGSIDE_TRY(part("  skipped", summary.skipped));
   RINGSIDE_TRY(part("  failed", summary.failed));
@@ -93,7 +97,7 @@ Result<void> write_counters(const Profile& profile, const Summary& summary, Sink
       continue;
     if (name == recording::kStackBytesCounter) {
       RINGSIDE_TRY(line(sink, name, "{:>10}  a sample",
-                        format_count(value / std::max<std::uint64_t>(summary.sampled, 1))));
+                        format_count(value / std::max<std::uint64_t>(summary.samples, 1))));
     } else if (name.ends_with(" ns")) {
       RINGSIDE_TRY(line(sink, name.substr(0, name.size() - 3), "{:>10}", format_duration(value)));
     } else {
@@ -172,7 +176,7 @@ Result<void> write_unwinding_detail(const Profile& profile, Sink& sink) {
 
 Result<void> write_top_stacks(const Profile& profile, std::size_t count, Sink& sink) {
   const auto stacks = views::make_top_stacks(profile, count);
-  if (stacks.empty()) return sink.write("No busy samples.\n");
+  if (stacks.empty()) return sink.write("No samples.\n");
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     const std::string_view comm = profile.strings[stacks[i].comm];
     RINGSIDE_TRY(sink.write(fmt::format("#{}  {:.2f}%  {} {}{}{}\n", i + 1, 100 * stacks[i].share,

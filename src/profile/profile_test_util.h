@@ -41,6 +41,7 @@ struct Line {
   std::optional<std::uint32_t> pid = {};
   std::optional<std::uint32_t> tid = {};
   std::uint64_t address_space = 0;
+  std::uint64_t weight = 1;  // of each
 };
 
 class TestRecording {
@@ -75,6 +76,7 @@ class TestRecording {
       info.pid = line.pid;
       info.tid = line.tid;
       info.address_space = line.address_space;
+      info.weight = line.weight;
       const FrameKind leaf = stack.frames.empty() ? FrameKind::kKernel : stack.frames[0].kind;
       info.level = leaf == FrameKind::kUser       ? PrivilegeLevel::kUser
                    : leaf == FrameKind::kFirmware ? PrivilegeLevel::kFirmware
@@ -89,10 +91,12 @@ class TestRecording {
     EXPECT_TRUE(writer_.add_thread_name({10'000'000 * (time_ + 1), pid, tid, 0, name, cgroup}));
     return *this;
   }
-  TestRecording& add(wire::Disposition disposition, std::uint64_t count, std::uint16_t vcpu = 0) {
+  TestRecording& add(wire::Disposition disposition, std::uint64_t count, std::uint16_t vcpu = 0,
+                     std::uint64_t weight = 1) {
     for (std::uint64_t i = 0; i < count; ++i) {
       recording::SampleInfo info = next(vcpu);
       info.disposition = disposition;
+      info.weight = weight;
       EXPECT_TRUE(writer_.add_sample(info, nullptr));
     }
     return *this;
@@ -100,12 +104,18 @@ class TestRecording {
   recording::Writer& writer() { return writer_; }
   FakeNamer& namer() { return namer_; }
 
-  Profile profile(const BuildOptions& options = {}) {
+  // Nothing can be added afterwards.
+  recording::Reader reader() {
     EXPECT_TRUE(finished_ || writer_.finish());
     finished_ = true;
     auto reader = recording::Reader::open(dir_ / "t.data");
     EXPECT_TRUE(reader);
-    auto profile = build_profile(*reader, namer_, options);
+    return std::move(*reader);
+  }
+
+  Profile profile(const BuildOptions& options = {}) {
+    auto reader = this->reader();
+    auto profile = build_profile(reader, namer_, options);
     EXPECT_TRUE(profile);
     profile->symbol_ns = 0;  // the only thing that differs from run to run
     return std::move(*profile);

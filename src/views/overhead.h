@@ -38,7 +38,7 @@ struct OverheadRow {
   bool inlined = false;  // into others, wherever it stood
 };
 
-// All of a profile's busy samples (sampled, by the keys), or those of one vCPU.
+// All samples of a profile by the keys, or those of one vCPU.
 struct OverheadSection {
   std::optional<VcpuId> vcpu;  // absent: all together
   std::vector<OverheadRow> rows;
@@ -46,7 +46,7 @@ struct OverheadSection {
   std::uint64_t idle = 0;
   std::uint64_t skipped = 0;
   std::uint64_t failed = 0;
-  std::uint64_t samples = 0;  // number of busy samples
+  std::uint64_t samples = 0;  // those of `sampled`
 };
 
 struct OverheadTable {

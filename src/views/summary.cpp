@@ -41,6 +41,7 @@ Summary make_summary(const profile::Profile& profile) {
     return totals.weight[static_cast<std::size_t>(disposition)];
   };
   Summary summary;
+  summary.samples = totals.count[static_cast<std::size_t>(wire::Disposition::kSampled)];
   summary.sampled = weight(wire::Disposition::kSampled);
   summary.idle = weight(wire::Disposition::kIdle);
   summary.skipped = weight(wire::Disposition::kSkipped);

@@ -19,7 +19,8 @@ struct Summary {
   std::optional<std::uint64_t> late;
   // Why they are lost, in words, most first; these add up to `lost`.
   std::vector<std::pair<std::string, std::uint64_t>> lost_by_reason;
-  std::uint64_t sampled = 0;  // weights
+  std::uint64_t samples = 0;  // each stands for one vCPU tick or more …
+  std::uint64_t sampled = 0;  // … and all for so many; these four are weights
   std::uint64_t idle = 0;
   std::uint64_t skipped = 0;
   std::uint64_t failed = 0;

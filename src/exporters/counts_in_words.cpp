@@ -1,0 +1,68 @@
+#include "exporters/counts_in_words.h"
+
+#include "exporters/units.h"
+
+namespace ringside::exporters {
+namespace {
+
+using wire::Disposition;
+
+// What is shown, and what the recording has of it.
+struct Count {
+  std::uint64_t shown = 0;
+  std::uint64_t all = 0;
+};
+
+std::string format_part(const Count& count) {
+  if (count.shown == count.all) return format_count(count.all);
+  return fmt::format("{} of {}", format_count(count.shown), format_count(count.all));
+}
+
+std::string sampled(const Count& weight, const Count& samples, recording::WeightUnit unit) {
+  std::string text = fmt::format("{} {} sampled", format_part(weight), name_of(unit));
+  if (samples.all != weight.all || samples.shown != weight.shown)
+    text += fmt::format(" ({} samples)", format_part(samples));
+  return text;
+}
+
+std::uint64_t total(const profile::Profile& profile, Disposition disposition) {
+  return profile.totals.weight[static_cast<std::size_t>(disposition)];
+}
+
+std::uint64_t total_samples(const profile::Profile& profile) {
+  return profile.totals.count[static_cast<std::size_t>(Disposition::kSampled)];
+}
+
+}  // namespace
+
+std::string sampled_in_words(const profile::Profile& profile) {
+  Count weight{0, total(profile, Disposition::kSampled)};
+  Count samples{0, total_samples(profile)};
+  for (const profile::SampleGroup& group : profile.samples) {
+    if (group.disposition != Disposition::kSampled) continue;
+    weight.shown += group.weight;
+    samples.shown += group.samples;
+  }
+  return sampled(weight, samples, profile.unit);
+}
+
+std::string counts_in_words(const profile::Profile& profile,
+                            const views::OverheadSection& section) {
+  // The profile has no totals of one vCPU.
+  const auto count = [&](std::uint64_t shown, Disposition disposition) {
+    return Count{shown, section.vcpu ? shown : total(profile, disposition)};
+  };
+  std::string text = sampled(
+      count(section.sampled, Disposition::kSampled),
+      {section.samples, section.vcpu ? section.samples : total_samples(profile)}, profile.unit);
+  if (const Count idle = count(section.idle, Disposition::kIdle); idle.all != 0)
+    text += fmt::format(", {} idle ({}% idle)", format_part(idle),
+                        format_percent(section.idle, section.sampled + section.idle));
+  if (const Count skipped = count(section.skipped, Disposition::kSkipped); skipped.all != 0)
+    text += fmt::format(", {} skipped", format_part(skipped));
+  if (const Count failed = count(section.failed, Disposition::kFailed); failed.all != 0)
+    text += fmt::format(", {} failed", format_part(failed));
+  return text;
+}
+
+}  // namespace ringside::exporters

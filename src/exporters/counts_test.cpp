@@ -1,0 +1,132 @@
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "exporters/folded.h"
+#include "exporters/json_lines.h"
+#include "exporters/svg_flamegraph.h"
+#include "exporters/text_report.h"
+#include "profile/profile_test_util.h"
+
+// One word means one count in every place that shows it (docs/recording-format.md).
+namespace ringside::exporters {
+namespace {
+
+using profile::testing::TestRecording;
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::HasSubstr;
+
+constexpr std::uint64_t kSampled = 3 * 1 + 2 * 4 + 1 * 2;
+constexpr std::uint64_t kSamples = 3 + 2 + 1;
+
+// 13 ticks in 6 samples, and some of everything else.
+TestRecording weighted() {
+  TestRecording recording;
+  recording.add({.stack = "a|b", .count = 3, .vcpu = 0})
+      .add({.stack = "a|c", .count = 2, .vcpu = 1, .weight = 4})
+      .add({.stack = "", .count = 1, .vcpu = 1, .weight = 2});
+  recording.add(wire::Disposition::kIdle, 2, 0, 10).add(wire::Disposition::kSkipped, 1, 1, 4);
+  recording.add(wire::Disposition::kFailed, 1, 1, 3);
+  recording::Statistics statistics;
+  statistics.due = kSampled + 20 + 4 + 3 + 2;
+  statistics.lost = 2;
+  statistics.counters = {{recording::kLostLate, 2}, {recording::kStackBytesCounter, 600}};
+  EXPECT_TRUE(recording.writer().add_statistics(statistics));
+  return recording;
+}
+
+template <class Write>
+std::string text_of(Write&& write) {
+  StringSink sink;
+  EXPECT_TRUE(write(sink));
+  return sink.text();
+}
+
+std::string report_of(const profile::Profile& profile) {
+  ReportOptions options;
+  options.overhead.per_vcpu = false;
+  return text_of([&](Sink& sink) { return write_report(profile, options, sink); });
+}
+
+std::string picture_of(const profile::Profile& profile) {
+  return text_of([&](Sink& sink) { return write_flamegraph(profile, {}, sink); });
+}
+
+// The sum of the column `index` of the table's rows.
+std::uint64_t sum_of_column(const std::string& report, int index) {
+  std::uint64_t sum = 0;
+  std::istringstream lines(report);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.empty() || line[0] == '#') continue;
+    std::istringstream words(line);
+    std::string word;
+    for (int i = 0; i <= index; ++i) words >> word;
+    sum += std::stoull(word);
+  }
+  return sum;
+}
+
+TEST(Counts, TextsAgree) {
+  TestRecording recording = weighted();
+  const auto profile = recording.profile();
+  const auto rows = AllOf(
+      ContainsRegex("vCPU ticks due +42\n"), ContainsRegex("sampled +13 +30\\.95%  in 6 samples\n"),
+      ContainsRegex("idle +20 "), ContainsRegex("skipped +4 "), ContainsRegex("failed +3 "),
+      ContainsRegex("lost +2 "), ContainsRegex("stacks complete +5 .* of 6\n"),
+      ContainsRegex("stack bytes copied +100  a sample\n"));
+  EXPECT_THAT(text_of([&](Sink& sink) { return write_summary(profile, sink); }), rows);
+  EXPECT_THAT(text_of([&](Sink& sink) { return write_header(profile, sink); }), rows);
+  const std::string report = report_of(profile);
+  EXPECT_THAT(report, HasSubstr("# All vCPUs: 13 ticks sampled (6 samples), 20 idle (60.61% idle), "
+                                "4 skipped, 3 failed\n"));
+  EXPECT_EQ(sum_of_column(report, 2), kSamples);
+  EXPECT_THAT(picture_of(profile), HasSubstr("13 ticks sampled (6 samples)"));
+}
+
+TEST(Counts, ExportsAgree) {
+  TestRecording recording = weighted();
+  const auto profile = recording.profile();
+  std::uint64_t folded = 0;
+  std::istringstream stacks(text_of([&](Sink& sink) { return write_folded(profile, {}, sink); }));
+  for (std::string line; std::getline(stacks, line);)
+    folded += std::stoull(line.substr(line.rfind(' ') + 1));
+  EXPECT_EQ(folded, kSampled);
+
+  auto reader = recording.reader();
+  std::istringstream lines(
+      text_of([&](Sink& sink) { return write_json_lines(reader, recording.namer(), sink); }));
+  std::uint64_t samples = 0;
+  std::uint64_t sampled = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto object = nlohmann::json::parse(line);
+    if (object.value("disposition", "") != "sampled") continue;
+    ++samples;
+    sampled += object["weight"].get<std::uint64_t>();
+  }
+  EXPECT_EQ(samples, kSamples);
+  EXPECT_EQ(sampled, kSampled);
+}
+
+TEST(Counts, OneTickASampleIsOneNumber) {
+  TestRecording recording;
+  recording.add({"a", 3});
+  const auto profile = recording.profile();
+  EXPECT_THAT(report_of(profile), HasSubstr("# All vCPUs: 3 ticks sampled\n"));
+  EXPECT_THAT(picture_of(profile), ContainsRegex("3 ticks sampled[ <]"));
+}
+
+TEST(Counts, AFilterShowsAPart) {
+  TestRecording recording = weighted();
+  profile::BuildOptions options;
+  options.filter.vcpus = {VcpuId{0}};
+  const auto profile = recording.profile(options);
+  EXPECT_THAT(report_of(profile),
+              HasSubstr("# All vCPUs: 3 of 13 ticks sampled (3 of 6 samples), 20 idle (86.96% "
+                        "idle), 0 of 4 skipped, 0 of 3 failed\n"));
+  EXPECT_THAT(picture_of(profile), HasSubstr("3 of 13 ticks sampled (3 of 6 samples)"));
+}
+
+}  // namespace
+}  // namespace ringside::exporters

@@ -1,0 +1,34 @@
+"""A count has one value for one recording, wherever it is shown (docs/recording-format.md, words of counts)."""
+import json
+import re
+
+import cli_case
+
+
+class Counts(cli_case.CliCase):
+    def test_the_end_of_record_and_every_reader_agree(self):
+        # Ticks of vCPU 0 are skipped.
+        result, _ = self.record("-o", "r.data", "--duration", "0.4", "--interval", "5", "--cpu", "1", vcpus=2)
+        self.assertSays(result, cli_case.DONE)
+        samples = int(re.search(r"(\d+) samples are in", result.said)[1])
+        self.assertGreater(samples, 0)
+
+        def row(name, text):
+            return int(re.search(rf"(?m)^[# ]*{name} +([\d,]+)", text)[1].replace(",", ""))
+        report = self.ringside("report", "-i", "r.data", "--header").stdout
+        for text in (result.said, report):
+            self.assertEqual(row("sampled", text), samples)
+            self.assertEqual(row("skipped", text), row("skipped", report))
+            self.assertEqual(row("vCPU ticks due", text),
+                             sum(row(name, text) for name in ("sampled", "idle", "skipped", "failed", "lost")))
+        self.assertIn(f"# All vCPUs: {samples} ticks sampled, {row('skipped', report)} skipped", report)
+        doctor = self.ringside("doctor", "-i", "r.data").stdout
+        self.assertRegex(doctor, rf"samples +{samples}, of {samples} vCPU ticks sampled")
+        svg = self.ringside("flamegraph", "-i", "r.data", "-o", "-").stdout
+        self.assertIn(f" {samples} ticks sampled", svg)
+        lines = self.ringside("export", "-i", "r.data", "--format", "json-lines").stdout.splitlines()
+        self.assertEqual(sum(json.loads(line).get("disposition") == "sampled" for line in lines), samples)
+
+
+if __name__ == "__main__":
+    cli_case.main()
