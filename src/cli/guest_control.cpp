@@ -1,6 +1,7 @@
 #include "cli/guest_control.h"
 
 #include "cli/signals.h"
+#include "cli/suspension.h"
 
 namespace ringside::cli {
 
@@ -34,6 +35,18 @@ void GuestControl::paused(bool is_paused) {
   say(is_paused ? "ringside: the guest is paused by its user and stays so; it is sampled when it "
                   "goes on (monitor: cont)"
                 : "ringside: the guest goes on");
+}
+
+bool GuestControl::wants_suspension() { return Suspension::is_wanted(); }
+
+// Ctrl-Z is for QEMU, too, where ringside started it.
+bool GuestControl::guest_is_suspended() {
+  return guest_ != nullptr && guest_->is_ours() && is_suspended(guest_->info.pid);
+}
+
+void GuestControl::suspend() {
+  line_.clear();
+  Suspension::now();
 }
 
 // Says what the user could not know.

@@ -31,6 +31,9 @@ class GuestControl final : public session::Control {
   }
   void paused(bool is_paused) override;
   void overdue() override { over_ = true; }
+  [[nodiscard]] bool wants_suspension() override;
+  [[nodiscard]] bool guest_is_suspended() override;
+  void suspend() override;
   void found(const session::KernelNews& kernel) override;
   void clear_progress() { line_.clear(); }
 

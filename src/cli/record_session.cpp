@@ -13,6 +13,7 @@
 #include "cli/guest_control.h"
 #include "cli/load_bias.h"
 #include "cli/signals.h"
+#include "cli/suspension.h"
 #include "cli/terminal.h"
 #include "recording/writer.h"
 
@@ -186,6 +187,7 @@ class Session {
     RINGSIDE_TRY(prepare());
     auto recorded = record();
     engine_.reset();  // lets go of the guest, whatever happened
+    suspension_.reset();
     if (recorded) recorded = on_recorded(summary_);
     if (!guest_) return recorded;
     if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
@@ -260,8 +262,7 @@ class Session {
     const SamplingFlags& flags = request_.flags;
     const auto stop = [] { return Signals::terminated(); };
     if (request_.command.empty()) {
-      // Suspended in mid-sample, ringside would leave the guest standing.
-      ::signal(SIGTSTP, SIG_IGN);
+      suspension_.emplace();
       if (!flags.ring.empty()) {
         address_ = flags.ring;
         engine_name_ = "tcg";
@@ -297,6 +298,7 @@ class Session {
       return fail(ErrorCode::kClosed,
                   "QEMU ended at once: is {} taken by another guest? Nothing was recorded",
                   address_);
+    suspension_.emplace();  // not before: Ctrl-Z suspends QEMU, too, which then answers nothing
     return {};
   }
 
@@ -381,6 +383,7 @@ class Session {
   std::string engine_name_ = "gdb";
   std::optional<LaunchedGuest> guest_;
   std::optional<launch::PrivateFolder> stub_folder_;  // with --qmp
+  std::optional<Suspension> suspension_;              // while there is an engine
   std::unique_ptr<engines::Engine> engine_;
   RecordSummary summary_;
   bool guest_gone_ = false;

@@ -13,6 +13,8 @@ bool matters(const views::Summary& summary) {
 }
 
 std::string advice(const std::string& reason, const std::string& engine) {
+  if (reason == recording::lost_because(recording::kLostToSuspension))
+    return "do not suspend it (Ctrl-Z) while it records";
   if (reason != recording::lost_because(recording::kLostByHost))
     return "sample less often (-F, --interval)";
   return fmt::format(

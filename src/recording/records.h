@@ -182,6 +182,7 @@ inline constexpr const char* kLostToVcpu = "lost, plugin or vCPU not in time";
 inline constexpr const char* kLostLate = "lost, ringside too late";
 inline constexpr const char* kLostToUnwinding = "lost, unwinding too slow";
 inline constexpr const char* kLostToRing = "lost, plugin's ring full";
+inline constexpr const char* kLostToSuspension = "lost, ringside was suspended";
 inline constexpr const char* kLostToEngine = "lost, engine gave no sample";
 
 // What cannot be seen in the samples. A "vCPU tick" is one tick of one vCPU: a tick of a guest with

@@ -11,10 +11,11 @@ struct LostTicks {
   std::uint64_t late = 0;        // ringside was at the tick before, or not run by the host
   std::uint64_t queue_full = 0;  // unwinding could not keep up
   std::uint64_t ring_full = 0;   // ringside did not take out the plugin's samples in time
+  std::uint64_t suspended = 0;   // ringside was suspended (Ctrl-Z)
   std::uint64_t failed = 0;      // the engine could not take the tick, or not of that vCPU
 
   [[nodiscard]] std::uint64_t total() const {
-    return stolen + delayed + late + queue_full + ring_full + failed;
+    return stolen + delayed + late + queue_full + ring_full + suspended + failed;
   }
 };
 

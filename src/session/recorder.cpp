@@ -96,6 +96,7 @@ Result<void> Recorder::add_image(const elf::Image& found) {
 Result<void> Recorder::wait_for_start(Control& control, bool& stopped) {
   Control::Wish wish = control.poll();
   while (wish == Control::Wish::kWait) {
+    if (control.wants_suspension()) control.suspend();
     timespec pause{0, 10'000'000};
     ::nanosleep(&pause, nullptr);
     wish = control.poll();
@@ -113,6 +114,14 @@ void Recorder::tell(Control& control, const Sampler& sampler) {
     told_paused_ = paused;
     control.paused(paused);
   }
+}
+
+void Recorder::suspend_if_wanted(Control& control, Sampler& sampler) {
+  if (!control.wants_suspension()) return;
+  sampler.parking().ask();
+  if (!sampler.parking().is_parked() && !control.guest_is_suspended()) return;
+  control.suspend();
+  sampler.parking().let_go();
 }
 
 void Recorder::end_in_time(Control& control, Sampler& sampler) {
@@ -138,6 +147,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
     }
     const std::uint64_t now = monotonic_ns();
     tell(control, sampler);
+    suspend_if_wanted(control, sampler);
     end_in_time(control, sampler);
     if (now < next_poll_ns) continue;
     next_poll_ns = now + std::chrono::nanoseconds(kPollInterval).count();
@@ -263,6 +273,7 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {recording::kLostLate, outcome.lost.late},
       {recording::kLostToUnwinding, outcome.lost.queue_full},
       {recording::kLostToRing, outcome.lost.ring_full},
+      {recording::kLostToSuspension, outcome.lost.suspended},
       {recording::kLostToEngine, outcome.lost.failed},
       {"stops that timed out", outcome.retries},
       {"paused by its user ns", outcome.user_pause_ns},

@@ -45,6 +45,12 @@ class Control {
   virtual void paused(bool /*is_paused*/) {}
   // Sampling is to end, and does not end at once: what still waits for the guest is to give up.
   virtual void overdue() {}
+  // The user wants ringside to suspend itself (Ctrl-Z); asked as often as poll().
+  [[nodiscard]] virtual bool wants_suspension() { return false; }
+  // Whether the guest's own process is suspended, so that it is of no use to wait for it.
+  [[nodiscard]] virtual bool guest_is_suspended() { return false; }
+  // Returns when ringside is to go on. The guest is not held meanwhile.
+  virtual void suspend() {}
   // The kernel has been found.
   virtual void found(const KernelNews&) {}
 };
@@ -88,6 +94,7 @@ class Recorder {
   [[nodiscard]] Result<void> keep(const wire::Capture& capture, std::uint64_t time_ns);
   [[nodiscard]] bool limit_reached() const;
   void tell(Control& control, const Sampler& sampler);
+  static void suspend_if_wanted(Control& control, Sampler& sampler);
   void end_in_time(Control& control, Sampler& sampler);
   [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
   void add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const;

@@ -55,8 +55,17 @@ void Sampler::join() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Sampler::sleep_until(std::uint64_t time_ns) const {
+// To be called only where the guest is not held.
+void Sampler::park_if_asked() {
+  if (!parking_.park_if_asked(stopping_) || !clock_ || user_paused_) return;
+  const std::uint64_t missed = clock_->missed();
+  clock_->pass(std::min(monotonic_ns(), end_ns()));
+  suspended_ticks_ += clock_->missed() - missed;
+}
+
+void Sampler::sleep_until(std::uint64_t time_ns) {
   while (!stopping_.load(std::memory_order_relaxed)) {
+    park_if_asked();
     const std::uint64_t now = monotonic_ns();
     if (now >= time_ns) return;
     const std::uint64_t until = std::min(time_ns, now + kLongestSleepNs);
@@ -94,7 +103,9 @@ void Sampler::run_by_clock() {
   engine_->set_read_turns(this);
   while (goes_on_) {
     sleep_until(std::min(clock_->due_ns(), end_ns()));
-    if (stopping_.load(std::memory_order_relaxed) || monotonic_ns() >= end_ns()) break;
+    const std::uint64_t now = monotonic_ns();
+    if (stopping_.load(std::memory_order_relaxed) || now >= end_ns()) break;
+    if (now < clock_->due_ns()) continue;  // ringside was suspended meanwhile
     plan_ = planner_->plan(watch_->adapter());
     take_due_tick();
     goes_on_ = look_at_captures() && goes_on_;
@@ -106,7 +117,8 @@ void Sampler::run_by_clock() {
   engine_->set_read_turns(nullptr);
   const std::uint64_t vcpus = engine_->vcpu_count();
   outcome_.due = (ticks_ + clock_->missed()) * vcpus;
-  outcome_.lost.late += clock_->missed() * vcpus;
+  outcome_.lost.late += (clock_->missed() - suspended_ticks_) * vcpus;
+  outcome_.lost.suspended += suspended_ticks_ * vcpus;
   tell_of_silence();
 }
 
@@ -140,6 +152,7 @@ std::uint64_t Sampler::due_after(const engines::ReadStop& stop) const {
 // short while: what began late may give the samples their names.
 Result<void> Sampler::wait(const engines::ReadStop& last, std::uint64_t from_ns) {
   while (goes_on_ && !reads_are_over()) {
+    park_if_asked();
     if (user_paused_) return {};  // he has stopped the guest: a read costs nothing
     const std::uint64_t now = monotonic_ns();
     const bool enough = options_.samples && sampled_ >= *options_.samples;
@@ -174,6 +187,7 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
                                      options_.jitter, options_.seed, options_.deterministic});
   if (!started) goes_on = !give_up(started.error());
   while (goes_on && !stopping_.load(std::memory_order_relaxed) && now_ns() < end_ns()) {
+    park_if_asked();
     goes_on = take_tick(now_ns());
     if (goes_on && user_paused_) wait_for_user();
     outcome_.last_tick_ns = now_ns();

@@ -16,6 +16,7 @@
 #include "session/lost_ticks.h"
 #include "session/options.h"
 #include "session/owner_watch.h"
+#include "session/parking.h"
 #include "wire/sample_clock.h"
 
 namespace ringside::session {
@@ -52,6 +53,10 @@ class Sampler : private engines::ReadTurns {
   [[nodiscard]] bool is_overdue(std::uint64_t now_ns) const {
     return now_ns > host_end_ns_.load(std::memory_order_relaxed);
   }
+
+  // Asked, the thread ends the tick or the stop that it is at, and waits while the guest runs. The
+  // ticks that come due meanwhile are lost.
+  [[nodiscard]] Parking& parking() { return parking_; }
 
   // Valid after join(). Counts are vCPU ticks unless they say otherwise.
   struct Outcome {
@@ -91,7 +96,8 @@ class Sampler : private engines::ReadTurns {
   void publish_end();
   void wait_for_user();
   void tell_of_silence();
-  void sleep_until(std::uint64_t time_ns) const;
+  void park_if_asked();
+  void sleep_until(std::uint64_t time_ns);
   [[nodiscard]] bool give_up(const Error& error);
 
   engines::Engine* engine_;
@@ -102,6 +108,7 @@ class Sampler : private engines::ReadTurns {
   std::atomic<bool> stopping_{false};
   std::atomic<bool> begun_{false};
   std::atomic<bool> waits_{false};
+  Parking parking_;
   std::atomic<std::uint64_t> host_end_ns_{~std::uint64_t{0}};
   std::thread thread_;
   Outcome outcome_;
@@ -119,8 +126,9 @@ class Sampler : private engines::ReadTurns {
   std::optional<wire::SampleClock> clock_;  // of an engine that is not SelfPaced
   engines::TickPlan plan_;                  // the last one
   std::uint64_t start_ns_ = 0;
-  std::uint64_t ticks_ = 0;    // by clock_
-  std::uint64_t sampled_ = 0;  // captures with a stack
+  std::uint64_t ticks_ = 0;            // by clock_
+  std::uint64_t suspended_ticks_ = 0;  // of those that clock_ has missed
+  std::uint64_t sampled_ = 0;          // captures with a stack
   bool goes_on_ = true;
   unsigned failures_in_a_row_ = 0;
   std::uint64_t ticks_seen_ = 0;      // of vCPUs

@@ -20,13 +20,23 @@ void SampleClock::plan(std::uint64_t index) {
   due_ = start_ + index * interval_ + offset;
 }
 
-void SampleClock::advance(std::uint64_t now_ns) {
+std::uint64_t SampleClock::open_interval(std::uint64_t now_ns) const {
   const std::uint64_t current = now_ns > start_ ? (now_ns - start_) / interval_ : 0;
   // Without jitter the tick of interval k is due when k ends, so that k - 1 is the one still open.
-  const std::uint64_t open = jitter_ || current == 0 ? current : current - 1;
-  const std::uint64_t next = std::max(index_ + 1, open);
+  return jitter_ || current == 0 ? current : current - 1;
+}
+
+void SampleClock::advance(std::uint64_t now_ns) {
+  const std::uint64_t next = std::max(index_ + 1, open_interval(now_ns));
   missed_ += next - (index_ + 1);
   plan(next);
+}
+
+void SampleClock::pass(std::uint64_t now_ns) {
+  const std::uint64_t open = open_interval(now_ns);
+  if (open <= index_) return;
+  missed_ += open - index_;
+  plan(open);
 }
 
 void SampleClock::skip_to(std::uint64_t now_ns) {

@@ -17,6 +17,8 @@ class SampleClock {
   // The tick was taken, or given up, at `now_ns`. Goes on to the first tick whose interval has not
   // passed yet; the ticks that are jumped over are missed.
   void advance(std::uint64_t now_ns);
+  // Nobody could take a tick until `now_ns`: those whose interval has passed are missed.
+  void pass(std::uint64_t now_ns);
   // The guest stood still by its user's will until `now_ns`: nothing was due.
   void skip_to(std::uint64_t now_ns);
 
@@ -24,6 +26,8 @@ class SampleClock {
 
  private:
   void plan(std::uint64_t index);
+  // The first interval whose tick can still be taken.
+  [[nodiscard]] std::uint64_t open_interval(std::uint64_t now_ns) const;
 
   std::uint64_t start_;
   std::uint64_t interval_;

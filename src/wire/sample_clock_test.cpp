@@ -31,6 +31,18 @@ TEST(SampleClock, ALateSampleDoesNotShiftTheNext) {
   EXPECT_GE(clock.due_ns(), 2000u);
 }
 
+TEST(SampleClock, WhatPassesIsMissed) {
+  SampleClock clock(0, kInterval, true, 7);
+  clock.pass(999);  // tick 0 can still be taken
+  EXPECT_EQ(clock.missed(), 0u);
+  clock.pass(10'500);  // ticks 0 to 9 not any more
+  EXPECT_EQ(clock.missed(), 10u);
+  EXPECT_GE(clock.due_ns(), 10'000u);
+  EXPECT_LT(clock.due_ns(), 11'000u);
+  clock.advance(10'999);
+  EXPECT_EQ(clock.missed(), 10u);
+}
+
 TEST(SampleClock, CountsWhatItJumpsOver) {
   SampleClock clock(0, kInterval, true, 7);
   clock.advance(10'500);  // ticks 1 to 9 can no longer be taken

@@ -35,10 +35,19 @@ def boot(options, extra=()):
 def check(options, name, run, extra=lambda folder: ()):
     """Boots a guest, with QEMU's options extra(folder), and prints what run(options, guest, folder) found wrong, a line
     each; the folder is a temporary one. Returns the exit status."""
+    def run_in(folder):
+        with boot(options, extra(folder)) as guest:
+            return run(options, guest, folder)
+    return check_in_folder(name, run_in)
+
+
+def check_in_folder(name, run):
+    """Prints what run(folder), which starts its guest itself, found wrong, a line each; the folder is a temporary one.
+    Returns the exit status."""
     machine.exit_on_signals()
     try:
-        with tempfile.TemporaryDirectory(prefix=f"ringside-{name}-") as folder, boot(options, extra(folder)) as guest:
-            failures = run(options, guest, folder)
+        with tempfile.TemporaryDirectory(prefix=f"ringside-{name}-") as folder:
+            failures = run(folder)
     except (machine.GuestError, OSError) as error:
         failures = [str(error)]
     for line in failures:

@@ -38,6 +38,11 @@ def record(ringside, options, qemu, folder, deadline):
 def _end(process, pid_file):
     """Ends ringside by its process id and, should it have left QEMU behind, QEMU by its own."""
     machine.end_process(process)
+    end_qemu(pid_file)
+
+
+def end_qemu(pid_file):
+    """Ends the QEMU that has written the file, if it runs."""
     try:
         qemu = int(pid_file.read_text())
         if b"-pidfile\0" + os.fsencode(pid_file) in pathlib.Path(f"/proc/{qemu}/cmdline").read_bytes():

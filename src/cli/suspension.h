@@ -1,0 +1,27 @@
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+namespace ringside::cli {
+
+// While it lives, SIGTSTP (Ctrl-Z) does not suspend ringside at once, which may hold the guest at
+// that moment; it is done when ringside is ready for it, at the latest at this one's end. Where
+// the signal is ignored already it stays ignored.
+class Suspension {
+ public:
+  Suspension();
+  ~Suspension();
+  Suspension(const Suspension&) = delete;
+  Suspension& operator=(const Suspension&) = delete;
+
+  // SIGTSTP has come since the last now().
+  [[nodiscard]] static bool is_wanted();
+  // Suspends ringside as the signal would have. Returns when it goes on.
+  static void now();
+};
+
+// Whether a process is suspended (Ctrl-Z, SIGSTOP). False where there is none such.
+[[nodiscard]] bool is_suspended(pid_t pid);
+
+}  // namespace ringside::cli

@@ -1,0 +1,53 @@
+// Ticks that come while ringside is suspended, or outside of the part that is to be recorded.
+
+#include "session/testing/recorder_fixture.h"
+
+namespace ringside::session {
+namespace {
+
+using engines::testing::FakeEngine;
+using testing::expect_all_accounted_for;
+using testing::Reading;
+using testing::RecorderTest;
+
+constexpr std::uint64_t kMs = 1'000'000;
+
+// Is suspended once, for 60 ms, and ends some time later.
+class Suspending final : public Control {
+ public:
+  explicit Suspending(const FakeEngine& engine) : engine_(&engine) {}
+  [[nodiscard]] Wish poll() override {
+    return engine_->ticks > ticks_after + 20 ? Wish::kStop : Wish::kSample;
+  }
+  [[nodiscard]] bool wants_suspension() override { return !suspended_ && engine_->ticks > 20; }
+  void suspend() override {
+    const std::uint64_t before = engine_->ticks;
+    ::usleep(60'000);
+    ticks_after = engine_->ticks;
+    ticks_meanwhile = ticks_after - before;
+    suspended_ = true;
+  }
+  std::uint64_t ticks_after = ~0u;
+  std::uint64_t ticks_meanwhile = 0;
+
+ private:
+  const FakeEngine* engine_;
+  bool suspended_ = false;
+};
+
+TEST_F(RecorderTest, HoldsNoGuestWhileItIsSuspended) {
+  FakeEngine engine(2);
+  SamplingOptions options;
+  options.interval_ns = kMs;
+  Suspending control(engine);
+  EXPECT_FALSE(record(engine, options, control).error);
+  EXPECT_EQ(control.ticks_meanwhile, 0u);
+  const Reading reading = read();
+  expect_all_accounted_for(reading);
+  const auto lost = reading.written.counters.find(recording::kLostToSuspension);
+  ASSERT_NE(lost, reading.written.counters.end());
+  EXPECT_GE(lost->second, 2 * 55u);
+}
+
+}  // namespace
+}  // namespace ringside::session
