@@ -49,5 +49,34 @@ TEST_F(RecorderTest, HoldsNoGuestWhileItIsSuspended) {
   EXPECT_GE(lost->second, 2 * 55u);
 }
 
+// Wants so many ticks, after so many others.
+class Part final : public Control {
+ public:
+  [[nodiscard]] Wish poll() override {
+    const int number = polls_++;
+    return number < 30 ? Wish::kWait : number < 80 ? Wish::kSample : Wish::kStop;
+  }
+
+ private:
+  int polls_ = 0;
+};
+
+TEST_F(RecorderTest, TicksOutsideOfTheRecordingAreNotDue) {
+  FakeEngine engine(2);
+  engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan&, std::uint64_t tick) {
+    if (tick % 3 == 0) capture.disposition = wire::Disposition::kIdle;
+    capture.weight = 1;
+  };
+  SamplingOptions options;
+  options.interval_ns = kMs;
+  options.deterministic = true;
+  Part control;
+  EXPECT_FALSE(record(engine, options, control).error);
+  const Reading reading = read();
+  EXPECT_GT(reading.seen.total_weight(), 0u);
+  EXPECT_GT(2 * engine.ticks, reading.seen.total_weight());
+  expect_all_accounted_for(reading);
+}
+
 }  // namespace
 }  // namespace ringside::session

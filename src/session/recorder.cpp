@@ -143,7 +143,10 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
       for (const elf::Image& image : seen->code) RINGSIDE_TRY(add_image(image));
       const auto wish = options_.deterministic ? control.poll() : Control::Wish::kSample;
       if (wish == Control::Wish::kStop) sampler.stop();
-      if (wish == Control::Wish::kSample) RINGSIDE_TRY(handle(seen->tick, seen->owners));
+      if (wish != Control::Wish::kSample)
+        leave_out(seen->tick);
+      else
+        RINGSIDE_TRY(handle(seen->tick, seen->owners));
     }
     const std::uint64_t now = monotonic_ns();
     tell(control, sampler);
@@ -159,6 +162,11 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
   }
   tell(control, sampler);
   return {};
+}
+
+// Before --after's text, or after the end: nothing was due.
+void Recorder::leave_out(const engines::Tick& tick) {
+  for (const wire::Capture& capture : tick.captures) outside_ticks_ += capture.weight;
 }
 
 bool Recorder::limit_reached() const {
@@ -263,7 +271,7 @@ Result<void> Recorder::keep(const wire::Capture& capture, std::uint64_t time_ns)
 recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) const {
   const engines::MemoryPauses pauses = engine_->memory_pauses();
   recording::Statistics statistics;
-  statistics.due = outcome.due;
+  statistics.due = outcome.due - outside_ticks_;
   statistics.lost = outcome.lost.total();
   statistics.late = outcome.late_ticks;
   statistics.duration_ns = outcome.last_tick_ns - outcome.first_tick_ns - outcome.user_pause_ns;

@@ -77,6 +77,7 @@ class Recorder {
  private:
   [[nodiscard]] Result<void> wait_for_start(Control& control, bool& stopped);
   [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
+  void leave_out(const engines::Tick& tick);
   [[nodiscard]] Result<void> handle(const engines::Tick& tick, const Owners& owners);
   [[nodiscard]] Result<void> handle(const wire::Capture& capture, const guestos::Owner& owner);
   [[nodiscard]] std::optional<Stack> user_part(const wire::Capture& capture,
@@ -116,6 +117,7 @@ class Recorder {
   std::uint64_t sampling_since_ns_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t idle_ = 0;
+  std::uint64_t outside_ticks_ = 0;  // taken, and not of the part that is to be recorded
   std::uint64_t kernel_samples_ = 0;
   std::uint64_t stack_bytes_ = 0;
   std::set<VcpuId> seen_vcpus_;
