@@ -1,8 +1,11 @@
 #include "session/image_symbols.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "guestos/emerald/guest_program.h"
 #include "session/kernel_search.h"
 #include "symbols/linux_image/open_kernel.h"
 #include "symbols/nm/kernel_symbols.h"
@@ -111,10 +114,23 @@ std::optional<symbols::SymbolTable> ImageSymbols::given_symbols(const elf::ElfFi
 std::vector<std::string> ImageSymbols::warnings() const {
   std::vector<std::string> all = warnings_;
   if (!stripped_.empty())
-    all.push_back("no symbols for " + stripped_ +
-                  ": their functions are shown as addresses; install their debug symbols, or ask "
-                  "for them with --debuginfod");
+    all.push_back(
+        fmt::format("no symbols for {}: their functions are shown as addresses; install "
+                    "their debug symbols, or ask for them with --debuginfod",
+                    fmt::join(stripped_, ", ")));
+  if (programs_without_file_ != 0)
+    all.push_back(
+        fmt::format("no file has the .text of {} program{} that the guest ran: functions there are "
+                    "shown as addresses; name the files, with symbols, to record --programs",
+                    programs_without_file_, programs_without_file_ == 1 ? "" : "s"));
   return all;
+}
+
+void ImageSymbols::note_stripped(const recording::ImageInfo& image) {
+  if (image.name == guestos::emerald::kUnknownProgram)
+    ++programs_without_file_;
+  else if (std::find(stripped_.begin(), stripped_.end(), image.name) == stripped_.end())
+    stripped_.push_back(image.name);
 }
 
 // Where nothing else has a name.
@@ -143,6 +159,8 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
     given = given_symbols(file ? file->get() : nullptr);
   if (file)
     loaded = symbols::open_symbolizer(std::move(*file), options_.files, options_.inlines);
+  else if (image.name == guestos::emerald::kUnknownProgram)
+    note_stripped(image);
   else
     warnings_.push_back(fmt::format(
         "{} {}: {}",
@@ -161,7 +179,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
           "build the kernel without stripping it, or give an unstripped file with --kernel or a "
           "System.map with --symbols");
     else
-      stripped_ += (stripped_.empty() ? "" : ", ") + image.name;
+      note_stripped(image);
   }
   return loaded;
 }

@@ -44,12 +44,14 @@ class ImageSymbols final : public profile::FrameNamer {
   void name(const profile::FrameToName& what, profile::NamedFrame& out) override;
   // Keeps the ELF files of images that were made of guest memory.
   void blob(const recording::Blob& blob) override;
-  // Programs and libraries without symbols are told in one of them.
+  // Programs and libraries without symbols are reported in one of them, those of which no file is
+  // known in another.
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
   using Loaded = std::optional<symbols::Symbolizer>;  // nothing where there are no names
   [[nodiscard]] Loaded& load(const recording::ImageInfo& image);
+  void note_stripped(const recording::ImageInfo& image);
   void add_nameless(const recording::ImageInfo& image, Loaded& loaded);
   [[nodiscard]] const std::string& demangled(const std::string& raw);
   [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const recording::ImageInfo& image);
@@ -70,7 +72,8 @@ class ImageSymbols final : public profile::FrameNamer {
   std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
   std::map<std::uint32_t, std::vector<std::byte>> nameless_;
   std::vector<std::string> warnings_;
-  std::string stripped_;  // names of programs and libraries without symbols
+  std::vector<std::string> stripped_;      // programs and libraries without symbols, each name once
+  std::size_t programs_without_file_ = 0;  // and without symbols: the guest has no names for them
 };
 
 }  // namespace ringside::session

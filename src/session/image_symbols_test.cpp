@@ -72,7 +72,7 @@ TEST(ImageSymbols, ProgramsWithoutSymbolsAreToldTogether) {
   writer.add_segment({0}, code.size(), true, false, code);
   ImageSymbols symbols({});
   std::uint32_t id = 1;
-  for (const char* name : {"dash", "dd"}) {
+  for (const char* name : {"dash", "dd", "dash"}) {
     recording::ImageInfo image;
     image.id = ++id;
     image.name = name;
@@ -84,6 +84,27 @@ TEST(ImageSymbols, ProgramsWithoutSymbolsAreToldTogether) {
   }
   ASSERT_EQ(symbols.warnings().size(), 1u);
   EXPECT_NE(symbols.warnings()[0].find("no symbols for dash, dd:"), std::string::npos);
+}
+
+TEST(ImageSymbols, ProgramsOfWhichNoFileIsKnownAreCounted) {
+  const std::vector<std::byte> code(0x40, std::byte{0x90});
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_DYN);
+  writer.add_segment({0}, code.size(), true, false, code);
+  ImageSymbols symbols({});
+  for (const std::uint32_t id : {2, 3}) {
+    recording::ImageInfo image;
+    image.id = id;
+    image.name = "<unknown>";
+    if (id == 2) symbols.blob({recording::kSymbolsBlob, id, writer.write()});  // 3: too large
+    const recording::RecordedFrame frame{.address = GuestVirt{0x18}, .image = id};
+    profile::NamedFrame named;
+    symbols.name({frame, &image, nullptr}, named);
+    EXPECT_TRUE(named.functions.empty());
+  }
+  ASSERT_EQ(symbols.warnings().size(), 1u);
+  EXPECT_NE(symbols.warnings()[0].find("2 programs"), std::string::npos);
+  EXPECT_NE(symbols.warnings()[0].find("--programs"), std::string::npos);
+  EXPECT_EQ(symbols.warnings()[0].find("<unknown>"), std::string::npos);
 }
 
 // A kernel that was found in the guest's memory, 0x2d200000 above where it is linked.
