@@ -12,6 +12,7 @@
 #include "cli/open_profile.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "exporters/cut_in_words.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
 #include "launch/qemu_binary.h"
@@ -188,6 +189,7 @@ Result<void> say_recording(const std::string& input) {
                    share(summary.unknown_frames, summary.all_frames),
                    summary.unknown_frames == 0 ? "" : ": --kernel or --symbols names them"));
   for (const std::string& warning : profile.warnings) line("warning", warning);
+  for (const std::string& words : exporters::cut_in_words(profile)) line("warning", words);
   if (summary.due && summary.lost)
     line("lost ticks", fmt::format("{} of {} ({:.1f} %)", *summary.lost, *summary.due,
                                    share(*summary.lost, *summary.due)));

@@ -8,6 +8,7 @@
 #include "cli/outputs.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
+#include "exporters/cut_in_words.h"
 #include "exporters/emerald.h"
 #include "exporters/lost_in_words.h"
 #include "exporters/text_report.h"
@@ -48,13 +49,14 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
 }
 
 // Emerald's statistics have no line for what was lost.
-void say_lost(const profile::Profile& profile, bool always) {
+void say_lost_and_cut(const profile::Profile& profile, bool always) {
   const views::Summary summary = views::make_summary(profile);
   const std::string words = exporters::lost_in_words(profile);
   if (!words.empty())
     say("ringside: " + words);
   else if (always && summary.lost.value_or(0) != 0)
     say(fmt::format("ringside: {} of {} vCPU ticks were lost", *summary.lost, *summary.due));
+  for (const std::string& cut : exporters::cut_in_words(profile)) say("ringside: " + cut);
 }
 
 // The picture could not be written: nothing recorded is lost.
@@ -104,7 +106,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       RINGSIDE_TRY(exporters::write_summary(profile, sink));
       return flags_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
     });
-    say_lost(profile, style_.emerald);
+    say_lost_and_cut(profile, style_.emerald);
     if (output_.empty()) return printed;
     if (auto written = write_by_extension(profile, output_, style_); !written) {
       keep_recording(reader_.input);

@@ -4,7 +4,7 @@
 #include "cli/options.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
-#include "exporters/lost_in_words.h"
+#include "exporters/cut_in_words.h"
 #include "exporters/text_report.h"
 
 namespace ringside::cli {
@@ -22,8 +22,7 @@ Result<void> say_summary(const std::string& recording, const SamplingFlags& samp
   if (sampling.verbose) RINGSIDE_TRY(exporters::write_unwinding_detail(profile, sink));
   const std::string& text = sink.text();
   say_lines(text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)));
-  if (const std::string lost = exporters::lost_in_words(profile); !lost.empty())
-    say("ringside: " + lost);
+  for (const std::string& words : exporters::all_in_words(profile)) say("ringside: " + words);
   return {};
 }
 

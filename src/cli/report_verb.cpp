@@ -48,7 +48,8 @@ Result<void> ReportVerb::run(const std::vector<std::string>&) {
   options.maximum_rows = rows_;
   options.call_graph = call_graph_;
   return write_to("-", [&](exporters::Sink& sink) -> Result<void> {
-    if (header_ || verbose_) RINGSIDE_TRY(exporters::write_header(profile, sink, verbose_));
+    RINGSIDE_TRY(header_ || verbose_ ? exporters::write_header(profile, sink, verbose_)
+                                     : exporters::write_warnings(profile, sink));
     return exporters::write_report(profile, options, sink);
   });
 }

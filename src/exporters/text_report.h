@@ -42,6 +42,8 @@ struct ReportOptions {
 // were found.
 [[nodiscard]] Result<void> write_header(const profile::Profile& profile, Sink& sink,
                                         bool detail = false);
+// A report's head without `--header`: what was lost or cut, if any, in words.
+[[nodiscard]] Result<void> write_warnings(const profile::Profile& profile, Sink& sink);
 // The numbers of views::Summary, for the end of `profile` and `record`.
 [[nodiscard]] Result<void> write_summary(const profile::Profile& profile, Sink& sink);
 // How many frames each source of unwinding rules gave, of all samples of the recording.

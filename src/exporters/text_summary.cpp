@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "exporters/lost_in_words.h"
+#include "exporters/cut_in_words.h"
 #include "exporters/text_report.h"
 #include "exporters/units.h"
 #include "views/summary.h"
@@ -127,7 +127,7 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
   add("missing", profile.damage);
   for (const std::string& warning : profile.warnings) add("warning", warning);
-  add("warning", lost_in_words(profile));
+  for (const std::string& words : all_in_words(profile)) add("warning", words);
   StringSink summary;
   RINGSIDE_TRY(write_summary(profile, summary));
   if (detail) RINGSIDE_TRY(write_unwinding_detail(profile, summary));
@@ -138,6 +138,13 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
     begin = end + 1;
   }
   return sink.write(text + "# ========\n#\n");
+}
+
+Result<void> write_warnings(const Profile& profile, Sink& sink) {
+  const std::vector<std::string> all = all_in_words(profile);
+  for (const std::string& words : all)
+    RINGSIDE_TRY(sink.write(fmt::format("# warning: {}\n", printable_line(words))));
+  return all.empty() ? Result<void>() : sink.write("#\n");
 }
 
 Result<void> write_summary(const Profile& profile, Sink& sink) {

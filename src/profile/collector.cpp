@@ -81,6 +81,8 @@ void Collector::sample(const recording::Sample& value) {
   ++amount.samples;
 }
 
+void Collector::left_out(std::string_view text) { profile_.left_out.emplace_back(text); }
+
 void Collector::warning(std::string_view text) {
   if (profile_.warnings.size() < kMaxWarnings) profile_.warnings.emplace_back(text);
 }

@@ -60,6 +60,7 @@ class Collector final : public recording::Visitor {
   void thread_name(const recording::ThreadName& value) override { names_.add(value); }
   void blob(const recording::Blob& value) override { namer_.blob(value); }
   void warning(std::string_view text) override;
+  void left_out(std::string_view text) override;
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
  private:

@@ -75,7 +75,8 @@ class Profile {
   std::uint64_t all_frames = 0;          // … of so many
   std::uint64_t symbol_ns = 0;           // time the builder spent in the FrameNamer
   std::string damage;                    // what the reader says is missing
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;     // that the writer recorded
+  std::vector<std::string> left_out;     // what the reader left out, for it is beyond its bounds
 
   [[nodiscard]] std::string_view name(const Frame& frame) const {
     return strings[functions[frame.function].name];

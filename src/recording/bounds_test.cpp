@@ -41,7 +41,7 @@ TEST(Bounds, AStackIsNotDeeperThanTheUnwinderGoes) {
   EXPECT_EQ(seen.addresses(seen.samples[1].stacks[0]).size(), 512u);
   EXPECT_EQ(seen.samples[2].stacks[0].node, kLostStack);
   EXPECT_EQ(seen.samples[3].stacks[0].node, kLostStack);
-  EXPECT_THAT(seen.warnings, ElementsAre(HasSubstr("more than 512 frames")));
+  EXPECT_THAT(seen.left, ElementsAre(HasSubstr("more than 512 frames")));
 }
 
 TEST(Bounds, StoredImagesTogether) {
@@ -54,7 +54,7 @@ TEST(Bounds, StoredImagesTogether) {
   replay.block(payload);
   replay.block(payload);
   EXPECT_EQ(seen.blobs.size(), 2u);
-  EXPECT_THAT(seen.warnings, ElementsAre(HasSubstr("left out")));
+  EXPECT_THAT(seen.left, ElementsAre(HasSubstr("left out")));
 }
 
 // Each header is right and claims the bytes of thousands behind it, and each payload is wrong.

@@ -31,6 +31,8 @@ class Visitor {
   virtual void blob(const Blob&) {}
   virtual void event(const Event&) {}
   virtual void warning(std::string_view /*text*/) {}
+  // What of the recording goes beyond a reader's bounds, and is not handed on; a sentence.
+  virtual void left_out(std::string_view /*text*/) {}
   virtual void statistics(const Statistics&) {}
 };
 

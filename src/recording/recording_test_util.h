@@ -91,6 +91,7 @@ struct Collector : Visitor {
   }
   void event(const Event& value) override { events.push_back(value); }
   void warning(std::string_view text) override { warnings.emplace_back(text); }
+  void left_out(std::string_view text) override { left.emplace_back(text); }
   void statistics(const Statistics& value) override { statistics_seen.push_back(value); }
 
   [[nodiscard]] std::vector<std::uint64_t> addresses(const StackRef& ref) const {
@@ -111,6 +112,7 @@ struct Collector : Visitor {
   std::vector<std::pair<std::string, std::string>> blobs;
   std::vector<Event> events;
   std::vector<std::string> warnings;
+  std::vector<std::string> left;
   std::vector<Statistics> statistics_seen;
 };
 

@@ -104,9 +104,10 @@ void Replay::stack_nodes(protozero::pbf_reader message) {
       continue;
     }
     if (node_depths_[*parent] == limits_.depth) {
-      warn_once(said_deep_, fmt::format("stacks of more than {} frames are left out: no ringside "
-                                        "has recorded them",
-                                        limits_.depth));
+      leave_out_once(said_deep_,
+                     fmt::format("stacks of more than {} frames are left out: no ringside "
+                                 "has recorded them",
+                                 limits_.depth));
       node_ids_.add(kLostStack);
       continue;
     }
@@ -116,8 +117,8 @@ void Replay::stack_nodes(protozero::pbf_reader message) {
   }
 }
 
-void Replay::warn_once(bool& said, std::string_view text) {
-  if (!std::exchange(said, true)) visitor_.warning(text);
+void Replay::leave_out_once(bool& said, std::string_view text) {
+  if (!std::exchange(said, true)) visitor_.left_out(text);
 }
 
 void Replay::resolve(StackRef& ref) const {
@@ -143,9 +144,10 @@ void Replay::blob_piece(const BlobPiece& piece) {
     return;
   }
   if (piece.total_size > limits_.blob_bytes - blob_bytes_) {
-    warn_once(said_large_, fmt::format("images beyond {} MB are left out: their functions have no "
-                                       "names",
-                                       limits_.blob_bytes >> 20));
+    leave_out_once(said_large_,
+                   fmt::format("images beyond {} MB are left out: their functions have no "
+                               "names",
+                               limits_.blob_bytes >> 20));
     blob_.reset();
     return;
   }

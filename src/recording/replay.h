@@ -20,7 +20,7 @@ struct ReplayLimits {
 
 // Hands the records of one block after the other to a visitor, and keeps the promise of Visitor:
 // whatever was lost, an id that arrives there was given before. What goes beyond the limits is left
-// out, with a warning.
+// out, and the visitor gets a sentence of it.
 class Replay {
  public:
   explicit Replay(Visitor& visitor, ReplayLimits limits = {})
@@ -35,7 +35,7 @@ class Replay {
   void sample(protozero::pbf_reader message);
   void blob_piece(const BlobPiece& piece);
   void resolve(StackRef& ref) const;
-  void warn_once(bool& said, std::string_view text);
+  void leave_out_once(bool& said, std::string_view text);
 
   Visitor& visitor_;
   ReplayLimits limits_;

@@ -3,6 +3,7 @@ import json
 import re
 
 import cli_case
+import elf_files
 
 
 class Counts(cli_case.CliCase):
@@ -28,6 +29,22 @@ class Counts(cli_case.CliCase):
         self.assertIn(f" {samples} ticks sampled", svg)
         lines = self.ringside("export", "-i", "r.data", "--format", "json-lines").stdout.splitlines()
         self.assertEqual(sum(json.loads(line).get("disposition") == "sampled" for line in lines), samples)
+
+    def test_stacks_that_are_cut_are_said_at_the_end_and_in_the_reports_head(self):
+        (self.folder / "kernel.elf").write_bytes(elf_files.elf(function="hot_loop"))
+        result, _ = self.record("-o", "r.data", "--duration", "0.5", "--interval", "5", "--kernel", "kernel.elf",
+                                "--stack-bytes", "65536", frames=600)
+        words = r"\d+ of \d+ stacks \([\d.]+%\) are deeper than 512 frames"
+        self.assertSays(result, cli_case.DONE)
+        self.assertRegex(result.said, f"(?m)^ringside: {words}")
+        self.assertRegex(self.ringside("report", "-i", "r.data").stdout, f"(?m)^# warning: {words}")
+        self.assertRegex(self.ringside("report", "-i", "r.data", "--header").stdout, f"(?m)^# warning +: {words}")
+        self.assertRegex(self.ringside("doctor", "-i", "r.data").stdout, f"warning +{words}")
+
+    def test_nothing_is_said_where_nothing_is_cut(self):
+        result, _ = self.record("-o", "r.data", "--duration", "0.2", frames=20)
+        self.assertNotIn("deeper than", result.said)
+        self.assertNotIn("deeper than", self.ringside("report", "-i", "r.data").stdout)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ X86_64, AARCH64 = 62, 183
 
 def elf(machine=X86_64, function=None):
     """An ELF program of 64 bits with code where the fake stub's guest runs, and one symbol or none."""
-    code = b"\x90" * 0x100
+    code = fake_stub.CODE_BYTES
     names = b"\0.text\0.shstrtab\0.symtab\0.strtab\0"
     symbols = struct.pack("<IBBHQQ", 0, 0, 0, 0, 0, 0) + struct.pack("<IBBHQQ", 1, 0x12, 0, 1, fake_stub.CODE, 0x100)
     strings = b"\0" + (function or "").encode() + b"\0"

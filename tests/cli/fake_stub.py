@@ -19,6 +19,8 @@ import time
 
 REGISTERS = [("rax", 8), ("rbp", 8), ("rsp", 8), ("rip", 8), ("cs", 4), ("cr0", 8), ("cr3", 8)]
 CODE = 0xFFFFFFFF80001000
+# push %rbp; mov %rsp, %rbp; then, right before CODE + 16, a call of itself
+CODE_BYTES = (b"\x55\x48\x89\xe5".ljust(11, b"\x90") + b"\xe8\xf0\xff\xff\xff").ljust(0x100, b"\x90")
 STACK = 0xFFFFFFFF80020000
 VALUES = {"rax": 7, "rbp": 0, "rsp": STACK + 0x100, "rip": CODE + 4, "cs": 0x10, "cr0": 0x80000011, "cr3": 0x1000}
 HTTP_GREETING = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
@@ -33,6 +35,15 @@ def description():
     registers = "".join(f'<reg name="{name}" bitsize="{size * 8}"/>' for name, size in REGISTERS)
     return ('<?xml version="1.0"?><target><architecture>i386:x86-64</architecture>'
             f'<feature name="org.gnu.gdb.i386.core">{registers}</feature></target>')
+
+
+def stack_of(frames):
+    """The stack's memory: so many frames from the stack pointer upwards, linked by frame pointers, in front of zeros."""
+    content = bytearray(0x10000)
+    for number in range(frames):
+        place = VALUES["rsp"] + 16 * number
+        struct.pack_into("<QQ", content, place - STACK, place + 16, CODE + 16)
+    return bytes(content)
 
 
 class Closed(Exception):
@@ -95,11 +106,16 @@ class Session:
             return ("l" if begin + size >= len(description()) else "m") + piece
         if request.startswith("m"):
             address, size = (int(number, 16) for number in request[1:].split(","))
-            return bytes(size).hex() if STACK <= address and address + size <= STACK + 0x10000 else "E14"
+            if self._stub.frames and CODE <= address <= address + size <= CODE + len(CODE_BYTES):
+                return CODE_BYTES[address - CODE:address - CODE + size].hex()
+            if not STACK <= address <= address + size <= STACK + len(self._stub.stack):
+                return "E14"
+            return self._stub.stack[address - STACK:address - STACK + size].hex()
         if request.startswith("qThreadExtraInfo"):
             return f"CPU#{int(request.rpartition('.')[2], 16) - 1} [running]".encode().hex()
         if request == "g":
-            return b"".join(struct.pack("<Q", VALUES[name])[:size] for name, size in REGISTERS).hex()
+            values = {**VALUES, "rbp": VALUES["rsp"] if self._stub.frames else 0}
+            return b"".join(struct.pack("<Q", values[name])[:size] for name, size in REGISTERS).hex()
         threads = ",".join(f"p01.{number + 1:02x}" for number in range(self._stub.vcpus))
         known = {"qfThreadInfo": f"m{threads}", "qsThreadInfo": "l", "qC": "QCp01.01", "qAttached": "1"}
         if request.startswith("qSupported"):
@@ -113,12 +129,13 @@ class Session:
 class FakeStub:
     """Serves one client after the other in a thread. greeting: said instead of all else. silent: never says a thing.
     dies_after: hangs up at the first request after so many resumes; silent_after: answers none from then on.
-    delay: seconds for each answer after the first resume. address: a Unix path or (host, port)."""
+    delay: seconds for each answer after the first resume. frames: how deep the guest's stack is. address: a Unix path or (host, port)."""
 
     def __init__(self, address, greeting=None, silent=False, dies_after=None, silent_after=None, delay=0,
-                 vcpus=1):
+                 vcpus=1, frames=0):
         self.running, self.detached, self.rounds = True, False, 0
         self.dies_after, self.silent_after, self.delay, self.vcpus = dies_after, silent_after, delay, vcpus
+        self.frames, self.stack = frames, stack_of(frames)
         self._greeting, self._silent = greeting, silent
         self._listener = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
         self._listener.bind(address)

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+
+namespace ringside::exporters {
+
+// One sentence each of what a bound has cut: stacks that are deeper than the unwinder goes, and
+// what the reader left out. Empty where nothing was cut.
+[[nodiscard]] std::vector<std::string> cut_in_words(const profile::Profile& profile);
+
+// What a reader of any view should know: lost_in_words(), if it is not empty, and cut_in_words().
+[[nodiscard]] std::vector<std::string> all_in_words(const profile::Profile& profile);
+
+}  // namespace ringside::exporters
