@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <ostream>
 #include <string>
 
 #include "engines/gdb/hex.h"
@@ -61,6 +62,9 @@ struct LateStub {
   std::string says;
   bool is_let_run;
 };
+
+// For the names that ctest shows.
+void PrintTo(const LateStub& stub, std::ostream* out) { *out << stub.name; }
 
 std::string console(std::string_view text) {
   return "$O" + gdb::encode_hex_text(text) + "#00+$OK#9a";

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 
 #include "base/clock.h"
 #include "engines/gdb/gdb_engine.h"
@@ -20,12 +21,16 @@ namespace {
 using testing::QemuProcess;
 
 struct Machine {
+  std::string name;
   std::string program;
   Arch arch;
   Arch runs;
   std::string loop;
   std::vector<std::string> options;  // LOOP stands for the program's path
 };
+
+// For the names that ctest shows.
+void PrintTo(const Machine& machine, std::ostream* out) { *out << machine.name; }
 
 class QemuOf : public ::testing::TestWithParam<Machine> {
  protected:
@@ -131,28 +136,32 @@ TEST_P(QemuOf, MemoryIsReadWhileTheGuestRuns) {
 }
 
 const std::vector<Machine> kMachines{
-    {"qemu-system-i386", Arch::kI386, Arch::kI386, "x86", {"-bios", "LOOP"}},
-    {"qemu-system-x86_64", Arch::kX86_64, Arch::kI386, "x86", {"-bios", "LOOP"}},
-    {"qemu-system-aarch64",
+    {"I386", "qemu-system-i386", Arch::kI386, Arch::kI386, "x86", {"-bios", "LOOP"}},
+    {"X86In32BitMode", "qemu-system-x86_64", Arch::kX86_64, Arch::kI386, "x86", {"-bios", "LOOP"}},
+    {"CortexA57",
+     "qemu-system-aarch64",
      Arch::kAArch64,
      Arch::kAArch64,
      "aarch64",
      {"-M", "virt", "-cpu", "cortex-a57", "-device",
       "loader,file=LOOP,addr=0x40200000,cpu-num=0,force-raw=on"}},
-    {"qemu-system-aarch64",
+    {"Aarch64Max",
+     "qemu-system-aarch64",
      Arch::kAArch64,
      Arch::kAArch64,
      "aarch64",
      {"-M", "virt", "-cpu", "max", "-device",
       "loader,file=LOOP,addr=0x40200000,cpu-num=0,force-raw=on"}},
-    {"qemu-system-riscv64",
+    {"Riscv64",
+     "qemu-system-riscv64",
      Arch::kRiscv64,
      Arch::kRiscv64,
      "riscv64",
      {"-M", "virt", "-bios", "none", "-device", "loader,file=LOOP,addr=0x80000000,force-raw=on"}},
 };
 
-INSTANTIATE_TEST_SUITE_P(Each, QemuOf, ::testing::ValuesIn(kMachines));
+INSTANTIATE_TEST_SUITE_P(Each, QemuOf, ::testing::ValuesIn(kMachines),
+                         [](const auto& machine) { return machine.param.name; });
 
 }  // namespace
 }  // namespace ringside::engines::gdb

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <ostream>
 
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/testing/fake_stub.h"
@@ -23,6 +24,9 @@ struct Recorded {
   Arch runs;
   std::string folder;
 };
+
+// For the names that ctest shows.
+void PrintTo(const Recorded& recorded, std::ostream* out) { *out << recorded.folder; }
 
 class Architecture : public ::testing::TestWithParam<Recorded> {
  protected:

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <ostream>
 
 #include "base/clock.h"
 #include "engines/gdb/gdb_engine.h"
@@ -33,6 +34,9 @@ struct Way {
   unsigned table_levels;
   bool reads_qemu_memory = true;
 };
+
+// For the names that ctest shows.
+void PrintTo(const Way& way, std::ostream* out) { *out << way.name; }
 
 // Each guest is booted once, and stands still while another is looked at.
 LinuxGuest* guest_of(const LinuxGuest::Machine& machine, bool& failed, std::string& why) {

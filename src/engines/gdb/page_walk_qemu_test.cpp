@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <random>
 
 #include "engines/gdb/hex.h"
@@ -34,6 +35,9 @@ struct Format {
   bool lpa2;
   bool wide;  // output addresses of 52 bits
 };
+
+// For the names that ctest shows.
+void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
 
 std::uint64_t tcr_of(const Format& format) {
   const std::uint64_t size = 64 - format.address_bits;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <ostream>
 
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/hex.h"
@@ -26,6 +27,9 @@ struct Machine {
   std::vector<std::uint64_t> blocks;  // guest-physical, in MiB: a place in each
   std::string explanation = "QEMU's own memory";
 };
+
+// For the names that ctest shows.
+void PrintTo(const Machine& machine, std::ostream* out) { *out << machine.name; }
 
 class QemuRamOf : public ::testing::TestWithParam<Machine> {
  protected:

@@ -7,6 +7,7 @@
 #include <array>
 #include <fstream>
 #include <map>
+#include <ostream>
 #include <sstream>
 
 #include "engines/gdb/hex.h"
@@ -22,6 +23,9 @@ struct Recorded {
   std::string folder;
   Arch arch;
 };
+
+// For the names that ctest shows.
+void PrintTo(const Recorded& recorded, std::ostream* out) { *out << recorded.folder; }
 
 std::string read_file(const std::string& folder, const std::string& name) {
   std::ifstream file(std::string(RINGSIDE_QMP_TESTDATA) + "/" + folder + "/" + name,
