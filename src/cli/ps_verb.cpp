@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/process_text.h"
 #include "cli/signals.h"
+#include "cli/suspension.h"
 #include "cli/terminal.h"
 
 namespace ringside::cli {
@@ -18,10 +19,12 @@ constexpr double kNs = 1e9;
 
 bool is_over() { return Signals::interrupted() || Signals::terminated(); }
 
-// False when a signal has come meanwhile.
+// Suspends ringside if that is wanted. The guest must not be held. False when a signal to end has
+// come meanwhile.
 bool rest(std::uint64_t ns) {
   constexpr std::uint64_t kPiece = 20'000'000;
   for (const std::uint64_t end = monotonic_ns() + ns; !is_over();) {
+    if (Suspension::is_wanted()) Suspension::now();
     const std::uint64_t now = monotonic_ns();
     if (now >= end) return true;
     const timespec pause{0, static_cast<long>(std::min(end - now, kPiece))};
@@ -106,6 +109,7 @@ Result<void> PsVerb::run(const std::vector<std::string>&) {
     RINGSIDE_ASSIGN(request.file, open_kernel(kernel_, symbols_));
   }
   const Signals signals;
+  const Suspension suspension;  // outlives the engine, which lets go of the guest
   RINGSIDE_ASSIGN(const auto engine, attach());
   if (request.file) RINGSIDE_TRY(check_kernel(*request.file, engine->arch()));
   session::ProcessLister lister(*engine, std::move(request));

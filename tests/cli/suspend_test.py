@@ -1,0 +1,59 @@
+"""Ctrl-Z (SIGTSTP) suspends ringside only while the guest runs: record and ps, many times, at any moment."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import cli_case
+import fake_stub
+
+LIMIT = 20
+
+
+def state_of(pid):
+    """The letter of a process in /proc: T is suspended."""
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def wait_until(condition):
+    end = time.monotonic() + LIMIT
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
+
+
+class Suspend(cli_case.CliCase):
+    def suspended(self, *arguments, rounds=15):
+        """Suspends a run again and again; it is ended afterwards."""
+        # The guest is held for most of the time.
+        with fake_stub.FakeStub(self.gdb, delay=0.002) as stub:
+            # In a process group of its own, whose parent could continue it: else SIGTSTP does nothing.
+            process = subprocess.Popen([cli_case.program(), *arguments, "--gdb", self.gdb], cwd=self.folder,
+                                       process_group=0, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                       stderr=subprocess.DEVNULL)
+            try:
+                for number in range(rounds):
+                    seen = stub.rounds
+                    self.assertTrue(wait_until(lambda: stub.rounds > seen + 2), "it does not go on")
+                    time.sleep(0.003 * (number % 4))
+                    os.kill(process.pid, signal.SIGTSTP)
+                    self.assertTrue(wait_until(lambda: state_of(process.pid) == "T"), "it does not suspend itself")
+                    # What it has written before may not have been read yet.
+                    self.assertTrue(wait_until(lambda: stub.running), f"round {number}: the guest is held")
+                    os.kill(process.pid, signal.SIGCONT)
+            finally:
+                process.kill()
+                process.wait()
+
+    def test_record(self):
+        self.suspended("record", "--interval", "10", "-o", "r.data")
+
+    def test_ps(self):
+        self.suspended("ps", "--patience", "60")
+
+
+if __name__ == "__main__":
+    cli_case.main()
