@@ -15,6 +15,8 @@ class Parking {
     state_.compare_exchange_strong(expected, State::kAsked);
   }
   [[nodiscard]] bool is_parked() const { return state_.load() == State::kParked; }
+  // The process is about to be suspended, parked or not.
+  void note_suspension() { suspensions_.fetch_add(1); }
   void let_go() { state_.store(State::kRuns); }
 
   // Of the sampling thread, while the guest runs: waits if it was asked to, until it is let go or
@@ -26,11 +28,14 @@ class Parking {
     while (is_parked() && !is_over.load(std::memory_order_relaxed)) ::nanosleep(&kPause, nullptr);
     return true;
   }
+  // How often the process has been suspended: what took time meanwhile was not slow.
+  [[nodiscard]] unsigned suspensions() const { return suspensions_.load(); }
 
  private:
   // kParked is left by let_go() only, so that what it has promised holds until then.
   enum class State { kRuns, kAsked, kParked };
   std::atomic<State> state_{State::kRuns};
+  std::atomic<unsigned> suspensions_{0};
 };
 
 }  // namespace ringside::session

@@ -120,6 +120,7 @@ void Recorder::suspend_if_wanted(Control& control, Sampler& sampler) {
   if (!control.wants_suspension()) return;
   sampler.parking().ask();
   if (!sampler.parking().is_parked() && !control.guest_is_suspended()) return;
+  sampler.parking().note_suspension();
   control.suspend();
   sampler.parking().let_go();
 }

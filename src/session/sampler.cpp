@@ -133,11 +133,15 @@ void Sampler::tell_of_silence() {
 }
 
 void Sampler::take_due_tick() {
+  const unsigned suspensions = parking_.suspensions();
   goes_on_ = capture(clock_->due_ns(), plan_) && goes_on_;
   if (user_paused_) return;  // nothing was due while the guest was not to run
   ++ticks_;
   outcome_.last_tick_ns = monotonic_ns();
+  const std::uint64_t missed = clock_->missed();
   clock_->advance(outcome_.last_tick_ns);
+  // With the guest's own process, in the middle of a tick.
+  if (parking_.suspensions() != suspensions) suspended_ticks_ += clock_->missed() - missed;
 }
 
 // A tick that was due while the guest stood still for a read is taken when the guest has run for as
