@@ -97,6 +97,7 @@ Result<void> PsVerb::print(session::ProcessLister& lister, const session::Proces
     for (const guestos::LinuxThread& thread : list.threads) text += thread_line(thread);
   }
   if (watch_s_ != 0) text += "\n";
+  const Suspension::AtOnce at_once;
   cli::print(text);
   return print_result();
 }

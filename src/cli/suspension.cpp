@@ -5,44 +5,85 @@
 #include <fstream>
 #include <string>
 
+#include "cli/signals.h"
+
 namespace ringside::cli {
 namespace {
 
 volatile sig_atomic_t wanted_flag = 0;
 
-void on_signal(int) { wanted_flag = 1; }
-
-void set_action(void (*handler)(int)) {
+// Does nothing where the signal is ignored. Safe in a signal handler.
+void set_action(int signal, void (*handler)(int)) {
   struct sigaction action {};
-  ::sigaction(SIGTSTP, nullptr, &action);
+  ::sigaction(signal, nullptr, &action);
   if (action.sa_handler == SIG_IGN) return;
   action = {};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigemptyset(&action.sa_mask);
-  ::sigaction(SIGTSTP, &action, nullptr);
+  ::sigaction(signal, &action, nullptr);
+}
+
+// A second one is for a ringside that is not ready in the user's time, as while it waits for
+// whoever reads its output, who may be suspended already.
+void on_suspend(int) {
+  if (wanted_flag != 0) {
+    set_action(SIGTSTP, SIG_DFL);
+    ::raise(SIGTSTP);
+  }
+  wanted_flag = 1;
+}
+
+void on_continue(int) {
+  wanted_flag = 0;
+  set_action(SIGTSTP, on_suspend);
+}
+
+void defer() {
+  set_action(SIGCONT, on_continue);
+  set_action(SIGTSTP, on_suspend);
+}
+
+void stop_deferring() {
+  set_action(SIGTSTP, SIG_DFL);
+  set_action(SIGCONT, SIG_DFL);
 }
 
 }  // namespace
 
 Suspension::Suspension() {
   wanted_flag = 0;
-  set_action(on_signal);
+  defer();
 }
 
 Suspension::~Suspension() {
-  set_action(SIG_DFL);
-  if (is_wanted()) ::raise(SIGTSTP);
+  stop_deferring();
+  const bool ends = Signals::interrupted() || Signals::terminated();
+  if (is_wanted() && !ends) ::raise(SIGTSTP);
 }
 
 bool Suspension::is_wanted() { return wanted_flag != 0; }
 
 void Suspension::now() {
+  // One more that comes meanwhile is the same one: SIGCONT takes back those that are blocked.
+  sigset_t suspend;
+  sigemptyset(&suspend);
+  sigaddset(&suspend, SIGTSTP);
+  ::pthread_sigmask(SIG_BLOCK, &suspend, nullptr);
+  stop_deferring();
   wanted_flag = 0;
-  set_action(SIG_DFL);
   ::raise(SIGTSTP);
-  set_action(on_signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &suspend, nullptr);
+  defer();
 }
+
+Suspension::AtOnce::AtOnce() {
+  stop_deferring();
+  if (is_wanted()) ::raise(SIGTSTP);
+  wanted_flag = 0;
+}
+
+Suspension::AtOnce::~AtOnce() { defer(); }
 
 bool is_suspended(pid_t pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));

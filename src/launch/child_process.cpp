@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/fd.h"
+#include "launch/path_search.h"
 
 namespace ringside::launch {
 
@@ -45,6 +46,9 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
   int error = 0;
   if (::read(from_child.get(), &error, sizeof(error)) == sizeof(error)) {
     ::waitpid(pid, nullptr, 0);
+    // execvp() says so too where a folder of PATH may not be read, as after `su`.
+    const bool is_looked_up = command[0].find('/') == std::string::npos;
+    if (error == EACCES && is_looked_up && !find_in_path(path, command[0], F_OK)) error = ENOENT;
     return fail_errno("cannot start " + command[0], error);
   }
   return ChildProcess(pid);

@@ -90,6 +90,20 @@ TEST(ChildProcess, TellsHowItEnded) {
   EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
 }
 
+// As an ordinary user has it after `su`: a folder that may not be read is no answer.
+TEST(ChildProcess, AFolderOfPathThatMayNotBeReadHasNoProgram) {
+  constexpr uid_t kNobody = 65534;
+  auto folder = PrivateFolder::create();
+  ASSERT_EQ(::chmod(folder->path().c_str(), 0), 0);
+  const uid_t user = ::geteuid();
+  ASSERT_EQ(::seteuid(user == 0 ? kNobody : user), 0);  // root may read every folder
+  const auto missing = ChildProcess::start({"no-such-program"}, folder->path().string() + ":/bin");
+  ASSERT_EQ(::seteuid(user), 0);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, ErrorCode::kNotFound);
+  ::chmod(folder->path().c_str(), 0700);
+}
+
 TEST(TextWatch, FindsATextCutByTwoReads) {
   auto folder = PrivateFolder::create();
   const auto path = folder->path() / "serial";
@@ -102,7 +116,6 @@ TEST(TextWatch, FindsATextCutByTwoReads) {
   EXPECT_TRUE(watch.seen());
 }
 
-// A "make qemu" that finds QEMU in PATH gets a shim, whose QEMU has the added options.
 TEST(LaunchInfo, AFileThatHoldsNoneIsAnError) {
   const auto folder = PrivateFolder::create();
   ASSERT_TRUE(folder);
@@ -122,6 +135,7 @@ TEST(LaunchInfo, AFileThatHoldsNoneIsAnError) {
   }
 }
 
+// A "make qemu" that finds QEMU in PATH gets a shim, whose QEMU has the added options.
 TEST(QemuShim, AddsOptionsUnderAWrapper) {
   auto folder = PrivateFolder::create();
   const auto tools = folder->path() / "tools";

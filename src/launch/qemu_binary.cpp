@@ -7,6 +7,8 @@
 #include <fstream>
 #include <string_view>
 
+#include "launch/path_search.h"
+
 namespace ringside::launch {
 namespace {
 
@@ -17,14 +19,9 @@ std::optional<std::filesystem::path> look_up(const std::string& program) {
   if (program.find('/') != std::string::npos) return std::filesystem::absolute(program, ignored);
   const char* const variable = std::getenv("PATH");
   const std::string path = variable != nullptr ? variable : "/usr/local/bin:/usr/bin:/bin";
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    const std::filesystem::path found =
-        std::filesystem::path(path.substr(begin, end - begin)) / program;
-    if (::access(found.c_str(), X_OK) == 0) return std::filesystem::absolute(found, ignored);
-    begin = end + 1;
-  }
-  return std::nullopt;
+  const auto found = find_in_path(path, program, X_OK);
+  if (!found) return std::nullopt;
+  return std::filesystem::absolute(*found, ignored);
 }
 
 // The first bytes of a regular file; a FIFO or a device is not opened.

@@ -6,34 +6,35 @@
 namespace ringside::session {
 
 // Where the sampling thread waits, the guest running, while ringside is suspended. One other thread
-// asks for it and lets it go on.
+// asks for it, holds the thread there while the process is suspended, and lets it go on.
 class Parking {
  public:
   // From now on the sampling thread parks at its next chance.
-  void ask() {
-    State expected = State::kRuns;
-    state_.compare_exchange_strong(expected, State::kAsked);
-  }
-  [[nodiscard]] bool is_parked() const { return state_.load() == State::kParked; }
+  void ask() { change(State::kRuns, State::kAsked); }
+  // True if the sampling thread is parked, and stays so until let_go().
+  [[nodiscard]] bool hold() { return change(State::kParked, State::kHeld); }
   // The process is about to be suspended, parked or not.
   void note_suspension() { suspensions_.fetch_add(1); }
   void let_go() { state_.store(State::kRuns); }
 
-  // Of the sampling thread, while the guest runs: waits if it was asked to, until it is let go or
-  // `is_over` becomes true. True if it has waited.
+  // Of the sampling thread, while the guest runs: waits if it was asked to, until it is let go or,
+  // where it is not held, `is_over` becomes true. True if it has waited.
   bool park_if_asked(const std::atomic<bool>& is_over) {
-    State expected = State::kAsked;
-    if (!state_.compare_exchange_strong(expected, State::kParked)) return false;
+    if (!change(State::kAsked, State::kParked)) return false;
     constexpr timespec kPause{0, 5'000'000};
-    while (is_parked() && !is_over.load(std::memory_order_relaxed)) ::nanosleep(&kPause, nullptr);
+    while (state_.load() == State::kParked || state_.load() == State::kHeld) {
+      if (is_over.load(std::memory_order_relaxed) && change(State::kParked, State::kRuns)) break;
+      ::nanosleep(&kPause, nullptr);
+    }
     return true;
   }
   // How often the process has been suspended: what took time meanwhile was not slow.
   [[nodiscard]] unsigned suspensions() const { return suspensions_.load(); }
 
  private:
-  // kParked is left by let_go() only, so that what it has promised holds until then.
-  enum class State { kRuns, kAsked, kParked };
+  enum class State { kRuns, kAsked, kParked, kHeld };
+  bool change(State from, State to) { return state_.compare_exchange_strong(from, to); }
+
   std::atomic<State> state_{State::kRuns};
   std::atomic<unsigned> suspensions_{0};
 };

@@ -117,9 +117,9 @@ void Recorder::tell(Control& control, const Sampler& sampler) {
 }
 
 void Recorder::suspend_if_wanted(Control& control, Sampler& sampler) {
-  if (!control.wants_suspension()) return;
+  if (!control.wants_suspension()) return sampler.parking().let_go();  // or no longer
   sampler.parking().ask();
-  if (!sampler.parking().is_parked() && !control.guest_is_suspended()) return;
+  if (!sampler.parking().hold() && !control.guest_is_suspended()) return;
   sampler.parking().note_suspension();
   control.suspend();
   sampler.parking().let_go();
@@ -149,10 +149,10 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
       else
         RINGSIDE_TRY(handle(seen->tick, seen->owners));
     }
-    const std::uint64_t now = monotonic_ns();
     tell(control, sampler);
     suspend_if_wanted(control, sampler);
     end_in_time(control, sampler);
+    const std::uint64_t now = monotonic_ns();
     if (now < next_poll_ns) continue;
     next_poll_ns = now + std::chrono::nanoseconds(kPollInterval).count();
     // What lay in the queue while the disk or the host was busy would stay with the process.

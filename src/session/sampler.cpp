@@ -57,7 +57,9 @@ void Sampler::join() {
 
 // To be called only where the guest is not held.
 void Sampler::park_if_asked() {
-  if (!parking_.park_if_asked(stopping_) || !clock_ || user_paused_) return;
+  if (!parking_.park_if_asked(stopping_)) return;
+  suspensions_seen_ = parking_.suspensions();
+  if (!clock_ || user_paused_) return;
   const std::uint64_t missed = clock_->missed();
   clock_->pass(std::min(monotonic_ns(), end_ns()));
   suspended_ticks_ += clock_->missed() - missed;
@@ -133,7 +135,6 @@ void Sampler::tell_of_silence() {
 }
 
 void Sampler::take_due_tick() {
-  const unsigned suspensions = parking_.suspensions();
   goes_on_ = capture(clock_->due_ns(), plan_) && goes_on_;
   if (user_paused_) return;  // nothing was due while the guest was not to run
   ++ticks_;
@@ -141,7 +142,8 @@ void Sampler::take_due_tick() {
   const std::uint64_t missed = clock_->missed();
   clock_->advance(outcome_.last_tick_ns);
   // With the guest's own process, in the middle of a tick.
-  if (parking_.suspensions() != suspensions) suspended_ticks_ += clock_->missed() - missed;
+  if (parking_.suspensions() != suspensions_seen_) suspended_ticks_ += clock_->missed() - missed;
+  suspensions_seen_ = parking_.suspensions();
 }
 
 // A tick that was due while the guest stood still for a read is taken when the guest has run for as
@@ -191,7 +193,12 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
                                      options_.jitter, options_.seed, options_.deterministic});
   if (!started) goes_on = !give_up(started.error());
   while (goes_on && !stopping_.load(std::memory_order_relaxed) && now_ns() < end_ns()) {
-    park_if_asked();
+    const std::uint64_t ring_full = engine.counts().ring_full;
+    if (parking_.park_if_asked(stopping_)) {
+      goes_on = take_tick(now_ns());  // makes room in the ring
+      outcome_.lost.suspended += engine.counts().ring_full - ring_full;
+      continue;
+    }
     goes_on = take_tick(now_ns());
     if (goes_on && user_paused_) wait_for_user();
     outcome_.last_tick_ns = now_ns();
@@ -202,7 +209,7 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
   const engines::PaceCounts counts = engine.counts();
   outcome_.due = counts.due;
   outcome_.lost.stolen += counts.stolen;
-  outcome_.lost.ring_full += counts.ring_full;
+  outcome_.lost.ring_full += counts.ring_full - outcome_.lost.suspended;
   outcome_.lost.delayed += counts.delayed;
 }
 

@@ -128,6 +128,7 @@ class Sampler : private engines::ReadTurns {
   std::uint64_t start_ns_ = 0;
   std::uint64_t ticks_ = 0;            // by clock_
   std::uint64_t suspended_ticks_ = 0;  // of those that clock_ has missed
+  unsigned suspensions_seen_ = 0;      // the ticks of so many are in suspended_ticks_
   std::uint64_t sampled_ = 0;          // captures with a stack
   bool goes_on_ = true;
   unsigned failures_in_a_row_ = 0;
