@@ -37,7 +37,7 @@ def run(options, guest, folder):
         first.process.terminate()
         if first.wait_end(LIMIT) != 0:
             failures.append(f"the first does not end well; it said: {first.said()[-600:]}")
-    with recorder(options, folder, "third", *second_way, "--duration", "1") as third:
+    with recorder(options, folder, "third", *second_way, "--samples", "20") as third:
         if third.wait_end(LIMIT) != 0:
             failures.append(f"after the first the second way in fails: {third.said()[-600:]}")
     if not guest.qmp.wait_status("running", LIMIT):
