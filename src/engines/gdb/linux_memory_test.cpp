@@ -91,7 +91,11 @@ class LinuxMemory : public ::testing::TestWithParam<Way> {
   [[nodiscard]] bool maps_kernel(const wire::Registers& registers) {
     if (engine_->arch() != Arch::kAArch64) return true;
     const std::uint64_t in_stack = registers.get(wire::aarch64::kSp) - 16;
-    return qemu_->hmp(fmt::format("gva2gpa {:#x}", in_stack)).find("gpa: ") != std::string::npos;
+    const std::uint64_t text = pc(registers) & ~0xffffull;  // the trampoline's page is alone
+    const auto is_mapped = [&](std::uint64_t address) {
+      return qemu_->hmp(fmt::format("gva2gpa {:#x}", address)).find("gpa: ") != std::string::npos;
+    };
+    return is_mapped(in_stack) && is_mapped(text);
   }
   // Stops the guest for good where vCPU 0 runs the kernel, and returns its registers.
   wire::Registers pause_in_kernel() {
