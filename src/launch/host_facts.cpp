@@ -8,6 +8,7 @@
 #include <fstream>
 #include <set>
 
+#include "launch/path_search.h"
 #include "launch/qemu_command.h"
 
 namespace ringside::launch {
@@ -30,17 +31,15 @@ std::string first_word_of(const char* path, std::string_view key) {
 std::vector<std::filesystem::path> qemus_in(const std::string& path) {
   std::vector<std::filesystem::path> found;
   std::set<std::string> names;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
+  for (const std::string& folder : split_path(path)) {
     std::error_code error;
-    std::filesystem::directory_iterator entries(path.substr(begin, end - begin), error);
+    std::filesystem::directory_iterator entries(folder, error);
     for (; !error && entries != std::filesystem::directory_iterator(); entries.increment(error)) {
       const std::filesystem::path& program = entries->path();
       const std::string name = program.filename().string();
       if (!is_qemu_program(name) || ::access(program.c_str(), X_OK) != 0) continue;
       if (names.insert(name).second) found.push_back(program);
     }
-    begin = end + 1;
   }
   return found;
 }

@@ -14,22 +14,13 @@
 #include "launch/host_facts.h"
 #include "launch/launch_info.h"
 #include "launch/launch_request.h"
+#include "launch/path_search.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_version.h"
 #include "launch/serial_tap.h"
 
 namespace ringside::launch {
 namespace {
-
-std::vector<std::string> split_path(const std::string& path) {
-  std::vector<std::string> folders;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    folders.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return folders;
-}
 
 std::string shell_quoted(const std::string& text) {
   std::string result = "'";
