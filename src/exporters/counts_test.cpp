@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "exporters/exporters_test_util.h"
 #include "exporters/folded.h"
 #include "exporters/json_lines.h"
 #include "exporters/svg_flamegraph.h"
@@ -17,6 +18,7 @@ using profile::testing::TestRecording;
 using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using testing::text_of;
 
 constexpr std::uint64_t kSampled = 3 * 1 + 2 * 4 + 1 * 2;
 constexpr std::uint64_t kSamples = 3 + 2 + 1;
@@ -35,13 +37,6 @@ TestRecording weighted() {
   statistics.counters = {{recording::kLostLate, 2}, {recording::kStackBytesCounter, 600}};
   EXPECT_TRUE(recording.writer().add_statistics(statistics));
   return recording;
-}
-
-template <class Write>
-std::string text_of(Write&& write) {
-  StringSink sink;
-  EXPECT_TRUE(write(sink));
-  return sink.text();
 }
 
 std::string report_of(const profile::Profile& profile) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "exporters/exporters_test_util.h"
 #include "exporters/text_report.h"
 #include "profile/profile_test_util.h"
 
@@ -12,13 +13,7 @@ using profile::testing::TestRecording;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-template <class Write>
-std::string text_of(Write&& write) {
-  StringSink sink;
-  EXPECT_TRUE(write(sink));
-  return sink.text();
-}
+using testing::text_of;
 
 // One stack of so many frames, as the unwinder leaves it at its bound.
 void add_deep(TestRecording& recording, std::size_t frames) {

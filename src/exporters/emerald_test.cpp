@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "exporters/exporters_test_util.h"
 #include "profile/profile_test_util.h"
 
 // What is expected is written out by hand after the format strings of Emerald's
@@ -10,13 +11,7 @@ namespace ringside::exporters {
 namespace {
 
 using profile::testing::TestRecording;
-
-template <class Write>
-std::string text_of(Write&& write) {
-  StringSink sink;
-  EXPECT_TRUE(write(sink));
-  return sink.text();
-}
+using testing::text_of;
 
 std::string folded(const profile::Profile& profile) {
   return text_of([&](Sink& sink) { return write_emerald_folded(profile, sink); });

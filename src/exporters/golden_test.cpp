@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "exporters/exporters_test_util.h"
 #include "exporters/folded.h"
 #include "exporters/svg_flamegraph.h"
 #include "exporters/text_report.h"
@@ -15,6 +16,7 @@ namespace ringside::exporters {
 namespace {
 
 using profile::testing::TestRecording;
+using testing::text_of;
 
 void expect_golden(const std::string& name, const std::string& text) {
   const std::string path = std::string(RINGSIDE_TESTDATA) + "/" + name;
@@ -54,13 +56,6 @@ profile::Profile everything() {
   EXPECT_TRUE(recording.writer().add_statistics(statistics));
   EXPECT_TRUE(recording.writer().add_warning("the kernel <moved> & came back"));
   return recording.profile();
-}
-
-template <class Write>
-std::string text_of(Write&& write) {
-  StringSink sink;
-  EXPECT_TRUE(write(sink));
-  return sink.text();
 }
 
 std::string svg(const FlamegraphOptions& options) {
