@@ -49,6 +49,19 @@ void stop_deferring() {
   set_action(SIGCONT, SIG_DFL);
 }
 
+// The signal's own action now. It is not deferred afterwards.
+void suspend() {
+  // One more that comes meanwhile is the same one: SIGCONT takes back those that are blocked.
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTSTP);
+  ::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  stop_deferring();
+  wanted_flag = 0;
+  ::raise(SIGTSTP);
+  ::pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
+}
+
 }  // namespace
 
 Suspension::Suspension() {
@@ -59,28 +72,19 @@ Suspension::Suspension() {
 Suspension::~Suspension() {
   stop_deferring();
   const bool ends = Signals::interrupted() || Signals::terminated();
-  if (is_wanted() && !ends) ::raise(SIGTSTP);
+  if (is_wanted() && !ends) suspend();
 }
 
 bool Suspension::is_wanted() { return wanted_flag != 0; }
 
 void Suspension::now() {
-  // One more that comes meanwhile is the same one: SIGCONT takes back those that are blocked.
-  sigset_t suspend;
-  sigemptyset(&suspend);
-  sigaddset(&suspend, SIGTSTP);
-  ::pthread_sigmask(SIG_BLOCK, &suspend, nullptr);
-  stop_deferring();
-  wanted_flag = 0;
-  ::raise(SIGTSTP);
-  ::pthread_sigmask(SIG_UNBLOCK, &suspend, nullptr);
+  suspend();
   defer();
 }
 
 Suspension::AtOnce::AtOnce() {
   stop_deferring();
-  if (is_wanted()) ::raise(SIGTSTP);
-  wanted_flag = 0;
+  if (is_wanted()) suspend();
 }
 
 Suspension::AtOnce::~AtOnce() { defer(); }

@@ -193,13 +193,10 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
                                      options_.jitter, options_.seed, options_.deterministic});
   if (!started) goes_on = !give_up(started.error());
   while (goes_on && !stopping_.load(std::memory_order_relaxed) && now_ns() < end_ns()) {
-    const std::uint64_t ring_full = engine.counts().ring_full;
-    if (parking_.park_if_asked(stopping_)) {
-      goes_on = take_tick(now_ns());  // makes room in the ring
-      outcome_.lost.suspended += engine.counts().ring_full - ring_full;
-      continue;
-    }
-    goes_on = take_tick(now_ns());
+    const bool was_parked = parking_.park_if_asked(stopping_);
+    const std::uint64_t ring_full = was_parked ? engine.counts().ring_full : 0;
+    goes_on = take_tick(now_ns());  // counts what was lost until now
+    if (was_parked) outcome_.lost.suspended += engine.counts().ring_full - ring_full;
     if (goes_on && user_paused_) wait_for_user();
     outcome_.last_tick_ns = now_ns();
   }

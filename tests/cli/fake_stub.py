@@ -151,6 +151,10 @@ class FakeStub:
     def __exit__(self, *_):
         self.close()
 
+    @property
+    def has_client(self):
+        return self._client is not None
+
     def close(self):
         self._end.close()
         if client := self._client:

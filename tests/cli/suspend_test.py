@@ -1,4 +1,6 @@
-"""Ctrl-Z (SIGTSTP) suspends ringside only while the guest runs: record and ps, many times, at any moment."""
+"""Ctrl-Z (SIGTSTP) suspends ringside only while the guest runs: record and ps, many times, at any moment. SIGCONT takes it
+back, and a second one suspends ringside at once."""
+import contextlib
 import os
 import pathlib
 import signal
@@ -16,8 +18,8 @@ def state_of(pid):
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def wait_until(condition):
-    end = time.monotonic() + LIMIT
+def wait_until(condition, seconds=LIMIT):
+    end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
             return False
@@ -26,33 +28,53 @@ def wait_until(condition):
 
 
 class Suspend(cli_case.CliCase):
+    @contextlib.contextmanager
+    def runs(self, *arguments):
+        """A run, which is ended afterwards."""
+        # In a process group of its own, whose parent could continue it: else SIGTSTP does nothing.
+        process = subprocess.Popen([cli_case.program(), *arguments, "--gdb", self.gdb], cwd=self.folder, process_group=0,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
     def suspended(self, *arguments, rounds=15):
-        """Suspends a run again and again; it is ended afterwards."""
+        """Suspends a run again and again."""
         # The guest is held for most of the time.
-        with fake_stub.FakeStub(self.gdb, delay=0.002) as stub:
-            # In a process group of its own, whose parent could continue it: else SIGTSTP does nothing.
-            process = subprocess.Popen([cli_case.program(), *arguments, "--gdb", self.gdb], cwd=self.folder,
-                                       process_group=0, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                       stderr=subprocess.DEVNULL)
-            try:
-                for number in range(rounds):
-                    seen = stub.rounds
-                    self.assertTrue(wait_until(lambda: stub.rounds > seen + 2), "it does not go on")
-                    time.sleep(0.003 * (number % 4))
-                    os.kill(process.pid, signal.SIGTSTP)
-                    self.assertTrue(wait_until(lambda: state_of(process.pid) == "T"), "it does not suspend itself")
-                    # What it has written before may not have been read yet.
-                    self.assertTrue(wait_until(lambda: stub.running), f"round {number}: the guest is held")
-                    os.kill(process.pid, signal.SIGCONT)
-            finally:
-                process.kill()
-                process.wait()
+        with fake_stub.FakeStub(self.gdb, delay=0.002) as stub, self.runs(*arguments) as process:
+            for number in range(rounds):
+                seen = stub.rounds
+                self.assertTrue(wait_until(lambda: stub.rounds > seen + 2), "it does not go on")
+                time.sleep(0.003 * (number % 4))
+                os.kill(process.pid, signal.SIGTSTP)
+                self.assertTrue(wait_until(lambda: state_of(process.pid) == "T"), "it does not suspend itself")
+                # What it has written before may not have been read yet.
+                self.assertTrue(wait_until(lambda: stub.running), f"round {number}: the guest is held")
+                os.kill(process.pid, signal.SIGCONT)
 
     def test_record(self):
         self.suspended("record", "--interval", "10", "-o", "r.data")
 
     def test_ps(self):
         self.suspended("ps", "--patience", "60")
+
+    def suspends_within(self, process, seconds):
+        return wait_until(lambda: state_of(process.pid) == "T", seconds)
+
+    def test_one_that_is_not_ready(self):
+        # It waits for the stub's first answer for seconds.
+        with fake_stub.FakeStub(self.gdb, silent=True) as stub, self.runs("record", "-o", "r.data") as process:
+            self.assertTrue(wait_until(lambda: stub.has_client))
+            os.kill(process.pid, signal.SIGTSTP)
+            self.assertFalse(self.suspends_within(process, 0.15))
+            os.kill(process.pid, signal.SIGCONT)
+            time.sleep(0.05)
+            os.kill(process.pid, signal.SIGTSTP)
+            self.assertFalse(self.suspends_within(process, 0.15), "SIGCONT does not take the first one back")
+            os.kill(process.pid, signal.SIGTSTP)
+            self.assertTrue(self.suspends_within(process, 0.5), "a second one does not suspend it at once")
 
 
 if __name__ == "__main__":
