@@ -58,42 +58,49 @@ namespace {
 
 constexpr u64 kBatch = 500;
 
-// The least time of `kBatch` calls. Not a template: g++ 12 leaves a template out of its section.
-#define LEAST_TIME_OF(function)                       \
-  IN_LOOP_LINES u64 least_time_of_##function() {      \
-    u64 least = ~0ull;                                \
-    for (u32 attempt = 0; attempt < 400; ++attempt) { \
-      const u64 start = read_tsc();                   \
-      for (u64 i = kBatch; i; --i) {                  \
-        SECOND_HALF_OF_LINE;                          \
-        function(i);                                  \
-      }                                               \
-      const u64 ticks = read_tsc() - start;           \
-      if (ticks < least) least = ticks;               \
-    }                                                 \
-    return least;                                     \
+// The time of `kBatch` calls. Not a template: g++ 12 leaves a template out of its section.
+#define TIME_OF(function)                  \
+  IN_LOOP_LINES u64 time_of_##function() { \
+    const u64 start = read_tsc();          \
+    for (u64 i = kBatch; i; --i) {         \
+      SECOND_HALF_OF_LINE;                 \
+      function(i);                         \
+    }                                      \
+    return read_tsc() - start;             \
   }
-LEAST_TIME_OF(tiny_a)
-LEAST_TIME_OF(tiny_b)
-LEAST_TIME_OF(tiny_c)
-LEAST_TIME_OF(tiny_d)
-LEAST_TIME_OF(tiny_e)
-LEAST_TIME_OF(tiny_f)
+TIME_OF(tiny_a)
+TIME_OF(tiny_b)
+TIME_OF(tiny_c)
+TIME_OF(tiny_d)
+TIME_OF(tiny_e)
+TIME_OF(tiny_f)
+
+constexpr u64 (*kTimes[])() = {time_of_tiny_a, time_of_tiny_b, time_of_tiny_c,
+                               time_of_tiny_d, time_of_tiny_e, time_of_tiny_f};
+constexpr u32 kTimed = 6;
 
 u64 difference(u64 a, u64 b) { return a > b ? a - b : 1; }
 
 }  // namespace
 
-// A function's own time is its time less that of the one it calls. call_heavy's loop makes a call
-// and tiny_f takes one: together they cost what one of the others costs.
+// A function's own time is its least time less that of the one it calls. They take turns, for the
+// host's speed changes: what was timed in one half of a second is not comparable with what was
+// timed in the next. call_heavy's loop makes a call and tiny_f takes one: together they cost what
+// one of the others costs.
 void calibrate_call_heavy() {
-  const u64 times[] = {least_time_of_tiny_a(), least_time_of_tiny_b(), least_time_of_tiny_c(),
-                       least_time_of_tiny_d(), least_time_of_tiny_e(), least_time_of_tiny_f()};
+  u64 least[kTimed];
+  for (u64& ticks : least) ticks = ~0ull;
+  for (u32 attempt = 0; attempt < 400; ++attempt) {
+    for (u32 i = 0; i < kTimed; ++i) {
+      const u64 ticks = kTimes[i]();
+      if (ticks < least[i]) least[i] = ticks;
+    }
+  }
   Calibration& result = calibration();
-  for (u32 i = 0; i < 5; ++i) result.ticks[i + 1] = difference(times[i], times[i + 1]);
-  result.ticks[0] = times[5] / 2;
-  result.ticks[6] = times[5] - times[5] / 2;
-  result.sum = times[0];
+  for (u32 i = 0; i + 1 < kTimed; ++i) result.ticks[i + 1] = difference(least[i], least[i + 1]);
+  result.ticks[0] = least[kTimed - 1] / 2;
+  result.ticks[6] = least[kTimed - 1] - least[kTimed - 1] / 2;
+  result.sum = least[0];
 }
 
 void call_heavy_up_to(u64 numerator, u64 denominator) {
