@@ -23,6 +23,7 @@ constexpr int kMostEvents = 10'000;                   // at a time
 constexpr std::chrono::milliseconds kFarewell{1000};  // for the guest's sake, patience or not
 constexpr std::chrono::milliseconds kStep{100};       // from one look at the patience to the next
 constexpr std::chrono::milliseconds kLong{1000};
+constexpr std::chrono::milliseconds kEnding{2000};  // for an answer of a QEMU that ends
 
 bool is_peer_gone(int error) { return error == EPIPE || error == ECONNRESET; }
 
@@ -241,8 +242,10 @@ Result<json> Monitor::parse_message(const std::string& line) {
                 printable(line.substr(0, kExcerpt)));
   const std::string event = text_of(message, "event");
   if (event == "STOP") guest_runs_ = false;
+  if (event == "SHUTDOWN") is_ending_ = true;
   if (event != "RESUME") return message;
   guest_runs_ = true;
+  is_ending_ = false;  // -no-shutdown
   ++resumes_;
   return message;
 }
@@ -291,13 +294,16 @@ Result<void> Monitor::send(std::string_view text, Deadline deadline) {
   return {};
 }
 
-// An end that comes while QEMU has been silent for long already is reported as its silence.
+// An end that comes while QEMU has been silent for long already is reported as its silence. A QEMU
+// that ends may leave a request without an answer until its client has gone.
 Result<void> Monitor::go_on(Deadline deadline) const {
   const auto left = deadline - std::chrono::steady_clock::now();
   const auto waited = std::chrono::floor<std::chrono::milliseconds>(patience_.timeout - left);
   const bool is_over = waited >= kStep && patience_.over();
   if (is_over && waited < kLong)
     return fail(ErrorCode::kDisturbed, "interrupted while {} was waited for", name_);
+  if (is_ending_ && waited >= kEnding)
+    return fail(ErrorCode::kClosed, "{} does not answer any more: QEMU is ending", name_);
   if (!is_over && left.count() > 0) return {};
   return fail(ErrorCode::kTimeout, "{} has not answered for {} ms: is QEMU overloaded?", name_,
               is_over ? waited.count() : patience_.timeout.count());

@@ -45,7 +45,8 @@ class Monitor {
   // Connects, waits for the greeting and leaves negotiation mode. `patience` is for this and for
   // each answer. Errors: kNotFound where nothing listens, kTimeout where no greeting comes
   // (another client has the monitor), kProtocol for what is not QMP, kDisturbed where the patience
-  // is over: from then on for each answer that is not there at once.
+  // is over: from then on for each answer that is not there at once; kClosed where QEMU has begun
+  // to end (a SHUTDOWN event) and does not answer for two seconds.
   [[nodiscard]] static Result<Monitor> connect(const SocketAddress& address, Patience patience);
   // The same with a stream socket that is connected already; `name` is for messages.
   [[nodiscard]] static Result<Monitor> attach(UniqueFd socket, std::string name, Patience patience);
@@ -122,6 +123,7 @@ class Monitor {
   Patience patience_;
   std::optional<SocketAddress> address_;  // where it was connected by one
   bool is_closed_ = false;                // by the other end
+  bool is_ending_ = false;                // there was a SHUTDOWN event
   std::string unread_;
   std::string version_;
   std::uint64_t last_id_ = 0;

@@ -163,5 +163,23 @@ TEST_F(Monitors, TellsThatQemuHasEnded) {
   EXPECT_EQ(status.error().code, ErrorCode::kClosed);
 }
 
+TEST_F(Monitors, AQemuThatEndsNeedsNotAnswer) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  connected->set_patience({30s});
+  const auto start = std::chrono::steady_clock::now();
+  say("{\"event\": \"SHUTDOWN\"}\n");
+  EXPECT_EQ(connected->status().error().code, ErrorCode::kClosed);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
+}
+
+// With -no-shutdown it stays.
+TEST_F(Monitors, AQemuThatWasShutDownMayAnswer) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  say("{\"event\": \"SHUTDOWN\"}\n{\"return\": {\"status\": \"shutdown\"}, \"id\": 2}\n");
+  EXPECT_EQ(connected->status().value(), "shutdown");
+}
+
 }  // namespace
 }  // namespace ringside::engines::qmp
