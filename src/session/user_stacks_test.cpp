@@ -194,7 +194,7 @@ TEST_F(UserStacksTest, FilesOfProgramsThatAreGoneAreForgotten) {
     ASSERT_TRUE(stacks.adopt(news, id));
   };
   const auto library = program("libc.so.6", 1);
-  constexpr std::uint64_t kLast = 101;
+  constexpr std::uint64_t kLast = 41;
   std::map<std::uint64_t, std::weak_ptr<const elf::ElfFile>> files;
   std::set<std::uint32_t> ids;
   const auto image_of = [&](std::uint64_t id) {
