@@ -19,6 +19,9 @@ struct ListedSymbol {
   std::string_view module;  // empty for the kernel itself
 
   bool operator==(const ListedSymbol&) const = default;
+  [[nodiscard]] bool is_text() const {
+    return type == 't' || type == 'T' || type == 'w' || type == 'W';
+  }
 };
 
 // Linker scripts' names for the borders of sections, which name no function.

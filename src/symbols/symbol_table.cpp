@@ -14,10 +14,6 @@ auto rank(const elf::FunctionSymbol& symbol) {
 
 constexpr std::uint64_t kMaxLastFunction = 4096;
 
-bool is_text(const ListedSymbol& symbol) {
-  return symbol.type == 't' || symbol.type == 'T' || symbol.type == 'w' || symbol.type == 'W';
-}
-
 auto rank(const ListedSymbol& symbol) {
   const int binding = symbol.type == 'T' ? 0 : symbol.type == 't' ? 2 : 1;
   return std::tuple(is_section_border(symbol.name), binding, symbol.name.size(), symbol.name);
@@ -76,7 +72,7 @@ SymbolTable SymbolTable::from_list(SymbolList list) {
     std::size_t end = i;
     const ListedSymbol* best = nullptr;
     for (; end < all.size() && all[end].address == all[i].address; ++end)
-      if (is_text(all[end]) && (best == nullptr || rank(all[end]) < rank(*best))) best = &all[end];
+      if (all[end].is_text() && (best == nullptr || rank(all[end]) < rank(*best))) best = &all[end];
     i = end;
     if (best == nullptr || is_end_of_text(best->name)) continue;
     // What comes behind the last function of a module is not in the list.

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <optional>
 #include <string_view>
 
 #include "engines/gdb/handshake.h"
+#include "engines/gdb/hex.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -20,11 +22,6 @@ constexpr std::string_view kStatus = "VM status: ";
 constexpr std::string_view kPaused = "VM status: paused\r\n";
 constexpr int kQuietMs = 2000;               // no more answers will come
 constexpr std::size_t kMostBytes = 1 << 20;  // of a stub that does not end
-
-int digit_of(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
 
 // What a stub says: whether a stop reply was there, and the text that its monitor prints. No
 // memory is allocated.
@@ -63,24 +60,24 @@ class Answers {
     if (at_++ == 0) {
       saw_stop_reply_ |= c == 'T' || c == 'S';
       is_text_ = c == 'O';
-      high_ = -1;
+      high_.reset();
       return;
     }
-    const int digit = digit_of(c);
-    if (digit < 0) is_text_ = false;  // such as "OK"
+    const auto digit = hex_digit(c);
+    if (!digit) is_text_ = false;  // such as "OK"
     if (!is_text_) return;
-    if (high_ < 0) {
-      high_ = digit;
+    if (!high_) {
+      high_ = *digit;
     } else {
-      if (size_ < text_.size()) text_[size_++] = static_cast<char>(high_ << 4 | digit);
-      high_ = -1;
+      if (size_ < text_.size()) text_[size_++] = static_cast<char>(*high_ << 4 | *digit);
+      high_.reset();
     }
   }
 
   bool in_packet_ = false;
   std::size_t at_ = 0;  // in the packet's body
   bool is_text_ = false;
-  int high_ = -1;  // half a byte of text
+  std::optional<unsigned> high_;  // half a byte of text
   bool saw_stop_reply_ = false;
   std::array<char, 1024> text_{};
   std::size_t size_ = 0;

@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* kBanner = "linux_banner";
 
-bool is_text(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
-
 struct Part {
   const char* name = nullptr;
   std::uint32_t type = SHT_PROGBITS;
@@ -134,7 +132,7 @@ class Writer {
       symbol.section = section->number;
       const bool code = (section->flags & SHF_EXECINSTR) != 0;
       if (!names_border) {
-        type = !code ? STT_OBJECT : is_text(listed.type) ? STT_FUNC : STT_NOTYPE;
+        type = !code ? STT_OBJECT : listed.is_text() ? STT_FUNC : STT_NOTYPE;
         symbol.size = std::min(next, section->range.end) - listed.address;
       }
     }

@@ -55,13 +55,11 @@ Result<void> read_symbols(LinuxImage& image, std::uint64_t base) {
   return tl::unexpected<Error>(std::move(error));
 }
 
-bool is_text(char type) { return type == 't' || type == 'T' || type == 'w' || type == 'W'; }
-
 // Entry points in front of _stext, as riscv64 has them.
 std::optional<AddressRange> head_text_of(const LinuxImage& image) {
   for (const ListedSymbol& symbol : image.symbols.symbols) {
     if (symbol.address >= image.text.begin) break;
-    if (is_text(symbol.type) && image.text.begin - symbol.address < kMaxHead &&
+    if (symbol.is_text() && image.text.begin - symbol.address < kMaxHead &&
         !image.bytes_of({symbol.address, symbol.address + 1}).empty())
       return AddressRange{symbol.address, image.text.begin};
   }
