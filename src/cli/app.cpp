@@ -88,7 +88,9 @@ int run_verbs(std::vector<std::string> words) {
   if (!is_known)
     return report(
         {ErrorCode::kUsage, fmt::format("there is no verb '{}'; there are {}", words[0], known)});
-  if (words.size() == 2 && words[0] == "--completion") app.require_subcommand(0);
+  if ((words.size() == 2 && words[0] == "--completion") ||
+      (words.size() == 1 && words[0].starts_with("--completion=")))
+    app.require_subcommand(0);
 
   // What stands behind "--" is a command of its own.
   std::vector<std::string> command;

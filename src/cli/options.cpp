@@ -1,10 +1,28 @@
 #include "cli/options.h"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <sstream>
+#include <type_traits>
 
 namespace ringside::cli {
+namespace {
+
+// strtoull(), which CLI11 uses, takes "-1" for the largest number.
+std::string never_below_zero(const std::string& text) {
+  return text.starts_with('-') ? fmt::format("'{}' is below 0", text) : std::string();
+}
+
+std::string above_zero(const std::string& text) {
+  double number = 0;
+  const bool is_number = CLI::detail::lexical_cast(text, number);
+  return is_number && number > 0 ? std::string()
+                                 : fmt::format("'{}' is not a number above 0", text);
+}
+
+}  // namespace
 
 Option* Option::type_name(const std::string& name) {
   type_name_ = name;
@@ -67,8 +85,13 @@ Option* Option::range(std::uint32_t least, std::uint32_t most) {
   return this;
 }
 
+Option* Option::number_from_zero() {
+  option_.check(never_below_zero);
+  return this;
+}
+
 Option* Option::positive_number() {
-  option_.check(CLI::PositiveNumber);
+  option_.check(above_zero);
   return this;
 }
 
@@ -122,7 +145,15 @@ Option* App::own(CLI::Option* option) {
 Option* App::add_option(const std::string& names, OptionValue value,
                         const std::string& description) {
   return std::visit(
-      [&](auto variable) { return own(app_->add_option(names, variable.get(), description)); },
+      [&](auto variable) {
+        Option* option = own(app_->add_option(names, variable.get(), description));
+        using Value = typename decltype(variable)::type;
+        if constexpr (std::is_same_v<Value, std::uint64_t> ||
+                      std::is_same_v<Value, std::optional<std::uint64_t>> ||
+                      std::is_same_v<Value, std::vector<std::uint64_t>>)
+          option->number_from_zero();
+        return option;
+      },
       value);
 }
 

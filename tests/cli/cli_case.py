@@ -3,6 +3,7 @@ import argparse
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,8 @@ import unittest
 
 from fake_stub import FakeStub
 
+# A shell has what it starts with & ignore SIGINT, and what that starts inherits it; a handler is not inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 HERE = pathlib.Path(__file__).resolve().parent
 DONE, FAILED, WRONG_USAGE = 0, 1, 2
 _options = argparse.Namespace()

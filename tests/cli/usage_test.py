@@ -56,6 +56,14 @@ class WrongUsage(cli_case.CliCase):
             with self.subTest(verb=verb):
                 self.refused(verb, "-k", "-u", says="--user-only")
 
+    def test_numbers_below_their_least(self):
+        for verb, option, value, says in (("report", "--rows", "-1", "'-1' is below 0"),
+                                          ("record", "--seed", "-3", "'-3' is below 0"),
+                                          ("record", "--samples", "0", "'0' is not a number above 0"),
+                                          ("record", "--samples", "x", "'x' is not a number above 0")):
+            with self.subTest(option=option, value=value):
+                self.refused(verb, option, value, says=(option, says))
+
     def test_report_fields(self):
         recording = self.recording()
         for arguments, says in ((["--sort", "weight"], "weight"), (["-F", "overhead,period"], "period"),
@@ -151,6 +159,10 @@ class Help(cli_case.CliCase):
                 result = subprocess.run(["bash", "--norc", "-c", ask], text=True, check=False,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.assertIn(wanted, result.stdout.split(), result.stderr)
+
+    def test_completion_in_one_word(self):
+        self.assertEqual(self.ringside("--completion=fish").stdout, self.ringside("--completion", "fish").stdout)
+        self.assertSays(self.ringside("--completion=fish"), DONE)
 
     def test_an_unknown_shell(self):
         self.assertSays(self.ringside("--completion", "tcsh"), WRONG_USAGE, "tcsh")

@@ -8,6 +8,8 @@ import time
 import uuid
 
 _MARK = "RINGSIDE_TEST_RUN"
+# A shell has what it starts with & ignore SIGINT, and what that starts inherits it; a handler is not inherited.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Program:
