@@ -179,7 +179,7 @@ def snapshot(case):
     with case.boot() as guest, case.record(guest, "--interval", "2") as run:
         run_job(guest, "blockdev-create", options={"driver": "file", "filename": image, "size": 0})
         guest.qmp.command("blockdev-add", driver="file", filename=image, **{"node-name": "file"})
-        run_job(guest, "blockdev-create", options={"driver": "qcow2", "file": "file", "size": size}, tries=5)
+        run_job(guest, "blockdev-create", options={"driver": "qcow2", "file": "file", "size": size}, tries=25)
         guest.qmp.command("blockdev-add", driver="qcow2", file="file", **{"node-name": "disk"})
         for name in ("snapshot-save", "snapshot-load"):
             run_job(guest, name, tag="here", vmstate="disk", devices=["disk"])

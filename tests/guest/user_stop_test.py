@@ -4,7 +4,8 @@
 A stop that QEMU carries out while a sample has stopped the guest already cannot be detected, and on a loaded host that
 may be most of them. So QEMU's own trace decides which stops are judged: those that it carried out while the guest ran.
 Through the monitor's text one more is left out: QEMU had taken a sample's last question, whether the guest runs, before
-the user's stop, and carried out the sample's stop right after it.
+the user's stop, and carried out the sample's stop right after it. Through the stub one in ten may be undone, by a request
+that was under way: more were where samples took no heed of stops, a third.
 Exit status: 0 as it should be, 1 not.
 """
 import argparse
@@ -17,7 +18,8 @@ import guest_options
 import program
 
 LIMIT = 40
-JUDGED = 5  # stops
+JUDGED = 10  # stops
+UNDONE = 1  # of them at most, through the stub
 SECONDS = 30
 TRACE = ["runstate_set", "monitor_qmp_cmd_in_band", "vm_stop_flush_all"]
 
@@ -83,7 +85,7 @@ def stop_and_continue(options, guest, folder):
     undone = sum(stop.undone for stop in judged(stops))
     print(f"{len(stops)} stops, {len(judged(stops))} of them judged, {undone} undone; of the others "
           f"{sum(stop.undone for stop in stops) - undone}")
-    return [f"{undone} stops of a guest that ran were undone"] if undone else []
+    return [f"{undone} stops of a guest that ran were undone"] if undone > (0 if options.monitor else UNDONE) else []
 
 
 def run(options, guest, folder):
