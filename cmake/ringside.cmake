@@ -64,8 +64,8 @@ if(LLD)
 endif()
 
 # Reading these headers is a third of what compiling a file costs with g++, more with clang. Every file includes what it
-# uses all the same: only the tests' builds have them precompiled. Unity builds, which would save 40 % more, change what the
-# code means: a constant of one file hides a register of the same name that another takes from wire/.
+# uses all the same: only the tests' builds have them precompiled. Unity builds change what
+# the code means: a constant of one file hides a register of the same name that another takes from wire/.
 if(RINGSIDE_PRECOMPILED)
   # g++ 12 takes what is inlined from them for the project's own code, and warns of std::string(a) + "a long literal".
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)

@@ -85,11 +85,6 @@ Option* Option::range(std::uint32_t least, std::uint32_t most) {
   return this;
 }
 
-Option* Option::number_from_zero() {
-  option_.check(never_below_zero);
-  return this;
-}
-
 Option* Option::positive_number() {
   option_.check(above_zero);
   return this;
@@ -146,13 +141,13 @@ Option* App::add_option(const std::string& names, OptionValue value,
                         const std::string& description) {
   return std::visit(
       [&](auto variable) {
-        Option* option = own(app_->add_option(names, variable.get(), description));
+        CLI::Option* option = app_->add_option(names, variable.get(), description);
         using Value = typename decltype(variable)::type;
         if constexpr (std::is_same_v<Value, std::uint64_t> ||
                       std::is_same_v<Value, std::optional<std::uint64_t>> ||
                       std::is_same_v<Value, std::vector<std::uint64_t>>)
-          option->number_from_zero();
-        return option;
+          option->check(never_below_zero);
+        return own(option);
       },
       value);
 }

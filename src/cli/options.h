@@ -52,7 +52,6 @@ class Option {
   Option* range(double least, double most);
   Option* range(std::uint32_t least, std::uint32_t most);
   Option* positive_number();
-  Option* number_from_zero();  // of each option whose value is a std::uint64_t
   Option* existing_directory();
 
   // With their dashes, short ones first; empty for an option without a name.

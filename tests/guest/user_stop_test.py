@@ -4,8 +4,8 @@
 A stop that QEMU carries out while a sample has stopped the guest already cannot be detected, and on a loaded host that
 may be most of them. So QEMU's own trace decides which stops are judged: those that it carried out while the guest ran.
 Through the monitor's text one more is left out: QEMU had taken a sample's last question, whether the guest runs, before
-the user's stop, and carried out the sample's stop right after it. Through the stub one in ten may be undone, by a request
-that was under way: more were where samples took no heed of stops, a third.
+the user's stop, and carried out the sample's stop right after it. Through the stub a request may be under way when the
+user stops the guest, and undo that. So one stop in ten may be undone there.
 Exit status: 0 as it should be, 1 not.
 """
 import argparse

@@ -123,7 +123,7 @@ class Monitor {
   Patience patience_;
   std::optional<SocketAddress> address_;  // where it was connected by one
   bool is_closed_ = false;                // by the other end
-  bool is_ending_ = false;                // there was a SHUTDOWN event
+  bool is_ending_ = false;                // SHUTDOWN came, and no RESUME since
   std::string unread_;
   std::string version_;
   std::uint64_t last_id_ = 0;
