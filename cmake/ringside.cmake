@@ -6,7 +6,7 @@
 #   ringside_benchmark(unwind SOURCES unwind_bench.cpp DEPS unwind)
 
 option(RINGSIDE_WERROR "Treat warnings as errors" OFF)
-option(RINGSIDE_DEMO "Build the bundled kernel" ON)
+option(RINGSIDE_DEMO "Build the bundled kernel, and the tests that boot guests" ON)
 option(RINGSIDE_BENCH "Build the benchmarks of the libraries" OFF)
 option(RINGSIDE_PRECOMPILED "Precompile the headers of the standard library, fmt and GoogleTest" OFF)
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
@@ -111,6 +111,9 @@ function(ringside_tests name)
     return()
   endif()
   cmake_parse_arguments(ARG "" "LABEL" "SOURCES;DEPS;LIBS" ${ARGN})
+  if(ARG_LABEL STREQUAL "guest" AND NOT RINGSIDE_DEMO)
+    return()
+  endif()
   list(TRANSFORM ARG_DEPS PREPEND ringside_)
   add_executable(${name}_tests ${ARG_SOURCES})
   target_link_libraries(${name}_tests PRIVATE ${ARG_DEPS} ${ARG_LIBS} GTest::gmock GTest::gtest_main

@@ -224,6 +224,21 @@ def ringside_killed(case):
         case.report()
 
 
+def stalled(case):
+    """QEMU does not answer while the recording is ended: the guest goes on when QEMU does."""
+    with case.boot() as guest:
+        for seconds in (0.3, 1.5):  # to less and to more than what ringside waits for
+            with case.record(guest, "-F", "5000", "--stack-bytes", "8192") as run:
+                case.wait_for_samples()
+                os.kill(guest.process.pid, signal.SIGSTOP)
+                os.kill(run.process.pid, signal.SIGINT)
+                time.sleep(seconds)
+                os.kill(guest.process.pid, signal.SIGCONT)
+                case.ended(run)
+                case.goes_on(guest)
+        case.report()
+
+
 def overrun(case):
     """A ringside that is stopped for a while: samples are lost, or not due, and the counts say so."""
     with case.boot() as guest, case.record(guest, "-F", "5000", "--stack-bytes", "8192") as run:
@@ -240,7 +255,7 @@ def overrun(case):
 
 
 CASES = {case.__name__.replace("_", "-"): case
-         for case in (reboot, migration, snapshot, hotplug, qemu_killed, ringside_killed, overrun)}
+         for case in (reboot, migration, snapshot, hotplug, qemu_killed, ringside_killed, stalled, overrun)}
 
 
 def main():

@@ -12,6 +12,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+// The guardian of these tests only keeps the state.
+constexpr LastWords kNoLastWords{
+    [](GuestState, int) { return false; }, [](int, std::string_view) {}, {}};
+
 // A monitor that has said already what it will answer to a hold with one request of its own:
 // query-status, query-status, stop, the request, and what ends it.
 class GuestHolds : public ::testing::Test {
@@ -24,7 +28,10 @@ class GuestHolds : public ::testing::Test {
     auto monitor = Monitor::attach(UniqueFd(ends[0]), "qmp", {std::chrono::milliseconds(50)});
     ASSERT_TRUE(monitor) << monitor.error().message;
     monitor_.emplace(std::move(*monitor));
-    hold_.emplace(*monitor_, nullptr, true);
+    auto guardian = Guardian::start(monitor_->socket(), kNoLastWords);
+    ASSERT_TRUE(guardian) << guardian.error().message;
+    guardian_ = std::move(*guardian);
+    hold_.emplace(*monitor_, guardian_.get(), true);
     say(answers);
     Requests request;
     request.add_human("info registers -a");
@@ -35,9 +42,12 @@ class GuestHolds : public ::testing::Test {
   }
   // All that the monitor was asked for.
   std::string end() {
-    say("{\"return\": {}, \"id\": 6}\n");
+    say(kContinued);
     EXPECT_TRUE(hold_->end({}));
     hold_.reset();
+    return heard();
+  }
+  std::string heard() const {
     std::string text(4096, '\0');
     const ssize_t got = ::recv(other_.get(), text.data(), text.size(), MSG_DONTWAIT);
     text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
@@ -47,17 +57,21 @@ class GuestHolds : public ::testing::Test {
     EXPECT_EQ(::send(other_.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
   }
 
+  static constexpr std::string_view kContinued = "{\"return\": {}, \"id\": 6}\n";
   UniqueFd other_;
   std::optional<Monitor> monitor_;
+  std::unique_ptr<Guardian> guardian_;
   std::optional<GuestHold> hold_;
 };
 
 constexpr const char* kRuns = "{\"return\": {\"status\": \"running\"}, \"id\": 2}\n";
+constexpr const char* kRunsAndStops =
+    "{\"return\": {\"status\": \"running\"}, \"id\": 2}\n"
+    "{\"return\": {\"status\": \"running\"}, \"id\": 3}\n"
+    "{\"event\": \"STOP\"}\n{\"return\": {}, \"id\": 4}\n{\"return\": \"RIP=0\", \"id\": 5}\n";
 
 TEST_F(GuestHolds, StopAndContinueAGuestThatRuns) {
-  begin(std::string(kRuns) +
-        "{\"return\": {\"status\": \"running\"}, \"id\": 3}\n"
-        "{\"event\": \"STOP\"}\n{\"return\": {}, \"id\": 4}\n{\"return\": \"RIP=0\", \"id\": 5}\n");
+  begin(kRunsAndStops);
   EXPECT_FALSE(hold_->found_paused());
   EXPECT_THAT(end(), HasSubstr("\"cont\""));
 }
@@ -80,6 +94,23 @@ TEST_F(GuestHolds, ContinueAGuestThatItsUserResumesInBetween) {
       "{\"return\": \"RIP=0\", \"id\": 5}\n");
   EXPECT_FALSE(hold_->found_paused());
   EXPECT_THAT(end(), HasSubstr("\"cont\""));
+}
+
+// What was asked for and not done yet QEMU forgets when its client goes: the guardian keeps the
+// connection.
+TEST_F(GuestHolds, EndInTheGuardiansHandsWhereTheContinueIsNotAnswered) {
+  begin(kRunsAndStops);
+  hold_.reset();
+  EXPECT_THAT(heard(), HasSubstr("\xff\n{\"execute\":\"cont\",\"id\":6}"));
+  EXPECT_EQ(guardian_->state(), GuestState::kOurs);
+}
+
+TEST_F(GuestHolds, EndWhenTheContinueIsAnswered) {
+  begin(kRunsAndStops);
+  say("{\"error\": {\"class\": \"GenericError\", \"desc\": \"JSON parse error\"}}\n");
+  say(kContinued);
+  hold_.reset();
+  EXPECT_EQ(guardian_->state(), GuestState::kRunning);
 }
 
 }  // namespace

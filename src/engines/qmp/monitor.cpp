@@ -176,7 +176,9 @@ Result<std::vector<json>> Monitor::exchange(const Requests& requests, Moment* mo
   return answers;
 }
 
-// 0xff is in no JSON text: QEMU's parser drops what it has of a request (docs/interop/qmp-spec).
+// 0xff is in no JSON text: QEMU's parser drops what it has of a request (docs/interop/qmp-spec). A
+// request that is not carried out yet when its client goes is dropped, too
+// (monitor_qmp_cleanup_queue_and_resume() in QEMU's monitor/qmp.c); so the answer is waited for.
 bool Monitor::let_run() {
   const Patience farewell{kFarewell};
   if (is_closed_ && address_) {
@@ -184,9 +186,17 @@ bool Monitor::let_run() {
     return anew && anew->execute("cont", {});
   }
   const Patience before = std::exchange(patience_, farewell);
-  const bool is_sent = send("\xff\n{\"execute\":\"cont\"}\n", deadline()).has_value();
+  const bool is_heeded = send_farewell();
   patience_ = before;
-  return is_sent;
+  return is_heeded;
+}
+
+bool Monitor::send_farewell() {
+  const auto deadline = this->deadline();
+  const std::uint64_t id = ++last_id_;
+  if (!send(fmt::format("\xff\n{{\"execute\":\"cont\",\"id\":{}}}\n", id), deadline)) return false;
+  const auto answer = read_answer(id, deadline);
+  return answer || answer.error().code == ErrorCode::kUnsupported;
 }
 
 tl::unexpected<Error> Monitor::fail_closed() {

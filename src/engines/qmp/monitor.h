@@ -71,8 +71,9 @@ class Monitor {
   // refused: kUnsupported, and the others have run.
   [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(const Requests& requests,
                                                              Moment* moment = nullptr);
-  // Lets the guest run, whatever was sent before, and waits for no answer; through a new connection
-  // where this one was closed. False if it could not be sent.
+  // Lets the guest run, whatever was sent before; through a new connection where this one was
+  // closed. False if QEMU has not answered within 1 s: closing the connection then may leave the
+  // guest standing.
   [[nodiscard]] bool let_run();
   // For a test of what happens to the guest when ringside is killed.
   void send_half_a_request();
@@ -114,6 +115,7 @@ class Monitor {
   [[nodiscard]] Result<nlohmann::json> read_message(Deadline deadline);
   [[nodiscard]] Result<nlohmann::json> read_answer(std::uint64_t id, Deadline deadline);
   [[nodiscard]] Result<nlohmann::json> parse_message(const std::string& line);
+  [[nodiscard]] bool send_farewell();
   [[nodiscard]] tl::unexpected<Error> fail_closed();
   [[nodiscard]] Result<void> go_on(Deadline deadline) const;
   [[nodiscard]] Result<void> wait_for(short events, Deadline deadline) const;
