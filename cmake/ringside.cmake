@@ -8,7 +8,7 @@
 option(RINGSIDE_WERROR "Treat warnings as errors" OFF)
 option(RINGSIDE_DEMO "Build the bundled kernel, and the tests that boot guests" ON)
 option(RINGSIDE_BENCH "Build the benchmarks of the libraries" OFF)
-option(RINGSIDE_PRECOMPILED "Precompile the headers of the standard library, fmt and GoogleTest" OFF)
+option(RINGSIDE_PRECOMPILED "Precompile the headers that most files include" OFF)
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything that runs on the host")
 
@@ -74,6 +74,9 @@ if(RINGSIDE_PRECOMPILED)
   file(GENERATE OUTPUT precompiled.cpp CONTENT "")
   set(headers <algorithm> <array> <cstdint> <cstring> <filesystem> <functional> <map> <memory> <optional> <span>
               <string> <string_view> <unordered_map> <vector> <fmt/format.h> <tl/expected.hpp>)
+  foreach(own base/byte_reader.h base/result.h base/types.h elf/elf_file.h wire/capture.h)
+    list(APPEND headers ${PROJECT_SOURCE_DIR}/src/${own})
+  endforeach()
   add_library(ringside_precompiled OBJECT ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp)
   target_link_libraries(ringside_precompiled PRIVATE ringside_options tl::expected fmt::fmt)
   target_precompile_headers(ringside_precompiled PRIVATE ${headers})
