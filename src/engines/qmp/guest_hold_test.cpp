@@ -105,6 +105,14 @@ TEST_F(GuestHolds, EndInTheGuardiansHandsWhereTheContinueIsNotAnswered) {
   EXPECT_EQ(guardian_->state(), GuestState::kOurs);
 }
 
+// Such a QEMU may leave requests without an answer until its client has gone.
+TEST_F(GuestHolds, EndWhereQemuIsEnding) {
+  begin(kRunsAndStops);
+  say("{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true}}\n");
+  hold_.reset();
+  EXPECT_EQ(guardian_->state(), GuestState::kRunning);
+}
+
 TEST_F(GuestHolds, EndWhenTheContinueIsAnswered) {
   begin(kRunsAndStops);
   say("{\"error\": {\"class\": \"GenericError\", \"desc\": \"JSON parse error\"}}\n");

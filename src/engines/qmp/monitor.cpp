@@ -196,7 +196,7 @@ bool Monitor::send_farewell() {
   const std::uint64_t id = ++last_id_;
   if (!send(fmt::format("\xff\n{{\"execute\":\"cont\",\"id\":{}}}\n", id), deadline)) return false;
   const auto answer = read_answer(id, deadline);
-  return answer || answer.error().code == ErrorCode::kUnsupported;
+  return answer || answer.error().code == ErrorCode::kUnsupported || is_ending_;
 }
 
 tl::unexpected<Error> Monitor::fail_closed() {

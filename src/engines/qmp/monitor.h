@@ -72,8 +72,8 @@ class Monitor {
   [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(const Requests& requests,
                                                              Moment* moment = nullptr);
   // Lets the guest run, whatever was sent before; through a new connection where this one was
-  // closed. False if QEMU has not answered within 1 s: closing the connection then may leave the
-  // guest standing.
+  // closed. False if QEMU has not answered within 1 s, nor is ending: closing the connection then
+  // may leave the guest standing.
   [[nodiscard]] bool let_run();
   // For a test of what happens to the guest when ringside is killed.
   void send_half_a_request();
