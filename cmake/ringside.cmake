@@ -64,8 +64,8 @@ if(LLD)
 endif()
 
 # Reading these headers is a third of what compiling a file costs with g++, more with clang. Every file includes what it
-# uses all the same: only the tests' builds have them precompiled. Unity builds change what
-# the code means: a constant of one file hides a register of the same name that another takes from wire/.
+# uses all the same: only the tests' builds have them precompiled. Unity builds change what the code means: a constant of
+# one file hides a register of the same name that another takes from wire/.
 if(RINGSIDE_PRECOMPILED)
   # g++ 12 takes what is inlined from them for the project's own code, and warns of std::string(a) + "a long literal".
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
@@ -107,7 +107,8 @@ function(ringside_library name)
 endfunction()
 
 # One test program per folder. LABEL is "unit" (each suite is a test of ctest's, named folder.Suite), or
-# "guest" for tests that boot a QEMU (each case is one, two at a time; the target guest_test_programs builds them).
+# "guest" for tests that boot a QEMU (each case is one, two at a time; the target guest_test_programs builds them, and there
+# are none without RINGSIDE_DEMO).
 add_custom_target(guest_test_programs)
 function(ringside_tests name)
   if(NOT BUILD_TESTING)

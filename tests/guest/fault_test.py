@@ -227,7 +227,7 @@ def ringside_killed(case):
 def stalled(case):
     """QEMU does not answer while the recording is ended: the guest goes on when QEMU does."""
     with case.boot() as guest:
-        for seconds in (0.3, 1.5):  # to less and to more than what ringside waits for
+        for seconds in (0.3, 1.5):  # ringside waits for a second
             with case.record(guest, "-F", "5000", "--stack-bytes", "8192") as run:
                 case.wait_for_samples()
                 os.kill(guest.process.pid, signal.SIGSTOP)

@@ -2,9 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
+
+#include "engines/qmp/testing/monitor_end.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -21,18 +22,16 @@ constexpr LastWords kNoLastWords{
 class GuestHolds : public ::testing::Test {
  protected:
   void begin(std::string_view answers) {
-    int ends[2];
-    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    other_.reset(ends[1]);
-    say("{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n");
-    auto monitor = Monitor::attach(UniqueFd(ends[0]), "qmp", {std::chrono::milliseconds(50)});
+    auto monitor = end_.connect(
+        "{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n",
+        {std::chrono::milliseconds(50)});
     ASSERT_TRUE(monitor) << monitor.error().message;
     monitor_.emplace(std::move(*monitor));
     auto guardian = Guardian::start(monitor_->socket(), kNoLastWords);
     ASSERT_TRUE(guardian) << guardian.error().message;
     guardian_ = std::move(*guardian);
     hold_.emplace(*monitor_, guardian_.get(), true);
-    say(answers);
+    end_.say(answers);
     Requests request;
     request.add_human("info registers -a");
     const auto got = hold_->begin(request);
@@ -42,23 +41,14 @@ class GuestHolds : public ::testing::Test {
   }
   // All that the monitor was asked for.
   std::string end() {
-    say(kContinued);
+    end_.say(kContinued);
     EXPECT_TRUE(hold_->end({}));
     hold_.reset();
-    return heard();
-  }
-  std::string heard() const {
-    std::string text(4096, '\0');
-    const ssize_t got = ::recv(other_.get(), text.data(), text.size(), MSG_DONTWAIT);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    return text;
-  }
-  void say(std::string_view text) const {
-    EXPECT_EQ(::send(other_.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+    return end_.heard();
   }
 
   static constexpr std::string_view kContinued = "{\"return\": {}, \"id\": 6}\n";
-  UniqueFd other_;
+  MonitorEnd end_;
   std::optional<Monitor> monitor_;
   std::unique_ptr<Guardian> guardian_;
   std::optional<GuestHold> hold_;
@@ -101,22 +91,22 @@ TEST_F(GuestHolds, ContinueAGuestThatItsUserResumesInBetween) {
 TEST_F(GuestHolds, EndInTheGuardiansHandsWhereTheContinueIsNotAnswered) {
   begin(kRunsAndStops);
   hold_.reset();
-  EXPECT_THAT(heard(), HasSubstr("\xff\n{\"execute\":\"cont\",\"id\":6}"));
+  EXPECT_THAT(end_.heard(), HasSubstr("\xff\n{\"execute\":\"cont\",\"id\":6}"));
   EXPECT_EQ(guardian_->state(), GuestState::kOurs);
 }
 
 // Such a QEMU may leave requests without an answer until its client has gone.
 TEST_F(GuestHolds, EndWhereQemuIsEnding) {
   begin(kRunsAndStops);
-  say("{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true}}\n");
+  end_.say("{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true}}\n");
   hold_.reset();
   EXPECT_EQ(guardian_->state(), GuestState::kRunning);
 }
 
 TEST_F(GuestHolds, EndWhenTheContinueIsAnswered) {
   begin(kRunsAndStops);
-  say("{\"error\": {\"class\": \"GenericError\", \"desc\": \"JSON parse error\"}}\n");
-  say(kContinued);
+  end_.say("{\"error\": {\"class\": \"GenericError\", \"desc\": \"JSON parse error\"}}\n");
+  end_.say(kContinued);
   hold_.reset();
   EXPECT_EQ(guardian_->state(), GuestState::kRunning);
 }

@@ -1,9 +1,10 @@
 #include "engines/qmp/hmp_engine.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
+
+#include "engines/qmp/testing/monitor_end.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -16,12 +17,8 @@ constexpr std::string_view kAnswers =
 
 // The vCPU is there: it is the monitor's fault, and not its user's.
 TEST(HmpEngine, TextWithoutRegistersIsAProtocolError) {
-  int ends[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-  const UniqueFd other(ends[1]);
-  ASSERT_EQ(::send(ends[1], kAnswers.data(), kAnswers.size(), 0),
-            static_cast<ssize_t>(kAnswers.size()));
-  auto monitor = Monitor::attach(UniqueFd(ends[0]), "qmp", {std::chrono::milliseconds(500)});
+  MonitorEnd end;
+  auto monitor = end.connect(kAnswers, {std::chrono::milliseconds(500)});
   ASSERT_TRUE(monitor) << monitor.error().message;
   HmpEngine::Options options;
   options.stops_the_guest = false;

@@ -115,7 +115,7 @@ class Monitor {
   [[nodiscard]] Result<nlohmann::json> read_message(Deadline deadline);
   [[nodiscard]] Result<nlohmann::json> read_answer(std::uint64_t id, Deadline deadline);
   [[nodiscard]] Result<nlohmann::json> parse_message(const std::string& line);
-  [[nodiscard]] bool send_farewell();
+  [[nodiscard]] bool continue_guest();
   [[nodiscard]] tl::unexpected<Error> fail_closed();
   [[nodiscard]] Result<void> go_on(Deadline deadline) const;
   [[nodiscard]] Result<void> wait_for(short events, Deadline deadline) const;

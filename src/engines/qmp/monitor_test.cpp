@@ -1,9 +1,10 @@
 #include "engines/qmp/monitor.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <nlohmann/json.hpp>
+
+#include "engines/qmp/testing/monitor_end.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -21,23 +22,11 @@ constexpr std::string_view kAccepted = "{\"return\": {}, \"id\": 1}\r\n";
 class Monitors : public ::testing::Test {
  protected:
   Result<Monitor> monitor(std::string_view says) {
-    int ends[2];
-    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    other_.reset(ends[1]);
-    EXPECT_EQ(::send(ends[1], says.data(), says.size(), 0), static_cast<ssize_t>(says.size()));
-    return Monitor::attach(UniqueFd(ends[0]), "./qmp-socket", {50ms});
+    return end_.connect(says, {50ms}, "./qmp-socket");
   }
-  void say(std::string_view text) const {
-    EXPECT_EQ(::send(other_.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
-  }
-  std::string heard() const {
-    std::string text(4096, '\0');
-    const ssize_t got = ::recv(other_.get(), text.data(), text.size(), MSG_DONTWAIT);
-    text.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
-    return text;
-  }
+  void say(std::string_view text) const { end_.say(text); }
 
-  UniqueFd other_;
+  MonitorEnd end_;
 };
 
 std::string begin() { return std::string(kGreeting) + std::string(kAccepted); }
@@ -46,8 +35,8 @@ TEST_F(Monitors, LeavesNegotiationMode) {
   const auto connected = monitor(begin());
   ASSERT_TRUE(connected) << connected.error().message;
   EXPECT_EQ(connected->qemu_version(), "7.2.22");
-  EXPECT_EQ(heard(), R"({"arguments":{"enable":["oob"]},"execute":"qmp_capabilities","id":1})"
-                     "\n");
+  EXPECT_EQ(end_.heard(), R"({"arguments":{"enable":["oob"]},"execute":"qmp_capabilities","id":1})"
+                          "\n");
 }
 
 TEST_F(Monitors, WhatTheClientBeforeHadAskedForIsNoGreeting) {
@@ -157,7 +146,7 @@ TEST_F(Monitors, AStatusMustBeThere) {
 TEST_F(Monitors, TellsThatQemuHasEnded) {
   auto connected = monitor(begin() + "{\"return\": {\"stat");  // half an answer
   ASSERT_TRUE(connected);
-  other_.reset();
+  end_.close();
   const auto status = connected->status();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::kClosed);
@@ -179,6 +168,14 @@ TEST_F(Monitors, AQemuThatWasShutDownMayAnswer) {
   ASSERT_TRUE(connected);
   say("{\"event\": \"SHUTDOWN\"}\n{\"return\": {\"status\": \"shutdown\"}, \"id\": 2}\n");
   EXPECT_EQ(connected->status().value(), "shutdown");
+}
+
+TEST_F(Monitors, AQemuThatRunsAgainIsNotEnding) {
+  auto connected = monitor(begin());
+  ASSERT_TRUE(connected);
+  connected->set_patience({2200ms});  // longer than for one that ends
+  say("{\"event\": \"SHUTDOWN\"}\n{\"event\": \"RESUME\"}\n");
+  EXPECT_EQ(connected->status().error().code, ErrorCode::kTimeout);
 }
 
 }  // namespace
