@@ -306,6 +306,7 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
         fmt::format("{} samples were lost because unwinding could not keep up; sample less often "
                     "(-F, --interval)",
                     outcome.lost.queue_full));
+  if (!outcome.silence.empty()) result.warnings.push_back(outcome.silence);
   const bool told = result.error && result.error->code == ErrorCode::kMismatch;
   // A replay has no more of the guest's memory than what told where the kernel is.
   const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;

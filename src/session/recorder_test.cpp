@@ -1,5 +1,8 @@
 #include "session/recorder.h"
 
+#include <gmock/gmock.h>
+
+#include <chrono>
 #include <thread>
 
 #include "session/testing/recorder_fixture.h"
@@ -173,20 +176,38 @@ TEST_F(RecorderTest, TheDurationOfAGuestThatIsStartedLaterBeginsThen) {
   EXPECT_GT(read().written.due, 150u);
 }
 
-TEST_F(RecorderTest, AnEngineThatAnswersNoMoreIsAnError) {
-  FakeEngine engine(1);
-  engine.fail_at = [](std::uint64_t tick) -> std::optional<Error> {
+// From its 50th tick on the engine does not answer. The duration ends in the second tick after
+// that, `silence` after the first has begun.
+SamplingOptions fall_silent(FakeEngine& engine, std::chrono::milliseconds silence) {
+  engine.fail_at = [silence](std::uint64_t tick) -> std::optional<Error> {
     if (tick < 50) return std::nullopt;
-    ::usleep(150'000);
+    std::this_thread::sleep_for(silence / 2);
     return Error{ErrorCode::kTimeout, "no answer came"};
   };
   SamplingOptions options;
   options.interval_ns = 1'000'000;
-  options.duration_ns = 400'000'000;
+  options.duration_ns = std::chrono::nanoseconds(silence / 2).count() + 100'000'000;
+  return options;
+}
+
+TEST_F(RecorderTest, AnEngineThatAnswersNoMoreIsAnError) {
+  FakeEngine engine(1);
+  const auto options = fall_silent(engine, std::chrono::milliseconds(2100));
   const RecordResult result = record(engine, options, control_);
   ASSERT_TRUE(result.error);
   EXPECT_EQ(result.error->code, ErrorCode::kTimeout);
   EXPECT_NE(result.error->message.find("no answer came"), std::string::npos);
+  EXPECT_EQ(read().written.due, sum(read().seen) + read().written.lost);
+}
+
+TEST_F(RecorderTest, AnEngineThatIsSilentForAShortWhileAtTheEndIsAWarning) {
+  FakeEngine engine(1);
+  const auto options = fall_silent(engine, std::chrono::milliseconds(200));
+  const RecordResult result = record(engine, options, control_);
+  EXPECT_FALSE(result.error);
+  EXPECT_THAT(result.warnings, ::testing::Contains(::testing::AllOf(
+                                   ::testing::HasSubstr("nothing was sampled in the last 0."),
+                                   ::testing::HasSubstr("no answer came"))));
   EXPECT_EQ(read().written.due, sum(read().seen) + read().written.lost);
 }
 

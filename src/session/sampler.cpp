@@ -20,6 +20,8 @@ constexpr std::uint64_t kPollUserPauseNs = 100'000'000;
 constexpr unsigned kFailuresInARow = 5;
 constexpr std::chrono::milliseconds kWaitForReader{50};
 constexpr std::uint64_t kReadsAfterEndNs = 1'000'000'000;
+// As long as an engine waits for one answer: a loaded host may keep QEMU from less.
+constexpr std::uint64_t kSilenceNs = 2'000'000'000;
 constexpr std::size_t kCapturedBytes = 64u << 20;
 
 std::size_t size_of(const wire::Capture& capture) {
@@ -127,11 +129,14 @@ void Sampler::run_by_clock() {
 // An engine that had not answered at the end: what was recorded ends before it should.
 void Sampler::tell_of_silence() {
   if (!silence_ || outcome_.error || outcome_.guest_gone) return;
-  const double seconds = static_cast<double>(monotonic_ns() - silent_since_ns_) / 1e9;
-  outcome_.error = Error{ErrorCode::kTimeout,
-                         fmt::format("nothing was sampled in the last {:.1f} s, because QEMU did "
-                                     "not answer: {}",
-                                     seconds, silence_->message)};
+  const std::uint64_t silent_ns = monotonic_ns() - silent_since_ns_;
+  std::string text =
+      fmt::format("nothing was sampled in the last {:.1f} s, because QEMU did not answer: {}",
+                  static_cast<double>(silent_ns) / 1e9, silence_->message);
+  if (silent_ns < kSilenceNs)
+    outcome_.silence = std::move(text);
+  else
+    outcome_.error = Error{ErrorCode::kTimeout, std::move(text)};
 }
 
 void Sampler::take_due_tick() {

@@ -69,6 +69,7 @@ class Sampler : private engines::ReadTurns {
     std::uint64_t retries = 0;        // the guest did not stop in time; tried again
     bool guest_gone = false;
     std::optional<Error> error;
+    std::string silence;    // the engine did not answer at the end, for a short while
     std::string processes;  // OwnerWatch::explain()
   };
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }

@@ -71,7 +71,7 @@ class Attach(cli_case.CliCase):
         self.assertRegex(kept.stdout, r" \d\d\n$")
 
     def test_a_stub_that_stops_answering(self):
-        result, _ = self.record("--interval", "5", "--duration", "2.5", "-o", "kept.data", silent_after=40)
+        result, _ = self.record("--interval", "5", "--duration", "3.5", "-o", "kept.data", silent_after=40)
         self.assertSays(result, FAILED, "did not answer", "nothing was sampled in the last")
         self.assertSays(self.ringside("export", "-i", "kept.data"), cli_case.DONE)
 
