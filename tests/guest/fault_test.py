@@ -22,7 +22,8 @@ import program
 import report_totals
 
 LIMIT = 40
-FEW = 5  # samples of the workload
+WORKLOAD = "chains_round"
+FEW = 5  # samples of it
 READY = "ringside-demo: ready"
 
 
@@ -31,7 +32,7 @@ class Failed(Exception):
 
 
 def of_workload(stacks):
-    return sum(count for stack, count in stacks if "chains_round" in stack)
+    return sum(count for stack, count in stacks if WORKLOAD in stack)
 
 
 class Case:
@@ -75,13 +76,14 @@ class Case:
             raise Failed(f"ringside ended with {code}, not {status}; it said: {run.said()[-600:]}")
 
     def stop(self, run):
-        """Ends the recording by SIGINT once it has a sample of the workload from after this call."""
+        """Ends the recording by SIGINT once it has a sample of the workload from after this call, and a few in all."""
         now = time.monotonic() - self.began + 0.2  # by the recording's clock, at the latest
         end = time.monotonic() + LIMIT
         while self.last_sample_of_workload() < now:
             if time.monotonic() > end:
                 raise Failed(f"no sample of the workload after {now:.1f} s from the start")
             time.sleep(0.3)
+        self.wait_for_samples()
         os.kill(run.process.pid, signal.SIGINT)
         self.ended(run)
 
@@ -102,10 +104,7 @@ class Case:
         return report_totals.statistics(report)
 
     def wait_for_samples(self):
-        """Until some are in the recording. A busy machine that hardly runs the vCPUs has few."""
-        deadline = time.monotonic() + LIMIT
-        while of_workload(folded.parse(launched.folded_text(self.options.ringside, self.recording, deadline))) < FEW:
-            time.sleep(0.5)
+        launched.wait_for_samples(FEW, WORKLOAD, self.options.ringside, self.recording, LIMIT)
 
     def not_run(self):
         """How many ticks were lost because the host did not run the vCPU."""

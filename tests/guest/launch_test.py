@@ -15,13 +15,14 @@ import sys
 import tempfile
 import time
 
-import folded
 import launched
 import machine
 import program
 import qmp
 
 SAMPLING = "ringside: sampling"
+READY = "ringside-demo: ready"
+WORKLOAD, FEW = "chains_round", 5  # a function, and samples of it
 LIMIT = 30
 
 
@@ -58,12 +59,11 @@ class Case:
     def said(self):
         return self._run.said()
 
-    def wait_sampling(self, seconds=0.5):
-        """Waits until it samples, and then so long that there is something to read back."""
+    def wait_sampling(self):
+        """Waits until it samples, and there is something to read back."""
         if not self._run.wait_said(SAMPLING, LIMIT):
             raise Failed(f"ringside does not sample; it said: {self.said()[-600:]}")
-        wait_for("the guest's ready line", lambda: "ringside-demo: ready" in read(self.folder / "serial"))
-        time.sleep(seconds)
+        launched.wait_for_samples(FEW, WORKLOAD, self.ringside, self.recording, LIMIT)
 
     def qemu_pid(self):
         return int(self.pid_file.read_text())
@@ -87,13 +87,11 @@ class Case:
         if left := self._run.wait_nothing_left(5):
             raise Failed(f"processes are left: {[name_of(pid) for pid in left]}")
 
-    def recorded(self, least=5):
+    def recorded(self):
         """Reads the recording back; it must be complete and hold stacks of the workload."""
         deadline = time.monotonic() + LIMIT
-        stacks = folded.parse(launched.folded_text(self.ringside, self.recording, deadline))
-        count = sum(number for stack, number in stacks if "chains_round" in stack)
-        if count < least:
-            raise Failed(f"{count} samples of the workload, at least {least} wanted: {stacks[:5]}")
+        if (count := launched.samples_in(WORKLOAD, self.ringside, self.recording, deadline)) < FEW:
+            raise Failed(f"{count} samples of the workload, at least {FEW} wanted")
         report = launched.read_back(self.ringside, deadline, "report", "--header", "-i", str(self.recording))
         if incomplete := re.search(r"(?i).*(incomplete|cut off|truncated recording).*", report):
             raise Failed(f"the recording is not complete: {incomplete.group(0)}")
@@ -137,7 +135,7 @@ def ctrl_c(options, folder):
 def duration(options, folder):
     """Sampling ends, and ringside stays with the guest until QEMU ends by itself."""
     with Case(options, folder, seconds=3) as case:
-        case.start(case.qemu, "--duration", "1")
+        case.start(case.qemu, "--after", READY, "--duration", "1")
         wait_for("the end of sampling", lambda: "runs on" in case.said())
         if not case.qemu_runs():
             raise Failed("QEMU did not outlive the recording")
@@ -158,7 +156,7 @@ def make_wrapper(options, folder):
         (folder / "os" / "kernel.elf").symlink_to(options.kernel)
         words = ["kernel.elf" if word == options.kernel else f"'{word}'" for word in case.qemu]
         (folder / "os" / "Makefile").write_text(f"qemu: kernel.elf\n\t{' '.join(words)}\n")
-        case.start(["make", "-C", str(folder / "os"), "qemu"], "--duration", "0.7", "--then-quit")
+        case.start(["make", "-C", str(folder / "os"), "qemu"], "--after", READY, "--duration", "0.7", "--then-quit")
         case.end()
         case.no_qemu_left()
         case.recorded()
@@ -167,8 +165,8 @@ def make_wrapper(options, folder):
 def own_stub(options, folder):
     """The command line has a gdb stub already: the gdb engine uses it, and it is free again afterwards."""
     with Case(options, folder) as case:
-        case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--engine", "gdb", "--duration", "0.7",
-                   "--then-quit")
+        case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--engine", "gdb", "--after", READY,
+                   "--duration", "0.7", "--then-quit")
         case.end(says=[f"{folder}/own"])
         case.no_qemu_left()
         case.recorded()
@@ -178,7 +176,7 @@ def qmp_engine(options, folder):
     """--engine qmp: through a monitor of ringside's own, beside the user's."""
     with Case(options, folder) as case:
         case.start([*case.qemu, "-qmp", f"unix:{folder}/qmp,server=on,wait=off"], "--engine", "qmp",
-                   "--duration", "0.7", "--then-quit")
+                   "--after", READY, "--duration", "0.7", "--then-quit")
         with qmp.Qmp(f"{folder}/qmp") as monitor:
             monitor.status()
         case.end(says=["through the monitor"])
@@ -190,7 +188,7 @@ def tcg_engine(options, folder):
     """--engine tcg: the plugin, and the stub stays the user's."""
     with Case(options, folder) as case:
         case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--engine", "tcg",
-                   "--duration", "0.7", "--then-quit")
+                   "--after", READY, "--duration", "0.7", "--then-quit")
         case.end(says=["through the TCG plugin"])
         case.no_qemu_left()
         case.recorded()
@@ -199,14 +197,13 @@ def tcg_engine(options, folder):
 def starts_stopped(options, folder):
     """-S: ringside waits for the user, resumes nothing itself, and samples from his continue on."""
     with Case(options, folder) as case:
-        case.start([*case.qemu, "-S", "-qmp", f"unix:{folder}/qmp,server=on,wait=off"], "--duration", "1",
-                   "--then-quit")
+        case.start([*case.qemu, "-S", "-qmp", f"unix:{folder}/qmp,server=on,wait=off"], "--interval", "1",
+                   "--samples", "500", "--then-quit")
         with qmp.Qmp(f"{folder}/qmp") as monitor:
             time.sleep(1)
             if (status := monitor.status()) not in ("prelaunch", "paused"):
                 raise Failed(f"the guest is {status} before its user's continue")
             monitor.command("cont")
-            wait_for("the guest's ready line", lambda: "ringside-demo: ready" in read(folder / "serial"))
         case.end()
         case.no_qemu_left()
         case.recorded()
@@ -216,7 +213,7 @@ def qemu_crashes(options, folder):
     """QEMU crashes: ringside says so, fails, and keeps what it has."""
     with Case(options, folder) as case:
         case.start(case.qemu)
-        case.wait_sampling(1)
+        case.wait_sampling()
         os.kill(case.qemu_pid(), signal.SIGSEGV)
         case.end(status=1, says=["QEMU", str(case.recording)])
         if not re.search(r"(?i)killed|SIGSEGV|segmentation|signal 11", case.said()):

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import time
 
+import folded
 import machine
 
 
@@ -72,6 +73,20 @@ def folded_text(ringside, recording, deadline, *options):
     """The recording's folded stacks, which begin with functions, not with processes."""
     return read_back(ringside, deadline, "export", "--format", "folded", "--no-inline", "--by", "none", *options, "-i",
                      str(recording), "-o", "-")
+
+
+def samples_in(function, ringside, recording, deadline):
+    """How many samples of the recording have the function in their stack."""
+    stacks = folded.parse(folded_text(ringside, recording, deadline))
+    return sum(count for stack, count in stacks if function in stack)
+
+
+def wait_for_samples(least, function, ringside, recording, limit):
+    """Waits until that many such samples are in the recording, which grows: a busy machine that hardly runs the vCPUs
+    has few. limit: in seconds."""
+    deadline = time.monotonic() + limit
+    while samples_in(function, ringside, recording, deadline) < least:
+        time.sleep(0.2)
 
 
 def in_one_of(tries, limit, run):
