@@ -76,7 +76,7 @@ def main():
     parser.add_argument("--ringside", required=True, type=os.path.abspath)
     parser.add_argument("--boot", choices=["bzimage", "elf"], default="bzimage")
     parser.add_argument("--cpus", type=int, default=2)
-    parser.add_argument("--samples", type=int, default=4000)
+    parser.add_argument("--samples", type=int, default=1500)
     parser.add_argument("--limit", type=float, default=150, help="seconds that all of it may take (default 150)")
     options = parser.parse_args()
     return linux_program.exit_status(run, options)
