@@ -61,10 +61,11 @@ void SamplingFlags::add_to(App& app) {
   system.add_to(*app.add_option_group("The guest's system"));
 
   auto* what = app.add_option_group("What to sample");
-  auto* interval = what->add_option("--interval", interval_ms, "Mean time between samples")
+  auto* interval = what->add_option("--interval", interval_ms,
+                                    "Mean time between samples, in which the guest runs")
                        ->type_name("MS")
                        ->range(0.1, 1e7);
-  what->add_option("-F,--freq", frequency, "Samples a second, up to 10000")
+  what->add_option("-F,--freq", frequency, "Samples a second in which the guest runs, up to 10000")
       ->type_name("HZ")
       ->range(1e-4, 10000.0)
       ->excludes(interval);

@@ -40,6 +40,24 @@ TEST_F(RecorderTest, TotalsAddUp) {
   expect_all_accounted_for(reading);
 }
 
+// Else what makes a stop long, such as a deep stack, would have more samples than its share.
+TEST_F(RecorderTest, TicksAreDueByTheTimeThatTheGuestRuns) {
+  FakeEngine engine(1);
+  engine.pause_ns = 4'000'000;
+  engine.on_tick = [&](wire::Capture&, const engines::VcpuPlan&, std::uint64_t) {
+    ::usleep(static_cast<useconds_t>(engine.pause_ns / 1000));
+  };
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  options.duration_ns = 500'000'000;
+  EXPECT_FALSE(record(engine, options, control_).error);
+  const Reading reading = read();
+  const std::uint64_t ran_ns = reading.written.duration_ns - sum(reading.seen) * engine.pause_ns;
+  EXPECT_NEAR(static_cast<double>(reading.written.due),
+              static_cast<double>(ran_ns) / static_cast<double>(options.interval_ns), 3);
+  expect_all_accounted_for(reading);
+}
+
 TEST_F(RecorderTest, EveryVcpuIsSeenWhereThatIsWanted) {
   for (const bool every_vcpu : {false, true}) {
     FakeEngine engine(2);

@@ -145,6 +145,7 @@ void Sampler::take_due_tick() {
   ++ticks_;
   outcome_.last_tick_ns = monotonic_ns();
   const std::uint64_t missed = clock_->missed();
+  clock_->stand_still(pause_ns_);
   clock_->advance(outcome_.last_tick_ns);
   // With the guest's own process, in the middle of a tick.
   if (parking_.suspensions() != suspensions_seen_) suspended_ticks_ += clock_->missed() - missed;
@@ -233,6 +234,7 @@ bool Sampler::take_tick(std::uint64_t due_ns) {
 
 bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   const std::uint64_t now = now_ns();
+  pause_ns_ = 0;
   if (now > due_ns + options_.interval_ns / 2) ++outcome_.late_ticks;
   auto tick = engine_->tick(plan);
   if (!tick) {
@@ -247,6 +249,7 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   silence_.reset();
   begun_.store(true, std::memory_order_relaxed);
   user_paused_ = tick->paused_by_user;
+  pause_ns_ = tick->pause_ns;
   outcome_.lost.stolen += tick->not_run;
   if (engine_->self_paced() == nullptr && !user_paused_) {
     const std::uint64_t seen = tick->captures.size() + tick->not_run;

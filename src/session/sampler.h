@@ -137,6 +137,7 @@ class Sampler : private engines::ReadTurns {
   std::uint64_t replayed_to_ns_ = 0;  // where the engine plays what was sampled before
   bool user_paused_ = false;
   std::uint64_t before_first_run_ns_ = 0;  // the guest had not been started yet
+  std::uint64_t pause_ns_ = 0;             // how long the guest stood still for the last tick
   std::optional<Error> silence_;           // the last tick was not answered
   std::uint64_t silent_since_ns_ = 0;
 };

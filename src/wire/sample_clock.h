@@ -17,6 +17,10 @@ class SampleClock {
   // The tick was taken, or given up, at `now_ns`. Goes on to the first tick whose interval has not
   // passed yet; the ticks that are jumped over are missed.
   void advance(std::uint64_t now_ns);
+  // The guest stood still for `ns` at the tick that is due: the ticks after it come so much later.
+  // To be called before advance(). A clock of the host's time would take more samples of what makes
+  // a stop long.
+  void stand_still(std::uint64_t ns) { start_ += ns; }
   // Nobody could take a tick until `now_ns`: those whose interval has passed are missed.
   void pass(std::uint64_t now_ns);
   // The guest stood still by its user's will until `now_ns`: nothing was due.

@@ -43,6 +43,19 @@ TEST(SampleClock, WhatPassesIsMissed) {
   EXPECT_EQ(clock.missed(), 10u);
 }
 
+TEST(SampleClock, NothingIsDueWhileTheGuestStandsStill) {
+  SampleClock clock(0, kInterval, true, 7);
+  SampleClock shifted(0, kInterval, true, 7);
+  for (std::uint64_t k = 1; k < 100; ++k) {
+    const std::uint64_t due = clock.due_ns();
+    ASSERT_EQ(shifted.due_ns(), due + (k - 1) * 3 * kInterval);  // the guest ran as long
+    clock.advance(due + 1);
+    shifted.stand_still(3 * kInterval);
+    shifted.advance(due + k * 3 * kInterval + 1);
+  }
+  EXPECT_EQ(shifted.missed(), 0u);
+}
+
 TEST(SampleClock, CountsWhatItJumpsOver) {
   SampleClock clock(0, kInterval, true, 7);
   clock.advance(10'500);  // ticks 1 to 9 can no longer be taken

@@ -23,6 +23,7 @@ class FakeEngine final : public Engine {
   ReadTurns* turns = nullptr;
   memory::PhysicalMemory* physical = nullptr;
   std::size_t register_reads = 0;
+  std::uint64_t pause_ns = 1000;  // of each tick
   std::atomic<bool> user_paused{false};
   std::atomic<std::uint64_t> ticks{0};
 
@@ -36,7 +37,7 @@ class FakeEngine final : public Engine {
     Tick tick;
     tick.paused_by_user = user_paused;
     if (user_paused) return tick;
-    tick.pause_ns = 1000;
+    tick.pause_ns = pause_ns;
     for (std::size_t i = 0; i < vcpus_; ++i) {
       wire::Capture& capture = tick.captures.emplace_back();
       capture.vcpu = VcpuId{static_cast<std::uint16_t>(i)};
