@@ -194,11 +194,11 @@ TEST_F(RecorderTest, TheDurationOfAGuestThatIsStartedLaterBeginsThen) {
   EXPECT_GT(read().written.due, 150u);
 }
 
-// From its 50th tick on the engine does not answer. The duration ends in the second tick after
+// From its 5th tick on the engine does not answer. The duration ends in the second tick after
 // that, `silence` after the first has begun.
 SamplingOptions fall_silent(FakeEngine& engine, std::chrono::milliseconds silence) {
   engine.fail_at = [silence](std::uint64_t tick) -> std::optional<Error> {
-    if (tick < 50) return std::nullopt;
+    if (tick < 5) return std::nullopt;
     std::this_thread::sleep_for(silence / 2);
     return Error{ErrorCode::kTimeout, "no answer came"};
   };

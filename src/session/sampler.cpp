@@ -22,6 +22,8 @@ constexpr std::chrono::milliseconds kWaitForReader{50};
 constexpr std::uint64_t kReadsAfterEndNs = 1'000'000'000;
 // As long as an engine waits for one answer: a loaded host may keep QEMU from less.
 constexpr std::uint64_t kSilenceNs = 2'000'000'000;
+// A longer stop is ringside's delay: the ticks that it took are lost.
+constexpr std::uint64_t kLongestStopNs = 100'000'000;
 constexpr std::size_t kCapturedBytes = 64u << 20;
 
 std::size_t size_of(const wire::Capture& capture) {
@@ -145,7 +147,7 @@ void Sampler::take_due_tick() {
   ++ticks_;
   outcome_.last_tick_ns = monotonic_ns();
   const std::uint64_t missed = clock_->missed();
-  clock_->stand_still(pause_ns_);
+  clock_->stand_still(std::min(pause_ns_, kLongestStopNs));
   clock_->advance(outcome_.last_tick_ns);
   // With the guest's own process, in the middle of a tick.
   if (parking_.suspensions() != suspensions_seen_) suspended_ticks_ += clock_->missed() - missed;

@@ -7,7 +7,8 @@ namespace ringside::wire {
 
 // When to sample. Interval k has one tick, displaced at random inside it, because a fixed cadence
 // locks in step with the guest's own timer. A late sample does not shift the next: tick k is always
-// due inside interval k. All times are nanoseconds of one monotonic clock.
+// due inside interval k, which comes later by what the guest stood still. All times are nanoseconds
+// of one monotonic clock.
 class SampleClock {
  public:
   SampleClock(std::uint64_t start_ns, std::uint64_t interval_ns, bool jitter, std::uint64_t seed);

@@ -117,7 +117,7 @@ class Case:
         """Its time, in seconds from the start of the recording."""
         text = launched.read_back(self.options.ringside, time.monotonic() + LIMIT, "export", "--format", "json-lines", "-i",
                                   str(self.recording), "-o", "-")
-        times = [json.loads(line)["time_ns"] for line in text.splitlines() if "chains_round" in line]
+        times = [json.loads(line)["time_ns"] for line in text.splitlines() if WORKLOAD in line]
         return max(times, default=0) / 1e9
 
 

@@ -85,7 +85,9 @@ def wait_for_samples(least, function, ringside, recording, limit):
     """Waits until that many such samples are in the recording, which grows: a busy machine that hardly runs the vCPUs
     has few. limit: in seconds."""
     deadline = time.monotonic() + limit
-    while samples_in(function, ringside, recording, deadline) < least:
+    while (count := samples_in(function, ringside, recording, deadline)) < least:
+        if time.monotonic() > deadline:
+            raise TookTooLong(f"{count} samples of {function} after {limit:g} s, {least} wanted")
         time.sleep(0.2)
 
 
