@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/scheduling.h"
+#include "engines/patience.h"
 
 namespace ringside::session {
 namespace {
@@ -20,8 +21,8 @@ constexpr std::uint64_t kPollUserPauseNs = 100'000'000;
 constexpr unsigned kFailuresInARow = 5;
 constexpr std::chrono::milliseconds kWaitForReader{50};
 constexpr std::uint64_t kReadsAfterEndNs = 1'000'000'000;
-// As long as an engine waits for one answer: a loaded host may keep QEMU from less.
-constexpr std::uint64_t kSilenceNs = 2'000'000'000;
+// A silence of less is a loaded host's: in mid-recording, too, it only loses ticks.
+constexpr std::chrono::nanoseconds kSilence = engines::Patience::kUsual;
 // A longer stop is ringside's delay: the ticks that it took are lost.
 constexpr std::uint64_t kLongestStopNs = 100'000'000;
 constexpr std::size_t kCapturedBytes = 64u << 20;
@@ -131,11 +132,11 @@ void Sampler::run_by_clock() {
 // An engine that had not answered at the end: what was recorded ends before it should.
 void Sampler::tell_of_silence() {
   if (!silence_ || outcome_.error || outcome_.guest_gone) return;
-  const std::uint64_t silent_ns = monotonic_ns() - silent_since_ns_;
+  const std::chrono::nanoseconds silent(monotonic_ns() - silent_since_ns_);
   std::string text =
       fmt::format("nothing was sampled in the last {:.1f} s, because QEMU did not answer: {}",
-                  static_cast<double>(silent_ns) / 1e9, silence_->message);
-  if (silent_ns < kSilenceNs)
+                  std::chrono::duration<double>(silent).count(), silence_->message);
+  if (silent < kSilence)
     outcome_.silence = std::move(text);
   else
     outcome_.error = Error{ErrorCode::kTimeout, std::move(text)};

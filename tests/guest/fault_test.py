@@ -31,10 +31,6 @@ class Failed(Exception):
     """What was not as it should be."""
 
 
-def of_workload(stacks):
-    return sum(count for stack, count in stacks if WORKLOAD in stack)
-
-
 class Case:
     """A guest, and a ringside that records it."""
 
@@ -99,7 +95,7 @@ class Case:
                                     str(self.recording))
         if failures := report_totals.check(report, stacks):
             raise Failed("; ".join(failures))
-        if of_workload(stacks) < FEW:
+        if folded.samples_in(WORKLOAD, stacks) < FEW:
             raise Failed(f"hardly any sample of the workload: {stacks[:5]}")
         return report_totals.statistics(report)
 

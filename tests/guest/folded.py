@@ -15,3 +15,8 @@ def parse(text):
             raise ValueError(f"line {number} has an empty frame: {line[:120]!r}")
         stacks.append((stack, int(count)))
     return stacks
+
+
+def samples_in(function, stacks):
+    """How many samples have the function in their stack."""
+    return sum(count for stack, count in stacks if function in stack)

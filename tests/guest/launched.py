@@ -77,8 +77,7 @@ def folded_text(ringside, recording, deadline, *options):
 
 def samples_in(function, ringside, recording, deadline):
     """How many samples of the recording have the function in their stack."""
-    stacks = folded.parse(folded_text(ringside, recording, deadline))
-    return sum(count for stack, count in stacks if function in stack)
+    return folded.samples_in(function, folded.parse(folded_text(ringside, recording, deadline)))
 
 
 def wait_for_samples(least, function, ringside, recording, limit):
