@@ -24,6 +24,7 @@ struct [[gnu::packed]] TaskState {
 struct Pace {
   u64 usual;
   u64 spans;
+  u64 uncharged;  // units of work of the spans that teach
 };
 
 // Exclusive time per function on one vCPU (core/measure.h).

@@ -31,8 +31,9 @@ INLINE u64 own_time(Moment start, Moment end) {
 // ran, as it does at each stop of QEMU's, but it knows what the same work usually costs: a span a
 // quarter off that is charged at it. The usual cost is a running median. It follows where the host
 // becomes slower for good, and no single span moves it far: were it the fastest or an average, a
-// few spans with a clock that stood still would make all others wrong. The first few spans only
-// teach; they are charged nothing.
+// few spans with a clock that stood still would make all others wrong. The first few spans teach;
+// they are charged at the fastest of them, all at once: where the host is slow and a run has few
+// spans, to leave them out would take more from what is timed in long spans.
 constexpr u64 kTeachingSpans = 8;
 INLINE u64 undisturbed(Pace& pace, u64 ticks, u64 units) {
   Measurements& measured = this_cpu().measured;
@@ -40,7 +41,8 @@ INLINE u64 undisturbed(Pace& pace, u64 ticks, u64 units) {
   ++measured.spans;
   if (++pace.spans <= kTeachingSpans) {
     if (pace.spans == 1 || each < pace.usual) pace.usual = each;
-    return 0;
+    pace.uncharged += units;
+    return pace.spans < kTeachingSpans ? 0 : pace.usual * pace.uncharged >> 16;
   }
   const u64 step = pace.usual / 64;
   pace.usual = each > pace.usual ? pace.usual + step : pace.usual - step;
