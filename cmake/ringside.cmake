@@ -84,7 +84,7 @@ if(RINGSIDE_PRECOMPILED)
     add_library(ringside_precompiled_tests OBJECT ${CMAKE_CURRENT_BINARY_DIR}/precompiled.cpp)
     target_link_libraries(ringside_precompiled_tests PRIVATE ringside_options tl::expected fmt::fmt GTest::gmock
                           Threads::Threads)
-    target_precompile_headers(ringside_precompiled_tests PRIVATE ${headers} <gtest/gtest.h>)
+    target_precompile_headers(ringside_precompiled_tests PRIVATE ${headers} <gmock/gmock.h> <gtest/gtest.h>)
   endif()
 endif()
 
@@ -142,6 +142,12 @@ function(ringside_tests name)
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake)
 endfunction()
 
+# Compiled once for all fuzzers.
+if(BUILD_TESTING AND NOT RINGSIDE_LIBFUZZER)
+  add_library(ringside_replay_main OBJECT ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
+  target_link_libraries(ringside_replay_main PRIVATE ringside_options fmt::fmt)
+endif()
+
 # A fuzzer is compiled in every build. Without libFuzzer it gets a main() that replays the files it is
 # given, and its corpus is replayed as an ordinary test.
 function(ringside_fuzzer name)
@@ -155,8 +161,10 @@ function(ringside_fuzzer name)
   if(RINGSIDE_LIBFUZZER)
     target_link_options(${name}_fuzzer PRIVATE -fsanitize=fuzzer)
   else()
-    target_sources(${name}_fuzzer PRIVATE ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp)
-    target_link_libraries(${name}_fuzzer PRIVATE ringside_options fmt::fmt)
+    target_link_libraries(${name}_fuzzer PRIVATE ringside_replay_main)
+  endif()
+  if(RINGSIDE_PRECOMPILED)
+    target_precompile_headers(${name}_fuzzer REUSE_FROM ringside_precompiled)
   endif()
   add_test(NAME fuzz.${name} COMMAND ${name}_fuzzer ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_CORPUS})
   if(RINGSIDE_LIBFUZZER)

@@ -21,8 +21,9 @@ inline void burn(std::uint64_t ns) {
   }
 }
 
-// The calling thread runs on the first processor that it may use, and on no other.
-inline void stay_on_one_processor() {
+// The thread, 0 for the calling one, runs on the first processor that the caller may use, and on no
+// other.
+inline void stay_on_one_processor(pid_t thread = 0) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   ::sched_getaffinity(0, sizeof(allowed), &allowed);
@@ -31,7 +32,7 @@ inline void stay_on_one_processor() {
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
-  ::sched_setaffinity(0, sizeof(one), &one);
+  ::sched_setaffinity(thread, sizeof(one), &one);
 }
 
 // Threads that share one processor wait for each other.

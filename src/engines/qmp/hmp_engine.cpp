@@ -33,6 +33,20 @@ std::string text_of(const nlohmann::json& answer) {
   return answer.is_string() ? answer.get<std::string>() : std::string();
 }
 
+// QEMU's threads that run the vCPUs, by vCPU number, as far as it says so.
+std::vector<pid_t> vcpu_threads(const nlohmann::json& cpus) {
+  std::vector<pid_t> threads(cpus.size());
+  for (const auto& cpu : cpus) {
+    if (!cpu.is_object()) continue;
+    const auto number = cpu.value("cpu-index", nlohmann::json());
+    const auto thread = cpu.value("thread-id", nlohmann::json());
+    if (!number.is_number_unsigned() || !thread.is_number_integer()) continue;
+    const auto index = number.get<std::size_t>();
+    if (index < threads.size()) threads[index] = thread.get<pid_t>();
+  }
+  return threads;
+}
+
 // Never the same time twice in a row: a guest's timer must not be met in step.
 void rest(unsigned tries) {
   const timespec pause{0, 1'000'000 + static_cast<long>(tries % 61) * 37'000};
@@ -64,6 +78,7 @@ Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Optio
   std::unique_ptr<HmpEngine> engine(
       new HmpEngine(std::move(monitor), std::move(guardian), options, arch, vcpus));
   engine->claim_ = std::move(claim);
+  engine->host_waits_ = HostWaits(qemu, vcpu_threads(cpus), vcpus);
   // As with the gdb engine: a stop lasts as long as somebody else has the main loop's processor.
   if (qemu > 0 && host_is_crowded(vcpus)) engine->scheduling_before_ = schedule_first(qemu);
   if (engine->guardian_) engine->guardian_->restore_on_death(engine->scheduling_before_);
@@ -104,8 +119,12 @@ Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   if (!runs && !options_.captures_paused) return Tick::of_paused_guest();
   memory::PhysicalMemory* const qemu_memory = qemus_memory();
   const gdb::HoldPoint test = ++ticks_ == gdb::kHeldTick ? hold_ : gdb::HoldPoint::kNone;
-  GuestHold hold(monitor_, guardian_.get(), options_.stops_the_guest && runs, test);
-  return HmpSampler(hold, arch_, vcpus_, waits_, qemu_memory).run(plan);
+  const bool stops = options_.stops_the_guest && runs;
+  GuestHold hold(monitor_, guardian_.get(), stops, test);
+  host_waits_.look();
+  auto tick = HmpSampler(hold, arch_, vcpus_, wait_instructions_, qemu_memory).run(plan);
+  if (tick && stops) host_waits_.leave_out(*tick);
+  return tick;
 }
 
 Result<wire::Registers> HmpEngine::read_registers(VcpuId vcpu) {

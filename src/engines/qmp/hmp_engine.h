@@ -12,6 +12,7 @@
 #include "engines/gdb/debug_hold.h"
 #include "engines/guardian.h"
 #include "engines/guest_claim.h"
+#include "engines/host_waits.h"
 #include "engines/qmp/monitor.h"
 #include "engines/qmp/monitor_ram.h"
 #include "engines/qmp/wait_instructions.h"
@@ -76,7 +77,8 @@ class HmpEngine final : public Engine {
   Options options_;
   Arch arch_;
   std::size_t vcpus_;
-  WaitInstructions waits_;
+  WaitInstructions wait_instructions_;
+  HostWaits host_waits_;
   std::optional<Scheduling> scheduling_before_;  // of QEMU's main loop
   QemuRam ram_;
   std::string explanation_;

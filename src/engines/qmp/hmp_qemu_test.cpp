@@ -7,8 +7,10 @@
 #include <sys/wait.h>
 
 #include <filesystem>
+#include <fstream>
 #include <thread>
 
+#include "base/testing/rivals.h"
 #include "engines/gdb/testing/qemu_process.h"
 #include "engines/guardian.h"
 #include "engines/qmp/connect.h"
@@ -46,7 +48,7 @@ class HmpQemu : public ::testing::Test {
     for (int i = 0; i < count; ++i) {
       const auto taken = engine.tick({true, true, vcpus});
       ASSERT_TRUE(taken) << taken.error().message;
-      ASSERT_EQ(taken->captures.size(), 2u);
+      ASSERT_EQ(taken->captures.size() + taken->not_run, 2u);
       for (const wire::Capture& capture : taken->captures)
         EXPECT_NE(capture.disposition, wire::Disposition::kFailed);
     }
@@ -94,6 +96,44 @@ TEST_F(HmpQemu, ReadsWhatTheMonitorReads) {
   EXPECT_EQ(differs, "");
   EXPECT_TRUE(qemu_->take_stops().empty());
   EXPECT_FALSE(way_in->engine->read_virtual(VcpuId{2}, GuestVirt{0xf0000}, bytes));
+}
+
+// A guest that is never idle: its firmware jumps to itself at the reset vector.
+std::vector<std::string> busy_guest(const std::string& folder) {
+  std::string firmware(0x10000, '\0');
+  firmware.replace(0xfff0, 2, "\xeb\xfe");
+  std::ofstream(folder + "/firmware") << firmware;
+  return {"-bios", folder + "/firmware"};
+}
+
+void keep_on_one_processor(pid_t process) {
+  for (const auto& task :
+       std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process)))
+    ringside::testing::stay_on_one_processor(std::stoi(task.path().filename().string()));
+}
+
+// Where it was is not what it did: else an interrupt that came while it waited has samples.
+TEST_F(HmpQemu, LeavesOutAVcpuThatWaitsForAProcessor) {
+  if (!qemu_) return;
+  std::vector<std::string> words = busy_guest(folder_);
+  words.insert(words.end(), {"-qmp", "unix:" + folder_ + "/busy,server=on,wait=off"});
+  std::string why;
+  const auto busy = QemuProcess::start(words, why);
+  ASSERT_TRUE(busy) << why;
+  keep_on_one_processor(busy->pid());
+  const ringside::testing::Rivals rivals;
+  const auto way_in = connect({folder_ + "/busy", {}, {}}, folder_, true);
+  ASSERT_TRUE(way_in) << way_in.error().message;
+  const std::vector<VcpuPlan> vcpus(2);
+  std::uint64_t waited = 0;
+  for (int i = 0; i < 60; ++i) {
+    const auto taken = way_in->engine->tick({true, true, vcpus});
+    ASSERT_TRUE(taken) << taken.error().message;
+    ASSERT_EQ(taken->captures.size() + taken->not_run, 2u);
+    waited += taken->not_run;
+    ::usleep(3000);
+  }
+  EXPECT_GT(waited, 5u);
 }
 
 TEST_F(HmpQemu, LeavesAPausedGuestPaused) {
