@@ -250,7 +250,8 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   }
   failures_in_a_row_ = 0;
   silence_.reset();
-  begun_.store(true, std::memory_order_relaxed);
+  // A tick of which nothing is left shows nothing yet.
+  if (!tick->captures.empty() || tick->not_run == 0) begun_.store(true, std::memory_order_relaxed);
   user_paused_ = tick->paused_by_user;
   pause_ns_ = tick->pause_ns;
   outcome_.lost.stolen += tick->not_run;

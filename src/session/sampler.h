@@ -45,7 +45,7 @@ class Sampler : private engines::ReadTurns {
   void join();
 
   // Safe from any thread.
-  // The first tick has been taken.
+  // The first tick has been taken that was not left out on all vCPUs (engines::Tick::not_run).
   [[nodiscard]] bool has_begun() const { return begun_.load(std::memory_order_relaxed); }
   // The guest's user has paused it.
   [[nodiscard]] bool waits_for_user() const { return waits_.load(std::memory_order_relaxed); }
