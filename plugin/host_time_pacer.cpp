@@ -1,11 +1,13 @@
 #include "plugin/host_time_pacer.h"
 
+#include <sched.h>
 #include <sys/prctl.h>
 
 #include <algorithm>
 #include <array>
 
 #include "base/clock.h"
+#include "base/scheduling.h"
 #include "plugin/block_end.h"
 #include "plugin/last_instruction.h"
 #include "plugin/own_thread.h"
@@ -58,6 +60,7 @@ void HostTimePacer::on_block(unsigned n) {
   qemu_plugin_u64_set(flag_, n, 0);
   VcpuState& state = vcpus_[n];
   if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_acq_rel)) {
+    state.processor.store(::sched_getcpu(), std::memory_order_relaxed);
     wire::RingVcpu& shared = ring_->vcpu(n);
     const bool waited = state.stolen.has_waited();
     if (waited) {
@@ -136,13 +139,28 @@ void HostTimePacer::raise_for_request() {
     qemu_plugin_u64_set(flag_, n, 1);
 }
 
+void HostTimePacer::leave_to_vcpus(OwnProcessors& own) const {
+  cpu_set_t taken;
+  CPU_ZERO(&taken);
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
+    const VcpuState& state = vcpus_[n];
+    const int processor = state.processor.load(std::memory_order_relaxed);
+    const bool runs = state.online.load(std::memory_order_acquire) && !state.idle.load();
+    if (runs && processor >= 0) CPU_SET(processor, &taken);
+  }
+  own.leave(taken);
+}
+
 void HostTimePacer::run() {
   ::prctl(PR_SET_NAME, "ringside", 0UL, 0UL, 0UL);
   // The kernel's default slack of 50 µs is half of the shortest interval.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  // A tick that comes late is lost. It sleeps nearly always.
+  const bool is_first = schedule_first(0).has_value();
   wire::RingHeader& header = ring_->header();
   std::uint64_t next_look_ns = 0;  // after the reader
   std::uint64_t looked_for = 0;    // the tick before which waits were looked at
+  OwnProcessors own;
   while (true) {
     const std::uint32_t seen = header.doorbell.load(std::memory_order_acquire);
     std::uint64_t now = monotonic_ns();
@@ -166,6 +184,9 @@ void HostTimePacer::run() {
     const std::uint64_t missed = clock_->missed();
     clock_->advance(now);
     tick(clock_->missed() - missed);
+    // An ordinary thread may starve apart from QEMU's others: of a processor that somebody else
+    // keeps busy, the kernel gives a group of tasks as much as the group uses there.
+    if (is_first) leave_to_vcpus(own);
   }
 }
 

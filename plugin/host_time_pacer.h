@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "plugin/own_processors.h"
 #include "plugin/pacer.h"
 
 namespace ringside::plugin {
@@ -36,6 +37,8 @@ class HostTimePacer final : public Pacer {
   void tick(std::uint64_t lost);
   void look_at_waits();
   void raise_for_request();
+  // In its own thread.
+  void leave_to_vcpus(OwnProcessors& own) const;
   // Ticks of a vCPU that was not running when they should have been taken.
   void count_as_idle(unsigned vcpu);
 

@@ -25,6 +25,8 @@ import machine
 SECONDS = 4
 DELAY = 2
 CPUS = 2
+# As libvirt starts QEMU: no thread may change how it is scheduled.
+SANDBOX = "on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny"
 WRONG = ("interval=0", "interval=x", "nothing=1", "out=FOLDER/x,ring=FOLDER/y", "out=/nonexistent/x", "cpus=0:3-1",
          "out=FOLDER/x,clock=instructions,start-after=4", "out=FOLDER/x,delay=4", "out=FOLDER/x,out-format=perf",
          "out=FOLDER/x,out-format=maestro,delay=0", "out=FOLDER/x,stack-bytes=1000000")
@@ -34,6 +36,7 @@ def start(options, folder, plugin):
     log = open(folder / "qemu.log", "wb")
     return subprocess.Popen([*machine.BASE, "-smp", str(CPUS), "-m", "128", "-kernel", str(options.kernel),
                              "-append", "workload=chains seconds=0", "-serial", f"file:{folder}/serial.log",
+                             "-sandbox", SANDBOX,
                              "-plugin", f"{options.plugin},{plugin}"],
                             cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
