@@ -7,18 +7,20 @@
 #include <array>
 
 #include "base/clock.h"
-#include "base/scheduling.h"
 #include "plugin/block_end.h"
 #include "plugin/last_instruction.h"
 #include "plugin/own_thread.h"
+#include "plugin/vcpu_processors.h"
 #include "wire/futex.h"
 
 namespace ringside::plugin {
 namespace {
 
 constexpr std::uint64_t kLookAfterReaderNs = 500'000'000;
-// How long before a tick it is looked whether the vCPUs' threads run.
-constexpr std::uint64_t kLookBackNs = 500'000;
+// At shorter intervals each vCPU looks after its own waits: the plugin's thread would be late for
+// the next tick.
+constexpr std::uint64_t kDenseNs = 500'000;
+constexpr std::uint64_t kLateNs = 100'000;
 
 // A flag has a cache line to itself, wherever QEMU puts the elements: no other vCPU's flag, nor
 // what else QEMU has there, is in the line that each block reads.
@@ -71,7 +73,7 @@ void HostTimePacer::on_block(unsigned n) {
     }
     // After a wait too: else the next tick may be compared with a look from before it, and all that
     // follow.
-    if (waited || is_dense_.load(std::memory_order_relaxed)) state.stolen.look_from_within();
+    state.stolen.look_from_within();
   }
   if (state.vcpu.serve()) qemu_plugin_u64_set(flag_, n, 1);
 }
@@ -99,22 +101,14 @@ void HostTimePacer::start_anew(std::uint64_t now_ns) {
   const std::uint32_t start = header.start.load(std::memory_order_acquire);
   if (start == header.started.load(std::memory_order_relaxed)) return;
   const std::uint64_t interval_ns = header.interval.load(std::memory_order_relaxed);
-  is_dense_.store(interval_ns <= kLookBackNs, std::memory_order_relaxed);
+  is_dense_.store(interval_ns <= kDenseNs, std::memory_order_relaxed);
   clock_.emplace(now_ns, interval_ns, header.jitter.load(std::memory_order_relaxed) != 0,
                  header.seed.load(std::memory_order_relaxed));
   header.started.store(start, std::memory_order_release);
 }
 
-void HostTimePacer::look_at_waits() {
-  for (unsigned n = 0; n < ring_->vcpus(); ++n) {
-    VcpuState& state = vcpus_[n];
-    if (state.online.load(std::memory_order_acquire) &&
-        state.ticks.load(std::memory_order_relaxed) == 0)
-      state.stolen.look();
-  }
-}
-
-void HostTimePacer::tick(std::uint64_t lost) {
+void HostTimePacer::tick(std::uint64_t lost, bool is_late) {
+  const bool looks = !is_dense_.load(std::memory_order_relaxed);
   for (unsigned n = 0; n < ring_->vcpus(); ++n) {
     VcpuState& state = vcpus_[n];
     if (!state.online.load(std::memory_order_acquire)) continue;
@@ -124,6 +118,8 @@ void HostTimePacer::tick(std::uint64_t lost) {
     if (state.idle.load(std::memory_order_acquire)) {
       shared.idle_ticks.fetch_add(1, std::memory_order_relaxed);
     } else {
+      // Not where it is still to take one.
+      if (looks && state.ticks.load(std::memory_order_relaxed) == 0) state.stolen.look(is_late);
       state.ticks.fetch_add(1, std::memory_order_acq_rel);
       qemu_plugin_u64_set(flag_, n, 1);
     }
@@ -139,28 +135,25 @@ void HostTimePacer::raise_for_request() {
     qemu_plugin_u64_set(flag_, n, 1);
 }
 
-void HostTimePacer::leave_to_vcpus(OwnProcessors& own) const {
-  cpu_set_t taken;
-  CPU_ZERO(&taken);
+cpu_set_t HostTimePacer::processors_of_running() const {
+  cpu_set_t processors;
+  CPU_ZERO(&processors);
   for (unsigned n = 0; n < ring_->vcpus(); ++n) {
     const VcpuState& state = vcpus_[n];
     const int processor = state.processor.load(std::memory_order_relaxed);
     const bool runs = state.online.load(std::memory_order_acquire) && !state.idle.load();
-    if (runs && processor >= 0) CPU_SET(processor, &taken);
+    if (runs && processor >= 0 && processor < CPU_SETSIZE) CPU_SET(processor, &processors);
   }
-  own.leave(taken);
+  return processors;
 }
 
 void HostTimePacer::run() {
   ::prctl(PR_SET_NAME, "ringside", 0UL, 0UL, 0UL);
   // The kernel's default slack of 50 µs is half of the shortest interval.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  // A tick that comes late is lost. It sleeps nearly always.
-  const bool is_first = schedule_first(0).has_value();
   wire::RingHeader& header = ring_->header();
   std::uint64_t next_look_ns = 0;  // after the reader
-  std::uint64_t looked_for = 0;    // the tick before which waits were looked at
-  OwnProcessors own;
+  VcpuProcessors processors;
   while (true) {
     const std::uint32_t seen = header.doorbell.load(std::memory_order_acquire);
     std::uint64_t now = monotonic_ns();
@@ -172,21 +165,14 @@ void HostTimePacer::run() {
     raise_for_request();
     const bool running = clock_ && ring_->is_wanted();
     const std::uint64_t due = running ? clock_->due_ns() : next_look_ns;
-    const bool looks = running && !is_dense_.load(std::memory_order_relaxed) && looked_for != due;
-    if (looks && now + kLookBackNs >= due) {
-      looked_for = due;
-      look_at_waits();
-    }
-    const std::uint64_t wake = looks && looked_for != due ? due - std::min(due, kLookBackNs) : due;
-    wire::futex_wait(header.doorbell, seen, std::min(running ? wake : due, next_look_ns));
+    wire::futex_wait(header.doorbell, seen, std::min(due, next_look_ns));
     now = monotonic_ns();
     if (!running || now < due) continue;
-    const std::uint64_t missed = clock_->missed();
+    const std::uint64_t missed_before = clock_->missed();
     clock_->advance(now);
-    tick(clock_->missed() - missed);
-    // An ordinary thread may starve apart from QEMU's others: of a processor that somebody else
-    // keeps busy, the kernel gives a group of tasks as much as the group uses there.
-    if (is_first) leave_to_vcpus(own);
+    const std::uint64_t missed = clock_->missed() - missed_before;
+    tick(missed, now > due + kLateNs);
+    processors.tick(now, missed, processors_of_running());
   }
 }
 

@@ -1,8 +1,9 @@
 #pragma once
 
+#include <sched.h>
+
 #include <memory>
 
-#include "plugin/own_processors.h"
 #include "plugin/pacer.h"
 
 namespace ringside::plugin {
@@ -34,11 +35,9 @@ class HostTimePacer final : public Pacer {
  private:
   [[noreturn]] void run();
   void start_anew(std::uint64_t now_ns);
-  void tick(std::uint64_t lost);
-  void look_at_waits();
+  void tick(std::uint64_t lost, bool is_late);
   void raise_for_request();
-  // In its own thread.
-  void leave_to_vcpus(OwnProcessors& own) const;
+  [[nodiscard]] cpu_set_t processors_of_running() const;
   // Ticks of a vCPU that was not running when they should have been taken.
   void count_as_idle(unsigned vcpu);
 

@@ -20,7 +20,7 @@ struct VcpuState {
   // By host time: ticks that were due while it ran and that no sample was taken for yet.
   std::atomic<std::uint64_t> ticks{0};
   StolenTime stolen;
-  std::atomic<int> processor{-1};  // where its thread ran when it was last looked
+  std::atomic<int> processor{-1};  // where its thread ran at the last tick that it heard of
   std::atomic<bool> idle{false};
   // By instructions.
   std::uint64_t executed = 0;  // up to when the counter was set last

@@ -8,30 +8,36 @@
 
 namespace ringside::plugin {
 
-// Whether the host kept a vCPU's thread waiting for a processor about when a sample was due.
-// "About" begins at the last look, which is one of two kinds.
+// Whether the host kept a vCPU's thread waiting for a processor when a sample was due. A sample
+// that was due in a wait is not taken behind it: the guest has not used that time, and what it does
+// first when it runs again, most often its timer interrupt, is not what it was doing.
 class StolenTime {
  public:
   // In the vCPU's thread, once, before anything else.
   void begin();
-  // In the plugin's thread, shortly before a sample is due. No other work belongs right before it:
-  // what the plugin's thread does then a vCPU's may have to wait for.
-  void look();
-  // In the vCPU's thread, after a sample: where samples are so near to each other that the time
-  // since the last one is "about" the next, nothing needs to be done in the plugin's thread.
+  // In the plugin's thread, when a sample is due, right before the vCPU hears of it. `is_late`: the
+  // plugin's thread has been kept waiting itself. It may have waited for the same processor, and
+  // what the vCPU does now is then what it does first after a wait.
+  void look(bool is_late);
+  // In the vCPU's thread, after a sample. It is enough where samples are so near to each other that
+  // the time since the last one is "when the next one is due".
   void look_from_within();
-  // In the vCPU's thread, when the sample is taken: whether a wait of more than 50 µs has ended
-  // since the last look.
+  // In the vCPU's thread, when the sample is taken: whether it has waited for more than 50 µs since
+  // the last look, or may have waited when the sample was due.
   [[nodiscard]] bool has_waited();
 
  private:
   wire::HostWait wait_;
   std::atomic<clockid_t> used_{};  // the thread's clock of processor time
-  // When it was looked, and what the thread had used and had waited by then, in nanoseconds.
+  // By look(), in nanoseconds: when it was, and what the thread had used and had waited by then. 0:
+  // it has not looked.
   std::atomic<std::uint64_t> looked_at_{0};
   std::atomic<std::uint64_t> used_before_{0};
   std::atomic<std::uint64_t> waited_before_{0};
-  std::atomic<bool> was_running_{false};
+  std::atomic<bool> is_late_{false};
+  // By look_from_within().
+  std::uint64_t within_at_ = 0;
+  std::uint64_t used_within_ = 0;
   unsigned looks_from_within_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -17,6 +18,9 @@ using testing::stay_on_one_processor;
 
 constexpr std::uint64_t kTooLongNs = 50'000;
 constexpr std::uint64_t kWithinNs = 20'000'000'000;
+// Reading a thread's clock makes the kernel look whether its turn is over. It is to be over while
+// the thread burns time, not where it reads.
+constexpr std::uint64_t kBurnNs = 10'000'000;
 
 std::uint64_t waited_so_far_ns() {
   static thread_local const wire::HostWait wait("/proc/thread-self/schedstat");
@@ -41,7 +45,7 @@ TEST(StolenTime, AThreadThatSharesItsProcessorHasWaited) {
     bool waited = false;
     while (!waited && monotonic_ns() < end) {
       stolen.look_from_within();
-      burn(100'000);  // as from one sample to the next
+      burn(kBurnNs);
       waited = stolen.has_waited();
     }
     EXPECT_TRUE(waited);
@@ -77,7 +81,7 @@ TEST(StolenTime, AWaitCountsOnce) {
     int found = 0;
     while (found < 20 && monotonic_ns() < end) {
       stolen.look_from_within();
-      burn(100'000);
+      burn(kBurnNs);
       if (!stolen.has_waited()) continue;
       ++found;
       const std::uint64_t before = waited_so_far_ns();
@@ -88,6 +92,90 @@ TEST(StolenTime, AWaitCountsOnce) {
     }
     EXPECT_GT(found, 0);
   });
+}
+
+// A thread that runs its vCPU, and hears of each sample from another thread.
+class LookedAt {
+ public:
+  struct Heard {
+    std::uint64_t gap_ns;  // since it was last seen running, when it heard of the sample
+    bool waited;
+  };
+
+  // Looks so long, or until `enough` has been heard.
+  template <class Enough>
+  void look(bool is_late, bool looks_from_within, const Enough& enough) {
+    std::thread vcpu([&] { run(looks_from_within); });
+    while (!ready_) std::this_thread::yield();
+    const std::uint64_t end = monotonic_ns() + kWithinNs;
+    while (!done_ && monotonic_ns() < end) {
+      ::usleep(700);
+      if (is_due_) continue;
+      stolen_.look(is_late);
+      is_due_ = true;
+      while (is_due_) ::usleep(10);
+      done_ = enough(last_);
+    }
+    done_ = true;
+    vcpu.join();
+  }
+
+ private:
+  void run(bool looks_from_within) {
+    stay_on_one_processor();
+    stolen_.begin();
+    ready_ = true;
+    std::uint64_t last_ns = monotonic_ns();
+    std::uint64_t last_gap_ns = 0;
+    while (!done_) {
+      const bool is_due = is_due_;
+      const std::uint64_t now_ns = monotonic_ns();
+      const std::uint64_t gap_ns = now_ns - last_ns;
+      if (is_due) {
+        // The last one too: it was waiting, when it had just looked whether a sample is due.
+        last_ = {std::max(gap_ns, last_gap_ns), stolen_.has_waited()};
+        if (looks_from_within) stolen_.look_from_within();
+        is_due_ = false;
+      }
+      last_gap_ns = gap_ns;
+      last_ns = now_ns;
+    }
+  }
+
+  StolenTime stolen_;
+  Heard last_{};
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> is_due_{false};
+  std::atomic<bool> done_{false};
+};
+
+TEST(StolenTime, ItIsLookedWhenASampleIsDue) {
+  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor only";
+  const Rivals rivals;
+  int ran = 0;
+  int ran_but_waited = 0;
+  int waited = 0;
+  int waited_but_ran = 0;
+  LookedAt().look(false, true, [&](const LookedAt::Heard& heard) {
+    if (heard.gap_ns < kTooLongNs / 5) ++ran, ran_but_waited += heard.waited;
+    if (heard.gap_ns > 20 * kTooLongNs) ++waited, waited_but_ran += !heard.waited;
+    return ran >= 50 && waited >= 50;
+  });
+  EXPECT_GE(ran, 50);
+  EXPECT_GE(waited, 50);
+  // Each of the two threads may be kept waiting between any two lines of this test.
+  EXPECT_LE(ran_but_waited, ran / 5);
+  EXPECT_LE(waited_but_ran, waited / 5);
+}
+
+// A thread that has come from a wait just when the late one looked is not seen to have waited.
+TEST(StolenTime, WhoIsToldLateMayHaveWaited) {
+  int heard = 0;
+  LookedAt().look(true, false, [&](const LookedAt::Heard& told) {
+    EXPECT_TRUE(told.waited);
+    return ++heard == 20;
+  });
+  EXPECT_EQ(heard, 20);
 }
 
 }  // namespace
