@@ -79,12 +79,8 @@ Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Optio
       new HmpEngine(std::move(monitor), std::move(guardian), options, arch, vcpus));
   engine->claim_ = std::move(claim);
   // As with the gdb engine: a stop lasts as long as somebody else has the main loop's processor.
-  const bool is_crowded = host_is_crowded(vcpus);
-  if (qemu > 0 && is_crowded) engine->scheduling_before_ = schedule_first(qemu);
-  // Where the main loop is no faster than a vCPU, a stop makes one wait that ran until then, and
-  // hardly any sample would be left.
-  if (!is_crowded || engine->scheduling_before_)
-    engine->host_waits_ = HostWaits(qemu, vcpu_threads(cpus), vcpus);
+  if (qemu > 0 && host_is_crowded(vcpus)) engine->scheduling_before_ = schedule_first(qemu);
+  engine->host_waits_ = HostWaits(qemu, vcpu_threads(cpus), vcpus);
   if (engine->guardian_) engine->guardian_->restore_on_death(engine->scheduling_before_);
   return engine;
 }

@@ -10,7 +10,6 @@
 #include <fstream>
 #include <thread>
 
-#include "base/scheduling.h"
 #include "base/testing/rivals.h"
 #include "engines/gdb/testing/qemu_process.h"
 #include "engines/guardian.h"
@@ -116,9 +115,6 @@ void keep_on_one_processor(pid_t process) {
 // Where it was is not what it did: else an interrupt that came while it waited has samples.
 TEST_F(HmpQemu, LeavesOutAVcpuThatWaitsForAProcessor) {
   if (!qemu_) return;
-  const auto before = schedule_first(0);
-  if (before) restore_scheduling(*before);
-  if (host_is_crowded(2) && !before) GTEST_SKIP() << "this user may not have SCHED_RR";
   std::vector<std::string> words = busy_guest(folder_);
   words.insert(words.end(), {"-qmp", "unix:" + folder_ + "/busy,server=on,wait=off"});
   std::string why;
