@@ -64,12 +64,13 @@ void HostTimePacer::on_block(unsigned n) {
   if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_acq_rel)) {
     state.processor.store(::sched_getcpu(), std::memory_order_relaxed);
     wire::RingVcpu& shared = ring_->vcpu(n);
-    const bool waited = state.stolen.has_waited();
-    if (waited) {
+    const StolenTime::Found found = state.stolen.found();
+    if (found == StolenTime::Found::kWaited) {
       shared.stolen_ticks.fetch_add(ticks, std::memory_order_relaxed);
     } else {
-      shared.delayed_ticks.fetch_add(ticks - 1, std::memory_order_relaxed);
-      state.vcpu.sample(1);
+      const bool is_taken = found == StolenTime::Found::kRan;
+      shared.delayed_ticks.fetch_add(ticks - is_taken, std::memory_order_relaxed);
+      if (is_taken) state.vcpu.sample(1);
     }
     // After a wait too: else the next tick may be compared with a look from before it, and all that
     // follow.

@@ -25,8 +25,8 @@ void StolenTime::look(bool is_late) {
   used_before_.store(clock_ns(used_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
 }
 
-// What the thread has waited is read now and then only: has_waited() reads it where the clocks show
-// a gap. Between two readings it grows by gaps of less than 50 µs each.
+// What the thread has waited is read now and then only: found() reads it where the clocks show a
+// gap. Between two readings it grows by gaps of less than 50 µs each.
 void StolenTime::look_from_within() {
   within_at_ = monotonic_ns();
   used_within_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -36,19 +36,20 @@ void StolenTime::look_from_within() {
 
 // What a thread has waited the kernel tells as text, which takes 5 µs, and what it has used as a
 // number, in a third of that.
-bool StolenTime::has_waited() {
+StolenTime::Found StolenTime::found() {
   const std::uint64_t now = monotonic_ns();
   const std::uint64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   const auto ran_since = [&](std::uint64_t then, std::uint64_t used_then) {
     return now - then < used - used_then + kMayHaveWaitedNs;
   };
-  if (ran_since(within_at_, used_within_)) return false;
+  if (ran_since(within_at_, used_within_)) return Found::kRan;
   if (const std::uint64_t looked_at = looked_at_.load(std::memory_order_relaxed)) {
-    if (is_late_.load(std::memory_order_relaxed)) return true;
-    if (ran_since(looked_at, used_before_.load(std::memory_order_relaxed))) return false;
+    if (is_late_.load(std::memory_order_relaxed)) return Found::kToldLate;
+    if (ran_since(looked_at, used_before_.load(std::memory_order_relaxed))) return Found::kRan;
   }
   const std::uint64_t waited = wait_.total_ns();
-  return waited > waited_before_.exchange(waited, std::memory_order_relaxed) + kMayHaveWaitedNs;
+  const std::uint64_t before = waited_before_.exchange(waited, std::memory_order_relaxed);
+  return waited > before + kMayHaveWaitedNs ? Found::kWaited : Found::kRan;
 }
 
 }  // namespace ringside::plugin

@@ -22,9 +22,13 @@ class StolenTime {
   // In the vCPU's thread, after a sample. It is enough where samples are so near to each other that
   // the time since the last one is "when the next one is due".
   void look_from_within();
-  // In the vCPU's thread, when the sample is taken: whether it has waited for more than 50 µs since
-  // the last look, or may have waited when the sample was due.
-  [[nodiscard]] bool has_waited();
+  enum class Found {
+    kRan,
+    kWaited,    // for more than 50 µs since the last look
+    kToldLate,  // it may have waited when the sample was due
+  };
+  // In the vCPU's thread, when the sample is taken.
+  [[nodiscard]] Found found();
 
  private:
   wire::HostWait wait_;

@@ -27,6 +27,8 @@ std::uint64_t waited_so_far_ns() {
   return wait.total_ns();
 }
 
+bool has_waited(StolenTime& stolen) { return stolen.found() == StolenTime::Found::kWaited; }
+
 // In a thread of its own, which stays on one processor.
 template <class Body>
 void in_a_thread(const Body& body) {
@@ -46,7 +48,7 @@ TEST(StolenTime, AThreadThatSharesItsProcessorHasWaited) {
     while (!waited && monotonic_ns() < end) {
       stolen.look_from_within();
       burn(kBurnNs);
-      waited = stolen.has_waited();
+      waited = has_waited(stolen);
     }
     EXPECT_TRUE(waited);
   });
@@ -63,7 +65,7 @@ TEST(StolenTime, AThreadThatRunsOrSleepsHasNotWaited) {
       const std::uint64_t before = std::exchange(last, waited_so_far_ns());
       stolen.look_from_within();
       n % 2 == 0 ? burn(100'000) : static_cast<void>(::usleep(100));
-      const bool waited = stolen.has_waited();
+      const bool waited = has_waited(stolen);
       if (waited_so_far_ns() - before > kTooLongNs) continue;
       EXPECT_FALSE(waited) << (n % 2 == 0 ? "ran" : "slept");
       ++(n % 2 == 0 ? ran : slept);
@@ -82,12 +84,12 @@ TEST(StolenTime, AWaitCountsOnce) {
     while (found < 20 && monotonic_ns() < end) {
       stolen.look_from_within();
       burn(kBurnNs);
-      if (!stolen.has_waited()) continue;
+      if (!has_waited(stolen)) continue;
       ++found;
       const std::uint64_t before = waited_so_far_ns();
       stolen.look_from_within();
       ::usleep(1);
-      const bool again = stolen.has_waited();
+      const bool again = has_waited(stolen);
       EXPECT_TRUE(!again || waited_so_far_ns() - before > kTooLongNs);
     }
     EXPECT_GT(found, 0);
@@ -99,7 +101,7 @@ class LookedAt {
  public:
   struct Heard {
     std::uint64_t gap_ns;  // since it was last seen running, when it heard of the sample
-    bool waited;
+    StolenTime::Found found;
   };
 
   // Looks so long, or until `enough` has been heard.
@@ -133,7 +135,7 @@ class LookedAt {
       const std::uint64_t gap_ns = now_ns - last_ns;
       if (is_due) {
         // The last one too: it was waiting, when it had just looked whether a sample is due.
-        last_ = {std::max(gap_ns, last_gap_ns), stolen_.has_waited()};
+        last_ = {std::max(gap_ns, last_gap_ns), stolen_.found()};
         if (looks_from_within) stolen_.look_from_within();
         is_due_ = false;
       }
@@ -157,8 +159,10 @@ TEST(StolenTime, ItIsLookedWhenASampleIsDue) {
   int waited = 0;
   int waited_but_ran = 0;
   LookedAt().look(false, true, [&](const LookedAt::Heard& heard) {
-    if (heard.gap_ns < kTooLongNs / 5) ++ran, ran_but_waited += heard.waited;
-    if (heard.gap_ns > 20 * kTooLongNs) ++waited, waited_but_ran += !heard.waited;
+    if (heard.gap_ns < kTooLongNs / 5)
+      ++ran, ran_but_waited += heard.found != StolenTime::Found::kRan;
+    if (heard.gap_ns > 20 * kTooLongNs)
+      ++waited, waited_but_ran += heard.found == StolenTime::Found::kRan;
     return ran >= 50 && waited >= 50;
   });
   EXPECT_GE(ran, 50);
@@ -172,7 +176,7 @@ TEST(StolenTime, ItIsLookedWhenASampleIsDue) {
 TEST(StolenTime, WhoIsToldLateMayHaveWaited) {
   int heard = 0;
   LookedAt().look(true, false, [&](const LookedAt::Heard& told) {
-    EXPECT_TRUE(told.waited);
+    EXPECT_EQ(told.found, StolenTime::Found::kToldLate);
     return ++heard == 20;
   });
   EXPECT_EQ(heard, 20);
