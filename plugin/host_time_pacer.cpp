@@ -72,8 +72,7 @@ void HostTimePacer::on_block(unsigned n) {
       shared.delayed_ticks.fetch_add(ticks - is_taken, std::memory_order_relaxed);
       if (is_taken) state.vcpu.sample(1);
     }
-    // After a wait too: else the next tick may be compared with a look from before it, and all that
-    // follow.
+    // After a wait too: else the ticks that follow are compared with a look from before it.
     state.stolen.look_from_within();
   }
   if (state.vcpu.serve()) qemu_plugin_u64_set(flag_, n, 1);

@@ -41,13 +41,20 @@ cpu_set_t after(VcpuProcessors& processors, std::uint64_t& now_ns, std::uint64_t
 
 bool equal(const cpu_set_t& a, const cpu_set_t& b) { return CPU_EQUAL(&a, &b); }
 
-TEST(VcpuProcessors, AThreadThatIsLateFollowsThem) {
-  const cpu_set_t all = of_this_thread();
-  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor only";
-  in_a_thread([&] {
-    const cpu_set_t one = first_of(all);
-    cpu_set_t others;
+class VcpuProcessorsTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor only";
     CPU_XOR(&others, &all, &one);
+  }
+
+  const cpu_set_t all = of_this_thread();
+  const cpu_set_t one = first_of(all);
+  cpu_set_t others{};
+};
+
+TEST_F(VcpuProcessorsTest, AThreadThatIsLateFollowsThem) {
+  in_a_thread([&] {
     VcpuProcessors processors;
     std::uint64_t now_ns = 0;
     EXPECT_TRUE(equal(after(processors, now_ns, 500 * kTickNs, 0, one), all));
@@ -60,13 +67,8 @@ TEST(VcpuProcessors, AThreadThatIsLateFollowsThem) {
   });
 }
 
-TEST(VcpuProcessors, KeepsToWhatTheUserSaysMeanwhile) {
-  const cpu_set_t all = of_this_thread();
-  if (CPU_COUNT(&all) < 2) GTEST_SKIP() << "one processor only";
+TEST_F(VcpuProcessorsTest, KeepsToWhatTheUserSaysMeanwhile) {
   in_a_thread([&] {
-    const cpu_set_t one = first_of(all);
-    cpu_set_t others;
-    CPU_XOR(&others, &all, &one);
     VcpuProcessors processors;
     std::uint64_t now_ns = 0;
     ASSERT_EQ(::sched_setaffinity(0, sizeof(one), &one), 0);
