@@ -16,8 +16,12 @@ constexpr std::uint64_t kWaitedNs = 400'000;
 HostWaits::HostWaits(pid_t process, std::span<const pid_t> threads, std::size_t vcpus) {
   const std::set<pid_t> different(threads.begin(), threads.end());
   if (process <= 0 || threads.size() != vcpus || different.size() != vcpus) return;
+  const auto of = [process](pid_t thread) {
+    return wire::HostWait(fmt::format("/proc/{}/task/{}/schedstat", process, thread).c_str());
+  };
+  main_loop_ = of(process);
   for (const pid_t thread : threads) {
-    waits_.emplace_back(fmt::format("/proc/{}/task/{}/schedstat", process, thread).c_str());
+    waits_.push_back(of(thread));
     if (waits_.back().is_open()) continue;
     waits_.clear();
     return;
@@ -26,7 +30,16 @@ HostWaits::HostWaits(pid_t process, std::span<const pid_t> threads, std::size_t 
 
 void HostWaits::look() {
   before_.clear();
+  waited_.clear();
+  main_loop_ran_before_ = main_loop_.times().ran_ns;
   for (const wire::HostWait& wait : waits_) before_.push_back(wait.total_ns());
+}
+
+void HostWaits::look_again() {
+  waited_.clear();
+  for (std::size_t n = 0; n < before_.size(); ++n)
+    waited_.push_back(waits_[n].total_ns() - before_[n]);
+  main_loop_ran_ = main_loop_.times().ran_ns - main_loop_ran_before_;
 }
 
 void HostWaits::leave_out(Tick& tick) const {
@@ -36,7 +49,7 @@ void HostWaits::leave_out(Tick& tick) const {
     const bool ran = capture.disposition == wire::Disposition::kSampled ||
                      (capture.disposition == wire::Disposition::kSkipped &&
                       capture.level != PrivilegeLevel::kUnknown);
-    return ran && vcpu < before_.size() && waits_[vcpu].total_ns() > before_[vcpu] + kWaitedNs;
+    return ran && vcpu < waited_.size() && waited_[vcpu] > kWaitedNs + main_loop_ran_;
   });
 }
 

@@ -14,7 +14,8 @@ namespace ringside::engines {
 
 // Leaves out of a tick the vCPUs that the host kept waiting for a processor when the guest was
 // stopped. They do not run then, and what they stop at, when they get a processor to stop on, is
-// not what they were doing: an interrupt that came meanwhile is taken first.
+// not what they were doing: an interrupt that came meanwhile is taken first. One that only waits
+// for QEMU's main loop, which takes a processor to stop the guest, is not left out.
 class HostWaits {
  public:
   // Knows of no waits, and leaves nothing out.
@@ -25,12 +26,19 @@ class HostWaits {
 
   // Before the guest is told to stop.
   void look();
-  // Once it has stopped. Counts the samples in tick.not_run.
+  // Once it has stopped: what a vCPU waits for when it goes on does not count.
+  void look_again();
+  // Counts the samples in tick.not_run.
   void leave_out(Tick& tick) const;
 
  private:
   std::vector<wire::HostWait> waits_;  // by vCPU number
-  std::vector<std::uint64_t> before_;  // nanoseconds, when look() was called
+  wire::HostWait main_loop_;
+  // By vCPU number, in nanoseconds: when look() was called, and from then to look_again().
+  std::vector<std::uint64_t> before_;
+  std::vector<std::uint64_t> waited_;
+  std::uint64_t main_loop_ran_before_ = 0;
+  std::uint64_t main_loop_ran_ = 0;
 };
 
 }  // namespace ringside::engines

@@ -10,12 +10,14 @@ namespace ringside::wire {
 
 HostWait::HostWait(const char* schedstat) : file_(::open(schedstat, O_RDONLY | O_CLOEXEC)) {}
 
-std::uint64_t HostWait::total_ns() const {
+HostWait::Times HostWait::times() const {
   std::array<char, 80> text{};
-  if (!is_open() || ::pread(file_.get(), text.data(), text.size() - 1, 0) <= 0) return 0;
+  if (!is_open() || ::pread(file_.get(), text.data(), text.size() - 1, 0) <= 0) return {};
+  Times times;
   char* after_first = nullptr;
-  (void)std::strtoull(text.data(), &after_first, 10);
-  return std::strtoull(after_first, nullptr, 10);
+  times.ran_ns = std::strtoull(text.data(), &after_first, 10);
+  times.waited_ns = std::strtoull(after_first, nullptr, 10);
+  return times;
 }
 
 }  // namespace ringside::wire

@@ -6,9 +6,9 @@
 
 namespace ringside::wire {
 
-// How long a thread has been kept waiting for a processor: the second number in
+// How long a thread has run, and been kept waiting for a processor: the first numbers in
 // /proc/PID/task/TID/schedstat (Linux's Documentation/scheduler/sched-stats.rst). Where the host
-// does not tell, it has never waited.
+// does not tell, it has done neither.
 class HostWait {
  public:
   HostWait() = default;
@@ -17,7 +17,13 @@ class HostWait {
 
   [[nodiscard]] bool is_open() const { return file_.valid(); }
   // Nanoseconds since the thread began; without a wait that it is in. From any thread.
-  [[nodiscard]] std::uint64_t total_ns() const;
+  [[nodiscard]] std::uint64_t total_ns() const { return times().waited_ns; }
+  struct Times {
+    std::uint64_t ran_ns = 0;
+    std::uint64_t waited_ns = 0;
+  };
+  // The same, and what it has run. Both stand still while it runs but for the host's clock tick.
+  [[nodiscard]] Times times() const;
 
  private:
   UniqueFd file_;

@@ -146,6 +146,7 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
   waits_.look();
   auto tick = Sampler(*stub_, inventory_, reads_, captures_paused_).run(plan, hold);
+  waits_.look_again();
   if (tick) waits_.leave_out(*tick);
   return tick;
 }

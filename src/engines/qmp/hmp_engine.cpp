@@ -122,7 +122,8 @@ Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   const bool stops = options_.stops_the_guest && runs;
   GuestHold hold(monitor_, guardian_.get(), stops, test);
   host_waits_.look();
-  auto tick = HmpSampler(hold, arch_, vcpus_, wait_instructions_, qemu_memory).run(plan);
+  auto tick =
+      HmpSampler(hold, arch_, vcpus_, wait_instructions_, host_waits_, qemu_memory).run(plan);
   if (tick && stops) host_waits_.leave_out(*tick);
   return tick;
 }

@@ -207,6 +207,7 @@ Result<Tick> HmpSampler::run(const TickPlan& plan) {
     requests_ = {};
     requests_.add_human("info registers -a");
     RINGSIDE_ASSIGN(auto answers, hold_.begin(requests_));
+    host_waits_.look_again();
     if (hold_.found_paused()) return Tick::of_paused_guest();
     take_registers(text_of(answers[0]), plan);
     RINGSIDE_TRY(run_waves());

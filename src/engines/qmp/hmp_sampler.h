@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "engines/engine.h"
+#include "engines/host_waits.h"
 #include "engines/qmp/guest_hold.h"
 #include "engines/qmp/wait_instructions.h"
 #include "memory/address_space.h"
@@ -28,9 +29,15 @@ namespace ringside::engines::qmp {
 class HmpSampler {
  public:
   // `qemu_memory`: guest-physical memory that is read without QEMU's doing; may be null.
+  // It looks again at `host_waits` once the guest has stopped.
   HmpSampler(GuestHold& hold, Arch arch, std::size_t vcpus, WaitInstructions& waits,
-             memory::PhysicalMemory* qemu_memory)
-      : hold_(hold), arch_(arch), vcpus_(vcpus), waits_(waits), qemu_memory_(qemu_memory) {}
+             HostWaits& host_waits, memory::PhysicalMemory* qemu_memory)
+      : hold_(hold),
+        arch_(arch),
+        vcpus_(vcpus),
+        waits_(waits),
+        host_waits_(host_waits),
+        qemu_memory_(qemu_memory) {}
 
   [[nodiscard]] Result<Tick> run(const TickPlan& plan);
 
@@ -73,6 +80,7 @@ class HmpSampler {
   Arch arch_;
   std::vector<Vcpu> vcpus_;
   WaitInstructions& waits_;
+  HostWaits& host_waits_;
   memory::PhysicalMemory* qemu_memory_;
   Requests requests_;
   std::vector<Expected> expected_;
