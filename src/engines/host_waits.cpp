@@ -7,8 +7,8 @@
 namespace ringside::engines {
 namespace {
 
-// What stops the guest may itself take a vCPU's processor for some 100 µs; who waits for a
-// processor waits for the rest of a time slice, mostly milliseconds.
+// Beside the main loop, what stops the guest may take a vCPU's processor for some 100 µs; who waits
+// for a processor waits for the rest of a time slice, mostly milliseconds.
 constexpr std::uint64_t kWaitedNs = 400'000;
 
 }  // namespace

@@ -20,13 +20,14 @@ class HostWaits {
  public:
   // Knows of no waits, and leaves nothing out.
   HostWaits() = default;
-  // `threads` of that process, by vCPU number. The same as above where there are not `vcpus` of
-  // them, each another one, or the host does not tell (another user's process).
+  // `threads` of that process, by vCPU number; its first thread is QEMU's main loop. The same as
+  // above where there are not `vcpus` of them, each another one, or the host does not tell (another
+  // user's process).
   HostWaits(pid_t process, std::span<const pid_t> threads, std::size_t vcpus);
 
   // Before the guest is told to stop.
   void look();
-  // Once it has stopped: what a vCPU waits for when it goes on does not count.
+  // Once it has stopped, and best before it goes on: vCPUs wait for a processor then, too.
   void look_again();
   // Counts the samples in tick.not_run.
   void leave_out(Tick& tick) const;

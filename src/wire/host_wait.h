@@ -22,7 +22,8 @@ class HostWait {
     std::uint64_t ran_ns = 0;
     std::uint64_t waited_ns = 0;
   };
-  // The same, and what it has run. Both stand still while it runs but for the host's clock tick.
+  // The same, and what it has run. The kernel adds to that when the thread leaves its processor,
+  // and at the host's clock tick.
   [[nodiscard]] Times times() const;
 
  private:

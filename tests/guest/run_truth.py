@@ -12,6 +12,7 @@ import pathlib
 import sys
 import tempfile
 
+import every_way_in
 import folded
 import launched
 import machine
@@ -19,28 +20,18 @@ import report_totals
 import truth
 
 
-def record_text(options, how, folder, deadline):
-    """By what the monitor prints: QEMU's stub is its user's, so ringside does not take it."""
-    recording = folder / "ringside.data"
-    append = f"workload={options.workload} seconds=0"
-    with machine.Machine(options.kernel, append, cpus=options.cpus, memory=256) as guest:
-        guest.wait_serial("ringside-demo: ready", 60)
-        launched.read_back(options.ringside, deadline, "record", "--engine", "qmp", "--qmp", guest.monitor, "--kernel",
-                           str(options.kernel), *how, "-o", str(recording))
-    return recording
-
-
 def record(options, folder, deadline):
     """Records some more samples than are needed, for a few may be lost."""
-    how = ["--samples", str(options.busy + options.busy // 50), "--interval", f"{options.interval:g}",
-           *options.record_option]
+    samples = ["--samples", str(options.busy + options.busy // 50)]
     if options.text:
-        return record_text(options, how, folder, deadline)
+        with every_way_in.boot_bundled(options, folder) as guest:
+            return every_way_in.record(options, "qmp", guest, options.kernel, folder, deadline, samples)
     base = machine.single_step_base() if options.single_step else machine.BASE
     qemu = base + ["-smp", str(options.cpus), "-m", "256", "-serial", "stdio",
                            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel),
                            "-append", f"workload={options.workload} seconds=0"]
-    return launched.record(options.ringside, [*how, "--after", "ringside-demo: ready"], qemu, folder, deadline)
+    how = [*samples, "--interval", f"{options.interval:g}", "--after", "ringside-demo: ready", *options.record_option]
+    return launched.record(options.ringside, how, qemu, folder, deadline)
 
 
 def run(options, folder, deadline):
@@ -73,12 +64,14 @@ def parse_options():
     parser.add_argument("--busy", type=int, default=10000, help="busy samples wanted (default 10000)")
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
     parser.add_argument("--interval", type=float, default=1.0, help="milliseconds between samples (default 1)")
-    parser.add_argument("--single-step", action="store_true",
-                        help="one instruction a translated block: stops do not skid to the next block")
+    way = parser.add_mutually_exclusive_group()
+    way.add_argument("--single-step", action="store_true",
+                     help="one instruction a translated block: stops do not skid to the next block")
     parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
     parser.add_argument("--keep", type=pathlib.Path, help="keep the folded profile and the report in this folder")
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings tells the truth")
-    parser.add_argument("--text", action="store_true", help="sample by what the monitor prints")
+    way.add_argument("--text", action="store_true", help="sample by what the monitor prints")
+    parser.set_defaults(engines=("qmp",))  # of every_way_in: the guest gets no plugin
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
     return parser.parse_args()
 

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -36,9 +37,10 @@ inline void stay_on_one_processor(pid_t thread = 0) {
 }
 
 // Threads that share one processor wait for each other.
-class Rivals {
+template <std::size_t kThreads>
+class RivalsOf {
  public:
-  Rivals() {
+  RivalsOf() {
     for (std::size_t n = 0; n < threads_.size(); ++n)
       threads_[n] = std::thread([this, n] {
         stay_on_one_processor();
@@ -48,18 +50,23 @@ class Rivals {
     for (const auto& id : ids_)
       while (id == 0) std::this_thread::yield();
   }
-  ~Rivals() {
+  ~RivalsOf() {
     stop_ = true;
     for (std::thread& thread : threads_) thread.join();
   }
-  Rivals(const Rivals&) = delete;
-  Rivals& operator=(const Rivals&) = delete;
-  [[nodiscard]] std::array<pid_t, 2> ids() const { return {ids_[0], ids_[1]}; }
+  RivalsOf(const RivalsOf&) = delete;
+  RivalsOf& operator=(const RivalsOf&) = delete;
+  [[nodiscard]] std::array<pid_t, kThreads> ids() const {
+    std::array<pid_t, kThreads> ids{};
+    std::copy(ids_.begin(), ids_.end(), ids.begin());
+    return ids;
+  }
 
  private:
-  std::array<std::thread, 2> threads_;
-  std::array<std::atomic<pid_t>, 2> ids_{};
+  std::array<std::thread, kThreads> threads_;
+  std::array<std::atomic<pid_t>, kThreads> ids_{};
   std::atomic<bool> stop_{false};
 };
+using Rivals = RivalsOf<2>;
 
 }  // namespace ringside::testing
