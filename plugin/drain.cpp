@@ -43,6 +43,7 @@ Drain::Drain(SharedRing& ring, Arch arch, const StandAlone& wishes, OutputFile& 
       file_(&file),
       interval_(wishes.interval),
       start_after_ns_(wishes.start_after_ns),
+      taken_(ring.vcpus()),
       counted_(ring.vcpus()) {
   for (unsigned n = 0; n < ring.vcpus(); ++n)
     counted_[n].vcpu = VcpuId{static_cast<std::uint16_t>(n)};
@@ -114,36 +115,35 @@ void Drain::finish() {
   header.running.store(0, std::memory_order_release);
   header.lockstep.store(0, std::memory_order_release);
   take_all();
-  for (unsigned n = 0; n < ring_->vcpus(); ++n) take_counts(n, true);
+  for (unsigned n = 0; n < ring_->vcpus(); ++n) take_last_counts(n);
   (void)file_->flush();
   ended_ = true;
   say_counts();
 }
 
-// All that was due is taken, idle, left out or lost.
+// As the file has it: all that was due is taken, idle, left out or lost.
 void Drain::say_counts() const {
-  std::uint64_t due = 0, idle = 0, skipped = 0, stolen = 0, full = 0, delayed = 0;
+  std::uint64_t taken = 0, idle = 0, skipped = 0, stolen = 0, full = 0, delayed = 0;
   for (unsigned n = 0; n < ring_->vcpus(); ++n) {
-    due += ring_->vcpu(n).due_ticks.load(std::memory_order_relaxed);
+    taken += taken_[n];
     idle += counted_[n].idle;
     skipped += counted_[n].skipped;
     stolen += counted_[n].stolen;
     full += counted_[n].lost;
     delayed += counted_[n].delayed;
   }
-  // What the vCPUs have not come to at the end is with the delayed ones.
-  delayed += due - std::min(due, taken_ + idle + skipped + stolen + full + delayed);
+  const std::uint64_t lost = stolen + full + delayed;
   std::fprintf(stderr,
                "ringside: %" PRIu64 " ticks due: %" PRIu64 " taken, %" PRIu64 " idle, %" PRIu64
                " left out, %" PRIu64 " lost (%" PRIu64 " vCPU not run by the host, %" PRIu64
                " plugin or vCPU not in time, %" PRIu64 " memory for samples full)\n",
-               due, taken_, idle, skipped, stolen + full + delayed, stolen, delayed, full);
+               taken + idle + skipped + lost, taken, idle, skipped, lost, stolen, delayed, full);
 }
 
 void Drain::take_all() {
   for (unsigned n = 0; n < ring_->vcpus(); ++n) {
     take_records(n);
-    take_counts(n, false);
+    take_counts(n);
   }
   if (!file_->flush()) ring_->header().running.store(0, std::memory_order_release);
 }
@@ -155,24 +155,38 @@ void Drain::take_records(unsigned n) {
   while (tail != head) {
     const Bytes record = ring_->record_at(n, tail);
     if (!wire::is_padding(record)) file_->add_record(record);
-    taken_ += wire::trusted_record_ticks(record);
+    taken_[n] += wire::trusted_record_ticks(record);
     tail += record.size();
   }
   vcpu.tail.store(tail, std::memory_order_release);
 }
 
-void Drain::take_counts(unsigned n, bool always) {
+wire::VcpuCounts Drain::counts(unsigned n) const {
   const wire::RingVcpu& vcpu = ring_->vcpu(n);
-  const wire::VcpuCounts now{counted_[n].vcpu,
-                             monotonic_ns(),
-                             vcpu.idle_ticks.load(std::memory_order_relaxed),
-                             vcpu.skipped_ticks.load(std::memory_order_relaxed),
-                             vcpu.lost_ticks.load(std::memory_order_relaxed),
-                             vcpu.stolen_ticks.load(std::memory_order_relaxed),
-                             vcpu.delayed_ticks.load(std::memory_order_relaxed)};
-  if (!always && now.has_same_counts(counted_[n])) return;
+  return {counted_[n].vcpu,
+          monotonic_ns(),
+          vcpu.idle_ticks.load(std::memory_order_relaxed),
+          vcpu.skipped_ticks.load(std::memory_order_relaxed),
+          vcpu.lost_ticks.load(std::memory_order_relaxed),
+          vcpu.stolen_ticks.load(std::memory_order_relaxed),
+          vcpu.delayed_ticks.load(std::memory_order_relaxed)};
+}
+
+void Drain::take_counts(unsigned n) {
+  const wire::VcpuCounts now = counts(n);
+  if (now.has_same_counts(counted_[n])) return;
   counted_[n] = now;
   file_->add_counts(now);
+}
+
+// What was due and has not come to the file is with the delayed ticks.
+void Drain::take_last_counts(unsigned n) {
+  wire::VcpuCounts& last = counted_[n] = counts(n);
+  const std::uint64_t due = ring_->vcpu(n).due_ticks.load(std::memory_order_relaxed);
+  const std::uint64_t known =
+      taken_[n] + last.idle + last.skipped + last.stolen + last.lost + last.delayed;
+  last.delayed += due - std::min(due, known);
+  file_->add_counts(last);
 }
 
 }  // namespace ringside::plugin

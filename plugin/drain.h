@@ -29,7 +29,9 @@ class Drain {
   void run();
   void take_all();
   void take_records(unsigned vcpu);
-  void take_counts(unsigned vcpu, bool always);
+  wire::VcpuCounts counts(unsigned vcpu) const;
+  void take_counts(unsigned vcpu);
+  void take_last_counts(unsigned vcpu);
   void say_counts() const;
 
   SharedRing* ring_;
@@ -39,8 +41,9 @@ class Drain {
   std::atomic_flag has_thread_;
   std::mutex mutex_;  // of what is below, and of the file
   bool ended_ = false;
-  std::uint64_t taken_ = 0;                // ticks, as the file has them
-  std::vector<wire::VcpuCounts> counted_;  // as the file has it
+  // As the file has it, of each vCPU.
+  std::vector<std::uint64_t> taken_;  // ticks
+  std::vector<wire::VcpuCounts> counted_;
 };
 
 }  // namespace ringside::plugin
