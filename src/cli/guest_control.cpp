@@ -53,12 +53,17 @@ void GuestControl::suspend() {
 void GuestControl::found(const session::KernelNews& kernel) {
   const elf::Image& image = kernel.image;
   const bool down = image.load_bias >> 63 != 0;
-  if (image.load_bias == 0 && !image.file->name().empty()) return;
+  if (image.load_bias == 0 && !image.file->name().empty() && !kernel.is_candidate) return;
   line_.clear();
+  if (kernel.is_candidate)
+    say(
+        fmt::format("ringside: the kernel is {}: the guest's memory has its code; --kernel FILE "
+                    "gives another",
+                    image.file->name()));
   if (image.file->name().empty())
     say(fmt::format("ringside: found a kernel in the guest's memory: {}, {} functions",
                     kernel.system, image.file->symbols().size()));
-  else
+  else if (image.load_bias != 0)
     say(fmt::format("ringside: the kernel runs {:#x} {} its link addresses",
                     down ? 0 - image.load_bias : image.load_bias, down ? "below" : "above"));
 }

@@ -95,12 +95,12 @@ Result<OpenRecording> open_recording(const ReaderFlags& flags) {
   session::ImageSymbols::Options options{.style = flags.symbols.style(),
                                          .inlines = flags.symbols.inlines(),
                                          .files = flags.symbols.files(),
-                                         .kernel_override = flags.kernel,
-                                         .kernel_load_bias = load_bias,
-                                         .kernel_symbols = std::nullopt,
-                                         .kernel_symbols_name = flags.kernel_symbols};
+                                         .kernel = {.file = flags.kernel,
+                                                    .load_bias = load_bias,
+                                                    .symbols = std::nullopt,
+                                                    .symbols_name = flags.kernel_symbols}};
   if (!flags.kernel_symbols.empty()) {
-    RINGSIDE_ASSIGN(options.kernel_symbols, symbols::read_kernel_symbols(flags.kernel_symbols));
+    RINGSIDE_ASSIGN(options.kernel.symbols, symbols::read_kernel_symbols(flags.kernel_symbols));
   }
   return OpenRecording{std::move(reader), session::ImageSymbols(std::move(options))};
 }

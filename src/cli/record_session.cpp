@@ -12,10 +12,12 @@
 #include "cli/attach.h"
 #include "cli/guest_control.h"
 #include "cli/load_bias.h"
+#include "cli/nearby_kernels.h"
 #include "cli/signals.h"
 #include "cli/suspension.h"
 #include "cli/terminal.h"
 #include "recording/writer.h"
+#include "symbols/nm/kernel_symbols.h"
 
 namespace ringside::cli {
 namespace {
@@ -62,9 +64,6 @@ Result<void> check_usage(const RecordRequest& request) {
         "--after TEXT");
   if (request.command.empty() && (!flags.after.empty() || !flags.until.empty() || flags.then_quit))
     return fail(ErrorCode::kUsage, "--after, --until and --then-quit need -- COMMAND");
-  if (request.command.empty() && !flags.symbols.empty() && flags.kernel.empty())
-    return fail(ErrorCode::kUsage,
-                "--symbols needs the kernel's image as well: --kernel FILE (its vmlinuz or Image)");
   return {};
 }
 
@@ -221,6 +220,8 @@ class Session {
     attaching_ = false;
     if (guest_) system_.initramfs = guest_->info.initrd;
     RINGSIDE_ASSIGN(const Kernel kernel, find_kernel());
+    session::KernelRequest wanted{.file = kernel.file, .load_bias = load_bias_, .system = system_};
+    if (!kernel.file) RINGSIDE_TRY(look_for_names(wanted));
     const std::uint64_t start_ns = monotonic_ns();
     RINGSIDE_ASSIGN(
         auto writer,
@@ -231,8 +232,7 @@ class Session {
     const auto begun = [&] { announce(*engine_, kernel, engine_name_, address_, options_); };
     GuestControl control(guest_ ? &*guest_ : nullptr, request_.flags.after, request_.flags.until,
                          begun, over_);
-    session::Recorder recorder(*engine_, {kernel.file, load_bias_, system_}, writer, start_ns,
-                               options_);
+    session::Recorder recorder(*engine_, std::move(wanted), writer, start_ns, options_);
     const session::RecordResult result = recorder.run(control);
     engine_.reset();
     control.clear_progress();
@@ -359,7 +359,7 @@ class Session {
       auto file = open_kernel(guest_->info.kernel, request_.flags.symbols);
       if (file)
         kernel.file = std::move(*file);
-      else if (!request_.flags.symbols.empty())
+      else if (!request_.flags.symbols.empty() && file.error().code != ErrorCode::kNotFound)
         return tl::unexpected<Error>(file.error());
       else
         say("ringside: no kernel symbols from -kernel: " + file.error().message);
@@ -372,6 +372,20 @@ class Session {
           "--kernel");
     RINGSIDE_ASSIGN(kernel.system, guestos::system_of(system_, *kernel.file));
     return kernel;
+  }
+
+  // Of a kernel without a file.
+  Result<void> look_for_names(session::KernelRequest& wanted) {
+    if (!request_.flags.symbols.empty()) {
+      RINGSIDE_ASSIGN(auto symbols, symbols::read_kernel_symbols(request_.flags.symbols));
+      wanted.symbols = std::make_shared<const symbols::SymbolList>(std::move(symbols));
+    }
+    const std::filesystem::path& folder = request_.command_folder;
+    NearbyKernels near = find_nearby_kernels(
+        folder.empty() ? std::filesystem::current_path() : folder, engine_->arch());
+    wanted.candidates = std::move(near.files);
+    if (!near.caveat.empty()) say("ringside: " + near.caveat);
+    return {};
   }
 
   const RecordRequest& request_;

@@ -7,6 +7,8 @@
 #include <iterator>
 #include <random>
 
+#include "elf/code_hash.h"
+#include "elf/elf_writer.h"
 #include "elf/image_map.h"
 
 namespace ringside::elf {
@@ -148,6 +150,22 @@ TEST(ImageMap, FindsByAddressAndBias) {
   const GuestVirt banner = image.to_guest(file->symbol_named("linux_banner")->address);
   EXPECT_EQ(map.find(banner), &image);
   EXPECT_EQ(map.find_code(banner), nullptr);
+}
+
+TEST(CodeHash, IsThatOfTheCodeAlone) {
+  const auto hash = [](std::uint64_t address, std::byte code, std::byte data) {
+    const std::vector<std::byte> text(64, code);
+    const std::vector<std::byte> bytes(64, data);
+    ElfWriter writer(Arch::kX86_64, true, 2);
+    writer.add_segment({address}, text.size(), true, false, text);
+    writer.add_segment({address + 0x1000}, bytes.size(), false, true, bytes);
+    return code_hash(**ElfFile::from_bytes(writer.write(), "a"));
+  };
+  const auto first = hash(0x1000, std::byte{1}, std::byte{2});
+  EXPECT_NE(first, 0u);
+  EXPECT_EQ(first, hash(0x1000, std::byte{1}, std::byte{3}));
+  EXPECT_NE(first, hash(0x1000, std::byte{2}, std::byte{2}));
+  EXPECT_NE(first, hash(0x2000, std::byte{1}, std::byte{2}));
 }
 
 }  // namespace

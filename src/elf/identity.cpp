@@ -10,7 +10,6 @@ namespace ringside::elf {
 namespace {
 
 constexpr std::size_t kWindowBytes = 256;
-constexpr std::size_t kWindows = 16;
 constexpr double kSameShare = 0.8;
 // Below this share of equal bytes there is no kernel text at all: two unrelated texts of x86_64
 // code agree in about one byte of ten.
@@ -18,8 +17,9 @@ constexpr double kUnrelatedShare = 0.4;
 
 class Comparison {
  public:
-  Comparison(const ElfFile& file, std::uint64_t load_bias, const GuestReader& read)
-      : file_(file), load_bias_(load_bias), read_(read) {}
+  Comparison(const ElfFile& file, std::uint64_t load_bias, const GuestReader& read,
+             std::size_t text_pieces)
+      : file_(file), load_bias_(load_bias), read_(read), text_pieces_(text_pieces) {}
 
   [[nodiscard]] Result<Identity> run();
 
@@ -32,6 +32,7 @@ class Comparison {
   const ElfFile& file_;
   std::uint64_t load_bias_;
   const GuestReader& read_;
+  std::size_t text_pieces_;
 };
 
 std::string hex(Bytes bytes) {
@@ -123,7 +124,7 @@ Result<Identity> Comparison::compare_text() {
   std::size_t wanted = 0;
   std::size_t compared = 0;
   std::size_t equal = 0;
-  const std::size_t windows = std::clamp<std::size_t>(size / kWindowBytes, 1, kWindows);
+  const std::size_t windows = std::clamp<std::size_t>(size / kWindowBytes, 1, text_pieces_);
   for (std::size_t i = 0; i < windows; ++i) {
     const ImageAddr at = start + size / windows * i;
     const Bytes in_file = file_.bytes_at(at, std::min<std::uint64_t>(kWindowBytes, size));
@@ -138,6 +139,7 @@ Result<Identity> Comparison::compare_text() {
     return result;
   }
   const double share = static_cast<double>(equal) / static_cast<double>(compared);
+  result.equal_share = share;
   result.in_file = fmt::format("{} bytes of .text", compared);
   result.in_memory = fmt::format("{:.0f} % of them equal", share * 100);
   result.sameness = share >= kSameShare       ? Sameness::kSame
@@ -181,8 +183,13 @@ std::string Identity::explain(const std::string& file_name) const {
 }
 
 Result<Identity> check_identity(const ElfFile& file, std::uint64_t load_bias,
-                                const GuestReader& read) {
-  return Comparison(file, load_bias, read).run();
+                                const GuestReader& read, std::size_t text_pieces) {
+  return Comparison(file, load_bias, read, text_pieces).run();
+}
+
+bool is_one_build(const ElfFile& file, double equal_share) {
+  constexpr double kOneBuildShare = 0.97;
+  return equal_share >= (file.symbol_named("linux_banner") ? kSameShare : kOneBuildShare);
 }
 
 }  // namespace ringside::elf

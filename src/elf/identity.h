@@ -28,9 +28,10 @@ inline constexpr const char* kTextEvidence = "text bytes";
 
 struct Identity {
   Sameness sameness = Sameness::kNoEvidence;
-  std::string evidence;   // "build id", "version banner", "text bytes"
-  std::string in_file;    // what the file says, as text
-  std::string in_memory;  // what the guest says
+  std::string evidence;    // "build id", "version banner", "text bytes"
+  std::string in_file;     // what the file says, as text
+  std::string in_memory;   // what the guest says
+  double equal_share = 0;  // of the bytes that were compared, of text bytes
 
   // One sentence for people, with a hint where there is one; empty for kSame.
   [[nodiscard]] std::string explain(const std::string& file_name) const;
@@ -38,9 +39,14 @@ struct Identity {
 
 // Does the guest's memory hold this kernel file at this load bias? Compares, in this order, what
 // can be read: the build-id note, Linux's version banner, and samples of .text, of which 80 % must
-// be equal since Linux patches its own code (alternatives, static keys, ftrace). Reads up to 6 KiB.
-// Errors: those of `read`.
+// be equal since Linux patches its own code (alternatives, static keys, ftrace). Reads 2 KiB and so
+// many pieces of text, of 256 bytes each. Errors: those of `read`.
 [[nodiscard]] Result<Identity> check_identity(const ElfFile& file, std::uint64_t load_bias,
-                                              const GuestReader& read);
+                                              const GuestReader& read,
+                                              std::size_t text_pieces = 16);
+
+// Whether so many of the bytes of a kernel's text are equal that they are of one build. Linux
+// patches much of its own code; other kernels' code stays as it was linked.
+[[nodiscard]] bool is_one_build(const ElfFile& file, double equal_share);
 
 }  // namespace ringside::elf

@@ -134,6 +134,7 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   profile.damage = reader.damage();
   Collector collector(options, namer, profile);
   RINGSIDE_TRY(reader.for_each(collector));
+  collector.place_early_frames();
 
   const std::uint64_t start = monotonic_ns();
   GroupBuilder groups(collector, namer, options, profile);

@@ -81,6 +81,27 @@ void Collector::sample(const recording::Sample& value) {
   ++amount.samples;
 }
 
+void Collector::place_early_frames() {
+  const auto is_kernel = [](FrameKind kind) {
+    return kind == FrameKind::kKernel || kind == FrameKind::kInterrupt;
+  };
+  for (recording::RecordedFrame& frame : frames) {
+    if (frame.image != 0 || !is_kernel(frame.kind)) continue;
+    const recording::Mapping* there = nullptr;
+    bool is_certain = true;
+    for (const auto& [id, mapping] : mappings) {
+      const GuestVirt at = frame.lookup_address();
+      if (mapping.address_space != 0 || at < mapping.start || at >= mapping.end) continue;
+      is_certain = there == nullptr || there->image == mapping.image;
+      there = &mapping;
+      if (!is_certain) break;
+    }
+    if (there == nullptr || !is_certain) continue;
+    frame.image = there->image;
+    frame.mapping = there->id;
+  }
+}
+
 void Collector::left_out(std::string_view text) { profile_.left_out.emplace_back(text); }
 
 void Collector::warning(std::string_view text) {

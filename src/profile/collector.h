@@ -63,6 +63,11 @@ class Collector final : public recording::Visitor {
   void left_out(std::string_view text) override;
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
+  // Gives kernel frames that were sampled before their code was known the image that lies there. To
+  // be called when everything has been read. Where two images have lain at an address nobody knows
+  // which one it was.
+  void place_early_frames();
+
  private:
   [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
   [[nodiscard]] ThreadNames::Called called(const recording::SampleInfo& info);

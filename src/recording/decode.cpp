@@ -75,6 +75,9 @@ ImageInfo decode_image(pbf_reader message) {
       case f::kSize:
         image.size = get_number(message);
         break;
+      case f::kCodeHash:
+        image.code_hash = get_number(message);
+        break;
       default:
         message.skip();
     }

@@ -107,6 +107,7 @@ void encode(const ImageInfo& image, std::string& payload) {
   put_enum(out, f::kArch, image.arch);
   put_address(out, f::kLoadBias, image.load_bias);
   put(out, f::kSize, image.size);
+  put_address(out, f::kCodeHash, image.code_hash);
 }
 
 void encode(const Mapping& mapping, std::string& payload) {

@@ -41,7 +41,16 @@ enum : Tag {
 };
 }
 namespace image {
-enum : Tag { kId = 1, kName = 2, kPath = 3, kBuildId = 4, kArch = 5, kLoadBias = 6, kSize = 7 };
+enum : Tag {
+  kId = 1,
+  kName = 2,
+  kPath = 3,
+  kBuildId = 4,
+  kArch = 5,
+  kLoadBias = 6,
+  kSize = 7,
+  kCodeHash = 8,
+};
 }
 namespace mapping {
 enum : Tag {

@@ -43,6 +43,7 @@ struct ImageInfo {
   Arch arch = Arch::kUnknown;
   std::uint64_t load_bias = 0;  // guest address minus linked address, modulo 2^64
   std::uint64_t size = 0;       // bytes of address space from its lowest to its highest address
+  std::uint64_t code_hash = 0;  // elf::code_hash() of a file without build id; 0: not known
   bool operator==(const ImageInfo&) const = default;
 };
 
@@ -137,6 +138,9 @@ struct Blob {
 // Blob::kind: an ELF file with an image's functions, as symbols::pack_symbols() makes it, where
 // there was no file to open again.
 inline constexpr const char* kSymbolsBlob = "symbols";
+
+// Blob::kind: the same of a file that can be opened again, for when it is gone or was built again.
+inline constexpr const char* kKeptSymbolsBlob = "kept-symbols";
 
 // Blob::kind: the same with functions that no symbol names, called after their image and place.
 inline constexpr const char* kNamelessFunctionsBlob = "nameless-functions";

@@ -5,15 +5,34 @@
 #include <algorithm>
 #include <utility>
 
+#include "elf/code_hash.h"
 #include "guestos/emerald/guest_program.h"
 #include "session/kernel_search.h"
 #include "symbols/linux_image/open_kernel.h"
-#include "symbols/nm/kernel_symbols.h"
 
 namespace ringside::session {
 namespace {
 
-constexpr std::uint32_t kUnseenKernel = ~std::uint32_t{0};  // no recorded image's id
+// Why `file` is not the recorded one; empty where nothing says that.
+std::string difference_of(const recording::ImageInfo& image, const elf::ElfFile& file) {
+  const Bytes build_id = file.build_id();
+  if (!image.build_id.empty()) {
+    const bool same =
+        std::equal(build_id.begin(), build_id.end(), image.build_id.begin(), image.build_id.end());
+    if (same) return {};
+    return fmt::format("its build id is {}, recorded was another",
+                       build_id.empty() ? "missing" : file.build_id_hex());
+  }
+  const bool is_other = image.code_hash != 0 && elf::code_hash(file) != image.code_hash;
+  return is_other ? "it has other code, and no build id" : "";
+}
+
+Result<void> check_difference(const recording::ImageInfo& image, const elf::ElfFile& file) {
+  const std::string difference = difference_of(image, file);
+  if (difference.empty()) return {};
+  return fail(ErrorCode::kMismatch, "{} is not the file that was recorded: {}{}", file.name(),
+              difference, image.name == kKernelImage ? "; give the right one with --kernel" : "");
+}
 
 }  // namespace
 
@@ -38,18 +57,9 @@ void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& o
 const recording::ImageInfo* ImageSymbols::image_of(const profile::FrameToName& what) {
   const bool is_kernel =
       what.frame.kind == FrameKind::kKernel || what.frame.kind == FrameKind::kInterrupt;
-  if (what.image != nullptr || !is_kernel || options_.kernel_override.empty()) return what.image;
-  if (options_.kernel_load_bias) {
-    unseen_kernel_.id = kUnseenKernel;
-    unseen_kernel_.name = kKernelImage;
-    return &unseen_kernel_;
-  }
-  if (!std::exchange(asked_for_bias_, true))
-    warnings_.push_back(fmt::format(
-        "the recording has kernel code of no known kernel: to name it by {}, give --load-bias HEX, "
-        "where the kernel ran minus where it is linked (0 without KASLR)",
-        options_.kernel_override));
-  return nullptr;
+  const bool is_given = given_.has_file() || given_.has_symbols();
+  if (what.image != nullptr || !is_kernel || !is_given) return what.image;
+  return given_.unseen(what.frame.lookup_address());
 }
 
 const std::string& ImageSymbols::demangled(const std::string& raw) {
@@ -61,58 +71,59 @@ const std::string& ImageSymbols::demangled(const std::string& raw) {
 void ImageSymbols::blob(const recording::Blob& blob) {
   if (blob.kind == recording::kImageFileBlob || blob.kind == recording::kSymbolsBlob)
     stored_[blob.image].assign(blob.content.begin(), blob.content.end());
+  if (blob.kind == recording::kKeptSymbolsBlob)
+    kept_[blob.image].assign(blob.content.begin(), blob.content.end());
   if (blob.kind == recording::kNamelessFunctionsBlob)
     nameless_[blob.image].assign(blob.content.begin(), blob.content.end());
 }
 
-Result<std::shared_ptr<const elf::ElfFile>> ImageSymbols::open(const recording::ImageInfo& image) {
-  const bool overridden = is_overridden(image);
-  const std::string& path = overridden ? options_.kernel_override : image.path;
-  if (const auto stored = stored_.find(image.id); !overridden && stored != stored_.end())
-    return elf::ElfFile::from_bytes(std::move(stored->second), image.name);
-  if (path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
-  RINGSIDE_ASSIGN(auto file, symbols::open_kernel(path));
-  const Bytes build_id = file->build_id();
-  if (overridden && image.build_id.empty()) return file;  // find_bias() compares what there is
-  if (!std::equal(build_id.begin(), build_id.end(), image.build_id.begin(), image.build_id.end()))
-    return fail(ErrorCode::kMismatch,
-                "{} is not the file that was recorded: its build id is {}, recorded was another{}",
-                path, build_id.empty() ? std::string("missing") : file->build_id_hex(),
-                image.name == kKernelImage ? "; give the right one with --kernel" : "");
+ImageSymbols::OpenFile ImageSymbols::open(const recording::ImageInfo& image,
+                                          const OpenFile& stored) {
+  if (!stored || *stored) return stored;
+  if (image.path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
+  RINGSIDE_ASSIGN(auto file, symbols::open_kernel(image.path));
+  RINGSIDE_TRY(check_difference(image, *file));
+  if (image.build_id.empty() && image.code_hash == 0)
+    warnings_.push_back(
+        fmt::format("nothing shows that {} is the file that was recorded: names are wrong if it "
+                    "was built again",
+                    image.path));
   return file;
 }
 
-bool ImageSymbols::is_overridden(const recording::ImageInfo& image) const {
-  return image.name == kKernelImage && !options_.kernel_override.empty();
+ImageSymbols::OpenFile ImageSymbols::open_given(const recording::ImageInfo& image,
+                                                const OpenFile& stored) {
+  RINGSIDE_ASSIGN(auto file, given_.open());
+  RINGSIDE_TRY(check_difference(image, *file));
+  RINGSIDE_ASSIGN(biases_[image.id], given_.bias_of(image, stored ? stored->get() : nullptr));
+  return file;
 }
 
-Result<std::uint64_t> ImageSymbols::find_bias(const recording::ImageInfo& image,
-                                              const elf::ElfFile& file) const {
-  if (options_.kernel_load_bias) return *options_.kernel_load_bias;
-  const auto stored = stored_.find(image.id);
-  if (stored == stored_.end() || file.symbols().empty()) return image.load_bias;
-  RINGSIDE_ASSIGN(const auto running, elf::ElfFile::from_bytes(stored->second, image.name));
-  RINGSIDE_ASSIGN(const auto distance, symbols::distance_between(file, *running));
-  if (!distance)
-    return fail(ErrorCode::kNotFound,
-                "where {} ran is not known, for it has no function of the recorded kernel; give "
-                "--load-bias HEX, where it ran minus where it is linked",
-                file.name());
-  return image.load_bias + *distance;
-}
-
-std::optional<symbols::SymbolTable> ImageSymbols::given_symbols(const elf::ElfFile* file) {
-  symbols::SymbolList list = *options_.kernel_symbols;
-  if (file != nullptr)
-    if (const auto moved = symbols::move_to(*file, options_.kernel_symbols_name, list); !moved) {
-      warnings_.push_back(moved.error().message);
-      return std::nullopt;
-    }
-  return symbols::SymbolTable::from_list(std::move(list));
+ImageSymbols::OpenFile ImageSymbols::open_kept(const recording::ImageInfo& image,
+                                               const Error& why) {
+  const auto kept = kept_.find(image.id);
+  if (kept == kept_.end()) return tl::unexpected<Error>(why);
+  RINGSIDE_ASSIGN(auto file, elf::ElfFile::from_bytes(std::move(kept->second), image.name));
+  if (!file->symbols().empty())
+    warnings_.push_back(fmt::format(
+        "{}: {}; functions have the names that the recording keeps, without inlined functions and "
+        "source lines",
+        image.name, why.message));
+  return file;
 }
 
 std::vector<std::string> ImageSymbols::warnings() const {
-  std::vector<std::string> all = warnings_;
+  std::vector<std::string> all = given_.warnings();
+  all.insert(all.end(), warnings_.begin(), warnings_.end());
+  if (has_unnamed_code_ && !has_named_code_)
+    all.push_back(
+        given_.has_file()
+            ? fmt::format("{} is not the kernel that was recorded: its code is not what ran. Give "
+                          "the right one with --kernel; if this is it, give --load-bias HEX, where "
+                          "it ran minus where it is linked",
+                          given_.path())
+            : std::string("the kernel's functions are shown as addresses: no file of it was known "
+                          "at the recording. Give its ELF file with --kernel"));
   if (!stripped_.empty())
     all.push_back(
         fmt::format("no symbols for {}: their functions are shown as addresses; install "
@@ -124,6 +135,15 @@ std::vector<std::string> ImageSymbols::warnings() const {
                     "shown as addresses; name the files, with symbols, to record --programs",
                     programs_without_file_, programs_without_file_ == 1 ? "" : "s"));
   return all;
+}
+
+void ImageSymbols::note_nameless(const recording::ImageInfo& image) {
+  if (image.name != kKernelImage) return note_stripped(image);
+  warnings_.push_back(
+      (image.path.empty() ? image.name : image.path) +
+      " has no symbols, so its functions are shown as addresses; build the kernel without "
+      "stripping "
+      "it, or give an unstripped file with --kernel or a System.map with --symbols");
 }
 
 void ImageSymbols::note_stripped(const recording::ImageInfo& image) {
@@ -143,44 +163,42 @@ void ImageSymbols::add_nameless(const recording::ImageInfo& image, Loaded& loade
   loaded->set_fallback(symbols::SymbolTable::from_elf(std::move(*file)));
 }
 
+ImageSymbols::OpenFile ImageSymbols::take_stored(const recording::ImageInfo& image) {
+  const auto stored = stored_.find(image.id);
+  if (stored == stored_.end()) return nullptr;
+  return elf::ElfFile::from_bytes(std::move(stored->second), image.name);
+}
+
 ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   const auto [entry, added] = images_.try_emplace(image.id);
   if (!added) return entry->second;
   Loaded& loaded = entry->second;
-  auto file = open(image);
-  if (file && is_overridden(image)) {
-    if (const auto bias = find_bias(image, **file))
-      biases_[image.id] = *bias;
-    else
-      file = tl::unexpected<Error>(bias.error());
-  }
+  const bool is_kernel = image.name == kKernelImage;
+  const OpenFile stored = take_stored(image);
+  // Memory around where a kernel of no known file ran: its addresses are those in the guest.
+  const bool is_code = is_kernel && stored && *stored && (*stored)->symbols().empty();
+  auto file = is_kernel && given_.has_file() ? open_given(image, stored) : open(image, stored);
+  if (!file && !is_code) file = open_kept(image, file.error());
   std::optional<symbols::SymbolTable> given;
-  if (image.name == kKernelImage && options_.kernel_symbols)
-    given = given_symbols(file ? file->get() : nullptr);
+  if (is_kernel) given = given_.symbols_for(file && !is_code ? file->get() : nullptr);
   if (file)
-    loaded = symbols::open_symbolizer(std::move(*file), options_.files, options_.inlines);
+    loaded = symbols::open_symbolizer(*file, options_.files, options_.inlines);
   else if (image.name == guestos::emerald::kUnknownProgram)
     note_stripped(image);
-  else
+  else if (!is_code && !(given && image.path.empty()))
     warnings_.push_back(fmt::format(
         "{} {}: {}",
-        given ? "taking " + options_.kernel_symbols_name + " as linked, without" : "no names for",
+        given ? "taking " + given_.symbols_name() + " as linked, without" : "no names for",
         image.name, file.error().message));
-  if (!file && given)
+  if (!loaded && given)
     loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   if (given) loaded->put_first(std::move(*given));
   add_nameless(image, loaded);
   if (loaded && loaded->empty()) {
     loaded.reset();
-    if (image.name == kKernelImage)
-      warnings_.push_back(
-          (image.path.empty() ? image.name : image.path) +
-          " has no symbols, so its functions are shown as addresses; "
-          "build the kernel without stripping it, or give an unstripped file with --kernel or a "
-          "System.map with --symbols");
-    else
-      note_stripped(image);
+    if (!is_code) note_nameless(image);
   }
+  if (is_code) (loaded ? has_named_code_ : has_unnamed_code_) = true;
   return loaded;
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstdio>
 
+#include "elf/code_hash.h"
 #include "elf/elf_writer.h"
 
 namespace ringside::session {
@@ -140,8 +141,8 @@ class KernelFromMemory : public ::testing::Test {
   }
   [[nodiscard]] ImageSymbols symbols(std::optional<std::uint64_t> load_bias = {}) const {
     ImageSymbols::Options options;
-    options.kernel_override = path_;
-    options.kernel_load_bias = load_bias;
+    options.kernel.file = path_;
+    options.kernel.load_bias = load_bias;
     return ImageSymbols(std::move(options));
   }
   std::string name(ImageSymbols& symbols, std::uint64_t address, bool has_image = true) const {
@@ -211,6 +212,72 @@ TEST_F(KernelFromMemory, ARecordingWithoutAKernelIsNamedWithTheLoadBias) {
   ImageSymbols with = symbols(kSlide);
   EXPECT_EQ(name(with, kLinked + kSlide + 0x110, false), "vfs_read");
   EXPECT_TRUE(with.warnings().empty());
+}
+
+// Recorded from a file without build id that lies where it was.
+class KernelOnDisk : public KernelFromMemory {
+ protected:
+  void SetUp() override {
+    KernelFromMemory::SetUp();
+    image_.path = path_;
+    image_.code_hash = elf::code_hash(**elf::ElfFile::open(path_));
+  }
+  std::string name_of(ImageSymbols& symbols) {
+    symbols.blob({recording::kKeptSymbolsBlob, 1, kernel(kLinked)});
+    return name(symbols, kLinked + 0x110);
+  }
+  static std::vector<std::byte> built_again() {
+    const std::vector<std::byte> code(0x1010, std::byte{0x90});
+    elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+    writer.add_segment({kLinked}, code.size(), true, false, code);
+    writer.set_symbols({{"new_function", {kLinked + 0x100}, 0x80, kFunction}});
+    return writer.write();
+  }
+};
+
+TEST_F(KernelOnDisk, IsNamedByItsFile) {
+  ImageSymbols named({});
+  EXPECT_EQ(name_of(named), "vfs_read");
+  EXPECT_TRUE(named.warnings().empty());
+}
+
+TEST_F(KernelOnDisk, BuiltAgainTheRecordingsOwnNamesStand) {
+  write(built_again());
+  for (const bool is_given : {false, true}) {
+    ImageSymbols named = is_given ? symbols() : ImageSymbols({});
+    EXPECT_EQ(name_of(named), "vfs_read");
+    ASSERT_EQ(named.warnings().size(), 1u);
+    EXPECT_NE(named.warnings()[0].find("is not the file that was recorded"), std::string::npos);
+  }
+}
+
+TEST_F(KernelOnDisk, GoneTheRecordingsOwnNamesStand) {
+  ::unlink(path_.c_str());
+  ImageSymbols named({});
+  EXPECT_EQ(name_of(named), "vfs_read");
+  EXPECT_EQ(named.warnings().size(), 1u);
+}
+
+TEST_F(KernelOnDisk, WithNeitherBuildIdNorHashNothingShowsThatItIsTheSame) {
+  image_.code_hash = 0;
+  ImageSymbols named({});
+  EXPECT_EQ(name_of(named), "vfs_read");
+  ASSERT_EQ(named.warnings().size(), 1u);
+  EXPECT_NE(named.warnings()[0].find("nothing shows"), std::string::npos);
+}
+
+TEST_F(KernelOnDisk, WhatIsGivenAndNamesNothingIsSaid) {
+  ImageSymbols named = symbols();
+  ASSERT_EQ(named.warnings().size(), 1u);
+  EXPECT_NE(named.warnings()[0].find("had no effect"), std::string::npos);
+}
+
+TEST_F(KernelFromMemory, ARecordingWithoutAKernelIsNamedByAFileAsLinked) {
+  ImageSymbols named = symbols();
+  EXPECT_EQ(name(named, kLinked + 0x110, false), "vfs_read");
+  EXPECT_EQ(name(named, kLinked + 0x210, false), "ksys_read");
+  ASSERT_EQ(named.warnings().size(), 1u);
+  EXPECT_NE(named.warnings()[0].find("as it is linked"), std::string::npos);
 }
 
 }  // namespace

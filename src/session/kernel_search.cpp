@@ -36,7 +36,42 @@ Result<std::optional<FoundKernel>> KernelSearch::look(Arch arch, GuestVirt pc,
                                                       const elf::GuestReader& read) {
   looked_ = true;
   compared_ = false;
-  return request_.file ? look_for_file(pc, read) : look_into_memory(arch, pc, read);
+  if (request_.file) return look_for_file(pc, read);
+  RINGSIDE_ASSIGN(auto found, look_for_candidate(pc, read));
+  return found ? found : look_into_memory(arch, pc, read);
+}
+
+// The file whose code runs at `pc`, if memory has all of its code. Of two builds that are alike the
+// one is taken that is more so.
+Result<std::optional<FoundKernel>> KernelSearch::look_for_candidate(
+    GuestVirt pc, const elf::GuestReader& read) const {
+  const auto share = [](const FoundKernel& found) {
+    return found.identity.evidence == elf::kTextEvidence ? found.identity.equal_share : 1.0;
+  };
+  std::optional<FoundKernel> best;
+  for (const auto& file : request_.candidates) {
+    if (is_too_early(*file, pc)) continue;
+    RINGSIDE_ASSIGN(auto found, place_candidate(file, pc, read));
+    if (found && (!best || share(*found) > share(*best))) best = std::move(found);
+  }
+  return best;
+}
+
+Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
+    const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, const elf::GuestReader& read) {
+  constexpr std::size_t kPieces = 256;
+  std::vector<std::uint64_t> biases;
+  if (covers(*file, 0, pc)) biases.push_back(0);
+  RINGSIDE_ASSIGN(const auto slide, elf::find_slide(*file, pc, read));
+  if (slide && *slide != 0) biases.push_back(*slide);
+  for (const std::uint64_t bias : biases) {
+    RINGSIDE_ASSIGN(const elf::Identity identity, elf::check_identity(*file, bias, read, kPieces));
+    const bool is_built_alike =
+        identity.evidence != elf::kTextEvidence || elf::is_one_build(*file, identity.equal_share);
+    if (identity.sameness == elf::Sameness::kSame && is_built_alike)
+      return FoundKernel{{1, kKernelImage, file, bias}, identity};
+  }
+  return std::nullopt;
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, GuestVirt pc,
@@ -93,8 +128,12 @@ Result<std::optional<FoundKernel>> KernelSearch::look_for_file(GuestVirt pc,
 std::string KernelSearch::explain() const {
   if (!looked_) return {};
   if (!request_.file)
-    return "no kernel was found in the guest's memory, so kernel stacks are addresses only; give "
-           "the kernel's file with --kernel";
+    return fmt::format(
+        "the kernel's file is not known, so its functions are shown as addresses{}: give it to "
+        "record, or to report and flamegraph for this recording, with --kernel FILE",
+        request_.candidates.empty()
+            ? std::string()
+            : fmt::format("; none of the {} ELF files near is it", request_.candidates.size()));
   if (identity_) return identity_->explain(request_.file->name());
   return fmt::format(
       "the kernel that runs in the guest is not {}: its code is nowhere around the code that runs",

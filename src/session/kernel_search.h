@@ -4,18 +4,24 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "elf/identity.h"
 #include "elf/image_map.h"
 #include "guestos/adapter.h"
+#include "symbols/symbol_list.h"
 
 namespace ringside::session {
 
 // What is known of the guest's kernel before it is seen to run.
 struct KernelRequest {
   std::shared_ptr<const elf::ElfFile> file;  // null: only the guest's memory tells
-  std::optional<std::uint64_t> load_bias;    // given by the user; otherwise it is found out
-  guestos::AdapterOptions system = {};       // what the user said of the guest's system
+  // Without `file`: files of which one may be the kernel, the best for names first.
+  std::vector<std::shared_ptr<const elf::ElfFile>> candidates = {};
+  // Functions of a kernel without `file`, where they run; null: none are given.
+  std::shared_ptr<const symbols::SymbolList> symbols = nullptr;
+  std::optional<std::uint64_t> load_bias;  // given by the user; otherwise it is found out
+  guestos::AdapterOptions system = {};     // what the user said of the guest's system
 };
 
 // The guest's kernel, where it runs.
@@ -46,6 +52,10 @@ class KernelSearch {
  private:
   [[nodiscard]] Result<std::optional<FoundKernel>> look_for_file(GuestVirt pc,
                                                                  const elf::GuestReader& read);
+  [[nodiscard]] Result<std::optional<FoundKernel>> look_for_candidate(
+      GuestVirt pc, const elf::GuestReader& read) const;
+  [[nodiscard]] static Result<std::optional<FoundKernel>> place_candidate(
+      const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, const elf::GuestReader& read);
   [[nodiscard]] Result<std::optional<FoundKernel>> look_into_memory(Arch arch, GuestVirt pc,
                                                                     const elf::GuestReader& read);
   [[nodiscard]] Result<std::optional<FoundKernel>> at(std::uint64_t load_bias,

@@ -194,5 +194,30 @@ TEST_F(ScanTest, ElsewhereNothingBehindAHoleIsRead) {
   EXPECT_FALSE(has_read(kPc + 4 * kMiB, kPc + 5 * kMiB));
 }
 
+// A program that shares a page with the kernel, or one more build of it, is no candidate.
+TEST_F(KernelSearchTest, ACandidateIsTheKernelWhereMemoryHasItsCode) {
+  const auto other = elf::ElfFile::open("/bin/sh");
+  ASSERT_TRUE(other);
+  KernelSearch search({.file = nullptr, .candidates = {*other, file_}, .load_bias = {}});
+  const auto found = look(search);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->image.file, file_);
+  EXPECT_EQ((*found)->image.load_bias, kSlide);
+}
+
+TEST_F(KernelSearchTest, NoCandidateIsTakenForWantOfABetterOne) {
+  KernelSearch search({.file = nullptr, .candidates = {file_}, .load_bias = {}});
+  garbled_ = true;
+  for (int i = 0; i < 20; ++i) {
+    const auto found = look(search);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(*found);
+  }
+  EXPECT_NE(search.explain().find("none of the 1 ELF files near is it"), std::string::npos)
+      << search.explain();
+  garbled_ = false;
+  EXPECT_TRUE(look(search)->has_value());
+}
+
 }  // namespace
 }  // namespace ringside::session

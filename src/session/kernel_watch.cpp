@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::uint64_t kTryAgainAfterNs = 250'000'000;
 constexpr std::uint64_t kLongestPatienceNs = 8'000'000'000;
+constexpr std::uint64_t kCandidatePatienceNs = 1'000'000'000;
 constexpr std::uint64_t kCodeIntervalNs = 1'000'000'000;
 constexpr unsigned kEagerTries = 8;
 
@@ -37,6 +38,7 @@ bool runs_kernel(const wire::Capture& capture, const elf::ImageMap& images) {
 
 KernelWatch::KernelWatch(KernelRequest request, Arch machine)
     : search_(std::move(request)),
+      unknown_code_(search_.request().symbols),
       adapter_(make_first_adapter(search_.request(), machine)),
       patience_ns_(kTryAgainAfterNs) {}
 
@@ -55,15 +57,22 @@ Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engin
   Look seen;
   const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
   const bool look_for_code = kernel_ && now_ns >= next_code_ns_;
-  if (!search && !look_for_code) return seen;
+  const bool needs_file = !kernel_ && !has_file();
+  if (!search && !look_for_code && !needs_file) return seen;
   const wire::Capture* running = find_kernel_code(tick);
   if (running == nullptr) return seen;
+  const GuestVirt pc = *kernel_pc(*running);
+  const bool is_unknown = needs_file && unknown_code_.wants(running->arch, pc, now_ns);
+  if (!search && !look_for_code && !is_unknown) return seen;
   KernelMemory memory(engine, *running);
   const elf::GuestReader read = memory.reader();
   if (search) RINGSIDE_TRY(look_for_kernel(engine, *running, read, now_ns, seen));
   if (kernel_) {
     RINGSIDE_ASSIGN(seen.code, adapter_->loaded_code(read));
     next_code_ns_ = now_ns + kCodeIntervalNs;
+  } else if (is_unknown) {
+    RINGSIDE_ASSIGN(auto code, unknown_code_.look(running->arch, pc, read));
+    if (code) seen.code.push_back(std::move(*code));
   }
   return seen;
 }
@@ -80,12 +89,15 @@ Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::C
   const bool eager = !kernel_ && has_file() && !search_.should_wait() && tries_ < kEagerTries;
   next_try_ns_ = eager ? 0 : now_ns + patience_ns_;
   if (!kernel_ && ++tries_ > kEagerTries)
-    patience_ns_ = std::min(2 * patience_ns_, kLongestPatienceNs);
+    patience_ns_ =
+        std::min(2 * patience_ns_,
+                 search_.request().candidates.empty() ? kLongestPatienceNs : kCandidatePatienceNs);
   seen.new_recipes = kernel_.has_value();
+  const bool is_candidate = kernel_ && !has_file() && !kernel_->image.file->name().empty();
   if (kernel_ && !was_found)
-    seen.kernel = std::make_shared<KernelNews>(KernelNews{kernel_->image, adapter_->entries(),
-                                                          adapter_->interrupt_code(),
-                                                          std::string(adapter_->name())});
+    seen.kernel = std::make_shared<KernelNews>(
+        KernelNews{kernel_->image, adapter_->entries(), adapter_->interrupt_code(),
+                   std::string(adapter_->name()), is_candidate});
   return {};
 }
 
@@ -98,8 +110,15 @@ Result<void> KernelWatch::find(Arch arch, GuestVirt pc, const elf::GuestReader& 
 }
 
 std::string KernelWatch::explain() const {
+  const bool has_symbols = search_.request().symbols != nullptr;
+  if (kernel_ && has_symbols)
+    return "--symbols was not needed: the kernel that was found has its own";
   if (kernel_) return kernel_->identity.explain(kernel_->image.file->name());
-  return search_.explain();
+  if (!has_symbols) return search_.explain();
+  return unknown_code_.was_read()
+             ? std::string()
+             : "--symbols named nothing: the kernel's code could not be read in time. report and "
+               "flamegraph take --symbols, too";
 }
 
 }  // namespace ringside::session

@@ -7,6 +7,7 @@
 
 #include "engines/engine.h"
 #include "session/kernel_search.h"
+#include "session/unknown_code.h"
 #include "unwind/entry_layout.h"
 
 namespace ringside::session {
@@ -16,7 +17,8 @@ struct KernelNews {
   elf::Image image;
   std::vector<unwind::EntryLayout> entries;
   guestos::InterruptCode interrupts;
-  std::string system;  // the adapter's name
+  std::string system;         // the adapter's name
+  bool is_candidate = false;  // one of KernelRequest::candidates
 };
 
 // Waits for the kernel to run, finds out which it is and where, chooses the guest-OS adapter for it
@@ -29,7 +31,7 @@ class KernelWatch {
 
   struct Look {
     std::shared_ptr<const KernelNews> kernel;  // found just now
-    std::vector<elf::Image> code;              // that the kernel has loaded: modules
+    std::vector<elf::Image> code;              // the kernel's modules; code of no known kernel
     bool new_recipes = false;
   };
   // Looks at a tick. `now_ns` is of any clock that goes on with the guest.
@@ -54,6 +56,7 @@ class KernelWatch {
   [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
 
   KernelSearch search_;
+  UnknownCode unknown_code_;  // while there is no kernel, and no file of one
   std::optional<FoundKernel> kernel_;
   std::unique_ptr<guestos::Adapter> adapter_;
   bool prepared_ = false;

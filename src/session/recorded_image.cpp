@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "elf/code_hash.h"
 #include "session/nameless_functions.h"
 #include "symbols/symbol_file.h"
 
@@ -20,14 +21,21 @@ std::uint64_t code_size(const elf::ElfFile& file) {
   return low > high ? 0 : high - low;
 }
 
+// What tells the file that ran from one that was built again.
+void identify(const elf::ElfFile& file, recording::ImageInfo& info) {
+  const Bytes build_id = file.build_id();
+  info.build_id.assign(build_id.begin(), build_id.end());
+  // Guest memory has what the kernel has made of its code.
+  if (build_id.empty() && file.is_on_disk()) info.code_hash = elf::code_hash(file);
+}
+
 }  // namespace
 
 Result<void> write_image(const elf::Image& image, recording::Writer& writer) {
-  const Bytes build_id = image.file->build_id();
   recording::ImageInfo info;
   info.name = image.name;
   if (!image.from_guest) info.path = image.file->name();
-  info.build_id.assign(build_id.begin(), build_id.end());
+  identify(*image.file, info);
   info.arch = image.file->arch();
   info.load_bias = image.load_bias;
   info.size = code_size(*image.file);
@@ -43,9 +51,12 @@ Result<void> write_image(const elf::Image& image, recording::Writer& writer) {
   }
   if (image.from_guest) {
     RINGSIDE_TRY(writer.add_blob({recording::kImageFileBlob, id, image.file->file_bytes()}));
-  } else if (!image.file->is_on_disk()) {
+  } else {
+    // Whoever writes a kernel builds it again before reading the recording.
+    const char* const kind =
+        image.file->is_on_disk() ? recording::kKeptSymbolsBlob : recording::kSymbolsBlob;
     const std::vector<std::byte> names = symbols::pack_symbols(*image.file);
-    RINGSIDE_TRY(writer.add_blob({recording::kSymbolsBlob, id, names}));
+    RINGSIDE_TRY(writer.add_blob({kind, id, names}));
   }
   return {};
 }
@@ -54,16 +65,15 @@ Result<std::uint32_t> write_user_image(const guestos::UserImage& image, recordin
   recording::ImageInfo info;
   info.name = image.name;
   if (!image.file) return writer.add_image(info);
-  const Bytes build_id = image.file->build_id();
   const bool on_disk = !image.from_guest && image.file->is_on_disk();
   if (on_disk) info.path = image.file->name();
-  info.build_id.assign(build_id.begin(), build_id.end());
+  identify(*image.file, info);
   info.arch = image.file->arch();
   info.size = code_size(*image.file);
   RINGSIDE_ASSIGN(const std::uint32_t id, writer.add_image(info));
-  if (!on_disk)
-    RINGSIDE_TRY(
-        writer.add_blob({recording::kSymbolsBlob, id, symbols::pack_symbols(*image.file)}));
+  if (!on_disk || info.build_id.empty())
+    RINGSIDE_TRY(writer.add_blob({on_disk ? recording::kKeptSymbolsBlob : recording::kSymbolsBlob,
+                                  id, symbols::pack_symbols(*image.file)}));
   const auto nameless = nameless_functions(image.file, image.name);
   if (!nameless.empty())
     RINGSIDE_TRY(writer.add_blob(

@@ -58,9 +58,14 @@ class KernelFile(cli_case.CliCase):
         recording = self.recording()
         later = self.folder / "later.elf"
         later.write_bytes(elf_files.elf(function="hot_loop"))
+        as_linked = self.ringside("export", "-i", recording, "--kernel", later)
+        self.assertSays(as_linked, DONE, "as it is linked", "later.elf")
+        self.assertRegex(as_linked.stdout, r"(?m)^(.*;)?hot_loop [1-9]\d*$")
+        later.write_bytes(elf_files.elf(function="hot_loop", address=fake_stub.CODE + 0x10000))
         asked = self.ringside("export", "-i", recording, "--kernel", later)
         self.assertSays(asked, DONE, "--load-bias", "later.elf")
         self.assertNotIn("hot_loop", asked.stdout)
+        later.write_bytes(elf_files.elf(function="hot_loop"))
         for bias, name in (("0", "hot_loop"), ("0x1000", r"<unknown:0x[0-9a-f]+>"), ("-200", r"<unknown:0x[0-9a-f]+>")):
             with self.subTest(bias=bias):
                 stacks = self.ringside("export", "-i", recording, "--kernel", later, f"--load-bias={bias}")
@@ -80,10 +85,23 @@ class KernelFile(cli_case.CliCase):
         self.assertSays(self.ringside("export", "--symbols", text), FAILED, "System.map", "line 1")
         self.assertSays(self.ringside("export", "--symbols", self.folder / "x"), FAILED, "x", "No such file")
 
-    def test_symbols_for_recording_need_a_linux_image(self):
+    def test_a_recording_without_a_kernel_is_named_by_symbols_that_are_given_later(self):
+        stacks = self.ringside("export", "-i", self.recording(), "--symbols", self.symbols("hot_loop"))
+        self.assertSays(stacks, DONE)
+        self.assertRegex(stacks.stdout, r"(?m)^(.*;)?hot_loop [1-9]\d*$")
+
+    def test_what_is_given_and_names_nothing_is_said(self):
+        later = self.folder / "later.elf"
+        later.write_bytes(elf_files.elf(function="hot_loop"))
+        result = self.ringside("report", "-i", self.recording(), "-u", "--kernel", later)
+        self.assertSays(result, DONE, "--kernel", "later.elf had no effect")
+
+    def test_symbols_for_recording_without_a_kernel_need_its_code(self):
         result, _ = self.record("--symbols", self.symbols("hot_loop"), "--duration", "0.2")
-        self.assertSays(result, WRONG_USAGE, "--symbols", "--kernel")
+        self.assertSays(result, DONE, "--symbols", "could not be read")
         (self.folder / "gdb").unlink()
+
+    def test_symbols_for_recording_need_a_linux_image(self):
         path = self.folder / "given.elf"
         path.write_bytes(elf_files.elf())
         result, stub = self.record("--kernel", path, "--symbols", self.symbols("hot_loop"), "--duration", "0.2")

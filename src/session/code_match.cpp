@@ -1,0 +1,93 @@
+#include "session/code_match.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "elf/identity.h"
+
+namespace ringside::session {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kStep = 64;
+constexpr std::size_t kPieceBytes = 16;
+constexpr std::uint64_t kLeastVotes = 8;
+
+struct Code {
+  ImageAddr start;
+  Bytes bytes;
+};
+
+// A segment with code may have data as well, which changes.
+std::vector<Code> code_of(const elf::ElfFile& file) {
+  if (const auto text = file.section(".text")) return {{text->address, text->bytes}};
+  std::vector<Code> code;
+  for (const elf::Segment& segment : file.segments())
+    if (segment.executable)
+      code.push_back({segment.address, file.bytes_at(segment.address, segment.file_size)});
+  return code;
+}
+
+// Calls visit(address, bytes) for the pieces of code, one every kStep bytes.
+template <class Visit>
+void for_each_piece(const elf::ElfFile& file, Visit visit) {
+  for (const Code& code : code_of(file)) {
+    const std::uint64_t skip = (kStep - code.start.value % kStep) % kStep;
+    for (std::uint64_t i = skip; i + kPieceBytes <= code.bytes.size(); i += kStep)
+      visit(code.start + i,
+            std::string_view(reinterpret_cast<const char*>(code.bytes.data()) + i, kPieceBytes));
+  }
+}
+
+// The address of each piece of `file` that occurs once: padding tells nothing.
+std::unordered_map<std::string_view, std::optional<ImageAddr>> pieces_of(const elf::ElfFile& file) {
+  std::unordered_map<std::string_view, std::optional<ImageAddr>> pieces;
+  for_each_piece(file, [&](ImageAddr at, std::string_view bytes) {
+    const auto [piece, is_new] = pieces.try_emplace(bytes, at);
+    if (!is_new) piece->second.reset();
+  });
+  return pieces;
+}
+
+// Equal bytes of the code that both have; 0 where too few are equal.
+std::size_t equal_bytes(const elf::ElfFile& file, const elf::ElfFile& running,
+                        std::uint64_t distance) {
+  std::size_t compared = 0;
+  std::size_t equal = 0;
+  for_each_piece(file, [&](ImageAddr at, std::string_view bytes) {
+    const Bytes there = running.bytes_at(at + distance, bytes.size());
+    compared += there.size();
+    for (std::size_t i = 0; i < there.size(); ++i)
+      equal += there[i] == static_cast<std::byte>(bytes[i]);
+  });
+  const double share =
+      static_cast<double>(equal) / static_cast<double>(std::max<std::size_t>(compared, 1));
+  return elf::is_one_build(file, share) ? equal : 0;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> distance_by_code(const elf::ElfFile& file,
+                                              const elf::ElfFile& running) {
+  const auto pieces = pieces_of(file);
+  std::unordered_map<std::uint64_t, std::uint64_t> votes;
+  for_each_piece(running, [&](ImageAddr at, std::string_view bytes) {
+    const auto piece = pieces.find(bytes);
+    if (piece == pieces.end() || !piece->second) return;
+    const std::uint64_t distance = at.value - piece->second->value;
+    if (distance % kPage == 0) ++votes[distance];
+  });
+  std::optional<std::uint64_t> best;
+  std::size_t most = 0;
+  for (const auto& [distance, count] : votes) {
+    const std::size_t equal = count < kLeastVotes ? 0 : equal_bytes(file, running, distance);
+    if (equal <= most) continue;
+    most = equal;
+    best = distance;
+  }
+  return best;
+}
+
+}  // namespace ringside::session

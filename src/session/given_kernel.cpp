@@ -1,0 +1,91 @@
+#include "session/given_kernel.h"
+
+#include <algorithm>
+
+#include "session/code_match.h"
+#include "session/kernel_search.h"
+#include "symbols/linux_image/open_kernel.h"
+#include "symbols/nm/kernel_symbols.h"
+
+namespace ringside::session {
+namespace {
+
+constexpr std::uint32_t kUnseenKernel = ~std::uint32_t{0};  // no recorded image's id
+
+}  // namespace
+
+void GivenKernel::warn_once(std::string warning) {
+  if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end())
+    warnings_.push_back(std::move(warning));
+}
+
+const recording::ImageInfo* GivenKernel::unseen(GuestVirt at) {
+  unseen_.id = kUnseenKernel;
+  unseen_.name = kKernelImage;
+  if (options_.load_bias || !has_file()) return &unseen_;
+  used_ = true;
+  // One that cannot be opened is warned of when it is loaded.
+  if (const auto file = open(); !file || (*file)->is_code({at.value})) {
+    warn_once(options_.file +
+              " is taken for the kernel as it is linked: the recording has no code "
+              "to compare it with");
+    return &unseen_;
+  }
+  warn_once(fmt::format(
+      "the recording has kernel code of no known kernel: to name it by {}, give --load-bias HEX, "
+      "where the kernel ran minus where it is linked",
+      options_.file));
+  return nullptr;
+}
+
+Result<std::shared_ptr<const elf::ElfFile>> GivenKernel::open() {
+  used_ = true;
+  if (!file_) {
+    RINGSIDE_ASSIGN(file_, symbols::open_kernel(options_.file));
+  }
+  return file_;
+}
+
+Result<std::uint64_t> GivenKernel::bias_of(const recording::ImageInfo& image,
+                                           const elf::ElfFile* running) {
+  if (options_.load_bias) return *options_.load_bias;
+  RINGSIDE_ASSIGN(const auto file, open());
+  if (running == nullptr) return image.load_bias;
+  const bool is_code = running->symbols().empty();
+  if (file->symbols().empty() && !is_code) return image.load_bias;
+  std::optional<std::uint64_t> distance;
+  if (is_code) {
+    distance = distance_by_code(*file, *running);
+  } else {
+    RINGSIDE_ASSIGN(distance, symbols::distance_between(*file, *running));
+  }
+  if (!distance)
+    return fail(ErrorCode::kNotFound,
+                "where {} ran is not known, for it has no {} of the recorded kernel; give "
+                "--load-bias HEX, where it ran minus where it is linked",
+                file->name(), is_code ? "code" : "function");
+  return image.load_bias + *distance;
+}
+
+std::optional<symbols::SymbolTable> GivenKernel::symbols_for(const elf::ElfFile* file) {
+  if (!options_.symbols) return std::nullopt;
+  used_ = true;
+  symbols::SymbolList list = *options_.symbols;
+  if (file != nullptr)
+    if (const auto moved = symbols::move_to(*file, options_.symbols_name, list); !moved) {
+      warn_once(moved.error().message);
+      return std::nullopt;
+    }
+  return symbols::SymbolTable::from_list(std::move(list));
+}
+
+std::vector<std::string> GivenKernel::warnings() const {
+  std::vector<std::string> all = warnings_;
+  if (used_ || (!has_file() && !has_symbols())) return all;
+  all.push_back(
+      fmt::format("{} had no effect: no frame of kernel code was to be named",
+                  has_file() ? "--kernel " + options_.file : "--symbols " + options_.symbols_name));
+  return all;
+}
+
+}  // namespace ringside::session

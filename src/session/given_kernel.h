@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "elf/elf_file.h"
+#include "recording/records.h"
+#include "symbols/symbol_list.h"
+#include "symbols/symbol_table.h"
+
+namespace ringside::session {
+
+// What the reader of a recording gives to name its kernel by: a file that stands for the image
+// named "kernel", wherever that was recorded from, and symbols that come before the file's. Both
+// may be missing.
+class GivenKernel {
+ public:
+  struct Options {
+    std::string file;  // a path; may be empty
+    // How far the file ran from where it is linked (guest address minus linked address, modulo
+    // 2^64). Nothing: as recorded; of a kernel that was read from the guest's memory, where its
+    // functions or its code were.
+    std::optional<std::uint64_t> load_bias;
+    // The kernel's functions from a text (System.map); the name is for warnings.
+    std::optional<symbols::SymbolList> symbols;
+    std::string symbols_name;
+  };
+  explicit GivenKernel(Options options) : options_(std::move(options)) {}
+
+  [[nodiscard]] bool has_file() const { return !options_.file.empty(); }
+  [[nodiscard]] bool has_symbols() const { return options_.symbols.has_value(); }
+  [[nodiscard]] const std::string& path() const { return options_.file; }
+  [[nodiscard]] const std::string& symbols_name() const { return options_.symbols_name; }
+
+  // The image of kernel code at `at` in a recording that knows no kernel there; null where that is
+  // not to be named, which is warned of.
+  [[nodiscard]] const recording::ImageInfo* unseen(GuestVirt at);
+  // The file; opened once.
+  [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open();
+  // The load bias of the file where `image` was recorded. `running`: what the recording holds of
+  // it, with functions, code or neither; may be null. kNotFound where the file is another kernel's.
+  [[nodiscard]] Result<std::uint64_t> bias_of(const recording::ImageInfo& image,
+                                              const elf::ElfFile* running);
+  // The symbols at the addresses of `file`, or, if that is null, at their own. Nothing where they
+  // do not belong to it, which is warned of.
+  [[nodiscard]] std::optional<symbols::SymbolTable> symbols_for(const elf::ElfFile* file);
+
+  // One sentence each; says also if nothing was there to be named by what was given.
+  [[nodiscard]] std::vector<std::string> warnings() const;
+
+ private:
+  void warn_once(std::string warning);
+
+  Options options_;
+  std::shared_ptr<const elf::ElfFile> file_;
+  recording::ImageInfo unseen_;  // of recordings that have no kernel
+  bool used_ = false;
+  std::vector<std::string> warnings_;
+};
+
+}  // namespace ringside::session

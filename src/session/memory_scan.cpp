@@ -1,0 +1,114 @@
+#include "session/memory_scan.h"
+
+#include <algorithm>
+
+namespace ringside::session {
+namespace {
+
+constexpr std::uint64_t kChunk = 64 * 1024;  // the finest alignment of kernels' segments
+
+// Reads a kernel's memory chunk after chunk in one direction, many chunks at once where it goes on:
+// where a read stops the guest, that costs more than the bytes. Memory that ends within the many is
+// looked at chunk by chunk. A read goes from lower to higher addresses: downwards many chunks are
+// read only where holes are looked over anyway, for there may be one between them.
+class ChunkReader {
+ public:
+  // `count`: chunks, at most.
+  ChunkReader(std::uint64_t start, bool up, bool reads_many, std::uint64_t count,
+              const elf::GuestReader& read)
+      : at_(start), up_(up), reads_many_(reads_many), left_(count), read_(&read) {}
+
+  [[nodiscard]] std::uint64_t at() const { return at_; }
+  // The chunk at at(), as much of it as is mapped, and goes on to the next.
+  Result<std::vector<std::byte>> next();
+
+ private:
+  static constexpr std::size_t kMany = 16;
+
+  Result<void> read_many();
+
+  std::uint64_t at_;
+  bool up_;
+  bool reads_many_;
+  std::uint64_t left_;
+  const elf::GuestReader* read_;
+  std::map<std::uint64_t, std::vector<std::byte>> ahead_;  // whole chunks
+  std::size_t singly_ = 1;  // so many chunks are read one by one before many are tried
+};
+
+Result<void> ChunkReader::read_many() {
+  const std::uint64_t first = up_ ? at_ : at_ - (kMany - 1) * kChunk;
+  std::vector<std::byte> bytes(kMany * kChunk);
+  RINGSIDE_ASSIGN(const std::size_t size, (*read_)({first}, bytes));
+  for (std::size_t i = 0; (i + 1) * kChunk <= size; ++i) {
+    const auto chunk = bytes.begin() + static_cast<std::ptrdiff_t>(i * kChunk);
+    ahead_[first + i * kChunk].assign(chunk, chunk + kChunk);
+  }
+  if (size < bytes.size()) singly_ = kMany;
+  return {};
+}
+
+Result<std::vector<std::byte>> ChunkReader::next() {
+  if (reads_many_ && singly_ == 0 && left_ >= kMany && !ahead_.contains(at_))
+    RINGSIDE_TRY(read_many());
+  --left_;
+  std::vector<std::byte> chunk(kChunk);
+  if (const auto known = ahead_.find(at_); known != ahead_.end()) {
+    chunk = std::move(known->second);
+    ahead_.erase(known);
+  } else {
+    RINGSIDE_ASSIGN(const std::size_t size, (*read_)({at_}, chunk));
+    chunk.resize(size);
+    singly_ = std::max<std::size_t>(singly_, 1) - 1;
+  }
+  at_ = up_ ? at_ + kChunk : at_ - kChunk;
+  return chunk;
+}
+
+// Reads on until nothing has been mapped for long.
+Result<void> read_on(std::uint64_t start, bool up, const ScanReach& reach,
+                     const elf::GuestReader& read, MappedMemory& memory) {
+  std::uint64_t last_mapped = start;
+  const std::uint64_t count = (up ? reach.up : reach.down) / kChunk;
+  ChunkReader chunks(start, up, up || reach.longest_hole != 0, count, read);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t at = chunks.at();
+    if (at < reach.lowest || (!up && at > start)) break;
+    RINGSIDE_ASSIGN(auto chunk, chunks.next());
+    const std::size_t size = chunk.size();
+    if (size != 0) {
+      memory[at] = std::move(chunk);
+      last_mapped = at;
+    }
+    const std::uint64_t hole = up ? at - last_mapped : last_mapped - at;
+    if (size < kChunk && (memory.empty() || hole >= reach.longest_hole)) break;
+  }
+  return {};
+}
+
+// Chunks that lie side by side become one piece.
+MappedMemory joined(MappedMemory memory) {
+  MappedMemory pieces;
+  for (auto& [at, chunk] : memory) {
+    const auto last = pieces.empty() ? pieces.end() : std::prev(pieces.end());
+    if (last != pieces.end() && last->first + last->second.size() == at)
+      last->second.insert(last->second.end(), chunk.begin(), chunk.end());
+    else
+      pieces.emplace(at, std::move(chunk));
+  }
+  return pieces;
+}
+
+}  // namespace
+
+Result<MappedMemory> read_around(GuestVirt at, const ScanReach& reach,
+                                 const elf::GuestReader& read) {
+  const std::uint64_t middle = at.value - at.value % kChunk;
+  MappedMemory memory;
+  RINGSIDE_TRY(read_on(middle, true, reach, read, memory));
+  if (!memory.contains(middle)) return MappedMemory();  // this memory cannot be read at all
+  RINGSIDE_TRY(read_on(middle - kChunk, false, reach, read, memory));
+  return joined(std::move(memory));
+}
+
+}  // namespace ringside::session
