@@ -105,6 +105,8 @@ Result<SocketAddress> SocketAddress::parse(const std::string& text) {
   if (rest.starts_with("unix:")) return SocketAddress{rest.substr(5), {}, {}};
   if (is_tcp) rest.erase(0, 4);
   const std::size_t colon = rest.rfind(':');
+  const bool is_port = !rest.empty() && rest.find_first_not_of("0123456789") == std::string::npos;
+  if (is_port) return SocketAddress{{}, "localhost", rest};
   if (!is_tcp && (rest.find('/') != std::string::npos || colon == std::string::npos)) {
     if (rest.empty()) return fail(ErrorCode::kUsage, "empty socket address");
     return SocketAddress{rest, {}, {}};

@@ -15,8 +15,9 @@ struct SocketAddress {
   std::string host;
   std::string port;
 
-  // "PATH", "unix:PATH", "HOST:PORT", ":PORT", "tcp:HOST:PORT" or "tcp::PORT", with QEMU's
-  // ",options" after it ignored. A text with a '/' or without ':' is a path.
+  // "PATH", "unix:PATH", "HOST:PORT", ":PORT", "PORT", "tcp:HOST:PORT" or "tcp::PORT", with QEMU's
+  // ",options" after it ignored. A text with a '/' is a path, and one without ':' that has more
+  // than digits.
   [[nodiscard]] static Result<SocketAddress> parse(const std::string& text);
   [[nodiscard]] std::string to_string() const;
 };

@@ -6,6 +6,7 @@
 
 #include "base/shrunk_files.h"
 #include "cli/case_verb.h"
+#include "cli/command_words.h"
 #include "cli/completion.h"
 #include "cli/doctor_verb.h"
 #include "cli/export_verb.h"
@@ -92,13 +93,13 @@ int run_verbs(std::vector<std::string> words) {
       (words.size() == 1 && words[0].starts_with("--completion=")))
     app.require_subcommand(0);
 
-  // What stands behind "--" is a command of its own.
   std::vector<std::string> command;
-  const auto dashes = std::find(words.begin(), words.end(), "--");
-  const bool has_command = dashes != words.end();
-  if (has_command) {
-    command.assign(dashes + 1, words.end());
-    words.erase(dashes, words.end());
+  bool has_command = false;
+  for (const auto& verb : verbs) {
+    if (words.empty() || words[0] != verb->name()) continue;
+    auto taken = take_command(words, *app.find_subcommand(verb->name()), verb->takes_command());
+    has_command = taken.has_value();
+    if (taken) command = std::move(*taken);
   }
   if (const auto end = app.parse(std::move(words))) {
     print(end->out);

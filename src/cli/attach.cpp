@@ -11,10 +11,13 @@
 #include "launch/plugin_refusal.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_shim.h"
+#include "launch/unshimmed_qemu.h"
 #include "symbols/linux_image/open_kernel.h"
 
 namespace ringside::cli {
 namespace {
+
+constexpr unsigned kTriesToLook = 40;  // every 0.2 s
 
 void rest() {
   const timespec pause{0, 5'000'000};
@@ -43,6 +46,18 @@ Result<launch::ChildProcess> start(const std::vector<std::string>& command,
   return launch::ChildProcess::start(words, launch::path_with_shims(folder, path), command_folder);
 }
 
+// What was asked for can only be had of a QEMU that is started with options of ringside's.
+std::optional<launch::LaunchInfo> with_wishes(std::optional<launch::LaunchInfo> info,
+                                              const launch::LaunchRequest& request) {
+  if (!info || !info->error.empty()) return info;
+  if (request.deterministic || request.taps_serial)
+    info->error = info->choice.why + ", which --deterministic, --after and --until need";
+  else if (request.engine != "auto" && request.engine != info->choice.engine)
+    info->error = fmt::format("{}, which --engine {} needs: it offers {} alone", info->choice.why,
+                              request.engine, info->choice.engine);
+  return info;
+}
+
 Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                                   const std::filesystem::path& command_folder,
                                   const launch::LaunchRequest& request,
@@ -50,9 +65,15 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                                   const std::function<bool()>& stop) {
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   RINGSIDE_ASSIGN(auto child, start(command, command_folder, request, self, folder.path()));
-  while (true) {
+  for (unsigned n = 1;; ++n) {
     const auto ended = child.poll();
     RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
+    if (!info && n % kTriesToLook == 0) {
+      auto unshimmed = launch::find_unshimmed_qemu(child.pid(), self);
+      // A shim may have become QEMU just now.
+      RINGSIDE_ASSIGN(info, launch::LaunchInfo::read(folder.path()));
+      if (!info) info = with_wishes(std::move(unshimmed), request);
+    }
     if (info) {
       auto qemu = info->daemonizes ? launch::QemuProcess() : launch::QemuProcess(info->pid);
       return LaunchedGuest{std::move(folder), std::move(child), std::move(*info), std::move(qemu)};

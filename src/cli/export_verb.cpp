@@ -12,9 +12,10 @@ void ExportVerb::add_options(App& app) {
   flags_.add_to(app);
   app.add_option("--format", format_,
                  "folded: one line a stack, outermost frame first, and its weight; "
-                 "json-lines: every sample with its frames' addresses, one JSON object a line")
+                 "json-lines: every sample with its frames' addresses, one JSON object a line. "
+                 "Without it the output's extension chooses: .folded, .jsonl or .svg")
       ->one_of({"folded", "json-lines"})
-      ->capture_default_str();
+      ->default_str("folded");
   app.add_option("-o,--output", output_, "The file; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
@@ -25,13 +26,22 @@ void ExportVerb::add_options(App& app) {
   style_.add_to(app);
 }
 
+Result<OutputFormat> ExportVerb::format() const {
+  using enum OutputFormat;
+  const std::string asked = format_.empty() ? style_.asked : "--format " + format_;
+  return format_of(output_, format_ == "json-lines" ? kJsonLines : kFolded, asked,
+                   {kFolded, kJsonLines, kSvg});
+}
+
 Result<void> ExportVerb::run(const std::vector<std::string>&) {
-  if (format_ == "json-lines") return write_samples();
+  RINGSIDE_ASSIGN(const OutputFormat format, this->format());
+  if (format == OutputFormat::kJsonLines) return write_samples();
   if (style_.emerald && (options_.per_vcpu || options_.show_idle || options_.annotate_kernel))
     return fail(ErrorCode::kUsage,
                 "--folded-style emerald knows neither --per-cpu, --show-idle nor "
                 "--annotate-kernel");
   RINGSIDE_ASSIGN(const auto profile, open_profile(flags_));
+  if (format == OutputFormat::kSvg) return write_stacks(profile, output_, format, style_);
   options_.by = style_.by;
   return write_to(output_, [&](exporters::Sink& sink) {
     if (style_.emerald) return exporters::write_emerald_folded(profile, sink);

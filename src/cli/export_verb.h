@@ -23,12 +23,13 @@ class ExportVerb final : public Verb {
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:
+  [[nodiscard]] Result<OutputFormat> format() const;
   [[nodiscard]] Result<void> write_samples();
 
   ReaderFlags flags_;
   exporters::FoldedOptions options_;
   StackStyle style_;
-  std::string format_ = "folded";
+  std::string format_;  // empty: as the output's extension says
   std::string output_ = "-";
 };
 

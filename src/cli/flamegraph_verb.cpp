@@ -31,7 +31,12 @@ void FlamegraphVerb::add_options(App& app) {
 }
 
 Result<void> FlamegraphVerb::run(const std::vector<std::string>&) {
+  RINGSIDE_ASSIGN(const auto format, format_of(output_, OutputFormat::kSvg, "",
+                                               {OutputFormat::kSvg, OutputFormat::kFolded}));
   RINGSIDE_ASSIGN(const auto profile, open_profile(flags_));
+  if (format == OutputFormat::kFolded)
+    return write_stacks(profile, output_, format,
+                        {.by = options_.by, .emerald = false, .asked = {}});
   RINGSIDE_TRY(write_to(output_, [&](exporters::Sink& sink) {
     return exporters::write_flamegraph(profile, options_, sink);
   }));

@@ -1,5 +1,9 @@
 #include "cli/open_profile.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "cli/cpu_list.h"
 #include "cli/import_session.h"
 #include "cli/load_bias.h"
@@ -19,7 +23,8 @@ bool ReaderFlags::filters() const {
 }
 
 void ReaderFlags::add_to(App& app) {
-  app.add_option("-i,--input", input, "The recording, or what the TCG plugin has written by itself")
+  app.add_option("-i,--input,FILE", input,
+                 "The recording, or what the TCG plugin has written by itself")
       ->type_name("FILE")
       ->capture_default_str();
   app.add_option("--kernel", kernel,
@@ -63,6 +68,13 @@ namespace {
 
 // The filters would leave nothing over.
 Result<void> check_owners(const ReaderFlags& flags, const profile::Profile& profile) {
+  const auto has_name = [&](const std::string& comm) {
+    return profile.process_names.count(comm) != 0;
+  };
+  if (profile.knows_processes && !flags.comms.empty() &&
+      std::none_of(flags.comms.begin(), flags.comms.end(), has_name))
+    return fail(ErrorCode::kNotFound, "{}: no sample is of {}; there are {}", flags.input,
+                fmt::join(flags.comms, " or "), fmt::join(profile.process_names, ", "));
   if (profile.knows_processes || (flags.comms.empty() && flags.pids.empty() && flags.tids.empty()))
     return {};
   return fail(ErrorCode::kNotFound,

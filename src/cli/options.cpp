@@ -108,6 +108,8 @@ std::string Option::description() const { return option_.get_description(); }
 
 int Option::most_values() const { return option_.get_items_expected_max(); }
 
+int Option::least_values() const { return option_.get_items_expected_min(); }
+
 bool Option::is_given() const { return option_.count() > 0; }
 
 bool Option::is_excluded() const {

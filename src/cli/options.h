@@ -60,6 +60,7 @@ class Option {
   [[nodiscard]] std::string description() const;
   [[nodiscard]] const std::string& type_name() const { return type_name_; }  // as it was set
   [[nodiscard]] int most_values() const;                                     // 0: a flag
+  [[nodiscard]] int least_values() const;
   [[nodiscard]] bool is_given() const;     // by the command line or give()
   [[nodiscard]] bool is_excluded() const;  // by another one that is given
 

@@ -1,5 +1,6 @@
 #include "cli/outputs.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -17,10 +18,46 @@ Result<void> write_to(const std::string& path,
   return sink.commit();
 }
 
-Result<void> check_extension(const std::string& path) {
-  const auto extension = std::filesystem::path(path).extension();
-  if (extension == ".svg" || extension == ".folded") return {};
-  return fail(ErrorCode::kUsage, "-o {}: no format has this extension; give .svg or .folded", path);
+namespace {
+
+struct KnownFormat {
+  const char* extension;
+  OutputFormat format;
+};
+constexpr KnownFormat kFormats[] = {{".svg", OutputFormat::kSvg},
+                                    {".folded", OutputFormat::kFolded},
+                                    {".txt", OutputFormat::kFolded},
+                                    {".jsonl", OutputFormat::kJsonLines}};
+
+// What people ask other profilers for.
+constexpr const char* kForeign[] = {".png", ".jpg",  ".jpeg", ".gif", ".webp", ".pdf", ".html",
+                                    ".htm", ".json", ".pb",   ".gz",  ".csv",  ".data"};
+
+}  // namespace
+
+Result<OutputFormat> format_of(const std::string& path, OutputFormat otherwise,
+                               const std::string& asked,
+                               const std::vector<OutputFormat>& possible) {
+  const std::string extension = std::filesystem::path(path).extension();
+  std::string choice;
+  std::optional<OutputFormat> named;
+  for (const KnownFormat& known : kFormats) {
+    if (std::find(possible.begin(), possible.end(), known.format) == possible.end()) continue;
+    choice += (choice.empty() ? "" : " or ") + std::string(known.extension);
+    if (extension == known.extension) named = known.format;
+  }
+  const auto is_extension = [&](const char* text) { return extension == text; };
+  const bool is_foreign =
+      !named && asked.empty() &&
+      (std::any_of(std::begin(kForeign), std::end(kForeign), is_extension) ||
+       std::any_of(std::begin(kFormats), std::end(kFormats),
+                   [&](const KnownFormat& known) { return is_extension(known.extension); }));
+  if (is_foreign)
+    return fail(ErrorCode::kUsage, "-o {}: that format is not written here; give {}", path, choice);
+  if (named && *named != otherwise && !asked.empty())
+    return fail(ErrorCode::kUsage, "-o {} and {} disagree on the format: leave out one of them",
+                path, asked);
+  return named.value_or(otherwise);
 }
 
 void add_owner_level(App& app, views::OwnerLevel& level) {
@@ -40,18 +77,21 @@ void add_owner_level(App& app, views::OwnerLevel& level) {
 void StackStyle::add_to(App& app) {
   add_owner_level(app, by);
   app.add_option_function(
-         "--folded-style", [this](const std::string& style) { emerald = style == "emerald"; },
+         "--folded-style",
+         [this](const std::string& style) {
+           emerald = style == "emerald";
+           asked = "--folded-style " + style;
+         },
          "Folded stacks: plain, or as Emerald's profiler writes them, Kernel;… and User PID=7 "
          "(name);…")
       ->one_of({"plain", "emerald"})
       ->default_str("plain");
 }
 
-Result<void> write_by_extension(const profile::Profile& profile, const std::string& path,
-                                const StackStyle& style) {
-  RINGSIDE_TRY(check_extension(path));
+Result<void> write_stacks(const profile::Profile& profile, const std::string& path,
+                          OutputFormat format, const StackStyle& style) {
   return write_to(path, [&](exporters::Sink& sink) {
-    if (std::filesystem::path(path).extension() == ".svg") {
+    if (format == OutputFormat::kSvg) {
       exporters::FlamegraphOptions options;
       options.by = style.by;
       return exporters::write_flamegraph(profile, options, sink);

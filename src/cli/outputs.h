@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "exporters/sink.h"
@@ -17,21 +18,29 @@ class App;
 [[nodiscard]] Result<void> write_to(const std::string& path,
                                     const std::function<Result<void>(exporters::Sink&)>& write);
 
-// Error kUsage if no format belongs to the path's extension.
-[[nodiscard]] Result<void> check_extension(const std::string& path);
+enum class OutputFormat { kSvg, kFolded, kJsonLines };
+
+// The format of an output: what its extension says (.svg, .folded, .jsonl), else `otherwise`.
+// `asked`: an option that has chosen `otherwise`, or empty. Error kUsage where the two disagree,
+// where the extension is of a format that ringside does not write (.png), and for one that is not
+// in `possible`.
+[[nodiscard]] Result<OutputFormat> format_of(const std::string& path, OutputFormat otherwise,
+                                             const std::string& asked,
+                                             const std::vector<OutputFormat>& possible);
 
 // How stacks are written, whatever the file.
 struct StackStyle {
   views::OwnerLevel by = views::OwnerLevel::kComm;
   bool emerald = false;  // folded stacks as Emerald's profiler writes them
+  std::string asked;     // --folded-style, if that was given
 
   // --by and --folded-style.
   void add_to(App& app);
 };
 
-// The format that belongs to the path's extension: .svg or .folded.
-[[nodiscard]] Result<void> write_by_extension(const profile::Profile& profile,
-                                              const std::string& path, const StackStyle& style);
+// A flame graph, or folded stacks.
+[[nodiscard]] Result<void> write_stacks(const profile::Profile& profile, const std::string& path,
+                                        OutputFormat format, const StackStyle& style);
 
 // --by alone.
 void add_owner_level(App& app, views::OwnerLevel& level);

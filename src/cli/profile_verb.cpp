@@ -72,7 +72,9 @@ void keep_recording(const std::string& recording) {
 
 void ProfileVerb::add_options(App& app) {
   flags_.add_to(app);
-  app.add_option("-o,--output", output_, "Also write this: .svg or .folded by its extension")
+  app.add_option(
+         "-o,--output", output_,
+         "Also write this: .folded gives folded stacks, as --folded-style does; else a flame graph")
       ->type_name("FILE");
   app.add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
   app.add_flag("--show-addresses", reader_.show_addresses,
@@ -83,8 +85,11 @@ void ProfileVerb::add_options(App& app) {
 }
 
 Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
+  auto format = OutputFormat::kSvg;
   if (!output_.empty()) {
-    RINGSIDE_TRY(check_extension(output_));
+    const auto otherwise = style_.asked.empty() ? OutputFormat::kSvg : OutputFormat::kFolded;
+    RINGSIDE_ASSIGN(format, format_of(output_, otherwise, style_.asked,
+                                      {OutputFormat::kSvg, OutputFormat::kFolded}));
     RINGSIDE_TRY(check_output(output_));
   }
   flags_.settle(!command.empty());
@@ -96,7 +101,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   reader_.input = folder.path() / "ringside.data";
   reader_.kernel = flags_.kernel;
   reader_.kernel_symbols = flags_.symbols;
-  const auto on_recorded = [this](const RecordSummary&) -> Result<void> {
+  const auto on_recorded = [this, format](const RecordSummary&) -> Result<void> {
     RINGSIDE_ASSIGN(const auto profile, open_profile(reader_));
     auto printed = write_to("-", [&](exporters::Sink& sink) -> Result<void> {
       if (one_shot_) return write_one_shot(profile, sink);
@@ -108,7 +113,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
     });
     say_lost_and_cut(profile, style_.emerald);
     if (output_.empty()) return printed;
-    if (auto written = write_by_extension(profile, output_, style_); !written) {
+    if (auto written = write_stacks(profile, output_, format, style_); !written) {
       keep_recording(reader_.input);
       return written;
     }

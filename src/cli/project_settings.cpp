@@ -48,8 +48,9 @@ bool belongs_to_us(const std::filesystem::path& path) {
 bool is_path(const Option& option, const std::string& value) {
   const std::string type = option.type_name();
   if (type == "FILE" || type == "DIR") return value != "-";
-  // "PATH" or "unix:PATH", and not HOST:PORT.
+  // "PATH" or "unix:PATH", and neither HOST:PORT nor PORT.
   return type == "ADDR" && !value.starts_with("unix:") &&
+         value.find_first_not_of("0123456789") != value.npos &&
          (value.find('/') != value.npos || value.find(':') == value.npos);
 }
 

@@ -44,7 +44,7 @@ void PsVerb::add_options(App& app) {
   auto* way_in = app.add_option_group("Way in");
   way_in
       ->add_option("--gdb,--remote", gdb_,
-                   "gdb stub to attach to: a Unix socket's path or HOST:PORT")
+                   "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
       ->type_name("ADDR");
   way_in->add_option("--qmp,--qmp-socket", qmp_, "QEMU's monitor to attach to")->type_name("ADDR");
   way_in->add_option("--ring", ring_, "What a QEMU with the plugin libringside-tcg.so shares")

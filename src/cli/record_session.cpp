@@ -188,7 +188,7 @@ class Session {
     engine_.reset();  // lets go of the guest, whatever happened
     suspension_.reset();
     if (recorded) recorded = on_recorded(summary_);
-    if (!guest_) return recorded;
+    if (!guest_ || guest_->info.refused) return recorded;
     if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
     const bool runs_on =
         !guest_gone_ && !Signals::terminated() && guest_->is_ours() && !guest_->child.poll();

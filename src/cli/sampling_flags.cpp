@@ -18,7 +18,7 @@ void SamplingFlags::add_to(App& app) {
   auto* way_in = app.add_option_group("Way in");
   way_in
       ->add_option("--gdb,--remote", gdb,
-                   "gdb stub to attach to: a Unix socket's path or HOST:PORT")
+                   "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
       ->type_name("ADDR");
   way_in
       ->add_option_function(

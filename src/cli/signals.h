@@ -12,8 +12,9 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  [[nodiscard]] static bool interrupted();  // Ctrl-C
-  [[nodiscard]] static bool terminated();   // SIGTERM, SIGHUP, SIGQUIT
+  [[nodiscard]] static bool interrupted();  // SIGINT
+  // SIGTERM, SIGHUP, SIGQUIT, and a SIGINT that is no terminal's Ctrl-C.
+  [[nodiscard]] static bool terminated();
 };
 
 }  // namespace ringside::cli

@@ -114,8 +114,14 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::strin
   info.terminal_is_raw = command.terminal_is_raw();
   info.daemonizes = command.has("daemonize");
   std::error_code ignored;
-  if (const auto kernel = command.value_of("kernel"))
+  if (const auto kernel = command.value_of("kernel")) {
     info.kernel = std::filesystem::absolute(*kernel, ignored).string();
+    if (!std::filesystem::exists(info.kernel, ignored)) {
+      info.refused = true;
+      info.error = "QEMU's -kernel: there is no file " + *kernel + " (" + info.kernel + ")";
+      return info;
+    }
+  }
   if (const auto initrd = command.value_of("initrd"))
     info.initrd = std::filesystem::absolute(*initrd, ignored).string();
   const QemuFacts facts = find_facts(program, request);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,6 +68,7 @@ class Profile {
   // Of the whole recording, before filters. due = sampled + idle + skipped + failed + lost.
   recording::SampleStatistics totals;
   std::optional<recording::Statistics> recorded;  // absent where the writer died
+  std::set<std::string> process_names;            // of all samples, the filter's or not
   std::uint64_t filtered_weight = 0;  // left out by the filter: totals = samples + filtered
   std::uint64_t filtered_samples = 0;
   std::uint64_t other_unit_samples = 0;  // of another unit than `unit`; not in `samples`

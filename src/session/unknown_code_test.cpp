@@ -28,7 +28,8 @@ std::vector<std::byte> code(unsigned build = 0) {
   return bytes;
 }
 
-std::shared_ptr<const elf::ElfFile> kernel(std::uint64_t address, const std::vector<std::byte>& code) {
+std::shared_ptr<const elf::ElfFile> kernel(std::uint64_t address,
+                                           const std::vector<std::byte>& code) {
   elf::ElfWriter writer(Arch::kX86_64, true, 2);
   writer.add_segment({address}, code.size(), true, false, code);
   return elf::ElfFile::from_bytes(writer.write(), "kernel.elf").value();

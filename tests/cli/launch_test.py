@@ -63,6 +63,13 @@ class Launch(cli_case.CliCase):
         self.assertEqual(self.options()[:2], ["-m", "64"])
         self.assertEqual(self.options().count("-gdb"), 1)
 
+    def test_qemu_without_dashes(self):
+        for options in (["--duration", "0.2", "--then-quit"], ["--then-quit", "-kF", "99", "--duration=0.2"]):
+            with self.subTest(options=options):
+                self.assertRecorded(self.ringside("record", *options, "qemu-system-x86_64", "-m", "64", "-k", "de",
+                                                  environment=self.environment(20)))
+                self.assertEqual(self.options()[:4], ["-m", "64", "-k", "de"])
+
     def test_qemu_by_its_path(self):
         self.assertRecorded(self.launch(self.bin / "qemu-system-x86_64", "-m", "64"))
         self.assertEqual(self.options().count("-gdb"), 1)
@@ -223,6 +230,12 @@ class Launch(cli_case.CliCase):
 
     def test_a_kernel_file_that_is_not_there_starts_nothing(self):
         self.assertSays(self.launch("qemu-system-x86_64", options=("--kernel", "gone.elf")), FAILED, "gone.elf")
+        self.assertFalse(self.log.exists(), "QEMU was started for nothing")
+
+    def test_a_kernel_for_qemu_that_is_not_there_starts_nothing(self):
+        result = self.launch("./run.sh", "-kernel", "gone.elf", options=())
+        self.assertSays(result, FAILED, "-kernel", "gone.elf")
+        self.assertNotIn("runs on", result.said)
         self.assertFalse(self.log.exists(), "QEMU was started for nothing")
 
     def test_ctrl_c_before_qemu_starts(self):

@@ -107,6 +107,34 @@ class Outputs(cli_case.CliCase):
                 self.assertTrue((self.folder / name).read_text().startswith(begin))
                 pathlib.Path(self.gdb).unlink()
 
+    def test_the_extension_chooses_the_format(self):
+        recording = self.recording()
+        begins = {"folded": r".* \d+$", "svg": r"<\?xml", "json": "{"}
+        for verb, name, options, content in (
+                ("export", "out", (), "folded"), ("export", "out.txt", (), "folded"),
+                ("export", "out.svg", (), "svg"), ("export", "out.jsonl", (), "json"),
+                ("export", "out.json", ("--format", "json-lines"), "json"), ("flamegraph", "out", (), "svg"),
+                ("flamegraph", "out.folded", (), "folded"), ("flamegraph", "out.svg", (), "svg")):
+            with self.subTest(verb=verb, name=name):
+                self.assertSays(self.ringside(verb, recording, "-o", name, *options), DONE)
+                self.assertRegex((self.folder / name).read_text().splitlines()[0], "^" + begins[content])
+                (self.folder / name).unlink()
+        for verb, name, options in (("export", "out.png", ()), ("flamegraph", "out.png", ()),
+                                    ("flamegraph", "out.jsonl", ()), ("export", "out.json", ()),
+                                    ("export", "out.svg", ("--format", "folded")),
+                                    ("export", "out.folded", ("--format", "json-lines"))):
+            with self.subTest(verb=verb, name=name):
+                self.assertSays(self.ringside(verb, recording, "-o", name, *options), WRONG_USAGE, name)
+                self.assertFalse((self.folder / name).exists())
+
+    def test_a_profile_without_an_extension_follows_its_style(self):
+        for options, is_svg in (((), True), (("--folded-style", "plain"), False)):
+            with self.subTest(options=options):
+                result, _ = self.profile("-o", "out", *options)
+                self.assertSays(result, DONE)
+                self.assertEqual((self.folder / "out").read_text().startswith("<?xml"), is_svg)
+                pathlib.Path(self.gdb).unlink()
+
     def test_a_profile_that_cannot_be_written_says_so_before_it_samples(self):
         result, stub = self.profile("-o", "nowhere/out.svg")
         self.assertSays(result, FAILED, "nowhere/out.svg", "no such file")

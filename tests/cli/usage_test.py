@@ -85,6 +85,14 @@ class WrongUsage(cli_case.CliCase):
                     self.assertSays(self.ringside(verb, "-i", recording, *option), FAILED, option[0],
                                     "which process")
 
+    def test_a_recording_by_its_place(self):
+        recording = self.recording()
+        for verb in ("report", "flamegraph", "export"):
+            with self.subTest(verb=verb):
+                self.assertSays(self.ringside(verb, recording.name), DONE)
+                self.assertSays(self.ringside(verb, "nowhere.data"), FAILED, "nowhere.data")
+        self.assertSays(self.ringside("report", recording.name, "another.data"), WRONG_USAGE, "another.data")
+
     def test_styles_of_folded_stacks(self):
         recording = self.recording()
         self.assertSays(self.ringside("export", "-i", recording, "--folded-style", "emerald", "--per-cpu"),

@@ -9,6 +9,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -239,8 +240,42 @@ def sigterm(options, folder):
         case.no_qemu_left()
 
 
+def sigint_alone(options, folder):
+    """A supervisor's SIGINT, which QEMU does not get: ringside ends with a whole recording, the guest runs on."""
+    with Case(options, folder) as case:
+        case.start(case.qemu)
+        case.wait_sampling()
+        os.kill(case.pid, signal.SIGINT)
+        case.end()
+        if not case.qemu_runs():
+            raise Failed("QEMU has ended with ringside")
+        case.recorded()
+
+
+def wrapper_by_path(options, folder):
+    """A wrapper that starts QEMU by its path: noticed soon, and sampled through what QEMU offers, if it does."""
+    wrapper = folder / "boot.sh"
+    wrapper.write_text(f'#!/bin/sh\n{shutil.which("qemu-system-x86_64")} "$@"\n')
+    wrapper.chmod(0o755)
+    for name, offer in (("gdb", ["-gdb", "unix:stub,server=on,wait=off"]),
+                        ("qmp", ["-qmp", "unix:monitor,server=on,wait=off"])):
+        (folder / name).mkdir()
+        with Case(options, folder / name) as case:
+            case.start(["sh", "-c", 'cd "$0" && exec "$@"', str(case.folder), str(wrapper), *case.qemu[1:], *offer],
+                       "--duration", "1", "--then-quit")
+            case.end(says=[f"the {name} engine", "by its path", "better: start QEMU through PATH"])
+            case.recorded()
+    (folder / "none").mkdir()
+    with Case(options, folder / "none") as case:
+        case.start([str(wrapper), *case.qemu[1:]])
+        wait_for("the answer", lambda: "add -s there" in case.said())
+        if not case.qemu_runs():
+            raise Failed("the guest does not run on")
+
+
 CASES = {case.__name__.replace("_", "-"): case
-         for case in (ctrl_c, duration, make_wrapper, own_stub, qmp_engine, tcg_engine, starts_stopped, qemu_crashes, sigterm)}
+         for case in (ctrl_c, duration, make_wrapper, own_stub, qmp_engine, tcg_engine, starts_stopped, qemu_crashes, sigterm,
+                      sigint_alone, wrapper_by_path)}
 
 
 def main():

@@ -108,6 +108,13 @@ class Outputs:
                 self.expect(f"--pid {pid}", self.total("--pid", str(pid)), count)
         for comm, count in self.weight(lambda s: s.get("comm", NOBODY)).items():
             self.expect(f"--comm {comm}", self.total("--comm", comm), count)
+        names = {s["comm"] for s in self.samples if "comm" in s}
+        try:
+            said = self.read("report", "--comm", "no-such-program")
+        except launched.Failed as error:
+            said = str(error)
+        self.expect("--comm no-such-program names those that there are",
+                    [name for name in names if name not in said.partition("there are")[2]], [])
 
     def check_report(self):
         rows = re.findall(r"^ *[\d.]+% +[\d.]+% +(\d+) +(\d+|-) +(\S+)$",
