@@ -1,6 +1,5 @@
 # What `cmake --install` and `cpack` put where; the .deb depends on what the program links to.
 
-install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
