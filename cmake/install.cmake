@@ -1,18 +1,20 @@
-# Where programs and plugins are installed: stripped, with their debug information in a file of its own.
+# Where programs and plugins are installed: stripped, their debug information in a file of its own.
 #
 # The components of an installation:
 #   local     the programs, as `cmake --install` installs them
-#   deb       the programs, and what else is in the .deb alone (cmake/package.cmake); CPack strips them
+#   deb       the programs, which CPack strips, and what else is in the .deb alone
 #   ringside  the rest, which is the same for both
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME ringside)
 
-# The .deb is installed below /usr, whatever this build's prefix is: there Debian has a folder for each architecture.
+# The .deb is installed below /usr, whatever this build's prefix is. Debian has a folder for each
+# architecture there.
 set(RINGSIDE_PLUGIN_FOLDER ${CMAKE_INSTALL_LIBDIR}/ringside)
 set(RINGSIDE_DEB_PLUGIN_FOLDER lib/${CMAKE_LIBRARY_ARCHITECTURE}/ringside)
-file(RELATIVE_PATH RINGSIDE_PLUGIN_FROM_BIN ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/ringside)
+file(RELATIVE_PATH RINGSIDE_PLUGIN_FROM_BIN
+     ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR}/ringside)
 
 function(ringside_install target folder deb_folder)
-  target_link_options(${target} PRIVATE -Wl,--build-id=sha1) # that of lld is none of the usual length
+  target_link_options(${target} PRIVATE -Wl,--build-id=sha1) # lld's own kind is shorter
   install(TARGETS ${target} RUNTIME DESTINATION ${deb_folder} COMPONENT deb EXCLUDE_FROM_ALL
                             LIBRARY DESTINATION ${deb_folder} COMPONENT deb EXCLUDE_FROM_ALL)
   install(TARGETS ${target} RUNTIME DESTINATION ${folder} COMPONENT local

@@ -1,5 +1,5 @@
-# A step of `cmake --install`: strips RINGSIDE_INSTALLED (below the prefix), the copy of RINGSIDE_BUILT, and puts the debug
-# information of that into lib/debug/.build-id, where debuggers look for it.
+# A step of `cmake --install`: strips RINGSIDE_INSTALLED (below the prefix), the copy of
+# RINGSIDE_BUILT, and puts its debug information into lib/debug/.build-id, as debuggers expect it.
 cmake_policy(VERSION 3.25)
 cmake_path(ABSOLUTE_PATH RINGSIDE_INSTALLED BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX})
 set(installed $ENV{DESTDIR}${RINGSIDE_INSTALLED})
@@ -16,7 +16,8 @@ set(debug $ENV{DESTDIR}${debug})
 message(STATUS "Installing: ${debug}")
 cmake_path(GET debug PARENT_PATH folder)
 file(MAKE_DIRECTORY ${folder})
-execute_process(COMMAND ${RINGSIDE_OBJCOPY} --only-keep-debug ${RINGSIDE_BUILT} ${debug} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${RINGSIDE_OBJCOPY} --only-keep-debug ${RINGSIDE_BUILT} ${debug}
+                COMMAND_ERROR_IS_FATAL ANY)
 file(CHMOD ${debug} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
 # A copy that was not older than a second may be the one of the last time, with its link.
 foreach(step "--strip-unneeded;--remove-section=.gnu_debuglink" --add-gnu-debuglink=${debug})
