@@ -1,7 +1,7 @@
-# What `cmake --install` and `cpack` put where; the .deb depends on what the program links to.
+# The .deb, and what is installed beside the programs (cmake/install.cmake).
 
-install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT local)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 # The program itself writes its completions.
@@ -16,14 +16,43 @@ add_custom_command(
 add_custom_target(ringside_completions ALL DEPENDS ${completions}/ringside.bash)
 install(FILES ${completions}/ringside.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
         RENAME ringside)
-install(FILES ${completions}/_ringside DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions)
+install(FILES ${completions}/_ringside DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+        COMPONENT local)
+install(FILES ${completions}/_ringside DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions
+        COMPONENT deb EXCLUDE_FROM_ALL)
 install(FILES ${completions}/ringside.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
+# Names what is compiled in, too. In the .deb it stands for LICENSE, which Debian has already.
+install(FILES cmake/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# `cpack` makes ringside_VERSION_ARCH.deb, and ringside-dbgsym_VERSION_ARCH.ddeb for debuggers.
+set(RINGSIDE_MAINTAINER "The ringside developers <ringside@ringside.invalid>"
+    CACHE STRING "Maintainer of the .deb")
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME ringside)
-set(CPACK_PACKAGE_CONTACT "The ringside developers <ringside@localhost>")
+set(CPACK_PACKAGE_CONTACT ${RINGSIDE_MAINTAINER})
+set(CPACK_INSTALL_CMAKE_PROJECTS
+    ${PROJECT_BINARY_DIR} ringside ringside /
+    ${PROJECT_BINARY_DIR} ringside deb /)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
+set(CPACK_DEBIAN_DEBUGINFO_PACKAGE ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "qemu-system-x86 | qemu-system")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS
+    "qemu-system-arm, qemu-system-riscv | qemu-system-misc, libdebuginfod1t64 | libdebuginfod1")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "profiler for operating-system kernels in virtual machines")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"ringside watches a virtual machine from outside: it needs no agent in the
+guest, no change to its kernel and no patched QEMU. It samples all virtual
+CPUs, finds the call stacks of kernel and user code, and writes reports and
+flame graphs.
+
+Where QEMU is 9.2 or newer and emulates the processor, a plugin takes the
+samples and the guest is never stopped. Elsewhere they come through QEMU's gdb
+stub or its monitor.")
 include(CPack)

@@ -25,8 +25,8 @@ std::size_t option_size(const std::vector<std::string>& words, std::size_t at, c
   }
   // One that is not known is for the parser to refuse.
   if (option == nullptr || option->most_values() == 0) return 1;
-  const bool has_value = at + 1 < words.size() &&
-                         (option->least_values() > 0 || !words[at + 1].starts_with('-'));
+  const bool has_value =
+      at + 1 < words.size() && (option->least_values() > 0 || !words[at + 1].starts_with('-'));
   return has_value ? 2 : 1;
 }
 

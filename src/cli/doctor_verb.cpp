@@ -109,34 +109,73 @@ Result<launch::QemuFacts> ask(const std::string& program) {
   return facts;
 }
 
+std::string no_plugin_for(const launch::PluginChoice& plugin) {
+  return fmt::format("no TCG plugin: {}{}{}", plugin.why, plugin.better.empty() ? "" : "; ",
+                     plugin.better);
+}
+
 std::string abilities_of(const launch::PluginChoice& plugin) {
   if (!plugin.file.path.empty())
     return fmt::format("TCG plugin (API {}), gdb, QMP", plugin.file.api);
-  return fmt::format("gdb and QMP; no TCG plugin: {}{}{}", plugin.why,
-                     plugin.better.empty() ? "" : "; ", plugin.better);
+  return "gdb and QMP; " + no_plugin_for(plugin);
 }
 
-// Of the architectures that ringside knows.
-bool is_ours(const std::string& name) {
+// The QEMUs in PATH of the architectures that ringside knows, in this order.
+std::vector<std::filesystem::path> own_qemus() {
+  const auto all = launch::qemus_in(own_path());
+  std::vector<std::filesystem::path> found;
   for (const char* known : {"qemu-system-x86_64", "qemu-system-i386", "qemu-system-aarch64",
                             "qemu-system-riscv64", "qemu-kvm", "kvm"})
-    if (name == known) return true;
-  return false;
+    for (const std::filesystem::path& program : all)
+      if (program.filename() == known) found.push_back(program);
+  return found;
 }
+
+constexpr const char* kInstallQemu = "install qemu-system-x86 (or -arm, -misc)";
 
 void say_qemus() {
   print("\nQEMU in PATH\n");
-  bool any = false;
-  for (const std::filesystem::path& program : launch::qemus_in(own_path())) {
-    const std::string name = program.filename().string();
-    if (!is_ours(name)) continue;
-    any = true;
+  const auto programs = own_qemus();
+  for (const std::filesystem::path& program : programs) {
     const auto facts = ask(program);
-    line(name, facts
-                   ? fmt::format("{}: {}", facts->version->to_string(), abilities_of(facts->plugin))
-                   : facts.error().message);
+    line(program.filename().string(),
+         facts ? fmt::format("{}: {}", facts->version->to_string(), abilities_of(facts->plugin))
+               : facts.error().message);
   }
-  if (!any) line("none", "install qemu-system-x86 (or -arm, -misc)");
+  if (programs.empty()) line("none", kInstallQemu);
+}
+
+constexpr const char* kFromFileOnly =
+    "is not asked: only the project file names it; give it behind --";
+
+bool is_from_file_only(const std::vector<std::string>& command, bool is_from_file) {
+  return is_from_file && command[0].find('/') != std::string::npos;
+}
+
+// The plugin's path alone. Of several QEMUs in PATH the first that loads one says which.
+Result<void> say_plugin(const std::vector<std::string>& command, bool is_from_file) {
+  std::vector<std::string> programs;
+  if (!command.empty() && launch::is_qemu_program(command[0])) {
+    if (is_from_file_only(command, is_from_file))
+      return fail(ErrorCode::kUnsupported, "{} {}", command[0], kFromFileOnly);
+    programs = {command[0]};
+  } else {
+    for (const std::filesystem::path& program : own_qemus()) programs.push_back(program);
+  }
+  if (programs.empty())
+    return fail(ErrorCode::kNotFound, "no QEMU is in PATH, and the plugin depends on it; {}",
+                kInstallQemu);
+  std::string why_not;
+  for (const std::string& program : programs) {
+    const auto facts = ask(program);
+    if (facts && !facts->plugin.file.path.empty()) {
+      print(facts->plugin.file.path.string() + "\n");
+      return {};
+    }
+    if (!why_not.empty()) continue;
+    why_not = facts ? no_plugin_for(facts->plugin) : facts.error().message;
+  }
+  return fail(ErrorCode::kUnsupported, "{}", why_not);
 }
 
 // Nothing is run that only a project file names; a name without a folder is looked for in PATH,
@@ -147,8 +186,8 @@ Result<void> say_command(const std::vector<std::string>& command, bool is_from_f
     line(command[0], "is not QEMU; ringside looks at the command line of the QEMU that it starts");
     return {};
   }
-  if (is_from_file && command[0].find('/') != std::string::npos) {
-    line(command[0], "is not asked: only the project file names it; give it behind --");
+  if (is_from_file_only(command, is_from_file)) {
+    line(command[0], kFromFileOnly);
     return {};
   }
   RINGSIDE_ASSIGN(const launch::QemuFacts facts, ask(command[0]));
@@ -199,11 +238,17 @@ Result<void> say_recording(const std::string& input) {
 }  // namespace
 
 void DoctorVerb::add_options(App& app) {
-  app.add_option("-i,--input", input_, "Also say why stacks of this recording are broken")
-      ->type_name("FILE");
+  Option* input =
+      app.add_option("-i,--input", input_, "Also say why stacks of this recording are broken")
+          ->type_name("FILE");
+  app.add_flag("--plugin", only_plugin_,
+               "Print only the path of the TCG plugin for QEMU's -plugin: the one that the QEMU "
+               "behind -- loads, else the first QEMU in PATH that loads one")
+      ->excludes(input);
 }
 
 Result<void> DoctorVerb::run(const std::vector<std::string>& command) {
+  if (only_plugin_) return say_plugin(command, !command_folder_.empty());
   say_machine();
   say_qemus();
   if (!command.empty()) RINGSIDE_TRY(say_command(command, !command_folder_.empty()));

@@ -15,7 +15,8 @@ class DoctorVerb final : public Verb {
   [[nodiscard]] std::string examples() const override {
     return "doctor\n"
            "doctor -- qemu-system-x86_64 -enable-kvm -kernel my-kernel.elf\n"
-           "doctor -i ringside.data";
+           "doctor -i ringside.data\n"
+           "doctor --plugin";
   }
   void add_options(App& app) override;
   [[nodiscard]] bool takes_command() const override { return true; }
@@ -23,6 +24,7 @@ class DoctorVerb final : public Verb {
 
  private:
   std::string input_;
+  bool only_plugin_ = false;
 };
 
 }  // namespace ringside::cli

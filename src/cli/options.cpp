@@ -71,6 +71,7 @@ Option* Option::trigger_on_parse() {
 }
 
 Option* Option::one_of(const std::vector<std::string>& values) {
+  choices_ = values;
   option_.check(CLI::IsMember(values));
   return this;
 }
@@ -100,6 +101,10 @@ std::vector<std::string> Option::names() const {
   for (const std::string& name : option_.get_snames()) names.push_back("-" + name);
   for (const std::string& name : option_.get_lnames()) names.push_back("--" + name);
   return names;
+}
+
+std::string Option::argument_name() const {
+  return option_.get_positional() ? option_.get_name(true) : std::string();
 }
 
 bool Option::has_name(const std::string& name) const { return option_.check_name(name); }
@@ -175,7 +180,9 @@ Option* App::set_version_flag(const std::string& names, const std::string& versi
 }
 
 App* App::add_option_group(const std::string& heading) {
-  auto group = app_->get_subcommand_ptr(app_->add_option_group(heading));
+  CLI::App* const added = app_->add_option_group(heading);
+  added->set_help_flag();  // the verb has one
+  auto group = app_->get_subcommand_ptr(added);
   return groups_.emplace_back(std::make_unique<App>(std::move(group))).get();
 }
 

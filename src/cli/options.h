@@ -54,12 +54,14 @@ class Option {
   Option* positive_number();
   Option* existing_directory();
 
-  // With their dashes, short ones first; empty for an option without a name.
+  // With their dashes, short ones first; empty for an argument by its place.
   [[nodiscard]] std::vector<std::string> names() const;
+  [[nodiscard]] std::string argument_name() const;  // of an argument by its place, else empty
   [[nodiscard]] bool has_name(const std::string& name) const;  // with its dashes
   [[nodiscard]] std::string description() const;
   [[nodiscard]] const std::string& type_name() const { return type_name_; }  // as it was set
-  [[nodiscard]] int most_values() const;                                     // 0: a flag
+  [[nodiscard]] const std::vector<std::string>& choices() const { return choices_; }  // of one_of
+  [[nodiscard]] int most_values() const;                                              // 0: a flag
   [[nodiscard]] int least_values() const;
   [[nodiscard]] bool is_given() const;     // by the command line or give()
   [[nodiscard]] bool is_excluded() const;  // by another one that is given
@@ -70,6 +72,7 @@ class Option {
  private:
   CLI::Option& option_;
   std::string type_name_;
+  std::vector<std::string> choices_;
 };
 
 // Why a command line is not to be run: it asked for help or the version, or it is wrong.

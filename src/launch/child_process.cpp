@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "launch/path_search.h"
+#include "launch/qemu_command.h"
 
 namespace ringside::launch {
 
@@ -47,8 +48,15 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
   if (::read(from_child.get(), &error, sizeof(error)) == sizeof(error)) {
     ::waitpid(pid, nullptr, 0);
     // execvp() says so too where a folder of PATH may not be read, as after `su`.
-    const bool is_looked_up = command[0].find('/') == std::string::npos;
-    if (error == EACCES && is_looked_up && !find_in_path(path, command[0], F_OK)) error = ENOENT;
+    const bool is_nowhere = command[0].find('/') == std::string::npos &&
+                            !find_in_path(path, command[0], F_OK).has_value();
+    if (error == EACCES && is_nowhere) error = ENOENT;
+    if (error == ENOENT && is_nowhere && is_qemu_program(command[0]))
+      return fail(
+          ErrorCode::kNotFound,
+          "cannot start {}: it is not in PATH; install QEMU (Debian: qemu-system-x86, -arm, "
+          "-riscv or -misc), or name it by its path",
+          command[0]);
     return fail_errno("cannot start " + command[0], error);
   }
   return ChildProcess(pid);

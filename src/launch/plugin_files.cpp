@@ -28,13 +28,10 @@ std::filesystem::path find_plugin(const std::filesystem::path& self) {
   if (const char* named = std::getenv("RINGSIDE_PLUGIN"); named != nullptr && *named != '\0')
     return fs::exists(named, ignored) ? fs::absolute(named, ignored) : fs::path();
   const fs::path folder = self.parent_path();
-  const fs::path libraries = folder.parent_path() / "lib";
-  std::vector<fs::path> places{folder / "plugin", libraries / "ringside"};
-  fs::directory_iterator entries(libraries, ignored);
-  for (; !ignored && entries != fs::directory_iterator(); entries.increment(ignored))
-    places.push_back(entries->path() / "ringside");
-  for (const fs::path& place : places)
-    if (fs::exists(place / kPluginName, ignored)) return place / kPluginName;
+  for (const char* place : {"plugin", RINGSIDE_PLUGIN_FOLDER, RINGSIDE_DEB_PLUGIN_FOLDER}) {
+    const fs::path plugin = (folder / place / kPluginName).lexically_normal();
+    if (fs::exists(plugin, ignored)) return plugin;
+  }
   return {};
 }
 

@@ -13,8 +13,8 @@ struct PluginFile {
   unsigned api = 0;
 };
 
-// The plugin: $RINGSIDE_PLUGIN, or libringside-tcg.so where it is installed for the program `self`
-// (../lib/ringside, ../lib/*/ringside), or beside it in the build tree. Empty where it is nowhere.
+// The plugin: $RINGSIDE_PLUGIN, or libringside-tcg.so beside the program `self` in the build tree,
+// or where `cmake --install` or the .deb puts it (cmake/install.cmake). Empty where it is nowhere.
 [[nodiscard]] std::filesystem::path find_plugin(const std::filesystem::path& self);
 
 // The plugins that belong to `plugin`, the one for the newest API first: libringside-tcg.so is for

@@ -30,7 +30,8 @@ std::map<pid_t, pid_t> parents() {
        entry.increment(error)) {
     const std::string name = entry->path().filename();
     pid_t process = 0;
-    if (std::from_chars(name.data(), name.data() + name.size(), process).ec != std::errc{}) continue;
+    if (std::from_chars(name.data(), name.data() + name.size(), process).ec != std::errc{})
+      continue;
     const std::string stat = contents(entry->path() / "stat");
     const std::size_t behind_name = stat.rfind(") ");
     if (behind_name == std::string::npos || behind_name + 4 > stat.size()) continue;
@@ -105,7 +106,8 @@ LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
     info.qmp_address = in_its_folder(*monitor, process);
   } else {
     info.error = fmt::format(
-        "{}, and this one has neither a gdb stub nor a monitor: start QEMU as {} (through PATH), or "
+        "{}, and this one has neither a gdb stub nor a monitor: start QEMU as {} (through PATH), "
+        "or "
         "add -s there",
         info.choice.why, fs::path(info.program).filename().string());
   }

@@ -3,7 +3,7 @@ import os
 import shutil
 
 import cli_case
-from cli_case import DONE, FAILED
+from cli_case import DONE, FAILED, WRONG_USAGE
 
 
 class Doctor(cli_case.CliCase):
@@ -58,6 +58,41 @@ class Doctor(cli_case.CliCase):
         self.assertIn("tcg: QEMU 11.1.3 runs", self.line(self.doctor("--", "qemu-system-x86_64", version="11.1.3", api="7 7"),
                                                        "engine"))
 
+    def test_only_the_path_of_the_plugin(self):
+        family = self.folder / "plugins"
+        family.mkdir()
+        for name in ("libringside-tcg.so", "libringside-tcg-6.so"):
+            (family / name).touch()
+        self.fake["RINGSIDE_PLUGIN"] = str(family / "libringside-tcg.so")
+
+        def path(*arguments, **fake):
+            result = self.doctor("--plugin", *arguments, **fake)
+            self.assertSays(result, DONE)
+            self.assertEqual(result.said, "")
+            return result.stdout
+        self.assertEqual(path(), f"{family}/libringside-tcg.so\n")
+        self.assertEqual(path(version="11.0.0", api="6 6"), f"{family}/libringside-tcg-6.so\n")
+        self.assertEqual(path("--", "qemu-system-aarch64", version="11.0.0", api="6 6"), f"{family}/libringside-tcg-6.so\n")
+        self.assertEqual(path("--", "make", "qemu"), f"{family}/libringside-tcg.so\n")
+
+        def refused(*arguments, says, **fake):
+            result = self.doctor("--plugin", *arguments, **fake)
+            self.assertSays(result, FAILED, says)
+            self.assertEqual((result.stdout, result.said.count("\n")), ("", 1))
+        refused(version="7.2.22", says="the TCG plugin needs 9.2")
+        refused(version="11.1.0", api="7 7", says="the newest TCG plugin here is for 6")
+        refused("--", "qemu-system-nothing", says="qemu-system-nothing")
+        refused(path=str(self.folder), says="no QEMU is in PATH")
+        self.fake["RINGSIDE_PLUGIN"] = str(family / "gone.so")
+        refused(says="is not found")
+        self.assertSays(self.doctor("--plugin", "-i", "x"), WRONG_USAGE, "--plugin")
+
+    def test_the_plugin_for_the_first_qemu_that_loads_one(self):
+        (self.bin / "qemu-system-x86_64").write_text("#!/bin/sh\n")
+        with_plugin = self.doctor("--plugin", version="10.0.2")
+        self.assertRegex(with_plugin.stdout, r"\A/.*/libringside-tcg\.so\n\Z")
+        self.assertSays(self.doctor("--plugin", "--", "qemu-system-x86_64"), FAILED, "a script that names no QEMU")
+
     def test_a_script_is_not_run(self):
         (self.folder / "ran.sh").write_text(f"#!/bin/sh\ntouch {self.folder}/ran\n")
         (self.folder / "ran.sh").chmod(0o755)
@@ -71,6 +106,7 @@ class Doctor(cli_case.CliCase):
         self.stand_in(self.folder / "own" / "qemu-system-x86_64")
         (self.folder / "ringside.toml").write_text('qemu = ["./own/qemu-system-x86_64"]\n')
         self.assertIn("only the project file names it", self.line(self.doctor(), "./own/qemu-system-x86_64"))
+        self.assertSays(self.doctor("--plugin"), FAILED, "only the project file names it")
         (self.folder / "ringside.toml").write_text('qemu = ["qemu-system-x86_64"]\n')
         self.assertIn("tcg", self.line(self.doctor(), "engine"))
 

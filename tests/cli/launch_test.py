@@ -207,6 +207,11 @@ class Launch(cli_case.CliCase):
     def test_a_command_that_is_not_there(self):
         self.assertSays(self.launch("no-such-command"), FAILED, "no-such-command", "no such file")
 
+    def test_a_qemu_that_is_not_there(self):
+        result = self.launch("qemu-system-nothing")
+        self.assertSays(result, FAILED, "cannot start qemu-system-nothing: it is not in PATH; install QEMU")
+        self.assertEqual(result.said.count("\n"), 1)
+
     def test_a_qemu_that_ends_at_once(self):
         result = self.launch("qemu-system-x86_64", seconds=0)
         self.assertSays(result, FAILED, "QEMU ended")

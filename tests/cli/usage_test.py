@@ -1,6 +1,5 @@
 """The command line: wrong usage, help, version, completion."""
 import re
-import subprocess
 
 import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
@@ -148,25 +147,6 @@ class Help(cli_case.CliCase):
             for option in re.findall(r" (--?[a-z][a-z-]*)", ours):
                 with self.subTest(verb=verb, option=option):
                     self.assertRegex(options, rf"[ ,]{option}\b")
-
-    def test_bash_accepts_the_completion(self):
-        script = self.ringside("--completion", "bash")
-        self.assertSays(script, DONE)
-        for verb in VERBS:
-            self.assertIn(verb, script.stdout)
-        checked = subprocess.run(["bash", "-n"], input=script.stdout, text=True, check=False, stderr=subprocess.PIPE)
-        self.assertEqual((checked.returncode, checked.stderr), (0, ""))
-
-    def test_bash_completes_verbs_and_options(self):
-        script = self.ringside("--completion", "bash").stdout
-        for words, wanted in ((["ringside", "fl"], "flamegraph"), (["ringside", "record", "--dur"], "--duration")):
-            with self.subTest(words=words):
-                ask = (f"{script}\nCOMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}\n"
-                       "f=$(complete -p ringside | sed 's/.*-F \\([^ ]*\\).*/\\1/')\n"
-                       f"$f ringside {words[-1]} {words[-2]}\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
-                result = subprocess.run(["bash", "--norc", "-c", ask], text=True, check=False,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-                self.assertIn(wanted, result.stdout.split(), result.stderr)
 
     def test_completion_in_one_word(self):
         self.assertEqual(self.ringside("--completion=fish").stdout, self.ringside("--completion", "fish").stdout)
