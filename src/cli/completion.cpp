@@ -17,7 +17,7 @@ Values values_of(const Option& option) {
 
 const Option* argument_of(const App& verb) {
   for (const Option* option : verb.options())
-    if (option->names().empty()) return option;
+    if (!option->argument_name().empty()) return option;
   return nullptr;
 }
 
