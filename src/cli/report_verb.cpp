@@ -42,6 +42,8 @@ Result<void> ReportVerb::run(const std::vector<std::string>&) {
   options.overhead.sort =
       children_ ? views::OverheadOptions::Sort::kTotal : views::OverheadOptions::Sort::kSelf;
   options.overhead.per_vcpu = !no_vcpus_ && sort_.empty() && fields_.empty();
+  // Where the code is comes first: one small function may be inlined into all that is hot.
+  options.overhead.inlined_rows = flags_.symbols.inline_is_given;
   RINGSIDE_TRY(choose_columns(sort_, fields_, profile.knows_processes, options));
   RINGSIDE_ASSIGN(options.overhead.is_parent, find_parents(profile, parent_));
   options.minimum_percent = percent_limit_;

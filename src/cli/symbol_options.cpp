@@ -11,8 +11,12 @@ void SymbolFlags::add_to(App& app) {
       ->one_of({"full", "short", "verbose", "none"})
       ->capture_default_str();
   app.add_flag_function(
-      "--inline", [this](std::int64_t) { no_inline = false; },
-      "Inlined functions as frames of their own (the default)");
+      "--inline",
+      [this](std::int64_t) {
+        no_inline = false;
+        inline_is_given = true;
+      },
+      "Inlined functions as frames of their own (the default), and as rows of their own in report");
   app.add_flag("--no-inline", no_inline, "Only the functions that calls at run time lead to");
   app.add_flag("--debuginfod", debuginfod,
                "Ask the servers of $DEBUGINFOD_URLS for debug information that is not here");

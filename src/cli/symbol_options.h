@@ -13,6 +13,7 @@ class App;
 struct SymbolFlags {
   std::string demangle = "full";
   bool no_inline = false;
+  bool inline_is_given = false;
   bool debuginfod = false;
 
   void add_to(App& app);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 namespace ringside::views {
 namespace {
@@ -121,13 +122,15 @@ class Accumulator {
   void add_stack(const SampleGroup& group) {
     ++stack_number_;
     const std::uint32_t owner = owner_of(group);
+    bool is_leaf = true;
     for (NodeId id = group.stack; id != profile::kNoNode; id = profile_.stacks[id].parent) {
       const profile::Frame& frame = profile_.frames[profile_.stacks[id].frame];
+      if (frame.inlined && !options_.inlined_rows) continue;
       const std::size_t index = row_of(owner, group, frame);
       OverheadRow& row = rows_[index];
       if (row.kind == Kind::kInterrupt) row.kind = frame.kind;
       row.inlined = frame.inlined && row.inlined;
-      if (id == group.stack) {
+      if (std::exchange(is_leaf, false)) {
         row.self += group.weight;
         row.self_samples += group.samples;
       }

@@ -59,6 +59,8 @@ struct OverheadOptions {
   bool per_vcpu = true;
   std::vector<SortKey> keys = {SortKey::kSymbol};
   std::vector<bool> is_parent = {};  // by FunctionId
+  bool inlined_rows =
+      true;  // of inlined functions; else their time is the function's that has them
 };
 
 // Rows by weight, the heaviest first, then by name.

@@ -40,6 +40,15 @@ TEST(Overhead, SelfAndTotal) {
             (std::vector<Row>{{"start", 0, 12}, {"a", 3, 8}, {"leaf", 5, 5}, {"b", 4, 4}}));
 }
 
+TEST(Overhead, InlinedCodeIsOfTheFunctionThatHoldsIt) {
+  const auto profile =
+      make_profile({{"start|a < spin", 5}, {"start|b < loop < spin", 3}, {"start|b", 1}});
+  OverheadOptions options;
+  options.inlined_rows = false;
+  EXPECT_EQ(rows_of(profile, make_overhead(profile, options).all),
+            (std::vector<Row>{{"a", 5, 5}, {"b", 4, 4}, {"start", 0, 9}}));
+}
+
 TEST(Overhead, RecursionCountsOnceASample) {
   const auto profile = make_profile({{"start|fib|fib|fib|fib", 5}, {"start|fib|add|fib", 2}});
   EXPECT_EQ(rows_of(profile, make_overhead(profile).all),

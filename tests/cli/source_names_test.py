@@ -39,6 +39,9 @@ class SourceNames(cli_case.CliCase):
         self.assertEqual(self.stacks(), {f"{FULL};kernel::spin()"})
         self.assertEqual(self.stacks("--no-inline"), {FULL})
         report = self.ringside("report", "-i", "good.data").stdout
+        self.assertRegex(report, r"(?m)^ +100\.00% +100\.00% .*run<int>\(int\)")
+        self.assertNotIn("inlined", report)
+        report = self.ringside("report", "-i", "good.data", "--inline").stdout
         self.assertRegex(report, r"(?m)kernel::spin\(\) \(inlined\)")
         self.assertNotRegex(report, r"run<int>\(int\) \(inlined\)")
         picture = self.ringside("flamegraph", "-i", "good.data", "-o", "-").stdout
@@ -55,7 +58,7 @@ class SourceNames(cli_case.CliCase):
 
     def test_source_lines(self):
         self.assertEqual(self.stacks("--show-lines"), {f"{FULL} code.cpp:7;kernel::spin() code.cpp:3"})
-        report = self.ringside("report", "-i", "good.data", "--show-lines").stdout
+        report = self.ringside("report", "-i", "good.data", "--show-lines", "--inline").stdout
         self.assertIn("kernel::spin() code.cpp:3 (inlined)", report)
 
 
