@@ -190,6 +190,8 @@ Result<void> say_command(const std::vector<std::string>& command, bool is_from_f
     line(command[0], kFromFileOnly);
     return {};
   }
+  if (std::string why = launch::explain_unknown_architecture(command[0]); !why.empty())
+    return fail(ErrorCode::kUnsupported, "{}", why);
   RINGSIDE_ASSIGN(const launch::QemuFacts facts, ask(command[0]));
   const launch::QemuCommand parsed({command.begin() + 1, command.end()});
   RINGSIDE_ASSIGN(const auto choice, launch::choose_engine("auto", parsed, facts));

@@ -1,35 +1,25 @@
 #include "elf/code_hash.h"
 
+#include <xxhash.h>
+
+#include <memory>
+
 namespace ringside::elf {
-namespace {
-
-// draft-eastlake-fnv, "FNV-1a", 64 bits.
-constexpr std::uint64_t kOffsetBasis = 0xcbf29ce484222325;
-constexpr std::uint64_t kPrime = 0x100000001b3;
-
-std::uint64_t add(std::uint64_t hash, std::byte byte) {
-  return (hash ^ std::to_integer<std::uint64_t>(byte)) * kPrime;
-}
-
-std::uint64_t add(std::uint64_t hash, std::uint64_t number) {
-  for (unsigned shift = 0; shift < 64; shift += 8)
-    hash = add(hash, static_cast<std::byte>(number >> shift));
-  return hash;
-}
-
-}  // namespace
 
 std::uint64_t code_hash(const ElfFile& file) {
-  std::uint64_t hash = kOffsetBasis;
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       XXH3_freeState);
+  if (!state || XXH3_64bits_reset(state.get()) != XXH_OK) return 0;
   bool has_code = false;
   for (const Segment& segment : file.segments()) {
     if (!segment.executable) continue;
     const Bytes code = file.bytes_at(segment.address, segment.file_size);
     has_code |= !code.empty();
-    hash = add(hash, segment.address.value);
-    for (const std::byte byte : code) hash = add(hash, byte);
+    XXH3_64bits_update(state.get(), &segment.address.value, sizeof segment.address.value);
+    XXH3_64bits_update(state.get(), code.data(), code.size());
   }
   if (!has_code) return 0;
+  const std::uint64_t hash = XXH3_64bits_digest(state.get());
   return hash == 0 ? 1 : hash;
 }
 

@@ -148,11 +148,13 @@ TEST(QemuShim, AddsOptionsUnderAWrapper) {
   ASSERT_TRUE(write_shims(folder->path(), "/proc/self/exe", path));
   EXPECT_TRUE(std::filesystem::exists(folder->path() / "bin" / "qemu-system-test"));
   EXPECT_EQ(path_without_shims(folder->path(), path_with_shims(folder->path(), path)), path);
+  const std::string kernel = (folder->path() / "k.elf").string();
+  std::ofstream{kernel};
 
   const pid_t pid = ::fork();
   if (pid == 0) {
     (void)run_qemu_shim(folder->path(), qemu.string(),
-                        {"-m", "1G", "-kernel", "k.elf", "-initrd", "i.gz"});
+                        {"-m", "1G", "-kernel", kernel, "-initrd", "i.gz"});
     ::_exit(9);
   }
   int status = 0;
@@ -161,7 +163,7 @@ TEST(QemuShim, AddsOptionsUnderAWrapper) {
   const auto info = LaunchInfo::read(folder->path());
   ASSERT_TRUE(info && *info);
   EXPECT_EQ((*info)->pid, pid);
-  EXPECT_TRUE((*info)->kernel.ends_with("/k.elf"));
+  EXPECT_EQ((*info)->kernel, kernel);
   EXPECT_TRUE((*info)->initrd.ends_with("/i.gz"));
   EXPECT_FALSE((*info)->gdb_is_the_users);
   std::ifstream got(folder->path() / "got");

@@ -55,6 +55,8 @@ bool takes_value(std::string_view name) {
 
 bool is_stdio(const std::string& device) { return device == "stdio" || device == "mon:stdio"; }
 
+std::string_view file_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
 }  // namespace
 
 QemuCommand::QemuCommand(std::vector<std::string> arguments) {
@@ -185,10 +187,26 @@ std::string escape_value(std::string_view text) {
   return result;
 }
 
+std::string explain_unknown_architecture(std::string_view program) {
+  // The others of QEMU 7.2 to 11 (configs/targets/*-softmmu.mak).
+  constexpr std::string_view kUnknown[] = {
+      "alpha",      "arm",          "avr",     "cris",    "hppa",     "loongarch64", "m68k",
+      "microblaze", "microblazeel", "mips",    "mips64",  "mips64el", "mipsel",      "nios2",
+      "or1k",       "ppc",          "ppc64",   "riscv32", "rx",       "s390x",       "sh4",
+      "sh4eb",      "sparc",        "sparc64", "tricore", "xtensa",   "xtensaeb"};
+  constexpr std::string_view kPrefix = "qemu-system-";
+  std::string_view name = file_name(program);
+  if (!name.starts_with(kPrefix)) return {};
+  name.remove_prefix(kPrefix.size());
+  if (std::find(std::begin(kUnknown), std::end(kUnknown), name) == std::end(kUnknown)) return {};
+  return fmt::format(
+      "{} runs guests of an architecture that ringside does not know: {}. It samples those of "
+      "qemu-system-x86_64, -i386, -aarch64 and -riscv64",
+      file_name(program), name);
+}
+
 bool is_qemu_program(std::string_view program) {
-  const auto slash = program.rfind('/');
-  const std::string_view name =
-      slash == std::string_view::npos ? program : program.substr(slash + 1);
+  const std::string_view name = file_name(program);
   return name.starts_with("qemu-system-") || name == "qemu-kvm" || name == "kvm";
 }
 

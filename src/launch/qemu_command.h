@@ -53,6 +53,10 @@ class QemuCommand {
 // A text inside an option's value, where QEMU reads ",," as a comma.
 [[nodiscard]] std::string escape_value(std::string_view text);
 
+// Why the guests of this QEMU cannot be sampled, by its file name: their architecture is not known
+// here. Empty for all other programs.
+[[nodiscard]] std::string explain_unknown_architecture(std::string_view program);
+
 // True if `program` is QEMU's system emulator by its file name.
 [[nodiscard]] bool is_qemu_program(std::string_view program);
 

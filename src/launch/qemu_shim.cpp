@@ -109,6 +109,10 @@ QemuFacts find_facts(const std::string& program, const LaunchRequest& request) {
 Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::string& program,
                            const LaunchRequest& request, QemuCommand& command) {
   LaunchInfo info;
+  if (info.error = explain_unknown_architecture(program); !info.error.empty()) {
+    info.refused = true;
+    return info;
+  }
   info.waits_for_continue = command.has("S");
   info.uses_terminal = command.uses_terminal();
   info.terminal_is_raw = command.terminal_is_raw();

@@ -237,6 +237,14 @@ class Launch(cli_case.CliCase):
         self.assertSays(self.launch("qemu-system-x86_64", options=("--kernel", "gone.elf")), FAILED, "gone.elf")
         self.assertFalse(self.log.exists(), "QEMU was started for nothing")
 
+    def test_an_unknown_architecture_starts_nothing(self):
+        self.script(self.bin / "qemu-system-s390x", f'exec {sys.executable} -B {cli_case.HERE}/fake_stub.py "$@"')
+        result = self.launch("qemu-system-s390x", "-m", "64", options=())
+        self.assertSays(result, FAILED, "s390x", "qemu-system-x86_64")
+        self.assertFalse(self.log.exists(), "QEMU was started for nothing")
+        doctor = self.ringside("doctor", "--", "qemu-system-s390x", "-m", "64", environment=self.environment(1))
+        self.assertSays(doctor, FAILED, result.said.strip())
+
     def test_a_kernel_for_qemu_that_is_not_there_starts_nothing(self):
         result = self.launch("./run.sh", "-kernel", "gone.elf", options=())
         self.assertSays(result, FAILED, "-kernel", "gone.elf")
