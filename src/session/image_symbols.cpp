@@ -115,7 +115,7 @@ ImageSymbols::OpenFile ImageSymbols::open_kept(const recording::ImageInfo& image
 std::vector<std::string> ImageSymbols::warnings() const {
   std::vector<std::string> all = given_.warnings();
   all.insert(all.end(), warnings_.begin(), warnings_.end());
-  if (has_unnamed_code_ && !has_named_code_)
+  if (has_unnamed_code_ && !has_named_kernel_)
     all.push_back(
         given_.has_file()
             ? fmt::format("{} is not the kernel that was recorded: its code is not what ran. Give "
@@ -198,7 +198,8 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
     loaded.reset();
     if (!is_code) note_nameless(image);
   }
-  if (is_code) (loaded ? has_named_code_ : has_unnamed_code_) = true;
+  has_named_kernel_ |= is_kernel && loaded.has_value();
+  has_unnamed_code_ |= is_code && !loaded;
   return loaded;
 }
 

@@ -69,8 +69,8 @@ class ImageSymbols final : public profile::FrameNamer {
   std::map<std::uint32_t, std::vector<std::byte>> nameless_;
   std::vector<std::string> warnings_;
   std::vector<std::string> stripped_;  // programs and libraries without symbols, each name once
-  bool has_named_code_ = false;        // of a kernel of no known file
-  bool has_unnamed_code_ = false;
+  bool has_named_kernel_ = false;
+  bool has_unnamed_code_ = false;          // of a kernel of no known file
   std::size_t programs_without_file_ = 0;  // and without symbols: the guest has no names for them
 };
 

@@ -214,6 +214,18 @@ TEST_F(KernelFromMemory, ARecordingWithoutAKernelIsNamedWithTheLoadBias) {
   EXPECT_TRUE(with.warnings().empty());
 }
 
+// A boot loader's code was sampled before the kernel that has its symbols in memory.
+TEST_F(KernelFromMemory, NoFileIsAskedForWhereTheKernelHasNames) {
+  ImageSymbols named({});
+  named.blob({recording::kImageFileBlob, 1, kernel(kLinked, false)});
+  EXPECT_EQ(name(named, kLinked + 0x110), "");
+  EXPECT_EQ(named.warnings().size(), 1u);
+  image_.id = 2;
+  named.blob({recording::kImageFileBlob, 2, kernel(kLinked + kSlide)});
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x110), "vfs_read");
+  EXPECT_TRUE(named.warnings().empty());
+}
+
 // Recorded from a file without build id that lies where it was.
 class KernelOnDisk : public KernelFromMemory {
  protected:
