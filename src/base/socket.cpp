@@ -75,8 +75,9 @@ Result<UniqueFd> connect_tcp(const SocketAddress& address, std::chrono::millisec
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
-  if (const int error = ::getaddrinfo(address.host.c_str(), address.port.c_str(), &hints, &found);
-      error != 0)
+  // A container may have no /etc/hosts; localhost is the loopback interface always (RFC 6761, 6.3).
+  const char* const host = address.host == "localhost" ? nullptr : address.host.c_str();
+  if (const int error = ::getaddrinfo(host, address.port.c_str(), &hints, &found); error != 0)
     return fail(ErrorCode::kNotFound, "cannot resolve {}: {}", address.to_string(),
                 ::gai_strerror(error));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> list(found, &::freeaddrinfo);
