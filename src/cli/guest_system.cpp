@@ -53,16 +53,19 @@ void GuestSystemFlags::add_to(App& app) {
                  "metadata page")
       ->one_of({"auto", "linux", "emerald", "none"})
       ->capture_default_str();
-  app.add_option("--programs", programs,
-                 "The guest's programs on this machine: a process is named by the one that has its "
-                 ".text (emerald)")
+  app.add_option(
+         "--programs", programs,
+         "The guest's programs on this machine: a process has the name and functions of the "
+         "one whose code is in its memory (not linux)")
       ->type_name("DIR");
   app.add_option("--process", processes,
                  "The process whose page tables are at the physical address ROOT (hexadecimal: "
-                 "x86's CR3, TTBR0, satp's) is NAME and runs ELF; once for each process")
+                 "x86's CR3, TTBR0, satp's) is NAME and runs ELF, whose functions are named if its "
+                 "code is there; once for each process")
       ->type_name(kProcessForm)
       ->allow_extra_args(false);
-  app.add_option("--user-elf", user_elf, "The program that every process of the guest runs")
+  app.add_option("--user-elf", user_elf,
+                 "A program of the guest's: the processes with its code in their memory run it")
       ->type_name("FILE");
   app.add_option("--sysroot", sysroot,
                  "The guest's files on this machine, for programs and libraries with more symbols "
@@ -83,8 +86,8 @@ Result<guestos::AdapterOptions> GuestSystemFlags::options() const {
                 os);
   if (by_root && !programs.empty())
     return fail(ErrorCode::kUsage,
-                "--programs is for processes that say themselves who they are: leave it out with "
-                "--process and --user-elf");
+                "--programs names processes by the code that they run: leave out --process and "
+                "--user-elf, or put their files into that folder");
   if (!programs.empty()) {
     RINGSIDE_ASSIGN(options.programs, guestos::ProgramFiles::open(programs));
   }

@@ -31,7 +31,8 @@ bool has_stack(const SampleGroup& group, const Profile& profile) {
 std::string process_of(const SampleGroup& group, const Profile& profile) {
   if (!group.pid) return "User PID=? (<unknown>)";
   const std::string_view comm = profile.strings[group.comm];
-  const bool named = comm != profile::unnamed_thread(group.tid.value_or(*group.pid));
+  const bool named = comm != profile::unnamed_thread(group.tid.value_or(*group.pid)) &&
+                     !recording::is_unnamed_process(comm);
   return fmt::format("User PID={} ({})", *group.pid, named ? comm : "<unknown>");
 }
 

@@ -32,9 +32,7 @@ Result<std::string_view> system_of(const AdapterOptions& options, const elf::Elf
                 name_of(kernel.arch()));
   if (options.os == GuestOs::kEmerald) return kEmerald;
   if (options.os == GuestOs::kGeneric) return kGeneric;
-  if (is_linux) return kLinux;
-  // With its programs' files the user says that processes tell who they are.
-  return options.programs && is_x86_64 ? kEmerald : kGeneric;
+  return is_linux ? kLinux : kGeneric;
 }
 
 Result<std::unique_ptr<Adapter>> make_adapter(const AdapterOptions& options,
@@ -44,16 +42,22 @@ Result<std::unique_ptr<Adapter>> make_adapter(const AdapterOptions& options,
   if (system == kLinux) return std::make_unique<LinuxAdapter>(kernel, options);
   const bool may_be_like_emerald =
       arch == Arch::kX86_64 && options.os == GuestOs::kAuto && !names_programs(options);
+  std::unique_ptr<Adapter> adapter;
   if (system == kEmerald || may_be_like_emerald)
-    return std::make_unique<EmeraldAdapter>(options, system == kEmerald);
-  return std::make_unique<GenericAdapter>(arch, options);
+    adapter = std::make_unique<EmeraldAdapter>(options, system == kEmerald);
+  else
+    adapter = std::make_unique<GenericAdapter>(arch, options);
+  adapter->count_unnamed_processes();
+  return adapter;
 }
 
 std::unique_ptr<Adapter> make_adapter(const AdapterOptions& options, Arch arch) {
-  const bool is_like_emerald = options.os == GuestOs::kEmerald ||
-                               (options.os == GuestOs::kAuto && options.programs != nullptr);
-  if (is_like_emerald && arch == Arch::kX86_64)
-    return std::make_unique<EmeraldAdapter>(options, true);
+  const bool is_emerald = options.os == GuestOs::kEmerald;
+  // Linux, too, has something at the page's address: it is looked for where the user speaks of
+  // programs.
+  const bool may_be_like_it = options.os == GuestOs::kAuto && options.programs != nullptr;
+  if (arch == Arch::kX86_64 && (is_emerald || may_be_like_it))
+    return std::make_unique<EmeraldAdapter>(options, is_emerald);
   return std::make_unique<GenericAdapter>(arch, options);
 }
 

@@ -47,8 +47,12 @@ class Adapter {
   [[nodiscard]] virtual Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader&) {
     return std::vector<elf::Image>();
   }
-  // What it cannot tell of this kernel, why, and what would help; empty: nothing.
-  [[nodiscard]] virtual std::string caveat() const { return {}; }
+  // What it cannot tell of this kernel, why, and what would help: a sentence each.
+  [[nodiscard]] virtual std::vector<std::string> caveats() const { return {}; }
+  // No kernel will be found that tells more of processes than their page tables do.
+  virtual void count_unnamed_processes() {}
+  // Follows another one, which has told of processes before.
+  virtual void take_over(Adapter& /*before*/) {}
   // The address of the kernel's own top-level page table, which outlives all processes.
   [[nodiscard]] virtual std::optional<GuestVirt> page_table_root() const { return std::nullopt; }
   // Whose time a capture is: of a tick's captures in order, right after they have been taken. What

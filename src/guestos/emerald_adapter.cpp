@@ -40,9 +40,13 @@ Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture&
       return emerald::parse_metadata(capture.bytes_of(piece));
   if (!has_pages_) {
     unsigned& looks = looks_[user_root(capture).value_or(0)];
+    may_have_pages_ = false;
     if (looks_left_ == 0 || looks == kLooksAtARoot) return std::nullopt;
     ++looks;
     --looks_left_;
+    // A process has its page before it first runs, if it has one.
+    const bool is_sure = capture.level == PrivilegeLevel::kUser && memory.reads_processes();
+    may_have_pages_ = !is_sure && looks < kLooksAtARoot;
   }
   std::array<std::byte, emerald::kMetadataSize> page{};
   RINGSIDE_ASSIGN(const std::size_t count, memory.read_as(capture, emerald::kMetadataPage, page));
@@ -56,7 +60,8 @@ Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory
       (capture.level == PrivilegeLevel::kKernel || capture.level == PrivilegeLevel::kUser);
   if (!runs_processes) return GenericAdapter::owner_of(capture, memory, news);
   RINGSIDE_ASSIGN(const auto metadata, metadata_of(capture, memory));
-  if (!metadata) return has_pages_ ? Owner() : GenericAdapter::owner_of(capture, memory, news);
+  if (!metadata && (has_pages_ || may_have_pages_)) return Owner();
+  if (!metadata) return GenericAdapter::owner_of(capture, memory, news);
   news.new_recipes = !has_pages_;
   has_pages_ = true;
   if (known_.size() >= kMostProcesses) known_.clear();

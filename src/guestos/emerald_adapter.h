@@ -28,7 +28,9 @@ class EmeraldAdapter final : public GenericAdapter {
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
 
  protected:
-  [[nodiscard]] bool knows_programs() const override { return has_pages_; }
+  [[nodiscard]] bool knows_programs() const override {
+    return has_pages_ || GenericAdapter::knows_programs();
+  }
 
  private:
   using Identity = decltype(std::declval<emerald::Metadata>().identity());
@@ -44,6 +46,7 @@ class EmeraldAdapter final : public GenericAdapter {
 
   emerald::GuestPrograms programs_;
   bool has_pages_;
+  bool may_have_pages_ = false;  // the last capture's process: it is too early to say
   unsigned looks_left_;
   std::map<std::uint64_t, unsigned> looks_;                      // by root, while it is found out
   std::map<std::pair<std::uint64_t, Identity>, Process> known_;  // by root and what the page says

@@ -215,7 +215,7 @@ TEST_F(EmeraldTest, ItIsFoundOut) {
   EmeraldAdapter adapter(options_, false);
   EXPECT_EQ(adapter.name(), "generic");
   EXPECT_LE(adapter.recipe(VcpuId{0}, {}).size(),
-            GenericAdapter(Arch::kX86_64).recipe(VcpuId{0}, {}).size());
+            GenericAdapter(Arch::kX86_64, options_).recipe(VcpuId{0}, {}).size());
   EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).pid, std::nullopt);
   EXPECT_EQ(owner(adapter, capture_at(0x2000)).pid, 7u);
   EXPECT_EQ(adapter.name(), "emerald");
@@ -228,11 +228,36 @@ TEST_F(EmeraldTest, ItIsFoundOut) {
 
 TEST_F(EmeraldTest, WhereThereAreNoPagesTheSearchEnds) {
   EmeraldAdapter adapter({}, false);
+  adapter.count_unnamed_processes();
   guest_.memory.put_value(0, kPage, std::uint64_t{0});  // something else is there
   for (std::uint64_t i = 0; i < 1000; ++i) (void)owner(adapter, capture_at(0x1000 * (i % 400)));
   EXPECT_EQ(adapter.name(), "generic");
   EXPECT_LE(guest_.memory.reads, 256u);
   EXPECT_NE(owner(adapter, capture_at(0x1000)).address_space, 0u);
+}
+
+// Their pids would be taken for the pages'.
+TEST_F(EmeraldTest, WhileThePageMayComeAProcessIsNotCounted) {
+  EmeraldAdapter adapter({}, false);
+  adapter.count_unnamed_processes();
+  guest_.memory.has_physical = false;  // what is read may be another process's
+  for (int look = 0; look < 3; ++look)
+    EXPECT_EQ(owner(adapter, capture_at(0x1000)).pid, std::nullopt) << look;
+  EXPECT_EQ(owner(adapter, capture_at(0x1000)).pid, 1u);
+  guest_.memory.has_physical = true;
+  EXPECT_EQ(owner(adapter, capture_at(0x2000)).pid, 2u);
+}
+
+TEST_F(EmeraldTest, AKernelWithoutPagesHasProgramsByTheirCode) {
+  testing::write_file(folder_.path / "server", testing::program_bytes(0x400180, kServer));
+  options_.programs = ProgramFiles::open(folder_.path).value();
+  guest_.memory.put(0x1000, 0x400180, as_bytes(kServer));
+  EmeraldAdapter adapter(options_, false);
+  wire::Capture capture = capture_at(0x1000);
+  capture.registers.set(x86::kRip, 0x400190);
+  EXPECT_EQ(owner(adapter, capture).pid, 1u);
+  EXPECT_EQ(news_.names.at(0).name, "server");
+  EXPECT_FALSE(adapter.recipe(VcpuId{0}, {}).empty());
 }
 
 TEST(EmeraldMetadata, TellsAProcessFromAnythingElse) {

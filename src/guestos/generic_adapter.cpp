@@ -12,9 +12,6 @@ namespace {
 // stack.
 constexpr std::uint64_t kStackSize = 32 * 1024;
 
-// Far more than kernels without another adapter have processes.
-constexpr std::size_t kMostSpaces = 8 * 1024;
-
 // Copies the stack of user code, and nothing in kernel mode.
 std::vector<wire::RecipeOp> user_stack_recipe(Arch arch) {
   using enum wire::RecipeOpcode;
@@ -33,42 +30,22 @@ std::vector<wire::RecipeOp> user_stack_recipe(Arch arch) {
 }  // namespace
 
 GenericAdapter::GenericAdapter(Arch arch, const AdapterOptions& options)
-    : Adapter(arch), ids_(options.address_space_ids), program_of_all_(options.user_program) {
-  for (const RootProgram& process : options.processes)
-    programs_.insert_or_assign(process.root, process.program);
-}
+    : Adapter(arch), ids_(options.address_space_ids), processes_(options) {}
 
 bool GenericAdapter::adopt(Arch arch) { return std::exchange(arch_, arch) != arch; }
 
-Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory&,
+void GenericAdapter::take_over(Adapter& before) {
+  if (auto* const other = dynamic_cast<GenericAdapter*>(&before))
+    processes_.take_over(other->processes_);
+}
+
+Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
                                        ProcessNews& news) {
   const auto root = user_root(capture);
   if (!root) return Owner();
-  Owner owner = process_at(*root, capture.level, news);
+  RINGSIDE_ASSIGN(Owner owner, processes_.owner_of(capture, *root, memory, news));
   const bool is_x86 = arch_ == Arch::kX86_64 || arch_ == Arch::kI386;
   owner.finds_user_by_unwinding = is_x86 && capture.level == PrivilegeLevel::kKernel;
-  return owner;
-}
-
-Owner GenericAdapter::process_at(std::uint64_t root, PrivilegeLevel level, ProcessNews& news) {
-  if (const auto known = spaces_.find(root); known != spaces_.end()) return known->second;
-  const auto named = programs_.find(root);
-  if (named == programs_.end() && level != PrivilegeLevel::kUser) return Owner();
-  if (spaces_.size() >= kMostSpaces) spaces_.clear();
-  const auto& program = named != programs_.end() ? named->second : program_of_all_;
-  return spaces_.emplace(root, new_process(program, news)).first->second;
-}
-
-Owner GenericAdapter::new_process(const std::shared_ptr<const UserImage>& program,
-                                  ProcessNews& news) {
-  Owner owner;
-  owner.address_space = ids_->next();
-  if (!program) return owner;
-  // The kernel's own number is not known.
-  owner.pid = static_cast<std::uint32_t>(owner.address_space);
-  owner.tid = owner.pid;
-  news.names.push_back({*owner.pid, *owner.tid, owner.address_space, program->name});
-  news.spaces.push_back({owner.address_space, program->file->arch(), mappings_of(program)});
   return owner;
 }
 

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <map>
-
 #include "guestos/adapter.h"
 #include "guestos/adapter_options.h"
+#include "guestos/root_processes.h"
 
 namespace ringside::guestos {
 
 // Any kernel: copies the current stack, and the stacks that unwinding has found links to. Processes
-// are told by the root of their page tables, and have the programs that the user named; their pids
-// count them as they are seen.
+// are told by the root of their page tables (RootProcesses).
 class GenericAdapter : public Adapter {
  public:
   explicit GenericAdapter(Arch arch, const AdapterOptions& options = {});
@@ -23,23 +21,18 @@ class GenericAdapter : public Adapter {
                                        ProcessNews& news) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
+  [[nodiscard]] std::vector<std::string> caveats() const override { return processes_.caveats(); }
+  void count_unnamed_processes() override { processes_.count_unnamed(); }
+  void take_over(Adapter& before) override;
 
  protected:
   [[nodiscard]] std::uint64_t next_address_space() { return ids_->next(); }
   // User code can be unwound: its stack is to be copied.
-  [[nodiscard]] virtual bool knows_programs() const {
-    return program_of_all_ != nullptr || !programs_.empty();
-  }
+  [[nodiscard]] virtual bool knows_programs() const { return processes_.may_know_programs(); }
 
  private:
-  [[nodiscard]] Owner process_at(std::uint64_t root, PrivilegeLevel level, ProcessNews& news);
-  [[nodiscard]] Owner new_process(const std::shared_ptr<const UserImage>& program,
-                                  ProcessNews& news);
-
   std::shared_ptr<AddressSpaceIds> ids_;
-  std::map<std::uint64_t, std::shared_ptr<const UserImage>> programs_;  // by root
-  std::shared_ptr<const UserImage> program_of_all_;                     // null: there is none
-  std::map<std::uint64_t, Owner> spaces_;                               // by root
+  RootProcesses processes_;
 };
 
 }  // namespace ringside::guestos

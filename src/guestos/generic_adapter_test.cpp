@@ -19,12 +19,11 @@ wire::Capture capture_at(std::uint64_t cr3, PrivilegeLevel level = PrivilegeLeve
   return capture;
 }
 
-Owner owner(Adapter& adapter, const wire::Capture& capture, ProcessNews& news) {
+Owner owner(Adapter& adapter, const wire::Capture& capture) {
   testing::FakeGuestMemory memory;
-  news = {};
+  ProcessNews news;
   const auto owner = adapter.owner_of(capture, memory, news);
   EXPECT_TRUE(owner.has_value());
-  EXPECT_EQ(memory.reads, 0u);
   return *owner;
 }
 
@@ -50,48 +49,6 @@ TEST(UserRoot, LeavesOutWhatIsNotTheRoot) {
   // Sv39, ASID 5.
   EXPECT_EQ(root_of(Arch::kRiscv64, wire::riscv64::kSatp, 0x8000'5000'0008'0123), 0x8012'3000u);
   EXPECT_EQ(user_root({}), std::nullopt);
-}
-
-TEST(GenericAdapter, EachRootIsAProcess) {
-  GenericAdapter adapter(Arch::kX86_64);
-  ProcessNews news;
-  const Owner first = owner(adapter, capture_at(0x1000), news);
-  EXPECT_NE(first.address_space, 0u);
-  EXPECT_TRUE(news.empty());  // its code is not known
-  EXPECT_EQ(first.pid, std::nullopt);
-  const Owner second = owner(adapter, capture_at(0x2000), news);
-  EXPECT_NE(second.address_space, first.address_space);
-  EXPECT_EQ(owner(adapter, capture_at(0x1018), news).address_space, first.address_space);
-  EXPECT_TRUE(news.empty());
-}
-
-TEST(GenericAdapter, TheKernelsOwnRootIsNone) {
-  GenericAdapter adapter(Arch::kX86_64);
-  ProcessNews news;
-  EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel), news).address_space, 0u);
-  EXPECT_TRUE(news.empty());
-  const Owner user = owner(adapter, capture_at(0x1000), news);
-  EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel), news).address_space,
-            user.address_space);
-}
-
-TEST(GenericAdapter, ProcessesHaveTheProgramsThatWereNamed) {
-  AdapterOptions options;
-  options.processes = {{0x1000, program(0x400000, "init")}};
-  options.user_program = program(0x10000, "shell");
-  const auto adapter = make_adapter(options, Arch::kX86_64);
-  ProcessNews news;
-  const Owner init = owner(*adapter, capture_at(0x1000, PrivilegeLevel::kKernel), news);
-  EXPECT_NE(init.address_space, 0u);
-  ASSERT_EQ(news.names.size(), 1u);
-  EXPECT_EQ(news.names[0].name, "init");
-  EXPECT_EQ(news.names[0].pid, init.pid);
-  ASSERT_EQ(news.spaces.at(0).mappings.size(), 1u);
-  EXPECT_EQ(news.spaces[0].mappings[0].start, GuestVirt{0x400000});
-  EXPECT_EQ(news.spaces[0].mappings[0].end, GuestVirt{0x400040});
-  (void)owner(*adapter, capture_at(0x5000), news);
-  EXPECT_EQ(news.names.at(0).name, "shell");
-  EXPECT_EQ(news.spaces.at(0).mappings.at(0).start, GuestVirt{0x10000});
 }
 
 TEST(GenericAdapter, LearntLinksLeadToUserCodesStackWhereItCanBeUnwound) {
@@ -135,19 +92,31 @@ TEST(GenericAdapter, RecipesFitIntoTheRing) {
 
 TEST(GenericAdapter, UnwindingFindsTheUsersRegistersInKernelMode) {
   GenericAdapter adapter(Arch::kX86_64);
-  ProcessNews news;
-  EXPECT_FALSE(owner(adapter, capture_at(0x1000), news).finds_user_by_unwinding);
-  EXPECT_TRUE(
-      owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel), news).finds_user_by_unwinding);
+  EXPECT_FALSE(owner(adapter, capture_at(0x1000)).finds_user_by_unwinding);
+  EXPECT_TRUE(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).finds_user_by_unwinding);
 }
 
 TEST(GenericAdapter, AnAdapterThatFollowsGivesOtherIds) {
   const AdapterOptions options;
   GenericAdapter before(Arch::kX86_64, options);
   GenericAdapter after(Arch::kX86_64, options);
-  ProcessNews news;
-  EXPECT_NE(owner(before, capture_at(0x1000), news).address_space,
-            owner(after, capture_at(0x1000), news).address_space);
+  before.count_unnamed_processes();
+  after.count_unnamed_processes();
+  const Owner first = owner(before, capture_at(0x1000));
+  EXPECT_NE(owner(after, capture_at(0x1000)).address_space, first.address_space);
+}
+
+TEST(GenericAdapter, AnAdapterThatFollowsKnowsTheProcessesThatWereSeen) {
+  const AdapterOptions options;
+  GenericAdapter before(Arch::kX86_64, options);
+  before.count_unnamed_processes();
+  (void)owner(before, capture_at(0x2000));
+  const Owner seen = owner(before, capture_at(0x1000));
+  EXPECT_EQ(seen.pid, 2u);
+  GenericAdapter after(Arch::kX86_64, options);
+  after.take_over(before);
+  EXPECT_EQ(owner(after, capture_at(0x1000)).pid, 2u);
+  EXPECT_EQ(owner(after, capture_at(0x1000)).address_space, seen.address_space);
 }
 
 // xxhsum -H3 of the same bytes.

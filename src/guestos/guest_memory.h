@@ -25,6 +25,14 @@ class GuestMemory {
   // since then.
   [[nodiscard]] virtual Result<std::size_t> read_as(const wire::Capture& capture, GuestVirt address,
                                                     std::span<std::byte> into) = 0;
+  // Where the byte is in physical memory by those tables; nothing where it is not mapped, or that
+  // cannot be told.
+  [[nodiscard]] virtual Result<std::optional<GuestPhys>> physical_address_as(const wire::Capture&,
+                                                                             GuestVirt) {
+    return std::nullopt;
+  }
+  // Whether read_as() is by those tables whatever runs now: otherwise it may read another process.
+  [[nodiscard]] virtual bool reads_processes() const { return true; }
   // By the page tables of a process, whose root has this address in the kernel (mm_struct::pgd).
   [[nodiscard]] virtual Result<std::size_t> read_process(GuestVirt /*root*/, GuestVirt /*address*/,
                                                          std::span<std::byte>) {

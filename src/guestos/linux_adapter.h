@@ -33,8 +33,9 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] InterruptCode interrupt_code() const override;
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
-  [[nodiscard]] std::string caveat() const override {
-    return processes_ ? processes_->caveat() : without_processes_;
+  [[nodiscard]] std::vector<std::string> caveats() const override {
+    std::string caveat = processes_ ? processes_->caveat() : without_processes_;
+    return caveat.empty() ? std::vector<std::string>() : std::vector{std::move(caveat)};
   }
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,

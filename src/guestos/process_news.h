@@ -44,6 +44,7 @@ struct ThreadNameNews {
   std::uint64_t address_space = 0;
   std::string name;
   std::string cgroup = {};  // as recording::ThreadName has it
+  bool is_number = false;   // there is no name: the process is shown by its pid
 };
 
 // What was found out about the guest's processes, in the order in which it is to be taken in.

@@ -53,9 +53,9 @@ Result<std::shared_ptr<ProgramFiles>> ProgramFiles::open(const std::filesystem::
     const auto text = (*image)->file->section(".text");
     if (!text || text->bytes.empty()) continue;
     programs->by_size_[text->size].push_back({*image, std::nullopt});
-    ++programs->count_;
+    programs->all_.push_back(*image);
   }
-  if (programs->count_ == 0)
+  if (programs->all_.empty())
     return fail(ErrorCode::kNotFound, "{}: there is no program in it: no ELF file with .text",
                 folder.string());
   return programs;

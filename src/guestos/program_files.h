@@ -31,7 +31,9 @@ class ProgramFiles {
   // Some program has a .text of `size` bytes: otherwise none will be found.
   [[nodiscard]] bool has_text_of(std::uint64_t size) const { return by_size_.contains(size); }
 
-  [[nodiscard]] std::size_t size() const { return count_; }
+  // In the order of their paths.
+  [[nodiscard]] const std::vector<std::shared_ptr<const UserImage>>& all() const { return all_; }
+  [[nodiscard]] std::size_t size() const { return all_.size(); }
   static constexpr std::size_t kMostPrograms = 4096;
 
  private:
@@ -40,7 +42,7 @@ class ProgramFiles {
     std::optional<std::uint64_t> hash;  // once it was needed
   };
   std::map<std::uint64_t, std::vector<Program>> by_size_;  // of .text
-  std::size_t count_ = 0;
+  std::vector<std::shared_ptr<const UserImage>> all_;
 };
 
 // One program, named as its file. Errors: those of ElfFile::open.

@@ -135,6 +135,7 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   profile.damage = reader.damage();
   Collector collector(options, namer, profile);
   RINGSIDE_TRY(reader.for_each(collector));
+  collector.forget_lone_process();
   collector.place_early_frames();
 
   const std::uint64_t start = monotonic_ns();

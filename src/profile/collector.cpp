@@ -59,7 +59,7 @@ void Collector::sample(const recording::Sample& value) {
     return;
   }
   profile_.totals.add(value);
-  profile_.knows_processes |= info.pid.has_value();
+  note_owner(info);
   if (!wanted(info)) {
     profile_.filtered_weight += info.weight;
     ++profile_.filtered_samples;
@@ -79,6 +79,30 @@ void Collector::sample(const recording::Sample& value) {
   Amount& amount = groups[key_];
   amount.weight += info.weight;
   ++amount.samples;
+}
+
+void Collector::note_owner(const recording::SampleInfo& info) {
+  profile_.knows_processes |= info.pid.has_value();
+  if (info.disposition != wire::Disposition::kSampled || !is_lone_) return;
+  if (!lone_pid_) lone_pid_ = info.pid;
+  is_lone_ = lone_pid_ == info.pid &&
+             (!lone_pid_ || recording::is_unnamed_process(profile_.strings[called(info).comm]));
+}
+
+void Collector::forget_lone_process() {
+  if (!lone_pid_ || !is_lone_) return;
+  profile_.knows_processes = false;
+  std::unordered_map<Key, Amount, KeyHash> nobodys;
+  for (const auto& [key, amount] : groups) {
+    Key nameless = key;
+    nameless.pid.reset();
+    nameless.tid.reset();
+    nameless.comm = 0;
+    Amount& sum = nobodys[nameless];
+    sum.weight += amount.weight;
+    sum.samples += amount.samples;
+  }
+  groups = std::move(nobodys);
 }
 
 void Collector::place_early_frames() {

@@ -63,6 +63,9 @@ class Collector final : public recording::Visitor {
   void left_out(std::string_view text) override;
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
+  // A process that has no name, and that has all samples since it was first seen, tells nothing:
+  // the profile knows no processes then. To be called when everything has been read.
+  void forget_lone_process();
   // Gives kernel frames that were sampled before their code was known the image that lies there. To
   // be called when everything has been read. Where two images have lain at an address nobody knows
   // which one it was.
@@ -71,12 +74,15 @@ class Collector final : public recording::Visitor {
  private:
   [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
   [[nodiscard]] ThreadNames::Called called(const recording::SampleInfo& info);
+  void note_owner(const recording::SampleInfo& info);
 
   const BuildOptions& options_;
   FrameNamer& namer_;
   Profile& profile_;
   ThreadNames names_;
-  Key key_;  // reused
+  std::optional<std::uint32_t> lone_pid_;  // of all samples since the first that has one …
+  bool is_lone_ = true;                    // … if they have no other
+  Key key_;                                // reused
 };
 
 }  // namespace ringside::profile

@@ -76,6 +76,29 @@ TEST(Processes, WithoutANameAreNumbers) {
             (Weights{{":9 7/9 a", 1}, {":0 0/- a", 2}, {"[unknown] -/- a", 4}, {":3 3/3 a", 8}}));
 }
 
+TEST(Processes, ALoneOneWithoutANameTellsNothing) {
+  TestRecording recording("generic");
+  recording.add({"boot", 1}).name(1, 1, "[process 1]").add({"a", 2, 0, 1, 1});
+  recording.add({"b", 4, 1, 1, 1}).add(wire::Disposition::kIdle, 8, 0);
+  const Profile alone = recording.profile();
+  EXPECT_FALSE(alone.knows_processes);
+  EXPECT_EQ(groups_of(alone), (Weights{{" -/- boot", 1}, {" -/- a", 2}, {" -/- b", 4}}));
+}
+
+TEST(Processes, TheKernelsOwnThreadsTellOneApart) {
+  TestRecording recording("generic");
+  recording.add({"boot", 1}).name(1, 1, "[process 1]").add({"a", 2, 0, 1, 1}).add({"thread", 4});
+  EXPECT_EQ(
+      groups_of(recording.profile()),
+      (Weights{{"[unknown] -/- boot", 1}, {"[process 1] 1/1 a", 2}, {"[unknown] -/- thread", 4}}));
+}
+
+TEST(Processes, ALoneOneWithANameIsShown) {
+  TestRecording recording("generic");
+  recording.name(1, 1, "shell.elf").add({"a", 2, 0, 1, 1});
+  EXPECT_EQ(groups_of(recording.profile()), (Weights{{"shell.elf 1/1 a", 2}}));
+}
+
 TEST(Processes, LinuxIdleThreadsAreSwapper) {
   TestRecording recording;
   recording.name(0, 0, "swapper/1").add({"do_idle", 1, 0, 0, 0});

@@ -1,8 +1,23 @@
 #include "recording/records.h"
 
+#include <fmt/format.h>
+
 #include <array>
 
 namespace ringside::recording {
+namespace {
+
+constexpr std::string_view kUnnamedProcess = "[process ";
+
+}  // namespace
+
+std::string unnamed_process(std::uint32_t pid) {
+  return fmt::format("{}{}]", kUnnamedProcess, pid);
+}
+
+bool is_unnamed_process(std::string_view name) {
+  return name.starts_with(kUnnamedProcess) && name.ends_with(']');
+}
 
 SampleInfo info_of(const wire::Capture& capture, std::uint64_t start_monotonic_ns) {
   SampleInfo info;

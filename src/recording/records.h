@@ -165,6 +165,11 @@ struct ThreadName {
   bool operator==(const ThreadName&) const = default;
 };
 
+// The name of a process of which nothing is known but that it is one: "[process 3]". The processes
+// of such a kernel are counted as they are seen, and the count is the pid.
+[[nodiscard]] std::string unnamed_process(std::uint32_t pid);
+[[nodiscard]] bool is_unnamed_process(std::string_view name);
+
 // Blob::kind of the ELF file of an image that was made of guest memory (its ImageInfo has no path).
 inline constexpr const char* kImageFileBlob = "image-file";
 

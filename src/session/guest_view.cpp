@@ -120,6 +120,14 @@ std::unique_ptr<memory::PageTables> GuestView::tables_of(const wire::Capture& ca
   return std::make_unique<StageOneTables>(roots);
 }
 
+Result<std::optional<GuestPhys>> GuestView::physical_address_as(const wire::Capture& capture,
+                                                                GuestVirt address) {
+  const auto tables = physical_ == nullptr ? nullptr : tables_of(capture);
+  if (!tables) return std::nullopt;
+  RINGSIDE_ASSIGN(const auto walk, tables->walk(*physical_, address));
+  return walk.end == memory::WalkEnd::kMapped ? std::optional(walk.address) : std::nullopt;
+}
+
 Result<std::size_t> GuestView::read_as(const wire::Capture& capture, GuestVirt address,
                                        std::span<std::byte> into) {
   if (physical_ == nullptr) return engine_->read_virtual(capture.vcpu, address, into);

@@ -31,6 +31,9 @@ class GuestView final : public guestos::GuestMemory {
                                                 std::span<std::byte> into) override;
   [[nodiscard]] Result<std::size_t> read_as(const wire::Capture& capture, GuestVirt address,
                                             std::span<std::byte> into) override;
+  [[nodiscard]] Result<std::optional<GuestPhys>> physical_address_as(const wire::Capture& capture,
+                                                                     GuestVirt address) override;
+  [[nodiscard]] bool reads_processes() const override { return physical_ != nullptr; }
   [[nodiscard]] Result<std::size_t> read_process(GuestVirt root, GuestVirt address,
                                                  std::span<std::byte> into) override;
   [[nodiscard]] Result<std::optional<GuestPhys>> physical_address(GuestVirt address) override;

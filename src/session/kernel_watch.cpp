@@ -12,6 +12,8 @@ constexpr std::uint64_t kLongestPatienceNs = 8'000'000'000;
 constexpr std::uint64_t kCandidatePatienceNs = 1'000'000'000;
 constexpr std::uint64_t kCodeIntervalNs = 1'000'000'000;
 constexpr unsigned kEagerTries = 8;
+// To find in memory the kernel under which user code runs.
+constexpr unsigned kTriesWithUserCode = 3;
 
 std::optional<GuestVirt> kernel_pc(const wire::Capture& capture) {
   const std::uint8_t pc = wire::roles_of(capture.arch).pc;
@@ -55,6 +57,7 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
 Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engines::Tick& tick,
                                             std::uint64_t now_ns) {
   Look seen;
+  look_for_user_code(tick);
   const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
   const bool look_for_code = kernel_ && now_ns >= next_code_ns_;
   const bool needs_file = !kernel_ && !has_file();
@@ -77,6 +80,17 @@ Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engin
   return seen;
 }
 
+// Kernels that run user code have started: if one is to be found without a file, it will be soon.
+void KernelWatch::look_for_user_code(const engines::Tick& tick) {
+  if (kernel_ || has_file() || tries_with_user_code_) return;
+  const bool is_there =
+      std::any_of(tick.captures.begin(), tick.captures.end(),
+                  [](const auto& one) { return one.level == PrivilegeLevel::kUser; });
+  if (!is_there) return;
+  tries_with_user_code_ = 0;
+  next_try_ns_ = 0;
+}
+
 Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::Capture& running,
                                           const elf::GuestReader& read, std::uint64_t now_ns,
                                           Look& seen) {
@@ -87,7 +101,11 @@ Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::C
   }
   // A pc outside of the kernel's own code, in a module say, tells nothing; the next tick's may.
   const bool eager = !kernel_ && has_file() && !search_.should_wait() && tries_ < kEagerTries;
-  next_try_ns_ = eager ? 0 : now_ns + patience_ns_;
+  if (!kernel_ && tries_with_user_code_) ++*tries_with_user_code_;
+  const bool settled = tries_with_user_code_ && *tries_with_user_code_ >= kTriesWithUserCode;
+  if (!kernel_ && settled) adapter_->count_unnamed_processes();
+  const bool soon = tries_with_user_code_ && !settled;
+  next_try_ns_ = eager ? 0 : now_ns + (soon ? kTryAgainAfterNs : patience_ns_);
   if (!kernel_ && ++tries_ > kEagerTries)
     patience_ns_ =
         std::min(2 * patience_ns_,
@@ -105,7 +123,9 @@ Result<void> KernelWatch::find(Arch arch, GuestVirt pc, const elf::GuestReader& 
   RINGSIDE_ASSIGN(kernel_, search_.look(arch, pc, read));
   if (!kernel_) return {};
   patience_ns_ = kTryAgainAfterNs;
-  RINGSIDE_ASSIGN(adapter_, guestos::make_adapter(search_.request().system, kernel_->image));
+  RINGSIDE_ASSIGN(auto adapter, guestos::make_adapter(search_.request().system, kernel_->image));
+  adapter->take_over(*adapter_);
+  adapter_ = std::move(adapter);
   return {};
 }
 

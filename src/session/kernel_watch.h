@@ -54,6 +54,7 @@ class KernelWatch {
                                              const elf::GuestReader& read, std::uint64_t now_ns,
                                              Look& seen);
   [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
+  void look_for_user_code(const engines::Tick& tick);
 
   KernelSearch search_;
   UnknownCode unknown_code_;  // while there is no kernel, and no file of one
@@ -64,6 +65,7 @@ class KernelWatch {
   std::uint64_t next_code_ns_ = 0;  // when to look for new modules
   std::uint64_t patience_ns_;
   unsigned tries_ = 0;
+  std::optional<unsigned> tries_with_user_code_;  // since some was seen
 };
 
 // True if the capture runs code of one of the images in kernel mode.

@@ -54,7 +54,8 @@ void OwnerWatch::count(const wire::Capture& capture, const guestos::Owner& owner
 }
 
 std::string OwnerWatch::explain() const {
-  if (view_.knows_page_tables() || nobodys_user_code_ == 0 || !has_processes_) return {};
+  const bool is_well = view_.knows_page_tables() || nobodys_user_code_ == 0 || !has_processes_;
+  if (is_well || !has_kernel_) return {};
   const std::string why = view_.why_not_physical().empty()
                               ? "no vCPU gave its page tables in time; record for longer"
                               : view_.why_not_physical();
@@ -63,6 +64,7 @@ std::string OwnerWatch::explain() const {
 
 Result<Owners> OwnerWatch::look(engines::Tick& tick, KernelWatch& watch) {
   Owners owners;
+  has_kernel_ |= watch.kernel() != nullptr;
   owners.by_capture.resize(tick.captures.size());
   if (auto found = look_for_kernel(tick, watch); !found && !may_pass(found.error()))
     return tl::unexpected(found.error());

@@ -41,6 +41,7 @@ class OwnerWatch {
   std::uint64_t patience_ns_ = kTryAgainAfterNs;
   std::uint64_t nobodys_user_code_ = 0;  // captures
   bool has_processes_ = false;           // some capture in kernel mode has
+  bool has_kernel_ = false;              // whose page tables could be known
 
   static constexpr std::uint64_t kTryAgainAfterNs = 20'000'000;
 };

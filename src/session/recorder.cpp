@@ -312,7 +312,7 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
   const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;
   const std::string text = is_settled ? std::string() : watch_.explain();
   if (kernel_samples_ > 0 && !text.empty() && !told) result.warnings.push_back(text);
-  if (std::string caveat = watch_.adapter().caveat(); !caveat.empty())
+  for (std::string& caveat : watch_.adapter().caveats())
     result.warnings.push_back(std::move(caveat));
   if (!outcome.processes.empty()) result.warnings.push_back(outcome.processes);
   const engines::MemoryPauses pauses = engine_->memory_pauses();

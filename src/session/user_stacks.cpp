@@ -37,7 +37,8 @@ std::uint64_t load_bias(const guestos::UserMapping& mapping) {
 Result<void> UserStacks::adopt(const guestos::ProcessNews& news, std::uint64_t time_ns) {
   for (const guestos::ThreadNameNews& name : news.names)
     RINGSIDE_TRY(writer_->add_thread_name(
-        {time_ns, name.pid, name.tid, name.address_space, name.name, name.cgroup}));
+        {time_ns, name.pid, name.tid, name.address_space,
+         name.is_number ? recording::unnamed_process(name.pid) : name.name, name.cgroup}));
   for (const guestos::AddressSpaceNews& space : news.spaces) {
     RINGSIDE_ASSIGN(spaces_[space.id], make_space(space));
     if (spaces_.size() > kMaxSpaces) forget_least_recent(spaces_);

@@ -36,7 +36,20 @@ class FakeGuestMemory final : public GuestMemory {
                                             std::span<std::byte> into) override {
     return read(user_root(capture).value_or(0), address, into);
   }
+  // Each root has pages of its own, unless it is in `same_as`.
+  [[nodiscard]] Result<std::optional<GuestPhys>> physical_address_as(const wire::Capture& capture,
+                                                                     GuestVirt at) override {
+    std::uint64_t root = user_root(capture).value_or(0);
+    if (const auto other = same_as.find(root); other != same_as.end()) root = other->second;
+    if (!pages_.contains({root, at.value / kPage})) return std::nullopt;
+    return GuestPhys{root << 20 | at.value};
+  }
+  std::map<std::uint64_t, std::uint64_t> same_as;  // roots that map the pages of another one
+
+  [[nodiscard]] bool reads_processes() const override { return has_physical; }
   [[nodiscard]] memory::PhysicalMemory* physical() override { return nullptr; }
+
+  bool has_physical = true;
 
   std::size_t reads = 0;
   std::size_t bytes_read = 0;

@@ -1,0 +1,77 @@
+#include "guestos/root_process.h"
+
+#include <algorithm>
+
+namespace ringside::guestos {
+namespace {
+
+constexpr std::uint64_t kLookIntervalNs = 100'000'000;
+// Pages that are compared when they are first sampled; others are where it is time for a look.
+constexpr std::size_t kMostPages = 256;
+// A process that ends while it is looked at leaves anything behind: one look is not believed.
+constexpr unsigned kEnough = 2;
+constexpr unsigned kMostTries = 32;
+constexpr std::uint64_t kAround = 32;  // bytes to each side of a pc
+
+GuestVirt page_of(GuestVirt pc) { return {pc.value & ~(kCodePage - 1)}; }
+
+}  // namespace
+
+Result<RootProcess::News> RootProcess::look(GuestVirt pc, std::uint64_t now_ns,
+                                            ProgramFinder* finder, const elf::GuestReader& read) {
+  const bool is_new_page =
+      finder != nullptr && pages_.size() < kMostPages && !pages_.contains(page_of(pc).value);
+  if (now_ns < next_look_ns_ && !is_new_page) return News::kNone;
+  next_look_ns_ = now_ns + kLookIntervalNs;
+  RINGSIDE_ASSIGN(const bool is_same, is_same_process(read));
+  strikes_ = is_same ? 0 : strikes_ + 1;
+  if (!is_same) next_look_ns_ = now_ns;
+  if (!is_same) return strikes_ == kEnough ? News::kEnded : News::kNone;
+  RINGSIDE_ASSIGN(const auto page, read_code_page(page_of(pc), read));
+  if (!page) return News::kNone;
+  remember(pc, *page);
+  if (program_) return check_program(pc, *page);
+  News news = News::kNone;
+  if (finder != nullptr && differences_ == 0 && tries_ < kMostTries) {
+    RINGSIDE_ASSIGN(news, look_for_program(pc, *page, *finder, read));
+  }
+  pages_.insert(page_of(pc).value);
+  return news;
+}
+
+// What cannot be read tells nothing.
+Result<bool> RootProcess::is_same_process(Read read) {
+  std::vector<std::byte> now(seen_.size());
+  RINGSIDE_ASSIGN(const std::size_t size, read(seen_at_, now));
+  if (size < now.size()) seen_.clear();
+  return size < now.size() || now == seen_;
+}
+
+void RootProcess::remember(GuestVirt pc, Bytes page) {
+  if (!seen_.empty()) return;
+  const std::uint64_t at = pc.value % kCodePage;
+  const std::uint64_t from = at - std::min(at, kAround);
+  const Bytes around = page.subspan(from, std::min(kCodePage, at + kAround) - from);
+  seen_at_ = page_of(pc) + from;
+  seen_.assign(around.begin(), around.end());
+}
+
+RootProcess::News RootProcess::check_program(GuestVirt pc, Bytes page) {
+  const Fit fit = program_->code->compare(program_->to_image(page_of(pc)), page);
+  if (fit != Fit::kDifferent) {
+    pages_.insert(page_of(pc).value);
+    return News::kNone;
+  }
+  if (++differences_ < kEnough) return News::kNone;
+  program_.reset();
+  return News::kProgram;
+}
+
+Result<RootProcess::News> RootProcess::look_for_program(GuestVirt pc, Bytes page,
+                                                        ProgramFinder& finder, Read read) {
+  ++tries_;
+  RINGSIDE_ASSIGN(program_, finder.find({pc, page_of(pc), page}, pages_, read));
+  return program_ ? News::kProgram : News::kNone;
+}
+
+}  // namespace ringside::guestos

@@ -1,0 +1,195 @@
+#include "guestos/root_processes.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace ringside::guestos {
+namespace {
+
+// Far more than kernels without another adapter have processes.
+constexpr std::size_t kMostSpaces = 8 * 1024;
+constexpr std::size_t kMostListed = 5;
+// Kernels with page-table isolation run little of their code with a root that user code has: that
+// which changes it. In pages of code that were sampled.
+constexpr std::size_t kEnoughKernelCode = 8;
+constexpr std::size_t kFew = 4;
+constexpr std::size_t kMostKernelCode = 256;
+constexpr std::uint64_t kPartnerIntervalNs = 100'000'000;
+
+using Programs = std::vector<std::shared_ptr<const UserImage>>;
+
+std::string list_of(const std::set<std::uint32_t>& pids) {
+  std::vector<std::string> names;
+  for (const std::uint32_t pid : pids) {
+    if (names.size() == kMostListed) break;
+    names.push_back(fmt::format("{}", pid));
+  }
+  std::string list =
+      fmt::format("{} {}", pids.size() == 1 ? "process" : "processes", fmt::join(names, ", "));
+  if (pids.size() > names.size()) list += fmt::format(" and {} more", pids.size() - names.size());
+  return list;
+}
+
+}  // namespace
+
+RootProcesses::RootProcesses(const AdapterOptions& options)
+    : ids_(options.address_space_ids), files_(options.programs != nullptr) {
+  Programs all;
+  if (options.programs) all = options.programs->all();
+  if (options.user_program) all.push_back(options.user_program);
+  from_ = options.user_program ? "--user-elf " + options.user_program->file->name() : "--programs";
+  if (!all.empty()) finder_ = std::make_unique<ProgramFinder>(all);
+  for (const RootProgram& process : options.processes)
+    by_root_.insert_or_assign(
+        process.root,
+        Named{process.program, std::make_unique<ProgramFinder>(Programs{process.program}),
+              fmt::format("--process {:x}={}:{}", process.root, process.program->name,
+                          process.program->file->name())});
+}
+
+Result<Owner> RootProcesses::owner_of(const wire::Capture& capture, std::uint64_t root,
+                                      GuestMemory& memory, ProcessNews& news) {
+  const auto found = by_root_.find(root);
+  const Named* const named = found == by_root_.end() ? nullptr : &found->second;
+  const bool is_user = capture.level == PrivilegeLevel::kUser;
+  if (!is_user && named == nullptr) {
+    const auto known = spaces_.find(root);
+    note_kernel_code(capture, known != spaces_.end());
+    if (known != spaces_.end()) return known->second.owner;
+    RINGSIDE_ASSIGN(const Space* const partner, partner_of(capture, root, memory));
+    return partner != nullptr ? partner->owner : Owner();
+  }
+  if (!spaces_.contains(root) && spaces_.size() >= kMostSpaces) spaces_.clear();
+  Space& space = spaces_[root];
+  bool is_new_program = false;
+  if (is_user) {
+    RINGSIDE_ASSIGN(is_new_program, look(space, named, capture, memory));
+  }
+  tell(space, named, is_new_program, news);
+  if (is_user) note(space, named);
+  return space.owner;
+}
+
+// Whether the space's program is another one than before.
+Result<bool> RootProcesses::look(Space& space, const Named* named, const wire::Capture& capture,
+                                 GuestMemory& memory) {
+  using News = RootProcess::News;
+  ProgramFinder* const finder = named != nullptr ? named->finder.get() : finder_.get();
+  if (!memory.reads_processes()) {
+    if (finder == nullptr || finder->only() == nullptr || space.process.program()) return false;
+    could_not_compare_.insert(named != nullptr ? named->given : from_);
+    space.process.believe(finder->only());
+    return true;
+  }
+  const std::uint8_t pc_register = wire::roles_of(capture.arch).pc;
+  if (!capture.registers.has(pc_register)) return false;
+  const GuestVirt pc{capture.registers.get(pc_register)};
+  const elf::GuestReader read = [&](GuestVirt at, std::span<std::byte> into) {
+    return memory.read_as(capture, at, into);
+  };
+  if (!space.stack_at) {
+    space.stack = GuestVirt{capture.registers.get(wire::roles_of(capture.arch).sp)};
+    RINGSIDE_ASSIGN(space.stack_at, memory.physical_address_as(capture, space.stack));
+  }
+  RINGSIDE_ASSIGN(News told, space.process.look(pc, capture.host_time_ns, finder, read));
+  if (told == News::kEnded) {
+    space = {};
+    RINGSIDE_ASSIGN(told, space.process.look(pc, capture.host_time_ns, finder, read));
+  }
+  return told == News::kProgram;
+}
+
+void RootProcesses::note_kernel_code(const wire::Capture& capture, bool in_users_root) {
+  const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+  if (capture.level != PrivilegeLevel::kKernel || !capture.registers.has(pc)) return;
+  auto& pages = in_users_root ? kernel_in_users_roots_ : kernel_elsewhere_;
+  if (pages.size() < kMostKernelCode) pages.insert(capture.registers.get(pc) / kCodePage);
+}
+
+// Both roots map the process's memory, and no other root does so: but that of a child until it
+// writes, of which such a kernel's samples are few.
+Result<RootProcesses::Space*> RootProcesses::partner_of(const wire::Capture& capture,
+                                                        std::uint64_t root, GuestMemory& memory) {
+  const bool is_isolated = kernel_elsewhere_.size() >= kEnoughKernelCode &&
+                           kernel_in_users_roots_.size() * kFew <= kernel_elsewhere_.size();
+  if (!is_isolated || capture.level != PrivilegeLevel::kKernel) return nullptr;
+  if (partners_.size() >= kMostSpaces && !partners_.contains(root)) partners_.clear();
+  Partner& partner = partners_[root];
+  if (capture.host_time_ns >= partner.next_look_ns) {
+    partner = {std::nullopt, capture.host_time_ns + kPartnerIntervalNs};
+    for (const auto& [users, space] : spaces_) {
+      if (!space.stack_at) continue;
+      RINGSIDE_ASSIGN(const auto at, memory.physical_address_as(capture, space.stack));
+      if (at != space.stack_at) continue;
+      partner.root = users;
+      break;
+    }
+  }
+  const auto space = partner.root ? spaces_.find(*partner.root) : spaces_.end();
+  return space == spaces_.end() ? nullptr : &space->second;
+}
+
+void RootProcesses::tell(Space& space, const Named* named, bool is_new_program, ProcessNews& news) {
+  const auto& program = space.process.program();
+  std::string name;
+  if (named != nullptr)
+    name = named->program->name;
+  else if (program)
+    name = program->code->program()->name;
+  if (name.empty() && !counts_unnamed_ && !space.owner.pid) return;
+  const bool is_new = !space.owner.pid;
+  // What was mapped is not any more.
+  if (is_new || (is_new_program && !program)) space.owner.address_space = ids_->next();
+  // The kernel's own number is not known.
+  if (is_new) space.owner.pid = static_cast<std::uint32_t>(space.owner.address_space);
+  space.owner.tid = space.owner.pid;
+  if (is_new || name != space.name)
+    news.names.push_back({.pid = *space.owner.pid,
+                          .tid = *space.owner.tid,
+                          .address_space = space.owner.address_space,
+                          .name = name,
+                          .is_number = name.empty()});
+  space.name = std::move(name);
+  if (is_new_program && program)
+    news.spaces.push_back({space.owner.address_space, program->code->program()->file->arch(),
+                           mappings_of(program->code->program(), program->bias)});
+}
+
+// For caveats().
+void RootProcesses::note(const Space& space, const Named* named) {
+  if (!space.owner.pid || (named == nullptr && !finder_)) return;
+  const std::string& given = named != nullptr ? named->given : from_;
+  const auto put = [&](bool is_in, std::set<std::uint32_t>& pids) {
+    is_in ? (void)pids.insert(*space.owner.pid) : (void)pids.erase(*space.owner.pid);
+  };
+  put(space.process.is_of_no_file(), of_no_file_[given]);
+  put(space.process.is_unreadable(), unreadable_[given]);
+}
+
+std::vector<std::string> RootProcesses::caveats() const {
+  std::vector<std::string> caveats;
+  for (const auto& [given, pids] : of_no_file_)
+    if (!pids.empty())
+      caveats.push_back(fmt::format(
+          "{}: {} ran other code than {} holds, so {} functions have no names; give the {} that "
+          "the guest runs",
+          given, list_of(pids), files_ ? "any file there" : "the file",
+          pids.size() == 1 ? "its" : "their", files_ ? "files" : "file"));
+  for (const auto& [given, pids] : unreadable_)
+    if (!pids.empty())
+      caveats.push_back(
+          fmt::format("{}: the code of {} could not be read, so it was not compared "
+                      "and has no names",
+                      given, list_of(pids)));
+  for (const std::string& given : could_not_compare_)
+    caveats.push_back(fmt::format(
+        "{}: the file was not compared with what the guest runs: the engine reads no physical "
+        "memory",
+        given));
+  if (finder_)
+    for (const auto& [name, text] : finder_->twins()) caveats.push_back(text);
+  return caveats;
+}
+
+}  // namespace ringside::guestos
