@@ -47,6 +47,8 @@ class Adapter {
   [[nodiscard]] virtual Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader&) {
     return std::vector<elf::Image>();
   }
+  // What runs in kernel mode is in the kernel's file or in loaded_code(), wherever it is mapped.
+  [[nodiscard]] virtual bool tells_all_code() const { return false; }
   // What it cannot tell of this kernel, why, and what would help: a sentence each.
   [[nodiscard]] virtual std::vector<std::string> caveats() const { return {}; }
   // No kernel will be found that tells more of processes than their page tables do.

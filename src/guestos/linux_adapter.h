@@ -33,6 +33,7 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] InterruptCode interrupt_code() const override;
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
+  [[nodiscard]] bool tells_all_code() const override { return true; }
   [[nodiscard]] std::vector<std::string> caveats() const override {
     std::string caveat = processes_ ? processes_->caveat() : without_processes_;
     return caveat.empty() ? std::vector<std::string>() : std::vector{std::move(caveat)};

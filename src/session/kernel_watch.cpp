@@ -56,8 +56,34 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
 
 Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engines::Tick& tick,
                                             std::uint64_t now_ns) {
-  Look seen;
   look_for_user_code(tick);
+  const bool was_found = kernel_.has_value();
+  RINGSIDE_ASSIGN(Look seen, look_at_kernel(engine, tick, now_ns));
+  if (!kernel_ || adapter_->tells_all_code()) return seen;
+  if (!was_found) known_code_.add(kernel_->image);
+  for (const elf::Image& image : seen.code) known_code_.add(image);
+  look_for_aliases(engine, tick, seen);
+  return seen;
+}
+
+// An engine that fails says so at the next tick, too; what was seen before that is not to be lost.
+void KernelWatch::look_for_aliases(engines::Engine& engine, const engines::Tick& tick, Look& seen) {
+  for (const wire::Capture& capture : tick.captures) {
+    const auto pc = kernel_pc(capture);
+    const bool is_unknown = pc && known_code_.find_code(*pc) == nullptr;
+    if (!is_unknown || !aliases_.wants(kernel_->image, *pc)) continue;
+    KernelMemory memory(engine, capture);
+    auto found = CodeAliases::look(kernel_->image, *pc, memory.reader());
+    if (!found || !*found) continue;
+    known_code_.add(**found);
+    seen.code.push_back(std::move(**found));
+  }
+}
+
+Result<KernelWatch::Look> KernelWatch::look_at_kernel(engines::Engine& engine,
+                                                      const engines::Tick& tick,
+                                                      std::uint64_t now_ns) {
+  Look seen;
   const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
   const bool look_for_code = kernel_ && now_ns >= next_code_ns_;
   const bool needs_file = !kernel_ && !has_file();

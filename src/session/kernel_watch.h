@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engines/engine.h"
+#include "session/code_aliases.h"
 #include "session/kernel_search.h"
 #include "session/unknown_code.h"
 #include "unwind/entry_layout.h"
@@ -31,7 +32,8 @@ class KernelWatch {
 
   struct Look {
     std::shared_ptr<const KernelNews> kernel;  // found just now
-    std::vector<elf::Image> code;              // the kernel's modules; code of no known kernel
+    // The kernel's modules, and its code where it runs at another address; code of no known kernel.
+    std::vector<elf::Image> code;
     bool new_recipes = false;
   };
   // Looks at a tick. `now_ns` is of any clock that goes on with the guest.
@@ -55,10 +57,15 @@ class KernelWatch {
                                              Look& seen);
   [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
   void look_for_user_code(const engines::Tick& tick);
+  [[nodiscard]] Result<Look> look_at_kernel(engines::Engine& engine, const engines::Tick& tick,
+                                            std::uint64_t now_ns);
+  void look_for_aliases(engines::Engine& engine, const engines::Tick& tick, Look& seen);
 
   KernelSearch search_;
   UnknownCode unknown_code_;  // while there is no kernel, and no file of one
   std::optional<FoundKernel> kernel_;
+  elf::ImageMap known_code_;  // the kernel's, once it was found
+  CodeAliases aliases_;
   std::unique_ptr<guestos::Adapter> adapter_;
   bool prepared_ = false;
   std::uint64_t next_try_ns_ = 0;
