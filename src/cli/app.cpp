@@ -49,26 +49,21 @@ std::string without_end(std::string text) {
   return text;
 }
 
-std::string indented(const std::string& examples) {
-  std::string text = "Examples:\n";
-  for (std::size_t begin = 0; begin < examples.size();) {
-    const std::size_t end = std::min(examples.find('\n', begin), examples.size());
-    text += "  ringside " + examples.substr(begin, end - begin) + "\n";
-    begin = end + 1;
-  }
-  return text;
-}
-
 int run_verbs(std::vector<std::string> words) {
   App app{"Profiles the kernel of a virtual machine from outside.", "ringside"};
   app.set_version_flag("--version", "ringside " RINGSIDE_VERSION);
-  app.footer(indented("record -- qemu-system-x86_64 -kernel my-kernel.elf -serial stdio\n"
-                      "flamegraph -o kernel.svg\n"
-                      "report") +
-             "Exit status: 0 done, 1 the operation failed, 2 wrong usage.");
+  app.examples(
+      "record -- qemu-system-x86_64 -kernel my-kernel.elf -serial stdio\n"
+      "flamegraph -o kernel.svg\n"
+      "report");
+  app.footer(
+      "'ringside COMMAND --help' has the options of a command. Exit status: 0 done, 1 the "
+      "operation "
+      "failed, 2 wrong usage.");
   app.require_subcommand(1);
   std::string shell;
   app.add_option("--completion", shell, "Print the completion script of a shell")
+      ->type_name("SHELL")
       ->one_of({"bash", "zsh", "fish"})
       ->trigger_on_parse();
 
@@ -76,7 +71,8 @@ int run_verbs(std::vector<std::string> words) {
   ProjectFlags project_flags;
   for (const auto& verb : verbs) {
     App* sub = app.add_subcommand(verb->name(), verb->summary());
-    sub->footer(indented(verb->examples()));
+    sub->examples(verb->examples());
+    if (verb->takes_command()) sub->takes_words("[--] QEMU [ARGUMENTS …]");
     verb->add_options(*sub);
     project_flags.add_to(*sub);
   }
@@ -86,9 +82,13 @@ int run_verbs(std::vector<std::string> words) {
     known += (known.empty() ? "" : ", ") + verb->name();
     is_known = is_known || verb->name() == words[0];
   }
+  if (words.empty())
+    return report({ErrorCode::kUsage, fmt::format("give a command: {}; 'ringside --help' says what "
+                                                  "each does",
+                                                  known)});
   if (!is_known)
-    return report(
-        {ErrorCode::kUsage, fmt::format("there is no verb '{}'; there are {}", words[0], known)});
+    return report({ErrorCode::kUsage,
+                   fmt::format("there is no command '{}'; there are {}", words[0], known)});
   if ((words.size() == 2 && words[0] == "--completion") ||
       (words.size() == 1 && words[0].starts_with("--completion=")))
     app.require_subcommand(0);
@@ -115,8 +115,8 @@ int run_verbs(std::vector<std::string> words) {
     if (!sub.parsed()) continue;
     if (has_command && (!verb->takes_command() || command.empty()))
       return report({ErrorCode::kUsage, verb->takes_command()
-                                            ? "no command behind --"
-                                            : verb->name() + " takes no command behind --"});
+                                            ? "no command line behind --"
+                                            : verb->name() + " takes no command line behind --"});
     auto project = ProjectSettings::load(project_flags, app, verbs);
     if (!project) return report(project.error());
     const auto applied = project->apply(sub, verb->takes_command(), command);

@@ -31,8 +31,8 @@ void CaseVerb::add_selection(App& app) {
   app.add_option("--kernel", kernel_,
                  "The kernel's ELF file, if it is no longer where it was recorded")
       ->type_name("FILE");
-  app.add_option("--sample", selection_.numbers, "Captures with these numbers")
-      ->type_name("N,…")
+  app.add_option("--sample", selection_.numbers, "Captures with these numbers, such as 17,42")
+      ->type_name("NUMBERS")
       ->delimiter(',');
   app.add_option("--where", selection_.where,
                  "leaf=FUNCTION, frame=FUNCTION or stop=REASON, * for any characters")

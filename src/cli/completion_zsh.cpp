@@ -60,9 +60,9 @@ std::string functions(const App& verb, const std::string& name) {
   std::string text = fmt::format("{}{}() {{\n", below, name);
   if (!verbs.empty())
     text += fmt::format(R"(  if (( CURRENT == 2 )) && [[ $PREFIX != -* ]]; then
-    local -a verbs=(
+    local -a commands=(
 {}    )
-    _describe -t verbs verb verbs
+    _describe -t commands command commands
     return
   fi
   case $words[2] in

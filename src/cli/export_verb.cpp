@@ -9,21 +9,24 @@
 namespace ringside::cli {
 
 void ExportVerb::add_options(App& app) {
-  flags_.add_to(app);
-  app.add_option("--format", format_,
-                 "folded: one line a stack, outermost frame first, and its weight; "
-                 "json-lines: every sample with its frames' addresses, one JSON object a line. "
-                 "Without it the output's extension chooses: .folded, .jsonl or .svg")
+  App& output = app.section(kOutputSection);
+  output
+      .add_option("--format", format_,
+                  "folded: one line a stack, outermost frame first, and its weight; "
+                  "json-lines: every sample with its frames' addresses, one JSON object a line. "
+                  "Without it the output's extension chooses: .folded, .jsonl or .svg")
+      ->type_name("NAME")
       ->one_of({"folded", "json-lines"})
       ->default_str("folded");
-  app.add_option("-o,--output", output_, "The file; - is standard output")
+  output.add_option("-o,--output", output_, "The file; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  app.add_flag("--per-cpu", options_.per_vcpu, "A first frame for each vCPU");
-  app.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a stack of their own");
-  app.add_flag("--annotate-kernel", options_.annotate_kernel,
-               "_[k] behind the kernel's functions, as stackcollapse-perf.pl --kernel has it");
-  style_.add_to(app);
+  output.add_flag("--per-cpu", options_.per_vcpu, "A first frame for each vCPU");
+  output.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a stack of their own");
+  output.add_flag("--annotate-kernel", options_.annotate_kernel,
+                  "_[k] behind the kernel's functions, as stackcollapse-perf.pl --kernel has it");
+  style_.add_to(output);
+  flags_.add_to(app);
 }
 
 Result<OutputFormat> ExportVerb::format() const {

@@ -7,27 +7,30 @@
 namespace ringside::cli {
 
 void FlamegraphVerb::add_options(App& app) {
-  flags_.add_to(app);
-  app.add_option("-o,--output", output_, "The picture; - is standard output")
+  App& picture = app.section("The picture");
+  picture.add_option("-o,--output", output_, "The picture; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  app.add_option("--title", options_.title, "Above the picture")->type_name("TEXT");
-  app.add_option("--subtitle", options_.subtitle, "Below the title")->type_name("TEXT");
-  app.add_option("--width", options_.width,
-                 "Pixels where scripts are off; a browser fills its window")
-      ->type_name("N")
+  picture.add_option("--title", options_.title, "Above the picture")->type_name("TEXT");
+  picture.add_option("--subtitle", options_.subtitle, "Below the title")->type_name("TEXT");
+  picture
+      .add_option("--width", options_.width,
+                  "Pixels where scripts are off; a browser fills its window")
+      ->type_name("PIXELS")
       ->range(200u, 20000u)
       ->capture_default_str();
-  app.add_option("--min-width", options_.minimum_width,
-                 "Leave out frames narrower than so many pixels")
+  picture
+      .add_option("--min-width", options_.minimum_width,
+                  "Leave out frames narrower than so many pixels")
       ->type_name("PIXELS")
       ->range(0.0, 100.0)
       ->capture_default_str();
-  app.add_flag("--icicle", options_.icicle, "Roots at the top");
-  app.add_flag("--reverse", options_.reverse, "Leaves first: who calls what is hot");
-  app.add_flag("--per-cpu", options_.per_vcpu, "One tower for each vCPU");
-  add_owner_level(app, options_.by);
-  app.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a frame of their own");
+  picture.add_flag("--icicle", options_.icicle, "Roots at the top");
+  picture.add_flag("--reverse", options_.reverse, "Leaves first: who calls what is hot");
+  picture.add_flag("--per-cpu", options_.per_vcpu, "One tower for each vCPU");
+  add_owner_level(picture, options_.by);
+  picture.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a frame of their own");
+  flags_.add_to(app);
 }
 
 Result<void> FlamegraphVerb::run(const std::vector<std::string>&) {

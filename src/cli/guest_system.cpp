@@ -51,6 +51,7 @@ void GuestSystemFlags::add_to(App& app) {
   app.add_option("--os", os,
                  "The guest's operating system; emerald: any kernel whose processes have its "
                  "metadata page")
+      ->type_name("NAME")
       ->one_of({"auto", "linux", "emerald", "none"})
       ->capture_default_str();
   app.add_option(

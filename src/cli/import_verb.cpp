@@ -9,6 +9,7 @@ void ImportVerb::add_options(App& app) {
   app.add_option("--format", format_,
                  "tcg: the file of ringside's TCG plugin (out=FILE); maestro: the raw data of "
                  "Maestro's CPU profiler, or of the plugin with out-format=maestro")
+      ->type_name("NAME")
       ->one_of({"tcg", "maestro"})
       ->required();
   app.add_option("FILE", input_, "What is to be read")->required();
@@ -24,6 +25,7 @@ void ImportVerb::add_options(App& app) {
                  "maestro)")
       ->type_name("HEX");
   app.add_option("--os", request_.os, "The guest's operating system (tcg)")
+      ->type_name("NAME")
       ->one_of({"auto", "linux", "none"})
       ->capture_default_str();
   app.add_flag("--keep-captures", request_.keep_captures,

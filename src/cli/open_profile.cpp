@@ -23,45 +23,55 @@ bool ReaderFlags::filters() const {
 }
 
 void ReaderFlags::add_to(App& app) {
-  app.add_option("-i,--input,FILE", input,
-                 "The recording, or what the TCG plugin has written by itself")
+  App& which = app.section(kSamplesSection);
+  which
+      .add_option("-i,--input,FILE", input,
+                  "The recording, or what the TCG plugin has written by itself")
       ->type_name("FILE")
       ->capture_default_str();
-  app.add_option("--kernel", kernel,
-                 "The kernel's ELF file, if it is no longer where it was recorded")
-      ->type_name("FILE");
-  app.add_option("--symbols", kernel_symbols,
-                 "The kernel's symbols, if its file has none or too few: System.map, nm's output "
-                 "or /proc/kallsyms")
-      ->type_name("FILE");
-  app.add_option("--load-bias", load_bias,
-                 "Where the kernel ran minus where it is linked, with --kernel or if the input is "
-                 "a TCG plugin's own file (default: found out)")
-      ->type_name("HEX");
-  symbols.add_to(app);
-  app.add_option("-C,--cpu", cpus, "These vCPUs only, such as 0,2-3")->type_name("LIST");
-  auto* kernel_flag = app.add_flag("-k,--kernel-only", kernel_only, "Samples of kernel code only");
-  app.add_flag("-u,--user-only", user_only, "Samples of user code only")->excludes(kernel_flag);
+  auto* kernel_flag =
+      which.add_flag("-k,--kernel-only", kernel_only, "Samples of kernel code only");
+  which.add_flag("-u,--user-only", user_only, "Samples of user code only")->excludes(kernel_flag);
+  which.add_option("-C,--cpu", cpus, "These vCPUs only, such as 0,2-3")->type_name("LIST");
   add_owners_to(app);
-  app.add_flag("--show-lines", show_lines, "Show each frame's source line behind its name");
-  app.add_flag("--show-addresses", show_addresses, "Show each frame's address behind its name");
+  App& names = app.section(kNamesSection);
+  names
+      .add_option("--kernel", kernel,
+                  "The kernel's ELF file, if it is no longer where it was recorded")
+      ->type_name("FILE");
+  names
+      .add_option("--symbols", kernel_symbols,
+                  "The kernel's symbols, if its file has none or too few: System.map, nm's output "
+                  "or /proc/kallsyms")
+      ->type_name("FILE");
+  names.add_flag("--show-lines", show_lines, "Show each frame's source line behind its name");
+  names.add_flag("--show-addresses", show_addresses, "Show each frame's address behind its name");
+  symbols.add_to(app);
+  app.section(kAdvancedSection)
+      .add_option("--load-bias", load_bias,
+                  "Where the kernel ran minus where it is linked, with --kernel or if the input is "
+                  "a TCG plugin's own file (default: found out)")
+      ->type_name("HEX");
 }
 
 void ReaderFlags::add_owners_to(App& app) {
-  app.add_option("--comm,--comms", comms, "Samples of processes and threads of these names only")
-      ->type_name("NAME[,..]")
+  App& which = app.section(kSamplesSection);
+  which
+      .add_option("--comm,--comms", comms,
+                  "Samples of processes and threads of these names only, such as dd,sh")
+      ->type_name("NAMES")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--pid", pids, "Samples of these processes only")
-      ->type_name("PID[,..]")
+  which.add_option("--pid", pids, "Samples of these processes only, such as 1,27")
+      ->type_name("PIDS")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("--tid", tids, "Samples of these threads only")
-      ->type_name("TID[,..]")
+  which.add_option("--tid", tids, "Samples of these threads only, such as 1,27")
+      ->type_name("TIDS")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_flag("--no-irq-join", no_irq_join,
-               "Charge interrupts to nobody ([irq]), not to what they interrupted");
+  which.add_flag("--no-irq-join", no_irq_join,
+                 "Charge interrupts to nobody ([irq]), not to what they interrupted");
 }
 
 namespace {

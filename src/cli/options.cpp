@@ -7,6 +7,8 @@
 #include <sstream>
 #include <type_traits>
 
+#include "cli/help.h"
+
 namespace ringside::cli {
 namespace {
 
@@ -111,9 +113,13 @@ bool Option::has_name(const std::string& name) const { return option_.check_name
 
 std::string Option::description() const { return option_.get_description(); }
 
+std::string Option::default_text() const { return option_.get_default_str(); }
+
 int Option::most_values() const { return option_.get_items_expected_max(); }
 
 int Option::least_values() const { return option_.get_items_expected_min(); }
+
+bool Option::is_required() const { return option_.get_required(); }
 
 bool Option::is_given() const { return option_.count() > 0; }
 
@@ -134,10 +140,14 @@ Result<void> Option::give(const std::vector<std::string>& values) {
 }
 
 App::App(const std::string& description, const std::string& name)
-    : App(std::make_shared<CLI::App>(description, name)) {}
+    : App(std::make_shared<CLI::App>(description, name), name) {}
 
-App::App(std::shared_ptr<CLI::App> app) : app_(std::move(app)) {
+App::App(std::shared_ptr<CLI::App> app, std::string path)
+    : app_(std::move(app)), path_(std::move(path)) {
   for (CLI::Option* help : app_->get_options()) own(help);
+  app_->formatter_fn([this](const CLI::App*, const std::string&, CLI::AppFormatMode) {
+    return help_text(*this, help_width());
+  });
 }
 
 Option* App::own(CLI::Option* option) {
@@ -179,31 +189,47 @@ Option* App::set_version_flag(const std::string& names, const std::string& versi
   return own(app_->set_version_flag(names, version));
 }
 
-App* App::add_option_group(const std::string& heading) {
+App& App::section(const std::string& heading) {
+  for (const auto& section : sections_)
+    if (section->path() == heading) return *section;
   CLI::App* const added = app_->add_option_group(heading);
-  added->set_help_flag();  // the verb has one
+  added->set_help_flag();  // the command has one
   auto group = app_->get_subcommand_ptr(added);
-  return groups_.emplace_back(std::make_unique<App>(std::move(group))).get();
+  return *sections_.emplace_back(std::make_unique<App>(std::move(group), heading));
 }
 
 App* App::add_subcommand(const std::string& name, const std::string& description) {
   auto subcommand = app_->get_subcommand_ptr(app_->add_subcommand(name, description));
-  return subcommands_.emplace_back(std::make_unique<App>(std::move(subcommand))).get();
+  return subcommands_.emplace_back(std::make_unique<App>(std::move(subcommand), path_ + " " + name))
+      .get();
 }
 
 void App::require_subcommand(int count) { app_->require_subcommand(count); }
 
-void App::footer(const std::string& text) { app_->footer(text); }
+void App::examples(const std::string& lines) { examples_ = lines; }
+
+void App::footer(const std::string& text) { footer_ = text; }
 
 std::string App::name() const { return app_->get_name(); }
 
 std::string App::description() const { return app_->get_description(); }
 
-std::vector<Option*> App::options() const {
+std::vector<Option*> App::own_options() const {
   std::vector<Option*> all;
   for (const auto& option : options_) all.push_back(option.get());
-  for (const auto& group : groups_)
-    for (Option* option : group->options()) all.push_back(option);
+  return all;
+}
+
+std::vector<Option*> App::options() const {
+  std::vector<Option*> all = own_options();
+  for (const auto& section : sections_)
+    for (Option* option : section->options()) all.push_back(option);
+  return all;
+}
+
+std::vector<App*> App::sections() const {
+  std::vector<App*> all;
+  for (const auto& section : sections_) all.push_back(section.get());
   return all;
 }
 

@@ -20,6 +20,12 @@ class Option;
 // a compiler longer than the rest of a verb. Calls have CLI11's names and are chained as there.
 namespace ringside::cli {
 
+// Sections of --help that several commands have.
+inline constexpr const char* kSamplesSection = "Which samples";
+inline constexpr const char* kNamesSection = "Names and symbols";
+inline constexpr const char* kOutputSection = "Output";
+inline constexpr const char* kAdvancedSection = "Advanced";
+
 // Where an option's value is stored: a variable of one of these types, which lives as long as the
 // App.
 using OptionValue =
@@ -59,10 +65,12 @@ class Option {
   [[nodiscard]] std::string argument_name() const;  // of an argument by its place, else empty
   [[nodiscard]] bool has_name(const std::string& name) const;  // with its dashes
   [[nodiscard]] std::string description() const;
+  [[nodiscard]] std::string default_text() const;  // as --help says it; empty: none
   [[nodiscard]] const std::string& type_name() const { return type_name_; }  // as it was set
   [[nodiscard]] const std::vector<std::string>& choices() const { return choices_; }  // of one_of
   [[nodiscard]] int most_values() const;                                              // 0: a flag
   [[nodiscard]] int least_values() const;
+  [[nodiscard]] bool is_required() const;
   [[nodiscard]] bool is_given() const;     // by the command line or give()
   [[nodiscard]] bool is_excluded() const;  // by another one that is given
 
@@ -82,11 +90,11 @@ struct ParseEnd {
   std::string err;  // for standard error
 };
 
-// What has options: the program, a subcommand, or a group under a heading of --help.
+// What has options: the program, a subcommand, or a section of --help under a heading.
 class App {
  public:
   App(const std::string& description, const std::string& name);
-  explicit App(std::shared_ptr<CLI::App> app);
+  App(std::shared_ptr<CLI::App> app, std::string path);
   App(const App&) = delete;
   App& operator=(const App&) = delete;
 
@@ -101,15 +109,26 @@ class App {
                             const std::function<void(std::int64_t)>& function,
                             const std::string& description);
   Option* set_version_flag(const std::string& names, const std::string& version);
-  App* add_option_group(const std::string& heading);
+  // The section of that heading; sections stand in --help in the order in which they were first
+  // asked for.
+  App& section(const std::string& heading);
   App* add_subcommand(const std::string& name, const std::string& description);
   void require_subcommand(int count);
-  void footer(const std::string& text);  // of --help
+  void examples(const std::string& lines);                        // of --help, without "ringside"
+  void footer(const std::string& text);                           // of --help
+  void takes_words(const std::string& words) { words_ = words; }  // behind the options, for --help
 
   [[nodiscard]] std::string name() const;
   [[nodiscard]] std::string description() const;
-  // Those of its groups come last.
+  // "ringside case list"; a section's is its heading.
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& examples() const { return examples_; }
+  [[nodiscard]] const std::string& footer() const { return footer_; }
+  [[nodiscard]] const std::string& words() const { return words_; }
+  // Those of its sections come last.
   [[nodiscard]] std::vector<Option*> options() const;
+  [[nodiscard]] std::vector<Option*> own_options() const;  // without those of its sections
+  [[nodiscard]] std::vector<App*> sections() const;
   [[nodiscard]] std::vector<App*> subcommands() const;
   // nullptr if there is none. An option's name has its dashes.
   [[nodiscard]] Option* find_option(const std::string& name) const;
@@ -124,8 +143,12 @@ class App {
 
   std::shared_ptr<CLI::App> app_;
   std::vector<std::unique_ptr<Option>> options_;
-  std::vector<std::unique_ptr<App>> groups_;
+  std::vector<std::unique_ptr<App>> sections_;
   std::vector<std::unique_ptr<App>> subcommands_;
+  std::string path_;
+  std::string examples_;
+  std::string footer_;
+  std::string words_;
 };
 
 }  // namespace ringside::cli

@@ -68,8 +68,9 @@ void add_owner_level(App& app, views::OwnerLevel& level) {
                                                             {"tid", OwnerLevel::kTid}};
   app.add_option_function(
          "--by", [&level](const std::string& name) { level = kLevels.at(name); },
-         "The frame at the root of each stack, where processes are known: comm, pid (comm-PID) or "
-         "tid (comm-PID/TID)")
+         "The frame at the root of each stack, where processes are known: comm, pid shows "
+         "comm-PID, tid comm-PID/TID")
+      ->type_name("LEVEL")
       ->one_of({"comm", "pid", "tid", "none"})
       ->default_str("comm");
 }
@@ -84,6 +85,7 @@ void StackStyle::add_to(App& app) {
          },
          "Folded stacks: plain, or as Emerald's profiler writes them, Kernel;… and User PID=7 "
          "(name);…")
+      ->type_name("STYLE")
       ->one_of({"plain", "emerald"})
       ->default_str("plain");
 }

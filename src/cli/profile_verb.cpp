@@ -72,14 +72,18 @@ void keep_recording(const std::string& recording) {
 
 void ProfileVerb::add_options(App& app) {
   flags_.add_to(app);
-  app.add_option(
-         "-o,--output", output_,
-         "Also write this: .folded gives folded stacks, as --folded-style does; else a flame graph")
+  App& output = app.section(kOutputSection);
+  output
+      .add_option("-o,--output", output_,
+                  "Also write this: .folded gives folded stacks, as --folded-style does; else a "
+                  "flame graph")
       ->type_name("FILE");
-  app.add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
-  app.add_flag("--show-addresses", reader_.show_addresses,
-               "Show each frame's address behind its name");
-  style_.add_to(app);
+  app.section("What to record")
+      .add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
+  app.section(kNamesSection)
+      .add_flag("--show-addresses", reader_.show_addresses,
+                "Show each frame's address behind its name");
+  style_.add_to(output);
   reader_.add_owners_to(app);
   reader_.symbols.add_to(app);
 }

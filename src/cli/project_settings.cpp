@@ -81,10 +81,13 @@ std::string in_folder(const std::filesystem::path& folder, const Option& option,
 }  // namespace
 
 void ProjectFlags::add_to(App& verb) {
-  verb.add_option("--profile", profile, "Take the settings of [profile.NAME] in ringside.toml")
+  App& advanced = verb.section(kAdvancedSection);
+  advanced.add_option("--profile", profile, "Take the settings of [profile.NAME] in ringside.toml")
       ->type_name("NAME");
-  verb.add_option("--project", file,
-                  "The project file (default: ringside.toml here or in a folder above; none: none)")
+  advanced
+      .add_option(
+          "--project", file,
+          "The project file (default: ringside.toml here or in a folder above); 'none' reads none")
       ->type_name("FILE");
 }
 
@@ -138,11 +141,11 @@ Result<void> ProjectSettings::check_scope(const project::Scope& scope, const App
     const bool known = std::any_of(verbs.begin(), verbs.end(),
                                    [&](const auto& verb) { return knows(*verb, setting.key); });
     if (!known)
-      return fail(ErrorCode::kUsage, "{}:{}: no verb has an option '{}'", file_.name, setting.line,
-                  setting.key);
+      return fail(ErrorCode::kUsage, "{}:{}: no command has an option '{}'", file_.name,
+                  setting.line, setting.key);
     if (setting.key == kOutput)
       return fail(ErrorCode::kUsage,
-                  "{}:{}: each verb writes something else; put 'output' into its table, as in "
+                  "{}:{}: each command writes something else; put 'output' into its table, as in "
                   "[record]",
                   file_.name, setting.line);
   }
@@ -151,7 +154,7 @@ Result<void> ProjectSettings::check_scope(const project::Scope& scope, const App
       return one->name() == wanted;
     });
     if (verb == verbs.end())
-      return fail(ErrorCode::kUsage, "{}:{}: [{}] is no verb, and a profile is [profile.{}]",
+      return fail(ErrorCode::kUsage, "{}:{}: [{}] is no command, and a profile is [profile.{}]",
                   file_.name, table.line, name, name);
     for (const Setting& setting : table.settings)
       if (!knows(**verb, setting.key))
@@ -203,7 +206,7 @@ Result<void> ProjectSettings::apply(App& verb, bool takes_command,
   say(fmt::format("ringside: settings are from {}{}", file_.name,
                   command_folder_.empty()
                       ? std::string()
-                      : fmt::format("; its command is {}", fmt::join(command, " "))));
+                      : fmt::format("; its QEMU command line is {}", fmt::join(command, " "))));
   return {};
 }
 

@@ -40,31 +40,34 @@ void PsVerb::add_options(App& app) {
                  "'aux' for the columns of ps aux: processes with their command lines; default: a "
                  "line for each thread")
       ->one_of({"aux", "threads"});
-  app.add_option("-o,--format", output_format_, "The same")->one_of({"aux", "threads"});
-  auto* way_in = app.add_option_group("Way in");
-  way_in
-      ->add_option("--gdb,--remote", gdb_,
-                   "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
+  app.add_option("-o,--format", output_format_, "The same")
+      ->type_name("FORMAT")
+      ->one_of({"aux", "threads"});
+  App& guest = app.section("Which guest");
+  guest
+      .add_option("--gdb,--remote", gdb_,
+                  "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
       ->type_name("ADDR");
-  way_in->add_option("--qmp,--qmp-socket", qmp_, "QEMU's monitor to attach to")->type_name("ADDR");
-  way_in->add_option("--ring", ring_, "What a QEMU with the plugin libringside-tcg.so shares")
+  guest.add_option("--qmp,--qmp-socket", qmp_, "QEMU's monitor to attach to")->type_name("ADDR");
+  guest.add_option("--ring", ring_, "What a QEMU with the plugin libringside-tcg.so shares")
       ->type_name("FILE");
-  way_in
-      ->add_option("--kernel", kernel_,
-                   "The kernel: its ELF file, or a boot image such as vmlinuz (default: found in "
-                   "the guest's memory)")
+  App& names = app.section(kNamesSection);
+  names
+      .add_option("--kernel", kernel_,
+                  "The kernel: its ELF file, or a boot image such as vmlinuz (default: found in "
+                  "the guest's memory)")
       ->type_name("FILE");
-  way_in->add_option("--symbols", symbols_, "The kernel's symbols: System.map, /proc/kallsyms")
+  names.add_option("--symbols", symbols_, "The kernel's symbols: System.map, /proc/kallsyms")
       ->type_name("FILE");
-  app.add_flag("--debuginfod", debuginfod_,
-               "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
-  app.add_option("-w,--watch", watch_s_, "List them again every S seconds (default 1)")
-      ->type_name("S")
+  names.add_flag("--debuginfod", debuginfod_,
+                 "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
+  app.add_option("-w,--watch", watch_s_, "List them again every so many seconds")
+      ->type_name("SECONDS")
       ->expected(0, 1)
       ->default_str("1")
       ->range(0.01, 1e6);
   app.add_option("--patience", patience_s_, "How long to wait for a guest that cannot be read yet")
-      ->type_name("S")
+      ->type_name("SECONDS")
       ->range(0.0, 1e6)
       ->capture_default_str();
 }

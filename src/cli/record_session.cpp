@@ -37,10 +37,12 @@ Result<void> check_usage(const RecordRequest& request) {
         "with --ring",
         request.verb);
   if (!request.command.empty() && flags.attaches())
-    return fail(ErrorCode::kUsage, "{} attaches to a guest that runs; leave it out with -- COMMAND",
-                !flags.gdb.empty()    ? "--gdb"
-                : !flags.ring.empty() ? "--ring"
-                                      : "--qmp");
+    return fail(
+        ErrorCode::kUsage,
+        "{} attaches to a guest that runs; leave it out where a command line stands behind --",
+        !flags.gdb.empty()    ? "--gdb"
+        : !flags.ring.empty() ? "--ring"
+                              : "--qmp");
   if (!flags.ring.empty() && !flags.gdb.empty())
     return fail(ErrorCode::kUsage, "--gdb and --ring are two ways in: give one");
   if (!flags.ring.empty() && flags.engine != "auto" && flags.engine != "tcg")
@@ -56,14 +58,17 @@ Result<void> check_usage(const RecordRequest& request) {
                 "--engine tcg is a plugin that QEMU loads when it starts: give its command line "
                 "behind --, or --ring FILE where it has loaded it");
   if (request.command.empty() && flags.deterministic)
-    return fail(ErrorCode::kUsage, "--deterministic needs -- COMMAND");
+    return fail(ErrorCode::kUsage,
+                "--deterministic needs a QEMU that ringside starts: -- qemu-system-x86_64 …");
   if (flags.deterministic && flags.delay_s > 0)
     return fail(
         ErrorCode::kUsage,
         "--delay is the host's time, and with --deterministic the guest waits meanwhile; use "
         "--after TEXT");
   if (request.command.empty() && (!flags.after.empty() || !flags.until.empty() || flags.then_quit))
-    return fail(ErrorCode::kUsage, "--after, --until and --then-quit need -- COMMAND");
+    return fail(ErrorCode::kUsage,
+                "--after, --until and --then-quit need a QEMU that ringside starts: -- "
+                "qemu-system-x86_64 …");
   return {};
 }
 

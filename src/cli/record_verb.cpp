@@ -30,13 +30,16 @@ Result<void> say_summary(const std::string& recording, const SamplingFlags& samp
 
 void RecordVerb::add_options(App& app) {
   flags_.add_to(app);
-  app.add_option("-o,--output", output_, "The recording; - streams it to standard output")
+  app.section(kOutputSection)
+      .add_option("-o,--output", output_, "The recording; - streams it to standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  app.add_flag("--keep-captures", flags_.keep_captures,
-               "Also store what each stack was unwound from, for 'ringside case extract'");
-  app.add_flag("--debuginfod", flags_.system.debuginfod,
-               "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
+  app.section(kAdvancedSection)
+      .add_flag("--keep-captures", flags_.keep_captures,
+                "Also store what each stack was unwound from, for 'ringside case extract'");
+  app.section(kNamesSection)
+      .add_flag("--debuginfod", flags_.system.debuginfod,
+                "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
 }
 
 Result<void> RecordVerb::run(const std::vector<std::string>& command) {

@@ -14,14 +14,76 @@ std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds 
 }  // namespace
 
 void SamplingFlags::add_to(App& app) {
+  add_what(app.section("What to record"));
+  add_when(app.section("When"));
+  add_guest(app.section("Which guest, if it is not the QEMU behind --"));
+  App& names = app.section(kNamesSection);
+  names
+      .add_option(
+          "--kernel", kernel,
+          "The kernel: its ELF file, or a boot image such as vmlinuz (default: QEMU's -kernel)")
+      ->type_name("FILE");
+  names
+      .add_option("--symbols", symbols,
+                  "The kernel's symbols, if its file has none or too few: System.map, nm's output "
+                  "or /proc/kallsyms")
+      ->type_name("FILE");
+  app.section(kSamplesSection);  // profile has some
+  system.add_to(app.section("The guest's system and its programs"));
+  app.section(kOutputSection);  // the command's own
+  add_engine(app.section("Engine"));
   const auto accept = [](std::int64_t) {};  // perf users type what is the default anyway
-  auto* way_in = app.add_option_group("Way in");
-  way_in
-      ->add_option("--gdb,--remote", gdb,
-                   "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
+  App& advanced = app.section(kAdvancedSection);
+  advanced.add_flag("-v,--verbose", verbose, "Say more on standard error");
+  advanced
+      .add_option("--load-bias", load_bias,
+                  "Where the kernel runs minus where it is linked (default: found out)")
+      ->type_name("HEX");
+  advanced.add_flag_function("-a,--all-cpus", accept, "Sample all vCPUs (the default)");
+  advanced.add_flag_function("-g,--call-graph", accept, "Record stacks (the default)");
+}
+
+void SamplingFlags::add_what(App& what) {
+  auto* rate = what.add_option("-F,--freq", frequency,
+                               "Samples a second in which the guest runs, up to 10000")
+                   ->type_name("HZ")
+                   ->range(1e-4, 10000.0);
+  what.add_option("--interval", interval_ms,
+                  "Instead of -F: mean milliseconds between samples, in which the guest runs")
+      ->type_name("MS")
+      ->range(0.1, 1e7)
+      ->excludes(rate);
+  auto* kernel_flag = what.add_flag("-k,--kernel-only", kernel_only, "Sample kernel code only");
+  what.add_flag("-u,--user-only", user_only, "Sample user code only")->excludes(kernel_flag);
+  what.add_option("-C,--cpu", cpus, "Sample these vCPUs only, such as 0,2-3")->type_name("LIST");
+}
+
+void SamplingFlags::add_when(App& when) {
+  when.add_option("-d,--duration", duration_s, "Sample for this long")
+      ->type_name("SECONDS")
+      ->range(1e-3, 1e9);
+  when.add_option("-n,--samples", samples, "Stop after so many stacks; idle vCPUs have none")
+      ->type_name("N")
+      ->positive_number();
+  when.add_option("-D,--delay", delay_s, "Wait before the first sample")
+      ->type_name("SECONDS")
+      ->range(0.0, 1e9);
+  when.add_option("--after", after,
+                  "Start when the guest's serial port has shown this (a QEMU behind --)")
+      ->type_name("TEXT");
+  when.add_option("--until", until,
+                  "Stop when the guest's serial port has shown this (a QEMU behind --)")
+      ->type_name("TEXT");
+  when.add_flag("--then-quit", then_quit, "End QEMU when sampling has ended (a QEMU behind --)");
+}
+
+void SamplingFlags::add_guest(App& guest) {
+  guest
+      .add_option("--gdb,--remote", gdb,
+                  "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
       ->type_name("ADDR");
-  way_in
-      ->add_option_function(
+  guest
+      .add_option_function(
           "--qmp,--qmp-socket",
           [this](const std::string& address) { qmp = address.empty() ? kQmpSocket : address; },
           "QEMU's monitor (-qmp) to attach to: a Unix socket's path or HOST:PORT (default: "
@@ -29,81 +91,33 @@ void SamplingFlags::add_to(App& app) {
           "what it prints")
       ->expected(0, 1)
       ->type_name("ADDR");
-  way_in
-      ->add_option("--ring", ring,
-                   "What a QEMU that was started with -plugin libringside-tcg.so,ring=FILE shares; "
-                   "with --qmp its monitor tells when the guest is paused")
+  guest
+      .add_option("--ring", ring,
+                  "What a QEMU that was started with -plugin libringside-tcg.so,ring=FILE shares; "
+                  "with --qmp its monitor tells when the guest is paused")
       ->type_name("FILE");
-  way_in
-      ->add_option("--engine", engine,
-                   "How to capture: tcg is a plugin of QEMU >= 9.2 that does not stop the guest, "
-                   "gdb works everywhere, qmp needs only the monitor; auto takes the best that can "
-                   "be")
+}
+
+void SamplingFlags::add_engine(App& how) {
+  how.add_option("--engine", engine,
+                 "How to capture: tcg is a plugin of QEMU 9.2 and newer that does not stop the "
+                 "guest, gdb works everywhere, qmp needs only the monitor; auto takes the best "
+                 "that can be")
+      ->type_name("NAME")
       ->one_of({"auto", "tcg", "gdb", "qmp"})
       ->capture_default_str();
-  way_in->add_flag("--no-stop", no_stop,
-                   "With --qmp: never stop the guest; stacks may then be torn");
-  way_in
-      ->add_option(
-          "--kernel", kernel,
-          "The kernel: its ELF file, or a boot image such as vmlinuz (default: QEMU's -kernel)")
-      ->type_name("FILE");
-  way_in
-      ->add_option("--symbols", symbols,
-                   "The kernel's symbols, if its file has none or too few: System.map, nm's output "
-                   "or /proc/kallsyms")
-      ->type_name("FILE");
-  way_in
-      ->add_option("--load-bias", load_bias,
-                   "Where the kernel runs minus where it is linked (default: found out)")
-      ->type_name("HEX");
-
-  system.add_to(*app.add_option_group("The guest's system"));
-
-  auto* what = app.add_option_group("What to sample");
-  auto* interval = what->add_option("--interval", interval_ms,
-                                    "Mean time between samples, in which the guest runs")
-                       ->type_name("MS")
-                       ->range(0.1, 1e7);
-  what->add_option("-F,--freq", frequency, "Samples a second in which the guest runs, up to 10000")
-      ->type_name("HZ")
-      ->range(1e-4, 10000.0)
-      ->excludes(interval);
-  auto* kernel_flag = what->add_flag("-k,--kernel-only", kernel_only, "Sample kernel code only");
-  what->add_flag("-u,--user-only", user_only, "Sample user code only")->excludes(kernel_flag);
-  what->add_option("-C,--cpu", cpus, "Sample these vCPUs only, such as 0,2-3")->type_name("LIST");
-  what->add_flag_function("-a,--all-cpus", accept, "Sample all vCPUs (the default)");
-  what->add_flag_function("-g,--call-graph", accept, "Record stacks (the default)");
-  what->add_flag("--no-jitter", no_jitter, "Sample at a fixed cadence");
-  what->add_option("--seed", seed, "Of the jitter, and with --deterministic of the guest's chance")
-      ->type_name("N")
-      ->capture_default_str();
-  what->add_flag("--deterministic", deterministic,
-                 "Make two runs of the guest the same: instructions are its clock, and samples are "
-                 "taken by them (with -- COMMAND, QEMU >= 9.2)");
-  what->add_option("--stack-bytes", stack_bytes,
-                   "Copy this much of each stack (default: 2048, adapting to what walks need)")
+  how.add_option("--stack-bytes", stack_bytes,
+                 "Copy this much of each stack (default: 2048, adapting to what walks need)")
       ->type_name("N")
       ->range(64u, wire::kMaxStackBytes);
-
-  auto* when = app.add_option_group("When");
-  when->add_option("-d,--duration", duration_s, "Sample for this long")
-      ->type_name("S")
-      ->range(1e-3, 1e9);
-  when->add_option("-n,--samples", samples, "Stop after so many stacks; idle vCPUs have none")
+  how.add_flag("--no-stop", no_stop, "With --qmp: never stop the guest; stacks may then be torn");
+  how.add_flag("--deterministic", deterministic,
+               "Make two runs of the guest the same: instructions are its clock, and samples are "
+               "taken by them (a QEMU 9.2 or newer behind --)");
+  how.add_option("--seed", seed, "Of the jitter, and with --deterministic of the guest's chance")
       ->type_name("N")
-      ->positive_number();
-  when->add_option("-D,--delay", delay_s, "Wait before the first sample")
-      ->type_name("S")
-      ->range(0.0, 1e9);
-  when->add_option("--after", after,
-                   "Start when the guest's serial port has shown this (with -- COMMAND)")
-      ->type_name("TEXT");
-  when->add_option("--until", until,
-                   "Stop when the guest's serial port has shown this (with -- COMMAND)")
-      ->type_name("TEXT");
-  when->add_flag("--then-quit", then_quit, "End QEMU when sampling has ended (with -- COMMAND)");
-  app.add_flag("-v,--verbose", verbose, "Say more on standard error");
+      ->capture_default_str();
+  how.add_flag("--no-jitter", no_jitter, "Sample at a fixed cadence");
 }
 
 void SamplingFlags::settle(bool has_command) {

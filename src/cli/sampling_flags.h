@@ -45,14 +45,20 @@ struct SamplingFlags {
 
   void add_to(App& app);
 
-  // Fills in what follows from other options, once all have been read. `has_command`: -- COMMAND.
+  // Fills in what follows from other options, once all have been read. `has_command`: QEMU's
+  // command line stands behind --.
   void settle(bool has_command);
   [[nodiscard]] launch::LaunchRequest launch_request() const;
   // Attaches to a guest that runs already.
   [[nodiscard]] bool attaches() const { return !gdb.empty() || !qmp.empty() || !ring.empty(); }
   // Errors: kUsage, for values that make no sense together.
   [[nodiscard]] Result<session::SamplingOptions> options() const;
-  // Nothing where it is to be found out.
+
+ private:
+  void add_what(App& what);
+  void add_when(App& when);
+  void add_guest(App& guest);
+  void add_engine(App& how);
 };
 
 }  // namespace ringside::cli

@@ -1,8 +1,11 @@
 #include "cli/terminal.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -29,6 +32,19 @@ void say(std::string_view line) { say_lines(printable_line(line)); }
 void say_lines(std::string_view text) {
   const std::string lines = printable_text(text) + "\n";
   std::fwrite(lines.data(), 1, lines.size(), stderr);
+}
+
+bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
+
+std::optional<std::size_t> terminal_width() {
+  const char* const columns = std::getenv("COLUMNS");
+  const std::string_view text = columns == nullptr ? "" : columns;
+  std::size_t width = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
+  if (error == std::errc() && end == text.data() + text.size() && width > 0) return width;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return std::nullopt;
 }
 
 ProgressLine::ProgressLine(bool allowed) : on_(allowed && ::isatty(STDERR_FILENO) == 1) {}

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +21,11 @@ void print(std::string_view text);
 void say(std::string_view line);
 // Several, the last without its line end.
 void say_lines(std::string_view text);
+
+[[nodiscard]] bool output_is_terminal();  // standard output
+// Cells of a line: as $COLUMNS says, else as the terminal does that standard output is; nothing
+// where neither is known.
+[[nodiscard]] std::optional<std::size_t> terminal_width();
 
 // A line on standard error that is overwritten, shown on a terminal only.
 class ProgressLine {

@@ -93,7 +93,7 @@ LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
   const fs::path folder = fs::read_symlink(folder_of(process) / "cwd", ignored);
   if (const auto kernel = command.value_of("kernel")) info.kernel = folder / *kernel;
   if (const auto initrd = command.value_of("initrd")) info.initrd = folder / *initrd;
-  info.choice.why = "the command starts " + info.program +
+  info.choice.why = "the command line starts " + info.program +
                     " by its path, so that ringside cannot add to its options";
   const auto stub = command.gdb_address();
   const auto monitor = command.value_of("qmp");

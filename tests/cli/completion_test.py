@@ -143,9 +143,9 @@ class Completion(cli_case.CliCase):
 
     def test_the_words_of_each_verb_are_its_options(self):
         script = self.script("bash")
-        verbs = self.ringside("--help").stdout.partition("Subcommands:")[2].partition("Examples:")[0]
+        verbs = self.ringside("--help").stdout.partition("Commands:")[2].partition("\n\n")[0]
         for verb in re.findall(r"^  ([a-z]+) ", verbs, re.M):
-            options = set(re.findall(r"^  (?:-\w,)?(--[a-z-]+)", self.ringside(verb, "--help").stdout, re.M))
+            options = set(re.findall(r"^  (?:-\w, )?(--[a-z-]+)", self.ringside(verb, "--help").stdout, re.M))
             words = re.search(rf"'/{verb}'\) words='(.*)'", script).group(1).split()
             with self.subTest(verb=verb):
                 self.assertLessEqual(options, set(words))

@@ -42,7 +42,7 @@ class Project(cli_case.CliCase):
     def test_a_line_says_that_it_was_read_and_what_it_starts(self):
         self.write('qemu = ["qemu-system-x86_64", "-m", 64]\nduration = 0.2\nthen-quit = true\n')
         read = f"ringside: settings are from {self.folder.resolve()}/ringside.toml"
-        self.assertIn(read + "; its command is qemu-system-x86_64 -m 64\n", self.run_verb("record").said)
+        self.assertIn(read + "; its QEMU command line is qemu-system-x86_64 -m 64\n", self.run_verb("record").said)
         self.assertIn(read + "\n", self.run_verb("report").said)
         self.assertNotIn("settings", self.run_verb("report", "--project", "none").said)
 
@@ -124,10 +124,10 @@ class Project(cli_case.CliCase):
         self.assertFalse(self.log.exists())
 
     def test_what_is_wrong_is_told_with_its_line(self):
-        for text, line, told in (("a = ", 1, ""), ('\nkernle = "x"', 2, "no verb has an option 'kernle'"),
-                                 ("[recrod]\nfreq = 1", 1, "[recrod] is no verb"),
+        for text, line, told in (("a = ", 1, ""), ('\nkernle = "x"', 2, "no command has an option 'kernle'"),
+                                 ("[recrod]\nfreq = 1", 1, "[recrod] is no command"),
                                  ("[report]\nfreq = 1", 2, "'report' has no option 'freq'"),
-                                 ("[profile.x]\n\nhelp = true", 3, "no verb has an option 'help'"),
+                                 ("[profile.x]\n\nhelp = true", 3, "no command has an option 'help'"),
                                  ('output = "x"', 1, "[record]"), ("freq = 90000", 1, "'freq'"),
                                  ("freq = true", 1, "no values of it"), ("then-quit = 1", 1, "give true or false"),
                                  ('qemu = "make qemu"', 1, "is a list"), ("freq = [1, 2]", 1, "takes one value")):

@@ -15,7 +15,7 @@ class WrongUsage(cli_case.CliCase):
         self.assertEqual(list(self.folder.iterdir()), [], "something was written all the same")
 
     def test_no_verb(self):
-        self.refused()
+        self.refused(says=("command", "record", "report"))
 
     def test_an_unknown_verb(self):
         self.refused("recrod", says="recrod")
@@ -37,7 +37,7 @@ class WrongUsage(cli_case.CliCase):
                 self.refused(verb, says=("--gdb", "-- qemu-system-x86_64"))
 
     def test_nothing_behind_the_dashes(self):
-        self.refused("record", "--", says="command")
+        self.refused("record", "--", says="no command line behind --")
 
     def test_a_command_for_a_verb_that_takes_none(self):
         self.refused("report", "--", "true", says="command")
@@ -48,7 +48,7 @@ class WrongUsage(cli_case.CliCase):
     def test_options_that_need_a_command(self):
         for option in (["--after", "ready"], ["--until", "ready"], ["--then-quit"]):
             with self.subTest(option=option[0]):
-                self.refused("record", "--gdb", self.gdb, *option, says=(option[0], "-- COMMAND"))
+                self.refused("record", "--gdb", self.gdb, *option, says=(option[0], "-- qemu-system-x86_64"))
 
     def test_only_kernel_and_only_user_code(self):
         for verb in VERBS:
@@ -139,9 +139,59 @@ class Help(cli_case.CliCase):
         for verb in VERBS:
             self.assertRegex(said, rf"(?m)^ +{verb} ")
 
+    def commands(self):
+        """All of them, each as its words: () is ringside itself."""
+        below = {(): self.ringside("--help").stdout, ("case",): self.ringside("case", "--help").stdout}
+        return [(), *((*first, name) for first, said in below.items()
+                      for name in re.findall(r"(?m)^  ([a-z]+) ", said.partition("Commands:")[2].partition("\n\n")[0]))]
+
+    def test_help_fits_its_width(self):
+        for command in self.commands():
+            for columns in (60, 80, 120):
+                with self.subTest(command=command, columns=columns):
+                    result = self.ringside(*command, "--help", environment={"COLUMNS": str(columns)})
+                    self.assertSays(result, DONE)
+                    widths = [len(line) for line in result.stdout.splitlines()]
+                    self.assertLessEqual(max(widths), min(columns, 100))
+                    if columns == 120 and command == ("record",):
+                        self.assertGreater(max(widths), 80, "the width is not used")
+                    self.assertEqual(result.stdout, self.ringside(*command, "-h", environment={"COLUMNS": str(columns)}).stdout)
+        self.assertEqual(self.ringside("record", "-h", environment={"COLUMNS": ""}).stdout,
+                         self.ringside("record", "-h", environment={"COLUMNS": "80"}).stdout)
+
+    def test_help_has_no_machine_notation(self):
+        for command in self.commands():
+            with self.subTest(command=command):
+                said = self.ringside(*command, "--help").stdout
+                for noise in (r"UINT|FLOAT|INT\b", r"TEXT (\.\.\.|\{|:)", r"\bin \[", "Excludes|EXCLUDES|REQUIRED", r"\{[a-z]",
+                              r"\[,|\.\.\.|,…", r"\[(default)?\]", r"\b[Vv]erbs?\b", r"-- COMMAND", "Subcommand"):
+                    self.assertNotRegex(said, noise)
+                options = re.findall(r"(?m)^  (-.*?)(?:  |$)", said)
+                self.assertTrue(any(option.startswith("-h, --help") for option in options))
+                for option in options:
+                    self.assertRegex(option, r"^(-\w, )?--[a-z-]+(, (--[a-z-]+|-\w))*( \[?[A-Z=:]+\]?)?$")
+
+    def test_help_has_sections(self):
+        for command, sections in (("record", ("What to record", "When", "Which guest", "Names and symbols", "Output",
+                                              "Engine", "Advanced", "Examples")),
+                                  ("flamegraph", ("The picture", "Which samples", "Names and symbols")),
+                                  ("export", ("Output", "Which samples", "Names and symbols"))):
+            said = self.ringside(command, "--help").stdout
+            headings = re.findall(r"(?m)^([A-Z].*):$", said)
+            with self.subTest(command=command):
+                at = [next(i for i, heading in enumerate(headings) if heading.startswith(name)) for name in sections]
+                self.assertEqual(at, sorted(at))
+                self.assertEqual(len(headings), len(set(headings)))
+
+    def test_every_command_has_an_example(self):
+        for command in self.commands():
+            if len(command) < 2:
+                with self.subTest(command=command):
+                    self.assertRegex(self.ringside(*command, "--help").stdout, r"Examples:\n  ringside ")
+
     def test_the_options_of_the_examples_exist(self):
         for verb in VERBS:
-            said = self.ringside(verb, "--help").stdout
+            said = self.ringside(verb, "--help").stdout.replace(" \\\n", " ")
             options, _, examples = said.partition("Examples:")
             ours = "\n".join(line.split(" -- ")[0].split(" | ")[0] for line in examples.splitlines())
             for option in re.findall(r" (--?[a-z][a-z-]*)", ours):
