@@ -67,7 +67,10 @@ Result<void> write_all(int fd, Bytes bytes, const std::string& what) {
     const ssize_t written = ::write(fd, bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
-      return fail_errno("cannot write " + what);
+      const bool reader_is_gone = errno == EPIPE;
+      auto failed = fail_errno("cannot write " + what);
+      if (reader_is_gone) failed.value().code = ErrorCode::kClosed;
+      return failed;
     }
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }

@@ -28,7 +28,8 @@ class MappedFile {
   std::size_t size_;
 };
 
-// Writes all of `bytes` to `fd`, going on after short writes and EINTR. `what` names it in errors.
+// Writes all of `bytes` to `fd`, going on after short writes and EINTR. `what` names it in
+// errors. Error kClosed: the reader of a pipe is gone (and SIGPIPE is ignored).
 [[nodiscard]] Result<void> write_all(int fd, Bytes bytes, const std::string& what);
 
 // An output file that appears under its name only when it is whole: written to a temporary name in

@@ -2,6 +2,7 @@
 
 #include "cli/open_profile.h"
 #include "cli/report_fields.h"
+#include "cli/report_screen.h"
 #include "cli/verb.h"
 
 namespace ringside::cli {
@@ -22,13 +23,17 @@ class ReportVerb final : public Verb {
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:
+  void add_content(App& what);
+
   ReaderFlags flags_;
+  ReportScreen screen_;
   bool children_ = false;
   bool header_ = false;
   bool verbose_ = false;
   bool call_graph_ = false;
+  bool per_vcpu_ = false;
   bool no_vcpus_ = false;
-  double percent_limit_ = 0;
+  std::optional<double> percent_limit_;
   std::size_t rows_ = 0;
   std::vector<std::string> sort_;
   std::vector<std::string> fields_;

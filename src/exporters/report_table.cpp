@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text_width.h"
+#include "exporters/report_layout.h"
 #include "exporters/units.h"
 #include "profile/spelling.h"
 
@@ -14,48 +16,6 @@ using profile::Profile;
 using views::OverheadRow;
 using views::OverheadSection;
 using Column = ReportColumn;
-
-// How a column looks. The names are perf's where perf has the column.
-struct Layout {
-  std::string_view name;
-  std::size_t width = 0;  // at least
-  bool right = false;
-};
-
-// A ReportColumn is one of these, but that kSymbol is two.
-std::vector<Layout> layouts_of(Column column) {
-  switch (column) {
-    case Column::kOverhead:
-      return {{"Overhead", 10, true}};
-    case Column::kChildren:
-      return {{"Children", 8, true}};
-    case Column::kSamples:
-      return {{"Samples", 9, true}};
-    case Column::kComm:
-      return {{"Command", 15}};  // Linux' longest
-    case Column::kCgroup:
-      return {{"Cgroup", 6}};
-    case Column::kPid:
-      return {{"Pid", 7, true}};
-    case Column::kTid:
-      return {{"Tid", 7, true}};
-    case Column::kVcpu:
-      return {{"vCPU", 4, true}};
-    case Column::kDso:
-      return {{"Shared Object", 13}};
-    case Column::kSymbol:
-      return {{"Kind", 9}, {"Symbol", 14}};
-    case Column::kParent:
-      return {{"Parent symbol", 13}};
-  }
-  return {};
-}
-
-// Text in code points, as a terminal counts them.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
 
 template <class T>
 std::string number(const std::optional<T>& value) {
@@ -74,32 +34,37 @@ class Table {
 
   Result<void> write(Sink& sink) {
     fill();
-    // Room for "# "; nothing stands behind the last column.
-    if (layouts_[0].right)
-      layouts_[0].width = std::max(layouts_[0].width, layouts_[0].name.size() + 2);
-    const std::size_t fitted = layouts_.size() - (layouts_.back().right ? 0 : 1);
-    for (std::size_t i = 0; i < fitted; ++i)
-      for (const Row& row : rows_)
-        layouts_[i].width = std::max(layouts_[i].width, width_of(row[i]));
-    std::vector<std::string> names;
-    std::vector<std::string> dots;
-    for (const Layout& layout : layouts_) {
-      names.emplace_back(layout.name);
-      // The first one begins behind "# ".
-      dots.emplace_back(layout.width - (names.size() == 1 && layout.right ? 1 : 0), '.');
-    }
     const bool indents = !layouts_.front().right;
     const std::string mark = indents ? "# " : "#";
     const std::string margin = indents ? "  " : "";
-    RINGSIDE_TRY(sink.write(mark + line(names) + mark + line(dots) + "#\n"));
-    for (const Row& row : rows_) RINGSIDE_TRY(sink.write(margin + line(row)));
-    if (hidden_ != 0) RINGSIDE_TRY(sink.write(margin + line(rest())));
+    if (options_.width != 0)
+      for (Layout& layout : layouts_) layout.width = layout.name.size();
+    // Room for "# ".
+    if (!indents) layouts_[0].width = std::max(layouts_[0].width, layouts_[0].name.size() + 2);
+    widen(layouts_, rows_);
+    if (hidden_ != 0) rows_.push_back(rest());
+    if (options_.width != 0)
+      fit(layouts_, rows_, options_.width - mark.size(), options_.may_leave_out_columns);
+    Row names;
+    Row dots;
+    for (const Layout& layout : layouts_) {
+      names.push_back({std::string(layout.name)});
+      // The first one begins behind "# ".
+      dots.push_back({std::string(layout.width - (names.size() == 1 && !indents ? 1 : 0), '.')});
+    }
+    RINGSIDE_TRY(sink.write(mark));
+    RINGSIDE_TRY(write_line(names, sink));
+    RINGSIDE_TRY(sink.write(mark));
+    RINGSIDE_TRY(write_line(dots, sink));
+    RINGSIDE_TRY(sink.write("#\n"));
+    for (const Row& row : rows_) {
+      RINGSIDE_TRY(sink.write(margin));
+      RINGSIDE_TRY(write_line(row, sink));
+    }
     return sink.write("\n");
   }
 
  private:
-  using Row = std::vector<std::string>;
-
   // Rows that are too small, or too many, become one.
   void fill() {
     for (const OverheadRow& row : section_.rows) {
@@ -112,7 +77,7 @@ class Table {
         rest_.self_samples += row.self_samples;
         ++hidden_;
       } else {
-        rows_.push_back(cells_of(row));
+        rows_.push_back(shown(row));
       }
     }
   }
@@ -129,13 +94,13 @@ class Table {
       else
         row.resize(row.size() + layouts_of(column).size());
     }
-    row.push_back(fmt::format("({} more {})", hidden_, are_functions ? "functions" : "rows"));
+    row.push_back({fmt::format("({} more {})", hidden_, are_functions ? "functions" : "rows")});
     // Nothing stands in the last column where it is one of text.
     if (!layouts_.back().right) row.erase(row.end() - 2);
     return row;
   }
 
-  [[nodiscard]] Row cells_of(const OverheadRow& row) const {
+  [[nodiscard]] Row shown(const OverheadRow& row) const {
     Row cells;
     for (const Column column : options_.columns) add_cells(column, row, cells);
     return cells;
@@ -144,40 +109,51 @@ class Table {
   void add_cells(Column column, const OverheadRow& row, Row& cells) const {
     switch (column) {
       case Column::kOverhead:
-        cells.push_back(format_percent(row.self, section_.sampled) + "%");
+        cells.push_back(share(row.self));
         break;
       case Column::kChildren:
-        cells.push_back(format_percent(row.total, section_.sampled) + "%");
+        cells.push_back(share(row.total));
         break;
       case Column::kSamples:
-        cells.push_back(std::to_string(row.self_samples));
+        cells.push_back({std::to_string(row.self_samples)});
         break;
       case Column::kComm:
-        cells.emplace_back(row.comm == 0 ? profile::kNobodyName : profile_.strings[row.comm]);
+        cells.push_back(name_or_nobody(row.comm));
         break;
       case Column::kCgroup:
-        cells.emplace_back(row.cgroup == 0 ? profile::kNobodyName : profile_.strings[row.cgroup]);
+        cells.push_back(name_or_nobody(row.cgroup));
         break;
       case Column::kPid:
-        cells.push_back(number(row.pid));
+        cells.push_back({number(row.pid)});
         break;
       case Column::kTid:
-        cells.push_back(number(row.tid));
+        cells.push_back({number(row.tid)});
         break;
       case Column::kVcpu:
-        cells.push_back(vcpu_of(row));
+        cells.push_back({vcpu_of(row)});
         break;
       case Column::kDso:
-        cells.emplace_back(row.image == 0 ? profile::kNobodyName : profile_.strings[row.image]);
+        cells.push_back(name_or_nobody(row.image));
         break;
       case Column::kSymbol:
-        cells.emplace_back(name_of(row.kind));
+        cells.push_back({std::string(profile::name_of(row.kind))});
         cells.push_back(symbol_of(row));
         break;
       case Column::kParent:
-        cells.emplace_back(row.parent ? name_of(*row.parent) : "[other]");  // perf's word
+        cells.push_back(
+            {row.parent ? name_of(*row.parent) : std::string("[other]")});  // perf's word
         break;
     }
+  }
+
+  [[nodiscard]] Cell share(std::uint64_t weight) const {
+    return {format_percent(weight, section_.sampled) + "%",
+            {},
+            colour_of_share(weight, section_.sampled)};
+  }
+
+  [[nodiscard]] Cell name_or_nobody(profile::StringId name) const {
+    return {std::string(name == 0 ? profile::kNobodyName : profile_.strings[name])};
   }
 
   [[nodiscard]] std::string vcpu_of(const OverheadRow& row) const {
@@ -185,33 +161,30 @@ class Table {
     return vcpu ? std::to_string(vcpu->value) : "all";
   }
 
-  [[nodiscard]] std::string_view name_of(profile::FunctionId function) const {
-    return profile_.strings[profile_.functions[function].name];
-  }
-  [[nodiscard]] static std::string_view name_of(profile::Kind kind) {
-    return profile::name_of(kind);
+  [[nodiscard]] std::string name_of(profile::FunctionId function) const {
+    return std::string(profile_.strings[profile_.functions[function].name]);
   }
 
-  [[nodiscard]] std::string symbol_of(const OverheadRow& row) const {
-    std::string text(row.function ? name_of(*row.function) : std::string_view());
-    if (row.inlined) text += kInlined;
-    if (shows_image_ && row.image != 0) text += fmt::format("  [{}]", profile_.strings[row.image]);
-    return text;
+  [[nodiscard]] Cell symbol_of(const OverheadRow& row) const {
+    Cell cell{row.function ? name_of(*row.function) : std::string()};
+    if (row.inlined) cell.tail += kInlined;
+    if (shows_image_ && row.image != 0)
+      cell.tail += fmt::format("  [{}]", profile_.strings[row.image]);
+    return cell;
   }
 
-  [[nodiscard]] std::string line(const Row& cells) const {
-    std::string text;
+  Result<void> write_line(const Row& cells, Sink& sink) const {
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (i != 0) text += "  ";
+      if (i != 0) RINGSIDE_TRY(sink.write("  "));
       const Layout layout = i < layouts_.size() ? layouts_[i] : Layout{};
-      const std::size_t width = width_of(cells[i]);
+      const std::string text = cells[i].text + cells[i].tail;
+      const std::size_t width = cells_of(text);
       const std::string gap(layout.width > width ? layout.width - width : 0, ' ');
-      if (layout.right)
-        text += gap + cells[i];
-      else
-        text += cells[i] + (i + 1 < cells.size() ? gap : "");
+      if (layout.right) RINGSIDE_TRY(sink.write(gap));
+      RINGSIDE_TRY(cells[i].colour ? sink.paint(text, *cells[i].colour) : sink.write(text));
+      if (!layout.right && i + 1 < cells.size()) RINGSIDE_TRY(sink.write(gap));
     }
-    return text + "\n";
+    return sink.write("\n");
   }
 
   const Profile& profile_;

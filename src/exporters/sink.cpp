@@ -31,6 +31,20 @@ Result<FileSink> FileSink::create(const std::string& path) {
   return FileSink(std::move(file), UniqueFd(), path);
 }
 
+FileSink FileSink::to_stream(UniqueFd stream, std::string name) {
+  return {std::nullopt, std::move(stream), std::move(name)};
+}
+
+Result<void> FileSink::paint(std::string_view text, Colour colour) {
+  if (!has_colours_) return write(text);
+  filter_.finish(buffer_);
+  buffer_ += colour == Colour::kRed ? "\033[31m" : "\033[32m";
+  filter_.add(text, buffer_);
+  filter_.finish(buffer_);
+  buffer_ += "\033[m";
+  return {};
+}
+
 Result<void> FileSink::write(std::string_view text) {
   filter_.add(text, buffer_);
   return buffer_.size() < kBufferSize ? Result<void>{} : flush();

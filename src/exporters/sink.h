@@ -10,11 +10,16 @@
 
 namespace ringside::exporters {
 
+// perf's colours of shares.
+enum class Colour { kRed, kGreen };
+
 // Where an exporter's text goes, piece by piece.
 class Sink {
  public:
   virtual ~Sink() = default;
   [[nodiscard]] virtual Result<void> write(std::string_view text) = 0;
+  // Text within a line, in a colour where the sink has colours.
+  [[nodiscard]] virtual Result<void> paint(std::string_view text, Colour) { return write(text); }
 };
 
 class StringSink final : public Sink {
@@ -31,11 +36,16 @@ class StringSink final : public Sink {
 
 // A text file that appears under its name at commit(), whole; "-" is standard output; a device or a
 // pipe is written to directly. Whatever an exporter lets through, the file holds nothing that
-// drives a terminal (base/text.h). Errors name the file.
+// drives a terminal (base/text.h) but the colours of paint(), and those only after use_colours().
+// Errors name the file; kClosed: the reader of a pipe is gone.
 class FileSink final : public Sink {
  public:
   [[nodiscard]] static Result<FileSink> create(const std::string& path);
+  // Writes to a pipe or a terminal. `name` is for errors.
+  [[nodiscard]] static FileSink to_stream(UniqueFd stream, std::string name);
+  void use_colours() { has_colours_ = true; }
   [[nodiscard]] Result<void> write(std::string_view text) override;
+  [[nodiscard]] Result<void> paint(std::string_view text, Colour colour) override;
   [[nodiscard]] Result<void> commit();
 
  private:
@@ -45,6 +55,7 @@ class FileSink final : public Sink {
   std::optional<AtomicFile> file_;
   UniqueFd stream_;  // where it is no regular file
   std::string name_;
+  bool has_colours_ = false;
   TextFilter filter_;
   std::string buffer_;
 };

@@ -40,6 +40,25 @@ TEST(FileSink, HoldsNothingThatDrivesATerminal) {
   EXPECT_EQ(slurp(path), "a [31m;b\xe2\x82\xac 1\n\xef\xbf\xbd\xef\xbf\xbdm 2\n\xef\xbf\xbd");
 }
 
+TEST(FileSink, ColoursAreItsOwnAndOnlyWhereTheyAreWanted) {
+  TempDir dir;
+  const auto written = [&](const char* name, bool colours) {
+    auto sink = FileSink::create((dir / name).string());
+    EXPECT_TRUE(sink);
+    if (colours) sink->use_colours();
+    EXPECT_TRUE(sink->write("\x1b[32mx\xe2"));
+    EXPECT_TRUE(sink->paint("7\x1b[0m%", Colour::kRed));
+    EXPECT_TRUE(sink->paint("1%", Colour::kGreen));
+    EXPECT_TRUE(sink->write("\n"));
+    EXPECT_TRUE(sink->commit());
+    return slurp((dir / name).string());
+  };
+  EXPECT_EQ(written("plain", false),
+            " [32mx\xef\xbf\xbd"
+            "7 [0m%1%\n");
+  EXPECT_EQ(written("coloured", true), " [32mx\xef\xbf\xbd\x1b[31m7 [0m%\x1b[m\x1b[32m1%\x1b[m\n");
+}
+
 TEST(FileSink, AFullDiskNamesTheFile) {
   auto sink = FileSink::create("/dev/full");
   ASSERT_TRUE(sink);

@@ -1,8 +1,10 @@
 #include "exporters/text_report.h"
 
 #include <algorithm>
+#include <limits>
 #include <string>
 
+#include "base/text_width.h"
 #include "exporters/counts_in_words.h"
 #include "exporters/report_table.h"
 #include "exporters/units.h"
@@ -26,20 +28,62 @@ Result<void> write_section(const Profile& profile, const OverheadSection& sectio
   return write_table(profile, section, options, sink);
 }
 
-Result<void> write_tree(const CallTree& tree, Sink& sink) {
+// How far a line of the tree is indented. Deep trees leave half of a terminal for the names.
+class Indentation {
+ public:
+  Indentation(const CallTree& tree, std::size_t width) {
+    std::size_t deepest = 0;
+    for (const CallTree::Node& node : tree.nodes)
+      deepest = std::max<std::size_t>(deepest, node.depth + 1);
+    if (width == 0) return;
+    most_ = width / 2;
+    if (2 * deepest > most_) step_ = 1;
+  }
+  [[nodiscard]] std::size_t at(std::size_t depth) const { return std::min(most_, step_ * depth); }
+
+ private:
+  std::size_t step_ = 2;
+  std::size_t most_ = std::numeric_limits<std::size_t>::max();
+};
+
+class TreeWriter {
+ public:
+  TreeWriter(const CallTree& tree, std::size_t width, Sink& sink)
+      : tree_(tree), width_(width), indentation_(tree, width), sink_(sink) {}
+
+  Result<void> line(std::uint64_t weight, std::size_t depth, const std::string& text) {
+    const std::string percent = format_percent(weight, tree_.root().total) + "%";
+    const std::string gap(10 - std::min<std::size_t>(10, percent.size()), ' ');
+    const std::string indent(2 + indentation_.at(depth), ' ');
+    const std::size_t used = gap.size() + percent.size() + indent.size();
+    RINGSIDE_TRY(sink_.write(gap));
+    const auto colour = colour_of_share(weight, tree_.root().total);
+    RINGSIDE_TRY(colour ? sink_.paint(percent, *colour) : sink_.write(percent));
+    const std::string fitted =
+        width_ == 0 ? text : cut_middle(text, width_ > used ? width_ - used : 1);
+    return sink_.write(indent + fitted + "\n");
+  }
+
+ private:
+  const CallTree& tree_;
+  std::size_t width_;
+  Indentation indentation_;
+  Sink& sink_;
+};
+
+Result<void> write_tree(const CallTree& tree, std::size_t width, Sink& sink) {
   RINGSIDE_TRY(sink.write("# Call tree: share of what was sampled, outermost caller first\n#\n"));
+  TreeWriter writer(tree, width, sink);
   // Heaviest child first here; the tree itself is sorted by name.
   std::vector<std::uint32_t> todo{0};
   while (!todo.empty()) {
     const CallTree::Node& node = tree.nodes[todo.back()];
     todo.pop_back();
-    RINGSIDE_TRY(sink.write(fmt::format("{:>9}%  {:>{}}{}{}\n",
-                                        format_percent(node.total, tree.root().total), "",
-                                        2 * node.depth, node.name, node.inlined ? kInlined : "")));
+    RINGSIDE_TRY(writer.line(node.total, node.depth,
+                             fmt::format("{}{}", node.name, node.inlined ? kInlined : "")));
     if (node.hidden != 0)
-      RINGSIDE_TRY(sink.write(fmt::format("{:>9}%  {:>{}}(below {}%)\n",
-                                          format_percent(node.hidden, tree.root().total), "",
-                                          2 * (node.depth + 1), kCallGraphMinimumShare * 100)));
+      RINGSIDE_TRY(writer.line(node.hidden, node.depth + 1,
+                               fmt::format("(below {}%)", kCallGraphMinimumShare * 100)));
     std::vector<std::uint32_t> children = node.children;
     std::stable_sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
       return tree.nodes[a].total > tree.nodes[b].total;
@@ -61,7 +105,7 @@ Result<void> write_report(const Profile& profile, const ReportOptions& options, 
   if (!options.call_graph || table.all.sampled == 0) return {};
   views::CallTreeOptions tree;
   tree.minimum_share = kCallGraphMinimumShare;
-  return write_tree(views::make_call_tree(profile, tree), sink);
+  return write_tree(views::make_call_tree(profile, tree), options.width, sink);
 }
 
 }  // namespace ringside::exporters

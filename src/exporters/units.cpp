@@ -20,6 +20,13 @@ std::string format_percent(std::uint64_t part, std::uint64_t total) {
   return fmt::format("{:.2f}", 100 * share);
 }
 
+std::optional<Colour> colour_of_share(std::uint64_t part, std::uint64_t total) {
+  const double share = total == 0 ? 0 : static_cast<double>(part) / static_cast<double>(total);
+  if (share >= 0.05) return Colour::kRed;
+  if (share >= 0.005) return Colour::kGreen;
+  return std::nullopt;
+}
+
 std::string format_count(std::uint64_t value) {
   const std::string digits = std::to_string(value);
   std::string text;

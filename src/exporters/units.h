@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+
+#include "exporters/sink.h"
 
 // How numbers are written for people.
 namespace ringside::exporters {
@@ -10,6 +13,8 @@ namespace ringside::exporters {
 [[nodiscard]] std::string format_duration(std::uint64_t ns);
 // Share of `total` in percent with two digits after the point, without the sign; 0 of 0 is 0.
 [[nodiscard]] std::string format_percent(std::uint64_t part, std::uint64_t total);
+// Of a share in a table or a tree, as perf has it: red from 5 %, green from 0.5 %.
+[[nodiscard]] std::optional<Colour> colour_of_share(std::uint64_t part, std::uint64_t total);
 // "1,234,567".
 [[nodiscard]] std::string format_count(std::uint64_t value);
 // "2023-11-14 22:13:20 UTC".
