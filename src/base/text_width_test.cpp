@@ -10,10 +10,10 @@ using Lines = std::vector<std::string>;
 TEST(TextWidth, CountsCells) {
   EXPECT_EQ(cells_of(""), 0u);
   EXPECT_EQ(cells_of("größe"), 5u);
-  EXPECT_EQ(cells_of("内核"), 4u);             // two cells each
-  EXPECT_EQ(cells_of("e\xcc\x81"), 1u);        // e and a combining accent
+  EXPECT_EQ(cells_of("内核"), 4u);              // two cells each
+  EXPECT_EQ(cells_of("e\xcc\x81"), 1u);         // e and a combining accent
   EXPECT_EQ(cells_of("\xf0\x9f\x98\x80"), 2u);  // an emoji
-  EXPECT_EQ(cells_of("\xff"), 1u);             // no character, shown as one
+  EXPECT_EQ(cells_of("\xff"), 1u);              // no character, shown as one
 }
 
 TEST(TextWidth, CutsTheMiddleAndTheEnd) {

@@ -7,44 +7,15 @@
 #include <cstring>
 
 #include "base/scheduling.h"
-#include "base/stack.h"
-#include "base/text.h"
-#include "cli/open_profile.h"
+#include "cli/doctor_recording.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
-#include "exporters/cut_in_words.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
 #include "launch/qemu_binary.h"
-#include "views/summary.h"
 
 namespace ringside::cli {
 namespace {
-
-void line(const std::string& what, const std::string& is) {
-  print(fmt::format("  {:<22} {}\n", printable_line(what), printable_line(is)));
-}
-
-// What would help where stacks end for a reason; empty: nothing that is known.
-const char* help_for(StopReason reason) {
-  switch (reason) {
-    case StopReason::kTruncated:
-      return "record with a larger --stack-bytes";
-    case StopReason::kNoRule:
-    case StopReason::kGuessed:
-    case StopReason::kLostRegister:
-      return "record with the kernel's own file (--kernel vmlinux): its tables say where callers "
-             "are";
-    case StopReason::kBadAddress:
-      return "code that is in no known image: modules, or another kernel than --kernel names";
-    case StopReason::kUnreadable:
-      return "memory that is not mapped, or the stack of a thread that has ended";
-    case StopReason::kNoRegisters:
-      return "the stub gives no registers: is it QEMU's?";
-    default:
-      return "";
-  }
-}
 
 std::string own_path() {
   const char* path = std::getenv("PATH");
@@ -85,12 +56,12 @@ std::filesystem::path plugin() {
 
 void say_machine() {
   print("This machine\n");
-  line("processors", std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)));
-  line("KVM", kvm());
-  line("ptrace", trace());
-  line("scheduling", scheduling());
+  say_of("processors", std::to_string(::sysconf(_SC_NPROCESSORS_ONLN)));
+  say_of("KVM", kvm());
+  say_of("ptrace", trace());
+  say_of("scheduling", scheduling());
   const auto found = plugin();
-  line("TCG plugin", found.empty() ? "not found; $RINGSIDE_PLUGIN may name it" : found.string());
+  say_of("TCG plugin", found.empty() ? "not found; $RINGSIDE_PLUGIN may name it" : found.string());
 }
 
 // What a QEMU says of itself. A script is not run for it: it may start a guest.
@@ -138,11 +109,11 @@ void say_qemus() {
   const auto programs = own_qemus();
   for (const std::filesystem::path& program : programs) {
     const auto facts = ask(program);
-    line(program.filename().string(),
-         facts ? fmt::format("{}: {}", facts->version->to_string(), abilities_of(facts->plugin))
-               : facts.error().message);
+    say_of(program.filename().string(),
+           facts ? fmt::format("{}: {}", facts->version->to_string(), abilities_of(facts->plugin))
+                 : facts.error().message);
   }
-  if (programs.empty()) line("none", kInstallQemu);
+  if (programs.empty()) say_of("none", kInstallQemu);
 }
 
 constexpr const char* kFromFileOnly =
@@ -183,11 +154,12 @@ Result<void> say_plugin(const std::vector<std::string>& command, bool is_from_fi
 Result<void> say_command(const std::vector<std::string>& command, bool is_from_file) {
   print("\nThis command line\n");
   if (!launch::is_qemu_program(command[0])) {
-    line(command[0], "is not QEMU; ringside looks at the command line of the QEMU that it starts");
+    say_of(command[0],
+           "is not QEMU; ringside looks at the command line of the QEMU that it starts");
     return {};
   }
   if (is_from_file_only(command, is_from_file)) {
-    line(command[0], kFromFileOnly);
+    say_of(command[0], kFromFileOnly);
     return {};
   }
   if (std::string why = launch::explain_unknown_architecture(command[0]); !why.empty())
@@ -195,45 +167,10 @@ Result<void> say_command(const std::vector<std::string>& command, bool is_from_f
   RINGSIDE_ASSIGN(const launch::QemuFacts facts, ask(command[0]));
   const launch::QemuCommand parsed({command.begin() + 1, command.end()});
   RINGSIDE_ASSIGN(const auto choice, launch::choose_engine("auto", parsed, facts));
-  line("engine", choice.engine + ": " + choice.why);
-  if (!choice.better.empty()) line("better", choice.better);
+  say_of("engine", choice.engine + ": " + choice.why);
+  if (!choice.better.empty()) say_of("better", choice.better);
   if (choice.engine == "gdb" && (parsed.has("s") || parsed.has("gdb")))
-    line("gdb stub", "the command line's own is used; no debugger can use it meanwhile");
-  return {};
-}
-
-Result<void> say_recording(const std::string& input) {
-  ReaderFlags flags;
-  flags.input = input;
-  RINGSIDE_ASSIGN(const auto profile, open_profile(flags));
-  const views::Summary summary = views::make_summary(profile);
-  print(fmt::format("\n{}\n", printable_line(input)));
-  const auto share = [](std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-  };
-  line("samples", fmt::format("{}, of {} vCPU ticks sampled", summary.samples, summary.sampled));
-  line("stacks", fmt::format("{}, {} of them complete ({:.1f} %)", summary.unwound,
-                             summary.complete, share(summary.complete, summary.unwound)));
-  for (std::size_t i = 0; i < summary.stops_by_reason.size(); ++i) {
-    const auto reason = static_cast<StopReason>(i);
-    const std::uint64_t count = summary.stops_by_reason[i];
-    if (count == 0 || is_complete(reason)) continue;
-    const std::string help = help_for(reason);
-    line(std::string("  ") + name_of(reason),
-         fmt::format("{} ({:.1f} %){}{}", count, share(count, summary.unwound),
-                     help.empty() ? "" : ": ", help));
-  }
-  if (summary.lost_stacks > 0)
-    line("  damaged", fmt::format("{}: a block of the file is damaged", summary.lost_stacks));
-  line("unknown frames",
-       fmt::format("{} of {} ({:.1f} %){}", summary.unknown_frames, summary.all_frames,
-                   share(summary.unknown_frames, summary.all_frames),
-                   summary.unknown_frames == 0 ? "" : ": --kernel or --symbols names them"));
-  for (const std::string& warning : profile.warnings) line("warning", warning);
-  for (const std::string& words : exporters::cut_in_words(profile)) line("warning", words);
-  if (summary.due && summary.lost)
-    line("lost ticks", fmt::format("{} of {} ({:.1f} %)", *summary.lost, *summary.due,
-                                   share(*summary.lost, *summary.due)));
+    say_of("gdb stub", "the command line's own is used; no debugger can use it meanwhile");
   return {};
 }
 

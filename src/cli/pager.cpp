@@ -48,9 +48,10 @@ std::string wanted_pager() {
   if (named == nullptr) named = std::getenv("PAGER");
   if (named != nullptr) return named == std::string_view("cat") ? std::string() : named;
   const char* const path = std::getenv("PATH");
-  const bool has_less = launch::find_in_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin",
-                                             kUsualPager, X_OK)
-                            .has_value();
+  const bool has_less =
+      launch::find_in_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", kUsualPager,
+                           X_OK)
+          .has_value();
   return has_less ? kUsualPager : "";
 }
 

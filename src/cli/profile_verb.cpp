@@ -8,6 +8,7 @@
 #include "cli/outputs.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
+#include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
 #include "exporters/emerald.h"
 #include "exporters/lost_in_words.h"
@@ -116,6 +117,9 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       return flags_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
     });
     say_lost_and_cut(profile, style_.emerald);
+    if (!one_shot_)
+      for (const std::string& words : exporters::broken_in_words(profile))
+        say("ringside: " + words);
     if (output_.empty()) return printed;
     if (auto written = write_stacks(profile, output_, format, style_); !written) {
       keep_recording(reader_.input);

@@ -4,6 +4,7 @@
 #include "cli/options.h"
 #include "cli/record_session.h"
 #include "cli/terminal.h"
+#include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
 #include "exporters/text_report.h"
 
@@ -23,6 +24,7 @@ Result<void> say_summary(const std::string& recording, const SamplingFlags& samp
   const std::string& text = sink.text();
   say_lines(text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)));
   for (const std::string& words : exporters::all_in_words(profile)) say("ringside: " + words);
+  for (const std::string& words : exporters::broken_in_words(profile)) say("ringside: " + words);
   return {};
 }
 

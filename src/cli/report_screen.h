@@ -24,8 +24,7 @@ struct ReportScreen {
   // Cells of a line; 0: lines are not cut.
   [[nodiscard]] std::size_t width() const;
   // `write` writes the text, which it may be asked for again where a pager cannot be run.
-  [[nodiscard]] Result<void> show(
-      const std::function<Result<void>(exporters::Sink&)>& write) const;
+  [[nodiscard]] Result<void> show(const std::function<Result<void>(exporters::Sink&)>& write) const;
 
  private:
   [[nodiscard]] bool wants_colours(const std::string& pager) const;

@@ -7,8 +7,8 @@
 namespace ringside::exporters {
 namespace {
 
-constexpr std::size_t kGap = 2;       // between columns
-constexpr std::size_t kNameRoom = 32;  // what columns are left out for: room for a name …
+constexpr std::size_t kGap = 2;         // between columns
+constexpr std::size_t kNameRoom = 32;   // what columns are left out for: room for a name …
 constexpr std::size_t kLeastRoom = 16;  // … and what others are cut for
 
 std::size_t width_of(const Cell& cell) { return cells_of(cell.text) + cells_of(cell.tail); }
@@ -104,7 +104,8 @@ void fit(std::vector<Layout>& layouts, std::vector<Row>& rows, std::size_t width
   while (may_leave_out && before_last(layouts) + names > width && leave_one_out(layouts, rows)) {
   }
   for (Layout* layout = widest_text(layouts);
-       layout != nullptr && before_last(layouts) + kLeastRoom > width; layout = widest_text(layouts))
+       layout != nullptr && before_last(layouts) + kLeastRoom > width;
+       layout = widest_text(layouts))
     --layout->width;
   const std::size_t before = before_last(layouts);
   const std::size_t room = width > before ? width - before : 1;

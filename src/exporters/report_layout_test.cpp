@@ -19,7 +19,12 @@ class ReportLayout : public ::testing::Test {
         layout.width = layout.name.size();
         layouts_.push_back(layout);
       }
-    rows_ = {{{"12.00%"}, {"20.00%"}, {"1200"}, {"busybox"}, {"libm-2.31.so"}, {"user"},
+    rows_ = {{{"12.00%"},
+              {"20.00%"},
+              {"1200"},
+              {"busybox"},
+              {"libm-2.31.so"},
+              {"user"},
               {"a_function_of_fifty_characters_whose_end_tells_much", "  [x]"}},
              {{"1.00%"}, {"2.00%"}, {"100"}, {"sh"}, {"kernel"}, {"interrupt"}, {"f"}}};
     widen(layouts_, rows_);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
 #include "exporters/text_report.h"
 #include "exporters/units.h"
@@ -68,17 +69,36 @@ Result<void> write_ticks(const Summary& summary, Sink& sink) {
   return line(sink, "late ticks", "{:>10}", format_count(*summary.late));
 }
 
+// User code of no known process is one frame.
+std::string in_words(StopReason reason) {
+  return reason == StopReason::kUser ? "process not known" : name_of(reason);
+}
+
+// A part of the stacks, and why its walks ended; nothing where no sample has it.
+Result<void> write_part(std::string_view label, const recording::PartStops& part, Sink& sink) {
+  const std::uint64_t all = part.total();
+  if (all == 0) return {};
+  RINGSIDE_TRY(line(sink, label, "{:>10}  {:>6}% of {}", format_count(part.complete()),
+                    format_percent(part.complete(), all), format_count(all)));
+  for (std::size_t reason = 0; reason < kStopReasonCount; ++reason) {
+    const std::uint64_t count = part.stops[reason];
+    if (count == 0) continue;
+    RINGSIDE_TRY(line(sink, "  " + in_words(static_cast<StopReason>(reason)), "{:>10}  {:>6}%",
+                      format_count(count), format_percent(count, all)));
+  }
+  return {};
+}
+
 Result<void> write_unwinding(const Summary& summary, Sink& sink) {
   RINGSIDE_TRY(line(sink, "stacks complete", "{:>10}  {:>6}% of {}", format_count(summary.complete),
                     format_percent(summary.complete, summary.unwound),
                     format_count(summary.unwound)));
-  for (std::size_t reason = 0; reason < kStopReasonCount; ++reason) {
-    const std::uint64_t count = summary.stops_by_reason[reason];
-    if (count == 0) continue;
-    RINGSIDE_TRY(line(sink, fmt::format("  {}", name_of(static_cast<StopReason>(reason))),
-                      "{:>10}  {:>6}%", format_count(count),
-                      format_percent(count, summary.unwound)));
-  }
+  RINGSIDE_TRY(write_part("kernel part complete", summary.kernel, sink));
+  RINGSIDE_TRY(write_part("user part complete", summary.user, sink));
+  if (summary.both != 0)
+    RINGSIDE_TRY(line(sink, "kernel and user part", "{:>10}", format_count(summary.both)));
+  if (summary.firmware != 0)
+    RINGSIDE_TRY(line(sink, "firmware", "{:>10}", format_count(summary.firmware)));
   if (summary.lost_stacks != 0)
     RINGSIDE_TRY(line(sink, "stacks damaged", "{:>10}", format_count(summary.lost_stacks)));
   RINGSIDE_TRY(line(sink, "unique stacks", "{:>10}", format_count(summary.unique_stacks)));
@@ -128,6 +148,7 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   add("missing", profile.damage);
   for (const std::string& warning : profile.warnings) add("warning", warning);
   for (const std::string& words : all_in_words(profile)) add("warning", words);
+  for (const std::string& words : broken_in_words(profile)) add("warning", words);
   StringSink summary;
   RINGSIDE_TRY(write_summary(profile, summary));
   if (detail) RINGSIDE_TRY(write_unwinding_detail(profile, summary));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 
@@ -56,6 +58,18 @@ bool owner_is_wanted(const Filter& filter, const SampleGroup& group, const Profi
           is_listed(filter.comms, std::string(profile.strings[group.comm])));
 }
 
+// The images of code whose caller some table of unwind information has told.
+std::set<std::uint32_t> images_with_tables(const Collector& collected) {
+  std::set<std::uint32_t> images;
+  for (const recording::StackNode& node : collected.nodes) {
+    if (node.parent == 0) continue;
+    const FrameSource rule = collected.frames[collected.nodes[node.parent].frame].source;
+    if (rule == FrameSource::kCfi || rule == FrameSource::kOrc)
+      images.insert(collected.frames[node.frame].image);
+  }
+  return images;
+}
+
 class GroupBuilder {
  public:
   GroupBuilder(const Collector& collector, FrameNamer& namer, const BuildOptions& options,
@@ -83,6 +97,27 @@ class GroupBuilder {
       distinct_.insert(key.stacks);
     }
     profile_.samples.push_back(group);
+  }
+
+  // Most samples first.
+  [[nodiscard]] std::vector<BrokenEnd> broken_ends(const Collector& collected) {
+    const std::set<std::uint32_t> with_tables = images_with_tables(collected);
+    std::map<std::tuple<bool, StopReason, std::optional<FunctionId>, bool>, std::uint64_t> sums;
+    for (const auto& [key, samples] : collected.broken) {
+      const std::uint32_t frame = collected.outermost_frame(key.node);
+      const bool has_tables = with_tables.count(collected.frames[frame].image) != 0;
+      std::optional<FunctionId> function;
+      if (frame != 0) function = tree_.function_of(frame);
+      sums[{key.is_user, key.reason, function, has_tables}] += samples;
+    }
+    std::vector<BrokenEnd> ends;
+    for (const auto& [key, samples] : sums) {
+      const auto& [is_user, reason, function, has_tables] = key;
+      ends.push_back({is_user, reason, function, has_tables, samples});
+    }
+    std::stable_sort(ends.begin(), ends.end(),
+                     [](const BrokenEnd& a, const BrokenEnd& b) { return a.samples > b.samples; });
+    return ends;
   }
 
   [[nodiscard]] std::uint64_t unique_stacks() const { return distinct_.size(); }
@@ -142,6 +177,7 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   GroupBuilder groups(collector, namer, options, profile);
   for (const auto& [key, amount] : collector.groups) groups.add(key, amount);
   profile.unique_stacks = groups.unique_stacks();
+  if (profile.filtered_samples == 0) profile.broken_ends = groups.broken_ends(collector);
   merge_equal_groups(profile.samples);
   profile.symbol_ns = monotonic_ns() - start;
   return profile;

@@ -59,6 +59,7 @@ void Collector::sample(const recording::Sample& value) {
     return;
   }
   profile_.totals.add(value);
+  add_broken(value);
   note_owner(info);
   if (!wanted(info)) {
     profile_.filtered_weight += info.weight;
@@ -103,6 +104,20 @@ void Collector::forget_lone_process() {
     sum.samples += amount.samples;
   }
   groups = std::move(nobodys);
+}
+
+void Collector::add_broken(const recording::Sample& value) {
+  if (value.info.disposition != wire::Disposition::kSampled) return;
+  for (std::size_t i = 0; i < value.stacks.size(); ++i) {
+    const recording::StackRef& ref = value.stacks[i];
+    if (is_complete(ref.stop) || ref.node == recording::kLostStack) continue;
+    ++broken[{recording::is_user_part(value, i), ref.stop, ref.node}];
+  }
+}
+
+std::uint32_t Collector::outermost_frame(std::uint32_t node) const {
+  while (nodes[node].parent != 0) node = nodes[node].parent;
+  return nodes[node].frame;
 }
 
 void Collector::place_early_frames() {

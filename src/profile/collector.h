@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -41,12 +42,21 @@ class Collector final : public recording::Visitor {
     std::uint64_t samples = 0;
   };
 
+  // A part of a stack that is not complete, and how many samples have it.
+  struct BrokenKey {
+    bool is_user = false;
+    StopReason reason = StopReason::kNoRule;
+    std::uint32_t node = 0;
+    auto operator<=>(const BrokenKey&) const = default;
+  };
+
   // By id; the entry 0 stands for none.
   std::vector<recording::RecordedFrame> frames{1};
   std::vector<recording::StackNode> nodes{1};
   std::map<std::uint32_t, recording::ImageInfo> images;
   std::map<std::uint32_t, recording::Mapping> mappings;
   std::unordered_map<Key, Amount, KeyHash> groups;
+  std::map<BrokenKey, std::uint64_t> broken;
 
   void image(const recording::ImageInfo& value) override { images[value.id] = value; }
   void mapping(const recording::Mapping& value) override { mappings[value.id] = value; }
@@ -63,6 +73,8 @@ class Collector final : public recording::Visitor {
   void left_out(std::string_view text) override;
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
+  // Of the stack of a node; 0 where it has no frame.
+  [[nodiscard]] std::uint32_t outermost_frame(std::uint32_t node) const;
   // A process that has no name, and that has all samples since it was first seen, tells nothing:
   // the profile knows no processes then. To be called when everything has been read.
   void forget_lone_process();
@@ -72,6 +84,7 @@ class Collector final : public recording::Visitor {
   void place_early_frames();
 
  private:
+  void add_broken(const recording::Sample& value);
   [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
   [[nodiscard]] ThreadNames::Called called(const recording::SampleInfo& info);
   void note_owner(const recording::SampleInfo& info);

@@ -50,6 +50,17 @@ struct SampleGroup {
   std::uint64_t samples = 0;
 };
 
+// Where walks broke off: samples of one reason whose outermost frame is of one function.
+struct BrokenEnd {
+  bool is_user = false;  // of the user part of a stack
+  StopReason reason = StopReason::kNoRule;
+  std::optional<FunctionId> function;  // absent: there is no frame
+  // The image has tables of unwind information, for other code of its.
+  bool has_tables = false;
+  std::uint64_t samples = 0;
+  bool operator==(const BrokenEnd&) const = default;
+};
+
 // A named, aggregated profile: what every view and exporter starts from. Its size depends on the
 // number of distinct stacks, not of samples.
 class Profile {
@@ -67,6 +78,9 @@ class Profile {
 
   // Of the whole recording, before filters. due = sampled + idle + skipped + failed + lost.
   recording::SampleStatistics totals;
+  // Of stacks that are not complete, most samples first. Empty where a filter left samples out: it
+  // would take the names of code that nobody asked for.
+  std::vector<BrokenEnd> broken_ends;
   std::optional<recording::Statistics> recorded;  // absent where the writer died
   std::set<std::string> process_names;            // of all samples, the filter's or not
   std::uint64_t filtered_weight = 0;  // left out by the filter: totals = samples + filtered

@@ -42,6 +42,10 @@ NodeId StackNamer::interrupt(std::uint32_t recorded_node) {
   return parent;
 }
 
+FunctionId StackNamer::function_of(std::uint32_t recorded_frame) {
+  return profile_.frames[frames_of(recorded_frame, false).front()].function;
+}
+
 NodeId StackNamer::placeholder(NodeId parent, std::string_view name) {
   return profile_.stacks.child(parent, intern(name, 0, Kind::kUnknown, false));
 }

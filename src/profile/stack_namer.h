@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,6 +24,8 @@ class StackNamer {
   // The node of those frames of a stack that run because of an interrupt, from its entry to the
   // leaf; kNoNode where there are none. Of interrupts in interrupts the outermost counts.
   NodeId interrupt(std::uint32_t recorded_node);
+  // The function that was compiled at a recorded frame, not one inlined into it.
+  FunctionId function_of(std::uint32_t recorded_frame);
   NodeId placeholder(NodeId parent, std::string_view name);
 
  private:

@@ -120,6 +120,11 @@ struct Sample {
   bool operator==(const Sample&) const = default;
 };
 
+// Whether sample.stacks[index] is of user code.
+[[nodiscard]] inline bool is_user_part(const Sample& sample, std::size_t index) {
+  return index > 0 || sample.info.level == PrivilegeLevel::kUser;
+}
+
 // The guest became another one: it booted, or its kernel moved. Stacks do not cross epochs.
 struct GuestEpoch {
   std::uint64_t time_ns = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 
 namespace ringside::recording {
 namespace {
@@ -45,6 +46,17 @@ std::uint64_t DurationHistogram::quantile(double q) const {
   return max_;
 }
 
+std::uint64_t PartStops::total() const {
+  return std::accumulate(stops.begin(), stops.end(), std::uint64_t{0});
+}
+
+std::uint64_t PartStops::complete() const {
+  std::uint64_t count = 0;
+  for (std::size_t reason = 0; reason < stops.size(); ++reason)
+    if (is_complete(static_cast<StopReason>(reason))) count += stops[reason];
+  return count;
+}
+
 void SampleStatistics::add(const Sample& sample) {
   const SampleInfo& info = sample.info;
   const auto disposition = static_cast<std::size_t>(info.disposition);
@@ -61,9 +73,22 @@ void SampleStatistics::add(const Sample& sample) {
                                        [](const StackRef& ref) { return !is_complete(ref.stop); });
   const StackRef& ending = incomplete != sample.stacks.end() ? *incomplete : sample.stacks.back();
   ++stops[static_cast<std::size_t>(ending.stop)];
+  add_parts(sample);
   if (std::any_of(sample.stacks.begin(), sample.stacks.end(),
                   [](const StackRef& ref) { return ref.node == kLostStack; }))
     ++lost_stacks;
+}
+
+void SampleStatistics::add_parts(const Sample& sample) {
+  if (sample.info.level == PrivilegeLevel::kFirmware) {
+    ++firmware;
+    return;
+  }
+  for (std::size_t i = 0; i < sample.stacks.size() && i < 2; ++i) {
+    PartStops& part = is_user_part(sample, i) ? user : kernel;
+    ++part.stops[static_cast<std::size_t>(sample.stacks[i].stop)];
+  }
+  if (sample.stacks.size() > 1) ++both;
 }
 
 std::uint64_t SampleStatistics::total_weight() const {

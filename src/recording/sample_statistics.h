@@ -26,6 +26,13 @@ class DurationHistogram {
   std::uint64_t max_ = 0;
 };
 
+// Why the walks of one part of the stacks ended.
+struct PartStops {
+  std::array<std::uint64_t, kStopReasonCount> stops{};
+  [[nodiscard]] std::uint64_t total() const;
+  [[nodiscard]] std::uint64_t complete() const;
+};
+
 // Everything that the samples themselves tell, so that a recording whose writer died has it too.
 // Feed it every sample in order; samples of one stop (equal times, one after the other) count their
 // pause once.
@@ -39,6 +46,14 @@ class SampleStatistics {
   // Samples by the reason their walk ended: of a sample with several stacks, the last one, unless
   // an earlier one is incomplete.
   std::array<std::uint64_t, kStopReasonCount> stops{};
+  // The same by part, each with the reason of its own walk: of kernel code (and of what no
+  // privilege level is known of), and of user code, alone or below the kernel's. `both` samples
+  // have both parts, `firmware` samples neither: the sum of `stops` is kernel + user - both +
+  // firmware.
+  PartStops kernel;
+  PartStops user;
+  std::uint64_t both = 0;
+  std::uint64_t firmware = 0;
   std::uint64_t lost_stacks = 0;  // samples whose stack stood in a damaged block
   DurationHistogram pause;        // one entry a stop
   std::uint64_t first_ns = 0;
@@ -47,6 +62,8 @@ class SampleStatistics {
   [[nodiscard]] std::uint64_t total_weight() const;
 
  private:
+  void add_parts(const Sample& sample);
+
   bool any_ = false;
   std::uint64_t last_stop_ns_ = 0;
 };

@@ -74,6 +74,10 @@ Summary make_summary(const profile::Profile& profile) {
     summary.unwound += totals.stops[reason];
     if (is_complete(static_cast<StopReason>(reason))) summary.complete += totals.stops[reason];
   }
+  summary.kernel = totals.kernel;
+  summary.user = totals.user;
+  summary.both = totals.both;
+  summary.firmware = totals.firmware;
   summary.lost_stacks = totals.lost_stacks;
   summary.unique_stacks = profile.unique_stacks;
   summary.processes = count_processes(profile);

@@ -37,6 +37,12 @@ struct Summary {
   std::uint64_t unwound = 0;    // samples with a walk …
   std::uint64_t complete = 0;   // … of which so many reached an end that is one
   std::array<std::uint64_t, kStopReasonCount> stops_by_reason{};
+  // Of each part of the stacks, by the end of its own walk: unwound = kernel + user - both +
+  // firmware.
+  recording::PartStops kernel;
+  recording::PartStops user;
+  std::uint64_t both = 0;         // samples with both parts
+  std::uint64_t firmware = 0;     // … with neither
   std::uint64_t lost_stacks = 0;  // samples whose stack stood in a damaged block
   std::uint64_t unique_stacks = 0;
   std::optional<std::uint64_t> processes;  // with a sample; absent where none is known

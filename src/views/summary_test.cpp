@@ -42,6 +42,22 @@ TEST(Summary, TotalsAddUpToWhatWasDue) {
   EXPECT_EQ(summary.symbol_ns, 7u);
 }
 
+TEST(Summary, PartsAddUp) {
+  TestRecording recording;
+  recording.add({"a", 10}).add({"", 2}).add({"user:f", 5}).add({"user:f || a", 7});
+  recording.add({"user:f || ", 1}).add({"[firmware]", 3});
+  const Summary summary = make_summary(recording.profile());
+  EXPECT_EQ(summary.kernel.total(), 20u);
+  EXPECT_EQ(summary.kernel.complete(), 17u);
+  EXPECT_EQ(summary.kernel.stops[static_cast<std::size_t>(StopReason::kNoRegisters)], 3u);
+  EXPECT_EQ(summary.user.total(), 13u);
+  EXPECT_EQ(summary.user.complete(), 13u);
+  EXPECT_EQ(summary.both, 8u);
+  EXPECT_EQ(summary.firmware, 3u);
+  EXPECT_EQ(summary.unwound,
+            summary.kernel.total() + summary.user.total() - summary.both + summary.firmware);
+}
+
 TEST(Summary, ARecordingWithoutStatisticsStillHasMost) {
   TestRecording recording;
   recording.add({"a", 11});

@@ -1,8 +1,11 @@
 """ringside doctor: what it says of QEMUs, a command line and a recording."""
 import os
+import pathlib
+import re
 import shutil
 
 import cli_case
+import elf_files
 from cli_case import DONE, FAILED, WRONG_USAGE
 
 
@@ -118,6 +121,30 @@ class Doctor(cli_case.CliCase):
         report = self.ringside("report", "-i", "good.data", "--header")
         self.assertRegex(report.stdout, rf"\b{stacks}\b")
         self.assertSays(self.doctor("-i", "gone.data"), FAILED, "gone.data")
+
+    def test_what_is_broken_in_a_recording(self):
+        known = ("--kernel", "kernel.elf")
+        for name, options, share, advice in (("nameless.data", (), "0.0", "in no known image"),
+                                             ("whole.data", known, "100.0", None),
+                                             ("cut.data", (*known, "--stack-bytes", "64"), "0.0", "larger --stack-bytes")):
+            if options:  # one that lay there would be found
+                (self.folder / "kernel.elf").write_bytes(elf_files.elf(function="loop"))
+            pathlib.Path(self.gdb).unlink(missing_ok=True)
+            result, _ = self.record("-o", name, "--duration", "0.3", *options, frames=30)
+            with self.subTest(name=name):
+                self.assertSays(result, DONE)
+                said = self.doctor("-i", name).stdout
+                stacks, complete = map(int, re.search(r"kernel parts +(\d+), (\d+) of them complete", said).groups())
+                self.assertEqual(stacks, int(re.search(r"(?m)^  stacks +(\d+)", said).group(1)))
+                self.assertIn(f"complete ({share} %)", said)
+                self.assertNotIn("user parts", said)
+                self.assertEqual(f"what is broken         {stacks - complete} of {stacks} kernel stacks" in said,
+                                 advice is not None)
+                header = self.ringside("report", "-i", name, "--header").stdout
+                self.assertRegex(header, rf"#   kernel part complete +{complete} .* of {stacks}\n")
+                for text in (said, header, result.said):
+                    self.assertEqual("are not complete" in text, advice is not None)
+                    self.assertIn(advice or "", text)
 
 
 if __name__ == "__main__":
