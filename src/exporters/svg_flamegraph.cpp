@@ -6,6 +6,7 @@
 
 #include "exporters/counts_in_words.h"
 #include "exporters/flamegraph_assets.h"
+#include "exporters/frame_label.h"
 #include "exporters/lost_in_words.h"
 #include "exporters/units.h"
 #include "exporters/xml.h"
@@ -19,12 +20,14 @@ using profile::Kind;
 using profile::Profile;
 using views::CallTree;
 
-// Pixels.
+// Pixels. flamegraph.js gets what it needs of them as data- attributes of the root.
 constexpr unsigned kMargin = 16;
 constexpr unsigned kFrameHeight = 19;
 constexpr unsigned kFrameGap = 1;
 constexpr unsigned kTop = 112;  // of the frames
 constexpr unsigned kBottom = 34;
+constexpr unsigned kInset = 3;            // of a frame's text, at both sides
+constexpr unsigned kBaseline = 13;        // of a frame's text
 constexpr double kCharacterWidth = 6.95;  // of the monospace fonts at 11.5 px
 constexpr std::size_t kShortestText = 3;  // characters
 
@@ -47,6 +50,21 @@ std::string class_of(const CallTree::Node& node) {
   if (!node.kind) return "n0";
   return fmt::format("{}{}", kFamilies[static_cast<std::size_t>(*node.kind)].letter,
                      shade_of(node.name));
+}
+
+// "kernel code in vmlinux, fair.c:6512-6540": the lines of it that were seen.
+std::string origin_of(const CallTree::Node& node, const Profile& profile) {
+  std::string text = kFamilies[static_cast<std::size_t>(*node.kind)].legend + std::string(" code");
+  if (node.function == nullptr) return text;
+  if (node.several_functions) return text + " in several images";
+  const profile::Function& function = *node.function;
+  if (function.image != 0) text += fmt::format(" in {}", profile.strings[function.image]);
+  if (function.first_line == 0) return text;
+  std::string_view file = profile.strings[function.file];
+  file.remove_prefix(file.rfind('/') + 1);
+  text += fmt::format(", {}:{}", file, function.first_line);
+  if (function.last_line != function.first_line) text += fmt::format("-{}", function.last_line);
+  return text;
 }
 
 std::string subtitle_of(const Profile& profile) {
@@ -85,7 +103,8 @@ class Picture {
     RINGSIDE_TRY(write_legend());
     RINGSIDE_TRY(empty_ ? write_nothing() : write_frames());
     RINGSIDE_TRY(write_foot());
-    return sink_.write(fmt::format("<script><![CDATA[\n{}]]></script>\n</svg>\n", kFlamegraphJs));
+    return sink_.write(fmt::format("<script><![CDATA[\n{}{}]]></script>\n</svg>\n",
+                                   kFlamegraphLabelJs, kFlamegraphJs));
   }
 
  private:
@@ -107,16 +126,19 @@ class Picture {
         options_.subtitle.empty() ? subtitle_of(profile_) : profile::spell(options_.subtitle);
     RINGSIDE_TRY(sink_.write(fmt::format(
         R"(<?xml version="1.0" encoding="UTF-8"?>
-<svg id="ringside" xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" data-width="{0}" data-height="{1}" data-margin="{2}" data-unit="{3}">
-<title>{4}</title>
+<svg id="ringside" xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" data-width="{0}" data-margin="{2}" data-inset="{6}" data-baseline="{7}" data-character="{8}" data-shortest="{9}" data-roots="{10}">
+<title>{3}</title>
 <style><![CDATA[
-{5}]]></style>
+{4}]]></style>
 <rect id="page" width="100%" height="100%"/>
-<text id="title" x="{2}" y="32">{4}</text>
-<text id="subtitle" x="{2}" y="53">{6}</text>
+<g id="head">
+<rect id="head-page" x="-8" width="120%" height="{11}"/>
+<text id="title" x="{2}" y="32">{3}</text>
+<text id="subtitle" x="{2}" y="53">{5}</text>
 )",
-        width_, height_, kMargin, name_of(profile_.unit), xml_escape(title), kFlamegraphCss,
-        xml_escape(subtitle))));
+        width_, height_, kMargin, xml_escape(title), kFlamegraphCss, xml_escape(subtitle), kInset,
+        kBaseline, kCharacterWidth, kShortestText, options_.icicle ? "top" : "bottom",
+        kTop - kFrameGap)));
     return sink_.write(button("reset", "Reset zoom", 88, kMargin + 88 + 8 + 68) +
                        button("search", "Search", 68, kMargin + 68) + search_box() +
                        fmt::format("<text id=\"details\" x=\"{}\" y=\"102\"> </text>\n", kMargin) +
@@ -143,7 +165,7 @@ class Picture {
     return right(
         "<g class=\"scripted\"><foreignObject id=\"search-box\" width=\"232\" height=\"26\">"
         "<div xmlns=\"http://www.w3.org/1999/xhtml\"><input id=\"search-input\" type=\"text\" "
-        "placeholder=\"regular expression, Enter\" aria-label=\"Search\" spellcheck=\"false\" "
+        "placeholder=\"regular expression\" aria-label=\"Search\" spellcheck=\"false\" "
         "autocomplete=\"off\"/></div></foreignObject></g>",
         kMargin + 232, 48);
   }
@@ -162,7 +184,7 @@ class Picture {
           kFamilies[kind].letter, x, x + 17, kFamilies[kind].legend);
       x += 17 + 18 + static_cast<unsigned>(7 * std::string_view(kFamilies[kind].legend).size());
     }
-    return sink_.write(text + "</g>\n");
+    return sink_.write(text + "</g>\n</g>\n");
   }
 
   Result<void> write_frames() {
@@ -185,20 +207,28 @@ class Picture {
     const double width = static_cast<double>(node.total) * scale_;
     const unsigned row = options_.icicle ? node.depth : tree_.depth - node.depth;
     const unsigned y = kTop + row * kFrameHeight;
-    const auto room = static_cast<std::size_t>(std::max(width - 6, 0.0) / kCharacterWidth);
-    const std::string name = xml_escape(node.name);
-    const std::string text =
-        room < kShortestText ? std::string() : xml_escape(shorten(node.name, room));
+    const auto room =
+        static_cast<std::size_t>(std::max(width - 2.0 * kInset, 0.0) / kCharacterWidth);
+    std::string text;
+    if (room >= kShortestText)
+      text = fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + kInset, y + kBaseline,
+                         xml_escape(frame_label(node.name, room)));
     return sink_.write(fmt::format(
-        "<g class=\"frame {}\" data-name=\"{}\" data-i=\"{}\" data-x=\"{}\" data-w=\"{}\" "
-        "data-d=\"{}\">"
-        "<title>{}{} ({} {}, {}%)</title><rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" "
-        "height=\"{}\"/>"
-        "<text x=\"{:.2f}\" y=\"{}\">{}</text></g>\n",
-        class_of(node), name, index, left, node.total, node.depth, name,
-        node.inlined ? " (inlined)" : "", format_count(node.total), name_of(profile_.unit),
-        format_percent(node.total, tree_.root().total), x, y, width, kFrameHeight - kFrameGap,
-        x + 4, y + 13, text));
+        "<g class=\"frame {}\" data-name=\"{}\" data-w=\"{}\" data-d=\"{}\"><title>{}</title>"
+        "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>{}</g>\n",
+        class_of(node), xml_escape(node.name), node.total, node.depth, hint_of(node), x, y, width,
+        kFrameHeight - kFrameGap, text));
+  }
+
+  // What stands in the frame's tooltip.
+  [[nodiscard]] std::string hint_of(const CallTree::Node& node) const {
+    const std::uint64_t all = tree_.root().total;
+    std::string hint = fmt::format(
+        "{}{} ({} {}, {}%)\nself {} {}, {}%", node.name, node.inlined ? " (inlined)" : "",
+        format_count(node.total), name_of(profile_.unit), format_percent(node.total, all),
+        format_count(node.self), name_of(profile_.unit), format_percent(node.self, all));
+    if (node.kind) hint += "\n" + origin_of(node, profile_);
+    return xml_escape(hint);
   }
 
   Result<void> write_nothing() {

@@ -21,8 +21,8 @@ struct FlamegraphOptions {
   bool show_idle = false;                           // idle ticks as one frame "[idle]"
 };
 
-// One self-contained SVG: zoom, search, tooltips; a static picture where scripts are off. An empty
-// profile gives a picture that says so.
+// One self-contained SVG: zoom, search, tooltips, and an address that keeps zoom and search; a
+// static picture where scripts are off. An empty profile gives a picture that says so.
 [[nodiscard]] Result<void> write_flamegraph(const profile::Profile& profile,
                                             const FlamegraphOptions& options, Sink& sink);
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "exporters/xml.h"
 #include "profile/profile_test_util.h"
 
 namespace ringside::exporters {
@@ -60,11 +59,99 @@ TEST(Flamegraph, HasWhatTheScriptNeeds) {
     EXPECT_NE(svg.find("id=\"" + std::string(id) + "\""), std::string::npos) << id;
 }
 
-TEST(Xml, ShortenCountsCharacters) {
-  EXPECT_EQ(shorten("größe", 5), "größe");
-  EXPECT_EQ(shorten("größe", 4), "grö\xe2\x80\xa6");
-  EXPECT_EQ(shorten("größe", 1), "\xe2\x80\xa6");
-  EXPECT_EQ(shorten("größe", 0), "");
+// Those of the frame with that name: its element, up to the next.
+std::string frame_of(const std::string& svg, const std::string& name) {
+  const std::size_t start = svg.find(" data-name=\"" + name + "\"");
+  if (start == std::string::npos) return {};
+  return svg.substr(start, svg.find("</g>", start) - start);
+}
+
+std::string hint_of(const std::string& svg, const std::string& name) {
+  const std::string frame = frame_of(svg, name);
+  const std::size_t start = frame.find("<title>") + 7;
+  return frame.substr(start, frame.find("</title>") - start);
+}
+
+TEST(Flamegraph, TooltipSaysSelfTimeKindImageAndLines) {
+  profile::testing::TestRecording recording;
+  recording.add({"start|work", 3})
+      .add({"start", 1})
+      .add({"start|irq:tick", 2})
+      .add({"user:main", 2})
+      .add({"[firmware]", 1})
+      .add({"?ffffffff81000010", 1});
+  for (const auto& [address, names] : recording.namer().names)
+    if (names[0] == "start")
+      // The leaf's address, and a call's.
+      recording.namer().lines[address] = {{"/src/init/main.c", address % 2 == 0 ? 40u : 12u}};
+    else if (names[0] == "work")
+      recording.namer().lines[address] = {{"work.c", 7}};
+  const std::string svg = svg_of(recording.profile());
+  expect_well_formed(svg);
+  EXPECT_EQ(hint_of(svg, "all"), "all (10 ticks, 100.00%)\nself 0 ticks, 0.00%");
+  EXPECT_EQ(hint_of(svg, "start"),
+            "start (6 ticks, 60.00%)\nself 1 ticks, 10.00%\nkernel code in kernel, main.c:12-40");
+  EXPECT_EQ(hint_of(svg, "work"),
+            "work (3 ticks, 30.00%)\nself 3 ticks, 30.00%\nkernel code in kernel, work.c:7");
+  EXPECT_EQ(hint_of(svg, "tick"),
+            "tick (2 ticks, 20.00%)\nself 2 ticks, 20.00%\ninterrupt code in kernel");
+  EXPECT_EQ(hint_of(svg, "main"),
+            "main (2 ticks, 20.00%)\nself 2 ticks, 20.00%\nuser code in program");
+  EXPECT_EQ(hint_of(svg, "[firmware]"),
+            "[firmware] (1 ticks, 10.00%)\nself 1 ticks, 10.00%\nfirmware code");
+  EXPECT_EQ(
+      hint_of(svg, "&lt;unknown:0xffffffff81000010&gt;"),
+      "&lt;unknown:0xffffffff81000010&gt; (1 ticks, 10.00%)\nself 1 ticks, 10.00%\nunknown code");
+}
+
+TEST(Flamegraph, LongNamesAreCutInTheMiddle) {
+  const auto profile = make_profile({{"std::vector<int, std::allocator<int>>::push_back", 1},
+                                     {"<core::iter::Map<I, F> as Iterator>::next", 1},
+                                     {"other", 4}});
+  FlamegraphOptions options;
+  options.width = 1000;
+  const std::string svg = svg_of(profile, options);
+  // A sixth of 968 pixels: 22 characters.
+  EXPECT_TRUE(frame_of(svg, "std::vector&lt;int, std::allocator&lt;int&gt;&gt;::push_back")
+                  .ends_with(">std::…::push_back</text>"));
+  EXPECT_TRUE(frame_of(svg, "&lt;core::iter::Map&lt;I, F&gt; as Iterator&gt;::next")
+                  .ends_with(">&lt;…&gt;::next</text>"));
+  EXPECT_TRUE(hint_of(svg, "std::vector&lt;int, std::allocator&lt;int&gt;&gt;::push_back")
+                  .starts_with("std::vector&lt;int, std::allocator&lt;int&gt;&gt;::push_back ("));
+}
+
+// What is too narrow for a label has no text element: it would be a tenth of a large picture.
+TEST(Flamegraph, NoEmptyLabels) {
+  const std::string svg = svg_of(make_profile({{"narrow", 1}, {"wide", 99}}));
+  EXPECT_EQ(frame_of(svg, "narrow").find("<text"), std::string::npos);
+  EXPECT_NE(frame_of(svg, "wide").find(">wide</text>"), std::string::npos);
+}
+
+// Every number that the script reads from the root is there, and every one that is there is read.
+TEST(Flamegraph, LayoutIsSaidOnce) {
+  const std::string svg = svg_of(make_profile({{"a", 1}}));
+  const std::size_t root = svg.find("<svg ");
+  const std::string tag = svg.substr(root, svg.find('>', root) - root);
+  const std::string script = svg.substr(svg.find("<script>"));
+  std::size_t count = 0;
+  for (std::size_t at = 0; (at = tag.find(" data-", at)) != std::string::npos; ++count) {
+    at += 6;
+    const std::string name = tag.substr(at, tag.find('=', at) - at);
+    EXPECT_TRUE(script.find("layout('" + name + "')") != std::string::npos ||
+                script.find("svg.dataset." + name) != std::string::npos)
+        << name;
+  }
+  EXPECT_EQ(count, 7u);
+  for (std::size_t at = 0; (at = script.find("layout('", at)) != std::string::npos;) {
+    at += 8;
+    const std::string name = script.substr(at, script.find('\'', at) - at);
+    EXPECT_NE(tag.find(" data-" + name + "=\""), std::string::npos) << name;
+  }
+}
+
+TEST(Flamegraph, IdenticalInputGivesIdenticalBytes) {
+  const auto text = [] { return svg_of(make_profile({{"a|b", 2}, {"a|c", 1}, {"user:d", 1}})); };
+  EXPECT_EQ(text(), text());
 }
 
 }  // namespace

@@ -6,10 +6,7 @@
 namespace ringside::exporters {
 
 // Text as it stands in XML, between tags and in attributes. Control characters, which XML forbids,
-// become spaces. `text` is UTF-8.
+// become spaces; line ends stay. `text` is UTF-8.
 [[nodiscard]] std::string xml_escape(std::string_view text);
-
-// The first characters of `text`, at most `room` of them, "…" included where it was cut.
-[[nodiscard]] std::string shorten(std::string_view text, std::size_t room);
 
 }  // namespace ringside::exporters

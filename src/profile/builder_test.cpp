@@ -91,6 +91,26 @@ TEST(Builder, ShowLines) {
             (Stacks{{"outer a.c:10;middle;inner b.h:7;leaf", 1}}));
 }
 
+// Where a function's frames stand: from the lowest line to the highest.
+TEST(Builder, FunctionsKnowTheirLines) {
+  TestRecording recording;
+  recording.namer().names = {{0x1010, {"f"}}, {0x1020, {"f"}}, {0x1040, {"g"}}};
+  recording.namer().lines = {{0x1010, {{"/a.c", 12}}}, {0x1020, {{"/a.c", 9}}}};
+  for (const std::uint64_t address : {0x1010, 0x1020, 0x1040}) {
+    Stack stack;
+    stack.frames = {{{address}, true, FrameSource::kRegisters, FrameKind::kKernel}};
+    ASSERT_TRUE(recording.writer().add_sample({}, &stack));
+  }
+  const Profile profile = recording.profile();
+  ASSERT_EQ(profile.functions.size(), 2u);
+  for (const Function& function : profile.functions) {
+    const bool has_lines = profile.strings[function.name] == "f";
+    EXPECT_EQ(profile.strings[function.file], has_lines ? "/a.c" : "");
+    EXPECT_EQ(function.first_line, has_lines ? 9u : 0u);
+    EXPECT_EQ(function.last_line, has_lines ? 12u : 0u);
+  }
+}
+
 TEST(Builder, UserStacksStandBelowTheKernelsThatTheyEntered) {
   TestRecording recording;
   recording.namer().names = {{0x1010, {"vfs_read"}}, {0x100010, {"main"}}};

@@ -21,8 +21,13 @@ inline constexpr std::size_t kKindCount = 5;
 
 // A function of an image. Two frames with the same name and image are the same function.
 struct Function {
-  StringId name;   // as spelling.h spells it
-  StringId image;  // the image's name, empty if there is none
+  StringId name = 0;   // as spelling.h spells it
+  StringId image = 0;  // the image's name, empty if there is none
+  // Where its frames stand in the source: the first file that was seen, its lowest and its highest
+  // line. Empty and 0 where that is not known.
+  StringId file = 0;
+  std::uint32_t first_line = 0;
+  std::uint32_t last_line = 0;
   bool operator==(const Function&) const = default;
 };
 

@@ -1,5 +1,7 @@
 #include "profile/stack_namer.h"
 
+#include <algorithm>
+
 #include "profile/spelling.h"
 
 namespace ringside::profile {
@@ -76,9 +78,12 @@ void StackNamer::name(const recording::RecordedFrame& frame, std::vector<FrameId
     namer_.name({frame, has_image ? &image->second : nullptr,
                  mapping != collected_.mappings.end() ? &mapping->second : nullptr},
                 named);
-    for (std::size_t i = 0; i < named.functions.size(); ++i)
+    for (std::size_t i = 0; i < named.functions.size(); ++i) {
       out.push_back(intern(decorate(with_place(named, i), frame), image_name,
                            static_cast<Kind>(frame.kind), i > 0));
+      if (i < named.lines.size())
+        add_place(profile_.functions[profile_.frames[out.back()].function], named.lines[i]);
+    }
     if (!out.empty()) return;
   }
   if (!has_image && frame.kind == FrameKind::kUser)
@@ -101,8 +106,22 @@ std::string StackNamer::with_place(const NamedFrame& named, std::size_t index) c
   return place.line == 0 ? name : with_line(name, place.file, place.line);
 }
 
+void StackNamer::add_place(Function& function, const SourceLine& place) {
+  if (place.line == 0) return;
+  const StringId file = profile_.strings.intern(spell(place.file));
+  if (function.first_line == 0) {
+    function.file = file;
+    function.first_line = function.last_line = place.line;
+  } else if (function.file == file) {
+    function.first_line = std::min(function.first_line, place.line);
+    function.last_line = std::max(function.last_line, place.line);
+  }
+}
+
 FrameId StackNamer::intern(std::string_view name, StringId image, Kind kind, bool inlined) {
-  const Function function{profile_.strings.intern(name), image};
+  Function function;
+  function.name = profile_.strings.intern(name);
+  function.image = image;
   const std::uint64_t function_key = std::uint64_t{function.image} << 32 | function.name;
   const auto [function_at, new_function] =
       functions_.try_emplace(function_key, static_cast<FunctionId>(profile_.functions.size()));

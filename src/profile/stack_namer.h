@@ -34,6 +34,7 @@ class StackNamer {
   void name(const recording::RecordedFrame& frame, std::vector<FrameId>& out);
   [[nodiscard]] std::string decorate(std::string name, const recording::RecordedFrame& frame) const;
   [[nodiscard]] std::string with_place(const NamedFrame& named, std::size_t index) const;
+  void add_place(Function& function, const SourceLine& place);
   FrameId intern(std::string_view name, StringId image, Kind kind, bool inlined);
 
   const Collector& collected_;

@@ -32,11 +32,16 @@ class Growing {
   Index child(Index parent, FrameId frame) {
     const auto [it, added] =
         children_.try_emplace(std::uint64_t{parent} << 32 | merged_[frame], size());
+    const profile::Frame& what = profile_.frames[frame];
+    const profile::Function* const function = &profile_.functions[what.function];
     if (added) {
-      append(parent, profile_.name(frame), profile_.frames[frame].kind);
+      append(parent, profile_.name(frame), what.kind);
       tree_.nodes.back().inlined = true;
+      tree_.nodes.back().function = function;
     }
-    tree_.nodes[it->second].inlined &= profile_.frames[frame].inlined;
+    CallTree::Node& node = tree_.nodes[it->second];
+    node.inlined &= what.inlined;
+    node.several_functions |= node.function != function;
     return it->second;
   }
 

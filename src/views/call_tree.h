@@ -19,6 +19,8 @@ struct CallTree {
     std::string_view name;              // lives as long as the profile and the tree
     std::optional<profile::Kind> kind;  // absent: no code, but "all", a vCPU, an owner or "[idle]"
     bool inlined = false;               // in all of its frames
+    const profile::Function* function = nullptr;  // of its first frame; null where it is no code
+    bool several_functions = false;               // of this name and kind, in different images
     std::uint32_t parent = 0;
     std::uint32_t depth = 0;              // of the root 0
     std::uint64_t self = 0;               // weight that ends here

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "profile/profile_test_util.h"
@@ -129,6 +130,25 @@ TEST(CallTree, TotalsAddUp) {
       EXPECT_EQ(sum, node.total);
     }
   }
+}
+
+// One name and kind in two images is one node, of which no single image can be said.
+TEST(CallTree, FunctionOfANode) {
+  auto profile = make_profile({{"a", 1}, {"user:b", 1}, {"user:c", 1}});
+  const auto function = [&](std::string_view name) {
+    return std::find_if(profile.functions.begin(), profile.functions.end(),
+                        [&](const auto& known) { return profile.strings[known.name] == name; });
+  };
+  const auto a = function("a");
+  const auto c = function("c");
+  c->name = function("b")->name;
+  c->image = a->image;
+  const CallTree tree = make_call_tree(profile);
+  EXPECT_EQ(text_of(tree), "all 3[a 1(1) b 2(2)]");
+  EXPECT_EQ(tree.root().function, nullptr);
+  EXPECT_EQ(tree.nodes[1].function, &*a);
+  EXPECT_FALSE(tree.nodes[1].several_functions);
+  EXPECT_TRUE(tree.nodes[2].several_functions);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Uses an SVG flame graph in a real browser: loads it, zooms, resets, searches, and looks for errors.
+"""Uses an SVG flame graph in a real browser: loads it, zooms, resets, searches, and looks for errors; then
+checks what a reader relies on (svg_reading.py).
 
     svg_in_chromium.py SVG [--png FILE]
 
@@ -12,10 +13,12 @@ import sys
 import time
 
 import machine
+import svg_reading
 import webdriver
+from svg_reading import Failed, expect
+from webdriver import ENTER
 
 SKIPPED = 77
-ENTER = "\ue007"
 
 # Every frame as it shows: name, left edge and width in pixels; hidden and zero-width ones left out.
 VISIBLE = """return [...document.querySelectorAll('#ringside g.frame, g.frame')].map(frame => {
@@ -39,15 +42,6 @@ MARK = """const frames = [...document.querySelectorAll('g.frame')]
     if (!target) return null;
     target.querySelector('rect').id = 'test-target';
     return target.dataset.name;"""
-
-
-class Failed(Exception):
-    """What the page does wrong."""
-
-
-def expect(condition, message):
-    if not condition:
-        raise Failed(message)
 
 
 def no_errors(browser, when):
@@ -133,7 +127,7 @@ def searches(browser, before, by_key):
     after_fill = browser.run(FILLS)
     expect(before_fill != after_fill, "no frame changes its colour by a search")
     no_errors(browser, "after a search")
-    browser.open(browser.run("return location.href"))
+    browser.open(browser.run("return location.href.split('#')[0]"))
 
 
 def _word_of_a_frame(frames):
@@ -148,6 +142,14 @@ def _sorted(frames):
 
 
 def run(browser, options):
+    """Everything: how the page answers, and what it says."""
+    use(browser, options)
+    svg_reading.run(browser, options.svg)
+    no_errors(browser, "after all")
+    print("shares, search, links, tooltips and labels are right, the head stays")
+
+
+def use(browser, options):
     browser.open(options.svg.resolve().as_uri())
     frames = loads(browser)
     no_errors(browser, "after loading")

@@ -9,9 +9,11 @@ import subprocess
 import tempfile
 import time
 
+WINDOW = (1280, 900)  # pixels
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-         "--window-size=1280,900"]
+         f"--window-size={WINDOW[0]},{WINDOW[1]}"]
+ENTER, ESCAPE = "\ue007", "\ue00c"
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
 
@@ -51,6 +53,10 @@ class Browser:
 
     def open(self, url):
         self._post("/url", {"url": url})
+
+    def resize(self, width, height):
+        """Gives the window a size in pixels, its scroll bars included."""
+        self._post("/window/rect", {"width": width, "height": height})
 
     def run(self, script, *arguments):
         """Runs JavaScript in the page (a function's body) and returns its value."""

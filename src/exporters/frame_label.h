@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace ringside::exporters {
+
+// A function's name in at most `room` characters, "…" where something was left out. What is most
+// worth reading stays: the function's own name, then its outermost scope.
+//   std::vector<int, std::allocator<int>>::push_back(int const&)   in 60 characters
+//   std::vector<…>::push_back(…)                                   in 28
+//   std::…::push_back(…)                                           in 20
+//   …::push_back(…)                                                in 15
+//   push_bac…                                                      in 9
+// flamegraph_label.js does the same when the picture changes its size. `name` is UTF-8.
+[[nodiscard]] std::string frame_label(std::string_view name, std::size_t room);
+
+}  // namespace ringside::exporters
