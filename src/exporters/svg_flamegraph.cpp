@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <tuple>
 #include <vector>
 
 #include "exporters/counts_in_words.h"
@@ -209,6 +211,7 @@ class Picture {
     const unsigned y = kTop + row * kFrameHeight;
     const auto room =
         static_cast<std::size_t>(std::max(width - 2.0 * kInset, 0.0) / kCharacterWidth);
+    const std::string name = xml_escape(node.name);
     std::string text;
     if (room >= kShortestText)
       text = fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + kInset, y + kBaseline,
@@ -216,19 +219,29 @@ class Picture {
     return sink_.write(fmt::format(
         "<g class=\"frame {}\" data-name=\"{}\" data-w=\"{}\" data-d=\"{}\"><title>{}</title>"
         "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>{}</g>\n",
-        class_of(node), xml_escape(node.name), node.total, node.depth, hint_of(node), x, y, width,
+        class_of(node), name, node.total, node.depth, hint_of(node, name), x, y, width,
         kFrameHeight - kFrameGap, text));
   }
 
-  // What stands in the frame's tooltip.
-  [[nodiscard]] std::string hint_of(const CallTree::Node& node) const {
-    const std::uint64_t all = tree_.root().total;
-    std::string hint = fmt::format(
-        "{}{} ({} {}, {}%)\nself {} {}, {}%", node.name, node.inlined ? " (inlined)" : "",
-        format_count(node.total), name_of(profile_.unit), format_percent(node.total, all),
-        format_count(node.self), name_of(profile_.unit), format_percent(node.self, all));
-    if (node.kind) hint += "\n" + origin_of(node, profile_);
-    return xml_escape(hint);
+  // What stands in the frame's tooltip, escaped as its name is.
+  [[nodiscard]] std::string hint_of(const CallTree::Node& node, const std::string& name) {
+    const auto amount = [&](std::uint64_t weight) {
+      return fmt::format("{} {}, {}%", format_count(weight), name_of(profile_.unit),
+                         format_percent(weight, tree_.root().total));
+    };
+    const std::string total = amount(node.total);
+    std::string hint = fmt::format("{}{} ({})\nself {}", name, node.inlined ? " (inlined)" : "",
+                                   total, node.self == node.total ? total : amount(node.self));
+    if (node.kind) hint += origin_line_of(node);
+    return hint;
+  }
+
+  // Few functions stand in many frames.
+  [[nodiscard]] const std::string& origin_line_of(const CallTree::Node& node) {
+    const auto key = std::tuple(node.function, *node.kind, node.several_functions);
+    const auto [it, added] = origins_.try_emplace(key);
+    if (added) it->second = "\n" + xml_escape(origin_of(node, profile_));
+    return it->second;
   }
 
   Result<void> write_nothing() {
@@ -256,6 +269,7 @@ class Picture {
   unsigned width_ = 0;
   unsigned height_ = 0;
   bool empty_ = false;
+  std::map<std::tuple<const profile::Function*, profile::Kind, bool>, std::string> origins_;
   double scale_ = 0;  // pixels for a unit of weight
 };
 

@@ -22,7 +22,7 @@ std::string xml_escape(std::string_view text) {
         out += "&#39;";
         break;
       default:
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+        out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
     }
   }
   return out;
