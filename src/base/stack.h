@@ -53,7 +53,7 @@ struct Frame {
 
 // Why a walk ended. Up to kFirmware the stack is complete.
 enum class StopReason : std::uint8_t {
-  kEndOfStack,    // the call-frame information or a zero frame pointer says that nothing is below
+  kEndOfStack,    // nothing is below: a rule, a zero frame pointer, or the stack's memory says so
   kUserMode,      // reached the interrupt or system-call frame of user code
   kUser,          // a sample of user code: one frame until its process is known
   kFirmware,      // a sample of firmware: one frame

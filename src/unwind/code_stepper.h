@@ -48,6 +48,16 @@ class CodeStepper {
                                               const StackMemory&) {
     return {};
   }
+  // Whether a call ends right before `pc`, as before every return address. Where that is not known
+  // it may.
+  [[nodiscard]] virtual bool follows_call(const elf::Image&, ImageAddr) { return true; }
+  // Where the function begins that a symbol says is at `at`.
+  [[nodiscard]] virtual std::optional<ImageAddr> function_start(const elf::Image&, ImageAddr) {
+    return std::nullopt;
+  }
+  // Whether all ways from `pc` end in a loop, a trap, or bytes that are no instruction: what calls
+  // a stack's first function does not expect it back.
+  [[nodiscard]] virtual bool never_returns(const elf::Image&, GuestVirt) { return false; }
   // Images have been added: what was cached may be wrong.
   virtual void forget() = 0;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "unwind/stack_end.h"
 #include "unwind/x86/interrupt_frame.h"
 
 namespace ringside::unwind {
@@ -77,8 +78,9 @@ bool ends_here(const CompactRule& rule, const Frontier& at) {
 
 class Stepper {
  public:
-  Stepper(const wire::Capture& capture, const RuleSources& sources)
-      : platform_(sources.platform()),
+  Stepper(const wire::Capture& capture, RuleSources& sources)
+      : sources_(sources),
+        platform_(sources.platform()),
         images_(sources.images()),
         capture_(capture),
         reader_(capture, platform_.roles.pointer_size),
@@ -114,7 +116,7 @@ class Stepper {
       return Outcome::kGiveUp;
     pc = platform_.code_address(pc);
     // What the first function of a thread returns to.
-    if (pc == 0 && rule.kind == Kind::kCall) return Outcome::kEnd;
+    if (pc == 0 && rule.kind == Kind::kCall) return ends(cfa) ? Outcome::kEnd : Outcome::kGiveUp;
     std::uint64_t sp = cfa;
     if (rule.sp == Place::kSaved && !reader_.read(place(cfa, rule.sp_offset), sp))
       return Outcome::kGiveUp;
@@ -147,6 +149,10 @@ class Stepper {
     at.has_fp = true;
     return reader_.read(slot, at.fp);
   }
+  [[nodiscard]] bool ends(std::uint64_t cfa) const {
+    const StackMemory memory(capture_, images_);
+    return StackEnd(sources_, memory).is_near(GuestVirt{cfa});
+  }
   [[nodiscard]] bool is_hardware_frame(GuestVirt at) {
     const auto frame = x86::make_interrupt_frame(
         at, platform_, [&](std::uint64_t i) -> std::optional<std::uint64_t> {
@@ -172,6 +178,7 @@ class Stepper {
     }
   }
 
+  RuleSources& sources_;
   const Platform& platform_;
   const elf::ImageMap& images_;
   const wire::Capture& capture_;

@@ -1,5 +1,7 @@
 #include "unwind/full_walk.h"
 
+#include "unwind/x86/interrupt_frame.h"
+
 namespace ringside::unwind {
 namespace {
 
@@ -20,6 +22,15 @@ bool pushed_by_user(GuestVirt slot, const Platform& platform, const StackMemory&
     return false;
   const auto cs = memory.read_pointer(slot + platform.roles.pointer_size);
   return cs && *cs <= kMaxSelector && platform.is_user(*cs);
+}
+
+// The same where no rule says that hardware pushed anything there. Any small number may look like
+// user mode's code segment, and kernels that have no user mode have such numbers too.
+bool looks_pushed_by_user(GuestVirt slot, const Platform& platform, const StackMemory& memory,
+                          const elf::ImageMap& images) {
+  if (!pushed_by_user(slot, platform, memory)) return false;
+  const auto frame = x86::read_interrupt_frame(memory, slot, platform);
+  return frame && x86::is_plausible(*frame, memory.capture(), images);
 }
 
 // A rule that computes the stack pointer has the interrupted kernel code's. Hardware pushes user
@@ -81,6 +92,7 @@ void FullWalk::start(const wire::Capture& capture) {
 bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::size_t enough,
                     Stack& stack) {
   const StackMemory memory(capture, sources_.images());
+  const StackEnd ends(sources_, memory);
   const auto stop = [&](const Stop& why) {
     stack.stop = is_complete(why.reason) && guessed_ ? StopReason::kGuessed : why.reason;
     stack.stopped_at = why.at;
@@ -95,25 +107,61 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
     if (const auto* why = std::get_if<Stop>(&result)) {
       if (why->reason == StopReason::kEndOfStack)
         stack.frames.back().exact |= sources_.starts_stack(state_.pc());
-      return stop(*why);
+      return stop(ends.judge(state_, *why));
     }
     Caller& caller = std::get<Caller>(result);
     if (caller.is_user) {
       user_ = caller;
       return stop({StopReason::kUserMode, state_.pc()});
     }
-    if (const auto why = check(state_, caller, memory)) {
+    const bool written = !caller.interrupted && !caller.state.exact &&
+                         sources_.is_written_by_code(caller.state.pc());
+    caller.state.exact |= written;
+    auto why = check(state_, caller, memory);
+    const Last last = last_frame(caller, written, why, ends);
+    if (why && last == Last::kUnknown) {
       if (why->reason == StopReason::kUserMode) user_ = caller;
+      why = ends.judge(state_, caller, *why);
       const bool guessed = caller.source == FrameSource::kGuess && is_complete(why->reason);
       return stop(guessed ? Stop{StopReason::kGuessed, why->at} : *why);
     }
+    guessed_ |= caller.source == FrameSource::kGuess;
+    if (last == Last::kFrame) return stop({StopReason::kEndOfStack, state_.pc()});
     if (caller.interrupted)
       for (Frame& frame : stack.frames) frame.kind = FrameKind::kInterrupt;
     stack.frames.push_back(
         {.address = caller.state.pc(), .exact = caller.state.exact, .source = caller.source});
-    guessed_ |= caller.source == FrameSource::kGuess;
     state_ = caller.state;
+    if (last == Last::kCaller) return stop({StopReason::kEndOfStack, state_.pc()});
+    // What its link register would be is not known.
+    const bool is_lost = written && state_.platform->roles.link != wire::RegisterRoles::kNone;
+    if (is_lost && !is_interrupt_code(state_)) return stop({StopReason::kBadAddress, state_.pc()});
   }
+}
+
+FullWalk::Last FullWalk::last_frame(const Caller& caller, bool written,
+                                    const std::optional<Stop>& why, const StackEnd& ends) {
+  if (written) {
+    if (!ends.is_near(caller.state)) return Last::kUnknown;
+    // A first function that was returned to: the link register still has its own address.
+    if (is_of_function(state_, caller.state.pc())) return Last::kFrame;
+    return is_interrupt_code(caller.state) ? Last::kUnknown : Last::kCaller;
+  }
+  // The code that starts a CPU may never have set the frame pointer.
+  const bool lost = why && why->reason == StopReason::kNotAdvancing && !caller.state.has_sp();
+  return lost && ends.calls_first_function(caller.state) ? Last::kCaller : Last::kUnknown;
+}
+
+bool FullWalk::is_of_function(const MachineState& frame, GuestVirt start) {
+  const elf::Image* image = sources_.images().find_code(start);
+  return image != nullptr &&
+         sources_.code().function_start(*image, image->to_image(frame.lookup_address())) ==
+             image->to_image(start);
+}
+
+bool FullWalk::is_interrupt_code(const MachineState& frame) {
+  const CodeAddress at{frame.pc(), frame.exact};
+  return sources_.code_of(sources_.known_at(at), at).interrupt_code;
 }
 
 Frontier FullWalk::frontier() const {
@@ -203,9 +251,8 @@ std::optional<Stop> FullWalk::check(const MachineState& before, const Caller& ca
   if (to.value % alignment != 0 || (same_stack && !advances))
     return Stop{StopReason::kNotAdvancing, to};
   if (sources_.images().find_code(state.exact ? pc : pc - 1) == nullptr) {
-    const bool is_low =
-        pc.value >> (8 * roles.pointer_size - (roles.pointer_size == 8 ? 17 : 1)) == 0;
-    const bool user_code = is_low && pushed_by_user(pc_slot, *state.platform, memory);
+    const bool user_code =
+        looks_pushed_by_user(pc_slot, *state.platform, memory, sources_.images());
     return Stop{user_code ? StopReason::kUserMode : StopReason::kBadAddress, pc};
   }
   return std::nullopt;

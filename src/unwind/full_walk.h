@@ -2,6 +2,7 @@
 
 #include "unwind/fast_walk.h"
 #include "unwind/rule_sources.h"
+#include "unwind/stack_end.h"
 #include "unwind/stack_memory.h"
 #include "unwind/user_entry.h"
 #include "wire/capture.h"
@@ -30,6 +31,16 @@ class FullWalk {
   // Judges a caller, and finds the crossing to user code.
   [[nodiscard]] std::optional<Stop> check(const MachineState& before, const Caller& caller,
                                           const StackMemory& memory) const;
+
+  // Which frame is the outermost, as far as a caller that was found says so. `written`: its pc is
+  // is_written_by_code(); `why`: what check() says of it.
+  enum class Last : std::uint8_t { kUnknown, kFrame, kCaller };
+  [[nodiscard]] Last last_frame(const Caller& caller, bool written, const std::optional<Stop>& why,
+                                const StackEnd& ends);
+  // Whether the frame's function begins there.
+  [[nodiscard]] bool is_of_function(const MachineState& frame, GuestVirt start);
+  // Whether the frame's code may lead on to what hardware interrupted.
+  [[nodiscard]] bool is_interrupt_code(const MachineState& frame);
 
   RuleSources& sources_;
   MachineState state_;

@@ -58,6 +58,8 @@ const EntryLayout* RuleSources::entry_at(CodeAddress at) const {
 CompactRule RuleSources::compact_at(CodeAddress at) {
   const elf::Image* image = images_.find_code(at.lookup());
   if (image == nullptr) return {};
+  if (!at.exact && is_written_by_code(at.address))
+    return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
   const EntryLayout* entry = entry_at(at);
   if (entry != nullptr && entry->overrides) return compact(rule_of(*entry, platform_), platform_);
   Tables& tables = tables_of(*image);
@@ -103,6 +105,14 @@ bool RuleSources::starts_stack(GuestVirt address) const {
   const EntryLayout* entry = entry_at({address, false});
   return entry != nullptr && entry->start == address &&
          entry->below == EntryLayout::Below::kNothing;
+}
+
+bool RuleSources::is_written_by_code(GuestVirt address) const {
+  const elf::Image* image = images_.find_code(address);
+  if (image == nullptr) return false;
+  const ImageAddr at = image->to_image(address);
+  return !code_->follows_call(*image, at) && entry_at({address, false}) == nullptr &&
+         code_->function_start(*image, at) == at;
 }
 
 const CodeRule& RuleSources::code_of(Known& known, CodeAddress at) {

@@ -55,6 +55,9 @@ class RuleSources {
   // Whether a new stack's first return address is this one: it was never called, so that the
   // address is that of the code itself.
   [[nodiscard]] bool starts_stack(GuestVirt address) const;
+  // Whether a return address is a function's first byte, and no call stands before it: code has
+  // written it there, to be returned to. It belongs to that function, not to the one before it.
+  [[nodiscard]] bool is_written_by_code(GuestVirt address) const;
   [[nodiscard]] const CodeRule& code_of(Known& known, CodeAddress at);
   [[nodiscard]] CodeStepper& code() { return *code_; }
   [[nodiscard]] const elf::ImageMap& images() const { return images_; }

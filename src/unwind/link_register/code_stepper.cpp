@@ -1,6 +1,7 @@
 #include "unwind/link_register/code_stepper.h"
 
 #include "unwind/frame_pointer.h"
+#include "unwind/link_register/call_site.h"
 #include "unwind/link_register/untouched.h"
 
 namespace ringside::unwind::link_register {
@@ -64,12 +65,30 @@ CodeStepper::Function CodeStepper::scan(const elf::ElfFile& file, const CodeUnit
   return function;
 }
 
-const CodeStepper::Function* CodeStepper::function_at(const elf::Image& image, ImageAddr at) {
+CodeStepper::ImageCode& CodeStepper::code_of(const elf::Image& image) {
   auto& code = images_code_[image.id];
   if (!code) code = std::make_unique<ImageCode>(ImageCode{CodeUnits(*image.file), {}});
-  const auto unit = code->units.find(at);
+  return *code;
+}
+
+bool CodeStepper::follows_call(const elf::Image& image, ImageAddr pc) {
+  return link_register::follows_call(*image.file, pc, *decoder_);
+}
+
+std::optional<ImageAddr> CodeStepper::function_start(const elf::Image& image, ImageAddr at) {
+  const auto unit = code_of(image).units.find(at);
+  return unit ? std::optional(unit->start()) : std::nullopt;
+}
+
+bool CodeStepper::never_returns(const elf::Image&, GuestVirt pc) {
+  return paths_.never_returns(pc);
+}
+
+const CodeStepper::Function* CodeStepper::function_at(const elf::Image& image, ImageAddr at) {
+  ImageCode& code = code_of(image);
+  const auto unit = code.units.find(at);
   if (!unit) return nullptr;
-  const auto [found, added] = code->functions.try_emplace(unit->start().value);
+  const auto [found, added] = code.functions.try_emplace(unit->start().value);
   if (added) found->second = scan(*image.file, *unit);
   return &found->second;
 }
@@ -88,8 +107,8 @@ bool CodeStepper::may_be_entered_by_hardware(const elf::Image& image, const Func
 
 std::optional<MachineState> CodeStepper::caller_in_link_register(const elf::Image& image,
                                                                  const MachineState& state) {
-  if (function_at(image, image.to_image(state.pc())) == nullptr) return std::nullopt;
-  const auto unit = images_code_[image.id]->units.find(image.to_image(state.pc()));
+  const auto unit = code_of(image).units.find(image.to_image(state.pc()));
+  if (!unit) return std::nullopt;
   return untouched_caller(state, images_, image, *unit, *decoder_);
 }
 

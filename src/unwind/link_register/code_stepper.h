@@ -22,6 +22,10 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
                           const MachineState& as_is, const StackMemory& memory) override;
+  [[nodiscard]] bool follows_call(const elf::Image& image, ImageAddr pc) override;
+  [[nodiscard]] std::optional<ImageAddr> function_start(const elf::Image& image,
+                                                        ImageAddr at) override;
+  [[nodiscard]] bool never_returns(const elf::Image& image, GuestVirt pc) override;
   void forget() override;
 
  private:
@@ -34,6 +38,7 @@ class CodeStepper final : public unwind::CodeStepper {
     CodeUnits units;
     std::unordered_map<std::uint64_t, Function> functions;  // by start
   };
+  [[nodiscard]] ImageCode& code_of(const elf::Image& image);
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
   [[nodiscard]] Function scan(const elf::ElfFile& file, const CodeUnit& unit) const;
   [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "unwind/link_register/call_site.h"
+
 namespace ringside::unwind::link_register {
 namespace {
 
@@ -44,6 +46,38 @@ const Instruction* ReturnPathFinder::decode(GuestVirt at) {
   return &found->second;
 }
 
+bool ReturnPathFinder::never_returns(GuestVirt pc) {
+  constexpr std::size_t kMostInstructions = 64;
+  std::vector<GuestVirt> open = {pc};
+  for (visited_.clear(); !open.empty();) {
+    GuestVirt at = open.back();
+    open.pop_back();
+    while (visited_.insert(at.value).second) {
+      if (visited_.size() > kMostInstructions) return false;
+      const Instruction& instruction = *decode(at);
+      switch (instruction.operation) {
+        case Operation::kRet:
+        case Operation::kInterruptRet:
+        case Operation::kJumpIndirect:
+          return false;
+        case Operation::kTrap:
+        case Operation::kStop:
+          continue;  // visited: the way ends
+        case Operation::kJump:
+          at = {instruction.target->value};
+          continue;
+        case Operation::kBranch:
+          open.push_back({instruction.target->value});
+          break;
+        default:
+          break;
+      }
+      at = at + instruction.size;
+    }
+  }
+  return true;
+}
+
 std::optional<ReturnPath> ReturnPathFinder::find(const MachineState& state,
                                                  const StackMemory& memory) {
   visited_.clear();
@@ -67,6 +101,11 @@ std::optional<ReturnPath> ReturnPathFinder::follow(Way way, const StackMemory& m
     const auto target = [&] { return GuestVirt{instruction.target->value}; };
     switch (instruction.operation) {
       case Operation::kRet:
+        if (const auto to = jumps_to(instruction, way.state)) {
+          way.at = *to;
+          continue;
+        }
+        [[fallthrough]];
       case Operation::kInterruptRet:
         return finish(instruction, way.state, memory);
       case Operation::kStop:
@@ -97,6 +136,18 @@ std::optional<ReturnPath> ReturnPathFinder::follow(Way way, const StackMemory& m
     way.at = next;
   }
   return std::nullopt;
+}
+
+// riscv64 returns to its second link register too, t0 (psABI, "Millicode"), and code jumps to what
+// it has loaded there.
+std::optional<GuestVirt> ReturnPathFinder::jumps_to(const Instruction& instruction,
+                                                    const PathState& state) const {
+  const Value to = state.get(instruction.b);
+  if (instruction.b == state.platform().roles.link || !to.known()) return std::nullopt;
+  const GuestVirt at{to.bits};
+  const elf::Image* image = images_.find_code(at);
+  const bool jumps = image != nullptr && !follows_call(*image->file, image->to_image(at), decoder_);
+  return jumps ? std::optional(at) : std::nullopt;
 }
 
 std::optional<ReturnPath> ReturnPathFinder::finish(const Instruction& instruction,

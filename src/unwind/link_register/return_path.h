@@ -36,6 +36,9 @@ class ReturnPathFinder {
   [[nodiscard]] std::optional<ReturnPath> find(const MachineState& state,
                                                const StackMemory& memory);
 
+  // CodeStepper::never_returns.
+  [[nodiscard]] bool never_returns(GuestVirt pc);
+
   void forget() { decoded_.clear(); }
 
  private:
@@ -48,6 +51,9 @@ class ReturnPathFinder {
   };
   [[nodiscard]] const Instruction* decode(GuestVirt at);
   [[nodiscard]] std::optional<ReturnPath> follow(Way way, const StackMemory& memory);
+  // Where an instruction that looks like a return goes on in the same frame.
+  [[nodiscard]] std::optional<GuestVirt> jumps_to(const Instruction& instruction,
+                                                  const PathState& state) const;
   [[nodiscard]] std::optional<ReturnPath> finish(const Instruction& instruction,
                                                  const PathState& state, const StackMemory& memory);
 

@@ -1,6 +1,8 @@
 #include "unwind/link_register/untouched.h"
 
-#include <algorithm>
+#include <array>
+
+#include "unwind/link_register/call_site.h"
 
 namespace ringside::unwind::link_register {
 namespace {
@@ -28,14 +30,8 @@ bool changes(const Instruction& instruction, std::uint8_t reg) {
 }
 
 bool is_behind_call(const elf::ImageMap& images, GuestVirt at, const Decoder& decoder) {
-  constexpr std::array<std::uint64_t, 2> kSizes = {4, 2};
-  return std::any_of(kSizes.begin(), kSizes.end(), [&](std::uint64_t size) {
-    const elf::Image* image = images.find_code(at - size);
-    if (image == nullptr) return false;
-    const ImageAddr call = image->to_image(at - size);
-    const Instruction instruction = decoder.decode(image->file->bytes_at(call, size), call);
-    return instruction.operation == Operation::kCall && instruction.size == size;
-  });
+  const elf::Image* image = images.find_code(at - 1);
+  return image != nullptr && follows_call(*image->file, image->to_image(at), decoder);
 }
 
 }  // namespace

@@ -1,8 +1,10 @@
 #include "unwind/x86/code_stepper.h"
 
 #include "unwind/frame_pointer.h"
+#include "unwind/x86/call_site.h"
 #include "unwind/x86/frame_pointer_use.h"
 #include "unwind/x86/interrupt_frame.h"
+#include "unwind/x86/no_return.h"
 
 namespace ringside::unwind::x86 {
 
@@ -42,6 +44,19 @@ Caller interrupted_code(const InterruptFrame& frame, const MachineState& state,
 void CodeStepper::forget() {
   images_code_.clear();
   reader_.forget();
+}
+
+bool CodeStepper::follows_call(const elf::Image& image, ImageAddr pc) {
+  return x86::follows_call(*image.file, pc);
+}
+
+std::optional<ImageAddr> CodeStepper::function_start(const elf::Image& image, ImageAddr at) {
+  const auto unit = code_of(image).units.find(at);
+  return unit ? std::optional(unit->start()) : std::nullopt;
+}
+
+bool CodeStepper::never_returns(const elf::Image& image, GuestVirt pc) {
+  return x86::never_returns(image, reader_, pc);
 }
 
 CodeStepper::ImageCode& CodeStepper::code_of(const elf::Image& image) {

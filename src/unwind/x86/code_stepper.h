@@ -32,6 +32,10 @@ class CodeStepper final : public unwind::CodeStepper {
                           const MachineState& as_is, const StackMemory& memory) override;
   [[nodiscard]] WayToUser way_to_user(const elf::Image& image, const MachineState& state,
                                       const StackMemory& memory) override;
+  [[nodiscard]] bool follows_call(const elf::Image& image, ImageAddr pc) override;
+  [[nodiscard]] std::optional<ImageAddr> function_start(const elf::Image& image,
+                                                        ImageAddr at) override;
+  [[nodiscard]] bool never_returns(const elf::Image& image, GuestVirt pc) override;
   void forget() override;
 
  private:

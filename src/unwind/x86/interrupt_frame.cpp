@@ -25,6 +25,13 @@ bool begins_program(const InterruptFrame& frame) {
   return frame.from_user() && frame.flags == kInterruptsOn;
 }
 
+// User mode's selectors: of ring 3, of two descriptors, neither of them the null one (Intel SDM
+// volume 3, 3.4.2 and 5.2).
+bool are_of_user(std::uint64_t cs, std::uint64_t ss) {
+  const auto is_selector = [](std::uint64_t value) { return (value & 3) == 3 && value > 3; };
+  return is_selector(cs) && is_selector(ss) && cs != ss;
+}
+
 std::optional<InterruptFrame> scan(const StackMemory& memory, GuestVirt from,
                                    const Platform& platform, const elf::ImageMap& images) {
   for (std::uint64_t i = 0; i < kScanWords; ++i) {
@@ -55,7 +62,7 @@ bool is_plausible(const InterruptFrame& frame, const wire::Capture& capture,
     // 32-bit kernels split the address space where they like.
     const bool low = is_64_bit ? frame.ip >> 47 == 0 && frame.sp >> 47 == 0
                                : images.find_code({frame.ip}) == nullptr;
-    return low && (frame.ss & 3) == 3;
+    return low && are_of_user(frame.cs, frame.ss);
   }
   const std::uint8_t cs = platform_of(capture.arch).status;
   const std::uint64_t kernel_cs =
