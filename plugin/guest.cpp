@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "plugin/versioned_api.h"
-#include "wire/register_names.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::plugin {
 namespace {
@@ -22,20 +22,27 @@ void Guest::find_registers(Arch arch) {
     qemu_plugin_reg_descriptor entry;
     std::memcpy(&entry, all->data + i * stride, sizeof(entry));
     if (const auto known = wire::known_register(arch, entry.name))
-      handles_.push_back({entry.handle, known->id});
+      handles_.push_back({entry.handle, *known});
   }
   g_array_free(all, TRUE);
+  // First what says which level runs.
+  std::stable_partition(handles_.begin(), handles_.end(),
+                        [](const Handle& entry) { return entry.known.level == wire::kAnyLevel; });
+  arch_ = arch;
+}
+
+void Guest::read(const Handle& entry, wire::Registers& registers) {
+  g_byte_array_set_size(buffer_, 0);
+  if (!read_register(entry.handle, buffer_)) return;
+  std::uint64_t value = 0;
+  std::memcpy(&value, buffer_->data, std::min<std::size_t>(buffer_->len, sizeof(value)));
+  registers.set(entry.known.id, value);
 }
 
 void Guest::read_registers(wire::Registers& registers) {
   registers = {};
-  for (const Handle& entry : handles_) {
-    g_byte_array_set_size(buffer_, 0);
-    if (!read_register(entry.handle, buffer_)) continue;
-    std::uint64_t value = 0;
-    std::memcpy(&value, buffer_->data, std::min<std::size_t>(buffer_->len, sizeof(value)));
-    registers.set(entry.id, value);
-  }
+  for (const Handle& entry : handles_)
+    if (entry.known.is_of(wire::running_level(arch_, registers))) read(entry, registers);
 }
 
 bool Guest::read_all(GuestVirt address, std::span<std::byte> destination) {

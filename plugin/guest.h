@@ -6,6 +6,7 @@
 
 #include "base/types.h"
 #include "plugin/qemu_api.h"
+#include "wire/register_names.h"
 #include "wire/registers.h"
 
 namespace ringside::plugin {
@@ -23,10 +24,12 @@ class Guest {
  private:
   struct Handle {
     qemu_plugin_register* handle;
-    std::uint8_t id;
+    wire::KnownRegister known;
   };
+  void read(const Handle& entry, wire::Registers& registers);
   [[nodiscard]] bool read_all(GuestVirt address, std::span<std::byte> destination);
 
+  Arch arch_ = Arch::kUnknown;
   std::vector<Handle> handles_;
   GByteArray* buffer_ = nullptr;  // lives as long as QEMU
 };

@@ -78,7 +78,10 @@ bool Vcpu::take(wire::Capture& capture, bool wants_memory) {
 // The kernel's code shows later where it was loaded (elf/slide). What runs in kernel mode at first
 // may be something else; so with the 1st, 2nd, 4th, 8th … sample.
 void Vcpu::store_code(const wire::Capture& capture) {
-  if (capture.level != PrivilegeLevel::kKernel || !std::has_single_bit(++kernel_samples_)) return;
+  const bool is_pc = capture.arch == Arch::kX86_64 || capture.arch == Arch::kI386;
+  const bool may_be_kernel = capture.level == PrivilegeLevel::kKernel ||
+                             (capture.level == PrivilegeLevel::kFirmware && !is_pc);
+  if (!may_be_kernel || !std::has_single_bit(++kernel_samples_)) return;
   const std::uint64_t pc = capture.registers.get(wire::roles_of(capture.arch).pc);
   const GuestVirt page{pc - pc % kCodePage};
   for (const GuestVirt at : {page, page + kCodePage, page - kCodePage}) {

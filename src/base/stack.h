@@ -34,7 +34,9 @@ enum class FrameKind : std::uint8_t {
   kUser,
   kInterrupt,  // kernel code between an interrupt's entry and the code that it interrupted
   kFirmware,
+  kGuest,  // of the kernel as a hypervisor
 };
+inline constexpr FrameKind kLastFrameKind = FrameKind::kGuest;
 
 // One frame of a stack. `address` is the pc itself where `exact` (a leaf, or code that was
 // interrupted), else a return address, which belongs to the call before it. In an image whose place
@@ -55,7 +57,7 @@ struct Frame {
 enum class StopReason : std::uint8_t {
   kEndOfStack,    // nothing is below: a rule, a zero frame pointer, or the stack's memory says so
   kUserMode,      // reached the interrupt or system-call frame of user code
-  kUser,          // a sample of user code: one frame until its process is known
+  kUser,          // a sample of user code: one frame until its process is known; of a guest's code
   kFirmware,      // a sample of firmware: one frame
   kTruncated,     // the stack goes on behind the bytes that were copied
   kUnreadable,    // the stack leads to memory that is not mapped

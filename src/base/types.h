@@ -52,8 +52,10 @@ constexpr const char* name_of(Arch arch) {
 }
 
 // Who was running. Firmware is what runs before the kernel: BIOS, boot loader, 16-bit code,
-// OpenSBI.
-enum class PrivilegeLevel : std::uint8_t { kUnknown, kKernel, kUser, kFirmware };
+// OpenSBI. A guest is what the kernel runs as a hypervisor: another kernel, or its programs.
+enum class PrivilegeLevel : std::uint8_t { kUnknown, kKernel, kUser, kFirmware, kGuest };
+inline constexpr PrivilegeLevel kLastPrivilegeLevel = PrivilegeLevel::kGuest;
+inline constexpr std::size_t kPrivilegeLevelCount = 5;
 
 }  // namespace ringside
 

@@ -10,7 +10,8 @@
 namespace ringside::cases {
 namespace {
 
-constexpr std::array<std::string_view, 4> kLevels = {"unknown", "kernel", "user", "firmware"};
+constexpr std::array<std::string_view, 5> kLevels = {"unknown", "kernel", "user", "firmware",
+                                                     "guest"};
 constexpr std::array<std::string_view, wire::kPieceKindCount> kPieces = {
     "current-stack", "interrupted-stack", "user-stack", "stack-link", "system"};
 

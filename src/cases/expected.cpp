@@ -11,7 +11,8 @@
 namespace ringside::cases {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKinds = {"kernel", "user", "interrupt", "firmware"};
+constexpr std::array<std::string_view, 5> kKinds = {"kernel", "user", "interrupt", "firmware",
+                                                    "guest"};
 
 std::string stop_text(StopReason reason) {
   std::string text = name_of(reason);

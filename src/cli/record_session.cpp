@@ -16,6 +16,7 @@
 #include "cli/signals.h"
 #include "cli/suspension.h"
 #include "cli/terminal.h"
+#include "launch/qemu_command.h"
 #include "recording/writer.h"
 #include "symbols/nm/kernel_symbols.h"
 
@@ -226,6 +227,8 @@ class Session {
     if (guest_) system_.initramfs = guest_->info.initrd;
     RINGSIDE_ASSIGN(const Kernel kernel, find_kernel());
     session::KernelRequest wanted{.file = kernel.file, .load_bias = load_bias_, .system = system_};
+    wanted.no_firmware =
+        guest_ && launch::QemuCommand(guest_->info.arguments).has_no_firmware(engine_->arch());
     if (!kernel.file) RINGSIDE_TRY(look_for_names(wanted));
     const std::uint64_t start_ns = monotonic_ns();
     RINGSIDE_ASSIGN(

@@ -40,6 +40,7 @@ std::string line_of(const SampleGroup& group, const Profile& profile) {
   const bool user = is_in_user_code(group, profile);
   std::string line = user                                       ? process_of(group, profile)
                      : group.level == PrivilegeLevel::kFirmware ? "Firmware"
+                     : group.level == PrivilegeLevel::kGuest    ? "Guest"
                                                                 : "Kernel";
   std::vector<profile::FrameId> frames;  // leaf first
   for (profile::NodeId id = group.stack; id != (user ? profile::kNoNode : group.user_part);

@@ -20,12 +20,12 @@ std::string json_string(std::string_view text) {
 }
 
 const char* text_of(PrivilegeLevel level) {
-  constexpr const char* kNames[] = {"unknown", "kernel", "user", "firmware"};
+  constexpr const char* kNames[] = {"unknown", "kernel", "user", "firmware", "guest"};
   return kNames[static_cast<std::size_t>(level)];
 }
 
 const char* text_of(FrameKind kind) {
-  constexpr const char* kNames[] = {"kernel", "user", "interrupt", "firmware"};
+  constexpr const char* kNames[] = {"kernel", "user", "interrupt", "firmware", "guest"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -39,8 +39,12 @@ struct Family {
   char letter;  // of the class in flamegraph.css
   const char* legend;
 };
-constexpr std::array<Family, profile::kKindCount> kFamilies = {
-    {{'k', "kernel"}, {'u', "user"}, {'i', "interrupt"}, {'f', "firmware"}, {'x', "unknown"}}};
+constexpr std::array<Family, profile::kKindCount> kFamilies = {{{'k', "kernel"},
+                                                                {'u', "user"},
+                                                                {'i', "interrupt"},
+                                                                {'f', "firmware"},
+                                                                {'g', "guest"},
+                                                                {'x', "unknown"}}};
 
 std::size_t shade_of(std::string_view name) {
   std::uint32_t hash = 2166136261u;  // FNV-1a

@@ -16,12 +16,12 @@ constexpr std::uint64_t kStackSize = 32 * 1024;
 std::vector<wire::RecipeOp> user_stack_recipe(Arch arch) {
   using enum wire::RecipeOpcode;
   enum Slot : std::uint8_t { kSp, kLevel };
-  const KernelTest kernel = kernel_test(arch);
+  const UserTest user = user_test(arch);
   constexpr auto kUserStack = static_cast<std::uint8_t>(wire::PieceKind::kUserStack);
   return {
-      {kRegister, kLevel, kernel.reg, 0, 4, 0},
-      {kMask, kLevel, kLevel, 0, 0, kernel.mask},
-      {kSkipIfEqual, 0, kLevel, 0, 2, kernel.value},
+      {kRegister, kLevel, user.reg, 0, 4, 0},
+      {kMask, kLevel, kLevel, 0, 0, user.mask},
+      {kSkipIfNotEqual, 0, kLevel, 0, 2, user.value},
       {kRegister, kSp, wire::roles_of(arch).sp, 0, 1, 0},
       {kCopyStack, 0, kSp, kUserStack, 0, 0},
   };

@@ -6,16 +6,16 @@ namespace ringside::guestos {
 
 using enum wire::RecipeOpcode;
 
-KernelTest kernel_test(Arch arch) {
+UserTest user_test(Arch arch) {
   switch (arch) {
     case Arch::kX86_64:
-      return {wire::x86_64::kCs, 3, 0};
+      return {wire::x86_64::kCs, 3, 3};
     case Arch::kI386:
-      return {wire::i386::kCs, 3, 0};
+      return {wire::i386::kCs, 3, 3};
     case Arch::kAArch64:
-      return {wire::aarch64::kCpsr, 0x1c, 4};  // PSTATE.M: AArch64, exception level 1
+      return {wire::aarch64::kCpsr, 0xc, 0};  // PSTATE.M: exception level 0
     case Arch::kRiscv64:
-      return {wire::riscv64::kPriv, 3, 1};
+      return {wire::riscv64::kPriv, 3, 0};
     case Arch::kUnknown:
       break;
   }
@@ -71,11 +71,11 @@ std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> to
   const wire::RegisterRoles roles = wire::roles_of(arch);
   if (!roles.known()) return {};
   constexpr std::uint32_t kToEnd = 0xffff;
-  const KernelTest kernel = kernel_test(arch);
+  const UserTest user = user_test(arch);
   std::vector<wire::RecipeOp> ops = {
-      {kRegister, kLevel, kernel.reg, 0, kToEnd, 0},
-      {kMask, kLevel, kLevel, 0, 0, kernel.mask},
-      {kSkipIfNotEqual, 0, kLevel, 0, kToEnd, kernel.value},
+      {kRegister, kLevel, user.reg, 0, kToEnd, 0},
+      {kMask, kLevel, kLevel, 0, 0, user.mask},
+      {kSkipIfEqual, 0, kLevel, 0, kToEnd, user.value},
       {kRegister, kSp, roles.sp, 0, kToEnd, 0},
       {kCopyStack, 0, kSp, kind(wire::PieceKind::kCurrentStack), 0, 0},
   };

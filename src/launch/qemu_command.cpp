@@ -132,6 +132,18 @@ bool QemuCommand::terminal_is_raw() const {
   });
 }
 
+// hw/riscv/boot.c: without -bios it is OpenSBI. hw/arm/virt.c: none but what is given.
+bool QemuCommand::has_no_firmware(Arch arch) const {
+  const bool is_drive = std::any_of(options_.begin(), options_.end(), [](const Option& option) {
+    return (option.name == "drive" || option.name == "pflash") && option.value &&
+           (option.name == "pflash" || option.value->find("if=pflash") != std::string::npos);
+  });
+  if (!has("kernel") || is_drive) return false;
+  const auto bios = value_of("bios");
+  return arch == Arch::kRiscv64 ? bios == "none"
+                                : arch == Arch::kAArch64 && bios.value_or("none") == "none";
+}
+
 unsigned QemuCommand::vcpus() const {
   const std::string value = value_of("smp").value_or("1");
   unsigned most = 1;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/types.h"
 
 namespace ringside::launch {
 
@@ -28,6 +29,10 @@ class QemuCommand {
   [[nodiscard]] bool uses_terminal() const;
   // True if QEMU puts the terminal into raw mode with Ctrl-C going to the guest.
   [[nodiscard]] bool terminal_is_raw() const;
+
+  // True if nothing runs in the machine but what -kernel names, and a few instructions of QEMU's
+  // own that start it. `arch` is the machine's.
+  [[nodiscard]] bool has_no_firmware(Arch arch) const;
 
   // How many vCPUs -smp gives at most; 1 without.
   [[nodiscard]] unsigned vcpus() const;

@@ -44,6 +44,19 @@ TEST(QemuCommand, TellsQuestionsFromGuests) {
   EXPECT_FALSE(parse({"-kernel", "help-me"}).only_prints());
 }
 
+TEST(QemuCommand, KnowsWhereNoFirmwareRuns) {
+  const auto none = [](Arch arch, std::vector<std::string> arguments) {
+    return QemuCommand(std::move(arguments)).has_no_firmware(arch);
+  };
+  EXPECT_TRUE(none(Arch::kRiscv64, {"-bios", "none", "-kernel", "k"}));
+  EXPECT_FALSE(none(Arch::kRiscv64, {"-kernel", "k"}));  // OpenSBI
+  EXPECT_FALSE(none(Arch::kRiscv64, {"-bios", "none"}));
+  EXPECT_TRUE(none(Arch::kAArch64, {"-M", "virt,secure=on", "-kernel", "k"}));
+  EXPECT_FALSE(none(Arch::kAArch64, {"-bios", "QEMU_EFI.fd", "-kernel", "k"}));
+  EXPECT_FALSE(none(Arch::kAArch64, {"-drive", "file=f,if=pflash", "-kernel", "k"}));
+  EXPECT_FALSE(none(Arch::kX86_64, {"-kernel", "k"}));  // SeaBIOS
+}
+
 TEST(SerialTap, RewritesEachFormOfThePort) {
   const auto tapped = [](QemuCommand command) {
     const auto log = tap_serial_port(command, "/t/a,b");

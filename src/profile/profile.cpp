@@ -5,8 +5,8 @@
 namespace ringside::profile {
 
 std::string_view name_of(Kind kind) {
-  static constexpr std::array<std::string_view, kKindCount> kNames = {"kernel", "user", "interrupt",
-                                                                      "firmware", "unknown"};
+  static constexpr std::array<std::string_view, kKindCount> kNames = {
+      "kernel", "user", "interrupt", "firmware", "guest", "unknown"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -15,8 +15,8 @@
 namespace ringside::profile {
 
 // What code a frame runs, and kUnknown where no function is known.
-enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kUnknown };
-inline constexpr std::size_t kKindCount = 5;
+enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kGuest, kUnknown };
+inline constexpr std::size_t kKindCount = 6;
 [[nodiscard]] std::string_view name_of(Kind kind);
 
 // A function of an image. Two frames with the same name and image are the same function.

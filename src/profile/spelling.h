@@ -11,6 +11,7 @@ namespace ringside::profile {
 
 inline constexpr std::string_view kFirmwareName = "[firmware]";
 inline constexpr std::string_view kUserName = "[user]";
+inline constexpr std::string_view kGuestName = "[guest]";  // of the kernel as a hypervisor
 inline constexpr std::string_view kIdleName = "[idle]";
 inline constexpr std::string_view kNobodyName = "[unknown]";    // whose process is not known
 inline constexpr std::string_view kInterruptName = "[irq]";     // interrupts that are not joined

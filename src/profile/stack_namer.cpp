@@ -88,6 +88,8 @@ void StackNamer::name(const recording::RecordedFrame& frame, std::vector<FrameId
   }
   if (!has_image && frame.kind == FrameKind::kUser)
     out.push_back(intern(decorate(std::string(kUserName), frame), 0, Kind::kUser, false));
+  else if (!has_image && frame.kind == FrameKind::kGuest)
+    out.push_back(intern(decorate(std::string(kGuestName), frame), 0, Kind::kGuest, false));
   else if (frame.kind == FrameKind::kFirmware)
     out.push_back(intern(decorate(std::string(kFirmwareName), frame), 0, Kind::kFirmware, false));
   else

@@ -64,7 +64,7 @@ wire::Capture decode_capture(pbf_reader message) {
         capture.arch = get_enum(message, Arch::kRiscv64, Arch::kUnknown);
         break;
       case f::kLevel:
-        capture.level = get_enum(message, PrivilegeLevel::kFirmware, PrivilegeLevel::kUnknown);
+        capture.level = get_enum(message, kLastPrivilegeLevel, PrivilegeLevel::kUnknown);
         break;
       case f::kDisposition:
         capture.disposition =

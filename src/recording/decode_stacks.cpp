@@ -9,9 +9,8 @@ RecordedFrame& set_traits(RecordedFrame& frame, std::uint32_t traits) {
   const std::uint32_t kind = traits >> 1 & 0x7f;
   const std::uint32_t source = traits >> 8 & 0xff;
   frame.exact = (traits & 1) != 0;
-  frame.kind = kind <= static_cast<std::uint32_t>(FrameKind::kFirmware)
-                   ? static_cast<FrameKind>(kind)
-                   : FrameKind::kKernel;
+  frame.kind = kind <= static_cast<std::uint32_t>(kLastFrameKind) ? static_cast<FrameKind>(kind)
+                                                                  : FrameKind::kKernel;
   frame.source =
       source < kFrameSourceCount ? static_cast<FrameSource>(source) : FrameSource::kGuess;
   return frame;
@@ -66,7 +65,7 @@ void decode_sample(pbf_reader message, Sample& out) {
         info.vcpu = get_vcpu(message);
         break;
       case f::kLevel:
-        info.level = get_enum(message, PrivilegeLevel::kFirmware, PrivilegeLevel::kUnknown);
+        info.level = get_enum(message, kLastPrivilegeLevel, PrivilegeLevel::kUnknown);
         break;
       case f::kDisposition:
         info.disposition =

@@ -1,5 +1,7 @@
 #include "session/kernel_search.h"
 
+#include <algorithm>
+
 #include "elf/slide.h"
 #include "session/kernel_scan.h"
 #include "wire/registers.h"
@@ -31,6 +33,12 @@ bool is_too_early(const elf::ElfFile& file, GuestVirt pc) {
 }
 
 }  // namespace
+
+bool KernelSearch::has_code_at(GuestVirt pc) const {
+  if (request_.file) return covers(*request_.file, request_.load_bias.value_or(0), pc);
+  return std::any_of(request_.candidates.begin(), request_.candidates.end(),
+                     [pc](const auto& file) { return covers(*file, 0, pc); });
+}
 
 Result<std::optional<FoundKernel>> KernelSearch::look(Arch arch, GuestVirt pc,
                                                       const elf::GuestReader& read) {

@@ -22,6 +22,7 @@ struct KernelRequest {
   std::shared_ptr<const symbols::SymbolList> symbols = nullptr;
   std::optional<std::uint64_t> load_bias;  // given by the user; otherwise it is found out
   guestos::AdapterOptions system = {};     // what the user said of the guest's system
+  bool no_firmware = false;                // the machine was started without any
 };
 
 // The guest's kernel, where it runs.
@@ -41,6 +42,10 @@ class KernelSearch {
   // such an identity. Errors: those of `read`.
   [[nodiscard]] Result<std::optional<FoundKernel>> look(Arch arch, GuestVirt pc,
                                                         const elf::GuestReader& read);
+
+  // Whether the file that is looked for, or one of the candidates, has code at `pc` where it is
+  // expected to be.
+  [[nodiscard]] bool has_code_at(GuestVirt pc) const;
 
   // The last look compared memory with the file, and they differed: to look again at once would
   // tell no more.

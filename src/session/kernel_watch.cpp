@@ -15,10 +15,10 @@ constexpr unsigned kEagerTries = 8;
 // To find in memory the kernel under which user code runs.
 constexpr unsigned kTriesWithUserCode = 3;
 
-std::optional<GuestVirt> kernel_pc(const wire::Capture& capture) {
+std::optional<GuestVirt> pc_of(const wire::Capture& capture) {
   const std::uint8_t pc = wire::roles_of(capture.arch).pc;
-  if (capture.level != PrivilegeLevel::kKernel || !capture.registers.has(pc)) return std::nullopt;
-  return GuestVirt{capture.registers.get(pc)};
+  return capture.registers.has(pc) ? std::optional(GuestVirt{capture.registers.get(pc)})
+                                   : std::nullopt;
 }
 
 // Where the kernel is waited for, another adapter follows: the processes that the user has named
@@ -34,43 +34,58 @@ std::unique_ptr<guestos::Adapter> make_first_adapter(const KernelRequest& reques
 }  // namespace
 
 bool runs_kernel(const wire::Capture& capture, const elf::ImageMap& images) {
-  const auto pc = kernel_pc(capture);
-  return pc && images.find_code(*pc) != nullptr;
+  const auto pc = pc_of(capture);
+  return capture.level == PrivilegeLevel::kKernel && pc && images.find_code(*pc) != nullptr;
 }
 
 KernelWatch::KernelWatch(KernelRequest request, Arch machine)
     : search_(std::move(request)),
+      level_(search_.request().no_firmware),
       unknown_code_(search_.request().symbols),
       adapter_(make_first_adapter(search_.request(), machine)),
       patience_ns_(kTryAgainAfterNs) {}
 
-// Any code in kernel mode while the kernel is looked for, its own afterwards.
+// While the kernel is looked for: any code in kernel mode; what runs in another mode, where the
+// file that is looked for says that it may be the kernel's.
+bool KernelWatch::may_run_kernel(const wire::Capture& capture) const {
+  const auto pc = pc_of(capture);
+  if (!pc) return false;
+  if (kernel_) {
+    const bool is_ours = kernel_->image.file->is_code(kernel_->image.to_image(*pc));
+    return is_ours && (capture.level == PrivilegeLevel::kKernel || may_be_kernels(capture));
+  }
+  if (capture.level == PrivilegeLevel::kKernel) return true;
+  if (may_be_kernels(capture)) return level_.no_firmware() || search_.has_code_at(*pc);
+  return runs_in_upper_half(capture) && search_.has_code_at(*pc);
+}
+
 const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) const {
-  const auto is_ours = [this](const wire::Capture& capture) {
-    const auto pc = kernel_pc(capture);
-    return pc && (!kernel_ || kernel_->image.file->is_code(kernel_->image.to_image(*pc)));
-  };
-  const auto found = std::find_if(tick.captures.begin(), tick.captures.end(), is_ours);
+  const auto found =
+      std::find_if(tick.captures.begin(), tick.captures.end(),
+                   [this](const wire::Capture& capture) { return may_run_kernel(capture); });
   return found == tick.captures.end() ? nullptr : &*found;
 }
 
-Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, const engines::Tick& tick,
+Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, engines::Tick& tick,
                                             std::uint64_t now_ns) {
   look_for_user_code(tick);
   const bool was_found = kernel_.has_value();
-  RINGSIDE_ASSIGN(Look seen, look_at_kernel(engine, tick, now_ns));
-  if (!kernel_ || adapter_->tells_all_code()) return seen;
+  auto looked = look_at_kernel(engine, tick, now_ns);
+  const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
+  for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel);
+  if (!looked || !kernel_ || adapter_->tells_all_code()) return looked;
   if (!was_found) known_code_.add(kernel_->image);
-  for (const elf::Image& image : seen.code) known_code_.add(image);
-  look_for_aliases(engine, tick, seen);
-  return seen;
+  for (const elf::Image& image : looked->code) known_code_.add(image);
+  look_for_aliases(engine, tick, *looked);
+  return looked;
 }
 
 // An engine that fails says so at the next tick, too; what was seen before that is not to be lost.
 void KernelWatch::look_for_aliases(engines::Engine& engine, const engines::Tick& tick, Look& seen) {
   for (const wire::Capture& capture : tick.captures) {
-    const auto pc = kernel_pc(capture);
-    const bool is_unknown = pc && known_code_.find_code(*pc) == nullptr;
+    const auto pc = pc_of(capture);
+    const bool is_unknown =
+        capture.level == PrivilegeLevel::kKernel && pc && known_code_.find_code(*pc) == nullptr;
     if (!is_unknown || !aliases_.wants(kernel_->image, *pc)) continue;
     KernelMemory memory(engine, capture);
     auto found = CodeAliases::look(kernel_->image, *pc, memory.reader());
@@ -90,7 +105,7 @@ Result<KernelWatch::Look> KernelWatch::look_at_kernel(engines::Engine& engine,
   if (!search && !look_for_code && !needs_file) return seen;
   const wire::Capture* running = find_kernel_code(tick);
   if (running == nullptr) return seen;
-  const GuestVirt pc = *kernel_pc(*running);
+  const GuestVirt pc = *pc_of(*running);
   const bool is_unknown = needs_file && unknown_code_.wants(running->arch, pc, now_ns);
   if (!search && !look_for_code && !is_unknown) return seen;
   KernelMemory memory(engine, *running);
@@ -121,7 +136,7 @@ Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::C
                                           const elf::GuestReader& read, std::uint64_t now_ns,
                                           Look& seen) {
   const bool was_found = kernel_.has_value();
-  if (!kernel_) RINGSIDE_TRY(find(running.arch, *kernel_pc(running), read));
+  if (!kernel_) RINGSIDE_TRY(find(running.arch, *pc_of(running), read));
   if (kernel_) {
     RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), read));
   }

@@ -7,6 +7,7 @@
 
 #include "engines/engine.h"
 #include "session/code_aliases.h"
+#include "session/kernel_level.h"
 #include "session/kernel_search.h"
 #include "session/unknown_code.h"
 #include "unwind/entry_layout.h"
@@ -36,8 +37,9 @@ class KernelWatch {
     std::vector<elf::Image> code;
     bool new_recipes = false;
   };
-  // Looks at a tick. `now_ns` is of any clock that goes on with the guest.
-  [[nodiscard]] Result<Look> look(engines::Engine& engine, const engines::Tick& tick,
+  // Looks at a tick, and settles the privilege levels of its captures. `now_ns` is of any clock
+  // that goes on with the guest.
+  [[nodiscard]] Result<Look> look(engines::Engine& engine, engines::Tick& tick,
                                   std::uint64_t now_ns);
   // Of the kernel that was found; before that, one that knows the machine only. look() may replace
   // it.
@@ -45,12 +47,17 @@ class KernelWatch {
   [[nodiscard]] const guestos::Adapter& adapter() const { return *adapter_; }
 
   [[nodiscard]] bool has_file() const { return search_.request().file != nullptr; }
+  // Empty where there is none.
+  [[nodiscard]] std::string name_of_file() const {
+    return has_file() ? search_.request().file->name() : std::string();
+  }
   // Null before the kernel was found.
   [[nodiscard]] const FoundKernel* kernel() const { return kernel_ ? &*kernel_ : nullptr; }
   // One sentence for people about what is not as it should be; empty where all is well.
   [[nodiscard]] std::string explain() const;
 
  private:
+  [[nodiscard]] bool may_run_kernel(const wire::Capture& capture) const;
   [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
   [[nodiscard]] Result<void> look_for_kernel(engines::Engine& engine, const wire::Capture& running,
                                              const elf::GuestReader& read, std::uint64_t now_ns,
@@ -62,6 +69,7 @@ class KernelWatch {
   void look_for_aliases(engines::Engine& engine, const engines::Tick& tick, Look& seen);
 
   KernelSearch search_;
+  KernelLevel level_;
   UnknownCode unknown_code_;  // while there is no kernel, and no file of one
   std::optional<FoundKernel> kernel_;
   elf::ImageMap known_code_;  // the kernel's, once it was found

@@ -27,7 +27,8 @@ class OwnerWatchTest : public testing::Arm64Guest, public ::testing::Test {
         {kProcess, std::make_shared<guestos::UserImage>(guestos::UserImage{"sh", "", kernel})});
     watch_.emplace(std::move(request), Arch::kAArch64);
     engine_.no_registers = Error{ErrorCode::kTimeout, "all vCPUs are idle"};
-    (void)watch_->look(engine_, tick(), 0);
+    engines::Tick first = tick();
+    (void)watch_->look(engine_, first, 0);
   }
   engines::Tick tick() {
     capture_.host_time_ns = now_ns_;

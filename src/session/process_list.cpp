@@ -39,7 +39,7 @@ Result<engines::Tick> ProcessLister::tick() {
   return engine_->tick(plan);
 }
 
-Result<const wire::Capture*> ProcessLister::find_kernel(const engines::Tick& tick) {
+Result<const wire::Capture*> ProcessLister::find_kernel(engines::Tick& tick) {
   RINGSIDE_TRY(watch_.look(*engine_, tick, monotonic_ns()).map([](const auto&) {}));
   if (watch_.kernel() == nullptr) {
     if (!watch_.explain().empty()) why_ = watch_.explain();
@@ -56,7 +56,7 @@ Result<const wire::Capture*> ProcessLister::find_kernel(const engines::Tick& tic
 }
 
 Result<std::optional<ProcessList>> ProcessLister::look() {
-  RINGSIDE_ASSIGN(const engines::Tick taken, tick());
+  RINGSIDE_ASSIGN(engines::Tick taken, tick());
   if (taken.paused_by_user) {
     why_ = "the guest is paused";
     return std::nullopt;

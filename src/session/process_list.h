@@ -53,7 +53,7 @@ class ProcessLister {
     std::optional<guestos::ClockFields> clock;
     std::optional<guestos::PathLookupFields> paths;
   };
-  [[nodiscard]] Result<const wire::Capture*> find_kernel(const engines::Tick& tick);
+  [[nodiscard]] Result<const wire::Capture*> find_kernel(engines::Tick& tick);
   [[nodiscard]] Result<engines::Tick> tick();
   [[nodiscard]] Result<std::optional<ProcessList>> read(const wire::Capture& running);
   [[nodiscard]] Result<guestos::UserNames> read_passwd(GuestVirt task);

@@ -10,6 +10,7 @@
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
 #include "recording/counters.h"
+#include "session/levels_in_words.h"
 #include "session/one_thread.h"
 #include "session/recorded_image.h"
 
@@ -204,7 +205,9 @@ Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner
   interrupts_.mark(stack);
   feedback_.learn(capture, stack);
   ++samples_;
-  if (capture.level == PrivilegeLevel::kKernel) ++kernel_samples_;
+  ++samples_by_level_[static_cast<std::size_t>(capture.level)];
+  knows_guest_ |= capture.level == PrivilegeLevel::kGuest &&
+                  images_.find_code(stack.frames.front().address) != nullptr;
   stack_bytes_ += capture.bytes.size();
   RINGSIDE_TRY(add_sample(info, stack, user_part(capture, owner, stack)));
   return options_.keep_captures ? keep(capture, info.time_ns) : Result<void>();
@@ -311,7 +314,13 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
   // A replay has no more of the guest's memory than what told where the kernel is.
   const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;
   const std::string text = is_settled ? std::string() : watch_.explain();
-  if (kernel_samples_ > 0 && !text.empty() && !told) result.warnings.push_back(text);
+  const std::uint64_t in_kernel =
+      samples_by_level_[static_cast<std::size_t>(PrivilegeLevel::kKernel)];
+  if (in_kernel > 0 && !text.empty() && !told) result.warnings.push_back(text);
+  for (std::string& words :
+       levels_in_words(samples_by_level_, engine_->arch(),
+                       {watch_.name_of_file(), watch_.kernel() != nullptr, knows_guest_}))
+    result.warnings.push_back(std::move(words));
   for (std::string& caveat : watch_.adapter().caveats())
     result.warnings.push_back(std::move(caveat));
   if (!outcome.processes.empty()) result.warnings.push_back(outcome.processes);

@@ -15,6 +15,7 @@
 #include "session/capture_planner.h"
 #include "session/kernel_stack_users.h"
 #include "session/kernel_watch.h"
+#include "session/levels_in_words.h"
 #include "session/options.h"
 #include "session/sampler.h"
 #include "session/user_stacks.h"
@@ -118,7 +119,8 @@ class Recorder {
   std::uint64_t samples_ = 0;
   std::uint64_t idle_ = 0;
   std::uint64_t outside_ticks_ = 0;  // taken, and not of the part that is to be recorded
-  std::uint64_t kernel_samples_ = 0;
+  SamplesByLevel samples_by_level_{};
+  bool knows_guest_ = false;  // the kernel that was found is a guest's
   std::uint64_t stack_bytes_ = 0;
   std::set<VcpuId> seen_vcpus_;
   bool kernel_seen_ = false;

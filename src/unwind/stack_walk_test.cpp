@@ -521,6 +521,11 @@ TEST_F(StackWalk, UserFirmwareAndNothing) {
   EXPECT_EQ(stack.frames.at(0).kind, FrameKind::kFirmware);
   EXPECT_EQ(stack.stop, StopReason::kFirmware);
   EXPECT_EQ(unwind().stop, StopReason::kNoRule);
+  capture_.level = PrivilegeLevel::kGuest;
+  stack = unwind();
+  ASSERT_EQ(stack.frames.size(), 1u);
+  EXPECT_EQ(stack.frames[0].kind, FrameKind::kGuest);
+  EXPECT_EQ(stack.stop, StopReason::kUser);
   capture_.registers = {};
   EXPECT_EQ(unwind().stop, StopReason::kNoRegisters);
   EXPECT_TRUE(unwind().frames.empty());

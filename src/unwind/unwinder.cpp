@@ -1,10 +1,12 @@
 #include "unwind/unwinder.h"
 
 #include <algorithm>
+#include <map>
 
 #include "unwind/fast_walk.h"
 #include "unwind/full_walk.h"
 #include "unwind/rule_sources.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::unwind {
 namespace {
@@ -16,6 +18,10 @@ Stack single_frame(GuestVirt pc, FrameKind kind, StopReason stop) {
   stack.stop = stop;
   stack.stopped_at = pc;
   return stack;
+}
+
+const Platform* platform_for(const wire::Capture& capture) {
+  return find_platform(capture.arch, wire::running_level(capture.arch, capture.registers));
 }
 
 std::size_t interrupted_frames(const Stack& stack) {
@@ -36,12 +42,13 @@ class Unwinder::Impl {
   void set_kernel_seen(bool seen) { options_.kernel_seen = seen; }
   void set_entries(std::vector<EntryLayout> entries) {
     options_.entries = std::move(entries);
-    machine_.reset();
+    machines_.clear();
   }
   [[nodiscard]] const Statistics& statistics();
 
  private:
-  // Everything that belongs to one architecture; a guest has one.
+  // Everything that belongs to one architecture, and to one level where kernels run in several. A
+  // guest has one; a kernel that starts in machine mode and goes on below two.
   struct Machine {
     Machine(const elf::ImageMap& images, const Platform& platform, TableUse tables)
         : sources(images, platform, tables), fast(sources), full(sources) {}
@@ -57,7 +64,7 @@ class Unwinder::Impl {
 
   const elf::ImageMap& images_;
   Options options_;
-  std::unique_ptr<Machine> machine_;
+  std::map<const Platform*, std::unique_ptr<Machine>> machines_;
   Statistics statistics_;
 };
 
@@ -69,18 +76,19 @@ bool Unwinder::Impl::may_be_firmware(GuestVirt pc, const Platform& platform) con
 }
 
 Unwinder::Impl::Machine& Unwinder::Impl::machine_for(const Platform& platform) {
-  if (!machine_ || machine_->sources.platform().arch != platform.arch) {
-    machine_ = std::make_unique<Machine>(images_, platform, options_.tables);
-    machine_->sources.set_entries(options_.entries);
+  std::unique_ptr<Machine>& machine = machines_[&platform];
+  if (!machine) {
+    machine = std::make_unique<Machine>(images_, platform, options_.tables);
+    machine->sources.set_entries(options_.entries);
   }
-  if (machine_->sources.refresh()) machine_->fast.forget();
-  return *machine_;
+  if (machine->sources.refresh()) machine->fast.forget();
+  return *machine;
 }
 
 Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
   ++statistics_.stacks;
   const wire::Registers& registers = capture.registers;
-  const Platform* platform = find_platform(capture.arch);
+  const Platform* platform = platform_for(capture);
   if (capture.disposition != wire::Disposition::kSampled || platform == nullptr ||
       !registers.has(platform->roles.pc) || !registers.has(platform->roles.sp))
     return {};
@@ -92,6 +100,8 @@ Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
   Stack stack;
   if (level == PrivilegeLevel::kUser)
     stack = single_frame(pc, FrameKind::kUser, StopReason::kUser);
+  else if (level == PrivilegeLevel::kGuest)
+    stack = single_frame(pc, FrameKind::kGuest, StopReason::kUser);
   else if (level == PrivilegeLevel::kFirmware ||
            (!options_.kernel_seen && may_be_firmware(pc, *platform)))
     stack = single_frame(pc, FrameKind::kFirmware, StopReason::kFirmware);
@@ -128,7 +138,7 @@ void Unwinder::Impl::walk(const wire::Capture& capture, const Platform& platform
 
 // The fast walk knows too few registers.
 UserEntry Unwinder::Impl::user_entry(const wire::Capture& capture) {
-  const Platform* platform = find_platform(capture.arch);
+  const Platform* platform = platform_for(capture);
   if (capture.level != PrivilegeLevel::kKernel || platform == nullptr ||
       !capture.registers.has(platform->roles.pc) || !capture.registers.has(platform->roles.sp))
     return {};
@@ -152,9 +162,11 @@ void Unwinder::Impl::count(const Stack& stack) {
 }
 
 const Statistics& Unwinder::Impl::statistics() {
-  if (machine_) {
-    statistics_.rule_hits = machine_->fast.hits();
-    statistics_.rule_misses = machine_->fast.misses();
+  statistics_.rule_hits = 0;
+  statistics_.rule_misses = 0;
+  for (const auto& [platform, machine] : machines_) {
+    statistics_.rule_hits += machine->fast.hits();
+    statistics_.rule_misses += machine->fast.misses();
   }
   return statistics_;
 }

@@ -4,6 +4,19 @@
 
 namespace ringside::wire {
 
+namespace {
+
+// Of code that counts as firmware by its mode. 16-bit code is never a kernel, and 64-bit code never
+// runs without paging.
+bool may_be_kernel(const Capture& capture) {
+  constexpr std::uint64_t kProtectionEnable = 1;
+  if (capture.arch == Arch::kX86_64) return false;
+  return capture.arch != Arch::kI386 ||
+         (capture.registers.get(i386::kCr0) & kProtectionEnable) != 0;
+}
+
+}  // namespace
+
 bool classify(Capture& capture, WantedModes wanted, Arch recipe_arch) {
   if (capture.arch == Arch::kX86_64) {
     if (const auto registers = as_i386(capture.registers)) {
@@ -23,8 +36,7 @@ bool classify(Capture& capture, WantedModes wanted, Arch recipe_arch) {
     capture.disposition = Disposition::kSkipped;
     return false;
   }
-  // Firmware is one frame: none of its memory is needed.
-  if (capture.level == PrivilegeLevel::kFirmware) return false;
+  if (capture.level == PrivilegeLevel::kFirmware && !may_be_kernel(capture)) return false;
   return recipe_arch == Arch::kUnknown || recipe_arch == capture.arch;
 }
 

@@ -76,6 +76,17 @@ PrivilegeLevel privilege_level_of(Arch arch, const Registers& registers) {
   return PrivilegeLevel::kUnknown;
 }
 
+std::optional<std::uint8_t> running_level(Arch arch, const Registers& registers) {
+  constexpr std::uint64_t kAArch32 = 0x10;
+  if (arch == Arch::kAArch64 && registers.has(aarch64::kCpsr)) {
+    const std::uint64_t cpsr = registers.get(aarch64::kCpsr);
+    if ((cpsr & kAArch32) == 0) return static_cast<std::uint8_t>(cpsr >> 2 & 3);
+  }
+  if (arch == Arch::kRiscv64 && registers.has(riscv64::kPriv))
+    return static_cast<std::uint8_t>(registers.get(riscv64::kPriv) & 3);
+  return std::nullopt;
+}
+
 Registers low_halves(const Registers& registers) {
   constexpr std::array<std::pair<std::uint8_t, std::uint8_t>, 18> kSame{{
       {x86::kRax, x32::kEax},

@@ -7,12 +7,17 @@
 
 namespace ringside::wire {
 
-// Who runs on a vCPU with these registers. kFirmware is
+// Who runs on a vCPU with these registers, by its mode alone. kFirmware is
 //   x86: before paging is on (BIOS, boot loader, the first instructions of a kernel);
-//   aarch64: EL2 and EL3, so that a kernel that runs in EL2 (VHE) is not told from a hypervisor;
+//   aarch64: EL2 and EL3;
 //   riscv64: machine mode (OpenSBI).
+// A kernel may run there, too: whoever knows its code says so (session/kernel_level.h).
 // kUnknown where the registers that say so were not read, and for AArch32 above EL0.
 [[nodiscard]] PrivilegeLevel privilege_level_of(Arch arch, const Registers& registers);
+
+// The level that runs, as the architecture numbers it: aarch64's exception level, riscv64's mode (0
+// user, 1 supervisor, 3 machine). Nothing where it was not read, in AArch32, and on x86.
+[[nodiscard]] std::optional<std::uint8_t> running_level(Arch arch, const Registers& registers);
 
 // x86_64's registers as 32-bit code sees them: their low halves, by i386's numbers.
 [[nodiscard]] Registers low_halves(const Registers& x86_64);

@@ -26,5 +26,18 @@ TEST(LowHalves, HaveI386sNumbers) {
   EXPECT_FALSE(low.has(i386::kEip + 1));  // 32-bit code has no r8
 }
 
+TEST(RunningLevel, IsTheExceptionLevelOrTheMode) {
+  Registers registers;
+  EXPECT_FALSE(running_level(Arch::kAArch64, registers));
+  registers.set(aarch64::kCpsr, 0x600003c9);
+  EXPECT_EQ(running_level(Arch::kAArch64, registers), 2);
+  registers.set(aarch64::kCpsr, 0x10);
+  EXPECT_FALSE(running_level(Arch::kAArch64, registers));
+  registers = {};
+  registers.set(riscv64::kPriv, 3);
+  EXPECT_EQ(running_level(Arch::kRiscv64, registers), 3);
+  EXPECT_FALSE(running_level(Arch::kX86_64, registers));
+}
+
 }  // namespace
 }  // namespace ringside::wire

@@ -80,7 +80,7 @@ bool read_capture(Bytes record, Capture& capture) {
   const std::size_t needed = at + registers * sizeof(std::uint64_t) +
                              std::size_t{start.pieces} * sizeof(PieceStart) + start.memory_bytes;
   if (needed > record.size() || start.arch > static_cast<std::uint8_t>(Arch::kRiscv64) ||
-      start.level > static_cast<std::uint8_t>(PrivilegeLevel::kFirmware) ||
+      start.level > static_cast<std::uint8_t>(kLastPrivilegeLevel) ||
       start.disposition > static_cast<std::uint8_t>(Disposition::kFailed))
     return false;
   capture.vcpu = VcpuId{start.vcpu};

@@ -53,15 +53,19 @@ constexpr std::array<KnownRegister, 18> kI386{{
 
 // org.gnu.gdb.aarch64.core, and the system registers as QEMU names them (target/arm/helper.c, 7.2):
 // two have the name that AArch32 knows them by.
-constexpr std::array<KnownRegister, 19> kAArch64{{
+constexpr std::array<KnownRegister, 23> kAArch64{{
     {"sp", arm::kSp},
     {"pc", arm::kPc},
     {"cpsr", arm::kCpsr},
     {"SP_EL0", arm::kSpEl0},
     {"TTBR0_EL1", arm::kTtbr0El1},
     {"TPIDR_EL1", arm::kTpidrEl1},
-    {"ELR_EL1", arm::kElrEl1, AskedFor::kKernelSample},
-    {"SPSR_EL1", arm::kSpsrEl1, AskedFor::kKernelSample},
+    {"ELR_EL1", arm::kElrEl1, AskedFor::kKernelSample, 1},
+    {"ELR_EL2", arm::kElrEl1, AskedFor::kKernelSample, 2},
+    {"ELR_EL3", arm::kElrEl1, AskedFor::kKernelSample, 3},
+    {"SPSR_EL1", arm::kSpsrEl1, AskedFor::kKernelSample, 1},
+    {"SPSR_EL2", arm::kSpsrEl1, AskedFor::kKernelSample, 2},
+    {"SPSR_EL3", arm::kSpsrEl1, AskedFor::kKernelSample, 3},
     {"TPIDRRO_EL0", arm::kTpidrroEl0, AskedFor::kKernelSample},
     {"FAR_EL1", arm::kFarEl1, AskedFor::kKernelSample},
     {"TTBR1_EL1", arm::kTtbr1El1, AskedFor::kOnDemand},
@@ -82,13 +86,15 @@ constexpr std::array<std::string_view, 32> kRiscvGeneral = {
     "s6",   "s7", "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
 // .virtual and .csr, QEMU's gdb-xml/riscv-64bit-virtual.xml and target/riscv/csr.c.
-constexpr std::array<KnownRegister, 10> kRiscv64{{
+constexpr std::array<KnownRegister, 12> kRiscv64{{
     {"s0", riscv::kFp},
     {"pc", riscv::kPc},
     {"priv", riscv::kPriv},
     {"satp", riscv::kSatp},
-    {"sepc", riscv::kSepc, AskedFor::kKernelSample},
-    {"sstatus", riscv::kSstatus, AskedFor::kKernelSample},
+    {"sepc", riscv::kSepc, AskedFor::kKernelSample, 1},
+    {"mepc", riscv::kSepc, AskedFor::kKernelSample, 3},
+    {"sstatus", riscv::kSstatus, AskedFor::kKernelSample, 1},
+    {"mstatus", riscv::kSstatus, AskedFor::kKernelSample, 3},
     {"stvec", riscv::kStvec, AskedFor::kOnDemand},
     {"sscratch", riscv::kSscratch, AskedFor::kOnDemand},
     {"scause", riscv::kScause, AskedFor::kOnDemand},

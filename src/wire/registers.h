@@ -96,7 +96,7 @@ enum Register : std::uint8_t {
   kTpidrEl0,
   kVbarEl1,
   kSctlrEl1,
-  kElrEl1,
+  kElrEl1,  // in EL2 and EL3 that level's own, as the next is
   kSpsrEl1,
   kEsrEl1,
   kMairEl1,
@@ -126,8 +126,8 @@ enum Register : std::uint8_t {
   kPc,
   kPriv,  // 0 user, 1 supervisor, 3 machine
   kSatp,
-  kSstatus,
-  kSepc,
+  kSstatus,  // in machine mode mstatus
+  kSepc,     // in machine mode mepc
   kScause,
   kStvec,
   kSscratch,

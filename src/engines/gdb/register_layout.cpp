@@ -4,6 +4,7 @@
 #include <array>
 
 #include "engines/gdb/hex.h"
+#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -30,8 +31,8 @@ Result<RegisterLayout> RegisterLayout::from_description(const TargetDescription&
   for (const TargetRegister& reg : description.registers) {
     const std::uint32_t size = (reg.bits + 7) / 8;
     const auto known = wire::known_register(layout.arch_, reg.name);
-    if (known && size <= 8 && !layout.holds(known->id)) {
-      const Place place{known->id, offset, size};
+    if (known && size <= 8 && !layout.holds(*known)) {
+      const Place place{*known, offset, size};
       if (offset + size <= g_bytes) {
         layout.in_g_.push_back(place);
       } else {
@@ -42,7 +43,8 @@ Result<RegisterLayout> RegisterLayout::from_description(const TargetDescription&
     }
     offset += size;
   }
-  if (!holds(layout.in_g_, roles.pc) || !holds(layout.in_g_, roles.sp))
+  if (!holds(layout.in_g_, roles.pc, wire::kAnyLevel) ||
+      !holds(layout.in_g_, roles.sp, wire::kAnyLevel))
     return fail(ErrorCode::kFormat,
                 "gdb stub: no program counter or stack pointer in the {} bytes of registers that "
                 "it sends",
@@ -64,15 +66,17 @@ Result<RegisterLayout> RegisterLayout::fallback(std::size_t g_bytes) {
   return from_description(description, g_bytes);
 }
 
-bool RegisterLayout::holds(const std::vector<Place>& places, std::uint8_t id) {
-  return std::any_of(places.begin(), places.end(),
-                     [id](const Place& place) { return place.id == id; });
+bool RegisterLayout::holds(const std::vector<Place>& places, std::uint8_t id, std::uint8_t level) {
+  return std::any_of(places.begin(), places.end(), [=](const Place& place) {
+    return place.known.id == id && place.known.level == level;
+  });
 }
 
-bool RegisterLayout::holds(std::uint8_t id) const {
-  return holds(in_g_, id) ||
-         std::any_of(by_number_.begin(), by_number_.end(),
-                     [id](const Group& group) { return holds(group.places, id); });
+bool RegisterLayout::holds(const wire::KnownRegister& known) const {
+  return holds(in_g_, known.id, known.level) ||
+         std::any_of(by_number_.begin(), by_number_.end(), [&](const Group& group) {
+           return holds(group.places, known.id, known.level);
+         });
 }
 
 bool RegisterLayout::decode(std::string_view hex, const Place& place, wire::Registers& registers) {
@@ -80,7 +84,7 @@ bool RegisterLayout::decode(std::string_view hex, const Place& place, wire::Regi
   if (decode_hex(hex, std::span(bytes).first(place.size)) != place.size) return false;
   std::uint64_t value = 0;
   std::memcpy(&value, bytes.data(), sizeof(value));
-  registers.set(place.id, value);
+  registers.set(place.known.id, value);
   return true;
 }
 
@@ -92,9 +96,14 @@ void RegisterLayout::decode_g(std::string_view hex, wire::Registers& registers) 
   }
 }
 
+bool RegisterLayout::is_wanted(AskedFor when, std::size_t n,
+                               const wire::Registers& registers) const {
+  return group(when).places[n].known.is_of(wire::running_level(arch_, registers));
+}
+
 void RegisterLayout::decode_p(AskedFor when, std::size_t n, std::string_view hex,
                               wire::Registers& registers) const {
-  (void)decode(hex, group(when).places[n], registers);
+  if (is_wanted(when, n, registers)) (void)decode(hex, group(when).places[n], registers);
 }
 
 }  // namespace ringside::engines::gdb

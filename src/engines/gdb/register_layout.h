@@ -34,20 +34,25 @@ class RegisterLayout {
 
   // The stub's. Its vCPUs may be captured as i386 where this is x86_64 (execution_mode.h).
   [[nodiscard]] Arch arch() const { return arch_; }
-  // Numbers of registers that `g` does not hold, for one `p` request each.
+  // Numbers of registers that `g` does not hold, for one `p` request each. Not all of them are
+  // wanted of every vCPU (is_wanted()).
   [[nodiscard]] std::span<const std::uint32_t> numbers_for_p(AskedFor when) const {
     return group(when).numbers;
   }
 
   // Decodes a `g` reply (hexadecimal) into `registers`. Bytes that are "xx" stay unread.
   void decode_g(std::string_view hex, wire::Registers& registers) const;
-  // Decodes the reply to `p` of the n-th of numbers_for_p(when).
+  // Whether a capture with these registers, of which `g` has been decoded, and those of every
+  // sample, is to have the n-th of numbers_for_p(when).
+  [[nodiscard]] bool is_wanted(AskedFor when, std::size_t n,
+                               const wire::Registers& registers) const;
+  // Decodes the reply to `p` of the n-th of numbers_for_p(when), if it is wanted.
   void decode_p(AskedFor when, std::size_t n, std::string_view hex,
                 wire::Registers& registers) const;
 
  private:
   struct Place {
-    std::uint8_t id;       // wire register number
+    wire::KnownRegister known;
     std::uint32_t offset;  // in `g`, bytes
     std::uint32_t size;    // bytes
   };
@@ -58,8 +63,9 @@ class RegisterLayout {
   [[nodiscard]] const Group& group(AskedFor when) const {
     return by_number_[static_cast<std::size_t>(when)];
   }
-  [[nodiscard]] static bool holds(const std::vector<Place>& places, std::uint8_t id);
-  [[nodiscard]] bool holds(std::uint8_t id) const;
+  [[nodiscard]] static bool holds(const std::vector<Place>& places, std::uint8_t id,
+                                  std::uint8_t level);
+  [[nodiscard]] bool holds(const wire::KnownRegister& known) const;
   [[nodiscard]] static bool decode(std::string_view hex, const Place& place,
                                    wire::Registers& registers);
 

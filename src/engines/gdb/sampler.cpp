@@ -33,8 +33,10 @@ std::vector<std::size_t> Sampler::asking_order() const {
 
 void Sampler::request_by_number(std::size_t index, AskedFor when) {
   const auto numbers = inventory_.layout.numbers_for_p(when);
+  const wire::Registers& known = vcpus_[index].capture.registers;
   for (std::size_t n = 0; n < numbers.size(); ++n)
-    add(fmt::format("p{:x}", numbers[n]), {Expected::What::kRegister, index, n, when, 0});
+    if (when == AskedFor::kEverySample || inventory_.layout.is_wanted(when, n, known))
+      add(fmt::format("p{:x}", numbers[n]), {Expected::What::kRegister, index, n, when, 0});
 }
 
 void Sampler::request_registers() {
@@ -76,8 +78,8 @@ void Sampler::classify(Vcpu& vcpu, const TickPlan& plan) {
   if (vcpu.plan == nullptr) return;
   const bool copies = wire::classify(capture, {plan.kernel, plan.user}, plan.recipe_arch);
   const bool user = capture.level == PrivilegeLevel::kUser;
-  vcpu.wants_kernel_registers = capture.disposition == wire::Disposition::kSampled &&
-                                capture.level == PrivilegeLevel::kKernel;
+  vcpu.wants_kernel_registers =
+      capture.disposition == wire::Disposition::kSampled && capture.level != PrivilegeLevel::kUser;
   if (!copies) return;
   vcpu.recipe.emplace(vcpu.plan->recipe, capture.registers,
                       user ? vcpu.plan->user_budget : vcpu.plan->kernel_budget);

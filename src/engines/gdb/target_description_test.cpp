@@ -106,6 +106,33 @@ TEST(RegisterLayout, BeyondTheEndOfGIsAskedOneByOne) {
   EXPECT_FALSE(RegisterLayout::from_description(description, 8));
 }
 
+// Each level has a register of its own for what it has interrupted; a capture has the one that
+// counts.
+TEST(RegisterLayout, RegistersOfTheLevelThatRunsAreWanted) {
+  using namespace wire::aarch64;
+  const TargetDescription description{Arch::kAArch64,
+                                      "",
+                                      {{"sp", 0, 64},
+                                       {"pc", 1, 64},
+                                       {"cpsr", 2, 32},
+                                       {"ELR_EL1", 70, 64},
+                                       {"ELR_EL2", 71, 64},
+                                       {"ELR_EL3", 72, 64}}};
+  const auto layout = RegisterLayout::from_description(description, 20);
+  ASSERT_TRUE(layout);
+  constexpr auto kWhen = AskedFor::kKernelSample;
+  ASSERT_THAT(layout->numbers_for_p(kWhen), ::testing::ElementsAre(70u, 71u, 72u));
+  for (const auto& [cpsr, wanted] : {std::pair{0x3c0, 0u}, {0x3c5, 0u}, {0x3c9, 1u}, {0x3cd, 2u}}) {
+    wire::Registers registers;
+    registers.set(kCpsr, static_cast<std::uint64_t>(cpsr));
+    for (std::size_t n = 0; n < 3; ++n) {
+      EXPECT_EQ(layout->is_wanted(kWhen, n, registers), n == wanted) << cpsr;
+      layout->decode_p(kWhen, n, hex_of(0x100 + n, 8), registers);
+    }
+    EXPECT_EQ(registers.get(kElrEl1), 0x100u + wanted);
+  }
+}
+
 TEST(RegisterLayout, FallbackIsGdbsOwn) {
   const auto layout = RegisterLayout::fallback(164);
   ASSERT_TRUE(layout);

@@ -206,6 +206,7 @@ class Reader {
     if (!value || *value > std::numeric_limits<std::uint16_t>::max()) return;
     vcpus_.push_back({VcpuId{static_cast<std::uint16_t>(*value)}, {}, false});
     mtvec_.reset();
+    mepc_.reset();
   }
 
   void take(std::string_view word, Words& words) {
@@ -213,11 +214,13 @@ class Reader {
     const auto known = name_in(arch_, word);
     const bool is_halted = word == "HLT";
     const bool is_mtvec = arch_ == Arch::kRiscv64 && word == "mtvec";
-    if (!known && !is_halted && !is_mtvec) return;
+    const bool is_mepc = arch_ == Arch::kRiscv64 && word == "mepc";
+    if (!known && !is_halted && !is_mtvec && !is_mepc) return;
     const auto value = gdb::parse_hex_number(words.next());
     if (!value) return;
     if (is_halted) vcpu.halted = *value != 0;
     if (is_mtvec) mtvec_ = *value;
+    if (is_mepc) mepc_ = *value;
     if (!known) return;
     if (known->id != kNone) vcpu.registers.set(known->id, *value);
     if (known->base == kNone) return;
@@ -228,30 +231,45 @@ class Reader {
   void finish() {
     if (vcpus_.empty() || arch_ != Arch::kRiscv64) return;
     wire::Registers& registers = vcpus_.back().registers;
+    if (!registers.has(riscv::kPc) || !registers.has(riscv::kSatp)) return;
+    const std::uint64_t mode = riscv64_mode(registers);
+    registers.set(riscv::kPriv, mode);
     // The fields of mstatus that sstatus shows (The RISC-V Instruction Set Manual, volume
     // II, 4.1.1).
     constexpr std::uint64_t kSstatusFields = 0x80000003000de762;
-    if (registers.has(riscv::kSstatus))
+    if (mode != kMachine && registers.has(riscv::kSstatus))
       registers.set(riscv::kSstatus, registers.get(riscv::kSstatus) & kSstatusFields);
-    if (!registers.has(riscv::kPc) || !registers.has(riscv::kSatp)) return;
-    registers.set(riscv::kPriv, riscv64_mode(registers));
+    if (mode == kMachine && mepc_) registers.set(riscv::kSepc, *mepc_);
   }
 
+  // One file may have both vectors, of a kernel that keeps the machine's timer for itself: most of
+  // it runs in supervisor mode.
   [[nodiscard]] std::uint64_t riscv64_mode(const wire::Registers& registers) const {
     constexpr std::uint64_t kFirmwareReach = 2u << 20;
-    constexpr std::uint64_t kUser = 0;
-    constexpr std::uint64_t kSupervisor = 1;
-    constexpr std::uint64_t kMachine = 3;
+    constexpr std::uint64_t kKernelReach = 64u << 20;
+    constexpr std::uint64_t kOneFile = 128u << 10;
     const std::uint64_t pc = registers.get(riscv::kPc);
-    if (registers.get(riscv::kSatp) == 0) return kMachine;
     if (pc >> 63 != 0) return kSupervisor;
-    const bool near = mtvec_ && pc - *mtvec_ + kFirmwareReach < 2 * kFirmwareReach;
-    return near ? kMachine : kUser;
+    const std::uint64_t stvec = registers.has(riscv::kStvec) ? registers.get(riscv::kStvec) : 0;
+    const std::uint64_t from_supervisors = stvec == 0 ? kFar : distance(pc, stvec);
+    const std::uint64_t from_machines = mtvec_ ? distance(pc, *mtvec_) : kFar;
+    const bool is_one_file = stvec != 0 && mtvec_ && distance(stvec, *mtvec_) < kOneFile;
+    if (from_machines < kFirmwareReach && from_machines <= from_supervisors && !is_one_file)
+      return kMachine;
+    if (from_supervisors < kKernelReach) return kSupervisor;
+    return registers.get(riscv::kSatp) == 0 ? kMachine : kUser;
   }
 
+  static std::uint64_t distance(std::uint64_t a, std::uint64_t b) { return a < b ? b - a : a - b; }
+
+  static constexpr std::uint64_t kFar = ~std::uint64_t{0};
+  static constexpr std::uint64_t kUser = 0;
+  static constexpr std::uint64_t kSupervisor = 1;
+  static constexpr std::uint64_t kMachine = 3;
   Arch arch_;
   std::vector<PrintedVcpu> vcpus_;
-  std::optional<std::uint64_t> mtvec_;  // of the last
+  std::optional<std::uint64_t> mtvec_;  // of the last, as the next
+  std::optional<std::uint64_t> mepc_;
 };
 
 }  // namespace

@@ -45,8 +45,10 @@ std::map<unsigned, Said> said_by_stub(const Recorded& recorded) {
   std::uint64_t value = 0;
   for (std::string name; lines >> vcpu >> name >> std::hex >> value >> std::dec;) {
     if (name == "halted") vcpus[vcpu].halted = value != 0;
-    if (const auto known = wire::known_register(recorded.arch, name))
-      vcpus[vcpu].registers.set(known->id, value);
+    wire::Registers& registers = vcpus[vcpu].registers;
+    const auto known = wire::known_register(recorded.arch, name);
+    if (known && known->is_of(wire::running_level(recorded.arch, registers)))
+      registers.set(known->id, value);
   }
   return vcpus;
 }
@@ -65,6 +67,14 @@ std::uint64_t hidden_in_16_bit_code(Arch arch, const wire::Registers& registers)
   return hides ? std::uint64_t{0xff} << wire::x86_64::kR8 : 0;
 }
 
+// The stub was not asked for machine mode's own.
+std::uint64_t not_said_in_machine_mode(Arch arch, const wire::Registers& registers) {
+  const bool machine = arch == Arch::kRiscv64 && wire::running_level(arch, registers) == 3;
+  return machine ? std::uint64_t{1} << wire::riscv64::kSepc | std::uint64_t{1}
+                                                                  << wire::riscv64::kSstatus
+                 : 0;
+}
+
 class HmpText : public ::testing::TestWithParam<Recorded> {};
 
 TEST_P(HmpText, RegistersAreTheStubs) {
@@ -78,7 +88,7 @@ TEST_P(HmpText, RegistersAreTheStubs) {
     const bool x86 = arch == Arch::kX86_64 || arch == Arch::kI386;
     EXPECT_EQ(vcpu.halted, x86 && expected.halted) << vcpu.vcpu.value;
     EXPECT_EQ(vcpu.registers.valid | hidden_in_16_bit_code(arch, vcpu.registers),
-              expected.registers.valid)
+              expected.registers.valid | not_said_in_machine_mode(arch, expected.registers))
         << vcpu.vcpu.value;
     for (std::size_t id = 0; id < wire::kRegisterCount; ++id) {
       if (!expected.registers.has(id)) continue;
@@ -163,6 +173,38 @@ TEST(HmpRegisters, OddTextIsPassedOver) {
   EXPECT_EQ(vcpus[0].registers.valid, 0u);
   EXPECT_EQ(vcpus[1].vcpu.value, 7);
   EXPECT_EQ(vcpus[1].registers.get(wire::x86_64::kRip), 2u);
+}
+
+// The text has no privilege mode. Addresses: OpenSBI's with Linux, xv6's, and those of a kernel in
+// machine mode.
+TEST(HmpRegisters, TheModeOfRiscv64IsToldFromTheVectors) {
+  const auto priv = [](std::uint64_t pc, std::uint64_t satp, std::uint64_t mtvec,
+                       std::uint64_t stvec) {
+    const auto vcpus = parse_info_registers(
+        Arch::kRiscv64,
+        fmt::format("CPU#0\n pc {:016x}\n mstatus 0000000a00001880\n stvec {:016x}\n mtvec "
+                    "{:016x}\n mepc 0000000080000123\n sepc 0000000000000456\n satp {:016x}\n",
+                    pc, stvec, mtvec, satp));
+    EXPECT_EQ(vcpus.size(), 1u);
+    const wire::Registers& registers = vcpus.at(0).registers;
+    const bool machine = registers.get(wire::riscv64::kPriv) == 3;
+    EXPECT_EQ(registers.get(wire::riscv64::kSepc), machine ? 0x80000123u : 0x456u);
+    EXPECT_EQ(registers.get(wire::riscv64::kSstatus), machine ? 0xa00001880u : 0x200000000u);
+    return registers.get(wire::riscv64::kPriv);
+  };
+  constexpr std::uint64_t kPages = std::uint64_t{8} << 60 | 0x80123;
+  constexpr std::uint64_t kLinux = 0xffffffff80003a2c;
+  EXPECT_EQ(priv(0xffffffff80801234, kPages, 0x800004f8, kLinux), 1u);
+  EXPECT_EQ(priv(0x80012345, kPages, 0x800004f8, kLinux), 3u);
+  EXPECT_EQ(priv(0x3f12345678, kPages, 0x800004f8, kLinux), 0u);
+  EXPECT_EQ(priv(0x80201000, kPages, 0x800004f8, 0x80204000), 1u);  // a kernel behind OpenSBI
+  EXPECT_EQ(priv(0x80912345, kPages, 0x800004f8, 0x80204000), 1u);
+  EXPECT_EQ(priv(0x80001000, kPages, 0x80005a40, 0x80005a00), 1u);  // xv6
+  EXPECT_EQ(priv(0x00001234, kPages, 0x80005a40, 0x3ffffff000), 0u);
+  EXPECT_EQ(priv(0x80005a50, kPages, 0x80005a40, 0x80005a00), 1u);
+  EXPECT_EQ(priv(0x80000200, 0, 0x80000030, 0), 3u);
+  EXPECT_EQ(priv(0x80300200, 0, 0x80000030, 0), 3u);
+  EXPECT_EQ(priv(0x80201000, 0, 0x800004f8, 0x80200100), 1u);  // no page tables yet
 }
 
 }  // namespace

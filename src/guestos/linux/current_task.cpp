@@ -197,10 +197,10 @@ std::optional<FileIdentity> program_of(const LinuxTypes& types, const wire::Capt
 
 // `then` where the kernel runs (or, with `kernel` false, where user code runs).
 Ops in_mode(Arch arch, bool kernel, const Ops& then) {
-  const KernelTest test = kernel_test(arch);
+  const UserTest test = user_test(arch);
   Ops ops = {{kRegister, kLevel, test.reg, 0, length(then) + 2, 0},
              {kMask, kLevel, kLevel, 0, 0, test.mask},
-             {kernel ? kSkipIfNotEqual : kSkipIfEqual, 0, kLevel, 0, length(then), test.value}};
+             {kernel ? kSkipIfEqual : kSkipIfNotEqual, 0, kLevel, 0, length(then), test.value}};
   append(ops, then);
   return ops;
 }

@@ -115,11 +115,15 @@ Instruction Word::system() const {
   const bool is_read = is(0xfff00000, 0xd5300000);
   if (!is_read && !is(0xfff00000, 0xd5100000)) return {};
   Instruction instruction{.operation = Operation::kSystem};
-  switch (bits(19, 5)) {  // op0, op1, CRn, CRm, op2: D19.1
+  switch (bits(19, 5)) {  // op0, op1, CRn, CRm, op2: D19.1; op1 is 0 for EL1, 4 for EL2, 6 for EL3
     case 0x4200:
+    case 0x6200:
+    case 0x7200:
       instruction.system = kSpsrEl1;
       break;
     case 0x4201:
+    case 0x6201:
+    case 0x7201:
       instruction.system = kElrEl1;
       break;
     case 0x4208:

@@ -91,13 +91,17 @@ Instruction jump_to_register(std::uint32_t link, std::uint32_t base, std::int64_
   return {.operation = Operation::kJumpIndirect, .b = source(base), .value = offset};
 }
 
-std::uint8_t system_register(std::uint32_t number) {  // volume II, table 2.3
+// Volume II, tables 2.3 and 2.5. Machine mode has its own of each, under the same number here.
+std::uint8_t system_register(std::uint32_t number) {
   switch (number) {
     case 0x100:
+    case 0x300:
       return kSstatus;
     case 0x140:
+    case 0x340:
       return kSscratch;
     case 0x141:
+    case 0x341:
       return kSepc;
     default:
       return kNoRegister;

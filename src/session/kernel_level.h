@@ -1,0 +1,40 @@
+#pragma once
+
+#include "elf/image_map.h"
+#include "wire/capture.h"
+
+namespace ringside::session {
+
+// Decides what a vCPU's mode does not tell: whether code that counts as firmware by its mode
+// (wire::privilege_level_of) is the kernel's, and which code is that of a hypervisor's guest.
+//   Firmware's mode: the kernel's is what lies in its image. Real-time systems run in machine mode
+//     or in EL2, and kernels start there. Not on x86_64, where that is 32-bit code.
+//   The kernel's usual mode: a guest's, where the kernel's own code has been seen in a higher mode
+//     only.
+//   User mode in the upper half of x86_64's addresses: the kernel of a guest, such as Xen's dom0,
+//     which runs in ring 3 there. Linux has one page there that programs call.
+class KernelLevel {
+ public:
+  // `no_firmware`: the machine was started without any, so that code in firmware's mode is the
+  // kernel's as long as no kernel is known.
+  explicit KernelLevel(bool no_firmware) : no_firmware_(no_firmware) {}
+
+  // `kernel` is null while it is not known.
+  void settle(wire::Capture& capture, const elf::Image* kernel);
+  [[nodiscard]] bool no_firmware() const { return no_firmware_; }
+
+ private:
+  [[nodiscard]] PrivilegeLevel level_of(const wire::Capture& capture, const elf::Image* kernel);
+
+  bool no_firmware_;
+  bool seen_in_high_mode_ = false;   // the kernel's own code
+  bool seen_in_usual_mode_ = false;  // the same
+};
+
+// A mode that firmware and kernels run in.
+[[nodiscard]] bool may_be_kernels(const wire::Capture& capture);
+
+// User mode where only a guest's kernel has code.
+[[nodiscard]] bool runs_in_upper_half(const wire::Capture& capture);
+
+}  // namespace ringside::session

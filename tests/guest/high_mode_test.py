@@ -1,0 +1,238 @@
+#!/usr/bin/env python3
+"""Kernels that stay in firmware's mode are kernels: riscv64's machine mode, aarch64's EL2 and EL3.
+
+    high_mode_test.py --ringside PROGRAM [CASE …]          cases: riscv64 el2 el3
+
+The kernels (kernels/*.c) say in their source which shares their functions have. By each way in: shares within 2 points,
+names, whole stacks, and the kinds of frames. What runs below the kernel is user code (riscv64's task) or a guest (aarch64's).
+Then without the kernel's file: what nothing describes is firmware, and ringside says so; of a machine that was started without
+firmware it is kernel code all the same.
+
+Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 QEMU or a compiler is not there (skipped).
+"""
+import argparse
+import collections
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import every_way_in
+import launched
+import linux_guest
+import linux_program
+import machine
+
+KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
+CASES = {
+    # QEMU, its options, clang's target, where the kernel is linked, its source, and what runs below it
+    "riscv64": (["qemu-system-riscv64", "-M", "virt", "-bios", "none"],
+                ["--target=riscv64-unknown-elf", "-march=rv64imac", "-mabi=lp64", "-mcmodel=medany"],
+                0x80000000, "riscv64_machine.c", "user"),
+    "el2": (["qemu-system-aarch64", "-M", "virt,virtualization=on", "-cpu", "cortex-a57"],
+            ["--target=aarch64-unknown-elf", "-mgeneral-regs-only"], 0x40200000, "aarch64_el2.c", "guest"),
+    "el3": (["qemu-system-aarch64", "-M", "virt,secure=on", "-cpu", "cortex-a57"],
+            ["--target=aarch64-unknown-elf", "-mgeneral-regs-only"], 0x40200000, "aarch64_el2.c", "guest"),
+}
+# In units of work: kernels/work.h. What runs below the kernel has a seventh of all others.
+UNITS = {"spin_half": 50, "spin_third": 30, "spin_fifth": 20, "below": 100 / 7}
+CALLERS = {"spin_half": ("device_work", "one_round", "kernel_main", "_start"),
+           "spin_third": ("device_work", "one_round", "kernel_main", "_start"),
+           "spin_fifth": ("one_round", "kernel_main", "_start")}
+TASK = ("task_spin", "task_main")
+ENTRY = ("timer_interrupt", "handle_trap", "trap_entry", "vectors")
+LEAVES = ("enter_task", "enter_guest")  # about to go, or just back
+POINTS = 2.0
+WHOLE_PERCENT = 99.0
+MODES = {"riscv64": "in machine mode", "el2": "in EL2 or EL3", "el3": "in EL2 or EL3"}
+
+
+def build(case, folder):
+    _, options, base, source, _ = CASES[case]
+    kernel = folder / f"{case}.elf"
+    subprocess.run(["clang", *options, "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-nostdlib", "-static",
+                    "-fuse-ld=lld", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-unwind-tables",
+                    "-fno-asynchronous-unwind-tables", f"-Wl,--defsym=BASE={base:#x}", "-T", str(KERNELS / "machine.ld"),
+                    "-o", str(kernel), str(KERNELS / source)], check=True, stdin=subprocess.DEVNULL)
+    return kernel
+
+
+class Verdict:
+    """What one recording shows. below: the level of what runs below the kernel; sees_level: whether the engine does."""
+
+    def __init__(self, samples, below, sees_level):
+        self._below, self._sees_level = below, sees_level
+        self.functions, self.wrong, self.levels = collections.Counter(), collections.Counter(), collections.Counter()
+        self.busy = self.stacks = self.whole = self.interrupts = 0
+        for sample in samples:
+            if sample.get("disposition") == "sampled":
+                self._judge(sample)
+
+    def _judge(self, sample):
+        frames = [frame for stack in sample["stacks"] for frame in stack["frames"]]
+        names = [frame["functions"][0] if frame["functions"] else frame["address"] for frame in frames]
+        self.busy += 1
+        self.levels[sample["level"]] += 1
+        if sample["level"] == self._below or names[0] in TASK:
+            self.functions["below"] += 1
+            self._note(self._is_below(sample["level"], names, frames[0]["kind"]), names)
+            return
+        self.stacks += 1
+        for name in CALLERS:
+            self.functions[name] += name in names
+        interrupts = [name for name in names if name in ENTRY]
+        self.interrupts += bool(interrupts)
+        self._note(self._is_whole(names, frames, interrupts), names)
+
+    def _is_below(self, level, names, kind):
+        if not self._sees_level:
+            return tuple(names) == TASK[len(TASK) - len(names):]
+        return level == kind == self._below and (self._below == "guest" or names[0] in TASK)
+
+    def _is_whole(self, names, frames, interrupts):
+        rest = names[len(interrupts):]
+        whole_entry = [name for name in ENTRY if name in interrupts]
+        in_order = names[:len(interrupts)] == interrupts == whole_entry and (
+            not interrupts or interrupts[-1] in ("trap_entry", "vectors"))
+        if not in_order or not {frame["kind"] for frame in frames} <= {"kernel", "interrupt"}:
+            return False
+        if interrupts and not rest or rest[0] in LEAVES and len(rest) == 1:
+            return True  # of what runs below the kernel
+        spin = CALLERS.get(rest[0])
+        return rest[-1] == "_start" and (spin is None or tuple(rest[1:]) == spin)
+
+    def _note(self, is_right, names):
+        self.whole += is_right
+        if not is_right:
+            self.wrong[";".join(reversed(names))] += 1
+
+    def failures(self, least):
+        total = sum(self.functions.values())
+        units = sum(UNITS.values())
+        found = []
+        shares = {name: 100 * self.functions[name] / max(total, 1) for name in UNITS}
+        for name, work in UNITS.items():
+            if abs(shares[name] - 100 * work / units) > POINTS:
+                found.append(f"{name} has {shares[name]:.1f} % instead of {100 * work / units:.1f}")
+        if 100 * self.whole < WHOLE_PERCENT * self.busy:
+            found.append(f"{self.busy - self.whole} of {self.busy} stacks are not as the source says: "
+                         f"{self.wrong.most_common(4)}")
+        if self.busy < least:
+            found.append(f"{self.busy} samples, {least} wanted")
+        if self.interrupts < self.stacks / 500:
+            found.append(f"{self.interrupts} samples of {self.stacks} are in the timer's interrupt")
+        text = ", ".join(f"{name} {share:.1f}" for name, share in shares.items())
+        return found, (f"{self.busy} samples ({text} %), {self.interrupts} in interrupts, "
+                       f"{100 * self.whole / max(self.busy, 1):.2f} % as the source says, {dict(self.levels)}")
+
+
+def samples_of(options, recording, deadline):
+    text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i", str(recording), "-o", "-")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def by_each_engine(options, case, guest, kernel, folder, deadline):
+    """Failures; a busy host bends some recordings."""
+    failures = []
+    for engine in options.engines:
+        if engine == "qmp" and case != "riscv64":
+            continue  # of aarch64 it prints no system registers
+        for attempt in range(options.tries):
+            recording = every_way_in.record(options, engine, guest, kernel, folder, deadline,
+                                            ["--samples", str(options.samples), "--duration", f"{options.seconds:g}"])
+            # The monitor is slower, and does not print the mode of a vCPU.
+            by_text = engine == "qmp"
+            verdict = Verdict(samples_of(options, recording, deadline), CASES[case][4], not by_text)
+            found, line = verdict.failures(options.samples / (10 if by_text else 4))
+            print(f"{case}, {engine}: {line}")
+            if not found:
+                break
+            if attempt + 1 == options.tries:
+                failures += [f"{case}, {engine}: {text}" for text in found]
+    return failures
+
+
+def without_a_file(options, case, guest, kernel, folder, deadline):
+    """Of a guest of which nothing is known all is firmware, and ringside says what to give."""
+    empty = folder / "empty"
+    empty.mkdir(exist_ok=True)
+    recording = folder / "nothing.data"
+    result = subprocess.run([options.ringside, "record", "--gdb", guest.gdb, "--samples", "200", "--duration", "10", "-o",
+                             str(recording)], cwd=empty, stdin=subprocess.DEVNULL, text=True, check=False,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30)
+    report = launched.read_back(options.ringside, deadline, "report", "-i", str(recording), "--header")
+    failures = []
+    firmware = sum(sample["level"] == "firmware" for sample in samples_of(options, recording, deadline)
+                   if sample.get("disposition") == "sampled")
+    if firmware < 150:  # all but what runs below the kernel
+        failures.append(f"{case}: {firmware} of 200 samples of an unknown kernel are firmware")
+    said = f"{MODES[case]}, outside of any known kernel"
+    for what, text in (("record", result.stdout), ("report", report)):
+        if said not in text or "--kernel FILE" not in text:
+            failures.append(f"{case}: {what} does not say '{said}': {text[-600:]}")
+    return failures
+
+
+def with_a_file_of_no_use(options, case, kernel, folder, deadline):
+    """A kernel that QEMU starts as it is, without a file that describes it: code in the kernel."""
+    image = folder / "kernel.bin"
+    subprocess.run(["llvm-objcopy", "-O", "binary", str(kernel), str(image)], check=True, stdin=subprocess.DEVNULL)
+    empty = folder / "launched"
+    empty.mkdir(exist_ok=True)
+    kernel.rename(folder / "hidden")
+    try:
+        recording = launched.record(options.ringside, ["--samples", "1000", "--interval", "1"],
+                                    [*CASES[case][0], "-display", "none", "-serial", "null", "-kernel", str(image)],
+                                    empty, deadline)
+    finally:
+        (folder / "hidden").rename(kernel)
+    levels = collections.Counter(sample["level"] for sample in samples_of(options, recording, deadline)
+                                 if sample.get("disposition") == "sampled")
+    named = launched.read_back(options.ringside, deadline, "report", "-i", str(recording), "--kernel", str(kernel))
+    failures = []
+    if levels["firmware"]:
+        failures.append(f"{case}: a machine without firmware has samples of it: {dict(levels)}")
+    if "spin_half" not in named:
+        failures.append(f"{case}: report --kernel names nothing: {named[-600:]}")
+    return failures
+
+
+def run(options, folder):
+    missing = [tool for tool in ("clang", "ld.lld", "llvm-objcopy", *{CASES[case][0][0] for case in options.cases})
+               if not shutil.which(tool)]
+    if missing:
+        raise linux_guest.NoNetwork(f"there is no {', '.join(missing)}")
+    deadline = time.monotonic() + options.limit
+    failures = []
+    for case in options.cases:
+        kernel = build(case, folder)
+        qemu = [CASES[case][0][0], *machine.BASE[1:], *CASES[case][0][1:]]
+        with tempfile.TemporaryDirectory(dir=folder) as ring, machine.Machine(
+                kernel, "", cpus=1, memory=128, base=qemu,
+                extra=every_way_in.plugin_options(options, pathlib.Path(ring))) as guest:
+            failures += by_each_engine(options, case, guest, kernel, pathlib.Path(ring), deadline)
+            failures += without_a_file(options, case, guest, kernel, folder, deadline)
+        if case == "riscv64":
+            failures += with_a_file_of_no_use(options, case, kernel, folder, deadline)
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    every_way_in.add_options(parser)
+    parser.add_argument("cases", nargs="*", metavar="CASE", default=list(CASES))
+    parser.add_argument("--samples", type=int, default=4000,
+                        help="of each recording (default 4000); a quarter is enough on a busy host, a tenth of the monitor")
+    parser.add_argument("--seconds", type=float, default=10, help="that a recording may take (default 10)")
+    parser.set_defaults(interval=1.5, plugin_interval=1)
+    parser.add_argument("--tries", type=int, default=4, help="recordings of which one has to be right (default 4)")
+    options = parser.parse_args()
+    options.engines = options.engines or every_way_in.ENGINES
+    return linux_program.exit_status(run, options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
