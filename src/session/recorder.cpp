@@ -24,6 +24,8 @@ constexpr milliseconds kPollInterval{50};
 constexpr std::uint64_t kGraceNs = 150'000'000;
 constexpr std::size_t kQueueBytes = 64u << 20;
 constexpr std::size_t kBacklogBytes = 4u << 20;
+// Modules are looked for once a second, which takes some time on a busy host.
+constexpr std::uint64_t kCodePatienceNs = 2'000'000'000;
 
 KernelRequest for_engine(KernelRequest kernel, engines::Engine& engine) {
   kernel.system.looks_late = engine.self_paced() != nullptr;
@@ -43,7 +45,9 @@ Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Wri
       watch_(for_engine(std::move(kernel), engine), engine.arch()),
       queue_(kQueueBytes),
       unwinder_(images_, {.kernel_seen = !watch_.has_file(), .max_frames = 512}),
-      user_stacks_(writer) {}
+      user_stacks_(writer),
+      early_(engine.vcpu_count() *
+             (kCodePatienceNs / std::max<std::uint64_t>(options.interval_ns, 1) + 1)) {}
 
 RecordResult Recorder::run(Control& control) {
   RecordResult result;
@@ -58,6 +62,7 @@ RecordResult Recorder::run(Control& control) {
     ok = record(control, sampler);
     sampler.stop();
     sampler.join();
+    if (ok) ok = early_.finish([this](const auto& sample) { return write(sample); });
   }
   const Sampler::Outcome& outcome = sampler.outcome();
   result.guest_gone = outcome.guest_gone;
@@ -79,6 +84,7 @@ RecordResult Recorder::run(Control& control) {
 Result<void> Recorder::adopt(const KernelNews& kernel) {
   unwinder_.set_entries(kernel.entries);
   interrupts_ = kernel.interrupts;
+  loads_code_ = kernel.system == "linux";
   if (options_.keep_captures) {
     const std::string entries = cases::entries_text(kernel.entries, engine_->arch());
     RINGSIDE_TRY(writer_->add_blob({cases::kEntryLayoutsBlob, 0, as_bytes(entries)}));
@@ -143,6 +149,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
         control.found(*seen->kernel);
       }
       for (const elf::Image& image : seen->code) RINGSIDE_TRY(add_image(image));
+      if (!seen->code.empty()) RINGSIDE_TRY(unwind_early_samples());
       const auto wish = options_.deterministic ? control.poll() : Control::Wish::kSample;
       if (wish == Control::Wish::kStop) sampler.stop();
       if (wish != Control::Wish::kSample)
@@ -191,7 +198,7 @@ Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner
   seen_vcpus_.insert(capture.vcpu);
   if (capture.disposition != wire::Disposition::kSampled) {
     if (capture.disposition == wire::Disposition::kIdle) idle_ += capture.weight;
-    return writer_->add_sample(info, nullptr);
+    return add({.info = info, .parts = {}, .capture = std::nullopt, .owner = {}}, std::nullopt);
   }
   info.pid = owner.pid;
   info.tid = owner.tid;
@@ -201,16 +208,41 @@ Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner
     kernel_seen_ = true;
     unwinder_.set_kernel_seen(true);
   }
-  Stack stack = unwinder_.unwind(capture);
-  interrupts_.mark(stack);
-  feedback_.learn(capture, stack);
+  EarlySamples::Sample sample{
+      .info = info, .parts = unwind(capture, owner), .capture = std::nullopt, .owner = {}};
+  feedback_.learn(capture, sample.parts.front());
   ++samples_;
   ++samples_by_level_[static_cast<std::size_t>(capture.level)];
   knows_guest_ |= capture.level == PrivilegeLevel::kGuest &&
-                  images_.find_code(stack.frames.front().address) != nullptr;
+                  images_.find_code(sample.parts.front().frames.front().address) != nullptr;
   stack_bytes_ += capture.bytes.size();
-  RINGSIDE_TRY(add_sample(info, stack, user_part(capture, owner, stack)));
-  return options_.keep_captures ? keep(capture, info.time_ns) : Result<void>();
+  const auto waits_for =
+      loads_code_ ? early_.unknown_code(capture, sample.parts.front(), images_) : std::nullopt;
+  if (waits_for || options_.keep_captures) sample.capture = capture;
+  if (waits_for) sample.owner = owner;
+  return add(std::move(sample), waits_for);
+}
+
+Result<void> Recorder::add(EarlySamples::Sample sample, std::optional<GuestVirt> waits_for) {
+  if (!waits_for && early_.empty()) return write(sample);
+  return early_.add(std::move(sample), waits_for,
+                    [this](const auto& released) { return write(released); });
+}
+
+Result<void> Recorder::unwind_early_samples() {
+  return early_.unwind_again(
+      images_,
+      [this](const wire::Capture& capture, const guestos::Owner& owner) {
+        return unwind(capture, owner);
+      },
+      [this](const auto& released) { return write(released); });
+}
+
+std::vector<Stack> Recorder::unwind(const wire::Capture& capture, const guestos::Owner& owner) {
+  std::vector<Stack> parts{unwinder_.unwind(capture)};
+  interrupts_.mark(parts.front());
+  if (auto user = user_part(capture, owner, parts.front())) parts.push_back(std::move(*user));
+  return parts;
 }
 
 // Below a kernel stack that was not followed to its end nothing is known to be. Where it ends may
@@ -258,17 +290,15 @@ std::optional<wire::Registers> Recorder::entered_from(const wire::Capture& captu
   return is_there && is_own ? std::optional(entry.registers) : std::nullopt;
 }
 
-Result<void> Recorder::add_sample(const recording::SampleInfo& info, const Stack& stack,
-                                  const std::optional<Stack>& user) {
-  if (!user) return writer_->add_sample(info, &stack);
-  if (info.level == PrivilegeLevel::kUser) return writer_->add_sample(info, &*user);
-  const std::array parts{&stack, &*user};
-  return writer_->add_sample(info, parts);
-}
-
-Result<void> Recorder::keep(const wire::Capture& capture, std::uint64_t time_ns) {
-  wire::Capture kept = capture;
-  kept.host_time_ns = time_ns;
+Result<void> Recorder::write(const EarlySamples::Sample& sample) {
+  std::vector<const Stack*> parts;
+  for (const Stack& part : sample.parts) parts.push_back(&part);
+  // The user's part says more than the one frame of the kernel's unwinder.
+  const bool is_user = sample.info.level == PrivilegeLevel::kUser && parts.size() > 1;
+  RINGSIDE_TRY(writer_->add_sample(sample.info, std::span(parts).subspan(is_user ? 1 : 0)));
+  if (!options_.keep_captures || !sample.capture) return {};
+  wire::Capture kept = *sample.capture;
+  kept.host_time_ns = sample.info.time_ns;
   return writer_->add_capture(kept);
 }
 

@@ -13,6 +13,7 @@
 #include "session/bounded_queue.h"
 #include "session/capture_feedback.h"
 #include "session/capture_planner.h"
+#include "session/early_samples.h"
 #include "session/kernel_stack_users.h"
 #include "session/kernel_watch.h"
 #include "session/levels_in_words.h"
@@ -89,11 +90,14 @@ class Recorder {
   [[nodiscard]] std::optional<wire::Registers> entered_from(const wire::Capture& capture,
                                                             std::uint64_t address_space,
                                                             const Stack& kernel);
-  [[nodiscard]] Result<void> add_sample(const recording::SampleInfo& info, const Stack& stack,
-                                        const std::optional<Stack>& user);
+  // A capture's stack, and below it the one of the user code that it was entered from.
+  [[nodiscard]] std::vector<Stack> unwind(const wire::Capture& capture,
+                                          const guestos::Owner& owner);
+  [[nodiscard]] Result<void> add(EarlySamples::Sample sample, std::optional<GuestVirt> waits_for);
+  [[nodiscard]] Result<void> write(const EarlySamples::Sample& sample);
   [[nodiscard]] Result<void> adopt(const KernelNews& kernel);
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
-  [[nodiscard]] Result<void> keep(const wire::Capture& capture, std::uint64_t time_ns);
+  [[nodiscard]] Result<void> unwind_early_samples();
   [[nodiscard]] bool limit_reached() const;
   void tell(Control& control, const Sampler& sampler);
   static void suspend_if_wanted(Control& control, Sampler& sampler);
@@ -114,6 +118,8 @@ class Recorder {
   guestos::InterruptCode interrupts_;
   UserStacks user_stacks_;
   KernelStackUsers stack_users_;
+  EarlySamples early_;
+  bool loads_code_ = false;  // the kernel does, such as modules
 
   std::uint64_t sampling_since_ns_ = 0;
   std::uint64_t samples_ = 0;

@@ -22,6 +22,7 @@ import linux_guest
 import linux_program
 
 WORKLOAD, MODULE = "late_module", "virtio_blk"
+HANDLER = "virtblk_done"  # which only the disk's interrupt calls
 NAMED_PERCENT = 95.0  # the first ones may be from before ringside looked
 
 
@@ -42,6 +43,7 @@ class Verdict:
         """Counts the kernel frames that are in the module."""
         self.samples = self.before = self.frames = self.named = 0
         self.functions, self.wrong = collections.Counter(), collections.Counter()
+        self.handler = collections.Counter()  # by the kind of its frames
         for sample in samples:
             stack = sample["stacks"][0] if sample.get("stacks") and sample["level"] == "kernel" else {"frames": []}
             found = [self._judge(symbols, frame) for frame in stack["frames"]]
@@ -57,6 +59,8 @@ class Verdict:
         name = frame["functions"][0] if frame["functions"] else None
         self.named += name is not None
         self.functions[name] += 1
+        if HANDLER in right:
+            self.handler[frame["kind"]] += 1
         if name is not None and name not in right:
             self.wrong[f"{name} instead of {'/'.join(sorted(right))}"] += 1
         return True
@@ -81,7 +85,8 @@ def run(options, folder):
     named = 100 * verdict.named / max(verdict.frames, 1)
     print(f"{options.arch}, {options.engine}: {len(samples)} samples, the first through {MODULE} after {verdict.before}, "
           f"{verdict.samples} in all; {verdict.frames} frames in it, {named:.2f} % named, {sum(verdict.wrong.values())} wrong: "
-          + ", ".join(f"{name} {count}" for name, count in verdict.functions.most_common(8)))
+          + ", ".join(f"{name} {count}" for name, count in verdict.functions.most_common(8))
+          + f"; {HANDLER}: {dict(verdict.handler)}")
     failures = [f"{count} frames are called {what}" for what, count in verdict.wrong.most_common(5)]
     if verdict.samples < options.least:
         failures.append(f"{verdict.samples} samples through {MODULE}, {options.least} wanted")
@@ -89,6 +94,8 @@ def run(options, folder):
         failures.append("the module was there before the recording")
     if named < NAMED_PERCENT:
         failures.append(f"{named:.2f} % of the module's frames have names, {NAMED_PERCENT:g} % wanted")
+    if plain := verdict.handler.total() - verdict.handler["interrupt"]:
+        failures.append(f"{plain} of {verdict.handler.total()} frames of {HANDLER} are no interrupt's: {dict(verdict.handler)}")
     return failures
 
 
