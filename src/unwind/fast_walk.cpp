@@ -126,8 +126,9 @@ class Stepper {
       return Outcome::kGiveUp;
     const bool moves = rule.kind == Kind::kFrame || switches || sp > at.sp ||
                        (sp == at.sp && rule.pc == Place::kLink);
-    if (!moves || pc == 0 || (sp & (platform_.roles.stack_alignment - 1u)) != 0)
-      return Outcome::kGiveUp;
+    const bool is_aligned =
+        rule.kind == Kind::kFrame || (sp & (platform_.roles.stack_alignment - 1u)) == 0;
+    if (!moves || pc == 0 || !is_aligned) return Outcome::kGiveUp;
     reader_.prefetch_ahead_of(sp);
     at.pc = pc;
     at.sp = sp;

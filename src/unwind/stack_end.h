@@ -40,6 +40,9 @@ class StackEnd {
   // the code that starts a CPU, at the end of a stack. That it gave itself a stack is not followed.
   [[nodiscard]] bool calls_first_function(const MachineState& frame) const;
 
+  // Whether code of an image follows a call there.
+  [[nodiscard]] bool is_return_address(std::uint64_t word) const;
+
  private:
   static constexpr std::uint64_t kPage = 4096;
   static constexpr std::uint64_t kNear = 512;
@@ -49,7 +52,6 @@ class StackEnd {
   [[nodiscard]] bool is_last(GuestVirt end, bool is_whole) const;
   // Whether another stack was left for this one.
   [[nodiscard]] bool leads_on(const wire::MemoryPiece& stack) const;
-  [[nodiscard]] bool is_return_address(std::uint64_t word) const;
   // Whether code of no image may be there: of a module, or what of the kernel was not read where
   // all that is known of it is from the guest's memory. `partial_only`: only the latter.
   [[nodiscard]] bool may_be_unknown_code(GuestVirt at, bool partial_only) const;

@@ -166,6 +166,21 @@ TEST_F(StackWalk, EntryLayoutCrossesToInterruptedKernelCode) {
   EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
 }
 
+TEST_F(StackWalk, InterruptedLeafMayHaveTakenAFewBytes) {
+  const std::uint64_t entry = at("interrupt_handler");
+  const std::uint64_t taken = at("takes_four_bytes") + 4;  // behind its subq
+  EntryLayout layout{.start = {entry}, .end = {entry + 4}};
+  layout.frame.save(kRip, 0x10).save(kCs, 0x18).save(kRsp, 0x28).save(kRbx, 0);
+  start(at("leaf"), kStack);
+  piece(kStack, joined({{entry + 2, 0xb, 0, taken, 0x10, 2, kStack + 68, 0x18, 0, in_caller()},
+                        frame(at("_start") + 9)}));
+  const Stack stack = unwind({.entries = {layout}});
+  ASSERT_EQ(stack.frames.size(), 5u);
+  EXPECT_EQ(stack.frames[2].address.value, taken);
+  EXPECT_EQ(stack.frames[3].address.value, in_caller());
+  EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
+}
+
 TEST_F(StackWalk, EntryLayoutFromUserCodeEndsTheStack) {
   const std::uint64_t entry = at("interrupt_handler");
   EntryLayout layout{.start = {entry}, .end = {entry + 4}};

@@ -201,6 +201,17 @@ FUNCTION copies_the_frame
     iretq
     CFI(.cfi_endproc)
 END copies_the_frame
+// As clang's leaves without a red zone: the stack pointer keeps no alignment of 8.
+FUNCTION takes_four_bytes
+    CFI(.cfi_startproc)
+    subq $4, %rsp
+    CFI(.cfi_adjust_cfa_offset 4)
+    movl $1, (%rsp)
+    addq $4, %rsp
+    CFI(.cfi_adjust_cfa_offset -4)
+    ret
+    CFI(.cfi_endproc)
+END takes_four_bytes
 FUNCTION returns_and_pops
     CFI(.cfi_startproc)
     CFI(.cfi_undefined rip)

@@ -55,7 +55,6 @@ bool is_plausible(const InterruptFrame& frame, const wire::Capture& capture,
                   const elf::ImageMap& images) {
   constexpr std::uint64_t kMaxSelector = 0xffff;
   const bool is_64_bit = capture.arch == Arch::kX86_64;
-  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
   if (frame.cs == 0 || frame.cs > kMaxSelector || frame.ss > kMaxSelector) return false;
   if (!is_flags(frame.flags) && !begins_program(frame)) return false;
   if (frame.from_user()) {
@@ -67,8 +66,9 @@ bool is_plausible(const InterruptFrame& frame, const wire::Capture& capture,
   const std::uint8_t cs = platform_of(capture.arch).status;
   const std::uint64_t kernel_cs =
       capture.registers.has(cs) ? capture.registers.get(cs) & ~std::uint64_t{3} : frame.cs;
-  return frame.cs == kernel_cs && is_canonical(frame.sp) && frame.sp % roles.stack_alignment == 0 &&
-         frame.sp != 0 && images.find_code({frame.ip}) != nullptr;
+  // The stack pointer may have any alignment: a leaf takes the bytes that it needs.
+  return frame.cs == kernel_cs && is_canonical(frame.sp) && frame.sp != 0 &&
+         images.find_code({frame.ip}) != nullptr;
 }
 
 std::optional<InterruptFrame> find_interrupt_frame(const StackMemory& memory, GuestVirt sp,
