@@ -81,7 +81,9 @@ void Vcpu::store_code(const wire::Capture& capture) {
   const bool is_pc = capture.arch == Arch::kX86_64 || capture.arch == Arch::kI386;
   const bool may_be_kernel = capture.level == PrivilegeLevel::kKernel ||
                              (capture.level == PrivilegeLevel::kFirmware && !is_pc);
-  if (!may_be_kernel || !std::has_single_bit(++kernel_samples_)) return;
+  std::uint64_t& samples =
+      capture.level == PrivilegeLevel::kKernel ? kernel_samples_ : firmware_samples_;
+  if (!may_be_kernel || !std::has_single_bit(++samples)) return;
   const std::uint64_t pc = capture.registers.get(wire::roles_of(capture.arch).pc);
   const GuestVirt page{pc - pc % kCodePage};
   for (const GuestVirt at : {page, page + kCodePage, page - kCodePage}) {

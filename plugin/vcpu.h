@@ -45,6 +45,7 @@ class Vcpu {
   bool stores_code_ = false;
   bool walks_ = false;
   std::uint64_t kernel_samples_ = 0;
+  std::uint64_t firmware_samples_ = 0;  // in a mode that may be a kernel's
   std::uint32_t plan_sequence_ = 0;
   wire::RingPlan plan_;
   wire::Capture capture_;  // its memory is used again and again

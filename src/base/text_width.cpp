@@ -105,8 +105,9 @@ std::string cut_end(std::string_view text, std::size_t cells) {
 
 std::vector<std::string> wrap(std::string_view text, std::size_t cells) {
   std::vector<std::string> lines;
-  while (cells_of(text) > cells) {
-    const std::size_t most = std::max(fitting(text, cells), first_character(text).size());
+  // What is left is not measured: that would take the square of its length.
+  for (std::size_t fits; (fits = fitting(text, cells)) < text.size();) {
+    const std::size_t most = std::max(fits, first_character(text).size());
     // A space right behind what fits will do, too.
     std::size_t end = text.substr(0, most + 1).rfind(' ');
     if (end == text.npos || text.find_first_not_of(' ') > end) end = most;

@@ -17,7 +17,9 @@
 namespace ringside::cli {
 namespace {
 
-constexpr unsigned kTriesToLook = 40;  // every 0.2 s
+// After 40 tries, which are 0.2 s, and then half as often each time: a look reads all of /proc.
+constexpr unsigned kFirstLook = 40;
+constexpr unsigned kLongestLook = 400;
 
 void rest() {
   const timespec pause{0, 5'000'000};
@@ -51,10 +53,10 @@ std::optional<launch::LaunchInfo> with_wishes(std::optional<launch::LaunchInfo> 
                                               const launch::LaunchRequest& request) {
   if (!info || !info->error.empty()) return info;
   if (request.deterministic || request.taps_serial)
-    info->error = info->choice.why + ", which --deterministic, --after and --until need";
+    info->error = info->choice.why + "; --deterministic, --after and --until need such options";
   else if (request.engine != "auto" && request.engine != info->choice.engine)
-    info->error = fmt::format("{}, which --engine {} needs: it offers {} alone", info->choice.why,
-                              request.engine, info->choice.engine);
+    info->error = fmt::format("{}; --engine {} needs such options: leave it out to use {}",
+                              info->choice.why, request.engine, info->choice.engine);
   return info;
 }
 
@@ -65,10 +67,12 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                                   const std::function<bool()>& stop) {
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   RINGSIDE_ASSIGN(auto child, start(command, command_folder, request, self, folder.path()));
+  unsigned next_look = kFirstLook;
   for (unsigned n = 1;; ++n) {
     const auto ended = child.poll();
     RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
-    if (!info && n % kTriesToLook == 0) {
+    if (!info && n == next_look) {
+      next_look = n + std::clamp(n / 4, kFirstLook, kLongestLook);
       auto unshimmed = launch::find_unshimmed_qemu(child.pid(), self);
       // A shim may have become QEMU just now.
       RINGSIDE_ASSIGN(info, launch::LaunchInfo::read(folder.path()));
@@ -80,8 +84,8 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
     }
     if (ended)
       return fail(ErrorCode::kClosed,
-                  "'{}' ended ({}) and no QEMU was started through PATH; if it starts QEMU by an "
-                  "absolute path, add -gdb unix:PATH,server=on,wait=off there and use --gdb PATH",
+                  "'{}' ended ({}), and ringside saw no QEMU: give a command line that starts QEMU "
+                  "and waits for it, or attach to the guest with --gdb or --qmp",
                   words_of(command), ended->to_string());
     if (stop()) return fail(ErrorCode::kClosed, "interrupted before a QEMU was started");
     rest();

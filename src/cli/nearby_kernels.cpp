@@ -25,14 +25,17 @@ bool may_run(Arch file, Arch machine) {
   return file == machine || (file == Arch::kI386 && machine == Arch::kX86_64);
 }
 
-// By its first bytes: most files of a folder are no executables.
+// By its first bytes: most files of a folder are no executables. Nor is a library without an entry
+// (e_entry is at offset 24 in both classes, and has four bytes at least).
 bool looks_executable(const fs::path& path) {
-  std::array<char, 18> head{};
+  std::array<char, 28> head{};
   std::ifstream file(path, std::ios::binary);
   if (!file.read(head.data(), head.size()) || std::memcmp(head.data(), ELFMAG, SELFMAG) != 0)
     return false;
   const int type = static_cast<unsigned char>(head[16]) | static_cast<unsigned char>(head[17]) << 8;
-  return type == ET_EXEC || type == ET_DYN;
+  const bool has_entry =
+      std::any_of(head.begin() + 24, head.end(), [](char byte) { return byte != 0; });
+  return type == ET_EXEC || (type == ET_DYN && has_entry);
 }
 
 struct Candidate {
@@ -57,7 +60,8 @@ NearbyKernels find_nearby_kernels(const fs::path& folder, Arch machine) {
   for (; entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
     if (++looks > kMostLooks || monotonic_ns() - begin > kLongestNs) {
       found.caveat = fmt::format(
-          "only some files in {} were looked at for the kernel's ELF file: give it with --kernel",
+          "{} has too many files to look at all of them for the kernel's ELF file: if it is not "
+          "found, give it with --kernel FILE",
           folder.string());
       break;
     }

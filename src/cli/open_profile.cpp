@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/cpu_list.h"
 #include "cli/import_session.h"
@@ -37,7 +38,7 @@ void ReaderFlags::add_to(App& app) {
   App& names = app.section(kNamesSection);
   names
       .add_option("--kernel", kernel,
-                  "The kernel's ELF file, if it is no longer where it was recorded")
+                  "The kernel's ELF file, if record did not find it, or it has moved since")
       ->type_name("FILE");
   names
       .add_option("--symbols", kernel_symbols,
@@ -50,7 +51,7 @@ void ReaderFlags::add_to(App& app) {
   app.section(kAdvancedSection)
       .add_option("--load-bias", load_bias,
                   "Where the kernel ran minus where it is linked, with --kernel or if the input is "
-                  "a TCG plugin's own file (default: found out)")
+                  "a TCG plugin's own file (default: detected)")
       ->type_name("HEX");
 }
 
@@ -76,6 +77,16 @@ void ReaderFlags::add_owners_to(App& app) {
 
 namespace {
 
+std::string listed(const std::set<std::string>& names) {
+  constexpr std::size_t kMostListed = 20;
+  std::vector<std::string_view> first;
+  for (const std::string& name : names)
+    if (first.size() < kMostListed) first.emplace_back(name);
+  const std::size_t left = names.size() - first.size();
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     left == 0 ? std::string() : fmt::format(" and {} more", left));
+}
+
 // The filters would leave nothing over.
 Result<void> check_owners(const ReaderFlags& flags, const profile::Profile& profile) {
   const auto has_name = [&](const std::string& comm) {
@@ -84,7 +95,7 @@ Result<void> check_owners(const ReaderFlags& flags, const profile::Profile& prof
   if (profile.knows_processes && !flags.comms.empty() &&
       std::none_of(flags.comms.begin(), flags.comms.end(), has_name))
     return fail(ErrorCode::kNotFound, "{}: no sample is of {}; there are {}", flags.input,
-                fmt::join(flags.comms, " or "), fmt::join(profile.process_names, ", "));
+                fmt::join(flags.comms, " or "), listed(profile.process_names));
   if (profile.knows_processes || (flags.comms.empty() && flags.pids.empty() && flags.tids.empty()))
     return {};
   return fail(ErrorCode::kNotFound,
@@ -93,9 +104,17 @@ Result<void> check_owners(const ReaderFlags& flags, const profile::Profile& prof
               flags.input);
 }
 
+Result<recording::Reader> open_recorded(const std::string& path) {
+  auto reader = recording::Reader::open(path);
+  std::error_code ignored;
+  if (reader || std::filesystem::exists(path, ignored)) return reader;
+  return fail(reader.error().code, "{}: make a recording with 'ringside record', or name its file",
+              reader.error().message);
+}
+
 // A plugin's own file becomes a recording that is gone again when it is closed.
 Result<recording::Reader> open_reader(const ReaderFlags& flags) {
-  if (!is_plugin_file(flags.input)) return recording::Reader::open(flags.input);
+  if (!is_plugin_file(flags.input)) return open_recorded(flags.input);
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   ImportRequest request;
   request.input = flags.input;

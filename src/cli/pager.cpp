@@ -46,7 +46,11 @@ std::string wanted_pager() {
   if (terminal == nullptr || terminal == std::string_view("dumb")) return {};
   const char* named = std::getenv("RINGSIDE_PAGER");
   if (named == nullptr) named = std::getenv("PAGER");
-  if (named != nullptr) return named == std::string_view("cat") ? std::string() : named;
+  if (named != nullptr) {
+    const bool is_none = named == std::string_view("cat") ||
+                         std::string_view(named).find_first_not_of(" \t") == std::string_view::npos;
+    return is_none ? std::string() : named;
+  }
   const char* const path = std::getenv("PATH");
   const bool has_less =
       launch::find_in_path(path != nullptr ? path : "/usr/local/bin:/usr/bin:/bin", kUsualPager,

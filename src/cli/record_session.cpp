@@ -388,9 +388,11 @@ class Session {
       RINGSIDE_ASSIGN(auto symbols, symbols::read_kernel_symbols(request_.flags.symbols));
       wanted.symbols = std::make_shared<const symbols::SymbolList>(std::move(symbols));
     }
-    const std::filesystem::path& folder = request_.command_folder;
-    NearbyKernels near = find_nearby_kernels(
-        folder.empty() ? std::filesystem::current_path() : folder, engine_->arch());
+    std::filesystem::path folder = request_.command_folder;
+    std::error_code gone;  // the working folder may be
+    if (folder.empty()) folder = std::filesystem::current_path(gone);
+    if (gone) return {};
+    NearbyKernels near = find_nearby_kernels(folder, engine_->arch());
     wanted.candidates = std::move(near.files);
     if (!near.caveat.empty()) say("ringside: " + near.caveat);
     return {};

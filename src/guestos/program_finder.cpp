@@ -1,6 +1,7 @@
 #include "guestos/program_finder.h"
 
 #include <algorithm>
+#include <map>
 
 namespace ringside::guestos {
 namespace {
@@ -108,7 +109,19 @@ Result<bool> ProgramFinder::beats(const PlacedProgram& a, const PlacedProgram& b
 
 Result<std::optional<PlacedProgram>> ProgramFinder::find(const Sampled& sampled,
                                                          const std::set<std::uint64_t>& pages,
-                                                         const elf::GuestReader& read) {
+                                                         const elf::GuestReader& read_guest) {
+  // Each pair of files is compared with the same pages.
+  std::map<std::uint64_t, std::vector<std::byte>> known;
+  const elf::GuestReader read = [&](GuestVirt at,
+                                    std::span<std::byte> into) -> Result<std::size_t> {
+    const auto [page, is_new] = known.try_emplace(at.value, into.size());
+    if (is_new) {
+      RINGSIDE_ASSIGN(const std::size_t size, read_guest(at, page->second));
+      page->second.resize(size);
+    }
+    std::copy(page->second.begin(), page->second.end(), into.begin());
+    return page->second.size();
+  };
   std::vector<PlacedProgram> fits;
   for (const PlacedProgram& placed : candidates(sampled)) {
     RINGSIDE_ASSIGN(const bool fits_all, is_equal(placed, pages, read));

@@ -28,14 +28,17 @@ Result<RootProcess::News> RootProcess::look(GuestVirt pc, std::uint64_t now_ns,
   if (!is_same) next_look_ns_ = now_ns;
   if (!is_same) return strikes_ == kEnough ? News::kEnded : News::kNone;
   RINGSIDE_ASSIGN(const auto page, read_code_page(page_of(pc), read));
-  if (!page) return News::kNone;
+  if (!page) {  // not now; the next look tries again
+    note_page(pc);
+    return News::kNone;
+  }
   remember(pc, *page);
   if (program_) return check_program(pc, *page);
   News news = News::kNone;
   if (finder != nullptr && differences_ == 0 && tries_ < kMostTries) {
     RINGSIDE_ASSIGN(news, look_for_program(pc, *page, *finder, read));
   }
-  pages_.insert(page_of(pc).value);
+  note_page(pc);
   return news;
 }
 
@@ -45,6 +48,10 @@ Result<bool> RootProcess::is_same_process(Read read) {
   RINGSIDE_ASSIGN(const std::size_t size, read(seen_at_, now));
   if (size < now.size()) seen_.clear();
   return size < now.size() || now == seen_;
+}
+
+void RootProcess::note_page(GuestVirt pc) {
+  if (pages_.size() < kMostPages) pages_.insert(page_of(pc).value);
 }
 
 void RootProcess::remember(GuestVirt pc, Bytes page) {
@@ -59,7 +66,7 @@ void RootProcess::remember(GuestVirt pc, Bytes page) {
 RootProcess::News RootProcess::check_program(GuestVirt pc, Bytes page) {
   const Fit fit = program_->code->compare(program_->to_image(page_of(pc)), page);
   if (fit != Fit::kDifferent) {
-    pages_.insert(page_of(pc).value);
+    note_page(pc);
     return News::kNone;
   }
   if (++differences_ < kEnough) return News::kNone;

@@ -40,6 +40,7 @@ class RootProcess {
   [[nodiscard]] Result<News> look_for_program(GuestVirt pc, Bytes page, ProgramFinder& finder,
                                               Read read);
   [[nodiscard]] News check_program(GuestVirt pc, Bytes page);
+  void note_page(GuestVirt pc);
   void remember(GuestVirt pc, Bytes page);
 
   std::optional<PlacedProgram> program_;

@@ -16,6 +16,7 @@ constexpr std::size_t kEnoughKernelCode = 8;
 constexpr std::size_t kFew = 4;
 constexpr std::size_t kMostKernelCode = 256;
 constexpr std::uint64_t kPartnerIntervalNs = 100'000'000;
+constexpr std::size_t kMostTried = 32;  // spaces in one look
 
 using Programs = std::vector<std::shared_ptr<const UserImage>>;
 
@@ -109,6 +110,13 @@ void RootProcesses::note_kernel_code(const wire::Capture& capture, bool in_users
 
 // Both roots map the process's memory, and no other root does so: but that of a child until it
 // writes, of which such a kernel's samples are few.
+Result<bool> RootProcesses::maps_stack_of(const Space& space, const wire::Capture& capture,
+                                          GuestMemory& memory) {
+  if (!space.stack_at) return false;
+  RINGSIDE_ASSIGN(const auto at, memory.physical_address_as(capture, space.stack));
+  return at == space.stack_at;
+}
+
 Result<RootProcesses::Space*> RootProcesses::partner_of(const wire::Capture& capture,
                                                         std::uint64_t root, GuestMemory& memory) {
   const bool is_isolated = kernel_elsewhere_.size() >= kEnoughKernelCode &&
@@ -117,13 +125,16 @@ Result<RootProcesses::Space*> RootProcesses::partner_of(const wire::Capture& cap
   if (partners_.size() >= kMostSpaces && !partners_.contains(root)) partners_.clear();
   Partner& partner = partners_[root];
   if (capture.host_time_ns >= partner.next_look_ns) {
-    partner = {std::nullopt, capture.host_time_ns + kPartnerIntervalNs};
-    for (const auto& [users, space] : spaces_) {
-      if (!space.stack_at) continue;
-      RINGSIDE_ASSIGN(const auto at, memory.physical_address_as(capture, space.stack));
-      if (at != space.stack_at) continue;
-      partner.root = users;
-      break;
+    partner.next_look_ns = capture.host_time_ns + kPartnerIntervalNs;
+    const auto before = partner.root ? spaces_.find(*partner.root) : spaces_.end();
+    if (before != spaces_.end()) partner.next_users = before->first;
+    partner.root.reset();
+    auto next = spaces_.lower_bound(partner.next_users);
+    for (std::size_t n = std::min(kMostTried, spaces_.size()); n != 0 && !partner.root; --n) {
+      if (next == spaces_.end()) next = spaces_.begin();
+      RINGSIDE_ASSIGN(const bool is_it, maps_stack_of(next->second, capture, memory));
+      if (is_it) partner.root = next->first;
+      partner.next_users = next++->first + 1;
     }
   }
   const auto space = partner.root ? spaces_.find(*partner.root) : spaces_.end();
@@ -174,7 +185,7 @@ std::vector<std::string> RootProcesses::caveats() const {
       caveats.push_back(fmt::format(
           "{}: {} ran other code than {} holds, so {} functions have no names; give the {} that "
           "the guest runs",
-          given, list_of(pids), files_ ? "any file there" : "the file",
+          given, list_of(pids), files_ ? "any file in that folder" : "the file",
           pids.size() == 1 ? "its" : "their", files_ ? "files" : "file"));
   for (const auto& [given, pids] : unreadable_)
     if (!pids.empty())

@@ -59,6 +59,9 @@ class RootProcesses {
   // The space of which this is the kernel's root; null for the kernel's own, or one not seen yet.
   [[nodiscard]] Result<Space*> partner_of(const wire::Capture& capture, std::uint64_t root,
                                           GuestMemory& memory);
+  // Whether the capture's page tables map the stack of the space's user code.
+  [[nodiscard]] static Result<bool> maps_stack_of(const Space& space, const wire::Capture& capture,
+                                                  GuestMemory& memory);
   void tell(Space& space, const Named* named, bool is_new_program, ProcessNews& news);
   void note(const Space& space, const Named* named);
 
@@ -73,6 +76,7 @@ class RootProcesses {
   struct Partner {
     std::optional<std::uint64_t> root;  // that user code has
     std::uint64_t next_look_ns = 0;
+    std::uint64_t next_users = 0;  // the root with which the next look begins
   };
   std::map<std::uint64_t, Partner> partners_;      // by the kernel's root
   std::set<std::uint64_t> kernel_in_users_roots_;  // pages of the kernel's code that ran so

@@ -135,8 +135,10 @@ bool QemuCommand::terminal_is_raw() const {
 // hw/riscv/boot.c: without -bios it is OpenSBI. hw/arm/virt.c: none but what is given.
 bool QemuCommand::has_no_firmware(Arch arch) const {
   const bool is_drive = std::any_of(options_.begin(), options_.end(), [](const Option& option) {
-    return (option.name == "drive" || option.name == "pflash") && option.value &&
-           (option.name == "pflash" || option.value->find("if=pflash") != std::string::npos);
+    if (option.name == "pflash") return true;
+    const bool may_name_one =
+        option.name == "drive" || option.name == "machine" || option.name == "M";
+    return may_name_one && option.value && option.value->find("pflash") != std::string::npos;
   });
   if (!has("kernel") || is_drive) return false;
   const auto bios = value_of("bios");

@@ -50,7 +50,9 @@ fs::path program_of(pid_t process) {
 // Started by the command, and not by a shim.
 bool is_below(pid_t process, pid_t command, const std::map<pid_t, pid_t>& parents,
               const fs::path& self) {
-  while (process != command) {
+  // Numbers that were used again while /proc was read may make a circle.
+  for (std::size_t n = 0; process != command; ++n) {
+    if (n > parents.size()) return false;
     const auto parent = parents.find(process);
     if (parent == parents.end() || program_of(parent->second) == self) return false;
     process = parent->second;
@@ -93,8 +95,8 @@ LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
   const fs::path folder = fs::read_symlink(folder_of(process) / "cwd", ignored);
   if (const auto kernel = command.value_of("kernel")) info.kernel = folder / *kernel;
   if (const auto initrd = command.value_of("initrd")) info.initrd = folder / *initrd;
-  info.choice.why = "the command line starts " + info.program +
-                    " by its path, so that ringside cannot add to its options";
+  info.choice.why = "a wrapper starts " + info.program +
+                    " by its path, or with a PATH of its own, so ringside cannot add options";
   const auto stub = command.gdb_address();
   const auto monitor = command.value_of("qmp");
   if (stub && *stub) {
@@ -106,9 +108,8 @@ LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
     info.qmp_address = in_its_folder(*monitor, process);
   } else {
     info.error = fmt::format(
-        "{}, and this one has neither a gdb stub nor a monitor: start QEMU as {} (through PATH), "
-        "or "
-        "add -s there",
+        "{}, and this QEMU has no -s, -gdb or -qmp (unix: or tcp:): let the wrapper start {} "
+        "through PATH, or add -s there",
         info.choice.why, fs::path(info.program).filename().string());
   }
   info.choice.better = "start QEMU through PATH";

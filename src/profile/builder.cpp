@@ -86,7 +86,6 @@ class GroupBuilder {
     const bool sampled = key.disposition == wire::Disposition::kSampled;
     if (!sampled || !take_interrupt(key, group)) take_owner(key, group);
     if (sampled) {
-      if (group.comm != 0) profile_.process_names.emplace(profile_.strings[group.comm]);
       if (!owner_is_wanted(options_.filter, group, profile_)) {
         profile_.filtered_weight += group.weight;
         profile_.filtered_samples += group.samples;

@@ -8,6 +8,7 @@ namespace ringside::profile {
 namespace {
 
 constexpr std::size_t kMaxWarnings = 1000;
+constexpr std::size_t kMostKernelMappings = 10'000;
 
 // What perf calls Linux' idle threads, of which each vCPU has one, all with pid 0.
 constexpr std::string_view kLinuxIdleThread = "swapper";
@@ -84,10 +85,14 @@ void Collector::sample(const recording::Sample& value) {
 
 void Collector::note_owner(const recording::SampleInfo& info) {
   profile_.knows_processes |= info.pid.has_value();
-  if (info.disposition != wire::Disposition::kSampled || !is_lone_) return;
+  if (info.disposition != wire::Disposition::kSampled) return;
+  const StringId comm = called(info).comm;
+  if (comm != 0 && noted_comms_.insert(comm).second)
+    profile_.process_names.emplace(profile_.strings[comm]);
+  if (!is_lone_) return;
   if (!lone_pid_) lone_pid_ = info.pid;
   is_lone_ = lone_pid_ == info.pid &&
-             (!lone_pid_ || recording::is_unnamed_process(profile_.strings[called(info).comm]));
+             (!lone_pid_ || recording::is_unnamed_process(profile_.strings[comm]));
 }
 
 void Collector::forget_lone_process() {
@@ -124,15 +129,20 @@ void Collector::place_early_frames() {
   const auto is_kernel = [](FrameKind kind) {
     return kind == FrameKind::kKernel || kind == FrameKind::kInterrupt;
   };
+  // There are few, but many of processes.
+  std::vector<const recording::Mapping*> kernels;
+  for (const auto& [id, mapping] : mappings)
+    if (mapping.address_space == 0 && kernels.size() < kMostKernelMappings)
+      kernels.push_back(&mapping);
   for (recording::RecordedFrame& frame : frames) {
     if (frame.image != 0 || !is_kernel(frame.kind)) continue;
     const recording::Mapping* there = nullptr;
     bool is_certain = true;
-    for (const auto& [id, mapping] : mappings) {
-      const GuestVirt at = frame.lookup_address();
-      if (mapping.address_space != 0 || at < mapping.start || at >= mapping.end) continue;
-      is_certain = there == nullptr || there->image == mapping.image;
-      there = &mapping;
+    const GuestVirt at = frame.lookup_address();
+    for (const recording::Mapping* mapping : kernels) {
+      if (at < mapping->start || at >= mapping->end) continue;
+      is_certain = there == nullptr || there->image == mapping->image;
+      there = mapping;
       if (!is_certain) break;
     }
     if (there == nullptr || !is_certain) continue;

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "profile/builder.h"
@@ -93,9 +94,10 @@ class Collector final : public recording::Visitor {
   FrameNamer& namer_;
   Profile& profile_;
   ThreadNames names_;
-  std::optional<std::uint32_t> lone_pid_;  // of all samples since the first that has one …
-  bool is_lone_ = true;                    // … if they have no other
-  Key key_;                                // reused
+  std::unordered_set<StringId> noted_comms_;  // that profile_.process_names has
+  std::optional<std::uint32_t> lone_pid_;     // of all samples since the first that has one …
+  bool is_lone_ = true;                       // … if they have no other
+  Key key_;                                   // reused
 };
 
 }  // namespace ringside::profile

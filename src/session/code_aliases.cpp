@@ -66,7 +66,10 @@ std::size_t equal_around(const elf::ElfFile& file, std::uint64_t bias, const Pie
   if (equal == 0) return 0;
   std::size_t size = before.size();
   Bytes own = file.bytes_at({pc.value - bias - size}, size);
-  while (size != 0 && own.size() < size) own = file.bytes_at({pc.value - bias - --size}, size);
+  while (size != 0 && own.size() < size) {
+    --size;
+    own = file.bytes_at({pc.value - bias - size}, size);
+  }
   return equal + equal_bytes_at_end(before, own);
 }
 

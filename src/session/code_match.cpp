@@ -14,6 +14,7 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kStep = 64;
 constexpr std::size_t kPieceBytes = 16;
 constexpr std::uint64_t kLeastVotes = 8;
+constexpr std::size_t kMostCompared = 16;
 
 struct Code {
   ImageAddr start;
@@ -79,10 +80,16 @@ std::optional<std::uint64_t> distance_by_code(const elf::ElfFile& file,
     const std::uint64_t distance = at.value - piece->second->value;
     if (distance % kPage == 0) ++votes[distance];
   });
+  // Those with the most votes first; a file made for it may have any number.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> by_votes;
+  for (const auto& [distance, count] : votes)
+    if (count >= kLeastVotes) by_votes.emplace_back(count, distance);
+  std::sort(by_votes.rbegin(), by_votes.rend());
+  if (by_votes.size() > kMostCompared) by_votes.resize(kMostCompared);
   std::optional<std::uint64_t> best;
   std::size_t most = 0;
-  for (const auto& [distance, count] : votes) {
-    const std::size_t equal = count < kLeastVotes ? 0 : equal_bytes(file, running, distance);
+  for (const auto& [count, distance] : by_votes) {
+    const std::size_t equal = equal_bytes(file, running, distance);
     if (equal <= most) continue;
     most = equal;
     best = distance;

@@ -28,7 +28,7 @@ PrivilegeLevel KernelLevel::level_of(const wire::Capture& capture, const elf::Im
   switch (capture.level) {
     case PrivilegeLevel::kFirmware:
       if (!may_be_kernels(capture)) break;
-      if (!is_own && (kernel != nullptr || !no_firmware_)) break;
+      if (!is_own && !is_beside_kernel(capture) && (kernel != nullptr || !no_firmware_)) break;
       seen_in_high_mode_ |= is_own && has_modes_above(capture.arch);
       return PrivilegeLevel::kKernel;
     case PrivilegeLevel::kKernel:
@@ -42,6 +42,12 @@ PrivilegeLevel KernelLevel::level_of(const wire::Capture& capture, const elf::Im
       break;
   }
   return capture.level;
+}
+
+// Modules of a kernel in EL2: the upper half of the addresses is a kernel's. Firmware runs where
+// physical memory is.
+bool KernelLevel::is_beside_kernel(const wire::Capture& capture) const {
+  return seen_in_high_mode_ && capture.arch == Arch::kAArch64 && pc_of(capture).value >> 63 != 0;
 }
 
 void KernelLevel::settle(wire::Capture& capture, const elf::Image* kernel) {

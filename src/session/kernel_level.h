@@ -25,6 +25,7 @@ class KernelLevel {
 
  private:
   [[nodiscard]] PrivilegeLevel level_of(const wire::Capture& capture, const elf::Image* kernel);
+  [[nodiscard]] bool is_beside_kernel(const wire::Capture& capture) const;
 
   bool no_firmware_;
   bool seen_in_high_mode_ = false;   // the kernel's own code

@@ -69,18 +69,30 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
 Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, engines::Tick& tick,
                                             std::uint64_t now_ns) {
   look_for_user_code(tick);
-  const bool was_found = kernel_.has_value();
+  const bool was_reported = is_reported_;
   auto looked = look_at_kernel(engine, tick, now_ns);
+  if (kernel_ && !is_reported_) report_kernel(looked);
   const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
   for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel);
   if (!looked || !kernel_ || adapter_->tells_all_code()) return looked;
-  if (!was_found) known_code_.add(kernel_->image);
+  if (!was_reported) known_code_.add(kernel_->image);
   for (const elf::Image& image : looked->code) known_code_.add(image);
   look_for_aliases(engine, tick, *looked);
   return looked;
 }
 
 // An engine that fails says so at the next tick, too; what was seen before that is not to be lost.
+void KernelWatch::report_kernel(Result<Look>& looked) {
+  if (!looked) looked = Look{};
+  const bool is_candidate = !has_file() && !kernel_->image.file->name().empty();
+  looked->new_recipes = true;
+  looked->kernel = std::make_shared<KernelNews>(
+      KernelNews{kernel_->image, adapter_->entries(), adapter_->interrupt_code(),
+                 std::string(adapter_->name()), is_candidate});
+  is_reported_ = true;
+}
+
+// The same holds here.
 void KernelWatch::look_for_aliases(engines::Engine& engine, const engines::Tick& tick, Look& seen) {
   for (const wire::Capture& capture : tick.captures) {
     const auto pc = pc_of(capture);
@@ -121,6 +133,12 @@ Result<KernelWatch::Look> KernelWatch::look_at_kernel(engines::Engine& engine,
   return seen;
 }
 
+// One of the candidates, by a boot loader.
+bool KernelWatch::may_be_loading() const {
+  constexpr unsigned kEnoughTries = 40;
+  return !search_.request().candidates.empty() && tries_ < kEnoughTries;
+}
+
 // Kernels that run user code have started: if one is to be found without a file, it will be soon.
 void KernelWatch::look_for_user_code(const engines::Tick& tick) {
   if (kernel_ || has_file() || tries_with_user_code_) return;
@@ -135,7 +153,6 @@ void KernelWatch::look_for_user_code(const engines::Tick& tick) {
 Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::Capture& running,
                                           const elf::GuestReader& read, std::uint64_t now_ns,
                                           Look& seen) {
-  const bool was_found = kernel_.has_value();
   if (!kernel_) RINGSIDE_TRY(find(running.arch, *pc_of(running), read));
   if (kernel_) {
     RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), read));
@@ -149,14 +166,8 @@ Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::C
   next_try_ns_ = eager ? 0 : now_ns + (soon ? kTryAgainAfterNs : patience_ns_);
   if (!kernel_ && ++tries_ > kEagerTries)
     patience_ns_ =
-        std::min(2 * patience_ns_,
-                 search_.request().candidates.empty() ? kLongestPatienceNs : kCandidatePatienceNs);
+        std::min(2 * patience_ns_, may_be_loading() ? kCandidatePatienceNs : kLongestPatienceNs);
   seen.new_recipes = kernel_.has_value();
-  const bool is_candidate = kernel_ && !has_file() && !kernel_->image.file->name().empty();
-  if (kernel_ && !was_found)
-    seen.kernel = std::make_shared<KernelNews>(
-        KernelNews{kernel_->image, adapter_->entries(), adapter_->interrupt_code(),
-                   std::string(adapter_->name()), is_candidate});
   return {};
 }
 
@@ -164,16 +175,26 @@ Result<void> KernelWatch::find(Arch arch, GuestVirt pc, const elf::GuestReader& 
   RINGSIDE_ASSIGN(kernel_, search_.look(arch, pc, read));
   if (!kernel_) return {};
   patience_ns_ = kTryAgainAfterNs;
-  RINGSIDE_ASSIGN(auto adapter, guestos::make_adapter(search_.request().system, kernel_->image));
-  adapter->take_over(*adapter_);
-  adapter_ = std::move(adapter);
+  // It keeps where the image is.
+  auto adapter = guestos::make_adapter(search_.request().system, kernel_->image);
+  if (!adapter) {
+    kernel_.reset();
+    return tl::unexpected<Error>(std::move(adapter).error());
+  }
+  (*adapter)->take_over(*adapter_);
+  adapter_ = std::move(*adapter);
   return {};
 }
 
 std::string KernelWatch::explain() const {
   const bool has_symbols = search_.request().symbols != nullptr;
-  if (kernel_ && has_symbols)
-    return "--symbols was not needed: the kernel that was found has its own";
+  if (kernel_ && has_symbols) {
+    const std::string& name = kernel_->image.file->name();
+    return fmt::format(
+        "--symbols was not used: the kernel was found in {}. If functions lack names, give "
+        "--symbols to report",
+        name.empty() ? "the guest's memory" : name);
+  }
   if (kernel_) return kernel_->identity.explain(kernel_->image.file->name());
   if (!has_symbols) return search_.explain();
   return unknown_code_.was_read()

@@ -63,7 +63,10 @@ class KernelWatch {
                                              const elf::GuestReader& read, std::uint64_t now_ns,
                                              Look& seen);
   [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
+  [[nodiscard]] bool may_be_loading() const;
   void look_for_user_code(const engines::Tick& tick);
+  // Puts the kernel that was found into `looked`, which may be an error.
+  void report_kernel(Result<Look>& looked);
   [[nodiscard]] Result<Look> look_at_kernel(engines::Engine& engine, const engines::Tick& tick,
                                             std::uint64_t now_ns);
   void look_for_aliases(engines::Engine& engine, const engines::Tick& tick, Look& seen);
@@ -75,6 +78,7 @@ class KernelWatch {
   elf::ImageMap known_code_;  // the kernel's, once it was found
   CodeAliases aliases_;
   std::unique_ptr<guestos::Adapter> adapter_;
+  bool is_reported_ = false;  // kernel_ is in what look() has given
   bool prepared_ = false;
   std::uint64_t next_try_ns_ = 0;
   std::uint64_t next_code_ns_ = 0;  // when to look for new modules

@@ -213,8 +213,9 @@ Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner
   feedback_.learn(capture, sample.parts.front());
   ++samples_;
   ++samples_by_level_[static_cast<std::size_t>(capture.level)];
-  knows_guest_ |= capture.level == PrivilegeLevel::kGuest &&
-                  images_.find_code(sample.parts.front().frames.front().address) != nullptr;
+  const std::vector<Frame>& frames = sample.parts.front().frames;
+  knows_guest_ |= capture.level == PrivilegeLevel::kGuest && !frames.empty() &&
+                  images_.find_code(frames.front().address) != nullptr;
   stack_bytes_ += capture.bytes.size();
   const auto waits_for =
       loads_code_ ? early_.unknown_code(capture, sample.parts.front(), images_) : std::nullopt;

@@ -15,6 +15,7 @@ constexpr std::uint64_t kDown = kMegabyte;
 constexpr std::uint64_t kUp = 2 * kMegabyte;
 constexpr unsigned kOften = 16;  // ticks
 constexpr unsigned kReads = 8;
+constexpr std::size_t kMostRegions = 4096;
 constexpr std::uint64_t kCheckIntervalNs = 1'000'000'000;
 
 // Kernels map memory from physical address 0 on, or from where a machine's RAM begins, to a
@@ -73,6 +74,7 @@ const elf::Image* UnknownCode::find(GuestVirt pc) const {
 
 bool UnknownCode::wants(Arch arch, GuestVirt pc, std::uint64_t now_ns) {
   if (reads_ >= kReads || !reach_around(arch, pc)) return false;
+  if (met_.size() >= kMostRegions) met_.clear();
   if (find(pc) == nullptr) return ++met_[pc.value / (2 * kMegabyte)] >= kOften;
   if (now_ns < next_check_ns_) return false;
   next_check_ns_ = now_ns + kCheckIntervalNs;
@@ -87,7 +89,8 @@ Result<std::optional<elf::Image>> UnknownCode::look(Arch arch, GuestVirt pc,
     std::array<std::byte, 16> now;
     const Bytes then = known->file->bytes_at(known->to_image(pc), now.size());
     RINGSIDE_ASSIGN(const std::size_t size, read(pc, now));
-    if (std::equal(then.begin(), then.end(), now.begin(), now.begin() + static_cast<long>(size)))
+    const std::size_t both = std::min(then.size(), size);
+    if (std::equal(then.begin(), then.begin() + static_cast<long>(both), now.begin()))
       return std::nullopt;
   }
   met_.clear();
