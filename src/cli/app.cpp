@@ -72,7 +72,7 @@ int run_verbs(std::vector<std::string> words) {
   for (const auto& verb : verbs) {
     App* sub = app.add_subcommand(verb->name(), verb->summary());
     sub->examples(verb->examples());
-    if (verb->takes_command()) sub->takes_words("[--] QEMU [ARGUMENTS …]");
+    if (verb->takes_command()) sub->takes_words("[[--] QEMU [ARGUMENTS …]]");
     verb->add_options(*sub);
     project_flags.add_to(*sub);
   }
@@ -114,9 +114,10 @@ int run_verbs(std::vector<std::string> words) {
     App& sub = *app.find_subcommand(verb->name());
     if (!sub.parsed()) continue;
     if (has_command && (!verb->takes_command() || command.empty()))
-      return report({ErrorCode::kUsage, verb->takes_command()
-                                            ? "no command line behind --"
-                                            : verb->name() + " takes no command line behind --"});
+      return report(
+          {ErrorCode::kUsage, verb->takes_command()
+                                  ? "no command line behind --: give QEMU and its options there"
+                                  : verb->name() + " takes no command line behind --"});
     auto project = ProjectSettings::load(project_flags, app, verbs);
     if (!project) return report(project.error());
     const auto applied = project->apply(sub, verb->takes_command(), command);

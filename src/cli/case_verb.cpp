@@ -39,7 +39,9 @@ void CaseVerb::add_selection(App& app) {
       ->type_name("CONDITION");
   app.add_flag("--incomplete", selection_.incomplete, "Stacks that are not complete");
   app.add_option("--random", selection_.random, "So many of them, at random")->type_name("N");
-  app.add_option("--seed", selection_.seed, "Of the choice")->type_name("N")->capture_default_str();
+  app.add_option("--seed", selection_.seed, "Seed of the random choice")
+      ->type_name("N")
+      ->capture_default_str();
 }
 
 void CaseVerb::add_options(App& app) {

@@ -49,16 +49,18 @@ Result<void> say_recording(const std::string& input) {
   say_part("kernel parts", summary.kernel);
   say_part("user parts", summary.user);
   if (summary.both > 0)
-    say_of("  of both", fmt::format("{}: user code entered the kernel", summary.both));
+    say_of("  with both parts", fmt::format("{}: user code entered the kernel", summary.both));
   if (summary.firmware > 0) say_of("  firmware", std::to_string(summary.firmware));
   if (summary.lost_stacks > 0)
     say_of("  damaged", fmt::format("{}: a block of the file is damaged", summary.lost_stacks));
   say_of("unknown frames",
          fmt::format("{} of {} ({:.1f} %){}", summary.unknown_frames, summary.all_frames,
                      share(summary.unknown_frames, summary.all_frames),
-                     summary.unknown_frames == 0 ? "" : ": --kernel or --symbols names them"));
+                     summary.unknown_frames == 0
+                         ? ""
+                         : "; report --kernel FILE or --symbols FILE names those of the kernel"));
   for (const std::string& words : exporters::broken_in_words(profile))
-    say_of("what is broken", words);
+    say_of("broken stacks", words);
   for (const std::string& warning : profile.warnings) say_of("warning", warning);
   for (const std::string& words : exporters::cut_in_words(profile)) say_of("warning", words);
   if (summary.due && summary.lost)

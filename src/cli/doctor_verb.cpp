@@ -102,7 +102,7 @@ std::vector<std::filesystem::path> own_qemus() {
   return found;
 }
 
-constexpr const char* kInstallQemu = "install qemu-system-x86 (or -arm, -misc)";
+constexpr const char* kInstallQemu = "install qemu-system-x86 (or -arm, -riscv, -misc)";
 
 void say_qemus() {
   print("\nQEMU in PATH\n");

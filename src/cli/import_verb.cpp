@@ -12,7 +12,7 @@ void ImportVerb::add_options(App& app) {
       ->type_name("NAME")
       ->one_of({"tcg", "maestro"})
       ->required();
-  app.add_option("FILE", input_, "What is to be read")->required();
+  app.add_option("FILE", input_, "The file to read")->required();
   app.add_option("-o,--output", output_, "The recording")->type_name("FILE")->capture_default_str();
   app.add_option("--kernel", request_.kernel, "The guest's kernel: any file of it that is bootable")
       ->type_name("FILE");

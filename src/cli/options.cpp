@@ -24,6 +24,19 @@ std::string above_zero(const std::string& text) {
                                  : fmt::format("'{}' is not a number above 0", text);
 }
 
+// One line of ringside's own: what is wrong, and where the right words are.
+std::string failure_text(const CLI::App* app, const CLI::Error& error) {
+  std::string command = app->get_name();
+  for (const CLI::App* sub = app; !sub->get_subcommands().empty();) {
+    sub = sub->get_subcommands().front();
+    command += " " + sub->get_name();
+  }
+  const bool lacks_command = error.get_name() == "RequiredError" &&
+                             std::string(error.what()).find("subcommand") != std::string::npos;
+  return fmt::format("ringside: {}; see '{} --help'\n",
+                     lacks_command ? "a command is missing" : error.what(), command);
+}
+
 }  // namespace
 
 Option* Option::type_name(const std::string& name) {
@@ -145,6 +158,7 @@ App::App(const std::string& description, const std::string& name)
 App::App(std::shared_ptr<CLI::App> app, std::string path)
     : app_(std::move(app)), path_(std::move(path)) {
   for (CLI::Option* help : app_->get_options()) own(help);
+  app_->failure_message(failure_text);
   app_->formatter_fn([this](const CLI::App*, const std::string&, CLI::AppFormatMode) {
     return help_text(*this, help_width());
   });

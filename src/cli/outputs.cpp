@@ -53,7 +53,8 @@ Result<OutputFormat> format_of(const std::string& path, OutputFormat otherwise,
        std::any_of(std::begin(kFormats), std::end(kFormats),
                    [&](const KnownFormat& known) { return is_extension(known.extension); }));
   if (is_foreign)
-    return fail(ErrorCode::kUsage, "-o {}: that format is not written here; give {}", path, choice);
+    return fail(ErrorCode::kUsage,
+                "-o {}: this command does not write that format; end the name in {}", path, choice);
   if (named && *named != otherwise && !asked.empty())
     return fail(ErrorCode::kUsage, "-o {} and {} disagree on the format: leave out one of them",
                 path, asked);

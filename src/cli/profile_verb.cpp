@@ -79,7 +79,7 @@ void ProfileVerb::add_options(App& app) {
                   "Also write this: .folded gives folded stacks, as --folded-style does; else a "
                   "flame graph")
       ->type_name("FILE");
-  app.section("What to record")
+  app.section("Samples to take")
       .add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
   app.section(kNamesSection)
       .add_flag("--show-addresses", reader_.show_addresses,

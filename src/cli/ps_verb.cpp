@@ -49,7 +49,9 @@ void PsVerb::add_options(App& app) {
                   "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
       ->type_name("ADDR");
   guest.add_option("--qmp,--qmp-socket", qmp_, "QEMU's monitor to attach to")->type_name("ADDR");
-  guest.add_option("--ring", ring_, "What a QEMU with the plugin libringside-tcg.so shares")
+  guest
+      .add_option("--ring", ring_,
+                  "The file (ring=FILE) of a QEMU with the plugin libringside-tcg.so")
       ->type_name("FILE");
   App& names = app.section(kNamesSection);
   names

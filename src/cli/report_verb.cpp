@@ -11,7 +11,7 @@ constexpr double kFoldedPercent = 0.5;  // rows below are one on a terminal
 }  // namespace
 
 void ReportVerb::add_options(App& app) {
-  add_content(app.section("What to show"));
+  add_content(app.section("Contents"));
   screen_.add_to(app.section("At a terminal"));
   flags_.add_to(app);
 }
@@ -42,7 +42,8 @@ void ReportVerb::add_content(App& what) {
   what.add_flag("--no-per-cpu", no_vcpus_, "No table for each vCPU")->excludes(per_cpu);
   what.add_flag("--header", header_, "Show the machine, the guest and the statistics first");
   what.add_flag("-v,--verbose", verbose_, "--header, and how frames were found");
-  what.add_option("-p,--parent", parent_, "What the key parent looks for, from the leaf outwards")
+  what.add_option("-p,--parent", parent_,
+                  "Functions that the key parent looks for, from the leaf outwards")
       ->type_name("REGEX")
       ->capture_default_str();
 }

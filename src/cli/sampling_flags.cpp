@@ -14,14 +14,15 @@ std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds 
 }  // namespace
 
 void SamplingFlags::add_to(App& app) {
-  add_what(app.section("What to record"));
+  add_what(app.section("Samples to take"));
   add_when(app.section("When"));
-  add_guest(app.section("Which guest, if it is not the QEMU behind --"));
+  add_guest(app.section("A guest that runs already"));
   App& names = app.section(kNamesSection);
   names
-      .add_option(
-          "--kernel", kernel,
-          "The kernel: its ELF file, or a boot image such as vmlinuz (default: QEMU's -kernel)")
+      .add_option("--kernel", kernel,
+                  "The kernel: its ELF file, or a boot image such as vmlinuz (default: QEMU's "
+                  "-kernel, else "
+                  "the ELF file here or below whose code the guest runs)")
       ->type_name("FILE");
   names
       .add_option("--symbols", symbols,
@@ -37,7 +38,7 @@ void SamplingFlags::add_to(App& app) {
   advanced.add_flag("-v,--verbose", verbose, "Say more on standard error");
   advanced
       .add_option("--load-bias", load_bias,
-                  "Where the kernel runs minus where it is linked (default: found out)")
+                  "Where the kernel runs minus where it is linked (default: detected)")
       ->type_name("HEX");
   advanced.add_flag_function("-a,--all-cpus", accept, "Sample all vCPUs (the default)");
   advanced.add_flag_function("-g,--call-graph", accept, "Record stacks (the default)");
@@ -68,13 +69,16 @@ void SamplingFlags::add_when(App& when) {
   when.add_option("-D,--delay", delay_s, "Wait before the first sample")
       ->type_name("SECONDS")
       ->range(0.0, 1e9);
-  when.add_option("--after", after,
-                  "Start when the guest's serial port has shown this (a QEMU behind --)")
+  when.add_option(
+          "--after", after,
+          "Start when the guest's serial port has shown this (needs a QEMU that ringside starts)")
       ->type_name("TEXT");
-  when.add_option("--until", until,
-                  "Stop when the guest's serial port has shown this (a QEMU behind --)")
+  when.add_option(
+          "--until", until,
+          "Stop when the guest's serial port has shown this (needs a QEMU that ringside starts)")
       ->type_name("TEXT");
-  when.add_flag("--then-quit", then_quit, "End QEMU when sampling has ended (a QEMU behind --)");
+  when.add_flag("--then-quit", then_quit,
+                "End QEMU when sampling has ended (needs a QEMU that ringside starts)");
 }
 
 void SamplingFlags::add_guest(App& guest) {
@@ -93,8 +97,8 @@ void SamplingFlags::add_guest(App& guest) {
       ->type_name("ADDR");
   guest
       .add_option("--ring", ring,
-                  "What a QEMU that was started with -plugin libringside-tcg.so,ring=FILE shares; "
-                  "with --qmp its monitor tells when the guest is paused")
+                  "The file that a QEMU with -plugin libringside-tcg.so,ring=FILE shares; with "
+                  "--qmp its monitor reports when the guest is paused")
       ->type_name("FILE");
 }
 
@@ -113,8 +117,9 @@ void SamplingFlags::add_engine(App& how) {
   how.add_flag("--no-stop", no_stop, "With --qmp: never stop the guest; stacks may then be torn");
   how.add_flag("--deterministic", deterministic,
                "Make two runs of the guest the same: instructions are its clock, and samples are "
-               "taken by them (a QEMU 9.2 or newer behind --)");
-  how.add_option("--seed", seed, "Of the jitter, and with --deterministic of the guest's chance")
+               "taken by them (needs a QEMU 9.2 or newer that ringside starts)");
+  how.add_option("--seed", seed,
+                 "Seed of the jitter and, with --deterministic, of the guest's random numbers")
       ->type_name("N")
       ->capture_default_str();
   how.add_flag("--no-jitter", no_jitter, "Sample at a fixed cadence");

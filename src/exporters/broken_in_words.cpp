@@ -76,8 +76,10 @@ std::string_view image_of(const Profile& profile, const Place& place) {
 std::string advice(const Profile& profile, const Place& place, bool is_user) {
   const std::string_view image = image_of(profile, place);
   if (image.empty() && is_user)
-    return "that code is in no program or library that is known: name the guest's programs "
-           "(--programs, --user-elf, --sysroot)";
+    return std::string("that code is in no program or library that was found") +
+           (profile.header.guest_os == "linux"
+                ? ""
+                : ": name the guest's programs (--programs DIR, --user-elf FILE)");
   if (image.empty())
     return "that code is in no known image: record with the guest's own kernel (--kernel FILE)";
   if (place.has_tables)
@@ -96,12 +98,12 @@ std::string advice(const Profile& profile, const Place& place, bool is_user) {
 
 std::string why(const Profile& profile, Cause cause, bool is_user) {
   if (cause == Cause::kCopy)
-    return "most of these go on behind what was copied of them: record with a larger --stack-bytes";
+    return "most of these are longer than the copied part: record with a larger --stack-bytes";
   if (cause == Cause::kRegisters)
-    return "of most of these there were no registers: if the stub is not QEMU's, give another way "
-           "in (--qmp, --engine)";
+    return "most of these have no registers: if the stub is not QEMU's, attach otherwise (--qmp, "
+           "--engine)";
   const auto place = main_place(profile, is_user);
-  if (!place) return "of most of these no frame was found";
+  if (!place) return "most of these have no frame";
   const auto reason =
       std::max_element(place->reasons.begin(), place->reasons.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });

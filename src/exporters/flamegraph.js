@@ -165,7 +165,7 @@
     matched.classList.toggle('error', query.error !== '');
     if (!query.text) { matched.textContent = ''; return; }
     matched.textContent = query.error
-      ? 'No regular expression (' + query.error + '); as plain text ' + weightOfHits(zoomed)
+      ? 'Not a regular expression (' + query.error + '). Matched as plain text: ' + weightOfHits(zoomed)
       : 'Matched: ' + weightOfHits(zoomed) +
         (zoomed === root ? '' : ' of ' + frameLabel(zoomed.name, 24) + ', ' + weightOfHits(root) + ' of all');
   }

@@ -69,13 +69,15 @@ Result<void> write_ticks(const Summary& summary, Sink& sink) {
   return line(sink, "late ticks", "{:>10}", format_count(*summary.late));
 }
 
-// User code of no known process is one frame.
-std::string in_words(StopReason reason) {
-  return reason == StopReason::kUser ? "process not known" : name_of(reason);
+// User code of no known process is one frame, and so is what a hypervisor runs.
+std::string in_words(StopReason reason, bool is_user) {
+  if (reason != StopReason::kUser) return name_of(reason);
+  return is_user ? "process not known" : "hypervisor's guest";
 }
 
 // A part of the stacks, and why its walks ended; nothing where no sample has it.
-Result<void> write_part(std::string_view label, const recording::PartStops& part, Sink& sink) {
+Result<void> write_part(std::string_view label, const recording::PartStops& part, bool is_user,
+                        Sink& sink) {
   const std::uint64_t all = part.total();
   if (all == 0) return {};
   RINGSIDE_TRY(line(sink, label, "{:>10}  {:>6}% of {}", format_count(part.complete()),
@@ -83,8 +85,8 @@ Result<void> write_part(std::string_view label, const recording::PartStops& part
   for (std::size_t reason = 0; reason < kStopReasonCount; ++reason) {
     const std::uint64_t count = part.stops[reason];
     if (count == 0) continue;
-    RINGSIDE_TRY(line(sink, "  " + in_words(static_cast<StopReason>(reason)), "{:>10}  {:>6}%",
-                      format_count(count), format_percent(count, all)));
+    RINGSIDE_TRY(line(sink, "  " + in_words(static_cast<StopReason>(reason), is_user),
+                      "{:>10}  {:>6}%", format_count(count), format_percent(count, all)));
   }
   return {};
 }
@@ -93,8 +95,8 @@ Result<void> write_unwinding(const Summary& summary, Sink& sink) {
   RINGSIDE_TRY(line(sink, "stacks complete", "{:>10}  {:>6}% of {}", format_count(summary.complete),
                     format_percent(summary.complete, summary.unwound),
                     format_count(summary.unwound)));
-  RINGSIDE_TRY(write_part("kernel part complete", summary.kernel, sink));
-  RINGSIDE_TRY(write_part("user part complete", summary.user, sink));
+  RINGSIDE_TRY(write_part("kernel part complete", summary.kernel, false, sink));
+  RINGSIDE_TRY(write_part("user part complete", summary.user, true, sink));
   if (summary.both != 0)
     RINGSIDE_TRY(line(sink, "kernel and user part", "{:>10}", format_count(summary.both)));
   if (summary.firmware != 0)

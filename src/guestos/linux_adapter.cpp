@@ -70,7 +70,10 @@ std::uint64_t stack_alignment(const elf::ElfFile& kernel) {
 }  // namespace
 
 LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& options)
-    : Adapter(kernel.file->arch()), kernel_(&kernel), per_cpu_(kernel) {
+    : Adapter(kernel.file->arch()),
+      kernel_(&kernel),
+      per_cpu_(kernel),
+      has_unused_options_(options.programs || options.user_program || !options.processes.empty()) {
   auto processes = LinuxProcesses::of(kernel, options);
   if (processes)
     processes_ = std::move(*processes);

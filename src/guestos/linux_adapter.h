@@ -35,8 +35,15 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
   [[nodiscard]] bool tells_all_code() const override { return true; }
   [[nodiscard]] std::vector<std::string> caveats() const override {
+    std::vector<std::string> caveats;
     std::string caveat = processes_ ? processes_->caveat() : without_processes_;
-    return caveat.empty() ? std::vector<std::string>() : std::vector{std::move(caveat)};
+    if (!caveat.empty()) caveats.push_back(std::move(caveat));
+    if (has_unused_options_)
+      caveats.emplace_back(
+          "--programs, --user-elf and --process have no effect with a Linux guest: its programs "
+          "are "
+          "read from its memory; give its files with --sysroot DIR");
+    return caveats;
   }
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
@@ -53,6 +60,7 @@ class LinuxAdapter final : public Adapter {
   PerCpu per_cpu_;
   std::optional<LinuxProcesses> processes_;  // nothing where the kernel's types are not known
   std::string without_processes_;            // why there are none
+  bool has_unused_options_;                  // that name programs
   std::optional<LinuxModules> modules_;
   bool has_told_of_trampoline_ = false;
   std::vector<std::vector<std::optional<GuestVirt>>> irq_stacks_;  // by vCPU and variable

@@ -27,8 +27,8 @@ const recording::ImageInfo* GivenKernel::unseen(GuestVirt at) {
   // One that cannot be opened is warned of when it is loaded.
   if (const auto file = open(); !file || (*file)->is_code({at.value})) {
     warn_once(options_.file +
-              " is taken for the kernel as it is linked: the recording has no code "
-              "to compare it with");
+              " is used at its link addresses, and is not checked: the recording has no code to "
+              "compare it with");
     return &unseen_;
   }
   warn_once(fmt::format(
@@ -61,8 +61,8 @@ Result<std::uint64_t> GivenKernel::bias_of(const recording::ImageInfo& image,
   }
   if (!distance)
     return fail(ErrorCode::kNotFound,
-                "where {} ran is not known, for it has no {} of the recorded kernel; give "
-                "--load-bias HEX, where it ran minus where it is linked",
+                "{} has no {} of the recorded kernel: give the file of that build with --kernel, "
+                "or --load-bias HEX, where it ran minus where it is linked",
                 file->name(), is_code ? "code" : "function");
   return image.load_bias + *distance;
 }
@@ -83,7 +83,7 @@ std::vector<std::string> GivenKernel::warnings() const {
   std::vector<std::string> all = warnings_;
   if (used_ || (!has_file() && !has_symbols())) return all;
   all.push_back(
-      fmt::format("{} had no effect: no frame of kernel code was to be named",
+      fmt::format("{} had no effect: the samples have no kernel code to name",
                   has_file() ? "--kernel " + options_.file : "--symbols " + options_.symbols_name));
   return all;
 }

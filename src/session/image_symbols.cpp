@@ -20,11 +20,12 @@ std::string difference_of(const recording::ImageInfo& image, const elf::ElfFile&
     const bool same =
         std::equal(build_id.begin(), build_id.end(), image.build_id.begin(), image.build_id.end());
     if (same) return {};
-    return fmt::format("its build id is {}, recorded was another",
-                       build_id.empty() ? "missing" : file.build_id_hex());
+    return build_id.empty() ? std::string("it has no build id, and the recorded file has one")
+                            : fmt::format("its build id is {}, and the recorded file has another",
+                                          file.build_id_hex());
   }
   const bool is_other = image.code_hash != 0 && elf::code_hash(file) != image.code_hash;
-  return is_other ? "it has other code, and no build id" : "";
+  return is_other ? "its code differs from the recorded file's" : "";
 }
 
 Result<void> check_difference(const recording::ImageInfo& image, const elf::ElfFile& file) {
@@ -106,8 +107,8 @@ ImageSymbols::OpenFile ImageSymbols::open_kept(const recording::ImageInfo& image
   RINGSIDE_ASSIGN(auto file, elf::ElfFile::from_bytes(std::move(kept->second), image.name));
   if (!file->symbols().empty())
     warnings_.push_back(fmt::format(
-        "{}: {}; functions have the names that the recording keeps, without inlined functions and "
-        "source lines",
+        "{}: {}. Its functions have the names that the recording keeps, without inlined functions "
+        "and source lines",
         image.name, why.message));
   return file;
 }
@@ -122,8 +123,8 @@ std::vector<std::string> ImageSymbols::warnings() const {
                           "the right one with --kernel; if this is it, give --load-bias HEX, where "
                           "it ran minus where it is linked",
                           given_.path())
-            : std::string("the kernel's functions are shown as addresses: no file of it was known "
-                          "at the recording. Give its ELF file with --kernel"));
+            : std::string("the kernel's functions are shown as addresses: record did not find its "
+                          "file. Give its ELF file with --kernel"));
   if (!stripped_.empty())
     all.push_back(
         fmt::format("no symbols for {}: their functions are shown as addresses; install "

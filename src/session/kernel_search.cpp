@@ -137,11 +137,11 @@ std::string KernelSearch::explain() const {
   if (!looked_) return {};
   if (!request_.file)
     return fmt::format(
-        "the kernel's file is not known, so its functions are shown as addresses{}: give it to "
-        "record, or to report and flamegraph for this recording, with --kernel FILE",
+        "the kernel's file was not found, so its functions are shown as addresses{}: give it with "
+        "--kernel FILE to record, or to report, flamegraph and export for this recording",
         request_.candidates.empty()
             ? std::string()
-            : fmt::format("; none of the {} ELF files near is it", request_.candidates.size()));
+            : fmt::format(" (ELF files compared here and below: {})", request_.candidates.size()));
   if (identity_) return identity_->explain(request_.file->name());
   return fmt::format(
       "the kernel that runs in the guest is not {}: its code is nowhere around the code that runs",

@@ -21,7 +21,7 @@ const char* firmwares_mode(Arch arch) {
     case Arch::kAArch64:
       return "in EL2 or EL3";
     default:
-      return "without paging";
+      return "of code that runs without paging";
   }
 }
 
@@ -63,8 +63,8 @@ std::vector<std::string> levels_in_words(const SamplesByLevel& samples, Arch arc
         share(guest), guests_mode(arch), kernel.file.empty() ? "known" : kernel.file));
   else if (guest > 0)
     words.push_back(fmt::format(
-        "the kernel is a hypervisor: {} its guest's ({}), and shown as [guest]. For names, record "
-        "with the guest's kernel: --kernel FILE",
+        "the kernel is a hypervisor: {} its guest's ({}), and shown as [guest]. For its "
+        "functions, instead of the hypervisor's, record with the guest's kernel: --kernel FILE",
         share(guest), guests_mode(arch)));
   return words;
 }

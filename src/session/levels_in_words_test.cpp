@@ -31,7 +31,8 @@ TEST(LevelsInWords, AGuestOfAHypervisorIsSaid) {
   EXPECT_THAT(levels_in_words({0, 300, 0, 0, 100}, Arch::kX86_64, {"xen", true}),
               ElementsAre("the kernel is a hypervisor: 25.0 % of the samples are its guest's (in "
                           "user mode at a kernel's addresses, as Xen's dom0), and shown as "
-                          "[guest]. For names, record with the guest's kernel: --kernel FILE"));
+                          "[guest]. For its functions, instead of the hypervisor's, record "
+                          "with the guest's kernel: --kernel FILE"));
 }
 
 // Nothing to give.

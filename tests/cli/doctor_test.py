@@ -138,7 +138,7 @@ class Doctor(cli_case.CliCase):
                 self.assertEqual(stacks, int(re.search(r"(?m)^  stacks +(\d+)", said).group(1)))
                 self.assertIn(f"complete ({share} %)", said)
                 self.assertNotIn("user parts", said)
-                self.assertEqual(f"what is broken         {stacks - complete} of {stacks} kernel stacks" in said,
+                self.assertEqual(f"broken stacks          {stacks - complete} of {stacks} kernel stacks" in said,
                                  advice is not None)
                 header = self.ringside("report", "-i", name, "--header").stdout
                 self.assertRegex(header, rf"#   kernel part complete +{complete} .* of {stacks}\n")

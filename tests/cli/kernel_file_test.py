@@ -59,7 +59,7 @@ class KernelFile(cli_case.CliCase):
         later = self.folder / "later.elf"
         later.write_bytes(elf_files.elf(function="hot_loop"))
         as_linked = self.ringside("export", "-i", recording, "--kernel", later)
-        self.assertSays(as_linked, DONE, "as it is linked", "later.elf")
+        self.assertSays(as_linked, DONE, "at its link addresses", "later.elf")
         self.assertRegex(as_linked.stdout, r"(?m)^(.*;)?hot_loop [1-9]\d*$")
         later.write_bytes(elf_files.elf(function="hot_loop", address=fake_stub.CODE + 0x10000))
         asked = self.ringside("export", "-i", recording, "--kernel", later)

@@ -23,7 +23,14 @@ class WrongUsage(cli_case.CliCase):
     def test_an_unknown_option(self):
         for verb in VERBS:
             with self.subTest(verb=verb):
-                self.refused(verb, "--no-such-option", says="--no-such-option")
+                self.refused(verb, "--no-such-option",
+                             says=("ringside: ", "--no-such-option", f"see 'ringside {verb} --help'"))
+
+    def test_a_command_without_its_own(self):
+        self.refused("case", says=("ringside: a command is missing", "see 'ringside case --help'"))
+
+    def test_no_recording(self):
+        self.assertSays(self.ringside("report"), FAILED, "ringside.data: No such file", "ringside record")
 
     def test_import(self):
         self.refused("import", "x", says="--format")
@@ -172,9 +179,9 @@ class Help(cli_case.CliCase):
                     self.assertRegex(option, r"^(-\w, )?--[a-z-]+(, (--[a-z-]+|-\w))*( \[?[A-Z=:]+\]?)?$")
 
     def test_help_has_sections(self):
-        for command, sections in (("record", ("What to record", "When", "Which guest", "Names and symbols", "Output",
+        for command, sections in (("record", ("Samples to take", "When", "A guest that runs", "Names and symbols", "Output",
                                               "Engine", "Advanced", "Examples")),
-                                  ("report", ("What to show", "At a terminal", "Which samples", "Names and symbols",
+                                  ("report", ("Contents", "At a terminal", "Which samples", "Names and symbols",
                                               "Advanced", "Examples")),
                                   ("flamegraph", ("The picture", "Which samples", "Names and symbols")),
                                   ("export", ("Output", "Which samples", "Names and symbols"))):
