@@ -117,8 +117,10 @@ void try_wrong_words(Case& loaded, WrongWords& words) {
   }
 }
 
+class WrongReturnAddresses : public testing::TestWithParam<std::string> {};
+
 // One with a large gap above it may, on a page's last frames.
-TEST_P(UnwindCases, HardlyAWrongWordEndsAStack) {
+TEST_P(WrongReturnAddresses, HardlyEndAStack) {
   WrongWords words;
   for_each_case(GetParam(), [&](const fs::path&, Case& loaded, Rules) {
     if (difference(loaded.expected, replay(loaded).stack).empty()) try_wrong_words(loaded, words);
@@ -128,17 +130,16 @@ TEST_P(UnwindCases, HardlyAWrongWordEndsAStack) {
   EXPECT_LE(words.ended, words.tried / 50);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kernels, UnwindCases, testing::ValuesIn(kernels()),
-                         [](const testing::TestParamInfo<std::string>& kernel) {
-                           std::string name = kernel.param;
-                           std::replace_if(
-                               name.begin(), name.end(),
-                               [](char c) {
-                                 return std::isalnum(static_cast<unsigned char>(c)) == 0;
-                               },
-                               '_');
-                           return name;
-                         });
+std::string name_of(const testing::TestParamInfo<std::string>& kernel) {
+  std::string name = kernel.param;
+  std::replace_if(
+      name.begin(), name.end(),
+      [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, UnwindCases, testing::ValuesIn(kernels()), name_of);
+INSTANTIATE_TEST_SUITE_P(Kernels, WrongReturnAddresses, testing::ValuesIn(kernels()), name_of);
 
 // How many cases there are, so that the set does not shrink unseen. Cases that are wrong today
 // count as cases; frames of wrong stacks do not count.
