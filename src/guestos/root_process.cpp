@@ -11,6 +11,7 @@ constexpr std::size_t kMostPages = 256;
 // A process that ends while it is looked at leaves anything behind: one look is not believed.
 constexpr unsigned kEnough = 2;
 constexpr unsigned kMostTries = 32;
+constexpr unsigned kMostUnreadable = 32;
 constexpr std::uint64_t kAround = 32;  // bytes to each side of a pc
 
 GuestVirt page_of(GuestVirt pc) { return {pc.value & ~(kCodePage - 1)}; }
@@ -28,8 +29,8 @@ Result<RootProcess::News> RootProcess::look(GuestVirt pc, std::uint64_t now_ns,
   if (!is_same) next_look_ns_ = now_ns;
   if (!is_same) return strikes_ == kEnough ? News::kEnded : News::kNone;
   RINGSIDE_ASSIGN(const auto page, read_code_page(page_of(pc), read));
-  if (!page) {  // not now; the next look tries again
-    note_page(pc);
+  if (!page) {  // each sample tries again at first, then only what is due
+    if (++unreadable_ > kMostUnreadable) note_page(pc);
     return News::kNone;
   }
   remember(pc, *page);
@@ -38,7 +39,8 @@ Result<RootProcess::News> RootProcess::look(GuestVirt pc, std::uint64_t now_ns,
   if (finder != nullptr && differences_ == 0 && tries_ < kMostTries) {
     RINGSIDE_ASSIGN(news, look_for_program(pc, *page, *finder, read));
   }
-  note_page(pc);
+  // Before the kernel is found there is no finder: it is to look at the next sample.
+  if (finder != nullptr) note_page(pc);
   return news;
 }
 

@@ -46,6 +46,7 @@ class RootProcess {
   std::optional<PlacedProgram> program_;
   std::set<std::uint64_t> pages_;  // that were sampled
   unsigned tries_ = 0;             // to find a program
+  unsigned unreadable_ = 0;        // looks at pages that could not be read
   unsigned differences_ = 0;       // pages that were not program()'s
   // Bytes around the pc of its first sample: no whole page, for that may hold data, too.
   GuestVirt seen_at_;

@@ -118,6 +118,25 @@ TEST_F(RootProcessesTest, WhileAKernelMayBeFoundOnlyNamedOnesCount) {
   EXPECT_EQ(pid(0x1000), 2u);
 }
 
+// What samples before that have seen has not been compared with any file.
+TEST_F(RootProcessesTest, OnceTheKernelIsFoundTheNextSampleFindsTheProgram) {
+  memory_.put(0x1000, kLinked, as_bytes(code('s')));
+  wire::Capture capture;
+  capture.arch = Arch::kX86_64;
+  capture.level = PrivilegeLevel::kUser;
+  capture.host_time_ns = kMillisecond;
+  capture.registers.set(wire::x86_64::kRip, kLinked);
+  capture.registers.set(wire::x86_64::kCr3, 0x1000);
+  RootProcesses before(options_);
+  EXPECT_TRUE(before.owner_of(capture, 0x1000, memory_, news_).has_value());
+  options_.user_program = program("shell", code('s'));
+  RootProcesses after(options_);
+  after.take_over(before);
+  capture.host_time_ns += kMillisecond;
+  EXPECT_TRUE(after.owner_of(capture, 0x1000, memory_, news_).has_value());
+  EXPECT_EQ(told(), "shell");
+}
+
 TEST_F(RootProcessesTest, AProgramNamesTheProcessesThatRunIt) {
   options_.user_program = program("shell", code('s', 2));
   memory_.put(0x1000, kLinked, as_bytes(code('s', 2)));
