@@ -205,8 +205,7 @@ class Reader {
     const auto value = parse_decimal(number);
     if (!value || *value > std::numeric_limits<std::uint16_t>::max()) return;
     vcpus_.push_back({VcpuId{static_cast<std::uint16_t>(*value)}, {}, false});
-    mtvec_.reset();
-    mepc_.reset();
+    of_machine_mode_ = {};
   }
 
   void take(std::string_view word, Words& words) {
@@ -219,8 +218,8 @@ class Reader {
     const auto value = gdb::parse_hex_number(words.next());
     if (!value) return;
     if (is_halted) vcpu.halted = *value != 0;
-    if (is_mtvec) mtvec_ = *value;
-    if (is_mepc) mepc_ = *value;
+    if (is_mtvec) of_machine_mode_.set(riscv::kStvec, *value);
+    if (is_mepc) of_machine_mode_.set(riscv::kSepc, *value);
     if (!known) return;
     if (known->id != kNone) vcpu.registers.set(known->id, *value);
     if (known->base == kNone) return;
@@ -239,7 +238,8 @@ class Reader {
     constexpr std::uint64_t kSstatusFields = 0x80000003000de762;
     if (mode != kMachine && registers.has(riscv::kSstatus))
       registers.set(riscv::kSstatus, registers.get(riscv::kSstatus) & kSstatusFields);
-    if (mode == kMachine && mepc_) registers.set(riscv::kSepc, *mepc_);
+    if (mode == kMachine && of_machine_mode_.has(riscv::kSepc))
+      registers.set(riscv::kSepc, of_machine_mode_.get(riscv::kSepc));
   }
 
   // One file may have both vectors, of a kernel that keeps the machine's timer for itself: most of
@@ -252,8 +252,10 @@ class Reader {
     if (pc >> 63 != 0) return kSupervisor;
     const std::uint64_t stvec = registers.has(riscv::kStvec) ? registers.get(riscv::kStvec) : 0;
     const std::uint64_t from_supervisors = stvec == 0 ? kFar : distance(pc, stvec);
-    const std::uint64_t from_machines = mtvec_ ? distance(pc, *mtvec_) : kFar;
-    const bool is_one_file = stvec != 0 && mtvec_ && distance(stvec, *mtvec_) < kOneFile;
+    const bool has_mtvec = of_machine_mode_.has(riscv::kStvec);
+    const std::uint64_t mtvec = has_mtvec ? of_machine_mode_.get(riscv::kStvec) : 0;
+    const std::uint64_t from_machines = has_mtvec ? distance(pc, mtvec) : kFar;
+    const bool is_one_file = stvec != 0 && has_mtvec && distance(stvec, mtvec) < kOneFile;
     if (from_machines < kFirmwareReach && from_machines <= from_supervisors && !is_one_file)
       return kMachine;
     if (from_supervisors < kKernelReach) return kSupervisor;
@@ -268,8 +270,7 @@ class Reader {
   static constexpr std::uint64_t kMachine = 3;
   Arch arch_;
   std::vector<PrintedVcpu> vcpus_;
-  std::optional<std::uint64_t> mtvec_;  // of the last, as the next
-  std::optional<std::uint64_t> mepc_;
+  wire::Registers of_machine_mode_;  // of the last: mtvec and mepc, as stvec and sepc
 };
 
 }  // namespace
