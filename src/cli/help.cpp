@@ -13,9 +13,7 @@
 namespace ringside::cli {
 namespace {
 
-constexpr std::size_t kUsualWidth = 80;
 constexpr std::size_t kMostWidth = 100;  // longer lines are hard to read
-constexpr std::size_t kLeastWidth = 40;
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -123,9 +121,7 @@ void add_options(const std::vector<Option*>& options, Text& text) {
 
 }  // namespace
 
-std::size_t help_width() {
-  return std::clamp(terminal_width().value_or(kUsualWidth), kLeastWidth, kMostWidth);
-}
+std::size_t help_width() { return std::min(line_width(), kMostWidth); }
 
 std::string help_text(const App& app, std::size_t width) {
   Text text(width);

@@ -10,9 +10,6 @@
 namespace ringside::cli {
 namespace {
 
-constexpr std::size_t kUsualWidth = 80;
-constexpr std::size_t kLeastWidth = 40;  // in less no table can be read
-
 using Write = std::function<Result<void>(exporters::Sink&)>;
 
 Result<void> fill(exporters::FileSink& sink, bool colours, std::size_t width, const Write& write) {
@@ -22,6 +19,7 @@ Result<void> fill(exporters::FileSink& sink, bool colours, std::size_t width, co
   } else {
     exporters::WrappedComments wrapped(sink, width);
     RINGSIDE_TRY(write(wrapped));
+    RINGSIDE_TRY(wrapped.finish());
   }
   return sink.commit();
 }
@@ -43,10 +41,7 @@ void ReportScreen::add_to(App& app) {
 
 bool ReportScreen::is_terminal() const { return !stdio && output_is_terminal(); }
 
-std::size_t ReportScreen::width() const {
-  if (!is_terminal()) return 0;
-  return std::max(kLeastWidth, terminal_width().value_or(kUsualWidth));
-}
+std::size_t ReportScreen::width() const { return is_terminal() ? line_width() : 0; }
 
 bool ReportScreen::wants_colours(const std::string& pager) const {
   if (color != "auto") return color == "always";

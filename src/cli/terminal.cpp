@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -36,15 +37,18 @@ void say_lines(std::string_view text) {
 
 bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 
-std::optional<std::size_t> terminal_width() {
+std::size_t line_width() {
+  constexpr std::size_t kUsual = 80;
+  constexpr std::size_t kLeast = 40;
   const char* const columns = std::getenv("COLUMNS");
   const std::string_view text = columns == nullptr ? "" : columns;
   std::size_t width = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), width);
-  if (error == std::errc() && end == text.data() + text.size() && width > 0) return width;
+  if (error == std::errc() && end == text.data() + text.size() && width > 0)
+    return std::max(kLeast, width);
   winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return std::nullopt;
+  const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return std::max<std::size_t>(kLeast, is_known ? size.ws_col : kUsual);
 }
 
 ProgressLine::ProgressLine(bool allowed) : on_(allowed && ::isatty(STDERR_FILENO) == 1) {}

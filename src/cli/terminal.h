@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,9 +22,9 @@ void say(std::string_view line);
 void say_lines(std::string_view text);
 
 [[nodiscard]] bool output_is_terminal();  // standard output
-// Cells of a line: as $COLUMNS says, else as the terminal does that standard output is; nothing
-// where neither is known.
-[[nodiscard]] std::optional<std::size_t> terminal_width();
+// Cells of a line: as $COLUMNS says, else as the terminal does that standard output is, else 80;
+// at least 40, for less holds no table.
+[[nodiscard]] std::size_t line_width();
 
 // A line on standard error that is overwritten, shown on a terminal only.
 class ProgressLine {

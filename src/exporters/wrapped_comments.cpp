@@ -46,6 +46,8 @@ Result<void> WrappedComments::write(std::string_view text) {
   return {};
 }
 
+Result<void> WrappedComments::finish() { return comment_.empty() ? Result<void>() : write("\n"); }
+
 Result<void> WrappedComments::paint(std::string_view text, Colour colour) {
   if (!comment_.empty()) return write(text);
   at_line_start_ = false;

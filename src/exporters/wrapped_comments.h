@@ -15,6 +15,8 @@ class WrappedComments final : public Sink {
   WrappedComments(Sink& to, std::size_t width) : to_(to), width_(width) {}
   [[nodiscard]] Result<void> write(std::string_view text) override;
   [[nodiscard]] Result<void> paint(std::string_view text, Colour colour) override;
+  // Writes a last comment that no line's end has ended.
+  [[nodiscard]] Result<void> finish();
 
  private:
   Sink& to_;

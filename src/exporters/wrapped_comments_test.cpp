@@ -23,6 +23,15 @@ TEST(WrappedComments, TakesTextInPieces) {
             "# one two three\n#     four\nx# y is no comment\n");
 }
 
+TEST(WrappedComments, ALastCommentNeedsNoLineEnd) {
+  StringSink sink;
+  WrappedComments comments(sink, 16);
+  EXPECT_TRUE(comments.write("# one two three four"));
+  EXPECT_TRUE(comments.finish());
+  EXPECT_TRUE(comments.finish());
+  EXPECT_EQ(sink.text(), "# one two three\n#     four\n");
+}
+
 TEST(WrappedComments, ALineThatBeginsInColourIsNone) {
   StringSink sink;
   WrappedComments comments(sink, 10);

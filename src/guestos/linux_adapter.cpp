@@ -81,6 +81,17 @@ LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& optio
     without_processes_ = fmt::format("no sample has a process: {}", processes.error().message);
 }
 
+std::vector<std::string> LinuxAdapter::caveats() const {
+  std::vector<std::string> caveats;
+  std::string caveat = processes_ ? processes_->caveat() : without_processes_;
+  if (!caveat.empty()) caveats.push_back(std::move(caveat));
+  if (has_unused_options_)
+    caveats.emplace_back(
+        "--programs, --user-elf and --process have no effect with a Linux guest: its programs are "
+        "read from its memory; give its files with --sysroot DIR");
+  return caveats;
+}
+
 bool LinuxAdapter::recognises(const elf::ElfFile& file) {
   return unwind::find_platform(file.arch()) != nullptr &&
          file.symbol_named("linux_banner").has_value();

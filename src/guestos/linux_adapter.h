@@ -34,17 +34,7 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
   [[nodiscard]] bool tells_all_code() const override { return true; }
-  [[nodiscard]] std::vector<std::string> caveats() const override {
-    std::vector<std::string> caveats;
-    std::string caveat = processes_ ? processes_->caveat() : without_processes_;
-    if (!caveat.empty()) caveats.push_back(std::move(caveat));
-    if (has_unused_options_)
-      caveats.emplace_back(
-          "--programs, --user-elf and --process have no effect with a Linux guest: its programs "
-          "are "
-          "read from its memory; give its files with --sysroot DIR");
-    return caveats;
-  }
+  [[nodiscard]] std::vector<std::string> caveats() const override;
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
                                        ProcessNews& news) override;

@@ -54,6 +54,17 @@ TEST_F(KernelLevelTest, FirmwaresModeIsTheKernelsWhereItsFileHasTheCode) {
   EXPECT_TRUE(last_.bytes.empty());
 }
 
+TEST_F(KernelLevelTest, CodeInTheUpperHalfIsAModulesOfAKernelInEl2) {
+  constexpr std::uint64_t kModule = 0xffff800001000000;
+  arch_ = Arch::kAArch64;
+  kernel_ = kernel_of(arch_);
+  EXPECT_EQ(settled(kModule, kFirmware), kFirmware);  // the kernel was not seen there yet
+  EXPECT_EQ(settled(kText, kFirmware), kKernel);
+  EXPECT_EQ(settled(kModule, kFirmware), kKernel);
+  EXPECT_EQ(last_.bytes.size(), 8u);
+  EXPECT_EQ(settled(kText + 0x2000, kFirmware), kFirmware);
+}
+
 TEST_F(KernelLevelTest, BelowAKernelInMachineModeRunItsGuestsAndItsPrograms) {
   EXPECT_EQ(settled(0x90000000, kKernel), kKernel);  // not known yet
   EXPECT_EQ(settled(kText, kFirmware), kKernel);

@@ -41,6 +41,19 @@ TEST_F(RecorderTest, TotalsAddUp) {
   expect_all_accounted_for(reading);
 }
 
+// As a damaged file of the plugin's may have it.
+TEST_F(RecorderTest, AGuestsSampleWithoutRegistersHasNoFrames) {
+  FakeEngine engine(1);
+  engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan&, std::uint64_t) {
+    capture.level = PrivilegeLevel::kGuest;
+  };
+  SamplingOptions options;
+  options.interval_ns = 500'000;
+  options.samples = 10;
+  EXPECT_FALSE(record(engine, options, control_).error);
+  EXPECT_GE(read().sampled.size(), 10u);
+}
+
 // Else what makes a stop long, such as a deep stack, would have more samples than its share.
 TEST_F(RecorderTest, TicksAreDueByTheTimeThatTheGuestRuns) {
   constexpr std::uint64_t kMs = 1'000'000;
