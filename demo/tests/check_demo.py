@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Boots a workload and checks that it ends well and that the shares the kernel measures are those of demo/truth.
 
-The median over all vCPUs counts, and up to three runs are taken together: other work on the machine disturbs some.
+The median over all vCPUs counts, and several runs are taken together: other work on the machine disturbs some.
 """
 import argparse
 import re
@@ -65,7 +65,7 @@ def main() -> int:
     parser.add_argument("--smp", type=int, default=2)
     parser.add_argument("--seconds", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=35, help="of one run, in seconds")
-    parser.add_argument("--runs", type=int, default=3, help="at most")
+    parser.add_argument("--runs", type=int, default=8, help="at most")
     options = parser.parse_args()
     truth = Truth(options.workload)
     outputs = []

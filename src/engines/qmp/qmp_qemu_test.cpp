@@ -26,9 +26,10 @@ class QmpQemu : public ::testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   [[nodiscard]] std::string socket() const { return folder_ + "/second"; }
-  [[nodiscard]] bool has_stub() const {
-    return qemu_->qmp("{\"execute\": \"query-chardev\"}").find("\"label\": \"gdb\"") !=
-           std::string::npos;
+  [[nodiscard]] ::testing::AssertionResult has_stub() const {
+    const std::string devices = qemu_->qmp("{\"execute\": \"query-chardev\"}");
+    const bool found = devices.find("\"label\": \"gdb\"") != std::string::npos;
+    return ::testing::AssertionResult(found) << devices;
   }
   [[nodiscard]] Result<std::unique_ptr<QmpEngine>> attach() const {
     return attach(socket(), folder_);

@@ -45,7 +45,9 @@ std::unique_ptr<QemuProcess> QemuProcess::start(const std::vector<std::string>& 
     auto connected = connect_to({folder + "/qmp", {}, {}}, std::chrono::seconds(1));
     if (connected) {
       qemu->qmp_ = std::move(*connected);
-      (void)qemu->read_line();
+      // A QEMU that has just started may send an event before its greeting.
+      for (std::string line = "\n"; !line.empty() && line.find("\"QMP\"") == line.npos;)
+        line = qemu->read_line();
       (void)qemu->qmp("{\"execute\": \"qmp_capabilities\"}");
       return qemu;
     }
@@ -89,12 +91,17 @@ std::string QemuProcess::read_line() {
   }
 }
 
+// The answer is the line with the command's own number: events may come before it, and whatever
+// QEMU sends beside.
 std::string QemuProcess::qmp(const std::string& command) {
-  (void)::send(qmp_.get(), command.data(), command.size(), MSG_NOSIGNAL);
+  const std::string id = "\"id\": " + std::to_string(++commands_);
+  const std::string numbered = "{" + id + ", " + command.substr(command.find('{') + 1);
+  (void)::send(qmp_.get(), numbered.data(), numbered.size(), MSG_NOSIGNAL);
   for (;;) {
     std::string line = read_line();
-    if (line.empty() || line.find("\"event\"") == std::string::npos) return line;
-    events_.push_back(std::move(line));
+    if (line.empty() || line.find(id + "}") != line.npos || line.find(id + ",") != line.npos)
+      return line;
+    if (line.find("\"event\"") != line.npos) events_.push_back(std::move(line));
   }
 }
 

@@ -28,7 +28,8 @@ class QemuProcess {
   [[nodiscard]] UniqueFd connect_gdb() const;
   // Its gdb stub's address.
   [[nodiscard]] std::string gdb() const { return folder_ + "/gdb"; }
-  // Sends a QMP command and returns the line that answers it.
+  // Sends a QMP command, a JSON object without an "id", and returns the line that answers it; empty
+  // if none comes.
   std::string qmp(const std::string& command);
   // How long the guest stood still, each time since the last call: between the times that QEMU's
   // own STOP and RESUME events carry, in µs. Of stops that are over.
@@ -54,6 +55,7 @@ class QemuProcess {
   UniqueFd qmp_;
   std::string unread_;
   std::vector<std::string> events_;
+  int commands_ = 0;
 };
 
 }  // namespace ringside::engines::gdb::testing
