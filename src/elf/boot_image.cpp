@@ -72,7 +72,10 @@ Result<Payload> bzimage_payload(Bytes bytes, const std::string& name) {
   const std::size_t protected_mode = ((sectors == 0 ? 4 : sectors) + 1) * kSector;
   const std::size_t offset = protected_mode + field<std::uint32_t>(bytes, 0x248);
   const std::size_t length = field<std::uint32_t>(bytes, 0x24c);
-  if (offset > bytes.size() || length > bytes.size() - offset || length == 0)
+  if (length == 0)  // memtest86+
+    return fail(ErrorCode::kUnsupported,
+                "{} is a bzImage without a compressed kernel (payload length 0 at 0x24c)", name);
+  if (offset > bytes.size() || length > bytes.size() - offset)
     return fail(ErrorCode::kTruncated,
                 "{} is a bzImage whose kernel has {:#x} bytes at {:#x}, but the file ends at {:#x}",
                 name, length, offset, bytes.size());

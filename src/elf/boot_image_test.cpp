@@ -97,6 +97,10 @@ TEST(BootImage, SaysWhatIsWrong) {
   bytes = bytes_of("bzimage_gzip");
   bytes[0x207] = std::byte{1};
   EXPECT_TRUE(message(bytes).starts_with("vmlinuz is a bzImage of boot protocol 1.15,"));
+  bytes = bytes_of("bzimage_gzip");
+  std::fill_n(bytes.begin() + 0x24c, 4, std::byte{0});
+  EXPECT_EQ(message(bytes),
+            "vmlinuz is a bzImage without a compressed kernel (payload length 0 at 0x24c)");
   EXPECT_FALSE(is_boot_image(bytes_of("tiny")));
   EXPECT_FALSE(is_boot_image({}));
 }
