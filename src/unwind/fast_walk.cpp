@@ -84,7 +84,7 @@ class Stepper {
         images_(sources.images()),
         capture_(capture),
         reader_(capture, platform_.roles.pointer_size),
-        leaf_sp_(capture.registers.get(platform_.roles.sp)),
+        leaf_sp_(StackMemory(capture, images_).captured_sp().value_or(GuestVirt{}).value),
         pieces_(capture.pieces) {
     for (const wire::MemoryPiece& piece : pieces_) {
       if (piece.why != wire::PieceKind::kStackLink) continue;

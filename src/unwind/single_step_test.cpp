@@ -318,6 +318,50 @@ TEST_P(SingleStep, EveryFrameOfUserCode) {
   EXPECT_GT(complete, steps * 99 / 100);
 }
 
+// As a kernel of which there is no file: its code alone, without symbols and tables. A frame is
+// wrong in stacks only that say that they are guessed.
+TEST_P(SingleStep, FramesOfNamelessKernelCode) {
+  if (!tracee_->alive()) GTEST_SKIP() << "ptrace is not allowed here";
+  main_top_ = tracee_->registers().rsp + 64;
+  const auto stripped =
+      elf::ElfFile::open(fmt::format("{}/{}.stripped", RINGSIDE_STEP_PROGRAMS, GetParam()));
+  ASSERT_TRUE(stripped) << stripped.error().message;
+  elf::ImageMap images;
+  images.add({.id = 1, .name = "kernel", .file = *stripped, .from_guest = true});
+  Unwinder unwinder(images);
+  std::size_t steps = 0;
+  std::size_t whole = 0;
+  std::size_t guessed = 0;
+  std::size_t ends_early = 0;
+  for (; tracee_->alive() && steps < kMaxSteps; ++steps) {
+    const user_regs_struct regs = tracee_->registers();
+    const Stack stack = unwinder.unwind(capture(regs));
+    const std::size_t depth = truth_.size() + 1;
+    bool is_right = stack.frames.size() <= depth;
+    for (std::size_t i = 1; is_right && i < stack.frames.size(); ++i)
+      is_right = stack.frames[i].address.value == truth_[truth_.size() - i].address;
+    const bool is_whole = is_right && stack.frames.size() == depth;
+    if (is_whole) ++whole;
+    if (is_right && !is_whole && is_complete(stack.stop)) ++ends_early;
+    if (!is_right) ++guessed;
+    std::string wanted;
+    for (std::size_t i = truth_.size(); i-- > 0;)
+      wanted += fmt::format(" {:#x}", truth_[i].address);
+    ASSERT_TRUE(is_right || stack.stop == StopReason::kGuessed)
+        << "wanted" << wanted << "\n   got" << text_of(stack);
+    step(regs);
+  }
+  fmt::print("{} instructions, {} with the whole stack, {} guessed, {} end too early\n", steps,
+             whole, guessed, ends_early);
+  EXPECT_EQ(guessed + ends_early, 0u);
+  // gcc's i386 functions that realign their stacks find their callers by a saved ecx.
+  const bool realigns = std::string_view(GetParam()).find("i386_gcc") != std::string_view::npos;
+  if (realigns)
+    EXPECT_GT(whole, steps * 2 / 3);
+  else
+    EXPECT_EQ(whole, steps);
+}
+
 INSTANTIATE_TEST_SUITE_P(Programs, SingleStep, testing::Values(RINGSIDE_STEP_PROGRAM_NAMES),
                          [](const auto& program) { return std::string(program.param); });
 

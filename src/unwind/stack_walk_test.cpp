@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "unwind/frame_pointer.h"
 #include "unwind/unwinder.h"
 
 namespace ringside::unwind {
@@ -523,6 +524,21 @@ TEST_F(StackWalk, MisalignedStackPointer) {
   start(at("leaf"), kStack + 4);
   piece(kStack, {in_caller() << 32, in_caller() >> 32, 0, 0});
   EXPECT_EQ(unwind().stop, StopReason::kNotAdvancing);
+}
+
+// Linux's vectors on arm64 add x0 to it: what lies below the sum has been saved all the same.
+TEST_F(StackWalk, AStackPointerThatIsNoneHidesNothing) {
+  start(at("leaf"), kStack + 0x102);
+  piece(kStack, {kStack + 0x40, in_caller()});
+  const StackMemory memory(capture_, images_);
+  MachineState frame;
+  frame.set(kRip, at("leaf"));
+  frame.set(kRbp, kStack);
+  const Step step = apply(frame_pointer_rule(kX86_64Platform), {}, frame, memory);
+  const auto* caller = std::get_if<Caller>(&step);
+  ASSERT_NE(caller, nullptr);
+  EXPECT_EQ(caller->state.pc().value, in_caller());
+  EXPECT_EQ(caller->state.get(kRbp), kStack + 0x40);
 }
 
 TEST_F(StackWalk, UserFirmwareAndNothing) {

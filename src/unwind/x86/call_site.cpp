@@ -1,13 +1,26 @@
 #include "unwind/x86/call_site.h"
 
+#include <cstring>
+
 namespace ringside::unwind::x86 {
+namespace {
+
+constexpr std::size_t kLongest = 7;
+constexpr std::size_t kDirect = 5;  // e8 and 32 bits
+constexpr std::byte kCall{0xe8};
+
+// Nothing where the file has fewer bytes in front of `pc`.
+Bytes bytes_before(const elf::ElfFile& file, ImageAddr pc, std::size_t size) {
+  const Bytes code = file.bytes_at({pc.value - size}, size);
+  return code.size() == size ? code : Bytes{};
+}
+
+}  // namespace
 
 bool follows_call(const elf::ElfFile& file, ImageAddr pc) {
-  constexpr std::size_t kLongest = 7;
-  constexpr std::size_t kDirect = 5;  // e8 and 32 bits
-  const Bytes code = file.bytes_at({pc.value - kLongest}, kLongest);
-  if (code.size() < kLongest) return false;
-  if (code[kLongest - kDirect] == std::byte{0xe8}) return true;
+  if (called_from(file, pc)) return true;
+  const Bytes code = bytes_before(file, pc, kLongest);
+  if (code.empty()) return false;
   // ff /2 with a register; with memory: a SIB byte, a displacement of 1 or 4 bytes, or both (Intel
   // SDM volume 2, 2.1.5). A REX prefix stands before it.
   for (const std::size_t size : {2, 3, 4, 6, 7})
@@ -15,6 +28,14 @@ bool follows_call(const elf::ElfFile& file, ImageAddr pc) {
         (code[kLongest - size + 1] & std::byte{0x38}) == std::byte{0x10})
       return true;
   return false;
+}
+
+std::optional<ImageAddr> called_from(const elf::ElfFile& file, ImageAddr pc) {
+  const Bytes code = bytes_before(file, pc, kDirect);
+  if (code.empty() || code.front() != kCall) return std::nullopt;
+  std::int32_t displacement = 0;
+  std::memcpy(&displacement, code.data() + 1, sizeof(displacement));
+  return ImageAddr{pc.value + static_cast<std::uint64_t>(std::int64_t{displacement})};
 }
 
 }  // namespace ringside::unwind::x86

@@ -1,5 +1,7 @@
 #include "unwind/x86/code_stepper.h"
 
+#include <algorithm>
+
 #include "unwind/frame_pointer.h"
 #include "unwind/x86/call_site.h"
 #include "unwind/x86/frame_pointer_use.h"
@@ -61,9 +63,12 @@ bool CodeStepper::never_returns(const elf::Image& image, GuestVirt pc) {
 
 CodeStepper::ImageCode& CodeStepper::code_of(const elf::Image& image) {
   auto& code = images_code_[image.id];
-  if (!code)
-    code = std::make_unique<ImageCode>(
-        ImageCode{CodeUnits(*image.file), keeps_frame_pointers(*image.file), {}});
+  if (code) return *code;
+  const elf::ElfFile& file = *image.file;
+  code = std::make_unique<ImageCode>(ImageCode{CodeUnits(file), keeps_frame_pointers(file)});
+  if (!file.symbols().empty()) return *code;
+  code->called = std::make_unique<CalledFunctions>(file, platform_, decoder_);
+  code->keeps_frame_pointers = keeps_frame_pointers(file, code->called->starts());
   return *code;
 }
 
@@ -103,7 +108,9 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
 CompactRule CodeStepper::way_out_at(const elf::Image& image, const CodeRule& rule, GuestVirt pc) {
   using Kind = CompactRule::Kind;
   CompactRule exit = exits_.find(image, pc);
-  exit.ends_at_zero_fp = code_of(image).keeps_frame_pointers;
+  // Where there are no symbols, a call to the function decides before that.
+  const ImageCode& code = code_of(image);
+  exit.ends_at_zero_fp = code.keeps_frame_pointers && !code.called;
   // In the order of step().
   if (exit.kind == Kind::kCall) return rule.rule ? compact(*rule.rule, platform_) : exit;
   bool decides = rule.interrupt_code;
@@ -152,6 +159,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     if (no_frame_below) return Stop{StopReason::kEndOfStack, state.pc()};
     return step;
   }
+  if (const auto step = by_its_call(*image, state, memory)) return *step;
   const bool keeps_frame_pointers = code_of(*image).keeps_frame_pointers;
   if (no_frame_below && !state.exact && keeps_frame_pointers)
     return Stop{StopReason::kEndOfStack, state.pc()};
@@ -204,6 +212,37 @@ WayToUser CodeStepper::way_to_user(const elf::Image& image, const MachineState& 
   if (path->kind == Kind::kSystem || (path->kind == Kind::kInterrupt && path->frame.from_user()))
     way.user = user_code(*path);
   return way;
+}
+
+std::optional<Step> CodeStepper::by_its_call(const elf::Image& image, const MachineState& state,
+                                             const StackMemory& memory) {
+  const ImageCode& code = code_of(image);
+  if (!code.called) return std::nullopt;
+  std::optional<Step> other;
+  std::vector<CalledFunctions::Candidate>& frames =
+      code.called->frames_at(image.to_image(state.lookup_address()));
+  for (std::size_t i = 0; i < frames.size(); ++i) {
+    const auto rule = rule_of(frames[i].state, platform_);
+    if (!rule) break;  // a stack that was realigned: what lies on it may look like other frames
+    Step step = apply(*rule, {}, state, memory);
+    const auto* caller = std::get_if<Caller>(&step);
+    const elf::Image* from = caller ? images_.find_code(caller->state.pc() - 1) : nullptr;
+    if (from == nullptr) continue;
+    const ImageAddr pc = from->to_image(caller->state.pc());
+    const auto called = called_from(*from->file, pc);
+    if (called && is_same(from->to_guest(*called), image.to_guest(frames[i].start))) {
+      // It will be the right one again.
+      std::rotate(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(i),
+                  frames.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+      return step;
+    }
+    if (!other && x86::follows_call(*from->file, pc)) other = step;
+  }
+  return other;
+}
+
+bool CodeStepper::is_same(GuestVirt a, GuestVirt b) const {
+  return (a.value & platform_.address_mask) == (b.value & platform_.address_mask);
 }
 
 std::optional<Step> CodeStepper::by_looks(const MachineState& state, const StackMemory& memory) {

@@ -6,6 +6,7 @@
 
 #include "unwind/code_stepper.h"
 #include "unwind/code_unit.h"
+#include "unwind/x86/called_functions.h"
 #include "unwind/x86/exit_rule.h"
 #include "unwind/x86/frame_analysis.h"
 #include "unwind/x86/return_path.h"
@@ -13,8 +14,9 @@
 namespace ringside::unwind::x86 {
 
 // Steps through x86_64 and i386 code that has no call-frame information, by its instructions. The
-// order: the way out of entry code to its iret; the rule from the function's flow; the way out to a
-// `ret`; an interrupt frame found by its looks; a bare frame pointer.
+// order: the way out of entry code to its iret; the rule from the function's flow; without symbols
+// the same where the function is called; the way out to a `ret`; an interrupt frame found by its
+// looks; a bare frame pointer.
 class CodeStepper final : public unwind::CodeStepper {
  public:
   CodeStepper(const elf::ImageMap& images, const Platform& platform)
@@ -46,7 +48,9 @@ class CodeStepper final : public unwind::CodeStepper {
   struct ImageCode {
     CodeUnits units;
     bool keeps_frame_pointers = true;
-    std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions;  // by start
+    std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions = {};  // by start
+    std::unique_ptr<CalledFunctions> called =
+        {};  // where there are no symbols; made when first asked
   };
   [[nodiscard]] ImageCode& code_of(const elf::Image& image);
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
@@ -55,6 +59,11 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] std::optional<Step> way_out(const elf::Image& image, const CodeRule& rule,
                                             const MachineState& state, const StackMemory& memory,
                                             bool interrupts_only);
+  // Of a function without a symbol, whose return address stands behind a call to it; else behind
+  // another one, since functions are called through pointers and are jumped to.
+  [[nodiscard]] std::optional<Step> by_its_call(const elf::Image& image, const MachineState& state,
+                                                const StackMemory& memory);
+  [[nodiscard]] bool is_same(GuestVirt a, GuestVirt b) const;
   [[nodiscard]] std::optional<Step> by_looks(const MachineState& state, const StackMemory& memory);
   [[nodiscard]] Step by_bare_frame_pointer(const MachineState& state, const StackMemory& memory,
                                            FrameSource source);

@@ -419,7 +419,8 @@ std::optional<Rule> rule_of(const FrameState& state, const Platform& platform) {
   } else {
     return std::nullopt;
   }
-  rule.registers[roles.sp] = {.kind = Kind::kValOffset};
+  // Where the stack was before it was realigned, nothing in the frame says.
+  if (!state.realigned) rule.registers[roles.sp] = {.kind = Kind::kValOffset};
   rule.registers[roles.pc] = {.kind = Kind::kOffset, .offset = -roles.pointer_size};
   if (state.fp == FramePointer::kCaller)
     rule.registers[roles.fp] = {.kind = Kind::kSame};

@@ -15,11 +15,20 @@ constexpr std::size_t kMaxSegments = 8;
 constexpr std::size_t kMaxStarts = std::size_t{1} << 20;
 constexpr std::uint64_t kMaxFunction = 64 * 1024;
 constexpr std::size_t kMaxJumpTargets = 8;
+constexpr std::size_t kMaxAround = 8;
+constexpr std::uint64_t kAlignment = 16;  // of functions
+constexpr std::uint64_t kMaxBack = 4096;
 
 constexpr std::byte kCall{0xe8};  // with a displacement of 32 bits
 constexpr std::byte kJump{0xe9};  // likewise
 constexpr std::byte kReturn{0xc3};
 constexpr std::byte kLea{0x8d};
+constexpr std::byte kNop{0x90};
+constexpr std::byte kBreakpoint{0xcc};
+constexpr std::byte kShortJump{0xeb};
+constexpr std::byte kEscape{0x0f};
+constexpr std::byte kUndefined{0x0b};  // behind the escape, and the next one
+constexpr std::byte kLongNop{0x1f};
 constexpr std::uint8_t kCallSize = 5;  // and of the jump
 // Calls to no more than so many bytes further on are none: position-independent i386 code learns
 // its address by one, retpolines make the processor wait behind one.
@@ -39,6 +48,22 @@ ImageAddr target_of(Bytes instruction, ImageAddr address) {
   std::memcpy(&displacement, instruction.data() + at, sizeof(displacement));
   return {address.value + instruction.size() +
           static_cast<std::uint64_t>(std::int64_t{displacement})};
+}
+
+// Whether code ends with padding, or with what does not go on: ret, int3, ud2, a jump, a call that
+// may not return.
+bool ends_code(Bytes code) {
+  constexpr std::size_t kLongestNop = 9;
+  const auto last = [code](std::size_t n) { return code[code.size() - n]; };
+  if (code.size() < kLongestNop) return code.empty();
+  const std::byte end = last(1);
+  if (end == kReturn || end == kNop || end == kBreakpoint) return true;
+  if (last(2) == kShortJump || (last(2) == kEscape && end == kUndefined)) return true;
+  if (last(kCallSize) == kJump || last(kCallSize) == kCall) return true;
+  // nop with an operand in memory, 3 bytes and more (Intel SDM volume 2, NOP).
+  for (std::size_t size = 3; size + 1 <= kLongestNop; ++size)
+    if (last(size) == kEscape && last(size - 1) == kLongNop && end == std::byte{0}) return true;
+  return false;
 }
 
 void sort_once(std::vector<ImageAddr>& starts) {
@@ -113,6 +138,36 @@ std::optional<CodeRange> FunctionStarts::find(ImageAddr at) const {
   return range.contains(at) ? std::optional(range) : std::nullopt;
 }
 
+std::vector<CodeRange> FunctionStarts::find_around(ImageAddr at) const {
+  std::vector<CodeRange> found;
+  auto start = std::upper_bound(starts_.begin(), starts_.end(), at);
+  while (start != starts_.begin() && found.size() < kMaxAround) {
+    --start;
+    if (at - *start >= kMaxFunction || is_symbol(*start)) break;
+    found.push_back(over(*start, at));
+  }
+  return found;
+}
+
+std::vector<CodeRange> FunctionStarts::find_padded(ImageAddr at) const {
+  std::vector<CodeRange> found;
+  const Code* const code = code_at(at);
+  if (code == nullptr) return found;
+  for (std::uint64_t back = at.value % kAlignment; back < kMaxBack; back += kAlignment) {
+    const std::uint64_t offset = at - code->start - back;
+    if (back > at - code->start || found.size() == kMaxAround) break;
+    const ImageAddr start = code->start + offset;
+    if (!contains(start) && ends_code(code->bytes.first(offset))) found.push_back(over(start, at));
+  }
+  return found;
+}
+
+CodeRange FunctionStarts::over(ImageAddr start, ImageAddr at) const {
+  const auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
+  const std::uint64_t size = next == starts_.end() ? kMaxFunction : *next - start;
+  return {start, std::min(size, kMaxFunction)};
+}
+
 std::vector<CodeRange> FunctionStarts::find_jumped_to(ImageAddr at) const {
   std::vector<CodeRange> found;
   auto next = std::upper_bound(jumps_.begin(), jumps_.end(), at);
@@ -142,7 +197,6 @@ bool FunctionStarts::contains(ImageAddr start) const {
 }
 
 bool FunctionStarts::may_begin(ImageAddr start) const {
-  constexpr std::uint64_t kAlignment = 16;
   const Code* const code = code_at(start);
   if (code == nullptr) return false;
   if (start.value % kAlignment == 0) return true;

@@ -19,6 +19,12 @@ class FunctionStarts {
   // The code from the last start up to the one behind `at`, symbols' included; nothing where the
   // last one is a symbol's, or too far off.
   [[nodiscard]] std::optional<CodeRange> find(ImageAddr at) const;
+  // The same from each of the starts in front of `at`, the nearest one first, eight at most: the
+  // last one may be a place in a function.
+  [[nodiscard]] std::vector<CodeRange> find_around(ImageAddr at) const;
+  // The same from where compilers align functions, behind padding or what ends one; that is as many
+  // places in a function. Eight at most, from the last 4 KiB.
+  [[nodiscard]] std::vector<CodeRange> find_padded(ImageAddr at) const;
   // The same from what long jumps go to instead, the nearest one first, eight at most: a few of
   // these are functions that are only jumped to, and most are places in a function.
   [[nodiscard]] std::vector<CodeRange> find_jumped_to(ImageAddr at) const;
@@ -42,6 +48,8 @@ class FunctionStarts {
   void add_references(const elf::ElfFile& file, const Code& code);
   void add_relocations(const elf::ElfFile& file);
   [[nodiscard]] CodeRange up_to_next(ImageAddr start) const;
+  // To the next start behind `at`.
+  [[nodiscard]] CodeRange over(ImageAddr start, ImageAddr at) const;
 
   std::vector<Code> code_;
   std::vector<ImageAddr> starts_;   // sorted
