@@ -3,7 +3,7 @@
 
     high_mode_test.py --ringside PROGRAM [CASE …]          cases: riscv64 el2 el3
 
-The kernels (kernels/*.c) say in their source which shares their functions have. By each way in: shares within 2 points,
+The kernels (kernels/*.c) say in their source which shares their functions have. By each way in: shares within 3 points,
 names, whole stacks, and the kinds of frames. What runs below the kernel is user code (riscv64's task) or a guest (aarch64's).
 Then without the kernel's file: what nothing describes is firmware, and ringside says so; of a machine that was started without
 firmware it is kernel code all the same.
@@ -45,7 +45,7 @@ CALLERS = {"spin_half": ("device_work", "one_round", "kernel_main", "_start"),
 TASK = ("task_spin", "task_main")
 ENTRY = ("timer_interrupt", "handle_trap", "trap_entry", "vectors")
 LEAVES = ("enter_task", "enter_guest")  # about to go, or just back
-POINTS = 2.0
+POINTS = 3.0  # 2.7 standard deviations of the largest share
 WHOLE_PERCENT = 99.0
 MODES = {"riscv64": "in machine mode", "el2": "in EL2 or EL3", "el3": "in EL2 or EL3"}
 
@@ -224,7 +224,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     every_way_in.add_options(parser)
     parser.add_argument("cases", nargs="*", metavar="CASE", default=list(CASES))
-    parser.add_argument("--samples", type=int, default=4000,
+    parser.add_argument("--samples", type=int, default=2000,
                         help="of each recording (default 4000); a quarter is enough on a busy host, a tenth of the monitor")
     parser.add_argument("--seconds", type=float, default=10, help="that a recording may take (default 10)")
     parser.set_defaults(interval=1.5, plugin_interval=1)
