@@ -43,14 +43,15 @@ class Verdict:
         """Counts the kernel frames that are in the module."""
         self.samples = self.before = self.frames = self.named = 0
         self.functions, self.wrong = collections.Counter(), collections.Counter()
-        self.handler = collections.Counter()  # by the kind of its frames
+        self.handler = collections.Counter()  # by the kind of its frames; where the way to the interrupt was copied
         for sample in samples:
             stack = sample["stacks"][0] if sample.get("stacks") and sample["level"] == "kernel" else {"frames": []}
-            found = [self._judge(symbols, frame) for frame in stack["frames"]]
+            is_truncated = stack.get("stop") == "truncated"
+            found = [self._judge(symbols, frame, is_truncated) for frame in stack["frames"]]
             self.samples += any(found)
             self.before += not self.samples  # of an idle guest too
 
-    def _judge(self, symbols, frame):
+    def _judge(self, symbols, frame, is_truncated):
         """Whether the frame is in the module."""
         right = symbols.names(int(frame["address"], 16) - (0 if frame["exact"] else 1))
         if not right:
@@ -59,7 +60,7 @@ class Verdict:
         name = frame["functions"][0] if frame["functions"] else None
         self.named += name is not None
         self.functions[name] += 1
-        if HANDLER in right:
+        if HANDLER in right and not is_truncated:
             self.handler[frame["kind"]] += 1
         if name is not None and name not in right:
             self.wrong[f"{name} instead of {'/'.join(sorted(right))}"] += 1
