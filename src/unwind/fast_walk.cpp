@@ -84,7 +84,7 @@ class Stepper {
         images_(sources.images()),
         capture_(capture),
         reader_(capture, platform_.roles.pointer_size),
-        leaf_sp_(StackMemory(capture, images_).captured_sp().value_or(GuestVirt{}).value),
+        leaf_sp_(capture.registers.get(platform_.roles.sp)),
         pieces_(capture.pieces) {
     for (const wire::MemoryPiece& piece : pieces_) {
       if (piece.why != wire::PieceKind::kStackLink) continue;
@@ -146,7 +146,8 @@ class Stepper {
     const std::uint64_t slot = place(cfa, rule.fp_offset);
     // Popped already, or not pushed yet, though the rule does not say so: see step.cpp.
     const auto is_below = [slot](std::uint64_t sp) { return slot < sp && sp - slot < 4096; };
-    if (at.has_fp && ((at.exact && is_below(at.sp)) || is_below(leaf_sp_))) return true;
+    const bool is_pushing = rule.kind == Kind::kFrame && is_below(leaf_sp_);
+    if (at.has_fp && ((at.exact && is_below(at.sp)) || is_pushing)) return true;
     at.has_fp = true;
     return reader_.read(slot, at.fp);
   }

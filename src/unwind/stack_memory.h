@@ -44,13 +44,11 @@ class StackMemory {
   // The stack-link piece at exactly this address.
   [[nodiscard]] const wire::MemoryPiece* link_at(GuestVirt address) const;
   [[nodiscard]] const wire::Capture& capture() const { return capture_; }
-  // Of the captured vCPU. Nothing where the register holds something else: Linux's vectors on arm64
-  // add x0 to it, to look for an overflow of the stack (arch/arm64/kernel/entry.S, kernel_ventry).
+  // Of the captured vCPU.
   [[nodiscard]] std::optional<GuestVirt> captured_sp() const {
-    const wire::RegisterRoles roles = wire::roles_of(capture_.arch);
-    const std::uint64_t sp = capture_.registers.get(roles.sp);
-    if (!capture_.registers.has(roles.sp) || sp % roles.stack_alignment != 0) return std::nullopt;
-    return GuestVirt{sp};
+    const std::uint8_t sp = wire::roles_of(capture_.arch).sp;
+    if (!capture_.registers.has(sp)) return std::nullopt;
+    return GuestVirt{capture_.registers.get(sp)};
   }
 
  private:

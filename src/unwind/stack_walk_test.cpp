@@ -528,7 +528,7 @@ TEST_F(StackWalk, MisalignedStackPointer) {
 
 // Linux's vectors on arm64 add x0 to it: what lies below the sum has been saved all the same.
 TEST_F(StackWalk, AStackPointerThatIsNoneHidesNothing) {
-  start(at("leaf"), kStack + 0x102);
+  start(at("leaf"), kStack + 0x100);
   piece(kStack, {kStack + 0x40, in_caller()});
   const StackMemory memory(capture_, images_);
   MachineState frame;
