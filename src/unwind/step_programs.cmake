@@ -37,11 +37,10 @@ endforeach()
 ringside_step_program(gcc_fp_endbr ${RINGSIDE_STEP_GCC} -O2 ${fp} -fcf-protection=full)
 ringside_step_program(gcc_debug_frame ${RINGSIDE_STEP_GCC} -O2 ${debug_frame})
 
-# No 32-bit library is needed: gcc and clang for x86_64 make i386 code too. Not here: gcc's i386 code
-# without call-frame information, where a function that realigns its stack keeps the caller's stack
-# pointer in a saved ecx that the analysis of instructions does not follow.
+# No 32-bit library is needed: gcc and clang for x86_64 make i386 code too.
 foreach(level 0 1 2 s)
   ringside_step_program(i386_gcc_cfi_O${level} ${RINGSIDE_STEP_GCC} -m32 -O${level} ${cfi})
+  ringside_step_program(i386_gcc_fp_O${level} ${RINGSIDE_STEP_GCC} -m32 -O${level} ${fp})
   if(RINGSIDE_STEP_CLANG)
     ringside_step_program(i386_clang_cfi_O${level} ${RINGSIDE_STEP_CLANG} -m32 -O${level} ${cfi})
     ringside_step_program(i386_clang_fp_O${level} ${RINGSIDE_STEP_CLANG} -m32 -O${level} ${fp})

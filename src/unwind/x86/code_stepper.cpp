@@ -100,7 +100,8 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
   const Function* function = function_at(image, address);
   if (function == nullptr) return {};
   const auto state = function->analysis.at(address);
-  auto rule = state ? rule_of(*state, platform_) : std::nullopt;
+  // What lies on a stack that was realigned may look like other frames; its way out tells.
+  auto rule = state && !state->realigned ? rule_of(*state, platform_) : std::nullopt;
   if (rule) rule->ends_at_zero_fp = code_of(image).keeps_frame_pointers;
   return {.rule = rule, .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
 }
@@ -223,7 +224,7 @@ std::optional<Step> CodeStepper::by_its_call(const elf::Image& image, const Mach
       code.called->frames_at(image.to_image(state.lookup_address()));
   for (std::size_t i = 0; i < frames.size(); ++i) {
     const auto rule = rule_of(frames[i].state, platform_);
-    if (!rule) break;  // a stack that was realigned: what lies on it may look like other frames
+    if (!rule || frames[i].state.realigned) break;
     Step step = apply(*rule, {}, state, memory);
     const auto* caller = std::get_if<Caller>(&step);
     const elf::Image* from = caller ? images_.find_code(caller->state.pc() - 1) : nullptr;

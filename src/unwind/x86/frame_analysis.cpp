@@ -202,6 +202,7 @@ class Flow {
     return seen_.size() >= (unit_.is_assumed ? kMaxAssumed : kMaxInstructions);
   }
   void note_return(const Item& item);
+  [[nodiscard]] std::int32_t popped_by(ImageAddr function);
   [[nodiscard]] bool may_begin_function(ImageAddr at);
   void sum_up_segments();
   void drain();
@@ -236,6 +237,25 @@ void Flow::note_return(const Item& item) {
       state.depth == roles_.pointer_size && state.fp == FramePointer::kCaller && state.changed == 0;
   FrameAnalysis::Segment& segment = result_.segments_[item.segment];
   (as_entered ? segment.returns : segment.fails) = true;
+}
+
+// How many bytes of arguments a function of i386 pops for its caller, by its first return in the
+// order of addresses: 4 where it returns a structure (System V i386 ABI, "Functions Returning
+// Structures or Unions"), all of them in some calling conventions.
+std::int32_t Flow::popped_by(ImageAddr function) {
+  constexpr std::uint64_t kMostCode = 4096;
+  constexpr std::byte kReturnAndPop{0xc2};  // and 16 bits, how many bytes
+  for (std::uint64_t at = 0; at < kMostCode;) {
+    const Bytes bytes = file_.bytes_at(function + at, 16);
+    const Instruction instruction = decoder_.decode(bytes, function + at);
+    if (instruction.operation == Operation::kStop) return 0;
+    if (instruction.operation == Operation::kRet)
+      return bytes[0] == kReturnAndPop
+                 ? std::to_integer<int>(bytes[1]) | std::to_integer<int>(bytes[2]) << 8
+                 : 0;
+    at += instruction.size;
+  }
+  return 0;
 }
 
 // Segments stand behind their parents.
@@ -335,6 +355,8 @@ void Flow::visit(const Item& item) {
         if (inner.knows_depth()) inner.depth += roles_.pointer_size;
         now_.push_back({*instruction.target, inner, item.segment});
       }
+      if (roles_.pointer_size == 4 && instruction.target && after.knows_depth())
+        after.depth -= popped_by(*instruction.target);
       later_.push_back({next, after, new_segment(item.segment)});
       if (unit_.is_assumed) result_.segments_.back().may_be_another = may_begin_function(next);
       return;
