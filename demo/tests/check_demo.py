@@ -12,7 +12,7 @@ import sys
 from guest import EXIT_SUCCESS, Guest
 from truth import Truth
 
-TOLERANCE = 1.0  # percentage points
+TOLERANCE = 2.0  # percentage points; other work on the machine bends some by 1.5
 MEASURED = re.compile(r"ringside-demo: measured vcpu=(\d+) function=(.*) share=([\d.]+) calls=(\d+)")
 PROCESS = re.compile(r"ringside-demo: process vcpu=\d+ pid=\d+ name=(\S+) share=([\d.]+)")
 

@@ -146,7 +146,9 @@ class Stepper {
     const std::uint64_t slot = place(cfa, rule.fp_offset);
     // Popped already, or not pushed yet, though the rule does not say so: see step.cpp.
     const auto is_below = [slot](std::uint64_t sp) { return slot < sp && sp - slot < 4096; };
-    const bool is_pushing = rule.kind == Kind::kFrame && is_below(leaf_sp_);
+    const bool is_pushing = rule.kind == Kind::kFrame &&
+                            platform_.roles.link == wire::RegisterRoles::kNone &&
+                            is_below(leaf_sp_);
     if (at.has_fp && ((at.exact && is_below(at.sp)) || is_pushing)) return true;
     at.has_fp = true;
     return reader_.read(slot, at.fp);

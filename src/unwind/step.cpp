@@ -33,14 +33,15 @@ class Application {
   [[nodiscard]] std::uint64_t bytes_of_own_words() const;
 
   // Clang's epilogues do not say that a register has been popped (no DW_CFA_restore): its slot then
-  // lies below the stack pointer, and may have been overwritten. Of what entry code is still
-  // pushing, nothing below the vCPU's own stack pointer has been saved yet. Elsewhere that register
-  // may hold something else: Linux's vectors on arm64 add x0 to it, to look for an overflow of the
-  // stack (arch/arm64/kernel/entry.S, kernel_ventry).
+  // lies below the stack pointer, and may have been overwritten. x86 entry code pushes registers
+  // one by one: nothing below the vCPU's own stack pointer has been saved yet. (Elsewhere that need
+  // not be one: Linux's vectors on arm64 add x0 to it, arch/arm64/kernel/entry.S, kernel_ventry.)
   [[nodiscard]] bool is_not_saved(std::size_t reg, GuestVirt slot) const {
     const auto leaf = memory_.captured_sp();
+    const bool pushes =
+        rule_.signal_frame && platform_.roles.link == wire::RegisterRoles::kNone && leaf;
     return state_.has(reg) && ((state_.exact && state_.has_sp() && is_below(slot, state_.sp())) ||
-                               (rule_.signal_frame && leaf && is_below(slot, *leaf)));
+                               (pushes && is_below(slot, *leaf)));
   }
   [[nodiscard]] static bool is_below(GuestVirt slot, GuestVirt sp) {
     constexpr std::uint64_t kSameStack = 4096;

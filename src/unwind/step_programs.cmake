@@ -1,6 +1,6 @@
 # The programs of single_step_test.cpp: one source, built with and without frame pointers and
 # call-frame information. Each is static and freestanding, so that all of its code is known. Beside
-# it lies one without symbols, for x86/function_starts_test.cpp.
+# it lies one without symbols, for the same test and for x86/function_starts_test.cpp.
 set(RINGSIDE_STEP_TARGETS)
 
 function(ringside_step_program name compiler)

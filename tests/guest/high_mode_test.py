@@ -225,7 +225,7 @@ def main():
     every_way_in.add_options(parser)
     parser.add_argument("cases", nargs="*", metavar="CASE", default=list(CASES))
     parser.add_argument("--samples", type=int, default=2000,
-                        help="of each recording (default 4000); a quarter is enough on a busy host, a tenth of the monitor")
+                        help="of each recording (default 2000); a quarter is enough on a busy host, a tenth of the monitor")
     parser.add_argument("--seconds", type=float, default=10, help="that a recording may take (default 10)")
     parser.set_defaults(interval=1.5, plugin_interval=1)
     parser.add_argument("--tries", type=int, default=4, help="recordings of which one has to be right (default 4)")

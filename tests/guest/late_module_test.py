@@ -95,6 +95,8 @@ def run(options, folder):
         failures.append("the module was there before the recording")
     if named < NAMED_PERCENT:
         failures.append(f"{named:.2f} % of the module's frames have names, {NAMED_PERCENT:g} % wanted")
+    if verdict.samples >= options.least and not verdict.handler:
+        failures.append(f"no stack through {HANDLER} was copied up to its interrupt")
     if plain := verdict.handler.total() - verdict.handler["interrupt"]:
         failures.append(f"{plain} of {verdict.handler.total()} frames of {HANDLER} are no interrupt's: {dict(verdict.handler)}")
     return failures

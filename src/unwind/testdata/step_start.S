@@ -32,11 +32,16 @@ FUNCTION _start
     xorl %ebp, %ebp
     andq $-16, %rsp
     call program
+    CFI(.cfi_endproc)
+END _start
+
+FUNCTION exit_program
+    CFI(.cfi_startproc)
     movl $0, %edi
     movl $60, %eax
     syscall
     CFI(.cfi_endproc)
-END _start
+END exit_program
 
 // Enters as hardware enters: rip, cs, rflags, rsp, ss lie at rsp. Moves to the interrupt stack unless
 // it is on it, with the old rsp in the top slot.

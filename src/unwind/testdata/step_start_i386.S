@@ -31,11 +31,16 @@ FUNCTION _start
     xorl %ebp, %ebp
     andl $-16, %esp
     call program
+    CFI(.cfi_endproc)
+END _start
+
+FUNCTION exit_program
+    CFI(.cfi_startproc)
     movl $0, %ebx
     movl $1, %eax
     int $0x80
     CFI(.cfi_endproc)
-END _start
+END exit_program
 
 // Enters as hardware enters in ring 0: eip, cs, eflags lie at esp. Moves to the interrupt stack
 // unless it is on it, with the old esp in the top slot.

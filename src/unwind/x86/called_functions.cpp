@@ -3,12 +3,12 @@
 namespace ringside::unwind::x86 {
 namespace {
 
-constexpr std::size_t kMostAnalysed = 1024;  // functions that are remembered
-constexpr std::size_t kMostKnown = 4096;     // and addresses
+constexpr std::size_t kMostAnalysed = 32;  // functions, of up to 10,000 instructions
+constexpr std::size_t kMostKnown = 4096;   // addresses
 
 }  // namespace
 
-std::vector<CalledFunctions::Candidate>& CalledFunctions::frames_at(ImageAddr at) {
+const std::vector<CalledFunctions::Candidate>& CalledFunctions::frames_at(ImageAddr at) {
   if (known_.size() >= kMostKnown) known_.clear();
   const auto [known, added] = known_.try_emplace(at.value);
   if (added) known->second = find(at);
@@ -22,9 +22,12 @@ std::vector<CalledFunctions::Candidate> CalledFunctions::find(ImageAddr at) {
     return !state.knows_depth() || state.depth >= word;
   };
   for (const auto& ranges : {starts_.find_around(at), starts_.find_padded(at)})
-    for (const CodeRange& range : ranges)
-      if (const auto state = analysis_of(range).at(at); state && is_frame(*state))
-        found.push_back({range.start, *state});
+    for (const CodeRange& range : ranges) {
+      const FrameAnalysis& analysis = analysis_of(range);
+      if (const auto state = analysis.at(at); state && is_frame(*state))
+        found.push_back({range.start, *state, analysis.is_swept(at),
+                         analysis.returns_from_interrupt() || !analysis.tail_jumps().empty()});
+    }
   return found;
 }
 

@@ -27,12 +27,14 @@ class CalledFunctions {
   struct Candidate {
     ImageAddr start;
     FrameState state;
+    bool is_swept = false;  // FrameAnalysis::is_swept
+    // The code leads to an iret, or somewhere that was not looked at: hardware may enter it.
+    bool may_be_entry = false;
   };
   // The frames that the instruction at `at` may have: those of places that are called, then of
-  // others, the nearest first, eight of each at most. Their order may be changed: it is kept. Valid
-  // until the next call.
-  [[nodiscard]] std::vector<Candidate>& frames_at(ImageAddr at);
-  // The places that are called, in order.
+  // others, the nearest first, eight of each at most. Valid until the next call.
+  [[nodiscard]] const std::vector<Candidate>& frames_at(ImageAddr at);
+  // The places that calls go to, and those whose address instructions take, in order.
   [[nodiscard]] const std::vector<ImageAddr>& starts() const { return starts_.all(); }
 
  private:

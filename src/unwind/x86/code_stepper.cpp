@@ -1,7 +1,5 @@
 #include "unwind/x86/code_stepper.h"
 
-#include <algorithm>
-
 #include "unwind/frame_pointer.h"
 #include "unwind/x86/call_site.h"
 #include "unwind/x86/frame_pointer_use.h"
@@ -100,8 +98,7 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
   const Function* function = function_at(image, address);
   if (function == nullptr) return {};
   const auto state = function->analysis.at(address);
-  // What lies on a stack that was realigned may look like other frames; its way out tells.
-  auto rule = state && !state->realigned ? rule_of(*state, platform_) : std::nullopt;
+  auto rule = state ? rule_of(*state, platform_) : std::nullopt;
   if (rule) rule->ends_at_zero_fp = code_of(image).keeps_frame_pointers;
   return {.rule = rule, .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
 }
@@ -113,7 +110,8 @@ CompactRule CodeStepper::way_out_at(const elf::Image& image, const CodeRule& rul
   const ImageCode& code = code_of(image);
   exit.ends_at_zero_fp = code.keeps_frame_pointers && !code.called;
   // In the order of step().
-  if (exit.kind == Kind::kCall) return rule.rule ? compact(*rule.rule, platform_) : exit;
+  if (exit.kind == Kind::kCall && !code.called)
+    return rule.rule ? compact(*rule.rule, platform_) : exit;
   bool decides = rule.interrupt_code;
   if (exit.kind == Kind::kFrame && rule.rule) {
     // Where the frame lies below the function's entry, the function may have made it itself.
@@ -160,7 +158,8 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     if (no_frame_below) return Stop{StopReason::kEndOfStack, state.pc()};
     return step;
   }
-  if (const auto step = by_its_call(*image, state, memory)) return *step;
+  if (code_of(*image).called)
+    if (const auto step = nameless(*image, rule, state, as_is, memory)) return *step;
   const bool keeps_frame_pointers = code_of(*image).keeps_frame_pointers;
   if (no_frame_below && !state.exact && keeps_frame_pointers)
     return Stop{StopReason::kEndOfStack, state.pc()};
@@ -215,31 +214,50 @@ WayToUser CodeStepper::way_to_user(const elf::Image& image, const MachineState& 
   return way;
 }
 
-std::optional<Step> CodeStepper::by_its_call(const elf::Image& image, const MachineState& state,
-                                             const StackMemory& memory) {
-  const ImageCode& code = code_of(image);
-  if (!code.called) return std::nullopt;
-  std::optional<Step> other;
-  std::vector<CalledFunctions::Candidate>& frames =
-      code.called->frames_at(image.to_image(state.lookup_address()));
-  for (std::size_t i = 0; i < frames.size(); ++i) {
-    const auto rule = rule_of(frames[i].state, platform_);
-    if (!rule || frames[i].state.realigned) break;
+std::optional<Step> CodeStepper::nameless(const elf::Image& image, const CodeRule& rule,
+                                          const MachineState& state, const MachineState& as_is,
+                                          const StackMemory& memory) {
+  const auto [own, other, by_frame] = by_calls(image, state, memory);
+  if (own && !by_frame) return own;
+  // In code that hardware entered, the frame pointer leads past what was interrupted.
+  if (auto step = way_out(image, rule, as_is, memory, true))
+    if (const auto* out = std::get_if<Caller>(&*step); out != nullptr && out->interrupted)
+      return step;
+  if (own) return own;
+  // The outermost frame has no caller; any word above it may look like one.
+  const std::uint8_t fp = platform_.roles.fp;
+  const bool may_end =
+      code_of(image).keeps_frame_pointers && !state.exact && state.has(fp) && state.get(fp) == 0;
+  return may_end ? std::nullopt : other;
+}
+
+CodeStepper::ByCalls CodeStepper::by_calls(const elf::Image& image, const MachineState& state,
+                                           const StackMemory& memory) {
+  ByCalls found;
+  bool is_nearest = true;
+  const ImageAddr at = image.to_image(state.lookup_address());
+  for (const CalledFunctions::Candidate& each : code_of(image).called->frames_at(at)) {
+    const auto rule = rule_of(each.state, platform_);
+    if (!rule) continue;
     Step step = apply(*rule, {}, state, memory);
     const auto* caller = std::get_if<Caller>(&step);
+    const auto* stop = std::get_if<Stop>(&step);
+    // More bytes may show that the nearest place is the right one.
+    if (stop != nullptr && stop->reason == StopReason::kTruncated && is_nearest) found.other = step;
+    is_nearest = false;
     const elf::Image* from = caller ? images_.find_code(caller->state.pc() - 1) : nullptr;
     if (from == nullptr) continue;
     const ImageAddr pc = from->to_image(caller->state.pc());
     const auto called = called_from(*from->file, pc);
-    if (called && is_same(from->to_guest(*called), image.to_guest(frames[i].start))) {
-      // It will be the right one again.
-      std::rotate(frames.begin(), frames.begin() + static_cast<std::ptrdiff_t>(i),
-                  frames.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-      return step;
+    if (called && is_same(from->to_guest(*called), image.to_guest(each.start))) {
+      found.by_frame = each.may_be_entry && rule->source == FrameSource::kFramePointer;
+      found.own = std::move(step);
+      return found;
     }
-    if (!other && x86::follows_call(*from->file, pc)) other = step;
+    if (!found.other && !each.is_swept && x86::follows_call(*from->file, pc))
+      found.other = std::move(step);
   }
-  return other;
+  return found;
 }
 
 bool CodeStepper::is_same(GuestVirt a, GuestVirt b) const {

@@ -49,8 +49,7 @@ class CodeStepper final : public unwind::CodeStepper {
     CodeUnits units;
     bool keeps_frame_pointers = true;
     std::unordered_map<std::uint64_t, std::unique_ptr<Function>> functions = {};  // by start
-    std::unique_ptr<CalledFunctions> called =
-        {};  // where there are no symbols; made when first asked
+    std::unique_ptr<CalledFunctions> called = {};  // where there are no symbols
   };
   [[nodiscard]] ImageCode& code_of(const elf::Image& image);
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
@@ -59,10 +58,20 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] std::optional<Step> way_out(const elf::Image& image, const CodeRule& rule,
                                             const MachineState& state, const StackMemory& memory,
                                             bool interrupts_only);
-  // Of a function without a symbol, whose return address stands behind a call to it; else behind
-  // another one, since functions are called through pointers and are jumped to.
-  [[nodiscard]] std::optional<Step> by_its_call(const elf::Image& image, const MachineState& state,
-                                                const StackMemory& memory);
+  // The same of code without symbols, up to where a frame pointer of zero ends the stack.
+  [[nodiscard]] std::optional<Step> nameless(const elf::Image& image, const CodeRule& rule,
+                                             const MachineState& state, const MachineState& as_is,
+                                             const StackMemory& memory);
+  // By what code calls: `own` returns behind a call to the very function, `other` behind another
+  // one, since functions are called through pointers and are jumped to. `by_frame`: `own` is by the
+  // frame pointer, in code that hardware may enter.
+  struct ByCalls {
+    std::optional<Step> own = {};
+    std::optional<Step> other = {};
+    bool by_frame = false;
+  };
+  [[nodiscard]] ByCalls by_calls(const elf::Image& image, const MachineState& state,
+                                 const StackMemory& memory);
   [[nodiscard]] bool is_same(GuestVirt a, GuestVirt b) const;
   [[nodiscard]] std::optional<Step> by_looks(const MachineState& state, const StackMemory& memory);
   [[nodiscard]] Step by_bare_frame_pointer(const MachineState& state, const StackMemory& memory,

@@ -4,6 +4,9 @@
 #include <bit>
 #include <deque>
 #include <unordered_map>
+#include <unordered_set>
+
+#include "unwind/x86/padding.h"
 
 namespace ringside::unwind::x86 {
 
@@ -13,6 +16,7 @@ namespace {
 
 constexpr std::size_t kMaxInstructions = 50'000;
 constexpr std::size_t kMaxAssumed = 10'000;  // of what may be no function
+constexpr std::size_t kMaxCallee = 256;      // of a called function
 constexpr std::int64_t kMaxFrame = 1 << 20;
 
 // The registers that FrameState::saved holds, by bit.
@@ -27,14 +31,6 @@ std::optional<std::size_t> saved_index(std::uint8_t reg, const wire::RegisterRol
   return static_cast<std::size_t>(std::popcount(saved & ((1u << reg) - 1)));
 }
 
-// What compilers put between functions: nop in its forms of one and more bytes.
-bool is_padding(Bytes code) {
-  std::size_t at = 0;
-  while (at < code.size() && (code[at] == std::byte{0x66} || code[at] == std::byte{0x2e})) ++at;
-  if (at < code.size() && code[at] == std::byte{0x90}) return true;
-  return at + 1 < code.size() && code[at] == std::byte{0x0f} && code[at + 1] == std::byte{0x1f};
-}
-
 // How one instruction changes the frame.
 class Transfer {
  public:
@@ -42,6 +38,11 @@ class Transfer {
       : state_(state), roles_(roles), word_(roles.pointer_size) {}
 
   [[nodiscard]] FrameState run(const Instruction& instruction);
+  // What a called function has popped for its caller, bytes.
+  [[nodiscard]] FrameState pop_arguments(std::int64_t size) {
+    set_depth(std::int64_t{state_.depth} - size);
+    return state_;
+  }
 
  private:
   void set_depth(std::int64_t depth) {
@@ -54,11 +55,15 @@ class Transfer {
     change(writes);
   }
   void change(std::uint32_t writes) {
+    if (state_.cfa_register < 32 && (writes >> state_.cfa_register & 1u) != 0)
+      state_.cfa_register = kNoRegister;
     for (std::uint8_t reg = 0; reg < roles_.pc; ++reg)
       if (const auto index = saved_index(reg, roles_); index && (writes >> reg & 1u) != 0)
         state_.changed |= static_cast<std::uint8_t>(1u << *index);
   }
   void load_saved(std::uint8_t reg, std::optional<std::int64_t> slot) {
+    if (state_.realigned && slot && state_.cfa_slot != 0 && *slot == state_.cfa_slot)
+      state_.cfa_register = reg;
     const auto index = saved_index(reg, roles_);
     if (!index) return;
     const auto bit = static_cast<std::uint8_t>(1u << *index);
@@ -68,6 +73,9 @@ class Transfer {
       state_.changed |= bit;
   }
   void save(std::uint8_t reg, std::int64_t slot) {
+    if (state_.realigned && reg == state_.cfa_register && reg != kNoRegister &&
+        state_.cfa_slot == 0)
+      state_.cfa_slot = static_cast<std::int32_t>(slot);
     const auto index = saved_index(reg, roles_);
     if (index && (state_.changed >> *index & 1u) == 0 && state_.saved[*index] == 0)
       state_.saved[*index] = static_cast<std::int32_t>(slot);
@@ -79,6 +87,7 @@ class Transfer {
     if (reg == roles_.sp && state_.knows_depth()) return std::int64_t{state_.depth} - value;
     if (reg == roles_.fp && state_.fp == FramePointer::kFrame)
       return std::int64_t{state_.frame_offset} - value;
+    if (reg == state_.cfa_register && reg != kNoRegister) return -value;
     return std::nullopt;
   }
   void assign(std::uint8_t reg, std::optional<std::int64_t> from_cfa);
@@ -113,8 +122,11 @@ void Transfer::pop(std::uint8_t reg) {
   const auto slot = distance(roles_.sp, 0);
   if (state_.knows_depth()) set_depth(std::int64_t{state_.depth} - word_);
   if (reg == roles_.sp) state_.depth = FrameState::kUnknownDepth;
+  if (reg == state_.cfa_register) state_.cfa_register = kNoRegister;
   if (reg == roles_.fp) load_fp(slot);
   load_saved(reg, slot);
+  // The slot is below the stack pointer now.
+  if (slot && *slot == state_.cfa_slot) state_.cfa_slot = 0;
 }
 
 FrameState Transfer::run(const Instruction& instruction) {
@@ -128,10 +140,16 @@ FrameState Transfer::run(const Instruction& instruction) {
       pop(a);
       break;
     case Operation::kMove:
-    case Operation::kLea:
-      if (a == roles_.sp || a == roles_.fp) assign(a, distance(b, instruction.value));
+    case Operation::kLea: {
+      const auto from_cfa = distance(b, instruction.value);
+      const bool gives_back = a == roles_.sp && b == state_.cfa_register && b != kNoRegister;
+      if (a == roles_.sp || a == roles_.fp) assign(a, from_cfa);
+      if (gives_back) state_.realigned = false;
       change(1u << a);
+      if (a != roles_.sp && a != roles_.fp && from_cfa && *from_cfa == 0 && !state_.realigned)
+        state_.cfa_register = a;
       break;
+    }
     case Operation::kAdd:
       if (a == roles_.sp || a == roles_.fp) assign(a, distance(a, instruction.value));
       change(1u << a);
@@ -168,6 +186,7 @@ FrameState Transfer::run(const Instruction& instruction) {
       }
       break;
     case Operation::kCall:
+      state_.cfa_register = kNoRegister;
       break;  // a callee gives the stack and frame pointer back as they were
     default:
       lose(instruction.writes);
@@ -195,14 +214,15 @@ class Flow {
     bool after_push_fp = false;
   };
   [[nodiscard]] std::uint32_t new_segment(std::uint32_t parent) {
-    result_.segments_.push_back({.parent = parent});
+    const bool is_swept = !result_.segments_.empty() && result_.segments_[parent].is_swept;
+    result_.segments_.push_back({.parent = parent, .is_swept = is_swept});
     return static_cast<std::uint32_t>(result_.segments_.size() - 1);
   }
   [[nodiscard]] bool is_full() const {
     return seen_.size() >= (unit_.is_assumed ? kMaxAssumed : kMaxInstructions);
   }
   void note_return(const Item& item);
-  [[nodiscard]] std::int32_t popped_by(ImageAddr function);
+  [[nodiscard]] std::int64_t popped_by(ImageAddr function);
   [[nodiscard]] bool may_begin_function(ImageAddr at);
   void sum_up_segments();
   void drain();
@@ -219,6 +239,8 @@ class Flow {
   std::vector<Item> now_;
   std::deque<Item> later_;  // behind calls
   std::optional<FrameState> at_indirect_jump_;
+  std::unordered_map<std::uint64_t, std::int64_t> popped_;  // by function
+  std::size_t callees_ = 0;                                 // instructions that were looked at
 };
 
 void Flow::run() {
@@ -239,21 +261,29 @@ void Flow::note_return(const Item& item) {
   (as_entered ? segment.returns : segment.fails) = true;
 }
 
-// How many bytes of arguments a function of i386 pops for its caller, by its first return in the
-// order of addresses: 4 where it returns a structure (System V i386 ABI, "Functions Returning
-// Structures or Unions"), all of them in some calling conventions.
-std::int32_t Flow::popped_by(ImageAddr function) {
-  constexpr std::uint64_t kMostCode = 4096;
-  constexpr std::byte kReturnAndPop{0xc2};  // and 16 bits, how many bytes
-  for (std::uint64_t at = 0; at < kMostCode;) {
-    const Bytes bytes = file_.bytes_at(function + at, 16);
-    const Instruction instruction = decoder_.decode(bytes, function + at);
-    if (instruction.operation == Operation::kStop) return 0;
-    if (instruction.operation == Operation::kRet)
-      return bytes[0] == kReturnAndPop
-                 ? std::to_integer<int>(bytes[1]) | std::to_integer<int>(bytes[2]) << 8
-                 : 0;
-    at += instruction.size;
+// How many bytes of arguments a function of i386 pops for its caller, by the first return that its
+// flow reaches: 4 where it returns a structure (System V i386 ABI, "Functions Returning Structures
+// or Unions"), all of them in some calling conventions.
+std::int64_t Flow::popped_by(ImageAddr function) {
+  const auto [known, added] = popped_.try_emplace(function.value, 0);
+  if (!added) return known->second;
+  std::unordered_set<std::uint64_t> seen;
+  std::vector<ImageAddr> open = {function};
+  while (!open.empty()) {
+    ImageAddr at = open.back();
+    open.pop_back();
+    while (seen.size() < kMaxCallee && callees_ < kMaxInstructions &&
+           seen.insert(at.value).second) {
+      ++callees_;
+      const Instruction instruction = decoder_.decode(file_.bytes_at(at, 16), at);
+      if (instruction.operation == Operation::kRet) return known->second = instruction.value;
+      const bool jumps = instruction.operation == Operation::kJump;
+      if (instruction.operation == Operation::kBranch) open.push_back(*instruction.target);
+      if (instruction.operation == Operation::kStop || instruction.operation == Operation::kTrap ||
+          instruction.operation == Operation::kJumpIndirect)
+        break;
+      at = jumps ? *instruction.target : at + instruction.size;
+    }
   }
   return 0;
 }
@@ -281,7 +311,7 @@ bool Flow::may_begin_function(ImageAddr at) {
   constexpr std::uint64_t kAlignment = 16;
   while (at.value % kAlignment != 0) {
     const Bytes bytes = file_.bytes_at(at, 16);
-    if (!is_padding(bytes)) return false;
+    if (!begins_with_padding(bytes)) return false;
     at = at + decoder_.decode(bytes, at).size;
   }
   return true;
@@ -324,6 +354,8 @@ void Flow::visit(const Item& item) {
     after.fp = FramePointer::kFrame;
     after.frame_offset = 2 * roles_.pointer_size;
     after.saved_fp = after.frame_offset;
+    after.depth = after.frame_offset;
+    after.saved = {};
     after.realigned = true;
   }
   if (after.fp == FramePointer::kFrame && after.frame_offset == after.saved_fp)
@@ -356,7 +388,7 @@ void Flow::visit(const Item& item) {
         now_.push_back({*instruction.target, inner, item.segment});
       }
       if (roles_.pointer_size == 4 && instruction.target && after.knows_depth())
-        after.depth -= popped_by(*instruction.target);
+        after = Transfer(after, roles_).pop_arguments(popped_by(*instruction.target));
       later_.push_back({next, after, new_segment(item.segment)});
       if (unit_.is_assumed) result_.segments_.back().may_be_another = may_begin_function(next);
       return;
@@ -396,6 +428,7 @@ void Flow::sweep_unreached() {
       const ImageAddr address = range.start + offset;
       if (!seen_.contains(address.value)) {
         now_.push_back({address, state, new_segment(0)});
+        result_.segments_.back().is_swept = true;
         drain();
       }
       const auto found = seen_.find(address.value);
@@ -422,6 +455,11 @@ std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
   return known == nullptr ? std::nullopt : std::optional(known->state);
 }
 
+bool FrameAnalysis::is_swept(ImageAddr at) const {
+  const Known* known = known_at(at);
+  return known != nullptr && segments_[known->segment].is_swept;
+}
+
 std::optional<FrameState> FrameAnalysis::checked_at(ImageAddr at) const {
   const Known* known = known_at(at);
   if (is_cut_ || known == nullptr || !segments_[known->segment].is_sound) return std::nullopt;
@@ -432,7 +470,16 @@ std::optional<Rule> rule_of(const FrameState& state, const Platform& platform) {
   using Kind = RegisterRule::Kind;
   const wire::RegisterRoles& roles = platform.roles;
   Rule rule{.return_register = roles.pc};
-  if (state.fp == FramePointer::kFrame) {
+  const bool has_frame = state.fp == FramePointer::kFrame;
+  if (has_frame && state.realigned && state.cfa_slot != 0) {
+    rule.cfa = {CfaRule::Kind::kDereference, roles.fp, state.frame_offset - state.cfa_slot, {}};
+    rule.source = FrameSource::kInstructions;
+  } else if (state.cfa_register != kNoRegister && (state.realigned || !state.knows_depth())) {
+    rule.cfa = {CfaRule::Kind::kRegisterOffset, state.cfa_register, 0, {}};
+    rule.source = FrameSource::kInstructions;
+  } else if (state.realigned) {
+    return std::nullopt;  // the frame pointer alone does not say where the stack was before
+  } else if (has_frame) {
     rule.cfa = {CfaRule::Kind::kRegisterOffset, roles.fp, state.frame_offset, {}};
     rule.source = FrameSource::kFramePointer;
   } else if (state.knows_depth()) {
@@ -441,20 +488,25 @@ std::optional<Rule> rule_of(const FrameState& state, const Platform& platform) {
   } else {
     return std::nullopt;
   }
-  // Where the stack was before it was realigned, nothing in the frame says.
-  if (!state.realigned) rule.registers[roles.sp] = {.kind = Kind::kValOffset};
+  rule.registers[roles.sp] = {.kind = Kind::kValOffset};
   rule.registers[roles.pc] = {.kind = Kind::kOffset, .offset = -roles.pointer_size};
+  // On a realigned stack slots are known from the frame pointer on.
+  const auto saved_at = [&](std::int32_t slot) -> RegisterRule {
+    if (!state.realigned) return {.kind = Kind::kOffset, .offset = -slot};
+    if (!has_frame) return {};
+    return {.kind = Kind::kAtRegister, .reg = roles.fp, .offset = state.frame_offset - slot};
+  };
   if (state.fp == FramePointer::kCaller)
     rule.registers[roles.fp] = {.kind = Kind::kSame};
   else if (state.saved_fp != 0)
-    rule.registers[roles.fp] = {.kind = Kind::kOffset, .offset = -state.saved_fp};
+    rule.registers[roles.fp] = saved_at(state.saved_fp);
   for (std::uint8_t reg = 0; reg < roles.pc; ++reg) {
     const auto index = saved_index(reg, roles);
     if (!index) continue;
     if ((state.changed >> *index & 1u) == 0)
       rule.registers[reg] = {.kind = Kind::kSame};
     else if (state.saved[*index] != 0)
-      rule.registers[reg] = {.kind = Kind::kOffset, .offset = -state.saved[*index]};
+      rule.registers[reg] = saved_at(state.saved[*index]);
   }
   return rule;
 }

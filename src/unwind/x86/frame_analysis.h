@@ -33,9 +33,11 @@ struct FrameState {
   // while the register itself is not the caller's.
   std::array<std::int32_t, 5> saved{};
   std::uint8_t changed = 0;
-  // The frame was made on a realigned stack: "CFA" is then two words above the frame pointer, where
-  // a copy of the return address lies.
+  // The frame was made on a realigned stack. "CFA" above is then two words above the frame pointer,
+  // where a copy of the return address lies; GCC keeps the true one in a register that it saves.
   bool realigned = false;
+  std::uint8_t cfa_register = kNoRegister;  // holds the true CFA
+  std::int32_t cfa_slot = 0;                // "CFA" - the slot that holds it; 0: none
 
   [[nodiscard]] bool knows_depth() const { return depth != kUnknownDepth; }
   bool operator==(const FrameState&) const = default;
@@ -55,6 +57,9 @@ class FrameAnalysis {
   // The state at the instruction that holds `at`, which for a return address is the byte before it.
   // Nothing where the flow does not reach.
   [[nodiscard]] std::optional<FrameState> at(ImageAddr at) const;
+  // Whether no flow leads to the instruction that holds `at` but a jump that is not known, whose
+  // state it was given. It may be another function's.
+  [[nodiscard]] bool is_swept(ImageAddr at) const;
   // Where the unit is left by a jump.
   [[nodiscard]] const std::vector<ImageAddr>& tail_jumps() const { return tail_jumps_; }
   // Keeps a frame pointer as compiled code does: it points to the caller's.
@@ -86,6 +91,7 @@ class FrameAnalysis {
     bool leads_to_return = false;
     bool leads_to_failure = false;
     bool is_sound = true;
+    bool is_swept = false;
   };
   friend class Flow;
 

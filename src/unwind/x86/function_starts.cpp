@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "unwind/x86/padding.h"
+
 namespace ringside::unwind::x86 {
 namespace {
 
@@ -23,12 +25,10 @@ constexpr std::byte kCall{0xe8};  // with a displacement of 32 bits
 constexpr std::byte kJump{0xe9};  // likewise
 constexpr std::byte kReturn{0xc3};
 constexpr std::byte kLea{0x8d};
-constexpr std::byte kNop{0x90};
 constexpr std::byte kBreakpoint{0xcc};
 constexpr std::byte kShortJump{0xeb};
 constexpr std::byte kEscape{0x0f};
-constexpr std::byte kUndefined{0x0b};  // behind the escape, and the next one
-constexpr std::byte kLongNop{0x1f};
+constexpr std::byte kUndefined{0x0b};  // behind the escape
 constexpr std::uint8_t kCallSize = 5;  // and of the jump
 // Calls to no more than so many bytes further on are none: position-independent i386 code learns
 // its address by one, retpolines make the processor wait behind one.
@@ -53,17 +53,13 @@ ImageAddr target_of(Bytes instruction, ImageAddr address) {
 // Whether code ends with padding, or with what does not go on: ret, int3, ud2, a jump, a call that
 // may not return.
 bool ends_code(Bytes code) {
-  constexpr std::size_t kLongestNop = 9;
-  const auto last = [code](std::size_t n) { return code[code.size() - n]; };
-  if (code.size() < kLongestNop) return code.empty();
+  const auto last = [code](std::size_t n) {
+    return n <= code.size() ? code[code.size() - n] : std::byte{};
+  };
   const std::byte end = last(1);
-  if (end == kReturn || end == kNop || end == kBreakpoint) return true;
-  if (last(2) == kShortJump || (last(2) == kEscape && end == kUndefined)) return true;
-  if (last(kCallSize) == kJump || last(kCallSize) == kCall) return true;
-  // nop with an operand in memory, 3 bytes and more (Intel SDM volume 2, NOP).
-  for (std::size_t size = 3; size + 1 <= kLongestNop; ++size)
-    if (last(size) == kEscape && last(size - 1) == kLongNop && end == std::byte{0}) return true;
-  return false;
+  return code.empty() || end == kReturn || end == kBreakpoint || last(2) == kShortJump ||
+         (last(2) == kEscape && end == kUndefined) || last(kCallSize) == kJump ||
+         last(kCallSize) == kCall || ends_with_padding(code);
 }
 
 void sort_once(std::vector<ImageAddr>& starts) {
@@ -164,8 +160,11 @@ std::vector<CodeRange> FunctionStarts::find_padded(ImageAddr at) const {
 
 CodeRange FunctionStarts::over(ImageAddr start, ImageAddr at) const {
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
-  const std::uint64_t size = next == starts_.end() ? kMaxFunction : *next - start;
-  return {start, std::min(size, kMaxFunction)};
+  const Code* const code = code_at(start);
+  std::uint64_t size = kMaxFunction;
+  if (next != starts_.end()) size = std::min(size, *next - start);
+  if (code != nullptr) size = std::min(size, code->bytes.size() - (start - code->start));
+  return {start, size};
 }
 
 std::vector<CodeRange> FunctionStarts::find_jumped_to(ImageAddr at) const {

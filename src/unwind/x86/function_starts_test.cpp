@@ -11,6 +11,7 @@
 #include "unwind/cfi/table.h"
 #include "unwind/user_rules.h"
 #include "unwind/x86/decoder.h"
+#include "unwind/x86/padding.h"
 
 namespace ringside::unwind::x86 {
 namespace {
@@ -20,14 +21,6 @@ struct Count {
   std::size_t none = 0;
   std::size_t other_register = 0;
 };
-
-// What compilers put between functions and before loops, where it may never run.
-bool is_padding(Bytes code) {
-  std::size_t at = 0;
-  while (at < code.size() && (code[at] == std::byte{0x66} || code[at] == std::byte{0x2e})) ++at;
-  if (at < code.size() && code[at] == std::byte{0x90}) return true;
-  return at + 1 < code.size() && code[at] == std::byte{0x0f} && code[at + 1] == std::byte{0x1f};
-}
 
 class Comparison {
  public:
@@ -43,7 +36,7 @@ class Comparison {
       for (std::uint64_t at = 0; at < function.size;) {
         const ImageAddr pc = function.start + at;
         const Bytes code = whole_->bytes_at(pc, 16);
-        if (!is_padding(code)) look(pc);
+        if (!begins_with_padding(code)) look(pc);
         at += decoder_.decode(code, pc).size;
       }
     return count_;

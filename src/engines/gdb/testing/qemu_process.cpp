@@ -46,8 +46,9 @@ std::unique_ptr<QemuProcess> QemuProcess::start(const std::vector<std::string>& 
     if (connected) {
       qemu->qmp_ = std::move(*connected);
       // A QEMU that has just started may send an event before its greeting.
-      for (std::string line = "\n"; !line.empty() && line.find("\"QMP\"") == line.npos;)
-        line = qemu->read_line();
+      std::string line = qemu->read_line();
+      while (!line.empty() && line.find("\"QMP\"") == line.npos) line = qemu->read_line();
+      if (line.empty()) break;
       (void)qemu->qmp("{\"execute\": \"qmp_capabilities\"}");
       return qemu;
     }
