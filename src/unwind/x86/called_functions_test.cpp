@@ -130,5 +130,22 @@ TEST(CalledFunctions, ARealignedStackIsFoundByItsRegister) {
   EXPECT_EQ(cfa_at(0x1016).offset, 4);
 }
 
+// push %ebp; mov %esp, %ebp; lea 8(%ebp), %eax (its CFA, for its arguments); sub %edx, %esp; call.
+// The caller's registers are not known any more where the call returns to.
+TEST(CalledFunctions, AFramePointerComesBeforeARegisterThatCallsChange) {
+  const std::string code("\x55\x89\xe5\x8d\x45\x08\x29\xd4\xe8\x00\x00\x00\x00\xc9\xc3", 15);
+  const auto file = file_of(code, 0x1000, Arch::kI386);
+  Decoder decoder(kI386Platform);
+  const FrameAnalysis analysis(*file, CodeUnit{{{{0x1000}, code.size()}}, false}, kI386Platform,
+                               decoder);
+  const auto state = analysis.at({0x1008});
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->cfa_register, wire::i386::kEax);
+  EXPECT_FALSE(state->knows_depth());
+  const auto rule = rule_of(*state, kI386Platform);
+  ASSERT_TRUE(rule);
+  EXPECT_EQ(rule->cfa.reg, wire::i386::kEbp);
+}
+
 }  // namespace
 }  // namespace ringside::unwind::x86

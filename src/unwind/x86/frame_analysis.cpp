@@ -471,22 +471,20 @@ std::optional<Rule> rule_of(const FrameState& state, const Platform& platform) {
   const wire::RegisterRoles& roles = platform.roles;
   Rule rule{.return_register = roles.pc};
   const bool has_frame = state.fp == FramePointer::kFrame;
-  if (has_frame && state.realigned && state.cfa_slot != 0) {
+  if (has_frame && !state.realigned) {
+    rule.cfa = {CfaRule::Kind::kRegisterOffset, roles.fp, state.frame_offset, {}};
+    rule.source = FrameSource::kFramePointer;
+  } else if (has_frame && state.cfa_slot != 0) {
     rule.cfa = {CfaRule::Kind::kDereference, roles.fp, state.frame_offset - state.cfa_slot, {}};
     rule.source = FrameSource::kInstructions;
   } else if (state.cfa_register != kNoRegister && (state.realigned || !state.knows_depth())) {
     rule.cfa = {CfaRule::Kind::kRegisterOffset, state.cfa_register, 0, {}};
     rule.source = FrameSource::kInstructions;
-  } else if (state.realigned) {
-    return std::nullopt;  // the frame pointer alone does not say where the stack was before
-  } else if (has_frame) {
-    rule.cfa = {CfaRule::Kind::kRegisterOffset, roles.fp, state.frame_offset, {}};
-    rule.source = FrameSource::kFramePointer;
-  } else if (state.knows_depth()) {
+  } else if (state.knows_depth() && !state.realigned) {
     rule.cfa = {CfaRule::Kind::kRegisterOffset, roles.sp, state.depth, {}};
     rule.source = FrameSource::kInstructions;
   } else {
-    return std::nullopt;
+    return std::nullopt;  // on a realigned stack nothing else says where it was before
   }
   rule.registers[roles.sp] = {.kind = Kind::kValOffset};
   rule.registers[roles.pc] = {.kind = Kind::kOffset, .offset = -roles.pointer_size};
