@@ -23,8 +23,11 @@ bool sets_frame_pointer(Bytes code) {
 
 bool keeps_frame_pointers(const elf::ElfFile& file) {
   std::vector<ImageAddr> functions;
-  for (const elf::FunctionSymbol& symbol : file.symbols())
-    if (symbol.is_function && symbol.size >= kPrologue) functions.push_back(symbol.address);
+  // A text such as System.map does not say how long functions are.
+  for (const std::uint64_t least : {kPrologue, std::size_t{0}})
+    if (functions.empty())
+      for (const elf::FunctionSymbol& symbol : file.symbols())
+        if (symbol.is_function && symbol.size >= least) functions.push_back(symbol.address);
   return keeps_frame_pointers(file, functions);
 }
 
