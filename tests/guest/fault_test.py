@@ -213,7 +213,7 @@ def ringside_killed(case):
         with case.record(guest) as run:
             run.kill_alone()
             case.goes_on(guest)
-        with case.record(guest, "--duration", "2", "--interval", "2") as run:
+        with case.record(guest, "--samples", "100", "--duration", "15", "--interval", "2") as run:
             case.ended(run)
         case.goes_on(guest)
         case.report()
