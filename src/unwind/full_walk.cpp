@@ -1,6 +1,5 @@
 #include "unwind/full_walk.h"
 
-#include "unwind/frame_pointer.h"
 #include "unwind/x86/interrupt_frame.h"
 
 namespace ringside::unwind {
@@ -123,12 +122,6 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
     if (why && last == Last::kUnknown) {
       if (why->reason == StopReason::kUserMode) user_ = caller;
       why = ends.judge(state_, caller, *why);
-      if (auto above = is_complete(why->reason) ? std::nullopt
-                                                : by_frame_pointer(state_, caller, memory, ends)) {
-        stack.frames.push_back({.address = above->state.pc(), .source = above->source});
-        state_ = above->state;
-        continue;
-      }
       const bool guessed = caller.source == FrameSource::kGuess && is_complete(why->reason);
       return stop(guessed ? Stop{StopReason::kGuessed, why->at} : *why);
     }
@@ -144,21 +137,6 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
     const bool is_lost = written && state_.platform->roles.link != wire::RegisterRoles::kNone;
     if (is_lost && !is_interrupt_code(state_)) return stop({StopReason::kBadAddress, state_.pc()});
   }
-}
-
-std::optional<Caller> FullWalk::by_frame_pointer(const MachineState& frame, const Caller& astray,
-                                                 const StackMemory& memory,
-                                                 const StackEnd& ends) const {
-  const std::uint8_t fp = frame.platform->roles.fp;
-  if (frame.exact || astray.source != FrameSource::kInstructions || !frame.has(fp) ||
-      !frame.has_sp() || frame.get(fp) < frame.sp().value)
-    return std::nullopt;
-  const Step step = apply(frame_pointer_rule(*frame.platform), {}, frame, memory);
-  const auto* caller = std::get_if<Caller>(&step);
-  if (caller == nullptr || !ends.is_return_address(caller->state.pc().value) ||
-      check(frame, *caller, memory))
-    return std::nullopt;
-  return *caller;
 }
 
 FullWalk::Last FullWalk::last_frame(const Caller& caller, bool written,

@@ -37,12 +37,6 @@ class FullWalk {
   enum class Last : std::uint8_t { kUnknown, kFrame, kCaller };
   [[nodiscard]] Last last_frame(const Caller& caller, bool written, const std::optional<Stop>& why,
                                 const StackEnd& ends);
-  // The caller that the frame pointer leads to, if code has called from there. The instructions of
-  // a function lead astray behind a call that never returns, where no symbol bounds the function.
-  [[nodiscard]] std::optional<Caller> by_frame_pointer(const MachineState& frame,
-                                                       const Caller& astray,
-                                                       const StackMemory& memory,
-                                                       const StackEnd& ends) const;
   // Whether the frame's function begins there.
   [[nodiscard]] bool is_of_function(const MachineState& frame, GuestVirt start);
   // Whether the frame's code may lead on to what hardware interrupted.

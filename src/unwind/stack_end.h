@@ -40,9 +40,6 @@ class StackEnd {
   // the code that starts a CPU, at the end of a stack. That it gave itself a stack is not followed.
   [[nodiscard]] bool calls_first_function(const MachineState& frame) const;
 
-  // Whether code of an image follows a call there.
-  [[nodiscard]] bool is_return_address(std::uint64_t word) const;
-
  private:
   static constexpr std::uint64_t kPage = 4096;
   static constexpr std::uint64_t kNear = 512;
@@ -50,6 +47,8 @@ class StackEnd {
   // The first byte behind the frame that led to this one.
   [[nodiscard]] static GuestVirt end_below(const MachineState& state);
   [[nodiscard]] bool is_last(GuestVirt end, bool is_whole) const;
+  // Whether code of an image follows a call there.
+  [[nodiscard]] bool is_return_address(std::uint64_t word) const;
   // Whether another stack was left for this one.
   [[nodiscard]] bool leads_on(const wire::MemoryPiece& stack) const;
   // Whether code of no image may be there: of a module, or what of the kernel was not read where
