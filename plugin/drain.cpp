@@ -6,6 +6,7 @@
 #include <cinttypes>
 #include <cstdio>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 #include "plugin/own_thread.h"
 #include "wire/futex.h"
@@ -27,12 +28,12 @@ wire::RecipeOp copy_from_slot_0() {
 // other numbers: it has no rip.
 std::vector<wire::RecipeOp> stack_recipe(Arch arch) {
   if (arch != Arch::kX86_64)
-    return {{kRegister, 0, wire::roles_of(arch).sp, 0, 1, 0}, copy_from_slot_0()};
-  return {{kRegister, 1, wire::x86_64::kRip, 0, 3, 0},
-          {kRegister, 0, wire::x86_64::kRsp, 0, 1, 0},
+    return {{kRegister, 0, arch::roles_of(arch).sp, 0, 1, 0}, copy_from_slot_0()};
+  return {{kRegister, 1, arch::x86_64::kRip, 0, 3, 0},
+          {kRegister, 0, arch::x86_64::kRsp, 0, 1, 0},
           copy_from_slot_0(),
           {kEnd, 0, 0, 0, 0, 0},
-          {kRegister, 0, wire::i386::kEsp, 0, 1, 0},
+          {kRegister, 0, arch::i386::kEsp, 0, 1, 0},
           copy_from_slot_0()};
 }
 

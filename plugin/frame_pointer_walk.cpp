@@ -3,25 +3,25 @@
 #include <cstring>
 #include <optional>
 
+#include "arch/arch_info.h"
+
 namespace ringside::plugin {
 namespace {
 
 constexpr unsigned kMostSwitches = 4;  // of stacks, to lower addresses
 
-// A frame record: the caller's frame pointer, then the return address. On x86 and aarch64 the frame
-// pointer points at it (System V psABIs; AAPCS64, "The Frame Pointer"), on riscv64 behind it
-// (psABI, "Frame Pointer Convention").
-struct FrameRecord {
+struct Caller {
   std::uint64_t frame_pointer = 0;
   std::uint64_t return_address = 0;
 };
 
-std::optional<FrameRecord> read_record(Guest& guest, Arch arch, std::uint64_t frame_pointer) {
-  const std::size_t size = wire::roles_of(arch).pointer_size;
+std::optional<Caller> read_record(Guest& guest, Arch arch, std::uint64_t frame_pointer) {
+  const arch::ArchInfo& info = arch::info_of(arch);
+  const std::size_t size = info.roles.pointer_size;
   std::byte bytes[16] = {};
-  const GuestVirt at{arch == Arch::kRiscv64 ? frame_pointer - 2 * size : frame_pointer};
+  const GuestVirt at{frame_pointer - static_cast<std::size_t>(-info.frame_record.from_fp) * size};
   if (guest.read_memory(at, std::span(bytes).first(2 * size)) != 2 * size) return std::nullopt;
-  FrameRecord record;
+  Caller record;
   std::memcpy(&record.frame_pointer, bytes, size);
   std::memcpy(&record.return_address, bytes + size, size);
   return record;
@@ -35,7 +35,7 @@ bool is_kernel_address(Arch arch, std::uint64_t address) {
 }  // namespace
 
 void walk_frame_pointers(Guest& guest, wire::Capture& capture) {
-  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
+  const arch::RegisterRoles roles = arch::roles_of(capture.arch);
   std::uint64_t addresses[kMostWalkedFrames];
   std::size_t count = 0;
   addresses[count++] = capture.registers.get(roles.pc);

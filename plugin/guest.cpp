@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "plugin/versioned_api.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::plugin {
 namespace {
@@ -21,17 +22,17 @@ void Guest::find_registers(Arch arch) {
   for (guint i = 0; i < all->len; ++i) {
     qemu_plugin_reg_descriptor entry;
     std::memcpy(&entry, all->data + i * stride, sizeof(entry));
-    if (const auto known = wire::known_register(arch, entry.name))
+    if (const auto known = arch::known_register(arch, entry.name))
       handles_.push_back({entry.handle, *known});
   }
   g_array_free(all, TRUE);
   // First what says which level runs.
   std::stable_partition(handles_.begin(), handles_.end(),
-                        [](const Handle& entry) { return entry.known.level == wire::kAnyLevel; });
+                        [](const Handle& entry) { return entry.known.level == arch::kAnyLevel; });
   arch_ = arch;
 }
 
-void Guest::read(const Handle& entry, wire::Registers& registers) {
+void Guest::read(const Handle& entry, arch::Registers& registers) {
   g_byte_array_set_size(buffer_, 0);
   if (!read_register(entry.handle, buffer_)) return;
   std::uint64_t value = 0;
@@ -39,10 +40,10 @@ void Guest::read(const Handle& entry, wire::Registers& registers) {
   registers.set(entry.known.id, value);
 }
 
-void Guest::read_registers(wire::Registers& registers) {
+void Guest::read_registers(arch::Registers& registers) {
   registers = {};
   for (const Handle& entry : handles_)
-    if (entry.known.is_of(wire::running_level(arch_, registers))) read(entry, registers);
+    if (entry.known.is_of(arch::running_level(arch_, registers))) read(entry, registers);
 }
 
 bool Guest::read_all(GuestVirt address, std::span<std::byte> destination) {

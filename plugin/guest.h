@@ -4,10 +4,11 @@
 #include <span>
 #include <vector>
 
+#include "arch/arch_info.h"
+#include "arch/register_names.h"
+#include "arch/registers.h"
 #include "base/types.h"
 #include "plugin/qemu_api.h"
-#include "wire/register_names.h"
-#include "wire/registers.h"
 
 namespace ringside::plugin {
 
@@ -17,16 +18,16 @@ class Guest {
   // Finds the registers' handles. Called in the vCPU's thread, once.
   void find_registers(Arch arch);
 
-  void read_registers(wire::Registers& registers);
+  void read_registers(arch::Registers& registers);
   // Returns how many bytes from the start could be read.
   [[nodiscard]] std::size_t read_memory(GuestVirt address, std::span<std::byte> destination);
 
  private:
   struct Handle {
     qemu_plugin_register* handle;
-    wire::KnownRegister known;
+    arch::RegisterName known;
   };
-  void read(const Handle& entry, wire::Registers& registers);
+  void read(const Handle& entry, arch::Registers& registers);
   [[nodiscard]] bool read_all(GuestVirt address, std::span<std::byte> destination);
 
   Arch arch_ = Arch::kUnknown;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 #include "plugin/arguments.h"
 #include "plugin/drain.h"
@@ -42,20 +43,6 @@ class Plugin final : public Events {
   std::unique_ptr<VcpuState[]> vcpus_;
   std::unique_ptr<Pacer> pacer_;
 };
-
-Arch arch_of(const char* target) {
-  struct Name {
-    const char* target;
-    Arch arch;
-  };
-  constexpr Name kNames[] = {{"x86_64", Arch::kX86_64},
-                             {"i386", Arch::kI386},
-                             {"aarch64", Arch::kAArch64},
-                             {"riscv64", Arch::kRiscv64}};
-  for (const Name& name : kNames)
-    if (std::strcmp(target, name.target) == 0) return name.arch;
-  return Arch::kUnknown;
-}
 
 // Nothing is sampled then: see Pacer::is_its_thread().
 void Plugin::notice_shared_thread(unsigned vcpu) {
@@ -157,7 +144,7 @@ int install(qemu_plugin_id_t id, const qemu_info_t& info, int argc, char** argv)
   }
   const auto arguments = parse_arguments(argc, argv);
   if (!arguments) return 1;
-  const Arch arch = arch_of(info.target_name);
+  const Arch arch = arch::arch_named(info.target_name);
   if (!info.system_emulation || arch == Arch::kUnknown) {
     std::fprintf(stderr,
                  "ringside: the plugin profiles whole systems of x86_64, i386, aarch64 and "

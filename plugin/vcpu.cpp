@@ -2,10 +2,11 @@
 
 #include <bit>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "base/clock.h"
 #include "plugin/frame_pointer_walk.h"
 #include "wire/classify.h"
-#include "wire/execution_mode.h"
 #include "wire/futex.h"
 #include "wire/record.h"
 #include "wire/sample_file.h"
@@ -78,13 +79,13 @@ bool Vcpu::take(wire::Capture& capture, bool wants_memory) {
 // The kernel's code shows later where it was loaded (elf/slide). What runs in kernel mode at first
 // may be something else; so with the 1st, 2nd, 4th, 8th … sample.
 void Vcpu::store_code(const wire::Capture& capture) {
-  const bool is_pc = capture.arch == Arch::kX86_64 || capture.arch == Arch::kI386;
+  const bool is_pc = arch::info_of(capture.arch).is_x86;
   const bool may_be_kernel = capture.level == PrivilegeLevel::kKernel ||
                              (capture.level == PrivilegeLevel::kFirmware && !is_pc);
   std::uint64_t& samples =
       capture.level == PrivilegeLevel::kKernel ? kernel_samples_ : firmware_samples_;
   if (!may_be_kernel || !std::has_single_bit(++samples)) return;
-  const std::uint64_t pc = capture.registers.get(wire::roles_of(capture.arch).pc);
+  const std::uint64_t pc = capture.registers.get(arch::roles_of(capture.arch).pc);
   const GuestVirt page{pc - pc % kCodePage};
   for (const GuestVirt at : {page, page + kCodePage, page - kCodePage}) {
     std::byte code[kCodePage];

@@ -94,7 +94,7 @@ bool LibdwflWalker::read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* word, voi
 }
 
 bool LibdwflWalker::set_registers(Dwfl_Thread* thread, void* self) {
-  const wire::Registers& registers =
+  const arch::Registers& registers =
       static_cast<LibdwflWalker*>(self)->memory_->capture().registers;
   Dwarf_Word values[kRegisters];
   std::copy_n(registers.values, kRegisters, values);

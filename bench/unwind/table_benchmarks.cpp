@@ -2,6 +2,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include "arch/arch_info.h"
 #include "unwind/cfi/table.h"
 #include "unwind/orc/table.h"
 
@@ -27,8 +28,7 @@ void load_orc(benchmark::State& state, const elf::ElfFile& file) {
 
 void index_cfi(benchmark::State& state, const std::shared_ptr<const elf::ElfFile>& file) {
   std::size_t functions = 0;
-  for (auto _ : state)
-    functions = unwind::cfi::Table(file, unwind::kX86_64Platform).size().functions;
+  for (auto _ : state) functions = unwind::cfi::Table(file, arch::kX86_64Info).size().functions;
   put(state, "functions", functions);
 }
 
@@ -37,7 +37,7 @@ void compile_all_cfi(benchmark::State& state, const std::shared_ptr<const elf::E
   unwind::cfi::Table::Size size;
   for (auto _ : state) {
     state.PauseTiming();
-    unwind::cfi::Table table(file, unwind::kX86_64Platform);
+    unwind::cfi::Table table(file, arch::kX86_64Info);
     state.ResumeTiming();
     for (const elf::FunctionSymbol& symbol : file->symbols())
       benchmark::DoNotOptimize(table.find_compact(symbol.address));

@@ -33,23 +33,9 @@ struct VcpuId {
   constexpr auto operator<=>(const VcpuId&) const = default;
 };
 
+// arch/arch_info.h says what is known of each.
 enum class Arch : std::uint8_t { kUnknown, kX86_64, kI386, kAArch64, kRiscv64 };
-
-constexpr const char* name_of(Arch arch) {
-  switch (arch) {
-    case Arch::kX86_64:
-      return "x86_64";
-    case Arch::kI386:
-      return "i386";
-    case Arch::kAArch64:
-      return "aarch64";
-    case Arch::kRiscv64:
-      return "riscv64";
-    case Arch::kUnknown:
-      break;
-  }
-  return "unknown";
-}
+inline constexpr Arch kLastArch = Arch::kRiscv64;
 
 // Who was running. Firmware is what runs before the kernel: BIOS, boot loader, 16-bit code,
 // OpenSBI. A guest is what the kernel runs as a hypervisor: another kernel, or its programs.

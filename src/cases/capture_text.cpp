@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "arch/arch_info.h"
 #include "cases/register_names.h"
 #include "cases/text_lines.h"
 
@@ -55,10 +56,10 @@ bool set_property(wire::Capture& capture, std::string_view key, std::string_view
 
 std::string registers_text(const wire::Capture& capture) {
   std::string text =
-      fmt::format("arch {}\nlevel {}\nvcpu {}\ntime_ns {}\nweight {}\n", name_of(capture.arch),
-                  kLevels[static_cast<std::size_t>(capture.level)], capture.vcpu.value,
-                  capture.host_time_ns, capture.weight);
-  for (std::size_t n = 0; n < wire::kRegisterCount; ++n)
+      fmt::format("arch {}\nlevel {}\nvcpu {}\ntime_ns {}\nweight {}\n",
+                  arch::name_of(capture.arch), kLevels[static_cast<std::size_t>(capture.level)],
+                  capture.vcpu.value, capture.host_time_ns, capture.weight);
+  for (std::size_t n = 0; n < arch::kRegisterCount; ++n)
     if (capture.registers.has(n))
       text += fmt::format("{} {:#x}\n", register_name(capture.arch, n), capture.registers.get(n));
   return text;

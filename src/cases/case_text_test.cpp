@@ -19,8 +19,8 @@ TEST(CaptureText, RegistersAreReadByName) {
   EXPECT_EQ(capture->level, PrivilegeLevel::kKernel);
   EXPECT_EQ(capture->vcpu.value, 2);
   EXPECT_EQ(capture->host_time_ns, 1234u);
-  EXPECT_EQ(capture->registers.get(wire::aarch64::kSp), 0xffff80000a003f00u);
-  EXPECT_EQ(capture->registers.get(wire::aarch64::kPc), 0xffff800008001234u);
+  EXPECT_EQ(capture->registers.get(arch::aarch64::kSp), 0xffff80000a003f00u);
+  EXPECT_EQ(capture->registers.get(arch::aarch64::kPc), 0xffff800008001234u);
   EXPECT_TRUE(capture->registers.has(0));
   EXPECT_FALSE(capture->registers.has(1));
   EXPECT_EQ(registers_text(*capture), kRegisters);
@@ -59,12 +59,12 @@ TEST(CaptureText, MemoryAndItsLinesMustAgree) {
 
 TEST(RegisterNames, EachNumberHasOneName) {
   for (const Arch arch : {Arch::kX86_64, Arch::kI386, Arch::kAArch64, Arch::kRiscv64})
-    for (std::size_t n = 0; n < wire::kRegisterCount; ++n)
+    for (std::size_t n = 0; n < arch::kRegisterCount; ++n)
       EXPECT_EQ(register_number(arch, register_name(arch, n)), n) << register_name(arch, n);
-  EXPECT_EQ(register_number(Arch::kX86_64, "rsp"), wire::x86_64::kRsp);
-  EXPECT_EQ(register_number(Arch::kI386, "esi"), wire::i386::kEsi);
-  EXPECT_EQ(register_number(Arch::kRiscv64, "s11"), wire::riscv64::kS11);
-  EXPECT_EQ(register_number(Arch::kRiscv64, "a0"), wire::riscv64::kA0);
+  EXPECT_EQ(register_number(Arch::kX86_64, "rsp"), arch::x86_64::kRsp);
+  EXPECT_EQ(register_number(Arch::kI386, "esi"), arch::i386::kEsi);
+  EXPECT_EQ(register_number(Arch::kRiscv64, "s11"), arch::riscv64::kS11);
+  EXPECT_EQ(register_number(Arch::kRiscv64, "a0"), arch::riscv64::kA0);
   EXPECT_FALSE(register_number(Arch::kX86_64, "wire64"));
   EXPECT_FALSE(register_number(Arch::kX86_64, ""));
 }
@@ -81,8 +81,8 @@ TEST(EntryText, LayoutsAreNumbered) {
   ASSERT_TRUE(entries) << entries.error().message;
   ASSERT_EQ(entries->size(), 4u);
   EXPECT_EQ((*entries)[1].start.value, 0xffffffff81a00b00u);
-  EXPECT_EQ((*entries)[1].frame.offsets[wire::x86_64::kRip], 128);
-  EXPECT_FALSE((*entries)[1].frame.saves(wire::x86_64::kRbp));
+  EXPECT_EQ((*entries)[1].frame.offsets[arch::x86_64::kRip], 128);
+  EXPECT_FALSE((*entries)[1].frame.saves(arch::x86_64::kRbp));
   EXPECT_EQ((*entries)[2].below, unwind::EntryLayout::Below::kNothing);
   EXPECT_FALSE((*entries)[1].calls_only);
   EXPECT_TRUE((*entries)[3].calls_only);
@@ -99,7 +99,7 @@ TEST(EntryText, KeepsEveryField) {
        .below = EntryLayout::Below::kCaller,
        .base = EntryLayout::Base::kFramePointer,
        .base_offset = -8,
-       .return_in = wire::x86_64::kRsi,
+       .return_in = arch::x86_64::kRsi,
        .overrides = true,
        .skips_own_words = true},
       {.start = {0x20}, .end = {0x28}, .below = EntryLayout::Below::kUser, .base_offset = 16},
@@ -110,7 +110,7 @@ TEST(EntryText, KeepsEveryField) {
   EXPECT_EQ((*back)[0].below, EntryLayout::Below::kCaller);
   EXPECT_EQ((*back)[0].base, EntryLayout::Base::kFramePointer);
   EXPECT_EQ((*back)[0].base_offset, -8);
-  EXPECT_EQ((*back)[0].return_in, wire::x86_64::kRsi);
+  EXPECT_EQ((*back)[0].return_in, arch::x86_64::kRsi);
   EXPECT_TRUE((*back)[0].overrides);
   EXPECT_TRUE((*back)[0].skips_own_words);
   EXPECT_EQ((*back)[1].below, EntryLayout::Below::kUser);

@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "arch/arch_info.h"
 #include "cases/register_names.h"
 #include "cases/text_lines.h"
 
@@ -19,12 +20,12 @@ std::string layout_text(const EntryLayout& entry, Arch arch) {
   const bool by_fp = entry.base == EntryLayout::Base::kFramePointer;
   std::string text = fmt::format("{}{:+}{}", by_fp ? "fp" : "sp", entry.base_offset,
                                  kBelow[static_cast<std::size_t>(entry.below)]);
-  if (entry.return_in != wire::RegisterRoles::kNone)
+  if (entry.return_in != arch::RegisterRoles::kNone)
     text += fmt::format(" return-in={}", register_name(arch, entry.return_in));
   if (entry.overrides) text += " overrides";
   if (entry.keeps_registers) text += " keeps-registers";
   if (entry.skips_own_words) text += " skips-own-words";
-  for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg)
+  for (std::size_t reg = 0; reg < arch::kRegisterCount; ++reg)
     if (entry.frame.saves(reg))
       text += fmt::format(" {}={}", register_name(arch, reg), entry.frame.offsets[reg]);
   return text + (entry.calls_only ? " calls" : "");

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "arch/arch_info.h"
 #include "base/file.h"
 #include "cases/capture_text.h"
 #include "cases/case_folder.h"
@@ -33,17 +34,17 @@ void collect_code(const wire::Capture& capture, const elf::ImageMap& images,
   const auto add = [&](GuestVirt at) {
     if (const elf::Image* image = images.find_code(at)) code[image].insert(image->to_image(at));
   };
-  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
+  const arch::RegisterRoles roles = arch::roles_of(capture.arch);
   if (!roles.known()) return;
   add({capture.registers.get(roles.pc)});
-  const unwind::Platform platform = unwind::platform_of(capture.arch);
+  const arch::ArchInfo& platform = arch::info_of(capture.arch);
   const auto add_return = [&](std::uint64_t to) {
     add({platform.code_address(to)});
     add({platform.code_address(to) - 1});
   };
-  if (roles.link != wire::RegisterRoles::kNone) add_return(capture.registers.get(roles.link));
-  if (capture.arch == Arch::kAArch64) add({capture.registers.get(wire::aarch64::kElrEl1)});
-  if (capture.arch == Arch::kRiscv64) add({capture.registers.get(wire::riscv64::kSepc)});
+  if (roles.link != arch::RegisterRoles::kNone) add_return(capture.registers.get(roles.link));
+  if (platform.exception.pc != arch::kNoRegister)
+    add({capture.registers.get(platform.exception.pc)});
   for (const wire::MemoryPiece& piece : capture.pieces)
     for (std::uint64_t at = 0; at + roles.pointer_size <= piece.size; at += roles.pointer_size) {
       const GuestVirt place = piece.address + at;

@@ -8,11 +8,11 @@
 #include <set>
 #include <string_view>
 
+#include "arch/arch_info.h"
 #include "cases/cfi_cut.h"
 #include "cases/orc_cut.h"
 #include "elf/elf_writer.h"
 #include "unwind/cfi/table.h"
-#include "unwind/platform.h"
 
 namespace ringside::cases {
 namespace {
@@ -53,8 +53,8 @@ class Ranges {
   // x86 assembly that has no call-frame information is followed over jumps, to the functions that
   // it jumps to.
   void add_jump_targets(const std::shared_ptr<const elf::ElfFile>& file) {
-    if (file->arch() != Arch::kX86_64 && file->arch() != Arch::kI386) return;
-    const unwind::Platform platform = unwind::platform_of(file->arch());
+    if (!arch::info_of(file->arch()).is_x86) return;
+    const arch::ArchInfo& platform = arch::info_of(file->arch());
     const unwind::cfi::Table cfi(file, platform);
     for (std::size_t i = 0, count = ranges_.size(); i < count; ++i) {
       const CodeRange range = ranges_[i];

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "arch/arch_info.h"
 #include "base/socket.h"
 #include "cli/terminal.h"
 #include "engines/tcg/tcg_engine.h"
@@ -169,11 +170,10 @@ Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::string& path,
 
 Result<void> check_kernel(const elf::ElfFile& kernel, Arch machine) {
   const Arch arch = kernel.arch();
-  const bool runs_there = arch == machine || (arch == Arch::kI386 && machine == Arch::kX86_64);
-  if (machine != Arch::kUnknown && !runs_there)
+  if (machine != Arch::kUnknown && !arch::info_of(machine).boots(arch))
     return fail(ErrorCode::kMismatch,
                 "{} is for {}, and the guest is {}; give the right file with --kernel",
-                kernel.name(), name_of(arch), name_of(machine));
+                kernel.name(), arch::name_of(arch), arch::name_of(machine));
   return {};
 }
 

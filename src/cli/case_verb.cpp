@@ -4,6 +4,7 @@
 
 #include <iterator>
 
+#include "arch/arch_info.h"
 #include "base/text.h"
 #include "cases/case_folder.h"
 #include "cases/extract.h"
@@ -16,7 +17,7 @@ namespace {
 
 std::string origin_of(const KeptCaptures& kept) {
   const recording::Header& header = kept.reader.header();
-  std::string text = fmt::format("arch {}\nguest-os {}\nkernel {}\n", name_of(header.arch),
+  std::string text = fmt::format("arch {}\nguest-os {}\nkernel {}\n", arch::name_of(header.arch),
                                  header.guest_os, header.kernel);
   for (const elf::Image& image : kept.images.images())
     text += fmt::format("build-id {} {}\n", image.name, image.file->build_id_hex());

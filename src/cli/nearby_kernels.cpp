@@ -9,6 +9,7 @@
 #include <fstream>
 #include <tuple>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 
 namespace ringside::cli {
@@ -21,9 +22,7 @@ constexpr std::size_t kMostLooks = 20'000;
 constexpr int kDeepest = 6;
 constexpr std::uint64_t kLongestNs = 1'000'000'000;
 
-bool may_run(Arch file, Arch machine) {
-  return file == machine || (file == Arch::kI386 && machine == Arch::kX86_64);
-}
+bool may_run(Arch file, Arch machine) { return arch::info_of(machine).boots(file); }
 
 // By its first bytes: most files of a folder are no executables. Nor is a library without an entry
 // (e_entry is at offset 24 in both classes, and has four bytes at least).

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 #include "base/private_file.h"
 #include "cli/attach.h"
@@ -125,8 +126,8 @@ void announce(const engines::Engine& engine, const Kernel& kernel, const std::st
   say(
       fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the {} at {}; "
                   "kernel file: {}",
-                  engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s", name_of(engine.arch()),
-                  kernel.system.empty() ? "" : ", " + kernel.system,
+                  engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s",
+                  arch::name_of(engine.arch()), kernel.system.empty() ? "" : ", " + kernel.system,
                   static_cast<double>(options.interval_ns) / 1e6, way_in, address,
                   kernel.file ? kernel.file->name() : "none"));
 }

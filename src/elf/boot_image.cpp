@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "arch/arch_info.h"
 #include "elf/kernel_compression.h"
 
 namespace ringside::elf {
@@ -39,18 +40,8 @@ bool is_riscv_image(Bytes bytes) {
 }
 
 Arch elf_arch(Bytes bytes) {
-  switch (field<std::uint16_t>(bytes, offsetof(Elf64_Ehdr, e_machine))) {
-    case EM_X86_64:
-      return Arch::kX86_64;
-    case EM_386:
-      return Arch::kI386;
-    case EM_AARCH64:
-      return Arch::kAArch64;
-    case EM_RISCV:
-      return Arch::kRiscv64;
-    default:
-      return Arch::kUnknown;
-  }
+  return arch::arch_of_elf(field<std::uint16_t>(bytes, offsetof(Elf64_Ehdr, e_machine)),
+                           field<std::uint8_t>(bytes, EI_CLASS) == ELFCLASS64);
 }
 
 struct Payload {

@@ -6,27 +6,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/arch_info.h"
 #include "elf/boot_image.h"
 
 namespace ringside::elf {
 namespace {
 
 constexpr std::size_t kMaxSections = 65536;  // -ffunction-sections objects stay far below
-
-Arch arch_of(std::uint16_t machine, bool is_64) {
-  switch (machine) {
-    case EM_X86_64:
-      return is_64 ? Arch::kX86_64 : Arch::kUnknown;  // x32 is nobody's kernel
-    case EM_386:
-      return Arch::kI386;
-    case EM_AARCH64:
-      return Arch::kAArch64;
-    case EM_RISCV:
-      return is_64 ? Arch::kRiscv64 : Arch::kUnknown;
-    default:
-      return Arch::kUnknown;
-  }
-}
 
 }  // namespace
 
@@ -101,7 +87,7 @@ Result<void> ElfFile::read_headers() {
                 elf_errmsg(-1));
   type_ = header.e_type;
   entry_ = {header.e_entry};
-  arch_ = arch_of(header.e_machine, is_64_);
+  arch_ = arch::arch_of_elf(header.e_machine, is_64_);
 
   const auto check_table = [&](const char* what, std::uint64_t offset, std::uint64_t entry_size,
                                std::uint64_t count) -> Result<void> {

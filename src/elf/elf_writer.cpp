@@ -6,6 +6,8 @@
 #include <cstring>
 #include <optional>
 
+#include "arch/arch_info.h"
+
 namespace ringside::elf {
 namespace {
 
@@ -25,22 +27,6 @@ struct Elf64 {
   using Word = Elf64_Xword;
   static constexpr unsigned char kClass = ELFCLASS64;
 };
-
-std::uint16_t machine_of(Arch arch) {
-  switch (arch) {
-    case Arch::kX86_64:
-      return EM_X86_64;
-    case Arch::kI386:
-      return EM_386;
-    case Arch::kAArch64:
-      return EM_AARCH64;
-    case Arch::kRiscv64:
-      return EM_RISCV;
-    case Arch::kUnknown:
-      break;
-  }
-  return EM_NONE;
-}
 
 template <class T>
 void append(std::vector<std::byte>& out, const T& value) {
@@ -205,7 +191,7 @@ class ElfWriter::File {
     header.e_ident[EI_DATA] = ELFDATA2LSB;
     header.e_ident[EI_VERSION] = EV_CURRENT;
     header.e_type = from_.type_;
-    header.e_machine = machine_of(from_.arch_);
+    header.e_machine = arch::info_of(from_.arch_).elf_machine;
     header.e_version = EV_CURRENT;
     header.e_phoff = sizeof(header);
     header.e_shoff = static_cast<Word>(section_headers_at_);

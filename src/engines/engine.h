@@ -125,7 +125,7 @@ class Engine {
   // All registers of a vCPU that the engine can give, those too that a tick leaves out because they
   // hardly change (aarch64: TTBR1_EL1, TCR_EL1, VBAR_EL1 …; riscv64: stvec …), by the numbers of
   // arch(). Stops the guest for a moment.
-  [[nodiscard]] virtual Result<wire::Registers> read_registers(VcpuId vcpu) = 0;
+  [[nodiscard]] virtual Result<arch::Registers> read_registers(VcpuId vcpu) = 0;
   // Guest-physical memory while the guest runs; reads may stop it, for two milliseconds or less at
   // a time, and what they return may be half-way through a change. The reader belongs to the engine
   // and to its thread. Error kUnsupported: there is no way to it.

@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "profile/spelling.h"
 #include "profile/thread_names.h"
 
@@ -135,7 +136,7 @@ Result<void> write_json_lines(recording::Reader& reader, profile::FrameNamer& na
   RINGSIDE_TRY(sink.write(fmt::format(
       R"({{"arch":"{}","guest_os":{},"kernel":{},"engine":{},"interval_ns":{},"vcpus":{}}})"
       "\n",
-      name_of(header.arch), json_string(header.guest_os), json_string(header.kernel),
+      arch::name_of(header.arch), json_string(header.guest_os), json_string(header.kernel),
       json_string(header.engine), header.interval_ns, header.vcpu_count)));
   Lines lines(namer, sink);
   RINGSIDE_TRY(reader.for_each(lines));

@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "exporters/counts_in_words.h"
 #include "exporters/flamegraph_assets.h"
 #include "exporters/frame_label.h"
@@ -81,7 +82,7 @@ std::string subtitle_of(const Profile& profile) {
     text += (text.empty() ? "" : " \xc2\xb7 ") + part;
   };
   add(header.kernel.empty() ? "" : profile::spell(header.kernel));
-  if (header.arch != Arch::kUnknown) add(name_of(header.arch));
+  if (header.arch != Arch::kUnknown) add(arch::name_of(header.arch));
   if (header.vcpu_count != 0)
     add(fmt::format("{} vCPU{}", header.vcpu_count, header.vcpu_count == 1 ? "" : "s"));
   const std::uint64_t sampled = profile.weight_of(wire::Disposition::kSampled);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "arch/arch_info.h"
 #include "base/text.h"
 #include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
@@ -143,7 +144,7 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   add("command line", command_line(header.command_line));
   add("guest", header.guest_os);
   add("kernel", header.kernel);
-  add("architecture", name_of(header.arch));
+  add("architecture", arch::name_of(header.arch));
   add("vCPUs", header.vcpu_count == 0 ? "" : std::to_string(header.vcpu_count));
   add("engine", header.engine);
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));

@@ -1,5 +1,6 @@
 #include "guestos/adapter.h"
 
+#include "arch/arch_info.h"
 #include "guestos/emerald_adapter.h"
 #include "guestos/generic_adapter.h"
 #include "guestos/linux_adapter.h"
@@ -29,7 +30,7 @@ Result<std::string_view> system_of(const AdapterOptions& options, const elf::Elf
   const bool is_x86_64 = kernel.arch() == Arch::kX86_64;
   if (options.os == GuestOs::kEmerald && !is_x86_64)
     return fail(ErrorCode::kMismatch, "--os emerald: {} is for {}, and Emerald for x86_64", name,
-                name_of(kernel.arch()));
+                arch::name_of(kernel.arch()));
   if (options.os == GuestOs::kEmerald) return kEmerald;
   if (options.os == GuestOs::kGeneric) return kGeneric;
   return is_linux ? kLinux : kGeneric;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/execution_mode.h"
 #include "guestos/emerald/saved_registers.h"
-#include "guestos/user_root.h"
 
 namespace ringside::guestos {
 namespace {
@@ -39,7 +39,7 @@ Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture&
     if (piece.why == wire::PieceKind::kSystem && piece.address == emerald::kMetadataPage)
       return emerald::parse_metadata(capture.bytes_of(piece));
   if (!has_pages_) {
-    unsigned& looks = looks_[user_root(capture).value_or(0)];
+    unsigned& looks = looks_[arch::user_root(capture.arch, capture.registers).value_or(0)];
     may_have_pages_ = false;
     if (looks_left_ == 0 || looks == kLooksAtARoot) return std::nullopt;
     ++looks;
@@ -65,7 +65,8 @@ Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory
   news.new_recipes = !has_pages_;
   has_pages_ = true;
   if (known_.size() >= kMostProcesses) known_.clear();
-  Process& process = known_[{user_root(capture).value_or(0), metadata->identity()}];
+  Process& process =
+      known_[{arch::user_root(capture.arch, capture.registers).value_or(0), metadata->identity()}];
   if (process.address_space == 0) RINGSIDE_TRY(learn(*metadata, capture, memory, process, news));
   Owner owner;
   owner.pid = static_cast<std::uint32_t>(metadata->pid);

@@ -14,7 +14,7 @@ namespace ringside::guestos {
 namespace {
 
 using testing::FakeGuestMemory;
-namespace x86 = wire::x86_64;
+namespace x86 = arch::x86_64;
 
 constexpr std::uint64_t kPage = 0xffff'ff7f'ffff'e000;
 constexpr std::uint64_t kSaved = 0xffff'8000'0001'3f60;
@@ -298,7 +298,7 @@ std::array<std::uint64_t, 20> saved_words() {
   return words;
 }
 
-std::optional<wire::Registers> user_registers(std::uint64_t rsp,
+std::optional<arch::Registers> user_registers(std::uint64_t rsp,
                                               const std::array<std::uint64_t, 20>& words) {
   wire::Capture capture = capture_at(0x1000, PrivilegeLevel::kKernel);
   capture.registers.set(x86::kRsp, rsp);
@@ -346,7 +346,7 @@ struct Copy {
 
 std::vector<Copy> copies(std::uint64_t cs, std::uint64_t saved, std::uint64_t user_sp) {
   EmeraldAdapter adapter({}, true);
-  wire::Registers registers;
+  arch::Registers registers;
   registers.set(x86::kCs, cs);
   registers.set(x86::kRsp, kSaved - 0x100);
   const auto recipe = adapter.recipe(VcpuId{0}, {});

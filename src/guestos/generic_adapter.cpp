@@ -2,8 +2,9 @@
 
 #include <utility>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "guestos/stack_recipe.h"
-#include "guestos/user_root.h"
 
 namespace ringside::guestos {
 namespace {
@@ -16,13 +17,13 @@ constexpr std::uint64_t kStackSize = 32 * 1024;
 std::vector<wire::RecipeOp> user_stack_recipe(Arch arch) {
   using enum wire::RecipeOpcode;
   enum Slot : std::uint8_t { kSp, kLevel };
-  const UserTest user = user_test(arch);
+  const arch::UserMode& user = arch::info_of(arch).user_mode;
   constexpr auto kUserStack = static_cast<std::uint8_t>(wire::PieceKind::kUserStack);
   return {
       {kRegister, kLevel, user.reg, 0, 4, 0},
       {kMask, kLevel, kLevel, 0, 0, user.mask},
       {kSkipIfNotEqual, 0, kLevel, 0, 2, user.value},
-      {kRegister, kSp, wire::roles_of(arch).sp, 0, 1, 0},
+      {kRegister, kSp, arch::roles_of(arch).sp, 0, 1, 0},
       {kCopyStack, 0, kSp, kUserStack, 0, 0},
   };
 }
@@ -41,10 +42,10 @@ void GenericAdapter::take_over(Adapter& before) {
 
 Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
                                        ProcessNews& news) {
-  const auto root = user_root(capture);
+  const auto root = arch::user_root(capture.arch, capture.registers);
   if (!root) return Owner();
   RINGSIDE_ASSIGN(Owner owner, processes_.owner_of(capture, *root, memory, news));
-  const bool is_x86 = arch_ == Arch::kX86_64 || arch_ == Arch::kI386;
+  const bool is_x86 = arch::info_of(arch_).is_x86;
   owner.finds_user_by_unwinding = is_x86 && capture.level == PrivilegeLevel::kKernel;
   return owner;
 }

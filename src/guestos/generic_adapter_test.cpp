@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/execution_mode.h"
 #include "guestos/emerald/saved_registers.h"
 #include "guestos/testing/fake_guest_memory.h"
 #include "guestos/testing/program_file.h"
-#include "guestos/user_root.h"
 #include "wire/ring.h"
 
 namespace ringside::guestos {
@@ -15,7 +15,7 @@ wire::Capture capture_at(std::uint64_t cr3, PrivilegeLevel level = PrivilegeLeve
   wire::Capture capture;
   capture.arch = Arch::kX86_64;
   capture.level = level;
-  capture.registers.set(wire::x86_64::kCr3, cr3);
+  capture.registers.set(arch::x86_64::kCr3, cr3);
   return capture;
 }
 
@@ -39,22 +39,22 @@ std::uint64_t root_of(Arch arch, std::uint8_t reg, std::uint64_t value) {
   wire::Capture capture;
   capture.arch = arch;
   capture.registers.set(reg, value);
-  return user_root(capture).value();
+  return arch::user_root(capture.arch, capture.registers).value();
 }
 
 TEST(UserRoot, LeavesOutWhatIsNotTheRoot) {
-  EXPECT_EQ(root_of(Arch::kX86_64, wire::x86_64::kCr3, 0x8000'0000'1234'5019), 0x1234'5000u);
-  EXPECT_EQ(root_of(Arch::kI386, wire::i386::kCr3, 0x1234'5038), 0x1234'5020u);
-  EXPECT_EQ(root_of(Arch::kAArch64, wire::aarch64::kTtbr0El1, 0x0042'0000'4123'4001), 0x4123'4000u);
+  EXPECT_EQ(root_of(Arch::kX86_64, arch::x86_64::kCr3, 0x8000'0000'1234'5019), 0x1234'5000u);
+  EXPECT_EQ(root_of(Arch::kI386, arch::i386::kCr3, 0x1234'5038), 0x1234'5020u);
+  EXPECT_EQ(root_of(Arch::kAArch64, arch::aarch64::kTtbr0El1, 0x0042'0000'4123'4001), 0x4123'4000u);
   // Sv39, ASID 5.
-  EXPECT_EQ(root_of(Arch::kRiscv64, wire::riscv64::kSatp, 0x8000'5000'0008'0123), 0x8012'3000u);
-  EXPECT_EQ(user_root({}), std::nullopt);
+  EXPECT_EQ(root_of(Arch::kRiscv64, arch::riscv64::kSatp, 0x8000'5000'0008'0123), 0x8012'3000u);
+  EXPECT_EQ(arch::user_root(Arch::kUnknown, {}), std::nullopt);
 }
 
 TEST(GenericAdapter, LearntLinksLeadToUserCodesStackWhereItCanBeUnwound) {
   AdapterOptions options;
   const LearntLink link{.slot = GuestVirt{0xffff888000003ff0}, .leads_to_user = true};
-  const auto user_stacks = [&](const wire::Registers& registers) {
+  const auto user_stacks = [&](const arch::Registers& registers) {
     const auto recipe = GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, {&link, 1});
     wire::RecipeRun run(recipe, registers, {});
     std::vector<std::uint64_t> copies;
@@ -66,14 +66,14 @@ TEST(GenericAdapter, LearntLinksLeadToUserCodesStackWhereItCanBeUnwound) {
     }
     return copies;
   };
-  wire::Registers registers;
-  registers.set(wire::x86_64::kCs, 8);
-  registers.set(wire::x86_64::kRsp, 0xffff888000003e00);
+  arch::Registers registers;
+  registers.set(arch::x86_64::kCs, 8);
+  registers.set(arch::x86_64::kRsp, 0xffff888000003e00);
   EXPECT_TRUE(user_stacks(registers).empty());
   options.user_program = program(0x10000, "shell");
   EXPECT_EQ(user_stacks(registers), std::vector<std::uint64_t>{0x7fff0010});
-  registers.set(wire::x86_64::kRsp, 0x7fff0100);
-  registers.set(wire::x86_64::kCs, 0x33);
+  registers.set(arch::x86_64::kRsp, 0x7fff0100);
+  registers.set(arch::x86_64::kCs, 0x33);
   EXPECT_EQ(user_stacks(registers), std::vector<std::uint64_t>{0x7fff0100});
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <span>
 
+#include "arch/arch_info.h"
 #include "guestos/adapter.h"
 #include "guestos/linux/aarch64_entries.h"
 #include "guestos/linux/i386_entries.h"
@@ -19,9 +20,9 @@ using Kind = StackTop::Kind;
 
 std::vector<wire::MemoryRequest> run(const std::vector<wire::RecipeOp>& recipe, std::uint64_t rsp,
                                      std::uint64_t cs, std::uint64_t left_stack) {
-  wire::Registers registers;
-  registers.set(wire::x86_64::kRsp, rsp);
-  registers.set(wire::x86_64::kCs, cs);
+  arch::Registers registers;
+  registers.set(arch::x86_64::kRsp, rsp);
+  registers.set(arch::x86_64::kCs, cs);
   wire::RecipeRun recipe_run(recipe, registers, {});
   std::vector<wire::MemoryRequest> copies;
   while (auto request = recipe_run.next()) {
@@ -58,9 +59,9 @@ TEST(StackRecipe, GoesOnFromAStackToTheNext) {
   const std::vector<StackTop> tops = {{GuestVirt{0x10000}, Kind::kBottom},
                                       {GuestVirt{0x20000}, Kind::kBottom}};
   const auto recipe = stack_recipe(Arch::kI386, tops, 0x2000);
-  wire::Registers registers;
-  registers.set(wire::i386::kEsp, 0x11f00);
-  registers.set(wire::i386::kCs, 0x60);
+  arch::Registers registers;
+  registers.set(arch::i386::kEsp, 0x11f00);
+  registers.set(arch::i386::kCs, 0x60);
   wire::RecipeRun run(recipe, registers, {});
   std::vector<std::uint64_t> copies;
   while (const auto request = run.next()) {
@@ -77,11 +78,11 @@ TEST(StackRecipe, CopiesAFrameThatIsBeingMoved) {
   const auto copies = [](std::uint64_t edi) {
     auto recipe = stack_recipe(Arch::kI386, {}, 0x2000);
     add_frame_in_transit(recipe);
-    wire::Registers registers;
-    registers.set(wire::i386::kEsp, 0xc2e63fb4);
-    registers.set(wire::i386::kEdi, edi);
-    registers.set(wire::i386::kEsi, 0xff403fec);
-    registers.set(wire::i386::kCs, 0x60);
+    arch::Registers registers;
+    registers.set(arch::i386::kEsp, 0xc2e63fb4);
+    registers.set(arch::i386::kEdi, edi);
+    registers.set(arch::i386::kEsi, 0xff403fec);
+    registers.set(arch::i386::kCs, 0x60);
     wire::RecipeRun run(recipe, registers, {});
     std::vector<std::uint64_t> addresses;
     while (const auto request = run.next()) addresses.push_back(request->address.value);
@@ -97,12 +98,12 @@ TEST(StackRecipe, CopiesAFrameThatIsBeingMovedToTheEntryStack) {
   const auto copies = [](std::uint64_t esi, std::uint64_t edi) {
     auto recipe = stack_recipe(Arch::kI386, {}, 0x2000);
     add_frame_in_transit(recipe);
-    wire::Registers registers;
-    registers.set(wire::i386::kEsp, 0xc2e63fb4);
-    registers.set(wire::i386::kEsi, esi);
-    registers.set(wire::i386::kEdi, edi);
-    registers.set(wire::i386::kEbx, 0xff403fbc);
-    registers.set(wire::i386::kCs, 0x60);
+    arch::Registers registers;
+    registers.set(arch::i386::kEsp, 0xc2e63fb4);
+    registers.set(arch::i386::kEsi, esi);
+    registers.set(arch::i386::kEdi, edi);
+    registers.set(arch::i386::kEbx, 0xff403fbc);
+    registers.set(arch::i386::kCs, 0x60);
     wire::RecipeRun run(recipe, registers, {});
     std::vector<std::uint64_t> addresses;
     while (const auto request = run.next()) addresses.push_back(request->address.value);
@@ -118,7 +119,7 @@ TEST(StackRecipe, CopiesAFrameThatIsBeingMovedToTheEntryStack) {
 
 // Runs a recipe over a few words of memory; the addresses that it copies.
 std::vector<std::uint64_t> copies_of(const std::vector<wire::RecipeOp>& recipe,
-                                     const wire::Registers& registers,
+                                     const arch::Registers& registers,
                                      const std::map<std::uint64_t, std::uint64_t>& words) {
   wire::RecipeRun run(recipe, registers, {});
   std::vector<std::uint64_t> copies;
@@ -134,11 +135,11 @@ std::vector<std::uint64_t> copies_of(const std::vector<wire::RecipeOp>& recipe,
   return copies;
 }
 
-wire::Registers kernel_on_aarch64(std::uint64_t sp, std::uint64_t fp) {
-  wire::Registers registers;
-  registers.set(wire::aarch64::kCpsr, 0x3c5);
-  registers.set(wire::aarch64::kSp, sp);
-  registers.set(wire::aarch64::kFp, fp);
+arch::Registers kernel_on_aarch64(std::uint64_t sp, std::uint64_t fp) {
+  arch::Registers registers;
+  registers.set(arch::aarch64::kCpsr, 0x3c5);
+  registers.set(arch::aarch64::kSp, sp);
+  registers.set(arch::aarch64::kFp, fp);
   return registers;
 }
 
@@ -179,9 +180,9 @@ class UserStackLinks : public ::testing::Test {
     auto recipe = stack_recipe(Arch::kX86_64, tops, 0x2000);
     const GuestVirt slots[] = {{kStacks + 0x1ff0}, {kStacks + 0xff0}};
     add_user_stack(Arch::kX86_64, slots, 0x2000, recipe);
-    wire::Registers registers;
-    registers.set(wire::x86_64::kRsp, sp);
-    registers.set(wire::x86_64::kCs, cs);
+    arch::Registers registers;
+    registers.set(arch::x86_64::kRsp, sp);
+    registers.set(arch::x86_64::kCs, cs);
     return copies_of(recipe, registers,
                      {{kStacks + 0xff0, user_sp},
                       {kStacks + 0x1ff0, 0x7fff2000},
@@ -209,9 +210,9 @@ TEST_F(UserStackLinks, OtherStacksAndOtherWordsAreLeftAlone) {
 // psABI: the frame record is the two words below the frame pointer.
 TEST(StackRecipe, CopiesTheFrameRecordOnRiscv64) {
   const std::vector<StackTop> tops = {{.slot = GuestVirt{0x10ff0}, .kind = Kind::kRecord}};
-  wire::Registers registers;
-  registers.set(wire::riscv64::kPriv, 1);
-  registers.set(wire::riscv64::kSp, 0x10800);
+  arch::Registers registers;
+  registers.set(arch::riscv64::kPriv, 1);
+  registers.set(arch::riscv64::kSp, 0x10800);
   EXPECT_EQ(copies_of(stack_recipe(Arch::kRiscv64, tops, 0x1000), registers, {{0x10ff0, 0x5550}}),
             (std::vector<std::uint64_t>{0x10800, 0x5540}));
 }
@@ -219,14 +220,14 @@ TEST(StackRecipe, CopiesTheFrameRecordOnRiscv64) {
 TEST(StackRecipe, FollowsTheFramePointerFromAnEmptyStackOnRiscv64) {
   const std::vector<StackTop> tops = {{.slot = GuestVirt{0x10ff0}, .kind = Kind::kRecord},
                                       {.slot = GuestVirt{0x11000}, .kind = Kind::kEmpty}};
-  wire::Registers registers;
-  registers.set(wire::riscv64::kPriv, 1);
-  registers.set(wire::riscv64::kSp, 0x11000);
-  registers.set(wire::riscv64::kFp, 0x5550);
+  arch::Registers registers;
+  registers.set(arch::riscv64::kPriv, 1);
+  registers.set(arch::riscv64::kSp, 0x11000);
+  registers.set(arch::riscv64::kFp, 0x5550);
   const auto recipe = stack_recipe(Arch::kRiscv64, tops, 0x1000);
   EXPECT_EQ(copies_of(recipe, registers, {{0x10ff0, 0x9990}}),
             (std::vector<std::uint64_t>{0x11000, 0x5540}));
-  registers.set(wire::riscv64::kSp, 0x10fe0);
+  registers.set(arch::riscv64::kSp, 0x10fe0);
   EXPECT_EQ(copies_of(recipe, registers, {{0x10ff0, 0x9990}}),
             (std::vector<std::uint64_t>{0x10fe0, 0x9980}));
 }
@@ -237,17 +238,17 @@ TEST(StackRecipe, CopiesTheStackThatRiscv64sTaskHas) {
   constexpr std::uint64_t kStack = 0xff200000000fbc50;
   auto recipe = stack_recipe(Arch::kRiscv64, {}, 0x1000);
   add_saved_stack(recipe, 16, 0x4000);
-  wire::Registers registers;
-  registers.set(wire::riscv64::kPriv, 1);
-  registers.set(wire::riscv64::kSp, (kStack - 288) >> 14);
-  registers.set(wire::riscv64::kTp, kTask);
+  arch::Registers registers;
+  registers.set(arch::riscv64::kPriv, 1);
+  registers.set(arch::riscv64::kSp, (kStack - 288) >> 14);
+  registers.set(arch::riscv64::kTp, kTask);
   using Addresses = std::vector<std::uint64_t>;
   EXPECT_EQ(copies_of(recipe, registers, {{kTask + 16, kStack}}),
             (Addresses{(kStack - 288) >> 14, kTask + 16, kStack}));
   // No pointer to a stack, and a stack pointer that is one.
   EXPECT_EQ(copies_of(recipe, registers, {{kTask + 16, 0x1234}}),
             (Addresses{(kStack - 288) >> 14, kTask + 16}));
-  registers.set(wire::riscv64::kSp, kStack);
+  registers.set(arch::riscv64::kSp, kStack);
   EXPECT_EQ(copies_of(recipe, registers, {{kTask + 16, kStack}}), (Addresses{kStack}));
 }
 
@@ -261,11 +262,11 @@ TEST(StackRecipe, CopiesTheStackThatAArch64Tests) {
   auto recipe = stack_recipe(Arch::kAArch64, {}, 0x1000);
   add_tested_stack(recipe, {{kVectors}, 4}, 0x4000);
   const auto copies_at = [&](std::uint64_t offset, std::uint64_t sp, std::uint64_t x0) {
-    wire::Registers registers;
-    registers.set(wire::aarch64::kCpsr, 5);
-    registers.set(wire::aarch64::kPc, kVectors + offset);
-    registers.set(wire::aarch64::kSp, sp);
-    registers.set(wire::aarch64::kX0, x0);
+    arch::Registers registers;
+    registers.set(arch::aarch64::kCpsr, 5);
+    registers.set(arch::aarch64::kPc, kVectors + offset);
+    registers.set(arch::aarch64::kSp, sp);
+    registers.set(arch::aarch64::kX0, x0);
     return copies_of(recipe, registers, {});
   };
   using Addresses = std::vector<std::uint64_t>;
@@ -302,8 +303,8 @@ TEST(StackRecipe, TheTestOfAArch64sStackIsFoundInItsCode) {
 // Copies of a stack at 0x80800 below a top at 0x80ff8, run with these registers.
 std::vector<wire::MemoryRequest> run_on(Arch arch, std::uint8_t level_register,
                                         std::uint64_t level) {
-  wire::Registers registers;
-  registers.set(wire::roles_of(arch).sp, 0x80800);
+  arch::Registers registers;
+  registers.set(arch::roles_of(arch).sp, 0x80800);
   registers.set(level_register, level);
   const std::vector<StackTop> tops = {{GuestVirt{0x80ff8}, Kind::kPopped}};
   const auto recipe = stack_recipe(arch, tops, 0x1000);
@@ -326,12 +327,12 @@ TEST(StackRecipe, OfEachArchitecture) {
   // Firmware, in whose mode a kernel may run: real mode has any cs, so x86 has no such value here.
   // aarch64: EL1h with interrupts masked, EL0, EL3h. riscv64: S, U, M.
   for (const Case& c :
-       {Case{Arch::kI386, wire::i386::kCs, 0x60, 0x73, 0x73, 4},
-        Case{Arch::kX86_64, wire::x86_64::kCs, 0x10, 0x33, 0x33, 8},
-        Case{Arch::kAArch64, wire::aarch64::kCpsr, 0x600003c5, 0x60001000, 0x3cd, 8},
-        Case{Arch::kRiscv64, wire::riscv64::kPriv, 1, 0, 3, 8}}) {
+       {Case{Arch::kI386, arch::i386::kCs, 0x60, 0x73, 0x73, 4},
+        Case{Arch::kX86_64, arch::x86_64::kCs, 0x10, 0x33, 0x33, 8},
+        Case{Arch::kAArch64, arch::aarch64::kCpsr, 0x600003c5, 0x60001000, 0x3cd, 8},
+        Case{Arch::kRiscv64, arch::riscv64::kPriv, 1, 0, 3, 8}}) {
     const auto requests = run_on(c.arch, c.level_register, c.kernel);
-    ASSERT_EQ(requests.size(), 4u) << name_of(c.arch);
+    ASSERT_EQ(requests.size(), 4u) << arch::name_of(c.arch);
     EXPECT_EQ(requests[0].address, GuestVirt{0x80800});
     EXPECT_EQ(requests[1].why, wire::PieceKind::kStackLink);
     EXPECT_EQ(requests[1].size, c.pointer);

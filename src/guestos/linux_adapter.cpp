@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "arch/arch_info.h"
 #include "guestos/linux/aarch64_entries.h"
 #include "guestos/linux/aarch64_irq_stack.h"
 #include "guestos/linux/aarch64_trampoline.h"
@@ -93,8 +94,7 @@ std::vector<std::string> LinuxAdapter::caveats() const {
 }
 
 bool LinuxAdapter::recognises(const elf::ElfFile& file) {
-  return unwind::find_platform(file.arch()) != nullptr &&
-         file.symbol_named("linux_banner").has_value();
+  return arch::find_info(file.arch()) != nullptr && file.symbol_named("linux_banner").has_value();
 }
 
 InterruptCode LinuxAdapter::interrupt_code() const { return linux_interrupt_code(*kernel_); }

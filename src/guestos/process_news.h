@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "arch/registers.h"
 #include "base/types.h"
 #include "elf/elf_file.h"
-#include "wire/registers.h"
 
 namespace ringside::guestos {
 
@@ -69,7 +69,7 @@ struct Owner {
   std::uint64_t address_space = 0;  // 0: none, or not known
   // Of a capture in kernel mode on behalf of user code: the registers that user code had when it
   // entered the kernel, by the number of the capture's architecture.
-  std::optional<wire::Registers> user;
+  std::optional<arch::Registers> user;
   // Of the thread that `user` was read from; nothing where that is not known.
   std::optional<KernelStack> kernel_stack;
   // Of a capture in kernel mode where nothing else tells them: what unwinding of the kernel's stack

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+
 namespace ringside::guestos {
 namespace {
 
@@ -83,14 +85,14 @@ Result<bool> RootProcesses::look(Space& space, const Named* named, const wire::C
     space.process.believe(finder->only());
     return true;
   }
-  const std::uint8_t pc_register = wire::roles_of(capture.arch).pc;
+  const std::uint8_t pc_register = arch::roles_of(capture.arch).pc;
   if (!capture.registers.has(pc_register)) return false;
   const GuestVirt pc{capture.registers.get(pc_register)};
   const elf::GuestReader read = [&](GuestVirt at, std::span<std::byte> into) {
     return memory.read_as(capture, at, into);
   };
   if (!space.stack_at) {
-    space.stack = GuestVirt{capture.registers.get(wire::roles_of(capture.arch).sp)};
+    space.stack = GuestVirt{capture.registers.get(arch::roles_of(capture.arch).sp)};
     RINGSIDE_ASSIGN(space.stack_at, memory.physical_address_as(capture, space.stack));
   }
   RINGSIDE_ASSIGN(News told, space.process.look(pc, capture.host_time_ns, finder, read));
@@ -102,7 +104,7 @@ Result<bool> RootProcesses::look(Space& space, const Named* named, const wire::C
 }
 
 void RootProcesses::note_kernel_code(const wire::Capture& capture, bool in_users_root) {
-  const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+  const std::uint8_t pc = arch::roles_of(capture.arch).pc;
   if (capture.level != PrivilegeLevel::kKernel || !capture.registers.has(pc)) return;
   auto& pages = in_users_root ? kernel_in_users_roots_ : kernel_elsewhere_;
   if (pages.size() < kMostKernelCode) pages.insert(capture.registers.get(pc) / kCodePage);

@@ -45,9 +45,9 @@ class RootProcessesTest : public ::testing::Test {
     capture.arch = Arch::kX86_64;
     capture.level = level;
     capture.host_time_ns = now_ns_ += 1000 * kMillisecond;
-    capture.registers.set(wire::x86_64::kCr3, root);
-    capture.registers.set(wire::x86_64::kRip, pc);
-    capture.registers.set(wire::x86_64::kRsp, 0x7fff'0000);
+    capture.registers.set(arch::x86_64::kCr3, root);
+    capture.registers.set(arch::x86_64::kRip, pc);
+    capture.registers.set(arch::x86_64::kRsp, 0x7fff'0000);
     news_ = {};
     const auto owner = processes().owner_of(capture, root & ~0xfffull, memory_, news_);
     EXPECT_TRUE(owner.has_value());
@@ -107,9 +107,9 @@ TEST_F(RootProcessesTest, WhileAKernelMayBeFoundOnlyNamedOnesCount) {
   wire::Capture capture;
   capture.arch = Arch::kX86_64;
   capture.level = PrivilegeLevel::kUser;
-  capture.registers.set(wire::x86_64::kRip, kLinked);
+  capture.registers.set(arch::x86_64::kRip, kLinked);
   const auto pid = [&](std::uint64_t root) {
-    capture.registers.set(wire::x86_64::kCr3, root);
+    capture.registers.set(arch::x86_64::kCr3, root);
     return before.owner_of(capture, root, memory_, news_).value().pid;
   };
   EXPECT_EQ(pid(0x1000), std::nullopt);
@@ -125,8 +125,8 @@ TEST_F(RootProcessesTest, OnceTheKernelIsFoundTheNextSampleFindsTheProgram) {
   capture.arch = Arch::kX86_64;
   capture.level = PrivilegeLevel::kUser;
   capture.host_time_ns = kMillisecond;
-  capture.registers.set(wire::x86_64::kRip, kLinked);
-  capture.registers.set(wire::x86_64::kCr3, 0x1000);
+  capture.registers.set(arch::x86_64::kRip, kLinked);
+  capture.registers.set(arch::x86_64::kCr3, 0x1000);
   RootProcesses before(options_);
   EXPECT_TRUE(before.owner_of(capture, 0x1000, memory_, news_).has_value());
   options_.user_program = program("shell", code('s'));

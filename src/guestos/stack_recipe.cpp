@@ -2,35 +2,21 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+
 namespace ringside::guestos {
 
 using enum wire::RecipeOpcode;
-
-UserTest user_test(Arch arch) {
-  switch (arch) {
-    case Arch::kX86_64:
-      return {wire::x86_64::kCs, 3, 3};
-    case Arch::kI386:
-      return {wire::i386::kCs, 3, 3};
-    case Arch::kAArch64:
-      return {wire::aarch64::kCpsr, 0xc, 0};  // PSTATE.M: exception level 0
-    case Arch::kRiscv64:
-      return {wire::riscv64::kPriv, 3, 0};
-    case Arch::kUnknown:
-      break;
-  }
-  return {};
-}
 
 namespace {
 
 // How much of the stack that was left lies below the pointer to it. i386: the frame of the function
 // that switches stacks, call_on_stack() (16 bytes with GCC 12), lies below the stack pointer that
-// its caller stored. riscv64: the pointer is a frame pointer, below which its frame record lies
-// (psABI, "Frame Pointer Convention").
+// its caller stored. riscv64: the pointer is a frame pointer, below which its frame record lies.
 std::uint64_t below_pointer(Arch arch, const StackTop& top) {
   if (top.kind == StackTop::Kind::kBottom) return 64;
-  return arch == Arch::kRiscv64 ? 16 : 0;
+  const arch::ArchInfo& info = arch::info_of(arch);
+  return static_cast<std::uint64_t>(-info.frame_record.from_fp) * info.roles.pointer_size;
 }
 
 enum Slot : std::uint8_t { kSp, kLevel, kTop, kDistance, kLeft, kReturn };
@@ -39,7 +25,7 @@ constexpr std::uint8_t kind(wire::PieceKind piece) { return static_cast<std::uin
 
 // What to do on the stack that `top` belongs to.
 std::vector<wire::RecipeOp> body_of(const StackTop& top, Arch arch) {
-  const wire::RegisterRoles roles = wire::roles_of(arch);
+  const arch::RegisterRoles roles = arch::roles_of(arch);
   const wire::RecipeOp copy_left = {kCopyStack, 0, kLeft, kind(wire::PieceKind::kInterruptedStack),
                                     0,          0};
   const wire::RecipeOp go_below = {kAdd, kLeft, kLeft,
@@ -68,10 +54,10 @@ std::vector<wire::RecipeOp> body_of(const StackTop& top, Arch arch) {
 
 std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
                                          std::uint64_t stack_size, std::uint64_t alignment) {
-  const wire::RegisterRoles roles = wire::roles_of(arch);
+  const arch::RegisterRoles roles = arch::roles_of(arch);
   if (!roles.known()) return {};
   constexpr std::uint32_t kToEnd = 0xffff;
-  const UserTest user = user_test(arch);
+  const arch::UserMode& user = arch::info_of(arch).user_mode;
   std::vector<wire::RecipeOp> ops = {
       {kRegister, kLevel, user.reg, 0, kToEnd, 0},
       {kMask, kLevel, kLevel, 0, 0, user.mask},
@@ -100,7 +86,7 @@ void add_user_stack(Arch arch, std::span<const GuestVirt> slots, std::uint64_t s
   constexpr std::uint64_t kUpperHalf = std::uint64_t{1} << 47;
   constexpr Slot kUserSp = kReturn;
   const wire::RecipeOp copy[] = {
-      {kLoad, kUserSp, kTop, wire::roles_of(arch).pointer_size, 3, 0},
+      {kLoad, kUserSp, kTop, arch::roles_of(arch).pointer_size, 3, 0},
       {kSkipIfNotLess, 0, kUserSp, 0, 2, kUpperHalf},
       {kSkipIfEqual, 0, kUserSp, 0, 1, 0},
       {kCopyStack, 0, kUserSp, kind(wire::PieceKind::kUserStack), 0, 0},

@@ -14,15 +14,6 @@ namespace ringside::guestos {
 // the 48-bit addresses that kernels use).
 inline constexpr std::uint64_t kReturnAddressBits = ~std::uint64_t{0} >> 16;
 
-// A register that says whether user code runs: it does where register & mask == value. All else is
-// kernel code here, in whichever level it runs.
-struct UserTest {
-  std::uint8_t reg = 0;
-  std::uint64_t mask = 0;
-  std::uint64_t value = 0;
-};
-[[nodiscard]] UserTest user_test(Arch arch);
-
 // A slot at the top of a stack, or its lowest word, in which entry code keeps the stack pointer
 // that it left.
 struct StackTop {

@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "arch/registers.h"
 #include "memory/page_walk.h"
-#include "wire/registers.h"
 
 namespace ringside::memory {
 
@@ -11,6 +11,6 @@ namespace ringside::memory {
 // system on an x86_64 machine. Null where a register that says so was not read, where paging is off
 // (x86), or where the vCPU is at a level that they do not belong to (aarch64's EL2 and EL3).
 [[nodiscard]] std::unique_ptr<PageTables> page_tables_of(Arch arch,
-                                                         const wire::Registers& registers);
+                                                         const arch::Registers& registers);
 
 }  // namespace ringside::memory

@@ -69,9 +69,9 @@ void check(const memory::PageTables& tables, memory::testing::FakePhysicalMemory
 
 void check_riscv64(std::uint64_t satp, memory::testing::FakePhysicalMemory& ram,
                    GuestVirt address) {
-  wire::Registers registers;
-  registers.set(wire::riscv64::kSatp, satp);
-  registers.set(wire::riscv64::kPriv, 1);
+  arch::Registers registers;
+  registers.set(arch::riscv64::kSatp, satp);
+  registers.set(arch::riscv64::kPriv, 1);
   const auto tables = memory::riscv64::SupervisorTables::of(registers);
   if (!tables) return;
   check(*tables, ram, address);

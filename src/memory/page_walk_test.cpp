@@ -106,8 +106,8 @@ TEST_F(LongMode, AFailingSourceIsAnError) {
 }
 
 TEST(LongModeTables, OfRegisters) {
-  using namespace wire::x86_64;
-  wire::Registers registers;
+  using namespace arch::x86_64;
+  arch::Registers registers;
   registers.set(kCr0, 0x80050033);
   registers.set(kCr3, 0x2c0a002);
   registers.set(kEfer, 0xd01);
@@ -157,8 +157,8 @@ TEST(ProtectedMode, Pae) {
 }
 
 TEST(ProtectedMode, OfRegisters) {
-  using namespace wire::i386;
-  wire::Registers registers;
+  using namespace arch::i386;
+  arch::Registers registers;
   registers.set(kCr0, 0x80050033);
   registers.set(kCr3, 0x1000);
   EXPECT_FALSE(ProtectedModeTables::of(registers));

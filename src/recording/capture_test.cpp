@@ -39,7 +39,7 @@ wire::Capture some_capture(std::uint64_t time_ns) {
   capture.pause_ns = 71'000;
   capture.weight = 0;
   capture.registers.set(0, 0);
-  capture.registers.set(wire::aarch64::kPc, 0xffff800008001234);
+  capture.registers.set(arch::aarch64::kPc, 0xffff800008001234);
   capture.registers.set(63, ~std::uint64_t{0});
   add_piece(capture, 0xffff80000a003f00, wire::PieceKind::kCurrentStack, "some stack", 2048);
   add_piece(capture, 0xffff80000a800000, wire::PieceKind::kStackLink, "8 bytes!", 8);
@@ -56,7 +56,7 @@ void expect_equal(const wire::Capture& a, const wire::Capture& b) {
   EXPECT_EQ(a.pause_ns, b.pause_ns);
   EXPECT_EQ(a.weight, b.weight);
   EXPECT_EQ(a.registers.valid, b.registers.valid);
-  for (std::size_t n = 0; n < wire::kRegisterCount; ++n)
+  for (std::size_t n = 0; n < arch::kRegisterCount; ++n)
     EXPECT_EQ(a.registers.get(n), b.registers.get(n)) << n;
   ASSERT_EQ(a.pieces.size(), b.pieces.size());
   for (std::size_t i = 0; i < a.pieces.size(); ++i) {

@@ -22,7 +22,7 @@ Header decode_header(pbf_reader message) {
         header.start_monotonic_ns = get_number(message);
         break;
       case f::kArch:
-        header.arch = get_enum(message, Arch::kRiscv64, Arch::kUnknown);
+        header.arch = get_enum(message, kLastArch, Arch::kUnknown);
         break;
       case f::kVcpuCount:
         header.vcpu_count = get_small(message);
@@ -67,7 +67,7 @@ ImageInfo decode_image(pbf_reader message) {
         break;
       }
       case f::kArch:
-        image.arch = get_enum(message, Arch::kRiscv64, Arch::kUnknown);
+        image.arch = get_enum(message, kLastArch, Arch::kUnknown);
         break;
       case f::kLoadBias:
         image.load_bias = get_number(message);

@@ -40,9 +40,9 @@ void decode_piece(pbf_reader message, wire::Capture& capture) {
 
 // The n-th value belongs to the n-th valid register.
 void set_registers(const std::vector<std::uint64_t>& values, std::uint64_t valid,
-                   wire::Registers& registers) {
+                   arch::Registers& registers) {
   auto value = values.begin();
-  for (std::size_t n = 0; n < wire::kRegisterCount && value != values.end(); ++n)
+  for (std::size_t n = 0; n < arch::kRegisterCount && value != values.end(); ++n)
     if ((valid >> n & 1u) != 0) registers.set(n, *value++);
 }
 
@@ -61,7 +61,7 @@ wire::Capture decode_capture(pbf_reader message) {
         capture.vcpu = get_vcpu(message);
         break;
       case f::kArch:
-        capture.arch = get_enum(message, Arch::kRiscv64, Arch::kUnknown);
+        capture.arch = get_enum(message, kLastArch, Arch::kUnknown);
         break;
       case f::kLevel:
         capture.level = get_enum(message, kLastPrivilegeLevel, PrivilegeLevel::kUnknown);
@@ -85,7 +85,7 @@ wire::Capture decode_capture(pbf_reader message) {
           break;
         }
         for (const std::uint64_t value : message.get_packed_fixed64())
-          if (values.size() < wire::kRegisterCount) values.push_back(value);
+          if (values.size() < arch::kRegisterCount) values.push_back(value);
         break;
       case f::kPiece:
         decode_piece(get_message(message), capture);

@@ -197,7 +197,7 @@ void encode(const wire::Capture& capture, std::string& payload) {
   put_address(out, f::kValidRegisters, capture.registers.valid);
   {
     protozero::packed_field_fixed64 values(out, f::kRegister);
-    for (std::size_t n = 0; n < wire::kRegisterCount; ++n)
+    for (std::size_t n = 0; n < arch::kRegisterCount; ++n)
       if (capture.registers.has(n)) values.add_element(capture.registers.get(n));
   }
   for (const wire::MemoryPiece& piece : capture.pieces) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "arch/arch_info.h"
+
 namespace ringside::session {
 namespace {
 
 std::optional<std::uint64_t> word_at(const wire::Capture& capture, GuestVirt at) {
-  if (wire::roles_of(capture.arch).pointer_size == 8) return capture.read<std::uint64_t>(at);
+  if (arch::roles_of(capture.arch).pointer_size == 8) return capture.read<std::uint64_t>(at);
   return capture.read<std::uint32_t>(at);
 }
 
@@ -15,7 +17,7 @@ std::optional<std::uint64_t> word_at(const wire::Capture& capture, GuestVirt at)
 // register at a place that changes with every interrupt. Entry code keeps its own copy at the
 // stack's top, which does not move: the highest word above the slot with the same value.
 GuestVirt topmost_copy(const wire::Capture& capture, GuestVirt slot) {
-  const std::uint64_t size = wire::roles_of(capture.arch).pointer_size;
+  const std::uint64_t size = arch::roles_of(capture.arch).pointer_size;
   const auto pointer = word_at(capture, slot);
   GuestVirt topmost = slot;
   for (GuestVirt at = slot + size; at - slot < wire::kMaxStackBytes; at = at + size) {
@@ -40,7 +42,7 @@ std::optional<GuestVirt> slot_below(const wire::Capture& capture, GuestVirt want
   const wire::MemoryPiece& current = *found;
   if (wanted - current.address < current.size + kPage) return std::nullopt;
   std::optional<GuestVirt> slot;
-  const std::uint32_t size = wire::roles_of(capture.arch).pointer_size;
+  const std::uint32_t size = arch::roles_of(capture.arch).pointer_size;
   for (std::uint32_t offset = 0; offset + size <= current.size; offset += size) {
     const auto word = word_at(capture, current.address + offset);
     if (word && wanted.value - *word <= kSavedRegisters) slot = current.address + offset;
@@ -49,8 +51,8 @@ std::optional<GuestVirt> slot_below(const wire::Capture& capture, GuestVirt want
 }
 
 guestos::LearntLink learnt_link(const wire::Capture& capture, GuestVirt slot) {
-  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
-  if (roles.link == wire::RegisterRoles::kNone) return {.slot = slot};
+  const arch::RegisterRoles roles = arch::roles_of(capture.arch);
+  if (roles.link == arch::RegisterRoles::kNone) return {.slot = slot};
   auto returns_to = word_at(capture, slot + roles.pointer_size);
   if (returns_to) *returns_to &= guestos::kReturnAddressBits;
   return {.slot = slot, .returns_to = returns_to};
@@ -107,7 +109,7 @@ void CaptureFeedback::learn_entry(const wire::Capture& capture, const unwind::Us
     known->last_use = ++uses_;
     return;
   }
-  const GuestVirt sp{entry.registers.get(wire::roles_of(capture.arch).sp)};
+  const GuestVirt sp{entry.registers.get(arch::roles_of(capture.arch).sp)};
   if (capture.read<std::uint8_t>(sp)) return;
   const UserSlot learnt{*entry.sp_slot, ++uses_};
   if (user_slots_.size() < guestos::kMaxUserLinks)

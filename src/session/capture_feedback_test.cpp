@@ -121,7 +121,7 @@ class LearntEntry : public ::testing::Test {
     capture.bytes.resize(16);
     capture.pieces.push_back({GuestVirt{0x7ffe0000}, wire::PieceKind::kUserStack, 16, 0, 16});
     unwind::UserEntry entry{.sp_slot = GuestVirt{slot}};
-    entry.registers.set(wire::x86_64::kRsp, user_sp);
+    entry.registers.set(arch::x86_64::kRsp, user_sp);
     feedback_.learn_entry(capture, entry);
   }
   [[nodiscard]] std::vector<std::uint64_t> slots(std::uint16_t vcpu) const {

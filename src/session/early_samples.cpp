@@ -1,5 +1,7 @@
 #include "session/early_samples.h"
 
+#include "arch/arch_info.h"
+
 namespace ringside::session {
 namespace {
 
@@ -20,7 +22,7 @@ std::optional<GuestVirt> EarlySamples::unknown_code(const wire::Capture& capture
                                                     const Stack& stack,
                                                     const elf::ImageMap& images) const {
   if (capture.level != PrivilegeLevel::kKernel || stack.frames.empty()) return std::nullopt;
-  const unsigned bits = 8u * wire::roles_of(capture.arch).pointer_size;
+  const unsigned bits = 8u * arch::roles_of(capture.arch).pointer_size;
   const auto is_unknown = [&](GuestVirt at) {
     const bool is_kernels = at.value >> (bits - 1) != 0;
     return is_kernels && images.find_code(at) == nullptr && !never_came_.contains(at.value / kPage);

@@ -1,35 +1,11 @@
 #include "session/guest_view.h"
 
+#include "arch/execution_mode.h"
 #include "memory/aarch64/page_walk.h"
 #include "memory/page_tables.h"
 #include "session/kernel_tables.h"
 
 namespace ringside::session {
-namespace {
-
-// The registers of a vCPU that uses another root; nothing where the root is not that of a process.
-std::optional<wire::Registers> with_root(const wire::Capture& capture, GuestPhys root) {
-  wire::Registers registers = capture.registers;
-  switch (capture.arch) {
-    case Arch::kX86_64:
-      registers.set(wire::x86_64::kCr3, root.value);
-      return registers;
-    case Arch::kI386:
-      registers.set(wire::i386::kCr3, root.value);
-      return registers;
-    case Arch::kRiscv64: {  // satp: mode in bits 63 to 60, page number of the root in 43 to 0
-      constexpr std::uint64_t kMode = std::uint64_t{0xf} << 60;
-      const std::uint64_t satp = registers.get(wire::riscv64::kSatp);
-      registers.set(wire::riscv64::kSatp, (satp & kMode) | root.value >> 12);
-      return registers;
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-}  // namespace
-
 GuestView::GuestView(engines::Engine& engine) : engine_(&engine) { look_for_physical(); }
 
 void GuestView::look_for_physical() {
@@ -56,8 +32,8 @@ std::unique_ptr<memory::PageTables> GuestView::tables_of_kernel(GuestPhys root) 
     roots.ttbr1 = root.value;
     return std::make_unique<StageOneTables>(roots);
   }
-  const auto registers = with_root(*running_, root);
-  return registers ? memory::page_tables_of(running_->arch, *registers) : nullptr;
+  return memory::page_tables_of(running_->arch,
+                                arch::with_user_root(running_->arch, running_->registers, root));
 }
 
 Result<bool> GuestView::take_own_root(GuestVirt root) {
@@ -96,8 +72,8 @@ std::unique_ptr<memory::PageTables> GuestView::tables_of_process(GuestPhys root)
     roots.ttbr0 = root.value;
     return std::make_unique<StageOneTables>(roots);
   }
-  const auto registers = with_root(*running_, root);
-  return registers ? memory::page_tables_of(running_->arch, *registers) : nullptr;
+  return memory::page_tables_of(running_->arch,
+                                arch::with_user_root(running_->arch, running_->registers, root));
 }
 
 Result<std::size_t> GuestView::read_process(GuestVirt root, GuestVirt address,
@@ -114,9 +90,9 @@ std::unique_ptr<memory::PageTables> GuestView::tables_of(const wire::Capture& ca
   // A capture has TTBR0_EL1 only; the rest does not change.
   using memory::aarch64::StageOneTables;
   const auto* kernel = dynamic_cast<const StageOneTables*>(tables_.get());
-  if (kernel == nullptr || !capture.registers.has(wire::aarch64::kTtbr0El1)) return nullptr;
+  if (kernel == nullptr || !capture.registers.has(arch::aarch64::kTtbr0El1)) return nullptr;
   StageOneTables::Roots roots = kernel->roots();
-  roots.ttbr0 = capture.registers.get(wire::aarch64::kTtbr0El1);
+  roots.ttbr0 = capture.registers.get(arch::aarch64::kTtbr0El1);
   return std::make_unique<StageOneTables>(roots);
 }
 

@@ -43,7 +43,7 @@ TEST_F(Arm64View, AndOnceThereIsPhysicalMemory) {
 TEST_F(Arm64View, ACaptureThatComesTooLateTakesNothingAway) {
   GuestView view(engine_);
   ASSERT_TRUE(view.adopt(capture_, std::nullopt).value());
-  capture_.registers.set(wire::aarch64::kSp, kStack + 0x100000);
+  capture_.registers.set(arch::aarch64::kSp, kStack + 0x100000);
   EXPECT_FALSE(view.adopt(capture_, std::nullopt).value());
   EXPECT_EQ(text_of(view), 0xa000u);
 }
@@ -54,7 +54,7 @@ TEST_F(Arm64View, TheTablesOfTheKernelsStartAreNotKept) {
   const std::uint64_t table = 0x6003;
   ram_.put(GuestPhys{0xc000 + 0x100 * 8}, table);
   ram_.put(GuestPhys{0x3000 + 0x100 * 8}, std::uint64_t{0});
-  engine_.registers.set(wire::aarch64::kTtbr1El1, 0xc000);
+  engine_.registers.set(arch::aarch64::kTtbr1El1, 0xc000);
   GuestView view(engine_);
   EXPECT_FALSE(view.adopt(capture_, GuestVirt{kRoot}).value());
   EXPECT_EQ(text_of(view), 0xa000u);  // for now

@@ -1,13 +1,15 @@
 #include "session/kernel_level.h"
 
+#include "arch/arch_info.h"
+
 namespace ringside::session {
 namespace {
 
 GuestVirt pc_of(const wire::Capture& capture) {
-  return {capture.registers.get(wire::roles_of(capture.arch).pc)};
+  return {capture.registers.get(arch::roles_of(capture.arch).pc)};
 }
 
-bool has_modes_above(Arch arch) { return arch == Arch::kAArch64 || arch == Arch::kRiscv64; }
+bool has_modes_above(Arch arch) { return arch::info_of(arch).running_level != nullptr; }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/arch_info.h"
 #include "elf/elf_writer.h"
 
 namespace ringside::session {
@@ -22,7 +23,7 @@ wire::Capture at(Arch arch, std::uint64_t pc, PrivilegeLevel level) {
   wire::Capture capture;
   capture.arch = arch;
   capture.level = level;
-  capture.registers.set(wire::roles_of(arch).pc, pc);
+  capture.registers.set(arch::roles_of(arch).pc, pc);
   capture.pieces.push_back({{0x1000}, wire::PieceKind::kCurrentStack, 8, 0, 8});
   capture.bytes.resize(8);
   return capture;

@@ -31,14 +31,14 @@ TEST_F(Arm64, TheKernelsOwnRootIsFoundFromTheTrampolines) {
 }
 
 TEST_F(Arm64, AlsoWhereTheTrampolineRan) {
-  capture_.registers.set(wire::aarch64::kPc, kTrampoline + 0x400);
+  capture_.registers.set(arch::aarch64::kPc, kTrampoline + 0x400);
   KernelMemory memory(engine_, capture_);
   EXPECT_EQ(read(memory, kText), 0x7e47u);
 }
 
 TEST_F(Arm64, FromTheReservedRootAndFromItself) {
   for (const std::uint64_t root : {0x2000u, 0x3000u}) {
-    engine_.registers.set(wire::aarch64::kTtbr1El1, 0x0042'0000'0000'0000 | root | 1);
+    engine_.registers.set(arch::aarch64::kTtbr1El1, 0x0042'0000'0000'0000 | root | 1);
     KernelMemory memory(engine_, capture_);
     EXPECT_EQ(read(memory, kText), 0x7e47u);
   }
@@ -46,7 +46,7 @@ TEST_F(Arm64, FromTheReservedRootAndFromItself) {
 
 // The engine's own reads then, which the fake does not have.
 TEST_F(Arm64, ARootThatDoesNotMapTheKernelIsNotTaken) {
-  engine_.registers.set(wire::aarch64::kTtbr1El1, 0x4000);
+  engine_.registers.set(arch::aarch64::kTtbr1El1, 0x4000);
   KernelMemory memory(engine_, capture_);
   EXPECT_EQ(read(memory, kText), std::nullopt);
 }
@@ -62,8 +62,8 @@ TEST(KernelMemory, Riscv64WalksTheCapturesTables) {
   engine.physical = &ram;
   wire::Capture capture;
   capture.arch = Arch::kRiscv64;
-  capture.registers.set(wire::riscv64::kPriv, 1);
-  capture.registers.set(wire::riscv64::kSatp, std::uint64_t{8} << 60 | 1);
+  capture.registers.set(arch::riscv64::kPriv, 1);
+  capture.registers.set(arch::riscv64::kSatp, std::uint64_t{8} << 60 | 1);
   KernelMemory memory(engine, capture);
   EXPECT_EQ(read(memory, 0xffffffff80201000), 0x7e47u);
   EXPECT_EQ(engine.register_reads, 0u);
@@ -78,9 +78,9 @@ TEST(KernelMemory, I386WalksTheCapturesTables) {
   engine.physical = &ram;
   wire::Capture capture;
   capture.arch = Arch::kI386;
-  capture.registers.set(wire::i386::kCr0, 0x80000001);
-  capture.registers.set(wire::i386::kCr3, 0x1000);
-  capture.registers.set(wire::i386::kCr4, 0);
+  capture.registers.set(arch::i386::kCr0, 0x80000001);
+  capture.registers.set(arch::i386::kCr3, 0x1000);
+  capture.registers.set(arch::i386::kCr4, 0);
   KernelMemory memory(engine, capture);
   EXPECT_EQ(read(memory, 0xc0401000), 0x7e47u);
 }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "elf/slide.h"
 #include "session/kernel_scan.h"
-#include "wire/registers.h"
 
 namespace ringside::session {
 namespace {
@@ -17,7 +18,7 @@ constexpr unsigned kTries = 8;
 constexpr unsigned kScans = 3;
 
 std::uint64_t upper_half(Arch arch) {
-  return std::uint64_t{1} << (8 * wire::roles_of(arch).pointer_size - 1);
+  return std::uint64_t{1} << (8 * arch::roles_of(arch).pointer_size - 1);
 }
 
 bool covers(const elf::ElfFile& file, std::uint64_t load_bias, GuestVirt pc) {

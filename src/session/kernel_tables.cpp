@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "arch/arch_info.h"
 #include "memory/aarch64/page_walk.h"
 #include "memory/page_tables.h"
 
@@ -15,7 +16,7 @@ constexpr std::uint64_t kBelowStackPointer = 16;
 
 Result<bool> maps(const memory::PageTables& tables, memory::PhysicalMemory& physical,
                   const wire::Capture& capture) {
-  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
+  const arch::RegisterRoles roles = arch::roles_of(capture.arch);
   const std::array addresses{capture.registers.get(roles.pc),
                              capture.registers.get(roles.sp) - kBelowStackPointer};
   for (const std::uint64_t address : addresses) {
@@ -27,7 +28,7 @@ Result<bool> maps(const memory::PageTables& tables, memory::PhysicalMemory& phys
 
 // Of any vCPU: the kernel's root and TCR_EL1 are the same on all. One that is idle may not answer
 // (kTimeout).
-Result<wire::Registers> registers_now(engines::Engine& engine, VcpuId first) {
+Result<arch::Registers> registers_now(engines::Engine& engine, VcpuId first) {
   auto registers = engine.read_registers(first);
   for (std::uint16_t n = 0; n < engine.vcpu_count(); ++n) {
     if (registers || registers.error().code != ErrorCode::kTimeout) break;
@@ -44,8 +45,8 @@ constexpr std::array<std::uint64_t, 3> kPagesToKernelRoot{0, 2, 1};
 Result<std::unique_ptr<memory::PageTables>> find_aarch64(engines::Engine& engine,
                                                          const wire::Capture& capture,
                                                          memory::PhysicalMemory& physical) {
-  using namespace wire::aarch64;
-  RINGSIDE_ASSIGN(wire::Registers registers, registers_now(engine, capture.vcpu));
+  using namespace arch::aarch64;
+  RINGSIDE_ASSIGN(arch::Registers registers, registers_now(engine, capture.vcpu));
   for (const std::uint8_t now : {kCpsr, kTtbr0El1})
     if (capture.registers.has(now)) registers.set(now, capture.registers.get(now));
   const auto tables = StageOneTables::of(registers);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
 #include "session/kernel_memory.h"
 
 namespace ringside::session {
@@ -16,7 +17,7 @@ constexpr unsigned kEagerTries = 8;
 constexpr unsigned kTriesWithUserCode = 3;
 
 std::optional<GuestVirt> pc_of(const wire::Capture& capture) {
-  const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+  const std::uint8_t pc = arch::roles_of(capture.arch).pc;
   return capture.registers.has(pc) ? std::optional(GuestVirt{capture.registers.get(pc)})
                                    : std::nullopt;
 }

@@ -4,6 +4,8 @@
 
 #include <numeric>
 
+#include "arch/arch_info.h"
+
 namespace ringside::session {
 namespace {
 
@@ -12,28 +14,6 @@ constexpr double kMost = 0.5;
 
 std::uint64_t of(const SamplesByLevel& samples, PrivilegeLevel level) {
   return samples[static_cast<std::size_t>(level)];
-}
-
-const char* firmwares_mode(Arch arch) {
-  switch (arch) {
-    case Arch::kRiscv64:
-      return "in machine mode";
-    case Arch::kAArch64:
-      return "in EL2 or EL3";
-    default:
-      return "of code that runs without paging";
-  }
-}
-
-const char* guests_mode(Arch arch) {
-  switch (arch) {
-    case Arch::kRiscv64:
-      return "in supervisor mode, while the kernel runs in machine mode";
-    case Arch::kAArch64:
-      return "in EL1, while the kernel runs in EL2 or EL3";
-    default:
-      return "in user mode at a kernel's addresses, as Xen's dom0";
-  }
 }
 
 }  // namespace
@@ -54,18 +34,18 @@ std::vector<std::string> levels_in_words(const SamplesByLevel& samples, Arch arc
     words.push_back(fmt::format(
         "{} {}{}, and shown as [firmware]. If a kernel runs there, record with its ELF file: "
         "--kernel FILE",
-        share(firmware), firmwares_mode(arch),
+        share(firmware), arch::info_of(arch).firmware_mode,
         kernel.file.empty() ? ", outside of any known kernel" : ", outside of " + kernel.file));
   if (guest > 0 && kernel.is_guests)
     words.push_back(fmt::format(
         "{} those of a hypervisor's guest ({}), whose kernel is {}: one frame each. The "
         "hypervisor's own functions have no names",
-        share(guest), guests_mode(arch), kernel.file.empty() ? "known" : kernel.file));
+        share(guest), arch::info_of(arch).guest_mode, kernel.file.empty() ? "known" : kernel.file));
   else if (guest > 0)
     words.push_back(fmt::format(
         "the kernel is a hypervisor: {} its guest's ({}), and shown as [guest]. For its "
         "functions, instead of the hypervisor's, record with the guest's kernel: --kernel FILE",
-        share(guest), guests_mode(arch)));
+        share(guest), arch::info_of(arch).guest_mode));
   return words;
 }
 

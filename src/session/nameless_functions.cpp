@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
 #include "guestos/emerald/guest_program.h"
 #include "unwind/cfi/table.h"
 #include "unwind/x86/function_starts.h"
@@ -81,7 +82,7 @@ bool are_most(const elf::ElfFile& file, const Functions& known) {
 // next. Some are places in a function.
 Functions called_functions(const elf::ElfFile& file, const Functions& functions) {
   Functions found;
-  if (file.arch() != Arch::kX86_64 && file.arch() != Arch::kI386) return found;
+  if (!arch::info_of(file.arch()).is_x86) return found;
   const Functions known = merged(functions);
   if (are_most(file, known)) return found;
   const unwind::x86::FunctionStarts starts(file);
@@ -108,7 +109,7 @@ Functions called_functions(const elf::ElfFile& file, const Functions& functions)
 std::vector<symbols::PackedFunction> nameless_functions(std::shared_ptr<const elf::ElfFile> file,
                                                         std::string_view image_name) {
   std::vector<symbols::PackedFunction> found;
-  const unwind::Platform* platform = unwind::find_platform(file->arch());
+  const arch::ArchInfo* platform = arch::find_info(file->arch());
   // A program that nobody knows is shown by its addresses.
   if (platform == nullptr || image_name == guestos::emerald::kUnknownProgram) return found;
   const ImageAddr entry = file->entry();

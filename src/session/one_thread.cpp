@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+
 namespace ringside::session {
 namespace {
 
@@ -13,7 +15,7 @@ bool is_kernel_stack(const wire::MemoryPiece& piece) {
 }  // namespace
 
 bool is_of_one_thread(const wire::Capture& capture, const guestos::Owner& owner,
-                      const std::function<wire::Registers()>& find_entered) {
+                      const std::function<arch::Registers()>& find_entered) {
   if (!owner.user || !owner.kernel_stack) return true;
   const auto& stack = *owner.kernel_stack;
   const bool uses_own =
@@ -23,8 +25,8 @@ bool is_of_one_thread(const wire::Capture& capture, const guestos::Owner& owner,
       });
   if (uses_own) return true;
   // Stacks that only entry code uses are elsewhere, too.
-  const wire::RegisterRoles roles = wire::roles_of(capture.arch);
-  const wire::Registers entered = find_entered();
+  const arch::RegisterRoles roles = arch::roles_of(capture.arch);
+  const arch::Registers entered = find_entered();
   const auto differs = [&](std::uint8_t reg) {
     return entered.has(reg) && owner.user->has(reg) && entered.get(reg) != owner.user->get(reg);
   };

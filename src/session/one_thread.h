@@ -15,6 +15,6 @@ namespace ringside::session {
 // ends with is of other user code than was saved there. `find_entered` gives that user code's
 // registers, by the kernel's stack; it is called only where that is in doubt.
 [[nodiscard]] bool is_of_one_thread(const wire::Capture& capture, const guestos::Owner& owner,
-                                    const std::function<wire::Registers()>& find_entered);
+                                    const std::function<arch::Registers()>& find_entered);
 
 }  // namespace ringside::session

@@ -5,14 +5,14 @@
 namespace ringside::session {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 
 constexpr std::uint64_t kOwnStack = 0xffffc90000004000;
 constexpr std::uint64_t kNextStack = 0xffffc90000008000;
 constexpr std::uint64_t kStackBytes = 0x4000;
 
-wire::Registers user_code(std::uint64_t pc, std::uint64_t sp) {
-  wire::Registers registers;
+arch::Registers user_code(std::uint64_t pc, std::uint64_t sp) {
+  arch::Registers registers;
   registers.set(kRip, pc);
   registers.set(kRsp, sp);
   return registers;
@@ -36,7 +36,7 @@ guestos::Owner thread(std::uint64_t pc, std::uint64_t sp) {
 }
 
 TEST(OneThread, ItsOwnStackNeedsNoOtherProof) {
-  const auto not_asked = []() -> wire::Registers {
+  const auto not_asked = []() -> arch::Registers {
     ADD_FAILURE();
     return {};
   };
@@ -61,7 +61,7 @@ TEST(OneThread, TheNextThreadsStackIsNot) {
   EXPECT_FALSE(is_of_one_thread(capture, owner, entered(0x401ffb, 0x7ffe0000)));
   // A stack of entry code's alone leads to the same user code.
   EXPECT_TRUE(is_of_one_thread(capture, owner, entered(0x401ffb, 0x7fff0000)));
-  EXPECT_TRUE(is_of_one_thread(capture, owner, [] { return wire::Registers(); }));
+  EXPECT_TRUE(is_of_one_thread(capture, owner, [] { return arch::Registers(); }));
   // Pieces of other kinds, and empty ones, are no kernel stacks.
   EXPECT_FALSE(is_of_one_thread(on_stack(kOwnStack, wire::PieceKind::kSystem), owner,
                                 entered(0x405000, 0x7ffe0000)));

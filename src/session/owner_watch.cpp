@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+
 namespace ringside::session {
 namespace {
 
@@ -20,7 +22,7 @@ void add_user_stack(const guestos::Owner& owner, wire::Capture& capture) {
     });
   if (owner.user_stack.empty() || !owner.user) return;
   const auto size = static_cast<std::uint32_t>(owner.user_stack.size());
-  capture.pieces.push_back({.address = {owner.user->get(wire::roles_of(capture.arch).sp)},
+  capture.pieces.push_back({.address = {owner.user->get(arch::roles_of(capture.arch).sp)},
                             .why = wire::PieceKind::kUserStack,
                             .requested = size,
                             .offset = static_cast<std::uint32_t>(capture.bytes.size()),
@@ -37,7 +39,7 @@ Result<void> OwnerWatch::look_for_kernel(const engines::Tick& tick, const Kernel
   if (kernel == nullptr || is_settled_) return {};
   for (const wire::Capture& capture : tick.captures) {
     if (capture.level != PrivilegeLevel::kKernel || capture.host_time_ns < next_try_ns_) continue;
-    const GuestVirt pc{capture.registers.get(wire::roles_of(capture.arch).pc)};
+    const GuestVirt pc{capture.registers.get(arch::roles_of(capture.arch).pc)};
     if (!kernel->image.file->is_code(kernel->image.to_image(pc))) continue;
     next_try_ns_ = capture.host_time_ns + patience_ns_;
     patience_ns_ = std::min(2 * patience_ns_, kLongestRestNs);

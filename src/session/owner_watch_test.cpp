@@ -67,7 +67,7 @@ TEST_F(OwnerWatchTest, AsksForThePageTablesUntilItHasThem) {
 }
 
 TEST_F(OwnerWatchTest, UserCodeOfNoProcessIsExplained) {
-  capture_.registers.set(wire::aarch64::kTtbr0El1, kProcess);
+  capture_.registers.set(arch::aarch64::kTtbr0El1, kProcess);
   look();
   EXPECT_EQ(owners_.explain(), "");
   wire::Capture user = capture_;

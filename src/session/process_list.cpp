@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 #include "guestos/linux/page_cache_file.h"
 
@@ -14,11 +15,11 @@ constexpr engines::Pace kPace{.interval = 5'000'000};  // ns
 std::optional<GuestVirt> find_any_task(const elf::Image& kernel, const wire::Capture& running) {
   if (const auto init = kernel.file->symbol_named("init_task"))
     return kernel.to_guest(init->address);
-  const wire::Registers& registers = running.registers;
-  if (running.arch == Arch::kAArch64 && registers.has(wire::aarch64::kSpEl0))
-    return GuestVirt{registers.get(wire::aarch64::kSpEl0)};
-  if (running.arch == Arch::kRiscv64 && registers.has(wire::riscv64::kTp))
-    return GuestVirt{registers.get(wire::riscv64::kTp)};
+  const arch::Registers& registers = running.registers;
+  if (running.arch == Arch::kAArch64 && registers.has(arch::aarch64::kSpEl0))
+    return GuestVirt{registers.get(arch::aarch64::kSpEl0)};
+  if (running.arch == Arch::kRiscv64 && registers.has(arch::riscv64::kTp))
+    return GuestVirt{registers.get(arch::riscv64::kTp)};
   return std::nullopt;
 }
 
@@ -47,7 +48,7 @@ Result<const wire::Capture*> ProcessLister::find_kernel(engines::Tick& tick) {
   }
   const elf::Image& kernel = watch_.kernel()->image;
   const auto runs_it = [&kernel](const wire::Capture& capture) {
-    const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+    const std::uint8_t pc = arch::roles_of(capture.arch).pc;
     return capture.level == PrivilegeLevel::kKernel && capture.registers.has(pc) &&
            kernel.file->is_code(kernel.to_image({capture.registers.get(pc)}));
   };

@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
@@ -272,12 +273,12 @@ std::optional<Stack> Recorder::unwind_user(const wire::Capture& capture,
 
 // Words on the stack of a thread that has no user code may look like an entry: the code that they
 // name says whether it can be one. Hardware interrupts any code.
-std::optional<wire::Registers> Recorder::entered_from(const wire::Capture& capture,
+std::optional<arch::Registers> Recorder::entered_from(const wire::Capture& capture,
                                                       std::uint64_t address_space,
                                                       const Stack& kernel) {
   if (!user_stacks_.knows(address_space)) return std::nullopt;
   unwind::UserEntry entry = unwinder_.user_entry(capture);
-  const std::uint8_t pc = wire::roles_of(capture.arch).pc;
+  const std::uint8_t pc = arch::roles_of(capture.arch).pc;
   const bool interrupted = kernel.stop == StopReason::kUserMode && !entry.by_system_call;
   const bool is_there =
       entry.registers.has(pc) &&

@@ -87,7 +87,7 @@ class Recorder {
   [[nodiscard]] std::optional<Stack> unwind_user(const wire::Capture& capture,
                                                  const guestos::Owner& owner);
   // The registers that user code had when it entered the kernel, as unwinding tells them.
-  [[nodiscard]] std::optional<wire::Registers> entered_from(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> entered_from(const wire::Capture& capture,
                                                             std::uint64_t address_space,
                                                             const Stack& kernel);
   // A capture's stack, and below it the one of the user code that it was entered from.

@@ -22,7 +22,7 @@ TEST_F(RecorderTest, TotalsAddUp) {
   FakeEngine engine(3);
   engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan& plan, std::uint64_t tick) {
     capture.level = PrivilegeLevel::kUser;
-    capture.registers.set(wire::x86_64::kRip, 0x400000);
+    capture.registers.set(arch::x86_64::kRip, 0x400000);
     if (!plan.wanted) capture.disposition = wire::Disposition::kSkipped;
     if (capture.vcpu.value == 1) capture.disposition = wire::Disposition::kIdle;
     if (tick % 50 == 7) ::usleep(3000);  // the host is busy: ticks are missed
@@ -98,7 +98,7 @@ TEST_F(RecorderTest, EveryVcpuIsSeenWhereThatIsWanted) {
 TEST_F(RecorderTest, KeepsTheCaptureOfEachStack) {
   FakeEngine engine(2);
   engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan&, std::uint64_t tick) {
-    capture.registers.set(wire::x86_64::kRip, 0x400000 + tick);
+    capture.registers.set(arch::x86_64::kRip, 0x400000 + tick);
     if (capture.vcpu.value == 1) capture.disposition = wire::Disposition::kIdle;
   };
   SamplingOptions options;
@@ -114,7 +114,7 @@ TEST_F(RecorderTest, KeepsTheCaptureOfEachStack) {
       const wire::Capture& capture = reading.captures[i];
       EXPECT_EQ(capture.host_time_ns, reading.sampled[i].time_ns);
       EXPECT_EQ(capture.vcpu, reading.sampled[i].vcpu);
-      EXPECT_GE(capture.registers.get(wire::x86_64::kRip), 0x400000u);
+      EXPECT_GE(capture.registers.get(arch::x86_64::kRip), 0x400000u);
     }
   }
 }

@@ -35,8 +35,8 @@ class ReadsInStops : public testing::Test {
     folder_ = ::mkdtemp(name.data());
     engine_.on_tick = [](wire::Capture& capture, const engines::VcpuPlan&, std::uint64_t) {
       capture.level = PrivilegeLevel::kKernel;
-      capture.registers.set(wire::x86_64::kRip, kKernelPc);
-      capture.registers.set(wire::x86_64::kRsp, kKernelPc);
+      capture.registers.set(arch::x86_64::kRip, kKernelPc);
+      capture.registers.set(arch::x86_64::kRsp, kKernelPc);
     };
     engine_.on_read = [this](std::span<std::byte> into) -> Result<std::size_t> {
       ++reads_;

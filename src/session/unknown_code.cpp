@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/arch_info.h"
 #include "elf/elf_writer.h"
 #include "session/kernel_search.h"
 #include "session/memory_scan.h"
@@ -23,7 +24,7 @@ constexpr std::uint64_t kCheckIntervalNs = 1'000'000'000;
 // may disturb, and its BIOS up to 1 MiB (IBM PC/AT Technical Reference, system memory map).
 std::optional<ScanReach> reach_around(Arch arch, GuestVirt pc) {
   constexpr std::uint64_t kVideoMemory = 640 << 10;
-  const bool is_pc = arch == Arch::kX86_64 || arch == Arch::kI386;
+  const bool is_pc = arch::info_of(arch).is_x86;
   const std::uint64_t offset = pc.value % (1 << 30);
   ScanReach reach{.down = kDown, .up = kUp, .lowest = pc.value - offset};
   if (!is_pc) return reach;
@@ -53,7 +54,7 @@ std::vector<elf::ElfWriter::Symbol> symbols_in(const MappedMemory& memory,
 
 Result<elf::Image> make_image(Arch arch, const MappedMemory& memory,
                               const symbols::SymbolList* list) {
-  const bool is_64 = arch != Arch::kI386;
+  const bool is_64 = arch::info_of(arch).is_64_bit();
   constexpr std::uint16_t kExecutable = 2;  // ET_EXEC
   elf::ElfWriter writer(arch, is_64, kExecutable);
   for (const auto& [address, bytes] : memory)

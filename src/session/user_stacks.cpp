@@ -5,9 +5,11 @@
 #include <unordered_set>
 #include <vector>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
+#include "arch/x86.h"
 #include "base/least_recent.h"
 #include "session/recorded_image.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::session {
 namespace {
@@ -110,11 +112,11 @@ std::optional<Stack> UserStacks::unwind(const wire::Capture& capture, const gues
   Space& known = space->second;
   known.last_use = ++uses_;
   const Arch arch = owner.user_arch.value_or(known.arch);
-  const wire::Registers& captured = in_user_code ? capture.registers : *owner.user;
-  const GuestVirt pc{captured.get(wire::roles_of(capture.arch).pc)};
+  const arch::Registers& captured = in_user_code ? capture.registers : *owner.user;
+  const GuestVirt pc{captured.get(arch::roles_of(capture.arch).pc)};
   if (!known.is_complete && known.code.find(pc) == nullptr) return std::nullopt;
   const bool is_32_bit = arch == Arch::kI386 && capture.arch == Arch::kX86_64;
-  return unwinder_.unwind(arch, is_32_bit ? wire::low_halves(captured) : captured, capture,
+  return unwinder_.unwind(arch, is_32_bit ? arch::low_halves(captured) : captured, capture,
                           known.code);
 }
 

@@ -48,10 +48,10 @@ class UserStacksTest : public ::testing::Test {
     owner.address_space = space;
     return owner;
   }
-  [[nodiscard]] static wire::Registers at(std::uint64_t pc) {
-    wire::Registers registers;
-    registers.set(wire::x86_64::kRip, pc);
-    registers.set(wire::x86_64::kRsp, 0x7fff0000);
+  [[nodiscard]] static arch::Registers at(std::uint64_t pc) {
+    arch::Registers registers;
+    registers.set(arch::x86_64::kRip, pc);
+    registers.set(arch::x86_64::kRsp, 0x7fff0000);
     return registers;
   }
   [[nodiscard]] static wire::Capture user_code(std::uint64_t pc) {

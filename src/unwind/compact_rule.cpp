@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "arch/arch_info.h"
 #include "unwind/step.h"
 
 namespace ringside::unwind {
@@ -34,7 +35,7 @@ bool place(const RegisterRule& rule, Place& where, std::int16_t& offset) {
   }
 }
 
-bool base(const CfaRule& cfa, const wire::RegisterRoles& roles, CompactRule& out) {
+bool base(const CfaRule& cfa, const arch::RegisterRoles& roles, CompactRule& out) {
   if (cfa.kind == CfaRule::Kind::kDereference && cfa.reg == roles.sp && cfa.offset == 0) {
     out.base = CompactRule::Base::kOtherStack;
     return narrow(cfa.addend, out.cfa_offset);
@@ -46,15 +47,15 @@ bool base(const CfaRule& cfa, const wire::RegisterRoles& roles, CompactRule& out
   return cfa.reg == roles.sp || cfa.reg == roles.fp;
 }
 
-bool program_counter(const Rule& rule, const Platform& platform, CompactRule& out) {
+bool program_counter(const Rule& rule, const arch::ArchInfo& platform, CompactRule& out) {
   const RegisterRule& pc = rule.registers[rule.return_register];
   if (!place(pc, out.pc, out.pc_offset)) return false;
   if (out.pc == Place::kSame && rule.return_register == platform.roles.link) out.pc = Place::kLink;
   return out.pc == Place::kSaved || out.pc == Place::kLink;
 }
 
-bool fill(const Rule& rule, const Platform& platform, CompactRule& out) {
-  const wire::RegisterRoles& roles = platform.roles;
+bool fill(const Rule& rule, const arch::ArchInfo& platform, CompactRule& out) {
+  const arch::RegisterRoles& roles = platform.roles;
   const RegisterRule& sp = rule.registers[roles.sp];
   if (!base(rule.cfa, roles, out) || !program_counter(rule, platform, out) ||
       !place(rule.registers[roles.fp], out.fp, out.fp_offset))
@@ -67,7 +68,7 @@ bool fill(const Rule& rule, const Platform& platform, CompactRule& out) {
   }
   if (!place(sp, out.sp, out.sp_offset) || out.sp != Place::kSaved || out.pc != Place::kSaved)
     return false;
-  if (roles.link != wire::RegisterRoles::kNone &&
+  if (roles.link != arch::RegisterRoles::kNone &&
       !place(rule.registers[roles.link], out.link, out.link_offset))
     return false;
   const auto status = saved_status(rule, platform);
@@ -77,7 +78,7 @@ bool fill(const Rule& rule, const Platform& platform, CompactRule& out) {
 
 }  // namespace
 
-CompactRule compact(const Rule& rule, const Platform& platform) {
+CompactRule compact(const Rule& rule, const arch::ArchInfo& platform) {
   CompactRule out{.source = rule.source,
                   .ends_at_zero_fp = rule.ends_at_zero_fp,
                   .knows_links = rule.source == FrameSource::kOrc};

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "unwind/platform.h"
+#include "arch/arch_info.h"
 #include "unwind/rule.h"
 
 namespace ringside::unwind {
@@ -54,7 +54,7 @@ struct CompactRule {
 };
 
 // kSlow if the rule does not fit.
-[[nodiscard]] CompactRule compact(const Rule& rule, const Platform& platform);
+[[nodiscard]] CompactRule compact(const Rule& rule, const arch::ArchInfo& platform);
 
 // Tables hold each rule once, and in their rows its number.
 class RuleSet {

@@ -1,10 +1,12 @@
 #include "unwind/entry_layout.h"
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind {
 
 using Below = EntryLayout::Below;
 
-Rule rule_of(const EntryLayout& layout, const Platform& platform) {
+Rule rule_of(const EntryLayout& layout, const arch::ArchInfo& platform) {
   Rule rule{.cfa = {.kind = CfaRule::Kind::kRegisterOffset,
                     .reg = layout.base == EntryLayout::Base::kStackPointer ? platform.roles.sp
                                                                            : platform.roles.fp,
@@ -21,15 +23,15 @@ Rule rule_of(const EntryLayout& layout, const Platform& platform) {
     rule.registers[platform.roles.sp] = {.kind = RegisterRule::Kind::kValOffset};
     RegisterRule& pc = rule.registers[platform.roles.pc];
     pc = {.kind = RegisterRule::Kind::kOffset, .offset = -platform.roles.pointer_size};
-    if (layout.return_in != wire::RegisterRoles::kNone)
+    if (layout.return_in != arch::RegisterRoles::kNone)
       pc = {.kind = RegisterRule::Kind::kRegister, .reg = layout.return_in};
   }
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
     if (layout.frame.saves(reg))
       rule.registers[reg] = {.kind = RegisterRule::Kind::kOffset,
                              .offset = layout.frame.offsets[reg]};
-  if (layout.frame.saves(platform.status))
-    rule.status_offset = layout.frame.offsets[platform.status];
+  if (layout.frame.saves(platform.saved_mode.reg))
+    rule.status_offset = layout.frame.offsets[platform.saved_mode.reg];
   return rule;
 }
 

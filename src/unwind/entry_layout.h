@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <limits>
 
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "base/types.h"
-#include "unwind/platform.h"
 #include "unwind/rule.h"
-#include "wire/registers.h"
 
 namespace ringside::unwind {
 
@@ -16,8 +16,8 @@ namespace ringside::unwind {
 struct RegisterFrame {
   static constexpr std::int16_t kNotSaved = std::numeric_limits<std::int16_t>::min();
 
-  std::array<std::int16_t, wire::kRegisterCount> offsets = [] {
-    std::array<std::int16_t, wire::kRegisterCount> all{};
+  std::array<std::int16_t, arch::kRegisterCount> offsets = [] {
+    std::array<std::int16_t, arch::kRegisterCount> all{};
     all.fill(kNotSaved);
     return all;
   }();
@@ -60,7 +60,7 @@ struct EntryLayout {
   Base base = Base::kStackPointer;
   std::int16_t base_offset = 0;
   bool calls_only = false;
-  std::uint8_t return_in = wire::RegisterRoles::kNone;
+  std::uint8_t return_in = arch::RegisterRoles::kNone;
   // Known better than to tables, which come first otherwise.
   bool overrides = false;
   // Below::kInterrupted: a register that `frame` does not save is still the interrupted code's.
@@ -71,6 +71,6 @@ struct EntryLayout {
 };
 
 // The rule that a layout stands for; its CFA is the start of the frame.
-[[nodiscard]] Rule rule_of(const EntryLayout& layout, const Platform& platform);
+[[nodiscard]] Rule rule_of(const EntryLayout& layout, const arch::ArchInfo& platform);
 
 }  // namespace ringside::unwind

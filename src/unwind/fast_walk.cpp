@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/arch_info.h"
 #include "unwind/stack_end.h"
 #include "unwind/x86/interrupt_frame.h"
 
@@ -109,7 +110,7 @@ class Stepper {
     if (rule.has_status) {
       std::uint64_t status = 0;
       if (!reader_.read(place(cfa, rule.status_offset), status)) return Outcome::kGiveUp;
-      if (platform_.is_user(status)) return Outcome::kUserMode;
+      if (platform_.saved_mode.is_user(status)) return Outcome::kUserMode;
     }
     std::uint64_t pc = at.link;
     if (rule.pc == Place::kLink ? !at.has_link : !reader_.read(place(cfa, rule.pc_offset), pc))
@@ -138,7 +139,7 @@ class Stepper {
 
  private:
   [[nodiscard]] std::uint64_t place(std::uint64_t base, std::int64_t offset) const {
-    return (base + static_cast<std::uint64_t>(offset)) & platform_.address_mask;
+    return (base + static_cast<std::uint64_t>(offset)) & platform_.address_mask();
   }
   [[nodiscard]] bool frame_pointer(const CompactRule& rule, std::uint64_t cfa, Frontier& at) {
     if (rule.fp == Place::kLost) at.has_fp = false;
@@ -147,7 +148,7 @@ class Stepper {
     // Popped already, or not pushed yet, though the rule does not say so: see step.cpp.
     const auto is_below = [slot](std::uint64_t sp) { return slot < sp && sp - slot < 4096; };
     const bool is_pushing = rule.kind == Kind::kFrame &&
-                            platform_.roles.link == wire::RegisterRoles::kNone &&
+                            platform_.roles.link == arch::RegisterRoles::kNone &&
                             is_below(leaf_sp_);
     if (at.has_fp && ((at.exact && is_below(at.sp)) || is_pushing)) return true;
     at.has_fp = true;
@@ -183,7 +184,7 @@ class Stepper {
   }
 
   RuleSources& sources_;
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   const elf::ImageMap& images_;
   const wire::Capture& capture_;
   PieceReader reader_;
@@ -196,14 +197,14 @@ class Stepper {
 
 }  // namespace
 
-Frontier frontier_of(const wire::Capture& capture, const Platform& platform) {
-  const wire::RegisterRoles& roles = platform.roles;
-  const wire::Registers& registers = capture.registers;
+Frontier frontier_of(const wire::Capture& capture, const arch::ArchInfo& platform) {
+  const arch::RegisterRoles& roles = platform.roles;
+  const arch::Registers& registers = capture.registers;
   Frontier at{.pc = registers.get(roles.pc),
               .sp = registers.get(roles.sp),
               .fp = registers.get(roles.fp),
               .has_fp = registers.has(roles.fp)};
-  if (roles.link != wire::RegisterRoles::kNone && registers.has(roles.link)) {
+  if (roles.link != arch::RegisterRoles::kNone && registers.has(roles.link)) {
     at.link = registers.get(roles.link);
     at.has_link = true;
   }

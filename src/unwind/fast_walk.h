@@ -1,5 +1,6 @@
 #pragma once
 
+#include "arch/arch_info.h"
 #include "unwind/rule_cache.h"
 #include "unwind/rule_sources.h"
 #include "wire/capture.h"
@@ -17,7 +18,7 @@ struct Frontier {
   bool has_link = false;
 };
 
-[[nodiscard]] Frontier frontier_of(const wire::Capture& capture, const Platform& platform);
+[[nodiscard]] Frontier frontier_of(const wire::Capture& capture, const arch::ArchInfo& platform);
 
 // Walks a stack by compact rules alone, with a cache from address to rule in front of all sources:
 // what almost every stack needs, without a table search or an allocation per frame. It gives up on

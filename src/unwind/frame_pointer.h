@@ -1,5 +1,6 @@
 #pragma once
 
+#include "arch/arch_info.h"
 #include "unwind/code_stepper.h"
 
 namespace ringside::unwind {
@@ -7,7 +8,7 @@ namespace ringside::unwind {
 // The rule of code that keeps a frame pointer: where the caller's pc and frame pointer lie, by the
 // platform's convention. On aarch64 the frame record lies anywhere in its frame, so that the
 // caller's stack pointer stays unknown.
-[[nodiscard]] Rule frame_pointer_rule(const Platform& platform);
+[[nodiscard]] Rule frame_pointer_rule(const arch::ArchInfo& platform);
 
 // Follows frame pointers alone.
 class FramePointerStepper final : public CodeStepper {

@@ -1,11 +1,12 @@
 #include "unwind/full_walk.h"
 
+#include "arch/arch_info.h"
 #include "unwind/x86/interrupt_frame.h"
 
 namespace ringside::unwind {
 namespace {
 
-MachineState state_of(const wire::Capture& capture, const Platform& platform) {
+MachineState state_of(const wire::Capture& capture, const arch::ArchInfo& platform) {
   MachineState state;
   state.platform = &platform;
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
@@ -16,17 +17,16 @@ MachineState state_of(const wire::Capture& capture, const Platform& platform) {
 
 // Whether hardware pushed the pc that was read from `slot` when it entered from user code: on x86
 // the code segment lies behind it.
-bool pushed_by_user(GuestVirt slot, const Platform& platform, const StackMemory& memory) {
+bool pushed_by_user(GuestVirt slot, const arch::ArchInfo& platform, const StackMemory& memory) {
   constexpr std::uint64_t kMaxSelector = 0xffff;
-  if (slot.value == 0 || (platform.arch != Arch::kX86_64 && platform.arch != Arch::kI386))
-    return false;
+  if (slot.value == 0 || !platform.is_x86) return false;
   const auto cs = memory.read_pointer(slot + platform.roles.pointer_size);
-  return cs && *cs <= kMaxSelector && platform.is_user(*cs);
+  return cs && *cs <= kMaxSelector && platform.saved_mode.is_user(*cs);
 }
 
 // The same where no rule says that hardware pushed anything there. Any small number may look like
 // user mode's code segment, and kernels that have no user mode have such numbers too.
-bool looks_pushed_by_user(GuestVirt slot, const Platform& platform, const StackMemory& memory,
+bool looks_pushed_by_user(GuestVirt slot, const arch::ArchInfo& platform, const StackMemory& memory,
                           const elf::ImageMap& images) {
   if (!pushed_by_user(slot, platform, memory)) return false;
   const auto frame = x86::read_interrupt_frame(memory, slot, platform);
@@ -36,7 +36,7 @@ bool looks_pushed_by_user(GuestVirt slot, const Platform& platform, const StackM
 // A rule that computes the stack pointer has the interrupted kernel code's. Hardware pushes user
 // code's behind the code segment and the flags (Intel SDM volume 3, 6.12.1).
 MachineState with_pushed_sp(const MachineState& user, const StackMemory& memory) {
-  const Platform& platform = *user.platform;
+  const arch::ArchInfo& platform = *user.platform;
   const GuestVirt ip_slot = user.slots[platform.roles.pc];
   if (user.slots[platform.roles.sp].value != 0 || !pushed_by_user(ip_slot, platform, memory))
     return user;
@@ -53,7 +53,7 @@ MachineState with_pushed_sp(const MachineState& user, const StackMemory& memory)
 std::optional<GuestVirt> sp_slot_of(const MachineState& user, GuestVirt from,
                                     const StackMemory& memory) {
   constexpr std::uint64_t kSavedRegisters = 256;
-  const wire::RegisterRoles& roles = user.platform->roles;
+  const arch::RegisterRoles& roles = user.platform->roles;
   const GuestVirt loaded_from = user.slots[roles.sp];
   if (!user.has_sp() || loaded_from.value == 0) return std::nullopt;
   if (memory.read_pointer(loaded_from) == user.sp().value) return loaded_from;
@@ -69,7 +69,7 @@ std::optional<GuestVirt> sp_slot_of(const MachineState& user, GuestVirt from,
 // that is about to be popped.
 std::optional<MachineState> with_link_followed(const MachineState& state,
                                                const StackMemory& memory) {
-  const wire::RegisterRoles& roles = state.platform->roles;
+  const arch::RegisterRoles& roles = state.platform->roles;
   for (const GuestVirt slot : {state.sp(), state.sp() - roles.pointer_size}) {
     const wire::MemoryPiece* link = state.has_sp() ? memory.link_at(slot) : nullptr;
     const auto value = link == nullptr ? std::nullopt : memory.read_pointer(slot);
@@ -134,7 +134,7 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
     state_ = caller.state;
     if (last == Last::kCaller) return stop({StopReason::kEndOfStack, state_.pc()});
     // What its link register would be is not known.
-    const bool is_lost = written && state_.platform->roles.link != wire::RegisterRoles::kNone;
+    const bool is_lost = written && state_.platform->roles.link != arch::RegisterRoles::kNone;
     if (is_lost && !is_interrupt_code(state_)) return stop({StopReason::kBadAddress, state_.pc()});
   }
 }
@@ -165,13 +165,13 @@ bool FullWalk::is_interrupt_code(const MachineState& frame) {
 }
 
 Frontier FullWalk::frontier() const {
-  const wire::RegisterRoles& roles = state_.platform->roles;
+  const arch::RegisterRoles& roles = state_.platform->roles;
   Frontier at{.pc = state_.pc().value,
               .sp = state_.sp().value,
               .fp = state_.get(roles.fp),
               .exact = state_.exact,
               .has_fp = state_.has(roles.fp)};
-  if (roles.link == wire::RegisterRoles::kNone || !state_.has(roles.link)) return at;
+  if (roles.link == arch::RegisterRoles::kNone || !state_.has(roles.link)) return at;
   at.link = state_.get(roles.link);
   at.has_link = true;
   return at;
@@ -191,7 +191,7 @@ UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
   if (!user_) return entry;
   const MachineState user =
       user_->by_system_call ? user_->state : with_pushed_sp(user_->state, memory);
-  const wire::RegisterRoles& roles = user.platform->roles;
+  const arch::RegisterRoles& roles = user.platform->roles;
   // Entry code of a system call may make a frame, and what it calls fill it in (i386 Linux).
   if (user.pc().value == 0) return entry;
   entry.by_system_call = user_->by_system_call;
@@ -233,7 +233,7 @@ Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
 std::optional<Stop> FullWalk::check(const MachineState& before, const Caller& caller,
                                     const StackMemory& memory) const {
   const MachineState& state = caller.state;
-  const wire::RegisterRoles& roles = state.platform->roles;
+  const arch::RegisterRoles& roles = state.platform->roles;
   const GuestVirt pc_slot = state.slots[roles.pc];
   if (caller.interrupted && pushed_by_user(pc_slot, *state.platform, memory))
     return Stop{StopReason::kUserMode, before.pc()};
@@ -241,7 +241,7 @@ std::optional<Stop> FullWalk::check(const MachineState& before, const Caller& ca
   if (pc.value == 0) return Stop{StopReason::kEndOfStack, before.pc()};
 
   // A leaf with a link register need not use the stack at all.
-  const bool may_stand = before.exact && roles.link != wire::RegisterRoles::kNone;
+  const bool may_stand = before.exact && roles.link != arch::RegisterRoles::kNone;
   const GuestVirt from = before.position();
   const GuestVirt to = state.position();
   const bool same_stack =

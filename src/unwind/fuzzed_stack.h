@@ -1,6 +1,6 @@
 #pragma once
 
-#include "unwind/platform.h"
+#include "arch/arch_info.h"
 #include "wire/capture.h"
 
 namespace ringside::unwind {
@@ -9,9 +9,9 @@ namespace ringside::unwind {
 // in it.
 constexpr std::uint64_t kFuzzedStack = 0xffff888000000000;
 
-inline wire::Capture capture_at(const Platform& platform, std::uint64_t pc, Bytes stack) {
+inline wire::Capture capture_at(const arch::ArchInfo& platform, std::uint64_t pc, Bytes stack) {
   wire::Capture capture;
-  capture.arch = platform.arch;
+  capture.arch = platform.id;
   capture.level = PrivilegeLevel::kKernel;
   for (std::size_t reg = 0; reg < 32; ++reg) capture.registers.set(reg, kFuzzedStack + reg * 8);
   capture.registers.set(platform.roles.sp, kFuzzedStack);

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdint>
 
+#include "arch/arch_info.h"
 #include "base/types.h"
-#include "unwind/platform.h"
 #include "unwind/rule.h"
 
 namespace ringside::unwind {
@@ -13,7 +13,7 @@ namespace ringside::unwind {
 // that it was loaded from: when a stack pointer leads to a stack that was not copied, that slot is
 // what the next capture has to follow.
 struct MachineState {
-  const Platform* platform = &kX86_64Platform;
+  const arch::ArchInfo* platform = &arch::kX86_64Info;
   std::array<std::uint64_t, kTrackedRegisters> values{};
   std::array<GuestVirt, kTrackedRegisters> slots{};  // 0: not from memory
   std::uint64_t valid = 0;

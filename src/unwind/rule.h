@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "arch/arch_info.h"
 #include "base/stack.h"
 
 namespace ringside::unwind {
@@ -61,8 +62,8 @@ struct Rule {
   // the code around them keeps no frame pointers.
   bool ends_at_zero_fp = true;
   FrameSource source = FrameSource::kCfi;
-  // Where a signal frame keeps the register that tells user from kernel code (Platform::status),
-  // from the CFA on.
+  // Where a signal frame keeps the register that tells user from kernel code
+  // (arch::ArchInfo::status), from the CFA on.
   std::optional<std::int64_t> status_offset = std::nullopt;
   bool ends = false;       // nothing is below this frame
   bool from_user = false;  // and that is user code

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind {
 namespace {
 
@@ -9,11 +11,11 @@ constexpr std::size_t kMaxKnown = 16384;
 
 }  // namespace
 
-RuleSources::RuleSources(const elf::ImageMap& images, const Platform& platform, TableUse use)
+RuleSources::RuleSources(const elf::ImageMap& images, const arch::ArchInfo& platform, TableUse use)
     : images_(images),
       platform_(platform),
       use_(use),
-      code_(make_code_stepper(platform.arch, images)) {}
+      code_(make_code_stepper(platform.id, images)) {}
 
 void RuleSources::set_entries(std::vector<EntryLayout> entries) {
   entries_ = std::move(entries);
@@ -34,8 +36,7 @@ RuleSources::Tables& RuleSources::tables_of(const elf::Image& image) {
   auto& tables = tables_[image.id];
   if (!tables) {
     tables = std::make_unique<Tables>();
-    if (use_.orc && platform_.arch == Arch::kX86_64)
-      tables->orc = orc::Table::from_elf(*image.file);
+    if (use_.orc && platform_.id == Arch::kX86_64) tables->orc = orc::Table::from_elf(*image.file);
   }
   return *tables;
 }

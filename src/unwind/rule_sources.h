@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "elf/image_map.h"
 #include "unwind/cfi/table.h"
 #include "unwind/code_stepper.h"
@@ -29,7 +30,7 @@ struct CodeAddress {
 // when an image is first met.
 class RuleSources {
  public:
-  RuleSources(const elf::ImageMap& images, const Platform& platform, TableUse use = {});
+  RuleSources(const elf::ImageMap& images, const arch::ArchInfo& platform, TableUse use = {});
 
   void set_entries(std::vector<EntryLayout> entries);
   // True if images have been added since the last call: what was cached is void.
@@ -61,7 +62,7 @@ class RuleSources {
   [[nodiscard]] const CodeRule& code_of(Known& known, CodeAddress at);
   [[nodiscard]] CodeStepper& code() { return *code_; }
   [[nodiscard]] const elf::ImageMap& images() const { return images_; }
-  [[nodiscard]] const Platform& platform() const { return platform_; }
+  [[nodiscard]] const arch::ArchInfo& platform() const { return platform_; }
 
  private:
   struct Tables {
@@ -74,7 +75,7 @@ class RuleSources {
   [[nodiscard]] const EntryLayout* entry_at(CodeAddress at) const;
 
   const elf::ImageMap& images_;
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   TableUse use_;
   std::vector<EntryLayout> entries_;                                   // sorted by start
   std::unordered_map<std::uint32_t, std::unique_ptr<Tables>> tables_;  // by image id

@@ -159,19 +159,19 @@ class SingleStep : public testing::TestWithParam<const char*> {
   }
   // What hardware pushes: without a change of privilege i386 leaves esp and ss out.
   [[nodiscard]] std::size_t frame_words() const { return is_64_bit_ ? 5 : 3; }
-  [[nodiscard]] wire::Registers registers(const user_regs_struct& regs) const {
-    wire::Registers result;
+  [[nodiscard]] arch::Registers registers(const user_regs_struct& regs) const {
+    arch::Registers result;
     if (is_64_bit_) {
       const std::uint64_t values[] = {regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
                                       regs.rbp, regs.rsp, regs.r8,  regs.r9,  regs.r10, regs.r11,
                                       regs.r12, regs.r13, regs.r14, regs.r15, regs.rip};
       for (std::size_t i = 0; i < std::size(values); ++i) result.set(i, values[i]);
-      result.set(wire::x86_64::kCs, kKernelCs);
+      result.set(arch::x86_64::kCs, kKernelCs);
     } else {
       const std::uint64_t values[] = {regs.rax, regs.rcx, regs.rdx, regs.rbx, regs.rsp,
                                       regs.rbp, regs.rsi, regs.rdi, regs.rip};
       for (std::size_t i = 0; i < std::size(values); ++i) result.set(i, values[i]);
-      result.set(wire::i386::kCs, kKernelCs);
+      result.set(arch::i386::kCs, kKernelCs);
     }
     return result;
   }

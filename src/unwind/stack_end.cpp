@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind {
 namespace {
 
@@ -9,7 +11,8 @@ constexpr std::uint64_t kMegabyte = 1 << 20;
 
 // How far from a kernel's code there may be code of its modules. One in the upper half reaches them
 // by calls (x86_64: in the upper 2 GiB, psABI, "Kernel code model"); user code is in the lower.
-std::uint64_t module_distance(const elf::Image& image, GuestVirt code, const Platform& platform) {
+std::uint64_t module_distance(const elf::Image& image, GuestVirt code,
+                              const arch::ArchInfo& platform) {
   const unsigned bits = 8u * platform.roles.pointer_size;
   if (code.value >> (bits - 1) != 0) return (bits == 64 ? 2048 : 128) * kMegabyte;
   return image.from_guest ? 64 * kMegabyte : 0;
@@ -18,7 +21,7 @@ std::uint64_t module_distance(const elf::Image& image, GuestVirt code, const Pla
 }  // namespace
 
 GuestVirt StackEnd::end_below(const MachineState& state) {
-  const wire::RegisterRoles& roles = state.platform->roles;
+  const arch::RegisterRoles& roles = state.platform->roles;
   return state.has_sp() ? state.sp() : state.slots[roles.pc] + roles.pointer_size;
 }
 

@@ -11,7 +11,7 @@
 namespace ringside::unwind {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 
 constexpr std::uint64_t kPageEnd = 0xffff888000011000;
 constexpr std::uint64_t kPoison = 0xa5a5a5a5a5a5a5a5;

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "arch/arch_info.h"
 #include "wire/recipe.h"
 
 namespace ringside::unwind {
@@ -71,7 +72,7 @@ Miss StackMemory::explain(GuestVirt address, GuestVirt slot) const {
     const bool asked = address - below->address + pointer_size_ <= below->requested;
     return {asked ? StopReason::kUnreadable : StopReason::kTruncated, address, std::nullopt};
   }
-  if (leads_away && is_kernel_pointer(address, wire::roles_of(capture_.arch).pointer_size))
+  if (leads_away && is_kernel_pointer(address, arch::roles_of(capture_.arch).pointer_size))
     return {StopReason::kTruncated, address, StackLink{slot, address}};
   return {StopReason::kUnreadable, address, std::nullopt};
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "arch/arch_info.h"
 #include "base/stack.h"
 #include "elf/image_map.h"
 #include "wire/capture.h"
@@ -22,7 +23,7 @@ class StackMemory {
       : StackMemory(capture, images, capture.arch) {}
   // For code of another architecture than the captured vCPU's, whose pointers have another size.
   StackMemory(const wire::Capture& capture, const elf::ImageMap& images, Arch arch)
-      : capture_(capture), images_(images), pointer_size_(wire::roles_of(arch).pointer_size) {}
+      : capture_(capture), images_(images), pointer_size_(arch::roles_of(arch).pointer_size) {}
 
   [[nodiscard]] std::optional<std::uint64_t> read_u64(GuestVirt address) const;
   // As many bytes as an address of the code has, zero-extended.
@@ -46,7 +47,7 @@ class StackMemory {
   [[nodiscard]] const wire::Capture& capture() const { return capture_; }
   // Of the captured vCPU.
   [[nodiscard]] std::optional<GuestVirt> captured_sp() const {
-    const std::uint8_t sp = wire::roles_of(capture_.arch).sp;
+    const std::uint8_t sp = arch::roles_of(capture_.arch).sp;
     if (!capture_.registers.has(sp)) return std::nullopt;
     return GuestVirt{capture_.registers.get(sp)};
   }

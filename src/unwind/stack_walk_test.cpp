@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/arch_info.h"
 #include "unwind/frame_pointer.h"
 #include "unwind/unwinder.h"
 
 namespace ringside::unwind {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 
 constexpr std::uint64_t kStack = 0xffff888000010000;
 constexpr std::uint64_t kOtherStack = 0xffffc90000020000;
@@ -460,19 +461,19 @@ TEST(UserEntryOnI386, TheWayBackTells) {
   capture.arch = Arch::kI386;
   capture.level = PrivilegeLevel::kKernel;
   const GuestVirt entry{(*file)->symbol_named("restores_user_code")->address.value + kBias};
-  capture.registers.set(wire::i386::kEip, entry.value);
-  capture.registers.set(wire::i386::kEsp, kSp);
-  capture.registers.set(wire::i386::kEbp, 0xbf001100);
+  capture.registers.set(arch::i386::kEip, entry.value);
+  capture.registers.set(arch::i386::kEsp, kSp);
+  capture.registers.set(arch::i386::kEbp, 0xbf001100);
   const std::vector<std::uint32_t> words = {3, 0x8049123, 0, 0xbf001000};
   const auto bytes = std::as_bytes(std::span(words));
   capture.pieces.push_back({{kSp}, wire::PieceKind::kCurrentStack, 16, 0, 16});
   capture.bytes.assign(bytes.begin(), bytes.end());
   const UserEntry found = Unwinder(images).user_entry(capture);
   EXPECT_TRUE(found.by_system_call);
-  EXPECT_EQ(found.registers.get(wire::i386::kEip), 0x8049123u);
-  EXPECT_EQ(found.registers.get(wire::i386::kEsp), 0xbf001000u);
-  EXPECT_EQ(found.registers.get(wire::i386::kEbx), 3u);
-  EXPECT_EQ(found.registers.get(wire::i386::kEbp), 0xbf001100u);
+  EXPECT_EQ(found.registers.get(arch::i386::kEip), 0x8049123u);
+  EXPECT_EQ(found.registers.get(arch::i386::kEsp), 0xbf001000u);
+  EXPECT_EQ(found.registers.get(arch::i386::kEbx), 3u);
+  EXPECT_EQ(found.registers.get(arch::i386::kEbp), 0xbf001100u);
   EXPECT_EQ(found.sp_slot, GuestVirt{kSp + 12});
 }
 
@@ -534,7 +535,7 @@ TEST_F(StackWalk, AStackPointerThatIsNoneHidesNothing) {
   MachineState frame;
   frame.set(kRip, at("leaf"));
   frame.set(kRbp, kStack);
-  const Step step = apply(frame_pointer_rule(kX86_64Platform), {}, frame, memory);
+  const Step step = apply(frame_pointer_rule(arch::kX86_64Info), {}, frame, memory);
   const auto* caller = std::get_if<Caller>(&step);
   ASSERT_NE(caller, nullptr);
   EXPECT_EQ(caller->state.pc().value, in_caller());

@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "arch/arch_info.h"
 #include "unwind/cfi/expression.h"
 
 namespace ringside::unwind {
@@ -39,7 +40,7 @@ class Application {
   [[nodiscard]] bool is_not_saved(std::size_t reg, GuestVirt slot) const {
     const auto leaf = memory_.captured_sp();
     const bool pushes =
-        rule_.signal_frame && platform_.roles.link == wire::RegisterRoles::kNone && leaf;
+        rule_.signal_frame && platform_.roles.link == arch::RegisterRoles::kNone && leaf;
     return state_.has(reg) && ((state_.exact && state_.has_sp() && is_below(slot, state_.sp())) ||
                                (pushes && is_below(slot, *leaf)));
   }
@@ -52,18 +53,18 @@ class Application {
   // register meanwhile.
   [[nodiscard]] bool pushes_on_return() const {
     return rule_.registers[rule_.return_register].kind == Kind::kRegister &&
-           platform_.roles.link == wire::RegisterRoles::kNone;
+           platform_.roles.link == arch::RegisterRoles::kNone;
   }
 
   [[nodiscard]] std::uint64_t address(std::uint64_t base, std::int64_t offset) const {
-    return (base + static_cast<std::uint64_t>(offset)) & platform_.address_mask;
+    return (base + static_cast<std::uint64_t>(offset)) & platform_.address_mask();
   }
 
   const Rule& rule_;
   const RuleContext& context_;
   const MachineState& state_;
   const StackMemory& memory_;
-  const Platform& platform_ = *state_.platform;
+  const arch::ArchInfo& platform_ = *state_.platform;
 };
 
 ValueOrStop Application::load(GuestVirt at, GuestVirt pointer_slot) const {
@@ -186,7 +187,7 @@ Step Application::run() {
     // Without it the saved pc may be taken for the kernel's.
     const ValueOrStop status = load({address(cfa.value, *offset)}, cfa.slot);
     if (const auto* stop = std::get_if<Stop>(&status)) return *stop;
-    if (platform_.is_user(std::get<Value>(status).value)) return user_code(cfa);
+    if (platform_.saved_mode.is_user(std::get<Value>(status).value)) return user_code(cfa);
   }
 
   Caller caller{.source = rule_.source, .interrupted = rule_.signal_frame};
@@ -206,7 +207,7 @@ Step Application::run() {
   caller.state.set(pc, platform_.code_address(caller.state.get(rule_.return_register)),
                    caller.state.slots[rule_.return_register]);
   // What a called function left in the link register is not the caller's own return address.
-  if (link != wire::RegisterRoles::kNone && !rule_.signal_frame) caller.state.forget(link);
+  if (link != arch::RegisterRoles::kNone && !rule_.signal_frame) caller.state.forget(link);
   const Kind sp_rule = rule_.registers[sp].kind;
   caller.stack_switched = sp_rule == Kind::kOffset || sp_rule == Kind::kExpression ||
                           rule_.cfa.kind == CfaRule::Kind::kExpression ||
@@ -216,9 +217,9 @@ Step Application::run() {
 
 }  // namespace
 
-std::optional<std::int64_t> saved_status(const Rule& rule, const Platform& platform) {
+std::optional<std::int64_t> saved_status(const Rule& rule, const arch::ArchInfo& platform) {
   if (rule.status_offset || !rule.signal_frame) return rule.status_offset;
-  const bool is_x86 = platform.arch == Arch::kX86_64 || platform.arch == Arch::kI386;
+  const bool is_x86 = platform.is_x86;
   const RegisterRule& pc = rule.registers[rule.return_register];
   if (!is_x86 || pc.kind != Kind::kOffset) return std::nullopt;
   return pc.offset + platform.roles.pointer_size;

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "arch/arch_info.h"
 #include "unwind/cfi/section.h"
 #include "unwind/machine_state.h"
 #include "unwind/rule.h"
@@ -40,7 +41,8 @@ struct RuleContext {
 
 // Where the frame that a rule crosses keeps the status register, from the CFA on. On x86 hardware
 // pushes cs above the instruction pointer.
-[[nodiscard]] std::optional<std::int64_t> saved_status(const Rule& rule, const Platform& platform);
+[[nodiscard]] std::optional<std::int64_t> saved_status(const Rule& rule,
+                                                       const arch::ArchInfo& platform);
 
 // Applies a rule to a frame. Does not judge the caller's pc and stack pointer.
 [[nodiscard]] Step apply(const Rule& rule, const RuleContext& context, const MachineState& state,

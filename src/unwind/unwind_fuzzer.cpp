@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/arch_info.h"
 #include "unwind/cfi/table.h"
 #include "unwind/fuzzed_stack.h"
 #include "unwind/unwinder.h"
@@ -17,9 +18,9 @@ using namespace ringside;
 constexpr std::size_t kMaxFunctions = 12;
 
 // The file's own architecture, or x86_64's.
-const unwind::Platform& platform_of(const elf::ElfFile& file) {
-  const unwind::Platform* platform = unwind::find_platform(file.arch());
-  return platform == nullptr ? unwind::kX86_64Platform : *platform;
+const arch::ArchInfo& info_of(const elf::ElfFile& file) {
+  const arch::ArchInfo* platform = arch::find_info(file.arch());
+  return platform == nullptr ? arch::kX86_64Info : *platform;
 }
 
 wire::Capture synthetic_capture(const elf::ElfFile& file, ImageAddr pc) {
@@ -28,7 +29,7 @@ wire::Capture synthetic_capture(const elf::ElfFile& file, ImageAddr pc) {
   for (std::size_t i = 0; i < words.size(); ++i)
     words[i] = i % 3 == 0 || symbols.empty() ? unwind::kFuzzedStack + i * 8 + 16
                                              : symbols[i % symbols.size()].address.value + i % 5;
-  return unwind::capture_at(platform_of(file), pc.value, std::as_bytes(std::span(words)));
+  return unwind::capture_at(info_of(file), pc.value, std::as_bytes(std::span(words)));
 }
 
 // Spread over what is executable.
@@ -47,7 +48,7 @@ void unwind_as_program(const std::shared_ptr<const elf::ElfFile>& file) {
   places.push_back(file->entry());
   for (const ImageAddr place : places) {
     const wire::Capture capture = synthetic_capture(*file, place);
-    (void)unwinder.unwind(platform_of(*file).arch, capture.registers, capture, code);
+    (void)unwinder.unwind(info_of(*file).id, capture.registers, capture, code);
   }
 }
 
@@ -60,7 +61,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   elf::ImageMap images;
   images.add({.id = 1, .name = "fuzzed", .file = *file, .load_bias = 0});
   unwind::Unwinder unwinder(images);
-  unwind::cfi::Table table(*file, platform_of(**file));
+  unwind::cfi::Table table(*file, info_of(**file));
   (void)unwinder.unwind(synthetic_capture(**file, (*file)->entry()));
   unwind_as_program(*file);
   std::size_t count = 0;

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "unwind/fast_walk.h"
 #include "unwind/full_walk.h"
 #include "unwind/rule_sources.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::unwind {
 namespace {
@@ -20,8 +21,8 @@ Stack single_frame(GuestVirt pc, FrameKind kind, StopReason stop) {
   return stack;
 }
 
-const Platform* platform_for(const wire::Capture& capture) {
-  return find_platform(capture.arch, wire::running_level(capture.arch, capture.registers));
+const arch::ArchInfo* platform_for(const wire::Capture& capture) {
+  return arch::find_info(capture.arch, arch::running_level(capture.arch, capture.registers));
 }
 
 std::size_t interrupted_frames(const Stack& stack) {
@@ -50,32 +51,32 @@ class Unwinder::Impl {
   // Everything that belongs to one architecture, and to one level where kernels run in several. A
   // guest has one; a kernel that starts in machine mode and goes on below two.
   struct Machine {
-    Machine(const elf::ImageMap& images, const Platform& platform, TableUse tables)
+    Machine(const elf::ImageMap& images, const arch::ArchInfo& platform, TableUse tables)
         : sources(images, platform, tables), fast(sources), full(sources) {}
     RuleSources sources;
     FastWalk fast;
     FullWalk full;
   };
 
-  [[nodiscard]] bool may_be_firmware(GuestVirt pc, const Platform& platform) const;
-  [[nodiscard]] Machine& machine_for(const Platform& platform);
-  void walk(const wire::Capture& capture, const Platform& platform, Stack& stack);
+  [[nodiscard]] bool may_be_firmware(GuestVirt pc, const arch::ArchInfo& platform) const;
+  [[nodiscard]] Machine& machine_for(const arch::ArchInfo& platform);
+  void walk(const wire::Capture& capture, const arch::ArchInfo& platform, Stack& stack);
   void count(const Stack& stack);
 
   const elf::ImageMap& images_;
   Options options_;
-  std::map<const Platform*, std::unique_ptr<Machine>> machines_;
+  std::map<const arch::ArchInfo*, std::unique_ptr<Machine>> machines_;
   Statistics statistics_;
 };
 
 // Before the kernel is known to run. A BIOS or a boot loader runs in the lower half of the address
 // space.
-bool Unwinder::Impl::may_be_firmware(GuestVirt pc, const Platform& platform) const {
+bool Unwinder::Impl::may_be_firmware(GuestVirt pc, const arch::ArchInfo& platform) const {
   const std::uint64_t upper_half = std::uint64_t{1} << (8 * platform.roles.pointer_size - 1);
   return pc.value < upper_half && images_.find_code(pc) == nullptr;
 }
 
-Unwinder::Impl::Machine& Unwinder::Impl::machine_for(const Platform& platform) {
+Unwinder::Impl::Machine& Unwinder::Impl::machine_for(const arch::ArchInfo& platform) {
   std::unique_ptr<Machine>& machine = machines_[&platform];
   if (!machine) {
     machine = std::make_unique<Machine>(images_, platform, options_.tables);
@@ -87,16 +88,17 @@ Unwinder::Impl::Machine& Unwinder::Impl::machine_for(const Platform& platform) {
 
 Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
   ++statistics_.stacks;
-  const wire::Registers& registers = capture.registers;
-  const Platform* platform = platform_for(capture);
+  const arch::Registers& registers = capture.registers;
+  const arch::ArchInfo* platform = platform_for(capture);
   if (capture.disposition != wire::Disposition::kSampled || platform == nullptr ||
       !registers.has(platform->roles.pc) || !registers.has(platform->roles.sp))
     return {};
   const GuestVirt pc{registers.get(platform->roles.pc)};
   PrivilegeLevel level = capture.level;
-  if (level == PrivilegeLevel::kUnknown && registers.has(platform->status))
-    level = platform->is_user(registers.get(platform->status)) ? PrivilegeLevel::kUser
-                                                               : PrivilegeLevel::kKernel;
+  if (level == PrivilegeLevel::kUnknown && registers.has(platform->saved_mode.reg))
+    level = platform->saved_mode.is_user(registers.get(platform->saved_mode.reg))
+                ? PrivilegeLevel::kUser
+                : PrivilegeLevel::kKernel;
   Stack stack;
   if (level == PrivilegeLevel::kUser)
     stack = single_frame(pc, FrameKind::kUser, StopReason::kUser);
@@ -111,7 +113,8 @@ Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
   return stack;
 }
 
-void Unwinder::Impl::walk(const wire::Capture& capture, const Platform& platform, Stack& stack) {
+void Unwinder::Impl::walk(const wire::Capture& capture, const arch::ArchInfo& platform,
+                          Stack& stack) {
   Machine& machine = machine_for(platform);
   stack.frames.reserve(32);
   const Frame first{.address = {capture.registers.get(platform.roles.pc)}, .exact = true};
@@ -138,7 +141,7 @@ void Unwinder::Impl::walk(const wire::Capture& capture, const Platform& platform
 
 // The fast walk knows too few registers.
 UserEntry Unwinder::Impl::user_entry(const wire::Capture& capture) {
-  const Platform* platform = platform_for(capture);
+  const arch::ArchInfo* platform = platform_for(capture);
   if (capture.level != PrivilegeLevel::kKernel || platform == nullptr ||
       !capture.registers.has(platform->roles.pc) || !capture.registers.has(platform->roles.sp))
     return {};

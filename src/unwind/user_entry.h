@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "arch/registers.h"
 #include "base/types.h"
-#include "wire/registers.h"
 
 namespace ringside::unwind {
 
@@ -11,7 +11,7 @@ namespace ringside::unwind {
 struct UserEntry {
   // What user code had in its registers, as far as that is known: the pc and the stack pointer, and
   // those that a called function keeps.
-  wire::Registers registers = {};
+  arch::Registers registers = {};
   std::optional<GuestVirt> sp_slot = {};  // where the kernel's stack holds the stack pointer
   // That, or where the pc lies: it stands for the stack. Nothing where both are in registers.
   std::optional<GuestVirt> slot = {};

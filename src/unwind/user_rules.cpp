@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
 #include "unwind/code_unit.h"
 #include "unwind/x86/frame_analysis.h"
 #include "unwind/x86/frame_pointer_use.h"
@@ -42,8 +43,8 @@ bool is_jump_through_table(const elf::ElfFile& file, ImageAddr address) {
 }
 
 // The return address is in the link register, and nothing was saved.
-Rule rule_of_leaf(const Platform& platform) {
-  const wire::RegisterRoles& roles = platform.roles;
+Rule rule_of_leaf(const arch::ArchInfo& platform) {
+  const arch::RegisterRoles& roles = platform.roles;
   Rule rule;
   rule.source = FrameSource::kInstructions;
   rule.cfa = {.kind = CfaRule::Kind::kRegisterOffset, .reg = roles.sp};
@@ -56,7 +57,7 @@ Rule rule_of_leaf(const Platform& platform) {
 
 class UserRules::Instructions {
  public:
-  Instructions(const elf::ElfFile& file, const Platform& platform)
+  Instructions(const elf::ElfFile& file, const arch::ArchInfo& platform)
       : file_(file),
         platform_(platform),
         decoder_(platform),
@@ -135,7 +136,7 @@ class UserRules::Instructions {
   }
 
   const elf::ElfFile& file_;
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   x86::Decoder decoder_;
   CodeUnits units_;
   std::optional<x86::FunctionStarts> starts_;                      // made when first asked
@@ -143,7 +144,7 @@ class UserRules::Instructions {
   bool keeps_frame_pointers_;
 };
 
-UserRules::UserRules(std::shared_ptr<const elf::ElfFile> file, const Platform& platform)
+UserRules::UserRules(std::shared_ptr<const elf::ElfFile> file, const arch::ArchInfo& platform)
     : file_(std::move(file)), platform_(platform), cfi_(file_, platform) {}
 
 UserRules::~UserRules() = default;
@@ -180,7 +181,7 @@ UserRules::Known UserRules::look_up(ImageAddr pc, PcKind kind) {
     entry.is_entry = true;
     return entry;
   }
-  if (platform_.roles.link != wire::RegisterRoles::kNone) {
+  if (platform_.roles.link != arch::RegisterRoles::kNone) {
     Known stub;
     if (is_linkage_stub(*file_, address)) stub.rule = rule_of_leaf(platform_);
     return stub;

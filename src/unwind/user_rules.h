@@ -5,6 +5,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "arch/arch_info.h"
 #include "unwind/cfi/table.h"
 #include "unwind/pc_kind.h"
 #include "unwind/step.h"
@@ -15,7 +16,7 @@ namespace ringside::unwind {
 // How to step on from the code of one file, by its linked addresses.
 class UserRules {
  public:
-  UserRules(std::shared_ptr<const elf::ElfFile> file, const Platform& platform);
+  UserRules(std::shared_ptr<const elf::ElfFile> file, const arch::ArchInfo& platform);
   ~UserRules();
 
   struct Known {
@@ -44,7 +45,7 @@ class UserRules {
   [[nodiscard]] Known look_up(ImageAddr pc, PcKind kind);
 
   std::shared_ptr<const elf::ElfFile> file_;
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   cfi::Table cfi_;
   std::unique_ptr<Instructions> instructions_;  // made when first asked
   std::array<Remembered, 3> known_;             // by PcKind

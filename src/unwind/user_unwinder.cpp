@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "arch/arch_info.h"
 #include "base/least_recent.h"
 #include "unwind/user_rules.h"
 #include "unwind/x86/call_site.h"
@@ -11,7 +12,7 @@
 namespace ringside::unwind {
 namespace {
 
-MachineState state_of(const wire::Registers& registers, const Platform& platform) {
+MachineState state_of(const arch::Registers& registers, const arch::ArchInfo& platform) {
   MachineState state;
   state.platform = &platform;
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
@@ -39,8 +40,8 @@ Frame frame_of(const MachineState& state, const UserCode::Range* range, FrameSou
 
 // `syscall` leaves its return address in rcx (Intel SDM volume 2B).
 bool is_in_system_call(const MachineState& leaf, const wire::Capture& capture) {
-  return capture.level == PrivilegeLevel::kKernel && leaf.platform->arch == Arch::kX86_64 &&
-         leaf.has(wire::x86_64::kRcx) && leaf.get(wire::x86_64::kRcx) == leaf.pc().value;
+  return capture.level == PrivilegeLevel::kKernel && leaf.platform->id == Arch::kX86_64 &&
+         leaf.has(arch::x86_64::kRcx) && leaf.get(arch::x86_64::kRcx) == leaf.pc().value;
 }
 
 Stack leaf_alone(const MachineState& leaf, const UserCode& code, StopReason why) {
@@ -63,18 +64,19 @@ class UserUnwinder::Impl {
 
  private:
   // Of a file for code of an architecture: on x86_64 a file may be either.
-  using Key = std::pair<const elf::ElfFile*, const Platform*>;
+  using Key = std::pair<const elf::ElfFile*, const arch::ArchInfo*>;
   struct Known {
     std::unique_ptr<UserRules> rules;  // keeps the file, so that its address stands for it
     std::uint64_t last_use = 0;
     std::size_t bytes = 0;  // when all were added up
   };
 
-  [[nodiscard]] UserRules& rules_of(const UserCode::Range& range, const Platform& platform);
+  [[nodiscard]] UserRules& rules_of(const UserCode::Range& range, const arch::ArchInfo& platform);
   [[nodiscard]] Step step(const MachineState& state, PcKind kind, const UserCode::Range* range,
                           const StackMemory& memory, const UserCode& code);
   // Whether there is a call in front of `pc`, or a signal handler returns to it.
-  [[nodiscard]] bool may_return_to(GuestVirt pc, const Platform& platform, const UserCode& code);
+  [[nodiscard]] bool may_return_to(GuestVirt pc, const arch::ArchInfo& platform,
+                                   const UserCode& code);
   [[nodiscard]] static std::optional<Stop> check(const MachineState& before, const Caller& caller,
                                                  const UserCode& code);
 
@@ -85,7 +87,8 @@ class UserUnwinder::Impl {
   elf::ImageMap no_images_;
 };
 
-UserRules& UserUnwinder::Impl::rules_of(const UserCode::Range& range, const Platform& platform) {
+UserRules& UserUnwinder::Impl::rules_of(const UserCode::Range& range,
+                                        const arch::ArchInfo& platform) {
   const auto [at, is_new] = known_.try_emplace(Key{range.file.get(), &platform});
   Known& known = at->second;
   known.last_use = ++uses_;
@@ -98,7 +101,7 @@ UserRules& UserUnwinder::Impl::rules_of(const UserCode::Range& range, const Plat
   return *known.rules;
 }
 
-bool UserUnwinder::Impl::may_return_to(GuestVirt pc, const Platform& platform,
+bool UserUnwinder::Impl::may_return_to(GuestVirt pc, const arch::ArchInfo& platform,
                                        const UserCode& code) {
   const UserCode::Range* range = pc.value == 0 ? nullptr : code.find(pc - 1);
   if (range == nullptr || !range->file) return false;
@@ -127,7 +130,7 @@ Step UserUnwinder::Impl::step(const MachineState& state, PcKind kind, const User
 std::optional<Stop> UserUnwinder::Impl::check(const MachineState& before, const Caller& caller,
                                               const UserCode& code) {
   const MachineState& state = caller.state;
-  const wire::RegisterRoles& roles = state.platform->roles;
+  const arch::RegisterRoles& roles = state.platform->roles;
   if (state.pc().value == 0) return Stop{StopReason::kEndOfStack, before.pc()};
   if (!state.has_sp()) return Stop{StopReason::kLostRegister, state.pc()};
   // A leaf need not use the stack at all: it has a link register, or has popped its return address
@@ -143,7 +146,7 @@ std::optional<Stop> UserUnwinder::Impl::check(const MachineState& before, const 
 
 Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& capture,
                                  const UserCode& code) {
-  const StackMemory memory(capture, no_images_, leaf.platform->arch);
+  const StackMemory memory(capture, no_images_, leaf.platform->id);
   Stack stack;
   MachineState state = leaf;
   const UserCode::Range* range = code.find(state.lookup_address());
@@ -175,9 +178,9 @@ UserUnwinder::~UserUnwinder() = default;
 UserUnwinder::UserUnwinder(UserUnwinder&&) noexcept = default;
 UserUnwinder& UserUnwinder::operator=(UserUnwinder&&) noexcept = default;
 
-Stack UserUnwinder::unwind(Arch arch, const wire::Registers& registers,
+Stack UserUnwinder::unwind(Arch arch, const arch::Registers& registers,
                            const wire::Capture& capture, const UserCode& code) {
-  const Platform* platform = find_platform(arch == Arch::kUnknown ? capture.arch : arch);
+  const arch::ArchInfo* platform = arch::find_info(arch == Arch::kUnknown ? capture.arch : arch);
   if (platform == nullptr || !registers.has(platform->roles.pc)) return {};
   const MachineState leaf = state_of(registers, *platform);
   if (arch == Arch::kUnknown) return leaf_alone(leaf, code, StopReason::kNoRule);

@@ -32,7 +32,7 @@ class UserUnwinder {
   // kUnknown they have the capture's numbers, and their pc is all that is told (kNoRule); so it is
   // where the stack pointer is not among them (kLostRegister). Never
   // fails: a walk that cannot go on says why in Stack::stop.
-  [[nodiscard]] Stack unwind(Arch arch, const wire::Registers& registers,
+  [[nodiscard]] Stack unwind(Arch arch, const arch::Registers& registers,
                              const wire::Capture& capture, const UserCode& code);
 
  private:

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <span>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
+#include "arch/registers.h"
+#include "arch/x86.h"
 #include "elf/elf_writer.h"
-#include "wire/execution_mode.h"
-#include "wire/registers.h"
 
 namespace ringside::unwind {
 namespace {
@@ -34,8 +36,8 @@ class LinkRegister : public ::testing::TestWithParam<Arch> {
     code_ = UserCode({{{kCode}, {kCode + code.size()}, 0, 1, *file}});
   }
   [[nodiscard]] Stack unwind(std::uint64_t pc) {
-    const wire::RegisterRoles roles = wire::roles_of(GetParam());
-    wire::Registers registers;
+    const arch::RegisterRoles roles = arch::roles_of(GetParam());
+    arch::Registers registers;
     registers.set(roles.pc, pc);
     registers.set(roles.sp, kSp);
     registers.set(roles.link, kCode + 0x104);
@@ -88,7 +90,7 @@ TEST_P(LinkRegister, FilesThatWereUsedLongAgoAreForgotten) {
 
 INSTANTIATE_TEST_SUITE_P(Architectures, LinkRegister,
                          ::testing::Values(Arch::kAArch64, Arch::kRiscv64),
-                         [](const auto& arch) { return std::string(name_of(arch.param)); });
+                         [](const auto& arch) { return std::string(arch::name_of(arch.param)); });
 
 // 32-bit code on an x86_64 kernel. `outer` leaves its frame pointer to `inner`, which saves it:
 //     outer:  push %ebp;  mov %esp,%ebp;  sub %eax,%esp;  call inner;  leave;  ret
@@ -117,16 +119,16 @@ class CompatTest : public ::testing::Test {
     if (file) code_ = UserCode({{{kCode}, {kCode + 0x1000}, 0, 1, *file}});
     capture_.arch = Arch::kX86_64;
     capture_.level = PrivilegeLevel::kUser;
-    capture_.registers.set(wire::x86_64::kRip, kPc);
-    capture_.registers.set(wire::x86_64::kRsp, kCompatSp);
-    capture_.registers.set(wire::x86_64::kRbp, 0);
+    capture_.registers.set(arch::x86_64::kRip, kPc);
+    capture_.registers.set(arch::x86_64::kRsp, kCompatSp);
+    capture_.registers.set(arch::x86_64::kRbp, 0);
     const Bytes stack = std::as_bytes(std::span(kStack));
     capture_.bytes.assign(stack.begin(), stack.end());
     const auto size = static_cast<std::uint32_t>(stack.size());
     capture_.pieces.push_back({{kCompatSp}, wire::PieceKind::kUserStack, size, 0, size});
   }
   [[nodiscard]] Stack unwind() {
-    return UserUnwinder().unwind(Arch::kI386, wire::low_halves(capture_.registers), capture_,
+    return UserUnwinder().unwind(Arch::kI386, arch::low_halves(capture_.registers), capture_,
                                  code_);
   }
 
@@ -144,13 +146,13 @@ TEST_F(CompatTest, TheStackHasWordsOf4Bytes) {
 
 // i386's stack pointer has the number that x86_64's rsi has.
 TEST_F(CompatTest, WhatLiesBelowTheStackPointerIsToldByTheCapturesOwn) {
-  capture_.registers.set(wire::x86_64::kRsi, kCompatSp + 0x800);
+  capture_.registers.set(arch::x86_64::kRsi, kCompatSp + 0x800);
   EXPECT_EQ(unwind().frames.size(), 2u);
 }
 
 TEST_P(LinkRegister, WithoutAStackPointerThePcIsAllThatIsTold) {
-  wire::Registers registers;
-  registers.set(wire::roles_of(GetParam()).pc, kStubs + 0x20);
+  arch::Registers registers;
+  registers.set(arch::roles_of(GetParam()).pc, kStubs + 0x20);
   wire::Capture capture;
   capture.arch = GetParam();
   capture.level = PrivilegeLevel::kKernel;

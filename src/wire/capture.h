@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "arch/registers.h"
 #include "base/byte_reader.h"
 #include "base/types.h"
-#include "wire/registers.h"
 
 namespace ringside::wire {
 
@@ -47,7 +47,7 @@ struct Capture {
   std::uint64_t host_time_ns = 0;  // monotonic clock, when the guest had stopped
   std::uint64_t pause_ns = 0;  // how long the guest stood still for this tick, all vCPUs together
   std::uint64_t weight = 1;    // ticks this capture stands for
-  Registers registers;
+  arch::Registers registers;
   std::vector<MemoryPiece> pieces;
   std::vector<std::byte> bytes;
 

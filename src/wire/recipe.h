@@ -6,8 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "arch/registers.h"
 #include "wire/capture.h"
-#include "wire/registers.h"
 
 // A capture recipe: a bounded little program that says which memory to copy, written by a guest-OS
 // adapter and interpreted by every engine. Jumps go forward only, so it ends after at most `size`
@@ -73,7 +73,7 @@ struct MemoryRequest {
 //   while (auto request = run.next()) { … if (request->is_load) { read; run.loaded(value); } }
 class RecipeRun {
  public:
-  RecipeRun(std::span<const RecipeOp> recipe, const Registers& registers,
+  RecipeRun(std::span<const RecipeOp> recipe, const arch::Registers& registers,
             const RecipeBudget& budget)
       : recipe_(recipe), registers_(&registers), budget_(budget) {}
 
@@ -155,7 +155,7 @@ class RecipeRun {
 
  private:
   [[nodiscard]] static std::size_t slots_limit(const RecipeOp& op) {
-    return op.opcode == RecipeOpcode::kRegister ? kRegisterCount : kRecipeSlots;
+    return op.opcode == RecipeOpcode::kRegister ? arch::kRegisterCount : kRecipeSlots;
   }
   [[nodiscard]] static bool uses_b(const RecipeOp& op) {
     return op.opcode == RecipeOpcode::kSubtract || op.opcode == RecipeOpcode::kAddSlots;
@@ -199,7 +199,7 @@ class RecipeRun {
   }
 
   std::span<const RecipeOp> recipe_;
-  const Registers* registers_;
+  const arch::Registers* registers_;
   RecipeBudget budget_;
   std::array<std::uint64_t, kRecipeSlots> slots_{};
   std::size_t at_ = 0;

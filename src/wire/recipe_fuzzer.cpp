@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size > 1u << 16) return 0;
   std::vector<wire::RecipeOp> recipe(size / sizeof(wire::RecipeOp));
   if (!recipe.empty()) std::memcpy(recipe.data(), data, recipe.size() * sizeof(wire::RecipeOp));
-  wire::Registers registers;
+  arch::Registers registers;
   registers.set(7, 0x7fff'0000);
   wire::RecipeBudget budget;
   budget.loads = 16;

@@ -15,7 +15,7 @@ struct Outcome {
   int loads = 0;
 };
 
-Outcome run(const std::vector<RecipeOp>& recipe, const Registers& registers,
+Outcome run(const std::vector<RecipeOp>& recipe, const arch::Registers& registers,
             const std::map<std::uint64_t, std::uint64_t>& memory = {}, RecipeBudget budget = {}) {
   Outcome outcome;
   RecipeRun recipe_run(recipe, registers, budget);
@@ -31,16 +31,16 @@ Outcome run(const std::vector<RecipeOp>& recipe, const Registers& registers,
   return outcome;
 }
 
-Registers with_rsp(std::uint64_t rsp) {
-  Registers registers;
-  registers.set(x86_64::kRsp, rsp);
+arch::Registers with_rsp(std::uint64_t rsp) {
+  arch::Registers registers;
+  registers.set(arch::x86_64::kRsp, rsp);
   return registers;
 }
 
 // Copies the current stack, and the stack that was left when rsp lies in the 16 KiB below slot
 // 0x8000.
 const std::vector<RecipeOp> kStackAndLink = {
-    {kRegister, 0, x86_64::kRsp, 0, 99, 0},
+    {kRegister, 0, arch::x86_64::kRsp, 0, 99, 0},
     {kCopyStack, 0, 0, static_cast<std::uint8_t>(PieceKind::kCurrentStack), 0, 0},
     {kSet, 1, 0, 0, 0, 0x8000},
     {kSubtract, 2, 1, 0, 0, 0},
@@ -52,7 +52,7 @@ const std::vector<RecipeOp> kStackAndLink = {
 TEST(Recipe, CopiesAStackUpToItsEnd) {
   const auto bytes_from = [](std::uint64_t sp) {
     const std::vector<RecipeOp> recipe = {
-        {kRegister, 0, x86_64::kRsp, 0, 99, 0},
+        {kRegister, 0, arch::x86_64::kRsp, 0, 99, 0},
         {kCopyStack, 0, 0, static_cast<std::uint8_t>(PieceKind::kCurrentStack), 0, 0x4000}};
     const auto done = run(recipe, with_rsp(sp), {});
     return done.copies.empty() ? 0 : done.copies[0].size;

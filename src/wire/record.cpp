@@ -79,7 +79,7 @@ bool read_capture(Bytes record, Capture& capture) {
   // Each sum is below 2^33: nothing wraps.
   const std::size_t needed = at + registers * sizeof(std::uint64_t) +
                              std::size_t{start.pieces} * sizeof(PieceStart) + start.memory_bytes;
-  if (needed > record.size() || start.arch > static_cast<std::uint8_t>(Arch::kRiscv64) ||
+  if (needed > record.size() || start.arch > static_cast<std::uint8_t>(kLastArch) ||
       start.level > static_cast<std::uint8_t>(kLastPrivilegeLevel) ||
       start.disposition > static_cast<std::uint8_t>(Disposition::kFailed))
     return false;
@@ -91,7 +91,7 @@ bool read_capture(Bytes record, Capture& capture) {
   capture.pause_ns = start.pause_ns;
   capture.weight = start.weight;
   capture.registers = {};
-  for (std::size_t n = 0; n < kRegisterCount; ++n) {
+  for (std::size_t n = 0; n < arch::kRegisterCount; ++n) {
     if ((start.valid >> n & 1u) == 0) continue;
     capture.registers.set(n, load<std::uint64_t>(record, at));
     at += sizeof(std::uint64_t);
@@ -136,7 +136,7 @@ void write_record(const Capture& capture, std::span<std::byte> destination) {
   start.pieces = static_cast<std::uint32_t>(capture.pieces.size());
   start.memory_bytes = static_cast<std::uint32_t>(capture.bytes.size());
   cursor.put(start);
-  for (std::size_t n = 0; n < kRegisterCount; ++n)
+  for (std::size_t n = 0; n < arch::kRegisterCount; ++n)
     if (capture.registers.has(n)) cursor.put(capture.registers.get(n));
   for (const MemoryPiece& piece : capture.pieces)
     cursor.put(PieceStart{piece.address.value, piece.requested, piece.size,

@@ -99,9 +99,9 @@ std::optional<SampleFileHeader> read_sample_file_header(Bytes file) {
   if (!is_sample_file(file) || file.size() < sizeof(SampleFileHeader)) return std::nullopt;
   const auto header = load<SampleFileHeader>(file);
   const bool sane = header.version == kSampleFileVersion && header.arch != 0 &&
-                    header.arch <= static_cast<std::uint32_t>(Arch::kRiscv64) &&
-                    header.vcpus != 0 && header.vcpus <= kMostVcpus &&
-                    header.clock <= RingClock::kInstructions && header.interval != 0;
+                    header.arch <= static_cast<std::uint32_t>(kLastArch) && header.vcpus != 0 &&
+                    header.vcpus <= kMostVcpus && header.clock <= RingClock::kInstructions &&
+                    header.interval != 0;
   return sane ? std::optional(header) : std::nullopt;
 }
 

@@ -84,7 +84,7 @@ TEST_P(UnwindCases, UnwindAsExpected) {
 
 // Where a stack's copy holds a word, as offsets into Capture::bytes.
 std::vector<std::size_t> places_of(std::uint64_t word, const wire::Capture& capture) {
-  const std::size_t size = wire::roles_of(capture.arch).pointer_size;
+  const std::size_t size = arch::roles_of(capture.arch).pointer_size;
   std::vector<std::size_t> places;
   for (const wire::MemoryPiece& piece : capture.pieces)
     for (std::size_t at = 0; at + size <= piece.size; at += size)
@@ -106,7 +106,7 @@ void try_wrong_words(Case& loaded, WrongWords& words) {
     if (frames[i].exact) continue;
     for (const std::size_t at : places_of(frames[i].address.value, loaded.capture))
       for (const std::uint64_t wrong : {std::uint64_t{0}, std::uint64_t{0xa5a5a5a5a5a5a5a5}}) {
-        const std::size_t size = wire::roles_of(loaded.capture.arch).pointer_size;
+        const std::size_t size = arch::roles_of(loaded.capture.arch).pointer_size;
         std::memcpy(loaded.capture.bytes.data() + at, &wrong, size);
         const ExpectedStack found = replay(loaded).stack;
         std::memcpy(loaded.capture.bytes.data() + at, &frames[i].address.value, size);

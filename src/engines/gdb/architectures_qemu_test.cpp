@@ -9,11 +9,13 @@
 #include <fstream>
 #include <ostream>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
+#include "arch/x86.h"
 #include "base/clock.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/testing/known_registers.h"
 #include "engines/gdb/testing/qemu_process.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -70,7 +72,7 @@ TEST_P(QemuOf, CapturesHoldWhatTheMonitorSays) {
   EXPECT_EQ(engine.arch(), GetParam().arch);
   const Arch arch = GetParam().runs;
   const auto constants = testing::loop_constants(arch);
-  const wire::RegisterRoles roles = wire::roles_of(arch);
+  const arch::RegisterRoles roles = arch::roles_of(arch);
   // The last that the program sets is the frame pointer or lies before it.
   wire::Capture capture;
   // A busy host loses many ticks, which have no registers.
@@ -91,7 +93,7 @@ TEST_P(QemuOf, CapturesHoldWhatTheMonitorSays) {
   EXPECT_EQ(capture.level, PrivilegeLevel::kKernel);
   auto all = engine.read_registers(VcpuId{0});
   ASSERT_TRUE(all) << all.error().message;
-  if (arch != engine.arch()) all = *as_i386(*all);
+  if (arch != engine.arch()) all = *arch::as_i386(*all);
   const std::string monitor = qemu_->hmp("info registers");
   for (const auto& [id, label] : testing::monitor_names(arch)) {
     ASSERT_TRUE(all->has(id)) << label;
@@ -122,7 +124,7 @@ TEST_P(QemuOf, MemoryIsReadWhileTheGuestRuns) {
     ::usleep(10'000);
     const auto registers = engine.read_registers(VcpuId{0});
     ASSERT_TRUE(registers) << registers.error().message;
-    const std::uint64_t pc = registers->get(wire::roles_of(engine.arch()).pc);
+    const std::uint64_t pc = registers->get(arch::roles_of(engine.arch()).pc);
     std::string code(8, '\0');
     const auto got = engine.read_virtual(VcpuId{0}, GuestVirt{pc},
                                          std::as_writable_bytes(std::span(code.data(), 8)));

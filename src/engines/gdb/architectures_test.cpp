@@ -7,10 +7,12 @@
 #include <fstream>
 #include <ostream>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
+#include "arch/x86.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/testing/fake_stub.h"
 #include "engines/gdb/testing/known_registers.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -49,7 +51,7 @@ class Architecture : public ::testing::TestWithParam<Recorded> {
   }
   [[nodiscard]] std::string sp_label() const {
     for (const auto& [id, label] : testing::monitor_names(GetParam().runs))
-      if (id == wire::roles_of(GetParam().runs).sp) return label;
+      if (id == arch::roles_of(GetParam().runs).sp) return label;
     return {};
   }
   wire::Capture capture(Arch recipe_arch, std::uint8_t sp) {
@@ -71,7 +73,7 @@ class Architecture : public ::testing::TestWithParam<Recorded> {
 TEST_P(Architecture, ACaptureHoldsWhatTheMonitorSays) {
   EXPECT_EQ(engine_->arch(), GetParam().machine);
   const Arch arch = GetParam().runs;
-  const wire::Capture taken = capture(arch, wire::roles_of(arch).sp);
+  const wire::Capture taken = capture(arch, arch::roles_of(arch).sp);
   EXPECT_EQ(taken.arch, arch);
   EXPECT_EQ(taken.level, PrivilegeLevel::kKernel);
   EXPECT_EQ(taken.disposition, wire::Disposition::kSampled);
@@ -89,7 +91,7 @@ TEST_P(Architecture, ACaptureHoldsWhatTheMonitorSays) {
 TEST_P(Architecture, AllRegistersOnDemand) {
   auto registers = engine_->read_registers(VcpuId{0});
   ASSERT_TRUE(registers) << registers.error().message;
-  if (GetParam().machine == Arch::kX86_64) registers = *as_i386(*registers);
+  if (GetParam().machine == Arch::kX86_64) registers = *arch::as_i386(*registers);
   for (const auto& [id, label] : testing::monitor_names(GetParam().runs)) {
     ASSERT_TRUE(registers->has(id)) << label;
     EXPECT_EQ(registers->get(id), testing::monitor_value(monitor_, label)) << label;
@@ -102,7 +104,7 @@ TEST_P(Architecture, AllRegistersOnDemand) {
 }
 
 TEST_P(Architecture, ARecipeForAnotherArchitectureDoesNotRun) {
-  const wire::Capture taken = capture(Arch::kUnknown, wire::roles_of(GetParam().runs).sp);
+  const wire::Capture taken = capture(Arch::kUnknown, arch::roles_of(GetParam().runs).sp);
   EXPECT_EQ(taken.bytes.size(), 16u);  // it runs where nothing is said
   stub_->forget_requests();
   const Arch other = GetParam().runs == Arch::kI386 ? Arch::kX86_64 : Arch::kI386;
@@ -119,19 +121,19 @@ INSTANTIATE_TEST_SUITE_P(
                       Recorded{Arch::kAArch64, Arch::kAArch64, "qemu-7.2-aarch64"},
                       Recorded{Arch::kRiscv64, Arch::kRiscv64, "qemu-7.2-riscv64"}),
     [](const auto& parameter) {
-      return std::string(name_of(parameter.param.machine)) + "_runs_" +
-             name_of(parameter.param.runs);
+      return std::string(arch::name_of(parameter.param.machine)) + "_runs_" +
+             arch::name_of(parameter.param.runs);
     });
 
 PrivilegeLevel level(Arch arch,
                      std::initializer_list<std::pair<std::uint8_t, std::uint64_t>> values) {
-  wire::Registers registers;
+  arch::Registers registers;
   for (const auto& [id, value] : values) registers.set(id, value);
   return privilege_level_of(arch, registers);
 }
 
 TEST(PrivilegeLevel, OfI386) {
-  using namespace wire::i386;
+  using namespace arch::i386;
   EXPECT_EQ(level(Arch::kI386, {{kCr0, 0x10}, {kCs, 0xf000}}), PrivilegeLevel::kFirmware);
   EXPECT_EQ(level(Arch::kI386, {{kCr0, 0x80050033}, {kCs, 0x60}}), PrivilegeLevel::kKernel);
   EXPECT_EQ(level(Arch::kI386, {{kCr0, 0x80050033}, {kCs, 0x73}}), PrivilegeLevel::kUser);
@@ -140,7 +142,7 @@ TEST(PrivilegeLevel, OfI386) {
 }
 
 TEST(PrivilegeLevel, OfAArch64) {
-  using wire::aarch64::kCpsr;
+  using arch::aarch64::kCpsr;
   const auto el = [](std::uint64_t cpsr) { return level(Arch::kAArch64, {{kCpsr, cpsr}}); };
   EXPECT_EQ(el(0x60001000), PrivilegeLevel::kUser);      // EL0t
   EXPECT_EQ(el(0x200f0010), PrivilegeLevel::kUser);      // AArch32 user
@@ -153,7 +155,7 @@ TEST(PrivilegeLevel, OfAArch64) {
 }
 
 TEST(PrivilegeLevel, OfRiscv64) {
-  using wire::riscv64::kPriv;
+  using arch::riscv64::kPriv;
   const auto of = [](std::uint64_t priv) { return level(Arch::kRiscv64, {{kPriv, priv}}); };
   EXPECT_EQ(of(0), PrivilegeLevel::kUser);
   EXPECT_EQ(of(1), PrivilegeLevel::kKernel);
@@ -162,18 +164,18 @@ TEST(PrivilegeLevel, OfRiscv64) {
 }
 
 TEST(AsI386, OnlyWherePagingIsOnAndLongModeIsNot) {
-  using namespace wire::x86_64;
-  wire::Registers registers;
+  using namespace arch::x86_64;
+  arch::Registers registers;
   registers.set(kRsp, 0x1ffffc000);
   registers.set(kCr0, 0x80050033);
-  EXPECT_FALSE(as_i386(registers));  // EFER is not known
-  registers.set(kEfer, 0xd01);       // SCE, LME, LMA, NXE: a 64-bit kernel, or its 32-bit program
-  EXPECT_FALSE(as_i386(registers));
+  EXPECT_FALSE(arch::as_i386(registers));  // EFER is not known
+  registers.set(kEfer, 0xd01);  // SCE, LME, LMA, NXE: a 64-bit kernel, or its 32-bit program
+  EXPECT_FALSE(arch::as_i386(registers));
   registers.set(kEfer, 0x800);
-  ASSERT_TRUE(as_i386(registers));
-  EXPECT_EQ(as_i386(registers)->get(wire::i386::kEsp), 0xffffc000u);
+  ASSERT_TRUE(arch::as_i386(registers));
+  EXPECT_EQ(arch::as_i386(registers)->get(arch::i386::kEsp), 0xffffc000u);
   registers.set(kCr0, 0x11);
-  EXPECT_FALSE(as_i386(registers));
+  EXPECT_FALSE(arch::as_i386(registers));
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   return tick;
 }
 
-Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
+Result<arch::Registers> GdbEngine::read_registers(VcpuId vcpu) {
   if (vcpu.value >= inventory_.threads.size())
     return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
   constexpr std::array kAll{AskedFor::kEverySample, AskedFor::kKernelSample, AskedFor::kOnDemand};
@@ -168,7 +168,7 @@ Result<wire::Registers> GdbEngine::read_registers(VcpuId vcpu) {
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
   if (stopped.ours) RINGSIDE_TRY(stub_->resume());
   if (stopped.ours) read_stops_.count(stopped.stopped_ns);
-  wire::Registers registers;
+  arch::Registers registers;
   inventory_.layout.decode_g(stopped.replies[first], registers);
   std::size_t reply = first + 1;
   for (const AskedFor when : kAll)

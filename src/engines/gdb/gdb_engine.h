@@ -62,7 +62,7 @@ class GdbEngine final : public Engine {
   [[nodiscard]] std::size_t vcpu_count() const override { return inventory_.threads.size(); }
   [[nodiscard]] Result<bool> guest_is_running() override;
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
-  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override;
+  [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
   // Stops the guest, calls `read` with a reader, and lets the guest run again. Where the guest's
   // user has stopped it, `read` is called and the guest stays stopped.
   [[nodiscard]] Result<void> with_memory(

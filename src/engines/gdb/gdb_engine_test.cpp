@@ -16,7 +16,7 @@ using testing::FakeStub;
 using ::testing::HasSubstr;
 using wire::Disposition;
 using wire::RecipeOpcode;
-namespace x86 = wire::x86_64;
+namespace x86 = arch::x86_64;
 
 constexpr std::uint64_t kStack = 0xffffc90000001000;
 

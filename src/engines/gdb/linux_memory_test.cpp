@@ -10,6 +10,7 @@
 #include <numeric>
 #include <ostream>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/hex.h"
@@ -78,19 +79,19 @@ class LinuxMemory : public ::testing::TestWithParam<Way> {
     if (engine_->arch() == Arch::kAArch64) return 1024 * kMiB;
     return engine_->arch() == Arch::kRiscv64 ? 2048 * kMiB : 0;
   }
-  [[nodiscard]] std::uint64_t pc(const wire::Registers& registers) const {
-    return registers.get(wire::roles_of(engine_->arch()).pc);
+  [[nodiscard]] std::uint64_t pc(const arch::Registers& registers) const {
+    return registers.get(arch::roles_of(engine_->arch()).pc);
   }
   // Its first instructions still have the user's stack pointer.
-  [[nodiscard]] bool runs_kernel(const wire::Registers& registers) const {
-    const wire::RegisterRoles roles = wire::roles_of(engine_->arch());
+  [[nodiscard]] bool runs_kernel(const arch::Registers& registers) const {
+    const arch::RegisterRoles roles = arch::roles_of(engine_->arch());
     const std::uint64_t upper_half = std::uint64_t{1} << (8 * roles.pointer_size - 1);
     return pc(registers) >= kernel_half() && registers.get(roles.sp) >= upper_half;
   }
   // On arm64 the first instructions of the kernel's entry run before the kernel is mapped.
-  [[nodiscard]] bool maps_kernel(const wire::Registers& registers) {
+  [[nodiscard]] bool maps_kernel(const arch::Registers& registers) {
     if (engine_->arch() != Arch::kAArch64) return true;
-    const std::uint64_t in_stack = registers.get(wire::aarch64::kSp) - 16;
+    const std::uint64_t in_stack = registers.get(arch::aarch64::kSp) - 16;
     const std::uint64_t text = pc(registers) & ~0xffffull;  // the trampoline's page is alone
     const auto is_mapped = [&](std::uint64_t address) {
       return qemu_->hmp(fmt::format("gva2gpa {:#x}", address)).find("gpa: ") != std::string::npos;
@@ -98,7 +99,7 @@ class LinuxMemory : public ::testing::TestWithParam<Way> {
     return is_mapped(in_stack) && is_mapped(text);
   }
   // Stops the guest for good where vCPU 0 runs the kernel, and returns its registers.
-  wire::Registers pause_in_kernel() {
+  arch::Registers pause_in_kernel() {
     for (int i = 0; i < 400; ++i) {
       qemu_->qmp(kStop);
       const auto registers = engine_->read_registers(VcpuId{0});
@@ -146,14 +147,14 @@ std::optional<std::uint64_t> number_behind(const std::string& text, const std::s
       text.substr(begin, text.find_first_not_of("0123456789abcdef", begin) - begin));
 }
 
-std::vector<std::uint64_t> interesting_addresses(Arch arch, const wire::Registers& registers) {
-  const wire::RegisterRoles roles = wire::roles_of(arch);
+std::vector<std::uint64_t> interesting_addresses(Arch arch, const arch::Registers& registers) {
+  const arch::RegisterRoles roles = arch::roles_of(arch);
   const std::uint64_t pc = registers.get(roles.pc);
   const std::uint64_t sp = registers.get(roles.sp);
   std::vector<std::uint64_t> addresses{pc, sp, 0x1000, 0x400000, 0xfffb5000};
   std::vector<std::uint64_t> bases{pc & ~0x1fffffull, sp - 0x8000};
   if (arch == Arch::kX86_64) {
-    bases.push_back(registers.get(wire::x86_64::kGsBase));
+    bases.push_back(registers.get(arch::x86_64::kGsBase));
     const std::vector<std::uint64_t> edges{0xfffffe0000000000, 0xffffffffff5fb000,
                                            0x00007ffffffff000, 0x0000800000000000,
                                            0xffff7fffffffffff};
@@ -167,21 +168,21 @@ std::vector<std::uint64_t> interesting_addresses(Arch arch, const wire::Register
 }
 
 // As Linux has them: by CR4, satp, and with 4 KiB pages T1SZ.
-unsigned table_levels(Arch arch, const wire::Registers& registers) {
+unsigned table_levels(Arch arch, const arch::Registers& registers) {
   switch (arch) {
     case Arch::kX86_64:
-      return (registers.get(wire::x86_64::kCr4) >> 12 & 1) != 0 ? 5 : 4;
+      return (registers.get(arch::x86_64::kCr4) >> 12 & 1) != 0 ? 5 : 4;
     case Arch::kAArch64:
-      return (registers.get(wire::aarch64::kTcrEl1) >> 16 & 0x3f) == 16 ? 4 : 0;
+      return (registers.get(arch::aarch64::kTcrEl1) >> 16 & 0x3f) == 16 ? 4 : 0;
     case Arch::kRiscv64:
-      return static_cast<unsigned>(registers.get(wire::riscv64::kSatp) >> 60) - 5;
+      return static_cast<unsigned>(registers.get(arch::riscv64::kSatp) >> 60) - 5;
     default:
       return 2;
   }
 }
 
 TEST_P(LinuxMemory, WalksAgreeWithQemuAndGdb) {
-  const wire::Registers registers = pause_in_kernel();
+  const arch::Registers registers = pause_in_kernel();
   const auto tables = memory::page_tables_of(engine_->arch(), registers);
   ASSERT_TRUE(tables);
   EXPECT_EQ(table_levels(engine_->arch(), registers), GetParam().table_levels);
@@ -242,10 +243,10 @@ TEST_P(LinuxMemory, PhysicalReadsAgreeWithTheMonitor) {
 class LinuxVirtualMemory : public LinuxMemory {};
 
 TEST_P(LinuxVirtualMemory, ReadsAgreeWithGdb) {
-  const wire::Registers registers = pause_in_kernel();
+  const arch::Registers registers = pause_in_kernel();
   const std::uint64_t text = pc(registers) & ~0xffffull;
   // An empty stack's pointer is at the unmapped page behind it.
-  const std::uint64_t sp = registers.get(wire::roles_of(engine_->arch()).sp) - 16;
+  const std::uint64_t sp = registers.get(arch::roles_of(engine_->arch()).sp) - 16;
   const auto before = gdb_read(text, kMiB);
   EXPECT_GE(before.size(), 0x10000u);
   EXPECT_EQ(engine_read(text, kMiB), before);
@@ -270,7 +271,7 @@ TEST_P(LinuxVirtualMemory, ReadsAgreeWithGdb) {
 
 // Prints the figures of docs/design.md. QEMU's own events tell how often and how long it stood.
 TEST_P(LinuxMemory, StopsAreShortAndCounted) {
-  wire::Registers registers = pause_in_kernel();
+  arch::Registers registers = pause_in_kernel();
   qemu_->qmp(kContinue);
   (void)physical();
   const std::uint64_t text = pc(registers) & ~0x1fffffull;

@@ -4,12 +4,13 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "arch/execution_mode.h"
+#include "arch/x86.h"
 #include "engines/gdb/hex.h"
 #include "engines/gdb/memory_reads.h"
 #include "engines/gdb/packet.h"
 #include "engines/gdb/register_layout.h"
 #include "engines/gdb/thread_info.h"
-#include "wire/execution_mode.h"
 
 using namespace ringside;
 using namespace ringside::engines::gdb;
@@ -25,10 +26,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (const auto body = decode_body(scan.body)) {
       (void)parse_thread_list(*body);
       (void)parse_thread_extra(*body);
-      wire::Registers registers;
+      arch::Registers registers;
       kLayout->decode_g(*body, registers);
       (void)privilege_level_of(Arch::kX86_64, registers);
-      (void)as_i386(registers);
+      (void)arch::as_i386(registers);
       std::byte bytes[64];
       if (decode_memory({false, 64}, *body, bytes) > 64) std::abort();
       if (decode_memory({true, 64}, *body, bytes) > 64) std::abort();

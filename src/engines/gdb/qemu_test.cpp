@@ -52,8 +52,8 @@ TEST_F(Qemu, TicksAndDetaches) {
     ASSERT_TRUE(taken) << taken.error().message;
     ASSERT_EQ(taken->captures.size() + taken->not_run, 2u);
     for (const wire::Capture& capture : taken->captures) {
-      EXPECT_TRUE(capture.registers.has(wire::x86_64::kRip));
-      EXPECT_TRUE(capture.registers.has(wire::x86_64::kCr3));
+      EXPECT_TRUE(capture.registers.has(arch::x86_64::kRip));
+      EXPECT_TRUE(capture.registers.has(arch::x86_64::kCr3));
       EXPECT_EQ(capture.level, PrivilegeLevel::kFirmware);
     }
   }

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "engines/gdb/hex.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -21,7 +22,7 @@ Result<RegisterLayout> RegisterLayout::from_description(const TargetDescription&
                                                         std::size_t g_bytes) {
   RegisterLayout layout;
   layout.arch_ = description.arch;
-  const wire::RegisterRoles roles = wire::roles_of(layout.arch_);
+  const arch::RegisterRoles roles = arch::roles_of(layout.arch_);
   if (!roles.known())
     return fail(
         ErrorCode::kUnsupported,
@@ -30,7 +31,7 @@ Result<RegisterLayout> RegisterLayout::from_description(const TargetDescription&
   std::uint32_t offset = 0;
   for (const TargetRegister& reg : description.registers) {
     const std::uint32_t size = (reg.bits + 7) / 8;
-    const auto known = wire::known_register(layout.arch_, reg.name);
+    const auto known = arch::known_register(layout.arch_, reg.name);
     if (known && size <= 8 && !layout.holds(*known)) {
       const Place place{*known, offset, size};
       if (offset + size <= g_bytes) {
@@ -43,8 +44,8 @@ Result<RegisterLayout> RegisterLayout::from_description(const TargetDescription&
     }
     offset += size;
   }
-  if (!holds(layout.in_g_, roles.pc, wire::kAnyLevel) ||
-      !holds(layout.in_g_, roles.sp, wire::kAnyLevel))
+  if (!holds(layout.in_g_, roles.pc, arch::kAnyLevel) ||
+      !holds(layout.in_g_, roles.sp, arch::kAnyLevel))
     return fail(ErrorCode::kFormat,
                 "gdb stub: no program counter or stack pointer in the {} bytes of registers that "
                 "it sends",
@@ -72,14 +73,14 @@ bool RegisterLayout::holds(const std::vector<Place>& places, std::uint8_t id, st
   });
 }
 
-bool RegisterLayout::holds(const wire::KnownRegister& known) const {
+bool RegisterLayout::holds(const arch::RegisterName& known) const {
   return holds(in_g_, known.id, known.level) ||
          std::any_of(by_number_.begin(), by_number_.end(), [&](const Group& group) {
            return holds(group.places, known.id, known.level);
          });
 }
 
-bool RegisterLayout::decode(std::string_view hex, const Place& place, wire::Registers& registers) {
+bool RegisterLayout::decode(std::string_view hex, const Place& place, arch::Registers& registers) {
   std::array<std::byte, 8> bytes{};
   if (decode_hex(hex, std::span(bytes).first(place.size)) != place.size) return false;
   std::uint64_t value = 0;
@@ -88,7 +89,7 @@ bool RegisterLayout::decode(std::string_view hex, const Place& place, wire::Regi
   return true;
 }
 
-void RegisterLayout::decode_g(std::string_view hex, wire::Registers& registers) const {
+void RegisterLayout::decode_g(std::string_view hex, arch::Registers& registers) const {
   for (const Place& place : in_g_) {
     const std::size_t at = std::size_t{2} * place.offset;
     if (at + std::size_t{2} * place.size <= hex.size())
@@ -97,12 +98,12 @@ void RegisterLayout::decode_g(std::string_view hex, wire::Registers& registers) 
 }
 
 bool RegisterLayout::is_wanted(AskedFor when, std::size_t n,
-                               const wire::Registers& registers) const {
-  return group(when).places[n].known.is_of(wire::running_level(arch_, registers));
+                               const arch::Registers& registers) const {
+  return group(when).places[n].known.is_of(arch::running_level(arch_, registers));
 }
 
 void RegisterLayout::decode_p(AskedFor when, std::size_t n, std::string_view hex,
-                              wire::Registers& registers) const {
+                              arch::Registers& registers) const {
   if (is_wanted(when, n, registers)) (void)decode(hex, group(when).places[n], registers);
 }
 

@@ -6,15 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/arch_info.h"
+#include "arch/register_names.h"
+#include "arch/registers.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "engines/gdb/target_description.h"
-#include "wire/register_names.h"
-#include "wire/registers.h"
 
 namespace ringside::engines::gdb {
 
-using wire::AskedFor;
+using arch::AskedFor;
 
 // Where a stub keeps the registers that a capture carries.
 //
@@ -41,18 +42,18 @@ class RegisterLayout {
   }
 
   // Decodes a `g` reply (hexadecimal) into `registers`. Bytes that are "xx" stay unread.
-  void decode_g(std::string_view hex, wire::Registers& registers) const;
+  void decode_g(std::string_view hex, arch::Registers& registers) const;
   // Whether a capture with these registers, of which `g` has been decoded, and those of every
   // sample, is to have the n-th of numbers_for_p(when).
   [[nodiscard]] bool is_wanted(AskedFor when, std::size_t n,
-                               const wire::Registers& registers) const;
+                               const arch::Registers& registers) const;
   // Decodes the reply to `p` of the n-th of numbers_for_p(when), if it is wanted.
   void decode_p(AskedFor when, std::size_t n, std::string_view hex,
-                wire::Registers& registers) const;
+                arch::Registers& registers) const;
 
  private:
   struct Place {
-    wire::KnownRegister known;
+    arch::RegisterName known;
     std::uint32_t offset;  // in `g`, bytes
     std::uint32_t size;    // bytes
   };
@@ -65,9 +66,9 @@ class RegisterLayout {
   }
   [[nodiscard]] static bool holds(const std::vector<Place>& places, std::uint8_t id,
                                   std::uint8_t level);
-  [[nodiscard]] bool holds(const wire::KnownRegister& known) const;
+  [[nodiscard]] bool holds(const arch::RegisterName& known) const;
   [[nodiscard]] static bool decode(std::string_view hex, const Place& place,
-                                   wire::Registers& registers);
+                                   arch::Registers& registers);
 
   Arch arch_ = Arch::kUnknown;
   std::vector<Place> in_g_;

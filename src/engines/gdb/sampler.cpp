@@ -33,7 +33,7 @@ std::vector<std::size_t> Sampler::asking_order() const {
 
 void Sampler::request_by_number(std::size_t index, AskedFor when) {
   const auto numbers = inventory_.layout.numbers_for_p(when);
-  const wire::Registers& known = vcpus_[index].capture.registers;
+  const arch::Registers& known = vcpus_[index].capture.registers;
   for (std::size_t n = 0; n < numbers.size(); ++n)
     if (when == AskedFor::kEverySample || inventory_.layout.is_wanted(when, n, known))
       add(fmt::format("p{:x}", numbers[n]), {Expected::What::kRegister, index, n, when, 0});
@@ -54,7 +54,7 @@ void Sampler::take_registers(const std::vector<std::string>& replies, const Tick
   for (std::size_t i = 0; i < replies.size(); ++i) {
     const Expected& expected = expected_[i];
     Vcpu& vcpu = vcpus_[expected.vcpu];
-    wire::Registers& registers = vcpu.capture.registers;
+    arch::Registers& registers = vcpu.capture.registers;
     switch (expected.what) {
       case Expected::What::kRegisters:
         inventory_.layout.decode_g(replies[i], registers);

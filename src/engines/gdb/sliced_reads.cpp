@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "arch/execution_mode.h"
 #include "base/clock.h"
 #include "engines/gdb/precedence.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -131,7 +131,7 @@ Result<PrivilegeLevel> SlicedReads::level_of(VcpuId vcpu) {
   const auto& more = layout.numbers_for_p(AskedFor::kEverySample);
   for (const std::uint32_t number : more) batch.add(fmt::format("p{:x}", number));
   RINGSIDE_ASSIGN(const auto replies, stub_->exchange(batch));
-  wire::Registers registers;
+  arch::Registers registers;
   layout.decode_g(replies[first], registers);
   for (std::size_t n = 0; n < more.size(); ++n)
     layout.decode_p(AskedFor::kEverySample, n, replies[first + 1 + n], registers);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <pugixml.hpp>
 
+#include "arch/arch_info.h"
+
 namespace ringside::engines::gdb {
 namespace {
 
@@ -12,10 +14,8 @@ constexpr std::size_t kMaxRegisters = 4096;
 constexpr std::uint32_t kMaxBits = 16384;  // SVE's z registers have 2048
 
 Arch arch_of(std::string_view name) {
-  if (name == "i386:x86-64" || name == "i386:x86-64:intel") return Arch::kX86_64;
-  if (name.starts_with("i386")) return Arch::kI386;
-  if (name.starts_with("aarch64")) return Arch::kAArch64;
-  if (name.starts_with("riscv:rv64")) return Arch::kRiscv64;
+  for (const arch::ArchInfo* info : arch::architectures())
+    if (name.starts_with(info->gdb_name)) return info->id;
   return Arch::kUnknown;
 }
 

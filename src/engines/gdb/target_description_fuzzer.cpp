@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!description) return 0;
   const auto layout = RegisterLayout::from_description(*description, size);
   if (!layout) return 0;
-  wire::Registers registers;
+  arch::Registers registers;
   const std::string hex(2 * size, '5');
   layout->decode_g(hex, registers);
   for (const AskedFor when : {AskedFor::kEverySample, AskedFor::kKernelSample, AskedFor::kOnDemand})

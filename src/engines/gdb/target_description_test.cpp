@@ -5,15 +5,15 @@
 
 #include <algorithm>
 
+#include "arch/execution_mode.h"
 #include "base/file.h"
 #include "engines/gdb/hex.h"
 #include "engines/gdb/register_layout.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
 
-namespace x86 = wire::x86_64;
+namespace x86 = arch::x86_64;
 
 std::string testdata(const std::string& name) {
   const auto file = MappedFile::open(std::string(RINGSIDE_GDB_TESTDATA) + "/" + name);
@@ -51,7 +51,7 @@ TEST(TargetDescription, OfQemu72) {
   g.replace(16 * 16, 16, hex_of(0xffffffff81234567, 8));
   const std::size_t cr3 = 2 * (17 * 8 + 7 * 4 + 5 * 8);
   g.replace(cr3, 16, hex_of(0x1122000, 8));
-  wire::Registers registers;
+  arch::Registers registers;
   layout->decode_g(g, registers);
   EXPECT_EQ(registers.get(x86::kRip), 0xffffffff81234567u);
   EXPECT_EQ(registers.get(x86::kCr3), 0x1122000u);
@@ -97,7 +97,7 @@ TEST(RegisterLayout, BeyondTheEndOfGIsAskedOneByOne) {
   const auto layout = RegisterLayout::from_description(description, 16);
   ASSERT_TRUE(layout);
   EXPECT_THAT(layout->numbers_for_p(AskedFor::kEverySample), ::testing::ElementsAre(9u));
-  wire::Registers registers;
+  arch::Registers registers;
   layout->decode_p(AskedFor::kEverySample, 0, hex_of(0x5000, 8), registers);
   layout->decode_g("xxxxxxxxxxxxxxxx" + hex_of(1, 8), registers);
   EXPECT_EQ(registers.get(x86::kCr3), 0x5000u);
@@ -109,7 +109,7 @@ TEST(RegisterLayout, BeyondTheEndOfGIsAskedOneByOne) {
 // Each level has a register of its own for what it has interrupted; a capture has the one that
 // counts.
 TEST(RegisterLayout, RegistersOfTheLevelThatRunsAreWanted) {
-  using namespace wire::aarch64;
+  using namespace arch::aarch64;
   const TargetDescription description{Arch::kAArch64,
                                       "",
                                       {{"sp", 0, 64},
@@ -123,7 +123,7 @@ TEST(RegisterLayout, RegistersOfTheLevelThatRunsAreWanted) {
   constexpr auto kWhen = AskedFor::kKernelSample;
   ASSERT_THAT(layout->numbers_for_p(kWhen), ::testing::ElementsAre(70u, 71u, 72u));
   for (const auto& [cpsr, wanted] : {std::pair{0x3c0, 0u}, {0x3c5, 0u}, {0x3c9, 1u}, {0x3cd, 2u}}) {
-    wire::Registers registers;
+    arch::Registers registers;
     registers.set(kCpsr, static_cast<std::uint64_t>(cpsr));
     for (std::size_t n = 0; n < 3; ++n) {
       EXPECT_EQ(layout->is_wanted(kWhen, n, registers), n == wanted) << cpsr;
@@ -139,7 +139,7 @@ TEST(RegisterLayout, FallbackIsGdbsOwn) {
   std::string g(328, '0');
   g.replace(16 * 16, 16, hex_of(0x401000, 8));
   g.replace(16 * 17 + 8, 8, hex_of(0x33, 4));
-  wire::Registers registers;
+  arch::Registers registers;
   layout->decode_g(g, registers);
   EXPECT_EQ(registers.get(x86::kRip), 0x401000u);
   EXPECT_EQ(privilege_level_of(Arch::kX86_64, registers), PrivilegeLevel::kUser);
@@ -149,7 +149,7 @@ TEST(RegisterLayout, FallbackIsGdbsOwn) {
 
 TEST(PrivilegeLevel, OfX86) {
   const auto level = [](std::uint64_t cr0, std::uint64_t cs) {
-    wire::Registers registers;
+    arch::Registers registers;
     registers.set(x86::kCr0, cr0);
     registers.set(x86::kCs, cs);
     return privilege_level_of(Arch::kX86_64, registers);
@@ -158,7 +158,7 @@ TEST(PrivilegeLevel, OfX86) {
   EXPECT_EQ(level(0x11, 0x8), PrivilegeLevel::kFirmware);
   EXPECT_EQ(level(0x80050033, 0x10), PrivilegeLevel::kKernel);
   EXPECT_EQ(level(0x80050033, 0x33), PrivilegeLevel::kUser);
-  EXPECT_EQ(wire::privilege_level_of(Arch::kX86_64, {}), PrivilegeLevel::kUnknown);
+  EXPECT_EQ(arch::privilege_level_of(Arch::kX86_64, {}), PrivilegeLevel::kUnknown);
 }
 
 }  // namespace

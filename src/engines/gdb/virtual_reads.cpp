@@ -2,9 +2,10 @@
 
 #include <ctime>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "base/clock.h"
 #include "memory/page_tables.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -20,17 +21,18 @@ void rest(unsigned tries) {
 }  // namespace
 
 bool VirtualReads::may_be_hidden(GuestVirt address, PrivilegeLevel level) const {
+  const arch::ArchInfo& info = arch::info_of(arch_);
   const bool elsewhere = level == PrivilegeLevel::kUser ||
-                         (arch_ == Arch::kRiscv64 && level == PrivilegeLevel::kFirmware);
-  return elsewhere && address.value >> (arch_ == Arch::kI386 ? 31 : 63) != 0;
+                         (info.firmware_is_physical && level == PrivilegeLevel::kFirmware);
+  return elsewhere && info.in_upper_half(address.value);
 }
 
 // With page-table isolation the first instructions of arm64's entry run on tables that do not map
 // the kernel, and so not its stack.
 Result<bool> VirtualReads::enters_kernel(memory::AddressSpace& space,
-                                         const wire::Registers& registers) const {
+                                         const arch::Registers& registers) const {
   if (arch_ != Arch::kAArch64) return false;
-  const GuestVirt in_stack{registers.get(wire::aarch64::kSp) - 16};
+  const GuestVirt in_stack{registers.get(arch::aarch64::kSp) - 16};
   RINGSIDE_ASSIGN(const auto walk, space.walk(in_stack));
   return walk.end != memory::WalkEnd::kMapped;
 }
@@ -54,7 +56,7 @@ Result<VirtualRead> VirtualReads::read_once(VcpuId vcpu, GuestVirt address,
   if (!ram && ram.error().code != ErrorCode::kUnsupported)
     return tl::unexpected<Error>(ram.error());
   if (ram && physical_->reads_qemu()) {
-    RINGSIDE_ASSIGN(const wire::Registers registers, read_registers_(vcpu));
+    RINGSIDE_ASSIGN(const arch::Registers registers, read_registers_(vcpu));
     if (const auto tables = memory::page_tables_of(arch_, registers)) {
       memory::AddressSpace space(*tables, **ram);
       RINGSIDE_ASSIGN(const std::size_t got, space.read_up_to(address, destination));

@@ -17,7 +17,7 @@ namespace ringside::engines::gdb {
 // kernel's half of the addresses ends at such a moment, it goes on at a later one, for 2 s at most.
 class VirtualReads {
  public:
-  using ReadRegisters = std::function<Result<wire::Registers>(VcpuId)>;
+  using ReadRegisters = std::function<Result<arch::Registers>(VcpuId)>;
   VirtualReads(Arch arch, ReadRegisters read_registers, SlicedReads& slices, QemuRam& physical)
       : arch_(arch),
         read_registers_(std::move(read_registers)),
@@ -37,7 +37,7 @@ class VirtualReads {
                                               std::span<std::byte> destination);
   void explain_stops(const std::string& why);
   [[nodiscard]] Result<bool> enters_kernel(memory::AddressSpace& space,
-                                           const wire::Registers& registers) const;
+                                           const arch::Registers& registers) const;
   [[nodiscard]] bool may_be_hidden(GuestVirt address, PrivilegeLevel level) const;
 
   Arch arch_;

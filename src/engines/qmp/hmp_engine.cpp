@@ -4,6 +4,8 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "base/clock.h"
 #include "engines/gdb/stub_thread.h"
 #include "engines/qmp/guest_hold.h"
@@ -13,7 +15,6 @@
 #include "engines/qmp/last_words.h"
 #include "memory/address_space.h"
 #include "memory/page_tables.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -22,12 +23,6 @@ constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 constexpr std::size_t kMostVcpus = 1024;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kPagesAtOnce = 64;
-
-Arch arch_of(const std::string& target) {
-  for (const Arch arch : {Arch::kX86_64, Arch::kI386, Arch::kAArch64, Arch::kRiscv64})
-    if (target == name_of(arch)) return arch;
-  return Arch::kUnknown;
-}
 
 std::string text_of(const nlohmann::json& answer) {
   return answer.is_string() ? answer.get<std::string>() : std::string();
@@ -58,7 +53,7 @@ void rest(unsigned tries) {
 Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Options& options) {
   RINGSIDE_ASSIGN(const auto target, monitor.execute("query-target", {}));
   const auto name = target.is_object() ? target.value("arch", nlohmann::json()) : nlohmann::json();
-  const Arch arch = arch_of(text_of(name));
+  const Arch arch = arch::arch_named(text_of(name));
   if (arch == Arch::kUnknown)
     return fail(ErrorCode::kUnsupported, "ringside does not know the architecture {}",
                 text_of(name));
@@ -128,7 +123,7 @@ Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   return tick;
 }
 
-Result<wire::Registers> HmpEngine::read_registers(VcpuId vcpu) {
+Result<arch::Registers> HmpEngine::read_registers(VcpuId vcpu) {
   RINGSIDE_ASSIGN(const std::string text, monitor_.human("info registers -a"));
   for (const PrintedVcpu& printed : parse_info_registers(arch_, text))
     if (printed.vcpu == vcpu) return printed.registers;
@@ -194,7 +189,7 @@ Result<std::size_t> HmpEngine::read_once(VcpuId vcpu, GuestVirt address,
     explanation_ = "the monitor's dumps of memory, while the guest runs";
     return read_blocks(vcpu, address, destination);
   }
-  RINGSIDE_ASSIGN(const wire::Registers registers, read_registers(vcpu));
+  RINGSIDE_ASSIGN(const arch::Registers registers, read_registers(vcpu));
   if (const auto tables = memory::page_tables_of(arch_, registers)) {
     explanation_ = "page walks over " + ram_.explain();
     return memory::AddressSpace(*tables, *physical).read_up_to(address, destination);
@@ -206,11 +201,12 @@ Result<std::size_t> HmpEngine::read_once(VcpuId vcpu, GuestVirt address,
 // With page-table isolation the kernel is not mapped while user code runs, and on riscv64 no
 // address is virtual while firmware runs.
 Result<bool> HmpEngine::may_be_hidden(VcpuId vcpu, GuestVirt address) {
-  if (address.value >> (arch_ == Arch::kI386 ? 31 : 63) == 0) return false;
-  RINGSIDE_ASSIGN(const wire::Registers registers, read_registers(vcpu));
-  const PrivilegeLevel level = wire::privilege_level_of(arch_, registers);
+  const arch::ArchInfo& info = arch::info_of(arch_);
+  if (!info.in_upper_half(address.value)) return false;
+  RINGSIDE_ASSIGN(const arch::Registers registers, read_registers(vcpu));
+  const PrivilegeLevel level = arch::privilege_level_of(arch_, registers);
   return level == PrivilegeLevel::kUser ||
-         (arch_ == Arch::kRiscv64 && level == PrivilegeLevel::kFirmware);
+         (info.firmware_is_physical && level == PrivilegeLevel::kFirmware);
 }
 
 Result<memory::PhysicalMemory*> HmpEngine::physical_memory() {

@@ -43,7 +43,7 @@ class HmpEngine final : public Engine {
   [[nodiscard]] std::size_t vcpu_count() const override { return vcpus_; }
   [[nodiscard]] Result<bool> guest_is_running() override;
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
-  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override;
+  [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
   // QEMU's own copy, where there is a way to it.
   [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override;
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,

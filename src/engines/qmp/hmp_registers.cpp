@@ -12,10 +12,10 @@
 namespace ringside::engines::qmp {
 namespace {
 
-namespace x86 = wire::x86_64;
-namespace x32 = wire::i386;
-namespace arm = wire::aarch64;
-namespace riscv = wire::riscv64;
+namespace x86 = arch::x86_64;
+namespace x32 = arch::i386;
+namespace arm = arch::aarch64;
+namespace riscv = arch::riscv64;
 
 constexpr std::uint8_t kNone = 0xff;
 
@@ -229,7 +229,7 @@ class Reader {
 
   void finish() {
     if (vcpus_.empty() || arch_ != Arch::kRiscv64) return;
-    wire::Registers& registers = vcpus_.back().registers;
+    arch::Registers& registers = vcpus_.back().registers;
     if (!registers.has(riscv::kPc) || !registers.has(riscv::kSatp)) return;
     const std::uint64_t mode = riscv64_mode(registers);
     registers.set(riscv::kPriv, mode);
@@ -244,7 +244,7 @@ class Reader {
 
   // One file may have both vectors, of a kernel that keeps the machine's timer for itself: most of
   // it runs in supervisor mode.
-  [[nodiscard]] std::uint64_t riscv64_mode(const wire::Registers& registers) const {
+  [[nodiscard]] std::uint64_t riscv64_mode(const arch::Registers& registers) const {
     constexpr std::uint64_t kFirmwareReach = 2u << 20;
     constexpr std::uint64_t kKernelReach = 64u << 20;
     constexpr std::uint64_t kOneFile = 128u << 10;
@@ -270,7 +270,7 @@ class Reader {
   static constexpr std::uint64_t kMachine = 3;
   Arch arch_;
   std::vector<PrintedVcpu> vcpus_;
-  wire::Registers of_machine_mode_;  // of the last: mtvec and mepc, as stvec and sepc
+  arch::Registers of_machine_mode_;  // of the last: mtvec and mepc, as stvec and sepc
 };
 
 }  // namespace

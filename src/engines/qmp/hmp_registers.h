@@ -3,15 +3,15 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/registers.h"
 #include "base/types.h"
-#include "wire/registers.h"
 
 namespace ringside::engines::qmp {
 
 // A vCPU as the human monitor prints it.
 struct PrintedVcpu {
   VcpuId vcpu;
-  wire::Registers registers;  // by the machine's numbers, also where a 32-bit system runs
+  arch::Registers registers;  // by the machine's numbers, also where a 32-bit system runs
   bool halted = false;        // x86 only: the others print nothing of the kind
 };
 

@@ -5,11 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "engines/qmp/hmp_memory.h"
 #include "engines/qmp/hmp_registers.h"
 #include "memory/page_tables.h"
 #include "wire/classify.h"
-#include "wire/execution_mode.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -74,9 +75,9 @@ void HmpSampler::classify(Vcpu& vcpu, const TickPlan& plan) {
 
 // An architecture whose text does not tell of halted vCPUs.
 void HmpSampler::look_for_wait(Vcpu& vcpu) {
-  const wire::Registers& registers = vcpu.capture.registers;
-  const std::uint8_t role = wire::roles_of(arch_).pc;
-  const PrivilegeLevel level = wire::privilege_level_of(arch_, registers);
+  const arch::Registers& registers = vcpu.capture.registers;
+  const std::uint8_t role = arch::roles_of(arch_).pc;
+  const PrivilegeLevel level = arch::privilege_level_of(arch_, registers);
   if (!registers.has(role) || level == PrivilegeLevel::kUser) return;
   const GuestVirt pc{registers.get(role)};
   auto waits = waits_.is_behind(pc);
@@ -130,7 +131,7 @@ bool HmpSampler::build_wave() {
   bool more = false;
   for (std::size_t i = 0; i < vcpus_.size(); ++i) {
     if (std::exchange(vcpus_[i].may_wait, false)) {
-      const std::uint64_t pc = vcpus_[i].capture.registers.get(wire::roles_of(arch_).pc);
+      const std::uint64_t pc = vcpus_[i].capture.registers.get(arch::roles_of(arch_).pc);
       add({Expected::What::kBeforePc, i, GuestVirt{pc - WaitInstructions::kSize},
            WaitInstructions::kSize, 0});
     }

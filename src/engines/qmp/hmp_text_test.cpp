@@ -10,11 +10,11 @@
 #include <ostream>
 #include <sstream>
 
+#include "arch/execution_mode.h"
+#include "arch/register_names.h"
 #include "engines/gdb/hex.h"
 #include "engines/qmp/hmp_memory.h"
 #include "engines/qmp/hmp_registers.h"
-#include "wire/execution_mode.h"
-#include "wire/register_names.h"
 
 namespace ringside::engines::qmp {
 namespace {
@@ -35,7 +35,7 @@ std::string read_file(const std::string& folder, const std::string& name) {
 
 struct Said {
   bool halted = false;
-  wire::Registers registers;
+  arch::Registers registers;
 };
 
 std::map<unsigned, Said> said_by_stub(const Recorded& recorded) {
@@ -45,9 +45,9 @@ std::map<unsigned, Said> said_by_stub(const Recorded& recorded) {
   std::uint64_t value = 0;
   for (std::string name; lines >> vcpu >> name >> std::hex >> value >> std::dec;) {
     if (name == "halted") vcpus[vcpu].halted = value != 0;
-    wire::Registers& registers = vcpus[vcpu].registers;
-    const auto known = wire::known_register(recorded.arch, name);
-    if (known && known->is_of(wire::running_level(recorded.arch, registers)))
+    arch::Registers& registers = vcpus[vcpu].registers;
+    const auto known = arch::known_register(recorded.arch, name);
+    if (known && known->is_of(arch::running_level(recorded.arch, registers)))
       registers.set(known->id, value);
   }
   return vcpus;
@@ -55,23 +55,23 @@ std::map<unsigned, Said> said_by_stub(const Recorded& recorded) {
 
 // The stub gives them as they were when a flag was last asked for (target/i386/gdbstub.c).
 std::uint64_t without_arithmetic_flags(Arch arch, std::size_t id, std::uint64_t value) {
-  const bool flags = (arch == Arch::kX86_64 && id == wire::x86_64::kRflags) ||
-                     (arch == Arch::kI386 && id == wire::i386::kEflags);
+  const bool flags = (arch == Arch::kX86_64 && id == arch::x86_64::kRflags) ||
+                     (arch == Arch::kI386 && id == arch::i386::kEflags);
   return flags ? value & ~std::uint64_t{0xcd5} : value;
 }
 
 // R8 … R15 are not printed of a vCPU that is not in 64-bit mode: here, one that is off.
-std::uint64_t hidden_in_16_bit_code(Arch arch, const wire::Registers& registers) {
+std::uint64_t hidden_in_16_bit_code(Arch arch, const arch::Registers& registers) {
   const bool hides = arch == Arch::kX86_64 &&
-                     wire::privilege_level_of(arch, registers) == PrivilegeLevel::kFirmware;
-  return hides ? std::uint64_t{0xff} << wire::x86_64::kR8 : 0;
+                     arch::privilege_level_of(arch, registers) == PrivilegeLevel::kFirmware;
+  return hides ? std::uint64_t{0xff} << arch::x86_64::kR8 : 0;
 }
 
 // The stub was not asked for machine mode's own.
-std::uint64_t not_said_in_machine_mode(Arch arch, const wire::Registers& registers) {
-  const bool machine = arch == Arch::kRiscv64 && wire::running_level(arch, registers) == 3;
-  return machine ? std::uint64_t{1} << wire::riscv64::kSepc | std::uint64_t{1}
-                                                                  << wire::riscv64::kSstatus
+std::uint64_t not_said_in_machine_mode(Arch arch, const arch::Registers& registers) {
+  const bool machine = arch == Arch::kRiscv64 && arch::running_level(arch, registers) == 3;
+  return machine ? std::uint64_t{1} << arch::riscv64::kSepc | std::uint64_t{1}
+                                                                  << arch::riscv64::kSstatus
                  : 0;
 }
 
@@ -90,14 +90,14 @@ TEST_P(HmpText, RegistersAreTheStubs) {
     EXPECT_EQ(vcpu.registers.valid | hidden_in_16_bit_code(arch, vcpu.registers),
               expected.registers.valid | not_said_in_machine_mode(arch, expected.registers))
         << vcpu.vcpu.value;
-    for (std::size_t id = 0; id < wire::kRegisterCount; ++id) {
+    for (std::size_t id = 0; id < arch::kRegisterCount; ++id) {
       if (!expected.registers.has(id)) continue;
       EXPECT_EQ(without_arithmetic_flags(arch, id, vcpu.registers.get(id)),
                 without_arithmetic_flags(arch, id, expected.registers.get(id)))
           << "vCPU " << vcpu.vcpu.value << ", register " << id;
     }
-    EXPECT_EQ(wire::privilege_level_of(arch, vcpu.registers),
-              wire::privilege_level_of(arch, expected.registers));
+    EXPECT_EQ(arch::privilege_level_of(arch, vcpu.registers),
+              arch::privilege_level_of(arch, expected.registers));
   }
 }
 
@@ -172,7 +172,7 @@ TEST(HmpRegisters, OddTextIsPassedOver) {
   EXPECT_TRUE(vcpus[0].halted);
   EXPECT_EQ(vcpus[0].registers.valid, 0u);
   EXPECT_EQ(vcpus[1].vcpu.value, 7);
-  EXPECT_EQ(vcpus[1].registers.get(wire::x86_64::kRip), 2u);
+  EXPECT_EQ(vcpus[1].registers.get(arch::x86_64::kRip), 2u);
 }
 
 // The text has no privilege mode. Addresses: OpenSBI's with Linux, xv6's, and those of a kernel in
@@ -186,11 +186,11 @@ TEST(HmpRegisters, TheModeOfRiscv64IsToldFromTheVectors) {
                     "{:016x}\n mepc 0000000080000123\n sepc 0000000000000456\n satp {:016x}\n",
                     pc, stvec, mtvec, satp));
     EXPECT_EQ(vcpus.size(), 1u);
-    const wire::Registers& registers = vcpus.at(0).registers;
-    const bool machine = registers.get(wire::riscv64::kPriv) == 3;
-    EXPECT_EQ(registers.get(wire::riscv64::kSepc), machine ? 0x80000123u : 0x456u);
-    EXPECT_EQ(registers.get(wire::riscv64::kSstatus), machine ? 0xa00001880u : 0x200000000u);
-    return registers.get(wire::riscv64::kPriv);
+    const arch::Registers& registers = vcpus.at(0).registers;
+    const bool machine = registers.get(arch::riscv64::kPriv) == 3;
+    EXPECT_EQ(registers.get(arch::riscv64::kSepc), machine ? 0x80000123u : 0x456u);
+    EXPECT_EQ(registers.get(arch::riscv64::kSstatus), machine ? 0xa00001880u : 0x200000000u);
+    return registers.get(arch::riscv64::kPriv);
   };
   constexpr std::uint64_t kPages = std::uint64_t{8} << 60 | 0x80123;
   constexpr std::uint64_t kLinux = 0xffffffff80003a2c;

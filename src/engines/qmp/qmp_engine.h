@@ -33,7 +33,7 @@ class QmpEngine final : public Engine {
     RINGSIDE_TRY(monitor_.status());
     return gdb_->tick(plan);
   }
-  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override {
+  [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override {
     return gdb_->read_registers(vcpu);
   }
   [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {

@@ -112,7 +112,7 @@ Result<Tick> FileEngine::tick(const TickPlan&) {
   return tick;
 }
 
-Result<wire::Registers> FileEngine::read_registers(VcpuId) {
+Result<arch::Registers> FileEngine::read_registers(VcpuId) {
   return fail(ErrorCode::kUnsupported, "the guest is gone");
 }
 

@@ -30,7 +30,7 @@ class FileEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Result<bool> guest_is_running() override { return true; }
   // Error kClosed at the end.
   [[nodiscard]] Result<Tick> tick(const TickPlan&) override;
-  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override;
+  [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
   [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override;
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;

@@ -59,7 +59,7 @@ std::optional<std::size_t> Mailbox::read(VcpuId vcpu, wire::MailboxRequest kind,
   return got;
 }
 
-std::optional<wire::Registers> Mailbox::registers(VcpuId vcpu, std::chrono::milliseconds patience) {
+std::optional<arch::Registers> Mailbox::registers(VcpuId vcpu, std::chrono::milliseconds patience) {
   const auto answer = ask(vcpu, wire::MailboxRequest::kRegisters, {}, 0, patience);
   if (!answer) return std::nullopt;
   wire::Capture capture;

@@ -22,7 +22,7 @@ class Mailbox {
                                                 GuestVirt address, std::span<std::byte> destination,
                                                 std::chrono::milliseconds patience);
   // All registers, as the machine's.
-  [[nodiscard]] std::optional<wire::Registers> registers(VcpuId vcpu,
+  [[nodiscard]] std::optional<arch::Registers> registers(VcpuId vcpu,
                                                          std::chrono::milliseconds patience);
 
  private:

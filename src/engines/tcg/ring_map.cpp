@@ -43,7 +43,7 @@ Result<wire::RingLayout> check_header(const wire::RingHeader& header, std::uint6
   const bool sane = header.vcpus > 0 && header.vcpus <= kMostVcpus &&
                     std::has_single_bit(header.ring_bytes) &&
                     header.ring_bytes >= wire::kRingPage && layout.bytes() == file_bytes &&
-                    header.arch <= static_cast<std::uint32_t>(Arch::kRiscv64);
+                    header.arch <= static_cast<std::uint32_t>(kLastArch);
   if (!sane) return fail(ErrorCode::kFormat, "{}: a ring with a damaged header", path.string());
   return layout;
 }

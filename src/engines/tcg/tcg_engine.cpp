@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "arch/arch_info.h"
 #include "base/clock.h"
 #include "engines/qmp/monitor_ram.h"
 #include "wire/futex.h"
@@ -27,7 +28,7 @@ constexpr std::uint64_t nanoseconds(milliseconds time) {
 
 // Kernels of all four architectures live in the upper half; on i386 that is most often 3 GiB up.
 bool is_kernel_address(Arch arch, GuestVirt address) {
-  return address.value >> (arch == Arch::kI386 ? 31 : 63) != 0;
+  return arch::info_of(arch).in_upper_half(address.value);
 }
 
 bool same(const wire::RingPlan& a, const wire::RingPlan& b) {
@@ -227,7 +228,7 @@ Result<Tick> TcgEngine::tick(const TickPlan& plan) {
   return tick;
 }
 
-Result<wire::Registers> TcgEngine::read_registers(VcpuId vcpu) {
+Result<arch::Registers> TcgEngine::read_registers(VcpuId vcpu) {
   if (vcpu.value >= vcpu_count()) return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
   const auto registers = mailbox_.registers(vcpu, kKernelPatience);
   if (!registers)

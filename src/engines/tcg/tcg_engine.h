@@ -33,7 +33,7 @@ class TcgEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Result<bool> guest_is_running() override;
   // Gives the plugin the plan, and takes what has been sampled.
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
-  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId vcpu) override;
+  [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
   [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override;
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;

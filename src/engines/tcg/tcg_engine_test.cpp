@@ -24,7 +24,7 @@ wire::Capture sample(std::uint16_t vcpu, std::uint64_t time_ns, std::size_t byte
   capture.arch = Arch::kX86_64;
   capture.level = PrivilegeLevel::kKernel;
   capture.host_time_ns = time_ns;
-  capture.registers.set(wire::x86_64::kRip, 0xffffffff81000000 + time_ns);
+  capture.registers.set(arch::x86_64::kRip, 0xffffffff81000000 + time_ns);
   capture.bytes.resize(bytes, std::byte(time_ns));
   const auto size = static_cast<std::uint32_t>(bytes);
   capture.pieces.push_back({GuestVirt{0x1000}, wire::PieceKind::kCurrentStack, size, 0, size});

@@ -16,7 +16,7 @@ class FakeEngine final : public Engine {
 
   std::function<void(wire::Capture&, const VcpuPlan&, std::uint64_t tick)> on_tick;
   std::function<std::optional<Error>(std::uint64_t tick)> fail_at;
-  wire::Registers registers;          // what read_registers() gives
+  arch::Registers registers;          // what read_registers() gives
   std::optional<Error> no_registers;  // or why it gives none
   // A read of virtual memory; without it nothing is mapped.
   std::function<Result<std::size_t>(std::span<std::byte>)> on_read;
@@ -48,7 +48,7 @@ class FakeEngine final : public Engine {
     }
     return tick;
   }
-  [[nodiscard]] Result<wire::Registers> read_registers(VcpuId) override {
+  [[nodiscard]] Result<arch::Registers> read_registers(VcpuId) override {
     ++register_reads;
     if (no_registers) return tl::unexpected<Error>(*no_registers);
     return registers;

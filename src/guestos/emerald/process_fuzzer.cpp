@@ -38,8 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   wire::Capture capture;
   capture.arch = Arch::kX86_64;
   capture.level = (data[0] & 2) != 0 ? PrivilegeLevel::kKernel : PrivilegeLevel::kUser;
-  capture.registers.set(wire::x86_64::kCr3, 0x1000);
-  capture.registers.set(wire::x86_64::kRsp, 0xffff'8000'0000'1000);
+  capture.registers.set(arch::x86_64::kCr3, 0x1000);
+  capture.registers.set(arch::x86_64::kRsp, 0xffff'8000'0000'1000);
   // What a recipe has copied with it.
   capture.bytes.assign(bytes.begin(), bytes.end());
   capture.pieces.push_back({guestos::emerald::kMetadataPage, wire::PieceKind::kSystem,

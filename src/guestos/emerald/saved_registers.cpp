@@ -7,7 +7,7 @@
 namespace ringside::guestos::emerald {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 
 constexpr std::array<std::uint8_t, kSavedRegistersSize / 8> kOrder = {
     kR15, kR14, kR13, kR12, kRbp, kRbx, kR11, kR10,    kR9,  kR8,
@@ -40,13 +40,13 @@ std::vector<wire::RecipeOp> process_recipe() {
   };
 }
 
-std::optional<wire::Registers> saved_registers(const wire::Capture& capture, GuestVirt at) {
+std::optional<arch::Registers> saved_registers(const wire::Capture& capture, GuestVirt at) {
   if (at.value < kUpperHalf || !capture.registers.has(kRsp)) return std::nullopt;
   const std::uint64_t sp = capture.registers.get(kRsp);
   const bool on_user_stack = sp < kUpperHalf;
   const bool half_way = sp - at.value - 1 < kSavedRegistersSize;
   if (on_user_stack || half_way) return std::nullopt;
-  wire::Registers user;
+  arch::Registers user;
   for (std::size_t i = 0; i < kOrder.size(); ++i) {
     const auto value = capture.read<std::uint64_t>(at + 8 * i);
     if (!value) return std::nullopt;

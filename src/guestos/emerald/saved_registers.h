@@ -22,7 +22,7 @@ inline constexpr std::uint64_t kSavedRegistersSize = 20 * 8;
 // What the user's registers were when it entered the kernel, of a capture in kernel mode that has
 // copied them from `at`. Nothing where they are not a user's, or where the stack pointer says that
 // the kernel is about to save them or has taken them back.
-[[nodiscard]] std::optional<wire::Registers> saved_registers(const wire::Capture& capture,
+[[nodiscard]] std::optional<arch::Registers> saved_registers(const wire::Capture& capture,
                                                              GuestVirt at);
 
 }  // namespace ringside::guestos::emerald

@@ -12,7 +12,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::aarch64;
+using namespace arch::aarch64;
 
 // struct pt_regs, arch/arm64/include/asm/ptrace.h: x0 to x30, sp, pc, pstate; the frame record lies
 // behind them, see stack_frame_offset().

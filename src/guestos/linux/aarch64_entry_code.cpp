@@ -14,7 +14,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::aarch64;
+using namespace arch::aarch64;
 using enum wire::RecipeOpcode;
 using unwind::link_register::Instruction;
 using unwind::link_register::Operation;
@@ -79,13 +79,13 @@ class Aarch64EntryCode final : public EntryCode {
     return recipe.take(found, nothing, skip);
   }
 
-  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,
                                                               const Copied& copied) const override {
     const GuestVirt pc{capture.registers.get(kPc)};
     if (trampoline_ && pc - trampoline_->alias < trampoline_->bytes)
       return in_trampoline(capture, copied, pc - trampoline_->alias);
     if (vectors_ && pc - *vectors_ < kUserVectorBytes) {
-      wire::Registers registers = by_system_registers(capture);
+      arch::Registers registers = by_system_registers(capture);
       registers.forget(kX0);  // used to test for an overflow
       // `mrs x30, tpidrro_el0` is behind a branch over it for where there is no trampoline.
       if ((pc - *vectors_) % kAArch64VectorBytes == kInstruction) take_from_scratch(registers);
@@ -116,8 +116,8 @@ class Aarch64EntryCode final : public EntryCode {
     return 0;
   }
 
-  [[nodiscard]] static wire::Registers by_system_registers(const wire::Capture& capture) {
-    wire::Registers registers = capture.registers;
+  [[nodiscard]] static arch::Registers by_system_registers(const wire::Capture& capture) {
+    arch::Registers registers = capture.registers;
     constexpr std::array<std::pair<std::uint8_t, std::uint8_t>, 3> kFrom{
         {{kPc, kElrEl1}, {kCpsr, kSpsrEl1}, {kSp, kSpEl0}}};
     for (const auto& [reg, from] : kFrom)
@@ -129,21 +129,21 @@ class Aarch64EntryCode final : public EntryCode {
   }
 
   // x30, which the trampoline has put away.
-  static void take_from_scratch(wire::Registers& registers) {
+  static void take_from_scratch(arch::Registers& registers) {
     if (registers.has(kTpidrroEl0))
       registers.set(kLr, registers.get(kTpidrroEl0));
     else
       registers.forget(kLr);
   }
 
-  [[nodiscard]] std::optional<wire::Registers> in_trampoline(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> in_trampoline(const wire::Capture& capture,
                                                              const Copied& copied,
                                                              std::uint64_t at) const {
     // As long as the kernel is mapped, what was saved is there.
     if (at >= trampoline_->exit && copied.saved != nullptr)
       return with_saved({}, capture, pt_regs_.frame, copied.saved->address);
     if (at >= trampoline_->exit && x29_restored_ == 0) return std::nullopt;
-    wire::Registers registers = by_system_registers(capture);
+    arch::Registers registers = by_system_registers(capture);
     if (at < trampoline_->exit) {
       if (at % kAArch64VectorBytes != 0) take_from_scratch(registers);
     } else if (at < x29_restored_) {
@@ -153,10 +153,10 @@ class Aarch64EntryCode final : public EntryCode {
     return registers;
   }
 
-  [[nodiscard]] std::optional<wire::Registers> while_saving(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> while_saving(const wire::Capture& capture,
                                                             const RegisterSaver& saver,
                                                             GuestVirt pc) const {
-    wire::Registers registers = by_system_registers(capture);
+    arch::Registers registers = by_system_registers(capture);
     if (registers.get(kSp) >= kKernelHalf)
       registers.set(kSp, capture.registers.get(saver.sp_register));
     return saver.with_saved(registers, capture, pt_regs_.frame, pc);

@@ -1,7 +1,8 @@
 #include "guestos/linux/clock.h"
 
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "guestos/linux/field_finder.h"
-#include "wire/registers.h"
 
 namespace ringside::guestos {
 namespace {
@@ -31,7 +32,7 @@ Result<ClockFields> ClockFields::of(const elf::ElfFile& kernel, const TypeSource
     fields.start = inside->offset;
   } else {
     const auto count = types.size_of("seqcount_raw_spinlock_t").value_or(4);
-    const std::uint32_t align = wire::roles_of(kernel.arch()).pointer_size;
+    const std::uint32_t align = arch::roles_of(kernel.arch()).pointer_size;
     fields.start = (static_cast<std::uint32_t>(count) + align - 1) / align * align;
   }
   return fields;

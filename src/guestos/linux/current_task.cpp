@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
 #include "guestos/linux/aarch64_entry_code.h"
 #include "guestos/stack_recipe.h"
-#include "unwind/platform.h"
 
 namespace ringside::guestos {
 namespace {
@@ -117,14 +117,14 @@ std::optional<ImageAddr> find_variable(const elf::ElfFile& kernel, const TypeSou
 // Of a CPU's own copy of a variable: the register that says how far it is from the boot image's.
 // Elsewhere it is read where that is.
 std::optional<std::uint8_t> offset_register(Arch arch) {
-  if (arch == Arch::kAArch64) return wire::aarch64::kTpidrEl1;
+  if (arch == Arch::kAArch64) return arch::aarch64::kTpidrEl1;
   return std::nullopt;
 }
 
 // arch/arm64/include/asm/current.h, arch/riscv/include/asm/current.h.
 std::optional<std::uint8_t> task_register(Arch arch) {
-  if (arch == Arch::kAArch64) return wire::aarch64::kSpEl0;
-  if (arch == Arch::kRiscv64) return wire::riscv64::kTp;
+  if (arch == Arch::kAArch64) return arch::aarch64::kSpEl0;
+  if (arch == Arch::kRiscv64) return arch::riscv64::kTp;
   return std::nullopt;
 }
 
@@ -197,7 +197,7 @@ std::optional<FileIdentity> program_of(const LinuxTypes& types, const wire::Capt
 
 // `then` where the kernel runs (or, with `kernel` false, where user code runs).
 Ops in_mode(Arch arch, bool kernel, const Ops& then) {
-  const UserTest test = user_test(arch);
+  const arch::UserMode& test = arch::info_of(arch).user_mode;
   Ops ops = {{kRegister, kLevel, test.reg, 0, length(then) + 2, 0},
              {kMask, kLevel, kLevel, 0, 0, test.mask},
              {kernel ? kSkipIfEqual : kSkipIfNotEqual, 0, kLevel, 0, length(then), test.value}};
@@ -258,7 +258,7 @@ Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu,
 }
 
 Ops CurrentTask::find_task(VcpuId vcpu, std::uint32_t skip) const {
-  const std::uint8_t pointer = wire::roles_of(types_.arch).pointer_size;
+  const std::uint8_t pointer = arch::roles_of(types_.arch).pointer_size;
   Ops by_variable;
   if (vcpu.value < slots_.size() && slots_[vcpu.value])
     by_variable = {{kSet, kVariable, 0, 0, 0, slots_[vcpu.value]->value},
@@ -281,14 +281,14 @@ Ops CurrentTask::find_task(VcpuId vcpu, std::uint32_t skip) const {
 Ops CurrentTask::copy_user_stack() const {
   if (!user_tables_) return {{kCopyStack, 0, kSp, kUserStack, 0, 0}};
   const Ops walk = user_stack_recipe(*user_tables_, types_.arch, kWalkSlots);
-  Ops ops = {{kLoad, kTable, kMm, wire::roles_of(types_.arch).pointer_size, length(walk),
+  Ops ops = {{kLoad, kTable, kMm, arch::roles_of(types_.arch).pointer_size, length(walk),
               types_.mm.pgd.offset}};
   append(ops, walk);
   return ops;
 }
 
 void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
-  const wire::RegisterRoles roles = wire::roles_of(types_.arch);
+  const arch::RegisterRoles roles = arch::roles_of(types_.arch);
   const std::uint8_t pointer = roles.pointer_size;
   const std::uint64_t to_registers = types_.thread_size - types_.user_registers.below_stack_end;
   const auto sp_offset = static_cast<std::uint64_t>(types_.user_registers.frame.offsets[roles.sp]);
@@ -337,20 +337,20 @@ void CurrentTask::add_to(Ops& recipe, VcpuId vcpu) const {
                  {{kRegister, kSp, roles.sp, 0, 1, 0}, {kCopyStack, 0, kSp, kUserStack, 0, 0}}));
 }
 
-std::optional<wire::Registers> CurrentTask::user_registers(const wire::Capture& capture,
+std::optional<arch::Registers> CurrentTask::user_registers(const wire::Capture& capture,
                                                            const EntryCode::Copied& copied) const {
   if (entry_code_ == nullptr) return std::nullopt;
   const auto registers = entry_code_->user_registers(capture, copied);
-  const unwind::Platform* platform = unwind::find_platform(types_.arch);
-  if (!registers || !registers->has(platform->status) ||
-      !platform->is_user(registers->get(platform->status)))
+  const arch::ArchInfo* platform = arch::find_info(types_.arch);
+  if (!registers || !registers->has(platform->saved_mode.reg) ||
+      !platform->saved_mode.is_user(registers->get(platform->saved_mode.reg)))
     return std::nullopt;
   if (registers->get(platform->roles.pc) == 0 && !entry_code_->landing_pad()) return std::nullopt;
   return registers;
 }
 
 Result<void> CurrentTask::find_user_pc(TaskView& task, GuestMemory& memory) const {
-  const std::uint8_t pc = wire::roles_of(types_.arch).pc;
+  const std::uint8_t pc = arch::roles_of(types_.arch).pc;
   if (!task.user || task.user->get(pc) != 0) return {};
   const auto landing_pad = entry_code_->landing_pad();
   std::optional<std::uint64_t> place;

@@ -33,7 +33,7 @@ struct TaskView {
   // The file that execve() was called with, of the address space; nothing where it was not copied.
   std::optional<FileIdentity> program;
   // User code's, as far as they are known; in kernel mode only.
-  std::optional<wire::Registers> user;
+  std::optional<arch::Registers> user;
   // The task's, in kernel mode.
   std::optional<KernelStack> kernel_stack;
 
@@ -76,7 +76,7 @@ class CurrentTask {
   [[nodiscard]] Result<bool> is_still_in_kernel(const wire::Capture& capture,
                                                 GuestMemory& memory) const;
   // User code's registers in kernel mode, where nothing of the task could be copied.
-  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture) const {
+  [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture) const {
     return user_registers(capture, {});
   }
   // Where entry code leaves the pc of user code to the vDSO (EntryCode::landing_pad), finds it; the
@@ -98,7 +98,7 @@ class CurrentTask {
         copies_program_(copies_program) {}
   // Of the operations that leave the task in a slot; they skip `skip` more where there is none.
   [[nodiscard]] std::vector<wire::RecipeOp> find_task(VcpuId vcpu, std::uint32_t skip) const;
-  [[nodiscard]] std::optional<wire::Registers> user_registers(
+  [[nodiscard]] std::optional<arch::Registers> user_registers(
       const wire::Capture& capture, const EntryCode::Copied& copied) const;
   [[nodiscard]] std::optional<GuestVirt> vdso_of(const wire::Capture& capture, GuestVirt mm) const;
   // Of pieces of PieceKind::kSystem.

@@ -11,7 +11,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 
 // Tasks in the test's own memory, laid out by the compiler that wrote their BTF; a recipe that runs
 // over it, and what is read from the copies.

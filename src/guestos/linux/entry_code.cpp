@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/arch_info.h"
 #include "guestos/linux/aarch64_entry_code.h"
 #include "guestos/linux/riscv64_entry_code.h"
 
@@ -57,10 +58,10 @@ std::optional<std::uint32_t> x86_landing_pad(const elf::ElfFile& kernel, const T
   return offset;
 }
 
-wire::Registers with_saved(wire::Registers registers, const wire::Capture& capture,
+arch::Registers with_saved(arch::Registers registers, const wire::Capture& capture,
                            const unwind::RegisterFrame& pt_regs, GuestVirt frame, GuestVirt from) {
-  const bool is_wide = wire::roles_of(capture.arch).pointer_size == 8;
-  for (std::size_t reg = 0; reg < wire::kRegisterCount; ++reg) {
+  const bool is_wide = arch::roles_of(capture.arch).pointer_size == 8;
+  for (std::size_t reg = 0; reg < arch::kRegisterCount; ++reg) {
     if (!pt_regs.saves(reg)) continue;
     const GuestVirt slot = frame + static_cast<std::uint64_t>(pt_regs.offsets[reg]);
     if (slot < from) continue;

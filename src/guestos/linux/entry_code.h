@@ -48,7 +48,7 @@ class EntryCode {
   [[nodiscard]] virtual std::vector<wire::RecipeOp> find_user_stack(VcpuId vcpu, const Slots& slots,
                                                                     std::uint32_t skip) const = 0;
   // Nothing where they are not known.
-  [[nodiscard]] virtual std::optional<wire::Registers> user_registers(
+  [[nodiscard]] virtual std::optional<arch::Registers> user_registers(
       const wire::Capture& capture, const Copied& copied) const = 0;
   // Where in the vDSO user code goes on whose pc user_registers() says is 0.
   [[nodiscard]] virtual std::optional<std::uint32_t> landing_pad() const { return std::nullopt; }
@@ -77,7 +77,7 @@ struct EntryFunction {
 
 // `registers` with those of the struct pt_regs at `frame` that lie at `from` or above it, by what
 // was copied with a capture; without those that were not.
-[[nodiscard]] wire::Registers with_saved(wire::Registers registers, const wire::Capture& capture,
+[[nodiscard]] arch::Registers with_saved(arch::Registers registers, const wire::Capture& capture,
                                          const unwind::RegisterFrame& pt_regs, GuestVirt frame,
                                          GuestVirt from = {});
 

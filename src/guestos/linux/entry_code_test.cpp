@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "arch/arch_info.h"
 #include "guestos/testing/entry_machine.h"
 
 // What arch/x86/entry/entry_64.S and entry_32.S of Linux 6.1 have in registers and memory between
@@ -30,14 +31,14 @@ UserRegisters pt_regs(const std::array<std::uint8_t, N>& order, std::int16_t wor
                       std::uint64_t size) {
   UserRegisters registers{.size = size, .below_stack_end = size, .frame = {}};
   for (std::size_t i = 0; i < N; ++i)
-    if (order[i] != wire::RegisterRoles::kNone)
+    if (order[i] != arch::RegisterRoles::kNone)
       registers.frame.save(order[i], static_cast<std::int16_t>(word * static_cast<int>(i)));
   return registers;
 }
 
 namespace x64 {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 
 constexpr std::uint64_t kKernel = 0xffffffff81e00000;
 constexpr std::uint64_t kTaskFrame = 0xffffc90000003f58;  // struct pt_regs, 168 bytes
@@ -46,7 +47,7 @@ constexpr std::uint64_t kUserSp = 0x7ffd1230;
 constexpr std::uint64_t kUserPc = 0x55554321;
 constexpr std::uint64_t kCr3Value = 0x3f00b001;
 
-constexpr std::uint8_t kOrigAx = wire::RegisterRoles::kNone;
+constexpr std::uint8_t kOrigAx = arch::RegisterRoles::kNone;
 constexpr std::array<std::uint8_t, 21> kOrder{kR15, kR14,    kR13, kR12, kRbp,    kRbx, kR11,
                                               kR10, kR9,     kR8,  kRax, kRcx,    kRdx, kRsi,
                                               kRdi, kOrigAx, kRip, kCs,  kRflags, kRsp, kSs};
@@ -83,7 +84,7 @@ class X86_64EntryCodeTest : public ::testing::Test {
   }
 
   void at(std::uint64_t offset) { machine_.registers.set(kRip, kKernel + offset); }
-  [[nodiscard]] std::optional<wire::Registers> user(bool has_saved = false) {
+  [[nodiscard]] std::optional<arch::Registers> user(bool has_saved = false) {
     const wire::Capture capture =
         has_saved ? machine_.capture(kTaskFrame, 168) : machine_.capture();
     EntryCode::Copied copied;
@@ -325,7 +326,7 @@ TEST_F(X86_64EntryCodeTest, WithoutAPageForTheEntryStack) {
 
 namespace x32 {
 
-using namespace wire::i386;
+using namespace arch::i386;
 
 constexpr std::uint64_t kKernel = 0xc1930000;
 constexpr std::uint64_t kTaskFrame = 0xc2001fb4;  // struct pt_regs, 68 bytes
@@ -333,7 +334,7 @@ constexpr std::uint64_t kEntryStackEnd = 0xffa03000;
 constexpr std::uint64_t kUserSp = 0xbf801230;
 constexpr std::uint64_t kUserPc = 0x080ab321;
 constexpr std::uint64_t kVdso = 0xb7f00000;
-constexpr std::uint8_t kOther = wire::RegisterRoles::kNone;
+constexpr std::uint8_t kOther = arch::RegisterRoles::kNone;
 constexpr std::array<std::uint8_t, 17> kOrder{kEbx, kEcx,   kEdx,    kEsi,   kEdi,   kEbp,
                                               kEax, kOther, kOther,  kOther, kOther, kOther,
                                               kEip, kCs,    kEflags, kEsp,   kSs};
@@ -362,13 +363,13 @@ class I386EntryCodeTest : public ::testing::Test {
   }
 
   void at(std::uint64_t offset) { machine_.registers.set(kEip, kKernel + offset); }
-  [[nodiscard]] std::optional<wire::Registers> user(bool has_saved = false) {
+  [[nodiscard]] std::optional<arch::Registers> user(bool has_saved = false) {
     const wire::Capture capture = has_saved ? machine_.capture(kTaskFrame, 68) : machine_.capture();
     EntryCode::Copied copied{.saved = nullptr, .vdso = GuestVirt{kVdso}};
     if (has_saved) copied.saved = &capture.pieces.front();
     return code_->user_registers(capture, copied);
   }
-  void expect_landing_pad(const std::optional<wire::Registers>& registers) {
+  void expect_landing_pad(const std::optional<arch::Registers>& registers) {
     ASSERT_TRUE(registers);
     EXPECT_EQ(registers->get(kEip), kVdso + 0x579);
     EXPECT_EQ(registers->get(kEsp), kUserSp);

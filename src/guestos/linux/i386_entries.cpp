@@ -9,7 +9,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::i386;
+using namespace arch::i386;
 
 // struct pt_regs, arch/x86/include/asm/ptrace.h; `ptype /o struct pt_regs` of a vmlinux with DWARF.
 constexpr unwind::RegisterFrame pt_regs() {

@@ -5,7 +5,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::i386;
+using namespace arch::i386;
 using unwind::EntryLayout;
 using Below = EntryLayout::Below;
 

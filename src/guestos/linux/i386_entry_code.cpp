@@ -8,7 +8,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::i386;
+using namespace arch::i386;
 using enum wire::RecipeOpcode;
 
 // cpu_entry_area is behind the memory for vmalloc(), and that, of 128 MiB, behind the linear map
@@ -67,7 +67,7 @@ class I386EntryCode final : public EntryCode {
     return recipe.take(found, nothing, skip);
   }
 
-  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,
                                                               const Copied& copied) const override {
     const GuestVirt sp{capture.registers.get(kEsp)};
     const GuestVirt pc{capture.registers.get(kEip)};
@@ -97,7 +97,7 @@ class I386EntryCode final : public EntryCode {
     return Moving{next - moved, next};
   }
 
-  [[nodiscard]] std::optional<wire::Registers> at_landing_pad(wire::Registers registers,
+  [[nodiscard]] std::optional<arch::Registers> at_landing_pad(arch::Registers registers,
                                                               const Copied& copied) const {
     if (!landing_pad_ || !copied.vdso || !registers.has(kEbp)) return std::nullopt;
     registers.set(kEip, copied.vdso->value + *landing_pad_);
@@ -106,7 +106,7 @@ class I386EntryCode final : public EntryCode {
     return registers;
   }
 
-  [[nodiscard]] std::optional<wire::Registers> of_sysenter(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> of_sysenter(const wire::Capture& capture,
                                                            const Copied& copied,
                                                            GuestVirt sp) const {
     if (is_on_entry_stack(sp) || copied.saved == nullptr)
@@ -115,14 +115,14 @@ class I386EntryCode final : public EntryCode {
         with_saved(capture.registers, capture, pt_regs_.frame, copied.saved->address, sp), copied);
   }
 
-  [[nodiscard]] std::optional<wire::Registers> on_entry_stack(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> on_entry_stack(const wire::Capture& capture,
                                                               const Copied& copied, GuestVirt sp,
                                                               GuestVirt pc) const {
     if (system_call_.has(pc)) {
       // As long as the kernel is mapped, what was saved is there too.
       if (copied.saved != nullptr)
         return with_saved(capture.registers, capture, pt_regs_.frame, copied.saved->address);
-      wire::Registers registers = capture.registers;
+      arch::Registers registers = capture.registers;
       registers.set(kEip, registers.get(kEdx));
       registers.set(kEsp, registers.get(kEcx));
       registers.set(kCs, kUserCs);

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "wire/registers.h"
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 
 namespace ringside::guestos {
 
@@ -21,7 +22,7 @@ std::string KernelObject::text(Field field) const {
 }
 
 KernelReader::KernelReader(elf::GuestReader read, Arch arch)
-    : read_(std::move(read)), word_size_(wire::roles_of(arch).pointer_size) {}
+    : read_(std::move(read)), word_size_(arch::roles_of(arch).pointer_size) {}
 
 KernelReader::KernelReader(GuestMemory& memory, Arch arch)
     : KernelReader([&memory](GuestVirt at,

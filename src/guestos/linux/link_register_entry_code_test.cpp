@@ -24,7 +24,7 @@ std::vector<std::byte> code_of(
 
 namespace arm {
 
-using namespace wire::aarch64;
+using namespace arch::aarch64;
 
 constexpr std::uint64_t kKernel = 0xffff800008010000;
 constexpr std::uint64_t kTrampoline = 0xfffffbfffdbf6000;
@@ -102,14 +102,14 @@ class Aarch64EntryCodeTest : public ::testing::Test {
     machine_.registers.set(kFarEl1, 0x29);
   }
 
-  std::optional<wire::Registers> at(std::uint64_t pc, bool has_saved = false) {
+  std::optional<arch::Registers> at(std::uint64_t pc, bool has_saved = false) {
     machine_.registers.set(kPc, pc);
     const wire::Capture capture = has_saved ? machine_.capture(kFrame, 336) : machine_.capture();
     EntryCode::Copied copied;
     if (has_saved) copied.saved = &capture.pieces.front();
     return code_->user_registers(capture, copied);
   }
-  void expect_user_code(const std::optional<wire::Registers>& registers, std::uint64_t fp,
+  void expect_user_code(const std::optional<arch::Registers>& registers, std::uint64_t fp,
                         std::uint64_t link) {
     ASSERT_TRUE(registers);
     EXPECT_EQ(registers->get(kPc), kUserPc);
@@ -207,7 +207,7 @@ TEST_F(Aarch64EntryCodeTest, FindsTheTaskOfEntries) {
 
 namespace riscv {
 
-using namespace wire::riscv64;
+using namespace arch::riscv64;
 
 constexpr std::uint64_t kKernel = 0xffffffff80a76000;
 constexpr std::uint64_t kFrame = 0xff20000000013ee0;  // struct pt_regs, 288 bytes
@@ -253,14 +253,14 @@ class Riscv64EntryCodeTest : public ::testing::Test {
     machine_.registers.set(kSepc, kUserPc);
     machine_.registers.set(kSstatus, 0x20);
   }
-  std::optional<wire::Registers> at(std::uint64_t offset, bool has_saved = false) {
+  std::optional<arch::Registers> at(std::uint64_t offset, bool has_saved = false) {
     machine_.registers.set(kPc, kKernel + offset);
     const wire::Capture capture = has_saved ? machine_.capture(kFrame, 288) : machine_.capture();
     EntryCode::Copied copied;
     if (has_saved) copied.saved = &capture.pieces.front();
     return code_->user_registers(capture, copied);
   }
-  void expect_user_code(const std::optional<wire::Registers>& registers, std::uint64_t link,
+  void expect_user_code(const std::optional<arch::Registers>& registers, std::uint64_t link,
                         std::uint64_t fp) {
     ASSERT_TRUE(registers);
     EXPECT_EQ(registers->get(kPc), kUserPc);

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "elf/elf_writer.h"
-#include "wire/registers.h"
 
 namespace ringside::guestos {
 namespace {
@@ -94,7 +95,7 @@ Result<std::optional<Orc>> read_orc(const ModuleShape& module, const elf::GuestR
 
 Result<std::optional<elf::Image>> read_module_image(const ModuleShape& module, Arch arch,
                                                     bool orc_header, const elf::GuestReader& read) {
-  const bool is_64 = wire::roles_of(arch).pointer_size == 8;
+  const bool is_64 = arch::roles_of(arch).pointer_size == 8;
   RINGSIDE_ASSIGN(const auto code, read_up_to(module.text, module.text_size, read));
   if (code.size() < module.text_size) return std::nullopt;
   const std::size_t entry_size = is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstring>
 
-#include "wire/registers.h"
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 
 namespace ringside::guestos {
 namespace {
@@ -66,7 +67,7 @@ bool is_in(const elf::ElfFile& kernel, ImageAddr address) {
 
 std::vector<ImageAddr> find_module_lists(const elf::ElfFile& kernel) {
   if (const auto list = kernel.symbol_named("modules")) return {list->address};
-  const std::size_t alignment = wire::roles_of(kernel.arch()).pointer_size;
+  const std::size_t alignment = arch::roles_of(kernel.arch()).pointer_size;
   std::vector<ImageAddr> lists;
   for (const char* function : {"find_module_all", "print_modules"}) {
     const auto symbol = kernel.symbol_named(function);
@@ -74,8 +75,7 @@ std::vector<ImageAddr> find_module_lists(const elf::ElfFile& kernel) {
     const Bytes code = kernel.bytes_at(symbol->address, kCodeBytes);
     std::vector<ImageAddr> found;
     if (kernel.arch() == Arch::kAArch64) found = addresses_in_aarch64(code, symbol->address);
-    if (kernel.arch() == Arch::kI386 || kernel.arch() == Arch::kX86_64)
-      found = addresses_in_x86(code, kernel.is_64());
+    if (arch::info_of(kernel.arch()).is_x86) found = addresses_in_x86(code, kernel.is_64());
     for (const ImageAddr address : found)
       if (address.value % alignment == 0 && is_in(kernel, address) && !kernel.is_code(address) &&
           std::find(lists.begin(), lists.end(), address) == lists.end())

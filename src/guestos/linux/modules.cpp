@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "guestos/linux/module_image.h"
 #include "guestos/linux/module_shape.h"
-#include "wire/registers.h"
 
 namespace ringside::guestos {
 namespace {
@@ -23,7 +24,7 @@ std::uint64_t module_bytes(const ModuleShape& module) {
 
 Result<std::optional<std::uint64_t>> LinuxModules::read_word(GuestVirt at,
                                                              const elf::GuestReader& read) const {
-  const std::size_t size = wire::roles_of(arch_).pointer_size;
+  const std::size_t size = arch::roles_of(arch_).pointer_size;
   std::uint64_t value = 0;
   const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(size);
   RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
@@ -33,7 +34,7 @@ Result<std::optional<std::uint64_t>> LinuxModules::read_word(GuestVirt at,
 
 // Whether a module's struct list_head follows, which leads back.
 Result<bool> LinuxModules::is_list(GuestVirt at, const elf::GuestReader& read) const {
-  const std::size_t word = wire::roles_of(arch_).pointer_size;
+  const std::size_t word = arch::roles_of(arch_).pointer_size;
   RINGSIDE_ASSIGN(const auto first, read_word(at, read));
   if (!first || *first == at.value) return false;
   RINGSIDE_ASSIGN(const auto back, read_word(GuestVirt{*first} + word, read));
@@ -54,7 +55,7 @@ Result<std::vector<elf::Image>> LinuxModules::look(const elf::GuestReader& read)
   }
   if (lists_.size() != 1) return images;
   const GuestVirt list = lists_.front();
-  const bool is_64 = wire::roles_of(arch_).pointer_size == 8;
+  const bool is_64 = arch::roles_of(arch_).pointer_size == 8;
   RINGSIDE_ASSIGN(const auto head, read_word(list, read));
   if (!head || newest_ == head) return images;
   bool all = true;

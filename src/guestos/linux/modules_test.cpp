@@ -6,9 +6,10 @@
 #include <cstring>
 #include <map>
 
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "guestos/linux/module_shape.h"
 #include "unwind/orc/table.h"
-#include "wire/registers.h"
 
 namespace ringside::guestos {
 namespace {
@@ -67,7 +68,7 @@ class Guest {
  public:
   explicit Guest(const Fields& fields)
       : fields_(fields),
-        is_64_(wire::roles_of(fields.arch).pointer_size == 8),
+        is_64_(arch::roles_of(fields.arch).pointer_size == 8),
         area_(is_64_ ? 0xffffffffc0000000 : 0xe0800000),
         list_(is_64_ ? 0xffffffff82000000 : 0xc1cc74e4) {
     put_word(list_, list_);
@@ -264,7 +265,7 @@ TEST_P(Modules, WhoseCodeCannotBeReadComeLater) {
 TEST_P(Modules, AListThatLeadsNowhereEnds) {
   Guest guest(GetParam());
   guest.load(0, "virtio_blk");
-  const std::uint64_t word = wire::roles_of(GetParam().arch).pointer_size;
+  const std::uint64_t word = arch::roles_of(GetParam().arch).pointer_size;
   auto modules = guest.modules();
   guest.memory.put_value<std::uint32_t>(guest.module_at(0) + word, 0x40);
   EXPECT_EQ(modules.look(guest.memory.reader())->size(), 1u);
@@ -290,7 +291,7 @@ TEST(ModuleOrc, IsTakenWhereItLeadsToTheCode) {
 
 INSTANTIATE_TEST_SUITE_P(Kernels, Modules, testing::Values(k686, kAmd64, kRiscv64),
                          [](const auto& kernel) {
-                           return std::string(name_of(kernel.param.arch));
+                           return std::string(arch::name_of(kernel.param.arch));
                          });
 
 // struct module_memory of 6.13: {base, rw_copy, is_rox, size}.

@@ -2,7 +2,8 @@
 
 #include <span>
 
-#include "wire/registers.h"
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 
 namespace ringside::guestos {
 namespace {
@@ -16,7 +17,7 @@ PerCpu::PerCpu(const elf::Image& kernel)
 
 Result<std::optional<GuestVirt>> PerCpu::read_pointer(GuestVirt at,
                                                       const elf::GuestReader& read) const {
-  const std::size_t size = wire::roles_of(kernel_->file->arch()).pointer_size;
+  const std::size_t size = arch::roles_of(kernel_->file->arch()).pointer_size;
   std::uint64_t value = 0;
   const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(size);
   RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
@@ -30,7 +31,7 @@ Result<std::optional<GuestVirt>> PerCpu::read_pointer(GuestVirt at,
 Result<std::optional<GuestVirt>> PerCpu::copy_of(ImageAddr variable, std::size_t cpu,
                                                  const elf::GuestReader& read) const {
   if (!offsets_) return cpu == 0 ? std::optional(kernel_->to_guest(variable)) : std::nullopt;
-  const std::uint64_t pointer_size = wire::roles_of(kernel_->file->arch()).pointer_size;
+  const std::uint64_t pointer_size = arch::roles_of(kernel_->file->arch()).pointer_size;
   RINGSIDE_ASSIGN(const auto area,
                   read_pointer(kernel_->to_guest(offsets_->address) + pointer_size * cpu, read));
   if (!area) return std::nullopt;

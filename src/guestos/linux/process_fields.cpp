@@ -1,6 +1,7 @@
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "guestos/linux/field_finder.h"
 #include "guestos/linux/process_table.h"
-#include "wire/registers.h"
 
 namespace ringside::guestos {
 namespace {
@@ -70,7 +71,7 @@ Result<ProcessFields> ProcessFields::of(const elf::ElfFile& kernel, const TypeSo
   fields.threads = signal.need("thread_head");
   fields.ended_run_time = signal.need("sum_sched_runtime");
   fields.terminal = signal.need("tty");
-  fields.jobs = find_jobs(find, signal, wire::roles_of(kernel.arch()).pointer_size);
+  fields.jobs = find_jobs(find, signal, arch::roles_of(kernel.arch()).pointer_size);
   fields.signal_bytes = signal.extent();
   fields.user = find.need("cred", {"euid"});
   fields.terminal_name = find.need("tty_struct", {"name"});

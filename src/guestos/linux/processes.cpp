@@ -1,7 +1,8 @@
 #include "guestos/linux/processes.h"
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "guestos/linux/user_arch.h"
-#include "guestos/user_root.h"
 
 namespace ringside::guestos {
 namespace {
@@ -80,7 +81,7 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
     const auto pointer = KernelReader(memory, current_.types().arch).pointer(*variable);
     if (pointer) running = *pointer;
   }
-  std::optional<wire::Registers> user;
+  std::optional<arch::Registers> user;
   if (capture.level == PrivilegeLevel::kKernel) user = current_.user_registers(capture);
   const bool is_at_user_code = capture.level == PrivilegeLevel::kUser || user;
   RINGSIDE_ASSIGN(task, roots_->find(capture, is_at_user_code, running, memory));
@@ -136,7 +137,7 @@ Result<bool> LinuxProcesses::find_user_tables(const TaskView& task, GuestMemory&
 // kernel/sched/core.c). Where the root cannot be compared it is taken for the task's.
 Result<bool> LinuxProcesses::uses_tables_of(const TaskView& task, const wire::Capture& capture,
                                             GuestMemory& memory) {
-  const auto root = user_root(capture);
+  const auto root = arch::user_root(capture.arch, capture.registers);
   RINGSIDE_ASSIGN(const auto own, memory.physical_address({task.space[1]}));
   if (!root || !own) return true;
   return is_root_of(capture.arch, *root, own->value);
@@ -145,7 +146,7 @@ Result<bool> LinuxProcesses::uses_tables_of(const TaskView& task, const wire::Ca
 Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, bool is_own,
                                                           const wire::Capture& capture,
                                                           GuestMemory& memory) const {
-  const wire::RegisterRoles roles = wire::roles_of(current_.types().arch);
+  const arch::RegisterRoles roles = arch::roles_of(current_.types().arch);
   const GuestVirt sp{task.user->get(roles.sp)};
   std::vector<std::byte> stack(kUserStackBytes);
   for (const wire::MemoryPiece& piece : capture.pieces) {

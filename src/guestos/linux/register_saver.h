@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "arch/arch_info.h"
 #include "elf/image_map.h"
 #include "guestos/linux/entry_code.h"
 #include "unwind/link_register/instruction.h"
@@ -15,15 +16,15 @@ struct RegisterSaver {
   std::uint64_t size = 0;  // to behind the last that is saved
   // By register, bytes from the start to behind the instruction that stores what belongs in its
   // place; `size` where none does.
-  std::array<std::uint64_t, wire::kRegisterCount> saved_at{};
+  std::array<std::uint64_t, arch::kRegisterCount> saved_at{};
   // What stores user code's stack pointer.
-  std::uint8_t sp_register = wire::RegisterRoles::kNone;
+  std::uint8_t sp_register = arch::RegisterRoles::kNone;
   // Where that is put away before, from another register on.
   std::optional<std::uint64_t> sp_put_away = {};
 
   [[nodiscard]] bool has(GuestVirt pc) const { return pc - start < size; }
   // `registers` as they are at `pc`, with what has been saved.
-  [[nodiscard]] wire::Registers with_saved(const wire::Registers& registers,
+  [[nodiscard]] arch::Registers with_saved(const arch::Registers& registers,
                                            const wire::Capture& capture,
                                            const unwind::RegisterFrame& pt_regs,
                                            GuestVirt pc) const;

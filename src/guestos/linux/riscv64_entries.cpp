@@ -10,7 +10,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::riscv64;
+using namespace arch::riscv64;
 
 // struct pt_regs, arch/riscv/include/asm/ptrace.h: epc, x1 to x31, status, badaddr, cause, orig_a0.
 constexpr unwind::RegisterFrame pt_regs() {

@@ -9,7 +9,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::riscv64;
+using namespace arch::riscv64;
 using enum wire::RecipeOpcode;
 
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
@@ -49,9 +49,9 @@ class Riscv64EntryCode final : public EntryCode {
     return recipe.take(found, nothing, skip);
   }
 
-  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,
                                                               const Copied& copied) const override {
-    const wire::Registers& live = capture.registers;
+    const arch::Registers& live = capture.registers;
     const GuestVirt pc{live.get(kPc)};
     const bool is_from_user = live.has(kSstatus) && (live.get(kSstatus) & kFromKernel) == 0;
     if (saver_ && saver_->has(pc) && is_from_user) return while_saving(capture, pc);
@@ -60,9 +60,9 @@ class Riscv64EntryCode final : public EntryCode {
   }
 
  private:
-  [[nodiscard]] std::optional<wire::Registers> while_saving(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> while_saving(const wire::Capture& capture,
                                                             GuestVirt pc) const {
-    wire::Registers registers = capture.registers;
+    arch::Registers registers = capture.registers;
     if (!registers.has(kSepc)) return std::nullopt;
     registers.set(kPc, registers.get(kSepc));
     registers.forget(kTp);

@@ -62,7 +62,7 @@ TEST_P(LinuxTypesTest, UserRegisters) {
   const UserRegisters& registers = types->user_registers;
   EXPECT_EQ(registers.size, sizeof(pt_regs));
   EXPECT_EQ(registers.below_stack_end, sizeof(pt_regs));
-  using namespace wire::x86_64;
+  using namespace arch::x86_64;
   EXPECT_EQ(registers.frame.offsets[kR15], offsetof(pt_regs, r15));
   EXPECT_EQ(registers.frame.offsets[kRdi], offsetof(pt_regs, di));
   EXPECT_EQ(registers.frame.offsets[kRip], offsetof(pt_regs, ip));
@@ -78,8 +78,8 @@ TEST_P(LinuxTypes32Test, UserRegisters) {
   EXPECT_EQ(types->arch, Arch::kI386);
   EXPECT_EQ(types->user_registers.size, 68u);
   EXPECT_EQ(types->user_registers.below_stack_end, 68u + 16u);
-  EXPECT_EQ(types->user_registers.frame.offsets[wire::i386::kEip], 48);
-  EXPECT_EQ(types->user_registers.frame.offsets[wire::i386::kEbp], 20);
+  EXPECT_EQ(types->user_registers.frame.offsets[arch::i386::kEip], 48);
+  EXPECT_EQ(types->user_registers.frame.offsets[arch::i386::kEbp], 20);
   EXPECT_EQ(types->mm.pgd, (Field{4, 4}));
 }
 

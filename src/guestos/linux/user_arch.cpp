@@ -14,10 +14,10 @@ bool is_64_bit(std::uint64_t cs) {
 
 }  // namespace
 
-Arch user_arch(Arch kernel, const wire::Registers& registers) {
+Arch user_arch(Arch kernel, const arch::Registers& registers) {
   // PSTATE.nRW; as SPSR_EL1.M[4] saves it (Arm Architecture Reference Manual, C5.2.18).
   constexpr std::uint64_t kAArch32 = 0x10;
-  using namespace wire;
+  using namespace arch;
   if (kernel == Arch::kX86_64 && registers.has(x86_64::kCs) &&
       !is_64_bit(registers.get(x86_64::kCs)))
     return Arch::kI386;

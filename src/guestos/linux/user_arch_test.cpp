@@ -5,15 +5,15 @@
 namespace ringside::guestos {
 namespace {
 
-wire::Registers with(std::uint8_t reg, std::uint64_t value) {
-  wire::Registers registers;
+arch::Registers with(std::uint8_t reg, std::uint64_t value) {
+  arch::Registers registers;
   registers.set(reg, value);
   return registers;
 }
 
 TEST(UserArch, TheCodeSegmentTells32BitCode) {
   const auto arch_of = [](std::uint64_t cs) {
-    return user_arch(Arch::kX86_64, with(wire::x86_64::kCs, cs));
+    return user_arch(Arch::kX86_64, with(arch::x86_64::kCs, cs));
   };
   EXPECT_EQ(arch_of(0x33), Arch::kX86_64);
   EXPECT_EQ(arch_of(0xe033), Arch::kX86_64);  // Xen
@@ -26,12 +26,12 @@ TEST(UserArch, TheCodeSegmentTells32BitCode) {
 }
 
 TEST(UserArch, A32BitKernelHasNoOther) {
-  EXPECT_EQ(user_arch(Arch::kI386, with(wire::i386::kCs, 0x73)), Arch::kI386);
+  EXPECT_EQ(user_arch(Arch::kI386, with(arch::i386::kCs, 0x73)), Arch::kI386);
 }
 
 TEST(UserArch, AArch32IsNotKnown) {
   const auto arch_of = [](std::uint64_t pstate) {
-    return user_arch(Arch::kAArch64, with(wire::aarch64::kCpsr, pstate));
+    return user_arch(Arch::kAArch64, with(arch::aarch64::kCpsr, pstate));
   };
   EXPECT_EQ(arch_of(0x6000'0000), Arch::kAArch64);
   EXPECT_EQ(arch_of(0x6000'0010), Arch::kUnknown);

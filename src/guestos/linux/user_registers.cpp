@@ -12,7 +12,7 @@ struct Saved {
 
 // arch/*/include/asm/ptrace.h.
 std::span<const Saved> x86_64_registers() {
-  using namespace wire::x86_64;
+  using namespace arch::x86_64;
   static constexpr Saved kSaved[] = {
       {kRax, "ax"},  {kRdx, "dx"},  {kRcx, "cx"},  {kRbx, "bx"},       {kRsi, "si"},
       {kRdi, "di"},  {kRbp, "bp"},  {kRsp, "sp"},  {kR8, "r8"},        {kR9, "r9"},
@@ -22,7 +22,7 @@ std::span<const Saved> x86_64_registers() {
 }
 
 std::span<const Saved> i386_registers() {
-  using namespace wire::i386;
+  using namespace arch::i386;
   static constexpr Saved kSaved[] = {{kEax, "ax"}, {kEcx, "cx"}, {kEdx, "dx"},       {kEbx, "bx"},
                                      {kEsp, "sp"}, {kEbp, "bp"}, {kEsi, "si"},       {kEdi, "di"},
                                      {kEip, "ip"}, {kCs, "cs"},  {kEflags, "flags"}, {kSs, "ss"}};
@@ -30,7 +30,7 @@ std::span<const Saved> i386_registers() {
 }
 
 std::span<const Saved> riscv64_registers() {
-  using namespace wire::riscv64;
+  using namespace arch::riscv64;
   static constexpr Saved kSaved[] = {
       {1, "ra"},  {2, "sp"},    {3, "gp"},           {4, "tp"},  {5, "t0"},  {6, "t1"},
       {7, "t2"},  {8, "s0"},    {9, "s1"},           {10, "a0"}, {11, "a1"}, {12, "a2"},
@@ -42,7 +42,7 @@ std::span<const Saved> riscv64_registers() {
 }
 
 void save_aarch64(unwind::RegisterFrame& frame, FieldFinder& find) {
-  using namespace wire::aarch64;
+  using namespace arch::aarch64;
   const Field general = find.need("pt_regs", {"regs"});
   for (std::uint8_t reg = kX0; reg <= kLr; ++reg)
     frame.save(reg, static_cast<std::int16_t>(general.offset + 8u * reg));

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "guestos/user_root.h"
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 
 namespace ringside::guestos {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 // it roots are at any page, on i386 with PAE at any 32 bytes.
 constexpr std::uint64_t kUserTable = 0x1000;
 
-bool is_x86(Arch arch) { return arch == Arch::kX86_64 || arch == Arch::kI386; }
+bool is_x86(Arch arch) { return arch::info_of(arch).is_x86; }
 bool may_have_user_table(std::uint64_t pgd) { return pgd % (2 * kUserTable) == 0; }
 
 }  // namespace
@@ -25,7 +26,7 @@ bool is_root_of(Arch arch, std::uint64_t root, std::uint64_t pgd) {
 Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bool is_at_user_code,
                                                 std::optional<GuestVirt> running,
                                                 GuestMemory& memory) {
-  const auto captured = user_root(capture);
+  const auto captured = arch::user_root(capture.arch, capture.registers);
   if (!captured || any_task_.value == 0) return std::nullopt;
   // Where addresses cannot be told yet, that a root was not found says nothing of it.
   RINGSIDE_ASSIGN(const auto any_place, memory.physical_address(any_task_));

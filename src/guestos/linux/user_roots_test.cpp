@@ -34,7 +34,7 @@ TEST(UserRoots, WhatCannotBeTranslatedYetIsNotCountedAsNobodys) {
   wire::Capture user;
   user.arch = Arch::kX86_64;
   user.level = PrivilegeLevel::kUser;
-  user.registers.set(wire::x86_64::kCr3, 0x1000);
+  user.registers.set(arch::x86_64::kCr3, 0x1000);
   Unreadable memory;
   for (int i = 0; i < 4; ++i) EXPECT_EQ(roots.find(user, true, {}, memory).value(), std::nullopt);
   EXPECT_EQ(memory.reads, 0u);

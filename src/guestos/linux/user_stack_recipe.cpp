@@ -1,7 +1,8 @@
 #include "guestos/linux/user_stack_recipe.h"
 
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
 #include "guestos/recipe_writer.h"
-#include "guestos/user_root.h"
 
 namespace ringside::guestos {
 namespace {
@@ -37,7 +38,7 @@ class Writer : RecipeWriter {
  private:
   // With the task's own page tables loaded, whatever the vCPU may read of them.
   void copy_if_readable() {
-    const RootField root = root_field(arch_);
+    const arch::PageTableRoot& root = arch::info_of(arch_).user_root;
     Label walk;
     skip_to(walk, {kRegister, slots_.entry, root.reg, 0, 0, 0});
     add({kMask, slots_.entry, slots_.entry, 0, 0, root.mask});

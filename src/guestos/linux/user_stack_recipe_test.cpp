@@ -75,7 +75,7 @@ class UserStackRecipe : public ::testing::Test {
   memory::testing::FakePhysicalMemory ram_{0x400000, GuestPhys{kRamStart}};
   std::optional<memory::TableShape> shape_;
   Arch arch_ = Arch::kRiscv64;
-  wire::Registers registers_;
+  arch::Registers registers_;
   bool may_read_user_ = false;
 };
 
@@ -90,8 +90,8 @@ class OnRiscv64 : public UserStackRecipe {
 
   // The last page below 0x3f'ffff'c000 is entry 0x1fb of the last table.
   OnRiscv64() {
-    registers_.set(wire::riscv64::kPriv, 1);
-    registers_.set(wire::riscv64::kSatp, kSv39 | kRoot >> 12);
+    registers_.set(arch::riscv64::kPriv, 1);
+    registers_.set(arch::riscv64::kSatp, kSv39 | kRoot >> 12);
     shape_ = memory::riscv64::SupervisorTables::of(registers_)->lower_half();
     put(kRoot + 0xff * 8, entry(kRamStart + 0x2000, kTable));
     put(kRamStart + 0x2000 + 0x1ff * 8, entry(kRamStart + 0x3000, kTable));
@@ -143,7 +143,7 @@ TEST_F(OnRiscv64, CopiesAsItIsWhatMayBeRead) {
 
 TEST_F(OnRiscv64, WalksWhereOtherTablesAreLoaded) {
   may_read_user_ = true;
-  registers_.set(wire::riscv64::kSatp, kSv39 | ((kRoot >> 12) + 5));
+  registers_.set(arch::riscv64::kSatp, kSv39 | ((kRoot >> 12) + 5));
   EXPECT_EQ(run(kPageA + 0x100).stack, std::string(2048, 'a'));
   registers_ = {};
   EXPECT_EQ(run(kPageA + 0x100).stack, std::string(2048, 'a'));
@@ -181,7 +181,7 @@ class OnAArch64 : public UserStackRecipe {
 
   OnAArch64() {
     arch_ = Arch::kAArch64;
-    registers_.set(wire::aarch64::kTtbr0El1, std::uint64_t{0x1234} << 48 | kRoot | 1);
+    registers_.set(arch::aarch64::kTtbr0El1, std::uint64_t{0x1234} << 48 | kRoot | 1);
   }
   [[nodiscard]] std::optional<memory::TableShape> shape_of(std::uint64_t tcr) {
     return memory::aarch64::StageOneTables({kRoot, 0, tcr}).lower_half();

@@ -11,7 +11,7 @@
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 using unwind::EntryLayout;
 using Below = EntryLayout::Below;
 

@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/arch_info.h"
+
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 using unwind::EntryLayout;
 using Below = EntryLayout::Below;
 
@@ -99,7 +101,7 @@ TEST_F(X86_64Entries, CodeThatPushesForItsCaller) {
   const EntryLayout& all = layout_of("at_all_is_pushed");
   EXPECT_EQ(all.below, Below::kCaller);
   EXPECT_EQ(all.base_offset, 8);
-  EXPECT_EQ(all.return_in, wire::RegisterRoles::kNone);
+  EXPECT_EQ(all.return_in, arch::RegisterRoles::kNone);
   for (const EntryLayout* layout : {&first, &slot, &in_rsi, &all}) EXPECT_TRUE(layout->overrides);
 }
 

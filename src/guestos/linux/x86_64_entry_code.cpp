@@ -1,13 +1,14 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/arch_info.h"
 #include "guestos/linux/entry_code.h"
 #include "guestos/recipe_writer.h"
 
 namespace ringside::guestos {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 using enum wire::RecipeOpcode;
 
 // cpu_entry_area (Documentation/arch/x86/x86_64/mm.rst), which user code's page tables map too.
@@ -127,7 +128,7 @@ class X86_64EntryCode final : public EntryCode {
     return recipe.take(found, nothing, skip);
   }
 
-  [[nodiscard]] std::optional<wire::Registers> user_registers(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,
                                                               const Copied& copied) const override {
     const GuestVirt sp{capture.registers.get(kRsp)};
     const GuestVirt pc{capture.registers.get(kRip)};
@@ -166,7 +167,7 @@ class X86_64EntryCode final : public EntryCode {
     EntryFunction code;
     std::uint64_t cs = kUserCs;  // user code's
     // What keeps the stack pointer while its own register is scratch; else it is put away.
-    std::uint8_t sp_register = wire::RegisterRoles::kNone;
+    std::uint8_t sp_register = arch::RegisterRoles::kNone;
   };
   [[nodiscard]] const SystemCall* system_call_at(GuestVirt pc) const {
     const auto found = std::find_if(system_calls_.begin(), system_calls_.end(),
@@ -175,9 +176,9 @@ class X86_64EntryCode final : public EntryCode {
   }
 
   // `syscall` and `sysret` keep rip in rcx and rflags in r11.
-  [[nodiscard]] static wire::Registers as_system_call(const wire::Capture& capture,
+  [[nodiscard]] static arch::Registers as_system_call(const wire::Capture& capture,
                                                       const SystemCall& call, std::uint64_t sp) {
-    wire::Registers registers = capture.registers;
+    arch::Registers registers = capture.registers;
     registers.set(kRip, registers.get(kRcx));
     registers.set(kRflags, registers.get(kR11));
     registers.set(kCs, call.cs);
@@ -186,10 +187,10 @@ class X86_64EntryCode final : public EntryCode {
   }
 
   // All but what is pushed is in its register until all is pushed, and cleared afterwards.
-  [[nodiscard]] std::optional<wire::Registers> of_sysenter(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> of_sysenter(const wire::Capture& capture,
                                                            const Copied& copied,
                                                            GuestVirt sp) const {
-    wire::Registers registers = capture.registers;
+    arch::Registers registers = capture.registers;
     if (!is_in_area(sp) && copied.saved != nullptr)
       registers = with_saved(registers, capture, pt_regs_.frame, copied.saved->address, sp);
     return after_sysenter(registers);
@@ -197,13 +198,13 @@ class X86_64EntryCode final : public EntryCode {
 
   // What `sysenter` does not tell is 0 until C code has filled it in. A thread that the kernel has
   // made of a process for itself (io_uring) has zeros, too, and code may have jumped to 0.
-  [[nodiscard]] std::optional<wire::Registers> before_filled_in(
-      const wire::Registers& registers) const {
+  [[nodiscard]] std::optional<arch::Registers> before_filled_in(
+      const arch::Registers& registers) const {
     const bool is_by_sysenter = registers.get(kCs) == kUser32Cs && registers.get(kRsp) == 0;
     return is_by_sysenter ? after_sysenter(registers) : std::nullopt;
   }
 
-  [[nodiscard]] std::optional<wire::Registers> after_sysenter(wire::Registers registers) const {
+  [[nodiscard]] std::optional<arch::Registers> after_sysenter(arch::Registers registers) const {
     if (!landing_pad_ || !registers.has(kRbp)) return std::nullopt;
     registers.set(kRip, 0);
     registers.set(kCs, kUser32Cs);
@@ -211,18 +212,18 @@ class X86_64EntryCode final : public EntryCode {
     return registers;
   }
 
-  [[nodiscard]] std::optional<wire::Registers> of_system_call(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> of_system_call(const wire::Capture& capture,
                                                               const SystemCall& call,
                                                               bool is_scratch) const {
     if (!is_scratch) return as_system_call(capture, call, capture.registers.get(kRsp));
-    if (call.sp_register != wire::RegisterRoles::kNone)
+    if (call.sp_register != arch::RegisterRoles::kNone)
       return as_system_call(capture, call, capture.registers.get(call.sp_register) & 0xffffffff);
     const auto put_away = put_away_of(capture.vcpu);
     const auto sp = put_away ? capture.read<std::uint64_t>(*put_away) : std::nullopt;
     return sp ? std::optional(as_system_call(capture, call, *sp)) : std::nullopt;
   }
 
-  [[nodiscard]] std::optional<wire::Registers> on_entry_stack(const wire::Capture& capture,
+  [[nodiscard]] std::optional<arch::Registers> on_entry_stack(const wire::Capture& capture,
                                                               const Copied& copied, GuestVirt sp,
                                                               GuestVirt pc) const {
     const SystemCall* const call = system_call_at(pc);

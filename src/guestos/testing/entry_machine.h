@@ -54,7 +54,7 @@ inline elf::Image kernel_of(Arch arch, std::uint64_t address, Bytes code,
 struct EntryMachine {
   Arch arch = Arch::kUnknown;
   std::size_t word = 8;  // bytes
-  wire::Registers registers = {};
+  arch::Registers registers = {};
   std::map<std::uint64_t, std::uint64_t> memory = {};  // by address
 
   void store(std::uint64_t at, std::initializer_list<std::uint64_t> words) {

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "arch/execution_mode.h"
 #include "base/byte_reader.h"
 #include "guestos/guest_memory.h"
-#include "guestos/user_root.h"
 
 namespace ringside::guestos::testing {
 
@@ -34,12 +34,12 @@ class FakeGuestMemory final : public GuestMemory {
   }
   [[nodiscard]] Result<std::size_t> read_as(const wire::Capture& capture, GuestVirt address,
                                             std::span<std::byte> into) override {
-    return read(user_root(capture).value_or(0), address, into);
+    return read(arch::user_root(capture.arch, capture.registers).value_or(0), address, into);
   }
   // Each root has pages of its own, unless it is in `same_as`.
   [[nodiscard]] Result<std::optional<GuestPhys>> physical_address_as(const wire::Capture& capture,
                                                                      GuestVirt at) override {
-    std::uint64_t root = user_root(capture).value_or(0);
+    std::uint64_t root = arch::user_root(capture.arch, capture.registers).value_or(0);
     if (const auto other = same_as.find(root); other != same_as.end()) root = other->second;
     if (!pages_.contains({root, at.value / kPage})) return std::nullopt;
     return GuestPhys{root << 20 | at.value};

@@ -125,8 +125,8 @@ std::uint64_t upper_granule(std::uint64_t tcr) {
   return bits == 0 ? 0 : std::uint64_t{1} << bits;
 }
 
-std::optional<StageOneTables> StageOneTables::of(const wire::Registers& registers) {
-  using namespace wire::aarch64;
+std::optional<StageOneTables> StageOneTables::of(const arch::Registers& registers) {
+  using namespace arch::aarch64;
   for (const std::uint8_t needed : {kCpsr, kTtbr0El1, kTtbr1El1, kTcrEl1})
     if (!registers.has(needed)) return std::nullopt;
   // SPSR_ELx.M (C5.2.18): bits 3:2 are the exception level of AArch64; AArch32's EL0 is 0x10.

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "arch/registers.h"
 #include "memory/page_walk.h"
-#include "wire/registers.h"
 
 namespace ringside::memory::aarch64 {
 
@@ -21,7 +21,7 @@ class StageOneTables final : public PageTables {
 
   // Of a vCPU in EL0 or EL1; nothing in EL2 and EL3, in AArch32's EL1, and where CPSR, TTBR0_EL1,
   // TTBR1_EL1 or TCR_EL1 was not read. With the MMU off each address is its own physical one.
-  [[nodiscard]] static std::optional<StageOneTables> of(const wire::Registers& registers);
+  [[nodiscard]] static std::optional<StageOneTables> of(const arch::Registers& registers);
 
   [[nodiscard]] const Roots& roots() const { return roots_; }
   [[nodiscard]] Result<PageWalk> walk(PhysicalMemory& physical, GuestVirt address) const override;

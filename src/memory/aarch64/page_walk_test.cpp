@@ -218,8 +218,8 @@ TEST(StageOne, SixteenKibOf52Bits) {
 }
 
 TEST(StageOne, OfRegisters) {
-  using namespace wire::aarch64;
-  wire::Registers registers;
+  using namespace arch::aarch64;
+  arch::Registers registers;
   registers.set(kCpsr, 0x3c5);  // EL1h
   registers.set(kTtbr0El1, 0x5000);
   registers.set(kTcrEl1, t0sz(16) | t1sz(16) | tg1(2));

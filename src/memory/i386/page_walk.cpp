@@ -15,8 +15,8 @@ constexpr std::array<RadixLevel, 3> kPaeLevels{{{30, 2}, {21, 9, true}, {12, 9}}
 
 }  // namespace
 
-std::optional<ProtectedModeTables> ProtectedModeTables::of(const wire::Registers& registers) {
-  using namespace wire::i386;
+std::optional<ProtectedModeTables> ProtectedModeTables::of(const arch::Registers& registers) {
+  using namespace arch::i386;
   constexpr std::uint64_t kPaging = std::uint64_t{1} << 31;
   for (const std::uint8_t needed : {kCr0, kCr3, kCr4})
     if (!registers.has(needed)) return std::nullopt;

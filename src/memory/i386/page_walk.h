@@ -1,7 +1,7 @@
 #pragma once
 
+#include "arch/registers.h"
 #include "memory/page_walk.h"
-#include "wire/registers.h"
 
 namespace ringside::memory::i386 {
 
@@ -15,7 +15,7 @@ class ProtectedModeTables final : public PageTables {
 
   // The tables that a vCPU uses (registers by i386's numbers); nothing where paging is off, or
   // where CR0, CR3 or CR4 was not read.
-  [[nodiscard]] static std::optional<ProtectedModeTables> of(const wire::Registers& registers);
+  [[nodiscard]] static std::optional<ProtectedModeTables> of(const arch::Registers& registers);
 
   [[nodiscard]] Result<PageWalk> walk(PhysicalMemory& physical, GuestVirt address) const override;
 

@@ -48,8 +48,8 @@ std::optional<unsigned> levels_of(std::uint64_t mode) {
 
 }  // namespace
 
-std::optional<SupervisorTables> SupervisorTables::of(const wire::Registers& registers) {
-  using namespace wire::riscv64;
+std::optional<SupervisorTables> SupervisorTables::of(const arch::Registers& registers) {
+  using namespace arch::riscv64;
   constexpr std::uint64_t kMachine = 3;
   if (!registers.has(kPriv)) return std::nullopt;
   if (registers.get(kPriv) == kMachine) return SupervisorTables({}, 0);

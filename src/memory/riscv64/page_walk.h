@@ -1,7 +1,7 @@
 #pragma once
 
+#include "arch/registers.h"
 #include "memory/page_walk.h"
-#include "wire/registers.h"
 
 namespace ringside::memory::riscv64 {
 
@@ -12,7 +12,7 @@ class SupervisorTables final : public PageTables {
  public:
   // Of a vCPU; nothing where `satp` or `priv` was not read, or the mode in satp is not known. In
   // machine mode and in mode "Bare" each address is its own physical one.
-  [[nodiscard]] static std::optional<SupervisorTables> of(const wire::Registers& registers);
+  [[nodiscard]] static std::optional<SupervisorTables> of(const arch::Registers& registers);
 
   [[nodiscard]] GuestPhys root() const { return root_; }
   // 3, 4 or 5; 0 where nothing is translated.

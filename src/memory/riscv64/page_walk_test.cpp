@@ -20,9 +20,9 @@ constexpr std::uint64_t kCode = 0x49;  // V X A
 constexpr std::uint64_t to(std::uint64_t physical) { return physical >> 2; }
 
 SupervisorTables tables_of(std::uint64_t satp, std::uint64_t priv = 1) {
-  wire::Registers registers;
-  registers.set(wire::riscv64::kSatp, satp);
-  registers.set(wire::riscv64::kPriv, priv);
+  arch::Registers registers;
+  registers.set(arch::riscv64::kSatp, satp);
+  registers.set(arch::riscv64::kPriv, priv);
   return SupervisorTables::of(registers).value();
 }
 
@@ -120,9 +120,9 @@ TEST(Sv57, FiveLevels) {
 }
 
 TEST(SupervisorTables, OfRegisters) {
-  using namespace wire::riscv64;
+  using namespace arch::riscv64;
   FakePhysicalMemory ram(0x1000);
-  wire::Registers registers;
+  arch::Registers registers;
   registers.set(kSatp, kSv39 | 1);
   EXPECT_FALSE(SupervisorTables::of(registers));  // no priv
   registers.set(kPriv, 3);

@@ -24,8 +24,8 @@ constexpr std::array<RadixLevel, 5> kLevels{{
 LongModeTables::LongModeTables(std::uint64_t root, bool five_levels)
     : root_{root & kAddressMask}, five_levels_(five_levels) {}
 
-std::optional<LongModeTables> LongModeTables::of(const wire::Registers& registers) {
-  using namespace wire::x86_64;
+std::optional<LongModeTables> LongModeTables::of(const arch::Registers& registers) {
+  using namespace arch::x86_64;
   constexpr std::uint64_t kPaging = std::uint64_t{1} << 31;
   constexpr std::uint64_t kLa57 = 1u << 12;
   constexpr std::uint64_t kLongModeActive = 1u << 10;

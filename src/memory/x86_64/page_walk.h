@@ -1,7 +1,7 @@
 #pragma once
 
+#include "arch/registers.h"
 #include "memory/page_walk.h"
-#include "wire/registers.h"
 
 namespace ringside::memory::x86_64 {
 
@@ -13,7 +13,7 @@ class LongModeTables final : public PageTables {
 
   // The tables that a vCPU uses; nothing where it is not in long mode with paging on, or where
   // CR0, CR3, CR4 or EFER was not read.
-  [[nodiscard]] static std::optional<LongModeTables> of(const wire::Registers& registers);
+  [[nodiscard]] static std::optional<LongModeTables> of(const arch::Registers& registers);
 
   [[nodiscard]] GuestPhys root() const { return root_; }
   [[nodiscard]] bool five_levels() const { return five_levels_; }

@@ -15,7 +15,7 @@ struct Arm64Guest {
   static constexpr std::uint64_t kPage = 0x703;                     // a page's descriptor
 
   Arm64Guest() {
-    using namespace wire::aarch64;
+    using namespace arch::aarch64;
     constexpr std::uint64_t kTable = 3;
     for (const std::uint64_t root : {0x1000u, 0x3000u})
       ram_.put(GuestPhys{root + 0x1ff * 8}, 0x4000 | kTable);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "arch/arch_info.h"
 #include "elf/elf_writer.h"
 #include "symbols/linux_image/linux_image.h"
 
@@ -48,7 +49,7 @@ class Writer {
  public:
   explicit Writer(const LinuxImage& image)
       : image_(image),
-        out_(image.arch, image.arch != Arch::kI386, ET_EXEC),
+        out_(image.arch, arch::info_of(image.arch).is_64_bit(), ET_EXEC),
         found_(parts_of(image)) {}
 
   std::vector<std::byte> write() {

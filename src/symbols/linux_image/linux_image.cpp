@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
 #include "symbols/kallsyms/kallsyms.h"
 #include "symbols/linux_image/table_search.h"
 
@@ -14,11 +15,9 @@ constexpr std::uint64_t kMaxHead = std::uint64_t{4} << 20;
 // (kallsyms relative to its own place, from 7.0 on): anywhere, as their slide is found afterwards.
 constexpr std::uint64_t kAnyKernelAddress = 0xffffffff80000000;
 
-unsigned pointer_size(Arch arch) { return arch == Arch::kI386 ? 4 : 8; }
+unsigned pointer_size(Arch arch) { return arch::roles_of(arch).pointer_size; }
 
-std::uint64_t kernel_start(Arch arch) {
-  return arch == Arch::kI386 ? 0x40000000 : std::uint64_t{1} << 63;  // 1G/3G is the lowest split
-}
+std::uint64_t kernel_start(Arch arch) { return arch::info_of(arch).lowest_kernel_address; }
 
 // Takes `list` for the image's symbols if its text is where the image has bytes.
 Result<void> take_symbols(LinuxImage& image, SymbolList list, std::string_view source) {

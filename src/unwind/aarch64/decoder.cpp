@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "wire/registers.h"
+#include "arch/registers.h"
 
 namespace ringside::unwind::aarch64 {
 
@@ -10,7 +10,7 @@ using link_register::Instruction;
 using link_register::kNoRegister;
 using link_register::kZeroRegister;
 using link_register::Operation;
-using namespace wire::aarch64;
+using namespace arch::aarch64;
 
 namespace {
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "arch/arch_info.h"
 #include "elf/elf_writer.h"
 #include "unwind/cfi/table.h"
 #include "unwind/fuzzed_stack.h"
@@ -22,9 +23,8 @@ constexpr std::uint64_t kTextSize = 0x600;
 constexpr std::uint64_t kProbe = 12;    // bytes between two addresses that are looked up
 constexpr std::uint64_t kWalked = 240;  // and between two that are unwound from
 constexpr unsigned kDebugFrame = 4;     // above the two bits of the architecture
-constexpr const unwind::Platform* kPlatforms[] = {&unwind::kX86_64Platform, &unwind::kI386Platform,
-                                                  &unwind::kAArch64Platform,
-                                                  &unwind::kRiscv64Platform};
+constexpr const arch::ArchInfo* kPlatforms[] = {&arch::kX86_64Info, &arch::kI386Info,
+                                                &arch::kAArch64Info, &arch::kRiscv64Info};
 
 std::uint64_t u64_at(Bytes bytes, std::size_t offset) {
   std::uint64_t value = 0;
@@ -38,10 +38,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes input(reinterpret_cast<const std::byte*>(data), size);
   if (size < kHead) return 0;
   const unsigned flags = data[0];
-  const unwind::Platform& platform = *kPlatforms[flags & 3];
+  const arch::ArchInfo& platform = *kPlatforms[flags & 3];
   const ImageAddr text{u64_at(input, 9)};
   const std::vector<std::byte> code(kTextSize, std::byte{0xc3});  // ret, for x86
-  elf::ElfWriter writer(platform.arch, platform.arch != Arch::kI386, ET_EXEC);
+  elf::ElfWriter writer(platform.id, platform.id != Arch::kI386, ET_EXEC);
   writer.add_segment(text, kTextSize, true, false, code);
   const bool debug_frame = (flags & kDebugFrame) != 0;
   writer.add_section(debug_frame ? ".debug_frame" : ".eh_frame", SHT_PROGBITS,

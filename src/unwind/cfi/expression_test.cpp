@@ -8,8 +8,8 @@ namespace {
 class Expression : public testing::Test {
  protected:
   Expression() {
-    state_.set(wire::x86_64::kRsp, 0x1000);
-    state_.set(wire::x86_64::kRip, 0x401234);
+    state_.set(arch::x86_64::kRsp, 0x1000);
+    state_.set(arch::x86_64::kRip, 0x401234);
     capture_.pieces.push_back({{0x1000}, wire::PieceKind::kCurrentStack, 16, 0, 16});
     const std::uint64_t words[] = {0x1122334455667788, 42};
     const auto bytes = std::as_bytes(std::span(words));
@@ -29,7 +29,7 @@ class Expression : public testing::Test {
 TEST_F(Expression, ProcedureLinkageTable) {
   // The linker's expression for .plt: rsp + 8 + ((rip & 15) >= 11) * 8.
   EXPECT_EQ(run({0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22})->value, 0x1008u);
-  state_.set(wire::x86_64::kRip, 0x40123c);
+  state_.set(arch::x86_64::kRip, 0x40123c);
   EXPECT_EQ(run({0x77, 8, 0x80, 0, 0x3f, 0x1a, 0x3b, 0x2a, 0x33, 0x24, 0x22})->value, 0x1010u);
 }
 

@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind::cfi {
 namespace {
 
@@ -43,9 +45,9 @@ enum : std::uint8_t {
 
 constexpr std::size_t kMaxRemembered = 64;
 
-Rule default_rule(const Platform& platform) {
+Rule default_rule(const arch::ArchInfo& platform) {
   Rule rule;
-  const wire::RegisterRoles& roles = platform.roles;
+  const arch::RegisterRoles& roles = platform.roles;
   for (std::size_t reg = 0; reg < kTrackedRegisters; ++reg)
     if (reg == roles.link || (roles.callee_saved >> reg & 1) != 0)
       rule.registers[reg].kind = Kind::kSame;
@@ -55,7 +57,7 @@ Rule default_rule(const Platform& platform) {
 
 class Program {
  public:
-  Program(const FrameSection& section, const Cie& cie, const Platform& platform)
+  Program(const FrameSection& section, const Cie& cie, const arch::ArchInfo& platform)
       : section_(section), cie_(cie), row_(default_rule(platform)) {
     row_.return_register = cie.return_register;
     row_.signal_frame = cie.signal_frame;
@@ -147,7 +149,7 @@ Result<ExpressionRef> Program::expression(ByteReader& reader) {
 Result<void> Program::extended(std::uint8_t opcode, ByteReader& reader) {
   switch (opcode) {
     case kNop:
-    case kAarch64NegateRaState:  // Platform::code_address takes every signature off
+    case kAarch64NegateRaState:  // arch::ArchInfo::code_address takes every signature off
       return {};
     case kSetLoc: {
       RINGSIDE_ASSIGN(location_.value,
@@ -275,7 +277,8 @@ Result<void> Program::define_cfa(std::uint8_t opcode, ByteReader& reader) {
 
 namespace {
 
-Result<Program> started(const FrameSection& section, const Cie& cie, const Platform& platform) {
+Result<Program> started(const FrameSection& section, const Cie& cie,
+                        const arch::ArchInfo& platform) {
   if (cie.return_register >= kTrackedRegisters)
     return fail(ErrorCode::kUnsupported, "return register {}", cie.return_register);
   Program program(section, cie, platform);
@@ -286,14 +289,14 @@ Result<Program> started(const FrameSection& section, const Cie& cie, const Platf
 }  // namespace
 
 Result<Rule> rule_for(const FrameSection& section, const Cie& cie, const Fde& fde, ImageAddr pc,
-                      const Platform& platform) {
+                      const arch::ArchInfo& platform) {
   RINGSIDE_ASSIGN(Program program, started(section, cie, platform));
   RINGSIDE_TRY(program.run(fde, [pc](ImageAddr, ImageAddr end, const Rule&) { return pc < end; }));
   return program.row();
 }
 
 Result<void> for_each_row(const FrameSection& section, const Cie& cie, const Fde& fde,
-                          const Platform& platform,
+                          const arch::ArchInfo& platform,
                           const std::function<void(ImageAddr, const Rule&)>& row) {
   RINGSIDE_ASSIGN(Program program, started(section, cie, platform));
   return program.run(fde, [&row](ImageAddr start, ImageAddr, const Rule& rule) {

@@ -2,10 +2,10 @@
 
 #include <functional>
 
+#include "arch/arch_info.h"
 #include "base/result.h"
 #include "base/types.h"
 #include "unwind/cfi/section.h"
-#include "unwind/platform.h"
 #include "unwind/rule.h"
 
 namespace ringside::unwind::cfi {
@@ -16,12 +16,12 @@ namespace ringside::unwind::cfi {
 // without a rule follow the platform's psABI: callee-saved ones and the link register keep their
 // values, the others are lost, and the stack pointer is the CFA.
 [[nodiscard]] Result<Rule> rule_for(const FrameSection& section, const Cie& cie, const Fde& fde,
-                                    ImageAddr pc, const Platform& platform);
+                                    ImageAddr pc, const arch::ArchInfo& platform);
 
 // Calls `row` with the first address of each row of an FDE's table and its rule, in order. An error
 // leaves the rows before it.
 [[nodiscard]] Result<void> for_each_row(const FrameSection& section, const Cie& cie, const Fde& fde,
-                                        const Platform& platform,
+                                        const arch::ArchInfo& platform,
                                         const std::function<void(ImageAddr, const Rule&)>& row);
 
 }  // namespace ringside::unwind::cfi

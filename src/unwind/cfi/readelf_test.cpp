@@ -9,8 +9,9 @@
 #include <memory>
 #include <sstream>
 
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "unwind/cfi/table.h"
-#include "wire/registers.h"
 
 namespace ringside::unwind::cfi {
 namespace {
@@ -44,7 +45,7 @@ std::string cfa_column(const CfaRule& cfa) {
 }
 
 CompactRule compacted(const Rule& rule) {
-  const CompactRule compacted = compact(rule, kX86_64Platform);
+  const CompactRule compacted = compact(rule, arch::kX86_64Info);
   // A slow rule is only said to be one.
   return compacted.kind == CompactRule::Kind::kSlow ? CompactRule{.kind = compacted.kind}
                                                     : compacted;
@@ -56,7 +57,7 @@ TEST_P(Readelf, SaysTheSame) {
   const std::string path = fmt::format("{}/{}", RINGSIDE_STEP_PROGRAMS, GetParam());
   const auto file = elf::ElfFile::open(path);
   ASSERT_TRUE(file) << file.error().message;
-  Table table(*file, kX86_64Platform);
+  Table table(*file, arch::kX86_64Info);
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
       ::popen(("LC_ALL=C readelf -W --debug-dump=frames-interp " + path + " 2>/dev/null").c_str(),
               "r"),

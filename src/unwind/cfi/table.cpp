@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <limits>
 
+#include "arch/arch_info.h"
 #include "unwind/cfi/program.h"
 
 namespace ringside::unwind::cfi {
 
-Table::Table(std::shared_ptr<const elf::ElfFile> file, const Platform& platform)
+Table::Table(std::shared_ptr<const elf::ElfFile> file, const arch::ArchInfo& platform)
     : file_(std::move(file)), platform_(platform) {
   if (const auto section = file_->section(".eh_frame")) add(*section, SectionKind::kEhFrame);
   if (const auto section = file_->section(".debug_frame")) add(*section, SectionKind::kDebugFrame);

@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "elf/elf_file.h"
 #include "unwind/cfi/section.h"
 #include "unwind/compact_rule.h"
-#include "unwind/platform.h"
 #include "unwind/rule.h"
 
 namespace ringside::unwind::cfi {
@@ -18,7 +18,7 @@ namespace ringside::unwind::cfi {
 // overlapping FDEs the innermost answers; where both sections know an address, .eh_frame does.
 class Table {
  public:
-  explicit Table(std::shared_ptr<const elf::ElfFile> file, const Platform& platform);
+  explicit Table(std::shared_ptr<const elf::ElfFile> file, const arch::ArchInfo& platform);
 
   // kNone where no FDE covers `pc`, or its program is damaged before it.
   [[nodiscard]] CompactRule find_compact(ImageAddr pc);
@@ -66,7 +66,7 @@ class Table {
   [[nodiscard]] static Entry* entry_at(Indexed& indexed, ImageAddr pc);
 
   std::shared_ptr<const elf::ElfFile> file_;
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   std::vector<std::unique_ptr<Indexed>> sections_;
   // The rows of all compiled functions, each function's together: offsets from its start, and rule
   // numbers.

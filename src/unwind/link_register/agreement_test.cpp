@@ -10,6 +10,7 @@
 #include <map>
 #include <sstream>
 
+#include "arch/arch_info.h"
 #include "unwind/aarch64/decoder.h"
 #include "unwind/cfi/table.h"
 #include "unwind/code_stepper.h"
@@ -41,11 +42,11 @@ struct Counts {
 class Agreement {
  public:
   explicit Agreement(std::shared_ptr<const elf::ElfFile> file)
-      : platform_(*find_platform(file->arch())),
+      : platform_(*arch::find_info(file->arch())),
         file_(std::move(file)),
         cfi_(file_, platform_),
-        code_(make_code_stepper(platform_.arch, images_)) {
-    if (platform_.arch == Arch::kAArch64)
+        code_(make_code_stepper(platform_.id, images_)) {
+    if (platform_.id == Arch::kAArch64)
       decoder_ = std::make_unique<aarch64::Decoder>();
     else
       decoder_ = std::make_unique<riscv64::Decoder>();
@@ -54,7 +55,7 @@ class Agreement {
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = word_at(kStack + 8 * i);
     const auto bytes = std::as_bytes(std::span(words));
     capture_.bytes.assign(bytes.begin(), bytes.end());
-    capture_.arch = platform_.arch;
+    capture_.arch = platform_.id;
     capture_.pieces.push_back(
         {{kStack}, wire::PieceKind::kCurrentStack, kStackBytes, 0, kStackBytes});
   }
@@ -93,7 +94,7 @@ class Agreement {
   void compare(ImageAddr pc, const Rule& rule, const MachineState& state);
   [[nodiscard]] std::string difference(const MachineState& a, const MachineState& b) const;
 
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   std::shared_ptr<const elf::ElfFile> file_;
   elf::ImageMap images_;
   const elf::Image* image_ = nullptr;
@@ -163,7 +164,7 @@ void Agreement::function(const elf::FunctionSymbol& symbol, Precision precision)
 }
 
 void Agreement::instruction(ImageAddr pc, const Rule& rule, const Frame& frame) {
-  const wire::RegisterRoles& roles = platform_.roles;
+  const arch::RegisterRoles& roles = platform_.roles;
   if (rule.cfa.kind != CfaRule::Kind::kRegisterOffset) return;
   MachineState state;
   state.platform = &platform_;

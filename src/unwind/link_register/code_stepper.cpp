@@ -1,5 +1,6 @@
 #include "unwind/link_register/code_stepper.h"
 
+#include "arch/arch_info.h"
 #include "unwind/frame_pointer.h"
 #include "unwind/link_register/call_site.h"
 #include "unwind/link_register/untouched.h"
@@ -11,7 +12,7 @@ constexpr int kMaxTailJumps = 4;
 constexpr std::size_t kMaxTailTargets = 64;
 
 Step by_frame_pointer(const MachineState& state, const StackMemory& memory, FrameSource source) {
-  const wire::RegisterRoles& roles = state.platform->roles;
+  const arch::RegisterRoles& roles = state.platform->roles;
   if (!state.has(roles.fp)) return Stop{StopReason::kLostRegister, state.pc()};
   const std::uint64_t fp = state.get(roles.fp);
   if (fp == 0 && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};

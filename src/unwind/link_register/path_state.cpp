@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind::link_register {
 namespace {
 
@@ -16,9 +18,9 @@ bool same_place(const Value& a, const Value& b) {
 
 }  // namespace
 
-PathState::PathState(const MachineState& state, const wire::Registers* system)
+PathState::PathState(const MachineState& state, const arch::Registers* system)
     : platform_(state.platform) {
-  for (std::uint8_t reg = 0; reg < wire::kRegisterCount; ++reg) {
+  for (std::uint8_t reg = 0; reg < arch::kRegisterCount; ++reg) {
     Value& value = registers_[reg];
     if (state.has(reg))
       value = {0, state.get(reg), state.slots[reg]};
@@ -30,11 +32,11 @@ PathState::PathState(const MachineState& state, const wire::Registers* system)
 }
 
 Value PathState::get(std::uint8_t reg) const {
-  return reg < wire::kRegisterCount ? registers_[reg] : Value{};
+  return reg < arch::kRegisterCount ? registers_[reg] : Value{};
 }
 
 void PathState::set(std::uint8_t reg, const Value& value) {
-  if (reg < wire::kRegisterCount) registers_[reg] = value;
+  if (reg < arch::kRegisterCount) registers_[reg] = value;
 }
 
 void PathState::forget(std::uint32_t registers) {
@@ -43,7 +45,7 @@ void PathState::forget(std::uint32_t registers) {
 }
 
 void PathState::return_from_call() {
-  const wire::RegisterRoles& roles = platform_->roles;
+  const arch::RegisterRoles& roles = platform_->roles;
   for (std::uint8_t reg = 0; reg < 32; ++reg)
     if (reg != roles.sp && (roles.callee_saved >> reg & 1u) == 0) registers_[reg] = make_unknown();
 }

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "unwind/link_register/instruction.h"
 #include "unwind/machine_state.h"
 #include "unwind/stack_memory.h"
@@ -26,7 +27,7 @@ struct Value {
 class PathState {
  public:
   // `system` holds the system registers that this code finds; null if they are not known.
-  PathState(const MachineState& state, const wire::Registers* system);
+  PathState(const MachineState& state, const arch::Registers* system);
 
   // Everything that `instruction` does, but where it goes.
   void execute(const Instruction& instruction, const StackMemory& memory);
@@ -34,7 +35,7 @@ class PathState {
   void return_from_call();
 
   [[nodiscard]] Value get(std::uint8_t reg) const;
-  [[nodiscard]] const Platform& platform() const { return *platform_; }
+  [[nodiscard]] const arch::ArchInfo& platform() const { return *platform_; }
   // Where an unknown value should have been loaded from.
   [[nodiscard]] std::optional<Miss> miss(const Value& value, const StackMemory& memory) const;
   // The general registers that are known, with `pc` in place of this code's.
@@ -57,8 +58,8 @@ class PathState {
   void store(const Value& at, const Value& value);
   void access(const Instruction& instruction, const StackMemory& memory);
 
-  const Platform* platform_;
-  std::array<Value, wire::kRegisterCount> registers_;
+  const arch::ArchInfo* platform_;
+  std::array<Value, arch::kRegisterCount> registers_;
   std::vector<Word> words_;  // that this way has stored, or found to be unknown
   std::vector<Origin> origins_;
   std::uint32_t unknowns_ = 0;

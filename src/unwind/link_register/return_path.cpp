@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "arch/arch_info.h"
 #include "unwind/link_register/call_site.h"
 
 namespace ringside::unwind::link_register {
@@ -11,19 +12,9 @@ constexpr std::size_t kMaxInstructions = 2000;
 constexpr std::size_t kMaxBranches = 64;
 constexpr std::size_t kMaxDecoded = 65536;
 
-// Where hardware puts the interrupted pc; its status is the platform's, or on aarch64 a copy of it.
-struct ExceptionRegisters {
-  std::uint8_t pc;
-  std::uint8_t status;
-};
-ExceptionRegisters exception_registers(Arch arch) {
-  if (arch == Arch::kAArch64) return {wire::aarch64::kElrEl1, wire::aarch64::kSpsrEl1};
-  return {wire::riscv64::kSepc, wire::riscv64::kSstatus};
-}
-
 // System registers are the capture's; frames below its first have long overwritten them.
-const wire::Registers* system_registers(const MachineState& state, const StackMemory& memory) {
-  const wire::Registers& captured = memory.capture().registers;
+const arch::Registers* system_registers(const MachineState& state, const StackMemory& memory) {
+  const arch::Registers& captured = memory.capture().registers;
   const std::uint8_t sp = state.platform->roles.sp;
   const bool first = state.exact && captured.has(sp) && state.has_sp() &&
                      captured.get(sp) == state.get(sp) &&
@@ -153,13 +144,13 @@ std::optional<GuestVirt> ReturnPathFinder::jumps_to(const Instruction& instructi
 std::optional<ReturnPath> ReturnPathFinder::finish(const Instruction& instruction,
                                                    const PathState& state,
                                                    const StackMemory& memory) {
-  const Platform& platform = state.platform();
+  const arch::ArchInfo& platform = state.platform();
   const bool interrupt = instruction.operation == Operation::kInterruptRet;
-  const auto [pc_register, status_register] = exception_registers(platform.arch);
+  const auto [pc_register, status_register] = platform.exception;
   const Value pc = state.get(interrupt ? pc_register : instruction.b);
   if (interrupt) {
     const Value status = state.get(status_register);
-    if (status.known() && platform.is_user(status.bits))
+    if (status.known() && platform.saved_mode.is_user(status.bits))
       return ReturnPath{.kind = ReturnPath::Kind::kUser};
     if (!status.known() && !miss_) miss_ = state.miss(status, memory);
     if (!status.known()) return std::nullopt;

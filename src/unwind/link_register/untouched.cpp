@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "arch/arch_info.h"
 #include "unwind/link_register/call_site.h"
 
 namespace ringside::unwind::link_register {
@@ -39,7 +40,7 @@ bool is_behind_call(const elf::ImageMap& images, GuestVirt at, const Decoder& de
 std::optional<MachineState> untouched_caller(const MachineState& state, const elf::ImageMap& images,
                                              const elf::Image& image, const CodeUnit& function,
                                              const Decoder& decoder) {
-  const wire::RegisterRoles& roles = state.platform->roles;
+  const arch::RegisterRoles& roles = state.platform->roles;
   if (!state.has(roles.link) || !state.has_sp()) return std::nullopt;
   const CodeRange& range = function.ranges.front();
   const ImageAddr pc = image.to_image(state.pc());

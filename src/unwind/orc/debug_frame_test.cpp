@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "arch/arch_info.h"
 #include "unwind/cfi/table.h"
 #include "unwind/orc/table.h"
 
@@ -36,7 +37,7 @@ bool is_equal(const CompactRule& a, const CompactRule& b) {
 Comparison compare(const std::shared_ptr<const elf::ElfFile>& file, const Table& orc) {
   constexpr std::uint64_t kStep = 5;  // bytes, so that all places in instructions come up
   constexpr std::uint64_t kMost = 4096;
-  cfi::Table cfi(file, kX86_64Platform);
+  cfi::Table cfi(file, arch::kX86_64Info);
   Comparison result;
   for (const elf::FunctionSymbol& function : file->symbols()) {
     for (std::uint64_t at = 0; at < std::min(function.size, kMost); at += kStep) {

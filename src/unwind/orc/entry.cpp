@@ -2,12 +2,12 @@
 
 #include <array>
 
-#include "wire/registers.h"
+#include "arch/registers.h"
 
 namespace ringside::unwind::orc {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 using Kind = RegisterRule::Kind;
 
 // struct pt_regs (arch/x86/include/asm/ptrace.h): the order of pushes in entry code since 4.0, in

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "arch/arch_info.h"
 #include "elf/elf_writer.h"
 #include "unwind/fuzzed_stack.h"
 #include "unwind/orc/table.h"
@@ -81,7 +82,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (void)table->find(pc);
       (void)table->find_compact(pc);
     }
-    (void)unwinder.unwind(unwind::capture_at(unwind::kX86_64Platform, pc.value, input.stack));
+    (void)unwinder.unwind(unwind::capture_at(arch::kX86_64Info, pc.value, input.stack));
   }
   return 0;
 }

@@ -3,13 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "arch/arch_info.h"
+#include "arch/registers.h"
 #include "unwind/orc/table.h"
-#include "wire/registers.h"
 
 namespace ringside::unwind::orc {
 namespace {
 
-using namespace wire::x86_64;
+using namespace arch::x86_64;
 
 // sp_offset, bp_offset and the flags, as they lie in memory.
 constexpr std::uint64_t raw(std::int16_t sp, std::int16_t bp, std::uint16_t flags) {
@@ -71,13 +72,13 @@ TEST(OrcEntry, StackSwitchesAndOtherRegisters) {
   EXPECT_EQ(indirect->cfa.kind, CfaRule::Kind::kDereference);
   EXPECT_EQ(indirect->cfa.offset, 0);
   EXPECT_EQ(indirect->cfa.addend, 16);
-  const CompactRule compact_indirect = compact(*indirect, kX86_64Platform);
+  const CompactRule compact_indirect = compact(*indirect, arch::kX86_64Info);
   EXPECT_EQ(compact_indirect.kind, CompactRule::Kind::kCall);
   EXPECT_EQ(compact_indirect.base, CompactRule::Base::kOtherStack);
   EXPECT_EQ(compact_indirect.cfa_offset, 16);
   const auto bp = rule_of(decode(raw(-8, 0, 0x008), Format::kEndBit));
   EXPECT_EQ(bp->cfa.offset, -8);
-  EXPECT_EQ(compact(*bp, kX86_64Platform).kind, CompactRule::Kind::kSlow);
+  EXPECT_EQ(compact(*bp, arch::kX86_64Info).kind, CompactRule::Kind::kSlow);
   EXPECT_EQ(bp->cfa.addend, 0);
   EXPECT_EQ(rule_of(decode(raw(8, 0, 0x006), Format::kEndBit))->cfa.reg, kR10);
   EXPECT_EQ(rule_of(decode(raw(8, 0, 0x003), Format::kEndBit))->cfa.reg, kRdi);

@@ -5,6 +5,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind::orc {
 namespace {
 
@@ -69,7 +71,7 @@ Result<Table> Table::make(const Sections& sections) {
         return fail(ErrorCode::kFormat, ".orc_unwind has more than {} different entries",
                     table.rules_.size());
       const auto rule = rule_of(decode(row.raw, table.format_));
-      table.rules_.push_back({rule ? compact(*rule, kX86_64Platform) : CompactRule{}, row.raw});
+      table.rules_.push_back({rule ? compact(*rule, arch::kX86_64Info) : CompactRule{}, row.raw});
     }
     if (!table.starts_.empty() && table.starts_.back() == offset) {
       // Of two rows at one address, the one that ends the code before it gives way.

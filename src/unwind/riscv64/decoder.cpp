@@ -3,7 +3,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "wire/registers.h"
+#include "arch/registers.h"
 
 namespace ringside::unwind::riscv64 {
 
@@ -11,7 +11,7 @@ using link_register::Instruction;
 using link_register::kNoRegister;
 using link_register::kZeroRegister;
 using link_register::Operation;
-using namespace wire::riscv64;
+using namespace arch::riscv64;
 
 namespace {
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "elf/elf_file.h"
-#include "unwind/platform.h"
 #include "unwind/x86/decoder.h"
 #include "unwind/x86/frame_analysis.h"
 #include "unwind/x86/function_starts.h"
@@ -21,7 +21,7 @@ namespace ringside::unwind::x86 {
 class CalledFunctions {
  public:
   // The arguments must outlive it.
-  CalledFunctions(const elf::ElfFile& file, const Platform& platform, Decoder& decoder)
+  CalledFunctions(const elf::ElfFile& file, const arch::ArchInfo& platform, Decoder& decoder)
       : file_(file), platform_(platform), decoder_(decoder), starts_(file) {}
 
   struct Candidate {
@@ -42,7 +42,7 @@ class CalledFunctions {
   [[nodiscard]] const FrameAnalysis& analysis_of(CodeRange range);
 
   const elf::ElfFile& file_;
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   Decoder& decoder_;
   FunctionStarts starts_;
   std::unordered_map<std::uint64_t, std::vector<Candidate>> known_;            // by address

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "arch/arch_info.h"
 #include "elf/elf_writer.h"
 #include "unwind/x86/call_site.h"
 #include "unwind/x86/padding.h"
@@ -91,8 +92,8 @@ TEST(CalledFunctions, CalleesOnI386PopTheirArguments) {
       padded("\x83\xec\x08\x50\xe8\x17\x00\x00\x00\x83\xc4\x08\xc3"sv, '\x90', 32) +
       std::string("\x49\x75\xfd\xc2\x04\x00\xe8\xd5\xff\xff\xff", 11);
   const auto file = file_of(code, 0x1000, Arch::kI386);
-  Decoder decoder(kI386Platform);
-  CalledFunctions functions(*file, kI386Platform, decoder);
+  Decoder decoder(arch::kI386Info);
+  CalledFunctions functions(*file, arch::kI386Info, decoder);
   const auto depth_at = [&](std::uint64_t at) {
     const auto& frames = functions.frames_at({at});
     return frames.empty() ? 0 : frames.front().state.depth;
@@ -109,12 +110,12 @@ TEST(CalledFunctions, ARealignedStackIsFoundByItsRegister) {
       "\x8d\x4c\x24\x04\x83\xe4\xf0\xff\x71\xfc\x55\x89\xe5\x51\x90\x8b\x4d\xfc\xc9\x8d\x61\xfc"
       "\xc3";
   const auto file = file_of(padded(code, '\x90', 32), 0x1000, Arch::kI386);
-  Decoder decoder(kI386Platform);
-  const FrameAnalysis analysis(*file, CodeUnit{{{{0x1000}, code.size()}}, false}, kI386Platform,
+  Decoder decoder(arch::kI386Info);
+  const FrameAnalysis analysis(*file, CodeUnit{{{{0x1000}, code.size()}}, false}, arch::kI386Info,
                                decoder);
   const auto cfa_at = [&](std::uint64_t at) {
     const auto state = analysis.at({at});
-    const auto rule = state ? rule_of(*state, kI386Platform) : std::nullopt;
+    const auto rule = state ? rule_of(*state, arch::kI386Info) : std::nullopt;
     EXPECT_TRUE(rule) << at;
     return rule ? rule->cfa : CfaRule{};
   };
@@ -122,11 +123,11 @@ TEST(CalledFunctions, ARealignedStackIsFoundByItsRegister) {
     const bool is_saved = at == 0x1012;
     EXPECT_EQ(cfa_at(at).kind,
               is_saved ? CfaRule::Kind::kDereference : CfaRule::Kind::kRegisterOffset);
-    EXPECT_EQ(cfa_at(at).reg, is_saved ? wire::i386::kEbp : wire::i386::kEcx) << at;
+    EXPECT_EQ(cfa_at(at).reg, is_saved ? arch::i386::kEbp : arch::i386::kEcx) << at;
     EXPECT_EQ(cfa_at(at).offset, is_saved ? -4 : 0) << at;
   }
   EXPECT_EQ(cfa_at(0x100e).kind, CfaRule::Kind::kDereference);
-  EXPECT_EQ(cfa_at(0x1016).reg, wire::i386::kEsp);  // at the return
+  EXPECT_EQ(cfa_at(0x1016).reg, arch::i386::kEsp);  // at the return
   EXPECT_EQ(cfa_at(0x1016).offset, 4);
 }
 
@@ -135,16 +136,16 @@ TEST(CalledFunctions, ARealignedStackIsFoundByItsRegister) {
 TEST(CalledFunctions, AFramePointerComesBeforeARegisterThatCallsChange) {
   const std::string code("\x55\x89\xe5\x8d\x45\x08\x29\xd4\xe8\x00\x00\x00\x00\xc9\xc3", 15);
   const auto file = file_of(code, 0x1000, Arch::kI386);
-  Decoder decoder(kI386Platform);
-  const FrameAnalysis analysis(*file, CodeUnit{{{{0x1000}, code.size()}}, false}, kI386Platform,
+  Decoder decoder(arch::kI386Info);
+  const FrameAnalysis analysis(*file, CodeUnit{{{{0x1000}, code.size()}}, false}, arch::kI386Info,
                                decoder);
   const auto state = analysis.at({0x1008});
   ASSERT_TRUE(state);
-  EXPECT_EQ(state->cfa_register, wire::i386::kEax);
+  EXPECT_EQ(state->cfa_register, arch::i386::kEax);
   EXPECT_FALSE(state->knows_depth());
-  const auto rule = rule_of(*state, kI386Platform);
+  const auto rule = rule_of(*state, arch::kI386Info);
   ASSERT_TRUE(rule);
-  EXPECT_EQ(rule->cfa.reg, wire::i386::kEbp);
+  EXPECT_EQ(rule->cfa.reg, arch::i386::kEbp);
 }
 
 }  // namespace

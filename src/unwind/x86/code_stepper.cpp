@@ -1,5 +1,6 @@
 #include "unwind/x86/code_stepper.h"
 
+#include "arch/arch_info.h"
 #include "unwind/frame_pointer.h"
 #include "unwind/x86/call_site.h"
 #include "unwind/x86/frame_pointer_use.h"
@@ -32,7 +33,7 @@ Caller user_code(const ReturnPath& path) {
 Caller interrupted_code(const InterruptFrame& frame, const MachineState& state,
                         FrameSource source) {
   Caller caller{.state = state, .source = source, .interrupted = true, .stack_switched = true};
-  const wire::RegisterRoles& roles = state.platform->roles;
+  const arch::RegisterRoles& roles = state.platform->roles;
   caller.state.set(roles.pc, frame.ip, frame.address);
   caller.state.set(roles.sp, frame.sp, frame.sp_slot);
   caller.state.exact = true;
@@ -261,7 +262,7 @@ CodeStepper::ByCalls CodeStepper::by_calls(const elf::Image& image, const Machin
 }
 
 bool CodeStepper::is_same(GuestVirt a, GuestVirt b) const {
-  return (a.value & platform_.address_mask) == (b.value & platform_.address_mask);
+  return (a.value & platform_.address_mask()) == (b.value & platform_.address_mask());
 }
 
 std::optional<Step> CodeStepper::by_looks(const MachineState& state, const StackMemory& memory) {
@@ -272,7 +273,7 @@ std::optional<Step> CodeStepper::by_looks(const MachineState& state, const Stack
 
 Step CodeStepper::by_bare_frame_pointer(const MachineState& state, const StackMemory& memory,
                                         FrameSource source) {
-  const wire::RegisterRoles& roles = platform_.roles;
+  const arch::RegisterRoles& roles = platform_.roles;
   if (!state.has(roles.fp)) return Stop{StopReason::kNoRule, state.pc()};
   const GuestVirt fp{state.get(roles.fp)};
   if (fp.value == 0 && !state.exact) return Stop{StopReason::kEndOfStack, state.pc()};

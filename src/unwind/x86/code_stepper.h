@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "arch/arch_info.h"
 #include "unwind/code_stepper.h"
 #include "unwind/code_unit.h"
 #include "unwind/x86/called_functions.h"
@@ -19,7 +20,7 @@ namespace ringside::unwind::x86 {
 // looks; a bare frame pointer.
 class CodeStepper final : public unwind::CodeStepper {
  public:
-  CodeStepper(const elf::ImageMap& images, const Platform& platform)
+  CodeStepper(const elf::ImageMap& images, const arch::ArchInfo& platform)
       : images_(images),
         platform_(platform),
         decoder_(platform),
@@ -78,7 +79,7 @@ class CodeStepper final : public unwind::CodeStepper {
                                            FrameSource source);
 
   const elf::ImageMap& images_;
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   Decoder decoder_;
   CodeReader reader_;
   ReturnPathFinder paths_;

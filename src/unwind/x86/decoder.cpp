@@ -2,6 +2,7 @@
 
 #include <capstone/capstone.h>
 
+#include "arch/arch_info.h"
 #include "unwind/x86/register_number.h"
 #include "unwind/x86/translation.h"
 
@@ -24,9 +25,9 @@ std::uint32_t written(csh handle, const cs_insn& instruction, Arch arch) {
 
 }  // namespace
 
-Decoder::Decoder(const Platform& platform) : platform_(platform) {
+Decoder::Decoder(const arch::ArchInfo& platform) : platform_(platform) {
   csh handle = 0;
-  const cs_mode mode = platform.arch == Arch::kX86_64 ? CS_MODE_64 : CS_MODE_32;
+  const cs_mode mode = platform.id == Arch::kX86_64 ? CS_MODE_64 : CS_MODE_32;
   if (cs_open(CS_ARCH_X86, mode, &handle) != CS_ERR_OK) return;
   cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
   handle_ = handle;
@@ -50,7 +51,7 @@ Instruction Decoder::decode(Bytes bytes, ImageAddr address) {
   result.operation = Operation::kOther;
   result.size = static_cast<std::uint8_t>(instruction->size);
   Translation(*instruction, platform_, result).run();
-  result.writes = written(handle_, *instruction, platform_.arch);
+  result.writes = written(handle_, *instruction, platform_.id);
   return result;
 }
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "arch/arch_info.h"
 #include "base/byte_reader.h"
 #include "base/types.h"
-#include "unwind/platform.h"
 
 namespace ringside::unwind::x86 {
 
@@ -51,8 +51,8 @@ inline constexpr std::uint8_t kNoRegister = 0xff;
 // What pusha pushes, in order (Intel SDM volume 2). The numbers are i386's: 64-bit code has no such
 // instruction.
 inline constexpr std::array<std::uint8_t, 8> kPushAllOrder = {
-    wire::i386::kEax, wire::i386::kEcx, wire::i386::kEdx, wire::i386::kEbx,
-    wire::i386::kEsp, wire::i386::kEbp, wire::i386::kEsi, wire::i386::kEdi};
+    arch::i386::kEax, arch::i386::kEcx, arch::i386::kEdx, arch::i386::kEbx,
+    arch::i386::kEsp, arch::i386::kEbp, arch::i386::kEsi, arch::i386::kEdi};
 
 struct Operand {
   enum class Kind : std::uint8_t { kNone, kRegister, kMemory, kImmediate };
@@ -80,7 +80,7 @@ struct Instruction {
 // Decodes 32-bit or 64-bit code with capstone. Not for use by several threads at once.
 class Decoder {
  public:
-  explicit Decoder(const Platform& platform);
+  explicit Decoder(const arch::ArchInfo& platform);
   ~Decoder();
   Decoder(const Decoder&) = delete;
   Decoder& operator=(const Decoder&) = delete;
@@ -89,7 +89,7 @@ class Decoder {
   [[nodiscard]] Instruction decode(Bytes bytes, ImageAddr address);
 
  private:
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   std::size_t handle_ = 0;
   void* instruction_ = nullptr;
 };

@@ -1,5 +1,7 @@
 #include "unwind/x86/exit_rule.h"
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind::x86 {
 namespace {
 
@@ -46,7 +48,7 @@ struct Exit {
 
 class Exits {
  public:
-  Exits(const Platform& platform) : platform_(platform), execution_(platform, words_) {}
+  Exits(const arch::ArchInfo& platform) : platform_(platform), execution_(platform, words_) {}
 
   // Nothing where exits differ, or something is not known.
   [[nodiscard]] std::optional<Exit> all(const elf::Image& image, CodeReader& code, GuestVirt pc);
@@ -60,8 +62,8 @@ class Exits {
   [[nodiscard]] std::optional<std::uint64_t> source_of_words(std::uint64_t count, const Path& path);
   [[nodiscard]] std::optional<StackPlace> place_of(std::uint64_t address) const;
 
-  const Platform& platform_;
-  const wire::RegisterRoles& roles_ = platform_.roles;
+  const arch::ArchInfo& platform_;
+  const arch::RegisterRoles& roles_ = platform_.roles;
   NamedWords words_;
   Execution execution_;
   MachineState start_;
@@ -89,7 +91,7 @@ bool Exits::add(const Instruction& instruction, const Path& path) {
     const auto top = execution_.load(path, path.state.sp());
     if (!top && Unknowns::is_lost(path.state.sp().value)) return true;
     const bool is_interrupt = instruction.operation == Operation::kInterruptRet;
-    const std::uint64_t words = !is_interrupt ? 1 : platform_.arch == Arch::kI386 ? 3 : 5;
+    const std::uint64_t words = !is_interrupt ? 1 : platform_.id == Arch::kI386 ? 3 : 5;
     const auto from = source_of_words(words, path);
     exit = from ? exit_of(instruction, path, *from) : std::nullopt;
   }
@@ -146,7 +148,7 @@ bool narrow(std::int64_t from, T& into) {
   return into == from;
 }
 
-bool fill(const Exit& exit, const Platform& platform, CompactRule& rule) {
+bool fill(const Exit& exit, const arch::ArchInfo& platform, CompactRule& rule) {
   const std::int64_t word = platform.roles.pointer_size;
   // The CFA of a return is the caller's stack pointer; that of an interrupt in 32-bit code, which
   // does not push one, too.
@@ -158,13 +160,13 @@ bool fill(const Exit& exit, const Platform& platform, CompactRule& rule) {
     rule.kind = CompactRule::Kind::kFrame;
     rule.source = FrameSource::kInterruptFrame;
     rule.has_status = rule.checks_frame = true;
-    if (platform.arch == Arch::kI386) cfa += 3 * word;
+    if (platform.id == Arch::kI386) cfa += 3 * word;
   }
   const std::int64_t pc = exit.leaves_to.offset - cfa;
   rule.base = exit.leaves_to.other_stack ? CompactRule::Base::kOtherStack
                                          : CompactRule::Base::kStackPointer;
   rule.pc = Place::kSaved;
-  rule.sp = rule.checks_frame && platform.arch != Arch::kI386 ? Place::kSaved : Place::kSame;
+  rule.sp = rule.checks_frame && platform.id != Arch::kI386 ? Place::kSaved : Place::kSame;
   rule.fp = exit.fp;
   return narrow(cfa, rule.cfa_offset) && narrow(pc, rule.pc_offset) &&
          narrow(pc + word, rule.status_offset) && narrow(pc + 3 * word, rule.sp_offset) &&

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "arch/arch_info.h"
 #include "unwind/compact_rule.h"
 #include "unwind/x86/path_search.h"
 
@@ -12,14 +13,15 @@ namespace ringside::unwind::x86 {
 // and can be cached.
 class ExitRuleFinder {
  public:
-  ExitRuleFinder(const Platform& platform, CodeReader& code) : platform_(platform), code_(code) {}
+  ExitRuleFinder(const arch::ArchInfo& platform, CodeReader& code)
+      : platform_(platform), code_(code) {}
 
   // kCall to where a `ret` goes, kFrame for what an `iret` pops, kUser for a `sysret`; kSlow where
   // it takes a stack to tell. `image` holds the pc.
   [[nodiscard]] CompactRule find(const elf::Image& image, GuestVirt pc);
 
  private:
-  const Platform& platform_;
+  const arch::ArchInfo& platform_;
   CodeReader& code_;
 };
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind::x86 {
 namespace {
 
@@ -33,9 +35,9 @@ class ExitRule : public testing::Test {
   }
 
   elf::Image image_;
-  Decoder decoder_{kX86_64Platform};
+  Decoder decoder_{arch::kX86_64Info};
   CodeReader reader_{decoder_};
-  ExitRuleFinder finder_{kX86_64Platform, reader_};
+  ExitRuleFinder finder_{arch::kX86_64Info, reader_};
 };
 
 TEST_F(ExitRule, EntryStubBeforeAndBehindItsPushes) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "arch/arch_info.h"
 #include "unwind/x86/padding.h"
 
 namespace ringside::unwind::x86 {
@@ -20,12 +21,12 @@ constexpr std::size_t kMaxCallee = 256;      // of a called function
 constexpr std::int64_t kMaxFrame = 1 << 20;
 
 // The registers that FrameState::saved holds, by bit.
-std::uint32_t saved_registers(const wire::RegisterRoles& roles) {
+std::uint32_t saved_registers(const arch::RegisterRoles& roles) {
   return static_cast<std::uint32_t>(roles.callee_saved) & ~(1u << roles.fp);
 }
 
 // Where FrameState::saved has a register; nothing for those that it has not.
-std::optional<std::size_t> saved_index(std::uint8_t reg, const wire::RegisterRoles& roles) {
+std::optional<std::size_t> saved_index(std::uint8_t reg, const arch::RegisterRoles& roles) {
   const std::uint32_t saved = saved_registers(roles);
   if (reg >= 32 || (saved >> reg & 1u) == 0) return std::nullopt;
   return static_cast<std::size_t>(std::popcount(saved & ((1u << reg) - 1)));
@@ -34,7 +35,7 @@ std::optional<std::size_t> saved_index(std::uint8_t reg, const wire::RegisterRol
 // How one instruction changes the frame.
 class Transfer {
  public:
-  Transfer(FrameState state, const wire::RegisterRoles& roles)
+  Transfer(FrameState state, const arch::RegisterRoles& roles)
       : state_(state), roles_(roles), word_(roles.pointer_size) {}
 
   [[nodiscard]] FrameState run(const Instruction& instruction);
@@ -99,7 +100,7 @@ class Transfer {
   void pop(std::uint8_t reg);
 
   FrameState state_;
-  const wire::RegisterRoles& roles_;
+  const arch::RegisterRoles& roles_;
   std::int64_t word_;
 };
 
@@ -200,8 +201,8 @@ FrameState Transfer::run(const Instruction& instruction) {
 // One run over a unit.
 class Flow {
  public:
-  Flow(const elf::ElfFile& file, const CodeUnit& unit, const Platform& platform, Decoder& decoder,
-       FrameAnalysis& result)
+  Flow(const elf::ElfFile& file, const CodeUnit& unit, const arch::ArchInfo& platform,
+       Decoder& decoder, FrameAnalysis& result)
       : file_(file), unit_(unit), roles_(platform.roles), decoder_(decoder), result_(result) {}
 
   void run();
@@ -232,7 +233,7 @@ class Flow {
 
   const elf::ElfFile& file_;
   const CodeUnit& unit_;
-  const wire::RegisterRoles& roles_;
+  const arch::RegisterRoles& roles_;
   Decoder& decoder_;
   FrameAnalysis& result_;
   std::unordered_map<std::uint64_t, std::size_t> seen_;  // address -> index in result_.known_
@@ -438,7 +439,7 @@ void Flow::sweep_unreached() {
 }
 
 FrameAnalysis::FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit,
-                             const Platform& platform, Decoder& decoder) {
+                             const arch::ArchInfo& platform, Decoder& decoder) {
   Flow(file, unit, platform, decoder, *this).run();
 }
 
@@ -466,9 +467,9 @@ std::optional<FrameState> FrameAnalysis::checked_at(ImageAddr at) const {
   return known->state;
 }
 
-std::optional<Rule> rule_of(const FrameState& state, const Platform& platform) {
+std::optional<Rule> rule_of(const FrameState& state, const arch::ArchInfo& platform) {
   using Kind = RegisterRule::Kind;
-  const wire::RegisterRoles& roles = platform.roles;
+  const arch::RegisterRoles& roles = platform.roles;
   Rule rule{.return_register = roles.pc};
   const bool has_frame = state.fp == FramePointer::kFrame;
   if (has_frame && !state.realigned) {

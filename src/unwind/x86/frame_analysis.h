@@ -5,9 +5,9 @@
 #include <optional>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "elf/elf_file.h"
 #include "unwind/code_unit.h"
-#include "unwind/platform.h"
 #include "unwind/rule.h"
 #include "unwind/x86/decoder.h"
 
@@ -51,7 +51,7 @@ struct FrameState {
 // since the call may never return and what follows it may be another block.
 class FrameAnalysis {
  public:
-  FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit, const Platform& platform,
+  FrameAnalysis(const elf::ElfFile& file, const CodeUnit& unit, const arch::ArchInfo& platform,
                 Decoder& decoder);
 
   // The state at the instruction that holds `at`, which for a return address is the byte before it.
@@ -107,6 +107,6 @@ class FrameAnalysis {
 
 // The rule that a state stands for; nothing if neither the stack pointer nor the frame pointer
 // leads to the caller.
-[[nodiscard]] std::optional<Rule> rule_of(const FrameState& state, const Platform& platform);
+[[nodiscard]] std::optional<Rule> rule_of(const FrameState& state, const arch::ArchInfo& platform);
 
 }  // namespace ringside::unwind::x86

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "arch/arch_info.h"
 #include "unwind/cfi/table.h"
 #include "unwind/user_rules.h"
 #include "unwind/x86/decoder.h"
@@ -25,7 +26,7 @@ struct Count {
 class Comparison {
  public:
   Comparison(std::shared_ptr<const elf::ElfFile> whole,
-             std::shared_ptr<const elf::ElfFile> stripped, const Platform& platform)
+             std::shared_ptr<const elf::ElfFile> stripped, const arch::ArchInfo& platform)
       : whole_(whole),
         truth_(whole, platform),
         rules_(std::move(stripped), platform),
@@ -76,7 +77,7 @@ TEST_P(StrippedProgram, HasTheRulesOfItsCallFrameInformation) {
   ASSERT_TRUE(whole && stripped) << path;
   ASSERT_TRUE((*stripped)->symbols().empty());
   // What is not: entry code, retpolines, stacks that were realigned.
-  const Count count = Comparison(*whole, *stripped, *find_platform((*whole)->arch())).run();
+  const Count count = Comparison(*whole, *stripped, *arch::find_info((*whole)->arch())).run();
   const std::size_t all = count.same + count.none + count.other_register;
   EXPECT_GT(count.same, all / 3);
 }

@@ -1,5 +1,7 @@
 #include "unwind/x86/interrupt_frame.h"
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind::x86 {
 namespace {
 
@@ -33,7 +35,7 @@ bool are_of_user(std::uint64_t cs, std::uint64_t ss) {
 }
 
 std::optional<InterruptFrame> scan(const StackMemory& memory, GuestVirt from,
-                                   const Platform& platform, const elf::ImageMap& images) {
+                                   const arch::ArchInfo& platform, const elf::ImageMap& images) {
   for (std::uint64_t i = 0; i < kScanWords; ++i) {
     const auto frame =
         read_interrupt_frame(memory, from + i * platform.roles.pointer_size, platform);
@@ -45,7 +47,7 @@ std::optional<InterruptFrame> scan(const StackMemory& memory, GuestVirt from,
 }  // namespace
 
 std::optional<InterruptFrame> read_interrupt_frame(const StackMemory& memory, GuestVirt at,
-                                                   const Platform& platform) {
+                                                   const arch::ArchInfo& platform) {
   return make_interrupt_frame(at, platform, [&](std::uint64_t i) {
     return memory.read_pointer(at + i * platform.roles.pointer_size);
   });
@@ -63,7 +65,7 @@ bool is_plausible(const InterruptFrame& frame, const wire::Capture& capture,
                                : images.find_code({frame.ip}) == nullptr;
     return low && are_of_user(frame.cs, frame.ss);
   }
-  const std::uint8_t cs = platform_of(capture.arch).status;
+  const std::uint8_t cs = arch::info_of(capture.arch).saved_mode.reg;
   const std::uint64_t kernel_cs =
       capture.registers.has(cs) ? capture.registers.get(cs) & ~std::uint64_t{3} : frame.cs;
   // The stack pointer may have any alignment: a leaf takes the bytes that it needs.
@@ -72,7 +74,7 @@ bool is_plausible(const InterruptFrame& frame, const wire::Capture& capture,
 }
 
 std::optional<InterruptFrame> find_interrupt_frame(const StackMemory& memory, GuestVirt sp,
-                                                   const Platform& platform,
+                                                   const arch::ArchInfo& platform,
                                                    const elf::ImageMap& images) {
   if (const auto frame = scan(memory, sp, platform, images)) return frame;
   const std::uint64_t size = platform.roles.pointer_size;

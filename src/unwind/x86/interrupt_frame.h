@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "arch/arch_info.h"
 #include "elf/image_map.h"
 #include "unwind/machine_state.h"
 #include "unwind/stack_memory.h"
@@ -27,7 +28,7 @@ struct InterruptFrame {
 // Puts a frame together from words: word(i) is the one at `at` + i words, or nothing.
 template <class Word>
 [[nodiscard]] std::optional<InterruptFrame> make_interrupt_frame(GuestVirt at,
-                                                                 const Platform& platform,
+                                                                 const arch::ArchInfo& platform,
                                                                  const Word& word) {
   const std::uint64_t size = platform.roles.pointer_size;
   const auto ip = word(0);
@@ -35,7 +36,7 @@ template <class Word>
   const auto flags = word(2);
   if (!ip || !cs || !flags) return std::nullopt;
   InterruptFrame frame{.address = at, .ip = *ip, .cs = *cs, .flags = *flags};
-  if (platform.arch == Arch::kI386) {
+  if (platform.id == Arch::kI386) {
     frame.cs &= 0xffff;  // iret ignores the rest, where Linux keeps notes
     if (!frame.from_user()) {
       frame.sp = at.value + 3 * size;
@@ -53,7 +54,7 @@ template <class Word>
 
 [[nodiscard]] std::optional<InterruptFrame> read_interrupt_frame(const StackMemory& memory,
                                                                  GuestVirt at,
-                                                                 const Platform& platform);
+                                                                 const arch::ArchInfo& platform);
 
 // Whether the words look like an interrupt frame: ip in an image's code (or below the kernel's
 // half, for user code), cs the kernel's or one of ring 3, flags as hardware leaves them, sp
@@ -65,7 +66,7 @@ template <class Word>
 // that may be the stack pointer of another stack, saved by a stack switch.
 [[nodiscard]] std::optional<InterruptFrame> find_interrupt_frame(const StackMemory& memory,
                                                                  GuestVirt sp,
-                                                                 const Platform& platform,
+                                                                 const arch::ArchInfo& platform,
                                                                  const elf::ImageMap& images);
 
 }  // namespace ringside::unwind::x86

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind::x86 {
 namespace {
 
@@ -27,11 +29,11 @@ std::optional<std::uint64_t> apply_alu(Alu alu, std::uint64_t left, std::uint64_
   return std::nullopt;
 }
 
-std::uint64_t general_registers(const wire::RegisterRoles& roles) {
+std::uint64_t general_registers(const arch::RegisterRoles& roles) {
   return (std::uint64_t{1} << roles.pc) - 1;
 }
 
-std::uint64_t caller_saved(const wire::RegisterRoles& roles) {
+std::uint64_t caller_saved(const arch::RegisterRoles& roles) {
   return general_registers(roles) & ~roles.callee_saved & ~(std::uint64_t{1} << roles.sp);
 }
 
@@ -55,7 +57,7 @@ std::optional<bool> Path::takes(Condition condition) const {
 }
 
 std::uint64_t Execution::add(std::uint64_t value, std::uint64_t offset) const {
-  return Unknowns::is_unknown(value) ? value + offset : (value + offset) & platform_.address_mask;
+  return Unknowns::is_unknown(value) ? value + offset : (value + offset) & platform_.address_mask();
 }
 
 std::optional<std::uint64_t> Execution::load(const Path& path, GuestVirt at) {
@@ -82,7 +84,7 @@ std::optional<std::uint64_t> Execution::word_of(const Operand& operand, const Pa
     case Operand::Kind::kNone:
       return std::nullopt;
     case Operand::Kind::kImmediate:
-      return value & platform_.address_mask;
+      return value & platform_.address_mask();
     case Operand::Kind::kRegister:
       return path.state.get(operand.reg);
     case Operand::Kind::kMemory: {
@@ -144,11 +146,11 @@ void Execution::calculate(const Instruction& instruction, Path& path) {
 }
 
 void Execution::copy_words(Path& path) {
-  const bool is_64_bit = platform_.arch == Arch::kX86_64;
+  const bool is_64_bit = platform_.id == Arch::kX86_64;
   using Numbers = std::array<std::uint8_t, 3>;
   const auto [count, from, to] =
-      is_64_bit ? Numbers{wire::x86_64::kRcx, wire::x86_64::kRsi, wire::x86_64::kRdi}
-                : Numbers{wire::i386::kEcx, wire::i386::kEsi, wire::i386::kEdi};
+      is_64_bit ? Numbers{arch::x86_64::kRcx, arch::x86_64::kRsi, arch::x86_64::kRdi}
+                : Numbers{arch::i386::kEcx, arch::i386::kEsi, arch::i386::kEdi};
   MachineState& state = path.state;
   const std::uint64_t words = state.get(count);
   if (words > kMaxCopiedWords) {
@@ -237,7 +239,7 @@ Execution::Outcome Execution::carry_out(const Instruction& instruction, Path& pa
       state.set(a, 0);
       return Outcome::kGoOn;
     case Operation::kSet:
-      state.set(a, offset & platform_.address_mask);
+      state.set(a, offset & platform_.address_mask());
       return Outcome::kGoOn;
     case Operation::kArithmetic:
       calculate(instruction, path);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "unwind/machine_state.h"
 #include "unwind/x86/decoder.h"
 
@@ -73,7 +74,7 @@ class PathMemory {
 // arithmetic. Calls are stepped over; everything else makes the registers that it writes unknown.
 class Execution {
  public:
-  Execution(const Platform& platform, PathMemory& memory)
+  Execution(const arch::ArchInfo& platform, PathMemory& memory)
       : platform_(platform), roles_(platform.roles), memory_(memory) {}
 
   enum class Outcome : std::uint8_t {
@@ -112,8 +113,8 @@ class Execution {
   void load_register(std::uint8_t reg, GuestVirt from, Path& path);
   void lose(std::uint64_t registers, Path& path);
 
-  const Platform& platform_;
-  const wire::RegisterRoles& roles_;
+  const arch::ArchInfo& platform_;
+  const arch::RegisterRoles& roles_;
   PathMemory& memory_;
   Unknowns unknowns_;
   std::optional<Missing> missing_;

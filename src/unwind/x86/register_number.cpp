@@ -10,7 +10,7 @@ namespace ringside::unwind::x86 {
 namespace {
 
 std::uint8_t x86_64_register(unsigned reg) {
-  using namespace wire::x86_64;
+  using namespace arch::x86_64;
   switch (reg) {
 #define RINGSIDE_LEGACY(number, letter, low) \
   case X86_REG_R##letter:                    \
@@ -57,7 +57,7 @@ std::uint8_t x86_64_register(unsigned reg) {
 
 // DWARF numbers the same registers otherwise on i386.
 std::uint8_t i386_register(unsigned reg) {
-  using namespace wire::i386;
+  using namespace arch::i386;
   constexpr std::array<std::uint8_t, 8> kNumbers = {kEax, kEdx, kEcx, kEbx, kEsi, kEdi, kEbp, kEsp};
   const std::uint8_t number = x86_64_register(reg);
   return number < kNumbers.size() ? kNumbers[number] : kNoRegister;

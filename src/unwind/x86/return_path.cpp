@@ -71,15 +71,15 @@ ReturnPath ReturnPathFinder::finish_system_call(ReturnPath result) const {
   result.kind = ReturnPath::Kind::kSystem;
   MachineState& state = result.state;
   forget_unknowns(state);
-  const bool is_64_bit = platform_.arch == Arch::kX86_64;
+  const bool is_64_bit = platform_.id == Arch::kX86_64;
   const auto take = [&state](std::uint8_t to, std::uint8_t from) {
     if (state.has(from))
       state.set(to, state.get(from), state.slots[from]);
     else
       state.forget(to);
   };
-  if (!is_64_bit) take(roles_.sp, wire::i386::kEcx);
-  take(roles_.pc, is_64_bit ? std::uint8_t{wire::x86_64::kRcx} : std::uint8_t{wire::i386::kEdx});
+  if (!is_64_bit) take(roles_.sp, arch::i386::kEcx);
+  take(roles_.pc, is_64_bit ? std::uint8_t{arch::x86_64::kRcx} : std::uint8_t{arch::i386::kEdx});
   state.exact = true;
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "arch/arch_info.h"
 #include "unwind/stack_memory.h"
 #include "unwind/x86/interrupt_frame.h"
 #include "unwind/x86/path_search.h"
@@ -30,7 +31,7 @@ struct ReturnPath {
 // (`pop %rsp`) give the exact caller with all registers that they restore, without guessing.
 class ReturnPathFinder {
  public:
-  ReturnPathFinder(const elf::ImageMap& images, const Platform& platform, CodeReader& code)
+  ReturnPathFinder(const elf::ImageMap& images, const arch::ArchInfo& platform, CodeReader& code)
       : images_(images), platform_(platform), roles_(platform.roles), code_(code) {}
 
   // The first path that ends well; else kMissing if one led out of the copied memory; else nothing.
@@ -49,8 +50,8 @@ class ReturnPathFinder {
                                                            const StackMemory& memory);
 
   const elf::ImageMap& images_;
-  const Platform& platform_;
-  const wire::RegisterRoles& roles_;
+  const arch::ArchInfo& platform_;
+  const arch::RegisterRoles& roles_;
   CodeReader& code_;
 };
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "arch/arch_info.h"
+
 namespace ringside::unwind::x86 {
 namespace {
 
@@ -26,17 +28,17 @@ bool is_signal_return(const elf::ElfFile& file, ImageAddr pc) {
 // pointer points to once the handler has returned: behind flags, link and stack.
 constexpr std::int64_t kContext = 8 + 8 + 24;
 constexpr std::array<std::uint8_t, 17> kSaved = {
-    wire::x86_64::kR8,  wire::x86_64::kR9,  wire::x86_64::kR10, wire::x86_64::kR11,
-    wire::x86_64::kR12, wire::x86_64::kR13, wire::x86_64::kR14, wire::x86_64::kR15,
-    wire::x86_64::kRdi, wire::x86_64::kRsi, wire::x86_64::kRbp, wire::x86_64::kRbx,
-    wire::x86_64::kRdx, wire::x86_64::kRax, wire::x86_64::kRcx, wire::x86_64::kRsp,
-    wire::x86_64::kRip};
+    arch::x86_64::kR8,  arch::x86_64::kR9,  arch::x86_64::kR10, arch::x86_64::kR11,
+    arch::x86_64::kR12, arch::x86_64::kR13, arch::x86_64::kR14, arch::x86_64::kR15,
+    arch::x86_64::kRdi, arch::x86_64::kRsi, arch::x86_64::kRbp, arch::x86_64::kRbx,
+    arch::x86_64::kRdx, arch::x86_64::kRax, arch::x86_64::kRcx, arch::x86_64::kRsp,
+    arch::x86_64::kRip};
 
 }  // namespace
 
 std::optional<Rule> signal_return_rule(const elf::ElfFile& file, ImageAddr pc, PcKind kind,
-                                       const Platform& platform) {
-  if (platform.arch != Arch::kX86_64) return std::nullopt;
+                                       const arch::ArchInfo& platform) {
+  if (platform.id != Arch::kX86_64) return std::nullopt;
   const bool is_there =
       is_signal_return(file, pc) ||
       (kind == PcKind::kExact && is_signal_return(file, {pc.value - kSystemCall})) ||

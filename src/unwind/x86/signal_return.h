@@ -2,9 +2,9 @@
 
 #include <optional>
 
+#include "arch/arch_info.h"
 #include "elf/elf_file.h"
 #include "unwind/pc_kind.h"
-#include "unwind/platform.h"
 #include "unwind/rule.h"
 
 namespace ringside::unwind::x86 {
@@ -15,6 +15,6 @@ namespace ringside::unwind::x86 {
 // first byte, so that the one before, by which rules are looked up, is none of its own. Behind its
 // system call another function may begin: only a thread that is in the system call is here still.
 [[nodiscard]] std::optional<Rule> signal_return_rule(const elf::ElfFile& file, ImageAddr pc,
-                                                     PcKind kind, const Platform& platform);
+                                                     PcKind kind, const arch::ArchInfo& platform);
 
 }  // namespace ringside::unwind::x86

@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "elf/elf_writer.h"
 #include "unwind/x86/call_site.h"
 
@@ -26,7 +27,7 @@ TEST(SignalReturn, IsWhereTheCodeIsAndNotBehindIt) {
   const auto file =
       program({0x90, 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05, 0x85, 0xf6, 0x74, 0x1e});
   const auto is_there = [&](std::uint64_t pc, PcKind kind) {
-    return signal_return_rule(*file, {pc}, kind, kX86_64Platform).has_value();
+    return signal_return_rule(*file, {pc}, kind, arch::kX86_64Info).has_value();
   };
   constexpr std::uint64_t kRestore = 0x1001;
   for (const PcKind kind : {PcKind::kReturnAddress, PcKind::kExact, PcKind::kInSystemCall})

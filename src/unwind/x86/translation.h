@@ -2,6 +2,7 @@
 
 #include <capstone/capstone.h>
 
+#include "arch/arch_info.h"
 #include "unwind/x86/decoder.h"
 #include "unwind/x86/register_number.h"
 
@@ -10,7 +11,7 @@ namespace ringside::unwind::x86 {
 // One instruction of capstone's as one of ours; the registers that it writes are left out.
 class Translation {
  public:
-  Translation(const cs_insn& instruction, const Platform& platform, Instruction& result)
+  Translation(const cs_insn& instruction, const arch::ArchInfo& platform, Instruction& result)
       : instruction_(instruction),
         x86_(instruction.detail->x86),
         platform_(platform),
@@ -21,7 +22,7 @@ class Translation {
 
  private:
   [[nodiscard]] std::uint8_t number(unsigned reg) const {
-    return register_number(platform_.arch, reg);
+    return register_number(platform_.id, reg);
   }
   [[nodiscard]] bool is_word_register(const cs_x86_op& operand) const {
     return operand.type == X86_OP_REG && operand.size == roles_.pointer_size &&
@@ -38,7 +39,7 @@ class Translation {
   [[nodiscard]] bool is_flat_memory(const cs_x86_op& operand) const {
     if (operand.type != X86_OP_MEM) return false;  // `mem` is a member of a union
     const bool flat = operand.mem.segment != X86_REG_FS && operand.mem.segment != X86_REG_GS &&
-                      (operand.mem.segment == X86_REG_INVALID || platform_.arch == Arch::kI386);
+                      (operand.mem.segment == X86_REG_INVALID || platform_.id == Arch::kI386);
     return flat && operand.mem.index == X86_REG_INVALID && base_register(operand) != kNoRegister;
   }
   [[nodiscard]] bool is_word_memory(const cs_x86_op& operand) const {
@@ -65,8 +66,8 @@ class Translation {
 
   const cs_insn& instruction_;
   const cs_x86& x86_;
-  const Platform& platform_;
-  const wire::RegisterRoles& roles_;
+  const arch::ArchInfo& platform_;
+  const arch::RegisterRoles& roles_;
   Instruction& result_;
 };
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "arch/registers.h"
 #include "base/types.h"
-#include "wire/registers.h"
 
 namespace ringside::engines::gdb::testing {
 

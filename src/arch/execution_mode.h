@@ -2,10 +2,10 @@
 
 #include <optional>
 
+#include "arch/registers.h"
 #include "base/types.h"
-#include "wire/registers.h"
 
-namespace ringside::wire {
+namespace ringside::arch {
 
 // Who runs on a vCPU with these registers, by its mode alone. kFirmware is
 //   x86: before paging is on (BIOS, boot loader, the first instructions of a kernel);
@@ -19,12 +19,12 @@ namespace ringside::wire {
 // user, 1 supervisor, 3 machine). Nothing where it was not read, in AArch32, and on x86.
 [[nodiscard]] std::optional<std::uint8_t> running_level(Arch arch, const Registers& registers);
 
-// x86_64's registers as 32-bit code sees them: their low halves, by i386's numbers.
-[[nodiscard]] Registers low_halves(const Registers& x86_64);
+// The root of the page tables that translate user addresses: physical, without the bits that say
+// which process's translations are cached (PCID, ASID) or how. Nothing where the register was not
+// read.
+[[nodiscard]] std::optional<std::uint64_t> user_root(Arch arch, const Registers& registers);
 
-// An x86_64 stub also runs 32-bit systems: paging is on and EFER.LMA is off (AMD64 Architecture
-// Programmer's Manual, volume 2, section 14.6). Then these are the registers by i386's numbers;
-// nothing for a 64-bit system, whose 32-bit programs are its user code, and before paging is on.
-[[nodiscard]] std::optional<Registers> as_i386(const Registers& x86_64);
+// The registers of a vCPU that uses another root for user addresses.
+[[nodiscard]] Registers with_user_root(Arch arch, Registers registers, GuestPhys root);
 
-}  // namespace ringside::wire
+}  // namespace ringside::arch
