@@ -81,11 +81,11 @@ def faults_of_style(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 def faults_of_paths(lines: list[tuple[int, str]], page: pathlib.Path, root: pathlib.Path) -> list[tuple[int, str]]:
     found = []
-    for number, line in lines:
-        for target in (link[1].partition("#")[0] for link in LINK.findall(line)):
+    for number, text in paragraphs(lines):
+        for target in (link[1].partition("#")[0] for link in LINK.findall(text)):
             if target and "://" not in target and not (page.parent / target).exists():
                 found.append((number, f"no file {target}"))
-        for code in CODE.findall(line):
+        for code in CODE.findall(text):
             path = code.split()[0] if code.split() else ""
             if not path.startswith(FOLDERS) or re.search(r"[A-Z]{4}|[{<…]", path):
                 continue  # a placeholder, such as src/memory/ARCH
