@@ -4,7 +4,7 @@
     engines_test.py --ringside PROGRAM (--kernel ELF [--workload NAME] | --linux [--arch NAME]) [--cpus 2] [--busy 20000]
 
 One guest is sampled by the engines in turn, in short recordings, so that what else the machine does hits all alike.
-A host that has too little time bends profiles (docs/design.md, section 2): the plugin loses ticks for which a vCPU was
+A host that has too little time bends profiles (docs/busy-hosts.md): the plugin loses ticks for which a vCPU was
 kept waiting, the other engines cannot tell. So those sample at long intervals, and a share's standard error is shown as
 it follows from how the recordings differ.
 

@@ -11,7 +11,7 @@ ENGINES = ("tcg", "gdb", "qmp")
 
 def default_engines(arch):
     """All of them where the monitor prints all that a stack needs: of aarch64 no system registers, of riscv64 no
-    privilege mode (docs/design.md, section 2)."""
+    privilege mode (docs/capture.md)."""
     return ENGINES if arch in ("amd64", "i386") else ("tcg", "gdb")
 
 

@@ -4,7 +4,7 @@ shares of the kernel's hottest functions.
 
     perf_witness_test.py --ringside PROGRAM [--arch riscv64] [--engines tcg,gdb] [--points 6] [--append randomize_kstack_offset=off]
 
-A block's time is charged to the block behind it (docs/design.md): what all indirect calls lead through
+A block's time is charged to the block behind it (docs/capture.md): what all indirect calls lead through
 (__x86_indirect_thunk_rax) gets up to 5 points of its callers; hence the points. Between two blocks QEMU delivers exceptions:
 riscv64 has one function behind all of them, which may have what perf has there.
 
