@@ -6,7 +6,7 @@
 #include "views/overhead.h"
 
 // How the counts of a recording are written in the head of a report and of a picture. The words
-// are those of docs/recording-format.md: "sampled" is ticks, "samples" is samples.
+// are those of docs/counts.md: "sampled" is ticks, "samples" is samples.
 namespace ringside::exporters {
 
 // All vCPUs: "103 ticks sampled", "103 ticks sampled (98 samples)" where a sample stands for more

@@ -10,7 +10,7 @@
 #include "exporters/text_report.h"
 #include "profile/profile_test_util.h"
 
-// One word means one count in every place that shows it (docs/recording-format.md).
+// One word means one count in every place that shows it (docs/counts.md).
 namespace ringside::exporters {
 namespace {
 

@@ -1,4 +1,4 @@
-"""A count has one value for one recording, wherever it is shown (docs/recording-format.md, words of counts)."""
+"""A count has one value for one recording, wherever it is shown (docs/counts.md)."""
 import json
 import re
 
