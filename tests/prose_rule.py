@@ -88,9 +88,9 @@ def faults_of_paths(lines: list[tuple[int, str]], page: pathlib.Path, root: path
         for code in CODE.findall(text):
             path = code.split()[0] if code.split() else ""
             if not path.startswith(FOLDERS) or re.search(r"[A-Z]{4}|[{<…]", path):
-                continue  # a placeholder, such as src/memory/ARCH
+                continue  # a placeholder, such as src/memory/ARCH; below, a class may lack its extension
             path = path.rstrip("/")
-            if not (any(root.glob(path)) or any(root.glob(path + ".*"))):  # a class without its extension
+            if not any(any(place.glob(path + end)) for place in (root, page.parent) for end in ("", ".*")):
                 found.append((number, f"no file {path}"))
     return found
 
