@@ -3,7 +3,7 @@
 #include "arch/arch_info.h"
 #include "guestos/emerald_adapter.h"
 #include "guestos/generic_adapter.h"
-#include "guestos/linux_adapter.h"
+#include "guestos/linux/linux_adapter.h"
 
 namespace ringside::guestos {
 namespace {

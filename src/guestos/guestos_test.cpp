@@ -7,9 +7,9 @@
 
 #include "arch/arch_info.h"
 #include "guestos/adapter.h"
-#include "guestos/linux/aarch64_entries.h"
-#include "guestos/linux/i386_entries.h"
-#include "guestos/linux/riscv64_entries.h"
+#include "guestos/linux/aarch64/entries.h"
+#include "guestos/linux/i386/entries.h"
+#include "guestos/linux/riscv64/entries.h"
 #include "guestos/stack_recipe.h"
 #include "guestos/testing/entry_machine.h"
 

@@ -4,7 +4,7 @@
 
 #include "arch/arch_info.h"
 #include "base/clock.h"
-#include "guestos/linux/page_cache_file.h"
+#include "guestos/linux/files/page_cache_file.h"
 
 namespace ringside::session {
 namespace {

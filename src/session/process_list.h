@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "engines/engine.h"
-#include "guestos/linux/clock.h"
-#include "guestos/linux/path_lookup.h"
-#include "guestos/linux/process_table.h"
-#include "guestos/linux/user_names.h"
+#include "guestos/linux/files/path_lookup.h"
+#include "guestos/linux/tasks/clock.h"
+#include "guestos/linux/tasks/process_table.h"
+#include "guestos/linux/tasks/user_names.h"
 #include "session/guest_view.h"
 #include "session/kernel_watch.h"
 

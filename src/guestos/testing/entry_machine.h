@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "elf/elf_writer.h"
-#include "guestos/linux/entry_code.h"
+#include "guestos/linux/entry/entry_code.h"
 
 namespace ringside::guestos::testing {
 

@@ -1,0 +1,50 @@
+#include "guestos/linux/aarch64/irq_stack.h"
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+
+#include "guestos/stack_recipe.h"
+
+namespace ringside::guestos {
+namespace {
+
+// The byte behind the first instruction of a function that matches, and that instruction.
+struct Found {
+  std::uint64_t behind = 0;
+  std::uint32_t word = 0;
+};
+std::optional<Found> find_instruction(const elf::ElfFile& file, ImageAddr start, std::size_t count,
+                                      std::uint32_t mask, std::uint32_t wanted) {
+  const Bytes code = file.bytes_at(start, 4 * count);
+  for (std::size_t at = 0; at + 4 <= code.size(); at += 4) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, code.data() + at, sizeof(word));
+    if ((word & mask) == wanted) return Found{start.value + at + 4, word};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<IrqStackRecord> aarch64_irq_stack_records(const elf::Image& kernel) {
+  std::vector<IrqStackRecord> records;
+  const auto caller = kernel.file->symbol_named("call_on_irq_stack");
+  if (!caller) return records;
+  const auto call = find_instruction(*kernel.file, caller->address, 32, ~0u, 0xd63f0020);  // blr x1
+  if (!call) return records;
+  for (const elf::FunctionSymbol& symbol : kernel.file->symbols()) {
+    if (symbol.name != "____do_softirq" && symbol.name != "gic_handle_irq") continue;
+    // stp x29, x30, [sp, #imm7 * 8]! (Arm ARM, C6.2.329), behind what marks the entry.
+    const auto push = find_instruction(*kernel.file, symbol.address, 6, 0xffc07fff, 0xa9807bfd);
+    if (!push) continue;
+    const std::uint32_t imm7 = push->word >> 15 & 0x7f;
+    const IrqStackRecord record{8 * (128 - imm7),
+                                kernel.to_guest({call->behind}).value & kReturnAddressBits};
+    if (imm7 >= 64 && std::find(records.begin(), records.end(), record) == records.end())
+      records.push_back(record);
+  }
+  return records;
+}
+
+}  // namespace ringside::guestos

@@ -1,0 +1,35 @@
+#include "guestos/linux/entry/interrupt_entries.h"
+
+#include <string_view>
+
+#include "guestos/linux/linux_arch.h"
+
+namespace ringside::guestos {
+namespace {
+
+bool is_shared_entry(std::string_view name) {
+  return name == "handle_exception" || name == "ret_from_exception";
+}
+
+}  // namespace
+
+InterruptCode linux_interrupt_code(const elf::Image& kernel) {
+  std::vector<InterruptCode::Range> own;
+  std::vector<InterruptCode::Range> shared;
+  const auto& symbols = kernel.file->symbols();
+  const LinuxArch* const linux_arch = find_linux_arch(kernel.file->arch());
+  if (linux_arch == nullptr) return {};
+  for (std::size_t i = 0; i < symbols.size(); ++i) {
+    const bool is_own = linux_arch->is_interrupt(symbols[i].name);
+    if (!is_own && !is_shared_entry(symbols[i].name)) continue;
+    // Labels without a size reach to the next symbol.
+    std::uint64_t size = symbols[i].size;
+    for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
+      size = symbols[next].address - symbols[i].address;
+    const GuestVirt start = kernel.to_guest(symbols[i].address);
+    (is_own ? own : shared).push_back({start, start + size});
+  }
+  return {std::move(own), std::move(shared)};
+}
+
+}  // namespace ringside::guestos

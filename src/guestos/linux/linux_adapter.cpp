@@ -1,0 +1,147 @@
+#include "guestos/linux/linux_adapter.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "arch/arch_info.h"
+#include "guestos/linux/entry/interrupt_entries.h"
+#include "guestos/linux/entry/stack_size.h"
+#include "guestos/linux/linux_arch.h"
+#include "guestos/linux/modules/module_list.h"
+#include "guestos/stack_recipe.h"
+
+namespace ringside::guestos {
+namespace {
+
+// At multiples of this the stacks of threads and interrupts end; 0 where they may end anywhere.
+// Behind a stack and its guard page device memory may be mapped: QEMU 7.2 dies of a debugger's read
+// of arm64's interrupt controller.
+std::uint64_t stack_alignment(const elf::ElfFile& kernel) {
+  constexpr std::uint64_t kUsual = 16 * 1024;
+  if (!find_linux_arch(kernel.arch())->aligns_stacks) return 0;
+  return kernel_stack_size(kernel).value_or(kUsual);
+}
+
+}  // namespace
+
+LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& options)
+    : Adapter(kernel.file->arch()),
+      kernel_(&kernel),
+      linux_arch_(find_linux_arch(kernel.file->arch())),
+      per_cpu_(kernel),
+      has_unused_options_(options.programs || options.user_program || !options.processes.empty()) {
+  auto processes = LinuxProcesses::of(kernel, options);
+  if (processes)
+    processes_ = std::move(*processes);
+  else
+    without_processes_ = fmt::format("no sample has a process: {}", processes.error().message);
+}
+
+std::vector<std::string> LinuxAdapter::caveats() const {
+  std::vector<std::string> caveats;
+  std::string caveat = processes_ ? processes_->caveat() : without_processes_;
+  if (!caveat.empty()) caveats.push_back(std::move(caveat));
+  if (has_unused_options_)
+    caveats.emplace_back(
+        "--programs, --user-elf and --process have no effect with a Linux guest: its programs are "
+        "read from its memory; give its files with --sysroot DIR");
+  return caveats;
+}
+
+bool LinuxAdapter::recognises(const elf::ElfFile& file) {
+  return find_linux_arch(file.arch()) != nullptr && file.symbol_named("linux_banner").has_value();
+}
+
+InterruptCode LinuxAdapter::interrupt_code() const { return linux_interrupt_code(*kernel_); }
+
+std::vector<unwind::EntryLayout> LinuxAdapter::entries() const {
+  return linux_arch_->entries(*kernel_);
+}
+
+std::optional<GuestVirt> LinuxAdapter::page_table_root() const {
+  // arch/x86/kernel/head_64.S, where swapper_pg_dir is another name for it.
+  for (const char* name : {"init_top_pgt", "swapper_pg_dir"})
+    if (const auto root = kernel_->file->symbol_named(name))
+      return kernel_->to_guest(root->address);
+  return std::nullopt;
+}
+
+// Fills in `tops` from a per-CPU variable. False if it is not set yet: before a CPU's area is set
+// up its entry leads to the boot image's copy, which has no stack.
+Result<bool> LinuxAdapter::find_irq_stack(std::size_t cpu, ImageAddr variable,
+                                          std::vector<StackTop>& tops,
+                                          const elf::GuestReader& read) const {
+  if (!tops.empty()) return true;
+  RINGSIDE_ASSIGN(const auto copy, per_cpu_.copy_of(variable, cpu, read));
+  if (!copy) return false;
+  RINGSIDE_ASSIGN(const auto stack, per_cpu_.read_pointer(*copy, read));
+  if (stack) tops = linux_arch_->irq_stack_tops(*kernel_, *stack);
+  return stack.has_value();
+}
+
+// The variables are set when their CPU comes up, so that early on they may still be 0.
+Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& read) {
+  if (!kernel_->file->symbol_named("__per_cpu_offset")) return true;
+  irq_stacks_.resize(vcpus);
+  bool all = true;
+  const auto names = linux_arch_->irq_stack_variables;
+  for (std::size_t cpu = 0; cpu < vcpus; ++cpu) {
+    irq_stacks_[cpu].resize(names.size());
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const auto variable = kernel_->file->symbol_named(names[i]);
+      if (!variable) continue;
+      RINGSIDE_ASSIGN(const bool found,
+                      find_irq_stack(cpu, variable->address, irq_stacks_[cpu][i], read));
+      all = all && found;
+    }
+    if (all && processes_) {
+      RINGSIDE_ASSIGN(const bool found, processes_->find_cpu(cpu, per_cpu_, read));
+      all = all && found;
+    }
+  }
+  return all;
+}
+
+Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader& read) {
+  if (linux_arch_->fixed_code != nullptr && !std::exchange(has_reported_fixed_code_, true))
+    if (auto image = linux_arch_->fixed_code(*kernel_->file)) return std::vector{std::move(*image)};
+  if (!modules_) {
+    std::vector<GuestVirt> lists;
+    for (const ImageAddr list : find_module_lists(*kernel_->file))
+      lists.push_back(kernel_->to_guest(list));
+    modules_.emplace(std::move(lists), arch_, kernel_->file->section(".orc_header").has_value());
+  }
+  return modules_->look(read);
+}
+
+Result<Owner> LinuxAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
+                                     ProcessNews& news) {
+  return processes_ ? processes_->owner_of(capture, memory, news) : Owner();
+}
+
+std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
+                                                 std::span<const LearntLink> learnt) const {
+  std::vector<StackTop> tops;
+  if (vcpu.value < irq_stacks_.size())
+    for (const auto& of_stack : irq_stacks_[vcpu.value])
+      tops.insert(tops.end(), of_stack.begin(), of_stack.end());
+  const std::size_t known = tops.size();
+  for (const LearntLink& link : learnt)
+    if (!link.leads_to_user &&
+        std::none_of(tops.begin(), tops.begin() + static_cast<std::ptrdiff_t>(known),
+                     [&link](const StackTop& top) {
+                       return top.slot == link.slot &&
+                              (!top.returns_to || top.returns_to == link.returns_to);
+                     }))
+      tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
+  const std::uint64_t alignment = stack_alignment(*kernel_->file);
+  std::vector<wire::RecipeOp> ops;
+  if (processes_) processes_->add_to(ops, vcpu);
+  const auto stacks = stack_recipe(arch_, tops, linux_arch_->irq_stack_size, alignment);
+  ops.insert(ops.end(), stacks.begin(), stacks.end());
+  if (linux_arch_->add_stacks_of_entry_code != nullptr)
+    linux_arch_->add_stacks_of_entry_code(ops, *kernel_, alignment);
+  return ops;
+}
+
+}  // namespace ringside::guestos

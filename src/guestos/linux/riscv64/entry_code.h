@@ -1,0 +1,12 @@
+#pragma once
+
+#include <memory>
+
+#include "guestos/linux/entry/entry_code.h"
+
+namespace ringside::guestos {
+
+[[nodiscard]] std::unique_ptr<EntryCode> riscv64_entry_code(const elf::Image& kernel,
+                                                            const UserRegisters& pt_regs);
+
+}  // namespace ringside::guestos

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "guestos/adapter_options.h"
+#include "guestos/guest_memory.h"
+#include "guestos/linux/files/user_images.h"
+#include "guestos/linux/tasks/current_task.h"
+#include "guestos/process_news.h"
+
+namespace ringside::guestos {
+
+// The address spaces of a Linux guest's processes, each with the code that is mapped in it. One
+// that maps other code than before is another one from then on.
+//
+// Of a process that has ended before its mappings were read, the main program's are told where they
+// were seen in another process: execve() places the segments of a file as the file says, all of
+// them moved by the same distance, and start_code (the first executable segment; load_elf_binary()
+// in fs/binfmt_elf.c) tells how far. The file must be the same (FileIdentity), and so must the
+// number of executable pages: a process that has replaced its program's code since is not told for
+// another's.
+class LinuxAddressSpaces {
+ public:
+  LinuxAddressSpaces(const LinuxTypes& types, UserImages images,
+                     std::shared_ptr<AddressSpaceIds> ids)
+      : types_(types), images_(std::move(images)), ids_(std::move(ids)) {}
+
+  // The number of a task's address space; what is new is added to `news`. 0 where it could not be
+  // read: its process has ended since the capture, or is in the middle of a change. Errors: those
+  // of `memory`.
+  [[nodiscard]] Result<std::uint64_t> find(const TaskView& task, GuestMemory& memory,
+                                           ProcessNews& news);
+  // As UserImages has it.
+  [[nodiscard]] std::string caveat() const { return images_.caveat(); }
+
+ private:
+  // TaskView's space and program: without randomization two programs' may have the same numbers.
+  using Key = std::pair<std::array<std::uint64_t, 5>, std::optional<FileIdentity>>;
+  struct Known {
+    std::uint64_t id = 0;      // 0: not known yet
+    bool is_complete = false;  // all of its mappings were read
+    unsigned tries = 0;
+    std::uint64_t last_use = 0;
+  };
+  // Where a process has its main program.
+  struct Program {
+    std::uint64_t start_code = 0;
+    std::vector<UserMapping> mappings;  // without their image, which may be forgotten
+    std::uint64_t last_use = 0;
+  };
+  using ProgramKey = std::pair<FileIdentity, std::uint64_t>;  // and exec_vm
+
+  [[nodiscard]] Result<std::optional<AddressSpaceNews>> read(const TaskView& task,
+                                                             GuestMemory& memory);
+  void remember_program(const TaskView& task, const AddressSpaceNews& space);
+  // The main program alone; nothing where it was not seen in another process, or was forgotten.
+  [[nodiscard]] std::optional<AddressSpaceNews> by_program(const TaskView& task);
+  [[nodiscard]] Result<bool> is_unchanged(const TaskView& task, GuestMemory& memory) const;
+
+  LinuxTypes types_;
+  UserImages images_;
+  std::shared_ptr<AddressSpaceIds> ids_;
+  std::map<Key, Known> known_;
+  std::map<ProgramKey, Program> programs_;
+  std::uint64_t uses_ = 0;
+};
+
+}  // namespace ringside::guestos

@@ -1,0 +1,163 @@
+#include "guestos/linux/tasks/processes.h"
+
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
+#include "guestos/linux/entry/user_arch.h"
+
+namespace ringside::guestos {
+namespace {
+
+// How old what is known of a thread's control group may be.
+constexpr std::uint64_t kCgroupNs = 500'000'000;
+// Threads whose names are remembered.
+constexpr std::size_t kMaxNames = 65536;
+// Of a user stack, where the capture does not say how many were asked for.
+constexpr std::size_t kUserStackBytes = 2048;
+
+}  // namespace
+
+Result<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel, const AdapterOptions& options) {
+  RINGSIDE_ASSIGN(const auto types, open_types(kernel.file, options.debug_files));
+  RINGSIDE_ASSIGN(auto current, CurrentTask::of(kernel, *types, options.looks_late));
+  LinuxAddressSpaces spaces(
+      current.types(),
+      UserImages(kernel, current.types(), HostFiles(options.sysroot, options.initramfs)),
+      options.address_space_ids);
+  std::optional<UserRoots> roots;
+  if (const auto fields = ProcessFields::of(*kernel.file, *types))
+    roots.emplace(current.types(), *fields);
+  return LinuxProcesses(std::move(current), std::move(spaces), std::move(roots),
+                        Cgroups::of(*types));
+}
+
+Result<void> LinuxProcesses::tell_name(const TaskView& task, const wire::Capture& capture,
+                                       GuestMemory& memory, ProcessNews& news) {
+  if (told_.size() >= kMaxNames) told_.clear();
+  // Every CPU has an idle thread 0, with the CPU's number in its name.
+  const bool is_idle = task.pid == 0;
+  if (task.tid == 0 && !is_idle) return {};  // not known which of the process's threads it is
+  Told& told = told_[task.tid];
+  const Name before = told.name;
+  told.name.pid = task.pid;
+  told.name.comm = is_idle ? "swapper" : task.comm;
+  const bool is_other = told.name != before;
+  if (is_other) told.cgroups = {};  // its address may have been used again
+  if (task.pid != before.pid) told.name.cgroup.clear();
+  if (is_other || capture.host_time_ns - told.cgroup_read_ns >= kCgroupNs)
+    RINGSIDE_TRY(read_cgroup(task, capture, memory, told));
+  if (told.name != before)
+    news.names.push_back({task.pid, task.tid, 0, told.name.comm, told.name.cgroup});
+  return {};
+}
+
+Result<void> LinuxProcesses::read_cgroup(const TaskView& task, const wire::Capture& capture,
+                                         GuestMemory& memory, Told& told) const {
+  // Without physical memory every read stops the guest.
+  if (!cgroups_ || memory.physical() == nullptr) return {};
+  const KernelReader reader(memory, current_.types().arch);
+  told.cgroup_read_ns = capture.host_time_ns;
+  const auto set = cgroups_->set_of(task.task, reader);
+  if (set && *set == told.cgroups) return {};
+  const auto path = set ? cgroups_->path_of(*set, reader) : tl::unexpected<Error>(set.error());
+  if (!path && !is_of_memory(path.error().code)) return tl::unexpected<Error>(path.error());
+  if (!path) return {};
+  // The task may have ended, and its struct task_struct be another one's by now.
+  const Field& tid = current_.types().task.pid;
+  const auto now = reader.object(task.task + tid.offset, tid.size, "struct task_struct");
+  if (!now && !is_of_memory(now.error().code)) return tl::unexpected<Error>(now.error());
+  if (!now || now->number_at(0, tid.size) != task.tid) return {};
+  told.cgroups = *set;
+  told.name.cgroup = *path;
+  return {};
+}
+
+Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& capture,
+                                                        GuestMemory& memory) {
+  std::optional<TaskView> task = current_.read(capture);
+  if (task && roots_) roots_->remember(task->task);
+  if (task || !roots_) return task;
+  std::optional<GuestVirt> running;
+  if (const auto variable = current_.variable_of(capture.vcpu)) {
+    const auto pointer = KernelReader(memory, current_.types().arch).pointer(*variable);
+    if (pointer) running = *pointer;
+  }
+  std::optional<arch::Registers> user;
+  if (capture.level == PrivilegeLevel::kKernel) user = current_.user_registers(capture);
+  const bool is_at_user_code = capture.level == PrivilegeLevel::kUser || user;
+  RINGSIDE_ASSIGN(task, roots_->find(capture, is_at_user_code, running, memory));
+  if (task) task->user = user;
+  return task;
+}
+
+Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory& memory,
+                                       ProcessNews& news) {
+  RINGSIDE_ASSIGN(auto task, task_of(capture, memory));
+  if (!task) return Owner();
+  RINGSIDE_TRY(current_.find_user_pc(*task, memory));
+  RINGSIDE_TRY(tell_name(*task, capture, memory, news));
+  Owner owner;
+  owner.pid = task->pid;
+  if (task->tid != 0 || task->pid == 0) owner.tid = task->tid;
+  owner.user = task->user;
+  owner.kernel_stack = task->kernel_stack;
+  const bool in_user_code = capture.level == PrivilegeLevel::kUser;
+  if (in_user_code || owner.user)
+    owner.user_arch = user_arch(capture.arch, in_user_code ? capture.registers : *owner.user);
+  if (task->is_kernel_thread() || task->is_in_exec()) return owner;
+  // Without physical memory there is no page cache, and every read stops the guest.
+  if (memory.physical() == nullptr) return owner;
+  RINGSIDE_ASSIGN(owner.address_space, spaces_.find(*task, memory, news));
+  RINGSIDE_ASSIGN(const bool found, find_user_tables(*task, memory));
+  news.new_recipes = news.new_recipes || found;
+  if (!owner.user) return owner;
+  RINGSIDE_ASSIGN(const bool uses_own, uses_tables_of(*task, capture, memory));
+  const bool is_own = uses_own || current_.has_walked(capture);
+  owner.user_stack_is_others = !is_own;
+  RINGSIDE_ASSIGN(owner.user_stack, user_stack(*task, is_own, capture, memory));
+  return owner;
+}
+
+// Both the root of the page tables and the struct that has its address are in the linear map, where
+// the kernel allocates them.
+Result<bool> LinuxProcesses::find_user_tables(const TaskView& task, GuestMemory& memory) {
+  if (current_.knows_user_tables()) return false;
+  auto shape = memory.user_tables();
+  if (!shape) return false;
+  const auto [mm, root] = std::pair(GuestVirt{task.space[0]}, GuestVirt{task.space[1]});
+  RINGSIDE_ASSIGN(const auto root_place, memory.physical_address(root));
+  RINGSIDE_ASSIGN(const auto mm_place, memory.physical_address(mm));
+  if (!root_place || !mm_place) return false;
+  const std::uint64_t to_linear = root.value - root_place->value;
+  if (mm.value - mm_place->value != to_linear) return false;
+  current_.adopt({std::move(*shape), to_linear});
+  return true;
+}
+
+// A vCPU changes to the next task's page tables before it does to its stack (context_switch() in
+// kernel/sched/core.c). Where the root cannot be compared it is taken for the task's.
+Result<bool> LinuxProcesses::uses_tables_of(const TaskView& task, const wire::Capture& capture,
+                                            GuestMemory& memory) {
+  const auto root = arch::user_root(capture.arch, capture.registers);
+  RINGSIDE_ASSIGN(const auto own, memory.physical_address({task.space[1]}));
+  if (!root || !own) return true;
+  return is_root_of(capture.arch, *root, own->value);
+}
+
+Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, bool is_own,
+                                                          const wire::Capture& capture,
+                                                          GuestMemory& memory) const {
+  const arch::RegisterRoles roles = arch::roles_of(current_.types().arch);
+  const GuestVirt sp{task.user->get(roles.sp)};
+  std::vector<std::byte> stack(kUserStackBytes);
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    if (piece.why != wire::PieceKind::kUserStack || piece.address != sp) continue;
+    if (piece.size != 0 && is_own) return std::vector<std::byte>();
+    stack.resize(piece.requested);
+  }
+  RINGSIDE_ASSIGN(const std::size_t size, memory.read_process({task.space[1]}, sp, stack));
+  stack.resize(size);
+  RINGSIDE_ASSIGN(const bool stands, current_.is_still_in_kernel(capture, memory));
+  return stands ? stack : std::vector<std::byte>();
+}
+
+}  // namespace ringside::guestos

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "guestos/guest_memory.h"
+#include "guestos/linux/tasks/address_spaces.h"
+#include "guestos/linux/tasks/cgroups.h"
+#include "guestos/linux/tasks/current_task.h"
+#include "guestos/linux/tasks/user_roots.h"
+#include "guestos/process_news.h"
+
+namespace ringside::guestos {
+
+// The processes of a Linux guest, as captures show them.
+class LinuxProcesses {
+ public:
+  // Error kNotFound where the kernel does not say how it keeps its tasks. `kernel` must outlive it.
+  [[nodiscard]] static Result<LinuxProcesses> of(const elf::Image& kernel,
+                                                 const AdapterOptions& options);
+
+  // Adapter::prepare() of one CPU.
+  [[nodiscard]] Result<bool> find_cpu(std::size_t cpu, const PerCpu& per_cpu,
+                                      const elf::GuestReader& read) {
+    return current_.find(cpu, per_cpu, read);
+  }
+  // As CurrentTask has it.
+  void add_to(std::vector<wire::RecipeOp>& recipe, VcpuId vcpu) const {
+    current_.add_to(recipe, vcpu);
+  }
+  // As Adapter has it.
+  [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
+                                       ProcessNews& news);
+  // As Adapter has it.
+  [[nodiscard]] std::string caveat() const { return spaces_.caveat(); }
+
+ private:
+  struct Name {
+    std::uint32_t pid = 0;
+    std::string comm;
+    std::string cgroup;
+    bool operator==(const Name&) const = default;
+  };
+  struct Told {
+    Name name;
+    GuestVirt cgroups;                 // struct css_set
+    std::uint64_t cgroup_read_ns = 0;  // as capture.host_time_ns; 0: never
+  };
+
+  LinuxProcesses(CurrentTask current, LinuxAddressSpaces spaces, std::optional<UserRoots> roots,
+                 std::optional<Cgroups> cgroups)
+      : current_(std::move(current)),
+        spaces_(std::move(spaces)),
+        roots_(std::move(roots)),
+        cgroups_(cgroups) {}
+  // As the capture has it; where it was not copied, as it is now.
+  [[nodiscard]] Result<std::optional<TaskView>> task_of(const wire::Capture& capture,
+                                                        GuestMemory& memory);
+  // How the page tables of a task are walked is found out at the first one. True if it is now.
+  [[nodiscard]] Result<bool> find_user_tables(const TaskView& task, GuestMemory& memory);
+  // Of a task whose stack was not copied with the capture, or by page tables that were not the
+  // task's (`is_own`): it is read now. Empty where the task has run since.
+  [[nodiscard]] Result<std::vector<std::byte>> user_stack(const TaskView& task, bool is_own,
+                                                          const wire::Capture& capture,
+                                                          GuestMemory& memory) const;
+  [[nodiscard]] static Result<bool> uses_tables_of(const TaskView& task,
+                                                   const wire::Capture& capture,
+                                                   GuestMemory& memory);
+  [[nodiscard]] Result<void> tell_name(const TaskView& task, const wire::Capture& capture,
+                                       GuestMemory& memory, ProcessNews& news);
+  // Into `told`; what cannot be read now stays as it was.
+  [[nodiscard]] Result<void> read_cgroup(const TaskView& task, const wire::Capture& capture,
+                                         GuestMemory& memory, Told& told) const;
+
+  CurrentTask current_;
+  LinuxAddressSpaces spaces_;
+  std::optional<UserRoots> roots_;
+  std::optional<Cgroups> cgroups_;
+  std::unordered_map<std::uint32_t, Told> told_;  // by thread
+};
+
+}  // namespace ringside::guestos

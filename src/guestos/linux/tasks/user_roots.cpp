@@ -1,0 +1,105 @@
+#include "guestos/linux/tasks/user_roots.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "arch/arch_info.h"
+#include "arch/execution_mode.h"
+
+namespace ringside::guestos {
+namespace {
+
+// With page-table isolation x86 keeps the table that user code uses a page behind the kernel's,
+// which then lies at an even page (PTI_USER_PGTABLE_BIT, arch/x86/include/asm/pgtable.h). Without
+// it roots are at any page, on i386 with PAE at any 32 bytes.
+constexpr std::uint64_t kUserTable = 0x1000;
+
+bool is_x86(Arch arch) { return arch::info_of(arch).is_x86; }
+bool may_have_user_table(std::uint64_t pgd) { return pgd % (2 * kUserTable) == 0; }
+
+}  // namespace
+
+bool is_root_of(Arch arch, std::uint64_t root, std::uint64_t pgd) {
+  return root == pgd || (is_x86(arch) && may_have_user_table(pgd) && root == pgd + kUserTable);
+}
+
+Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bool is_at_user_code,
+                                                std::optional<GuestVirt> running,
+                                                GuestMemory& memory) {
+  const auto captured = arch::user_root(capture.arch, capture.registers);
+  if (!captured || any_task_.value == 0) return std::nullopt;
+  // Where addresses cannot be told yet, that a root was not found says nothing of it.
+  RINGSIDE_ASSIGN(const auto any_place, memory.physical_address(any_task_));
+  if (!any_place) return std::nullopt;
+  for (const bool again : {false, true}) {
+    if (again && !is_worth_a_look(*captured)) break;
+    if (again) RINGSIDE_TRY(look_for_processes(memory));
+    const auto process = process_of(*captured, is_at_user_code);
+    if (process == by_root_.end()) continue;
+    RINGSIDE_ASSIGN(auto task, view(process->second, process->first, running, memory));
+    if (!task) continue;
+    misses_.erase(*captured);
+    return task;
+  }
+  return std::nullopt;
+}
+
+UserRoots::ByRoot::const_iterator UserRoots::process_of(std::uint64_t root,
+                                                        bool is_at_user_code) const {
+  const auto found = is_at_user_code ? by_root_.find(root) : by_root_.end();
+  if (found != by_root_.end() || !has_user_tables_) return found;
+  return by_root_.find(root - kUserTable);
+}
+
+// A root that belonged to nobody is looked for more and more seldom.
+bool UserRoots::is_worth_a_look(std::uint64_t root) {
+  if (misses_.size() >= kMaxMisses) misses_.clear();
+  return std::has_single_bit(++misses_[root]);
+}
+
+Result<void> UserRoots::look_for_processes(GuestMemory& memory) {
+  by_root_.clear();
+  has_user_tables_ = is_x86(types_.arch);
+  const KernelReader read(memory, types_.arch);
+  const auto threads = read_threads(types_, fields_, read, any_task_);
+  if (!threads && is_of_memory(threads.error().code)) return {};
+  if (!threads) return tl::unexpected(threads.error());
+  std::unordered_map<std::uint64_t, std::uint64_t> roots;  // by mm
+  for (const LinuxThread& thread : *threads) {
+    if (thread.mm.value == 0) continue;
+    const auto [root, added] = roots.try_emplace(thread.mm.value, 0);
+    if (added) {
+      const auto pgd = read.pointer(thread.mm + types_.mm.pgd.offset);
+      if (!pgd && !is_of_memory(pgd.error().code)) return tl::unexpected(pgd.error());
+      if (!pgd) continue;
+      RINGSIDE_ASSIGN(const auto place, memory.physical_address(*pgd));
+      if (place) root->second = place->value;
+      has_user_tables_ = has_user_tables_ && may_have_user_table(root->second);
+    }
+    if (root->second == 0) continue;
+    Process& process = by_root_[root->second];
+    process.mm = thread.mm;
+    process.threads.push_back(thread.task);
+  }
+  return {};
+}
+
+Result<std::optional<TaskView>> UserRoots::view(const Process& process, std::uint64_t pgd,
+                                                std::optional<GuestVirt> running,
+                                                GuestMemory& memory) const {
+  const KernelReader read(memory, types_.arch);
+  const bool is_one_of_them = running && std::find(process.threads.begin(), process.threads.end(),
+                                                   *running) != process.threads.end();
+  const GuestVirt task = is_one_of_them ? *running : process.threads.front();
+  const auto found = read_task(types_, read, task);
+  if (!found && is_of_memory(found.error().code)) return std::nullopt;
+  if (!found) return tl::unexpected(found.error());
+  TaskView view = *found;
+  if (view.space[0] != process.mm.value) return std::nullopt;
+  RINGSIDE_ASSIGN(const auto place, memory.physical_address({view.space[1]}));
+  if (!place || place->value != pgd) return std::nullopt;
+  if (process.threads.size() > 1 && !is_one_of_them) view.tid = 0;
+  return view;
+}
+
+}  // namespace ringside::guestos

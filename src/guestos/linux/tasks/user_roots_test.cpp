@@ -1,0 +1,50 @@
+#include "guestos/linux/tasks/user_roots.h"
+
+#include <gtest/gtest.h>
+
+namespace ringside::guestos {
+namespace {
+
+// A kernel of which nothing can be read; or its addresses cannot even be translated.
+class Unreadable final : public GuestMemory {
+ public:
+  Result<std::size_t> read_kernel(GuestVirt, std::span<std::byte>) override {
+    ++reads;
+    return std::size_t{0};
+  }
+  Result<std::size_t> read_as(const wire::Capture&, GuestVirt, std::span<std::byte>) override {
+    return std::size_t{0};
+  }
+  Result<std::optional<GuestPhys>> physical_address(GuestVirt address) override {
+    return translates ? std::optional(GuestPhys{address.value & 0xffffffff}) : std::nullopt;
+  }
+  memory::PhysicalMemory* physical() override { return nullptr; }
+
+  bool translates = false;
+  std::size_t reads = 0;
+};
+
+// The processes are read for a root the 1st, 2nd, 4th, 8th … time that it belongs to nobody.
+TEST(UserRoots, WhatCannotBeTranslatedYetIsNotCountedAsNobodys) {
+  const std::shared_ptr<const elf::ElfFile> file = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
+  const auto source = open_types(file).value();
+  UserRoots roots(LinuxTypes::of(*file, *source).value(),
+                  ProcessFields::of(*file, *source).value());
+  roots.remember({0xffff888000100000});
+  wire::Capture user;
+  user.arch = Arch::kX86_64;
+  user.level = PrivilegeLevel::kUser;
+  user.registers.set(arch::x86_64::kCr3, 0x1000);
+  Unreadable memory;
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(roots.find(user, true, {}, memory).value(), std::nullopt);
+  EXPECT_EQ(memory.reads, 0u);
+  memory.translates = true;
+  for (const bool looks : {true, true, false, true}) {
+    memory.reads = 0;
+    EXPECT_EQ(roots.find(user, true, {}, memory).value(), std::nullopt);
+    EXPECT_EQ(memory.reads != 0, looks);
+  }
+}
+
+}  // namespace
+}  // namespace ringside::guestos

@@ -1,0 +1,53 @@
+#include "guestos/linux/types/kernel_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "arch/arch_info.h"
+#include "arch/registers.h"
+
+namespace ringside::guestos {
+
+std::uint64_t KernelObject::number_at(std::size_t offset, std::size_t size) const {
+  std::uint64_t value = 0;
+  if (size > sizeof value || offset > bytes_.size() || bytes_.size() - offset < size) return 0;
+  std::memcpy(&value, bytes_.data() + offset, size);
+  return value;
+}
+
+std::string KernelObject::text(Field field) const {
+  if (field.offset >= bytes_.size()) return {};
+  const char* start = reinterpret_cast<const char*>(bytes_.data()) + field.offset;
+  return {start, strnlen(start, std::min<std::size_t>(field.size, bytes_.size() - field.offset))};
+}
+
+KernelReader::KernelReader(elf::GuestReader read, Arch arch)
+    : read_(std::move(read)), word_size_(arch::roles_of(arch).pointer_size) {}
+
+KernelReader::KernelReader(GuestMemory& memory, Arch arch)
+    : KernelReader([&memory](GuestVirt at,
+                             std::span<std::byte> into) { return memory.read_kernel(at, into); },
+                   arch) {}
+
+Result<KernelObject> KernelReader::object(GuestVirt at, std::size_t bytes, const char* what) const {
+  std::vector<std::byte> contents(bytes);
+  RINGSIDE_ASSIGN(const std::size_t got, read_(at, contents));
+  if (got < bytes)
+    return fail(ErrorCode::kUnreadable, "{} at {} cannot be read (its memory ends at {})", what, at,
+                at + got);
+  return KernelObject(at, std::move(contents));
+}
+
+Result<GuestVirt> KernelReader::pointer(GuestVirt at) const {
+  RINGSIDE_ASSIGN(const KernelObject word, object(at, word_size_, "the pointer"));
+  return GuestVirt{word.number_at(0, word_size_)};
+}
+
+Result<std::string> KernelReader::text(GuestVirt at, std::size_t limit) const {
+  std::string text(limit, '\0');
+  RINGSIDE_ASSIGN(const std::size_t got, read_(at, std::as_writable_bytes(std::span(text))));
+  text.resize(strnlen(text.data(), std::min(got, limit)));
+  return text;
+}
+
+}  // namespace ringside::guestos

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "elf/identity.h"
+#include "guestos/guest_memory.h"
+#include "guestos/linux/types/type_source.h"
+
+namespace ringside::guestos {
+
+// The first bytes of a structure in the kernel's memory, as they were at one moment. Members that
+// do not lie in these bytes are 0.
+class KernelObject {
+ public:
+  KernelObject(GuestVirt at, std::vector<std::byte> bytes) : at_(at), bytes_(std::move(bytes)) {}
+
+  [[nodiscard]] GuestVirt address() const { return at_; }
+  // Of up to 8 bytes, without a sign.
+  [[nodiscard]] std::uint64_t number(Field field) const {
+    return number_at(field.offset, field.size);
+  }
+  [[nodiscard]] std::uint64_t number_at(std::size_t offset, std::size_t size) const;
+  [[nodiscard]] GuestVirt pointer(Field field) const { return {number(field)}; }
+  // An array of characters up to its first 0.
+  [[nodiscard]] std::string text(Field field) const;
+  // Where a member lies.
+  [[nodiscard]] GuestVirt address_of(Field field) const { return at_ + field.offset; }
+
+ private:
+  GuestVirt at_;
+  std::vector<std::byte> bytes_;
+};
+
+// Reads what the kernel has in its memory while it runs. Error kUnreadable where memory cannot be
+// read, which a later try may find there: a pointer was old, or half-way through a change. Any
+// other error is the connection's.
+class KernelReader {
+ public:
+  KernelReader(elf::GuestReader read, Arch arch);
+  // `memory` must outlive it.
+  KernelReader(GuestMemory& memory, Arch arch);
+
+  [[nodiscard]] std::size_t word_size() const { return word_size_; }  // bytes of a pointer
+  // `what` names it in errors: "struct vm_area_struct".
+  [[nodiscard]] Result<KernelObject> object(GuestVirt at, std::size_t bytes,
+                                            const char* what) const;
+  [[nodiscard]] Result<GuestVirt> pointer(GuestVirt at) const;
+  // Up to `limit` bytes, or to the first 0, or to where memory ends.
+  [[nodiscard]] Result<std::string> text(GuestVirt at, std::size_t limit) const;
+  // As an elf::GuestReader does.
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt at, std::span<std::byte> into) const {
+    return read_(at, into);
+  }
+
+ private:
+  elf::GuestReader read_;
+  std::size_t word_size_;
+};
+
+// True where a failure is of what was read, and not of the way to it: the guest was changing it, or
+// it is damaged. A later try may succeed.
+[[nodiscard]] constexpr bool is_of_memory(ErrorCode code) {
+  return code == ErrorCode::kUnreadable || code == ErrorCode::kDisturbed;
+}
+
+}  // namespace ringside::guestos

@@ -1,0 +1,268 @@
+#include "guestos/linux/x86_64/entry_code.h"
+
+#include <algorithm>
+#include <array>
+
+#include "arch/arch_info.h"
+#include "guestos/linux/x86/common.h"
+#include "guestos/recipe_writer.h"
+
+namespace ringside::guestos {
+namespace {
+
+using namespace arch::x86_64;
+using enum wire::RecipeOpcode;
+
+// cpu_entry_area (Documentation/arch/x86/x86_64/mm.rst), which user code's page tables map too.
+constexpr std::uint64_t kArea = 0xfffffe0000000000;
+constexpr std::uint64_t kAreaSize = std::uint64_t{1} << 39;
+// Of what hardware pushes at its end: rip, cs, rflags, rsp, ss.
+constexpr std::uint64_t kFrameBytes = 40;
+constexpr std::uint64_t kCsBelowEnd = 32;
+constexpr std::uint64_t kRspBelowEnd = 16;
+constexpr std::uint64_t kSsBelowEnd = 8;
+constexpr std::uint64_t kMaxSelector = 0xffff;
+constexpr std::uint64_t kUserCs = 0x33;    // __USER_CS, asm/segment.h
+constexpr std::uint64_t kUser32Cs = 0x23;  // __USER32_CS
+constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
+// Where values of CR3 of one process differ: X86_CR3_PCID_NOFLUSH, which is not kept, and what
+// tells user code's page tables (PTI_USER_PGTABLE_AND_PCID_MASK, arch/x86/entry/calling.h).
+constexpr std::uint64_t kSameCr3 = ~(std::uint64_t{1} << 63 | 0x1800);
+
+bool is_in_area(GuestVirt sp) { return sp.value - kArea - 1 < kAreaSize; }
+
+// arch/x86/entry/entry_64.S. A system call leaves all on the user's stack at first; its stack
+// pointer is put away (cpu_tss_rw.x86_tss.sp2), and with page-table isolation its register has the
+// new CR3 before the task's stack. Exceptions and interrupts push everything on the entry stack,
+// whence C code moves it. The way out is over the entry stack too: with what `iret` wants, or two
+// words before `sysret`. 32-bit code's `syscall` is much the same. Its `sysenter` saves nothing:
+// the vDSO keeps the stack pointer in ebp, and is returned to at one place, which C code fills in.
+class X86_64EntryCode final : public EntryCode {
+ public:
+  X86_64EntryCode(const elf::Image& kernel, const UserRegisters& pt_regs, const TypeSource& types)
+      : pt_regs_(pt_regs),
+        pages_(has_x86_entry_stack(types)),
+        landing_pad_(x86_landing_pad(*kernel.file, types)) {
+    constexpr std::array<std::string_view, 3> kLabels{"entry_SYSCALL_64",
+                                                      "syscall_return_via_sysret", "entry_SYSRETQ"};
+    constexpr std::array<std::string_view, 3> kCompatLabels{
+        "entry_SYSCALL_compat", "sysret32_from_system_call", "entry_SYSRETL_compat"};
+    system_calls_[0].code =
+        x86_entry_function(kernel, "entry_SYSCALL_64", kLabels, "do_syscall_64");
+    system_calls_[1] = {.code = x86_entry_function(kernel, "entry_SYSCALL_compat", kCompatLabels,
+                                                   "do_fast_syscall_32"),
+                        .cs = kUser32Cs,
+                        .sp_register = kR8};
+    constexpr std::array<std::string_view, 1> kSysenterLabels{"entry_SYSENTER_compat"};
+    sysenter_ =
+        x86_entry_function(kernel, "entry_SYSENTER_compat", kSysenterLabels, "do_SYSENTER_32");
+    const auto way_out = kernel.file->symbol_named("swapgs_restore_regs_and_return_to_usermode");
+    const auto to_kernel = kernel.file->symbol_named("restore_regs_and_return_to_kernel");
+    constexpr std::uint64_t kMaxWayOut = 0x1000;
+    if (way_out && to_kernel && to_kernel->address - way_out->address <= kMaxWayOut)
+      way_out_ = {kernel.to_guest(way_out->address), to_kernel->address - way_out->address};
+    const auto task_state = kernel.file->symbol_named("cpu_tss_rw");
+    const auto put_away = types.member("tss_struct", "x86_tss.sp2");
+    if (task_state && put_away) put_away_ = task_state->address + put_away->offset;
+  }
+
+  [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu,
+                                  const elf::GuestReader& read) override {
+    if (!put_away_) return true;
+    if (put_away_of_.size() <= cpu) put_away_of_.resize(cpu + 1);
+    RINGSIDE_ASSIGN(put_away_of_[cpu], per_cpu.copy_of(*put_away_, cpu, read));
+    return put_away_of_[cpu].has_value();
+  }
+
+  [[nodiscard]] std::vector<wire::RecipeOp> find_user_stack(VcpuId vcpu, const Slots& slots,
+                                                            std::uint32_t skip) const override {
+    const auto [at, other, result] = std::tuple(slots.own[0], slots.own[1], slots.sp);
+    RecipeWriter recipe;
+    RecipeWriter::Label found, nothing, is_64_bit, on_stack, on_user_stack, by_syscall;
+    recipe.skip_to(nothing, {kRegister, at, kRsp, 0, 0, 0});
+    recipe.skip_to(nothing, {kRegister, other, kRip, 0, 0, 0});
+    recipe.add({kAdd, other, other, 0, 0, 0 - sysenter_.start.value});
+    recipe.skip_to(by_syscall, {kSkipIfNotLess, 0, other, 0, 0, sysenter_.way_in});
+    recipe.skip_to(nothing, {kRegister, result, kRbp, 0, 0, 0});
+    recipe.skip_to(found, {kSkipIfNotEqual, 0, result, 0, 0, 0});
+    // It was cleared, behind all pushes.
+    recipe.skip_to(nothing, {kLoad, result, at, 8, 0, saved(kRbp)});
+    recipe.jump_to(found);
+    recipe.bind(by_syscall);
+    recipe.skip_to(on_stack, {kRegister, other, kCr3, 0, 0, 0});
+    recipe.add({kMask, other, other, 0, 0, kSameCr3});
+    recipe.add({kMask, result, at, 0, 0, kSameCr3});
+    recipe.add({kSubtract, other, other, result, 0, 0});
+    recipe.skip_to(on_stack, {kSkipIfNotEqual, 0, other, 0, 0, 0});
+    const SystemCall& compat = system_calls_.back();
+    recipe.skip_to(nothing, {kRegister, other, kRip, 0, 0, 0});
+    recipe.add({kAdd, other, other, 0, 0, 0 - compat.code.start.value});
+    recipe.skip_to(is_64_bit, {kSkipIfNotLess, 0, other, 0, 0, compat.code.size});
+    recipe.skip_to(nothing, {kRegister, result, compat.sp_register, 0, 0, 0});
+    recipe.add({kMask, result, result, 0, 0, 0xffffffff});
+    recipe.jump_to(found);
+    recipe.bind(is_64_bit);
+    if (const auto put_away = put_away_of(vcpu)) {
+      recipe.add({kSet, at, 0, 0, 0, put_away->value});
+      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, 0});
+      recipe.add({kCopy, 0, at, static_cast<std::uint8_t>(wire::PieceKind::kStackLink), 0, 8});
+      recipe.jump_to(found);
+    }
+    recipe.jump_to(nothing);
+    recipe.bind(on_stack);
+    recipe.skip_to(on_user_stack, {kSkipIfLess, 0, at, 0, 0, kKernelHalf});
+    if (pages_) {
+      recipe.add({kAdd, at, at, 0, 0, ~std::uint64_t{0}});
+      recipe.add({kAdd, other, at, 0, 0, 0 - kArea});
+      recipe.skip_to(nothing, {kSkipIfNotLess, 0, other, 0, 0, kAreaSize});
+      recipe.add({kMask, at, at, 0, 0, ~(kX86EntryStack - 1)});
+      // A selector, or user code's stack pointer on its way out.
+      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kX86EntryStack - kSsBelowEnd});
+      recipe.skip_to(found, {kSkipIfNotLess, 0, result, 0, 0, kMaxSelector + 1});
+      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kX86EntryStack - kRspBelowEnd});
+      recipe.jump_to(found);
+    } else {
+      recipe.jump_to(nothing);
+    }
+    recipe.bind(on_user_stack);
+    recipe.add({kAdd, result, at, 0, 0, 0});
+    recipe.jump_to(found);
+    return recipe.take(found, nothing, skip);
+  }
+
+  [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,
+                                                              const Copied& copied) const override {
+    const GuestVirt sp{capture.registers.get(kRsp)};
+    const GuestVirt pc{capture.registers.get(kRip)};
+    if (sysenter_.is_way_in(pc)) return of_sysenter(capture, copied, sp);
+    const bool is_scratch =
+        capture.registers.has(kCr3) && ((sp.value ^ capture.registers.get(kCr3)) & kSameCr3) == 0;
+    const SystemCall* const call = system_call_at(pc);
+    if (is_scratch || sp.value < kKernelHalf)
+      return call ? of_system_call(capture, *call, is_scratch) : std::nullopt;
+    if (is_in_area(sp)) return on_entry_stack(capture, copied, sp, pc);
+    if (copied.saved == nullptr) return std::nullopt;
+    const GuestVirt frame = copied.saved->address;
+    const bool is_in_frame = sp > frame && sp - frame <= pt_regs_.size;
+    if (!is_in_frame || way_out_.has(pc) || (call && !call->code.is_way_in(pc))) {
+      const auto registers = with_saved(capture.registers, capture, pt_regs_.frame, frame);
+      return registers.get(kRip) == 0 ? before_filled_in(registers) : registers;
+    }
+    if (call == nullptr || sp > frame + saved(kRsp)) return std::nullopt;
+    return with_saved(as_system_call(capture, *call, 0), capture, pt_regs_.frame, frame, sp);
+  }
+
+  [[nodiscard]] std::optional<std::uint32_t> landing_pad() const override { return landing_pad_; }
+
+ private:
+  // Bytes from the start of struct pt_regs.
+  [[nodiscard]] std::uint64_t saved(std::uint8_t reg) const {
+    return static_cast<std::uint64_t>(pt_regs_.frame.offsets[reg]);
+  }
+
+  [[nodiscard]] std::optional<GuestVirt> put_away_of(VcpuId vcpu) const {
+    return vcpu.value < put_away_of_.size() ? put_away_of_[vcpu.value] : std::nullopt;
+  }
+
+  // Entered by `syscall`.
+  struct SystemCall {
+    EntryFunction code;
+    std::uint64_t cs = kUserCs;  // user code's
+    // What keeps the stack pointer while its own register is scratch; else it is put away.
+    std::uint8_t sp_register = arch::RegisterRoles::kNone;
+  };
+  [[nodiscard]] const SystemCall* system_call_at(GuestVirt pc) const {
+    const auto found = std::find_if(system_calls_.begin(), system_calls_.end(),
+                                    [pc](const SystemCall& call) { return call.code.has(pc); });
+    return found == system_calls_.end() ? nullptr : &*found;
+  }
+
+  // `syscall` and `sysret` keep rip in rcx and rflags in r11.
+  [[nodiscard]] static arch::Registers as_system_call(const wire::Capture& capture,
+                                                      const SystemCall& call, std::uint64_t sp) {
+    arch::Registers registers = capture.registers;
+    registers.set(kRip, registers.get(kRcx));
+    registers.set(kRflags, registers.get(kR11));
+    registers.set(kCs, call.cs);
+    registers.set(kRsp, sp);
+    return registers;
+  }
+
+  // All but what is pushed is in its register until all is pushed, and cleared afterwards.
+  [[nodiscard]] std::optional<arch::Registers> of_sysenter(const wire::Capture& capture,
+                                                           const Copied& copied,
+                                                           GuestVirt sp) const {
+    arch::Registers registers = capture.registers;
+    if (!is_in_area(sp) && copied.saved != nullptr)
+      registers = with_saved(registers, capture, pt_regs_.frame, copied.saved->address, sp);
+    return after_sysenter(registers);
+  }
+
+  // What `sysenter` does not tell is 0 until C code has filled it in. A thread that the kernel has
+  // made of a process for itself (io_uring) has zeros, too, and code may have jumped to 0.
+  [[nodiscard]] std::optional<arch::Registers> before_filled_in(
+      const arch::Registers& registers) const {
+    const bool is_by_sysenter = registers.get(kCs) == kUser32Cs && registers.get(kRsp) == 0;
+    return is_by_sysenter ? after_sysenter(registers) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<arch::Registers> after_sysenter(arch::Registers registers) const {
+    if (!landing_pad_ || !registers.has(kRbp)) return std::nullopt;
+    registers.set(kRip, 0);
+    registers.set(kCs, kUser32Cs);
+    registers.set(kRsp, registers.get(kRbp) & 0xffffffff);
+    return registers;
+  }
+
+  [[nodiscard]] std::optional<arch::Registers> of_system_call(const wire::Capture& capture,
+                                                              const SystemCall& call,
+                                                              bool is_scratch) const {
+    if (!is_scratch) return as_system_call(capture, call, capture.registers.get(kRsp));
+    if (call.sp_register != arch::RegisterRoles::kNone)
+      return as_system_call(capture, call, capture.registers.get(call.sp_register) & 0xffffffff);
+    const auto put_away = put_away_of(capture.vcpu);
+    const auto sp = put_away ? capture.read<std::uint64_t>(*put_away) : std::nullopt;
+    return sp ? std::optional(as_system_call(capture, call, *sp)) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<arch::Registers> on_entry_stack(const wire::Capture& capture,
+                                                              const Copied& copied, GuestVirt sp,
+                                                              GuestVirt pc) const {
+    const SystemCall* const call = system_call_at(pc);
+    // As long as the kernel is mapped, what was saved is there too.
+    if (copied.saved != nullptr && (call || way_out_.has(pc)))
+      return with_saved(capture.registers, capture, pt_regs_.frame, copied.saved->address);
+    const GuestVirt end = end_of_x86_entry_stack(sp);
+    if (call) {
+      const auto user_sp = capture.read<std::uint64_t>(end - kSsBelowEnd);
+      return user_sp ? std::optional(as_system_call(capture, *call, *user_sp)) : std::nullopt;
+    }
+    if (!pages_ || end - sp < kFrameBytes) return std::nullopt;
+    // By hardware, from user code: on the way out other words may lie there.
+    const auto ss = capture.read<std::uint64_t>(end - kSsBelowEnd);
+    const auto cs = capture.read<std::uint64_t>(end - kCsBelowEnd);
+    if (!ss || *ss > kMaxSelector || (cs != kUserCs && cs != kUser32Cs)) return std::nullopt;
+    auto registers =
+        with_saved(capture.registers, capture, pt_regs_.frame, end - pt_regs_.size, sp);
+    if (registers.get(kRip) == 0) return std::nullopt;
+    return registers;
+  }
+
+  UserRegisters pt_regs_;
+  bool pages_;
+  std::optional<std::uint32_t> landing_pad_;
+  std::array<SystemCall, 2> system_calls_;  // of 64-bit and of 32-bit code
+  EntryFunction sysenter_;
+  EntryFunction way_out_;
+  std::optional<ImageAddr> put_away_;
+  std::vector<std::optional<GuestVirt>> put_away_of_;  // by CPU
+};
+
+}  // namespace
+
+std::unique_ptr<EntryCode> x86_64_entry_code(const elf::Image& kernel, const UserRegisters& pt_regs,
+                                             const TypeSource& types) {
+  return std::make_unique<X86_64EntryCode>(kernel, pt_regs, types);
+}
+
+}  // namespace ringside::guestos
