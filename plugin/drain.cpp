@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "plugin/own_thread.h"
 #include "wire/futex.h"
+#include "wire/recipe_builder.h"
 #include "wire/record.h"
 
 namespace ringside::plugin {
@@ -18,23 +19,26 @@ namespace {
 constexpr std::uint64_t kIntervalNs = 10'000'000;  // so much is lost where QEMU is killed
 constexpr std::uint64_t kSeed = 1;
 
-using enum wire::RecipeOpcode;
-
-wire::RecipeOp copy_from_slot_0() {
-  return {kCopyStack, 0, 0, static_cast<std::uint8_t>(wire::PieceKind::kCurrentStack), 0, 0};
-}
-
 // The stack that the vCPU is on. On an x86_64 machine a 32-bit system may run, whose registers have
 // other numbers: it has no rip.
 std::vector<wire::RecipeOp> stack_recipe(Arch arch) {
-  if (arch != Arch::kX86_64)
-    return {{kRegister, 0, arch::roles_of(arch).sp, 0, 1, 0}, copy_from_slot_0()};
-  return {{kRegister, 1, arch::x86_64::kRip, 0, 3, 0},
-          {kRegister, 0, arch::x86_64::kRsp, 0, 1, 0},
-          copy_from_slot_0(),
-          {kEnd, 0, 0, 0, 0, 0},
-          {kRegister, 0, arch::i386::kEsp, 0, 1, 0},
-          copy_from_slot_0()};
+  wire::RecipeBuilder recipe;
+  const auto sp = recipe.slot();
+  const auto end = recipe.label();
+  const auto copy = recipe.label();
+  if (arch == Arch::kX86_64) {
+    const auto is_32_bit = recipe.label();
+    recipe.read_register(sp, arch::x86_64::kRip, is_32_bit);
+    recipe.read_register(sp, arch::x86_64::kRsp, end);
+    recipe.go(copy);
+    recipe.bind(is_32_bit);
+    recipe.read_register(sp, arch::i386::kEsp, end);
+  } else {
+    recipe.read_register(sp, arch::roles_of(arch).sp, end);
+  }
+  recipe.bind(copy);
+  recipe.copy_stack(sp, wire::PieceKind::kCurrentStack);
+  return recipe.take();
 }
 
 }  // namespace

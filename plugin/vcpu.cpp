@@ -34,7 +34,7 @@ void Vcpu::copy_memory(wire::Capture& capture) {
   wire::RecipeRun run(std::span(plan_.recipe).first(ops), capture.registers,
                       user ? plan_.user_budget : plan_.kernel_budget);
   while (const auto request = run.next()) {
-    if (request->is_load) {
+    if (request->is_load()) {
       std::uint64_t value = 0;
       const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(request->size);
       const bool read = guest_.read_memory(request->read_at, bytes) == bytes.size();
@@ -42,12 +42,13 @@ void Vcpu::copy_memory(wire::Capture& capture) {
       continue;
     }
     const std::size_t offset = capture.bytes.size();
-    capture.bytes.resize(offset + request->size);
-    const std::size_t got =
-        guest_.read_memory(request->read_at, std::span(capture.bytes).subspan(offset));
-    capture.bytes.resize(offset + got);
-    capture.pieces.push_back({request->address, request->why, request->size,
-                              static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(got)});
+    if (request->what != wire::MemoryRequest::What::kValue) {
+      capture.bytes.resize(offset + request->size);
+      const std::size_t got =
+          guest_.read_memory(request->read_at, std::span(capture.bytes).subspan(offset));
+      capture.bytes.resize(offset + got);
+    }
+    wire::finish_piece(capture, *request, offset);
   }
 }
 

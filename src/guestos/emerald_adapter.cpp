@@ -35,9 +35,8 @@ std::string_view EmeraldAdapter::name() const {
 // What the page said at the capture; read now where it was not copied with it.
 Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture& capture,
                                                             GuestMemory& memory) {
-  for (const wire::MemoryPiece& piece : capture.pieces)
-    if (piece.why == wire::PieceKind::kSystem && piece.address == emerald::kMetadataPage)
-      return emerald::parse_metadata(capture.bytes_of(piece));
+  if (const wire::MemoryPiece* const page = capture.tagged(emerald::kMetadataTag))
+    return emerald::parse_metadata(capture.bytes_of(*page));
   if (!has_pages_) {
     unsigned& looks = looks_[arch::user_root(capture.arch, capture.registers).value_or(0)];
     may_have_pages_ = false;
@@ -95,7 +94,10 @@ std::vector<wire::RecipeOp> EmeraldAdapter::recipe(VcpuId vcpu,
                                                    std::span<const LearntLink> learnt) const {
   auto stacks = GenericAdapter::recipe(vcpu, learnt);
   if (!has_pages_ || arch_ != Arch::kX86_64) return stacks;
-  auto recipe = emerald::process_recipe();
+  wire::RecipeBuilder process;
+  emerald::copy_process(process);
+  process.next_recipe();
+  auto recipe = process.take();
   recipe.insert(recipe.end(), stacks.begin(), stacks.end());
   return recipe;
 }

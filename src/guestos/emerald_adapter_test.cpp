@@ -137,10 +137,12 @@ TEST_F(EmeraldTest, WhatTheCaptureHasCopiedCounts) {
   wire::Capture capture = capture_at(0x1000);
   const Page at_the_time{.pid = 9};
   add_piece(capture, kPage, std::as_bytes(std::span(&at_the_time, 1)));
+  capture.pieces.back().tag = emerald::kMetadataTag;
   EXPECT_EQ(owner(adapter, capture).pid, 9u);
   // The page was not there.
   capture = capture_at(0x1000);
   add_piece(capture, kPage, {});
+  capture.pieces.back().tag = emerald::kMetadataTag;
   EXPECT_EQ(owner(adapter, capture).pid, std::nullopt);
 }
 
@@ -353,7 +355,7 @@ std::vector<Copy> copies(std::uint64_t cs, std::uint64_t saved, std::uint64_t us
   wire::RecipeRun run(recipe, registers, {});
   std::vector<Copy> copied;
   while (const auto request = run.next()) {
-    if (!request->is_load)
+    if (!request->is_load())
       copied.push_back({request->address.value, request->why});
     else if (request->address.value == kPage + 0x40)
       run.loaded(saved);

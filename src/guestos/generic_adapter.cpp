@@ -14,18 +14,12 @@ namespace {
 constexpr std::uint64_t kStackSize = 32 * 1024;
 
 // Copies the stack of user code, and nothing in kernel mode.
-std::vector<wire::RecipeOp> user_stack_recipe(Arch arch) {
-  using enum wire::RecipeOpcode;
-  enum Slot : std::uint8_t { kSp, kLevel };
-  const arch::UserMode& user = arch::info_of(arch).user_mode;
-  constexpr auto kUserStack = static_cast<std::uint8_t>(wire::PieceKind::kUserStack);
-  return {
-      {kRegister, kLevel, user.reg, 0, 4, 0},
-      {kMask, kLevel, kLevel, 0, 0, user.mask},
-      {kSkipIfNotEqual, 0, kLevel, 0, 2, user.value},
-      {kRegister, kSp, arch::roles_of(arch).sp, 0, 1, 0},
-      {kCopyStack, 0, kSp, kUserStack, 0, 0},
-  };
+void copy_user_stack(wire::RecipeBuilder& recipe, Arch arch) {
+  const auto sp = recipe.slot();
+  const auto end = recipe.label();
+  go_if_kernel(recipe, arch, end);
+  recipe.read_register(sp, arch::roles_of(arch).sp, end);
+  recipe.copy_stack(sp, wire::PieceKind::kUserStack);
 }
 
 }  // namespace
@@ -52,19 +46,20 @@ Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory
 
 std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId,
                                                    std::span<const LearntLink> learnt) const {
-  std::vector<StackTop> tops;
-  std::vector<GuestVirt> user_slots;
+  if (!arch::roles_of(arch_).known()) return {};
+  KernelStacks stacks{.size = kStackSize};
   for (const LearntLink& link : learnt)
-    if (link.leads_to_user)
-      user_slots.push_back(link.slot);
-    else
-      tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
-  auto recipe = stack_recipe(arch_, tops, kStackSize);
-  if (!knows_programs() || recipe.empty()) return recipe;
-  add_user_stack(arch_, user_slots, kStackSize, recipe);
-  const auto user_stack = user_stack_recipe(arch_);
-  recipe.insert(recipe.begin(), user_stack.begin(), user_stack.end());
-  return recipe;
+    if (!link.leads_to_user)
+      stacks.tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
+    else if (knows_programs())
+      stacks.to_user.push_back(link.slot);
+  wire::RecipeBuilder recipe;
+  if (knows_programs()) {
+    copy_user_stack(recipe, arch_);
+    recipe.next_recipe();
+  }
+  copy_stacks(recipe, arch_, stacks);
+  return recipe.take();
 }
 
 }  // namespace ringside::guestos

@@ -59,7 +59,7 @@ TEST(GenericAdapter, LearntLinksLeadToUserCodesStackWhereItCanBeUnwound) {
     wire::RecipeRun run(recipe, registers, {});
     std::vector<std::uint64_t> copies;
     while (const auto request = run.next()) {
-      if (request->is_load)
+      if (request->is_load())
         run.loaded(0x7fff0010);
       else if (request->why == wire::PieceKind::kUserStack)
         copies.push_back(request->address.value);
@@ -85,8 +85,11 @@ TEST(GenericAdapter, RecipesFitIntoTheRing) {
                                 {.slot = GuestVirt{0xffff888000003ff8}, .returns_to = 1});
   links.resize(kMaxKernelLinks + kMaxUserLinks,
                {.slot = GuestVirt{0xffff888000003ff0}, .leads_to_user = true});
+  wire::RecipeBuilder process;
+  emerald::copy_process(process);
+  process.next_recipe();
   EXPECT_LE(GenericAdapter(Arch::kX86_64, options).recipe(VcpuId{0}, links).size() +
-                emerald::process_recipe().size(),
+                process.take().size(),
             wire::kMaxRecipeOps);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <span>
 
@@ -18,6 +19,22 @@ namespace {
 
 using Kind = StackTop::Kind;
 
+std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::vector<StackTop> tops, std::uint64_t size,
+                                         std::vector<GuestVirt> to_user = {}) {
+  wire::RecipeBuilder recipe;
+  copy_stacks(recipe, arch, {.tops = std::move(tops), .size = size, .to_user = std::move(to_user)});
+  return recipe.take();
+}
+
+// Copies of a stack, and what is added behind them.
+std::vector<wire::RecipeOp> stack_recipe_and(Arch arch,
+                                             const std::function<void(wire::RecipeBuilder&)>& add) {
+  wire::RecipeBuilder recipe;
+  copy_stacks(recipe, arch, {.size = 0x1000});
+  add(recipe);
+  return recipe.take();
+}
+
 std::vector<wire::MemoryRequest> run(const std::vector<wire::RecipeOp>& recipe, std::uint64_t rsp,
                                      std::uint64_t cs, std::uint64_t left_stack) {
   arch::Registers registers;
@@ -26,7 +43,7 @@ std::vector<wire::MemoryRequest> run(const std::vector<wire::RecipeOp>& recipe, 
   wire::RecipeRun recipe_run(recipe, registers, {});
   std::vector<wire::MemoryRequest> copies;
   while (auto request = recipe_run.next()) {
-    if (request->is_load)
+    if (request->is_load())
       recipe_run.loaded(left_stack);
     else
       copies.push_back(*request);
@@ -65,7 +82,7 @@ TEST(StackRecipe, GoesOnFromAStackToTheNext) {
   wire::RecipeRun run(recipe, registers, {});
   std::vector<std::uint64_t> copies;
   while (const auto request = run.next()) {
-    if (request->is_load)
+    if (request->is_load())
       run.loaded(request->address.value == 0x10000 ? 0x21e00 : 0x5550);
     else
       copies.push_back(request->address.value);
@@ -76,8 +93,7 @@ TEST(StackRecipe, GoesOnFromAStackToTheNext) {
 // handle_exception, stopped in its `rep movsl`: 5 of 17 words are still to be moved.
 TEST(StackRecipe, CopiesAFrameThatIsBeingMoved) {
   const auto copies = [](std::uint64_t edi) {
-    auto recipe = stack_recipe(Arch::kI386, {}, 0x2000);
-    add_frame_in_transit(recipe);
+    const auto recipe = stack_recipe_and(Arch::kI386, copy_frame_in_transit);
     arch::Registers registers;
     registers.set(arch::i386::kEsp, 0xc2e63fb4);
     registers.set(arch::i386::kEdi, edi);
@@ -96,8 +112,7 @@ TEST(StackRecipe, CopiesAFrameThatIsBeingMoved) {
 // restore_all_switch_stack, stopped in its `rep movsl` and behind it.
 TEST(StackRecipe, CopiesAFrameThatIsBeingMovedToTheEntryStack) {
   const auto copies = [](std::uint64_t esi, std::uint64_t edi) {
-    auto recipe = stack_recipe(Arch::kI386, {}, 0x2000);
-    add_frame_in_transit(recipe);
+    const auto recipe = stack_recipe_and(Arch::kI386, copy_frame_in_transit);
     arch::Registers registers;
     registers.set(arch::i386::kEsp, 0xc2e63fb4);
     registers.set(arch::i386::kEsi, esi);
@@ -125,7 +140,7 @@ std::vector<std::uint64_t> copies_of(const std::vector<wire::RecipeOp>& recipe,
   std::vector<std::uint64_t> copies;
   while (const auto request = run.next()) {
     const auto word = words.find(request->address.value);
-    if (!request->is_load)
+    if (!request->is_load())
       copies.push_back(request->address.value);
     else if (word != words.end())
       run.loaded(word->second);
@@ -177,9 +192,8 @@ class UserStackLinks : public ::testing::Test {
   [[nodiscard]] static Addresses copies(std::uint64_t sp, std::uint64_t user_sp = 0x7fff0010,
                                         std::uint64_t cs = 8) {
     const std::vector<StackTop> tops = {{.slot = GuestVirt{kStacks + 0x3ff8}}};
-    auto recipe = stack_recipe(Arch::kX86_64, tops, 0x2000);
-    const GuestVirt slots[] = {{kStacks + 0x1ff0}, {kStacks + 0xff0}};
-    add_user_stack(Arch::kX86_64, slots, 0x2000, recipe);
+    const auto recipe =
+        stack_recipe(Arch::kX86_64, tops, 0x2000, {{kStacks + 0x1ff0}, {kStacks + 0xff0}});
     arch::Registers registers;
     registers.set(arch::x86_64::kRsp, sp);
     registers.set(arch::x86_64::kCs, cs);
@@ -236,8 +250,8 @@ TEST(StackRecipe, FollowsTheFramePointerFromAnEmptyStackOnRiscv64) {
 TEST(StackRecipe, CopiesTheStackThatRiscv64sTaskHas) {
   constexpr std::uint64_t kTask = 0xff60000003120000;
   constexpr std::uint64_t kStack = 0xff200000000fbc50;
-  auto recipe = stack_recipe(Arch::kRiscv64, {}, 0x1000);
-  add_saved_stack(recipe, 16, 0x4000);
+  const auto recipe = stack_recipe_and(
+      Arch::kRiscv64, [](auto& builder) { copy_saved_stack(builder, 16, 0x4000); });
   arch::Registers registers;
   registers.set(arch::riscv64::kPriv, 1);
   registers.set(arch::riscv64::kSp, (kStack - 288) >> 14);
@@ -259,8 +273,9 @@ TEST(StackRecipe, CopiesTheStackThatAArch64Tests) {
   constexpr std::uint64_t kStack = 0xffff80000854b9c0;
   constexpr std::uint64_t kX0Value = 0x123456789;
   constexpr std::uint64_t kSum = kStack + kX0Value;
-  auto recipe = stack_recipe(Arch::kAArch64, {}, 0x1000);
-  add_tested_stack(recipe, {{kVectors}, 4}, 0x4000);
+  const auto recipe = stack_recipe_and(Arch::kAArch64, [](auto& builder) {
+    copy_tested_stack(builder, {{kVectors}, 4}, 0x4000);
+  });
   const auto copies_at = [&](std::uint64_t offset, std::uint64_t sp, std::uint64_t x0) {
     arch::Registers registers;
     registers.set(arch::aarch64::kCpsr, 5);
@@ -312,7 +327,7 @@ std::vector<wire::MemoryRequest> run_on(Arch arch, std::uint8_t level_register,
   std::vector<wire::MemoryRequest> requests;
   while (auto request = recipe_run.next()) {
     requests.push_back(*request);
-    if (request->is_load) recipe_run.loaded(0x5550);
+    if (request->is_load()) recipe_run.loaded(0x5550);
   }
   return requests;
 }
@@ -336,7 +351,7 @@ TEST(StackRecipe, OfEachArchitecture) {
     EXPECT_EQ(requests[0].address, GuestVirt{0x80800});
     EXPECT_EQ(requests[1].why, wire::PieceKind::kStackLink);
     EXPECT_EQ(requests[1].size, c.pointer);
-    EXPECT_TRUE(requests[2].is_load);
+    EXPECT_TRUE(requests[2].is_load());
     EXPECT_EQ(requests[2].size, c.pointer);
     EXPECT_EQ(requests[3].address, GuestVirt{c.arch == Arch::kRiscv64 ? 0x5540u : 0x5550u});
     EXPECT_TRUE(run_on(c.arch, c.level_register, c.user).empty());

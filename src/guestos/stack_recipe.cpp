@@ -5,106 +5,126 @@
 #include "arch/arch_info.h"
 
 namespace ringside::guestos {
-
-using enum wire::RecipeOpcode;
-
 namespace {
+
+using wire::PieceKind;
+using wire::RecipeBuilder;
+
+void go_by_mode(RecipeBuilder& recipe, Arch arch, bool if_user, RecipeBuilder::Label to) {
+  const arch::UserMode& user = arch::info_of(arch).user_mode;
+  const auto mode = recipe.slot();
+  recipe.read_register(mode, user.reg, to);
+  recipe.mask(mode, mode, user.mask);
+  if (if_user)
+    recipe.go_if_equal(mode, user.value, to);
+  else
+    recipe.go_if_not_equal(mode, user.value, to);
+}
 
 // How much of the stack that was left lies below the pointer to it. i386: the frame of the function
 // that switches stacks, call_on_stack() (16 bytes with GCC 12), lies below the stack pointer that
 // its caller stored. riscv64: the pointer is a frame pointer, below which its frame record lies.
-std::uint64_t below_pointer(Arch arch, const StackTop& top) {
+std::uint64_t below_pointer(const arch::ArchInfo& info, const StackTop& top) {
   if (top.kind == StackTop::Kind::kBottom) return 64;
-  const arch::ArchInfo& info = arch::info_of(arch);
   return static_cast<std::uint64_t>(-info.frame_record.from_fp) * info.roles.pointer_size;
 }
 
-enum Slot : std::uint8_t { kSp, kLevel, kTop, kDistance, kLeft, kReturn };
+class StackRecipe {
+ public:
+  StackRecipe(RecipeBuilder& recipe, const arch::ArchInfo& info, std::uint64_t stack_size,
+              std::uint64_t alignment)
+      : recipe_(recipe), info_(info), stack_size_(stack_size), alignment_(alignment) {}
 
-constexpr std::uint8_t kind(wire::PieceKind piece) { return static_cast<std::uint8_t>(piece); }
-
-// What to do on the stack that `top` belongs to.
-std::vector<wire::RecipeOp> body_of(const StackTop& top, Arch arch) {
-  const arch::RegisterRoles roles = arch::roles_of(arch);
-  const wire::RecipeOp copy_left = {kCopyStack, 0, kLeft, kind(wire::PieceKind::kInterruptedStack),
-                                    0,          0};
-  const wire::RecipeOp go_below = {kAdd, kLeft, kLeft,
-                                   0,    0,     std::uint64_t{0} - below_pointer(arch, top)};
-  if (top.kind == StackTop::Kind::kEmpty)
-    return {{kRegister, kLeft, roles.fp, 0, 2, 0}, go_below, copy_left};
-  const bool learnt = top.kind == StackTop::Kind::kTop;
-  const std::uint32_t behind_load = learnt ? 2 : 3;
-  std::vector<wire::RecipeOp> body;
-  if (top.kind == StackTop::Kind::kPopped)
-    body.push_back({kCopy, 0, kTop, kind(wire::PieceKind::kStackLink), 0, roles.pointer_size});
-  if (top.returns_to) {
-    body.push_back({kLoad, kReturn, kTop, roles.pointer_size, behind_load + 3, roles.pointer_size});
-    body.push_back({kMask, kReturn, kReturn, 0, 0, kReturnAddressBits});
-    body.push_back({kSkipIfNotEqual, 0, kReturn, 0, behind_load + 1, *top.returns_to});
+  void copy_current() {
+    const auto end = recipe_.label();
+    guestos::go_if_user(recipe_, info_.id, end);
+    recipe_.read_register(sp_, info_.roles.sp, end);
+    recipe_.copy_stack(sp_, PieceKind::kCurrentStack, alignment_);
   }
-  body.push_back({kLoad, kLeft, kTop, roles.pointer_size, behind_load, 0});
-  body.push_back(go_below);
-  body.push_back(copy_left);
-  // A learnt slot may hold something else today: the next ones are looked at all the same.
-  if (!learnt) body.push_back({kAdd, kSp, kLeft, 0, 0, 0});
-  return body;
-}
+
+  // The stack that was left, where the stack pointer is on the one that `top` belongs to.
+  void copy_left(const StackTop& top) {
+    const auto next = recipe_.label();
+    const bool is_bottom = top.kind == StackTop::Kind::kBottom;
+    recipe_.set(top_, top.slot.value);
+    recipe_.subtract(distance_, is_bottom ? sp_ : top_, is_bottom ? top_ : sp_);
+    const std::uint64_t within = top.kind == StackTop::Kind::kEmpty ? 1 : stack_size_;
+    recipe_.go_if_not_less(distance_, within + (is_bottom ? 1 : 0), next);
+    if (top.kind == StackTop::Kind::kEmpty)
+      recipe_.read_register(left_, info_.roles.fp, next);
+    else
+      load_left(top, next);
+    recipe_.subtract(left_, left_, below_pointer(info_, top));
+    recipe_.copy_stack(left_, PieceKind::kInterruptedStack, alignment_);
+    // A learnt slot may hold something else today: the next ones are looked at all the same.
+    if (top.kind != StackTop::Kind::kTop && top.kind != StackTop::Kind::kEmpty)
+      recipe_.assign(sp_, left_);
+    recipe_.bind(next);
+  }
+
+  // User code's stack, by the nearest of these slots above one of the kernel's.
+  void copy_user_stack(std::vector<GuestVirt> slots) {
+    constexpr std::uint64_t kUpperHalf = std::uint64_t{1} << 47;
+    std::sort(slots.begin(), slots.end());
+    const auto user_sp = recipe_.slot();
+    for (const auto stack : {sp_, left_}) {
+      const auto found = recipe_.label();
+      const auto next = recipe_.label();
+      for (const GuestVirt slot : slots) {
+        recipe_.set(top_, slot.value);
+        recipe_.subtract(distance_, top_, stack);
+        recipe_.go_if_less(distance_, stack_size_, found);
+      }
+      recipe_.go(next);
+      recipe_.bind(found);
+      recipe_.load(user_sp, {top_}, info_.roles.pointer_size, next);
+      recipe_.go_if_not_less(user_sp, kUpperHalf, next);
+      recipe_.go_if_equal(user_sp, 0, next);
+      recipe_.copy_stack(user_sp, PieceKind::kUserStack);
+      recipe_.bind(next);
+    }
+  }
+
+ private:
+  void load_left(const StackTop& top, RecipeBuilder::Label next) {
+    const unsigned word = info_.roles.pointer_size;
+    if (top.kind == StackTop::Kind::kPopped) recipe_.copy({top_}, word, PieceKind::kStackLink);
+    if (top.returns_to) {
+      recipe_.load(return_, {top_, word}, word, next);
+      recipe_.mask(return_, return_, kReturnAddressBits);
+      recipe_.go_if_not_equal(return_, *top.returns_to, next);
+    }
+    recipe_.load(left_, {top_}, word, next);
+  }
+
+  RecipeBuilder& recipe_;
+  const arch::ArchInfo& info_;
+  std::uint64_t stack_size_;
+  std::uint64_t alignment_;
+  RecipeBuilder::Slot sp_ = recipe_.slot();
+  RecipeBuilder::Slot top_ = recipe_.slot();
+  RecipeBuilder::Slot distance_ = recipe_.slot();
+  RecipeBuilder::Slot left_ = recipe_.slot();
+  RecipeBuilder::Slot return_ = recipe_.slot();
+};
 
 }  // namespace
 
-std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
-                                         std::uint64_t stack_size, std::uint64_t alignment) {
-  const arch::RegisterRoles roles = arch::roles_of(arch);
-  if (!roles.known()) return {};
-  constexpr std::uint32_t kToEnd = 0xffff;
-  const arch::UserMode& user = arch::info_of(arch).user_mode;
-  std::vector<wire::RecipeOp> ops = {
-      {kRegister, kLevel, user.reg, 0, kToEnd, 0},
-      {kMask, kLevel, kLevel, 0, 0, user.mask},
-      {kSkipIfEqual, 0, kLevel, 0, kToEnd, user.value},
-      {kRegister, kSp, roles.sp, 0, kToEnd, 0},
-      {kCopyStack, 0, kSp, kind(wire::PieceKind::kCurrentStack), 0, 0},
-  };
-  for (const StackTop& top : tops) {
-    const bool bottom = top.kind == StackTop::Kind::kBottom;
-    const auto body = body_of(top, arch);
-    const auto skip = static_cast<std::uint32_t>(body.size());
-    ops.push_back({kSet, kTop, 0, 0, 0, top.slot.value});
-    ops.push_back({kSubtract, kDistance, bottom ? kSp : kTop, bottom ? kTop : kSp, 0, 0});
-    const std::uint64_t within = top.kind == StackTop::Kind::kEmpty ? 1 : stack_size;
-    ops.push_back({kSkipIfNotLess, 0, kDistance, 0, skip, within + (bottom ? 1 : 0)});
-    ops.insert(ops.end(), body.begin(), body.end());
-  }
-  for (wire::RecipeOp& op : ops)
-    if (op.opcode == kCopyStack) op.imm = alignment;
-  return ops;
+void go_if_user(RecipeBuilder& recipe, Arch arch, RecipeBuilder::Label to) {
+  go_by_mode(recipe, arch, true, to);
 }
 
-void add_user_stack(Arch arch, std::span<const GuestVirt> slots, std::uint64_t stack_size,
-                    std::vector<wire::RecipeOp>& recipe) {
-  if (slots.empty()) return;
-  constexpr std::uint64_t kUpperHalf = std::uint64_t{1} << 47;
-  constexpr Slot kUserSp = kReturn;
-  const wire::RecipeOp copy[] = {
-      {kLoad, kUserSp, kTop, arch::roles_of(arch).pointer_size, 3, 0},
-      {kSkipIfNotLess, 0, kUserSp, 0, 2, kUpperHalf},
-      {kSkipIfEqual, 0, kUserSp, 0, 1, 0},
-      {kCopyStack, 0, kUserSp, kind(wire::PieceKind::kUserStack), 0, 0},
-  };
-  std::vector<GuestVirt> sorted(slots.begin(), slots.end());
-  std::sort(sorted.begin(), sorted.end());
-  for (const Slot stack : {kSp, kLeft}) {
-    // From the first slot that is above the stack's pointer to the copy.
-    auto to_copy = static_cast<std::uint32_t>(3 * sorted.size() + 1);
-    for (const GuestVirt slot : sorted) {
-      to_copy -= 3;
-      recipe.push_back({kSet, kTop, 0, 0, 0, slot.value});
-      recipe.push_back({kSubtract, kDistance, kTop, stack, 0, 0});
-      recipe.push_back({kSkipIfLess, 0, kDistance, 0, to_copy, stack_size});
-    }
-    recipe.push_back({kSkipIfNotLess, 0, kDistance, 0, std::size(copy), stack_size});
-    recipe.insert(recipe.end(), std::begin(copy), std::end(copy));
-  }
+void go_if_kernel(RecipeBuilder& recipe, Arch arch, RecipeBuilder::Label to) {
+  go_by_mode(recipe, arch, false, to);
+}
+
+void copy_stacks(RecipeBuilder& recipe, Arch arch, const KernelStacks& stacks) {
+  const arch::ArchInfo& info = arch::info_of(arch);
+  if (!info.roles.known()) return;
+  StackRecipe writer(recipe, info, stacks.size, stacks.alignment);
+  writer.copy_current();
+  for (const StackTop& top : stacks.tops) writer.copy_left(top);
+  if (!stacks.to_user.empty()) writer.copy_user_stack(stacks.to_user);
 }
 
 }  // namespace ringside::guestos

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/types.h"
-#include "wire/recipe.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
 
@@ -50,20 +50,27 @@ struct LearntLink {
   bool operator==(const LearntLink&) const = default;
 };
 
-// The recipe for an architecture (which must be known): the current stack and, where the stack
-// pointer is within `stack_size` bytes below a known top, the stack that was left there; and so on
-// from that stack, by the tops that come later; a kTop may hold something else. User code is not
-// copied: it is one frame until its process is known.
-// `alignment`, if it is not 0: every stack ends at a multiple of it, and what lies behind, which
-// may be device memory, is not read.
-[[nodiscard]] std::vector<wire::RecipeOp> stack_recipe(Arch arch, std::span<const StackTop> tops,
-                                                       std::uint64_t stack_size,
-                                                       std::uint64_t alignment = 0);
+// Goes to the label in user mode (any other mode is kernel code here, in whichever level it runs),
+// or where the register that says so was not read. go_if_kernel(): the opposite.
+void go_if_user(wire::RecipeBuilder& recipe, Arch arch, wire::RecipeBuilder::Label to);
+void go_if_kernel(wire::RecipeBuilder& recipe, Arch arch, wire::RecipeBuilder::Label to);
 
-// Adds the copy of user code's stack to a stack_recipe() whose tops are all kTop. `slots` is where
-// the kernel's stacks, one for each thread, hold user code's stack pointer: the nearest above the
-// stack pointer counts, or above that of the stack that was left, within `stack_size` bytes.
-void add_user_stack(Arch arch, std::span<const GuestVirt> slots, std::uint64_t stack_size,
-                    std::vector<wire::RecipeOp>& recipe);
+struct KernelStacks {
+  std::vector<StackTop> tops = {};
+  std::uint64_t size = 0;  // bytes below a top in which the stack pointer is on its stack
+  // If it is not 0: every stack ends at a multiple of it, and what lies behind, which may be device
+  // memory, is not read.
+  std::uint64_t alignment = 0;
+  // Slots that hold user code's stack pointer, one in each of the kernel's stacks of threads. The
+  // nearest above the stack pointer counts, or above that of the stack that was left, within `size`
+  // bytes. All tops are kTop then.
+  std::vector<GuestVirt> to_user = {};
+};
+
+// Copies the current stack of kernel code and, where the stack pointer is below a known top, the
+// stack that was left there; and so on from that stack, by the tops that come later; a kTop may
+// hold something else. User code is not copied: the recipe ends in user mode, and where an
+// architecture is not known.
+void copy_stacks(wire::RecipeBuilder& recipe, Arch arch, const KernelStacks& stacks);
 
 }  // namespace ringside::guestos

@@ -19,8 +19,9 @@ enum class PieceKind : std::uint8_t {
   kUserStack,         // of the user code below
   kStackLink,         // 8 bytes: a slot that a stack switch pops the old stack pointer from
   kSystem,            // no stack: what the guest's system knows of who runs
+  kValue,             // no memory: 8 bytes that a recipe has computed
 };
-inline constexpr std::size_t kPieceKindCount = 5;
+inline constexpr std::size_t kPieceKindCount = 6;
 
 struct MemoryPiece {
   GuestVirt address;
@@ -28,6 +29,7 @@ struct MemoryPiece {
   std::uint32_t requested;  // bytes that were asked for; fewer are there where memory ends
   std::uint32_t offset;     // of its bytes in Capture::bytes
   std::uint32_t size;
+  std::uint16_t tag = 0;  // that the recipe gave to this copy, for who wrote it
 };
 
 // What became of a vCPU at a tick.
@@ -55,10 +57,18 @@ struct Capture {
     return Bytes(bytes).subspan(piece.offset, piece.size);
   }
 
+  // The first piece that the recipe tagged so; null if it was not copied.
+  [[nodiscard]] const MemoryPiece* tagged(std::uint16_t tag) const {
+    for (const MemoryPiece& piece : pieces)
+      if (piece.tag == tag) return &piece;
+    return nullptr;
+  }
+
   // A little-endian value from the copied memory, nothing if it was not copied.
   template <class T>
   [[nodiscard]] std::optional<T> read(GuestVirt address) const {
     for (const MemoryPiece& piece : pieces) {
+      if (piece.why == PieceKind::kValue) continue;
       const std::uint64_t offset = address - piece.address;
       if (offset <= piece.size && piece.size - offset >= sizeof(T)) {
         T value;

@@ -9,21 +9,24 @@
 #include "arch/registers.h"
 #include "wire/capture.h"
 
-// A capture recipe: a bounded little program that says which memory to copy, written by a guest-OS
-// adapter and interpreted by every engine. Jumps go forward only, so it ends after at most `size`
-// operations. FORMAT.md describes the operations byte for byte.
+// Capture recipes: bounded little programs that say which memory to copy, written by a guest-OS
+// adapter (recipe_builder.h) and interpreted by every engine. Jumps go forward only, so a run ends
+// after at most `size` operations. FORMAT.md describes the operations byte for byte.
+//
+// A program is one recipe or several, each but the last ended by kEnd. They run one after the
+// other, each with slots of its own, on one budget.
 
 namespace ringside::wire {
 
 enum class RecipeOpcode : std::uint8_t {
-  kEnd,       // stop
-  kSet,       // slot[dst] = imm
-  kRegister,  // slot[dst] = register[a]; skips `skip` operations where the register was not read
-  kAdd,       // slot[dst] = slot[a] + imm
-  kSubtract,  // slot[dst] = slot[a] - slot[b]
-  kMask,      // slot[dst] = slot[a] & imm
-  kLoad,      // slot[dst] = b bytes (4 or 8; 0 is 8) at slot[a] + imm, little endian; skips `skip`
-              // operations where they are not mapped
+  kEnd,         // the end of a recipe: the next one begins behind it
+  kSet,         // slot[dst] = imm
+  kRegister,    // slot[dst] = register[a]; skips `skip` operations where the register was not read
+  kAdd,         // slot[dst] = slot[a] + imm
+  kSubtract,    // slot[dst] = slot[a] - slot[b]
+  kMask,        // slot[dst] = slot[a] & imm
+  kLoad,        // slot[dst] = b bytes (1, 2, 4 or 8) at slot[a] + imm, little endian; skips `skip`
+                // operations where they are not mapped
   kSkipIfLess,  // skips `skip` operations if slot[a] < imm, unsigned
   kSkipIfNotLess,
   kSkipIfEqual,
@@ -38,6 +41,13 @@ enum class RecipeOpcode : std::uint8_t {
                  // slot[a] up, but read at slot[dst]; up to the next multiple of imm (0: no such
                  // limit), and as many bytes as earlier parts have left of the budget for the piece
                  // kind in `b`; skips `skip` operations where that is used up then
+  kLoadSigned,   // kLoad with the sign extended
+  kSkipIfLessSlot,  // skips `skip` operations if slot[a] < slot[b], unsigned
+  kSkipIfNotLessSlot,
+  kSkipIfEqualSlot,
+  kSkipIfNotEqualSlot,
+  kEmit,        // the value of slot[a], 8 bytes, as a piece without an address
+  kCopyString,  // copy from slot[a] up to the first zero byte, which is not copied, or imm bytes
 };
 
 struct RecipeOp {
@@ -45,48 +55,70 @@ struct RecipeOp {
   std::uint8_t dst = 0;
   std::uint8_t a = 0;
   std::uint8_t b = 0;
-  std::uint32_t skip = 0;
+  std::uint16_t skip = 0;
+  std::uint16_t tag = 0;  // of the piece that it copies or emits
   std::uint64_t imm = 0;
 };
 static_assert(sizeof(RecipeOp) == 16);
 
-inline constexpr std::size_t kRecipeSlots = 8;
+inline constexpr std::size_t kRecipeSlots = 32;
 inline constexpr std::uint32_t kMaxStackBytes = 64 * 1024;
 
 // How much a run of a recipe may read.
 struct RecipeBudget {
   std::uint32_t loads = 64;
   std::uint32_t bytes = 3 * kMaxStackBytes;
-  std::array<std::uint32_t, kPieceKindCount> stack_bytes{2048, 2048, 2048, 8, 0};
+  std::array<std::uint32_t, kPieceKindCount> stack_bytes{2048, 2048, 2048, 8, 0, 0};
 };
 
 struct MemoryRequest {
-  GuestVirt address;  // that the piece is recorded under
-  GuestVirt read_at;
-  std::uint32_t size;
-  PieceKind why;
-  bool is_load;  // the run cannot go on before loaded() has been called
+  enum class What : std::uint8_t {
+    kLoad,    // a value of `size` bytes; the run cannot go on before loaded() has been called
+    kCopy,    // a piece
+    kString,  // a piece that ends in front of its first zero byte
+    kValue,   // a piece with the bytes of `value`; nothing is read
+  };
+
+  What what = What::kCopy;
+  GuestVirt address = {};  // that the piece is recorded under
+  GuestVirt read_at = {};
+  std::uint32_t size = 0;
+  PieceKind why = PieceKind::kSystem;
+  std::uint16_t tag = 0;
+  std::uint64_t value = 0;
+
+  [[nodiscard]] bool is_load() const { return what == What::kLoad; }
 };
+
+// Makes a piece of what a request has copied: the bytes of the capture from `offset` on. There are
+// none for kValue, and fewer than were asked for where memory ends.
+void finish_piece(Capture& capture, const MemoryRequest& request, std::size_t offset);
 
 // One run of a recipe, resumable, so that an engine can put the reads of all vCPUs into one round
 // trip:
-//   while (auto request = run.next()) { … if (request->is_load) { read; run.loaded(value); } }
+//   while (auto request = run.next()) {
+//     if (request->is_load()) run.loaded(read(*request)); else copy and finish_piece(…);
+//   }
 class RecipeRun {
  public:
   RecipeRun(std::span<const RecipeOp> recipe, const arch::Registers& registers,
             const RecipeBudget& budget)
       : recipe_(recipe), registers_(&registers), budget_(budget) {}
 
-  // The next read, nothing when the recipe has ended. Not to be called between a load and its
+  // The next read, nothing when the last recipe has ended. Not to be called between a load and its
   // loaded().
   [[nodiscard]] std::optional<MemoryRequest> next() {
     while (at_ < recipe_.size()) {
       const RecipeOp& op = recipe_[at_++];
-      if (op.dst >= kRecipeSlots || op.a >= slots_limit(op) || (uses_b(op) && op.b >= kRecipeSlots))
-        return end();
+      if (!is_in_range(op)) {
+        end();
+        continue;
+      }
+      const std::uint64_t a = op.opcode == RecipeOpcode::kRegister ? 0 : slots_[op.a];
       switch (op.opcode) {
         case RecipeOpcode::kEnd:
-          return end();
+          slots_ = {};
+          break;
         case RecipeOpcode::kSet:
           slots_[op.dst] = op.imm;
           break;
@@ -97,89 +129,130 @@ class RecipeRun {
             at_ += op.skip;
           break;
         case RecipeOpcode::kAdd:
-          slots_[op.dst] = slots_[op.a] + op.imm;
+          slots_[op.dst] = a + op.imm;
           break;
         case RecipeOpcode::kSubtract:
-          slots_[op.dst] = slots_[op.a] - slots_[op.b];
+          slots_[op.dst] = a - slots_[op.b];
           break;
         case RecipeOpcode::kMask:
-          slots_[op.dst] = slots_[op.a] & op.imm;
+          slots_[op.dst] = a & op.imm;
           break;
         case RecipeOpcode::kLoad:
-          if (budget_.loads == 0 || (op.b != 0 && op.b != 4 && op.b != 8)) return end();
-          --budget_.loads;
-          load_ = &op;
-          return load(GuestVirt{slots_[op.a] + op.imm}, op.b == 4 ? 4u : 8u);
+        case RecipeOpcode::kLoadSigned:
+          if (budget_.loads > 0 && is_load_size(op.b)) return load(op);
+          end();
+          break;
         case RecipeOpcode::kSkipIfLess:
-          if (slots_[op.a] < op.imm) at_ += op.skip;
+          skip(op, a < op.imm);
           break;
         case RecipeOpcode::kSkipIfNotLess:
-          if (slots_[op.a] >= op.imm) at_ += op.skip;
+          skip(op, a >= op.imm);
           break;
         case RecipeOpcode::kSkipIfEqual:
-          if (slots_[op.a] == op.imm) at_ += op.skip;
+          skip(op, a == op.imm);
           break;
         case RecipeOpcode::kSkipIfNotEqual:
-          if (slots_[op.a] != op.imm) at_ += op.skip;
+          skip(op, a != op.imm);
+          break;
+        case RecipeOpcode::kSkipIfLessSlot:
+          skip(op, a < slots_[op.b]);
+          break;
+        case RecipeOpcode::kSkipIfNotLessSlot:
+          skip(op, a >= slots_[op.b]);
+          break;
+        case RecipeOpcode::kSkipIfEqualSlot:
+          skip(op, a == slots_[op.b]);
+          break;
+        case RecipeOpcode::kSkipIfNotEqualSlot:
+          skip(op, a != slots_[op.b]);
+          break;
+        case RecipeOpcode::kShiftRight:
+          slots_[op.dst] = op.imm < 64 ? a >> op.imm : 0;
+          break;
+        case RecipeOpcode::kShiftLeft:
+          slots_[op.dst] = op.imm < 64 ? a << op.imm : 0;
+          break;
+        case RecipeOpcode::kAddSlots:
+          slots_[op.dst] = a + slots_[op.b];
           break;
         case RecipeOpcode::kCopyStack:
         case RecipeOpcode::kCopy:
+        case RecipeOpcode::kCopyString:
           if (auto request = copy(op)) return request;
-          break;
-        case RecipeOpcode::kShiftRight:
-          slots_[op.dst] = op.imm < 64 ? slots_[op.a] >> op.imm : 0;
-          break;
-        case RecipeOpcode::kShiftLeft:
-          slots_[op.dst] = op.imm < 64 ? slots_[op.a] << op.imm : 0;
-          break;
-        case RecipeOpcode::kAddSlots:
-          slots_[op.dst] = slots_[op.a] + slots_[op.b];
           break;
         case RecipeOpcode::kCopyStackAt:
           if (auto request = copy_part(op)) return request;
           break;
-        default:
-          return end();
+        case RecipeOpcode::kEmit:
+          if (auto request = emit(op)) return request;
+          break;
       }
     }
     return std::nullopt;
   }
 
-  // The answer to a load; nothing where the memory is not mapped.
+  // The answer to a load, zero-extended; nothing where the memory is not mapped.
   void loaded(std::optional<std::uint64_t> value) {
-    if (value)
-      slots_[load_->dst] = *value;
-    else
+    if (!value)
       at_ += load_->skip;
+    else if (load_->opcode == RecipeOpcode::kLoadSigned)
+      slots_[load_->dst] = sign_extended(*value, load_->b);
+    else
+      slots_[load_->dst] = *value;
   }
 
  private:
-  [[nodiscard]] static std::size_t slots_limit(const RecipeOp& op) {
-    return op.opcode == RecipeOpcode::kRegister ? arch::kRegisterCount : kRecipeSlots;
+  [[nodiscard]] static bool is_in_range(const RecipeOp& op) {
+    using enum RecipeOpcode;
+    const std::size_t most_a = op.opcode == kRegister ? arch::kRegisterCount : kRecipeSlots;
+    if (op.opcode > kCopyString || op.dst >= kRecipeSlots || op.a >= most_a) return false;
+    switch (op.opcode) {
+      case kCopyStack:
+      case kCopy:
+      case kCopyString:
+      case kCopyStackAt:
+        return op.b < kPieceKindCount;
+      default:
+        return op.b < kRecipeSlots;
+    }
   }
-  [[nodiscard]] static bool uses_b(const RecipeOp& op) {
-    return op.opcode == RecipeOpcode::kSubtract || op.opcode == RecipeOpcode::kAddSlots;
+  [[nodiscard]] static bool is_load_size(std::uint8_t bytes) {
+    return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
+  }
+  [[nodiscard]] static std::uint64_t sign_extended(std::uint64_t value, unsigned bytes) {
+    const unsigned unused = 64 - 8 * bytes;
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
   }
 
-  [[nodiscard]] std::optional<MemoryRequest> end() {
-    at_ = recipe_.size();
-    return std::nullopt;
+  void skip(const RecipeOp& op, bool is_true) {
+    if (is_true) at_ += op.skip;
   }
 
-  [[nodiscard]] static MemoryRequest load(GuestVirt at, std::uint32_t size) {
-    return {at, at, size, PieceKind::kStackLink, true};
+  // Of the recipe that is running.
+  void end() {
+    while (at_ < recipe_.size() && recipe_[at_].opcode != RecipeOpcode::kEnd) ++at_;
+  }
+
+  [[nodiscard]] MemoryRequest load(const RecipeOp& op) {
+    --budget_.loads;
+    load_ = &op;
+    const GuestVirt at{slots_[op.a] + op.imm};
+    return {.what = MemoryRequest::What::kLoad, .address = at, .read_at = at, .size = op.b};
   }
 
   [[nodiscard]] std::optional<MemoryRequest> copy(const RecipeOp& op) {
-    if (op.b >= kPieceKindCount) return end();
-    std::uint64_t size = op.opcode == RecipeOpcode::kCopy ? op.imm : budget_.stack_bytes[op.b];
-    if (op.opcode == RecipeOpcode::kCopyStack && op.imm != 0)
-      size = std::min(size, (0 - slots_[op.a]) % op.imm);
-    return copy_request(op, GuestVirt{slots_[op.a]}, size);
+    std::uint64_t size = op.imm;
+    if (op.opcode == RecipeOpcode::kCopyStack) {
+      size = budget_.stack_bytes[op.b];
+      if (op.imm != 0) size = std::min(size, (0 - slots_[op.a]) % op.imm);
+    }
+    auto request = copy_request(op, GuestVirt{slots_[op.a]}, size);
+    if (request && op.opcode == RecipeOpcode::kCopyString)
+      request->what = MemoryRequest::What::kString;
+    return request;
   }
 
   [[nodiscard]] std::optional<MemoryRequest> copy_part(const RecipeOp& op) {
-    if (op.b >= kPieceKindCount) return end();
     std::uint32_t& left = budget_.stack_bytes[op.b];
     std::uint64_t size = left;
     if (op.imm != 0) size = std::min(size, op.imm - slots_[op.a] % op.imm);
@@ -194,8 +267,22 @@ class RecipeRun {
     if (size > budget_.bytes) size = budget_.bytes;
     if (size == 0) return std::nullopt;
     budget_.bytes -= static_cast<std::uint32_t>(size);
-    return MemoryRequest{GuestVirt{slots_[op.a]}, read_at, static_cast<std::uint32_t>(size),
-                         static_cast<PieceKind>(op.b), false};
+    return MemoryRequest{.address = GuestVirt{slots_[op.a]},
+                         .read_at = read_at,
+                         .size = static_cast<std::uint32_t>(size),
+                         .why = static_cast<PieceKind>(op.b),
+                         .tag = op.tag};
+  }
+
+  [[nodiscard]] std::optional<MemoryRequest> emit(const RecipeOp& op) {
+    constexpr std::uint32_t kBytes = sizeof(std::uint64_t);
+    if (budget_.bytes < kBytes) return std::nullopt;
+    budget_.bytes -= kBytes;
+    return MemoryRequest{.what = MemoryRequest::What::kValue,
+                         .size = kBytes,
+                         .why = PieceKind::kValue,
+                         .tag = op.tag,
+                         .value = slots_[op.a]};
   }
 
   std::span<const RecipeOp> recipe_;

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   wire::RecipeRun run(recipe, registers, budget);
   while (const auto request = run.next()) {
     if (++requests > recipe.size() || request->size == 0) std::abort();
-    if (!request->is_load) {
+    if (!request->is_load()) {
       bytes += request->size;
       continue;
     }

@@ -20,7 +20,7 @@ Outcome run(const std::vector<RecipeOp>& recipe, const arch::Registers& register
   Outcome outcome;
   RecipeRun recipe_run(recipe, registers, budget);
   while (auto request = recipe_run.next()) {
-    if (!request->is_load) {
+    if (!request->is_load()) {
       outcome.copies.push_back(*request);
       continue;
     }
@@ -40,20 +40,20 @@ arch::Registers with_rsp(std::uint64_t rsp) {
 // Copies the current stack, and the stack that was left when rsp lies in the 16 KiB below slot
 // 0x8000.
 const std::vector<RecipeOp> kStackAndLink = {
-    {kRegister, 0, arch::x86_64::kRsp, 0, 99, 0},
-    {kCopyStack, 0, 0, static_cast<std::uint8_t>(PieceKind::kCurrentStack), 0, 0},
-    {kSet, 1, 0, 0, 0, 0x8000},
-    {kSubtract, 2, 1, 0, 0, 0},
-    {kSkipIfNotLess, 0, 2, 0, 2, 0x4000},
-    {kLoad, 3, 1, 0, 1, 0},
-    {kCopyStack, 0, 3, static_cast<std::uint8_t>(PieceKind::kInterruptedStack), 0, 0},
+    {kRegister, 0, arch::x86_64::kRsp, 0, 99, 0, 0},
+    {kCopyStack, 0, 0, static_cast<std::uint8_t>(PieceKind::kCurrentStack), 0, 0, 0},
+    {kSet, 1, 0, 0, 0, 0, 0x8000},
+    {kSubtract, 2, 1, 0, 0, 0, 0},
+    {kSkipIfNotLess, 0, 2, 0, 2, 0, 0x4000},
+    {kLoad, 3, 1, 8, 1, 0, 0},
+    {kCopyStack, 0, 3, static_cast<std::uint8_t>(PieceKind::kInterruptedStack), 0, 0, 0},
 };
 
 TEST(Recipe, CopiesAStackUpToItsEnd) {
   const auto bytes_from = [](std::uint64_t sp) {
     const std::vector<RecipeOp> recipe = {
-        {kRegister, 0, arch::x86_64::kRsp, 0, 99, 0},
-        {kCopyStack, 0, 0, static_cast<std::uint8_t>(PieceKind::kCurrentStack), 0, 0x4000}};
+        {kRegister, 0, arch::x86_64::kRsp, 0, 99, 0, 0},
+        {kCopyStack, 0, 0, static_cast<std::uint8_t>(PieceKind::kCurrentStack), 0, 0, 0x4000}};
     const auto done = run(recipe, with_rsp(sp), {});
     return done.copies.empty() ? 0 : done.copies[0].size;
   };
@@ -73,9 +73,9 @@ TEST(Recipe, FollowsALinkOnlyFromItsOwnStack) {
   EXPECT_EQ(outside.loads, 0);
 }
 
-TEST(Recipe, ALoadHasFourOrEightBytes) {
-  for (const auto& [b, size] : {std::pair{0, 8u}, std::pair{4, 4u}, std::pair{8, 8u}}) {
-    const std::vector<RecipeOp> recipe{{kLoad, 1, 0, static_cast<std::uint8_t>(b), 0, 0x8000}};
+TEST(Recipe, ALoadHasOneToEightBytes) {
+  for (const auto& [b, size] : {std::pair{1, 1u}, {2, 2u}, {4, 4u}, {8, 8u}}) {
+    const std::vector<RecipeOp> recipe{{kLoad, 1, 0, static_cast<std::uint8_t>(b), 0, 0, 0x8000}};
     RecipeRun recipe_run(recipe, {}, {});
     const auto request = recipe_run.next();
     ASSERT_TRUE(request);
@@ -101,31 +101,31 @@ TEST(Recipe, StaysInsideItsBudget) {
 
 // What a slot holds is told by where a copy begins.
 std::uint64_t computed(std::vector<RecipeOp> recipe) {
-  recipe.push_back({kCopy, 0, 2, 0, 0, 1});
+  recipe.push_back({kCopy, 0, 2, 0, 0, 0, 1});
   return run(recipe, {}).copies.at(0).address.value;
 }
 
 TEST(Recipe, ShiftsAndAdds) {
-  const RecipeOp first{kSet, 0, 0, 0, 0, 0xf000'0000'0000'0123};
-  const RecipeOp second{kSet, 1, 0, 0, 0, 0x1000'0000'0000'0001};
-  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 4}}), 0x0f00'0000'0000'0012u);
-  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 63}}), 1u);
-  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 64}}), 0u);
-  EXPECT_EQ(computed({first, {kShiftLeft, 2, 0, 0, 0, 4}}), 0x1230u);
-  EXPECT_EQ(computed({first, {kShiftLeft, 2, 0, 0, 0, ~std::uint64_t{0}}}), 0u);
-  EXPECT_EQ(computed({first, second, {kAddSlots, 2, 0, 1, 0, 0}}), 0x124u);
+  const RecipeOp first{kSet, 0, 0, 0, 0, 0, 0xf000'0000'0000'0123};
+  const RecipeOp second{kSet, 1, 0, 0, 0, 0, 0x1000'0000'0000'0001};
+  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 0, 4}}), 0x0f00'0000'0000'0012u);
+  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 0, 63}}), 1u);
+  EXPECT_EQ(computed({first, {kShiftRight, 2, 0, 0, 0, 0, 64}}), 0u);
+  EXPECT_EQ(computed({first, {kShiftLeft, 2, 0, 0, 0, 0, 4}}), 0x1230u);
+  EXPECT_EQ(computed({first, {kShiftLeft, 2, 0, 0, 0, 0, ~std::uint64_t{0}}}), 0u);
+  EXPECT_EQ(computed({first, second, {kAddSlots, 2, 0, 1, 0, 0, 0}}), 0x124u);
 }
 
 constexpr auto kUser = static_cast<std::uint8_t>(PieceKind::kUserStack);
 
 // Two pages of 0x1000 bytes, whose bytes are elsewhere too; then four bytes of no part.
 std::vector<RecipeOp> two_parts(std::uint64_t sp) {
-  return {{kSet, 0, 0, 0, 0, sp},
-          {kSet, 1, 0, 0, 0, 0x70000},
-          {kCopyStackAt, 1, 0, kUser, 2, 0x1000},
-          {kSet, 0, 0, 0, 0, 0x6000},
-          {kCopyStackAt, 1, 0, kUser, 0, 0x1000},
-          {kCopy, 0, 0, 0, 0, 4}};
+  return {{kSet, 0, 0, 0, 0, 0, sp},
+          {kSet, 1, 0, 0, 0, 0, 0x70000},
+          {kCopyStackAt, 1, 0, kUser, 2, 0, 0x1000},
+          {kSet, 0, 0, 0, 0, 0, 0x6000},
+          {kCopyStackAt, 1, 0, kUser, 0, 0, 0x1000},
+          {kCopy, 0, 0, 0, 0, 0, 4}};
 }
 
 TEST(Recipe, CopiesAStackByPartsThatAreElsewhere) {
@@ -135,7 +135,7 @@ TEST(Recipe, CopiesAStackByPartsThatAreElsewhere) {
   EXPECT_EQ(done.copies[0].read_at.value, 0x70000u);
   EXPECT_EQ(done.copies[0].size, 0x200u);
   EXPECT_EQ(done.copies[0].why, PieceKind::kUserStack);
-  EXPECT_FALSE(done.copies[0].is_load);
+  EXPECT_FALSE(done.copies[0].is_load());
   EXPECT_EQ(done.copies[1].address.value, 0x6000u);
   EXPECT_EQ(done.copies[1].size, 2048u - 0x200u);
   EXPECT_EQ(done.copies[2].read_at, done.copies[2].address);
@@ -163,16 +163,18 @@ TEST(Recipe, APartFromTheStartOfAPageIsAWholeOne) {
 }
 
 TEST(Recipe, EndsAtAnythingOutOfRange) {
-  const RecipeOp copy{kCopy, 0, 0, 0, 0, 16};
+  const RecipeOp copy{kCopy, 0, 0, 0, 0, 0, 16};
   EXPECT_EQ(run({copy}, {}).copies.size(), 1u);
   for (const RecipeOp& bad :
-       {RecipeOp{kSet, 8, 0, 0, 0, 0}, RecipeOp{kRegister, 0, 64, 0, 0, 0},
-        RecipeOp{kLoad, 0, 0, 3, 0, 0}, RecipeOp{kSubtract, 0, 0, 8, 0, 0},
-        RecipeOp{kAddSlots, 0, 0, 8, 0, 0}, RecipeOp{kCopy, 0, 0, kPieceKindCount, 0, 1},
-        RecipeOp{kCopyStackAt, 0, 0, kPieceKindCount, 0, 1}, RecipeOp{kCopyStackAt, 8, 0, 0, 0, 1},
-        RecipeOp{static_cast<RecipeOpcode>(99), 0, 0, 0, 0, 0}})
+       {RecipeOp{kSet, 32, 0, 0, 0, 0, 0}, RecipeOp{kRegister, 0, 64, 0, 0, 0, 0},
+        RecipeOp{kLoad, 0, 0, 3, 0, 0, 0}, RecipeOp{kLoad, 0, 0, 0, 0, 0, 0},
+        RecipeOp{kSubtract, 0, 0, 32, 0, 0, 0}, RecipeOp{kAddSlots, 0, 0, 32, 0, 0, 0},
+        RecipeOp{kCopy, 0, 0, kPieceKindCount, 0, 0, 1},
+        RecipeOp{kCopyStackAt, 0, 0, kPieceKindCount, 0, 0, 1},
+        RecipeOp{kCopyStackAt, 32, 0, 0, 0, 0, 1},
+        RecipeOp{static_cast<RecipeOpcode>(99), 0, 0, 0, 0, 0, 0}})
     EXPECT_TRUE(run({bad, copy}, {}).copies.empty());
-  EXPECT_TRUE(run({{kSkipIfEqual, 0, 0, 0, 0xffffffff, 0}, copy}, {}).copies.empty());
+  EXPECT_TRUE(run({{kSkipIfEqual, 0, 0, 0, 0xffff, 0, 0}, copy}, {}).copies.empty());
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ struct PieceStart {
   std::uint32_t requested;
   std::uint32_t size;
   std::uint32_t why;
-  std::uint32_t padding;
+  std::uint32_t tag;
 };
 static_assert(sizeof(PieceStart) == 24);
 
@@ -104,7 +104,8 @@ bool read_capture(Bytes record, Capture& capture) {
         piece.size > start.memory_bytes - offset)
       return false;
     capture.pieces.push_back({GuestVirt{piece.address}, static_cast<PieceKind>(piece.why),
-                              piece.requested, offset, piece.size});
+                              piece.requested, offset, piece.size,
+                              static_cast<std::uint16_t>(piece.tag)});
     offset += piece.size;
   }
   const Bytes memory = record.subspan(at, start.memory_bytes);
@@ -140,7 +141,7 @@ void write_record(const Capture& capture, std::span<std::byte> destination) {
     if (capture.registers.has(n)) cursor.put(capture.registers.get(n));
   for (const MemoryPiece& piece : capture.pieces)
     cursor.put(PieceStart{piece.address.value, piece.requested, piece.size,
-                          static_cast<std::uint32_t>(piece.why), 0});
+                          static_cast<std::uint32_t>(piece.why), piece.tag});
   cursor.put(Bytes(capture.bytes));
   cursor.zero_until(destination.data() + destination.size());
 }

@@ -15,7 +15,7 @@
 namespace ringside::wire {
 
 inline constexpr std::uint64_t kRingMagic = 0x3130'474e'4952'5352;  // "RSRING01"
-inline constexpr std::uint32_t kRingVersion = 4;
+inline constexpr std::uint32_t kRingVersion = 5;
 inline constexpr std::size_t kMaxRecipeOps = 512;
 inline constexpr std::uint32_t kMailboxBytes = 256 * 1024;
 inline constexpr std::size_t kRingPage = 4096;

@@ -55,9 +55,9 @@ class Architecture : public ::testing::TestWithParam<Recorded> {
     return {};
   }
   wire::Capture capture(Arch recipe_arch, std::uint8_t sp) {
-    const std::vector<wire::RecipeOp> recipe{{wire::RecipeOpcode::kRegister, 0, sp, 0, 99, 0},
-                                             {wire::RecipeOpcode::kLoad, 1, 0, 4, 0, 0},
-                                             {wire::RecipeOpcode::kCopy, 0, 0, 0, 0, 16}};
+    const std::vector<wire::RecipeOp> recipe{{wire::RecipeOpcode::kRegister, 0, sp, 0, 99, 0, 0},
+                                             {wire::RecipeOpcode::kLoad, 1, 0, 4, 0, 0, 0},
+                                             {wire::RecipeOpcode::kCopy, 0, 0, 0, 0, 0, 16}};
     const std::vector<VcpuPlan> vcpus{{true, recipe, {}, {}}};
     auto tick = engine_->tick({true, true, vcpus, recipe_arch});
     EXPECT_TRUE(tick) << tick.error().message;

@@ -20,8 +20,8 @@ namespace x86 = arch::x86_64;
 
 constexpr std::uint64_t kStack = 0xffffc90000001000;
 
-const std::vector<wire::RecipeOp> kCopyFromRsp{{RecipeOpcode::kRegister, 0, x86::kRsp, 0, 0, 0},
-                                               {RecipeOpcode::kCopyStack, 0, 0, 0, 0, 0}};
+const std::vector<wire::RecipeOp> kCopyFromRsp{{RecipeOpcode::kRegister, 0, x86::kRsp, 0, 0, 0, 0},
+                                               {RecipeOpcode::kCopyStack, 0, 0, 0, 0, 0, 0}};
 
 // A time-out that a test waits for; the fake stub has it for each answer, on a busy host too.
 constexpr std::chrono::milliseconds kShort{400};
@@ -192,9 +192,9 @@ TEST(GdbEngine, LoadsOfAllVcpusShareAWave) {
   ASSERT_TRUE(guest.tick({}));
   guest.stub.forget_requests();
   const std::vector<wire::RecipeOp> follow{
-      {RecipeOpcode::kRegister, 0, x86::kRsp, 0, 0, 0},
-      {RecipeOpcode::kLoad, 1, 0, 0, 1, 0},
-      {RecipeOpcode::kCopy, 0, 1, 1, 0, 16},
+      {RecipeOpcode::kRegister, 0, x86::kRsp, 0, 0, 0, 0},
+      {RecipeOpcode::kLoad, 1, 0, 8, 1, 0, 0},
+      {RecipeOpcode::kCopy, 0, 1, 1, 0, 0, 16},
   };
   const auto tick = guest.tick(follow);
   ASSERT_TRUE(tick);
@@ -209,9 +209,9 @@ TEST(GdbEngine, ReadsAStackWhereItIsMappedElsewhere) {
   const std::uint64_t elsewhere = 0xffffc90000008000;
   settings.pages[elsewhere] = page_of('e');
   Guest guest(settings);
-  const std::vector<wire::RecipeOp> recipe{{RecipeOpcode::kSet, 0, 0, 0, 0, 0x7ff000ff0},
-                                           {RecipeOpcode::kSet, 1, 0, 0, 0, elsewhere + 0xff0},
-                                           {RecipeOpcode::kCopyStackAt, 1, 0, 2, 0, 0x1000}};
+  const std::vector<wire::RecipeOp> recipe{{RecipeOpcode::kSet, 0, 0, 0, 0, 0, 0x7ff000ff0},
+                                           {RecipeOpcode::kSet, 1, 0, 0, 0, 0, elsewhere + 0xff0},
+                                           {RecipeOpcode::kCopyStackAt, 1, 0, 2, 0, 0, 0x1000}};
   const auto tick = guest.tick(recipe);
   ASSERT_TRUE(tick);
   const wire::Capture& capture = tick->captures[0];

@@ -90,18 +90,19 @@ bool Sampler::advance(std::size_t index) {
   Vcpu& vcpu = vcpus_[index];
   while (const auto request = vcpu.recipe->next()) {
     select(index);
-    if (request->is_load) {
+    if (request->is_load()) {
       add(memory_request(reads_, request->read_at, request->size),
           {Expected::What::kLoad, index, 0, AskedFor::kEverySample, request->size});
       return true;
     }
-    const auto piece = static_cast<std::uint32_t>(vcpu.capture.pieces.size());
-    vcpu.capture.pieces.push_back({request->address, request->why, request->size, 0, 0});
+    const std::size_t piece = vcpu.pieces.size();
+    vcpu.pieces.push_back(*request);
+    if (request->what == wire::MemoryRequest::What::kValue) continue;
     for_each_chunk(request->read_at, request->size, reads_.chunk,
                    [&](GuestVirt address, std::size_t size) {
                      add(memory_request(reads_, address, size),
                          {Expected::What::kCopy, index, vcpu.copies.size()});
-                     vcpu.copies.push_back({address, static_cast<std::uint32_t>(size), piece, {}});
+                     vcpu.copies.push_back({static_cast<std::uint32_t>(size), piece, {}});
                    });
   }
   vcpu.recipe.reset();
@@ -161,33 +162,28 @@ Result<void> Sampler::run_waves() {
 
 // A piece ends where its first chunk comes short.
 void Sampler::decode_copies(Vcpu& vcpu) const {
-  wire::Capture& capture = vcpu.capture;
-  std::size_t total = 0;
-  for (const RawCopy& copy : vcpu.copies) total += copy.size;
-  capture.bytes.resize(total);
-  std::uint32_t at = 0;
+  std::vector<std::byte>& bytes = vcpu.capture.bytes;
   std::size_t next = 0;
-  for (std::uint32_t i = 0; i < capture.pieces.size(); ++i) {
-    wire::MemoryPiece& piece = capture.pieces[i];
-    piece.offset = at;
+  for (std::size_t i = 0; i < vcpu.pieces.size(); ++i) {
+    const std::size_t start = bytes.size();
     bool ended = false;
     for (; next < vcpu.copies.size() && vcpu.copies[next].piece == i; ++next) {
       if (ended) continue;
       const RawCopy& copy = vcpu.copies[next];
-      const auto got = static_cast<std::uint32_t>(
-          decode_memory(reads_, copy.reply, std::span(capture.bytes).subspan(at, copy.size)));
-      at += got;
-      piece.size += got;
+      const std::size_t at = bytes.size();
+      bytes.resize(at + copy.size);
+      const std::size_t got = decode_memory(reads_, copy.reply, std::span(bytes).subspan(at));
+      bytes.resize(at + got);
       ended = got < copy.size;
     }
+    wire::finish_piece(vcpu.capture, vcpu.pieces[i], start);
   }
-  capture.bytes.resize(at);
 }
 
 Result<Tick> Sampler::run(const TickPlan& plan, HoldPoint hold) {
   for (std::size_t i = 0; i < inventory_.threads.size(); ++i) {
     const bool wanted = i < plan.vcpus.size() && plan.vcpus[i].wanted;
-    Vcpu vcpu{&inventory_.threads[i], wanted ? &plan.vcpus[i] : nullptr, {}, {}, {}};
+    Vcpu vcpu{&inventory_.threads[i], wanted ? &plan.vcpus[i] : nullptr, {}, {}};
     vcpu.capture.vcpu = inventory_.threads[i].vcpu;
     vcpu.capture.arch = inventory_.layout.arch();
     if (!wanted) vcpu.capture.disposition = wire::Disposition::kSkipped;

@@ -32,9 +32,8 @@ class Sampler {
 
  private:
   struct RawCopy {
-    GuestVirt address;
     std::uint32_t size;
-    std::uint32_t piece;
+    std::size_t piece;  // in Vcpu::pieces
     std::string reply;
   };
   struct Vcpu {
@@ -42,7 +41,8 @@ class Sampler {
     const VcpuPlan* plan;  // null: not wanted
     wire::Capture capture;
     std::optional<wire::RecipeRun> recipe;  // while it runs
-    std::vector<RawCopy> copies;
+    std::vector<wire::MemoryRequest> pieces = {};
+    std::vector<RawCopy> copies = {};
     bool wants_kernel_registers = false;  // AskedFor::kKernelSample, in the next wave
   };
   // Where an answer of the batch that is under way belongs.

@@ -41,9 +41,9 @@ class HmpQemu : public ::testing::Test {
   // Each copies 64 bytes from the pc on, which is code, and loads 8 of them.
   static void take_ticks(Engine& engine, int count) {
     using wire::RecipeOpcode;
-    const std::vector<wire::RecipeOp> recipe{{RecipeOpcode::kSet, 0, 0, 0, 0, 0xf0000},
-                                             {RecipeOpcode::kLoad, 1, 0, 8, 99, 0},
-                                             {RecipeOpcode::kCopy, 0, 0, 0, 0, 64}};
+    const std::vector<wire::RecipeOp> recipe{{RecipeOpcode::kSet, 0, 0, 0, 0, 0, 0xf0000},
+                                             {RecipeOpcode::kLoad, 1, 0, 8, 99, 0, 0},
+                                             {RecipeOpcode::kCopy, 0, 0, 0, 0, 0, 64}};
     const std::vector<VcpuPlan> vcpus(engine.vcpu_count(), VcpuPlan{true, recipe, {}, {}});
     for (int i = 0; i < count; ++i) {
       const auto taken = engine.tick({true, true, vcpus});

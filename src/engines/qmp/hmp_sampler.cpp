@@ -89,36 +89,35 @@ void HmpSampler::look_for_wait(Vcpu& vcpu) {
   if (waits && *waits) vcpu.capture.disposition = wire::Disposition::kIdle;
 }
 
-// The last piece, out of QEMU's own memory.
-void HmpSampler::copy_now(Vcpu& vcpu, GuestVirt read_at) {
-  wire::Capture& capture = vcpu.capture;
-  wire::MemoryPiece& piece = capture.pieces.back();
-  piece.offset = static_cast<std::uint32_t>(capture.bytes.size());
-  capture.bytes.resize(piece.offset + piece.requested);
-  const auto got = vcpu.space->read_up_to(read_at, std::span(capture.bytes).subspan(piece.offset));
-  piece.size = got ? static_cast<std::uint32_t>(*got) : 0;
-  capture.bytes.resize(piece.offset + piece.size);
+// Out of QEMU's own memory.
+void HmpSampler::copy_now(Vcpu& vcpu, const wire::MemoryRequest& request) {
+  std::vector<std::byte>& bytes = vcpu.capture.bytes;
+  const std::size_t start = bytes.size();
+  if (request.what != wire::MemoryRequest::What::kValue) {
+    bytes.resize(start + request.size);
+    const auto got = vcpu.space->read_up_to(request.read_at, std::span(bytes).subspan(start));
+    bytes.resize(start + got.value_or(0));
+  }
+  wire::finish_piece(vcpu.capture, request, start);
 }
 
 // Lets the recipe of one vCPU run up to its next load; false when it has ended.
 bool HmpSampler::advance(std::size_t index) {
   Vcpu& vcpu = vcpus_[index];
   while (const auto request = vcpu.recipe->next()) {
-    if (request->is_load && vcpu.space) {
+    if (request->is_load() && vcpu.space) {
       vcpu.recipe->loaded(number_at(*vcpu.space, request->read_at, request->size));
-      continue;
-    }
-    if (request->is_load) {
+    } else if (request->is_load()) {
       add({Expected::What::kLoad, index, request->read_at, request->size, 0});
       return true;
+    } else if (vcpu.space) {
+      copy_now(vcpu, *request);
+    } else {
+      vcpu.copies.push_back({*request, {}});
+      if (request->what != wire::MemoryRequest::What::kValue)
+        add({Expected::What::kCopy, index, request->read_at, request->size,
+             vcpu.copies.size() - 1});
     }
-    vcpu.capture.pieces.push_back({request->address, request->why, request->size, 0, 0});
-    if (vcpu.space) {
-      copy_now(vcpu, request->read_at);
-      continue;
-    }
-    vcpu.copies.push_back({request->read_at, request->size, {}});
-    add({Expected::What::kCopy, index, request->read_at, request->size, vcpu.copies.size() - 1});
   }
   vcpu.recipe.reset();
   return false;
@@ -175,20 +174,13 @@ void HmpSampler::decode_copies(Vcpu& vcpu) {
     capture.bytes.clear();
     return;
   }
-  if (vcpu.space) return;
-  std::size_t total = 0;
-  for (const Copy& copy : vcpu.copies) total += copy.size;
-  capture.bytes.resize(total);
-  std::uint32_t at = 0;
-  for (std::size_t i = 0; i < vcpu.copies.size(); ++i) {
-    const Copy& copy = vcpu.copies[i];
-    wire::MemoryPiece& piece = capture.pieces[i];
-    piece.offset = at;
-    piece.size = static_cast<std::uint32_t>(
-        parse_dump(copy.text, copy.address.value, std::span(capture.bytes).subspan(at, copy.size)));
-    at += piece.size;
+  for (const Copy& copy : vcpu.copies) {
+    const std::size_t start = capture.bytes.size();
+    capture.bytes.resize(start + copy.request.size);
+    capture.bytes.resize(start + parse_dump(copy.text, copy.request.read_at.value,
+                                            std::span(capture.bytes).subspan(start)));
+    wire::finish_piece(capture, copy.request, start);
   }
-  capture.bytes.resize(at);
 }
 
 Result<Tick> HmpSampler::run(const TickPlan& plan) {

@@ -43,15 +43,14 @@ class HmpSampler {
 
  private:
   struct Copy {
-    GuestVirt address;
-    std::uint32_t size;
+    wire::MemoryRequest request;
     std::string text;
   };
   struct Vcpu {
     const VcpuPlan* plan = nullptr;  // null: not wanted
     wire::Capture capture;
     std::optional<wire::RecipeRun> recipe;  // while it runs
-    std::vector<Copy> copies;               // one a piece
+    std::vector<Copy> copies;               // one a piece; none where `space` has them
     std::unique_ptr<memory::PageTables> tables;
     std::optional<memory::AddressSpace> space;  // over QEMU's own memory; else the monitor is asked
     bool may_wait = false;                      // what is before its pc is not known yet
@@ -73,7 +72,7 @@ class HmpSampler {
   bool advance(std::size_t index);
   void take_wave(std::vector<nlohmann::json>& answers);
   void add(const Expected& expected);
-  static void copy_now(Vcpu& vcpu, GuestVirt read_at);
+  static void copy_now(Vcpu& vcpu, const wire::MemoryRequest& request);
   static void decode_copies(Vcpu& vcpu);
 
   GuestHold& hold_;

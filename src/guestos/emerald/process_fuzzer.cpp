@@ -1,5 +1,6 @@
 #include <cstring>
 
+#include "guestos/emerald/saved_registers.h"
 #include "guestos/emerald_adapter.h"
 
 namespace {
@@ -42,9 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   capture.registers.set(arch::x86_64::kRsp, 0xffff'8000'0000'1000);
   // What a recipe has copied with it.
   capture.bytes.assign(bytes.begin(), bytes.end());
-  capture.pieces.push_back({guestos::emerald::kMetadataPage, wire::PieceKind::kSystem,
-                            static_cast<std::uint32_t>(size), 0,
-                            static_cast<std::uint32_t>(bytes.size())});
+  capture.pieces.push_back(
+      {guestos::emerald::kMetadataPage, wire::PieceKind::kSystem, static_cast<std::uint32_t>(size),
+       0, static_cast<std::uint32_t>(bytes.size()), guestos::emerald::kMetadataTag});
   for (int i = 0; i < 20; ++i) {
     guestos::ProcessNews news;
     const auto owner = adapter.owner_of(capture, memory, news);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "guestos/emerald/metadata.h"
+#include "guestos/stack_recipe.h"
 
 namespace ringside::guestos::emerald {
 namespace {
@@ -16,28 +17,24 @@ constexpr std::uint64_t kRspOffset = 18 * 8;
 constexpr std::uint64_t kUpperHalf = std::uint64_t{1} << 47;
 constexpr std::uint64_t kUserLevel = 3;  // of cs
 
-constexpr std::uint8_t kind(wire::PieceKind piece) { return static_cast<std::uint8_t>(piece); }
-
 }  // namespace
 
-std::vector<wire::RecipeOp> process_recipe() {
-  using enum wire::RecipeOpcode;
-  enum Slot : std::uint8_t { kPage, kSaved, kLevel, kUserSp };
-  // The jumps are over what is left.
-  return {
-      {kSet, kPage, 0, 0, 0, kMetadataPage.value},
-      {kCopy, 0, kPage, kind(wire::PieceKind::kSystem), 0, kMetadataSize},
-      {kRegister, kLevel, kCs, 0, 9, 0},
-      {kMask, kLevel, kLevel, 0, 0, kUserLevel},
-      {kSkipIfNotEqual, 0, kLevel, 0, 7, 0},
-      {kLoad, kSaved, kPage, 8, 6, kUserRegistersField},
-      {kSkipIfLess, 0, kSaved, 0, 5, kUpperHalf},
-      {kCopy, 0, kSaved, kind(wire::PieceKind::kSystem), 0, kSavedRegistersSize},
-      {kLoad, kUserSp, kSaved, 8, 3, kRspOffset},
-      {kSkipIfNotLess, 0, kUserSp, 0, 2, kUpperHalf},
-      {kSkipIfEqual, 0, kUserSp, 0, 1, 0},
-      {kCopyStack, 0, kUserSp, kind(wire::PieceKind::kUserStack), 0, 0},
-  };
+void copy_process(wire::RecipeBuilder& recipe) {
+  using enum wire::PieceKind;
+  const auto page = recipe.slot();
+  const auto saved = recipe.slot();
+  const auto user_sp = recipe.slot();
+  const auto end = recipe.label();
+  recipe.set(page, kMetadataPage.value);
+  recipe.copy({page}, kMetadataSize, kSystem, kMetadataTag);
+  go_if_user(recipe, Arch::kX86_64, end);
+  recipe.load(saved, {page, kUserRegistersField}, 8, end);
+  recipe.go_if_less(saved, kUpperHalf, end);
+  recipe.copy({saved}, kSavedRegistersSize, kSystem);
+  recipe.load(user_sp, {saved, kRspOffset}, 8, end);
+  recipe.go_if_not_less(user_sp, kUpperHalf, end);
+  recipe.go_if_equal(user_sp, 0, end);
+  recipe.copy_stack(user_sp, kUserStack);
 }
 
 std::optional<arch::Registers> saved_registers(const wire::Capture& capture, GuestVirt at) {

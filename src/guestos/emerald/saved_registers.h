@@ -1,11 +1,10 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
 #include "base/types.h"
 #include "wire/capture.h"
-#include "wire/recipe.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::guestos::emerald {
 
@@ -16,8 +15,10 @@ namespace ringside::guestos::emerald {
 inline constexpr std::uint64_t kSavedRegistersSize = 20 * 8;
 
 // Copies the metadata page and, in kernel mode, the saved registers that it leads to and the user's
-// stack. To stand in front of a stack_recipe(), or alone.
-[[nodiscard]] std::vector<wire::RecipeOp> process_recipe();
+// stack.
+void copy_process(wire::RecipeBuilder& recipe);
+// The tag of the page's piece.
+inline constexpr std::uint16_t kMetadataTag = 1;
 
 // What the user's registers were when it entered the kernel, of a capture in kernel mode that has
 // copied them from `at`. Nothing where they are not a user's, or where the stack pointer says that

@@ -121,7 +121,9 @@ Result<Owner> LinuxAdapter::owner_of(const wire::Capture& capture, GuestMemory& 
 
 std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
                                                  std::span<const LearntLink> learnt) const {
-  std::vector<StackTop> tops;
+  KernelStacks stacks{.size = linux_arch_->irq_stack_size,
+                      .alignment = stack_alignment(*kernel_->file)};
+  std::vector<StackTop>& tops = stacks.tops;
   if (vcpu.value < irq_stacks_.size())
     for (const auto& of_stack : irq_stacks_[vcpu.value])
       tops.insert(tops.end(), of_stack.begin(), of_stack.end());
@@ -134,14 +136,15 @@ std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,
                               (!top.returns_to || top.returns_to == link.returns_to);
                      }))
       tops.push_back({.slot = link.slot, .returns_to = link.returns_to});
-  const std::uint64_t alignment = stack_alignment(*kernel_->file);
-  std::vector<wire::RecipeOp> ops;
-  if (processes_) processes_->add_to(ops, vcpu);
-  const auto stacks = stack_recipe(arch_, tops, linux_arch_->irq_stack_size, alignment);
-  ops.insert(ops.end(), stacks.begin(), stacks.end());
-  if (linux_arch_->add_stacks_of_entry_code != nullptr)
-    linux_arch_->add_stacks_of_entry_code(ops, *kernel_, alignment);
-  return ops;
+  wire::RecipeBuilder recipe;
+  if (processes_) {
+    processes_->copy_task(recipe, vcpu);
+    recipe.next_recipe();
+  }
+  copy_stacks(recipe, arch_, stacks);
+  if (linux_arch_->copy_stacks_of_entry_code != nullptr)
+    linux_arch_->copy_stacks_of_entry_code(recipe, *kernel_, stacks.alignment);
+  return recipe.take();
 }
 
 }  // namespace ringside::guestos

@@ -33,9 +33,10 @@ struct LinuxArch {
   // The stacks of threads and of interrupts end at multiples of their size: they are aligned to
   // twice that.
   bool aligns_stacks = false;
-  // For the end of a stack_recipe(): stacks that entry code moves or tests, and is on meanwhile.
-  void (*add_stacks_of_entry_code)(std::vector<wire::RecipeOp>& recipe, const elf::Image& kernel,
-                                   std::uint64_t alignment) = nullptr;
+  // Behind copy_stacks(), in the same recipe: stacks that entry code moves or tests, and is on
+  // meanwhile.
+  void (*copy_stacks_of_entry_code)(wire::RecipeBuilder& recipe, const elf::Image& kernel,
+                                    std::uint64_t alignment) = nullptr;
 
   // What entry code leaves on the stack.
   std::vector<unwind::EntryLayout> (*entries)(const elf::Image& kernel) = nullptr;

@@ -89,14 +89,15 @@ struct EntryMachine {
   }
   // Where the recipe finds user code's stack; nothing where it skips that.
   [[nodiscard]] std::optional<std::uint64_t> user_stack(const EntryCode& code) const {
-    constexpr EntryCode::Slots kSlots{0, {1, 2, 3}};
-    std::vector<wire::RecipeOp> recipe = code.find_user_stack(VcpuId{0}, kSlots, 1);
-    recipe.push_back({wire::RecipeOpcode::kCopyStack, 0, kSlots.sp,
-                      static_cast<std::uint8_t>(wire::PieceKind::kUserStack), 0, 0});
+    wire::RecipeBuilder builder;
+    const auto sp = builder.slot();
+    code.find_user_stack(builder, VcpuId{0}, sp, builder.label());
+    builder.copy_stack(sp, wire::PieceKind::kUserStack);
+    const auto recipe = builder.take();
     wire::RecipeRun run(recipe, registers, {});
     while (const auto request = run.next()) {
       if (request->why == wire::PieceKind::kUserStack) return request->address.value;
-      if (!request->is_load) continue;
+      if (!request->is_load()) continue;
       const auto found = memory.find(request->read_at.value);
       run.loaded(found == memory.end() ? std::nullopt : std::optional(found->second));
     }

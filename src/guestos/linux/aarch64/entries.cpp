@@ -110,31 +110,30 @@ std::optional<Aarch64OverflowTest> aarch64_overflow_test(const elf::Image& kerne
 
 // add sp, sp, x0; sub x0, sp, x0; tbnz x0, …; sub x0, sp, x0; sub sp, sp, x0: behind the second
 // and the third x0 has it, behind the first and the fourth sp has the sum of both.
-void add_tested_stack(std::vector<wire::RecipeOp>& recipe, const Aarch64OverflowTest& test,
-                      std::uint64_t alignment) {
-  using enum wire::RecipeOpcode;
+void copy_tested_stack(wire::RecipeBuilder& recipe, const Aarch64OverflowTest& test,
+                       std::uint64_t alignment) {
   constexpr std::uint64_t kVectors = 8 * kAArch64VectorBytes;  // of the kernel's exceptions
   constexpr std::uint64_t kInstruction = 4;                    // bytes
   constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63;
-  constexpr std::uint32_t kToEnd = 0xffff;
-  enum Slot : std::uint8_t { kAt, kStack, kSum };
-  const auto kind = static_cast<std::uint8_t>(wire::PieceKind::kInterruptedStack);
-  const std::array<wire::RecipeOp, 13> ops{{
-      {kRegister, kAt, kPc, 0, kToEnd, 0},
-      {kAdd, kAt, kAt, 0, 0, 0 - test.vectors.value},
-      {kSkipIfNotLess, 0, kAt, 0, kToEnd, kVectors},
-      {kMask, kAt, kAt, 0, 0, kAArch64VectorBytes - 1},
-      {kAdd, kAt, kAt, 0, 0, 0 - (test.start + kInstruction)},
-      {kSkipIfNotLess, 0, kAt, 0, kToEnd, 4 * kInstruction},
-      {kRegister, kStack, kX0, 0, kToEnd, 0},
-      {kAdd, kAt, kAt, 0, 0, 0 - kInstruction},
-      {kSkipIfLess, 0, kAt, 0, 2, 2 * kInstruction},
-      {kRegister, kSum, kSp, 0, kToEnd, 0},
-      {kSubtract, kStack, kSum, kStack, 0, 0},
-      {kSkipIfLess, 0, kStack, 0, kToEnd, kFirstKernelAddress},
-      {kCopyStack, 0, kStack, kind, 0, alignment},
-  }};
-  recipe.insert(recipe.end(), ops.begin(), ops.end());
+  const auto at = recipe.slot();
+  const auto stack = recipe.slot();
+  const auto sum = recipe.slot();
+  const auto end = recipe.label();
+  const auto found = recipe.label();
+  recipe.read_register(at, kPc, end);
+  recipe.subtract(at, at, test.vectors.value);
+  recipe.go_if_not_less(at, kVectors, end);
+  recipe.mask(at, at, kAArch64VectorBytes - 1);
+  recipe.subtract(at, at, test.start + kInstruction);
+  recipe.go_if_not_less(at, 4 * kInstruction, end);
+  recipe.read_register(stack, kX0, end);
+  recipe.subtract(at, at, kInstruction);
+  recipe.go_if_less(at, 2 * kInstruction, found);
+  recipe.read_register(sum, kSp, end);
+  recipe.subtract(stack, sum, stack);
+  recipe.bind(found);
+  recipe.go_if_less(stack, kFirstKernelAddress, end);
+  recipe.copy_stack(stack, wire::PieceKind::kInterruptedStack, alignment);
 }
 
 }  // namespace ringside::guestos

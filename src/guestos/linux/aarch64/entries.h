@@ -6,7 +6,7 @@
 
 #include "elf/image_map.h"
 #include "unwind/entry_layout.h"
-#include "wire/recipe.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
 
@@ -27,9 +27,9 @@ struct Aarch64OverflowTest {
 };
 [[nodiscard]] std::optional<Aarch64OverflowTest> aarch64_overflow_test(const elf::Image& kernel);
 
-// For the end of a stack_recipe(): meanwhile sp is no address. Copies the stack whose pointer it
+// Behind copy_stacks(): meanwhile sp is no address. Copies the stack whose pointer it
 // was, which ends at a multiple of `alignment`.
-void add_tested_stack(std::vector<wire::RecipeOp>& recipe, const Aarch64OverflowTest& test,
-                      std::uint64_t alignment);
+void copy_tested_stack(wire::RecipeBuilder& recipe, const Aarch64OverflowTest& test,
+                       std::uint64_t alignment);
 
 }  // namespace ringside::guestos

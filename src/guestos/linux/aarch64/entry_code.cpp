@@ -8,14 +8,12 @@
 #include "guestos/linux/aarch64/entries.h"
 #include "guestos/linux/aarch64/trampoline.h"
 #include "guestos/linux/entry/register_saver.h"
-#include "guestos/recipe_writer.h"
 #include "unwind/aarch64/decoder.h"
 
 namespace ringside::guestos {
 namespace {
 
 using namespace arch::aarch64;
-using enum wire::RecipeOpcode;
 using unwind::link_register::Instruction;
 using unwind::link_register::Operation;
 
@@ -60,23 +58,23 @@ class Aarch64EntryCode final : public EntryCode {
     if (trampoline_) x29_restored_ = place_of_x29(kernel);
   }
 
-  [[nodiscard]] std::vector<wire::RecipeOp> find_user_stack(VcpuId, const Slots& slots,
-                                                            std::uint32_t skip) const override {
-    const auto [at, result] = std::tuple(slots.own[0], slots.sp);
-    RecipeWriter recipe;
-    RecipeWriter::Label found, nothing;
-    recipe.skip_to(nothing, {kRegister, result, kSpEl0, 0, 0, 0});
-    recipe.skip_to(found, {kSkipIfLess, 0, result, 0, 0, kKernelHalf});
+  void find_user_stack(wire::RecipeBuilder& recipe, VcpuId, wire::RecipeBuilder::Slot sp,
+                       wire::RecipeBuilder::Label nothing) const override {
+    const auto at = recipe.slot();
+    const auto found = recipe.label();
+    recipe.read_register(sp, kSpEl0, nothing);
+    recipe.go_if_less(sp, kKernelHalf, found);
     for (const RegisterSaver& saver : savers_) {
-      RecipeWriter::Label next;
-      recipe.skip_to(nothing, {kRegister, at, kPc, 0, 0, 0});
-      recipe.add({kAdd, at, at, 0, 0, 0 - saver.start.value});
-      recipe.skip_to(next, {kSkipIfNotLess, 0, at, 0, 0, saver.saved_at[kSp]});
-      recipe.skip_to(nothing, {kRegister, result, saver.sp_register, 0, 0, 0});
-      recipe.jump_to(found);
+      const auto next = recipe.label();
+      recipe.read_register(at, kPc, nothing);
+      recipe.subtract(at, at, saver.start.value);
+      recipe.go_if_not_less(at, saver.saved_at[kSp], next);
+      recipe.read_register(sp, saver.sp_register, nothing);
+      recipe.go(found);
       recipe.bind(next);
     }
-    return recipe.take(found, nothing, skip);
+    recipe.go(nothing);
+    recipe.bind(found);
   }
 
   [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,

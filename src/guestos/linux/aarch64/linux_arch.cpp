@@ -27,9 +27,8 @@ std::vector<StackTop> irq_stack_tops(const elf::Image& kernel, GuestVirt variabl
   return tops;
 }
 
-void add_stacks(std::vector<wire::RecipeOp>& recipe, const elf::Image& kernel,
-                std::uint64_t alignment) {
-  if (const auto test = aarch64_overflow_test(kernel)) add_tested_stack(recipe, *test, alignment);
+void copy_stacks(wire::RecipeBuilder& recipe, const elf::Image& kernel, std::uint64_t alignment) {
+  if (const auto test = aarch64_overflow_test(kernel)) copy_tested_stack(recipe, *test, alignment);
 }
 
 // arch/arm64/kernel/entry.S: el1h_64_irq and its like from 5.14 on, the others before.
@@ -63,7 +62,7 @@ const LinuxArch kLinuxAArch64 = {
     .irq_stack_variables = kIrqStacks,
     .irq_stack_tops = irq_stack_tops,
     .aligns_stacks = true,  // THREAD_ALIGN in arch/arm64/include/asm/memory.h of 6.1
-    .add_stacks_of_entry_code = add_stacks,
+    .copy_stacks_of_entry_code = copy_stacks,
     .entries = aarch64_entries,
     .is_interrupt = is_interrupt,
     .entry_code = entry_code,

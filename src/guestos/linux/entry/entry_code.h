@@ -13,7 +13,7 @@
 #include "guestos/linux/types/per_cpu.h"
 #include "guestos/linux/types/type_source.h"
 #include "wire/capture.h"
-#include "wire/recipe.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
 
@@ -21,11 +21,6 @@ namespace ringside::guestos {
 // are in the vCPU still, or again, and the stack may be one that is for that alone.
 class EntryCode {
  public:
-  // Slots of a recipe, all different.
-  struct Slots {
-    std::uint8_t sp;      // receives user code's stack pointer
-    std::uint8_t own[3];  // for its own use
-  };
   // What was copied with a capture.
   struct Copied {
     const wire::MemoryPiece* saved = nullptr;  // struct pt_regs at the end of the task's stack
@@ -43,10 +38,11 @@ class EntryCode {
                                           const elf::GuestReader& /*read*/) {
     return true;
   }
-  // In kernel mode: leaves user code's stack pointer in a slot where struct pt_regs may not have
-  // it. Elsewhere `skip` more operations are skipped.
-  [[nodiscard]] virtual std::vector<wire::RecipeOp> find_user_stack(VcpuId vcpu, const Slots& slots,
-                                                                    std::uint32_t skip) const = 0;
+  // In kernel mode: leaves user code's stack pointer in `sp` where struct pt_regs may not have it.
+  // Elsewhere goes to `nothing`.
+  virtual void find_user_stack(wire::RecipeBuilder& recipe, VcpuId vcpu,
+                               wire::RecipeBuilder::Slot sp,
+                               wire::RecipeBuilder::Label nothing) const = 0;
   // Nothing where they are not known.
   [[nodiscard]] virtual std::optional<arch::Registers> user_registers(
       const wire::Capture& capture, const Copied& copied) const = 0;

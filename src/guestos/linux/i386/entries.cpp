@@ -132,28 +132,31 @@ std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel) {
   return entries;
 }
 
-void add_frame_in_transit(std::vector<wire::RecipeOp>& recipe) {
-  using enum wire::RecipeOpcode;
+void copy_frame_in_transit(wire::RecipeBuilder& recipe) {
   constexpr std::uint64_t kFrameSize = 68;  // struct pt_regs
-  constexpr std::uint32_t kToEnd = 0xffff;
-  constexpr auto kPiece = static_cast<std::uint8_t>(wire::PieceKind::kInterruptedStack);
-  enum Slot : std::uint8_t { kStack, kTo, kFrom, kMoved };
-  recipe.push_back({kRegister, kStack, kEsp, 0, kToEnd, 0});
-  recipe.push_back({kRegister, kTo, kEdi, 0, kToEnd, 0});
-  recipe.push_back({kRegister, kFrom, kEsi, 0, kToEnd, 0});
-  recipe.push_back({kSubtract, kTo, kTo, kStack, 0, 0});
-  recipe.push_back({kSkipIfNotLess, 0, kTo, 0, 1, kFrameSize});
-  recipe.push_back({kCopy, 0, kFrom, kPiece, 0, kFrameSize});
+  constexpr auto kPiece = wire::PieceKind::kInterruptedStack;
+  const auto stack = recipe.slot();
+  const auto to = recipe.slot();
+  const auto from = recipe.slot();
+  const auto moved = recipe.slot();
+  const auto end = recipe.label();
+  const auto way_out = recipe.label();
+  recipe.read_register(stack, kEsp, end);
+  recipe.read_register(to, kEdi, end);
+  recipe.read_register(from, kEsi, end);
+  recipe.subtract(to, to, stack);
+  recipe.go_if_not_less(to, kFrameSize, way_out);
+  recipe.copy({from}, kFrameSize, kPiece);
+  recipe.bind(way_out);
   // SWITCH_TO_ENTRY_STACK copies from the stack pointer (esi) to where ebx stays (edi): both have
   // come equally far.
-  recipe.push_back({kSubtract, kMoved, kFrom, kStack, 0, 0});
-  recipe.push_back({kSkipIfNotLess, 0, kMoved, 0, kToEnd, kFrameSize + 1});
-  recipe.push_back({kRegister, kTo, kEdi, 0, kToEnd, 0});
-  recipe.push_back({kRegister, kFrom, kEbx, 0, kToEnd, 0});
-  recipe.push_back({kSubtract, kTo, kTo, kFrom, 0, 0});
-  recipe.push_back({kSubtract, kTo, kTo, kMoved, 0, 0});
-  recipe.push_back({kSkipIfNotEqual, 0, kTo, 0, 1, 0});
-  recipe.push_back({kCopy, 0, kFrom, kPiece, 0, kFrameSize});
+  recipe.subtract(moved, from, stack);
+  recipe.go_if_not_less(moved, kFrameSize + 1, end);
+  recipe.read_register(to, kEdi, end);
+  recipe.read_register(from, kEbx, end);
+  recipe.subtract(to, to, from);
+  recipe.go_if_not_equal(to, moved, end);
+  recipe.copy({from}, kFrameSize, kPiece);
 }
 
 }  // namespace ringside::guestos

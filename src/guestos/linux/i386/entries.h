@@ -4,7 +4,7 @@
 
 #include "elf/image_map.h"
 #include "unwind/entry_layout.h"
-#include "wire/recipe.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
 
@@ -14,9 +14,9 @@ namespace ringside::guestos {
 // only its instructions tell.
 [[nodiscard]] std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel);
 
-// For the end of a stack_recipe(): SWITCH_TO_KERNEL_STACK moves the frame of an entry from user
+// Behind copy_stacks(): SWITCH_TO_KERNEL_STACK moves the frame of an entry from user
 // mode to the task's stack with `rep movsl`. While it does, the rest of the frame is at esi, on a
 // stack that is not copied otherwise.
-void add_frame_in_transit(std::vector<wire::RecipeOp>& recipe);
+void copy_frame_in_transit(wire::RecipeBuilder& recipe);
 
 }  // namespace ringside::guestos

@@ -5,14 +5,11 @@
 #include <tuple>
 
 #include "guestos/linux/x86/common.h"
-#include "guestos/recipe_writer.h"
 
 namespace ringside::guestos {
 namespace {
 
 using namespace arch::i386;
-using enum wire::RecipeOpcode;
-
 // cpu_entry_area is behind the memory for vmalloc(), and that, of 128 MiB, behind the linear map
 // with all other stacks (arch/x86/include/asm/pgtable_32_areas.h).
 constexpr std::uint64_t kBehindLinearMap = 0x1'0000'0000 - (128 << 20);
@@ -38,35 +35,40 @@ class I386EntryCode final : public EntryCode {
     system_call_ = x86_entry_function(kernel, "entry_SYSENTER_32", kLabels, "do_SYSENTER_32");
   }
 
-  [[nodiscard]] std::vector<wire::RecipeOp> find_user_stack(VcpuId, const Slots& slots,
-                                                            std::uint32_t skip) const override {
-    const auto [at, other, result] = std::tuple(slots.own[0], slots.own[1], slots.sp);
-    RecipeWriter recipe;
-    RecipeWriter::Label found, nothing, by_hardware, on_task_stack, behind;
-    recipe.skip_to(nothing, {kRegister, at, kEsp, 0, 0, 0});
-    recipe.skip_to(nothing, {kRegister, other, kEip, 0, 0, 0});
-    recipe.add({kAdd, other, other, 0, 0, 0 - system_call_.start.value});
-    recipe.skip_to(on_task_stack, {kSkipIfLess, 0, at, 0, 0, kBehindLinearMap + 1});
-    recipe.skip_to(by_hardware, {kSkipIfNotLess, 0, other, 0, 0, system_call_.size});
-    recipe.skip_to(nothing, {kRegister, result, kEcx, 0, 0, 0});
-    recipe.skip_to(found, {kSkipIfNotLess, 0, other, 0, 0, system_call_.way_in});
+  void find_user_stack(wire::RecipeBuilder& recipe, VcpuId, wire::RecipeBuilder::Slot sp,
+                       wire::RecipeBuilder::Label nothing) const override {
+    const auto at = recipe.slot();
+    const auto other = recipe.slot();
+    const auto found = recipe.label();
+    const auto by_hardware = recipe.label();
+    const auto on_task_stack = recipe.label();
+    const auto behind = recipe.label();
+    recipe.read_register(at, kEsp, nothing);
+    recipe.read_register(other, kEip, nothing);
+    recipe.subtract(other, other, system_call_.start.value);
+    recipe.go_if_less(at, kBehindLinearMap + 1, on_task_stack);
+    recipe.go_if_not_less(other, system_call_.size, by_hardware);
+    recipe.read_register(sp, kEcx, nothing);
+    recipe.go_if_not_less(other, system_call_.way_in, found);
+
     recipe.bind(on_task_stack);
-    recipe.skip_to(behind, {kSkipIfNotLess, 0, other, 0, 0, system_call_.way_in});
-    recipe.skip_to(nothing, {kRegister, result, kEbp, 0, 0, 0});
-    recipe.jump_to(found);
+    recipe.go_if_not_less(other, system_call_.way_in, behind);
+    recipe.read_register(sp, kEbp, nothing);
+    recipe.go(found);
+
     recipe.bind(behind);  // `rep movsl` may be moving registers from the entry stack
-    recipe.skip_to(nothing, {kRegister, other, kEdi, 0, 0, 0});
-    recipe.add({kSubtract, other, other, at, 0, 0});
-    recipe.skip_to(nothing, {kSkipIfNotLess, 0, other, 0, 0, pt_regs_.size});
-    recipe.skip_to(nothing, {kRegister, at, kEsi, 0, 0, 0});
-    recipe.skip_to(nothing, {kSkipIfLess, 0, at, 0, 0, kBehindLinearMap + 1});
+    recipe.read_register(other, kEdi, nothing);
+    recipe.subtract(other, other, at);
+    recipe.go_if_not_less(other, pt_regs_.size, nothing);
+    recipe.read_register(at, kEsi, nothing);
+    recipe.go_if_less(at, kBehindLinearMap + 1, nothing);
+
     recipe.bind(by_hardware);
-    if (!pages_) recipe.jump_to(nothing);
-    recipe.add({kAdd, at, at, 0, 0, ~std::uint64_t{0}});
-    recipe.add({kMask, at, at, 0, 0, ~(kX86EntryStack - 1)});
-    recipe.skip_to(nothing, {kLoad, result, at, kWord, 0, kX86EntryStack - kEspBelowEnd});
-    recipe.jump_to(found);
-    return recipe.take(found, nothing, skip);
+    if (!pages_) recipe.go(nothing);
+    recipe.subtract(at, at, 1);
+    recipe.mask(at, at, ~(kX86EntryStack - 1));
+    recipe.load(sp, {at, kX86EntryStack - kEspBelowEnd}, kWord, nothing);
+    recipe.bind(found);
   }
 
   [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,

@@ -21,8 +21,8 @@ std::vector<StackTop> irq_stack_tops(const elf::Image&, GuestVirt variable) {
   return {{.slot = variable, .kind = StackTop::Kind::kBottom}};
 }
 
-void add_stacks(std::vector<wire::RecipeOp>& recipe, const elf::Image&, std::uint64_t) {
-  add_frame_in_transit(recipe);
+void copy_stacks(wire::RecipeBuilder& recipe, const elf::Image&, std::uint64_t) {
+  copy_frame_in_transit(recipe);
 }
 
 // TOP_OF_KERNEL_STACK_PADDING (arch/x86/include/asm/thread_info.h): room for what the hardware
@@ -37,7 +37,7 @@ const LinuxArch kLinuxI386 = {
     .irq_stack_size = 8 * 1024,  // THREAD_SIZE of arch/x86/include/asm/page_32_types.h
     .irq_stack_variables = kIrqStacks,
     .irq_stack_tops = irq_stack_tops,
-    .add_stacks_of_entry_code = add_stacks,
+    .copy_stacks_of_entry_code = copy_stacks,
     .entries = i386_entries,
     .is_interrupt = is_x86_interrupt,
     .entry_code = i386_entry_code,

@@ -86,22 +86,20 @@ std::optional<std::uint64_t> riscv64_saved_sp(const elf::Image& kernel) {
   return std::nullopt;
 }
 
-void add_saved_stack(std::vector<wire::RecipeOp>& recipe, std::uint64_t offset,
-                     std::uint64_t alignment) {
-  using enum wire::RecipeOpcode;
+void copy_saved_stack(wire::RecipeBuilder& recipe, std::uint64_t offset, std::uint64_t alignment) {
   constexpr std::uint64_t kFirstKernelAddress = std::uint64_t{1} << 63;
-  constexpr std::uint32_t kToEnd = 0xffff;
-  enum Slot : std::uint8_t { kStack, kTask, kLeft };
-  const auto kind = [](wire::PieceKind piece) { return static_cast<std::uint8_t>(piece); };
-  recipe.push_back({kRegister, kStack, kSp, 0, kToEnd, 0});
-  recipe.push_back({kSkipIfNotLess, 0, kStack, 0, kToEnd, kFirstKernelAddress});
-  recipe.push_back({kRegister, kTask, kTp, 0, kToEnd, 0});
-  recipe.push_back({kSkipIfLess, 0, kTask, 0, kToEnd, kFirstKernelAddress});
-  recipe.push_back({kAdd, kTask, kTask, 0, 0, offset});
-  recipe.push_back({kCopy, 0, kTask, kind(wire::PieceKind::kStackLink), 0, 8});
-  recipe.push_back({kLoad, kLeft, kTask, 8, kToEnd, 0});
-  recipe.push_back({kSkipIfLess, 0, kLeft, 0, kToEnd, kFirstKernelAddress});
-  recipe.push_back({kCopyStack, 0, kLeft, kind(wire::PieceKind::kInterruptedStack), 0, alignment});
+  const auto stack = recipe.slot();
+  const auto task = recipe.slot();
+  const auto left = recipe.slot();
+  const auto end = recipe.label();
+  recipe.read_register(stack, kSp, end);
+  recipe.go_if_not_less(stack, kFirstKernelAddress, end);
+  recipe.read_register(task, kTp, end);
+  recipe.go_if_less(task, kFirstKernelAddress, end);
+  recipe.copy({task, offset}, 8, wire::PieceKind::kStackLink);
+  recipe.load(left, {task, offset}, 8, end);
+  recipe.go_if_less(left, kFirstKernelAddress, end);
+  recipe.copy_stack(left, wire::PieceKind::kInterruptedStack, alignment);
 }
 
 }  // namespace ringside::guestos

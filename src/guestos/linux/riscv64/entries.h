@@ -6,7 +6,7 @@
 
 #include "elf/image_map.h"
 #include "unwind/entry_layout.h"
-#include "wire/recipe.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
 
@@ -19,9 +19,8 @@ namespace ringside::guestos {
 // (CONFIG_VMAP_STACK): bytes from the task that tp points to, by its first `sd sp, …(tp)`.
 [[nodiscard]] std::optional<std::uint64_t> riscv64_saved_sp(const elf::Image& kernel);
 
-// For the end of a stack_recipe(): meanwhile sp is no address. Copies the word at that `offset`
+// Behind copy_stacks(): meanwhile sp is no address. Copies the word at that `offset`
 // from tp, and the stack that it points to, which ends at a multiple of `alignment`.
-void add_saved_stack(std::vector<wire::RecipeOp>& recipe, std::uint64_t offset,
-                     std::uint64_t alignment);
+void copy_saved_stack(wire::RecipeBuilder& recipe, std::uint64_t offset, std::uint64_t alignment);
 
 }  // namespace ringside::guestos

@@ -3,15 +3,12 @@
 #include <tuple>
 
 #include "guestos/linux/entry/register_saver.h"
-#include "guestos/recipe_writer.h"
 #include "unwind/riscv64/decoder.h"
 
 namespace ringside::guestos {
 namespace {
 
 using namespace arch::riscv64;
-using enum wire::RecipeOpcode;
-
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
 constexpr std::uint64_t kEntryBytes = 512;    // until the registers are saved
 constexpr std::uint64_t kFromKernel = 0x100;  // sstatus.SPP
@@ -26,27 +23,23 @@ class Riscv64EntryCode final : public EntryCode {
         saver_(register_saver(kernel, "handle_exception", kEntryBytes, pt_regs.frame,
                               unwind::riscv64::Decoder())) {}
 
-  [[nodiscard]] std::vector<wire::RecipeOp> find_user_stack(VcpuId, const Slots& slots,
-                                                            std::uint32_t skip) const override {
-    const auto [at, result] = std::tuple(slots.own[0], slots.sp);
-    RecipeWriter recipe;
-    RecipeWriter::Label found, nothing;
-    if (saver_ && saver_->sp_put_away) {
-      recipe.skip_to(nothing, {kRegister, at, kPc, 0, 0, 0});
-      recipe.add({kAdd, at, at, 0, 0, 0 - saver_->start.value});
-      recipe.skip_to(nothing, {kSkipIfNotLess, 0, at, 0, 0, saver_->saved_at[kSp]});
-      recipe.skip_to(nothing, {kRegister, result, kSp, 0, 0, 0});
-      recipe.skip_to(found, {kSkipIfLess, 0, result, 0, 0, kKernelHalf});
-      recipe.skip_to(nothing, {kRegister, at, kTp, 0, 0, 0});
-      recipe.skip_to(nothing, {kSkipIfLess, 0, at, 0, 0, kKernelHalf});
-      recipe.add({kAdd, at, at, 0, 0, *saver_->sp_put_away});
-      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, 0});
-      // The kernel was interrupted.
-      recipe.skip_to(nothing, {kSkipIfNotLess, 0, result, 0, 0, kKernelHalf});
-      recipe.add({kCopy, 0, at, static_cast<std::uint8_t>(wire::PieceKind::kStackLink), 0, 8});
-      recipe.jump_to(found);
-    }
-    return recipe.take(found, nothing, skip);
+  void find_user_stack(wire::RecipeBuilder& recipe, VcpuId, wire::RecipeBuilder::Slot sp,
+                       wire::RecipeBuilder::Label nothing) const override {
+    if (!saver_ || !saver_->sp_put_away) return recipe.go(nothing);
+    const auto at = recipe.slot();
+    const auto found = recipe.label();
+    recipe.read_register(at, kPc, nothing);
+    recipe.subtract(at, at, saver_->start.value);
+    recipe.go_if_not_less(at, saver_->saved_at[kSp], nothing);
+    recipe.read_register(sp, kSp, nothing);
+    recipe.go_if_less(sp, kKernelHalf, found);
+    recipe.read_register(at, kTp, nothing);
+    recipe.go_if_less(at, kKernelHalf, nothing);
+    recipe.load(sp, {at, *saver_->sp_put_away}, 8, nothing);
+    // The kernel was interrupted.
+    recipe.go_if_not_less(sp, kKernelHalf, nothing);
+    recipe.copy({at, *saver_->sp_put_away}, 8, wire::PieceKind::kStackLink);
+    recipe.bind(found);
   }
 
   [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,

@@ -29,9 +29,8 @@ std::vector<StackTop> irq_stack_tops(const elf::Image&, GuestVirt variable) {
           {.slot = end, .kind = StackTop::Kind::kEmpty}};
 }
 
-void add_stacks(std::vector<wire::RecipeOp>& recipe, const elf::Image& kernel,
-                std::uint64_t alignment) {
-  if (const auto offset = riscv64_saved_sp(kernel)) add_saved_stack(recipe, *offset, alignment);
+void copy_stacks(wire::RecipeBuilder& recipe, const elf::Image& kernel, std::uint64_t alignment) {
+  if (const auto offset = riscv64_saved_sp(kernel)) copy_saved_stack(recipe, *offset, alignment);
 }
 
 // What handle_exception calls for an interrupt: do_irq (arch/riscv/kernel/traps.c, 6.5 and later),
@@ -58,7 +57,7 @@ const LinuxArch kLinuxRiscv64 = {
     .irq_stack_variables = kIrqStacks,
     .irq_stack_tops = irq_stack_tops,
     .aligns_stacks = true,  // THREAD_ALIGN in arch/riscv/include/asm/thread_info.h of 6.1
-    .add_stacks_of_entry_code = add_stacks,
+    .copy_stacks_of_entry_code = copy_stacks,
     .entries = riscv64_entries,
     .is_interrupt = is_interrupt,
     .entry_code = entry_code,

@@ -1,52 +1,20 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "guestos/guest_memory.h"
 #include "guestos/linux/entry/entry_code.h"
-#include "guestos/linux/files/guest_file.h"
+#include "guestos/linux/tasks/task_view.h"
 #include "guestos/linux/tasks/user_stack_recipe.h"
-#include "guestos/linux/types/kernel_reader.h"
-#include "guestos/linux/types/linux_types.h"
 #include "guestos/linux/types/per_cpu.h"
-#include "guestos/process_news.h"
 #include "wire/capture.h"
-#include "wire/recipe.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
 
 struct LinuxArch;
-
-// A task as it was at a capture.
-struct TaskView {
-  GuestVirt task;
-  std::uint32_t tid = 0;  // task_struct::pid
-  std::uint32_t pid = 0;  // task_struct::tgid
-  std::string comm;
-  // What tells an address space from every other one that had the same struct mm_struct before, and
-  // from itself before it mapped other code: the struct's address, pgd, exec_vm, start_code and
-  // start_stack. The first is 0 in a kernel thread.
-  std::array<std::uint64_t, 5> space{};
-  // The file that execve() was called with, of the address space; nothing where it was not copied.
-  std::optional<FileIdentity> program;
-  // User code's, as far as they are known; in kernel mode only.
-  std::optional<arch::Registers> user;
-  // The task's, in kernel mode.
-  std::optional<KernelStack> kernel_stack;
-
-  [[nodiscard]] bool is_kernel_thread() const { return space[0] == 0; }
-  // execve() has given it a new address space, and is still mapping its program there.
-  [[nodiscard]] bool is_in_exec() const { return space[3] == 0; }
-};
-
-// A task as it is now, without `user` and `program`. Errors: as KernelReader has them.
-[[nodiscard]] Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read,
-                                         GuestVirt task);
 
 // Which task a vCPU runs, and what user code it runs for: the part of a capture recipe that copies
 // it, and what the copies say. The kernel has the task in a register (aarch64, riscv64: user code
@@ -63,11 +31,11 @@ class CurrentTask {
   // Finds the variable of a CPU. False if that has no memory of its own yet.
   [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu,
                                   const elf::GuestReader& read);
-  // Lets recipes walk the page tables of the task: all its add_to() from now on.
+  // Lets recipes walk the page tables of the task: all its copy() from now on.
   void adopt(UserTables tables) { user_tables_ = std::move(tables); }
   [[nodiscard]] bool knows_user_tables() const { return user_tables_.has_value(); }
-  // Operations that come before those that copy the kernel's stacks.
-  void add_to(std::vector<wire::RecipeOp>& recipe, VcpuId vcpu) const;
+  // A recipe: what read() needs, and user code's stack.
+  void copy(wire::RecipeBuilder& recipe, VcpuId vcpu) const;
   // Nothing where it was not copied: user code ran without the kernel in its page tables.
   [[nodiscard]] std::optional<TaskView> read(const wire::Capture& capture) const;
   // Whether the user stack of a capture in kernel mode was found through the task's own page
@@ -97,15 +65,8 @@ class CurrentTask {
         entry_code_(std::move(entry_code)),
         variable_(variable),
         copies_program_(copies_program) {}
-  // Of the operations that leave the task in a slot; they skip `skip` more where there is none.
-  [[nodiscard]] std::vector<wire::RecipeOp> find_task(VcpuId vcpu, std::uint32_t skip) const;
   [[nodiscard]] std::optional<arch::Registers> user_registers(
       const wire::Capture& capture, const EntryCode::Copied& copied) const;
-  [[nodiscard]] std::optional<GuestVirt> vdso_of(const wire::Capture& capture, GuestVirt mm) const;
-  // Of pieces of PieceKind::kSystem.
-  [[nodiscard]] bool has_registers(std::span<const wire::MemoryPiece* const> pieces) const;
-  // Copies the stack that slot kSp points to, of the task with slot kMm.
-  [[nodiscard]] std::vector<wire::RecipeOp> copy_user_stack() const;
 
   LinuxTypes types_;
   const LinuxArch* linux_arch_;

@@ -56,25 +56,25 @@ class CurrentTaskTest : public ::testing::Test {
     taken.level = level;
     taken.registers.set(kCs, level == PrivilegeLevel::kUser ? 0x33 : 0x10);
     taken.registers.set(kRsp, sp);
-    std::vector<wire::RecipeOp> recipe;
-    current.add_to(recipe, VcpuId{0});
+    wire::RecipeBuilder builder;
+    current.copy(builder, VcpuId{0});
+    const auto recipe = builder.take();
     wire::RecipeBudget budget;
     wire::RecipeRun run(recipe, taken.registers, budget);
     while (const auto request = run.next()) {
       std::vector<std::byte> bytes(request->size);
       const std::size_t got =
           is_mapped_ ? testing::own_memory()(request->read_at, bytes).value() : 0;
-      if (request->is_load) {
+      if (request->is_load()) {
         std::uint64_t value = 0;
         std::memcpy(&value, bytes.data(), bytes.size());
         run.loaded(got == bytes.size() ? std::optional(value) : std::nullopt);
         continue;
       }
-      taken.pieces.push_back({request->address, request->why, request->size,
-                              static_cast<std::uint32_t>(taken.bytes.size()),
-                              static_cast<std::uint32_t>(got)});
+      const std::size_t start = taken.bytes.size();
       taken.bytes.insert(taken.bytes.end(), bytes.begin(),
                          bytes.begin() + static_cast<std::ptrdiff_t>(got));
+      wire::finish_piece(taken, *request, start);
     }
     return taken;
   }

@@ -28,9 +28,7 @@ class LinuxProcesses {
     return current_.find(cpu, per_cpu, read);
   }
   // As CurrentTask has it.
-  void add_to(std::vector<wire::RecipeOp>& recipe, VcpuId vcpu) const {
-    current_.add_to(recipe, vcpu);
-  }
+  void copy_task(wire::RecipeBuilder& recipe, VcpuId vcpu) const { current_.copy(recipe, vcpu); }
   // As Adapter has it.
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
                                        ProcessNews& news);

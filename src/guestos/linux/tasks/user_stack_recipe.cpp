@@ -3,93 +3,95 @@
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
 #include "guestos/linux/linux_arch.h"
-#include "guestos/recipe_writer.h"
 
 namespace ringside::guestos {
 namespace {
 
-using enum wire::RecipeOpcode;
+using wire::PieceKind;
 
-constexpr auto kSystem = static_cast<std::uint8_t>(wire::PieceKind::kSystem);
-constexpr auto kUserStack = static_cast<std::uint8_t>(wire::PieceKind::kUserStack);
-constexpr std::uint64_t kEntryBytes = 8;
+constexpr unsigned kEntryBytes = 8;
 constexpr unsigned kEntryShift = 3;
 
 constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
 
-class Writer : RecipeWriter {
+class Walk {
  public:
-  Writer(const UserTables& tables, Arch arch, const UserStackSlots& slots)
-      : shape_(tables.shape), to_linear_(tables.to_linear), arch_(arch), slots_(slots) {}
+  Walk(wire::RecipeBuilder& recipe, const UserTables& tables, Arch arch, const UserStack& stack,
+       wire::RecipeBuilder::Label end)
+      : recipe_(recipe),
+        shape_(tables.shape),
+        to_linear_(tables.to_linear),
+        arch_(arch),
+        sp_(stack.sp),
+        table_(stack.table),
+        end_(end) {}
 
-  [[nodiscard]] std::vector<wire::RecipeOp> write() && {
+  void write() {
     copy_if_readable();
     // Above them an address has no entry.
-    skip_to(end_, {kSkipIfNotLess, 0, slots_.sp, 0, 0, low_bits(shape_.address_bits) + 1});
+    recipe_.go_if_not_less(sp_, low_bits(shape_.address_bits) + 1, end_);
     for (std::size_t i = 0; i + 1 < shape_.levels.size(); ++i) go_down(shape_.levels[i]);
     copy_pages(shape_.levels.back());
-    bind(end_);
-    return take();
   }
 
  private:
   // With the task's own page tables loaded, whatever the vCPU may read of them.
   void copy_if_readable() {
     const arch::PageTableRoot& root = arch::info_of(arch_).user_root;
-    Label walk;
-    skip_to(walk, {kRegister, slots_.entry, root.reg, 0, 0, 0});
-    add({kMask, slots_.entry, slots_.entry, 0, 0, root.mask});
-    add({kShiftLeft, slots_.entry, slots_.entry, 0, 0, root.shift});
-    add({kAdd, slots_.entry, slots_.entry, 0, 0, to_linear_});
-    add({kSubtract, slots_.entry, slots_.entry, slots_.table, 0, 0});
-    skip_to(walk, {kSkipIfNotEqual, 0, slots_.entry, 0, 0, 0});
+    const auto walk = recipe_.label();
+    recipe_.read_register(entry_, root.reg, walk);
+    recipe_.mask(entry_, entry_, root.mask);
+    recipe_.shift_left(entry_, entry_, root.shift);
+    recipe_.add(entry_, entry_, to_linear_);
+    recipe_.go_if_not_equal(entry_, table_, walk);
     const LinuxArch* const linux_arch = find_linux_arch(arch_);
     if (linux_arch == nullptr || linux_arch->may_hide_user_memory)
-      skip_to(walk, {kLoad, slots_.entry, slots_.sp, kEntryBytes, 0, 0});
-    add({kCopyStack, 0, slots_.sp, kUserStack, 0, 0});
-    jump_to(end_);
-    bind(walk);
+      recipe_.load(entry_, {sp_}, kEntryBytes, walk);
+    recipe_.copy_stack(sp_, PieceKind::kUserStack);
+    recipe_.go(end_);
+    recipe_.bind(walk);
   }
 
-  // place: of the entry for sp.
+  // place_: of the entry for sp.
   void find_entry(const memory::RadixLevel& level) {
-    add({kShiftRight, slots_.place, slots_.sp, 0, 0, level.shift - std::uint64_t{kEntryShift}});
-    add({kMask, slots_.place, slots_.place, 0, 0, low_bits(level.index_bits) << kEntryShift});
-    add({kAddSlots, slots_.place, slots_.place, slots_.table, 0, 0});
+    recipe_.shift_right(place_, sp_, level.shift - kEntryShift);
+    recipe_.mask(place_, place_, low_bits(level.index_bits) << kEntryShift);
+    recipe_.add(place_, place_, table_);
   }
 
   void load_entry() {
-    skip_to(end_, {kLoad, slots_.entry, slots_.place, kEntryBytes, 0, 0});
-    add({kMask, slots_.test, slots_.entry, 0, 0, shape_.present.mask});
-    skip_to(end_, {kSkipIfNotEqual, 0, slots_.test, 0, 0, shape_.present.value});
+    recipe_.load(entry_, {place_}, kEntryBytes, end_);
+    recipe_.mask(test_, entry_, shape_.present.mask);
+    recipe_.go_if_not_equal(test_, shape_.present.value, end_);
   }
 
-  // table: where the kernel maps what the entry points to; a page has 1 << page_shift bytes.
+  // table_: where the kernel maps what the entry points to; a page has 1 << page_shift bytes.
   void follow_entry(unsigned page_shift) {
-    std::uint8_t into = slots_.table;
+    bool is_first = true;
     for (const memory::TableShape::AddressBits& bits : shape_.address) {
       if (bits.mask == 0) continue;
+      const auto into = is_first ? table_ : test_;
       const std::uint64_t below = page_shift > bits.left ? low_bits(page_shift - bits.left) : 0;
-      add({kMask, into, slots_.entry, 0, 0, bits.mask & ~below});
-      if (bits.left != 0) add({kShiftLeft, into, into, 0, 0, bits.left});
-      if (into != slots_.table) add({kAddSlots, slots_.table, slots_.table, into, 0, 0});
-      into = slots_.test;
+      recipe_.mask(into, entry_, bits.mask & ~below);
+      if (bits.left != 0) recipe_.shift_left(into, into, bits.left);
+      if (!is_first) recipe_.add(table_, table_, into);
+      is_first = false;
     }
-    add({kAdd, slots_.table, slots_.table, 0, 0, to_linear_});
+    recipe_.add(table_, table_, to_linear_);
   }
 
   void go_down(const memory::RadixLevel& level) {
     find_entry(level);
     load_entry();
-    add({kMask, slots_.test, slots_.entry, 0, 0, shape_.table.mask});
+    recipe_.mask(test_, entry_, shape_.table.mask);
     if (level.may_be_page) {
-      Label table;
-      skip_to(table, {kSkipIfEqual, 0, slots_.test, 0, 0, shape_.table.value});
+      const auto table = recipe_.label();
+      recipe_.go_if_equal(test_, shape_.table.value, table);
       copy_first_page(level.shift);
-      jump_to(end_);
-      bind(table);
+      recipe_.go(end_);
+      recipe_.bind(table);
     } else {
-      skip_to(end_, {kSkipIfNotEqual, 0, slots_.test, 0, 0, shape_.table.value});
+      recipe_.go_if_not_equal(test_, shape_.table.value, end_);
     }
     follow_entry(0);
   }
@@ -97,15 +99,15 @@ class Writer : RecipeWriter {
   // From sp to the end of its page.
   void copy_first_page(unsigned page_shift) {
     follow_entry(page_shift);
-    add({kMask, slots_.test, slots_.sp, 0, 0, low_bits(page_shift)});
-    add({kAddSlots, slots_.table, slots_.table, slots_.test, 0, 0});
-    add({kCopy, 0, slots_.place, kSystem, 0, kEntryBytes});
+    recipe_.mask(test_, sp_, low_bits(page_shift));
+    recipe_.add(table_, table_, test_);
+    recipe_.copy({place_}, kEntryBytes, PieceKind::kSystem, kStackEntryTag);
     copy_to_end_of(page_shift);
   }
 
   void copy_to_end_of(unsigned page_shift) {
     const std::uint64_t page = std::uint64_t{1} << page_shift;
-    skip_to(end_, {kCopyStackAt, slots_.table, slots_.sp, kUserStack, 0, page});
+    recipe_.copy_stack_at(sp_, table_, PieceKind::kUserStack, page, end_);
   }
 
   void copy_pages(const memory::RadixLevel& level) {
@@ -114,30 +116,34 @@ class Writer : RecipeWriter {
     load_entry();
     copy_first_page(level.shift);
     for (unsigned i = 1; i < kMaxStackPages; ++i) {
-      add({kAdd, slots_.place, slots_.place, 0, 0, kEntryBytes});
-      add({kMask, slots_.test, slots_.place, 0, 0, low_bits(level.index_bits) << kEntryShift});
-      skip_to(end_, {kSkipIfEqual, 0, slots_.test, 0, 0, 0});  // behind the table's last entry
-      add({kAdd, slots_.sp, slots_.sp, 0, 0, page});
-      add({kMask, slots_.sp, slots_.sp, 0, 0, ~(page - 1)});
+      recipe_.add(place_, place_, kEntryBytes);
+      recipe_.mask(test_, place_, low_bits(level.index_bits) << kEntryShift);
+      recipe_.go_if_equal(test_, 0, end_);  // behind the table's last entry
+      recipe_.add(sp_, sp_, page);
+      recipe_.mask(sp_, sp_, ~(page - 1));
       load_entry();
       follow_entry(level.shift);
       copy_to_end_of(level.shift);
     }
   }
 
+  wire::RecipeBuilder& recipe_;
   const memory::TableShape& shape_;
   std::uint64_t to_linear_;
   Arch arch_;
-  UserStackSlots slots_;
-  Label end_;
+  wire::RecipeBuilder::Slot sp_;
+  wire::RecipeBuilder::Slot table_;
+  wire::RecipeBuilder::Label end_;
+  wire::RecipeBuilder::Slot place_ = recipe_.slot();
+  wire::RecipeBuilder::Slot entry_ = recipe_.slot();
+  wire::RecipeBuilder::Slot test_ = recipe_.slot();
 };
 
 }  // namespace
 
-std::vector<wire::RecipeOp> user_stack_recipe(const UserTables& tables, Arch arch,
-                                              const UserStackSlots& slots) {
-  if (tables.shape.levels.empty()) return {};
-  return Writer(tables, arch, slots).write();
+void copy_user_stack(wire::RecipeBuilder& recipe, const UserTables& tables, Arch arch,
+                     const UserStack& stack, wire::RecipeBuilder::Label end) {
+  if (!tables.shape.levels.empty()) Walk(recipe, tables, arch, stack, end).write();
 }
 
 }  // namespace ringside::guestos

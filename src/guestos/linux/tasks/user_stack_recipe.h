@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "guestos/linux/tasks/task_pieces.h"
 #include "memory/table_shape.h"
-#include "wire/recipe.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
 
@@ -17,11 +17,10 @@ struct UserTables {
   bool operator==(const UserTables&) const = default;
 };
 
-// Slots of a recipe, all different.
-struct UserStackSlots {
-  std::uint8_t sp;                  // user code's stack pointer
-  std::uint8_t table;               // the address of the task's page-table root (mm_struct::pgd)
-  std::uint8_t place, entry, test;  // for the walk's own use
+struct UserStack {
+  wire::RecipeBuilder::Slot sp;     // user code's stack pointer; changed by the walk
+  wire::RecipeBuilder::Slot table;  // the address of the task's page-table root (mm_struct::pgd);
+                                    // changed, too
 };
 
 // Of pages that a walk copies, most often a part of the first is enough.
@@ -32,12 +31,12 @@ inline constexpr unsigned kMaxStackPages = 4;
 // are loaded, for the vCPU is switching to that. Where the task's own are, and the stack can be
 // read, it is copied as it is. Otherwise its pages are found by a walk and copied from the linear
 // map, up to kMaxStackPages of those that follow each other in one table; before them the entry of
-// the first one is copied (PieceKind::kSystem, 8 bytes), which says that the stack is surely the
-// task's.
+// the first one is copied (kStackEntryTag), which says that the stack is surely the task's. Ends at
+// `end`, or in front of it.
 //
 // The walk goes by the shape that the processor has, not by what it would make of a damaged entry:
 // that may lead to wrong bytes, as the stack itself may hold.
-[[nodiscard]] std::vector<wire::RecipeOp> user_stack_recipe(const UserTables& tables, Arch arch,
-                                                            const UserStackSlots& slots);
+void copy_user_stack(wire::RecipeBuilder& recipe, const UserTables& tables, Arch arch,
+                     const UserStack& stack, wire::RecipeBuilder::Label end);
 
 }  // namespace ringside::guestos

@@ -17,7 +17,6 @@ namespace {
 constexpr std::uint64_t kRamStart = 0x8000'0000;
 constexpr std::uint64_t kRoot = kRamStart + 0x1000;
 constexpr std::uint64_t kLinear = 0xffff'af80'0000'0000;  // of physical address 0
-constexpr UserStackSlots kSlots{0, 1, 2, 3, 4};
 
 struct Copied {
   std::vector<wire::MemoryRequest> pieces;
@@ -39,11 +38,13 @@ class UserStackRecipe : public ::testing::Test {
   void put(std::uint64_t at, std::uint64_t entry) { ram_.put(GuestPhys{at}, entry); }
 
   [[nodiscard]] Copied run(std::uint64_t sp, std::uint32_t bytes = 2048) {
-    auto recipe = user_stack_recipe({shape_.value(), kLinear}, arch_, kSlots);
-    const std::vector<wire::RecipeOp> start = {
-        {wire::RecipeOpcode::kSet, kSlots.sp, 0, 0, 0, sp},
-        {wire::RecipeOpcode::kSet, kSlots.table, 0, 0, 0, kLinear + kRoot}};
-    recipe.insert(recipe.begin(), start.begin(), start.end());
+    wire::RecipeBuilder builder;
+    const UserStack stack{builder.slot(), builder.slot()};
+    builder.set(stack.sp, sp);
+    builder.set(stack.table, kLinear + kRoot);
+    const UserTables tables{shape_.value(), kLinear};
+    copy_user_stack(builder, tables, arch_, stack, builder.label());
+    const auto recipe = builder.take();
     wire::RecipeBudget budget;
     budget.stack_bytes.fill(bytes);
     wire::RecipeRun run(recipe, registers_, budget);
@@ -51,7 +52,7 @@ class UserStackRecipe : public ::testing::Test {
     while (const auto request = run.next()) {
       std::vector<std::byte> data(request->size);
       data.resize(read(request->read_at.value, data));
-      if (request->is_load) {
+      if (request->is_load()) {
         ++copied.loads;
         std::uint64_t value = 0;
         if (data.size() == 8) std::memcpy(&value, data.data(), 8);

@@ -5,14 +5,11 @@
 
 #include "arch/arch_info.h"
 #include "guestos/linux/x86/common.h"
-#include "guestos/recipe_writer.h"
 
 namespace ringside::guestos {
 namespace {
 
 using namespace arch::x86_64;
-using enum wire::RecipeOpcode;
-
 // cpu_entry_area (Documentation/arch/x86/x86_64/mm.rst), which user code's page tables map too.
 constexpr std::uint64_t kArea = 0xfffffe0000000000;
 constexpr std::uint64_t kAreaSize = std::uint64_t{1} << 39;
@@ -74,60 +71,65 @@ class X86_64EntryCode final : public EntryCode {
     return put_away_of_[cpu].has_value();
   }
 
-  [[nodiscard]] std::vector<wire::RecipeOp> find_user_stack(VcpuId vcpu, const Slots& slots,
-                                                            std::uint32_t skip) const override {
-    const auto [at, other, result] = std::tuple(slots.own[0], slots.own[1], slots.sp);
-    RecipeWriter recipe;
-    RecipeWriter::Label found, nothing, is_64_bit, on_stack, on_user_stack, by_syscall;
-    recipe.skip_to(nothing, {kRegister, at, kRsp, 0, 0, 0});
-    recipe.skip_to(nothing, {kRegister, other, kRip, 0, 0, 0});
-    recipe.add({kAdd, other, other, 0, 0, 0 - sysenter_.start.value});
-    recipe.skip_to(by_syscall, {kSkipIfNotLess, 0, other, 0, 0, sysenter_.way_in});
-    recipe.skip_to(nothing, {kRegister, result, kRbp, 0, 0, 0});
-    recipe.skip_to(found, {kSkipIfNotEqual, 0, result, 0, 0, 0});
+  void find_user_stack(wire::RecipeBuilder& recipe, VcpuId vcpu, wire::RecipeBuilder::Slot sp,
+                       wire::RecipeBuilder::Label nothing) const override {
+    const auto at = recipe.slot();
+    const auto other = recipe.slot();
+    const auto found = recipe.label();
+    const auto by_syscall = recipe.label();
+    const auto on_stack = recipe.label();
+    const auto is_64_bit = recipe.label();
+    const auto on_user_stack = recipe.label();
+    recipe.read_register(at, kRsp, nothing);
+    recipe.read_register(other, kRip, nothing);
+    recipe.subtract(other, other, sysenter_.start.value);
+    recipe.go_if_not_less(other, sysenter_.way_in, by_syscall);
+    recipe.read_register(sp, kRbp, nothing);
+    recipe.go_if_not_equal(sp, 0, found);
     // It was cleared, behind all pushes.
-    recipe.skip_to(nothing, {kLoad, result, at, 8, 0, saved(kRbp)});
-    recipe.jump_to(found);
+    recipe.load(sp, {at, saved(kRbp)}, 8, nothing);
+    recipe.go(found);
+
     recipe.bind(by_syscall);
-    recipe.skip_to(on_stack, {kRegister, other, kCr3, 0, 0, 0});
-    recipe.add({kMask, other, other, 0, 0, kSameCr3});
-    recipe.add({kMask, result, at, 0, 0, kSameCr3});
-    recipe.add({kSubtract, other, other, result, 0, 0});
-    recipe.skip_to(on_stack, {kSkipIfNotEqual, 0, other, 0, 0, 0});
+    recipe.read_register(other, kCr3, on_stack);
+    recipe.mask(other, other, kSameCr3);
+    recipe.mask(sp, at, kSameCr3);
+    recipe.go_if_not_equal(other, sp, on_stack);
     const SystemCall& compat = system_calls_.back();
-    recipe.skip_to(nothing, {kRegister, other, kRip, 0, 0, 0});
-    recipe.add({kAdd, other, other, 0, 0, 0 - compat.code.start.value});
-    recipe.skip_to(is_64_bit, {kSkipIfNotLess, 0, other, 0, 0, compat.code.size});
-    recipe.skip_to(nothing, {kRegister, result, compat.sp_register, 0, 0, 0});
-    recipe.add({kMask, result, result, 0, 0, 0xffffffff});
-    recipe.jump_to(found);
+    recipe.read_register(other, kRip, nothing);
+    recipe.subtract(other, other, compat.code.start.value);
+    recipe.go_if_not_less(other, compat.code.size, is_64_bit);
+    recipe.read_register(sp, compat.sp_register, nothing);
+    recipe.mask(sp, sp, 0xffffffff);
+    recipe.go(found);
+
     recipe.bind(is_64_bit);
     if (const auto put_away = put_away_of(vcpu)) {
-      recipe.add({kSet, at, 0, 0, 0, put_away->value});
-      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, 0});
-      recipe.add({kCopy, 0, at, static_cast<std::uint8_t>(wire::PieceKind::kStackLink), 0, 8});
-      recipe.jump_to(found);
+      recipe.set(at, put_away->value);
+      recipe.load(sp, {at}, 8, nothing);
+      recipe.copy({at}, 8, wire::PieceKind::kStackLink);
+      recipe.go(found);
     }
-    recipe.jump_to(nothing);
+    recipe.go(nothing);
+
     recipe.bind(on_stack);
-    recipe.skip_to(on_user_stack, {kSkipIfLess, 0, at, 0, 0, kKernelHalf});
+    recipe.go_if_less(at, kKernelHalf, on_user_stack);
     if (pages_) {
-      recipe.add({kAdd, at, at, 0, 0, ~std::uint64_t{0}});
-      recipe.add({kAdd, other, at, 0, 0, 0 - kArea});
-      recipe.skip_to(nothing, {kSkipIfNotLess, 0, other, 0, 0, kAreaSize});
-      recipe.add({kMask, at, at, 0, 0, ~(kX86EntryStack - 1)});
+      recipe.subtract(at, at, 1);
+      recipe.subtract(other, at, kArea);
+      recipe.go_if_not_less(other, kAreaSize, nothing);
+      recipe.mask(at, at, ~(kX86EntryStack - 1));
       // A selector, or user code's stack pointer on its way out.
-      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kX86EntryStack - kSsBelowEnd});
-      recipe.skip_to(found, {kSkipIfNotLess, 0, result, 0, 0, kMaxSelector + 1});
-      recipe.skip_to(nothing, {kLoad, result, at, 8, 0, kX86EntryStack - kRspBelowEnd});
-      recipe.jump_to(found);
-    } else {
-      recipe.jump_to(nothing);
+      recipe.load(sp, {at, kX86EntryStack - kSsBelowEnd}, 8, nothing);
+      recipe.go_if_not_less(sp, kMaxSelector + 1, found);
+      recipe.load(sp, {at, kX86EntryStack - kRspBelowEnd}, 8, nothing);
+      recipe.go(found);
     }
+    recipe.go(nothing);
+
     recipe.bind(on_user_stack);
-    recipe.add({kAdd, result, at, 0, 0, 0});
-    recipe.jump_to(found);
-    return recipe.take(found, nothing, skip);
+    recipe.assign(sp, at);
+    recipe.bind(found);
   }
 
   [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture,

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ringside::guestos {
+
+// What a capture of a Linux guest has copied of who runs: the tags of its pieces.
+enum TaskPiece : std::uint16_t {
+  kTaskTag = 1,         // struct task_struct: mm, pid, tgid
+  kNameTag,             // its comm
+  kSpaceTag,            // struct mm_struct
+  kUserRegistersTag,    // struct pt_regs of user code, in kernel mode
+  kStackEntryTag,       // the page-table entry of the user stack, where that was found by a walk
+  kInodeTag,            // struct inode of the program
+  kInodeGenerationTag,  // its generation, which lies far behind the rest
+  kInodeDeviceTag,      // struct super_block: the device
+};
+
+}  // namespace ringside::guestos

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "guestos/linux/files/guest_file.h"
+#include "guestos/linux/types/kernel_reader.h"
+#include "guestos/linux/types/linux_types.h"
+#include "guestos/process_news.h"
+#include "wire/capture.h"
+
+namespace ringside::guestos {
+
+// A task as it was at a capture.
+struct TaskView {
+  GuestVirt task;
+  std::uint32_t tid = 0;  // task_struct::pid
+  std::uint32_t pid = 0;  // task_struct::tgid
+  std::string comm;
+  // What tells an address space from every other one that had the same struct mm_struct before, and
+  // from itself before it mapped other code: the struct's address, pgd, exec_vm, start_code and
+  // start_stack. The first is 0 in a kernel thread.
+  std::array<std::uint64_t, 5> space{};
+  // The file that execve() was called with, of the address space; nothing where it was not copied.
+  std::optional<FileIdentity> program;
+  // User code's, as far as they are known; in kernel mode only.
+  std::optional<arch::Registers> user;
+  // The task's, in kernel mode.
+  std::optional<KernelStack> kernel_stack;
+
+  [[nodiscard]] bool is_kernel_thread() const { return space[0] == 0; }
+  // execve() has given it a new address space, and is still mapping its program there.
+  [[nodiscard]] bool is_in_exec() const { return space[3] == 0; }
+};
+
+// A task as it is now, without `user` and `program`. Errors: as KernelReader has them.
+[[nodiscard]] Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read,
+                                         GuestVirt task);
+
+// What a capture says of its task by its pieces, without `user` and `kernel_stack`. Nothing where
+// the task was not copied: user code ran without the kernel in its page tables. `program` is
+// nothing where the recipe did not copy it, or where the copies are of different moments.
+[[nodiscard]] std::optional<TaskView> copied_task(const LinuxTypes& types,
+                                                  const wire::Capture& capture);
+
+// Where a process has the vDSO, by a capture with its struct mm_struct. Nothing where it does not
+// matter.
+[[nodiscard]] std::optional<GuestVirt> copied_vdso(const LinuxTypes& types,
+                                                   const wire::Capture& capture, GuestVirt mm);
+
+}  // namespace ringside::guestos
