@@ -22,10 +22,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "guest"), str(ROOT / "bench" / "overhead")]
 
 import guest_image  # noqa: E402
-import linux_guest  # noqa: E402
-import machine  # noqa: E402
 import paired  # noqa: E402
-import qmp  # noqa: E402
+from ringside_tests.harness import linux_guest, machine, qmp
 from guest import Guest  # noqa: E402
 
 WORKLOADS = {"compute": 50_000, "syscalls": 12_000, "forks": 60, "tight": 12_000_000}

@@ -23,8 +23,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "guest"), str(ROOT / "bench" / "overhead")]
 
 import cpu_time  # noqa: E402
-import machine  # noqa: E402
-import qmp  # noqa: E402
+from ringside_tests.harness import machine, qmp
 
 INTERVALS = (1000, 100)  # microseconds
 GROUPS = ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup")

@@ -5,8 +5,7 @@ import tempfile
 import time
 
 import cpu_time
-import linux_guest
-import machine
+from ringside_tests.harness import linux_guest, machine
 
 READY = "overhead: ready"
 _SETTLE = 0.02  # seconds; the vCPU is asleep by then

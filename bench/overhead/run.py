@@ -27,9 +27,7 @@ sys.path.insert(0, str(ROOT / "tests" / "guest"))
 import cells  # noqa: E402
 import cpu_time  # noqa: E402
 import guest_image  # noqa: E402
-import linux_guest  # noqa: E402
-import machine  # noqa: E402
-import qmp  # noqa: E402
+from ringside_tests.harness import linux_guest, machine, qmp
 import sampler  # noqa: E402
 from guest import Guest  # noqa: E402
 

@@ -26,8 +26,7 @@ sys.path.insert(0, str(ROOT / "tests" / "guest"))
 
 import gdb_attached  # noqa: E402
 import gdb_fresh  # noqa: E402
-import linux_guest  # noqa: E402
-import machine  # noqa: E402
+from ringside_tests.harness import linux_guest, machine
 import pauses  # noqa: E402
 import qmp_naive  # noqa: E402
 import result  # noqa: E402

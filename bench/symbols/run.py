@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "guest"))
 
 import answers  # noqa: E402
-import linux_guest  # noqa: E402
+from ringside_tests.harness import linux_guest
 import measure  # noqa: E402
 
 READERS = {"ringside": answers.parse_blocks, "llvm-symbolizer": answers.parse_blocks,

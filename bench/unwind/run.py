@@ -17,9 +17,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "guest"))
 
-import launched  # noqa: E402
-import linux_guest  # noqa: E402
-import machine  # noqa: E402
+from ringside_tests.harness import launched, linux_guest, machine
 import result  # noqa: E402
 
 RECORD_SECONDS = 120

@@ -16,10 +16,7 @@ import sys
 import tempfile
 import time
 
-import folded
-import launched
-import linux_guest
-import machine
+from ringside_tests.harness import folded, launched, linux_guest, machine
 
 SKIPPED = 77
 UNKNOWN_LIMIT_PERCENT = 5.0  # kernels before they have set up their tables

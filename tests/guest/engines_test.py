@@ -19,11 +19,7 @@ import sys
 import time
 
 import engines_agree
-import every_way_in
-import folded
-import launched
-import linux_guest
-import linux_program
+from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program
 
 
 def boot(options, folder):

@@ -15,10 +15,7 @@ import sys
 import tempfile
 import time
 
-import folded
-import launched
-import machine
-import program
+from ringside_tests.harness import folded, launched, machine, program
 import report_totals
 
 LIMIT = 40

@@ -13,8 +13,7 @@ import sys
 import tempfile
 import time
 
-import launched
-import machine
+from ringside_tests.harness import launched, machine
 
 HERE = pathlib.Path(__file__).resolve().parent
 

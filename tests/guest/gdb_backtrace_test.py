@@ -33,13 +33,9 @@ import entry_truth
 import gdb_classes
 import kernel_code
 import kernel_symbols
-import launched
-import linux_guest
-import linux_program
-import machine
-import stub_proxy
+from ringside_tests.harness import launched, linux_guest, linux_program, machine, stub_proxy
 
-HERE = pathlib.Path(__file__).resolve().parent
+GDB_LOOKS = pathlib.Path(stub_proxy.__file__).with_name("gdb_looks.py")
 WRONG_PERCENT = 0.5
 GDB_NAMES = {"amd64": "i386:x86-64", "arm64": "aarch64", "i386": "i386", "riscv64": "riscv:rv64"}
 # Files of a run.
@@ -65,7 +61,7 @@ class Gdb:
                     "set backtrace past-main on",
                     "set print thread-events off",
                     f"symbol-file {vmlinux} -o {slide:#x}" if slide else f"symbol-file {vmlinux}", *modules,
-                    "set remotetimeout 60", f"target remote {socket_path}", f"source {HERE / 'gdb_looks.py'}"]
+                    "set remotetimeout 60", f"target remote {socket_path}", f"source {GDB_LOOKS}"]
         arguments = [gdb_program(), "-nx", "-q", "-batch"] + [part for command in commands for part in ("-ex", command)]
         self.log = open(folder / "gdb.log", "wb")
         self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log,

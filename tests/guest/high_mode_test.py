@@ -20,11 +20,7 @@ import sys
 import tempfile
 import time
 
-import every_way_in
-import launched
-import linux_guest
-import linux_program
-import machine
+from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, machine
 
 KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
 CASES = {

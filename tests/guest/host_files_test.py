@@ -19,10 +19,7 @@ import subprocess
 import sys
 import time
 
-import launched
-import linux_guest
-import linux_program
-import user_program
+from ringside_tests.harness import launched, linux_guest, linux_program, user_program
 
 WORKLOAD = "host_files"
 OTHER_BUILD = "replaced"

@@ -12,12 +12,7 @@ import sys
 import time
 
 import entry_stacks
-import every_way_in
-import folded
-import launched
-import linux_guest
-import linux_program
-import user_program
+from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program, user_program
 
 WORKLOAD = "entries"
 

@@ -16,9 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-import folded
-import launched
-import machine
+from ringside_tests.harness import folded, launched, machine
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "programs" / "kernel_copies.S"
 FUNCTIONS = ("linked", "mapped", "copied")

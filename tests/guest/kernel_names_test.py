@@ -16,8 +16,7 @@ import shutil
 import subprocess
 import sys
 
-import folded
-import guest_options
+from ringside_tests.harness import folded, guest_options
 
 SAMPLES = 400
 LIMIT = 60

@@ -13,9 +13,7 @@ import sys
 import tempfile
 import time
 
-import guest_options
-import machine
-import program
+from ringside_tests.harness import guest_options, machine, program
 
 ANY_MOMENT = "any-moment"
 STATES = ("running", "stopped", "half-packet", ANY_MOMENT)

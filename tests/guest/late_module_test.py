@@ -17,9 +17,7 @@ import sys
 import time
 
 import kernel_symbols
-import launched
-import linux_guest
-import linux_program
+from ringside_tests.harness import launched, linux_guest, linux_program
 
 WORKLOAD, MODULE = "late_module", "virtio_blk"
 HANDLER = "virtblk_done"  # which only the disk's interrupt calls

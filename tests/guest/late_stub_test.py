@@ -14,9 +14,7 @@ import sys
 import tempfile
 
 import argparse
-import guest_options
-import machine
-import program
+from ringside_tests.harness import guest_options, machine, program
 
 LIMIT = 20
 

@@ -16,10 +16,7 @@ import sys
 import tempfile
 import time
 
-import launched
-import machine
-import program
-import qmp
+from ringside_tests.harness import launched, machine, program, qmp
 
 SAMPLING = "ringside: sampling"
 READY = "ringside-demo: ready"

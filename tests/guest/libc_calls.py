@@ -6,8 +6,8 @@ import shutil
 import subprocess
 
 import joined_stacks
-import user_program
-from linux_guest import NoNetwork
+from ringside_tests.harness import user_program
+from ringside_tests.harness.linux_guest import NoNetwork
 
 WORKLOAD = "libc_calls"
 MUSL = pathlib.Path("/lib/ld-musl-x86_64.so.1")

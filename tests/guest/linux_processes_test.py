@@ -18,12 +18,9 @@ import sys
 import time
 
 import joined_stacks
-import launched
 import libc_calls
-import linux_guest
-import linux_program
 import process_list
-import user_program
+from ringside_tests.harness import launched, linux_guest, linux_program, user_program
 
 WORKLOAD = "programs"
 PROGRAMS = ("dash", "dd", "md5sum", "nc.traditional")

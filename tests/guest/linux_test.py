@@ -13,11 +13,7 @@ import re
 import sys
 import time
 
-import folded
-import launched
-import linux_guest
-import linux_program
-import machine
+from ringside_tests.harness import folded, launched, linux_guest, linux_program, machine
 import truth
 
 WRITE_PATH = ("ksys_write", "vfs_write")

@@ -22,9 +22,7 @@ import sys
 import tempfile
 import time
 
-import launched
-import linux_guest
-import machine
+from ringside_tests.harness import launched, linux_guest, machine
 from frame_state import FrameState
 
 SKIPPED = 77

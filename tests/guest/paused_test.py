@@ -11,10 +11,7 @@ import signal
 import sys
 import time
 
-import folded
-import guest_options
-import launched
-import program
+from ringside_tests.harness import folded, guest_options, launched, program
 
 
 LIMIT = 30

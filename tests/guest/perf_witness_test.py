@@ -18,12 +18,8 @@ import shutil
 import sys
 import time
 
-import every_way_in
-import folded
 import kernel_symbols
-import launched
-import linux_guest
-import linux_program
+from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program
 import perf_witness
 from truth import percent
 

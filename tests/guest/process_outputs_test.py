@@ -15,8 +15,7 @@ import sys
 import tempfile
 import time
 
-import launched
-import machine
+from ringside_tests.harness import launched, machine
 
 NOBODY, INTERRUPT = "[unknown]", "[irq]"
 SECONDS = 150

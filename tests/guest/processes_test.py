@@ -18,9 +18,7 @@ import subprocess
 import sys
 import tempfile
 
-import folded
-import launched
-import machine
+from ringside_tests.harness import folded, launched, machine
 import process_truth
 import report_totals
 

@@ -15,10 +15,7 @@ import re
 import sys
 import time
 
-import launched
-import linux_guest
-import linux_program
-import user_program
+from ringside_tests.harness import launched, linux_guest, linux_program, user_program
 
 WORKLOAD = "processes"
 SCRIPT = """#!/bin/sh

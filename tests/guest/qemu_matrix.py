@@ -18,8 +18,7 @@ import subprocess
 import sys
 import time
 
-import linux_guest
-import linux_program
+from ringside_tests.harness import linux_guest, linux_program
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The test, its options, and whether it needs the plugin. {kernel} and {nofp} are kernels, {plugin} is a file, {ready} is what

@@ -17,11 +17,7 @@ import tempfile
 import threading
 import time
 
-import folded
-import guest_options
-import launched
-import machine
-import program
+from ringside_tests.harness import folded, guest_options, launched, machine, program
 
 
 class Relay:

@@ -12,10 +12,7 @@ import pathlib
 import sys
 import tempfile
 
-import every_way_in
-import folded
-import launched
-import machine
+from ringside_tests.harness import every_way_in, folded, launched, machine
 import report_totals
 import truth
 

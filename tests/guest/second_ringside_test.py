@@ -8,8 +8,7 @@ import argparse
 import os
 import sys
 
-import guest_options
-import program
+from ringside_tests.harness import guest_options, program
 
 LIMIT = 60
 

@@ -15,12 +15,8 @@ import subprocess
 import sys
 import time
 
-import every_way_in
 import joined_stacks
-import launched
-import linux_guest
-import linux_program
-import user_program
+from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
 
 WORKLOAD = "short_lived"
 PROGRAMS = {"apple": "0", "pear": "1024"}  # bytes of other code in front of the function

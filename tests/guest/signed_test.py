@@ -15,11 +15,7 @@ import re
 import sys
 import time
 
-import every_way_in
-import launched
-import linux_guest
-import linux_program
-import user_program
+from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
 
 WORKLOAD = "signed"
 LEAVES = ("leaf", "write_nothing")

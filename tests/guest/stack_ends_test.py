@@ -20,9 +20,8 @@ import sys
 import tempfile
 import time
 
-import launched
-import linux_program
-from linux_guest import NoNetwork
+from ringside_tests.harness import launched, linux_program
+from ringside_tests.harness.linux_guest import NoNetwork
 
 SOURCES = pathlib.Path(__file__).resolve().parent / "programs" / "stack_ends"
 X86 = ("x86_64", "i386")

@@ -16,10 +16,7 @@ import time
 
 import complete_stacks
 import kernel_symbols
-import launched
-import linux_guest
-import linux_program
-import machine
+from ringside_tests.harness import launched, linux_guest, linux_program, machine
 
 NAMED_PERCENT = 99.0
 COMPLETE_PERCENT = 98.0

@@ -18,9 +18,7 @@ import sys
 import tempfile
 import time
 
-import folded
-import launched
-import machine
+from ringside_tests.harness import folded, launched, machine
 
 SECONDS = 4
 DELAY = 2

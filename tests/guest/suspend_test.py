@@ -15,10 +15,8 @@ import subprocess
 import sys
 import time
 
-import guest_options
-import launched
-import machine
-from qmp import Qmp
+from ringside_tests.harness import guest_options, launched, machine
+from ringside_tests.harness.qmp import Qmp
 
 LIMIT = 60
 REASON = "ringside was suspended"

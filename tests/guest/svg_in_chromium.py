@@ -12,11 +12,10 @@ import re
 import sys
 import time
 
-import machine
 import svg_reading
-import webdriver
 from svg_reading import Failed, expect
-from webdriver import ENTER
+from ringside_tests.harness import machine, webdriver
+from ringside_tests.harness.webdriver import ENTER
 
 SKIPPED = 77
 

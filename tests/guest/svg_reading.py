@@ -7,7 +7,7 @@ import re
 import urllib.parse
 import xml.etree.ElementTree
 
-import webdriver
+from ringside_tests.harness import webdriver
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 SHARE = r"(\d+\.\d\d)%"

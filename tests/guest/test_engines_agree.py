@@ -2,7 +2,7 @@
 import unittest
 
 import engines_agree
-import folded
+from ringside_tests.harness import folded
 
 
 

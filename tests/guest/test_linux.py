@@ -3,7 +3,7 @@ import contextlib
 import io
 import unittest
 
-import folded
+from ringside_tests.harness import folded
 import linux_test
 
 GOOD = """[user] 40

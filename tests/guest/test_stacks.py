@@ -3,7 +3,7 @@ import unittest
 
 import complete_stacks
 import kernel_symbols
-import linux_guest
+from ringside_tests.harness import linux_guest
 
 
 def kernel(*functions):

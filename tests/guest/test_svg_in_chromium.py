@@ -8,7 +8,7 @@ from xml.sax.saxutils import escape
 
 import svg_in_chromium
 import svg_reading
-import webdriver
+from ringside_tests.harness import webdriver
 
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "testdata" / "example.svg"
 BROKEN = {

@@ -5,7 +5,7 @@ import io
 import random
 import unittest
 
-import folded
+from ringside_tests.harness import folded
 import legal_stacks
 import truth
 

@@ -6,8 +6,8 @@ import subprocess
 import tempfile
 import unittest
 
-import user_program
-from machine import GuestError
+from ringside_tests.harness import user_program
+from ringside_tests.harness.machine import GuestError
 
 LISTING = """0000000010001000 T _start
 0000000010001010 0000000000000020 T half

@@ -13,7 +13,7 @@ import math
 import pathlib
 import sys
 
-import folded
+from ringside_tests.harness import folded
 import legal_stacks
 
 UNKNOWN = "<unknown:"

@@ -19,9 +19,7 @@ import sys
 import tempfile
 import time
 
-import folded
-import launched
-import machine
+from ringside_tests.harness import folded, launched, machine
 import process_truth
 from processes_test import kernel_functions, samples
 from roots_test import WORK, find_roots

@@ -14,8 +14,7 @@ import signal
 import sys
 import time
 
-import guest_options
-import program
+from ringside_tests.harness import guest_options, program
 
 LIMIT = 40
 JUDGED = 10  # stops

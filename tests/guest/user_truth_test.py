@@ -14,11 +14,7 @@ import json
 import sys
 import time
 
-import every_way_in
-import launched
-import linux_guest
-import linux_program
-import user_program
+from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
 
 # A function that is in no way slower than the others takes five, three or two tenths; translated code may lie badly.
 LOOPS = {"half": 50.0, "third": 30.0, "fifth": 20.0}

@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "guest"))
 import gdb_backtrace_test  # noqa: E402
 import gdb_classes  # noqa: E402
 import kernel_code  # noqa: E402
-import linux_guest  # noqa: E402
+from ringside_tests.harness import linux_guest
 
 
 def choose(options, judge, pairs, symbols):

@@ -21,8 +21,8 @@ import xml.etree.ElementTree
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parents[3] / "tests" / "guest"))
 
-import linux_guest  # noqa: E402
-from machine import Machine  # noqa: E402
+from ringside_tests.harness import linux_guest
+from ringside_tests.harness.machine import Machine
 
 WANTED = {
     "amd64": "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags cs ss fs_base gs_base cr0 cr2 "

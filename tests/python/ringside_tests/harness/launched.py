@@ -5,8 +5,7 @@ import signal
 import subprocess
 import time
 
-import folded
-import machine
+from ringside_tests.harness import folded, machine
 
 
 class Failed(Exception):

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from qmp import Qmp
+from ringside_tests.harness.qmp import Qmp
 
 BASE = ["qemu-system-x86_64", "-accel", "tcg", "-display", "none", "-no-reboot", "-nodefaults"]
 

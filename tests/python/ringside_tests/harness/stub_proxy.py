@@ -9,7 +9,7 @@ import select
 import socket
 import time
 
-import machine
+from ringside_tests.harness import machine
 
 INTERRUPT = b"\x03"
 RUNS = ("c", "C", "s", "S", "vCont;", "D", "k", "bc", "bs")

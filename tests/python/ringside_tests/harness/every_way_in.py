@@ -2,9 +2,7 @@
 import pathlib
 import shutil
 
-import launched
-import linux_guest
-import machine
+from ringside_tests.harness import launched, linux_guest, machine
 
 ENGINES = ("tcg", "gdb", "qmp")
 

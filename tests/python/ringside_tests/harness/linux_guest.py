@@ -4,9 +4,9 @@ import pathlib
 import re
 import subprocess
 
-from machine import BASE, GuestError, Machine
+from ringside_tests.harness.machine import BASE, GuestError, Machine
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(__file__).resolve().parents[4]
 NO_NETWORK = 3
 READY = "ringside-guest: ready"
 

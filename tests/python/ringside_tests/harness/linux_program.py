@@ -4,9 +4,7 @@ import pathlib
 import subprocess
 import tempfile
 
-import launched
-import linux_guest
-import machine
+from ringside_tests.harness import launched, linux_guest, machine
 
 SKIPPED = 77
 

@@ -2,7 +2,7 @@
 import os
 import tempfile
 
-import machine
+from ringside_tests.harness import machine
 
 
 def add(parser):

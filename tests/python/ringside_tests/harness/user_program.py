@@ -1,4 +1,5 @@
-"""The user programs in programs/: builds one for a guest, adds it to its initramfs, and reads what shares.cpp says."""
+"""The user programs in tests/guest/programs: builds one for a guest, adds it to its initramfs, and reads what
+shares.cpp says."""
 import bisect
 import collections
 import os
@@ -8,10 +9,10 @@ import shutil
 import stat
 import subprocess
 
-from linux_guest import NoNetwork
-from machine import GuestError
+from ringside_tests.harness.linux_guest import NoNetwork
+from ringside_tests.harness.machine import GuestError
 
-SOURCES = pathlib.Path(__file__).resolve().parent / "programs"
+SOURCES = pathlib.Path(__file__).resolve().parents[3] / "guest" / "programs"
 FUNCTIONS = ("half", "third", "fifth")
 WORKLOAD = "shares"
 TARGETS = {"amd64": "x86_64-linux-gnu", "i386": "i386-linux-gnu", "arm64": "aarch64-linux-gnu",

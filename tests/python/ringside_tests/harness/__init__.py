@@ -1,0 +1,1 @@
+"""Boots guests, runs ringside on them and reads what it writes. Knows nothing of judges."""
