@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import cpu_time
-import report_totals
+from ringside_tests.judges import report_totals
 
 
 class RingsideError(Exception):

@@ -18,8 +18,8 @@ import shutil
 import sys
 import time
 
-import engines_agree
 from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program
+from ringside_tests.judges import engines_agree
 
 
 def boot(options, folder):

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 from ringside_tests.harness import folded, launched, machine, program
-import report_totals
+from ringside_tests.judges import report_totals
 
 LIMIT = 40
 WORKLOAD = "chains_round"

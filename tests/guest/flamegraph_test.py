@@ -8,14 +8,12 @@ Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 there is no Chromium (s
 import argparse
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
 
 from ringside_tests.harness import launched, machine
-
-HERE = pathlib.Path(__file__).resolve().parent
+from ringside_tests.judges import svg_in_chromium
 
 
 def draw(options, folder):
@@ -41,7 +39,7 @@ def main():
         except launched.Failed as error:
             print(f"FAILED: {error}")
             return 1
-        return subprocess.run([sys.executable, "-B", HERE / "svg_in_chromium.py", picture], check=False).returncode
+        return svg_in_chromium.main([str(picture)])
 
 
 if __name__ == "__main__":

@@ -27,13 +27,9 @@ import tempfile
 import threading
 import time
 
-import complete_stacks
-import confirmed_stacks
-import entry_truth
-import gdb_classes
-import kernel_code
-import kernel_symbols
 from ringside_tests.harness import launched, linux_guest, linux_program, machine, stub_proxy
+from ringside_tests.judges import (complete_stacks, confirmed_stacks, entry_truth, gdb_classes, kernel_code,
+                                   kernel_symbols)
 
 GDB_LOOKS = pathlib.Path(stub_proxy.__file__).with_name("gdb_looks.py")
 WRONG_PERCENT = 0.5

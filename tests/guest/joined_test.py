@@ -11,8 +11,8 @@ import argparse
 import sys
 import time
 
-import entry_stacks
 from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program, user_program
+from ringside_tests.judges import entry_stacks
 
 WORKLOAD = "entries"
 

@@ -16,8 +16,8 @@ import shutil
 import sys
 import time
 
-import kernel_symbols
 from ringside_tests.harness import launched, linux_guest, linux_program
+from ringside_tests.judges import kernel_symbols
 
 WORKLOAD, MODULE = "late_module", "virtio_blk"
 HANDLER = "virtblk_done"  # which only the disk's interrupt calls

@@ -17,10 +17,8 @@ import shutil
 import sys
 import time
 
-import joined_stacks
-import libc_calls
-import process_list
 from ringside_tests.harness import launched, linux_guest, linux_program, user_program
+from ringside_tests.judges import joined_stacks, libc_calls, process_list
 
 WORKLOAD = "programs"
 PROGRAMS = ("dash", "dd", "md5sum", "nc.traditional")

@@ -14,7 +14,7 @@ import sys
 import time
 
 from ringside_tests.harness import folded, launched, linux_guest, linux_program, machine
-import truth
+from ringside_tests.judges import truth
 
 WRITE_PATH = ("ksys_write", "vfs_write")
 WRITE_PATH_PERCENT = 10.0

@@ -23,7 +23,7 @@ import tempfile
 import time
 
 from ringside_tests.harness import launched, linux_guest, machine
-from frame_state import FrameState
+from ringside_tests.judges.frame_state import FrameState
 
 SKIPPED = 77
 INTERVAL = 200_000  # instructions

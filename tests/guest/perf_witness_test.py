@@ -18,10 +18,9 @@ import shutil
 import sys
 import time
 
-import kernel_symbols
 from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program
-import perf_witness
-from truth import percent
+from ringside_tests.judges import kernel_symbols, perf_witness
+from ringside_tests.judges.truth import percent
 
 HOTTEST = 10
 BETWEEN = "(between two blocks)"  # which of them that time is of is not known

@@ -19,8 +19,7 @@ import sys
 import tempfile
 
 from ringside_tests.harness import folded, launched, machine
-import process_truth
-import report_totals
+from ringside_tests.judges import process_truth, report_totals
 
 PROCESS = re.compile(r"ringside-demo: process vcpu=(\d+) pid=(\d+) name=(\S+)")
 

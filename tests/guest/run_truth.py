@@ -13,8 +13,7 @@ import sys
 import tempfile
 
 from ringside_tests.harness import every_way_in, folded, launched, machine
-import report_totals
-import truth
+from ringside_tests.judges import report_totals, truth
 
 
 def record(options, folder, deadline):

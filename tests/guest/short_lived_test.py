@@ -15,8 +15,8 @@ import subprocess
 import sys
 import time
 
-import joined_stacks
 from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
+from ringside_tests.judges import joined_stacks
 
 WORKLOAD = "short_lived"
 PROGRAMS = {"apple": "0", "pear": "1024"}  # bytes of other code in front of the function

@@ -14,9 +14,8 @@ import subprocess
 import sys
 import time
 
-import complete_stacks
-import kernel_symbols
 from ringside_tests.harness import launched, linux_guest, linux_program, machine
+from ringside_tests.judges import complete_stacks, kernel_symbols
 
 NAMED_PERCENT = 99.0
 COMPLETE_PERCENT = 98.0

@@ -1,8 +1,8 @@
 """Tests of what engines_agree.py demands, with hand-written stacks."""
 import unittest
 
-import engines_agree
 from ringside_tests.harness import folded
+from ringside_tests.judges import engines_agree
 
 
 

@@ -1,7 +1,7 @@
 """Tests of entry_stacks.py with hand-written stacks."""
 import unittest
 
-import entry_stacks
+from ringside_tests.judges import entry_stacks
 
 FAULT = ("asm_exc_page_fault", "exc_page_fault", "handle_mm_fault")
 READ = ("entry_SYSCALL_64_after_hwframe", "do_syscall_64", "__x64_sys_read", "read_zero")

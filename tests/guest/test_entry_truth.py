@@ -2,7 +2,7 @@
 import struct
 import unittest
 
-import entry_truth
+from ringside_tests.judges import entry_truth
 
 ENTRY, HANDLER, INTERRUPTED = 0xffffffff81c00000, 0xffffffff81a00000, 0xffffffff81300000
 STACK = 0xffffc90000001000

@@ -4,12 +4,7 @@ import re
 import subprocess
 import unittest
 
-import complete_stacks
-import gdb_classes
-import gdb_reasons
-import kernel_code
-import kernel_symbols
-import proofs
+from ringside_tests.judges import complete_stacks, gdb_classes, gdb_reasons, kernel_code, kernel_symbols, proofs
 
 FUNCTIONS = {0x1000: "ret_from_fork", 0x3000: "entry_SYSCALL_64", 0x4000: "asm_exc_page_fault", 0x5000: "vfs_read",
              0x5100: "do_softirq", 0x6000: "__x86_indirect_thunk_rax", 0x7000: "copy_user_generic"}

@@ -4,11 +4,8 @@ import struct
 import tempfile
 import unittest
 
-import joined_stacks
-import kernel_symbols
 import late_module_test
-import libc_calls
-import process_list
+from ringside_tests.judges import joined_stacks, kernel_symbols, libc_calls, process_list
 import short_lived_test
 
 SERIAL = """ringside-guest: proc 2 2 0 kthreadd\r

@@ -1,7 +1,7 @@
 """Tests of how perf_witness.py reads what perf prints."""
 import unittest
 
-import perf_witness
+from ringside_tests.judges import perf_witness
 import perf_witness_test
 
 # As perf 6.1 prints them: in a block, in a helper that a block called, in QEMU's main loop.

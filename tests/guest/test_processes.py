@@ -1,7 +1,7 @@
 """Tests of process_truth.py with hand-written truth and stacks."""
 import unittest
 
-import process_truth
+from ringside_tests.judges import process_truth
 
 TRUTH = """\
 # A comment.

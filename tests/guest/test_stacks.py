@@ -1,9 +1,8 @@
 """Tests of what complete_stacks.py and kernel_symbols.py demand, with hand-written kernels and stacks."""
 import unittest
 
-import complete_stacks
-import kernel_symbols
 from ringside_tests.harness import linux_guest
+from ringside_tests.judges import complete_stacks, kernel_symbols
 
 
 def kernel(*functions):

@@ -6,9 +6,8 @@ import tempfile
 import unittest
 from xml.sax.saxutils import escape
 
-import svg_in_chromium
-import svg_reading
 from ringside_tests.harness import webdriver
+from ringside_tests.judges import svg_in_chromium, svg_reading
 
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "testdata" / "example.svg"
 BROKEN = {

@@ -6,8 +6,7 @@ import random
 import unittest
 
 from ringside_tests.harness import folded
-import legal_stacks
-import truth
+from ringside_tests.judges import legal_stacks, truth
 
 TRUTH = """
 # a workload

@@ -20,7 +20,7 @@ import tempfile
 import time
 
 from ringside_tests.harness import folded, launched, machine
-import process_truth
+from ringside_tests.judges import process_truth
 from processes_test import kernel_functions, samples
 from roots_test import WORK, find_roots
 

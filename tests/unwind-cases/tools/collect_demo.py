@@ -24,7 +24,7 @@ from elf_image import Elf  # noqa: E402
 from unwind_case import Case  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "guest"))
-import legal_stacks  # noqa: E402
+from ringside_tests.judges import legal_stacks
 
 KERNEL_CODE = 0x08  # its selector: demo/kernel/arch
 

@@ -21,9 +21,8 @@ from unwind_case import Case  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "guest"))
 import gdb_backtrace_test  # noqa: E402
-import gdb_classes  # noqa: E402
-import kernel_code  # noqa: E402
 from ringside_tests.harness import linux_guest
+from ringside_tests.judges import gdb_classes, kernel_code
 
 
 def choose(options, judge, pairs, symbols):

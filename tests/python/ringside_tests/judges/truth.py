@@ -1,9 +1,8 @@
-#!/usr/bin/env python3
 """Compares a profile in folded form with a workload's truth file: number of samples, shares, unknown frames, stacks.
 
-    truth.py TRUTH.txt FOLDED.txt [--busy 10000] [--points 2.0] [--per-cpu N]      (FOLDED.txt may be -)
+    python3 -m ringside_tests.judges.truth TRUTH.txt FOLDED.txt [--busy 10000] [--points 2.0] [--per-cpu N]
 
-With --per-cpu the first frame of each stack is `vcpu NUMBER`, and the shares of each of the N vCPUs are compared.
+FOLDED.txt may be -. With --per-cpu the first frame of each stack is `vcpu NUMBER`, and the shares of each of the N vCPUs are compared.
 
 Exit status: 0 the profile tells the truth, 1 it does not (the worst offenders are printed), 2 bad input.
 """
@@ -14,7 +13,7 @@ import pathlib
 import sys
 
 from ringside_tests.harness import folded
-import legal_stacks
+from ringside_tests.judges import legal_stacks
 
 UNKNOWN = "<unknown:"
 NOT_KERNEL_LEAVES = (legal_stacks.USER, "[firmware]")

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """Uses an SVG flame graph in a real browser: loads it, zooms, resets, searches, and looks for errors; then
 checks what a reader relies on (svg_reading.py).
 
-    svg_in_chromium.py SVG [--png FILE]
+    python3 -m ringside_tests.judges.svg_in_chromium SVG [--png FILE]
 
 Exit status: 0 all works, 1 something does not, 2 wrong usage, 77 there is no Chromium (skipped).
 """
@@ -12,10 +11,10 @@ import re
 import sys
 import time
 
-import svg_reading
-from svg_reading import Failed, expect
 from ringside_tests.harness import machine, webdriver
 from ringside_tests.harness.webdriver import ENTER
+from ringside_tests.judges import svg_reading
+from ringside_tests.judges.svg_reading import Failed, expect
 
 SKIPPED = 77
 
@@ -163,11 +162,11 @@ def use(browser, options):
     print(f"{len(frames)} frames: loads, zooms, resets and searches without an error")
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("svg", type=pathlib.Path)
     parser.add_argument("--png", type=pathlib.Path, help="write a screenshot of the loaded page to this file")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if not options.svg.is_file():
         parser.error(f"no file {options.svg}")
     if not webdriver.available():

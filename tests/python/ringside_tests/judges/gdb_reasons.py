@@ -1,11 +1,8 @@
 """Why gdb cannot go on from a frame of the kernel: decided by the kernel's code and call-frame information alone, so
 that it says the same of a running guest and of a case in tests/unwind-cases."""
-import pathlib
 import re
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "unwind-cases" / "tools"))
-import entry_code  # noqa: E402
+from ringside_tests.judges.case_tools import entry_code
 
 MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "i386": "i386", "riscv64": "riscv64"}  # as the cases name them
 

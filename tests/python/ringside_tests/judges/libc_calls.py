@@ -5,9 +5,9 @@ import pathlib
 import shutil
 import subprocess
 
-import joined_stacks
 from ringside_tests.harness import user_program
 from ringside_tests.harness.linux_guest import NoNetwork
+from ringside_tests.judges import joined_stacks
 
 WORKLOAD = "libc_calls"
 MUSL = pathlib.Path("/lib/ld-musl-x86_64.so.1")

@@ -2,10 +2,7 @@
 import collections
 import dataclasses
 
-import complete_stacks
-import confirmed_stacks
-import gdb_reasons
-import proofs
+from ringside_tests.judges import complete_stacks, confirmed_stacks, gdb_reasons, proofs
 
 EQUAL, UNCLASSIFIED, RINGSIDE, GDB = "equal", "UNCLASSIFIED", "ringside", "gdb"
 

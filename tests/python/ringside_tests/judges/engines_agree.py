@@ -4,7 +4,7 @@ import dataclasses
 import itertools
 import math
 
-from truth import percent
+from ringside_tests.judges.truth import percent
 
 HOTTEST = 10
 _WHOLE = ("end of stack", "reached user mode")

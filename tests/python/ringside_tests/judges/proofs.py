@@ -2,16 +2,10 @@
 reason why gdb could not (gdb_reasons.py)."""
 import collections
 import dataclasses
-import pathlib
-import sys
 
-import gdb_reasons
-from kernel_code import KernelCode
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "unwind-cases" / "tools"))
-import unwind_case  # noqa: E402
-
-CASES = pathlib.Path(__file__).resolve().parent.parent / "unwind-cases"
+from ringside_tests.judges import gdb_reasons
+from ringside_tests.judges.case_tools import CASES, unwind_case
+from ringside_tests.judges.kernel_code import KernelCode
 
 
 @dataclasses.dataclass(frozen=True)

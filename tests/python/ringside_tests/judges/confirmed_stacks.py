@@ -5,14 +5,10 @@ tables and what its source says; in entry code by what entry_truth.py has seen.
 """
 import json
 import os
-import pathlib
 import subprocess
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "unwind-cases" / "tools"))
-import unwind_case  # noqa: E402
+from ringside_tests.judges.case_tools import CONFIRM, unwind_case
 
-CONFIRM = pathlib.Path(unwind_case.__file__).with_name("confirm.py")
 CONFIRMED, CONTRADICTED = "same", "differs"
 BATCH = 400  # cases that one gdb is given: their names are one environment variable
 

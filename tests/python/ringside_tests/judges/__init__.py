@@ -1,0 +1,1 @@
+"""Decides whether a profile, a stack or a picture is right. May use the harness."""

@@ -1,0 +1,12 @@
+"""The modules of tests/unwind-cases/tools that judges use. Those files are programs, and import one another by their plain
+names: so does this file, which therefore puts their folder into Python's path."""
+import pathlib
+import sys
+
+CASES = pathlib.Path(__file__).resolve().parents[3] / "unwind-cases"
+sys.path.append(str(CASES / "tools"))
+
+import entry_code  # noqa: E402,F401
+import unwind_case  # noqa: E402,F401
+
+CONFIRM = CASES / "tools" / "confirm.py"
