@@ -14,6 +14,7 @@ import sys
 import time
 
 from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
+from ringside_tests.judges import user_shares
 
 WORKLOAD = "aliases"
 PAGE = 4096
@@ -23,7 +24,7 @@ ELSEWHERE = 0x30000000  # as in programs/aliases.cpp
 def places(here, samples):
     """How many user samples there are in the page at `here`, in the page elsewhere, and in neither."""
     counts = [0, 0, 0]
-    for address in user_program.user_addresses(samples):
+    for address in user_shares.user_addresses(samples):
         in_page = [address is not None and start <= address < start + PAGE for start in (here, ELSEWHERE)]
         counts[in_page.index(True) if any(in_page) else 2] += 1
     return counts

@@ -28,15 +28,12 @@ import threading
 import time
 
 from ringside_tests.harness import launched, linux_guest, linux_program, machine, stub_proxy
-from ringside_tests.judges import (complete_stacks, confirmed_stacks, entry_truth, gdb_classes, kernel_code,
-                                   kernel_symbols)
+from ringside_tests.judges import (complete_stacks, confirmed_stacks, entry_truth, gdb_classes, kept_states,
+                                   kernel_code, kernel_symbols)
 
 GDB_LOOKS = pathlib.Path(stub_proxy.__file__).with_name("gdb_looks.py")
 WRONG_PERCENT = 0.5
 GDB_NAMES = {"amd64": "i386:x86-64", "arm64": "aarch64", "i386": "i386", "riscv64": "riscv:rv64"}
-# Files of a run.
-SERIAL, LOOKS, SAMPLES, VERDICTS, RECORDING = ("serial", "looks.json", "samples.jsonl", "verdicts.json",
-                                               "ringside.data")
 
 
 def gdb_program():
@@ -139,7 +136,7 @@ def take(options, paths, folder, deadline):
     """Runs the guest; leaves ringside's samples, gdb's looks and what the serial port said in the folder."""
     with linux_guest.boot(paths, "mixed", options.cpus, extra=linux_guest.disk(folder), kaslr=options.kaslr,
                           cpu=options.cpu, ready_within=max(1, deadline - time.monotonic())) as guest:
-        (folder / SERIAL).write_text(guest.serial())
+        (folder / kept_states.SERIAL).write_text(guest.serial())
         placement = linux_guest.placement(guest.serial())
         symbols = kernel_symbols.load(paths, placement)
         entries = complete_stacks.ENTRIES[options.arch]
@@ -152,7 +149,7 @@ def take(options, paths, folder, deadline):
         watch.warm_up()
         watch.truth = entry_truth.EntryTruth(options.arch, lambda pc: complete_stacks.is_entry_at(
             entries, symbols, pc), proxy.stub)
-        recording = folder / RECORDING
+        recording = folder / kept_states.RECORDING
         command = [options.ringside, "record", "--gdb", str(folder / "first"), "--kernel-only", "--interval",
                    str(options.interval), "--samples", str(options.states), "-o", str(recording),
                    *(["--keep-captures"] if options.confirm else []),
@@ -171,35 +168,26 @@ def take(options, paths, folder, deadline):
             gdb.close()
             proxy.close()
             second.close()
-            (folder / LOOKS).write_text(json.dumps(watch.looks))
+            (folder / kept_states.LOOKS).write_text(json.dumps(watch.looks))
     if process.returncode:
         said = (folder / "record.log").read_text(errors="replace")
         raise launched.Failed(f"ringside record ended with status {process.returncode}: {said[-1500:]}")
     text = launched.read_back(options.ringside, deadline + 30, "export", "--format", "json-lines", "--demangle", "none",
                               "-i", str(recording), "-o", "-")
-    (folder / SAMPLES).write_text(text)
+    (folder / kept_states.SAMPLES).write_text(text)
     print(f"{len(watch.looks)} states, {proxy.found_at_places} of them looked for in entry code")
-
-
-def read(paths, folder):
-    """What take() and confirm() left in a folder: the kernel's symbols, ringside's samples, gdb's looks, verdicts."""
-    symbols = kernel_symbols.load(paths, linux_guest.placement((folder / SERIAL).read_text()))
-    looks = [{int(vcpu): stack for vcpu, stack in look.items()} for look in json.loads((folder / LOOKS).read_text())]
-    samples = [json.loads(line) for line in (folder / SAMPLES).read_text().splitlines()]
-    verdicts = json.loads((folder / VERDICTS).read_text()) if (folder / VERDICTS).exists() else []
-    return symbols, samples, looks, {(time, vcpu): verdict for time, vcpu, *verdict in verdicts}
 
 
 def confirm(options, paths, folder):
     """Leaves in the folder what other ways than gdb's backtrace say of each stack."""
-    _, samples, looks, _ = read(paths, folder)
+    _, samples, looks, _ = kept_states.read(paths, folder)
     pairs, _ = gdb_classes.pair_up(samples, looks, {})
     seen = {(pair.time_ns, pair.vcpu): pair.gdb.get("entered_from") for pair in pairs}
-    modules = module_commands(paths, linux_guest.placement((folder / SERIAL).read_text()))
+    modules = module_commands(paths, linux_guest.placement((folder / kept_states.SERIAL).read_text()))
     with tempfile.TemporaryDirectory(prefix="ringside-confirm-") as work:
         verdicts = confirmed_stacks.confirm(options.ringside, gdb_program(), paths["VMLINUX"], modules, samples, seen,
-                                            folder / RECORDING, pathlib.Path(work) / "work")
-    (folder / VERDICTS).write_text(json.dumps([[*key, *verdict] for key, verdict in verdicts.items()]))
+                                            folder / kept_states.RECORDING, pathlib.Path(work) / "work")
+    (folder / kept_states.VERDICTS).write_text(json.dumps([[*key, *verdict] for key, verdict in verdicts.items()]))
 
 
 def report(options, judge, pairs):
@@ -249,7 +237,7 @@ def run(options, folder):
         if options.keep and not options.again:
             shutil.copytree(folder, options.keep, dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("disk.img", "first", "second"))
-    symbols, samples, looks, verdicts = read(paths, pathlib.Path(options.again or folder))
+    symbols, samples, looks, verdicts = kept_states.read(paths, pathlib.Path(options.again or folder))
     pairs, lost = gdb_classes.pair_up(samples, looks, verdicts)
     if lost:
         print(f"{lost} stops of ringside's belong to no state that gdb saw")

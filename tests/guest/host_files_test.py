@@ -20,6 +20,7 @@ import sys
 import time
 
 from ringside_tests.harness import launched, linux_guest, linux_program, user_program
+from ringside_tests.judges import user_shares
 
 WORKLOAD = "host_files"
 OTHER_BUILD = "replaced"
@@ -89,7 +90,7 @@ def check(samples, said, least):
         if sample.get("level") == "user":
             all_samples[sample.get("comm")] += 1
             functions = sample["stacks"][0]["frames"][0]["functions"]
-            named[sample.get("comm")] += bool(set(functions) & set(user_program.FUNCTIONS))
+            named[sample.get("comm")] += bool(set(functions) & set(user_shares.FUNCTIONS))
     failures = []
     for name, has_names in {**STRIPPED, **ON_DISK, **SWAPPED}.items():
         print(f"{name}: {all_samples[name]} samples, {named[name]} with a function's name")

@@ -9,7 +9,6 @@ they are called, is judged by where the guest says its sections are and by the s
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or run (skipped).
 """
 import argparse
-import collections
 import json
 import os
 import shutil
@@ -17,10 +16,9 @@ import sys
 import time
 
 from ringside_tests.harness import launched, linux_guest, linux_program
-from ringside_tests.judges import kernel_symbols
+from ringside_tests.judges import kernel_symbols, late_module
 
 WORKLOAD, MODULE = "late_module", "virtio_blk"
-HANDLER = "virtblk_done"  # which only the disk's interrupt calls
 NAMED_PERCENT = 95.0  # the first ones may be from before ringside looked
 
 
@@ -34,35 +32,6 @@ def record(options, paths, folder, deadline):
            "--after", linux_guest.READY, *options.record_option]
     recording = launched.record(options.ringside, how, qemu, folder, deadline)
     return recording, (folder / "record.log").read_text(errors="replace")
-
-
-class Verdict:
-    def __init__(self, symbols, samples):
-        """Counts the kernel frames that are in the module."""
-        self.samples = self.before = self.frames = self.named = 0
-        self.functions, self.wrong = collections.Counter(), collections.Counter()
-        self.handler = collections.Counter()  # by the kind of its frames; where the way to the interrupt was copied
-        for sample in samples:
-            stack = sample["stacks"][0] if sample.get("stacks") and sample["level"] == "kernel" else {"frames": []}
-            is_truncated = stack.get("stop") == "truncated"
-            found = [self._judge(symbols, frame, is_truncated) for frame in stack["frames"]]
-            self.samples += any(found)
-            self.before += not self.samples  # of an idle guest too
-
-    def _judge(self, symbols, frame, is_truncated):
-        """Whether the frame is in the module."""
-        right = symbols.names(int(frame["address"], 16) - (0 if frame["exact"] else 1))
-        if not right:
-            return False
-        self.frames += 1
-        name = frame["functions"][0] if frame["functions"] else None
-        self.named += name is not None
-        self.functions[name] += 1
-        if HANDLER in right and not is_truncated:
-            self.handler[frame["kind"]] += 1
-        if name is not None and name not in right:
-            self.wrong[f"{name} instead of {'/'.join(sorted(right))}"] += 1
-        return True
 
 
 def run(options, folder):
@@ -80,12 +49,12 @@ def run(options, folder):
     text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "--demangle", "none",
                               "-i", str(recording), "-o", "-")
     samples = [line for line in map(json.loads, text.splitlines()) if line.get("disposition") in ("sampled", "idle")]
-    verdict = Verdict(symbols.finish(), samples)
+    verdict = late_module.Verdict(symbols.finish(), samples)
     named = 100 * verdict.named / max(verdict.frames, 1)
     print(f"{options.arch}, {options.engine}: {len(samples)} samples, the first through {MODULE} after {verdict.before}, "
           f"{verdict.samples} in all; {verdict.frames} frames in it, {named:.2f} % named, {sum(verdict.wrong.values())} wrong: "
           + ", ".join(f"{name} {count}" for name, count in verdict.functions.most_common(8))
-          + f"; {HANDLER}: {dict(verdict.handler)}")
+          + f"; {late_module.HANDLER}: {dict(verdict.handler)}")
     failures = [f"{count} frames are called {what}" for what, count in verdict.wrong.most_common(5)]
     if verdict.samples < options.least:
         failures.append(f"{verdict.samples} samples through {MODULE}, {options.least} wanted")
@@ -94,9 +63,10 @@ def run(options, folder):
     if named < NAMED_PERCENT:
         failures.append(f"{named:.2f} % of the module's frames have names, {NAMED_PERCENT:g} % wanted")
     if verdict.samples >= options.least and not verdict.handler:
-        failures.append(f"no stack through {HANDLER} was copied up to its interrupt")
+        failures.append(f"no stack through {late_module.HANDLER} was copied up to its interrupt")
     if plain := verdict.handler.total() - verdict.handler["interrupt"]:
-        failures.append(f"{plain} of {verdict.handler.total()} frames of {HANDLER} are no interrupt's: {dict(verdict.handler)}")
+        failures.append(f"{plain} of {verdict.handler.total()} frames of {late_module.HANDLER} are no interrupt's: "
+                        f"{dict(verdict.handler)}")
     return failures
 
 

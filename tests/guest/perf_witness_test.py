@@ -12,7 +12,6 @@ Exit status: 0 tcg agrees with perf (of the others the shares are shown), 1 not,
 fetched or there is no perf.
 """
 import argparse
-import bisect
 import collections
 import shutil
 import sys
@@ -23,21 +22,7 @@ from ringside_tests.judges import kernel_symbols, perf_witness
 from ringside_tests.judges.truth import percent
 
 HOTTEST = 10
-BETWEEN = "(between two blocks)"  # which of them that time is of is not known
 ENTRY = {"riscv64": "handle_exception"}  # where every exception begins (RISC-V Privileged Architecture, stvec in direct mode)
-
-
-def kernel_functions(symbols, blocks, known):
-    """Samples by function, the nearest symbol in front of a block; of several at one address, one of the known ones.
-    What is no kernel code goes to None."""
-    starts = sorted((start, name not in known, name) for name, start in symbols.starts())
-    addresses = [start for start, _, _ in starts]
-    own = collections.Counter()
-    for address, count in blocks.items():
-        at = bisect.bisect_right(addresses, address) - 1
-        at = bisect.bisect_left(addresses, addresses[at]) if at >= 0 else at
-        own[starts[at][2] if at >= 0 and symbols.has_code_at(address) else None] += count
-    return own
 
 
 def run(options, folder):
@@ -63,24 +48,18 @@ def compare(options, guest, kernel, folder, symbols):
             for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline)):
                 own[engine][stack[-1]] += count
         blocks, elsewhere = perf_witness.record(threads, 8, folder)
-        own["perf"] += kernel_functions(symbols, blocks, own["tcg"])
-        own["perf"][BETWEEN] += elsewhere
+        own["perf"] += perf_witness.kernel_functions(symbols, blocks, own["tcg"])
+        own["perf"][perf_witness.BETWEEN] += elsewhere
         print(f"perf: {blocks.total()} samples in blocks, {elsewhere} elsewhere")
     share = {engine: {name: percent(count, counts.total()) for name, count in counts.items()}
              for engine, counts in own.items()}
     hottest = [name for name, _ in (own["perf"] + own["tcg"]).most_common() if name in share["perf"]]
-    names = [name for name in hottest if name not in (None, BETWEEN)][:HOTTEST]
+    names = [name for name in hottest if name not in (None, perf_witness.BETWEEN)][:HOTTEST]
     print("  ".join(f"{engine:>7}" for engine in own))
-    for name in [*names, BETWEEN]:
+    for name in [*names, perf_witness.BETWEEN]:
         print("  ".join(f"{share[engine].get(name, 0):7.2f}" for engine in own) + f"  {name}")
     return [f"{name}: {share['tcg'].get(name, 0):.2f} % by tcg, {share['perf'][name]:.2f} % by perf" for name in names
-            if not agree(share, name, options.points, name == ENTRY.get(options.arch))]
-
-
-def agree(share, name, points, is_entry):
-    """Whether tcg's share of a function is perf's, or up to all more that perf has between two blocks where is_entry."""
-    difference = share["tcg"].get(name, 0) - share["perf"][name]
-    return -points <= difference <= points + (share["perf"].get(BETWEEN, 0) if is_entry else 0)
+            if not perf_witness.agree(share, name, options.points, name == ENTRY.get(options.arch))]
 
 
 def main():

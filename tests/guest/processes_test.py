@@ -14,7 +14,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
@@ -43,35 +42,25 @@ def stacks_of(options, recording, deadline, *more):
     return folded.parse(launched.folded_text(options.ringside, recording, deadline, *more))
 
 
-def samples(stacks):
-    return sum(count for _, count in stacks)
-
-
-def kernel_functions(kernel):
-    listing = subprocess.run(["nm", "-C", "--defined-only", kernel], check=True, capture_output=True, text=True).stdout
-    rows = (line.split(" ", 2) for line in listing.splitlines())
-    return {row[2] for row in rows if len(row) == 3 and row[1] in "tTwW"}
-
-
 def check_processes(options, recording, processes, deadline):
     truth = process_truth.parse(options.truth.read_text())
-    functions = kernel_functions(options.kernel)
+    functions = process_truth.kernel_functions(options.kernel)
     failures = []
     charged = 0
     for pid, (vcpu, name) in sorted(processes.items()):
         program = truth[name]
         stacks = stacks_of(options, recording, deadline, "--pid", str(pid))
-        charged += samples(stacks)
-        whole = samples(stacks_of(options, recording, deadline, "--cpu", str(vcpu)))
-        named = samples(stacks_of(options, recording, deadline, "--pid", str(pid), "--comm", name))
+        charged += folded.samples(stacks)
+        whole = folded.samples(stacks_of(options, recording, deadline, "--cpu", str(vcpu)))
+        named = folded.samples(stacks_of(options, recording, deadline, "--pid", str(pid), "--comm", name))
         summary, wrong = process_truth.check_process(program, stacks, whole, options.points, functions.__contains__)
-        if named != samples(stacks):
-            wrong.append(f"{named} of {samples(stacks)} samples have the program's name")
+        if named != folded.samples(stacks):
+            wrong.append(f"{named} of {folded.samples(stacks)} samples have the program's name")
         others = [truth[other] for other in truth if other != name]
         wrong += process_truth.check_absent(program, others, stacks)
         print("\n    ".join([f"pid {pid}, vCPU {vcpu}, {name}:", *summary]))
         failures += [f"pid {pid} ({name}): {line}" for line in wrong]
-    whole = samples(stacks_of(options, recording, deadline))
+    whole = folded.samples(stacks_of(options, recording, deadline))
     # Samples of no process: from before the page was known, and between two processes.
     if charged < 0.99 * whole or charged > whole:
         failures.append(f"{charged} of {whole} samples are charged to the processes")
@@ -80,7 +69,8 @@ def check_processes(options, recording, processes, deadline):
 
 def check_halves(options, recording, deadline):
     """Kernel and user samples of one recording are all of them."""
-    whole, kernel, user = (samples(stacks_of(options, recording, deadline, *how)) for how in ((), ("-k",), ("-u",)))
+    whole, kernel, user = (folded.samples(stacks_of(options, recording, deadline, *how))
+                           for how in ((), ("-k",), ("-u",)))
     print(f"{whole} samples, {kernel} of the kernel and {user} of user code")
     failures = [] if kernel + user == whole else [f"{kernel} kernel and {user} user samples are not {whole}"]
     # 40 parts of a hundred are spent in system calls.
@@ -103,7 +93,7 @@ def check_only(options, folder, deadline, flag, part):
     room = max(options.points, 4 * 100 * (0.24 * 3 / max(taken + skipped, 1)) ** 0.5)
     if abs(share - part) > room:
         failures.append(f"{flag}: {share:.2f} % of the ticks were sampled, not {part} %")
-    other = samples(stacks_of(options, recording, deadline, "-u" if flag == "-k" else "-k"))
+    other = folded.samples(stacks_of(options, recording, deadline, "-u" if flag == "-k" else "-k"))
     if numbers["failed"] or other:
         failures.append(f"{flag}: {numbers['failed']} samples failed, {other} are of what was not asked for")
     return failures
@@ -115,13 +105,14 @@ def check_unknown(options, folder, deadline):
     failures = []
     for pid, (_, name) in sorted(processes.items()):
         stacks = stacks_of(options, recording, deadline, "--pid", str(pid))
-        unnamed = samples(stacks_of(options, recording, deadline, "--pid", str(pid), "--comm", "<unknown>"))
-        if not stacks or unnamed != samples(stacks):
-            failures.append(f"pid {pid} ({name}): {unnamed} of {samples(stacks)} samples are <unknown>'s")
+        unnamed = folded.samples(stacks_of(options, recording, deadline, "--pid", str(pid), "--comm", "<unknown>"))
+        if not stacks or unnamed != folded.samples(stacks):
+            failures.append(f"pid {pid} ({name}): {unnamed} of {folded.samples(stacks)} samples are <unknown>'s")
         # A kernel's stack alone: somewhere in the entry, or from before the pages were found.
         whole = [(stack, count) for stack, count in stacks if stack[0].startswith("<unknown:0x4")]
-        if samples(whole) < 0.95 * samples(stacks):
-            failures.append(f"pid {pid} ({name}): {samples(whole)} of {samples(stacks)} stacks begin in user code")
+        if folded.samples(whole) < 0.95 * folded.samples(stacks):
+            failures.append(f"pid {pid} ({name}): {folded.samples(whole)} of {folded.samples(stacks)} stacks begin in user "
+                            "code")
     return [f"without files: {line}" for line in failures]
 
 

@@ -14,43 +14,20 @@ Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2
 import argparse
 import os
 import pathlib
-import re
 import sys
 import tempfile
 import time
 
-from ringside_tests.harness import folded, launched, machine
+from ringside_tests.harness import folded, launched, machine, page_table_roots
 from ringside_tests.judges import process_truth
-from processes_test import kernel_functions, samples
-
-CR3 = re.compile(r"\bCR3=([0-9a-f]+)")
-PAGE = 0xffffff7fffffe000  # of a process, its pid first (demo/kernel/process/metadata_page.h)
-WORK = "workload=user seconds=0"
-PROGRAMS = {1: "compute", 2: "compute", 3: "syscaller"}  # by pid: the order in which the kernel starts them
-
-
-def find_roots(guest, deadline):
-    """The page-table root of each process, by pid."""
-    roots = {}
-    while len(roots) < len(PROGRAMS) and time.monotonic() < deadline:
-        guest.qmp.hmp("stop")
-        root, page = CR3.search(guest.qmp.hmp("info registers")), guest.qmp.hmp(f"x/1gx {PAGE:#x}")
-        guest.qmp.hmp("cont")
-        pid = re.search(r": 0x([0-9a-f]{16})", page)
-        if root and pid:
-            roots[int(pid.group(1), 16)] = root.group(1)
-        time.sleep(0.007)
-    if sorted(roots) != sorted(PROGRAMS):
-        raise launched.Failed(f"the guest's processes were not found: {roots}")
-    return roots
 
 
 def check(options, recording, deadline):
     truth = process_truth.parse(options.truth.read_text())
-    functions = kernel_functions(options.kernel)
+    functions = process_truth.kernel_functions(options.kernel)
     profile = {name: folded.parse(launched.folded_text(options.ringside, recording, deadline, "--comm", name))
                for name in ("first", "second", "syscaller.elf")}
-    whole = samples(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
+    whole = folded.samples(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
     failures = []
     for name, stacks in profile.items():
         program = truth["syscaller" if name == "syscaller.elf" else "compute"]
@@ -61,25 +38,26 @@ def check(options, recording, deadline):
     joined, wrong = process_truth.check_joined(sum(profile.values(), []), functions.__contains__, options.joined)
     print(joined)
     failures += wrong
-    if sum(map(samples, profile.values())) < 0.98 * whole:
-        failures.append(f"only {list(map(samples, profile.values()))} of {whole} samples are of a process")
+    if sum(map(folded.samples, profile.values())) < 0.98 * whole:
+        failures.append(f"only {list(map(folded.samples, profile.values()))} of {whole} samples are of a process")
     return failures
 
 
 def run(options, folder, deadline):
-    programs = {name: options.programs / f"{name}.elf" for name in set(PROGRAMS.values())}
+    programs = {name: options.programs / f"{name}.elf" for name in set(page_table_roots.PROGRAMS.values())}
     how = ["--kernel", str(options.kernel), "--os", "none", "--user-elf", str(programs["syscaller"]),
            "--interval", f"{options.interval:g}", "--samples", str(options.busy)]
-    with machine.Machine(options.kernel, WORK, cpus=1, memory=256) as guest:
+    with machine.Machine(options.kernel, page_table_roots.WORK, cpus=1, memory=256) as guest:
         guest.wait_serial("ringside-demo: ready", 60)
-        roots = find_roots(guest, time.monotonic() + 30)
+        roots = page_table_roots.find_roots(guest, time.monotonic() + 30)
         how += ["--process", f"{roots[1]}=first:{programs['compute']}",
                 "--process", f"0x{roots[2]}=second:{programs['compute']}"]
         recording = folder / "ringside.data"
         if options.engine == "gdb":
             launched.read_back(options.ringside, deadline, "record", "--gdb", guest.gdb, *how, "-o", str(recording))
     if options.engine == "tcg":
-        qemu = machine.BASE + ["-smp", "1", "-m", "256", "-serial", "stdio", "-kernel", str(options.kernel), "-append", WORK]
+        qemu = machine.BASE + ["-smp", "1", "-m", "256", "-serial", "stdio", "-kernel", str(options.kernel), "-append",
+                               page_table_roots.WORK]
         recording = launched.record(options.ringside, ["--engine", "tcg", "--after", "ringside-demo: ready", *how], qemu,
                                     folder, deadline)
     failures = check(options, recording, deadline)

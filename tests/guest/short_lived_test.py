@@ -9,21 +9,19 @@ apart, so a user sample's pc tells which one it is of, and that must be the name
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or the program not be built.
 """
 import argparse
-import collections
 import json
 import subprocess
 import sys
 import time
 
 from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
-from ringside_tests.judges import joined_stacks
+from ringside_tests.judges import short_lived
 
 WORKLOAD = "short_lived"
 PROGRAMS = {"apple": "0", "pear": "1024"}  # bytes of other code in front of the function
 NAMED_PERCENT = 60.0  # a process that has ended before it was looked at has a name once its program was seen in another
 SLOWED = 4  # an engine that stops the guest may slow it down by so much
 MEMORY_GROWTH = 1.25  # in the second half of ten minutes
-PIDS = 32768  # of Linux (kernel 6.1, include/linux/threads.h, PID_MAX_DEFAULT); then they begin again
 
 
 def build(options, folder):
@@ -32,44 +30,6 @@ def build(options, folder):
                                          [f"-DFUNCTION={name}_work", f'-DCODE_IN_FRONT="{front}"'])
                 for name, front in PROGRAMS.items()}
     return {**programs, WORKLOAD: user_program.build(options.arch, folder, WORKLOAD)}
-
-
-class Judge:
-    """Counts the samples whose user code is in one of the programs' functions."""
-
-    def __init__(self, functions):
-        """functions: by program, (name, first, end) of the one that it spends its time in."""
-        self._functions = functions
-        self.samples = self.known = self.named = 0
-        self.begun = 0  # processes, by their pids
-        self._last = None
-        self.wrong = collections.Counter()
-
-    def add(self, sample):
-        frames = joined_stacks.user_frames(joined_stacks.user_stack(sample))
-        if not frames:
-            return
-        at = int(frames[0]["address"], 16)
-        program = next((name for name, (_, start, end) in self._functions.items() if start <= at < end), None)
-        if program is None:
-            return
-        self.samples += 1
-        if "pid" in sample:
-            self.known += 1
-            self._count(sample["pid"])
-            if sample.get("comm") != program:
-                self.wrong[f"{program}'s code is charged to {sample.get('comm')}"] += 1
-        names = frames[0]["functions"]
-        if names:
-            self.named += 1
-            if names != [self._functions[program][0]]:
-                self.wrong[f"{program}'s code is called {'/'.join(names)}"] += 1
-
-    def _count(self, pid):
-        further = (pid - (pid if self._last is None else self._last)) % PIDS
-        if further < PIDS // 2:  # else it is one that began before
-            self.begun += further
-            self._last = pid
 
 
 def record(options, engine, guest, kernel, folder, deadline):
@@ -146,7 +106,7 @@ def run(options, folder):
             recording, memory = record(options, engine, guest, kernel, folder, deadline)
             text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                       str(recording), "-o", "-")
-            judge = Judge(functions)
+            judge = short_lived.Judge(functions)
             sampled = 0
             for sample in map(json.loads, text.splitlines()):
                 if sample.get("disposition") == "sampled":

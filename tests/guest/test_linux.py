@@ -4,7 +4,7 @@ import io
 import unittest
 
 from ringside_tests.harness import folded
-import linux_test
+from ringside_tests.judges import write_path
 
 GOOD = """[user] 40
 entry_SYSCALL_64_after_hwframe;do_syscall_64;ksys_write;vfs_write;shmem_file_write_iter 50
@@ -15,7 +15,7 @@ entry_SYSCALL_64_after_hwframe;do_syscall_64;ksys_read;vfs_read 60
 class Profile(unittest.TestCase):
     def check(self, text):
         with contextlib.redirect_stdout(io.StringIO()):
-            return linux_test.check(folded.parse(text))
+            return write_path.check(folded.parse(text))
 
     def test_a_profile_with_the_write_path_passes(self):
         self.assertEqual(self.check(GOOD), [])

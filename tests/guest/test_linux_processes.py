@@ -4,9 +4,7 @@ import struct
 import tempfile
 import unittest
 
-import late_module_test
-from ringside_tests.judges import joined_stacks, kernel_symbols, libc_calls, process_list
-import short_lived_test
+from ringside_tests.judges import joined_stacks, kernel_symbols, late_module, libc_calls, process_list, short_lived
 
 SERIAL = """ringside-guest: proc 2 2 0 kthreadd\r
 ringside-guest: proc 9 9 2 kworker/0:1-events\r
@@ -163,7 +161,7 @@ class LibcCalls(unittest.TestCase):
 
 class ShortLived(unittest.TestCase):
     def judge(self, *samples):
-        judge = short_lived_test.Judge({"apple": ("apple_work", 0x100, 0x120), "pear": ("pear_work", 0x500, 0x520)})
+        judge = short_lived.Judge({"apple": ("apple_work", 0x100, 0x120), "pear": ("pear_work", 0x500, 0x520)})
         for one in samples:
             judge.add(one)
         return judge
@@ -200,7 +198,7 @@ class LateModule(unittest.TestCase):
 
     def judge(self, *names):
         samples = [{"level": "kernel", "stacks": [{"frames": [frame(0x9010, name, kind="kernel")]}]} for name in names]
-        return late_module_test.Verdict(self.symbols, [sample(), *samples])
+        return late_module.Verdict(self.symbols, [sample(), *samples])
 
     def test_frames_in_the_module_count(self):
         verdict = self.judge("read_it", "")

@@ -2,7 +2,6 @@
 import unittest
 
 from ringside_tests.judges import perf_witness
-import perf_witness_test
 
 # As perf 6.1 prints them: in a block, in a helper that a block called, in QEMU's main loop.
 PRINTED = """    7f6c0a86cec8 guest-0xffffffff819c2a1e
@@ -29,12 +28,12 @@ class Charge(unittest.TestCase):
 
 
 class Agree(unittest.TestCase):
-    SHARE = {"perf": {"handle_exception": 6, "clear_user": 16, perf_witness_test.BETWEEN: 24},
+    SHARE = {"perf": {"handle_exception": 6, "clear_user": 16, perf_witness.BETWEEN: 24},
              "tcg": {"handle_exception": 19, "clear_user": 19}}
 
     def agree(self, name, tcg, is_entry):
         share = {**self.SHARE, "tcg": {**self.SHARE["tcg"], name: tcg}}
-        return perf_witness_test.agree(share, name, 6, is_entry)
+        return perf_witness.agree(share, name, 6, is_entry)
 
     def test_the_entry_may_have_what_is_between_blocks(self):
         self.assertTrue(self.agree("handle_exception", 19, True))

@@ -1,7 +1,7 @@
 """user_stop_test.py's reading of QEMU's trace: which of a user's stops are judged, and which of those were undone."""
 import unittest
 
-import user_stop_test
+from ringside_tests.judges import user_stops
 
 RUNS = "runstate_set current_run_state 4 (paused) new_state 9 (running)\n"
 STOPS = "runstate_set current_run_state 9 (running) new_state 4 (paused)\n"
@@ -14,8 +14,8 @@ FLUSH = "vm_stop_flush_all ret 0\n"
 
 def read(*lines):
     """(all stops, judged, judged and undone)."""
-    stops = user_stop_test.read_trace(list(lines))
-    judged = user_stop_test.judged(stops)
+    stops = user_stops.read_trace(list(lines))
+    judged = user_stops.judged(stops)
     return len(stops), len(judged), sum(stop.undone for stop in judged)
 
 

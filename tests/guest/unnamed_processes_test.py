@@ -19,10 +19,8 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import folded, launched, machine
+from ringside_tests.harness import folded, launched, machine, page_table_roots
 from ringside_tests.judges import process_truth
-from processes_test import kernel_functions, samples
-from roots_test import WORK, find_roots
 
 UNNAMED = re.compile(r"\[process (\d+)\]")
 
@@ -94,7 +92,7 @@ def check_unnamed(guest):
             failures.append(f"a process has {100 * count / total:.2f} % of the samples, not {share} %")
     for name, count in unnamed.items():
         pid = UNNAMED.fullmatch(name).group(1)
-        found = [samples(guest.stacks(recording, *how)) for how in (("--comm", name), ("--pid", pid))]
+        found = [folded.samples(guest.stacks(recording, *how)) for how in (("--comm", name), ("--pid", pid))]
         if found != [count, count]:
             failures.append(f"--comm '{name}' and --pid {pid} find {found} samples, not {count}")
     table = launched.read_back(guest.options.ringside, guest.deadline, "report", "--stdio", "-i", str(recording))
@@ -126,7 +124,7 @@ def check_programs(guest):
         shutil.copy(options.programs / f"{name}.elf", programs / name)
         other_build(options.programs / f"{name}.elf", programs / f"another-{name}")
     truth = process_truth.parse(options.truth.read_text())
-    functions = kernel_functions(options.kernel)
+    functions = process_truth.kernel_functions(options.kernel)
     recording, said = guest.record(options.busy, "--programs", str(programs))
     counts = guest.by_name(recording)
     print(f"--programs: {counts}")
@@ -178,10 +176,10 @@ def check_wrong(guest, roots):
 
 
 def run(options, folder, deadline):
-    with machine.Machine(options.kernel, WORK, cpus=1, memory=256) as running:
+    with machine.Machine(options.kernel, page_table_roots.WORK, cpus=1, memory=256) as running:
         running.wait_serial("ringside-demo: ready", 60)
         guest = Guest(options, folder, running.gdb, deadline)
-        roots = find_roots(running, time.monotonic() + 30)
+        roots = page_table_roots.find_roots(running, time.monotonic() + 30)
         failures = check_unnamed(guest) + check_without_kernel(guest) + check_programs(guest)
         failures += check_wrong(guest, roots)
     for line in failures:

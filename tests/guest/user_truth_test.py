@@ -15,6 +15,7 @@ import sys
 import time
 
 from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
+from ringside_tests.judges import user_shares
 
 # A function that is in no way slower than the others takes five, three or two tenths; translated code may lie badly.
 LOOPS = {"half": 50.0, "third": 30.0, "fifth": 20.0}
@@ -32,7 +33,7 @@ def sample(options, guest, kernel, functions, folder, deadline):
             recording = every_way_in.record(options, engine, guest, kernel, folder, deadline, limits)
             text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                       str(recording), "-o", "-")
-            count.update(user_program.user_samples(functions, map(json.loads, text.splitlines())))
+            count.update(user_shares.user_samples(functions, map(json.loads, text.splitlines())))
         longest = max(longest, time.monotonic() - start)
     return counts
 
@@ -46,12 +47,12 @@ def run(options, folder):
     with every_way_in.boot_linux(options, folder, paths) as guest:
         while guest.serial().count("shares: ") < options.cpus and time.monotonic() < deadline:
             time.sleep(0.1)
-        expected = user_program.measured_shares(guest.serial())
-        counts = sample(options, guest, paths["VMLINUZ"], user_program.functions(program), folder, deadline)
+        expected = user_shares.measured_shares(guest.serial())
+        counts = sample(options, guest, paths["VMLINUZ"], user_shares.functions(program), folder, deadline)
     failures = [f"{name}: the guest measured {expected[name]:.2f} % for {share:g} % of the turns"
                 for name, share in LOOPS.items() if abs(expected[name] - share) > LOOPS_POINTS]
     for engine, count in counts.items():
-        line, wrong = user_program.check(engine, count, expected, options.busy, options.points)
+        line, wrong = user_shares.check(engine, count, expected, options.busy, options.points)
         print(f"{options.arch}, {line}")
         failures += wrong
     return failures

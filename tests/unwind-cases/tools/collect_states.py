@@ -20,9 +20,8 @@ from elf_image import Elf  # noqa: E402
 from unwind_case import Case  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "guest"))
-import gdb_backtrace_test  # noqa: E402
 from ringside_tests.harness import linux_guest
-from ringside_tests.judges import gdb_classes, kernel_code
+from ringside_tests.judges import confirmed_stacks, gdb_classes, kept_states, kernel_code
 
 
 def choose(options, judge, pairs, symbols):
@@ -64,8 +63,8 @@ def main():
     parser.add_argument("--gdb", default="gdb-multiarch")
     options = parser.parse_args()
     paths = linux_guest.fetch(arch=options.arch, debug_modules=True)
-    options.vmlinux, options.recording = paths["VMLINUX"], options.run / gdb_backtrace_test.RECORDING
-    symbols, samples, looks, verdicts = gdb_backtrace_test.read(paths, options.run)
+    options.vmlinux, options.recording = paths["VMLINUX"], options.run / kept_states.RECORDING
+    symbols, samples, looks, verdicts = kept_states.read(paths, options.run)
     pairs, _ = gdb_classes.pair_up(samples, looks, verdicts)
     code = kernel_code.KernelCode(options.vmlinux)
     code.add_modules(symbols.module_ranges, described=True)
@@ -81,7 +80,7 @@ def main():
         keys = {f"{numbers[key]:06}": key for key in seen}
         folders = collect.extract(options, work / "final", "--sample", ",".join(str(numbers[key]) for key in seen))
         for folder in folders:
-            gdb_backtrace_test.confirmed_stacks.write_entered_from(folder, seen[keys[folder.name]])
+            confirmed_stacks.write_entered_from(folder, seen[keys[folder.name]])
         kept = 0
         for name, (verdict, text) in collect.confirm(options, folders, work / "report").items():
             folder = pathlib.Path(name)

@@ -20,3 +20,8 @@ def parse(text):
 def samples_in(function, stacks):
     """How many samples have the function in their stack."""
     return sum(count for stack, count in stacks if function in stack)
+
+
+def samples(stacks):
+    """How many samples there are."""
+    return sum(count for _, count in stacks)

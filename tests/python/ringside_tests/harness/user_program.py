@@ -1,7 +1,4 @@
-"""The user programs in tests/guest/programs: builds one for a guest, adds it to its initramfs, and reads what
-shares.cpp says."""
-import bisect
-import collections
+"""The user programs in tests/guest/programs: builds one for a guest, and adds it to its initramfs."""
 import os
 import pathlib
 import re
@@ -10,10 +7,8 @@ import stat
 import subprocess
 
 from ringside_tests.harness.linux_guest import NoNetwork
-from ringside_tests.harness.machine import GuestError
 
 SOURCES = pathlib.Path(__file__).resolve().parents[3] / "guest" / "programs"
-FUNCTIONS = ("half", "third", "fifth")
 WORKLOAD = "shares"
 TARGETS = {"amd64": "x86_64-linux-gnu", "i386": "i386-linux-gnu", "arm64": "aarch64-linux-gnu",
            "riscv64": "riscv64-linux-gnu"}
@@ -89,67 +84,13 @@ def _entry(name, mode, data):
     return _padded(b"070701" + b"".join(b"%08x" % number for number in numbers) + encoded) + _padded(data)
 
 
-def measured_shares(serial):
-    """What the guest measured: percent by function. Its processes differ by little: their least times count."""
-    found = re.findall("shares:" + "".join(rf" {name} (\d+)" for name in FUNCTIONS), serial)
-    if not found:
-        raise GuestError(f"the program did not say what it measured: {serial[-400:]}")
-    least = [min(int(line[i]) for line in found) for i in range(len(FUNCTIONS))]
-    return {name: 100 * ticks / sum(least) for name, ticks in zip(FUNCTIONS, least)}
-
-
-class Functions:
-    """Names addresses by the program's symbols, as llvm-nm lists them."""
-
-    def __init__(self, listing):
-        found = re.findall(r"^([0-9a-f]+) ([0-9a-f]+) [tT] (\w+)$", listing, re.MULTILINE)
-        self._all = sorted((int(start, 16), int(start, 16) + int(size, 16), name) for start, size, name in found)
-        if missing := set(FUNCTIONS) - {name for _, _, name in self._all}:
-            raise ValueError(f"the program has no {', '.join(sorted(missing))}")
-
-    def name(self, address):
-        """None outside of the program."""
-        at = bisect.bisect_right(self._all, (address, 1 << 64, "")) - 1
-        return self._all[at][2] if at >= 0 and address < self._all[at][1] else None
-
-
-def _symbols(program):
+def symbols(program):
+    """As llvm-nm lists them."""
     return subprocess.run(["llvm-nm", "-S", str(program)], check=True, text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE).stdout
 
 
-def functions(program):
-    return Functions(_symbols(program))
-
-
 def range_of(program, name):
     """The addresses of one of its symbols: the first, and the one behind the last."""
-    found = re.search(rf"^([0-9a-f]+) ([0-9a-f]+) .*\b{name}$", _symbols(program), re.MULTILINE)
+    found = re.search(rf"^([0-9a-f]+) ([0-9a-f]+) .*\b{name}$", symbols(program), re.MULTILINE)
     return int(found.group(1), 16), int(found.group(1), 16) + int(found.group(2), 16)
-
-
-def user_addresses(samples):
-    """Where user code ran, of the lines of `export --format json-lines`: the first frame of the stack is its pc. None
-    without one."""
-    for sample in samples:
-        if sample.get("level") == "user" and sample["disposition"] == "sampled":
-            frames = sample["stacks"][0]["frames"] if sample["stacks"] else []
-            yield int(frames[0]["address"], 16) if frames else None
-
-
-def user_samples(functions_of_program, samples):
-    """Counts the user samples among them, by function; None: in no function of the program."""
-    return collections.Counter(None if address is None else functions_of_program.name(address)
-                               for address in user_addresses(samples))
-
-
-def check(engine, counts, expected, busy, points):
-    """(summary line, failures) of one engine's samples against the expected percentages."""
-    total = sum(counts.values())
-    shares = {name: 100 * counts[name] / total if total else 0.0 for name in FUNCTIONS}
-    line = f"{engine}: {total} user samples: " + ", ".join(
-        f"{name} {shares[name]:.2f} % (guest: {expected[name]:.2f} %)" for name in FUNCTIONS)
-    failures = [f"{engine}: {total} user samples, {busy} wanted"] if total < busy else []
-    failures += [f"{engine}: {name} has {shares[name]:.2f} % of the user samples, and {expected[name]:.2f} % of the time"
-                 for name in FUNCTIONS if abs(shares[name] - expected[name]) > points]
-    return line, failures

@@ -6,7 +6,8 @@ import sys
 CASES = pathlib.Path(__file__).resolve().parents[3] / "unwind-cases"
 sys.path.append(str(CASES / "tools"))
 
-import entry_code  # noqa: E402,F401
-import unwind_case  # noqa: E402,F401
+import entry_code  # noqa: E402
+import unwind_case  # noqa: E402
 
+__all__ = ["CASES", "CONFIRM", "entry_code", "unwind_case"]
 CONFIRM = CASES / "tools" / "confirm.py"

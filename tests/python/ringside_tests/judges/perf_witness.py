@@ -1,11 +1,13 @@
 """A second witness of what a TCG guest does: `perf record` on its vCPUs' threads, with QEMU's own table of the code that it
 has translated (-perfmap). perf takes its samples by the host's timer, whatever QEMU and the guest are doing."""
+import bisect
 import collections
 import pathlib
 import shutil
 import subprocess
 
 QEMU_OPTION = "-perfmap"
+BETWEEN = "(between two blocks)"  # which of them that time is of is not known
 _BLOCK = "guest-"  # what that table calls a block: this and its address
 _PERIOD = 1_000_000  # ns of processor time
 
@@ -41,6 +43,25 @@ def charge(text):
         elif names:
             elsewhere += 1
     return blocks, elsewhere
+
+
+def kernel_functions(symbols, blocks, known):
+    """Samples by function, the nearest symbol in front of a block; of several at one address, one of the known ones.
+    What is no kernel code goes to None."""
+    starts = sorted((start, name not in known, name) for name, start in symbols.starts())
+    addresses = [start for start, _, _ in starts]
+    own = collections.Counter()
+    for address, count in blocks.items():
+        at = bisect.bisect_right(addresses, address) - 1
+        at = bisect.bisect_left(addresses, addresses[at]) if at >= 0 else at
+        own[starts[at][2] if at >= 0 and symbols.has_code_at(address) else None] += count
+    return own
+
+
+def agree(share, name, points, is_entry):
+    """Whether tcg's share of a function is perf's, or up to all more that perf has between two blocks where is_entry."""
+    difference = share["tcg"].get(name, 0) - share["perf"][name]
+    return -points <= difference <= points + (share["perf"].get(BETWEEN, 0) if is_entry else 0)
 
 
 def forget(pid):

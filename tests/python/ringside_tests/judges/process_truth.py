@@ -8,6 +8,7 @@ Lines of the file:
 """
 import collections
 import dataclasses
+import subprocess
 
 LEGAL_PERCENT = 99.0
 SHOWN = 6
@@ -121,3 +122,10 @@ def check_absent(program, others, stacks):
     foreign = {frame for other in others for chain in other.chains for frame in chain} - own
     return [f"{count} times a function of another program: {';'.join(stack)}" for stack, count in stacks
             if foreign.intersection(stack)]
+
+
+def kernel_functions(kernel):
+    """The names of the functions in a kernel's file."""
+    listing = subprocess.run(["nm", "-C", "--defined-only", kernel], check=True, capture_output=True, text=True).stdout
+    rows = (line.split(" ", 2) for line in listing.splitlines())
+    return {row[2] for row in rows if len(row) == 3 and row[1] in "tTwW"}

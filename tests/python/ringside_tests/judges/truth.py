@@ -2,7 +2,8 @@
 
     python3 -m ringside_tests.judges.truth TRUTH.txt FOLDED.txt [--busy 10000] [--points 2.0] [--per-cpu N]
 
-FOLDED.txt may be -. With --per-cpu the first frame of each stack is `vcpu NUMBER`, and the shares of each of the N vCPUs are compared.
+FOLDED.txt may be -. With --per-cpu the first frame of each stack is `vcpu NUMBER`, and the shares of each of the N vCPUs
+are compared.
 
 Exit status: 0 the profile tells the truth, 1 it does not (the worst offenders are printed), 2 bad input.
 """

@@ -1,0 +1,17 @@
+"""What a run of gdb_backtrace_test.py leaves in a folder: the stopped states, as ringside, gdb and other ways saw them."""
+import json
+
+from ringside_tests.harness import linux_guest
+from ringside_tests.judges import kernel_symbols
+
+SERIAL, LOOKS, SAMPLES, VERDICTS, RECORDING = ("serial", "looks.json", "samples.jsonl", "verdicts.json",
+                                               "ringside.data")
+
+
+def read(paths, folder):
+    """What take() and confirm() left in a folder: the kernel's symbols, ringside's samples, gdb's looks, verdicts."""
+    symbols = kernel_symbols.load(paths, linux_guest.placement((folder / SERIAL).read_text()))
+    looks = [{int(vcpu): stack for vcpu, stack in look.items()} for look in json.loads((folder / LOOKS).read_text())]
+    samples = [json.loads(line) for line in (folder / SAMPLES).read_text().splitlines()]
+    verdicts = json.loads((folder / VERDICTS).read_text()) if (folder / VERDICTS).exists() else []
+    return symbols, samples, looks, {(time, vcpu): verdict for time, vcpu, *verdict in verdicts}
