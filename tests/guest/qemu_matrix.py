@@ -30,9 +30,9 @@ TESTS = {
     "kill_monitor": ("kill_test.py --kernel {kernel} --monitor --rounds 3", False),
     "qmp": ("qmp_test.py --kernel {kernel}", False),
     "paused": ("paused_test.py --kernel {kernel}", False),
-    "truth.gdb": ("run_truth.py --kernel {nofp} --truth {truth} --workload chains --cpus 1 --busy 3000 --tries 3 "
+    "truth.gdb": ("truth_test.py --kernel {nofp} --truth {truth} --workload chains --cpus 1 --busy 3000 --tries 3 "
                   "--record-option=--engine --record-option=gdb --interval 2", False),
-    "truth.tcg": ("run_truth.py --kernel {nofp} --truth {truth} --workload chains --cpus 2 --busy 3000 --tries 3 "
+    "truth.tcg": ("truth_test.py --kernel {nofp} --truth {truth} --workload chains --cpus 2 --busy 3000 --tries 3 "
                   "--record-option=--engine --record-option=tcg", True),
     "fault.tcg": ("fault_test.py --kernel {kernel} --engine tcg --plugin {plugin}", True),
     "stand_alone": ("stand_alone_test.py --kernel {kernel} --plugin {plugin}", True),

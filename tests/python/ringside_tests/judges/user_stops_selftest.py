@@ -1,4 +1,4 @@
-"""user_stop_test.py's reading of QEMU's trace: which of a user's stops are judged, and which of those were undone."""
+"""Tests of user_stops.py, which reads QEMU's trace: which of a user's stops are judged, and which of those were undone."""
 import unittest
 
 from ringside_tests.judges import user_stops

@@ -1,4 +1,4 @@
-"""Tests of run_truth.py with a fake ringside: a shell script that answers each verb from hand-written text."""
+"""Tests of truth_test.py with a fake ringside: a shell script that answers each verb from hand-written text."""
 import pathlib
 import subprocess
 import sys
@@ -16,7 +16,7 @@ STATISTICS = ("#   vCPU ticks due   107\n#     sampled    100\n#     idle    4\n
 REPORT = STATISTICS + "  60.00%  a\n  40.00%  b\n"
 
 
-class RunTruth(unittest.TestCase):
+class TruthTest(unittest.TestCase):
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory()
         self.addCleanup(self._folder.cleanup)
@@ -38,7 +38,7 @@ class RunTruth(unittest.TestCase):
             esac
             """))
         fake.chmod(0o755)
-        result = subprocess.run([sys.executable, HERE / "run_truth.py", "--ringside", fake, "--kernel", "kernel.elf",
+        result = subprocess.run([sys.executable, HERE / "truth_test.py", "--ringside", fake, "--kernel", "kernel.elf",
                                  "--truth", self.folder / "truth.txt", "--workload", "chains", "--cpus", "2",
                                  "--busy", "100", "--limit", str(limit)], check=False, text=True, cwd="/",
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)

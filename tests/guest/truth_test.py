@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Profiles one workload of the bundled kernel with ringside and compares the profile with the workload's truth.
 
-    run_truth.py --ringside PROGRAM --kernel ELF --truth FILE --workload NAME --cpus N
+    truth_test.py --ringside PROGRAM --kernel ELF --truth FILE --workload NAME --cpus N
 
 Works in a temporary folder of its own; ends what it started on any exit.
 Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2 wrong usage.

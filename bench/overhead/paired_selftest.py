@@ -3,14 +3,11 @@
 import math
 import pathlib
 import subprocess
-import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-import guest_image  # noqa: E402
-import paired  # noqa: E402
+import guest_image
+import paired
 
 
 class Interval(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Tests of what linux_test.py demands of a profile, with hand-written stacks."""
+"""Tests of what write_path.py demands of a profile, with hand-written stacks."""
 import contextlib
 import io
 import unittest
