@@ -18,14 +18,12 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "guest"), str(ROOT / "bench" / "overhead")]
-
-import guest_image  # noqa: E402
-import paired  # noqa: E402
+import guest_image
+import paired
+from guest import Guest
 from ringside_tests.harness import linux_guest, machine, qmp
-from guest import Guest  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORKLOADS = {"compute": 50_000, "syscalls": 12_000, "forks": 60, "tight": 12_000_000}
 WITHOUT = "without"
 WAYS = {WITHOUT: None, "without, again": None, "translation": "", "callback in all blocks": ",check=callback",

@@ -19,12 +19,10 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "guest"), str(ROOT / "bench" / "overhead")]
-
-import cpu_time  # noqa: E402
+import cpu_time
 from ringside_tests.harness import machine, qmp
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 INTERVALS = (1000, 100)  # microseconds
 GROUPS = ("/sys/fs/cgroup/cpu", "/sys/fs/cgroup")
 LOOP = "while :; do :; done"

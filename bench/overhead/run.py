@@ -21,15 +21,14 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "guest"))
-
-import cells  # noqa: E402
-import cpu_time  # noqa: E402
-import guest_image  # noqa: E402
+import cells
+import cpu_time
+import guest_image
+import sampler
+from guest import Guest
 from ringside_tests.harness import linux_guest, machine, qmp
-import sampler  # noqa: E402
-from guest import Guest  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # How often each is done: about a second of processor time on a Xeon at 2.5 GHz.
 WORKLOADS = {"compute": 800_000, "syscalls": 250_000, "forks": 800, "tight": 200_000_000}

@@ -21,18 +21,15 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "guest"))
-
-import gdb_attached  # noqa: E402
-import gdb_fresh  # noqa: E402
+import gdb_attached
+import gdb_fresh
+import pauses
+import qmp_naive
+import result
+import ringside_attached
 from ringside_tests.harness import linux_guest, machine
-import pauses  # noqa: E402
-import qmp_naive  # noqa: E402
-import result  # noqa: E402
-import ringside_attached  # noqa: E402
 
-
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 VCPUS = 2
 
 

@@ -14,13 +14,11 @@ import statistics
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "guest"))
-
-import answers  # noqa: E402
+import answers
+import measure
 from ringside_tests.harness import linux_guest
-import measure  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 READERS = {"ringside": answers.parse_blocks, "llvm-symbolizer": answers.parse_blocks,
            "addr2line": answers.parse_addr2line, "eu-addr2line": answers.parse_addr2line}
 

@@ -14,12 +14,10 @@ import sys
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "guest"))
-
+import result
 from ringside_tests.harness import launched, linux_guest, machine
-import result  # noqa: E402
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECORD_SECONDS = 120
 TABLES = ["orc", "cfi", "full_walk", "libdwfl", "libunwind"]
 

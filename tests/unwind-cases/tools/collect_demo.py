@@ -2,6 +2,7 @@
 """Collects test cases of the bundled kernel (demo/) from a recording that was made with --keep-captures. Its source
 confirms them: demo/truth/WORKLOAD.txt tells all stacks that a workload can have.
 
+    export PYTHONPATH=tests/python
     collect_demo.py --ringside PROGRAM --kernel ELF --recording FILE --truth FILE --output FOLDER [--each N]
 
 A frame is confirmed by `source` where the stack's functions are legal as a whole and the code in front of the return
@@ -22,9 +23,7 @@ import collect  # noqa: E402
 import mark_wrong  # noqa: E402
 from elf_image import Elf  # noqa: E402
 from unwind_case import Case  # noqa: E402
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "guest"))
-from ringside_tests.judges import legal_stacks
+from ringside_tests.judges import legal_stacks  # noqa: E402
 
 KERNEL_CODE = 0x08  # its selector: demo/kernel/arch
 

@@ -2,6 +2,7 @@
 """Collects test cases from a run that tests/guest/gdb_backtrace_test.py --confirm --keep kept: of what its classes show
 and no case proves in the same function, and of entry code that was let run on.
 
+    export PYTHONPATH=tests/python
     collect_states.py --ringside PROGRAM --arch amd64|i386 --from RUN --output FOLDER [--entry N] [--each N]
 """
 import argparse
@@ -18,10 +19,8 @@ import collect  # noqa: E402
 import mark_wrong  # noqa: E402
 from elf_image import Elf  # noqa: E402
 from unwind_case import Case  # noqa: E402
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "guest"))
-from ringside_tests.harness import linux_guest
-from ringside_tests.judges import confirmed_stacks, gdb_classes, kept_states, kernel_code
+from ringside_tests.harness import linux_guest  # noqa: E402
+from ringside_tests.judges import confirmed_stacks, gdb_classes, kept_states, kernel_code  # noqa: E402
 
 
 def choose(options, judge, pairs, symbols):

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Records what a QEMU's human monitor prints, and what its gdb stub says in the same stop of the same guest.
 
-    record.py --arch amd64|arm64|i386|riscv64 [--cpus 3]         with the QEMU that is installed
+    export PYTHONPATH=tests/python
+    …/record.py --arch amd64|arm64|i386|riscv64 [--cpus 3]          with the QEMU that is installed
     script/fetch-qemu 7.2 -- …/record.py --arch amd64               with QEMU 7.2
 
 boots Debian's kernel with the workload `mixed` on all vCPUs but the last, which stays off, and looks at it until user
@@ -14,16 +15,13 @@ import re
 import select
 import socket
 import subprocess
-import sys
 import time
 import xml.etree.ElementTree
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[3] / "tests" / "guest"))
 
 from ringside_tests.harness import linux_guest
 from ringside_tests.harness.machine import Machine
 
+HERE = pathlib.Path(__file__).resolve().parent
 WANTED = {
     "amd64": "rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip eflags cs ss fs_base gs_base cr0 cr2 "
              "cr3 cr4 efer",
