@@ -17,7 +17,6 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 from ringside_tests.harness import launched, linux_program
