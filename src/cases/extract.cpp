@@ -7,7 +7,7 @@
 #include "cases/capture_text.h"
 #include "cases/case_folder.h"
 #include "cases/entry_text.h"
-#include "cases/image_cut.h"
+#include "cases/minimize_image.h"
 #include "cases/replayer.h"
 
 namespace ringside::cases {
@@ -83,9 +83,9 @@ class Extraction {
       const auto& wanted = code[&image];
       if (wanted.empty()) continue;
       const std::vector<ImageAddr> addresses(wanted.begin(), wanted.end());
-      const std::vector<std::byte> cut = cut_image(image.file, addresses);
+      const std::vector<std::byte> minimized = minimize_image(image.file, addresses);
       const std::string name = image.name + ".elf";
-      RINGSIDE_TRY(write_output((request_.folder / name).string(), text_of(cut)));
+      RINGSIDE_TRY(write_output((request_.folder / name).string(), text_of(minimized)));
       images_text_ += fmt::format("image {} {}{} {:#x}\n", image.name, up, name, image.load_bias);
     }
     if (!request_.entry_layouts.empty()) {

@@ -23,8 +23,8 @@ struct ExtractRequest {
 
 struct ExtractResult {
   std::vector<std::filesystem::path> cases;
-  // Cases whose stack is another one with the cut images than with the whole ones: the cut lost
-  // something.
+  // Cases whose stack is another one with the minimized images than with the whole ones: these have
+  // lost something.
   std::vector<std::filesystem::path> differing;
 };
 

@@ -91,7 +91,7 @@ Result<void> CaseVerb::extract() const {
                   cases::extract({kept->images, kept->entry_layouts, origin_of(*kept),
                                   std::move(chosen), std::move(captures), output_}));
   for (const auto& folder : result.differing)
-    say(fmt::format("ringside: {}: its cut images give another stack than the whole ones",
+    say(fmt::format("ringside: {}: its minimized images give another stack than the whole ones",
                     folder.string()));
   say(
       fmt::format("ringside: {} cases are in {}; their expected stacks are what ringside found, "

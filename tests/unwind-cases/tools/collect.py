@@ -46,15 +46,15 @@ def run(*command, **keywords):
 
 
 def extract(options, folder, *choice):
-    """Extracts a choice of captures; the folders of the cases, none if nothing was chosen. Cases that the cut of the
+    """Extracts a choice of captures; the folders of the cases, none if nothing was chosen. Cases that a minimized
     image changed are left out."""
     command = [options.ringside, "case", "extract", "-i", options.recording, "--kernel", options.vmlinux, "-o", folder]
     result = subprocess.run([str(word) for word in [*command, *choice]], check=False, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     if result.returncode:
         print(result.stderr.strip()[:400], file=sys.stderr)
-    for changed in re.findall(r"^ringside: (.*): its cut images give another stack", result.stderr, re.MULTILINE):
-        print(f"left out: the cut of its image changes {changed}")
+    for changed in re.findall(r"^ringside: (.*): its minimized images give another stack", result.stderr, re.MULTILINE):
+        print(f"left out: its minimized image changes {changed}")
         shutil.rmtree(changed)
     return sorted(path.parent for path in pathlib.Path(folder).glob("*/registers"))
 

@@ -1,4 +1,4 @@
-#include "cases/image_cut.h"
+#include "cases/minimize_image.h"
 
 #include <elf.h>
 
@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "arch/arch_info.h"
-#include "cases/cfi_cut.h"
-#include "cases/orc_cut.h"
+#include "cases/minimize_cfi.h"
+#include "cases/minimize_orc.h"
 #include "elf/elf_writer.h"
 #include "unwind/cfi/table.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 using elf::FunctionSymbol;
 
-constexpr std::uint64_t kMaxFunction = 64 << 10;   // bytes; larger ones are cut
+constexpr std::uint64_t kMaxFunction = 64 << 10;   // bytes; of larger ones the start is kept
 constexpr std::uint64_t kMaxEntryCode = 32 << 10;  // bytes
 
 // Linux's entry code jumps between its parts (include/asm-generic/vmlinux.lds.h, ENTRY_TEXT), and
@@ -172,8 +172,8 @@ std::vector<elf::ElfWriter::Symbol> symbols_of(const elf::ElfFile& file,
 
 }  // namespace
 
-std::vector<std::byte> cut_image(const std::shared_ptr<const elf::ElfFile>& file,
-                                 std::span<const ImageAddr> code) {
+std::vector<std::byte> minimize_image(const std::shared_ptr<const elf::ElfFile>& file,
+                                      std::span<const ImageAddr> code) {
   using unwind::cfi::SectionKind;
   const std::vector<CodeRange> ranges = ranges_of(file, code);
   elf::ElfWriter out(file->arch(), file->is_64(), file->type());
@@ -187,18 +187,18 @@ std::vector<std::byte> cut_image(const std::shared_ptr<const elf::ElfFile>& file
   std::vector<std::byte> debug_frame;
   OrcTables orc;
   if (const auto section = file->section(".eh_frame")) {
-    eh_frame = cut_cfi(*section, SectionKind::kEhFrame, address_size, ranges);
+    eh_frame = minimize_cfi(*section, SectionKind::kEhFrame, address_size, ranges);
     out.add_section(".eh_frame", SHT_PROGBITS, SHF_ALLOC, section->address, eh_frame);
   }
   if (const auto section = file->section(".debug_frame")) {
-    debug_frame = cut_cfi(*section, SectionKind::kDebugFrame, address_size, ranges);
+    debug_frame = minimize_cfi(*section, SectionKind::kDebugFrame, address_size, ranges);
     out.add_section(".debug_frame", SHT_PROGBITS, 0, {0}, debug_frame);
   }
   const auto orc_ips = file->section(".orc_unwind_ip");
   const auto orc_rows = file->section(".orc_unwind");
   const auto orc_header = file->section(".orc_header");  // from Linux 6.4 on
   if (orc_ips && orc_rows) {
-    orc = cut_orc(*orc_ips, *orc_rows, ranges);
+    orc = minimize_orc(*orc_ips, *orc_rows, ranges);
     out.add_section(".orc_unwind_ip", SHT_PROGBITS, SHF_ALLOC, orc_ips->address, orc.ips);
     out.add_section(".orc_unwind", SHT_PROGBITS, SHF_ALLOC, orc_rows->address, orc.rows);
   }

@@ -1,4 +1,4 @@
-#include "cases/cfi_cut.h"
+#include "cases/minimize_cfi.h"
 
 #include <algorithm>
 #include <cstring>
@@ -26,9 +26,9 @@ std::size_t encoded_size(std::uint8_t encoding, std::uint8_t address_size) {
   }
 }
 
-class Cut {
+class Output {
  public:
-  Cut(const FrameSection& section) : section_(section) {}
+  explicit Output(const FrameSection& section) : section_(section) {}
 
   // Copies an FDE and, before the first that needs it, its CIE.
   void add(std::size_t offset, const EntryHead& head, const Cie& cie) {
@@ -76,10 +76,10 @@ bool overlaps(std::span<const CodeRange> ranges, ImageAddr start, ImageAddr end)
   return after != ranges.end() && after->start < end;
 }
 
-std::vector<std::byte> cut_cfi(const elf::Section& source, SectionKind kind,
-                               std::uint8_t address_size, std::span<const CodeRange> ranges) {
+std::vector<std::byte> minimize_cfi(const elf::Section& source, SectionKind kind,
+                                    std::uint8_t address_size, std::span<const CodeRange> ranges) {
   const FrameSection section{source.bytes, source.address, kind, address_size};
-  Cut cut(section);
+  Output out(section);
   for (std::size_t at = 0; at < section.bytes.size();) {
     const auto head = read_head(section, at);
     if (!head) {
@@ -93,9 +93,9 @@ std::vector<std::byte> cut_cfi(const elf::Section& source, SectionKind kind,
     const auto cie = read_cie(section, head->cie);
     if (!cie) continue;
     const auto fde = read_fde(section, *head, *cie);
-    if (fde && overlaps(ranges, fde->start, fde->start + fde->length)) cut.add(offset, *head, *cie);
+    if (fde && overlaps(ranges, fde->start, fde->start + fde->length)) out.add(offset, *head, *cie);
   }
-  return cut.take();
+  return out.take();
 }
 
 }  // namespace ringside::cases

@@ -12,7 +12,7 @@ namespace ringside::cases {
 // also its cold parts, with assembly what it jumps to, and entry code as a whole). Addresses are
 // the same, and every address that was code still is, though most have no bytes; so wrong walks
 // stay wrong.
-[[nodiscard]] std::vector<std::byte> cut_image(const std::shared_ptr<const elf::ElfFile>& file,
-                                               std::span<const ImageAddr> code);
+[[nodiscard]] std::vector<std::byte> minimize_image(const std::shared_ptr<const elf::ElfFile>& file,
+                                                    std::span<const ImageAddr> code);
 
 }  // namespace ringside::cases

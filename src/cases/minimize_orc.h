@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "cases/cfi_cut.h"
+#include "cases/minimize_cfi.h"
 
 namespace ringside::cases {
 
@@ -14,7 +14,7 @@ struct OrcTables {
   std::vector<std::byte> ips;   // .orc_unwind_ip: addresses relative to their own place
   std::vector<std::byte> rows;  // .orc_unwind
 };
-[[nodiscard]] OrcTables cut_orc(const elf::Section& ips, const elf::Section& rows,
-                                std::span<const CodeRange> ranges);
+[[nodiscard]] OrcTables minimize_orc(const elf::Section& ips, const elf::Section& rows,
+                                     std::span<const CodeRange> ranges);
 
 }  // namespace ringside::cases

@@ -1,4 +1,4 @@
-#include "cases/orc_cut.h"
+#include "cases/minimize_orc.h"
 
 #include <algorithm>
 #include <cstring>
@@ -17,8 +17,8 @@ ImageAddr ip_at(const elf::Section& ips, std::size_t index) {
 
 }  // namespace
 
-OrcTables cut_orc(const elf::Section& ips, const elf::Section& rows,
-                  std::span<const CodeRange> ranges) {
+OrcTables minimize_orc(const elf::Section& ips, const elf::Section& rows,
+                       std::span<const CodeRange> ranges) {
   OrcTables out;
   const std::size_t count = std::min(ips.bytes.size() / kIpSize, rows.bytes.size() / kRowSize);
   bool behind = false;  // the row before was kept

@@ -1,4 +1,4 @@
-#include "cases/image_cut.h"
+#include "cases/minimize_image.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -44,18 +44,19 @@ std::map<std::uint64_t, std::string> frame_tables(const fs::path& file) {
   return tables;
 }
 
-class ImageCut : public testing::TestWithParam<const char*> {
+class MinimizeImage : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "ringside-cut-XXXXXX").string();
+    std::string name = (fs::temp_directory_path() / "ringside-minimize-XXXXXX").string();
     folder_ = ::mkdtemp(name.data());
   }
   void TearDown() override { fs::remove_all(folder_); }
   fs::path folder_;
 };
 
-// A second reader finds in the cut file, at the same addresses, what it finds in the whole one.
-TEST_P(ImageCut, ReadelfSaysTheSameOfWhatIsKept) {
+// A second reader finds in the minimized file, at the same addresses, what it finds in the whole
+// one.
+TEST_P(MinimizeImage, ReadelfSaysTheSameOfWhatIsKept) {
   const fs::path whole_path = fs::path(RINGSIDE_STEP_PROGRAMS) / GetParam();
   const auto whole = elf::ElfFile::open(whole_path);
   ASSERT_TRUE(whole) << whole.error().message;
@@ -69,29 +70,29 @@ TEST_P(ImageCut, ReadelfSaysTheSameOfWhatIsKept) {
   const elf::FunctionSymbol& second = functions[functions.size() - 2];
   const std::vector<ImageAddr> code = {first.address + 3, second.address + second.size - 1};
 
-  const std::vector<std::byte> bytes = cut_image(*whole, code);
-  const fs::path cut_path = folder_ / "cut.elf";
-  std::ofstream(cut_path, std::ios::binary)
+  const std::vector<std::byte> bytes = minimize_image(*whole, code);
+  const fs::path small_path = folder_ / "small.elf";
+  std::ofstream(small_path, std::ios::binary)
       .write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
   EXPECT_LT(bytes.size(), (*whole)->file_bytes().size() / 2);
-  EXPECT_EQ(run("LC_ALL=C readelf -aW " + cut_path.string() + " 2>&1 >/dev/null"), "");
+  EXPECT_EQ(run("LC_ALL=C readelf -aW " + small_path.string() + " 2>&1 >/dev/null"), "");
 
-  const auto after = frame_tables(cut_path);
+  const auto after = frame_tables(small_path);
   ASSERT_GT(before.size(), after.size());
   EXPECT_TRUE(after.contains(first.address.value));
   EXPECT_TRUE(after.contains(second.address.value));
   for (const auto& [address, table] : after)
     EXPECT_TRUE(before.contains(address) && before.at(address) == table) << table;
 
-  const auto cut = elf::ElfFile::open(cut_path);
-  ASSERT_TRUE(cut) << cut.error().message;
-  EXPECT_EQ((*cut)->arch(), (*whole)->arch());
+  const auto small = elf::ElfFile::open(small_path);
+  ASSERT_TRUE(small) << small.error().message;
+  EXPECT_EQ((*small)->arch(), (*whole)->arch());
   std::size_t kept_bytes = 0;
   for (const elf::Segment& segment : (*whole)->segments())
     for (ImageAddr at = segment.address; segment.contains(at); at = at + 1) {
-      ASSERT_EQ((*cut)->is_code(at), (*whole)->is_code(at)) << at.value;
-      const Bytes kept = (*cut)->bytes_at(at, 1);
+      ASSERT_EQ((*small)->is_code(at), (*whole)->is_code(at)) << at.value;
+      const Bytes kept = (*small)->bytes_at(at, 1);
       kept_bytes += kept.size();
       if (!kept.empty()) {
         ASSERT_EQ(kept[0], (*whole)->bytes_at(at, 1)[0]) << at.value;
@@ -99,15 +100,15 @@ TEST_P(ImageCut, ReadelfSaysTheSameOfWhatIsKept) {
     }
   EXPECT_GE(kept_bytes, first.size + second.size);
   for (const elf::FunctionSymbol* symbol : {&first, &second}) {
-    EXPECT_EQ((*cut)->bytes_at(symbol->address, symbol->size).size(), symbol->size);
+    EXPECT_EQ((*small)->bytes_at(symbol->address, symbol->size).size(), symbol->size);
     const std::string line =
         fmt::format("{:016x} {:016x} [aA] {}", symbol->address.value, symbol->size, symbol->name);
-    EXPECT_EQ(run(fmt::format("nm -S {} | grep -c '^{}$'", cut_path.string(), line)), "1\n")
+    EXPECT_EQ(run(fmt::format("nm -S {} | grep -c '^{}$'", small_path.string(), line)), "1\n")
         << line;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, ImageCut,
+INSTANTIATE_TEST_SUITE_P(Programs, MinimizeImage,
                          testing::Values("step_gcc_cfi_O2", "step_gcc_cfi_O0",
                                          "step_gcc_debug_frame"));
 
