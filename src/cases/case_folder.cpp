@@ -15,8 +15,7 @@ std::string_view text_of(const MappedFile& file) {
 }
 
 // Lines "image NAME FILE LOAD-BIAS" and "entries FILE", files relative to the case's folder.
-Result<void> load_images(const std::filesystem::path& folder, Rules rules, ImageCache& cache,
-                         Case& into) {
+Result<void> load_images(const std::filesystem::path& folder, ImageCache& cache, Case& into) {
   const std::filesystem::path path = folder / "images";
   RINGSIDE_ASSIGN(const auto file, MappedFile::open(path));
   TextLines lines(text_of(*file), path.string());
@@ -34,7 +33,7 @@ Result<void> load_images(const std::filesystem::path& folder, Rules rules, Image
     elf::Image image;
     image.name = (*words)[1];
     image.load_bias = *bias;
-    RINGSIDE_ASSIGN(image.file, cache.open(folder / (*words)[2], rules));
+    RINGSIDE_ASSIGN(image.file, cache.open(folder / (*words)[2]));
     into.images.add(std::move(image));
   }
   return {};
@@ -42,20 +41,17 @@ Result<void> load_images(const std::filesystem::path& folder, Rules rules, Image
 
 }  // namespace
 
-Result<std::shared_ptr<const elf::ElfFile>> ImageCache::open(const std::filesystem::path& path,
-                                                             Rules rules) {
-  const auto key = std::pair(path.lexically_normal(), rules);
+Result<std::shared_ptr<const elf::ElfFile>> ImageCache::open(const std::filesystem::path& path) {
+  const std::filesystem::path key = path.lexically_normal();
   auto found = files_.find(key);
   if (found == files_.end()) {
-    RINGSIDE_ASSIGN(const auto whole, elf::ElfFile::open(key.first));
-    RINGSIDE_ASSIGN(auto limited, limited_to(rules, whole));
-    found = files_.emplace(key, std::move(limited)).first;
+    RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(key));
+    found = files_.emplace(key, std::move(file)).first;
   }
   return found->second;
 }
 
-Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder, Rules rules,
-                                        ImageCache& cache) {
+Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder, ImageCache& cache) {
   auto loaded = std::make_unique<Case>();
   RINGSIDE_ASSIGN(const auto registers, MappedFile::open(folder / "registers"));
   RINGSIDE_ASSIGN(loaded->capture,
@@ -64,7 +60,7 @@ Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder, Rul
   RINGSIDE_ASSIGN(const auto bytes, MappedFile::open(folder / "memory.bin"));
   RINGSIDE_TRY(parse_memory(text_of(*memory), bytes->bytes(), (folder / "memory").string(),
                             loaded->capture));
-  RINGSIDE_TRY(load_images(folder, rules, cache, *loaded));
+  RINGSIDE_TRY(load_images(folder, cache, *loaded));
   const std::filesystem::path expected = folder / "expected";
   RINGSIDE_ASSIGN(const auto text, MappedFile::open(expected));
   RINGSIDE_ASSIGN(loaded->expected, parse_expected(text_of(*text), expected.string()));
@@ -78,8 +74,8 @@ std::vector<Rules> rules_of(const Case& loaded) {
   return {all.begin(), all.end()};
 }
 
-Replay replay(const Case& loaded) {
-  Replayer replayer(loaded.images, loaded.entries);
+Replay replay(const Case& loaded, Rules rules) {
+  Replayer replayer(loaded.images, loaded.entries, tables_of(rules));
   ExpectedStack stack = replayer.replay(loaded.capture);
   return {std::move(stack), replayer.statistics()};
 }

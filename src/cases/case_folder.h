@@ -27,24 +27,24 @@ struct Case {
 // Keeps the images that several cases share.
 class ImageCache {
  public:
-  [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const std::filesystem::path& path,
-                                                                 Rules rules);
+  [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open(const std::filesystem::path& path);
 
  private:
-  std::map<std::pair<std::filesystem::path, Rules>, std::shared_ptr<const elf::ElfFile>> files_;
+  std::map<std::filesystem::path, std::shared_ptr<const elf::ElfFile>> files_;
 };
 
 // Errors name the file.
 [[nodiscard]] Result<std::unique_ptr<Case>> load_case(const std::filesystem::path& folder,
-                                                      Rules rules, ImageCache& cache);
+                                                      ImageCache& cache);
 // The sources of rules that a case's images have, all together.
 [[nodiscard]] std::vector<Rules> rules_of(const Case& loaded);
 
-// The stack that ringside gives for a case now, with the names of the case's own images.
+// The stack that ringside gives for a case now when it takes its rules from there, with the names
+// of the case's own images.
 struct Replay {
   ExpectedStack stack;
   unwind::Statistics statistics;
 };
-[[nodiscard]] Replay replay(const Case& loaded);
+[[nodiscard]] Replay replay(const Case& loaded, Rules rules);
 
 }  // namespace ringside::cases

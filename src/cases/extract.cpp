@@ -103,9 +103,10 @@ class Extraction {
     RINGSIDE_TRY(write_output((folder / "images").string(), images_text_));
     const ExpectedStack found = whole_.replay(capture);
     RINGSIDE_TRY(write_output((folder / "expected").string(), expected_text(found)));
-    RINGSIDE_ASSIGN(const auto written, load_case(folder, Rules::kOrc, cache_));
+    RINGSIDE_ASSIGN(const auto written, load_case(folder, cache_));
     result_.cases.push_back(folder);
-    if (!difference(found, replay(*written).stack).empty()) result_.differing.push_back(folder);
+    if (!difference(found, replay(*written, Rules::kOrc).stack).empty())
+      result_.differing.push_back(folder);
     return {};
   }
 

@@ -2,8 +2,9 @@
 
 namespace ringside::cases {
 
-Replayer::Replayer(const elf::ImageMap& images, std::vector<unwind::EntryLayout> entries)
-    : images_(images), unwinder_(images, {.entries = std::move(entries)}) {}
+Replayer::Replayer(const elf::ImageMap& images, std::vector<unwind::EntryLayout> entries,
+                   unwind::TableUse tables)
+    : images_(images), unwinder_(images, {.entries = std::move(entries), .tables = tables}) {}
 
 ExpectedStack Replayer::replay(const wire::Capture& capture) {
   return describe(unwinder_.unwind(capture), [this](GuestVirt at) { return name_of(at); });

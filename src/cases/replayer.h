@@ -13,8 +13,9 @@ namespace ringside::cases {
 // Unwinds captures and names their functions, all over the same images.
 class Replayer {
  public:
-  // `images` must outlive the replayer.
-  Replayer(const elf::ImageMap& images, std::vector<unwind::EntryLayout> entries);
+  // `images` must outlive the replayer. Of unwind tables only those of `tables` are used.
+  Replayer(const elf::ImageMap& images, std::vector<unwind::EntryLayout> entries,
+           unwind::TableUse tables = {});
 
   [[nodiscard]] ExpectedStack replay(const wire::Capture& capture);
   // Of all replays.

@@ -1,16 +1,17 @@
 #pragma once
 
 #include <array>
-#include <memory>
+#include <cstddef>
+#include <cstdint>
 #include <string_view>
 #include <vector>
 
-#include "base/result.h"
 #include "elf/elf_file.h"
+#include "unwind/rule.h"
 
 namespace ringside::cases {
 
-// Where a case is made to take its rules from: an image without the sections of other sources.
+// Where a case is made to take its rules from: the tables of sources that come before stay unused.
 enum class Rules : std::uint8_t {
   kOrc,   // .orc_unwind and what comes after it
   kCfi,   // .eh_frame and .debug_frame, and what comes after them
@@ -24,8 +25,9 @@ inline constexpr std::array<std::string_view, 3> kRulesNames = {"orc", "cfi", "c
 // The sources that an image has: kOrc and kCfi as far as it has such sections, and kCode.
 [[nodiscard]] std::vector<Rules> rules_of(const elf::ElfFile& image);
 
-// The same image without the sections that stand before `rules`.
-[[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> limited_to(
-    Rules rules, const std::shared_ptr<const elf::ElfFile>& image);
+// The tables that an unwinder may use when it takes its rules from there.
+[[nodiscard]] constexpr unwind::TableUse tables_of(Rules rules) {
+  return {.orc = rules == Rules::kOrc, .cfi = rules != Rules::kCode};
+}
 
 }  // namespace ringside::cases

@@ -102,12 +102,11 @@ Result<void> CaseVerb::extract() const {
 
 Result<void> CaseVerb::show() const {
   cases::ImageCache cache;
-  RINGSIDE_ASSIGN(const auto whole, cases::load_case(folder_, cases::Rules::kOrc, cache));
-  std::string text = cases::expected_text(whole->expected);
-  for (const cases::Rules rules : cases::rules_of(*whole)) {
-    RINGSIDE_ASSIGN(const auto loaded, cases::load_case(folder_, rules, cache));
+  RINGSIDE_ASSIGN(const auto loaded, cases::load_case(folder_, cache));
+  std::string text = cases::expected_text(loaded->expected);
+  for (const cases::Rules rules : cases::rules_of(*loaded)) {
     const std::string difference =
-        cases::difference(loaded->expected, cases::replay(*loaded).stack);
+        cases::difference(loaded->expected, cases::replay(*loaded, rules).stack);
     text += fmt::format(
         "with {} rules ringside finds {}\n{}", name_of(rules),
         difference.empty() ? "the same" : "another stack (- expected, + found):", difference);

@@ -44,13 +44,9 @@ void for_each_case(const std::string& kernel, Visit visit) {
   ImageCache cache;
   const fs::path parent = fs::path(RINGSIDE_UNWIND_CASES) / kernel;
   for (const std::string& name : sorted_folders(parent, "registers")) {
-    const auto whole = load_case(parent / name, Rules::kOrc, cache);
-    ASSERT_TRUE(whole) << whole.error().message;
-    for (const Rules rules : rules_of(**whole)) {
-      const auto loaded = load_case(parent / name, rules, cache);
-      ASSERT_TRUE(loaded) << loaded.error().message;
-      visit(parent.filename() / name, **loaded, rules);
-    }
+    const auto loaded = load_case(parent / name, cache);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    for (const Rules rules : rules_of(**loaded)) visit(parent.filename() / name, **loaded, rules);
   }
 }
 
@@ -59,7 +55,7 @@ void check(const fs::path& name, const Case& loaded, Rules rules) {
   const ExpectedStack& expected = loaded.expected;
   EXPECT_TRUE(is_confirmed(expected)) << name << ": a frame is confirmed by nothing";
   EXPECT_NE(expected.class_name, "") << name << ": no line 'class'";
-  const std::string difference = cases::difference(expected, replay(loaded).stack);
+  const std::string difference = cases::difference(expected, replay(loaded, rules).stack);
   const auto known_wrong = expected.known_wrong.find(name_of(rules));
   if (known_wrong == expected.known_wrong.end())
     EXPECT_EQ(difference, "") << "case " << name << " with " << name_of(rules)
@@ -100,7 +96,7 @@ struct WrongWords {
   std::size_t ended = 0;  // stacks that were complete up to that word
 };
 
-void try_wrong_words(Case& loaded, WrongWords& words) {
+void try_wrong_words(Case& loaded, Rules rules, WrongWords& words) {
   const std::vector<ExpectedFrame>& frames = loaded.expected.frames;
   for (std::size_t i = 1; i + 2 < frames.size(); ++i) {
     if (frames[i].exact) continue;
@@ -108,7 +104,7 @@ void try_wrong_words(Case& loaded, WrongWords& words) {
       for (const std::uint64_t wrong : {std::uint64_t{0}, std::uint64_t{0xa5a5a5a5a5a5a5a5}}) {
         const std::size_t size = arch::roles_of(loaded.capture.arch).pointer_size;
         std::memcpy(loaded.capture.bytes.data() + at, &wrong, size);
-        const ExpectedStack found = replay(loaded).stack;
+        const ExpectedStack found = replay(loaded, rules).stack;
         std::memcpy(loaded.capture.bytes.data() + at, &frames[i].address.value, size);
         if (found.frames.size() != i) continue;  // that word was not the return address
         ++words.tried;
@@ -122,8 +118,9 @@ class WrongReturnAddresses : public testing::TestWithParam<std::string> {};
 // One with a large gap above it may, on a page's last frames.
 TEST_P(WrongReturnAddresses, HardlyEndAStack) {
   WrongWords words;
-  for_each_case(GetParam(), [&](const fs::path&, Case& loaded, Rules) {
-    if (difference(loaded.expected, replay(loaded).stack).empty()) try_wrong_words(loaded, words);
+  for_each_case(GetParam(), [&](const fs::path&, Case& loaded, Rules rules) {
+    if (difference(loaded.expected, replay(loaded, rules).stack).empty())
+      try_wrong_words(loaded, rules, words);
   });
   std::printf("%zu of %zu wrong words ended a stack\n", words.ended, words.tried);
   EXPECT_GT(words.tried, 30u);
@@ -162,7 +159,7 @@ Totals totals() {
         totals.entry_code += is_entry_class(loaded.expected.class_name) ? 1 : 0;
         last = name;
       }
-      const Replay found = replay(loaded);
+      const Replay found = replay(loaded, rules);
       if (!difference(loaded.expected, found.stack).empty()) return;
       ++totals.right_by_rules[name_of(rules)];
       for (std::size_t i = 0; i < kFrameSourceCount; ++i)
