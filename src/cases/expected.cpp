@@ -6,8 +6,6 @@
 #include <array>
 #include <span>
 
-#include "cases/text_lines.h"
-
 namespace ringside::cases {
 namespace {
 
@@ -53,10 +51,9 @@ std::vector<std::string> lines_of(const ExpectedStack& stack) {
 
 }  // namespace
 
-Result<ExpectedStack> parse_expected(std::string_view text, const std::string& name) {
+Result<ExpectedStack> parse_expected(TextLines lines) {
   ExpectedStack stack;
   bool stopped = false;
-  TextLines lines(text, name);
   while (const auto words = lines.next()) {
     if ((*words)[0] == "wrong") {
       if (words->size() < 3) return lines.error("not 'wrong RULES REASON'");

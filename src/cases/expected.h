@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/stack.h"
+#include "cases/text_lines.h"
 
 namespace ringside::cases {
 
@@ -40,8 +41,8 @@ struct ExpectedStack {
   std::string class_text;
 };
 
-// Errors name `name` and the line.
-[[nodiscard]] Result<ExpectedStack> parse_expected(std::string_view text, const std::string& name);
+// Error kFormat names the line.
+[[nodiscard]] Result<ExpectedStack> parse_expected(TextLines lines);
 [[nodiscard]] std::string expected_text(const ExpectedStack& stack);
 
 // The function at an address, "?" if it has no name.

@@ -13,7 +13,7 @@ constexpr const char* kText =
     "stop reached-user-mode orc\n";
 
 TEST(Expected, IsReadLineByLine) {
-  const auto stack = parse_expected(kText, "expected");
+  const auto stack = parse_expected({kText, "expected"});
   ASSERT_TRUE(stack) << stack.error().message;
   ASSERT_EQ(stack->frames.size(), 3u);
   EXPECT_EQ(stack->frames[0].address.value, 0xffffffff81a2b3c4u);
@@ -29,15 +29,16 @@ TEST(Expected, IsReadLineByLine) {
 }
 
 TEST(Expected, SaysWithWhichRulesItIsWrongToday) {
-  const auto stack = parse_expected(std::string(kText) + "wrong cfi inline pushf\n", "expected");
+  const std::string text = std::string(kText) + "wrong cfi inline pushf\n";
+  const auto stack = parse_expected({text, "expected"});
   ASSERT_TRUE(stack) << stack.error().message;
   EXPECT_EQ(stack->known_wrong.at("cfi"), "inline pushf");
   EXPECT_EQ(stack->known_wrong.size(), 1u);
 }
 
 TEST(Expected, SaysWhatTheCaseIsGoodFor) {
-  const auto stack =
-      parse_expected(std::string(kText) + "class irq-prologue of  main\n", "expected");
+  const std::string text = std::string(kText) + "class irq-prologue of  main\n";
+  const auto stack = parse_expected({text, "expected"});
   ASSERT_TRUE(stack) << stack.error().message;
   EXPECT_EQ(stack->class_name, "irq-prologue");
   EXPECT_EQ(stack->class_text, "of main");
@@ -48,14 +49,14 @@ TEST(Expected, WrongTextIsAnErrorWithItsLine) {
   for (const char* text : {"0x1 pc f kernel\n", "stop never\n", "stop\n", "0x1 at f kernel\nstop x",
                            "0x1 pc f ring3\nstop truncated\n", "wrong cfi\nstop truncated\n",
                            "class\nstop truncated\n", "x pc f kernel\nstop truncated\n"}) {
-    const auto stack = parse_expected(text, "expected");
+    const auto stack = parse_expected({text, "expected"});
     ASSERT_FALSE(stack) << text;
     EXPECT_EQ(stack.error().message.find("expected:1: "), 0u) << stack.error().message;
   }
 }
 
 TEST(Expected, ADifferenceShowsWhereStacksPart) {
-  const auto expected = parse_expected(kText, "expected");
+  const auto expected = parse_expected({kText, "expected"});
   auto found = *expected;
   EXPECT_EQ(difference(*expected, found), "");
   found.frames[1].confirmed = "";
@@ -78,7 +79,7 @@ TEST(Expected, ADifferenceShowsWhereStacksPart) {
 }
 
 TEST(Expected, EveryPropertyOfAFrameCounts) {
-  const auto expected = parse_expected(kText, "expected");
+  const auto expected = parse_expected({kText, "expected"});
   const auto differs = [&](auto change) {
     auto found = *expected;
     change(found);

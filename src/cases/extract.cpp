@@ -4,8 +4,8 @@
 
 #include "arch/arch_info.h"
 #include "base/file.h"
-#include "cases/capture_text.h"
-#include "cases/case_folder.h"
+#include "cases/case_file.h"
+#include "cases/case_text.h"
 #include "cases/entry_text.h"
 #include "cases/minimize_image.h"
 #include "cases/replayer.h"
@@ -58,62 +58,55 @@ void collect_code(const wire::Capture& capture, const elf::ImageMap& images,
 class Extraction {
  public:
   Extraction(const ExtractRequest& request, std::vector<unwind::EntryLayout> entries)
-      : request_(request),
-        several_(request.captures.size() > 1),
-        whole_(request.images, std::move(entries)) {}
+      : request_(request), whole_(request.images, std::move(entries)) {}
 
   Result<ExtractResult> run() {
     RINGSIDE_TRY(make_folder(request_.folder));
     RINGSIDE_TRY(write_shared());
     for (std::size_t i = 0; i < request_.captures.size(); ++i) {
-      const fs::path folder =
-          several_ ? request_.folder / fmt::format("{:06}", request_.numbers[i]) : request_.folder;
-      RINGSIDE_TRY(write_case(folder, request_.captures[i]));
+      const std::string name = fmt::format("{:06}{}", request_.numbers[i], kCaseSuffix);
+      RINGSIDE_TRY(write_case(request_.folder / name, request_.captures[i]));
     }
     return std::move(result_);
   }
 
  private:
+  // The files that all cases share.
   Result<void> write_shared() {
     std::map<const elf::Image*, std::set<ImageAddr>> code;
     for (const wire::Capture& capture : request_.captures)
       collect_code(capture, request_.images, code);
-    const std::string up = several_ ? "../" : "";
     for (const elf::Image& image : request_.images.images()) {
       const auto& wanted = code[&image];
       if (wanted.empty()) continue;
       const std::vector<ImageAddr> addresses(wanted.begin(), wanted.end());
       const std::vector<std::byte> minimized = minimize_image(image.file, addresses);
       const std::string name = image.name + ".elf";
-      RINGSIDE_TRY(write_output((request_.folder / name).string(), text_of(minimized)));
-      images_text_ += fmt::format("image {} {}{} {:#x}\n", image.name, up, name, image.load_bias);
+      RINGSIDE_TRY(write_output(request_.folder / name, text_of(minimized)));
+      parts_.images.push_back({image.name, name, image.load_bias});
     }
     if (!request_.entry_layouts.empty()) {
-      RINGSIDE_TRY(write_output((request_.folder / "entries").string(), request_.entry_layouts));
-      images_text_ += fmt::format("entries {}entries\n", up);
+      parts_.entries = "entries";
+      RINGSIDE_TRY(write_output(request_.folder / parts_.entries, request_.entry_layouts));
     }
-    return write_output((request_.folder / "origin").string(), request_.origin);
+    return write_output(request_.folder / "origin", request_.origin);
   }
 
-  Result<void> write_case(const fs::path& folder, const wire::Capture& capture) {
-    RINGSIDE_TRY(make_folder(folder));
-    RINGSIDE_TRY(write_output((folder / "registers").string(), registers_text(capture)));
-    RINGSIDE_TRY(write_output((folder / "memory").string(), memory_text(capture)));
-    RINGSIDE_TRY(write_output((folder / "memory.bin").string(), text_of(capture.bytes)));
-    RINGSIDE_TRY(write_output((folder / "images").string(), images_text_));
-    const ExpectedStack found = whole_.replay(capture);
-    RINGSIDE_TRY(write_output((folder / "expected").string(), expected_text(found)));
-    RINGSIDE_ASSIGN(const auto written, load_case(folder, cache_));
-    result_.cases.push_back(folder);
-    if (!difference(found, replay(*written, Rules::kOrc).stack).empty())
-      result_.differing.push_back(folder);
+  Result<void> write_case(const fs::path& path, const wire::Capture& capture) {
+    CaseText parts = parts_;
+    parts.capture = capture;
+    parts.expected = whole_.replay(capture);
+    RINGSIDE_TRY(write_output(path, case_text(parts)));
+    RINGSIDE_ASSIGN(const auto written, load_case(path, cache_));
+    result_.cases.push_back(path);
+    const ExpectedStack found = replay(*written, Rules::kOrc).stack;
+    if (!difference(parts.expected, found).empty()) result_.differing.push_back(path);
     return {};
   }
 
   const ExtractRequest& request_;
-  const bool several_;
   Replayer whole_;
-  std::string images_text_;
+  CaseText parts_;  // the images and entries of all cases
   ImageCache cache_;
   ExtractResult result_;
 };

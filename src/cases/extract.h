@@ -22,14 +22,15 @@ struct ExtractRequest {
 };
 
 struct ExtractResult {
-  std::vector<std::filesystem::path> cases;
+  std::vector<std::filesystem::path> cases;  // the files
   // Cases whose stack is another one with the minimized images than with the whole ones: these have
   // lost something.
   std::vector<std::filesystem::path> differing;
 };
 
-// Writes one case into `folder`, or several into folders under it that share images. "expected"
-// becomes what ringside finds now, not confirmed by anything. Errors: those of the file system.
+// Writes each case into `folder` as NUMBER.case, beside the files that they share: minimized
+// images, "entries" and "origin". The expected stack becomes what ringside finds now, not confirmed
+// by anything. Errors: those of the file system.
 [[nodiscard]] Result<ExtractResult> extract(const ExtractRequest& request);
 
 }  // namespace ringside::cases

@@ -5,30 +5,73 @@
 #include <limits>
 
 namespace ringside::cases {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+
+// Takes the first line off `text`; without what stands behind a '#'.
+std::string_view take_line(std::string_view& text) {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line.substr(0, line.find('#'));
+}
+
+// The name in a line "[NAME]"; nothing in other lines.
+std::optional<std::string_view> heading_in(std::string_view line) {
+  const std::size_t end = line.find_last_not_of(kBlanks);
+  if (end == std::string_view::npos || line.front() != '[' || line[end] != ']') return std::nullopt;
+  return line.substr(1, end - 1);
+}
+
+}  // namespace
 
 std::optional<std::vector<std::string_view>> TextLines::next() {
   while (!rest_.empty()) {
-    const std::size_t end = std::min(rest_.find('\n'), rest_.size());
-    std::string_view line = rest_.substr(0, end);
-    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    std::string_view line = take_line(rest_);
     ++line_;
-    line = line.substr(0, line.find('#'));
     std::vector<std::string_view> words;
     for (;;) {
-      const std::size_t start = line.find_first_not_of(" \t\r");
+      const std::size_t start = line.find_first_not_of(kBlanks);
       if (start == std::string_view::npos) break;
       line.remove_prefix(start);
-      const std::size_t length = std::min(line.find_first_of(" \t\r"), line.size());
+      const std::size_t length = std::min(line.find_first_of(kBlanks), line.size());
       words.push_back(line.substr(0, length));
       line.remove_prefix(length);
     }
-    if (!words.empty()) return words;
+    if (words.empty()) continue;
+    read_ = line_;
+    return words;
   }
   return std::nullopt;
 }
 
-tl::unexpected<Error> TextLines::error(std::string_view what) const {
-  return fail(ErrorCode::kFormat, "{}:{}: {}", name_, line_, what);
+tl::unexpected<Error> TextLines::error(std::string_view what, ErrorCode code) const {
+  return fail(code, "{}:{}: {}", name_, std::max(read_, std::size_t{1}), what);
+}
+
+SectionedText::SectionedText(std::string_view text, const std::string& name) : preamble_({}, name) {
+  std::string_view heading;
+  std::size_t heading_line = 0;
+  std::string_view body = text;  // from the first line behind the heading on
+  const auto end_section = [&](std::string_view rest) {
+    TextLines lines(body.substr(0, body.size() - rest.size()), name, heading_line);
+    if (heading_line == 0)
+      preamble_ = std::move(lines);
+    else
+      sections_.push_back({heading, std::move(lines)});
+  };
+  std::string_view rest = text;
+  for (std::size_t line = 1; !rest.empty(); ++line) {
+    const std::string_view before = rest;
+    const auto found = heading_in(take_line(rest));
+    if (!found) continue;
+    end_section(before);
+    heading = *found;
+    heading_line = line;
+    body = rest;
+  }
+  end_section({});
 }
 
 std::optional<std::uint64_t> to_number(std::string_view word) {

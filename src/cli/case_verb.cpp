@@ -6,7 +6,7 @@
 
 #include "arch/arch_info.h"
 #include "base/text.h"
-#include "cases/case_folder.h"
+#include "cases/case_file.h"
 #include "cases/extract.h"
 #include "cli/kept_captures.h"
 #include "cli/options.h"
@@ -50,13 +50,14 @@ void CaseVerb::add_options(App& app) {
   list_ =
       app.add_subcommand("list", "Print captures: number, vCPU, why the stack ended, functions");
   add_selection(*list_);
-  extract_ = app.add_subcommand("extract", "Write captures as test cases, one folder each");
+  extract_ = app.add_subcommand("extract", "Write captures as test cases, one file each");
   add_selection(*extract_);
-  extract_->add_option("-o,--output", output_, "The folder; several cases become folders in it")
+  extract_
+      ->add_option("-o,--output", output_, "The folder of the cases and the files that they share")
       ->type_name("DIR")
       ->capture_default_str();
   show_ = app.add_subcommand("show", "Print the stack of a case, and how it differs from today's");
-  show_->add_option("DIR", folder_, "The case")->required();
+  show_->add_option("FILE", case_, "The case")->required();
 }
 
 Result<void> CaseVerb::run(const std::vector<std::string>&) {
@@ -90,9 +91,9 @@ Result<void> CaseVerb::extract() const {
   RINGSIDE_ASSIGN(const auto result,
                   cases::extract({kept->images, kept->entry_layouts, origin_of(*kept),
                                   std::move(chosen), std::move(captures), output_}));
-  for (const auto& folder : result.differing)
+  for (const auto& path : result.differing)
     say(fmt::format("ringside: {}: its minimized images give another stack than the whole ones",
-                    folder.string()));
+                    path.string()));
   say(
       fmt::format("ringside: {} cases are in {}; their expected stacks are what ringside found, "
                   "not confirmed by anything",
@@ -102,7 +103,7 @@ Result<void> CaseVerb::extract() const {
 
 Result<void> CaseVerb::show() const {
   cases::ImageCache cache;
-  RINGSIDE_ASSIGN(const auto loaded, cases::load_case(folder_, cache));
+  RINGSIDE_ASSIGN(const auto loaded, cases::load_case(case_, cache));
   std::string text = cases::expected_text(loaded->expected);
   for (const cases::Rules rules : cases::rules_of(*loaded)) {
     const std::string difference =

@@ -18,7 +18,7 @@ class CaseVerb final : public Verb {
     return "record --keep-captures -- qemu-system-x86_64 -kernel my-kernel.elf\n"
            "case list --where 'leaf=asm_*'\n"
            "case extract --sample 17,42 -o cases/my-kernel\n"
-           "case show cases/my-kernel/000017";
+           "case show cases/my-kernel/000017.case";
   }
   void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
@@ -32,7 +32,7 @@ class CaseVerb final : public Verb {
   std::string input_ = "ringside.data";
   std::string kernel_;
   std::string output_ = "case";
-  std::string folder_;
+  std::string case_;
   cases::Selection selection_;
   App* list_ = nullptr;
   App* extract_ = nullptr;

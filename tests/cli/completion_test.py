@@ -25,7 +25,7 @@ COMPLETED = (
     ("case ex", "extract"),
     ("case list --incom", "--incomplete"),
     ("case extract -o fo", "folder"),
-    ("case show fo", "folder"),
+    ("case show so", "some file.data"),
     ("record --sysroot fo", "folder"),
     ("record -k -o so", "some file.data"),
     ("report -i so", "some file.data"),

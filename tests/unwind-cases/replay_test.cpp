@@ -6,23 +6,31 @@
 #include <cstring>
 #include <filesystem>
 
-#include "cases/case_folder.h"
+#include "base/file.h"
+#include "cases/case_file.h"
+#include "cases/case_text.h"
 
 namespace ringside::cases {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> sorted_folders(const fs::path& parent, const char* holding) {
+// The folders of the kernels.
+std::vector<std::string> kernels() {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(parent))
-    if (entry.is_directory() && fs::exists(entry.path() / holding))
-      names.push_back(entry.path().filename().string());
+  for (const auto& entry : fs::directory_iterator(RINGSIDE_UNWIND_CASES))
+    if (fs::exists(entry.path() / "origin")) names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }
 
-std::vector<std::string> kernels() { return sorted_folders(RINGSIDE_UNWIND_CASES, "origin"); }
+std::vector<fs::path> cases_of(const std::string& kernel) {
+  std::vector<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(fs::path(RINGSIDE_UNWIND_CASES) / kernel))
+    if (entry.path().extension() == kCaseSuffix) paths.push_back(entry.path());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
 
 // Classes whose leaf or interrupted code is entry code, or other code that interrupts make hard.
 bool is_entry_class(std::string_view name) {
@@ -38,15 +46,14 @@ bool is_confirmed(const ExpectedStack& stack) {
                       [](const ExpectedFrame& frame) { return frame.confirmed.empty(); });
 }
 
-// Calls visit(folder, case, rules) for each case of a kernel with each source of rules.
+// Calls visit(name, case, rules) for each case of a kernel with each source of rules.
 template <class Visit>
 void for_each_case(const std::string& kernel, Visit visit) {
   ImageCache cache;
-  const fs::path parent = fs::path(RINGSIDE_UNWIND_CASES) / kernel;
-  for (const std::string& name : sorted_folders(parent, "registers")) {
-    const auto loaded = load_case(parent / name, cache);
+  for (const fs::path& path : cases_of(kernel)) {
+    const auto loaded = load_case(path, cache);
     ASSERT_TRUE(loaded) << loaded.error().message;
-    for (const Rules rules : rules_of(**loaded)) visit(parent.filename() / name, **loaded, rules);
+    for (const Rules rules : rules_of(**loaded)) visit(kernel / path.stem(), **loaded, rules);
   }
 }
 
@@ -76,6 +83,19 @@ TEST_P(UnwindCases, UnwindAsExpected) {
     check(name, loaded, rules);
   });
   EXPECT_GT(count, 0u);
+}
+
+// A tool that changes a case changes those lines only.
+TEST_P(UnwindCases, AreWrittenAsCaseExtractWritesThem) {
+  for (const fs::path& path : cases_of(GetParam())) {
+    const auto file = MappedFile::open(path);
+    ASSERT_TRUE(file) << file.error().message;
+    const std::string text(reinterpret_cast<const char*>((*file)->bytes().data()),
+                           (*file)->bytes().size());
+    const auto parts = parse_case(text, path);
+    ASSERT_TRUE(parts) << parts.error().message;
+    EXPECT_EQ(case_text(*parts), text) << path;
+  }
 }
 
 // Where a stack's copy holds a word, as offsets into Capture::bytes.

@@ -1,4 +1,4 @@
-"""What a case is good for: the class that its folder is named by."""
+"""What a case is good for: the class that its file is named by."""
 import entry_code
 
 # What stands in a case's line "class": {leaf} is the function that runs, {interrupted} the innermost interrupted one,

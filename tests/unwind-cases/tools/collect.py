@@ -23,6 +23,7 @@ import tempfile
 sys.dont_write_bytecode = True
 import classes  # noqa: E402
 import mark_wrong  # noqa: E402
+import unwind_case  # noqa: E402
 from elf_image import Elf  # noqa: E402
 from unwind_case import Case  # noqa: E402
 
@@ -46,8 +47,8 @@ def run(*command, **keywords):
 
 
 def extract(options, folder, *choice):
-    """Extracts a choice of captures; the folders of the cases, none if nothing was chosen. Cases that a minimized
-    image changed are left out."""
+    """Extracts a choice of captures; the cases' files, none if nothing was chosen. Cases that a minimized image changes
+    are left out."""
     command = [options.ringside, "case", "extract", "-i", options.recording, "--kernel", options.vmlinux, "-o", folder]
     result = subprocess.run([str(word) for word in [*command, *choice]], check=False, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -55,15 +56,15 @@ def extract(options, folder, *choice):
         print(result.stderr.strip()[:400], file=sys.stderr)
     for changed in re.findall(r"^ringside: (.*): its minimized images give another stack", result.stderr, re.MULTILINE):
         print(f"left out: its minimized image changes {changed}")
-        shutil.rmtree(changed)
-    return sorted(path.parent for path in pathlib.Path(folder).glob("*/registers"))
+        os.unlink(changed)
+    return unwind_case.files(folder)
 
 
-def confirm(options, folders, report, wrong=False):
-    """{folder: (verdict, text)}, and writes what is confirmed into the cases."""
+def confirm(options, paths, report, wrong=False):
+    """{path: (verdict, text)}, and writes what is confirmed into the cases."""
     verdicts = {}
-    for start in range(0, len(folders), 400):
-        words = [options.vmlinux, report, *folders[start:start + 400]]
+    for start in range(0, len(paths), 400):
+        words = [options.vmlinux, report, *paths[start:start + 400]]
         report.unlink(missing_ok=True)  # gdb's exit status does not tell whether the script got to its end
         environment = {**os.environ, "CONFIRM": " ".join(map(str, words)), "CONFIRM_WRONG": "1" if wrong else ""}
         run(options.gdb, "-nx", "-batch", "-x", TOOLS / "confirm.py", env=environment, stdout=subprocess.DEVNULL,
@@ -89,7 +90,7 @@ def pick(options, cases, elf):
         by_class[classes.class_of(case, elf)].append(case)
     kept = []
     for name, group in by_class.items():
-        group.sort(key=lambda case: sum(len(data) for _, _, data in case.memory.pieces))
+        group.sort(key=lambda case: sum(len(piece.data) for piece in case.memory.pieces))
         seen, first, rest = set(), [], []
         for case in group:
             interrupted = tuple(frame.address for frame in case.frames[1:] if frame.exact)
@@ -122,21 +123,21 @@ def main():
     elf = Elf(options.vmlinux)
     with tempfile.TemporaryDirectory(prefix="ringside-cases-") as work:
         work = pathlib.Path(work)
-        folders = extract(options, work / "random", "--random", options.pool, "--seed", options.seed)
+        paths = extract(options, work / "random", "--random", options.pool, "--seed", options.seed)
         for i, leaf in enumerate(options.leaf or ENTRY_LEAVES[elf.arch]):
-            folders += extract(options, work / f"leaf{i}", "--where", f"leaf={leaf}", "--random", options.per_leaf,
-                               "--seed", options.seed)
-        folders += extract(options, work / "incomplete", "--incomplete", "--random", options.per_leaf * 2)
-        unique = {folder.name: folder for folder in folders}
+            paths += extract(options, work / f"leaf{i}", "--where", f"leaf={leaf}", "--random", options.per_leaf,
+                             "--seed", options.seed)
+        paths += extract(options, work / "incomplete", "--incomplete", "--random", options.per_leaf * 2)
+        unique = {path.name: path for path in paths}
         report = work / "report"
         verdicts = confirm(options, list(unique.values()), report)
         print(dict(collections.Counter(verdict for verdict, _ in verdicts.values())))
-        kept = pick(options, [Case(folder) for folder, (verdict, _) in verdicts.items() if verdict == "same"], elf)
+        kept = pick(options, [Case(path) for path, (verdict, _) in verdicts.items() if verdict == "same"], elf)
 
-        wrong_folders = [folder for folder, (verdict, _) in verdicts.items() if verdict == "differs"]
+        wrong_paths = [path for path, (verdict, _) in verdicts.items() if verdict == "differs"]
         seen, wrong = collections.Counter(), []
-        for folder in wrong_folders:  # one of each leaf address, few of each leaf function
-            case = Case(folder)
+        for path in wrong_paths:  # one of each leaf address, few of each leaf function
+            case = Case(path)
             start = elf.start_of(case.pc)
             if case.pc not in seen and seen[start] < 3:
                 wrong.append(case)
@@ -144,22 +145,22 @@ def main():
             seen[start] += 1
         wrong = wrong[:options.wrong]
         if wrong:
-            confirm(options, [case.folder for case in wrong], report, wrong=True)
+            confirm(options, [case.path for case in wrong], report, wrong=True)
             for case in wrong:
                 case.read_expected()
         kept += [(classes.class_of(case, elf), case) for case in wrong]
-        numbers = ",".join(str(int(case.folder.name)) for _, case in kept)
+        numbers = ",".join(str(int(case.name)) for _, case in kept)
         extract(options, work / "final", "--sample", numbers)
         for name, case in kept:
-            final = work / "final" / case.folder.name
+            final = work / "final" / case.path.name
             if not final.exists():
                 continue
-            shutil.copy(case.folder / "expected", final / "expected")
-            final = final.rename(final.parent / f"{name}-{case.folder.name}")
             final_case = Case(final)
+            final_case.take_stack(case)
             final_case.class_name, final_case.class_text = name, classes.describe(name, final_case, elf)
+            final_case.rename(f"{name}-{case.name}")
             final_case.write_expected()
-            mark_wrong.mark(options.ringside, final)
+            mark_wrong.mark(options.ringside, final_case.path)
         shutil.copytree(work / "final", options.output, dirs_exist_ok=True)
     print(f"{len(kept)} cases in {options.output}, {len(wrong)} of them unlike what extract found")
 

@@ -44,7 +44,7 @@ def calls(elf, address, callee):
 def was_interrupted(memory, address):
     """Whether the processor has pushed the address as that of interrupted kernel code (Intel SDM volume 3, 6.14.2: ss,
     rsp, rflags, cs, rip), with a stack pointer that lies further up the same stack."""
-    for start, _, data in memory.pieces:
+    for start, _, data, _ in memory.pieces:
         for at in range(0, len(data) - 39, 8):
             rip, cs, flags, rsp = (memory.word(start + at + 8 * i) for i in range(4))
             if rip == address and cs == KERNEL_CODE and flags & 2 and start + at < rsp <= start + len(data):
@@ -90,8 +90,8 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ringside-cases-") as work:
         work = pathlib.Path(work)
         kept, counts, leaves = {}, collections.Counter(), set()
-        for folder in collect.extract(options, work / "all", "--random", 1000000):
-            case = Case(folder)
+        for path in collect.extract(options, work / "all", "--random", 1000000):
+            case = Case(path)
             if not confirm(case, elf, truth):
                 counts["not confirmed"] += 1
                 continue
@@ -99,18 +99,18 @@ def main():
             if counts[name] < options.each and (name, case.pc) not in leaves:
                 counts[name] += 1
                 leaves.add((name, case.pc))
-                kept[int(folder.name)] = name
+                kept[int(case.name)] = name
         print(dict(counts))
-        for folder in collect.extract(options, work / "final", "--sample", ",".join(map(str, kept))):
-            name = kept[int(folder.name)]
-            folder = folder.rename(folder.parent / f"{name}-{folder.name}")
-            case = Case(folder)
+        for path in collect.extract(options, work / "final", "--sample", ",".join(map(str, kept))):
+            case = Case(path)
             if not confirm(case, elf, truth):
-                shutil.rmtree(folder)
+                path.unlink()
                 continue
+            name = kept[int(case.name)]
+            case.rename(f"{name}-{case.name}")
             case.class_name, case.class_text = name, classes.describe(name, case, elf)
             case.write_expected()
-            mark_wrong.mark(options.ringside, folder)
+            mark_wrong.mark(options.ringside, case.path)
         shutil.copytree(work / "final", options.output, dirs_exist_ok=True)
 
 

@@ -73,26 +73,25 @@ def main():
     with tempfile.TemporaryDirectory(prefix="ringside-cases-") as work:
         work = pathlib.Path(work)
         numbers = {}
-        for folder in collect.extract(options, work / "all", "--random", 1000000):
-            registers = Case(folder).registers
-            numbers[registers["time_ns"], registers["vcpu"]] = int(folder.name)
+        for path in collect.extract(options, work / "all", "--random", 1000000):
+            registers = Case(path).registers
+            numbers[registers["time_ns"], registers["vcpu"]] = int(path.stem)
         keys = {f"{numbers[key]:06}": key for key in seen}
-        folders = collect.extract(options, work / "final", "--sample", ",".join(str(numbers[key]) for key in seen))
-        for folder in folders:
-            confirmed_stacks.write_entered_from(folder, seen[keys[folder.name]])
+        paths = collect.extract(options, work / "final", "--sample", ",".join(str(numbers[key]) for key in seen))
+        for path in paths:
+            confirmed_stacks.write_entered_from(Case(path), seen[keys[path.stem]])
         kept = 0
-        for name, (verdict, text) in collect.confirm(options, folders, work / "report").items():
-            folder = pathlib.Path(name)
+        for name, (verdict, text) in collect.confirm(options, paths, work / "report").items():
+            case = Case(name)
             if verdict != "same":
-                print(f"left out: {folder.name}: {verdict}\n{text}")
-                shutil.rmtree(folder)
+                print(f"left out: {case.name}: {verdict}\n{text}")
+                case.path.unlink()
                 continue
-            class_name = classes.class_of(Case(folder), elf)
-            folder = folder.rename(folder.parent / f"{class_name}-{folder.name}")
-            case = Case(folder)
+            class_name = classes.class_of(case, elf)
+            case.rename(f"{class_name}-{case.name}")
             case.class_name, case.class_text = class_name, classes.describe(class_name, case, elf)
             case.write_expected()
-            mark_wrong.mark(options.ringside, folder)
+            mark_wrong.mark(options.ringside, case.path)
             kept += 1
         shutil.copytree(work / "final", options.output, dirs_exist_ok=True)
     print(f"{kept} cases in {options.output}")

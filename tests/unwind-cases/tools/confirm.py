@@ -1,6 +1,6 @@
 """Confirms the expected stacks of cases by other ways than ringside's. Runs inside gdb:
 
-    gdb-multiarch -nx -batch -x confirm.py          # with CONFIRM="VMLINUX REPORT FOLDER …" in the environment
+    gdb-multiarch -nx -batch -x confirm.py          # with CONFIRM="VMLINUX REPORT CASE …" in the environment
 
 CONFIRM_MODULES may hold gdb commands, one a line, for the symbols of modules.
 For each case: gdb's stack of the same state, from a core file; on x86_64 Linux with ORC tables the kernel's own walk of
@@ -211,16 +211,13 @@ class Truth:
         return self._end("lost", "gdb")
 
     def _as_executed(self):
-        """What the guest has shown when it was let run on, where that was done (tests/guest/entry_truth.py): the file
-        entered-from beside the case's others."""
-        path = self.case.folder / "entered-from"
-        if len(self.frames) != 1 or not path.exists():
+        """What the guest has shown when it was let run on, where that was done (tests/guest/entry_truth.py)."""
+        if len(self.frames) != 1 or not self.case.entered_from:
             return self._end("lost", "gdb")
-        registers = {name: int(value, 0) for name, value in map(str.split, path.read_text().splitlines())}
-        if "user" in registers:
+        if "user" in self.case.entered_from:
             return self._end("reached-user-mode", "executed")
         self.executed = True
-        return registers, True
+        return dict(self.case.entered_from), True
 
     def _add_caller_of_error_entry(self, state):
         """The kernel's tables skip the code that called error_entry once that saves the registers. Its return address
@@ -313,13 +310,13 @@ def write_differing(case, truth, elf):
 
 
 def main():
-    vmlinux, report, *folders = shlex.split(os.environ["CONFIRM"])
+    vmlinux, report, *paths = shlex.split(os.environ["CONFIRM"])
     elf = Elf(vmlinux)
     table = orc.Table(elf) if ".orc_unwind" in elf.sections else None
     results = {}
     with tempfile.TemporaryDirectory() as folder:
         gdb_stack.start(vmlinux, elf, folder, os.environ.get("CONFIRM_MODULES", "").splitlines())
-        for name in folders:
+        for name in paths:
             case = Case(name)
             signed = signed_addresses.strip(case, elf)
             truth = Truth(case, elf, table, folder).build()

@@ -39,7 +39,7 @@ def frames(case, registers, folder):
     """The frames that gdb finds from these registers on: dictionaries of registers as they were in each."""
     path = os.path.join(folder, "core")
     with open(path, "wb") as file:
-        file.write(core_file.core_file(case.arch, registers, [(at, data) for at, _, data in case.memory.pieces]))
+        file.write(core_file.core_file(case.arch, registers, [(piece.address, piece.data) for piece in case.memory.pieces]))
     gdb.execute(f"core-file {path}", to_string=True)
     mask = (1 << (32 if case.arch == "i386" else 64)) - 1
     found = []

@@ -2,7 +2,7 @@
 """Renews the lines "wrong" of cases: one for each source of rules by which ringside finds another stack than the
 expected one, and none where it is right. Expected stacks stay as they are.
 
-    mark_wrong.py RINGSIDE FOLDER …         # cases, or folders of cases
+    mark_wrong.py RINGSIDE PATH …         # cases, or folders of cases
 """
 import pathlib
 import re
@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-from unwind_case import Case  # noqa: E402
+from unwind_case import SUFFIX, Case  # noqa: E402
 
 
 def _short(words):
@@ -28,9 +28,9 @@ def reason_of(difference):
     return f"{_short(want)} is of the kind {want[3]}, not {got[3]}"
 
 
-def mark(ringside, folder):
-    shown = subprocess.run([ringside, "case", "show", folder], check=True, text=True, stdout=subprocess.PIPE).stdout
-    case = Case(folder)
+def mark(ringside, path):
+    shown = subprocess.run([ringside, "case", "show", path], check=True, text=True, stdout=subprocess.PIPE).stdout
+    case = Case(path)
     before, case.wrong = case.wrong, {}
     for part in re.split(r"^with ", shown, flags=re.MULTILINE)[1:]:
         head, _, difference = part.partition("\n")
@@ -38,14 +38,13 @@ def mark(ringside, folder):
             case.wrong[head.split()[0]] = reason_of(difference)
     if case.wrong != before:
         case.write_expected()
-        print(f"{pathlib.Path(folder).name}: wrong with {', '.join(case.wrong) or 'no'} rules")
+        print(f"{case.name}: wrong with {', '.join(case.wrong) or 'no'} rules")
 
 
 def main():
-    ringside, *folders = sys.argv[1:]
-    for folder in map(pathlib.Path, folders):
-        for case in [folder] if (folder / "registers").exists() else sorted(p.parent for p in
-                                                                            folder.glob("**/registers")):
+    ringside, *paths = sys.argv[1:]
+    for path in map(pathlib.Path, paths):
+        for case in sorted(path.glob("**/*" + SUFFIX)) if path.is_dir() else [path]:
             mark(ringside, case)
 
 

@@ -30,9 +30,10 @@ def strip(case, elf):
         return word if address is None else address
 
     if case.arch == "aarch64":
-        for i, (start, kind, data) in enumerate(case.memory.pieces):
-            size = len(data) // 8
-            words = struct.unpack_from(f"<{size}Q", data)
-            case.memory.pieces[i] = (start, kind, struct.pack(f"<{size}Q", *map(one, words)) + data[8 * size:])
+        for i, piece in enumerate(case.memory.pieces):
+            size = len(piece.data) // 8
+            words = struct.unpack_from(f"<{size}Q", piece.data)
+            data = struct.pack(f"<{size}Q", *map(one, words)) + piece.data[8 * size:]
+            case.memory.pieces[i] = piece._replace(data=data)
         case.registers["x30"] = one(case.registers.get("x30", 0))
     return found

@@ -22,11 +22,11 @@ def _write_recorded(case, stack):
     case.write_expected()
 
 
-def write_entered_from(folder, seen):
-    """Gives a case what EntryTruth says of its state, for confirm.py: "user 1", or registers as "NAME VALUE"."""
+def write_entered_from(case, seen):
+    """Gives a case what EntryTruth says of its state, for confirm.py."""
     if seen and ("user" in seen or "registers" in seen):
-        lines = [("user", 1)] if "user" in seen else seen["registers"].items()
-        (folder / "entered-from").write_text("".join(f"{name} {value:#x}\n" for name, value in lines))
+        case.entered_from = {"user": 1} if "user" in seen else seen["registers"]
+        case.write_entered_from()
 
 
 def confirm(ringside, gdb, vmlinux, module_commands, samples, seen, recording, folder):
@@ -38,13 +38,13 @@ def confirm(ringside, gdb, vmlinux, module_commands, samples, seen, recording, f
                     "-o", str(folder / "cases")], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     stacks = {(sample["time_ns"], sample["vcpu"]): sample["stacks"][0] for sample in samples if sample.get("stacks")}
     keys = {}
-    for path in sorted((folder / "cases").glob("*/registers")):
-        case = unwind_case.Case(path.parent)
+    for path in unwind_case.files(folder / "cases"):
+        case = unwind_case.Case(path)
         key = case.registers["time_ns"], case.registers["vcpu"]
         if key in stacks:
-            keys[str(path.parent)] = key
+            keys[str(path)] = key
             _write_recorded(case, stacks[key])
-            write_entered_from(path.parent, seen.get(key))
+            write_entered_from(case, seen.get(key))
     names, verdicts = list(keys), {}
     for start in range(0, len(names), BATCH):
         words = [vmlinux, str(folder / "report"), *names[start:start + BATCH]]

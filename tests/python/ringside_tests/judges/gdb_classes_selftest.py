@@ -110,7 +110,7 @@ class Proofs(unittest.TestCase):
             known = proofs.Proofs(arch)
             self.assertIn(gdb_reasons.ENTRY, known.counts())
             proof = known.of(gdb_reasons.ENTRY, ())
-            self.assertTrue((proofs.CASES / proof.case / "expected").exists())
+            self.assertTrue((proofs.CASES / f"{proof.case}.case").exists())
             self.assertNotIn("gdb", proof.ways)
 
     def test_prefers_the_same_function(self):

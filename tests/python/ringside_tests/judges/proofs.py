@@ -10,7 +10,7 @@ from ringside_tests.judges.kernel_code import KernelCode
 
 @dataclasses.dataclass(frozen=True)
 class Proof:
-    case: str  # its folder and the one above
+    case: str  # its folder and its name
     function: str
     ways: str  # that confirm what gdb did not find
 
@@ -20,7 +20,7 @@ class Proof:
 
 def of_case(arch, code, case):
     """(reason, Proof) for each frame of the case behind which gdb's way ended and another went on."""
-    found, name = [], f"{case.folder.parent.name}/{case.folder.name}"
+    found, name = [], f"{case.path.parent.name}/{case.name}"
     for i, frame in enumerate(case.frames):
         behind = case.frames[i + 1].ways if i + 1 < len(case.frames) else case.stop_ways
         if "pac" in behind:
@@ -39,8 +39,8 @@ class Proofs:
         self._by_reason = collections.defaultdict(list)
         for folder in sorted(cases.glob(f"linux-*-{arch}*")):
             code = KernelCode(folder / "kernel.elf")
-            for registers in sorted(folder.glob("*/registers")):
-                for reason, proof in of_case(arch, code, unwind_case.Case(registers.parent)):
+            for path in unwind_case.files(folder):
+                for reason, proof in of_case(arch, code, unwind_case.Case(path)):
                     self._by_reason[reason].append(proof)
 
     def of(self, reason, functions):
