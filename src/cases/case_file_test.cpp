@@ -96,10 +96,11 @@ TEST(CaseText, WrongLinesAreNamed) {
   EXPECT_EQ(error_of(with_line(25, "")), "d/c.case:26: no line 'stop REASON'");
   EXPECT_EQ(error_of(with_line(29, "user")), "d/c.case:29: not 'NAME VALUE'");
   EXPECT_EQ(error_of(std::string(kCase) + "[more]\n"),
-            "d/c.case:30: section 'more' where 'the end' belongs");
+            "d/c.case:30: section 'more' behind the last one");
   const std::string text = kCase;
   EXPECT_EQ(error_of(text.substr(0, text.find("[expected]"))),
-            "d/c.case: ends before its section 'expected'");
+            "d/c.case:17: no section 'expected' behind this");
+  EXPECT_EQ(error_of("unwind-case 1\n"), "d/c.case:1: no section 'images' behind this");
 }
 
 class CaseFile : public testing::Test {

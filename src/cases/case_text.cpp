@@ -30,17 +30,19 @@ Result<void> check_version(TextLines lines) {
 }
 
 // The sections must be those of kSections, in their order.
-Result<void> check_sections(const std::vector<Section>& sections, const std::string& name) {
+Result<void> check_sections(const SectionedText& parts) {
+  const std::vector<Section>& sections = parts.sections();
   for (std::size_t i = 0; i < sections.size(); ++i) {
-    const std::string_view wanted = i < kSections.size() ? kSections[i] : "the end";
-    if (sections[i].name != wanted)
+    if (i == kSections.size())
       return sections[i].lines.error(
-          fmt::format("section '{}' where '{}' belongs", sections[i].name, wanted));
+          fmt::format("section '{}' behind the last one", sections[i].name));
+    if (sections[i].name != kSections[i])
+      return sections[i].lines.error(
+          fmt::format("section '{}' where '{}' belongs", sections[i].name, kSections[i]));
   }
-  if (sections.size() < kNeeded)
-    return fail(ErrorCode::kFormat, "{}: ends before its section '{}'", name,
-                kSections[sections.size()]);
-  return {};
+  if (sections.size() >= kNeeded) return {};
+  const TextLines& last = sections.empty() ? parts.preamble() : sections.back().lines;
+  return last.error(fmt::format("no section '{}' behind this", kSections[sections.size()]));
 }
 
 Result<void> parse_images(TextLines lines, CaseText& into) {
@@ -88,8 +90,8 @@ std::string case_text(const CaseText& parts) {
 Result<CaseText> parse_case(std::string_view text, const std::string& name) {
   const SectionedText parts(text, name);
   RINGSIDE_TRY(check_version(parts.preamble()));
+  RINGSIDE_TRY(check_sections(parts));
   const std::vector<Section>& sections = parts.sections();
-  RINGSIDE_TRY(check_sections(sections, name));
   CaseText found;
   RINGSIDE_TRY(parse_images(sections[kImages].lines, found));
   RINGSIDE_ASSIGN(found.capture, parse_registers(sections[kRegisters].lines));
