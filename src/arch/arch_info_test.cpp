@@ -73,7 +73,7 @@ TEST_P(EachArchitecture, ReadsTheRootThatItWasGiven) {
   Registers registers;
   EXPECT_EQ(user_root(info().id, registers), std::nullopt);
   registers.set(info().user_root.reg, ~std::uint64_t{0});
-  const GuestPhys root{0x1234'5000};
+  const GuestPhys root{0x1234'4000};
   EXPECT_EQ(user_root(info().id, with_user_root(info().id, registers, root)), root.value);
 }
 

@@ -9,7 +9,7 @@
 #include <ostream>
 #include <string>
 
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/last_words.h"
 #include "engines/qmp/last_words.h"
 

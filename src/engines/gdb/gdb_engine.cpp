@@ -7,7 +7,7 @@
 #include "engines/gdb/precedence.h"
 #include "engines/gdb/run_witness.h"
 #include "engines/gdb/sampler.h"
-#include "engines/gdb/stub_client.h"
+#include "engines/gdb/protocol/stub_client.h"
 #include "engines/gdb/stub_thread.h"
 #include "engines/peer_process.h"
 

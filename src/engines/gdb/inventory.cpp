@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engines/gdb/packet.h"
-#include "engines/gdb/target_description.h"
-#include "engines/gdb/thread_info.h"
+#include "engines/gdb/protocol/packet.h"
+#include "engines/gdb/protocol/target_description.h"
+#include "engines/gdb/protocol/thread_info.h"
 
 namespace ringside::engines::gdb {
 namespace {

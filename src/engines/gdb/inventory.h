@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "engines/gdb/register_layout.h"
-#include "engines/gdb/stub.h"
+#include "engines/gdb/protocol/stub.h"
 
 namespace ringside::engines::gdb {
 

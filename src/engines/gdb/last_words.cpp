@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "engines/gdb/late_answer.h"
+#include "engines/gdb/protocol/late_answer.h"
 
 namespace ringside::engines::gdb {
 namespace {

@@ -13,7 +13,7 @@
 #include "arch/arch_info.h"
 #include "base/clock.h"
 #include "engines/gdb/gdb_engine.h"
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/testing/linux_guest.h"
 #include "memory/address_space.h"
 #include "memory/page_tables.h"

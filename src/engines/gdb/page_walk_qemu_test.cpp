@@ -10,7 +10,7 @@
 #include <ostream>
 #include <random>
 
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/testing/qemu_process.h"
 #include "memory/aarch64/page_walk.h"
 #include "memory/testing/fake_physical_memory.h"

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/scheduling.h"
-#include "engines/gdb/stub.h"
+#include "engines/gdb/protocol/stub.h"
 
 namespace ringside::engines::gdb {
 

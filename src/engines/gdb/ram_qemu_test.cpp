@@ -9,7 +9,7 @@
 #include <ostream>
 
 #include "engines/gdb/gdb_engine.h"
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/testing/qemu_process.h"
 
 namespace ringside::engines::gdb {

@@ -5,7 +5,7 @@
 
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::gdb {
 namespace {

@@ -11,7 +11,7 @@
 #include "arch/registers.h"
 #include "base/result.h"
 #include "base/types.h"
-#include "engines/gdb/target_description.h"
+#include "engines/gdb/protocol/target_description.h"
 
 namespace ringside::engines::gdb {
 

@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "engines/gdb/register_layout.h"
-#include "engines/gdb/thread_info.h"
+#include "engines/gdb/protocol/thread_info.h"
 #include "wire/classify.h"
 
 namespace ringside::engines::gdb {

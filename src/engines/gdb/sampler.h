@@ -8,8 +8,8 @@
 #include "base/result.h"
 #include "engines/engine.h"
 #include "engines/gdb/inventory.h"
-#include "engines/gdb/memory_reads.h"
-#include "engines/gdb/stub.h"
+#include "engines/gdb/memory/memory_reads.h"
+#include "engines/gdb/protocol/stub.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 

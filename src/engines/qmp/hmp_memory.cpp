@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::qmp {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::qmp {
 namespace {

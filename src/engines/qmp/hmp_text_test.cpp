@@ -12,7 +12,7 @@
 
 #include "arch/execution_mode.h"
 #include "arch/register_names.h"
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 #include "engines/qmp/hmp_memory.h"
 #include "engines/qmp/hmp_registers.h"
 

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engines/gdb/hex.h"
-#include "engines/gdb/packet.h"
+#include "engines/gdb/protocol/hex.h"
+#include "engines/gdb/protocol/packet.h"
 
 namespace ringside::engines::gdb::testing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::gdb::testing {
 

@@ -7,9 +7,9 @@
 #include "base/result.h"
 #include "engines/engine.h"
 #include "engines/gdb/inventory.h"
-#include "engines/gdb/memory_reads.h"
-#include "engines/gdb/read_stops.h"
-#include "engines/gdb/stub.h"
+#include "engines/gdb/memory/memory_reads.h"
+#include "engines/gdb/memory/read_stops.h"
+#include "engines/gdb/protocol/stub.h"
 #include "memory/guest_ram.h"
 #include "memory/reader.h"
 

@@ -1,4 +1,4 @@
-#include "engines/gdb/stub_client.h"
+#include "engines/gdb/protocol/stub_client.h"
 
 #include <chrono>
 #include <thread>

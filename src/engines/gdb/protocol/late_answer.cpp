@@ -1,4 +1,4 @@
-#include "engines/gdb/late_answer.h"
+#include "engines/gdb/protocol/late_answer.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
-#include "engines/gdb/handshake.h"
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/handshake.h"
+#include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::gdb {
 namespace {

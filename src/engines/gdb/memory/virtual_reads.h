@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "engines/gdb/sliced_reads.h"
+#include "engines/gdb/memory/sliced_reads.h"
 #include "engines/qemu_ram.h"
 #include "memory/address_space.h"
 

@@ -1,4 +1,4 @@
-#include "engines/gdb/connection.h"
+#include "engines/gdb/protocol/connection.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "engines/gdb/packet.h"
+#include "engines/gdb/protocol/packet.h"
 
 namespace ringside::engines::gdb {
 namespace {

@@ -1,8 +1,8 @@
-#include "engines/gdb/packet.h"
+#include "engines/gdb/protocol/packet.h"
 
 #include <cstring>
 
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::gdb {
 

@@ -1,4 +1,4 @@
-#include "engines/gdb/virtual_reads.h"
+#include "engines/gdb/memory/virtual_reads.h"
 
 #include <ctime>
 

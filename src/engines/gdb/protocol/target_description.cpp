@@ -1,4 +1,4 @@
-#include "engines/gdb/target_description.h"
+#include "engines/gdb/protocol/target_description.h"
 
 #include <algorithm>
 #include <pugixml.hpp>

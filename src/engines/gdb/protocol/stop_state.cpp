@@ -1,4 +1,4 @@
-#include "engines/gdb/stop_state.h"
+#include "engines/gdb/protocol/stop_state.h"
 
 namespace ringside::engines::gdb {
 namespace {

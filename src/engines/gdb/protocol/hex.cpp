@@ -1,4 +1,4 @@
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
-#include "engines/gdb/batch.h"
+#include "engines/gdb/protocol/batch.h"
 
 #include <algorithm>
 
-#include "engines/gdb/packet.h"
+#include "engines/gdb/protocol/packet.h"
 
 namespace ringside::engines::gdb {
 

@@ -1,4 +1,4 @@
-#include "engines/gdb/connection.h"
+#include "engines/gdb/protocol/connection.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

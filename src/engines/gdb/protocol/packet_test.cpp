@@ -1,9 +1,9 @@
-#include "engines/gdb/packet.h"
+#include "engines/gdb/protocol/packet.h"
 
 #include <gtest/gtest.h>
 
-#include "engines/gdb/hex.h"
-#include "engines/gdb/thread_info.h"
+#include "engines/gdb/protocol/hex.h"
+#include "engines/gdb/protocol/thread_info.h"
 
 namespace ringside::engines::gdb {
 namespace {

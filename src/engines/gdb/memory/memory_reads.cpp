@@ -1,8 +1,8 @@
-#include "engines/gdb/memory_reads.h"
+#include "engines/gdb/memory/memory_reads.h"
 
 #include <algorithm>
 
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::gdb {
 

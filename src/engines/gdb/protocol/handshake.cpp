@@ -1,9 +1,9 @@
-#include "engines/gdb/handshake.h"
+#include "engines/gdb/protocol/handshake.h"
 
 #include <charconv>
 
-#include "engines/gdb/hex.h"
-#include "engines/gdb/packet.h"
+#include "engines/gdb/protocol/hex.h"
+#include "engines/gdb/protocol/packet.h"
 
 namespace ringside::engines::gdb {
 namespace {

@@ -1,4 +1,4 @@
-#include "engines/gdb/read_stops.h"
+#include "engines/gdb/memory/read_stops.h"
 
 #include <algorithm>
 #include <ctime>

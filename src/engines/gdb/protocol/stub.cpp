@@ -1,11 +1,11 @@
-#include "engines/gdb/stub.h"
+#include "engines/gdb/protocol/stub.h"
 
 #include <cassert>
 #include <utility>
 
 #include "base/clock.h"
-#include "engines/gdb/hex.h"
-#include "engines/gdb/packet.h"
+#include "engines/gdb/protocol/hex.h"
+#include "engines/gdb/protocol/packet.h"
 
 namespace ringside::engines::gdb {
 namespace {

@@ -1,4 +1,4 @@
-#include "engines/gdb/target_description.h"
+#include "engines/gdb/protocol/target_description.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "arch/execution_mode.h"
 #include "base/file.h"
-#include "engines/gdb/hex.h"
+#include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/register_layout.h"
 
 namespace ringside::engines::gdb {

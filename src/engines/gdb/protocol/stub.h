@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engines/gdb/batch.h"
-#include "engines/gdb/connection.h"
+#include "engines/gdb/protocol/batch.h"
+#include "engines/gdb/protocol/connection.h"
 #include "engines/gdb/debug_hold.h"
-#include "engines/gdb/stop_state.h"
+#include "engines/gdb/protocol/stop_state.h"
 #include "engines/guardian.h"
 #include "engines/patience.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/types.h"
-#include "engines/gdb/stub.h"
+#include "engines/gdb/protocol/stub.h"
 
 namespace ringside::engines::gdb {
 

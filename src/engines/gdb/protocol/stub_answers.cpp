@@ -1,9 +1,9 @@
 #include <algorithm>
 
 #include "base/clock.h"
-#include "engines/gdb/hex.h"
-#include "engines/gdb/packet.h"
-#include "engines/gdb/stub.h"
+#include "engines/gdb/protocol/hex.h"
+#include "engines/gdb/protocol/packet.h"
+#include "engines/gdb/protocol/stub.h"
 
 // How Stub sends requests and takes what comes back.
 namespace ringside::engines::gdb {

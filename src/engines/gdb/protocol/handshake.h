@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "engines/gdb/connection.h"
-#include "engines/gdb/stub.h"
+#include "engines/gdb/protocol/connection.h"
+#include "engines/gdb/protocol/stub.h"
 #include "engines/guardian.h"
 #include "engines/patience.h"
 

@@ -1,4 +1,4 @@
-#include "engines/gdb/sliced_reads.h"
+#include "engines/gdb/memory/sliced_reads.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // How reads that stop the guest are spread over time.
 
-#include "engines/gdb/read_stops.h"
+#include "engines/gdb/memory/read_stops.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
