@@ -8,7 +8,7 @@
   const layout = function (name) { return Number(svg.dataset[name]); };
   const MARGIN = layout('margin'), INSET = layout('inset'), BASELINE = layout('baseline');
   const CHARACTER = layout('character'), SHORTEST = layout('shortest');
-  const NARROWEST = 0.1;  // pixels of a frame that is drawn
+  const GAP = layout('gap'), NARROWEST_FRAME = layout('narrowestFrame'), NARROWEST = layout('narrowestPicture');
   const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
   const alone = svg === document.documentElement;  // not a part of another page
 
@@ -55,7 +55,7 @@
     for (const f of frames) {
       const left = Math.max((f.x - view.x) * scale, 0);
       const right = Math.min((f.x + f.w - view.x) * scale, width - 2 * MARGIN);
-      const shown = right - left >= NARROWEST;
+      const shown = right - left >= NARROWEST_FRAME;
       if (shown !== f.shown) { f.g.classList.toggle('hidden', !shown); f.shown = shown; }
       if (!shown) continue;
       f.rect.setAttribute('x', (MARGIN + left).toFixed(2));
@@ -114,7 +114,7 @@
 
   // Beside what the search says, the name gives way first, then what stands behind the shares.
   function fit(lines, f) {
-    const room = width - 2 * MARGIN - matched.getComputedTextLength() - 16;
+    const room = width - 2 * MARGIN - matched.getComputedTextLength() - GAP;
     const excess = function () {
       details.textContent = lines.join(' \u00b7 ');
       return details.textContent.length * Math.max(0, 1 - room / details.getComputedTextLength());
@@ -231,7 +231,7 @@
   }
 
   function resize() {
-    width = Math.max(svg.getBoundingClientRect().width, 320);
+    width = Math.max(svg.getBoundingClientRect().width, NARROWEST);
     for (const e of svg.querySelectorAll('[data-right]'))
       e.setAttribute('transform', 'translate(' + (width - Number(e.dataset.right)) + ',' + e.dataset.top + ')');
     draw(true);

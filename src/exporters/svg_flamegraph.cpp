@@ -9,6 +9,7 @@
 #include "arch/arch_info.h"
 #include "exporters/counts_in_words.h"
 #include "exporters/flamegraph_assets.h"
+#include "exporters/flamegraph_layout.h"
 #include "exporters/frame_label.h"
 #include "exporters/lost_in_words.h"
 #include "exporters/units.h"
@@ -23,16 +24,7 @@ using profile::Kind;
 using profile::Profile;
 using views::CallTree;
 
-// Pixels. flamegraph.js gets what it needs of them as data- attributes of the root.
-constexpr unsigned kMargin = 16;
-constexpr unsigned kFrameHeight = 19;
-constexpr unsigned kFrameGap = 1;
-constexpr unsigned kTop = 112;  // of the frames
-constexpr unsigned kBottom = 34;
-constexpr unsigned kInset = 3;            // of a frame's text, at both sides
-constexpr unsigned kBaseline = 13;        // of a frame's text
-constexpr double kCharacterWidth = 6.95;  // of the monospace fonts at 11.5 px
-constexpr std::size_t kShortestText = 3;  // characters
+using L = FlamegraphLayout;
 
 constexpr std::size_t kShades = 5;
 
@@ -99,10 +91,10 @@ class Picture {
  public:
   Picture(const Profile& profile, const FlamegraphOptions& options, Sink& sink)
       : profile_(profile), options_(options), sink_(sink), tree_(make_tree()) {
-    width_ = std::max(options.width, 320u);
+    width_ = std::max(options.width, L::kNarrowestPicture);
     empty_ = tree_.root().total == 0;
-    height_ = kTop + kBottom + (tree_.depth + 1) * kFrameHeight;
-    scale_ = empty_ ? 0 : (width_ - 2.0 * kMargin) / static_cast<double>(tree_.root().total);
+    height_ = L::kFramesTop + L::kFootHeight + (tree_.depth + 1) * L::kFrameHeight;
+    scale_ = empty_ ? 0 : (width_ - 2.0 * L::kMargin) / static_cast<double>(tree_.root().total);
   }
 
   Result<void> write() {
@@ -121,8 +113,8 @@ class Picture {
     options.per_vcpu = options_.per_vcpu;
     options.by = options_.by;
     options.show_idle = options_.show_idle;
-    options.minimum_share =
-        options_.minimum_width / (std::max(options_.width, 320u) - 2.0 * kMargin);
+    options.minimum_share = options_.minimum_width /
+                            (std::max(options_.width, L::kNarrowestPicture) - 2.0 * L::kMargin);
     return views::make_call_tree(profile_, options);
   }
 
@@ -133,23 +125,26 @@ class Picture {
         options_.subtitle.empty() ? subtitle_of(profile_) : profile::spell(options_.subtitle);
     RINGSIDE_TRY(sink_.write(fmt::format(
         R"(<?xml version="1.0" encoding="UTF-8"?>
-<svg id="ringside" xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" data-width="{0}" data-margin="{2}" data-inset="{6}" data-baseline="{7}" data-character="{8}" data-shortest="{9}" data-roots="{10}">
+<svg id="ringside" xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" {2}>
 <title>{3}</title>
 <style><![CDATA[
 {4}]]></style>
 <rect id="page" width="100%" height="100%"/>
 <g id="head">
-<rect id="head-page" x="-8" width="120%" height="{11}"/>
-<text id="title" x="{2}" y="32">{3}</text>
-<text id="subtitle" x="{2}" y="53">{5}</text>
+<rect id="head-page" x="-{5}" width="120%" height="{6}"/>
+<text id="title" x="{7}" y="{8}">{3}</text>
+<text id="subtitle" x="{7}" y="{9}">{10}</text>
 )",
-        width_, height_, kMargin, xml_escape(title), kFlamegraphCss, xml_escape(subtitle), kInset,
-        kBaseline, kCharacterWidth, kShortestText, options_.icicle ? "top" : "bottom",
-        kTop - kFrameGap)));
-    return sink_.write(button("reset", "Reset zoom", 88, kMargin + 88 + 8 + 68) +
-                       button("search", "Search", 68, kMargin + 68) + search_box() +
-                       fmt::format("<text id=\"details\" x=\"{}\" y=\"102\"> </text>\n", kMargin) +
-                       right("<text id=\"matched\"> </text>", kMargin, 102));
+        width_, height_, data_attributes(width_, options_.icicle), xml_escape(title),
+        kFlamegraphCss, L::kHeadOverhang, L::kFramesTop - L::kFrameGap, L::kMargin, L::kTitle,
+        L::kSubtitle, xml_escape(subtitle))));
+    const unsigned search = L::kMargin + L::kSearchWidth;
+    const unsigned reset = search + L::kButtonGap + L::kResetWidth;
+    return sink_.write(
+        button("reset", "Reset zoom", L::kResetWidth, reset) +
+        button("search", "Search", L::kSearchWidth, search) + search_box() +
+        fmt::format("<text id=\"details\" x=\"{}\" y=\"{}\"> </text>\n", L::kMargin, L::kDetails) +
+        right("<text id=\"matched\"> </text>", L::kMargin, L::kDetails));
   }
 
   // Something that keeps its distance from the right edge when the window's width changes.
@@ -161,35 +156,41 @@ class Picture {
 
   [[nodiscard]] std::string button(std::string_view id, std::string_view text, unsigned width,
                                    unsigned distance) const {
-    return right(fmt::format("<g class=\"scripted\"><g id=\"{}\" class=\"button\" role=\"button\" "
-                             "tabindex=\"0\"><rect width=\"{}\" height=\"24\" rx=\"6\"/>"
-                             "<text x=\"{}\" y=\"16\">{}</text></g></g>",
-                             id, width, width / 2, text),
-                 distance, 16);
+    return right(
+        fmt::format("<g class=\"scripted\"><g id=\"{}\" class=\"button\" role=\"button\" "
+                    "tabindex=\"0\"><rect width=\"{}\" height=\"{}\" rx=\"{}\"/>"
+                    "<text x=\"{}\" y=\"{}\">{}</text></g></g>",
+                    id, width, L::kButtonHeight, L::kButtonRadius, width / 2, L::kButtonText, text),
+        distance, L::kButtonTop);
   }
 
   [[nodiscard]] std::string search_box() const {
     return right(
-        "<g class=\"scripted\"><foreignObject id=\"search-box\" width=\"232\" height=\"26\">"
-        "<div xmlns=\"http://www.w3.org/1999/xhtml\"><input id=\"search-input\" type=\"text\" "
-        "placeholder=\"regular expression\" aria-label=\"Search\" spellcheck=\"false\" "
-        "autocomplete=\"off\"/></div></foreignObject></g>",
-        kMargin + 232, 48);
+        fmt::format(
+            "<g class=\"scripted\"><foreignObject id=\"search-box\" width=\"{}\" height=\"{}\">"
+            "<div xmlns=\"http://www.w3.org/1999/xhtml\"><input id=\"search-input\" type=\"text\" "
+            "placeholder=\"regular expression\" aria-label=\"Search\" spellcheck=\"false\" "
+            "autocomplete=\"off\"/></div></foreignObject></g>",
+            L::kSearchBoxWidth, L::kSearchBoxHeight),
+        L::kMargin + L::kSearchBoxWidth, L::kSearchTop);
   }
 
   Result<void> write_legend() {
     std::array<bool, profile::kKindCount> present{};
     for (const CallTree::Node& node : tree_.nodes)
       if (node.kind) present[static_cast<std::size_t>(*node.kind)] = true;
-    unsigned x = kMargin;
+    unsigned x = L::kMargin;
     std::string text = "<g class=\"legend\">";
     for (std::size_t kind = 0; kind < kFamilies.size(); ++kind) {
       if (!present[kind]) continue;
+      const std::string_view legend = kFamilies[kind].legend;
       text += fmt::format(
-          "<g class=\"{}0\"><rect x=\"{}\" y=\"66\" width=\"12\" height=\"12\" rx=\"3\"/>"
-          "<text x=\"{}\" y=\"76\">{}</text></g>",
-          kFamilies[kind].letter, x, x + 17, kFamilies[kind].legend);
-      x += 17 + 18 + static_cast<unsigned>(7 * std::string_view(kFamilies[kind].legend).size());
+          "<g class=\"{0}0\"><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\" rx=\"{4}\"/>"
+          "<text x=\"{5}\" y=\"{6}\">{7}</text></g>",
+          kFamilies[kind].letter, x, L::kLegendTop, L::kSwatch, L::kSwatchRadius,
+          x + L::kSwatchToText, L::kLegend, legend);
+      x += L::kSwatchToText + L::kLegendGap +
+           L::kLegendCharacter * static_cast<unsigned>(legend.size());
     }
     return sink_.write(text + "</g>\n</g>\n");
   }
@@ -210,22 +211,22 @@ class Picture {
 
   Result<void> write_frame(std::uint32_t index, std::uint64_t left) {
     const CallTree::Node& node = tree_.nodes[index];
-    const double x = kMargin + static_cast<double>(left) * scale_;
+    const double x = L::kMargin + static_cast<double>(left) * scale_;
     const double width = static_cast<double>(node.total) * scale_;
     const unsigned row = options_.icicle ? node.depth : tree_.depth - node.depth;
-    const unsigned y = kTop + row * kFrameHeight;
+    const unsigned y = L::kFramesTop + row * L::kFrameHeight;
     const auto room =
-        static_cast<std::size_t>(std::max(width - 2.0 * kInset, 0.0) / kCharacterWidth);
+        static_cast<std::size_t>(std::max(width - 2.0 * L::kInset, 0.0) / L::kCharacterWidth);
     const std::string name = xml_escape(node.name);
     std::string text;
-    if (room >= kShortestText)
-      text = fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + kInset, y + kBaseline,
+    if (room >= L::kShortestText)
+      text = fmt::format("<text x=\"{:.2f}\" y=\"{}\">{}</text>", x + L::kInset, y + L::kBaseline,
                          xml_escape(frame_label(node.name, room)));
     return sink_.write(fmt::format(
         "<g class=\"frame {}\" data-name=\"{}\" data-w=\"{}\" data-d=\"{}\"><title>{}</title>"
         "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>{}</g>\n",
         class_of(node), name, node.total, node.depth, hint_of(node, name), x, y, width,
-        kFrameHeight - kFrameGap, text));
+        L::kFrameHeight - L::kFrameGap, text));
   }
 
   // What stands in the frame's tooltip, escaped as its name is.
@@ -254,7 +255,7 @@ class Picture {
         fmt::format("<text id=\"nothing\" x=\"{}\" y=\"{}\">No samples: nothing was running, "
                     "or the filters "
                     "left nothing over.</text>\n",
-                    kMargin, kTop + 14));
+                    L::kMargin, L::kFramesTop + L::kNothingBaseline));
   }
 
   Result<void> write_foot() {
@@ -263,8 +264,8 @@ class Picture {
       text += fmt::format("{}frames narrower than {} px are left out, {}% in all",
                           text.empty() ? "" : "; ", options_.minimum_width,
                           format_percent(tree_.hidden, tree_.root().total));
-    return sink_.write(fmt::format("<text id=\"foot\" x=\"{}\" y=\"{}\">{}</text>\n", kMargin,
-                                   height_ - 12, text));
+    return sink_.write(fmt::format("<text id=\"foot\" x=\"{}\" y=\"{}\">{}</text>\n", L::kMargin,
+                                   height_ - L::kFoot, text));
   }
 
   const Profile& profile_;

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "exporters/flamegraph_layout.h"
 #include "exporters/sink.h"
 #include "profile/profile.h"
 #include "views/owner.h"
@@ -11,12 +12,13 @@ namespace ringside::exporters {
 struct FlamegraphOptions {
   std::string title;     // empty: "Flame graph"
   std::string subtitle;  // empty: kernel, vCPUs, samples, interval
-  unsigned width =
-      1200;  // pixels of the picture without JavaScript; in a browser it fills the window
-  double minimum_width = 0.1;  // pixels at that width; narrower frames are left out
-  bool icicle = false;         // roots at the top
-  bool reverse = false;        // leaf first: who calls what is hot
-  bool per_vcpu = false;       // a first level with one frame per vCPU
+  // Pixels of the picture without JavaScript; in a browser it fills the window.
+  unsigned width = 1200;
+  // Pixels at that width; narrower frames are left out.
+  double minimum_width = FlamegraphLayout::kNarrowestFrame;
+  bool icicle = false;                              // roots at the top
+  bool reverse = false;                             // leaf first: who calls what is hot
+  bool per_vcpu = false;                            // a first level with one frame per vCPU
   views::OwnerLevel by = views::OwnerLevel::kComm;  // below that one frame per owner
   bool show_idle = false;                           // idle ticks as one frame "[idle]"
 };

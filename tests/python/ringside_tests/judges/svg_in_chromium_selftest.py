@@ -75,7 +75,8 @@ def picture():
                    f'<title>{escape(hint)}</title><rect x="{x:.2f}" y="{y}" width="{weight * 1.168:.2f}" height="18"/>'
                    f'<text x="{x + 3:.2f}" y="{y + 13}">{escape(cut[0] if cut else name)}</text></g>\n')
     return f"""<svg id="ringside" xmlns="http://www.w3.org/2000/svg" width="1200" height="{height}" data-width="1200"
- data-margin="16" data-inset="3" data-baseline="13" data-character="6.95" data-shortest="3" data-roots="bottom"
+ data-narrowest-picture="320" data-margin="16" data-gap="16" data-narrowest-frame="0.1" data-inset="3"
+ data-baseline="13" data-character="6.95" data-shortest="3" data-roots="bottom"
  data-unit="ticks"><style><![CDATA[{css}]]></style><rect id="page" width="100%" height="100%"/><g id="head">
 <rect id="head-page" width="100%" height="111"/><text id="title" x="16" y="32">T</text>
 <text id="reset" class="button" x="16" y="50">Reset</text><text id="search" class="button" x="90" y="50">Search</text>
