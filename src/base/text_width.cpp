@@ -1,8 +1,10 @@
 #include "base/text_width.h"
 
+#include <locale.h>
+#include <wchar.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 
 #include "base/text.h"
 
@@ -11,28 +13,26 @@ namespace {
 
 constexpr std::string_view kCut = "…";
 
-struct Range {
-  std::uint32_t first;
-  std::uint32_t last;
+// wcwidth() knows nothing of Unicode in the process's locale, which is "C": this one is the calling
+// thread's for as long as an object lives. Debian's C library always has it; without it every
+// character is taken for one cell wide.
+class Utf8Locale {
+ public:
+  Utf8Locale() {
+    static const locale_t locale = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+    is_there_ = locale != nullptr;
+    if (is_there_) before_ = ::uselocale(locale);
+  }
+  ~Utf8Locale() {
+    if (is_there_) ::uselocale(before_);
+  }
+  Utf8Locale(const Utf8Locale&) = delete;
+  Utf8Locale& operator=(const Utf8Locale&) = delete;
+
+ private:
+  bool is_there_ = false;
+  locale_t before_ = nullptr;
 };
-
-// wcwidth() needs a locale, and knows nothing in "C". These are the blocks of Unicode 15's
-// EastAsianWidth.txt with the values W and F, and of its combining marks those in common use.
-constexpr Range kWide[] = {
-    {0x1100, 0x115f},   {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},
-    {0x4e00, 0x9fff},   {0xa000, 0xa4cf},   {0xa960, 0xa97f},   {0xac00, 0xd7a3},
-    {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},   {0xffe0, 0xffe6},
-    {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd}};
-constexpr Range kNarrowest[] = {
-    {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x064b, 0x065f}, {0x1ab0, 0x1aff},
-    {0x1dc0, 0x1dff}, {0x200b, 0x200d}, {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}};
-
-template <std::size_t N>
-bool is_in(const Range (&ranges)[N], std::uint32_t code) {
-  return std::any_of(std::begin(ranges), std::end(ranges), [code](const Range& range) {
-    return code >= range.first && code <= range.last;
-  });
-}
 
 std::uint32_t code_of(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character[0]);
@@ -49,8 +49,9 @@ std::string_view first_character(std::string_view text) {
 
 std::size_t width_of(std::string_view character) {
   if (character.size() == 1) return 1;
-  const std::uint32_t code = code_of(character);
-  return is_in(kNarrowest, code) ? 0 : is_in(kWide, code) ? 2 : 1;
+  const Utf8Locale utf8;
+  const int width = ::wcwidth(static_cast<wchar_t>(code_of(character)));
+  return width < 0 ? 1 : static_cast<std::size_t>(width);  // one that Unicode did not know yet
 }
 
 // How many bytes at the front of `text` fit into `cells`.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
+
 namespace ringside {
 namespace {
 
@@ -14,6 +16,25 @@ TEST(TextWidth, CountsCells) {
   EXPECT_EQ(cells_of("e\xcc\x81"), 1u);         // e and a combining accent
   EXPECT_EQ(cells_of("\xf0\x9f\x98\x80"), 2u);  // an emoji
   EXPECT_EQ(cells_of("\xff"), 1u);              // no character, shown as one
+}
+
+// Whatever locale the process has: names come from guests.
+TEST(TextWidth, KnowsEveryScript) {
+  EXPECT_STREQ(std::setlocale(LC_ALL, nullptr), "C");
+  EXPECT_EQ(cells_of("한국어 커널"), 11u);               // Hangul, a syllable a character
+  EXPECT_EQ(cells_of("\u1112\u1161\u11ab"), 2u);         // one syllable of three letters
+  EXPECT_EQ(cells_of("カーネル"), 8u);                   // full width
+  EXPECT_EQ(cells_of("ｶｰﾈﾙ"), 4u);                       // half width
+  EXPECT_EQ(cells_of("nhân hệ điều hành"), 17u);         // precomposed
+  EXPECT_EQ(cells_of("nha\u0302n he\u0323\u0302"), 7u);  // two marks on one letter
+  EXPECT_EQ(cells_of("ก\u0e34น"), 2u);                   // Thai, a vowel above
+  EXPECT_EQ(cells_of("क\u094dष"), 2u);                   // Devanagari, a virama
+  EXPECT_EQ(cells_of("ядро"), 4u);
+  EXPECT_EQ(cells_of("a\u200bb"), 2u);      // a space of no width
+  EXPECT_EQ(cells_of("\u231a\u26a1"), 4u);  // a watch, lightning
+  EXPECT_EQ(cells_of("…·→┌"), 4u);
+  EXPECT_EQ(cut_end("한국어", 4), "한…");
+  EXPECT_STREQ(std::setlocale(LC_ALL, nullptr), "C");
 }
 
 TEST(TextWidth, CutsTheMiddleAndTheEnd) {
