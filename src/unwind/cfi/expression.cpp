@@ -1,61 +1,13 @@
 #include "unwind/cfi/expression.h"
 
+#include <dwarf.h>
+
 #include <array>
 
 namespace ringside::unwind::cfi {
 namespace {
 
 // DWARF 5, section 7.7.1.
-enum : std::uint8_t {
-  kAddr = 0x03,
-  kDeref = 0x06,
-  kConst1u = 0x08,
-  kConst1s = 0x09,
-  kConst2u = 0x0a,
-  kConst2s = 0x0b,
-  kConst4u = 0x0c,
-  kConst4s = 0x0d,
-  kConst8u = 0x0e,
-  kConst8s = 0x0f,
-  kConstu = 0x10,
-  kConsts = 0x11,
-  kDup = 0x12,
-  kDrop = 0x13,
-  kOver = 0x14,
-  kPick = 0x15,
-  kSwap = 0x16,
-  kRot = 0x17,
-  kAbs = 0x19,
-  kAnd = 0x1a,
-  kDiv = 0x1b,
-  kMinus = 0x1c,
-  kMod = 0x1d,
-  kMul = 0x1e,
-  kNeg = 0x1f,
-  kNot = 0x20,
-  kOr = 0x21,
-  kPlus = 0x22,
-  kPlusUconst = 0x23,
-  kShl = 0x24,
-  kShr = 0x25,
-  kShra = 0x26,
-  kXor = 0x27,
-  kBra = 0x28,
-  kEq = 0x29,
-  kGe = 0x2a,
-  kGt = 0x2b,
-  kLe = 0x2c,
-  kLt = 0x2d,
-  kNe = 0x2e,
-  kSkip = 0x2f,
-  kLit0 = 0x30,
-  kReg0 = 0x50,
-  kBreg0 = 0x70,
-  kBregx = 0x92,
-  kDerefSize = 0x94,
-  kNop = 0x96,
-};
-
 constexpr int kMaxOperations = 1000;
 constexpr std::size_t kMaxDepth = 64;
 
@@ -168,36 +120,38 @@ class Evaluation {
 };
 
 void Evaluation::step(std::uint64_t opcode) {
-  if (opcode >= kLit0 && opcode < kReg0) return push(opcode - kLit0);
-  if (opcode >= kBreg0 && opcode < kBreg0 + 32) return push_register(opcode - kBreg0, sleb());
-  if (opcode >= kAddr && opcode <= kConsts && opcode != kDeref) return constant(opcode);
-  if (opcode >= kDup && opcode <= kRot) return shuffle(opcode);
+  if (opcode >= DW_OP_lit0 && opcode < DW_OP_reg0) return push(opcode - DW_OP_lit0);
+  if (opcode >= DW_OP_breg0 && opcode < DW_OP_breg0 + 32)
+    return push_register(opcode - DW_OP_breg0, sleb());
+  if (opcode >= DW_OP_addr && opcode <= DW_OP_consts && opcode != DW_OP_deref)
+    return constant(opcode);
+  if (opcode >= DW_OP_dup && opcode <= DW_OP_rot) return shuffle(opcode);
   switch (opcode) {
-    case kDeref:
+    case DW_OP_deref:
       return load(address_size_);
-    case kDerefSize:
+    case DW_OP_deref_size:
       return load(number<std::uint8_t>());
-    case kBregx: {
+    case DW_OP_bregx: {
       const std::uint64_t reg = uleb();
       return push_register(reg, sleb());
     }
-    case kAbs: {
+    case DW_OP_abs: {
       const std::uint64_t value = pop();
       return push(value >> 63 != 0 ? 0 - value : value);
     }
-    case kNeg:
+    case DW_OP_neg:
       return push(0 - pop());
-    case kNot:
+    case DW_OP_not:
       return push(~pop());
-    case kPlusUconst:
+    case DW_OP_plus_uconst:
       return push(pop() + uleb());
-    case kSkip:
+    case DW_OP_skip:
       return jump();
-    case kBra:
+    case DW_OP_bra:
       if (pop() != 0) return jump();
       (void)number<std::int16_t>();
       return;
-    case kNop:
+    case DW_OP_nop:
       return;
     default:
       return binary(opcode);
@@ -206,27 +160,27 @@ void Evaluation::step(std::uint64_t opcode) {
 
 void Evaluation::constant(std::uint64_t opcode) {
   switch (opcode) {
-    case kAddr:
+    case DW_OP_addr:
       return push((address_size_ == 4 ? number<std::uint32_t>() : number<std::uint64_t>()) +
                   load_bias_);
-    case kConst1u:
+    case DW_OP_const1u:
       return push(number<std::uint8_t>());
-    case kConst1s:
+    case DW_OP_const1s:
       return push(number<std::int8_t>());
-    case kConst2u:
+    case DW_OP_const2u:
       return push(number<std::uint16_t>());
-    case kConst2s:
+    case DW_OP_const2s:
       return push(number<std::int16_t>());
-    case kConst4u:
+    case DW_OP_const4u:
       return push(number<std::uint32_t>());
-    case kConst4s:
+    case DW_OP_const4s:
       return push(number<std::int32_t>());
-    case kConst8u:
-    case kConst8s:
+    case DW_OP_const8u:
+    case DW_OP_const8s:
       return push(number<std::uint64_t>());
-    case kConstu:
+    case DW_OP_constu:
       return push(uleb());
-    case kConsts:
+    case DW_OP_consts:
       return push(sleb());
     default:
       failed_ = true;
@@ -235,22 +189,22 @@ void Evaluation::constant(std::uint64_t opcode) {
 
 void Evaluation::shuffle(std::uint64_t opcode) {
   switch (opcode) {
-    case kDup:
+    case DW_OP_dup:
       return push(peek(0));
-    case kDrop:
+    case DW_OP_drop:
       (void)pop();
       return;
-    case kOver:
+    case DW_OP_over:
       return push(peek(1));
-    case kPick:
+    case DW_OP_pick:
       return push(peek(number<std::uint8_t>()));
-    case kSwap: {
+    case DW_OP_swap: {
       const std::uint64_t top = pop();
       const std::uint64_t second = pop();
       push(top);
       return push(second);
     }
-    case kRot: {
+    case DW_OP_rot: {
       const std::uint64_t top = pop();
       const std::uint64_t second = pop();
       const std::uint64_t third = pop();
@@ -269,41 +223,41 @@ void Evaluation::binary(std::uint64_t opcode) {
   const auto signed_a = static_cast<std::int64_t>(a);
   const auto signed_b = static_cast<std::int64_t>(b);
   switch (opcode) {
-    case kAnd:
+    case DW_OP_and:
       return push(a & b);
-    case kDiv:
+    case DW_OP_div:
       if (b == 0) break;
       return push(b == ~std::uint64_t{0} ? 0 - a : static_cast<std::uint64_t>(signed_a / signed_b));
-    case kMinus:
+    case DW_OP_minus:
       return push(a - b);
-    case kMod:
+    case DW_OP_mod:
       if (b == 0) break;
       return push(a % b);
-    case kMul:
+    case DW_OP_mul:
       return push(a * b);
-    case kOr:
+    case DW_OP_or:
       return push(a | b);
-    case kPlus:
+    case DW_OP_plus:
       return push(a + b);
-    case kShl:
+    case DW_OP_shl:
       return push(b < 64 ? a << b : 0);
-    case kShr:
+    case DW_OP_shr:
       return push(b < 64 ? a >> b : 0);
-    case kShra:
+    case DW_OP_shra:
       return push(static_cast<std::uint64_t>(signed_a >> (b < 64 ? b : 63)));
-    case kXor:
+    case DW_OP_xor:
       return push(a ^ b);
-    case kEq:
+    case DW_OP_eq:
       return push(a == b);
-    case kGe:
+    case DW_OP_ge:
       return push(signed_a >= signed_b);
-    case kGt:
+    case DW_OP_gt:
       return push(signed_a > signed_b);
-    case kLe:
+    case DW_OP_le:
       return push(signed_a <= signed_b);
-    case kLt:
+    case DW_OP_lt:
       return push(signed_a < signed_b);
-    case kNe:
+    case DW_OP_ne:
       return push(a != b);
     default:
       break;

@@ -1,5 +1,7 @@
 #include "unwind/cfi/program.h"
 
+#include <dwarf.h>
+
 #include <vector>
 
 #include "arch/arch_info.h"
@@ -9,39 +11,9 @@ namespace {
 
 using Kind = RegisterRule::Kind;
 
-enum : std::uint8_t {
-  kAdvanceLoc = 0x40,
-  kOffset = 0x80,
-  kRestore = 0xc0,
-  kHighMask = 0xc0,
-  kLowMask = 0x3f,
-  kNop = 0x00,
-  kSetLoc = 0x01,
-  kAdvanceLoc1 = 0x02,
-  kAdvanceLoc2 = 0x03,
-  kAdvanceLoc4 = 0x04,
-  kOffsetExtended = 0x05,
-  kRestoreExtended = 0x06,
-  kUndefined = 0x07,
-  kSameValue = 0x08,
-  kRegister = 0x09,
-  kRememberState = 0x0a,
-  kRestoreState = 0x0b,
-  kDefCfa = 0x0c,
-  kDefCfaRegister = 0x0d,
-  kDefCfaOffset = 0x0e,
-  kDefCfaExpression = 0x0f,
-  kExpression = 0x10,
-  kOffsetExtendedSf = 0x11,
-  kDefCfaSf = 0x12,
-  kDefCfaOffsetSf = 0x13,
-  kValOffset = 0x14,
-  kValOffsetSf = 0x15,
-  kValExpression = 0x16,
-  kAarch64NegateRaState = 0x2d,
-  kGnuArgsSize = 0x2e,
-  kGnuNegativeOffsetExtended = 0x2f,
-};
+// An opcode is in the low six bits, if the high two are none.
+constexpr std::uint8_t kHighMask = 0xc0;
+constexpr std::uint8_t kLowMask = 0x3f;
 
 constexpr std::size_t kMaxRemembered = 64;
 
@@ -123,15 +95,15 @@ Result<void> Program::execute(ByteReader& reader) {
   RINGSIDE_ASSIGN(const auto opcode, reader.read<std::uint8_t>());
   const std::uint8_t low = opcode & kLowMask;
   switch (opcode & kHighMask) {
-    case kAdvanceLoc:
+    case DW_CFA_advance_loc:
       advance(low);
       return {};
-    case kOffset: {
+    case DW_CFA_offset: {
       RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
       set(low, {.kind = Kind::kOffset, .offset = factored(offset)});
       return {};
     }
-    case kRestore:
+    case DW_CFA_restore:
       restore(low);
       return {};
     default:
@@ -148,49 +120,49 @@ Result<ExpressionRef> Program::expression(ByteReader& reader) {
 
 Result<void> Program::extended(std::uint8_t opcode, ByteReader& reader) {
   switch (opcode) {
-    case kNop:
-    case kAarch64NegateRaState:  // arch::ArchInfo::code_address takes every signature off
+    case DW_CFA_nop:
+    case DW_CFA_AARCH64_negate_ra_state:  // arch::ArchInfo::code_address takes every signature off
       return {};
-    case kSetLoc: {
+    case DW_CFA_set_loc: {
       RINGSIDE_ASSIGN(location_.value,
                       read_encoded(reader, cie_.fde_encoding, section_.address, cie_.address_size));
       return {};
     }
-    case kAdvanceLoc1: {
+    case DW_CFA_advance_loc1: {
       RINGSIDE_ASSIGN(const auto delta, reader.read<std::uint8_t>());
       advance(delta);
       return {};
     }
-    case kAdvanceLoc2: {
+    case DW_CFA_advance_loc2: {
       RINGSIDE_ASSIGN(const auto delta, reader.read<std::uint16_t>());
       advance(delta);
       return {};
     }
-    case kAdvanceLoc4: {
+    case DW_CFA_advance_loc4: {
       RINGSIDE_ASSIGN(const auto delta, reader.read<std::uint32_t>());
       advance(delta);
       return {};
     }
-    case kRememberState:
+    case DW_CFA_remember_state:
       if (remembered_.size() >= kMaxRemembered)
         return fail(ErrorCode::kUnsupported, "more than {} remembered states at offset {:#x}",
                     kMaxRemembered, reader.offset());
       remembered_.push_back(row_);
       return {};
-    case kRestoreState:
+    case DW_CFA_restore_state:
       if (remembered_.empty())
         return fail(ErrorCode::kFormat, "no state to restore at offset {:#x}", reader.offset());
       row_ = remembered_.back();
       remembered_.pop_back();
       return {};
-    case kDefCfa:
-    case kDefCfaSf:
-    case kDefCfaRegister:
-    case kDefCfaOffset:
-    case kDefCfaOffsetSf:
-    case kDefCfaExpression:
+    case DW_CFA_def_cfa:
+    case DW_CFA_def_cfa_sf:
+    case DW_CFA_def_cfa_register:
+    case DW_CFA_def_cfa_offset:
+    case DW_CFA_def_cfa_offset_sf:
+    case DW_CFA_def_cfa_expression:
       return define_cfa(opcode, reader);
-    case kGnuArgsSize: {
+    case DW_CFA_GNU_args_size: {
       RINGSIDE_ASSIGN([[maybe_unused]] const std::uint64_t size, read_uleb(reader));
       return {};
     }
@@ -200,45 +172,45 @@ Result<void> Program::extended(std::uint8_t opcode, ByteReader& reader) {
   // All others begin with a register.
   RINGSIDE_ASSIGN(const std::uint64_t reg, read_uleb(reader));
   switch (opcode) {
-    case kRestoreExtended:
+    case DW_CFA_restore_extended:
       restore(reg);
       return {};
-    case kUndefined:
+    case DW_CFA_undefined:
       set(reg, {.kind = Kind::kUndefined});
       return {};
-    case kSameValue:
+    case DW_CFA_same_value:
       set(reg, {.kind = Kind::kSame});
       return {};
-    case kOffsetExtended:
-    case kValOffset: {
+    case DW_CFA_offset_extended:
+    case DW_CFA_val_offset: {
       RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
-      set(reg, {.kind = opcode == kValOffset ? Kind::kValOffset : Kind::kOffset,
+      set(reg, {.kind = opcode == DW_CFA_val_offset ? Kind::kValOffset : Kind::kOffset,
                 .offset = factored(offset)});
       return {};
     }
-    case kOffsetExtendedSf:
-    case kValOffsetSf: {
+    case DW_CFA_offset_extended_sf:
+    case DW_CFA_val_offset_sf: {
       RINGSIDE_ASSIGN(const std::int64_t offset, read_sleb(reader));
-      set(reg, {.kind = opcode == kValOffsetSf ? Kind::kValOffset : Kind::kOffset,
+      set(reg, {.kind = opcode == DW_CFA_val_offset_sf ? Kind::kValOffset : Kind::kOffset,
                 .offset = factored(static_cast<std::uint64_t>(offset))});
       return {};
     }
-    case kGnuNegativeOffsetExtended: {
+    case DW_CFA_GNU_negative_offset_extended: {
       RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
       set(reg, {.kind = Kind::kOffset, .offset = factored(std::uint64_t{0} - offset)});
       return {};
     }
-    case kRegister: {
+    case DW_CFA_register: {
       RINGSIDE_ASSIGN(const std::uint64_t from, read_uleb(reader));
       set(reg, from < kTrackedRegisters
                    ? RegisterRule{.kind = Kind::kRegister, .reg = static_cast<std::uint8_t>(from)}
                    : RegisterRule{});
       return {};
     }
-    case kExpression:
-    case kValExpression: {
+    case DW_CFA_expression:
+    case DW_CFA_val_expression: {
       RINGSIDE_ASSIGN(const ExpressionRef ref, expression(reader));
-      set(reg, {.kind = opcode == kExpression ? Kind::kExpression : Kind::kValExpression,
+      set(reg, {.kind = opcode == DW_CFA_expression ? Kind::kExpression : Kind::kValExpression,
                 .expression = ref});
       return {};
     }
@@ -250,12 +222,13 @@ Result<void> Program::extended(std::uint8_t opcode, ByteReader& reader) {
 
 Result<void> Program::define_cfa(std::uint8_t opcode, ByteReader& reader) {
   CfaRule& cfa = row_.cfa;
-  if (opcode == kDefCfaExpression) {
+  if (opcode == DW_CFA_def_cfa_expression) {
     RINGSIDE_ASSIGN(const ExpressionRef ref, expression(reader));
     cfa = {.kind = CfaRule::Kind::kExpression, .expression = ref};
     return {};
   }
-  if (opcode == kDefCfa || opcode == kDefCfaSf || opcode == kDefCfaRegister) {
+  if (opcode == DW_CFA_def_cfa || opcode == DW_CFA_def_cfa_sf ||
+      opcode == DW_CFA_def_cfa_register) {
     RINGSIDE_ASSIGN(const std::uint64_t reg, read_uleb(reader));
     if (reg >= kTrackedRegisters)
       return fail(ErrorCode::kUnsupported, "CFA on register {} before offset {:#x}", reg,
@@ -263,10 +236,10 @@ Result<void> Program::define_cfa(std::uint8_t opcode, ByteReader& reader) {
     cfa.kind = CfaRule::Kind::kRegisterOffset;
     cfa.reg = static_cast<std::uint8_t>(reg);
   }
-  if (opcode == kDefCfa || opcode == kDefCfaOffset) {
+  if (opcode == DW_CFA_def_cfa || opcode == DW_CFA_def_cfa_offset) {
     RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
     cfa.offset = static_cast<std::int64_t>(offset);
-  } else if (opcode == kDefCfaSf || opcode == kDefCfaOffsetSf) {
+  } else if (opcode == DW_CFA_def_cfa_sf || opcode == DW_CFA_def_cfa_offset_sf) {
     RINGSIDE_ASSIGN(const std::int64_t offset, read_sleb(reader));
     cfa.offset = factored(static_cast<std::uint64_t>(offset));
   }

@@ -1,26 +1,16 @@
 #include "unwind/cfi/section.h"
 
+#include <dwarf.h>
+
 #include <algorithm>
 
 namespace ringside::unwind::cfi {
 namespace {
 
 // LSB core, "DWARF Exception Header Encoding".
-enum : std::uint8_t {
-  kAbsPtr = 0x00,
-  kUleb = 0x01,
-  kUdata2 = 0x02,
-  kUdata4 = 0x03,
-  kUdata8 = 0x04,
-  kSleb = 0x09,
-  kSdata2 = 0x0a,
-  kSdata4 = 0x0b,
-  kSdata8 = 0x0c,
-  kFormatMask = 0x0f,
-  kPcRel = 0x10,
-  kApplicationMask = 0x70,
-  kOmit = 0xff,
-};
+// The encoding of a pointer is its format and what it is relative to.
+constexpr std::uint8_t kFormatMask = 0x0f;
+constexpr std::uint8_t kApplicationMask = 0x70;
 
 template <class T>
 Result<std::uint64_t> read_as(ByteReader& reader) {
@@ -47,24 +37,24 @@ Result<std::uint64_t> read_address(ByteReader& reader, std::uint8_t size) {
 
 Result<std::uint64_t> read_format(ByteReader& reader, std::uint8_t format, std::uint8_t size) {
   switch (format) {
-    case kAbsPtr:
+    case DW_EH_PE_absptr:
       return read_address(reader, size);
-    case kUleb:
+    case DW_EH_PE_uleb128:
       return read_uleb(reader);
-    case kUdata2:
+    case DW_EH_PE_udata2:
       return read_unsigned<std::uint16_t>(reader);
-    case kUdata4:
+    case DW_EH_PE_udata4:
       return read_unsigned<std::uint32_t>(reader);
-    case kUdata8:
-    case kSdata8:
+    case DW_EH_PE_udata8:
+    case DW_EH_PE_sdata8:
       return read_unsigned<std::uint64_t>(reader);
-    case kSleb: {
+    case DW_EH_PE_sleb128: {
       RINGSIDE_ASSIGN(const std::int64_t value, read_sleb(reader));
       return static_cast<std::uint64_t>(value);
     }
-    case kSdata2:
+    case DW_EH_PE_sdata2:
       return read_as<std::int16_t>(reader);
-    case kSdata4:
+    case DW_EH_PE_sdata4:
       return read_as<std::int32_t>(reader);
     default:
       return fail(ErrorCode::kUnsupported, "pointer format {:#x} at offset {:#x}", format,
@@ -105,13 +95,13 @@ Result<std::int64_t> read_sleb(ByteReader& reader) {
 
 Result<std::uint64_t> read_encoded(ByteReader& reader, std::uint8_t encoding, ImageAddr base,
                                    std::uint8_t address_size) {
-  if (encoding == kOmit) return std::uint64_t{0};
+  if (encoding == DW_EH_PE_omit) return std::uint64_t{0};
   const std::uint64_t place = base.value + reader.offset();
   RINGSIDE_ASSIGN(std::uint64_t value, read_format(reader, encoding & kFormatMask, address_size));
   switch (encoding & kApplicationMask) {
     case 0:
       break;
-    case kPcRel:
+    case DW_EH_PE_pcrel:
       value += place;
       break;
     default:
