@@ -1,6 +1,7 @@
 #include "exporters/json_lines.h"
 
 #include <map>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "arch/arch_info.h"
@@ -10,14 +11,11 @@
 namespace ringside::exporters {
 namespace {
 
-// `text` as a JSON string. spell() has left neither control characters nor anything but UTF-8.
+// `text`, spelt as in every output, as a JSON string.
 std::string json_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text.empty() ? std::string() : profile::spell(text)) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
+  using nlohmann::json;
+  if (text.empty()) return "\"\"";
+  return json(profile::spell(text)).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 const char* text_of(PrivilegeLevel level) {
