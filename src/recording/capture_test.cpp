@@ -125,9 +125,9 @@ TEST(Captures, OfALaterVersionKeepTheirMemory) {
     const std::uint64_t values[] = {7, 8, 9};  // one more than there are valid registers
     capture.add_packed_fixed64(fields::capture::kRegister, values, values + 3);
     protozero::pbf_writer piece(capture, fields::capture::kPiece);
-    piece.add_fixed64(fields::piece::kAddress, 0x2000);
-    piece.add_uint64(fields::piece::kKind, 77);
-    piece.add_bytes(fields::piece::kContent, "12345678");
+    piece.add_fixed64(fields::capture_piece::kAddress, 0x2000);
+    piece.add_uint64(fields::capture_piece::kKind, 77);
+    piece.add_bytes(fields::capture_piece::kContent, "12345678");
   }
   BlockEncoder encoder;
   const std::string file = file_header() + encoder.encode(BlockKind::kRecords, 0, payload);

@@ -221,9 +221,9 @@ Statistics decode_statistics(pbf_reader message) {
         std::string name;
         std::uint64_t value = 0;
         while (counter.next()) {
-          if (counter.tag() == fields::counter::kName)
+          if (counter.tag() == fields::statistics_counter::kName)
             name = get_text(counter);
-          else if (counter.tag() == fields::counter::kValue)
+          else if (counter.tag() == fields::statistics_counter::kValue)
             value = get_number(counter);
           else
             counter.skip();

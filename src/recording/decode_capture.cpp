@@ -10,7 +10,7 @@ constexpr auto kUnknownPiece = wire::PieceKind::kInterruptedStack;
 constexpr auto kLastPiece = static_cast<wire::PieceKind>(wire::kPieceKindCount - 1);
 
 void decode_piece(pbf_reader message, wire::Capture& capture) {
-  namespace f = fields::piece;
+  namespace f = fields::capture_piece;
   wire::MemoryPiece piece{};
   std::string_view content;
   std::optional<std::uint32_t> requested;

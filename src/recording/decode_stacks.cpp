@@ -34,7 +34,7 @@ std::size_t read_column(pbf_reader& message, std::vector<Row>& rows, Set&& set) 
 }  // namespace
 
 StackRef decode_stack(pbf_reader message) {
-  namespace f = fields::stack_ref;
+  namespace f = fields::stack;
   StackRef ref;
   while (message.next()) switch (message.tag()) {
       case f::kNode:

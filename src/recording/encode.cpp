@@ -30,7 +30,7 @@ void put_enum(pbf_writer& out, Tag tag, Enum value) {
 }
 
 void put_stack(pbf_writer& parent, Tag tag, const StackRef& ref) {
-  namespace f = fields::stack_ref;
+  namespace f = fields::stack;
   pbf_writer out(parent, tag);
   out.add_uint64(f::kNode, ref.node);
   put_enum(out, f::kStop, ref.stop);
@@ -202,12 +202,12 @@ void encode(const wire::Capture& capture, std::string& payload) {
   }
   for (const wire::MemoryPiece& piece : capture.pieces) {
     pbf_writer message(out, f::kPiece);
-    message.add_fixed64(fields::piece::kAddress, piece.address.value);
-    put_enum(message, fields::piece::kKind, piece.why);
+    message.add_fixed64(fields::capture_piece::kAddress, piece.address.value);
+    put_enum(message, fields::capture_piece::kKind, piece.why);
     if (piece.requested != piece.size)
-      message.add_uint32(fields::piece::kRequested, piece.requested);
+      message.add_uint32(fields::capture_piece::kRequested, piece.requested);
     const Bytes bytes = capture.bytes_of(piece);
-    put(message, fields::piece::kContent,
+    put(message, fields::capture_piece::kContent,
         std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
   }
 }
@@ -223,8 +223,8 @@ void encode(const Statistics& statistics, std::string& payload) {
   put(out, f::kSymbolNs, statistics.symbol_ns);
   for (const auto& [name, value] : statistics.counters) {
     pbf_writer counter(out, f::kCounter);
-    counter.add_bytes(fields::counter::kName, name);
-    put(counter, fields::counter::kValue, value);
+    counter.add_bytes(fields::statistics_counter::kName, name);
+    put(counter, fields::statistics_counter::kValue, value);
   }
 }
 

@@ -2,8 +2,9 @@
 
 #include <protozero/types.hpp>
 
-// Field numbers of the recording's messages; docs/recording-format.md is their documentation. A
-// number is never given to another meaning.
+// Field numbers of the recording's messages. recording.proto is the schema, and
+// tests/schema_rule.py compares: a message's namespace is its name, behind that of the message in
+// which it stands.
 namespace ringside::recording::fields {
 
 using Tag = protozero::pbf_tag_type;
@@ -84,7 +85,7 @@ enum : Tag {
   kStack = 11,
 };
 }
-namespace stack_ref {
+namespace stack {
 enum : Tag { kNode = 1, kStop = 2, kStoppedAt = 3 };
 }
 namespace epoch {
@@ -116,7 +117,7 @@ enum : Tag {
   kPiece = 10,
 };
 }
-namespace piece {
+namespace capture_piece {
 enum : Tag { kAddress = 1, kKind = 2, kRequested = 3, kContent = 4 };
 }
 namespace statistics {
@@ -129,7 +130,7 @@ enum : Tag {
   kCounter = 6,
 };
 }
-namespace counter {
+namespace statistics_counter {
 enum : Tag { kName = 1, kValue = 2 };
 }
 
