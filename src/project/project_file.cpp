@@ -1,7 +1,9 @@
 #include "project/project_file.h"
 
-// toml++ 3.3 asserts that a table's name begins as a name does ("[[[" does not); without assertions
-// it lets the compiler rely on that. Behind it stands a check with an error, as it should.
+// toml++ 3.3 and 3.4 assert that a table's name begins as a name does ("[[[" does not); without
+// assertions they let the compiler rely on that. Behind it stands a check with an error, as it
+// should. Debian's toml11 (3.7.1, 4.4) would be no better: its parser recurses without a bound, and
+// a list nested deep enough overflows the stack.
 #undef NDEBUG
 #define TOML_ASSERT(expression) static_cast<void>(0)
 #define TOML_EXCEPTIONS 0
@@ -38,7 +40,7 @@ std::size_t end_of_string(std::string_view text, std::size_t begin) {
 }
 
 // The line of the first character beyond ASCII that is neither in a string nor in a comment, where
-// TOML 1.0 allows none; 0: there is none. toml++ 3.3 takes it for granted that many of them are not
+// TOML 1.0 allows none; 0: there is none. toml++ takes it for granted that many of them are not
 // there (is_non_ascii_horizontal_whitespace).
 std::size_t line_of_stray_character(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {

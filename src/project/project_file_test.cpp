@@ -65,6 +65,8 @@ TEST(ProjectFile, ErrorsNameTheLine) {
             "ringside.toml:1: 'x' is neither text, number, true or false, nor a list of those");
   EXPECT_TRUE(error_of("[record.more]\nx = 1").starts_with("ringside.toml:1: 'more' is neither"));
   EXPECT_NE(error_of(std::string(100'000, '[')), "no error");
+  EXPECT_NE(error_of("x = " + std::string(100'000, '[')), "no error");
+  EXPECT_NE(error_of("x = 99999999999999999999"), "no error");
   EXPECT_NE(error_of("x = \"\xff\""), "no error");
   EXPECT_EQ(error_of(""), "no error");
   EXPECT_TRUE(error_of("[[[x]]]").starts_with("ringside.toml:1: "));
