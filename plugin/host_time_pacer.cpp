@@ -119,7 +119,7 @@ void HostTimePacer::tick(std::uint64_t lost, bool is_late) {
       shared.idle_ticks.fetch_add(1, std::memory_order_relaxed);
     } else {
       // Not where it is still to take one.
-      if (looks && state.ticks.load(std::memory_order_relaxed) == 0) state.stolen.look(is_late);
+      if (looks && state.ticks.load(std::memory_order_relaxed) == 0) state.stolen.poll(is_late);
       state.ticks.fetch_add(1, std::memory_order_acq_rel);
       qemu_plugin_u64_set(flag_, n, 1);
     }

@@ -18,7 +18,7 @@ void StolenTime::begin() {
   if (::pthread_getcpuclockid(::pthread_self(), &clock) == 0) used_.store(clock);
 }
 
-void StolenTime::look(bool is_late) {
+void StolenTime::poll(bool is_late) {
   is_late_.store(is_late, std::memory_order_relaxed);
   waited_before_.store(wait_.total_ns(), std::memory_order_relaxed);
   looked_at_.store(monotonic_ns(), std::memory_order_relaxed);

@@ -18,7 +18,7 @@ class StolenTime {
   // In the plugin's thread, when a sample is due, right before the vCPU hears of it. `is_late`: the
   // plugin's thread has been kept waiting itself. It may have waited for the same processor, and
   // what the vCPU does now is then what it does first after a wait.
-  void look(bool is_late);
+  void poll(bool is_late);
   // In the vCPU's thread, after a sample. It is enough where samples are so near to each other that
   // the time since the last one is "when the next one is due".
   void look_from_within();
@@ -33,7 +33,7 @@ class StolenTime {
  private:
   wire::HostWait wait_;
   std::atomic<clockid_t> used_{};  // the thread's clock of processor time
-  // By look(), in nanoseconds: when it was, and what the thread had used and had waited by then. 0:
+  // By poll(), in nanoseconds: when it was, and what the thread had used and had waited by then. 0:
   // it has not looked.
   std::atomic<std::uint64_t> looked_at_{0};
   std::atomic<std::uint64_t> used_before_{0};

@@ -106,14 +106,14 @@ class LookedAt {
 
   // Looks so long, or until `enough` has been heard.
   template <class Enough>
-  void look(bool is_late, bool looks_from_within, const Enough& enough) {
+  void poll(bool is_late, bool looks_from_within, const Enough& enough) {
     std::thread vcpu([&] { run(looks_from_within); });
     while (!ready_) std::this_thread::yield();
     const std::uint64_t end = monotonic_ns() + kWithinNs;
     while (!done_ && monotonic_ns() < end) {
       ::usleep(700);
       if (is_due_) continue;
-      stolen_.look(is_late);
+      stolen_.poll(is_late);
       is_due_ = true;
       while (is_due_) ::usleep(10);
       done_ = enough(last_);
@@ -158,7 +158,7 @@ TEST(StolenTime, ItIsLookedWhenASampleIsDue) {
   int ran_but_waited = 0;
   int waited = 0;
   int waited_but_ran = 0;
-  LookedAt().look(false, true, [&](const LookedAt::Heard& heard) {
+  LookedAt().poll(false, true, [&](const LookedAt::Heard& heard) {
     if (heard.gap_ns < kTooLongNs / 5)
       ++ran, ran_but_waited += heard.found != StolenTime::Found::kRan;
     if (heard.gap_ns > 20 * kTooLongNs)
@@ -175,7 +175,7 @@ TEST(StolenTime, ItIsLookedWhenASampleIsDue) {
 // A thread that has come from a wait just when the late one looked is not seen to have waited.
 TEST(StolenTime, WhoIsToldLateMayHaveWaited) {
   int heard = 0;
-  LookedAt().look(true, false, [&](const LookedAt::Heard& told) {
+  LookedAt().poll(true, false, [&](const LookedAt::Heard& told) {
     EXPECT_EQ(told.found, StolenTime::Found::kToldLate);
     return ++heard == 20;
   });

@@ -41,9 +41,9 @@ Result<StackSet> load_stacks(const std::string& path, std::size_t limit) {
   if (captures.empty())
     return fail(ErrorCode::kNotFound, "{} holds no kernel stacks; record with --keep-captures",
                 path);
-  if (!recorded.entry_layouts().empty()) {
-    RINGSIDE_ASSIGN(set.entries,
-                    cases::parse_entries(recorded.entry_layouts(), captures.front().arch, path));
+  if (!recorded.trap_frame_layouts().empty()) {
+    RINGSIDE_ASSIGN(set.entries, cases::parse_entries(recorded.trap_frame_layouts(),
+                                                      captures.front().arch, path));
   }
   RingsideWalker walker(*set.images, {.entries = set.entries});
   for (wire::Capture& capture : captures) {

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "elf/image_map.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 #include "wire/capture.h"
 
 namespace ringside::bench {
@@ -14,7 +14,7 @@ namespace ringside::bench {
 // The captured kernel stacks of a recording that ringside, with all its tables, walks to their end.
 struct StackSet {
   std::unique_ptr<elf::ImageMap> images;
-  std::vector<unwind::EntryLayout> entries;
+  std::vector<unwind::TrapFrameLayout> entries;
   std::vector<wire::Capture> captures;
   // Of each capture's stack, leaf first: what every way must find.
   std::vector<std::vector<std::uint64_t>> expected;

@@ -9,7 +9,7 @@
 #include "cases/expected.h"
 #include "cases/rules.h"
 #include "elf/image_map.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 #include "unwind/unwinder.h"
 #include "wire/capture.h"
 
@@ -22,7 +22,7 @@ inline constexpr const char* kCaseSuffix = ".case";
 struct Case {
   wire::Capture capture;
   elf::ImageMap images;
-  std::vector<unwind::EntryLayout> entries;
+  std::vector<unwind::TrapFrameLayout> entries;
   ExpectedStack expected;
 };
 

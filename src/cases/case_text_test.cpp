@@ -61,37 +61,37 @@ TEST(EntryText, LayoutsAreNumbered) {
   EXPECT_EQ((*entries)[1].start.value, 0xffffffff81a00b00u);
   EXPECT_EQ((*entries)[1].frame.offsets[arch::x86_64::kRip], 128);
   EXPECT_FALSE((*entries)[1].frame.saves(arch::x86_64::kRbp));
-  EXPECT_EQ((*entries)[2].below, unwind::EntryLayout::Below::kNothing);
+  EXPECT_EQ((*entries)[2].below, unwind::TrapFrameLayout::Below::kNothing);
   EXPECT_FALSE((*entries)[1].calls_only);
   EXPECT_TRUE((*entries)[3].calls_only);
-  EXPECT_EQ((*entries)[3].base, unwind::EntryLayout::Base::kFramePointer);
+  EXPECT_EQ((*entries)[3].base, unwind::TrapFrameLayout::Base::kFramePointer);
   EXPECT_EQ((*entries)[3].base_offset, -16);
   EXPECT_EQ(entries_text(*entries, Arch::kX86_64), text);
 }
 
 TEST(EntryText, KeepsEveryField) {
-  using unwind::EntryLayout;
-  const std::vector<EntryLayout> entries = {
+  using unwind::TrapFrameLayout;
+  const std::vector<TrapFrameLayout> entries = {
       {.start = {0x10},
        .end = {0x20},
-       .below = EntryLayout::Below::kCaller,
-       .base = EntryLayout::Base::kFramePointer,
+       .below = TrapFrameLayout::Below::kCaller,
+       .base = TrapFrameLayout::Base::kFramePointer,
        .base_offset = -8,
        .return_in = arch::x86_64::kRsi,
        .overrides = true,
        .skips_own_words = true},
-      {.start = {0x20}, .end = {0x28}, .below = EntryLayout::Below::kUser, .base_offset = 16},
+      {.start = {0x20}, .end = {0x28}, .below = TrapFrameLayout::Below::kUser, .base_offset = 16},
       {.start = {0x28}, .end = {0x30}, .keeps_registers = true}};
   const auto back = parse_entries(entries_text(entries, Arch::kX86_64), Arch::kX86_64, "entries");
   ASSERT_TRUE(back) << back.error().message;
   ASSERT_EQ(back->size(), 3u);
-  EXPECT_EQ((*back)[0].below, EntryLayout::Below::kCaller);
-  EXPECT_EQ((*back)[0].base, EntryLayout::Base::kFramePointer);
+  EXPECT_EQ((*back)[0].below, TrapFrameLayout::Below::kCaller);
+  EXPECT_EQ((*back)[0].base, TrapFrameLayout::Base::kFramePointer);
   EXPECT_EQ((*back)[0].base_offset, -8);
   EXPECT_EQ((*back)[0].return_in, arch::x86_64::kRsi);
   EXPECT_TRUE((*back)[0].overrides);
   EXPECT_TRUE((*back)[0].skips_own_words);
-  EXPECT_EQ((*back)[1].below, EntryLayout::Below::kUser);
+  EXPECT_EQ((*back)[1].below, TrapFrameLayout::Below::kUser);
   EXPECT_EQ((*back)[1].base_offset, 16);
   EXPECT_FALSE((*back)[1].overrides);
   EXPECT_FALSE((*back)[1].keeps_registers);

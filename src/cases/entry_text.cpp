@@ -11,13 +11,13 @@
 namespace ringside::cases {
 namespace {
 
-using unwind::EntryLayout;
+using unwind::TrapFrameLayout;
 
-// In the order of EntryLayout::Below; interrupted code's layout has no word.
+// In the order of TrapFrameLayout::Below; interrupted code's layout has no word.
 constexpr std::array<std::string_view, 3> kBelow = {"", " caller", " user"};
 
-std::string layout_text(const EntryLayout& entry, Arch arch) {
-  const bool by_fp = entry.base == EntryLayout::Base::kFramePointer;
+std::string layout_text(const TrapFrameLayout& entry, Arch arch) {
+  const bool by_fp = entry.base == TrapFrameLayout::Base::kFramePointer;
   std::string text = fmt::format("{}{:+}{}", by_fp ? "fp" : "sp", entry.base_offset,
                                  kBelow[static_cast<std::size_t>(entry.below)]);
   if (entry.return_in != arch::RegisterRoles::kNone)
@@ -32,20 +32,21 @@ std::string layout_text(const EntryLayout& entry, Arch arch) {
 }
 
 // "sp+16", "fp-8"
-bool set_base(std::string_view word, EntryLayout& entry) {
+bool set_base(std::string_view word, TrapFrameLayout& entry) {
   const std::string_view base = word.substr(0, 2);
   if (word.size() < 4 || (word[2] != '+' && word[2] != '-')) return false;
   const auto offset = to_offset(word.substr(word[2] == '+' ? 3 : 2));
   if (!offset || (base != "sp" && base != "fp")) return false;
-  entry.base = base == "fp" ? EntryLayout::Base::kFramePointer : EntryLayout::Base::kStackPointer;
+  entry.base =
+      base == "fp" ? TrapFrameLayout::Base::kFramePointer : TrapFrameLayout::Base::kStackPointer;
   entry.base_offset = *offset;
   return true;
 }
 
-bool set_word(std::string_view word, EntryLayout& entry) {
+bool set_word(std::string_view word, TrapFrameLayout& entry) {
   for (std::size_t i = 1; i < kBelow.size(); ++i) {
     if (word != kBelow[i].substr(1)) continue;
-    entry.below = static_cast<EntryLayout::Below>(i);
+    entry.below = static_cast<TrapFrameLayout::Below>(i);
     return true;
   }
   const std::array<std::pair<std::string_view, bool*>, 4> flags = {
@@ -61,7 +62,7 @@ bool set_word(std::string_view word, EntryLayout& entry) {
   return false;
 }
 
-bool set_layout(std::span<const std::string_view> words, Arch arch, EntryLayout& entry) {
+bool set_layout(std::span<const std::string_view> words, Arch arch, TrapFrameLayout& entry) {
   if (words.empty() || !set_base(words[0], entry)) return false;
   for (const std::string_view word : words.subspan(1)) {
     if (set_word(word, entry)) continue;
@@ -82,12 +83,12 @@ bool set_layout(std::span<const std::string_view> words, Arch arch, EntryLayout&
 
 }  // namespace
 
-std::string entries_text(std::span<const unwind::EntryLayout> entries, Arch arch) {
+std::string entries_text(std::span<const unwind::TrapFrameLayout> entries, Arch arch) {
   std::map<std::string, std::size_t> numbers;
   std::string text;
-  for (const EntryLayout& entry : entries) {
+  for (const TrapFrameLayout& entry : entries) {
     std::string how = "ends";
-    if (entry.below != EntryLayout::Below::kNothing) {
+    if (entry.below != TrapFrameLayout::Below::kNothing) {
       const std::string layout = layout_text(entry, arch);
       const auto [number, added] = numbers.try_emplace(layout, numbers.size() + 1);
       if (added) text += fmt::format("layout {} {}\n", number->second, layout);
@@ -98,14 +99,14 @@ std::string entries_text(std::span<const unwind::EntryLayout> entries, Arch arch
   return text;
 }
 
-Result<std::vector<unwind::EntryLayout>> parse_entries(std::string_view text, Arch arch,
-                                                       const std::string& name) {
-  std::vector<unwind::EntryLayout> entries;
-  std::map<std::string, unwind::EntryLayout, std::less<>> layouts;
+Result<std::vector<unwind::TrapFrameLayout>> parse_entries(std::string_view text, Arch arch,
+                                                           const std::string& name) {
+  std::vector<unwind::TrapFrameLayout> entries;
+  std::map<std::string, unwind::TrapFrameLayout, std::less<>> layouts;
   TextLines lines(text, name);
   while (const auto words = lines.next()) {
     if ((*words)[0] == "layout") {
-      unwind::EntryLayout layout;
+      unwind::TrapFrameLayout layout;
       if (words->size() < 3 || !set_layout(std::span(*words).subspan(2), arch, layout))
         return lines.error("not 'layout NUMBER sp+OFFSET WORD … REGISTER=OFFSET …'");
       layouts.insert_or_assign(std::string((*words)[1]), layout);
@@ -114,9 +115,9 @@ Result<std::vector<unwind::EntryLayout>> parse_entries(std::string_view text, Ar
     const auto start = to_number((*words)[0]);
     const auto end = words->size() == 3 ? to_number((*words)[1]) : std::nullopt;
     if (!start || !end || *end < *start) return lines.error("not 'START END LAYOUT'");
-    EntryLayout entry;
+    TrapFrameLayout entry;
     if ((*words)[2] == "ends") {
-      entry.below = EntryLayout::Below::kNothing;
+      entry.below = TrapFrameLayout::Below::kNothing;
     } else {
       const auto layout = layouts.find((*words)[2]);
       if (layout == layouts.end())

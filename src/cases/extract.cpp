@@ -57,7 +57,7 @@ void collect_code(const wire::Capture& capture, const elf::ImageMap& images,
 
 class Extraction {
  public:
-  Extraction(const ExtractRequest& request, std::vector<unwind::EntryLayout> entries)
+  Extraction(const ExtractRequest& request, std::vector<unwind::TrapFrameLayout> entries)
       : request_(request), whole_(request.images, std::move(entries)) {}
 
   Result<ExtractResult> run() {
@@ -85,9 +85,9 @@ class Extraction {
       RINGSIDE_TRY(write_output(request_.folder / name, text_of(minimized)));
       parts_.images.push_back({image.name, name, image.load_bias});
     }
-    if (!request_.entry_layouts.empty()) {
+    if (!request_.trap_frame_layouts.empty()) {
       parts_.entries = "entries";
-      RINGSIDE_TRY(write_output(request_.folder / parts_.entries, request_.entry_layouts));
+      RINGSIDE_TRY(write_output(request_.folder / parts_.entries, request_.trap_frame_layouts));
     }
     return write_output(request_.folder / "origin", request_.origin);
   }
@@ -115,10 +115,11 @@ class Extraction {
 
 Result<ExtractResult> extract(const ExtractRequest& request) {
   if (request.captures.empty()) return fail(ErrorCode::kNotFound, "no capture is chosen");
-  std::vector<unwind::EntryLayout> entries;
-  if (!request.entry_layouts.empty()) {
-    RINGSIDE_ASSIGN(entries, parse_entries(request.entry_layouts, request.captures.front().arch,
-                                           "the recording's entry layouts"));
+  std::vector<unwind::TrapFrameLayout> entries;
+  if (!request.trap_frame_layouts.empty()) {
+    RINGSIDE_ASSIGN(entries,
+                    parse_entries(request.trap_frame_layouts, request.captures.front().arch,
+                                  "the recording's entry layouts"));
   }
   return Extraction(request, std::move(entries)).run();
 }

@@ -6,16 +6,16 @@
 
 #include "base/result.h"
 #include "elf/image_map.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 #include "wire/capture.h"
 
 namespace ringside::cases {
 
 // What cases are made of.
 struct ExtractRequest {
-  const elf::ImageMap& images;  // whole
-  std::string entry_layouts;    // as entries_text() writes them
-  std::string origin;           // of all: guest, kernel; becomes the file "origin"
+  const elf::ImageMap& images;     // whole
+  std::string trap_frame_layouts;  // as entries_text() writes them
+  std::string origin;              // of all: guest, kernel; becomes the file "origin"
   std::vector<std::size_t> numbers;
   std::vector<wire::Capture> captures;  // one for each number
   std::filesystem::path folder;         // is made

@@ -38,7 +38,8 @@ void RecordedCaptures::blob(const recording::Blob& blob) {
   if (blob.kind == recording::kImageFileBlob)
     image_files_[blob.image].assign(blob.content.begin(), blob.content.end());
   if (blob.kind != kEntryLayoutsBlob) return;
-  entry_layouts_.assign(reinterpret_cast<const char*>(blob.content.data()), blob.content.size());
+  trap_frame_layouts_.assign(reinterpret_cast<const char*>(blob.content.data()),
+                             blob.content.size());
 }
 
 std::vector<recording::RecordedFrame> RecordedCaptures::frames_of(const Entry& entry) const {

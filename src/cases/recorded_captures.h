@@ -28,7 +28,7 @@ class RecordedCaptures final : public recording::Visitor {
     return image_files_;
   }
   // The adapter's layouts as text; empty where the recording has none.
-  [[nodiscard]] const std::string& entry_layouts() const { return entry_layouts_; }
+  [[nodiscard]] const std::string& trap_frame_layouts() const { return trap_frame_layouts_; }
 
  private:
   void image(const recording::ImageInfo& image) override { images_.push_back(image); }
@@ -47,7 +47,7 @@ class RecordedCaptures final : public recording::Visitor {
   std::vector<recording::RecordedFrame> frames_;  // frame id - 1
   std::vector<recording::StackNode> nodes_;       // node id - 1
   std::map<std::uint32_t, std::vector<std::byte>> image_files_;
-  std::string entry_layouts_;
+  std::string trap_frame_layouts_;
   recording::Sample sample_;  // the last one
 };
 

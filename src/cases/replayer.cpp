@@ -2,7 +2,7 @@
 
 namespace ringside::cases {
 
-Replayer::Replayer(const elf::ImageMap& images, std::vector<unwind::EntryLayout> entries,
+Replayer::Replayer(const elf::ImageMap& images, std::vector<unwind::TrapFrameLayout> entries,
                    unwind::TableUse tables)
     : images_(images), unwinder_(images, {.entries = std::move(entries), .tables = tables}) {}
 

@@ -14,7 +14,7 @@ namespace ringside::cases {
 class Replayer {
  public:
   // `images` must outlive the replayer. Of unwind tables only those of `tables` are used.
-  Replayer(const elf::ImageMap& images, std::vector<unwind::EntryLayout> entries,
+  Replayer(const elf::ImageMap& images, std::vector<unwind::TrapFrameLayout> entries,
            unwind::TableUse tables = {});
 
   [[nodiscard]] ExpectedStack replay(const wire::Capture& capture);

@@ -89,7 +89,7 @@ Result<void> CaseVerb::extract() const {
   if (chosen.empty()) return fail(ErrorCode::kNotFound, "{}: no capture is chosen", input_);
   RINGSIDE_ASSIGN(auto captures, cases::read_captures(kept->reader, chosen));
   RINGSIDE_ASSIGN(const auto result,
-                  cases::extract({kept->images, kept->entry_layouts, origin_of(*kept),
+                  cases::extract({kept->images, kept->trap_frame_layouts, origin_of(*kept),
                                   std::move(chosen), std::move(captures), output_}));
   for (const auto& path : result.differing)
     say(fmt::format("ringside: {}: its minimized images give another stack than the whole ones",

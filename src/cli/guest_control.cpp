@@ -50,7 +50,7 @@ void GuestControl::suspend() {
 }
 
 // Says what the user could not know.
-void GuestControl::found(const session::KernelNews& kernel) {
+void GuestControl::found(const session::KernelUpdate& kernel) {
   const elf::Image& image = kernel.image;
   const bool down = image.load_bias >> 63 != 0;
   if (image.load_bias == 0 && !image.file->name().empty() && !kernel.is_candidate) return;

@@ -34,7 +34,7 @@ class GuestControl final : public session::Control {
   [[nodiscard]] bool wants_suspension() override;
   [[nodiscard]] bool guest_is_suspended() override;
   void suspend() override;
-  void found(const session::KernelNews& kernel) override;
+  void found(const session::KernelUpdate& kernel) override;
   void clear_progress() { line_.clear(); }
 
  private:

@@ -41,7 +41,7 @@ Result<std::unique_ptr<KeptCaptures>> open_kept(const std::string& recording,
                 recording);
   for (const recording::ImageInfo& info : kept->captures.images())
     RINGSIDE_TRY(add_image(info, kept->captures, kernel, kept->images));
-  kept->entry_layouts = kept->captures.entry_layouts();
+  kept->trap_frame_layouts = kept->captures.trap_frame_layouts();
   return kept;
 }
 

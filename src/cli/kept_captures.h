@@ -17,7 +17,7 @@ struct KeptCaptures {
   recording::Reader reader;
   cases::RecordedCaptures captures;
   elf::ImageMap images;
-  std::string entry_layouts;
+  std::string trap_frame_layouts;
 };
 
 // `kernel` stands for the file of the image named "kernel"; empty: as recorded. Errors: no captures

@@ -122,7 +122,7 @@ Result<void> PsVerb::run(const std::vector<std::string>&) {
   constexpr std::uint64_t kTryAgainNs = 10'000'000;
   const auto patience = static_cast<std::uint64_t>(patience_s_ * kNs);
   for (std::uint64_t last = monotonic_ns(); !is_over();) {
-    RINGSIDE_ASSIGN(const auto list, lister.look());
+    RINGSIDE_ASSIGN(const auto list, lister.poll());
     if (list) {
       RINGSIDE_TRY(print(lister, *list));
       if (watch_s_ == 0 || !rest(static_cast<std::uint64_t>(watch_s_ * kNs))) return {};

@@ -230,7 +230,7 @@ class Session {
     session::KernelRequest wanted{.file = kernel.file, .load_bias = load_bias_, .system = system_};
     wanted.no_firmware =
         guest_ && launch::QemuCommand(guest_->info.arguments).has_no_firmware(engine_->arch());
-    if (!kernel.file) RINGSIDE_TRY(look_for_names(wanted));
+    if (!kernel.file) RINGSIDE_TRY(probe_names(wanted));
     const std::uint64_t start_ns = monotonic_ns();
     RINGSIDE_ASSIGN(
         auto writer,
@@ -384,7 +384,7 @@ class Session {
   }
 
   // Of a kernel without a file.
-  Result<void> look_for_names(session::KernelRequest& wanted) {
+  Result<void> probe_names(session::KernelRequest& wanted) {
     if (!request_.flags.symbols.empty()) {
       RINGSIDE_ASSIGN(auto symbols, symbols::read_kernel_symbols(request_.flags.symbols));
       wanted.symbols = std::make_shared<const symbols::SymbolList>(std::move(symbols));

@@ -80,8 +80,8 @@ Result<std::optional<Identity>> Comparison::compare_build_id() {
     if (!std::equal(head.begin(), head.end(), memory.begin())) continue;
     const Bytes there = Bytes(memory).subspan(kHead);
     return Identity{.sameness = std::equal(there.begin(), there.end(), note.description.begin())
-                                    ? Sameness::kSame
-                                    : Sameness::kDifferent,
+                                    ? MatchResult::kSame
+                                    : MatchResult::kDifferent,
                     .evidence = "build id",
                     .in_file = hex(note.description),
                     .in_memory = hex(there)};
@@ -100,7 +100,7 @@ Result<std::optional<Identity>> Comparison::compare_banner() {
   const std::string in_file = printable_line(banner);
   const std::string in_memory = printable_line(memory);
   if (!in_file.starts_with(kBegin) || !in_memory.starts_with(kBegin)) return std::nullopt;
-  return Identity{.sameness = in_file == in_memory ? Sameness::kSame : Sameness::kDifferent,
+  return Identity{.sameness = in_file == in_memory ? MatchResult::kSame : MatchResult::kDifferent,
                   .evidence = "version banner",
                   .in_file = in_file,
                   .in_memory = in_memory};
@@ -118,8 +118,10 @@ Result<Identity> Comparison::compare_text() {
       break;
     }
   }
-  Identity result{
-      .sameness = Sameness::kNoEvidence, .evidence = kTextEvidence, .in_file = {}, .in_memory = {}};
+  Identity result{.sameness = MatchResult::kNoEvidence,
+                  .evidence = kTextEvidence,
+                  .in_file = {},
+                  .in_memory = {}};
   if (size == 0) return result;
   std::size_t wanted = 0;
   std::size_t compared = 0;
@@ -135,16 +137,16 @@ Result<Identity> Comparison::compare_text() {
     equal += equal_bytes(in_file, memory);
   }
   if (compared == 0 || compared * 2 < wanted) {
-    result.sameness = Sameness::kUnreadable;
+    result.sameness = MatchResult::kUnreadable;
     return result;
   }
   const double share = static_cast<double>(equal) / static_cast<double>(compared);
   result.equal_share = share;
   result.in_file = fmt::format("{} bytes of .text", compared);
   result.in_memory = fmt::format("{:.0f} % of them equal", share * 100);
-  result.sameness = share >= kSameShare       ? Sameness::kSame
-                    : share < kUnrelatedShare ? Sameness::kNotThere
-                                              : Sameness::kDifferent;
+  result.sameness = share >= kSameShare       ? MatchResult::kSame
+                    : share < kUnrelatedShare ? MatchResult::kNotThere
+                                              : MatchResult::kDifferent;
   return result;
 }
 
@@ -160,23 +162,23 @@ Result<Identity> Comparison::run() {
 
 std::string Identity::explain(const std::string& file_name) const {
   switch (sameness) {
-    case Sameness::kSame:
+    case MatchResult::kSame:
       return {};
-    case Sameness::kDifferent:
+    case MatchResult::kDifferent:
       return fmt::format(
           "{} is not the kernel that runs in the guest: its {} is {}, the guest's {}", file_name,
           evidence, in_file, in_memory);
-    case Sameness::kNotThere:
+    case MatchResult::kNotThere:
       return fmt::format(
           "nothing of {} is at its addresses in the guest: the kernel has not started yet, is "
           "another one, or has moved; if it has moved, give --load-bias",
           file_name);
-    case Sameness::kUnreadable:
+    case MatchResult::kUnreadable:
       return fmt::format(
           "the addresses of {} are not mapped in the guest: the kernel has not started yet or has "
           "moved; if it has moved, give --load-bias",
           file_name);
-    case Sameness::kNoEvidence:
+    case MatchResult::kNoEvidence:
       break;
   }
   return fmt::format("{} has no code to compare with the guest", file_name);

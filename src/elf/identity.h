@@ -15,7 +15,7 @@ namespace ringside::elf {
 using GuestReader =
     std::function<Result<std::size_t>(GuestVirt address, std::span<std::byte> into)>;
 
-enum class Sameness {
+enum class MatchResult {
   kSame,
   kDifferent,  // there is a kernel, and it is another one
   kNotThere,   // nothing of the file is at its addresses: the kernel may have moved, or not started
@@ -27,7 +27,7 @@ enum class Sameness {
 inline constexpr const char* kTextEvidence = "text bytes";
 
 struct Identity {
-  Sameness sameness = Sameness::kNoEvidence;
+  MatchResult sameness = MatchResult::kNoEvidence;
   std::string evidence;    // "build id", "version banner", "text bytes"
   std::string in_file;     // what the file says, as text
   std::string in_memory;   // what the guest says

@@ -57,10 +57,10 @@ class IdentityTest : public testing::Test {
 };
 
 TEST_F(IdentityTest, BuildIdDecides) {
-  EXPECT_EQ(check_identity(*file_, kBias, guest_.reader())->sameness, Sameness::kSame);
+  EXPECT_EQ(check_identity(*file_, kBias, guest_.reader())->sameness, MatchResult::kSame);
   guest_.at(file_->notes().front().address->value + kBias) = std::byte{0xff};
   const auto identity = check_identity(*file_, kBias, guest_.reader());
-  EXPECT_EQ(identity->sameness, Sameness::kDifferent);
+  EXPECT_EQ(identity->sameness, MatchResult::kDifferent);
   EXPECT_EQ(
       identity->explain("vmlinux"),
       "vmlinux is not the kernel that runs in the guest: its build id is 0123456789abcdef, the "
@@ -71,11 +71,11 @@ TEST_F(IdentityTest, BannerWhereThereIsNoBuildId) {
   const auto file = open("tiny_without_id");
   Guest guest(*file);
   auto identity = check_identity(*file, kBias, guest.reader());
-  EXPECT_EQ(identity->sameness, Sameness::kSame);
+  EXPECT_EQ(identity->sameness, MatchResult::kSame);
   EXPECT_EQ(identity->evidence, "version banner");
   guest.at(file->symbol_named("linux_banner")->address.value + kBias + 14) = std::byte{'5'};
   identity = check_identity(*file, kBias, guest.reader());
-  EXPECT_EQ(identity->sameness, Sameness::kDifferent);
+  EXPECT_EQ(identity->sameness, MatchResult::kDifferent);
   EXPECT_TRUE(identity->in_memory.starts_with("Linux version 5.1.0-test")) << identity->in_memory;
 }
 
@@ -89,12 +89,12 @@ TEST_F(IdentityTest, TextWithTolerance) {
       guest.at(text->address.value + kBias + i) = std::byte{0xcc};
     return check_identity(*file, kBias, guest.reader())->sameness;
   };
-  EXPECT_EQ(damage(10), Sameness::kSame);
-  EXPECT_EQ(damage(2), Sameness::kDifferent);
-  EXPECT_EQ(damage(1), Sameness::kNotThere);
+  EXPECT_EQ(damage(10), MatchResult::kSame);
+  EXPECT_EQ(damage(2), MatchResult::kDifferent);
+  EXPECT_EQ(damage(1), MatchResult::kNotThere);
   guest.clear();
   const auto identity = check_identity(*file, kBias, guest.reader());
-  EXPECT_EQ(identity->sameness, Sameness::kUnreadable);
+  EXPECT_EQ(identity->sameness, MatchResult::kUnreadable);
   EXPECT_NE(identity->explain("vmlinux").find("--load-bias"), std::string::npos);
 }
 

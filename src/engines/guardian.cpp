@@ -17,8 +17,8 @@ namespace ringside::engines {
 
 struct Guardian::Shared {
   std::atomic<int> state;
-  std::atomic<std::size_t> farewell_size;
-  char farewell[64];
+  std::atomic<std::size_t> detach_text_size;
+  char detach_text[64];
   std::atomic<bool> restores_scheduling;
   Scheduling scheduling;
 };
@@ -58,7 +58,7 @@ void wait_for_end_of(pid_t pid) {
 
 }  // namespace
 
-void Guardian::watch(Shared* shared, const LastWords& last_words, int socket, int link) {
+void Guardian::watch(Shared* shared, const DetachSequence& detach_sequence, int socket, int link) {
   ::setsid();
   ::prctl(PR_SET_NAME, "ringside-guard");
   keep_only(link, socket);
@@ -70,18 +70,20 @@ void Guardian::watch(Shared* shared, const LastWords& last_words, int socket, in
   do {
     got = ::read(3, &goodbye, 1);
   } while (got < 0 && errno == EINTR);
-  if (got == 0 && last_words.needed(static_cast<GuestState>(shared->state.load()), 4))
-    last_words.say(4, {shared->farewell, shared->farewell_size.load()});
+  if (got == 0 && detach_sequence.needed(static_cast<GuestState>(shared->state.load()), 4))
+    detach_sequence.say(4, {shared->detach_text, shared->detach_text_size.load()});
   if (got == 0 && shared->restores_scheduling) restore_scheduling(shared->scheduling);
   ::_exit(0);
 }
 
-Result<std::unique_ptr<Guardian>> Guardian::start(int socket, const LastWords& last_words) {
+Result<std::unique_ptr<Guardian>> Guardian::start(int socket,
+                                                  const DetachSequence& detach_sequence) {
   void* memory =
       ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return fail_errno("shared memory for the guardian process");
   auto* shared = new (memory) Shared{};
-  shared->farewell_size = last_words.farewell.copy(shared->farewell, sizeof(shared->farewell));
+  shared->detach_text_size =
+      detach_sequence.detach_text.copy(shared->detach_text, sizeof(shared->detach_text));
   // A pair of sockets and not a pipe, so that a goodbye to a guardian that was killed raises no
   // SIGPIPE.
   int ends[2];
@@ -99,7 +101,7 @@ Result<std::unique_ptr<Guardian>> Guardian::start(int socket, const LastWords& l
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
   const pid_t pid = ::fork();
   const int error = errno;
-  if (pid == 0) watch(shared, last_words, socket, read_end.get());
+  if (pid == 0) watch(shared, detach_sequence, socket, read_end.get());
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (pid < 0) {
     ::munmap(memory, sizeof(Shared));
@@ -138,12 +140,12 @@ void Guardian::restore_on_death(const std::optional<Scheduling>& before) {
   shared_->restores_scheduling = true;
 }
 
-void Guardian::set_farewell(std::string_view bytes) {
+void Guardian::set_detach_text(std::string_view bytes) {
   // Empty in between, so that the guardian never sends half of two.
-  shared_->farewell_size.store(0);
-  const std::size_t size = std::min(bytes.size(), sizeof(shared_->farewell));
-  std::memcpy(shared_->farewell, bytes.data(), size);
-  shared_->farewell_size.store(size);
+  shared_->detach_text_size.store(0);
+  const std::size_t size = std::min(bytes.size(), sizeof(shared_->detach_text));
+  std::memcpy(shared_->detach_text, bytes.data(), size);
+  shared_->detach_text_size.store(size);
 }
 
 }  // namespace ringside::engines

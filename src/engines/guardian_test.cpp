@@ -9,9 +9,9 @@
 #include <ostream>
 #include <string>
 
+#include "engines/gdb/protocol/detach_sequence.h"
 #include "engines/gdb/protocol/hex.h"
-#include "engines/gdb/last_words.h"
-#include "engines/qmp/last_words.h"
+#include "engines/qmp/detach_sequence.h"
 
 namespace ringside::engines {
 namespace {
@@ -38,7 +38,7 @@ struct Pair {
 TEST(Guardian, IsInItsOwnSessionOnceStarted) {
   const Pair pair;
   for (int i = 0; i < 20; ++i) {
-    const auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+    const auto guardian = Guardian::start(pair.ours.get(), gdb::kDetachSequence);
     ASSERT_TRUE(guardian) << guardian.error().message;
     EXPECT_EQ(::getsid((*guardian)->pid()), (*guardian)->pid());
     EXPECT_NE(::getpgid((*guardian)->pid()), ::getpgrp());
@@ -47,7 +47,7 @@ TEST(Guardian, IsInItsOwnSessionOnceStarted) {
 
 TEST(Guardian, ActsWhenItIsAbandoned) {
   const Pair pair;
-  auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+  auto guardian = Guardian::start(pair.ours.get(), gdb::kDetachSequence);
   ASSERT_TRUE(guardian) << guardian.error().message;
   (*guardian)->set_state(GuestState::kOurs);
   (*guardian)->abandon();
@@ -74,7 +74,7 @@ class GuardianOfALateStub : public ::testing::TestWithParam<LateStub> {};
 
 TEST_P(GuardianOfALateStub, LetsTheGuestRunThatRan) {
   const Pair pair;
-  auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+  auto guardian = Guardian::start(pair.ours.get(), gdb::kDetachSequence);
   ASSERT_TRUE(guardian) << guardian.error().message;
   const pid_t pid = (*guardian)->pid();
   (*guardian)->abandon();
@@ -111,7 +111,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Guardian, EndsWithALateConnection) {
   Pair pair;
-  auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+  auto guardian = Guardian::start(pair.ours.get(), gdb::kDetachSequence);
   ASSERT_TRUE(guardian) << guardian.error().message;
   const pid_t pid = (*guardian)->pid();
   (*guardian)->abandon();
@@ -121,7 +121,7 @@ TEST(Guardian, EndsWithALateConnection) {
 
 TEST(Guardian, LetsAGuestRunThroughItsMonitor) {
   const Pair pair;
-  auto guardian = Guardian::start(pair.ours.get(), qmp::kLastWords);
+  auto guardian = Guardian::start(pair.ours.get(), qmp::kDetachSequence);
   ASSERT_TRUE(guardian) << guardian.error().message;
   const pid_t pid = (*guardian)->pid();
   (*guardian)->set_state(GuestState::kOurs);
@@ -140,7 +140,7 @@ TEST(Guardian, LetsAGuestRunThroughItsMonitor) {
 TEST(Guardian, LeavesAMonitorsGuestPausedThatItsUserHasPaused) {
   Pair pair;
   for (const GuestState state : {GuestState::kUnknown, GuestState::kRunning, GuestState::kPaused}) {
-    auto guardian = Guardian::start(pair.ours.get(), qmp::kLastWords);
+    auto guardian = Guardian::start(pair.ours.get(), qmp::kDetachSequence);
     ASSERT_TRUE(guardian) << guardian.error().message;
     (*guardian)->set_state(state);
     const pid_t pid = (*guardian)->pid();
@@ -153,7 +153,7 @@ TEST(Guardian, LeavesAMonitorsGuestPausedThatItsUserHasPaused) {
 
 TEST(Guardian, SaysNothingAfterAGoodbye) {
   Pair pair;
-  auto guardian = Guardian::start(pair.ours.get(), gdb::kLastWords);
+  auto guardian = Guardian::start(pair.ours.get(), gdb::kDetachSequence);
   ASSERT_TRUE(guardian) << guardian.error().message;
   (*guardian)->set_state(GuestState::kOurs);
   guardian->reset();

@@ -28,14 +28,14 @@ HostWaits::HostWaits(pid_t process, std::span<const pid_t> threads, std::size_t 
   }
 }
 
-void HostWaits::look() {
+void HostWaits::poll() {
   before_.clear();
   waited_.clear();
   main_loop_ran_before_ = main_loop_.times().ran_ns;
   for (const wire::HostWait& wait : waits_) before_.push_back(wait.total_ns());
 }
 
-void HostWaits::look_again() {
+void HostWaits::poll_again() {
   waited_.clear();
   for (std::size_t n = 0; n < before_.size(); ++n)
     waited_.push_back(waits_[n].total_ns() - before_[n]);

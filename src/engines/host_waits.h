@@ -26,16 +26,16 @@ class HostWaits {
   HostWaits(pid_t process, std::span<const pid_t> threads, std::size_t vcpus);
 
   // Before the guest is told to stop.
-  void look();
+  void poll();
   // Once it has stopped, and best before it goes on: vCPUs wait for a processor then, too.
-  void look_again();
+  void poll_again();
   // Counts the samples in tick.not_run.
   void leave_out(Tick& tick) const;
 
  private:
   std::vector<wire::HostWait> waits_;  // by vCPU number
   wire::HostWait main_loop_;
-  // By vCPU number, in nanoseconds: when look() was called, and from then to look_again().
+  // By vCPU number, in nanoseconds: when poll() was called, and from then to poll_again().
   std::vector<std::uint64_t> before_;
   std::vector<std::uint64_t> waited_;
   std::uint64_t main_loop_ran_before_ = 0;

@@ -28,11 +28,11 @@ Tick tick_of(std::size_t vcpus) {
 TEST(HostWaits, SamplesOfThreadsThatWaitedAreLeftOut) {
   const Rivals rivals;
   HostWaits waits(::getpid(), rivals.ids(), 2);
-  waits.look();
+  waits.poll();
   ::usleep(100'000);
   Tick tick = tick_of(2);
   tick.captures[0].disposition = wire::Disposition::kIdle;
-  waits.look_again();
+  waits.poll_again();
   waits.leave_out(tick);
   ASSERT_EQ(tick.captures.size(), 1u);
   EXPECT_EQ(tick.captures[0].vcpu.value, 0u);  // it did not want a processor
@@ -43,12 +43,12 @@ TEST(HostWaits, SamplesOfThreadsThatWaitedAreLeftOut) {
 TEST(HostWaits, WhatWasSkippedForWhatItRanIsLeftOutToo) {
   const Rivals rivals;
   HostWaits waits(::getpid(), rivals.ids(), 2);
-  waits.look();
+  waits.poll();
   ::usleep(100'000);
   Tick tick = tick_of(2);
   for (wire::Capture& capture : tick.captures) capture.disposition = wire::Disposition::kSkipped;
   tick.captures[1].level = PrivilegeLevel::kUser;
-  waits.look_again();
+  waits.poll_again();
   waits.leave_out(tick);
   ASSERT_EQ(tick.captures.size(), 1u);
   EXPECT_EQ(tick.captures[0].vcpu.value, 0u);  // not looked at (--cpu)
@@ -58,9 +58,9 @@ TEST(HostWaits, WhatWasSkippedForWhatItRanIsLeftOutToo) {
 TEST(HostWaits, AThreadThatSleptHasNotWaited) {
   const Rivals rivals;
   HostWaits waits(::getpid(), std::array{this_thread()}, 1);
-  waits.look();
+  waits.poll();
   Tick tick = tick_of(1);
-  waits.look_again();
+  waits.poll_again();
   waits.leave_out(tick);
   EXPECT_EQ(tick.captures.size(), 1u);
   EXPECT_EQ(tick.not_run, 0u);
@@ -83,9 +83,9 @@ TEST(HostWaits, AThreadThatWaitedForTheMainLoopOnlyIsLeftIn) {
        judged < 5 && monotonic_ns() < end;) {
     const std::uint64_t ran = main_loop.times().ran_ns;
     const std::uint64_t waited = waits_of_rival.total_ns();
-    waits.look();
+    waits.poll();
     testing::burn(10'000'000);
-    waits.look_again();
+    waits.poll_again();
     const std::uint64_t waited_for = waits_of_rival.total_ns() - waited;
     if (waited_for < kAWaitNs || waited_for > main_loop.times().ran_ns - ran) continue;
     Tick tick = tick_of(1);
@@ -104,11 +104,11 @@ TEST(HostWaits, WhatIsNotKnownIsLeftIn) {
   HostWaits shared(::getpid(), twice, 2);
   HostWaits other_number(::getpid(), rivals.ids(), 3);
   HostWaits gone(::getpid(), std::array{rivals.ids()[0], pid_t{0x3fffffff}}, 2);
-  for (HostWaits* const waits : {&none, &shared, &other_number, &gone}) waits->look();
+  for (HostWaits* const waits : {&none, &shared, &other_number, &gone}) waits->poll();
   ::usleep(50'000);
   for (HostWaits* const waits : {&none, &shared, &other_number, &gone}) {
     Tick tick = tick_of(3);
-    waits->look_again();
+    waits->poll_again();
     waits->leave_out(tick);
     EXPECT_EQ(tick.captures.size(), 3u);
   }

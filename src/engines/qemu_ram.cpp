@@ -229,7 +229,7 @@ Result<void> QemuRam::find_blocks() {
 }
 
 // The map, and where its blocks are, where they are not known or no longer right.
-Result<void> QemuRam::look_again() {
+Result<void> QemuRam::poll_again() {
   const std::uint64_t now = ways_.now_ns();
   if (now < next_try_ns_ || (direct_ && !direct_->take_missed())) return {};
   next_try_ns_ = now + try_again_after_ns_;
@@ -246,7 +246,7 @@ Result<void> QemuRam::look_again() {
 
 Result<memory::PhysicalMemory*> QemuRam::find() {
   if (unsupported_) return tl::unexpected<Error>(*unsupported_);
-  RINGSIDE_TRY(look_again());
+  RINGSIDE_TRY(poll_again());
   front_->behind = direct_ ? direct_.get() : slow_.get();
   if (front_->behind != nullptr) return front_.get();
   return fail(ErrorCode::kUnsupported, "no way to the guest's physical memory: {}", explanation_);

@@ -72,7 +72,7 @@ class QemuRam {
   };
 
   [[nodiscard]] Result<void> read_map();
-  [[nodiscard]] Result<void> look_again();
+  [[nodiscard]] Result<void> poll_again();
   [[nodiscard]] Result<void> find_blocks();
   void read_mappings();
   [[nodiscard]] Result<Place> find_block(std::size_t block);

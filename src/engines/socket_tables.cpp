@@ -122,14 +122,14 @@ std::string inode_of_tcp_peer(int socket) {
   const TcpEnd here = end_of(ours);
   const TcpEnd there = end_of(theirs);
   std::string inode;
-  const auto look = [&inode](const std::string& local, const std::string& remote) {
+  const auto matching = [&inode](const std::string& local, const std::string& remote) {
     return [&](const Row& row) {
       if (inode.empty() && row[kLocal] == local && row[kRemote] == remote) inode = row[kTcpInode];
     };
   };
   if (!here.v4.empty() && !there.v4.empty())
-    for_each_row("/proc/net/tcp", kTcpInode, look(there.v4, here.v4));
-  if (inode.empty()) for_each_row("/proc/net/tcp6", kTcpInode, look(there.v6, here.v6));
+    for_each_row("/proc/net/tcp", kTcpInode, matching(there.v4, here.v4));
+  if (inode.empty()) for_each_row("/proc/net/tcp6", kTcpInode, matching(there.v6, here.v6));
   return inode;
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 #include "views/summary.h"
 
 namespace ringside::exporters {

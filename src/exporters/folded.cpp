@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 
 namespace ringside::exporters {
 namespace {

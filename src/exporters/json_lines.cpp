@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "arch/arch_info.h"
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 #include "profile/thread_names.h"
 
 namespace ringside::exporters {
@@ -15,7 +15,7 @@ namespace {
 std::string json_string(std::string_view text) {
   using nlohmann::json;
   if (text.empty()) return "\"\"";
-  return json(profile::spell(text)).dump(-1, ' ', false, json::error_handler_t::replace);
+  return json(profile::sanitize(text)).dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 const char* text_of(PrivilegeLevel level) {

@@ -7,7 +7,7 @@
 #include "base/text_width.h"
 #include "exporters/report_layout.h"
 #include "exporters/units.h"
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 
 namespace ringside::exporters {
 namespace {

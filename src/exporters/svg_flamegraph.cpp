@@ -14,7 +14,7 @@
 #include "exporters/lost_in_words.h"
 #include "exporters/units.h"
 #include "exporters/xml.h"
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 #include "views/call_tree.h"
 
 namespace ringside::exporters {
@@ -73,7 +73,7 @@ std::string subtitle_of(const Profile& profile) {
     if (part.empty()) return;
     text += (text.empty() ? "" : " \xc2\xb7 ") + part;
   };
-  add(header.kernel.empty() ? "" : profile::spell(header.kernel));
+  add(header.kernel.empty() ? "" : profile::sanitize(header.kernel));
   if (header.arch != Arch::kUnknown) add(arch::name_of(header.arch));
   if (header.vcpu_count != 0)
     add(fmt::format("{} vCPU{}", header.vcpu_count, header.vcpu_count == 1 ? "" : "s"));
@@ -120,9 +120,9 @@ class Picture {
 
   Result<void> write_head() {
     const std::string title =
-        options_.title.empty() ? "Flame graph" : profile::spell(options_.title);
+        options_.title.empty() ? "Flame graph" : profile::sanitize(options_.title);
     const std::string subtitle =
-        options_.subtitle.empty() ? subtitle_of(profile_) : profile::spell(options_.subtitle);
+        options_.subtitle.empty() ? subtitle_of(profile_) : profile::sanitize(options_.subtitle);
     RINGSIDE_TRY(sink_.write(fmt::format(
         R"(<?xml version="1.0" encoding="UTF-8"?>
 <svg id="ringside" xmlns="http://www.w3.org/2000/svg" width="{0}" height="{1}" viewBox="0 0 {0} {1}" {2}>

@@ -14,9 +14,9 @@
 #include "guestos/adapter_options.h"
 #include "guestos/guest_memory.h"
 #include "guestos/interrupt_code.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 #include "guestos/stack_recipe.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 #include "wire/recipe.h"
 
 namespace ringside::guestos {
@@ -34,7 +34,7 @@ class Adapter {
   [[nodiscard]] virtual bool adopt(Arch) { return false; }
   [[nodiscard]] virtual std::string_view name() const = 0;
   // Tables for the unwinder; they do not change.
-  [[nodiscard]] virtual std::vector<unwind::EntryLayout> entries() const = 0;
+  [[nodiscard]] virtual std::vector<unwind::TrapFrameLayout> entries() const = 0;
   // Which code runs in interrupts; nothing is known of it where the kernel's names say nothing.
   [[nodiscard]] virtual InterruptCode interrupt_code() const { return {}; }
   // Reads what only the guest's memory says, as soon as the kernel runs. True when nothing is
@@ -58,10 +58,11 @@ class Adapter {
   // The address of the kernel's own top-level page table, which outlives all processes.
   [[nodiscard]] virtual std::optional<GuestVirt> page_table_root() const { return std::nullopt; }
   // Whose time a capture is: of a tick's captures in order, right after they have been taken. What
-  // has to be known before that can be said of a process is read, once, and added to `news`.
+  // has to be known before that can be said of a process is read, once, and added to `updates`.
   // Errors: those of `memory`.
   [[nodiscard]] virtual Result<Owner> owner_of(const wire::Capture& /*capture*/,
-                                               GuestMemory& /*memory*/, ProcessNews& /*news*/) {
+                                               GuestMemory& /*memory*/,
+                                               ProcessUpdates& /*updates*/) {
     return Owner();
   }
   // What to copy from a vCPU. `learnt` are slots that the unwinder found to hold another stack's

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 #include "guestos/program_files.h"
 #include "symbols/debug_files.h"
 
@@ -39,7 +39,7 @@ struct AdapterOptions {
   std::filesystem::path initramfs;                // the guest's; empty: none known
   // The engine's captures lie in a ring before they are looked at, while the guest goes on: they
   // are to say more by themselves.
-  bool looks_late = false;
+  bool asynchronous = false;
   symbols::DebugFileOptions debug_files;  // where a kernel's debug information may be
   std::shared_ptr<AddressSpaceIds> address_space_ids = std::make_shared<AddressSpaceIds>();
 };

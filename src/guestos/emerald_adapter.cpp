@@ -53,20 +53,20 @@ Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture&
 }
 
 Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessNews& news) {
+                                       ProcessUpdates& updates) {
   const bool runs_processes =
       capture.arch == Arch::kX86_64 &&
       (capture.level == PrivilegeLevel::kKernel || capture.level == PrivilegeLevel::kUser);
-  if (!runs_processes) return GenericAdapter::owner_of(capture, memory, news);
+  if (!runs_processes) return GenericAdapter::owner_of(capture, memory, updates);
   RINGSIDE_ASSIGN(const auto metadata, metadata_of(capture, memory));
   if (!metadata && (has_pages_ || may_have_pages_)) return Owner();
-  if (!metadata) return GenericAdapter::owner_of(capture, memory, news);
-  news.new_recipes = !has_pages_;
+  if (!metadata) return GenericAdapter::owner_of(capture, memory, updates);
+  updates.new_recipes = !has_pages_;
   has_pages_ = true;
   if (known_.size() >= kMostProcesses) known_.clear();
   Process& process =
       known_[{arch::user_root(capture.arch, capture.registers).value_or(0), metadata->identity()}];
-  if (process.address_space == 0) RINGSIDE_TRY(learn(*metadata, capture, memory, process, news));
+  if (process.address_space == 0) RINGSIDE_TRY(learn(*metadata, capture, memory, process, updates));
   Owner owner;
   owner.pid = static_cast<std::uint32_t>(metadata->pid);
   owner.tid = owner.pid;
@@ -79,14 +79,14 @@ Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory
 }
 
 Result<void> EmeraldAdapter::learn(const Metadata& metadata, const wire::Capture& capture,
-                                   GuestMemory& memory, Process& process, ProcessNews& news) {
-  RINGSIDE_ASSIGN(auto placed, programs_.look(metadata, capture, memory));
+                                   GuestMemory& memory, Process& process, ProcessUpdates& updates) {
+  RINGSIDE_ASSIGN(auto placed, programs_.poll(metadata, capture, memory));
   if (!placed && ++process.tries < kTries) return {};
   if (!placed) placed = programs_.unreadable(metadata);
   process.address_space = next_address_space();
   const auto pid = static_cast<std::uint32_t>(metadata.pid);
-  news.names.push_back({pid, pid, process.address_space, placed->program->name});
-  news.spaces.push_back({process.address_space, Arch::kX86_64, std::move(placed->mappings)});
+  updates.names.push_back({pid, pid, process.address_space, placed->program->name});
+  updates.spaces.push_back({process.address_space, Arch::kX86_64, std::move(placed->mappings)});
   return {};
 }
 

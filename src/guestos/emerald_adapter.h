@@ -23,7 +23,7 @@ class EmeraldAdapter final : public GenericAdapter {
 
   [[nodiscard]] std::string_view name() const override;
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessNews& news) override;
+                                       ProcessUpdates& updates) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
 
@@ -42,7 +42,7 @@ class EmeraldAdapter final : public GenericAdapter {
   [[nodiscard]] Result<std::optional<emerald::Metadata>> metadata_of(const wire::Capture& capture,
                                                                      GuestMemory& memory);
   [[nodiscard]] Result<void> learn(const emerald::Metadata& metadata, const wire::Capture& capture,
-                                   GuestMemory& memory, Process& process, ProcessNews& news);
+                                   GuestMemory& memory, Process& process, ProcessUpdates& updates);
 
   emerald::GuestPrograms programs_;
   bool has_pages_;

@@ -69,8 +69,8 @@ class EmeraldTest : public ::testing::Test {
   }
 
   Owner owner(EmeraldAdapter& adapter, const wire::Capture& capture) {
-    news_ = {};
-    auto owner = adapter.owner_of(capture, guest_.memory, news_);
+    updates_ = {};
+    auto owner = adapter.owner_of(capture, guest_.memory, updates_);
     EXPECT_TRUE(owner.has_value());
     return *owner;
   }
@@ -78,7 +78,7 @@ class EmeraldTest : public ::testing::Test {
   testing::TemporaryFolder folder_;
   AdapterOptions options_;
   Guest guest_;
-  ProcessNews news_;
+  ProcessUpdates updates_;
 };
 
 TEST_F(EmeraldTest, TwoProcessesOfAProgramHaveBothItsNameAndFile) {
@@ -87,25 +87,25 @@ TEST_F(EmeraldTest, TwoProcessesOfAProgramHaveBothItsNameAndFile) {
   EmeraldAdapter adapter(options_, true);
   const Owner first = owner(adapter, capture_at(0x1000));
   EXPECT_EQ(first.pid, 1u);
-  ASSERT_EQ(news_.spaces.size(), 1u);
-  EXPECT_EQ(news_.spaces[0].id, first.address_space);
-  EXPECT_EQ(news_.spaces[0].arch, Arch::kX86_64);
-  ASSERT_EQ(news_.spaces[0].mappings.size(), 1u);
-  const UserMapping mapping = news_.spaces[0].mappings[0];
+  ASSERT_EQ(updates_.spaces.size(), 1u);
+  EXPECT_EQ(updates_.spaces[0].id, first.address_space);
+  EXPECT_EQ(updates_.spaces[0].arch, Arch::kX86_64);
+  ASSERT_EQ(updates_.spaces[0].mappings.size(), 1u);
+  const UserMapping mapping = updates_.spaces[0].mappings[0];
   EXPECT_EQ(mapping.start, GuestVirt{0x400180});
   EXPECT_EQ(mapping.end, GuestVirt{0x400180 + 300});
   EXPECT_EQ(mapping.image->name, "compute");
   EXPECT_EQ(mapping.image->file->name(), (folder_.path / "compute").string());
   EXPECT_FALSE(mapping.image->from_guest);
-  ASSERT_EQ(news_.names.size(), 1u);
-  EXPECT_EQ(news_.names[0].name, "compute");
+  ASSERT_EQ(updates_.names.size(), 1u);
+  EXPECT_EQ(updates_.names[0].name, "compute");
 
   const Owner second = owner(adapter, capture_at(0x2000));
   EXPECT_EQ(second.pid, 2u);
   EXPECT_NE(second.address_space, first.address_space);
-  ASSERT_EQ(news_.spaces.size(), 1u);
-  EXPECT_EQ(news_.spaces[0].mappings[0].image, mapping.image);
-  EXPECT_EQ(news_.names[0].name, "compute");
+  ASSERT_EQ(updates_.spaces.size(), 1u);
+  EXPECT_EQ(updates_.spaces[0].mappings[0].image, mapping.image);
+  EXPECT_EQ(updates_.names[0].name, "compute");
 }
 
 TEST_F(EmeraldTest, WhereThePageDoesNotTellTheRegistersUnwindingDoes) {
@@ -127,7 +127,7 @@ TEST_F(EmeraldTest, AProcessIsReadOnce) {
   const std::size_t before = guest_.memory.bytes_read;
   // With a PCID.
   EXPECT_EQ(owner(adapter, capture_at(0x1005)).address_space, first.address_space);
-  EXPECT_TRUE(news_.empty());
+  EXPECT_TRUE(updates_.empty());
   EXPECT_LE(guest_.memory.bytes_read - before, emerald::kMetadataSize);
 }
 
@@ -150,12 +150,12 @@ TEST_F(EmeraldTest, AfterExecItIsAnotherAddressSpace) {
   guest_.put_process(0x1000, {}, kServer);
   EmeraldAdapter adapter(options_, true);
   const Owner before = owner(adapter, capture_at(0x1000));
-  EXPECT_EQ(news_.names.at(0).name, "<unknown>");
+  EXPECT_EQ(updates_.names.at(0).name, "<unknown>");
   guest_.put_process(0x1000, {.image_size = 0x3b0}, kCompute);
   const Owner after = owner(adapter, capture_at(0x1000));
   EXPECT_EQ(after.pid, before.pid);
   EXPECT_NE(after.address_space, before.address_space);
-  EXPECT_EQ(news_.names.at(0).name, "compute");
+  EXPECT_EQ(updates_.names.at(0).name, "compute");
 }
 
 TEST_F(EmeraldTest, AProgramWithoutAFileIsReadFromTheGuest) {
@@ -163,7 +163,7 @@ TEST_F(EmeraldTest, AProgramWithoutAFileIsReadFromTheGuest) {
   guest_.put_process(0x2000, {.pid = 2}, kServer);
   EmeraldAdapter adapter({}, true);
   (void)owner(adapter, capture_at(0x1000));
-  const auto image = news_.spaces.at(0).mappings.at(0).image;
+  const auto image = updates_.spaces.at(0).mappings.at(0).image;
   EXPECT_EQ(image->name, "<unknown>");
   EXPECT_TRUE(image->from_guest);
   ASSERT_NE(image->file, nullptr);
@@ -177,7 +177,7 @@ TEST_F(EmeraldTest, AProgramWithoutAFileIsReadFromTheGuest) {
   EXPECT_TRUE(std::ranges::equal(frames->bytes, as_bytes(kFrames)));
   EXPECT_TRUE(image->file->is_code({0x400180}));
   (void)owner(adapter, capture_at(0x2000));
-  EXPECT_EQ(news_.spaces.at(0).mappings.at(0).image, image);
+  EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).image, image);
 }
 
 TEST_F(EmeraldTest, TextThatCannotBeReadYetIsReadLater) {
@@ -185,11 +185,11 @@ TEST_F(EmeraldTest, TextThatCannotBeReadYetIsReadLater) {
   guest_.memory.remove_page(0x1000, 0x401000);
   EmeraldAdapter adapter(options_, true);
   EXPECT_EQ(owner(adapter, capture_at(0x1000)).pid, 7u);
-  EXPECT_TRUE(news_.empty());
+  EXPECT_TRUE(updates_.empty());
   guest_.put_process(0x1000, {.image_size = 0x2000, .text_address = 0x400f00}, kCompute);
   EXPECT_NE(owner(adapter, capture_at(0x1000)).address_space, 0u);
-  EXPECT_EQ(news_.names.at(0).name, "compute");
-  EXPECT_EQ(news_.spaces.at(0).mappings.at(0).start, GuestVirt{0x400f00});
+  EXPECT_EQ(updates_.names.at(0).name, "compute");
+  EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).start, GuestVirt{0x400f00});
 }
 
 TEST_F(EmeraldTest, TextThatIsNeverThereIsGivenUp) {
@@ -203,12 +203,12 @@ TEST_F(EmeraldTest, TextThatIsNeverThereIsGivenUp) {
   EmeraldAdapter adapter({}, true);
   // Too much to be read at all.
   EXPECT_NE(owner(adapter, capture_at(0x1000)).address_space, 0u);
-  EXPECT_EQ(news_.spaces.at(0).mappings.at(0).image->file, nullptr);
+  EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).image->file, nullptr);
   unsigned tries = 0;
   while (owner(adapter, capture_at(0x2000)).address_space == 0 && tries < 1000) ++tries;
   EXPECT_LT(tries, 100u);
-  EXPECT_EQ(news_.names.at(0).name, "<unknown>");
-  EXPECT_EQ(news_.spaces.at(0).mappings.at(0).image->file, nullptr);
+  EXPECT_EQ(updates_.names.at(0).name, "<unknown>");
+  EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).image->file, nullptr);
   EXPECT_LT(guest_.memory.bytes_read, 100u * 1024);
 }
 
@@ -221,9 +221,9 @@ TEST_F(EmeraldTest, ItIsFoundOut) {
   EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).pid, std::nullopt);
   EXPECT_EQ(owner(adapter, capture_at(0x2000)).pid, 7u);
   EXPECT_EQ(adapter.name(), "emerald");
-  EXPECT_TRUE(news_.new_recipes);
+  EXPECT_TRUE(updates_.new_recipes);
   EXPECT_EQ(owner(adapter, capture_at(0x2000)).pid, 7u);
-  EXPECT_FALSE(news_.new_recipes);
+  EXPECT_FALSE(updates_.new_recipes);
   // A thread of the kernel has no page.
   EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).address_space, 0u);
 }
@@ -258,7 +258,7 @@ TEST_F(EmeraldTest, AKernelWithoutPagesHasProgramsByTheirCode) {
   wire::Capture capture = capture_at(0x1000);
   capture.registers.set(x86::kRip, 0x400190);
   EXPECT_EQ(owner(adapter, capture).pid, 1u);
-  EXPECT_EQ(news_.names.at(0).name, "server");
+  EXPECT_EQ(updates_.names.at(0).name, "server");
   EXPECT_FALSE(adapter.recipe(VcpuId{0}, {}).empty());
 }
 

@@ -35,10 +35,10 @@ void GenericAdapter::take_over(Adapter& before) {
 }
 
 Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessNews& news) {
+                                       ProcessUpdates& updates) {
   const auto root = arch::user_root(capture.arch, capture.registers);
   if (!root) return Owner();
-  RINGSIDE_ASSIGN(Owner owner, processes_.owner_of(capture, *root, memory, news));
+  RINGSIDE_ASSIGN(Owner owner, processes_.owner_of(capture, *root, memory, updates));
   const bool is_x86 = arch::info_of(arch_).is_x86;
   owner.finds_user_by_unwinding = is_x86 && capture.level == PrivilegeLevel::kKernel;
   return owner;

@@ -13,12 +13,12 @@ class GenericAdapter : public Adapter {
   explicit GenericAdapter(Arch arch, const AdapterOptions& options = {});
 
   [[nodiscard]] std::string_view name() const override { return "generic"; }
-  [[nodiscard]] std::vector<unwind::EntryLayout> entries() const override { return {}; }
+  [[nodiscard]] std::vector<unwind::TrapFrameLayout> entries() const override { return {}; }
   [[nodiscard]] Result<bool> prepare(std::size_t, const elf::GuestReader&) override { return true; }
   [[nodiscard]] bool adopt(Arch arch) override;
   // A root belongs to a process if user code has run there, or the user has named its program.
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessNews& news) override;
+                                       ProcessUpdates& updates) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
   [[nodiscard]] std::vector<std::string> caveats() const override { return processes_.caveats(); }

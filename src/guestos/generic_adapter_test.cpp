@@ -21,8 +21,8 @@ wire::Capture capture_at(std::uint64_t cr3, PrivilegeLevel level = PrivilegeLeve
 
 Owner owner(Adapter& adapter, const wire::Capture& capture) {
   testing::FakeGuestMemory memory;
-  ProcessNews news;
-  const auto owner = adapter.owner_of(capture, memory, news);
+  ProcessUpdates updates;
+  const auto owner = adapter.owner_of(capture, memory, updates);
   EXPECT_TRUE(owner.has_value());
   return *owner;
 }

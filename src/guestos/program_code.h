@@ -6,7 +6,7 @@
 
 #include "base/byte_reader.h"
 #include "base/types.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 
 namespace ringside::guestos {
 

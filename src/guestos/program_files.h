@@ -9,7 +9,7 @@
 
 #include "base/byte_reader.h"
 #include "base/result.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 
 namespace ringside::guestos {
 

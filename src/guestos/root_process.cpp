@@ -18,30 +18,30 @@ GuestVirt page_of(GuestVirt pc) { return {pc.value & ~(kCodePage - 1)}; }
 
 }  // namespace
 
-Result<RootProcess::News> RootProcess::look(GuestVirt pc, std::uint64_t now_ns,
-                                            ProgramFinder* finder, const elf::GuestReader& read) {
+Result<RootProcess::Update> RootProcess::poll(GuestVirt pc, std::uint64_t now_ns,
+                                              ProgramFinder* finder, const elf::GuestReader& read) {
   const bool is_new_page =
       finder != nullptr && pages_.size() < kMostPages && !pages_.contains(page_of(pc).value);
-  if (now_ns < next_look_ns_ && !is_new_page) return News::kNone;
+  if (now_ns < next_look_ns_ && !is_new_page) return Update::kNone;
   next_look_ns_ = now_ns + kLookIntervalNs;
   RINGSIDE_ASSIGN(const bool is_same, is_same_process(read));
   strikes_ = is_same ? 0 : strikes_ + 1;
   if (!is_same) next_look_ns_ = now_ns;
-  if (!is_same) return strikes_ == kEnough ? News::kEnded : News::kNone;
+  if (!is_same) return strikes_ == kEnough ? Update::kEnded : Update::kNone;
   RINGSIDE_ASSIGN(const auto page, read_code_page(page_of(pc), read));
   if (!page) {  // each sample tries again at first, then only what is due
     if (++unreadable_ > kMostUnreadable) note_page(pc);
-    return News::kNone;
+    return Update::kNone;
   }
   remember(pc, *page);
   if (program_) return check_program(pc, *page);
-  News news = News::kNone;
+  Update updates = Update::kNone;
   if (finder != nullptr && differences_ == 0 && tries_ < kMostTries) {
-    RINGSIDE_ASSIGN(news, look_for_program(pc, *page, *finder, read));
+    RINGSIDE_ASSIGN(updates, probe_program(pc, *page, *finder, read));
   }
   // Before the kernel is found there is no finder: it is to look at the next sample.
   if (finder != nullptr) note_page(pc);
-  return news;
+  return updates;
 }
 
 // What cannot be read tells nothing.
@@ -65,22 +65,22 @@ void RootProcess::remember(GuestVirt pc, Bytes page) {
   seen_.assign(around.begin(), around.end());
 }
 
-RootProcess::News RootProcess::check_program(GuestVirt pc, Bytes page) {
+RootProcess::Update RootProcess::check_program(GuestVirt pc, Bytes page) {
   const Fit fit = program_->code->compare(program_->to_image(page_of(pc)), page);
   if (fit != Fit::kDifferent) {
     note_page(pc);
-    return News::kNone;
+    return Update::kNone;
   }
-  if (++differences_ < kEnough) return News::kNone;
+  if (++differences_ < kEnough) return Update::kNone;
   program_.reset();
-  return News::kProgram;
+  return Update::kProgram;
 }
 
-Result<RootProcess::News> RootProcess::look_for_program(GuestVirt pc, Bytes page,
-                                                        ProgramFinder& finder, Read read) {
+Result<RootProcess::Update> RootProcess::probe_program(GuestVirt pc, Bytes page,
+                                                       ProgramFinder& finder, Read read) {
   ++tries_;
   RINGSIDE_ASSIGN(program_, finder.find({pc, page_of(pc), page}, pages_, read));
-  return program_ ? News::kProgram : News::kNone;
+  return program_ ? Update::kProgram : Update::kNone;
 }
 
 }  // namespace ringside::guestos

@@ -15,15 +15,15 @@ namespace ringside::guestos {
 class RootProcess {
  public:
   // What a look has told.
-  enum class News : std::uint8_t {
+  enum class Update : std::uint8_t {
     kNone,
     kProgram,  // program() is another one, or none any more
     kEnded,    // other code lies where this process ran: another one has its page tables now
   };
   // Looks at a sample in user code at `pc`, the `now_ns`-th nanosecond. Reads little while there is
   // nothing new. Errors: those of `read`.
-  [[nodiscard]] Result<News> look(GuestVirt pc, std::uint64_t now_ns, ProgramFinder* finder,
-                                  const elf::GuestReader& read);
+  [[nodiscard]] Result<Update> poll(GuestVirt pc, std::uint64_t now_ns, ProgramFinder* finder,
+                                    const elf::GuestReader& read);
 
   // Takes the program for what runs there, where it is linked, without a look.
   void believe(std::shared_ptr<const ProgramCode> code) { program_ = {std::move(code), 0}; }
@@ -37,9 +37,9 @@ class RootProcess {
  private:
   using Read = const elf::GuestReader&;
   [[nodiscard]] Result<bool> is_same_process(Read read);
-  [[nodiscard]] Result<News> look_for_program(GuestVirt pc, Bytes page, ProgramFinder& finder,
-                                              Read read);
-  [[nodiscard]] News check_program(GuestVirt pc, Bytes page);
+  [[nodiscard]] Result<Update> probe_program(GuestVirt pc, Bytes page, ProgramFinder& finder,
+                                             Read read);
+  [[nodiscard]] Update check_program(GuestVirt pc, Bytes page);
   void note_page(GuestVirt pc);
   void remember(GuestVirt pc, Bytes page);
 

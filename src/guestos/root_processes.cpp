@@ -52,7 +52,7 @@ RootProcesses::RootProcesses(const AdapterOptions& options)
 }
 
 Result<Owner> RootProcesses::owner_of(const wire::Capture& capture, std::uint64_t root,
-                                      GuestMemory& memory, ProcessNews& news) {
+                                      GuestMemory& memory, ProcessUpdates& updates) {
   const auto found = by_root_.find(root);
   const Named* const named = found == by_root_.end() ? nullptr : &found->second;
   const bool is_user = capture.level == PrivilegeLevel::kUser;
@@ -67,17 +67,17 @@ Result<Owner> RootProcesses::owner_of(const wire::Capture& capture, std::uint64_
   Space& space = spaces_[root];
   bool is_new_program = false;
   if (is_user) {
-    RINGSIDE_ASSIGN(is_new_program, look(space, named, capture, memory));
+    RINGSIDE_ASSIGN(is_new_program, poll(space, named, capture, memory));
   }
-  tell(space, named, is_new_program, news);
+  tell(space, named, is_new_program, updates);
   if (is_user) note(space, named);
   return space.owner;
 }
 
 // Whether the space's program is another one than before.
-Result<bool> RootProcesses::look(Space& space, const Named* named, const wire::Capture& capture,
+Result<bool> RootProcesses::poll(Space& space, const Named* named, const wire::Capture& capture,
                                  GuestMemory& memory) {
-  using News = RootProcess::News;
+  using Update = RootProcess::Update;
   ProgramFinder* const finder = named != nullptr ? named->finder.get() : finder_.get();
   if (!memory.reads_processes()) {
     if (finder == nullptr || finder->only() == nullptr || space.process.program()) return false;
@@ -95,12 +95,12 @@ Result<bool> RootProcesses::look(Space& space, const Named* named, const wire::C
     space.stack = GuestVirt{capture.registers.get(arch::roles_of(capture.arch).sp)};
     RINGSIDE_ASSIGN(space.stack_at, memory.physical_address_as(capture, space.stack));
   }
-  RINGSIDE_ASSIGN(News told, space.process.look(pc, capture.host_time_ns, finder, read));
-  if (told == News::kEnded) {
+  RINGSIDE_ASSIGN(Update told, space.process.poll(pc, capture.host_time_ns, finder, read));
+  if (told == Update::kEnded) {
     space = {};
-    RINGSIDE_ASSIGN(told, space.process.look(pc, capture.host_time_ns, finder, read));
+    RINGSIDE_ASSIGN(told, space.process.poll(pc, capture.host_time_ns, finder, read));
   }
-  return told == News::kProgram;
+  return told == Update::kProgram;
 }
 
 void RootProcesses::note_kernel_code(const wire::Capture& capture, bool in_users_root) {
@@ -143,7 +143,8 @@ Result<RootProcesses::Space*> RootProcesses::partner_of(const wire::Capture& cap
   return space == spaces_.end() ? nullptr : &space->second;
 }
 
-void RootProcesses::tell(Space& space, const Named* named, bool is_new_program, ProcessNews& news) {
+void RootProcesses::tell(Space& space, const Named* named, bool is_new_program,
+                         ProcessUpdates& updates) {
   const auto& program = space.process.program();
   std::string name;
   if (named != nullptr)
@@ -158,15 +159,15 @@ void RootProcesses::tell(Space& space, const Named* named, bool is_new_program, 
   if (is_new) space.owner.pid = static_cast<std::uint32_t>(space.owner.address_space);
   space.owner.tid = space.owner.pid;
   if (is_new || name != space.name)
-    news.names.push_back({.pid = *space.owner.pid,
-                          .tid = *space.owner.tid,
-                          .address_space = space.owner.address_space,
-                          .name = name,
-                          .is_number = name.empty()});
+    updates.names.push_back({.pid = *space.owner.pid,
+                             .tid = *space.owner.tid,
+                             .address_space = space.owner.address_space,
+                             .name = name,
+                             .is_number = name.empty()});
   space.name = std::move(name);
   if (is_new_program && program)
-    news.spaces.push_back({space.owner.address_space, program->code->program()->file->arch(),
-                           mappings_of(program->code->program(), program->bias)});
+    updates.spaces.push_back({space.owner.address_space, program->code->program()->file->arch(),
+                              mappings_of(program->code->program(), program->bias)});
 }
 
 // For caveats().

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "guestos/adapter_options.h"
 #include "guestos/guest_memory.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 #include "guestos/program_finder.h"
 #include "guestos/root_process.h"
 #include "wire/capture.h"
@@ -31,7 +31,7 @@ class RootProcesses {
 
   // Whose time a capture is that has the page tables at `root`. Errors: those of `memory`.
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, std::uint64_t root,
-                                       GuestMemory& memory, ProcessNews& news);
+                                       GuestMemory& memory, ProcessUpdates& updates);
   // User code can be unwound.
   [[nodiscard]] bool may_know_programs() const { return finder_ != nullptr || !by_root_.empty(); }
   // Sentences for people about files that are not what processes ran.
@@ -53,7 +53,7 @@ class RootProcesses {
     std::optional<GuestPhys> stack_at;
   };
 
-  [[nodiscard]] Result<bool> look(Space& space, const Named* named, const wire::Capture& capture,
+  [[nodiscard]] Result<bool> poll(Space& space, const Named* named, const wire::Capture& capture,
                                   GuestMemory& memory);
   void note_kernel_code(const wire::Capture& capture, bool in_users_root);
   // The space of which this is the kernel's root; null for the kernel's own, or one not seen yet.
@@ -62,7 +62,7 @@ class RootProcesses {
   // Whether the capture's page tables map the stack of the space's user code.
   [[nodiscard]] static Result<bool> maps_stack_of(const Space& space, const wire::Capture& capture,
                                                   GuestMemory& memory);
-  void tell(Space& space, const Named* named, bool is_new_program, ProcessNews& news);
+  void tell(Space& space, const Named* named, bool is_new_program, ProcessUpdates& updates);
   void note(const Space& space, const Named* named);
 
   std::shared_ptr<AddressSpaceIds> ids_;

@@ -48,8 +48,8 @@ class RootProcessesTest : public ::testing::Test {
     capture.registers.set(arch::x86_64::kCr3, root);
     capture.registers.set(arch::x86_64::kRip, pc);
     capture.registers.set(arch::x86_64::kRsp, 0x7fff'0000);
-    news_ = {};
-    const auto owner = processes().owner_of(capture, root & ~0xfffull, memory_, news_);
+    updates_ = {};
+    const auto owner = processes().owner_of(capture, root & ~0xfffull, memory_, updates_);
     EXPECT_TRUE(owner.has_value());
     return owner.value_or(Owner());
   }
@@ -58,10 +58,10 @@ class RootProcessesTest : public ::testing::Test {
   }
   // The name that was told at the last sample: "-" for a process without one, empty for nothing.
   [[nodiscard]] std::string told() const {
-    if (news_.names.empty()) return {};
-    EXPECT_EQ(news_.names.size(), 1u);
-    EXPECT_EQ(news_.names[0].is_number, news_.names[0].name.empty());
-    return news_.names[0].is_number ? "-" : news_.names[0].name;
+    if (updates_.names.empty()) return {};
+    EXPECT_EQ(updates_.names.size(), 1u);
+    EXPECT_EQ(updates_.names[0].is_number, updates_.names[0].name.empty());
+    return updates_.names[0].is_number ? "-" : updates_.names[0].name;
   }
   // The programs, each in a file of the folder.
   void give_folder(const std::vector<std::shared_ptr<const UserImage>>& programs) {
@@ -72,7 +72,7 @@ class RootProcessesTest : public ::testing::Test {
 
   AdapterOptions options_;
   testing::FakeGuestMemory memory_;
-  ProcessNews news_;
+  ProcessUpdates updates_;
 
  private:
   testing::TemporaryFolder folder_;
@@ -85,16 +85,16 @@ TEST_F(RootProcessesTest, EachRootOfUserCodeIsAProcess) {
   EXPECT_EQ(told(), "-");
   EXPECT_EQ(first.pid, 1u);
   EXPECT_EQ(first.tid, 1u);
-  EXPECT_TRUE(news_.spaces.empty());  // its code is not known
+  EXPECT_TRUE(updates_.spaces.empty());  // its code is not known
   EXPECT_EQ(sample(0x2000).pid, 2u);
   EXPECT_EQ(sample(0x1018).pid, 1u);  // with a PCID
-  EXPECT_TRUE(news_.empty());
+  EXPECT_TRUE(updates_.empty());
 }
 
 TEST_F(RootProcessesTest, TheKernelsOwnRootIsNone) {
   EXPECT_EQ(in_kernel(0x1000).pid, std::nullopt);
   EXPECT_EQ(in_kernel(0x1000).address_space, 0u);
-  EXPECT_TRUE(news_.empty());
+  EXPECT_TRUE(updates_.empty());
   (void)sample(0x2000);
   EXPECT_EQ(in_kernel(0x2000).pid, 1u);
   EXPECT_EQ(in_kernel(0x1000).pid, std::nullopt);
@@ -110,7 +110,7 @@ TEST_F(RootProcessesTest, WhileAKernelMayBeFoundOnlyNamedOnesCount) {
   capture.registers.set(arch::x86_64::kRip, kLinked);
   const auto pid = [&](std::uint64_t root) {
     capture.registers.set(arch::x86_64::kCr3, root);
-    return before.owner_of(capture, root, memory_, news_).value().pid;
+    return before.owner_of(capture, root, memory_, updates_).value().pid;
   };
   EXPECT_EQ(pid(0x1000), std::nullopt);
   EXPECT_EQ(pid(0x2000), 1u);
@@ -128,12 +128,12 @@ TEST_F(RootProcessesTest, OnceTheKernelIsFoundTheNextSampleFindsTheProgram) {
   capture.registers.set(arch::x86_64::kRip, kLinked);
   capture.registers.set(arch::x86_64::kCr3, 0x1000);
   RootProcesses before(options_);
-  EXPECT_TRUE(before.owner_of(capture, 0x1000, memory_, news_).has_value());
+  EXPECT_TRUE(before.owner_of(capture, 0x1000, memory_, updates_).has_value());
   options_.user_program = program("shell", code('s'));
   RootProcesses after(options_);
   after.take_over(before);
   capture.host_time_ns += kMillisecond;
-  EXPECT_TRUE(after.owner_of(capture, 0x1000, memory_, news_).has_value());
+  EXPECT_TRUE(after.owner_of(capture, 0x1000, memory_, updates_).has_value());
   EXPECT_EQ(told(), "shell");
 }
 
@@ -143,15 +143,15 @@ TEST_F(RootProcessesTest, AProgramNamesTheProcessesThatRunIt) {
   memory_.put(0x2000, kLinked, as_bytes(code('t', 2)));
   const Owner shell = sample(0x1000, kLinked + 0x1010);
   EXPECT_EQ(told(), "shell");
-  ASSERT_EQ(news_.spaces.size(), 1u);
-  EXPECT_EQ(news_.spaces[0].id, shell.address_space);
-  ASSERT_EQ(news_.spaces[0].mappings.size(), 1u);
-  EXPECT_EQ(news_.spaces[0].mappings[0].start, GuestVirt{kLinked});
-  EXPECT_EQ(news_.spaces[0].mappings[0].end, GuestVirt{kLinked + 0x2000});
+  ASSERT_EQ(updates_.spaces.size(), 1u);
+  EXPECT_EQ(updates_.spaces[0].id, shell.address_space);
+  ASSERT_EQ(updates_.spaces[0].mappings.size(), 1u);
+  EXPECT_EQ(updates_.spaces[0].mappings[0].start, GuestVirt{kLinked});
+  EXPECT_EQ(updates_.spaces[0].mappings[0].end, GuestVirt{kLinked + 0x2000});
   EXPECT_TRUE(processes().caveats().empty());
   const Owner other = sample(0x2000, kLinked + 0x1010);
   EXPECT_EQ(told(), "-");
-  EXPECT_TRUE(news_.spaces.empty());
+  EXPECT_TRUE(updates_.spaces.empty());
   EXPECT_EQ(other.pid, 2u);
   ASSERT_EQ(processes().caveats().size(), 1u);
   EXPECT_EQ(processes().caveats()[0],
@@ -247,7 +247,7 @@ TEST_F(RootProcessesTest, AProgramThatMayMoveIsFoundWhereItRuns) {
   memory_.put(0x1000, 0x5555'0000, as_bytes(code('p', 3)));
   (void)sample(0x1000, 0x5555'1010);
   EXPECT_EQ(told(), "b");
-  EXPECT_EQ(news_.spaces.at(0).mappings.at(0).start, GuestVirt{0x5555'0000});
+  EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).start, GuestVirt{0x5555'0000});
 }
 
 TEST_F(RootProcessesTest, OtherCodeAtARootIsAnotherProcess) {
@@ -260,7 +260,7 @@ TEST_F(RootProcessesTest, OtherCodeAtARootIsAnotherProcess) {
   const Owner next = sample(0x1000);
   EXPECT_EQ(next.pid, 2u);
   EXPECT_EQ(told(), "cat");
-  EXPECT_EQ(news_.spaces.at(0).id, next.address_space);
+  EXPECT_EQ(updates_.spaces.at(0).id, next.address_space);
   EXPECT_EQ(in_kernel(0x1000).pid, 2u);
 }
 
@@ -293,13 +293,13 @@ TEST_F(RootProcessesTest, TheUsersWordIsTheNameAndTheFileIsCompared) {
   memory_.put(0x2000, kLinked, as_bytes(code('?')));
   EXPECT_EQ(in_kernel(0x1000).pid, 1u);
   EXPECT_EQ(told(), "init");
-  EXPECT_TRUE(news_.spaces.empty());
+  EXPECT_TRUE(updates_.spaces.empty());
   (void)sample(0x1000);
   EXPECT_EQ(told(), "");
-  ASSERT_EQ(news_.spaces.size(), 1u);
+  ASSERT_EQ(updates_.spaces.size(), 1u);
   (void)sample(0x2000);
   EXPECT_EQ(told(), "sh");
-  EXPECT_TRUE(news_.spaces.empty());
+  EXPECT_TRUE(updates_.spaces.empty());
   ASSERT_EQ(processes().caveats().size(), 1u);
   EXPECT_TRUE(
       processes().caveats()[0].starts_with("--process 2000=sh:sh: process 2 ran other code"));
@@ -310,7 +310,7 @@ TEST_F(RootProcessesTest, WhereMemoryCannotBeComparedTheUserIsBelieved) {
   memory_.has_physical = false;
   (void)sample(0x1000);
   EXPECT_EQ(told(), "shell");
-  EXPECT_EQ(news_.spaces.size(), 1u);
+  EXPECT_EQ(updates_.spaces.size(), 1u);
   EXPECT_EQ(memory_.reads, 0u);
   ASSERT_EQ(processes().caveats().size(), 1u);
   EXPECT_NE(processes().caveats()[0].find("was not compared"), std::string::npos);

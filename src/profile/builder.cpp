@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "profile/collector.h"
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 #include "profile/stack_namer.h"
 
 namespace ringside::profile {

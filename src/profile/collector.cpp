@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 
 namespace ringside::profile {
 namespace {

@@ -22,7 +22,8 @@ struct SourceLine {
 };
 
 // The names of a frame: the function that was compiled there, then the functions inlined into it,
-// outermost first. Empty: unknown. Names are demangled; the builder spells them (spelling.h).
+// outermost first. Empty: unknown. Names are demangled; the builder makes them safe to print
+// (sanitize.h).
 struct NamedFrame {
   std::vector<std::string> functions;
   // Where each of them stands: at the call of the next, the last at the address. Empty, or one for

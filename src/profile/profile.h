@@ -21,7 +21,7 @@ inline constexpr std::size_t kKindCount = 6;
 
 // A function of an image. Two frames with the same name and image are the same function.
 struct Function {
-  StringId name = 0;   // as spelling.h spells it
+  StringId name = 0;   // as sanitize.h makes it
   StringId image = 0;  // the image's name, empty if there is none
   // Where its frames stand in the source: the first file that was seen, its lowest and its highest
   // line. Empty and 0 where that is not known.

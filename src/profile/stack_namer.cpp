@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 
 namespace ringside::profile {
 namespace {
 
-std::string spell_or_empty(std::string_view name) {
-  return name.empty() ? std::string() : spell(name);
+std::string sanitize_or_empty(std::string_view name) {
+  return name.empty() ? std::string() : sanitize(name);
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ void StackNamer::name(const recording::RecordedFrame& frame, std::vector<FrameId
   const auto mapping = collected_.mappings.find(frame.mapping);
   const bool has_image = image != collected_.images.end();
   const StringId image_name =
-      has_image ? profile_.strings.intern(spell_or_empty(image->second.name)) : 0;
+      has_image ? profile_.strings.intern(sanitize_or_empty(image->second.name)) : 0;
   if (has_image || frame.kind == FrameKind::kKernel || frame.kind == FrameKind::kInterrupt) {
     NamedFrame named;
     namer_.name({frame, has_image ? &image->second : nullptr,
@@ -102,7 +102,7 @@ std::string StackNamer::decorate(std::string name, const recording::RecordedFram
 
 // The name of one of a frame's functions, with its source line if that is wanted and known.
 std::string StackNamer::with_place(const NamedFrame& named, std::size_t index) const {
-  std::string name = spell(named.functions[index]);
+  std::string name = sanitize(named.functions[index]);
   if (!options_.show_lines || index >= named.lines.size()) return name;
   const SourceLine& place = named.lines[index];
   return place.line == 0 ? name : with_line(name, place.file, place.line);
@@ -110,7 +110,7 @@ std::string StackNamer::with_place(const NamedFrame& named, std::size_t index) c
 
 void StackNamer::add_place(Function& function, const SourceLine& place) {
   if (place.line == 0) return;
-  const StringId file = profile_.strings.intern(spell(place.file));
+  const StringId file = profile_.strings.intern(sanitize(place.file));
   if (function.first_line == 0) {
     function.file = file;
     function.first_line = function.last_line = place.line;

@@ -2,7 +2,7 @@
 
 #include <iterator>
 
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 
 namespace ringside::profile {
 namespace {
@@ -17,7 +17,7 @@ std::uint64_t key_of(std::uint32_t pid, std::uint32_t tid) {
 
 void ThreadNames::add(const recording::ThreadName& value) {
   const auto intern = [this](const std::string& text) {
-    return text.empty() ? 0 : strings_.intern(spell(text));
+    return text.empty() ? 0 : strings_.intern(sanitize(text));
   };
   names_[key_of(value.pid, value.tid)][value.time_ns] = {intern(value.name), intern(value.cgroup)};
 }

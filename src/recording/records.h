@@ -148,7 +148,7 @@ inline constexpr const char* kSymbolsBlob = "symbols";
 inline constexpr const char* kKeptSymbolsBlob = "kept-symbols";
 
 // Blob::kind: the same with functions that no symbol names, called after their image and place.
-inline constexpr const char* kNamelessFunctionsBlob = "nameless-functions";
+inline constexpr const char* kSynthesizedSymbolsBlob = "nameless-functions";
 
 struct Event {
   std::uint64_t time_ns = 0;

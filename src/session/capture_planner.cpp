@@ -19,7 +19,7 @@ CapturePlanner::CapturePlanner(const CaptureFeedback& feedback, const SamplingOp
   }
 }
 
-void CapturePlanner::look(const engines::Tick& tick, guestos::Adapter& adapter) {
+void CapturePlanner::poll(const engines::Tick& tick, guestos::Adapter& adapter) {
   for (const wire::Capture& capture : tick.captures) {
     const bool kernel = capture.level == PrivilegeLevel::kKernel && capture.arch != Arch::kUnknown;
     if (kernel && capture.arch != adapter.arch() && adapter.adopt(capture.arch)) renew();

@@ -19,7 +19,7 @@ class CapturePlanner {
   // The plan is valid until the next call.
   [[nodiscard]] engines::TickPlan plan(const guestos::Adapter& adapter);
   // Looks at what the guest's kernel ran as.
-  void look(const engines::Tick& tick, guestos::Adapter& adapter);
+  void poll(const engines::Tick& tick, guestos::Adapter& adapter);
   // The adapter has found out more: its recipes are to be asked for again.
   void renew() { stale_ = true; }
 

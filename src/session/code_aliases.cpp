@@ -185,7 +185,7 @@ bool CodeAliases::wants(const elf::Image& kernel, GuestVirt pc) {
   return true;
 }
 
-Result<std::optional<elf::Image>> CodeAliases::look(const elf::Image& kernel, GuestVirt pc,
+Result<std::optional<elf::Image>> CodeAliases::poll(const elf::Image& kernel, GuestVirt pc,
                                                     const elf::GuestReader& read) {
   const elf::ElfFile& file = *kernel.file;
   const std::uint64_t at = pc.value % kPage;
@@ -197,7 +197,7 @@ Result<std::optional<elf::Image>> CodeAliases::look(const elf::Image& kernel, Gu
   if (bias == kernel.load_bias) return std::nullopt;
   if (!overlaps(kernel, bias)) {
     RINGSIDE_ASSIGN(const elf::Identity identity, elf::check_identity(file, bias, read));
-    if (identity.sameness == elf::Sameness::kSame)
+    if (identity.sameness == elf::MatchResult::kSame)
       return elf::Image{.name = kernel.name,
                         .file = kernel.file,
                         .load_bias = bias,

@@ -20,7 +20,7 @@ class CodeAliases {
   // equal around `pc`, with the functions of the kernel's file. Nothing where it is no code of the
   // kernel's, or several places of the kernel have the same bytes. Reads 132 KiB at most. Errors:
   // those of `read`.
-  [[nodiscard]] static Result<std::optional<elf::Image>> look(const elf::Image& kernel,
+  [[nodiscard]] static Result<std::optional<elf::Image>> poll(const elf::Image& kernel,
                                                               GuestVirt pc,
                                                               const elf::GuestReader& read);
 

@@ -48,8 +48,8 @@ class CodeAliasesTest : public testing::Test {
     page.resize(4096);
     return page;
   }
-  std::optional<elf::Image> look(std::uint64_t pc) {
-    return CodeAliases::look(kernel_, {pc},
+  std::optional<elf::Image> poll(std::uint64_t pc) {
+    return CodeAliases::poll(kernel_, {pc},
                              [&](GuestVirt at, std::span<std::byte> into) {
                                std::size_t count = 0;
                                for (; count < into.size(); ++count) {
@@ -75,7 +75,7 @@ std::string function_at(const elf::Image& image, std::uint64_t at) {
 
 TEST_F(CodeAliasesTest, ASecondMappingOfTheKernelIsTheKernel) {
   put(0x10'0000, 0, kBytes);
-  const auto image = look(0x10'0000 + kPark + 0x10);
+  const auto image = poll(0x10'0000 + kPark + 0x10);
   ASSERT_TRUE(image);
   EXPECT_EQ(image->file, kernel_.file);
   EXPECT_EQ(image->to_guest({kBase}), GuestVirt{0x10'0000});
@@ -85,7 +85,7 @@ TEST_F(CodeAliasesTest, ASecondMappingOfTheKernelIsTheKernel) {
 TEST_F(CodeAliasesTest, ACopyIsAnImageOfItsOwn) {
   put(0x8000, kPark, kParkBytes);
   page_of(0x8000)[kParkBytes] = std::byte{1};
-  const auto image = look(0x8010);
+  const auto image = poll(0x8010);
   ASSERT_TRUE(image);
   EXPECT_NE(image->file, kernel_.file);
   EXPECT_TRUE(image->from_guest);
@@ -98,7 +98,7 @@ TEST_F(CodeAliasesTest, ACopyIsAnImageOfItsOwn) {
 TEST_F(CodeAliasesTest, WordsThatWerePatchedEndIt) {
   put(0x8000, kPark, kParkBytes);
   page_of(0x8008)[8] ^= std::byte{0xff};
-  const auto image = look(0x8030);
+  const auto image = poll(0x8030);
   ASSERT_TRUE(image);
   EXPECT_EQ(function_at(*image, 0x8009), "park");
   EXPECT_FALSE(image->file->is_code({0x8008}));
@@ -106,7 +106,7 @@ TEST_F(CodeAliasesTest, WordsThatWerePatchedEndIt) {
 
 TEST_F(CodeAliasesTest, OnePageIsNamedAsFarAsItGoes) {
   put(0x9000, 0x2000, 0x1000);
-  const auto image = look(0x9000 + 0x120);
+  const auto image = poll(0x9000 + 0x120);
   ASSERT_TRUE(image);
   EXPECT_EQ(function_at(*image, 0x9000), "start");
   EXPECT_EQ(function_at(*image, 0x9100), "park");
@@ -116,16 +116,16 @@ TEST_F(CodeAliasesTest, OnePageIsNamedAsFarAsItGoes) {
 
 TEST_F(CodeAliasesTest, OtherCodeIsNone) {
   page_of(0x8000).assign(4096, std::byte{0x90});
-  EXPECT_FALSE(look(0x8010));
-  EXPECT_FALSE(look(0x7000));  // not there
+  EXPECT_FALSE(poll(0x8010));
+  EXPECT_FALSE(poll(0x7000));  // not there
 }
 
 TEST_F(CodeAliasesTest, BytesThatTheKernelHasTwiceTellNothing) {
   put(0xb010, 0x5000, 0x200);
-  EXPECT_FALSE(look(0xb050));
+  EXPECT_FALSE(poll(0xb050));
   // But where they lie in their page they can be of one place only.
   put(0xc400, 0x5400, 0x200);
-  const auto image = look(0xc440);
+  const auto image = poll(0xc440);
   ASSERT_TRUE(image);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "elf/image_map.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 #include "recording/records.h"
 #include "wire/capture.h"
 

@@ -6,9 +6,9 @@
 #include "session/kernel_tables.h"
 
 namespace ringside::session {
-GuestView::GuestView(engines::Engine& engine) : engine_(&engine) { look_for_physical(); }
+GuestView::GuestView(engines::Engine& engine) : engine_(&engine) { probe_physical(); }
 
-void GuestView::look_for_physical() {
+void GuestView::probe_physical() {
   const auto physical = engine_->physical_memory();
   physical_ = physical ? *physical : nullptr;
   why_not_physical_ = physical ? std::string() : physical.error().message;
@@ -16,7 +16,7 @@ void GuestView::look_for_physical() {
 
 Result<bool> GuestView::adopt(const wire::Capture& running, std::optional<GuestVirt> root) {
   running_ = running;
-  if (physical_ == nullptr) look_for_physical();
+  if (physical_ == nullptr) probe_physical();
   if (physical_ == nullptr) return false;
   RINGSIDE_ASSIGN(auto tables, find_kernel_tables(*engine_, running, *physical_));
   if (!tables) return false;

@@ -45,7 +45,7 @@ class GuestView final : public guestos::GuestMemory {
   [[nodiscard]] const std::string& why_not_physical() const { return why_not_physical_; }
 
  private:
-  void look_for_physical();
+  void probe_physical();
   [[nodiscard]] Result<bool> take_own_root(GuestVirt root);
   [[nodiscard]] std::unique_ptr<memory::PageTables> tables_of_kernel(GuestPhys root) const;
   [[nodiscard]] std::unique_ptr<memory::PageTables> tables_of(const wire::Capture& capture) const;

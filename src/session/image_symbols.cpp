@@ -74,7 +74,7 @@ void ImageSymbols::blob(const recording::Blob& blob) {
     stored_[blob.image].assign(blob.content.begin(), blob.content.end());
   if (blob.kind == recording::kKeptSymbolsBlob)
     kept_[blob.image].assign(blob.content.begin(), blob.content.end());
-  if (blob.kind == recording::kNamelessFunctionsBlob)
+  if (blob.kind == recording::kSynthesizedSymbolsBlob)
     nameless_[blob.image].assign(blob.content.begin(), blob.content.end());
 }
 

@@ -41,18 +41,18 @@ bool KernelSearch::has_code_at(GuestVirt pc) const {
                      [pc](const auto& file) { return covers(*file, 0, pc); });
 }
 
-Result<std::optional<FoundKernel>> KernelSearch::look(Arch arch, GuestVirt pc,
+Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
                                                       const elf::GuestReader& read) {
   looked_ = true;
   compared_ = false;
-  if (request_.file) return look_for_file(pc, read);
-  RINGSIDE_ASSIGN(auto found, look_for_candidate(pc, read));
+  if (request_.file) return probe_file(pc, read);
+  RINGSIDE_ASSIGN(auto found, probe_candidate(pc, read));
   return found ? found : look_into_memory(arch, pc, read);
 }
 
 // The file whose code runs at `pc`, if memory has all of its code. Of two builds that are alike the
 // one is taken that is more so.
-Result<std::optional<FoundKernel>> KernelSearch::look_for_candidate(
+Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(
     GuestVirt pc, const elf::GuestReader& read) const {
   const auto share = [](const FoundKernel& found) {
     return found.identity.evidence == elf::kTextEvidence ? found.identity.equal_share : 1.0;
@@ -77,7 +77,7 @@ Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
     RINGSIDE_ASSIGN(const elf::Identity identity, elf::check_identity(*file, bias, read, kPieces));
     const bool is_built_alike =
         identity.evidence != elf::kTextEvidence || elf::is_one_build(*file, identity.equal_share);
-    if (identity.sameness == elf::Sameness::kSame && is_built_alike)
+    if (identity.sameness == elf::MatchResult::kSame && is_built_alike)
       return FoundKernel{{1, kKernelImage, file, bias}, identity};
   }
   return std::nullopt;
@@ -91,7 +91,7 @@ Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, Gue
   if (!file) return std::nullopt;
   return FoundKernel{
       {1, kKernelImage, std::move(file), 0},
-      {.sameness = elf::Sameness::kSame, .evidence = {}, .in_file = {}, .in_memory = {}}};
+      {.sameness = elf::MatchResult::kSame, .evidence = {}, .in_file = {}, .in_memory = {}}};
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
@@ -99,26 +99,27 @@ Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
   compared_ = true;
   ++tries_;
   RINGSIDE_ASSIGN(identity_, elf::check_identity(*request_.file, load_bias, read));
-  const elf::Sameness sameness = identity_->sameness;
+  const elf::MatchResult sameness = identity_->sameness;
   const bool names_differ =
-      sameness == elf::Sameness::kDifferent && identity_->evidence != elf::kTextEvidence;
+      sameness == elf::MatchResult::kDifferent && identity_->evidence != elf::kTextEvidence;
   // Code runs there, so that memory which cannot be read will not be readable later either.
   const bool nothing_to_compare =
-      sameness == elf::Sameness::kUnreadable || sameness == elf::Sameness::kNoEvidence;
-  if (sameness != elf::Sameness::kSame && !names_differ && !nothing_to_compare && tries_ < kTries)
+      sameness == elf::MatchResult::kUnreadable || sameness == elf::MatchResult::kNoEvidence;
+  if (sameness != elf::MatchResult::kSame && !names_differ && !nothing_to_compare &&
+      tries_ < kTries)
     return std::nullopt;
   return FoundKernel{{1, kKernelImage, request_.file, load_bias}, *identity_};
 }
 
-Result<std::optional<FoundKernel>> KernelSearch::look_for_file(GuestVirt pc,
-                                                               const elf::GuestReader& read) {
+Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc,
+                                                            const elf::GuestReader& read) {
   const elf::ElfFile& file = *request_.file;
   const std::uint64_t expected = request_.load_bias.value_or(0);
   std::optional<FoundKernel> unreadable;
   if (covers(file, expected, pc)) {
     RINGSIDE_ASSIGN(auto found, at(expected, read));
     // Where the kernel has moved by less than its length, its code is there, too.
-    const bool is_sure = request_.load_bias || identity_->sameness != elf::Sameness::kUnreadable;
+    const bool is_sure = request_.load_bias || identity_->sameness != elf::MatchResult::kUnreadable;
     if (found && is_sure) return found;
     unreadable = std::move(found);
   }
@@ -126,7 +127,7 @@ Result<std::optional<FoundKernel>> KernelSearch::look_for_file(GuestVirt pc,
   RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pc, read));
   if (!slide || *slide == expected) return unreadable;
   RINGSIDE_ASSIGN(auto found, at(*slide, read));
-  if (identity_->sameness != elf::Sameness::kUnreadable) return found;
+  if (identity_->sameness != elf::MatchResult::kUnreadable) return found;
   // A few pages of the kernel alone: another mapping of them, such as arm64's trampoline, by which
   // user mode enters the kernel. The next code that runs tells more.
   compared_ = false;

@@ -40,7 +40,7 @@ class KernelSearch {
   // One try. `pc` is where a vCPU of this architecture runs in kernel mode; nothing where that is
   // not the kernel that is looked for. A file that turns out to be another kernel's is found, with
   // such an identity. Errors: those of `read`.
-  [[nodiscard]] Result<std::optional<FoundKernel>> look(Arch arch, GuestVirt pc,
+  [[nodiscard]] Result<std::optional<FoundKernel>> poll(Arch arch, GuestVirt pc,
                                                         const elf::GuestReader& read);
 
   // Whether the file that is looked for, or one of the candidates, has code at `pc` where it is
@@ -55,9 +55,9 @@ class KernelSearch {
   [[nodiscard]] const KernelRequest& request() const { return request_; }
 
  private:
-  [[nodiscard]] Result<std::optional<FoundKernel>> look_for_file(GuestVirt pc,
-                                                                 const elf::GuestReader& read);
-  [[nodiscard]] Result<std::optional<FoundKernel>> look_for_candidate(
+  [[nodiscard]] Result<std::optional<FoundKernel>> probe_file(GuestVirt pc,
+                                                              const elf::GuestReader& read);
+  [[nodiscard]] Result<std::optional<FoundKernel>> probe_candidate(
       GuestVirt pc, const elf::GuestReader& read) const;
   [[nodiscard]] static Result<std::optional<FoundKernel>> place_candidate(
       const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, const elf::GuestReader& read);

@@ -30,8 +30,8 @@ class KernelSearchTest : public testing::Test {
     for (std::size_t i = 0; garbled_ && i < bytes.size(); ++i) into[i] ^= std::byte{0x5a};
     return bytes.size();
   }
-  Result<std::optional<FoundKernel>> look(KernelSearch& search) {
-    return search.look(Arch::kX86_64, pc_,
+  Result<std::optional<FoundKernel>> poll(KernelSearch& search) {
+    return search.poll(Arch::kX86_64, pc_,
                        [this](GuestVirt at, std::span<std::byte> into) { return read(at, into); });
   }
 
@@ -47,10 +47,10 @@ class KernelSearchTest : public testing::Test {
 
 TEST_F(KernelSearchTest, AKernelThatMovedIsFoundWhereItRuns) {
   KernelSearch search({.file = file_, .load_bias = {}});
-  const auto found = look(search);
+  const auto found = poll(search);
   ASSERT_TRUE(found && *found);
   EXPECT_EQ((*found)->image.load_bias, kSlide);
-  EXPECT_EQ((*found)->identity.sameness, elf::Sameness::kSame);
+  EXPECT_EQ((*found)->identity.sameness, elf::MatchResult::kSame);
   EXPECT_EQ((*found)->image.name, kKernelImage);
 }
 
@@ -63,7 +63,7 @@ TEST_F(KernelSearchTest, AKernelThatMovedByLessThanItsLengthIsFoundWhereItRuns) 
       pc_ = {segment.address.value + segment.file_size / 10 * 8};
     }
   KernelSearch search({.file = file_, .load_bias = {}});
-  const auto found = look(search);
+  const auto found = poll(search);
   ASSERT_TRUE(found && *found);
   EXPECT_EQ((*found)->image.load_bias, slide_);
 }
@@ -73,24 +73,24 @@ TEST_F(KernelSearchTest, AFewPagesMappedElsewhereAreNotTheKernel) {
   KernelSearch search({.file = file_, .load_bias = {}});
   only_around_pc_ = true;
   for (int i = 0; i < 20; ++i) {
-    const auto found = look(search);
+    const auto found = poll(search);
     ASSERT_TRUE(found);
     EXPECT_FALSE(*found);
     EXPECT_FALSE(search.should_wait());
   }
   only_around_pc_ = false;
-  const auto found = look(search);
+  const auto found = poll(search);
   ASSERT_TRUE(found && *found);
   EXPECT_EQ((*found)->image.load_bias, kSlide);
 }
 
 TEST_F(KernelSearchTest, AGivenLoadBiasIsNotLookedFor) {
   KernelSearch right({.file = file_, .load_bias = kSlide});
-  auto found = look(right);
+  auto found = poll(right);
   ASSERT_TRUE(found && *found);
   EXPECT_EQ((*found)->image.load_bias, kSlide);
   KernelSearch wrong({.file = file_, .load_bias = kSlide + (1ull << 30)});
-  found = look(wrong);
+  found = poll(wrong);
   ASSERT_TRUE(found);
   EXPECT_FALSE(*found);
 }
@@ -100,7 +100,7 @@ TEST_F(KernelSearchTest, AnotherKernelIsNotFoundAndThatIsExplained) {
   KernelSearch search({.file = file_, .load_bias = {}});
   EXPECT_EQ(search.explain(), "");
   for (int i = 0; i < 20; ++i) {
-    const auto found = look(search);
+    const auto found = poll(search);
     ASSERT_TRUE(found);
     EXPECT_FALSE(*found);
   }
@@ -110,21 +110,21 @@ TEST_F(KernelSearchTest, AnotherKernelIsNotFoundAndThatIsExplained) {
 TEST_F(KernelSearchTest, AFailureOfTheConnectionIsPassedOn) {
   failure_ = Error{ErrorCode::kClosed, "gone"};
   KernelSearch search({.file = file_, .load_bias = {}});
-  EXPECT_FALSE(look(search));
+  EXPECT_FALSE(poll(search));
 }
 
 TEST_F(KernelSearchTest, WithoutAFileOnlyTheUpperHalfIsSearchedAndNotForever) {
   KernelSearch search({});
   pc_ = {0x400000};
-  auto found = look(search);
+  auto found = poll(search);
   ASSERT_TRUE(found);
   EXPECT_FALSE(*found);
   EXPECT_EQ(reads_, 0u);
   pc_ = {0xffffffff81000000};
-  for (int i = 0; i < 20; ++i) EXPECT_TRUE(look(search));
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(poll(search));
   const unsigned reads = reads_;
   EXPECT_GT(reads, 0u);
-  EXPECT_TRUE(look(search));
+  EXPECT_TRUE(poll(search));
   EXPECT_EQ(reads_, reads);
   EXPECT_NE(search.explain(), "");
 }
@@ -139,7 +139,7 @@ class ScanTest : public testing::Test {
   void scan(Arch arch) {
     KernelSearch search({});
     const auto found =
-        search.look(arch, GuestVirt{kPc}, [this](GuestVirt at, std::span<std::byte> into) {
+        search.poll(arch, GuestVirt{kPc}, [this](GuestVirt at, std::span<std::byte> into) {
           return Result<std::size_t>(read(at.value, into.size()));
         });
     ASSERT_TRUE(found);
@@ -199,7 +199,7 @@ TEST_F(KernelSearchTest, ACandidateIsTheKernelWhereMemoryHasItsCode) {
   const auto other = elf::ElfFile::open("/bin/sh");
   ASSERT_TRUE(other);
   KernelSearch search({.file = nullptr, .candidates = {*other, file_}, .load_bias = {}});
-  const auto found = look(search);
+  const auto found = poll(search);
   ASSERT_TRUE(found && *found);
   EXPECT_EQ((*found)->image.file, file_);
   EXPECT_EQ((*found)->image.load_bias, kSlide);
@@ -209,14 +209,14 @@ TEST_F(KernelSearchTest, NoCandidateIsTakenForWantOfABetterOne) {
   KernelSearch search({.file = nullptr, .candidates = {file_}, .load_bias = {}});
   garbled_ = true;
   for (int i = 0; i < 20; ++i) {
-    const auto found = look(search);
+    const auto found = poll(search);
     ASSERT_TRUE(found);
     EXPECT_FALSE(*found);
   }
   EXPECT_NE(search.explain().find("compared here and below: 1"), std::string::npos)
       << search.explain();
   garbled_ = false;
-  EXPECT_TRUE(look(search)->has_value());
+  EXPECT_TRUE(poll(search)->has_value());
 }
 
 }  // namespace

@@ -67,9 +67,9 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
   return found == tick.captures.end() ? nullptr : &*found;
 }
 
-Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, engines::Tick& tick,
-                                            std::uint64_t now_ns) {
-  look_for_user_code(tick);
+Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engines::Tick& tick,
+                                                  std::uint64_t now_ns) {
+  probe_user_code(tick);
   const bool was_reported = is_reported_;
   auto looked = look_at_kernel(engine, tick, now_ns);
   if (kernel_ && !is_reported_) report_kernel(looked);
@@ -78,57 +78,58 @@ Result<KernelWatch::Look> KernelWatch::look(engines::Engine& engine, engines::Ti
   if (!looked || !kernel_ || adapter_->tells_all_code()) return looked;
   if (!was_reported) known_code_.add(kernel_->image);
   for (const elf::Image& image : looked->code) known_code_.add(image);
-  look_for_aliases(engine, tick, *looked);
+  probe_aliases(engine, tick, *looked);
   return looked;
 }
 
 // An engine that fails says so at the next tick, too; what was seen before that is not to be lost.
-void KernelWatch::report_kernel(Result<Look>& looked) {
-  if (!looked) looked = Look{};
+void KernelWatch::report_kernel(Result<PollResult>& looked) {
+  if (!looked) looked = PollResult{};
   const bool is_candidate = !has_file() && !kernel_->image.file->name().empty();
   looked->new_recipes = true;
-  looked->kernel = std::make_shared<KernelNews>(
-      KernelNews{kernel_->image, adapter_->entries(), adapter_->interrupt_code(),
-                 std::string(adapter_->name()), is_candidate});
+  looked->kernel = std::make_shared<KernelUpdate>(
+      KernelUpdate{kernel_->image, adapter_->entries(), adapter_->interrupt_code(),
+                   std::string(adapter_->name()), is_candidate});
   is_reported_ = true;
 }
 
 // The same holds here.
-void KernelWatch::look_for_aliases(engines::Engine& engine, const engines::Tick& tick, Look& seen) {
+void KernelWatch::probe_aliases(engines::Engine& engine, const engines::Tick& tick,
+                                PollResult& seen) {
   for (const wire::Capture& capture : tick.captures) {
     const auto pc = pc_of(capture);
     const bool is_unknown =
         capture.level == PrivilegeLevel::kKernel && pc && known_code_.find_code(*pc) == nullptr;
     if (!is_unknown || !aliases_.wants(kernel_->image, *pc)) continue;
     KernelMemory memory(engine, capture);
-    auto found = CodeAliases::look(kernel_->image, *pc, memory.reader());
+    auto found = CodeAliases::poll(kernel_->image, *pc, memory.reader());
     if (!found || !*found) continue;
     known_code_.add(**found);
     seen.code.push_back(std::move(**found));
   }
 }
 
-Result<KernelWatch::Look> KernelWatch::look_at_kernel(engines::Engine& engine,
-                                                      const engines::Tick& tick,
-                                                      std::uint64_t now_ns) {
-  Look seen;
+Result<KernelWatch::PollResult> KernelWatch::look_at_kernel(engines::Engine& engine,
+                                                            const engines::Tick& tick,
+                                                            std::uint64_t now_ns) {
+  PollResult seen;
   const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
-  const bool look_for_code = kernel_ && now_ns >= next_code_ns_;
+  const bool probe_code = kernel_ && now_ns >= next_code_ns_;
   const bool needs_file = !kernel_ && !has_file();
-  if (!search && !look_for_code && !needs_file) return seen;
+  if (!search && !probe_code && !needs_file) return seen;
   const wire::Capture* running = find_kernel_code(tick);
   if (running == nullptr) return seen;
   const GuestVirt pc = *pc_of(*running);
   const bool is_unknown = needs_file && unknown_code_.wants(running->arch, pc, now_ns);
-  if (!search && !look_for_code && !is_unknown) return seen;
+  if (!search && !probe_code && !is_unknown) return seen;
   KernelMemory memory(engine, *running);
   const elf::GuestReader read = memory.reader();
-  if (search) RINGSIDE_TRY(look_for_kernel(engine, *running, read, now_ns, seen));
+  if (search) RINGSIDE_TRY(probe_kernel(engine, *running, read, now_ns, seen));
   if (kernel_) {
     RINGSIDE_ASSIGN(seen.code, adapter_->loaded_code(read));
     next_code_ns_ = now_ns + kCodeIntervalNs;
   } else if (is_unknown) {
-    RINGSIDE_ASSIGN(auto code, unknown_code_.look(running->arch, pc, read));
+    RINGSIDE_ASSIGN(auto code, unknown_code_.poll(running->arch, pc, read));
     if (code) seen.code.push_back(std::move(*code));
   }
   return seen;
@@ -141,7 +142,7 @@ bool KernelWatch::may_be_loading() const {
 }
 
 // Kernels that run user code have started: if one is to be found without a file, it will be soon.
-void KernelWatch::look_for_user_code(const engines::Tick& tick) {
+void KernelWatch::probe_user_code(const engines::Tick& tick) {
   if (kernel_ || has_file() || tries_with_user_code_) return;
   const bool is_there =
       std::any_of(tick.captures.begin(), tick.captures.end(),
@@ -151,9 +152,9 @@ void KernelWatch::look_for_user_code(const engines::Tick& tick) {
   next_try_ns_ = 0;
 }
 
-Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::Capture& running,
-                                          const elf::GuestReader& read, std::uint64_t now_ns,
-                                          Look& seen) {
+Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capture& running,
+                                       const elf::GuestReader& read, std::uint64_t now_ns,
+                                       PollResult& seen) {
   if (!kernel_) RINGSIDE_TRY(find(running.arch, *pc_of(running), read));
   if (kernel_) {
     RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), read));
@@ -173,7 +174,7 @@ Result<void> KernelWatch::look_for_kernel(engines::Engine& engine, const wire::C
 }
 
 Result<void> KernelWatch::find(Arch arch, GuestVirt pc, const elf::GuestReader& read) {
-  RINGSIDE_ASSIGN(kernel_, search_.look(arch, pc, read));
+  RINGSIDE_ASSIGN(kernel_, search_.poll(arch, pc, read));
   if (!kernel_) return {};
   patience_ns_ = kTryAgainAfterNs;
   // It keeps where the image is.

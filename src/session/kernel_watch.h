@@ -10,14 +10,14 @@
 #include "session/kernel_level.h"
 #include "session/kernel_search.h"
 #include "session/unknown_code.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 
 namespace ringside::session {
 
 // What the unwinder and the recording are to know of the kernel that was found.
-struct KernelNews {
+struct KernelUpdate {
   elf::Image image;
-  std::vector<unwind::EntryLayout> entries;
+  std::vector<unwind::TrapFrameLayout> entries;
   guestos::InterruptCode interrupts;
   std::string system;         // the adapter's name
   bool is_candidate = false;  // one of KernelRequest::candidates
@@ -31,17 +31,17 @@ class KernelWatch {
  public:
   KernelWatch(KernelRequest request, Arch machine);
 
-  struct Look {
-    std::shared_ptr<const KernelNews> kernel;  // found just now
+  struct PollResult {
+    std::shared_ptr<const KernelUpdate> kernel;  // found just now
     // The kernel's modules, and its code where it runs at another address; code of no known kernel.
     std::vector<elf::Image> code;
     bool new_recipes = false;
   };
   // Looks at a tick, and settles the privilege levels of its captures. `now_ns` is of any clock
   // that goes on with the guest.
-  [[nodiscard]] Result<Look> look(engines::Engine& engine, engines::Tick& tick,
-                                  std::uint64_t now_ns);
-  // Of the kernel that was found; before that, one that knows the machine only. look() may replace
+  [[nodiscard]] Result<PollResult> poll(engines::Engine& engine, engines::Tick& tick,
+                                        std::uint64_t now_ns);
+  // Of the kernel that was found; before that, one that knows the machine only. poll() may replace
   // it.
   [[nodiscard]] guestos::Adapter& adapter() { return *adapter_; }
   [[nodiscard]] const guestos::Adapter& adapter() const { return *adapter_; }
@@ -59,17 +59,17 @@ class KernelWatch {
  private:
   [[nodiscard]] bool may_run_kernel(const wire::Capture& capture) const;
   [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
-  [[nodiscard]] Result<void> look_for_kernel(engines::Engine& engine, const wire::Capture& running,
-                                             const elf::GuestReader& read, std::uint64_t now_ns,
-                                             Look& seen);
+  [[nodiscard]] Result<void> probe_kernel(engines::Engine& engine, const wire::Capture& running,
+                                          const elf::GuestReader& read, std::uint64_t now_ns,
+                                          PollResult& seen);
   [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
   [[nodiscard]] bool may_be_loading() const;
-  void look_for_user_code(const engines::Tick& tick);
+  void probe_user_code(const engines::Tick& tick);
   // Puts the kernel that was found into `looked`, which may be an error.
-  void report_kernel(Result<Look>& looked);
-  [[nodiscard]] Result<Look> look_at_kernel(engines::Engine& engine, const engines::Tick& tick,
-                                            std::uint64_t now_ns);
-  void look_for_aliases(engines::Engine& engine, const engines::Tick& tick, Look& seen);
+  void report_kernel(Result<PollResult>& looked);
+  [[nodiscard]] Result<PollResult> look_at_kernel(engines::Engine& engine,
+                                                  const engines::Tick& tick, std::uint64_t now_ns);
+  void probe_aliases(engines::Engine& engine, const engines::Tick& tick, PollResult& seen);
 
   KernelSearch search_;
   KernelLevel level_;
@@ -78,7 +78,7 @@ class KernelWatch {
   elf::ImageMap known_code_;  // the kernel's, once it was found
   CodeAliases aliases_;
   std::unique_ptr<guestos::Adapter> adapter_;
-  bool is_reported_ = false;  // kernel_ is in what look() has given
+  bool is_reported_ = false;  // kernel_ is in what poll() has given
   bool prepared_ = false;
   std::uint64_t next_try_ns_ = 0;
   std::uint64_t next_code_ns_ = 0;  // when to look for new modules

@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 #include "wire/capture.h"
 
 namespace ringside::session {

@@ -34,7 +34,7 @@ void add_user_stack(const guestos::Owner& owner, wire::Capture& capture) {
 
 // On aarch64 the kernel's tables are asked of a vCPU, which does not answer while all are idle, or
 // while the host runs none; and a kernel that starts has others at first.
-Result<void> OwnerWatch::look_for_kernel(const engines::Tick& tick, const KernelWatch& watch) {
+Result<void> OwnerWatch::probe_kernel(const engines::Tick& tick, const KernelWatch& watch) {
   const FoundKernel* const kernel = watch.kernel();
   if (kernel == nullptr || is_settled_) return {};
   for (const wire::Capture& capture : tick.captures) {
@@ -64,16 +64,16 @@ std::string OwnerWatch::explain() const {
   return fmt::format("{} samples of user code have no process: {}", nobodys_user_code_, why);
 }
 
-Result<Owners> OwnerWatch::look(engines::Tick& tick, KernelWatch& watch) {
+Result<Owners> OwnerWatch::poll(engines::Tick& tick, KernelWatch& watch) {
   Owners owners;
   has_kernel_ |= watch.kernel() != nullptr;
   owners.by_capture.resize(tick.captures.size());
-  if (auto found = look_for_kernel(tick, watch); !found && !may_pass(found.error()))
+  if (auto found = probe_kernel(tick, watch); !found && !may_pass(found.error()))
     return tl::unexpected(found.error());
   view_.forget();
   for (std::size_t i = 0; i < tick.captures.size(); ++i) {
     if (tick.captures[i].disposition != wire::Disposition::kSampled) continue;
-    auto owner = watch.adapter().owner_of(tick.captures[i], view_, owners.news);
+    auto owner = watch.adapter().owner_of(tick.captures[i], view_, owners.updates);
     if (owner) {
       count(tick.captures[i], *owner);
       add_user_stack(*owner, tick.captures[i]);

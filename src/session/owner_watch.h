@@ -14,7 +14,7 @@ namespace ringside::session {
 // Whose time the captures of a tick are, and what was found out about processes on the way.
 struct Owners {
   std::vector<guestos::Owner> by_capture;  // in the order of the tick's
-  guestos::ProcessNews news;
+  guestos::ProcessUpdates updates;
 };
 
 // Asks the guest-OS adapter whose time each capture is. Belongs to the thread that samples, which
@@ -25,13 +25,13 @@ class OwnerWatch {
 
   // Adds user stacks that were read later to the captures. Errors: those of the engine that will
   // not pass.
-  [[nodiscard]] Result<Owners> look(engines::Tick& tick, KernelWatch& watch);
+  [[nodiscard]] Result<Owners> poll(engines::Tick& tick, KernelWatch& watch);
   // One sentence for people where user code has no process although the kernel's code has; empty
   // where all is well.
   [[nodiscard]] std::string explain() const;
 
  private:
-  [[nodiscard]] Result<void> look_for_kernel(const engines::Tick& tick, const KernelWatch& watch);
+  [[nodiscard]] Result<void> probe_kernel(const engines::Tick& tick, const KernelWatch& watch);
   void count(const wire::Capture& capture, const guestos::Owner& owner);
 
   GuestView view_;

@@ -28,7 +28,7 @@ class OwnerWatchTest : public testing::Arm64Guest, public ::testing::Test {
     watch_.emplace(std::move(request), Arch::kAArch64);
     engine_.no_registers = Error{ErrorCode::kTimeout, "all vCPUs are idle"};
     engines::Tick first = tick();
-    (void)watch_->look(engine_, first, 0);
+    (void)watch_->poll(engine_, first, 0);
   }
   engines::Tick tick() {
     capture_.host_time_ns = now_ns_;
@@ -36,9 +36,9 @@ class OwnerWatchTest : public testing::Arm64Guest, public ::testing::Test {
     tick.captures.push_back(capture_);
     return tick;
   }
-  void look() {
+  void poll() {
     auto now = tick();
-    ASSERT_TRUE(owners_.look(now, *watch_));
+    ASSERT_TRUE(owners_.poll(now, *watch_));
   }
 
   std::uint64_t now_ns_ = 0;
@@ -50,38 +50,38 @@ class OwnerWatchTest : public testing::Arm64Guest, public ::testing::Test {
 TEST_F(OwnerWatchTest, AsksForThePageTablesUntilItHasThem) {
   ASSERT_NE(watch_->kernel(), nullptr);
   engine_.register_reads = 0;
-  look();
+  poll();
   EXPECT_EQ(engine_.register_reads, 1u);
-  look();  // not at once again: it may take a tenth of a second
+  poll();  // not at once again: it may take a tenth of a second
   EXPECT_EQ(engine_.register_reads, 1u);
   now_ns_ += 30 * kMs;
-  look();
+  poll();
   EXPECT_EQ(engine_.register_reads, 2u);
   engine_.no_registers.reset();
   now_ns_ += 100 * kMs;
-  look();
+  poll();
   EXPECT_EQ(engine_.register_reads, 3u);
   now_ns_ += 10'000 * kMs;
-  look();
+  poll();
   EXPECT_EQ(engine_.register_reads, 3u);
 }
 
 TEST_F(OwnerWatchTest, UserCodeOfNoProcessIsExplained) {
   capture_.registers.set(arch::aarch64::kTtbr0El1, kProcess);
-  look();
+  poll();
   EXPECT_EQ(owners_.explain(), "");
   wire::Capture user = capture_;
   user.level = PrivilegeLevel::kUser;
   user.registers = {};
   engines::Tick tick;
   tick.captures = {user, user};
-  ASSERT_TRUE(owners_.look(tick, *watch_));
+  ASSERT_TRUE(owners_.poll(tick, *watch_));
   EXPECT_EQ(owners_.explain(),
             "2 samples of user code have no process: no vCPU gave its page tables in time; record "
             "for longer");
   engine_.no_registers.reset();
   now_ns_ += 100 * kMs;
-  look();
+  poll();
   EXPECT_EQ(owners_.explain(), "");
 }
 

@@ -41,7 +41,7 @@ Result<engines::Tick> ProcessLister::tick() {
 }
 
 Result<const wire::Capture*> ProcessLister::find_kernel(engines::Tick& tick) {
-  RINGSIDE_TRY(watch_.look(*engine_, tick, monotonic_ns()).map([](const auto&) {}));
+  RINGSIDE_TRY(watch_.poll(*engine_, tick, monotonic_ns()).map([](const auto&) {}));
   if (watch_.kernel() == nullptr) {
     if (!watch_.explain().empty()) why_ = watch_.explain();
     return nullptr;
@@ -56,7 +56,7 @@ Result<const wire::Capture*> ProcessLister::find_kernel(engines::Tick& tick) {
   return found == tick.captures.end() ? nullptr : &*found;
 }
 
-Result<std::optional<ProcessList>> ProcessLister::look() {
+Result<std::optional<ProcessList>> ProcessLister::poll() {
   RINGSIDE_ASSIGN(engines::Tick taken, tick());
   if (taken.paused_by_user) {
     why_ = "the guest is paused";

@@ -35,10 +35,10 @@ class ProcessLister {
   // One try. Nothing if the kernel has not been found yet, no vCPU ran it, or what was read did not
   // fit together; explain() says which. Errors: those of the engine that will not pass, and
   // kUnsupported or kNotFound for a kernel that does not say how it keeps its processes.
-  [[nodiscard]] Result<std::optional<ProcessList>> look();
+  [[nodiscard]] Result<std::optional<ProcessList>> poll();
   [[nodiscard]] std::string explain() const { return why_; }
 
-  // The command line of a thread that look() has found, its arguments separated by blanks; at most
+  // The command line of a thread that poll() has found, its arguments separated by blanks; at most
   // 4 KiB. Empty where it has none, or it is not in memory. Errors: those of the engine.
   [[nodiscard]] Result<std::string> arguments(const guestos::LinuxThread& thread);
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "elf/code_hash.h"
-#include "session/nameless_functions.h"
+#include "session/synthesized_symbols.h"
 #include "symbols/symbol_file.h"
 
 namespace ringside::session {
@@ -74,10 +74,10 @@ Result<std::uint32_t> write_user_image(const guestos::UserImage& image, recordin
   if (!on_disk || info.build_id.empty())
     RINGSIDE_TRY(writer.add_blob({on_disk ? recording::kKeptSymbolsBlob : recording::kSymbolsBlob,
                                   id, symbols::pack_symbols(*image.file)}));
-  const auto nameless = nameless_functions(image.file, image.name);
+  const auto nameless = synthesized_symbols(image.file, image.name);
   if (!nameless.empty())
     RINGSIDE_TRY(writer.add_blob(
-        {recording::kNamelessFunctionsBlob, id, symbols::pack_functions(*image.file, nameless)}));
+        {recording::kSynthesizedSymbolsBlob, id, symbols::pack_functions(*image.file, nameless)}));
   return id;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "elf/image_map.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 #include "recording/writer.h"
 
 namespace ringside::session {

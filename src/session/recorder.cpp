@@ -29,7 +29,7 @@ constexpr std::size_t kBacklogBytes = 4u << 20;
 constexpr std::uint64_t kCodePatienceNs = 2'000'000'000;
 
 KernelRequest for_engine(KernelRequest kernel, engines::Engine& engine) {
-  kernel.system.looks_late = engine.self_paced() != nullptr;
+  kernel.system.asynchronous = engine.self_paced() != nullptr;
   return kernel;
 }
 
@@ -82,7 +82,7 @@ RecordResult Recorder::run(Control& control) {
   return result;
 }
 
-Result<void> Recorder::adopt(const KernelNews& kernel) {
+Result<void> Recorder::adopt(const KernelUpdate& kernel) {
   unwinder_.set_entries(kernel.entries);
   interrupts_ = kernel.interrupts;
   loads_code_ = kernel.system == "linux";
@@ -185,9 +185,9 @@ bool Recorder::limit_reached() const {
 }
 
 Result<void> Recorder::handle(const engines::Tick& tick, const Owners& owners) {
-  if (!owners.news.empty() && !tick.captures.empty()) {
+  if (!owners.updates.empty() && !tick.captures.empty()) {
     const std::uint64_t now = recording::info_of(tick.captures.front(), start_ns_).time_ns;
-    RINGSIDE_TRY(user_stacks_.adopt(owners.news, now));
+    RINGSIDE_TRY(user_stacks_.adopt(owners.updates, now));
   }
   for (std::size_t i = 0; i < tick.captures.size(); ++i)
     RINGSIDE_TRY(handle(tick.captures[i], owners.by_capture[i]));

@@ -54,7 +54,7 @@ class Control {
   // Returns when ringside is to go on. The guest is not held meanwhile.
   virtual void suspend() {}
   // The kernel has been found.
-  virtual void found(const KernelNews&) {}
+  virtual void found(const KernelUpdate&) {}
 };
 
 // How a recording ended.
@@ -95,7 +95,7 @@ class Recorder {
                                           const guestos::Owner& owner);
   [[nodiscard]] Result<void> add(EarlySamples::Sample sample, std::optional<GuestVirt> waits_for);
   [[nodiscard]] Result<void> write(const EarlySamples::Sample& sample);
-  [[nodiscard]] Result<void> adopt(const KernelNews& kernel);
+  [[nodiscard]] Result<void> adopt(const KernelUpdate& kernel);
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> unwind_early_samples();
   [[nodiscard]] bool limit_reached() const;

@@ -279,36 +279,37 @@ bool Sampler::look_at_captures() {
     const bool too_many = captured_bytes_ > kCapturedBytes;
     captured_bytes_ -= next.bytes;
     if (too_many || !goes_on_ || (clock_ && reads_are_over()))
-      hand_on(std::move(next.tick), {});
-    else if (!look(std::move(next.tick), next.time_ns))
+      enqueue(std::move(next.tick), {});
+    else if (!poll(std::move(next.tick), next.time_ns))
       goes_on_ = false;
   }
   return goes_on_;
 }
 
-bool Sampler::look(engines::Tick tick, std::uint64_t time_ns) {
+bool Sampler::poll(engines::Tick tick, std::uint64_t time_ns) {
   replayed_to_ns_ = std::max(replayed_to_ns_, tick.captures.back().host_time_ns);
-  auto learnt = watch_->look(*engine_, tick, time_ns);
+  auto learnt = watch_->poll(*engine_, tick, time_ns);
   if (learnt && learnt->new_recipes) planner_->renew();
-  if (learnt && learnt->kernel) news_ = learnt->kernel;
+  if (learnt && learnt->kernel) updates_ = learnt->kernel;
   if (learnt) std::move(learnt->code.begin(), learnt->code.end(), std::back_inserter(new_code_));
-  planner_->look(tick, watch_->adapter());
-  auto owners = owner_watch_->look(tick, *watch_);
-  if (owners && owners->news.new_recipes) planner_->renew();
-  if (owners) add(std::move(owners->news));
-  hand_on(std::move(tick), owners ? std::move(owners->by_capture) : std::vector<guestos::Owner>());
+  planner_->poll(tick, watch_->adapter());
+  auto owners = owner_watch_->poll(tick, *watch_);
+  if (owners && owners->updates.new_recipes) planner_->renew();
+  if (owners) add(std::move(owners->updates));
+  enqueue(std::move(tick), owners ? std::move(owners->by_capture) : std::vector<guestos::Owner>());
   if (clock_ && reads_are_over()) return true;  // why they failed
   if (!learnt) return !give_up(learnt.error());
   if (!owners) return !give_up(owners.error());
   return is_the_right_kernel();
 }
 
-void Sampler::add(guestos::ProcessNews news) {
-  std::move(news.spaces.begin(), news.spaces.end(), std::back_inserter(process_news_.spaces));
-  std::move(news.names.begin(), news.names.end(), std::back_inserter(process_news_.names));
+void Sampler::add(guestos::ProcessUpdates updates) {
+  std::move(updates.spaces.begin(), updates.spaces.end(),
+            std::back_inserter(process_updates_.spaces));
+  std::move(updates.names.begin(), updates.names.end(), std::back_inserter(process_updates_.names));
 }
 
-void Sampler::hand_on(engines::Tick tick, std::vector<guestos::Owner> owners) {
+void Sampler::enqueue(engines::Tick tick, std::vector<guestos::Owner> owners) {
   std::size_t bytes = 0;
   std::uint64_t ticks = 0;
   for (const wire::Capture& capture : tick.captures) {
@@ -318,11 +319,12 @@ void Sampler::hand_on(engines::Tick tick, std::vector<guestos::Owner> owners) {
   ticks_seen_ += ticks;
   owners.resize(tick.captures.size());
   for (const guestos::Owner& owner : owners) bytes += sizeof(owner) + owner.user_stack.capacity();
-  Observation observation{std::move(tick), news_, new_code_, {std::move(owners), process_news_}};
+  Observation observation{
+      std::move(tick), updates_, new_code_, {std::move(owners), process_updates_}};
   if (queue_->push(std::move(observation), bytes)) {
-    news_.reset();
+    updates_.reset();
     new_code_.clear();
-    process_news_ = {};
+    process_updates_ = {};
   } else {
     outcome_.lost.queue_full += ticks;
   }
@@ -337,7 +339,7 @@ void Sampler::wait_until_handled() {
 
 bool Sampler::is_the_right_kernel() {
   const FoundKernel* kernel = watch_->kernel();
-  if (!kernel || kernel->identity.sameness != elf::Sameness::kDifferent) return true;
+  if (!kernel || kernel->identity.sameness != elf::MatchResult::kDifferent) return true;
   outcome_.error = Error{ErrorCode::kMismatch, watch_->explain()};
   return false;
 }

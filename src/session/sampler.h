@@ -24,9 +24,9 @@ namespace ringside::session {
 // A tick, and what was found out at it.
 struct Observation {
   engines::Tick tick;
-  std::shared_ptr<const KernelNews> kernel;  // null: nothing new
-  std::vector<elf::Image> code;              // that the kernel has loaded
-  Owners owners;                             // of the tick's captures
+  std::shared_ptr<const KernelUpdate> kernel;  // null: nothing new
+  std::vector<elf::Image> code;                // that the kernel has loaded
+  Owners owners;                               // of the tick's captures
 };
 
 // The thread that stops the guest: takes a tick whenever the clock says so and hands it on. What a
@@ -85,10 +85,10 @@ class Sampler : private engines::ReadTurns {
   [[nodiscard]] bool take_tick(std::uint64_t due_ns);
   [[nodiscard]] bool capture(std::uint64_t due_ns, const engines::TickPlan& plan);
   [[nodiscard]] bool look_at_captures();
-  [[nodiscard]] bool look(engines::Tick tick, std::uint64_t time_ns);
+  [[nodiscard]] bool poll(engines::Tick tick, std::uint64_t time_ns);
   [[nodiscard]] bool reads_are_over() const;
-  void hand_on(engines::Tick tick, std::vector<guestos::Owner> owners);
-  void add(guestos::ProcessNews news);
+  void enqueue(engines::Tick tick, std::vector<guestos::Owner> owners);
+  void add(guestos::ProcessUpdates updates);
   void wait_until_handled();
   // Host time; where runs are to be the same again, time that goes on with the samples.
   [[nodiscard]] std::uint64_t now_ns() const;
@@ -113,10 +113,10 @@ class Sampler : private engines::ReadTurns {
   std::atomic<std::uint64_t> host_end_ns_{~std::uint64_t{0}};
   std::thread thread_;
   Outcome outcome_;
-  std::shared_ptr<const KernelNews> news_;  // not handed on yet
-  std::vector<elf::Image> new_code_;        // not handed on yet
-  guestos::ProcessNews process_news_;       // not handed on yet
-  std::optional<OwnerWatch> owner_watch_;   // made by the thread
+  std::shared_ptr<const KernelUpdate> updates_;  // not handed on yet
+  std::vector<elf::Image> new_code_;             // not handed on yet
+  guestos::ProcessUpdates process_updates_;      // not handed on yet
+  std::optional<OwnerWatch> owner_watch_;        // made by the thread
   struct Captured {
     engines::Tick tick;
     std::uint64_t time_ns;  // as now_ns()

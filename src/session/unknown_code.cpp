@@ -82,7 +82,7 @@ bool UnknownCode::wants(Arch arch, GuestVirt pc, std::uint64_t now_ns) {
   return true;
 }
 
-Result<std::optional<elf::Image>> UnknownCode::look(Arch arch, GuestVirt pc,
+Result<std::optional<elf::Image>> UnknownCode::poll(Arch arch, GuestVirt pc,
                                                     const elf::GuestReader& read) {
   const auto reach = reach_around(arch, pc);
   if (!reach) return std::nullopt;

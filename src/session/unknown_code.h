@@ -25,7 +25,7 @@ class UnknownCode {
   [[nodiscard]] bool wants(Arch arch, GuestVirt pc, std::uint64_t now_ns);
   // The code around `pc`, unless it is known and still there. Reads up to 3 MiB. Errors: those of
   // `read`.
-  [[nodiscard]] Result<std::optional<elf::Image>> look(Arch arch, GuestVirt pc,
+  [[nodiscard]] Result<std::optional<elf::Image>> poll(Arch arch, GuestVirt pc,
                                                        const elf::GuestReader& read);
 
   [[nodiscard]] bool was_read() const { return !images_.empty(); }

@@ -69,7 +69,7 @@ TEST_F(UnknownCodeTest, IsReadOnceItHasRunOften) {
   UnknownCode unknown;
   const GuestVirt pc{kCode + 0x100};
   EXPECT_GT(ticks_until_wanted(unknown, pc), 8);
-  const auto image = unknown.look(Arch::kX86_64, pc, reader());
+  const auto image = unknown.poll(Arch::kX86_64, pc, reader());
   ASSERT_TRUE(image && *image);
   EXPECT_EQ((*image)->name, kKernelImage);
   EXPECT_TRUE((*image)->from_guest);
@@ -81,11 +81,11 @@ TEST_F(UnknownCodeTest, IsReadOnceItHasRunOften) {
 // A PC's video memory and BIOS lie between 640 KiB and 1 MiB, and reads of the former change it.
 TEST_F(UnknownCodeTest, VideoMemoryIsNotRead) {
   UnknownCode unknown;
-  ASSERT_TRUE(unknown.look(Arch::kX86_64, {kBase + 0x110000}, reader())->has_value());
+  ASSERT_TRUE(unknown.poll(Arch::kX86_64, {kBase + 0x110000}, reader())->has_value());
   EXPECT_GE(lowest_.value, kBase + 0x100000);
   lowest_ = {~0ull};
   highest_ = {0};
-  ASSERT_TRUE(unknown.look(Arch::kX86_64, {kBase + 0x8000}, reader())->has_value());
+  ASSERT_TRUE(unknown.poll(Arch::kX86_64, {kBase + 0x8000}, reader())->has_value());
   EXPECT_LE(highest_.value, kBase + 0xa0000);
   EXPECT_EQ(ticks_until_wanted(unknown, {kBase + 0xf0000}), 101);
 }
@@ -93,20 +93,20 @@ TEST_F(UnknownCodeTest, VideoMemoryIsNotRead) {
 TEST_F(UnknownCodeTest, WhatHasReplacedItIsReadAgain) {
   UnknownCode unknown;
   const GuestVirt pc{kCode + 0x100};
-  ASSERT_TRUE(unknown.look(Arch::kX86_64, pc, reader())->has_value());
+  ASSERT_TRUE(unknown.poll(Arch::kX86_64, pc, reader())->has_value());
   EXPECT_TRUE(unknown.wants(Arch::kX86_64, pc, now_));
   EXPECT_FALSE(unknown.wants(Arch::kX86_64, pc, now_ + kSecond / 2));
-  EXPECT_FALSE(unknown.look(Arch::kX86_64, pc, reader())->has_value());
+  EXPECT_FALSE(unknown.poll(Arch::kX86_64, pc, reader())->has_value());
   code_ = code(1);
   EXPECT_TRUE(unknown.wants(Arch::kX86_64, pc, now_ + 2 * kSecond));
-  const auto image = unknown.look(Arch::kX86_64, pc, reader());
+  const auto image = unknown.poll(Arch::kX86_64, pc, reader());
   ASSERT_TRUE(image && *image);
   EXPECT_EQ((*image)->file->bytes_at({kCode}, 1)[0], code_[0]);
 }
 
 TEST_F(UnknownCodeTest, ALaterFileIsFoundByItsCode) {
   UnknownCode unknown;
-  const auto image = *unknown.look(Arch::kX86_64, {kCode}, reader());
+  const auto image = *unknown.poll(Arch::kX86_64, {kCode}, reader());
   ASSERT_TRUE(image);
   const auto distance = [&](std::uint64_t linked, const std::vector<std::byte>& bytes) {
     return distance_by_code(*kernel(linked, bytes), *image->file);
@@ -130,7 +130,7 @@ TEST_F(UnknownCodeTest, GivenSymbolsNameItsFunctions) {
                    {{kCode + 0x80}, 'd', "table", {}},
                    {{0x1000}, 't', "elsewhere", {}}};
   UnknownCode unknown(list);
-  const auto image = *unknown.look(Arch::kX86_64, {kCode}, reader());
+  const auto image = *unknown.poll(Arch::kX86_64, {kCode}, reader());
   ASSERT_TRUE(image);
   ASSERT_EQ(image->file->symbols().size(), 1u);
   EXPECT_EQ(image->file->symbols()[0].name, "_start");

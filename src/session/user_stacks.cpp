@@ -36,12 +36,12 @@ std::uint64_t load_bias(const guestos::UserMapping& mapping) {
 
 }  // namespace
 
-Result<void> UserStacks::adopt(const guestos::ProcessNews& news, std::uint64_t time_ns) {
-  for (const guestos::ThreadNameNews& name : news.names)
+Result<void> UserStacks::adopt(const guestos::ProcessUpdates& updates, std::uint64_t time_ns) {
+  for (const guestos::ThreadNameUpdate& name : updates.names)
     RINGSIDE_TRY(writer_->add_thread_name(
         {time_ns, name.pid, name.tid, name.address_space,
          name.is_number ? recording::unnamed_process(name.pid) : name.name, name.cgroup}));
-  for (const guestos::AddressSpaceNews& space : news.spaces) {
+  for (const guestos::AddressSpaceUpdate& space : updates.spaces) {
     RINGSIDE_ASSIGN(spaces_[space.id], make_space(space));
     if (spaces_.size() > kMaxSpaces) forget_least_recent(spaces_);
     if (new_bytes_ > max_bytes_ / 2) forget_files();
@@ -49,13 +49,13 @@ Result<void> UserStacks::adopt(const guestos::ProcessNews& news, std::uint64_t t
   return {};
 }
 
-Result<UserStacks::Space> UserStacks::make_space(const guestos::AddressSpaceNews& news) {
+Result<UserStacks::Space> UserStacks::make_space(const guestos::AddressSpaceUpdate& updates) {
   std::vector<unwind::UserCode::Range> ranges;
-  for (const guestos::UserMapping& mapping : news.mappings) {
+  for (const guestos::UserMapping& mapping : updates.mappings) {
     RINGSIDE_ASSIGN(const std::uint32_t id, write_once(mapping.image));
     ranges.push_back({mapping.start, mapping.end, load_bias(mapping), id, mapping.image->file});
   }
-  return Space{news.arch, unwind::UserCode(std::move(ranges)), news.is_complete, ++uses_};
+  return Space{updates.arch, unwind::UserCode(std::move(ranges)), updates.is_complete, ++uses_};
 }
 
 Result<std::uint32_t> UserStacks::write_once(

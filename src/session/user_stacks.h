@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "base/stack.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 #include "recording/writer.h"
 #include "unwind/user_unwinder.h"
 #include "wire/capture.h"
@@ -27,7 +27,7 @@ class UserStacks {
       : writer_(&writer), max_bytes_(max_bytes) {}
 
   // `time_ns` is from the start of the recording. Errors: those of the writer.
-  [[nodiscard]] Result<void> adopt(const guestos::ProcessNews& news, std::uint64_t time_ns);
+  [[nodiscard]] Result<void> adopt(const guestos::ProcessUpdates& updates, std::uint64_t time_ns);
 
   // Whether it was told what is mapped in an address space, and has not forgotten it.
   [[nodiscard]] bool knows(std::uint64_t address_space) const {
@@ -56,7 +56,7 @@ class UserStacks {
 
   [[nodiscard]] Result<std::uint32_t> write_once(
       const std::shared_ptr<const guestos::UserImage>& image);
-  [[nodiscard]] Result<Space> make_space(const guestos::AddressSpaceNews& news);
+  [[nodiscard]] Result<Space> make_space(const guestos::AddressSpaceUpdate& updates);
   // Of the address spaces that were used longest ago, so that half of max_bytes_ is free.
   void forget_files();
 

@@ -31,16 +31,16 @@ class UserStacksTest : public ::testing::Test {
   static constexpr std::uint64_t kOffset = 0x2000;  // of the code in its file
 
   UserStacksTest() {
-    guestos::ProcessNews news;
+    guestos::ProcessUpdates updates;
     const auto library =
         std::make_shared<guestos::UserImage>(guestos::UserImage{"libx.so", "/libx.so", {}, true});
     for (const std::uint64_t id : {1, 2})
-      news.spaces.push_back(
+      updates.spaces.push_back(
           {id,
            Arch::kX86_64,
            {{start_of(id), start_of(id) + 0x1000, FileOffset{kOffset}, library}}});
-    news.names.push_back({7, 8, 0, "dd"});
-    EXPECT_TRUE(stacks_.adopt(news, 5));
+    updates.names.push_back({7, 8, 0, "dd"});
+    EXPECT_TRUE(stacks_.adopt(updates, 5));
   }
   [[nodiscard]] static GuestVirt start_of(std::uint64_t space) { return {space << 32}; }
   [[nodiscard]] static guestos::Owner owner(std::uint64_t space) {
@@ -105,14 +105,14 @@ TEST_F(UserStacksTest, TheAddressSpaceDecides) {
 }
 
 TEST_F(UserStacksTest, WhereNotAllIsKnownTheRestIsNoCode) {
-  guestos::ProcessNews news;
+  guestos::ProcessUpdates updates;
   const auto program =
       std::make_shared<guestos::UserImage>(guestos::UserImage{"x", "/x", {}, true});
-  news.spaces.push_back({3,
-                         Arch::kX86_64,
-                         {{start_of(3), start_of(3) + 0x1000, FileOffset{kOffset}, program}},
-                         false});
-  ASSERT_TRUE(stacks_.adopt(news, 6));
+  updates.spaces.push_back({3,
+                            Arch::kX86_64,
+                            {{start_of(3), start_of(3) + 0x1000, FileOffset{kOffset}, program}},
+                            false});
+  ASSERT_TRUE(stacks_.adopt(updates, 6));
   const auto inside = stacks_.unwind(user_code(start_of(3).value + 1), owner(3));
   ASSERT_TRUE(inside);
   EXPECT_EQ(inside->frames[0].address.value, kOffset + 1);
@@ -140,10 +140,10 @@ TEST_F(UserStacksTest, ASystemCallIsEnteredFromBehindItsInstruction) {
   const auto image =
       std::make_shared<guestos::UserImage>(guestos::UserImage{"program", "", file, false});
   const FileOffset offset = file->segments().front().offset;
-  guestos::ProcessNews news;
-  news.spaces.push_back(
+  guestos::ProcessUpdates updates;
+  updates.spaces.push_back(
       {9, Arch::kX86_64, {{GuestVirt{0x400000}, GuestVirt{0x400004}, offset, image}}});
-  ASSERT_TRUE(stacks_.adopt(news, 6));
+  ASSERT_TRUE(stacks_.adopt(updates, 6));
   for (std::uint64_t pc = 0x400000; pc < 0x400004; ++pc) {
     EXPECT_EQ(stacks_.may_enter_from(9, {pc}, true), pc == 0x400003) << pc;
     EXPECT_TRUE(stacks_.may_enter_from(9, {pc}, false));
@@ -153,12 +153,12 @@ TEST_F(UserStacksTest, ASystemCallIsEnteredFromBehindItsInstruction) {
 }
 
 TEST_F(UserStacksTest, TheOwnerSaysThatCodeHas32Bits) {
-  guestos::ProcessNews news;
+  guestos::ProcessUpdates updates;
   const auto library =
       std::make_shared<guestos::UserImage>(guestos::UserImage{"libx.so", "/libx.so", {}, true});
-  news.spaces.push_back(
+  updates.spaces.push_back(
       {3, Arch::kX86_64, {{{0xf7f0'0000}, {0xf7f0'1000}, FileOffset{kOffset}, library}}});
-  ASSERT_TRUE(stacks_.adopt(news, 6));
+  ASSERT_TRUE(stacks_.adopt(updates, 6));
   wire::Capture kernel = user_code(0xffffffff81000000);
   kernel.level = PrivilegeLevel::kKernel;
   guestos::Owner runs_for = owner(3);
@@ -185,13 +185,13 @@ TEST_F(UserStacksTest, FilesOfProgramsThatAreGoneAreForgotten) {
   UserStacks stacks(writer_, 16u << 20);
   const auto adopt = [&](std::uint64_t id, std::shared_ptr<const guestos::UserImage> own,
                          std::shared_ptr<const guestos::UserImage> shared) {
-    guestos::ProcessNews news;
-    news.spaces.push_back(
+    guestos::ProcessUpdates updates;
+    updates.spaces.push_back(
         {id,
          Arch::kX86_64,
          {{start_of(id), start_of(id) + 0x1000, FileOffset{}, std::move(own)},
           {start_of(id) + 0x1000, start_of(id) + 0x2000, FileOffset{}, std::move(shared)}}});
-    ASSERT_TRUE(stacks.adopt(news, id));
+    ASSERT_TRUE(stacks.adopt(updates, id));
   };
   const auto library = program("libc.so.6", 1);
   constexpr std::uint64_t kLast = 41;
@@ -224,12 +224,12 @@ TEST_F(UserStacksTest, FilesOfProgramsThatAreGoneAreForgotten) {
 TEST_F(UserStacksTest, AnImageIsNotTakenForAnotherOne) {
   std::set<std::uint32_t> ids;
   for (std::uint64_t id = 10; id < 110; ++id) {
-    guestos::ProcessNews news;
-    news.spaces.push_back({id,
-                           Arch::kX86_64,
-                           {{start_of(id), start_of(id) + 0x1000, FileOffset{},
-                             std::make_shared<guestos::UserImage>()}}});
-    ASSERT_TRUE(stacks_.adopt(news, id));
+    guestos::ProcessUpdates updates;
+    updates.spaces.push_back({id,
+                              Arch::kX86_64,
+                              {{start_of(id), start_of(id) + 0x1000, FileOffset{},
+                                std::make_shared<guestos::UserImage>()}}});
+    ASSERT_TRUE(stacks_.adopt(updates, id));
     const auto stack = stacks_.unwind(user_code(start_of(id).value), owner(id));
     ASSERT_TRUE(stack);
     ids.insert(stack->frames[0].image);

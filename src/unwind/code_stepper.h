@@ -32,7 +32,7 @@ class CodeStepper {
   [[nodiscard]] virtual CodeRule rule_at(const elf::Image& image, GuestVirt at) = 0;
   // What step() would do for all stacks alike, for a pc whose `rule` leaves it to the way out of
   // the code; kSlow where it takes a stack to tell.
-  [[nodiscard]] virtual CompactRule way_out_at(const elf::Image&, const CodeRule&, GuestVirt) {
+  [[nodiscard]] virtual CompactRule exit_rule_at(const elf::Image&, const CodeRule&, GuestVirt) {
     return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
   }
   // `image` may be null for code outside of all images. A frame pointer of zero ends the stack

@@ -17,10 +17,10 @@ RuleSources::RuleSources(const elf::ImageMap& images, const arch::ArchInfo& plat
       use_(use),
       code_(make_code_stepper(platform.id, images)) {}
 
-void RuleSources::set_entries(std::vector<EntryLayout> entries) {
+void RuleSources::set_entries(std::vector<TrapFrameLayout> entries) {
   entries_ = std::move(entries);
   std::sort(entries_.begin(), entries_.end(),
-            [](const EntryLayout& a, const EntryLayout& b) { return a.start < b.start; });
+            [](const TrapFrameLayout& a, const TrapFrameLayout& b) { return a.start < b.start; });
   known_.clear();
 }
 
@@ -46,10 +46,11 @@ cfi::Table* RuleSources::cfi_of(const elf::Image& image, Tables& tables) {
   return tables.cfi.get();
 }
 
-const EntryLayout* RuleSources::entry_at(CodeAddress at) const {
+const TrapFrameLayout* RuleSources::entry_at(CodeAddress at) const {
   const GuestVirt pc = at.address;
-  auto after = std::upper_bound(entries_.begin(), entries_.end(), pc,
-                                [](GuestVirt to, const EntryLayout& e) { return to < e.start; });
+  auto after =
+      std::upper_bound(entries_.begin(), entries_.end(), pc,
+                       [](GuestVirt to, const TrapFrameLayout& e) { return to < e.start; });
   if (after == entries_.begin()) return nullptr;
   --after;
   const bool says = pc < after->end && !(at.exact && after->calls_only);
@@ -61,7 +62,7 @@ CompactRule RuleSources::compact_at(CodeAddress at) {
   if (image == nullptr) return {};
   if (!at.exact && is_written_by_code(at.address))
     return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
-  const EntryLayout* entry = entry_at(at);
+  const TrapFrameLayout* entry = entry_at(at);
   if (entry != nullptr && entry->overrides) return compact(rule_of(*entry, platform_), platform_);
   Tables& tables = tables_of(*image);
   const ImageAddr pc = image->to_image(at.lookup());
@@ -75,7 +76,7 @@ CompactRule RuleSources::compact_at(CodeAddress at) {
       return rule;
   const CodeRule code = code_->rule_at(*image, at.lookup());
   if (code.rule && !code.interrupt_code) return compact(*code.rule, platform_);
-  return code_->way_out_at(*image, code, at.address);
+  return code_->exit_rule_at(*image, code, at.address);
 }
 
 RuleSources::Known& RuleSources::known_at(CodeAddress at) {
@@ -84,7 +85,7 @@ RuleSources::Known& RuleSources::known_at(CodeAddress at) {
   Known& known = found->second;
   if (!added) return known;
   known.image = images_.find_code(at.lookup());
-  const EntryLayout* entry = entry_at(at);
+  const TrapFrameLayout* entry = entry_at(at);
   const auto add_entry = [&] { known.tables.push_back({rule_of(*entry, platform_), {}}); };
   if (known.image == nullptr) {
     if (entry != nullptr) add_entry();
@@ -103,9 +104,9 @@ RuleSources::Known& RuleSources::known_at(CodeAddress at) {
 }
 
 bool RuleSources::starts_stack(GuestVirt address) const {
-  const EntryLayout* entry = entry_at({address, false});
+  const TrapFrameLayout* entry = entry_at({address, false});
   return entry != nullptr && entry->start == address &&
-         entry->below == EntryLayout::Below::kNothing;
+         entry->below == TrapFrameLayout::Below::kNothing;
 }
 
 bool RuleSources::is_written_by_code(GuestVirt address) const {

@@ -10,8 +10,8 @@
 #include "unwind/cfi/table.h"
 #include "unwind/code_stepper.h"
 #include "unwind/compact_rule.h"
-#include "unwind/entry_layout.h"
 #include "unwind/orc/table.h"
+#include "unwind/trap_frame_layout.h"
 
 namespace ringside::unwind {
 
@@ -32,7 +32,7 @@ class RuleSources {
  public:
   RuleSources(const elf::ImageMap& images, const arch::ArchInfo& platform, TableUse use = {});
 
-  void set_entries(std::vector<EntryLayout> entries);
+  void set_entries(std::vector<TrapFrameLayout> entries);
   // True if images have been added since the last call: what was cached is void.
   [[nodiscard]] bool refresh();
 
@@ -72,12 +72,12 @@ class RuleSources {
   [[nodiscard]] Tables& tables_of(const elf::Image& image);
   // Null where it is not to be used. Made late: where ORC knows all, nothing asks for it.
   [[nodiscard]] cfi::Table* cfi_of(const elf::Image& image, Tables& tables);
-  [[nodiscard]] const EntryLayout* entry_at(CodeAddress at) const;
+  [[nodiscard]] const TrapFrameLayout* entry_at(CodeAddress at) const;
 
   const elf::ImageMap& images_;
   const arch::ArchInfo& platform_;
   TableUse use_;
-  std::vector<EntryLayout> entries_;                                   // sorted by start
+  std::vector<TrapFrameLayout> entries_;                               // sorted by start
   std::unordered_map<std::uint32_t, std::unique_ptr<Tables>> tables_;  // by image id
   std::unique_ptr<CodeStepper> code_;
   std::unordered_map<std::uint64_t, Known> known_;  // by CodeAddress::key()

@@ -153,7 +153,7 @@ TEST_F(StackWalk, LinkToAStackThatWasNotCopiedIsNamed) {
 
 TEST_F(StackWalk, EntryLayoutCrossesToInterruptedKernelCode) {
   const std::uint64_t entry = at("interrupt_handler");
-  EntryLayout layout{.start = {entry}, .end = {entry + 4}};
+  TrapFrameLayout layout{.start = {entry}, .end = {entry + 4}};
   layout.frame.save(kRip, 0x10).save(kCs, 0x18).save(kRsp, 0x28).save(kRbx, 0);
   start(at("leaf"), kStack);
   piece(kStack, joined({{entry + 2, 0xb, 0, in_caller(), 0x10, 2, kStack + 64, 0x18},
@@ -171,7 +171,7 @@ TEST_F(StackWalk, EntryLayoutCrossesToInterruptedKernelCode) {
 TEST_F(StackWalk, InterruptedLeafMayHaveTakenAFewBytes) {
   const std::uint64_t entry = at("interrupt_handler");
   const std::uint64_t taken = at("takes_four_bytes") + 4;  // behind its subq
-  EntryLayout layout{.start = {entry}, .end = {entry + 4}};
+  TrapFrameLayout layout{.start = {entry}, .end = {entry + 4}};
   layout.frame.save(kRip, 0x10).save(kCs, 0x18).save(kRsp, 0x28).save(kRbx, 0);
   start(at("leaf"), kStack);
   piece(kStack, joined({{entry + 2, 0xb, 0, taken, 0x10, 2, kStack + 68, 0x18, 0, in_caller()},
@@ -185,7 +185,7 @@ TEST_F(StackWalk, InterruptedLeafMayHaveTakenAFewBytes) {
 
 TEST_F(StackWalk, EntryLayoutFromUserCodeEndsTheStack) {
   const std::uint64_t entry = at("interrupt_handler");
-  EntryLayout layout{.start = {entry}, .end = {entry + 4}};
+  TrapFrameLayout layout{.start = {entry}, .end = {entry + 4}};
   layout.frame.save(kRip, 0).save(kCs, 8).save(kRsp, 0x18);
   start(at("leaf"), kStack);
   piece(kStack, {entry + 2, 0x7f0000001000, 0x33, 0x202, 0x7ffe00000000, 0x2b});
@@ -199,8 +199,8 @@ TEST_F(StackWalk, EntryLayoutThatEnds) {
   const std::uint64_t entry = at("interrupt_handler");
   start(at("leaf"), kStack);
   piece(kStack, {entry + 2});
-  const EntryLayout layout{
-      .start = {entry}, .end = {entry + 4}, .below = EntryLayout::Below::kNothing};
+  const TrapFrameLayout layout{
+      .start = {entry}, .end = {entry + 4}, .below = TrapFrameLayout::Below::kNothing};
   const Stack stack = unwind({.entries = {layout}});
   EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
   EXPECT_FALSE(stack.frames.back().exact);
@@ -211,8 +211,8 @@ TEST_F(StackWalk, FirstFunctionOfAStackIsNotBehindACall) {
   const std::uint64_t entry = at("interrupt_handler");
   start(at("leaf"), kStack);
   piece(kStack, {entry});
-  const EntryLayout layout{
-      .start = {entry}, .end = {entry + 4}, .below = EntryLayout::Below::kNothing};
+  const TrapFrameLayout layout{
+      .start = {entry}, .end = {entry + 4}, .below = TrapFrameLayout::Below::kNothing};
   for (const bool full_only : {false, true}) {
     const Stack stack = unwind({.entries = {layout}, .full_only = full_only});
     EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
@@ -223,10 +223,10 @@ TEST_F(StackWalk, FirstFunctionOfAStackIsNotBehindACall) {
 
 TEST_F(StackWalk, EntryLayoutToACaller) {
   const std::uint64_t entry = at("leaf");  // whose table says that the caller is right on top
-  const EntryLayout layout{.start = {entry},
-                           .end = {entry + 1},
-                           .below = EntryLayout::Below::kCaller,
-                           .base_offset = 16};
+  const TrapFrameLayout layout{.start = {entry},
+                               .end = {entry + 1},
+                               .below = TrapFrameLayout::Below::kCaller,
+                               .base_offset = 16};
   start(entry, kStack);
   piece(kStack, joined({{in_caller(), at("_start") + 9}, frame(at("_start") + 9)}));
   EXPECT_EQ(unwind().frames.at(1).address, GuestVirt{in_caller()});
@@ -242,13 +242,13 @@ TEST_F(StackWalk, EntryLayoutToACaller) {
 TEST_F(StackWalk, EntryLayoutOfCodeThatPushesForItsCaller) {
   const std::uint64_t saver = at("leaf");
   const std::uint64_t stub = at("interrupt_handler") + 2;
-  EntryLayout pushes{.start = {saver},
-                     .end = {saver + 1},
-                     .below = EntryLayout::Below::kCaller,
-                     .base_offset = -16,  // two words are to come
-                     .return_in = kRsi,
-                     .overrides = true};
-  EntryLayout pushed{.start = {stub}, .end = {stub + 1}, .overrides = true};
+  TrapFrameLayout pushes{.start = {saver},
+                         .end = {saver + 1},
+                         .below = TrapFrameLayout::Below::kCaller,
+                         .base_offset = -16,  // two words are to come
+                         .return_in = kRsi,
+                         .overrides = true};
+  TrapFrameLayout pushed{.start = {stub}, .end = {stub + 1}, .overrides = true};
   pushed.frame.save(kRbp, 0).save(kRbx, 8).save(kR12, 16).save(kRip, 24).save(kCs, 32);
   pushed.frame.save(kRsp, 48);
   start(saver, kStack);
@@ -258,12 +258,12 @@ TEST_F(StackWalk, EntryLayoutOfCodeThatPushesForItsCaller) {
   const std::uint64_t interrupted = at("recursive");
   piece(kStack, {0x12, interrupted, 0x10, 0x202, kOtherStack - 8, 0x18});
   piece(kOtherStack, {0, at("_start") + 9}, wire::PieceKind::kInterruptedStack);
-  const EntryLayout by_rbp{.start = {interrupted},
-                           .end = {interrupted + 1},
-                           .below = EntryLayout::Below::kCaller,
-                           .base = EntryLayout::Base::kFramePointer,
-                           .base_offset = 16,
-                           .overrides = true};
+  const TrapFrameLayout by_rbp{.start = {interrupted},
+                               .end = {interrupted + 1},
+                               .below = TrapFrameLayout::Below::kCaller,
+                               .base = TrapFrameLayout::Base::kFramePointer,
+                               .base_offset = 16,
+                               .overrides = true};
   for (const bool full_only : {false, true}) {
     const Stack stack = unwind({.entries = {pushes, pushed, by_rbp}, .full_only = full_only});
     ASSERT_EQ(stack.frames.size(), 4u) << name_of(stack.stop);
@@ -275,12 +275,12 @@ TEST_F(StackWalk, EntryLayoutOfCodeThatPushesForItsCaller) {
 
 TEST_F(StackWalk, EntryLayoutSkipsWhatFillsTheReturnStack) {
   const std::uint64_t entry = at("leaf");
-  const EntryLayout layout{.start = {entry},
-                           .end = {entry + 2},
-                           .below = EntryLayout::Below::kCaller,
-                           .base_offset = 16,
-                           .overrides = true,
-                           .skips_own_words = true};
+  const TrapFrameLayout layout{.start = {entry},
+                               .end = {entry + 2},
+                               .below = TrapFrameLayout::Below::kCaller,
+                               .base_offset = 16,
+                               .overrides = true,
+                               .skips_own_words = true};
   start(entry, kStack);
   piece(kStack, {entry + 1, entry + 1, 0x1234, at("_start") + 9});
   const Stack stack = unwind({.entries = {layout}});
@@ -291,12 +291,12 @@ TEST_F(StackWalk, EntryLayoutSkipsWhatFillsTheReturnStack) {
 // The layout is none that compact rules can tell; below it they go on.
 TEST_F(StackWalk, WalksFastAgainBehindASlowFrame) {
   const std::uint64_t entry = at("leaf");
-  const EntryLayout layout{.start = {entry},
-                           .end = {entry + 2},
-                           .below = EntryLayout::Below::kCaller,
-                           .base_offset = 8,
-                           .overrides = true,
-                           .skips_own_words = true};
+  const TrapFrameLayout layout{.start = {entry},
+                               .end = {entry + 2},
+                               .below = TrapFrameLayout::Below::kCaller,
+                               .base_offset = 8,
+                               .overrides = true,
+                               .skips_own_words = true};
   start(entry, kStack);
   piece(kStack, joined({{entry + 1, in_caller()},
                         frame(in_caller()),
@@ -315,7 +315,7 @@ TEST_F(StackWalk, WalksFastAgainBehindASlowFrame) {
 // takes for an interrupt's there is none.
 TEST_F(StackWalk, GivesUpBehindAnInterrupt) {
   const std::uint64_t entry = at("interrupt_handler");
-  EntryLayout layout{.start = {entry}, .end = {entry + 4}};
+  TrapFrameLayout layout{.start = {entry}, .end = {entry + 4}};
   layout.frame.save(kRip, 0).save(kCs, 8).save(kRsp, 0x18);
   start(at("leaf"), kStack);
   piece(kStack, {entry + 2, in_caller(), 0x10, 0x202, kStack + 4096, 0x18});
@@ -332,8 +332,10 @@ TEST_F(StackWalk, EntryLayoutAboveUserCode) {
   const std::uint64_t entry = at("leaf");
   start(entry, kStack);
   piece(kStack, {0});
-  const EntryLayout layout{
-      .start = {entry}, .end = {entry + 1}, .below = EntryLayout::Below::kUser, .overrides = true};
+  const TrapFrameLayout layout{.start = {entry},
+                               .end = {entry + 1},
+                               .below = TrapFrameLayout::Below::kUser,
+                               .overrides = true};
   for (const bool full_only : {false, true})
     EXPECT_EQ(unwind({.entries = {layout}, .full_only = full_only}).stop, StopReason::kUserMode);
 }

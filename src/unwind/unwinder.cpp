@@ -41,7 +41,7 @@ class Unwinder::Impl {
   [[nodiscard]] Stack unwind(const wire::Capture& capture);
   [[nodiscard]] UserEntry user_entry(const wire::Capture& capture);
   void set_kernel_seen(bool seen) { options_.kernel_seen = seen; }
-  void set_entries(std::vector<EntryLayout> entries) {
+  void set_entries(std::vector<TrapFrameLayout> entries) {
     options_.entries = std::move(entries);
     machines_.clear();
   }
@@ -183,7 +183,7 @@ Unwinder& Unwinder::operator=(Unwinder&&) noexcept = default;
 Stack Unwinder::unwind(const wire::Capture& capture) { return impl_->unwind(capture); }
 UserEntry Unwinder::user_entry(const wire::Capture& capture) { return impl_->user_entry(capture); }
 void Unwinder::set_kernel_seen(bool seen) { impl_->set_kernel_seen(seen); }
-void Unwinder::set_entries(std::vector<EntryLayout> entries) {
+void Unwinder::set_entries(std::vector<TrapFrameLayout> entries) {
   impl_->set_entries(std::move(entries));
 }
 const Statistics& Unwinder::statistics() const { return impl_->statistics(); }

@@ -7,7 +7,7 @@
 
 #include "base/stack.h"
 #include "elf/image_map.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 #include "unwind/user_entry.h"
 #include "wire/capture.h"
 
@@ -18,7 +18,7 @@ struct Options {
   // lower half of the address space and outside every image is firmware (BIOS, boot loader) then.
   bool kernel_seen = true;
   std::size_t max_frames = 512;
-  std::vector<EntryLayout> entries = {};
+  std::vector<TrapFrameLayout> entries = {};
   TableUse tables = {};
   bool full_only = false;  // never the fast walk: to compare the two
 };
@@ -56,7 +56,7 @@ class Unwinder {
   [[nodiscard]] UserEntry user_entry(const wire::Capture& capture);
 
   void set_kernel_seen(bool seen);
-  void set_entries(std::vector<EntryLayout> entries);
+  void set_entries(std::vector<TrapFrameLayout> entries);
   [[nodiscard]] const Statistics& statistics() const;
 
  private:

@@ -182,7 +182,7 @@ class UserProcess : public ::testing::TestWithParam<const char*> {
     return names;
   }
   // Walks, and compares every frame.
-  Names look() {
+  Names poll() {
     read_mappings();
     const user_regs_struct regs = process_->registers();
     const std::uint64_t values[] = {regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
@@ -228,21 +228,21 @@ TEST_P(UserProcess, EveryFrameThroughOthersCode) {
   const bool opens_plugin = std::string_view(GetParam()).find("dynamic") != std::string_view::npos;
   // A signal below the C library's sort and raise().
   ASSERT_TRUE(process_->go_on());
-  EXPECT_THAT(look(),
+  EXPECT_THAT(poll(),
               ElementsAre("checkpoint", "on_signal", "compare", "sort_all", "main", "_start"));
   // One at the first instruction of a function.
   ASSERT_TRUE(process_->go_on());
-  EXPECT_THAT(look(), ElementsAre("checkpoint", "on_fault", "faults_at_once", "main", "_start"));
+  EXPECT_THAT(poll(), ElementsAre("checkpoint", "on_fault", "faults_at_once", "main", "_start"));
   if (opens_plugin) {
     // Through the dynamic loader at work, and from a library that was not there at the start.
     ASSERT_TRUE(process_->go_on());
-    EXPECT_THAT(look(), ElementsAre("set_up", "main", "_start"));
+    EXPECT_THAT(poll(), ElementsAre("set_up", "main", "_start"));
     ASSERT_TRUE(process_->go_on());
-    EXPECT_THAT(look(), ElementsAre("checkpoint", "plugin_call", "main", "_start"));
+    EXPECT_THAT(poll(), ElementsAre("checkpoint", "plugin_call", "main", "_start"));
   }
   // After main() has returned.
   ASSERT_TRUE(process_->go_on());
-  EXPECT_THAT(look(), ElementsAre("checkpoint", "at_exit", "_start"));
+  EXPECT_THAT(poll(), ElementsAre("checkpoint", "at_exit", "_start"));
   EXPECT_FALSE(process_->go_on());
   EXPECT_TRUE(WIFEXITED(process_->status()) && WEXITSTATUS(process_->status()) == 0);
 }

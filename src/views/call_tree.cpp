@@ -4,7 +4,7 @@
 #include <map>
 #include <unordered_map>
 
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 
 namespace ringside::views {
 namespace {

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <array>
 
-#include "engines/gdb/last_words.h"
-#include "engines/gdb/precedence.h"
-#include "engines/gdb/run_witness.h"
-#include "engines/gdb/sampler.h"
+#include "engines/gdb/protocol/detach_sequence.h"
 #include "engines/gdb/protocol/stub_client.h"
+#include "engines/gdb/run_state_probe.h"
+#include "engines/gdb/sampler.h"
+#include "engines/gdb/scoped_realtime_priority.h"
 #include "engines/gdb/stub_thread.h"
 #include "engines/peer_process.h"
 
@@ -52,7 +52,7 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& addre
   std::unique_ptr<Guardian> guardian;
   const auto guard = [&](int socket) -> Result<void> {
     if (options.guardian) {
-      RINGSIDE_ASSIGN(guardian, Guardian::start(socket, kLastWords));
+      RINGSIDE_ASSIGN(guardian, Guardian::start(socket, kDetachSequence));
       if (options.guest_was_running)
         guardian->set_state(*options.guest_was_running ? GuestState::kOurs : GuestState::kPaused);
     }
@@ -61,7 +61,7 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& addre
   RINGSIDE_TRY(wait_until_free(address, options.patience));
   const pid_t listener = listener_at(address);
   RINGSIDE_ASSIGN(auto claim, GuestClaim::take(is_qemu(listener) ? listener : 0));
-  const RunWitness witness(options.guest_was_running ? 0 : listener);
+  const RunStateProbe witness(options.guest_was_running ? 0 : listener);
   const auto did_run = [&](std::string_view info_cpus) {
     return witness.any_has_run(vcpu_threads(info_cpus));
   };
@@ -74,7 +74,7 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& addre
 Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket, const Options& options) {
   std::unique_ptr<Guardian> guardian;
   if (options.guardian) {
-    RINGSIDE_ASSIGN(guardian, Guardian::start(socket.get(), kLastWords));
+    RINGSIDE_ASSIGN(guardian, Guardian::start(socket.get(), kDetachSequence));
   }
   return attach(std::move(socket), std::move(guardian), options, {});
 }
@@ -144,9 +144,9 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   const bool paused = stub_->state() == StopState::kPaused;
   if (paused && !captures_paused_) return Tick::of_paused_guest();
   const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
-  waits_.look();
+  waits_.poll();
   auto tick = Sampler(*stub_, inventory_, reads_, captures_paused_).run(plan, hold);
-  waits_.look_again();
+  waits_.poll_again();
   if (tick) waits_.leave_out(*tick);
   return tick;
 }
@@ -164,7 +164,7 @@ Result<arch::Registers> GdbEngine::read_registers(VcpuId vcpu) {
     for (const std::uint32_t number : inventory_.layout.numbers_for_p(when))
       batch.add(fmt::format("p{:x}", number));
   RINGSIDE_TRY(read_stops_.wait());
-  const Precedence precedence(*stub_, stub_thread_);
+  const ScopedRealtimePriority precedence(*stub_, stub_thread_);
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
   if (stopped.ours) RINGSIDE_TRY(stub_->resume());
   if (stopped.ours) read_stops_.count(stopped.stopped_ns);

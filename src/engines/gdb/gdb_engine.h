@@ -10,12 +10,12 @@
 #include "base/scheduling.h"
 #include "base/socket.h"
 #include "engines/engine.h"
-#include "engines/gdb/protocol/handshake.h"
 #include "engines/gdb/inventory.h"
 #include "engines/gdb/memory/memory_reads.h"
 #include "engines/gdb/memory/read_stops.h"
-#include "engines/gdb/protocol/stub.h"
 #include "engines/gdb/memory/virtual_reads.h"
+#include "engines/gdb/protocol/handshake.h"
+#include "engines/gdb/protocol/stub.h"
 #include "engines/guest_claim.h"
 #include "engines/host_waits.h"
 
@@ -98,7 +98,7 @@ class GdbEngine final : public Engine {
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
 
-  GuestClaim claim_;  // ends after the stub's last words
+  GuestClaim claim_;  // ends after the stub's detach sequence
   std::unique_ptr<Stub> stub_;
   Inventory inventory_;
   MemoryReads reads_;

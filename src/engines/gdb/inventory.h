@@ -5,8 +5,8 @@
 
 #include "base/result.h"
 #include "base/types.h"
-#include "engines/gdb/register_layout.h"
 #include "engines/gdb/protocol/stub.h"
+#include "engines/gdb/register_layout.h"
 
 namespace ringside::engines::gdb {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "engines/gdb/register_layout.h"
 #include "engines/gdb/protocol/thread_info.h"
+#include "engines/gdb/register_layout.h"
 #include "wire/classify.h"
 
 namespace ringside::engines::gdb {

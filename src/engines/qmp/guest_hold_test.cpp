@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 // The guardian of these tests only keeps the state.
-constexpr LastWords kNoLastWords{
+constexpr DetachSequence kNoLastWords{
     [](GuestState, int) { return false; }, [](int, std::string_view) {}, {}};
 
 // A monitor that has said already what it will answer to a hold with one request of its own:

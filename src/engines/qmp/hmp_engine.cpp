@@ -8,11 +8,11 @@
 #include "arch/execution_mode.h"
 #include "base/clock.h"
 #include "engines/gdb/stub_thread.h"
+#include "engines/qmp/detach_sequence.h"
 #include "engines/qmp/guest_hold.h"
 #include "engines/qmp/hmp_memory.h"
 #include "engines/qmp/hmp_registers.h"
 #include "engines/qmp/hmp_sampler.h"
-#include "engines/qmp/last_words.h"
 #include "memory/address_space.h"
 #include "memory/page_tables.h"
 
@@ -68,7 +68,7 @@ Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Optio
   std::unique_ptr<Guardian> guardian;
   if (options.stops_the_guest) {
     RINGSIDE_ASSIGN(claim, GuestClaim::take(qemu));
-    RINGSIDE_ASSIGN(guardian, Guardian::start(monitor.socket(), kLastWords));
+    RINGSIDE_ASSIGN(guardian, Guardian::start(monitor.socket(), kDetachSequence));
   }
   std::unique_ptr<HmpEngine> engine(
       new HmpEngine(std::move(monitor), std::move(guardian), options, arch, vcpus));
@@ -116,7 +116,7 @@ Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   const gdb::HoldPoint test = ++ticks_ == gdb::kHeldTick ? hold_ : gdb::HoldPoint::kNone;
   const bool stops = options_.stops_the_guest && runs;
   GuestHold hold(monitor_, guardian_.get(), stops, test);
-  host_waits_.look();
+  host_waits_.poll();
   auto tick =
       HmpSampler(hold, arch_, vcpus_, wait_instructions_, host_waits_, qemu_memory).run(plan);
   if (tick && stops) host_waits_.leave_out(*tick);

@@ -14,7 +14,7 @@
 #include "engines/gdb/testing/qemu_process.h"
 #include "engines/guardian.h"
 #include "engines/qmp/connect.h"
-#include "engines/qmp/last_words.h"
+#include "engines/qmp/detach_sequence.h"
 #include "engines/qmp/monitor.h"
 
 namespace ringside::engines::qmp {
@@ -179,7 +179,7 @@ TEST_F(HmpQemu, RunsAfterHalfARequest) {
   for (std::size_t size = 0; size <= text.size(); ++size) {
     auto monitor = Monitor::connect({folder_ + "/second", {}, {}}, {std::chrono::seconds(5)});
     ASSERT_TRUE(monitor) << monitor.error().message;
-    auto guardian = Guardian::start(monitor->socket(), kLastWords);
+    auto guardian = Guardian::start(monitor->socket(), kDetachSequence);
     ASSERT_TRUE(guardian) << guardian.error().message;
     (*guardian)->set_state(GuestState::kOurs);
     ASSERT_EQ(::send(monitor->socket(), text.data(), size, MSG_NOSIGNAL),

@@ -66,7 +66,7 @@ void HmpSampler::classify(Vcpu& vcpu, const TickPlan& plan) {
   wire::Capture& capture = vcpu.capture;
   if (qemu_memory_ != nullptr) vcpu.tables = memory::page_tables_of(arch_, capture.registers);
   if (vcpu.tables) vcpu.space.emplace(*vcpu.tables, *qemu_memory_);
-  if (WaitInstructions::has(arch_)) look_for_wait(vcpu);
+  if (WaitInstructions::has(arch_)) probe_wait(vcpu);
   if (!wire::classify(capture, {plan.kernel, plan.user}, plan.recipe_arch)) return;
   const bool user = capture.level == PrivilegeLevel::kUser;
   vcpu.recipe.emplace(vcpu.plan->recipe, capture.registers,
@@ -74,7 +74,7 @@ void HmpSampler::classify(Vcpu& vcpu, const TickPlan& plan) {
 }
 
 // An architecture whose text does not tell of halted vCPUs.
-void HmpSampler::look_for_wait(Vcpu& vcpu) {
+void HmpSampler::probe_wait(Vcpu& vcpu) {
   const arch::Registers& registers = vcpu.capture.registers;
   const std::uint8_t role = arch::roles_of(arch_).pc;
   const PrivilegeLevel level = arch::privilege_level_of(arch_, registers);
@@ -200,7 +200,7 @@ Result<Tick> HmpSampler::run(const TickPlan& plan) {
     requests_ = {};
     requests_.add_human("info registers -a");
     RINGSIDE_ASSIGN(auto answers, hold_.begin(requests_));
-    host_waits_.look_again();
+    host_waits_.poll_again();
     if (hold_.found_paused()) return Tick::of_paused_guest();
     take_registers(text_of(answers[0]), plan);
     RINGSIDE_TRY(run_waves());

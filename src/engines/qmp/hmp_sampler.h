@@ -66,7 +66,7 @@ class HmpSampler {
 
   void take_registers(const std::string& text, const TickPlan& plan);
   void classify(Vcpu& vcpu, const TickPlan& plan);
-  void look_for_wait(Vcpu& vcpu);
+  void probe_wait(Vcpu& vcpu);
   [[nodiscard]] Result<void> run_waves();
   [[nodiscard]] bool build_wave();
   bool advance(std::size_t index);

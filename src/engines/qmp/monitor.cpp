@@ -19,9 +19,9 @@ constexpr std::size_t kMaxLine = std::size_t{1} << 20;
 constexpr int kMaxDepth = 32;  // of nested values; QEMU's answers have a handful
 constexpr std::size_t kBlock = 64 * 1024;
 constexpr std::size_t kExcerpt = 120;
-constexpr int kMostEvents = 10'000;                   // at a time
-constexpr std::chrono::milliseconds kFarewell{1000};  // for the guest's sake, patience or not
-constexpr std::chrono::milliseconds kStep{100};       // from one look at the patience to the next
+constexpr int kMostEvents = 10'000;                         // at a time
+constexpr std::chrono::milliseconds kDetachPatience{1000};  // for the guest's sake, patience or not
+constexpr std::chrono::milliseconds kStep{100};  // from one look at the patience to the next
 constexpr std::chrono::milliseconds kLong{1000};
 constexpr std::chrono::milliseconds kEnding{2000};  // for an answer of a QEMU that ends
 
@@ -180,12 +180,12 @@ Result<std::vector<json>> Monitor::exchange(const Requests& requests, Moment* mo
 // request that is not carried out yet when its client goes is dropped, too
 // (monitor_qmp_cleanup_queue_and_resume() in QEMU's monitor/qmp.c); so the answer is waited for.
 bool Monitor::let_run() {
-  const Patience farewell{kFarewell};
+  const Patience detach_text{kDetachPatience};
   if (is_closed_ && address_) {
-    auto anew = connect(*address_, farewell);
+    auto anew = connect(*address_, detach_text);
     return anew && anew->continue_guest();
   }
-  const Patience before = std::exchange(patience_, farewell);
+  const Patience before = std::exchange(patience_, detach_text);
   const bool is_done = send("\xff\n", deadline()) && continue_guest();
   patience_ = before;
   return is_done;

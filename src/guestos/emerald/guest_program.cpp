@@ -56,7 +56,7 @@ GuestPrograms::Placed GuestPrograms::unreadable(const Metadata& metadata) const 
   return place_text(metadata, no_file_);
 }
 
-Result<std::optional<GuestPrograms::Placed>> GuestPrograms::look(const Metadata& metadata,
+Result<std::optional<GuestPrograms::Placed>> GuestPrograms::poll(const Metadata& metadata,
                                                                  const wire::Capture& capture,
                                                                  GuestMemory& memory) {
   if (metadata.text_size > kMostText) return unreadable(metadata);

@@ -31,7 +31,7 @@ class GuestPrograms {
   // a file where they are larger than kMostText and kMostEhFrame, or 256 MiB have been taken in.
   // Nothing if .text cannot be read whole: it may be later. `capture` is one of that process.
   // Errors: those of `memory`.
-  [[nodiscard]] Result<std::optional<Placed>> look(const Metadata& metadata,
+  [[nodiscard]] Result<std::optional<Placed>> poll(const Metadata& metadata,
                                                    const wire::Capture& capture,
                                                    GuestMemory& memory);
   // For a process whose .text cannot be read.

@@ -47,9 +47,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       {guestos::emerald::kMetadataPage, wire::PieceKind::kSystem, static_cast<std::uint32_t>(size),
        0, static_cast<std::uint32_t>(bytes.size()), guestos::emerald::kMetadataTag});
   for (int i = 0; i < 20; ++i) {
-    guestos::ProcessNews news;
-    const auto owner = adapter.owner_of(capture, memory, news);
-    for (const guestos::AddressSpaceNews& space : news.spaces)
+    guestos::ProcessUpdates updates;
+    const auto owner = adapter.owner_of(capture, memory, updates);
+    for (const guestos::AddressSpaceUpdate& space : updates.spaces)
       for (const guestos::UserMapping& mapping : space.mappings)
         if (mapping.end < mapping.start) __builtin_trap();
     if (!owner) __builtin_trap();

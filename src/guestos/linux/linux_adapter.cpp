@@ -54,7 +54,7 @@ bool LinuxAdapter::recognises(const elf::ElfFile& file) {
 
 InterruptCode LinuxAdapter::interrupt_code() const { return linux_interrupt_code(*kernel_); }
 
-std::vector<unwind::EntryLayout> LinuxAdapter::entries() const {
+std::vector<unwind::TrapFrameLayout> LinuxAdapter::entries() const {
   return linux_arch_->entries(*kernel_);
 }
 
@@ -111,12 +111,12 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader
       lists.push_back(kernel_->to_guest(list));
     modules_.emplace(std::move(lists), arch_, kernel_->file->section(".orc_header").has_value());
   }
-  return modules_->look(read);
+  return modules_->poll(read);
 }
 
 Result<Owner> LinuxAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                     ProcessNews& news) {
-  return processes_ ? processes_->owner_of(capture, memory, news) : Owner();
+                                     ProcessUpdates& updates) {
+  return processes_ ? processes_->owner_of(capture, memory, updates) : Owner();
 }
 
 std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,

@@ -31,7 +31,7 @@ class LinuxAdapter final : public Adapter {
   LinuxAdapter(const elf::Image& kernel, const AdapterOptions& options);
 
   [[nodiscard]] std::string_view name() const override { return "linux"; }
-  [[nodiscard]] std::vector<unwind::EntryLayout> entries() const override;
+  [[nodiscard]] std::vector<unwind::TrapFrameLayout> entries() const override;
   [[nodiscard]] InterruptCode interrupt_code() const override;
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
@@ -39,7 +39,7 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] std::vector<std::string> caveats() const override;
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessNews& news) override;
+                                       ProcessUpdates& updates) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
 

@@ -11,7 +11,7 @@
 #include "guestos/linux/entry/entry_code.h"
 #include "guestos/linux/types/field_finder.h"
 #include "guestos/stack_recipe.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 
 namespace ringside::guestos {
 
@@ -39,7 +39,7 @@ struct LinuxArch {
                                     std::uint64_t alignment) = nullptr;
 
   // What entry code leaves on the stack.
-  std::vector<unwind::EntryLayout> (*entries)(const elf::Image& kernel) = nullptr;
+  std::vector<unwind::TrapFrameLayout> (*entries)(const elf::Image& kernel) = nullptr;
   // Whether hardware enters at this symbol for an interrupt.
   bool (*is_interrupt)(std::string_view symbol) = nullptr;
   // User code's registers while entry code runs.

@@ -104,7 +104,7 @@ CodeRule CodeStepper::rule_at(const elf::Image& image, GuestVirt at) {
   return {.rule = rule, .interrupt_code = may_be_entered_by_hardware(image, *function, 0)};
 }
 
-CompactRule CodeStepper::way_out_at(const elf::Image& image, const CodeRule& rule, GuestVirt pc) {
+CompactRule CodeStepper::exit_rule_at(const elf::Image& image, const CodeRule& rule, GuestVirt pc) {
   using Kind = CompactRule::Kind;
   CompactRule exit = exits_.find(image, pc);
   // Where there are no symbols, a call to the function decides before that.

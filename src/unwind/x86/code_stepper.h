@@ -29,8 +29,8 @@ class CodeStepper final : public unwind::CodeStepper {
         exits_(platform, reader_) {}
 
   [[nodiscard]] CodeRule rule_at(const elf::Image& image, GuestVirt at) override;
-  [[nodiscard]] CompactRule way_out_at(const elf::Image& image, const CodeRule& rule,
-                                       GuestVirt pc) override;
+  [[nodiscard]] CompactRule exit_rule_at(const elf::Image& image, const CodeRule& rule,
+                                         GuestVirt pc) override;
   [[nodiscard]] Step step(const elf::Image* image, const CodeRule& rule, const MachineState& state,
                           const MachineState& as_is, const StackMemory& memory) override;
   [[nodiscard]] WayToUser way_to_user(const elf::Image& image, const MachineState& state,

@@ -37,14 +37,14 @@ class Comparison {
       for (std::uint64_t at = 0; at < function.size;) {
         const ImageAddr pc = function.start + at;
         const Bytes code = whole_->bytes_at(pc, 16);
-        if (!begins_with_padding(code)) look(pc);
+        if (!begins_with_padding(code)) poll(pc);
         at += decoder_.decode(code, pc).size;
       }
     return count_;
   }
 
  private:
-  void look(ImageAddr pc) {
+  void poll(ImageAddr pc) {
     const auto expected = truth_.find(pc);
     const UserRules::Known& known = rules_.at(pc, PcKind::kExact);
     ASSERT_TRUE(expected);

@@ -145,7 +145,7 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
   }
   if (guardian != nullptr) {
     guardian->set_state(greeting.guest_was_running ? GuestState::kOurs : GuestState::kPaused);
-    if (!traits.multiprocess) guardian->set_farewell("+\x03#00$D#44");
+    if (!traits.multiprocess) guardian->set_detach_text("+\x03#00$D#44");
   }
   return greeting;
 }

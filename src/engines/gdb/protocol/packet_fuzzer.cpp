@@ -6,11 +6,11 @@
 
 #include "arch/execution_mode.h"
 #include "arch/x86.h"
-#include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/memory/memory_reads.h"
+#include "engines/gdb/protocol/hex.h"
 #include "engines/gdb/protocol/packet.h"
-#include "engines/gdb/register_layout.h"
 #include "engines/gdb/protocol/thread_info.h"
+#include "engines/gdb/register_layout.h"
 
 using namespace ringside;
 using namespace ringside::engines::gdb;

@@ -10,7 +10,7 @@
 namespace ringside::engines::gdb {
 namespace {
 
-// Stops a guest that runs, and ends a packet that was begun; see last_words.h.
+// Stops a guest that runs, and ends a packet that was begun; see detach_sequence.h.
 constexpr std::string_view kClearTheLine{"+\x03#00"};
 constexpr std::string_view kLeavePhysicalMode = "Qqemu.PhyMemMode:0";
 constexpr std::chrono::milliseconds kDetachTimeout{500};
@@ -80,7 +80,7 @@ void Stub::let_go() {
   take(state_ == StopState::kGone ? StopEvent::kEnded : StopEvent::kLetGo);
 }
 
-std::string Stub::farewell() const {
+std::string Stub::detach_text() const {
   std::string bytes(kClearTheLine);
   if (physical_mode_ != PhysicalMode::kNeverEntered) append_packet(bytes, kLeavePhysicalMode);
   append_packet(bytes, traits_.multiprocess ? "D;1" : "D");
@@ -90,14 +90,14 @@ std::string Stub::farewell() const {
 void Stub::begin_physical_mode() {
   const bool is_first = physical_mode_ == PhysicalMode::kNeverEntered;
   physical_mode_ = PhysicalMode::kEntered;
-  if (is_first && guardian_) guardian_->set_farewell(farewell());
+  if (is_first && guardian_) guardian_->set_detach_text(detach_text());
 }
 
 // True if the guest runs, or its user stopped it, or it has ended. Closing the socket of a stopped
 // guest leaves it stopped (QEMU 7.2), which is what its user wants where he stopped it. A running
 // guest has to be stopped for the detach to be heard. It must not be sent twice: after the second
-// interrupt QEMU 7.2 does not answer any more. So the guardian's farewell becomes what is left of
-// ours.
+// interrupt QEMU 7.2 does not answer any more. So the guardian's detach_text becomes what is left
+// of ours.
 bool Stub::detach() {
   const auto soon = Clock::now() + kDetachTimeout;
   if (state_ != StopState::kBrokenOff) {
@@ -105,10 +105,10 @@ bool Stub::detach() {
     if (state_ == StopState::kPaused || has_ended()) return true;
     take(StopEvent::kStopSent);
   }
-  const std::string bytes = farewell();
+  const std::string bytes = detach_text();
   if (physical_mode_ != PhysicalMode::kNeverEntered) ++outstanding_;  // the first OK
   const auto sent = connection_.send(bytes, soon);
-  if (guardian_) guardian_->set_farewell(std::string_view(bytes).substr(connection_.sent()));
+  if (guardian_) guardian_->set_detach_text(std::string_view(bytes).substr(connection_.sent()));
   if (!sent) return sent.error().code == ErrorCode::kClosed;
   while (true) {
     auto reply = connection_.receive(soon);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "engines/gdb/debug_hold.h"
 #include "engines/gdb/protocol/batch.h"
 #include "engines/gdb/protocol/connection.h"
-#include "engines/gdb/debug_hold.h"
 #include "engines/gdb/protocol/stop_state.h"
 #include "engines/guardian.h"
 #include "engines/patience.h"
@@ -45,7 +45,7 @@ struct StubTraits {
 // which does nothing then; if somebody has resumed the guest, it stops with a stop reply.
 //
 // A write that fails half-way leaves the stub inside a packet, and all that follows would be taken
-// for its rest. So it is the connection's end: the farewell, which is understood there too, lets
+// for its rest. So it is the connection's end: the detach_text, which is understood there too, lets
 // the guest run, or, where the stub does not confirm that in time, the guardian does.
 //
 // Who has stopped the guest is one state (stop_state.h). It changes in take() only, and the
@@ -96,8 +96,8 @@ class Stub {
   // When the guest had last stopped for us (monotonic).
   [[nodiscard]] std::uint64_t last_stop_ns() const { return last_stop_ns_; }
   // To be called around batches that enter and leave QEMU's physical mode. Where such a batch
-  // fails, the mode is left before the guest runs again; and from the first call on the last words
-  // to the stub, ours and the guardian's, leave it too.
+  // fails, the mode is left before the guest runs again; and from the first call on the detach
+  // sequence to the stub, ours and the guardian's, leave it too.
   void begin_physical_mode();
   void end_physical_mode() { physical_mode_ = PhysicalMode::kLeft; }
 
@@ -124,7 +124,7 @@ class Stub {
   // What goes in front of requests while we hold the guest.
   [[nodiscard]] std::string_view before_batch() const;
   // The bytes that let the guest run and end the conversation, whatever went before.
-  [[nodiscard]] std::string farewell() const;
+  [[nodiscard]] std::string detach_text() const;
   [[nodiscard]] Clock::time_point deadline() const { return Clock::now() + patience_.timeout; }
   [[nodiscard]] Result<void> go_on() const;
 

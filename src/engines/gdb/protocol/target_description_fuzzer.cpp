@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "engines/gdb/register_layout.h"
 #include "engines/gdb/protocol/target_description.h"
+#include "engines/gdb/register_layout.h"
 
 using namespace ringside;
 using namespace ringside::engines::gdb;

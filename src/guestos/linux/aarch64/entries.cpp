@@ -66,17 +66,17 @@ std::optional<std::int16_t> stack_frame_offset(const elf::Image& kernel, std::st
 
 }  // namespace
 
-std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel) {
+std::vector<unwind::TrapFrameLayout> aarch64_entries(const elf::Image& kernel) {
   constexpr std::int16_t kUsualOffset = 304;
   auto offset = stack_frame_offset(kernel, "el1h_64_irq");
   if (!offset) offset = stack_frame_offset(kernel, "el1_irq");
-  unwind::EntryLayout layout;
-  layout.base = unwind::EntryLayout::Base::kFramePointer;
+  unwind::TrapFrameLayout layout;
+  layout.base = unwind::TrapFrameLayout::Base::kFramePointer;
   layout.base_offset = static_cast<std::int16_t>(-offset.value_or(kUsualOffset));
   layout.calls_only = true;
   layout.frame = pt_regs();
   auto entries = named_entries(kernel, layout, leaves_pt_regs, begins_a_stack);
-  const unwind::EntryLayout user{.below = unwind::EntryLayout::Below::kUser};
+  const unwind::TrapFrameLayout user{.below = unwind::TrapFrameLayout::Below::kUser};
   for (const auto& entry :
        named_entries(kernel, user, is_for_user_mode, [](std::string_view) { return false; }))
     entries.push_back(entry);
@@ -86,7 +86,7 @@ std::vector<unwind::EntryLayout> aarch64_entries(const elf::Image& kernel) {
   if (const auto trampoline = find_trampoline(*kernel.file))
     entries.push_back({.start = trampoline->alias,
                        .end = trampoline->alias + trampoline->bytes,
-                       .below = unwind::EntryLayout::Below::kUser});
+                       .below = unwind::TrapFrameLayout::Below::kUser});
   return entries;
 }
 

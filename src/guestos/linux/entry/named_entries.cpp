@@ -4,11 +4,11 @@
 
 namespace ringside::guestos {
 
-std::vector<unwind::EntryLayout> named_entries(const elf::Image& kernel,
-                                               const unwind::EntryLayout& layout,
-                                               bool (*leaves_registers)(std::string_view name),
-                                               bool (*begins_a_stack)(std::string_view name)) {
-  std::vector<unwind::EntryLayout> entries;
+std::vector<unwind::TrapFrameLayout> named_entries(const elf::Image& kernel,
+                                                   const unwind::TrapFrameLayout& layout,
+                                                   bool (*leaves_registers)(std::string_view name),
+                                                   bool (*begins_a_stack)(std::string_view name)) {
+  std::vector<unwind::TrapFrameLayout> entries;
   const auto& symbols = kernel.file->symbols();
   for (std::size_t i = 0; i < symbols.size(); ++i) {
     const bool ends = begins_a_stack(symbols[i].name);
@@ -17,8 +17,8 @@ std::vector<unwind::EntryLayout> named_entries(const elf::Image& kernel,
     std::uint64_t size = symbols[i].size;
     for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
       size = symbols[next].address - symbols[i].address;
-    unwind::EntryLayout entry = ends ? unwind::EntryLayout{} : layout;
-    if (ends) entry.below = unwind::EntryLayout::Below::kNothing;
+    unwind::TrapFrameLayout entry = ends ? unwind::TrapFrameLayout{} : layout;
+    if (ends) entry.below = unwind::TrapFrameLayout::Below::kNothing;
     entry.start = kernel.to_guest(symbols[i].address);
     entry.end = entry.start + size;
     entries.push_back(entry);
@@ -26,7 +26,7 @@ std::vector<unwind::EntryLayout> named_entries(const elf::Image& kernel,
   return entries;
 }
 
-void end_in_user_mode(std::vector<unwind::EntryLayout>& entries, const elf::Image& kernel,
+void end_in_user_mode(std::vector<unwind::TrapFrameLayout>& entries, const elf::Image& kernel,
                       const std::string& name, std::uint64_t bytes) {
   const auto symbol = kernel.file->symbol_named(name);
   if (!symbol) return;
@@ -34,8 +34,8 @@ void end_in_user_mode(std::vector<unwind::EntryLayout>& entries, const elf::Imag
     return candidate.start == kernel.to_guest(symbol->address);
   });
   if (entry == entries.end() || entry->end - entry->start <= bytes) return;
-  unwind::EntryLayout tail = *entry;
-  tail.below = unwind::EntryLayout::Below::kUser;
+  unwind::TrapFrameLayout tail = *entry;
+  tail.below = unwind::TrapFrameLayout::Below::kUser;
   tail.start = entry->end - bytes;
   entry->end = tail.start;
   entries.push_back(tail);

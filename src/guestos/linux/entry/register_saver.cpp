@@ -32,7 +32,7 @@ std::optional<RegisterSaver> register_saver(const elf::Image& kernel, const char
     if (instruction.operation == Operation::kCall && saver.size != 0) break;
     if (instruction.operation != Operation::kStore) continue;
     if (instruction.b != sp && instruction.a == sp && saver.size == 0)
-      saver.sp_put_away = static_cast<std::uint64_t>(instruction.value);
+      saver.sp_scratch_offset = static_cast<std::uint64_t>(instruction.value);
     if (instruction.b != sp) continue;
     if (instruction.a < arch::kRegisterCount) store(instruction.a, instruction.value, at);
     if (instruction.c < arch::kRegisterCount) store(instruction.c, instruction.value + 8, at);

@@ -20,7 +20,7 @@ struct RegisterSaver {
   // What stores user code's stack pointer.
   std::uint8_t sp_register = arch::RegisterRoles::kNone;
   // Where that is put away before, from another register on.
-  std::optional<std::uint64_t> sp_put_away = {};
+  std::optional<std::uint64_t> sp_scratch_offset = {};
 
   [[nodiscard]] bool has(GuestVirt pc) const { return pc - start < size; }
   // `registers` as they are at `pc`, with what has been saved.

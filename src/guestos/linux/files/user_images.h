@@ -14,7 +14,7 @@
 #include "guestos/linux/files/page_frames.h"
 #include "guestos/linux/tasks/current_task.h"
 #include "guestos/linux/types/linux_types.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 
 namespace ringside::guestos {
 

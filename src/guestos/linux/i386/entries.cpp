@@ -60,7 +60,7 @@ std::optional<Code> code_named(const elf::Image& kernel, std::string_view name) 
 // Then it fills the processor's return stack with calls of its own next instructions, whose return
 // addresses are dropped all at the end: in the file there is a jump over room for them, which the
 // kernel replaces. At last it pops the registers.
-void add_switch_to(const elf::Image& kernel, std::vector<unwind::EntryLayout>& entries) {
+void add_switch_to(const elf::Image& kernel, std::vector<unwind::TrapFrameLayout>& entries) {
   const auto code = code_named(kernel, "__switch_to_asm");
   if (!code) return;
   constexpr std::array kLoadStack{std::byte{0x8b}, std::byte{0xa2}};  // mov disp32(%edx), %esp
@@ -75,12 +75,12 @@ void add_switch_to(const elf::Image& kernel, std::vector<unwind::EntryLayout>& e
   if (pops == bytes.end() || at < first) return;
 
   const GuestVirt start = kernel.to_guest(code->start);
-  unwind::EntryLayout layout{.start = start + first,
-                             .end = start + at + 1,
-                             .below = unwind::EntryLayout::Below::kCaller,
-                             .base_offset = 6 * 4,
-                             .overrides = true,
-                             .skips_own_words = true};
+  unwind::TrapFrameLayout layout{.start = start + first,
+                                 .end = start + at + 1,
+                                 .below = unwind::TrapFrameLayout::Below::kCaller,
+                                 .base_offset = 6 * 4,
+                                 .overrides = true,
+                                 .skips_own_words = true};
   layout.frame.save(kEsi, -20).save(kEdi, -16).save(kEbx, -12).save(kEbp, -8);
   entries.push_back(layout);
   layout.skips_own_words = false;
@@ -96,8 +96,8 @@ void add_switch_to(const elf::Image& kernel, std::vector<unwind::EntryLayout>& e
 
 // ret_from_fork calls syscall_exit_to_user_mode with struct pt_regs at the stack pointer, to go to
 // user mode for the first time: there the stack does not begin.
-void split_way_to_user(const elf::Image& kernel, const unwind::EntryLayout& frame,
-                       std::vector<unwind::EntryLayout>& entries) {
+void split_way_to_user(const elf::Image& kernel, const unwind::TrapFrameLayout& frame,
+                       std::vector<unwind::TrapFrameLayout>& entries) {
   const auto code = code_named(kernel, "ret_from_fork");
   const auto leaves = code_named(kernel, "syscall_exit_to_user_mode");
   if (!code || !leaves) return;
@@ -111,8 +111,8 @@ void split_way_to_user(const elf::Image& kernel, const unwind::EntryLayout& fram
     std::memcpy(&distance, &code->bytes[i + 1], sizeof(distance));
     const std::uint64_t next = code->start.value + i + kCallSize;
     if (code->bytes[i] != kCall || std::uint32_t(next + distance) != leaves->start.value) continue;
-    unwind::EntryLayout to_user = frame;
-    unwind::EntryLayout behind = *entry;
+    unwind::TrapFrameLayout to_user = frame;
+    unwind::TrapFrameLayout behind = *entry;
     to_user.start = entry->end = start + i + kCallSize;
     to_user.end = behind.start = to_user.start + 1;
     entries.insert(entries.end(), {to_user, behind});
@@ -122,8 +122,8 @@ void split_way_to_user(const elf::Image& kernel, const unwind::EntryLayout& fram
 
 }  // namespace
 
-std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel) {
-  unwind::EntryLayout layout;
+std::vector<unwind::TrapFrameLayout> i386_entries(const elf::Image& kernel) {
+  unwind::TrapFrameLayout layout;
   layout.frame = pt_regs();
   layout.calls_only = true;
   auto entries = named_entries(kernel, layout, leaves_pt_regs, begins_a_stack);

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "elf/image_map.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 #include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
@@ -12,7 +12,7 @@ namespace ringside::guestos {
 // struct pt_regs at the stack pointer wherever it calls C code. FIXUP_FRAME gives interrupts of the
 // kernel, for which hardware pushes no stack pointer, a full one too. Elsewhere in the entry code
 // only its instructions tell.
-[[nodiscard]] std::vector<unwind::EntryLayout> i386_entries(const elf::Image& kernel);
+[[nodiscard]] std::vector<unwind::TrapFrameLayout> i386_entries(const elf::Image& kernel);
 
 // Behind copy_stacks(): SWITCH_TO_KERNEL_STACK moves the frame of an entry from user
 // mode to the task's stack with `rep movsl`. While it does, the rest of the frame is at esi, on a

@@ -6,8 +6,8 @@ namespace ringside::guestos {
 namespace {
 
 using namespace arch::i386;
-using unwind::EntryLayout;
-using Below = EntryLayout::Below;
+using unwind::TrapFrameLayout;
+using Below = TrapFrameLayout::Below;
 
 class I386Entries : public testing::Test {
  protected:
@@ -20,20 +20,20 @@ class I386Entries : public testing::Test {
   [[nodiscard]] GuestVirt at(const std::string& name) const {
     return image_.to_guest(image_.file->symbol_named(name)->address);
   }
-  [[nodiscard]] const EntryLayout* layout_of(const std::string& name) const {
-    for (const EntryLayout& entry : entries_)
+  [[nodiscard]] const TrapFrameLayout* layout_of(const std::string& name) const {
+    for (const TrapFrameLayout& entry : entries_)
       if (at(name) - entry.start < entry.end - entry.start) return &entry;
     return nullptr;
   }
 
   elf::Image image_;
-  std::vector<EntryLayout> entries_;
+  std::vector<TrapFrameLayout> entries_;
 };
 
 TEST_F(I386Entries, TheFrameOfATaskThatDidNotRun) {
   for (const char* place : {"at_on_the_new_stack", "at_before_the_filling", "at_in_the_filling",
                             "at_behind_the_filling"}) {
-    const EntryLayout* layout = layout_of(place);
+    const TrapFrameLayout* layout = layout_of(place);
     ASSERT_NE(layout, nullptr) << place;
     EXPECT_EQ(layout->below, Below::kCaller);
     EXPECT_TRUE(layout->overrides);
@@ -48,7 +48,7 @@ TEST_F(I386Entries, TheFrameOfATaskThatDidNotRun) {
 }
 
 TEST_F(I386Entries, RegistersThatArePopped) {
-  const EntryLayout* layout = layout_of("at_behind_the_flags");
+  const TrapFrameLayout* layout = layout_of("at_behind_the_flags");
   ASSERT_NE(layout, nullptr);
   EXPECT_EQ(layout->base_offset, 5 * 4);
   EXPECT_EQ(layout->frame.offsets[kEsi], -5 * 4);
@@ -64,7 +64,7 @@ TEST_F(I386Entries, RegistersThatArePopped) {
 }
 
 TEST_F(I386Entries, HandlersAreCalledAbovePtRegs) {
-  const EntryLayout* layout = layout_of("at_behind_the_handler");
+  const TrapFrameLayout* layout = layout_of("at_behind_the_handler");
   ASSERT_NE(layout, nullptr);
   EXPECT_EQ(layout->below, Below::kInterrupted);
   EXPECT_TRUE(layout->calls_only);
@@ -73,11 +73,11 @@ TEST_F(I386Entries, HandlersAreCalledAbovePtRegs) {
 
 TEST_F(I386Entries, ThreadsBegin) {
   for (const char* place : {"at_behind_the_first_call", "at_for_kernel_threads"}) {
-    const EntryLayout* layout = layout_of(place);
+    const TrapFrameLayout* layout = layout_of(place);
     ASSERT_NE(layout, nullptr) << place;
     EXPECT_EQ(layout->below, Below::kNothing) << place;
   }
-  const EntryLayout* to_user = layout_of("at_on_the_way_to_user");
+  const TrapFrameLayout* to_user = layout_of("at_on_the_way_to_user");
   ASSERT_NE(to_user, nullptr);
   EXPECT_EQ(to_user->below, Below::kInterrupted);
   EXPECT_TRUE(to_user->calls_only);

@@ -46,8 +46,9 @@ Result<bool> LinuxModules::is_list(GuestVirt at, const elf::GuestReader& read) c
       .has_value();
 }
 
-// list_add_rcu() puts the newest module first (kernel/module/main.c), so the head tells of news.
-Result<std::vector<elf::Image>> LinuxModules::look(const elf::GuestReader& read) {
+// list_add_rcu() puts the newest module first (kernel/module/main.c), so the head shows what is
+// new.
+Result<std::vector<elf::Image>> LinuxModules::poll(const elf::GuestReader& read) {
   std::vector<elf::Image> images;
   for (std::size_t i = 0; lists_.size() > 1 && i < lists_.size(); ++i) {
     RINGSIDE_ASSIGN(const bool is_it, is_list(lists_[i], read));

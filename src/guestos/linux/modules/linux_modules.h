@@ -27,7 +27,7 @@ class LinuxModules {
   // changed: one read. The guest may run meanwhile: what is half-way through a change, or cannot
   // be read now, comes with a later call. At most 256 MiB are taken in all. Errors: those of
   // `read`.
-  [[nodiscard]] Result<std::vector<elf::Image>> look(const elf::GuestReader& read);
+  [[nodiscard]] Result<std::vector<elf::Image>> poll(const elf::GuestReader& read);
 
  private:
   struct Known {

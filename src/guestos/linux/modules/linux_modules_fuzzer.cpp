@@ -21,8 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<GuestVirt> lists{{start}};
   if ((data[0] & 2) != 0) lists.push_back({start + 16});  // to be chosen from by what is there
   guestos::LinuxModules modules(lists, is_64 ? Arch::kX86_64 : Arch::kI386);
-  if (const auto images = modules.look(read))
+  if (const auto images = modules.poll(read))
     for (const elf::Image& image : *images) (void)image.file->symbols().size();
-  (void)modules.look(read);
+  (void)modules.poll(read);
   return 0;
 }

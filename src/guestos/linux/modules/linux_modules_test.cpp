@@ -203,7 +203,7 @@ TEST_P(Modules, BecomeImagesOfWhatTheGuestHolds) {
   guest.load(0, "virtio_blk");
   guest.load(1, "ext4");
   auto modules = guest.modules();
-  const auto images = modules.look(guest.memory.reader());
+  const auto images = modules.poll(guest.memory.reader());
   ASSERT_TRUE(images) << images.error().message;
   ASSERT_EQ(images->size(), 2u);
   EXPECT_EQ((*images)[0].name, "ext4");  // the newest is first
@@ -225,14 +225,14 @@ TEST_P(Modules, BecomeImagesOfWhatTheGuestHolds) {
 TEST_P(Modules, AreFoundWhereTheirListIsOneOfSeveral) {
   Guest guest(GetParam());
   auto modules = guest.searched_modules();
-  EXPECT_TRUE(modules.look(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
   guest.load(0, "virtio_blk");
   guest.load(1, "ext4");
-  const auto images = modules.look(guest.memory.reader());
+  const auto images = modules.poll(guest.memory.reader());
   ASSERT_TRUE(images) << images.error().message;
   EXPECT_EQ(images->size(), 2u);
   guest.memory.reads = 0;
-  EXPECT_TRUE(modules.look(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
   EXPECT_EQ(guest.memory.reads, 1u);
 }
 
@@ -240,14 +240,14 @@ TEST_P(Modules, AreToldOnce) {
   Guest guest(GetParam());
   guest.load(0, "virtio_blk");
   auto modules = guest.modules();
-  EXPECT_EQ(modules.look(guest.memory.reader())->size(), 1u);
+  EXPECT_EQ(modules.poll(guest.memory.reader())->size(), 1u);
   guest.memory.reads = 0;
-  EXPECT_TRUE(modules.look(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
   EXPECT_EQ(guest.memory.reads, 1u);
   guest.load(1, "ext4", 1);  // MODULE_STATE_COMING
-  EXPECT_TRUE(modules.look(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
   guest.memory.put_value<std::uint32_t>(guest.module_at(1), 0);
-  const auto images = modules.look(guest.memory.reader());
+  const auto images = modules.poll(guest.memory.reader());
   ASSERT_EQ(images->size(), 1u);
   EXPECT_EQ((*images)[0].name, "ext4");
 }
@@ -257,9 +257,9 @@ TEST_P(Modules, WhoseCodeCannotBeReadComeLater) {
   guest.load(0, "virtio_blk");
   guest.memory.remove_page(guest.area());
   auto modules = guest.modules();
-  EXPECT_TRUE(modules.look(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
   guest.load(0, "virtio_blk");
-  EXPECT_EQ(modules.look(guest.memory.reader())->size(), 1u);
+  EXPECT_EQ(modules.poll(guest.memory.reader())->size(), 1u);
 }
 
 TEST_P(Modules, AListThatLeadsNowhereEnds) {
@@ -268,7 +268,7 @@ TEST_P(Modules, AListThatLeadsNowhereEnds) {
   const std::uint64_t word = arch::roles_of(GetParam().arch).pointer_size;
   auto modules = guest.modules();
   guest.memory.put_value<std::uint32_t>(guest.module_at(0) + word, 0x40);
-  EXPECT_EQ(modules.look(guest.memory.reader())->size(), 1u);
+  EXPECT_EQ(modules.poll(guest.memory.reader())->size(), 1u);
 }
 
 TEST(ModuleOrc, IsTakenWhereItLeadsToTheCode) {
@@ -277,7 +277,7 @@ TEST(ModuleOrc, IsTakenWhereItLeadsToTheCode) {
   guest.add_orc(0);
   guest.load(1, "ext4");
   auto modules = guest.modules();
-  const auto images = modules.look(guest.memory.reader());
+  const auto images = modules.poll(guest.memory.reader());
   ASSERT_TRUE(images) << images.error().message;
   ASSERT_EQ(images->size(), 2u);
   EXPECT_FALSE(unwind::orc::Table::from_elf(*(*images)[0].file));

@@ -60,8 +60,8 @@ std::uint64_t bytes_of_last_jump(const elf::Image& kernel, const std::string& na
 
 }  // namespace
 
-std::vector<unwind::EntryLayout> riscv64_entries(const elf::Image& kernel) {
-  unwind::EntryLayout layout;
+std::vector<unwind::TrapFrameLayout> riscv64_entries(const elf::Image& kernel) {
+  unwind::TrapFrameLayout layout;
   layout.frame = pt_regs();
   layout.calls_only = true;
   auto entries = named_entries(kernel, layout, leaves_pt_regs, begins_a_stack);

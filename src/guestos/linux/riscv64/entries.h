@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "elf/image_map.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 #include "wire/recipe_builder.h"
 
 namespace ringside::guestos {
@@ -13,7 +13,7 @@ namespace ringside::guestos {
 // What Linux's entry code for riscv64 (arch/riscv/kernel/entry.S, 4.15 to 6.12) leaves on the
 // stack: a struct pt_regs at the stack pointer wherever it calls C code. Elsewhere in the entry
 // code only its instructions tell.
-[[nodiscard]] std::vector<unwind::EntryLayout> riscv64_entries(const elf::Image& kernel);
+[[nodiscard]] std::vector<unwind::TrapFrameLayout> riscv64_entries(const elf::Image& kernel);
 
 // Where handle_exception keeps the stack pointer while it tests the stack for an overflow
 // (CONFIG_VMAP_STACK): bytes from the task that tp points to, by its first `sd sp, …(tp)`.

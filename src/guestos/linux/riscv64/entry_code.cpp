@@ -25,7 +25,7 @@ class Riscv64EntryCode final : public EntryCode {
 
   void find_user_stack(wire::RecipeBuilder& recipe, VcpuId, wire::RecipeBuilder::Slot sp,
                        wire::RecipeBuilder::Label nothing) const override {
-    if (!saver_ || !saver_->sp_put_away) return recipe.go(nothing);
+    if (!saver_ || !saver_->sp_scratch_offset) return recipe.go(nothing);
     const auto at = recipe.slot();
     const auto found = recipe.label();
     recipe.read_register(at, kPc, nothing);
@@ -35,10 +35,10 @@ class Riscv64EntryCode final : public EntryCode {
     recipe.go_if_less(sp, kKernelHalf, found);
     recipe.read_register(at, kTp, nothing);
     recipe.go_if_less(at, kKernelHalf, nothing);
-    recipe.load(sp, {at, *saver_->sp_put_away}, 8, nothing);
+    recipe.load(sp, {at, *saver_->sp_scratch_offset}, 8, nothing);
     // The kernel was interrupted.
     recipe.go_if_not_less(sp, kKernelHalf, nothing);
-    recipe.copy({at, *saver_->sp_put_away}, 8, wire::PieceKind::kStackLink);
+    recipe.copy({at, *saver_->sp_scratch_offset}, 8, wire::PieceKind::kStackLink);
     recipe.bind(found);
   }
 
@@ -61,8 +61,9 @@ class Riscv64EntryCode final : public EntryCode {
     registers.forget(kTp);
     if (registers.get(kSp) >= kKernelHalf) {
       const GuestVirt task{capture.registers.get(kTp)};
-      const auto sp = saver_->sp_put_away ? capture.read<std::uint64_t>(task + *saver_->sp_put_away)
-                                          : std::nullopt;
+      const auto sp = saver_->sp_scratch_offset
+                          ? capture.read<std::uint64_t>(task + *saver_->sp_scratch_offset)
+                          : std::nullopt;
       if (!sp) return std::nullopt;
       registers.set(kSp, *sp);
     }

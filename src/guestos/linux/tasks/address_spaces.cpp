@@ -25,7 +25,7 @@ std::unordered_map<std::uint64_t, GuestVirt> headers_of(const std::vector<LinuxM
 }  // namespace
 
 Result<std::uint64_t> LinuxAddressSpaces::find(const TaskView& task, GuestMemory& memory,
-                                               ProcessNews& news) {
+                                               ProcessUpdates& updates) {
   const Key key{task.space, task.program};
   if (known_.size() >= kMaxKnown && !known_.contains(key)) forget_least_recent(known_);
   Known& known = known_[key];
@@ -40,11 +40,11 @@ Result<std::uint64_t> LinuxAddressSpaces::find(const TaskView& task, GuestMemory
     space = by_program(task);
   if (!space) return known.id;
   known.id = space->id = ids_->next();
-  news.spaces.push_back(std::move(*space));
+  updates.spaces.push_back(std::move(*space));
   return known.id;
 }
 
-void LinuxAddressSpaces::remember_program(const TaskView& task, const AddressSpaceNews& space) {
+void LinuxAddressSpaces::remember_program(const TaskView& task, const AddressSpaceUpdate& space) {
   const auto image = task.program ? images_.known(*task.program) : nullptr;
   if (!image) return;
   Program program{.start_code = task.space[3], .mappings = {}, .last_use = ++uses_};
@@ -56,7 +56,7 @@ void LinuxAddressSpaces::remember_program(const TaskView& task, const AddressSpa
   programs_[{*task.program, task.space[2]}] = std::move(program);
 }
 
-std::optional<AddressSpaceNews> LinuxAddressSpaces::by_program(const TaskView& task) {
+std::optional<AddressSpaceUpdate> LinuxAddressSpaces::by_program(const TaskView& task) {
   if (!task.program) return std::nullopt;
   const auto known = programs_.find({*task.program, task.space[2]});
   if (known == programs_.end()) return std::nullopt;
@@ -66,7 +66,7 @@ std::optional<AddressSpaceNews> LinuxAddressSpaces::by_program(const TaskView& t
   program.last_use = ++uses_;
   const std::uint64_t distance = task.space[3] - program.start_code;
   if (distance % types_.page_size != 0) return std::nullopt;
-  AddressSpaceNews space;
+  AddressSpaceUpdate space;
   space.arch = types_.arch;
   space.is_complete = false;
   for (UserMapping mapping : program.mappings) {
@@ -80,8 +80,8 @@ std::optional<AddressSpaceNews> LinuxAddressSpaces::by_program(const TaskView& t
 }
 
 // Nothing where the guest has changed it meanwhile.
-Result<std::optional<AddressSpaceNews>> LinuxAddressSpaces::read(const TaskView& task,
-                                                                 GuestMemory& memory) {
+Result<std::optional<AddressSpaceUpdate>> LinuxAddressSpaces::read(const TaskView& task,
+                                                                   GuestMemory& memory) {
   // Most often the process has ended.
   RINGSIDE_ASSIGN(const bool is_there, is_unchanged(task, memory));
   if (!is_there) return std::nullopt;
@@ -89,7 +89,7 @@ Result<std::optional<AddressSpaceNews>> LinuxAddressSpaces::read(const TaskView&
   auto mappings = read_mappings(types_, reader, {task.space[0]});
   if (!mappings && is_of_memory(mappings.error().code)) return std::nullopt;
   if (!mappings) return tl::unexpected(mappings.error());
-  AddressSpaceNews space;
+  AddressSpaceUpdate space;
   space.arch = types_.arch;
   const auto headers = headers_of(*mappings);
   for (const LinuxMapping& mapping : *mappings) {

@@ -11,7 +11,7 @@
 #include "guestos/guest_memory.h"
 #include "guestos/linux/files/user_images.h"
 #include "guestos/linux/tasks/current_task.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 
 namespace ringside::guestos {
 
@@ -30,11 +30,11 @@ class LinuxAddressSpaces {
                      std::shared_ptr<AddressSpaceIds> ids)
       : types_(types), images_(std::move(images)), ids_(std::move(ids)) {}
 
-  // The number of a task's address space; what is new is added to `news`. 0 where it could not be
-  // read: its process has ended since the capture, or is in the middle of a change. Errors: those
-  // of `memory`.
+  // The number of a task's address space; what is new is added to `updates`. 0 where it could not
+  // be read: its process has ended since the capture, or is in the middle of a change. Errors:
+  // those of `memory`.
   [[nodiscard]] Result<std::uint64_t> find(const TaskView& task, GuestMemory& memory,
-                                           ProcessNews& news);
+                                           ProcessUpdates& updates);
   // As UserImages has it.
   [[nodiscard]] std::string caveat() const { return images_.caveat(); }
 
@@ -55,11 +55,11 @@ class LinuxAddressSpaces {
   };
   using ProgramKey = std::pair<FileIdentity, std::uint64_t>;  // and exec_vm
 
-  [[nodiscard]] Result<std::optional<AddressSpaceNews>> read(const TaskView& task,
-                                                             GuestMemory& memory);
-  void remember_program(const TaskView& task, const AddressSpaceNews& space);
+  [[nodiscard]] Result<std::optional<AddressSpaceUpdate>> read(const TaskView& task,
+                                                               GuestMemory& memory);
+  void remember_program(const TaskView& task, const AddressSpaceUpdate& space);
   // The main program alone; nothing where it was not seen in another process, or was forgotten.
-  [[nodiscard]] std::optional<AddressSpaceNews> by_program(const TaskView& task);
+  [[nodiscard]] std::optional<AddressSpaceUpdate> by_program(const TaskView& task);
   [[nodiscard]] Result<bool> is_unchanged(const TaskView& task, GuestMemory& memory) const;
 
   LinuxTypes types_;

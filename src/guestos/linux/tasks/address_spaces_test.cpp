@@ -90,7 +90,7 @@ class AddressSpaces : public ::testing::Test {
   }
   static void end(Process& process) { process.mm.exe_file = process.mm.pgd = nullptr; }
   [[nodiscard]] std::uint64_t find(const TaskView& task) {
-    return spaces_.find(task, memory_, news_).value();
+    return spaces_.find(task, memory_, updates_).value();
   }
 
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
@@ -98,7 +98,7 @@ class AddressSpaces : public ::testing::Test {
   std::unique_ptr<TypeSource> source_ = open_types(file_).value();
   LinuxTypes types_ = LinuxTypes::of(*file_, *source_).value();
   MemoryWithAPage memory_;
-  ProcessNews news_;
+  ProcessUpdates updates_;
   LinuxAddressSpaces spaces_{types_, UserImages(kernel_, types_, {}),
                              std::make_shared<AddressSpaceIds>()};
   mount root_mount_{};
@@ -116,24 +116,24 @@ TEST_F(AddressSpaces, AProgramIsToldWhereItWasSeenBefore) {
   EXPECT_EQ(find(captured), 0u);  // never seen
   const std::uint64_t seen = find(view_of(add(0x560000000000, files_[0])));
   EXPECT_NE(seen, 0u);
-  ASSERT_EQ(news_.spaces.size(), 1u);
-  EXPECT_TRUE(news_.spaces[0].is_complete);
-  EXPECT_EQ(news_.spaces[0].mappings.size(), 2u);
+  ASSERT_EQ(updates_.spaces.size(), 1u);
+  EXPECT_TRUE(updates_.spaces[0].is_complete);
+  EXPECT_EQ(updates_.spaces[0].mappings.size(), 2u);
 
   const std::uint64_t told = find(captured);
   EXPECT_NE(told, 0u);
   EXPECT_NE(told, seen);
-  ASSERT_EQ(news_.spaces.size(), 2u);
-  const AddressSpaceNews& space = news_.spaces[1];
+  ASSERT_EQ(updates_.spaces.size(), 2u);
+  const AddressSpaceUpdate& space = updates_.spaces[1];
   EXPECT_EQ(space.id, told);
   EXPECT_FALSE(space.is_complete);
   ASSERT_EQ(space.mappings.size(), 1u);  // where the library is, nothing tells
   EXPECT_EQ(space.mappings[0].start, GuestVirt{0x550000001000});
   EXPECT_EQ(space.mappings[0].end, GuestVirt{0x550000002000});
   EXPECT_EQ(space.mappings[0].offset, FileOffset{kPage});
-  EXPECT_EQ(space.mappings[0].image, news_.spaces[0].mappings[0].image);
+  EXPECT_EQ(space.mappings[0].image, updates_.spaces[0].mappings[0].image);
   EXPECT_EQ(find(captured), told);
-  EXPECT_EQ(news_.spaces.size(), 2u);
+  EXPECT_EQ(updates_.spaces.size(), 2u);
 }
 
 TEST_F(AddressSpaces, AnotherFileOrOtherCodeIsNotTold) {
@@ -176,12 +176,12 @@ TEST_F(AddressSpaces, WhatIsReadLaterReplacesWhatWasTold) {
   Process& changing = add(0x400000, files_[0]);
   changing.mm.map_count = 3;  // it is mapping more
   const std::uint64_t told = find(view_of(changing));
-  EXPECT_FALSE(news_.spaces.back().is_complete);
+  EXPECT_FALSE(updates_.spaces.back().is_complete);
   changing.mm.map_count = 2;
   const std::uint64_t read = find(view_of(changing));
   EXPECT_NE(read, told);
-  EXPECT_TRUE(news_.spaces.back().is_complete);
-  EXPECT_EQ(news_.spaces.back().mappings.size(), 2u);
+  EXPECT_TRUE(updates_.spaces.back().is_complete);
+  EXPECT_EQ(updates_.spaces.back().mappings.size(), 2u);
   EXPECT_EQ(find(view_of(changing)), read);
 }
 
@@ -201,11 +201,11 @@ TEST_F(AddressSpaces, TheMappedHeaderTellsTheBuildOfAFileOnTheHost) {
                               std::make_shared<AddressSpaceIds>());
     Process& process = add(0x400000, files_[0]);
     process.mappings[0].vm_pgoff = 0;  // the header is in front of the code
-    ProcessNews news;
-    ASSERT_TRUE(spaces.find(view_of(process), memory_, news));
-    ASSERT_EQ(news.spaces.size(), 1u);
+    ProcessUpdates updates;
+    ASSERT_TRUE(spaces.find(view_of(process), memory_, updates));
+    ASSERT_EQ(updates.spaces.size(), 1u);
     const bool is_same = std::string_view(build_id) == "same";
-    EXPECT_EQ(news.spaces[0].mappings[0].image->from_guest, !is_same);
+    EXPECT_EQ(updates.spaces[0].mappings[0].image->from_guest, !is_same);
     EXPECT_EQ(spaces.caveat().empty(), is_same) << spaces.caveat();
   }
 }

@@ -18,7 +18,7 @@ constexpr std::size_t kUserStackBytes = 2048;
 
 Result<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel, const AdapterOptions& options) {
   RINGSIDE_ASSIGN(const auto types, open_types(kernel.file, options.debug_files));
-  RINGSIDE_ASSIGN(auto current, CurrentTask::of(kernel, *types, options.looks_late));
+  RINGSIDE_ASSIGN(auto current, CurrentTask::of(kernel, *types, options.asynchronous));
   LinuxAddressSpaces spaces(
       current.types(),
       UserImages(kernel, current.types(), HostFiles(options.sysroot, options.initramfs)),
@@ -30,8 +30,8 @@ Result<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel, const Adapte
                         Cgroups::of(*types));
 }
 
-Result<void> LinuxProcesses::tell_name(const TaskView& task, const wire::Capture& capture,
-                                       GuestMemory& memory, ProcessNews& news) {
+Result<void> LinuxProcesses::report_name(const TaskView& task, const wire::Capture& capture,
+                                         GuestMemory& memory, ProcessUpdates& updates) {
   if (told_.size() >= kMaxNames) told_.clear();
   // Every CPU has an idle thread 0, with the CPU's number in its name.
   const bool is_idle = task.pid == 0;
@@ -46,7 +46,7 @@ Result<void> LinuxProcesses::tell_name(const TaskView& task, const wire::Capture
   if (is_other || capture.host_time_ns - told.cgroup_read_ns >= kCgroupNs)
     RINGSIDE_TRY(read_cgroup(task, capture, memory, told));
   if (told.name != before)
-    news.names.push_back({task.pid, task.tid, 0, told.name.comm, told.name.cgroup});
+    updates.names.push_back({task.pid, task.tid, 0, told.name.comm, told.name.cgroup});
   return {};
 }
 
@@ -90,11 +90,11 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
 }
 
 Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessNews& news) {
+                                       ProcessUpdates& updates) {
   RINGSIDE_ASSIGN(auto task, task_of(capture, memory));
   if (!task) return Owner();
   RINGSIDE_TRY(current_.find_user_pc(*task, memory));
-  RINGSIDE_TRY(tell_name(*task, capture, memory, news));
+  RINGSIDE_TRY(report_name(*task, capture, memory, updates));
   Owner owner;
   owner.pid = task->pid;
   if (task->tid != 0 || task->pid == 0) owner.tid = task->tid;
@@ -106,9 +106,9 @@ Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory
   if (task->is_kernel_thread() || task->is_in_exec()) return owner;
   // Without physical memory there is no page cache, and every read stops the guest.
   if (memory.physical() == nullptr) return owner;
-  RINGSIDE_ASSIGN(owner.address_space, spaces_.find(*task, memory, news));
+  RINGSIDE_ASSIGN(owner.address_space, spaces_.find(*task, memory, updates));
   RINGSIDE_ASSIGN(const bool found, find_user_tables(*task, memory));
-  news.new_recipes = news.new_recipes || found;
+  updates.new_recipes = updates.new_recipes || found;
   if (!owner.user) return owner;
   RINGSIDE_ASSIGN(const bool uses_own, uses_tables_of(*task, capture, memory));
   const bool is_own = uses_own || current_.has_walked(capture);

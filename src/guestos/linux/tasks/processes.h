@@ -11,7 +11,7 @@
 #include "guestos/linux/tasks/cgroups.h"
 #include "guestos/linux/tasks/current_task.h"
 #include "guestos/linux/tasks/user_roots.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 
 namespace ringside::guestos {
 
@@ -31,7 +31,7 @@ class LinuxProcesses {
   void copy_task(wire::RecipeBuilder& recipe, VcpuId vcpu) const { current_.copy(recipe, vcpu); }
   // As Adapter has it.
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessNews& news);
+                                       ProcessUpdates& updates);
   // As Adapter has it.
   [[nodiscard]] std::string caveat() const { return spaces_.caveat(); }
 
@@ -67,8 +67,8 @@ class LinuxProcesses {
   [[nodiscard]] static Result<bool> uses_tables_of(const TaskView& task,
                                                    const wire::Capture& capture,
                                                    GuestMemory& memory);
-  [[nodiscard]] Result<void> tell_name(const TaskView& task, const wire::Capture& capture,
-                                       GuestMemory& memory, ProcessNews& news);
+  [[nodiscard]] Result<void> report_name(const TaskView& task, const wire::Capture& capture,
+                                         GuestMemory& memory, ProcessUpdates& updates);
   // Into `told`; what cannot be read now stays as it was.
   [[nodiscard]] Result<void> read_cgroup(const TaskView& task, const wire::Capture& capture,
                                          GuestMemory& memory, Told& told) const;

@@ -8,7 +8,7 @@
 #include "guestos/linux/files/guest_file.h"
 #include "guestos/linux/types/kernel_reader.h"
 #include "guestos/linux/types/linux_types.h"
-#include "guestos/process_news.h"
+#include "guestos/process_updates.h"
 #include "wire/capture.h"
 
 namespace ringside::guestos {

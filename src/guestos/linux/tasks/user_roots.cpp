@@ -33,7 +33,7 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bo
   if (!any_place) return std::nullopt;
   for (const bool again : {false, true}) {
     if (again && !is_worth_a_look(*captured)) break;
-    if (again) RINGSIDE_TRY(look_for_processes(memory));
+    if (again) RINGSIDE_TRY(probe_processes(memory));
     const auto process = process_of(*captured, is_at_user_code);
     if (process == by_root_.end()) continue;
     RINGSIDE_ASSIGN(auto task, view(process->second, process->first, running, memory));
@@ -57,7 +57,7 @@ bool UserRoots::is_worth_a_look(std::uint64_t root) {
   return std::has_single_bit(++misses_[root]);
 }
 
-Result<void> UserRoots::look_for_processes(GuestMemory& memory) {
+Result<void> UserRoots::probe_processes(GuestMemory& memory) {
   by_root_.clear();
   has_user_tables_ = is_x86(types_.arch);
   const KernelReader read(memory, types_.arch);

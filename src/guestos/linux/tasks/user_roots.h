@@ -48,7 +48,7 @@ class UserRoots {
   static constexpr std::size_t kMaxMisses = 4096;
 
   [[nodiscard]] bool is_worth_a_look(std::uint64_t root);
-  [[nodiscard]] Result<void> look_for_processes(GuestMemory& memory);
+  [[nodiscard]] Result<void> probe_processes(GuestMemory& memory);
   [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root, bool is_at_user_code) const;
   [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t pgd,
                                                      std::optional<GuestVirt> running,

@@ -8,7 +8,7 @@
 #include "guestos/linux/types/maple_tree.h"
 #include "guestos/linux/types/type_source.h"
 #include "guestos/linux/types/xarray.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 
 namespace ringside::guestos {
 

@@ -12,8 +12,8 @@ namespace ringside::guestos {
 namespace {
 
 using namespace arch::x86_64;
-using unwind::EntryLayout;
-using Below = EntryLayout::Below;
+using unwind::TrapFrameLayout;
+using Below = TrapFrameLayout::Below;
 
 // struct pt_regs, arch/x86/include/asm/ptrace.h: part of the kernel's ABI with user space.
 constexpr unwind::RegisterFrame pt_regs() {
@@ -30,8 +30,8 @@ constexpr unwind::RegisterFrame pt_regs() {
 }
 
 // What hardware pushes; nothing else has been saved, or changed, yet.
-EntryLayout hardware_frame(std::int16_t from_sp) {
-  EntryLayout layout{.base_offset = from_sp, .keeps_registers = true};
+TrapFrameLayout hardware_frame(std::int16_t from_sp) {
+  TrapFrameLayout layout{.base_offset = from_sp, .keeps_registers = true};
   layout.frame.save(kRip, 0).save(kCs, 8).save(kRflags, 16).save(kRsp, 24).save(kSs, 32);
   return layout;
 }
@@ -74,7 +74,7 @@ class Layouts {
  public:
   explicit Layouts(const elf::Image& kernel) : kernel_(kernel), symbols_(kernel.file->symbols()) {}
 
-  [[nodiscard]] std::vector<EntryLayout> run();
+  [[nodiscard]] std::vector<TrapFrameLayout> run();
 
  private:
   // A symbol's code. Labels without a size reach to the next symbol.
@@ -89,7 +89,7 @@ class Layouts {
   [[nodiscard]] static std::optional<ImageAddr> call_target(const Code& code, std::size_t offset);
 
   [[nodiscard]] bool is_known(ImageAddr start) const;
-  void add(const Code& code, std::uint64_t from, std::uint64_t to, EntryLayout layout);
+  void add(const Code& code, std::uint64_t from, std::uint64_t to, TrapFrameLayout layout);
   void add_frame(const Code& code);
   [[nodiscard]] bool calls_saver(const Code& code, std::uint64_t offset) const;
   void add_hardware_frames(const Code& code, const std::vector<StubInstruction>& stub);
@@ -102,7 +102,7 @@ class Layouts {
   const elf::Image& kernel_;
   const std::vector<elf::FunctionSymbol>& symbols_;
   std::array<std::optional<Code>, 2> savers_;  // functions that save registers for their caller
-  std::vector<EntryLayout> layouts_;
+  std::vector<TrapFrameLayout> layouts_;
 };
 
 Layouts::Code Layouts::code_of(std::size_t symbol) const {
@@ -129,7 +129,7 @@ std::optional<ImageAddr> Layouts::call_target(const Code& code, std::size_t offs
   return code.start + offset + kCallSize + static_cast<std::uint64_t>(std::int64_t{relative});
 }
 
-void Layouts::add(const Code& code, std::uint64_t from, std::uint64_t to, EntryLayout layout) {
+void Layouts::add(const Code& code, std::uint64_t from, std::uint64_t to, TrapFrameLayout layout) {
   if (from >= to) return;
   layout.start = kernel_.to_guest(code.start) + from;
   layout.end = kernel_.to_guest(code.start) + to;
@@ -187,7 +187,7 @@ void Layouts::add_vector_stubs(const Code& code) {
 // A retpoline begins with a call of its own middle, which puts the callee's address in place of the
 // return address that the call pushed. The kernel may have put "jmp *%reg" at the start instead.
 void Layouts::add_indirect_thunk(const Code& code) {
-  EntryLayout layout{.below = Below::kCaller, .base_offset = 8, .overrides = true};
+  TrapFrameLayout layout{.below = Below::kCaller, .base_offset = 8, .overrides = true};
   const auto middle = call_target(code, 0);
   const std::uint64_t offset = middle ? *middle - code.start : code.size;
   if (offset > code.size) return;
@@ -206,7 +206,7 @@ void Layouts::add_register_saver(const Code& code) {
                                  std::byte{0x08}};  // mov %rdi, 8(%rsp)
   constexpr std::int16_t kRdiInFrame = 14 * 8;
   const Bytes& bytes = code.bytes;
-  EntryLayout layout{.below = Below::kCaller, .base_offset = -kRdiInFrame, .overrides = true};
+  TrapFrameLayout layout{.below = Below::kCaller, .base_offset = -kRdiInFrame, .overrides = true};
   layout.frame.save(kRip, kRdiInFrame);
   const auto is_at = [&](std::size_t at, Bytes what) {
     return bytes.size() - at >= what.size() &&
@@ -253,7 +253,7 @@ void Layouts::add_return_stack_filling() {
     const bool pops_r15 = target + 2 <= bytes.size() && bytes[target] == std::byte{0x41} &&
                           bytes[target + 1] == std::byte{0x5f};
     if (!pops_r15) continue;
-    EntryLayout layout{
+    TrapFrameLayout layout{
         .below = Below::kCaller, .base_offset = 7 * 8, .overrides = true, .skips_own_words = true};
     layout.frame.save(kR15, -56).save(kR14, -48).save(kR13, -40).save(kR12, -32);
     layout.frame.save(kRbx, -24).save(kRbp, -16);
@@ -262,12 +262,12 @@ void Layouts::add_return_stack_filling() {
 }
 
 bool Layouts::is_known(ImageAddr start) const {
-  return std::any_of(layouts_.begin(), layouts_.end(), [&](const EntryLayout& layout) {
+  return std::any_of(layouts_.begin(), layouts_.end(), [&](const TrapFrameLayout& layout) {
     return kernel_.to_guest(start) - layout.start < layout.end - layout.start;
   });
 }
 
-std::vector<EntryLayout> Layouts::run() {
+std::vector<TrapFrameLayout> Layouts::run() {
   savers_ = {code_named("error_entry"), code_named("paranoid_entry")};
   for (const auto& saver : savers_)
     if (saver) add_register_saver(*saver);
@@ -294,6 +294,8 @@ std::vector<EntryLayout> Layouts::run() {
 
 }  // namespace
 
-std::vector<EntryLayout> x86_64_entries(const elf::Image& kernel) { return Layouts(kernel).run(); }
+std::vector<TrapFrameLayout> x86_64_entries(const elf::Image& kernel) {
+  return Layouts(kernel).run();
+}
 
 }  // namespace ringside::guestos

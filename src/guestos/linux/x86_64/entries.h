@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "elf/image_map.h"
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 
 namespace ringside::guestos {
 
@@ -11,6 +11,6 @@ namespace ringside::guestos {
 // bytes of its code: struct pt_regs under system calls, interrupts and exceptions; the starts of
 // threads; and the places where ORC cannot be right, because the kernel changes its own code when
 // it boots, or because objtool was told nothing better.
-[[nodiscard]] std::vector<unwind::EntryLayout> x86_64_entries(const elf::Image& kernel);
+[[nodiscard]] std::vector<unwind::TrapFrameLayout> x86_64_entries(const elf::Image& kernel);
 
 }  // namespace ringside::guestos

@@ -8,8 +8,8 @@ namespace ringside::guestos {
 namespace {
 
 using namespace arch::x86_64;
-using unwind::EntryLayout;
-using Below = EntryLayout::Below;
+using unwind::TrapFrameLayout;
+using Below = TrapFrameLayout::Below;
 
 constexpr std::uint64_t kBias = 0xffffffff80000000;
 
@@ -25,27 +25,27 @@ class X86_64Entries : public testing::Test {
     return image_.to_guest(image_.file->symbol_named(name)->address);
   }
   // The only layout of a place.
-  [[nodiscard]] const EntryLayout& layout_of(const std::string& name) const {
-    const EntryLayout* found = nullptr;
-    for (const EntryLayout& entry : entries_) {
+  [[nodiscard]] const TrapFrameLayout& layout_of(const std::string& name) const {
+    const TrapFrameLayout* found = nullptr;
+    for (const TrapFrameLayout& entry : entries_) {
       if (at(name) - entry.start >= entry.end - entry.start) continue;
       // Two names of one piece of code may say the same twice.
       EXPECT_TRUE(found == nullptr || (found->start == entry.start && found->end == entry.end))
           << name;
       found = &entry;
     }
-    static const EntryLayout kNone{.below = Below::kNothing, .calls_only = true};
+    static const TrapFrameLayout kNone{.below = Below::kNothing, .calls_only = true};
     return found == nullptr ? kNone : *found;
   }
 
   elf::Image image_;
-  std::vector<EntryLayout> entries_;
+  std::vector<TrapFrameLayout> entries_;
 };
 
 TEST_F(X86_64Entries, StubsLeavePtRegsBehindTheCallThatSavesThem) {
   for (const char* place : {"at_behind_the_saver", "at_behind_the_handler",
                             "at_behind_the_paranoid", "at_behind_the_other_saver"}) {
-    const EntryLayout& behind = layout_of(place);
+    const TrapFrameLayout& behind = layout_of(place);
     EXPECT_EQ(behind.below, Below::kInterrupted);
     EXPECT_TRUE(behind.overrides);
     EXPECT_FALSE(behind.calls_only);
@@ -70,7 +70,7 @@ TEST_F(X86_64Entries, HardwaresFrameUntilPtRegsAreThere) {
       {"at_the_other_saver", 8},
   };
   for (const auto& [place, offset] : places) {
-    const EntryLayout& layout = layout_of(place);
+    const TrapFrameLayout& layout = layout_of(place);
     EXPECT_EQ(layout.below, Below::kInterrupted) << place;
     EXPECT_EQ(layout.base_offset, offset) << place;
     EXPECT_TRUE(layout.keeps_registers) << place;
@@ -86,23 +86,24 @@ TEST_F(X86_64Entries, HardwaresFrameUntilPtRegsAreThere) {
 // The caller's stack pointer will be 14 words below the slot of the return address, which is that
 // of rdi in struct pt_regs.
 TEST_F(X86_64Entries, CodeThatPushesForItsCaller) {
-  const EntryLayout& first = layout_of("error_entry");
+  const TrapFrameLayout& first = layout_of("error_entry");
   EXPECT_EQ(first.below, Below::kCaller);
   EXPECT_EQ(first.base_offset, -14 * 8);
   EXPECT_EQ(first.frame.offsets[kRip], 14 * 8);
-  const EntryLayout& slot = layout_of("at_return_address_in_its_slot");
+  const TrapFrameLayout& slot = layout_of("at_return_address_in_its_slot");
   EXPECT_EQ(slot.base_offset, -13 * 8);
   EXPECT_EQ(slot.frame.offsets[kRip], 14 * 8);
-  const EntryLayout& in_rsi = layout_of("at_return_address_in_rsi");
+  const TrapFrameLayout& in_rsi = layout_of("at_return_address_in_rsi");
   EXPECT_EQ(in_rsi.base_offset, -13 * 8);
   EXPECT_EQ(in_rsi.return_in, kRsi);
   EXPECT_FALSE(in_rsi.frame.saves(kRip));
   EXPECT_EQ(layout_of("at_two_more_are_pushed").base_offset, -11 * 8);
-  const EntryLayout& all = layout_of("at_all_is_pushed");
+  const TrapFrameLayout& all = layout_of("at_all_is_pushed");
   EXPECT_EQ(all.below, Below::kCaller);
   EXPECT_EQ(all.base_offset, 8);
   EXPECT_EQ(all.return_in, arch::RegisterRoles::kNone);
-  for (const EntryLayout* layout : {&first, &slot, &in_rsi, &all}) EXPECT_TRUE(layout->overrides);
+  for (const TrapFrameLayout* layout : {&first, &slot, &in_rsi, &all})
+    EXPECT_TRUE(layout->overrides);
 }
 
 TEST_F(X86_64Entries, TheWayOutToUserModeHasUserCodeBelow) {
@@ -121,7 +122,7 @@ TEST_F(X86_64Entries, SystemCallsHaveUserCodeBelow) {
 
 TEST_F(X86_64Entries, FillingOfTheReturnStack) {
   for (const char* place : {"at_before_the_filling", "at_in_the_filling"}) {
-    const EntryLayout& layout = layout_of(place);
+    const TrapFrameLayout& layout = layout_of(place);
     EXPECT_EQ(layout.below, Below::kCaller);
     EXPECT_TRUE(layout.skips_own_words);
     EXPECT_EQ(layout.base_offset, 7 * 8);  // the return address and six registers

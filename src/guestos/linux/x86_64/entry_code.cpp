@@ -59,16 +59,16 @@ class X86_64EntryCode final : public EntryCode {
     if (way_out && to_kernel && to_kernel->address - way_out->address <= kMaxWayOut)
       way_out_ = {kernel.to_guest(way_out->address), to_kernel->address - way_out->address};
     const auto task_state = kernel.file->symbol_named("cpu_tss_rw");
-    const auto put_away = types.member("tss_struct", "x86_tss.sp2");
-    if (task_state && put_away) put_away_ = task_state->address + put_away->offset;
+    const auto scratch_slot = types.member("tss_struct", "x86_tss.sp2");
+    if (task_state && scratch_slot) scratch_slot_ = task_state->address + scratch_slot->offset;
   }
 
   [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu,
                                   const elf::GuestReader& read) override {
-    if (!put_away_) return true;
-    if (put_away_of_.size() <= cpu) put_away_of_.resize(cpu + 1);
-    RINGSIDE_ASSIGN(put_away_of_[cpu], per_cpu.copy_of(*put_away_, cpu, read));
-    return put_away_of_[cpu].has_value();
+    if (!scratch_slot_) return true;
+    if (scratch_slot_of_.size() <= cpu) scratch_slot_of_.resize(cpu + 1);
+    RINGSIDE_ASSIGN(scratch_slot_of_[cpu], per_cpu.copy_of(*scratch_slot_, cpu, read));
+    return scratch_slot_of_[cpu].has_value();
   }
 
   void find_user_stack(wire::RecipeBuilder& recipe, VcpuId vcpu, wire::RecipeBuilder::Slot sp,
@@ -104,8 +104,8 @@ class X86_64EntryCode final : public EntryCode {
     recipe.go(found);
 
     recipe.bind(is_64_bit);
-    if (const auto put_away = put_away_of(vcpu)) {
-      recipe.set(at, put_away->value);
+    if (const auto scratch_slot = scratch_slot_of(vcpu)) {
+      recipe.set(at, scratch_slot->value);
       recipe.load(sp, {at}, 8, nothing);
       recipe.copy({at}, 8, wire::PieceKind::kStackLink);
       recipe.go(found);
@@ -162,8 +162,8 @@ class X86_64EntryCode final : public EntryCode {
     return static_cast<std::uint64_t>(pt_regs_.frame.offsets[reg]);
   }
 
-  [[nodiscard]] std::optional<GuestVirt> put_away_of(VcpuId vcpu) const {
-    return vcpu.value < put_away_of_.size() ? put_away_of_[vcpu.value] : std::nullopt;
+  [[nodiscard]] std::optional<GuestVirt> scratch_slot_of(VcpuId vcpu) const {
+    return vcpu.value < scratch_slot_of_.size() ? scratch_slot_of_[vcpu.value] : std::nullopt;
   }
 
   // Entered by `syscall`.
@@ -222,8 +222,8 @@ class X86_64EntryCode final : public EntryCode {
     if (!is_scratch) return as_system_call(capture, call, capture.registers.get(kRsp));
     if (call.sp_register != arch::RegisterRoles::kNone)
       return as_system_call(capture, call, capture.registers.get(call.sp_register) & 0xffffffff);
-    const auto put_away = put_away_of(capture.vcpu);
-    const auto sp = put_away ? capture.read<std::uint64_t>(*put_away) : std::nullopt;
+    const auto scratch_slot = scratch_slot_of(capture.vcpu);
+    const auto sp = scratch_slot ? capture.read<std::uint64_t>(*scratch_slot) : std::nullopt;
     return sp ? std::optional(as_system_call(capture, call, *sp)) : std::nullopt;
   }
 
@@ -256,8 +256,8 @@ class X86_64EntryCode final : public EntryCode {
   std::array<SystemCall, 2> system_calls_;  // of 64-bit and of 32-bit code
   EntryFunction sysenter_;
   EntryFunction way_out_;
-  std::optional<ImageAddr> put_away_;
-  std::vector<std::optional<GuestVirt>> put_away_of_;  // by CPU
+  std::optional<ImageAddr> scratch_slot_;
+  std::vector<std::optional<GuestVirt>> scratch_slot_of_;  // by CPU
 };
 
 }  // namespace

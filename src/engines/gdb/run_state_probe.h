@@ -15,10 +15,10 @@ namespace ringside::engines::gdb {
 // not say. To stop a guest that runs QEMU wakes each vCPU's thread, which then sleeps again; the
 // threads of a guest that its user had paused sleep on. So the threads' context switches are
 // counted before and after.
-class RunWitness {
+class RunStateProbe {
  public:
   // Counts now. `process` is QEMU's; 0: nothing will be known.
-  explicit RunWitness(pid_t process);
+  explicit RunStateProbe(pid_t process);
   // Whether any of these threads of the process has run since. Nothing where that is not known.
   [[nodiscard]] std::optional<bool> any_has_run(std::span<const pid_t> threads) const;
 

@@ -27,7 +27,7 @@ inline constexpr std::string_view kTruncatedName = "[truncated]";
 
 // A name that fits every text format: a printable line (base/text.h) in which `;` became `:`; an
 // empty name becomes "[empty name]".
-[[nodiscard]] std::string spell(std::string_view name);
+[[nodiscard]] std::string sanitize(std::string_view name);
 
 // With --show-lines: "name file.c:12", as perf's call graphs do with "srcline". The file without
 // its folder.

@@ -1,4 +1,4 @@
-#include "engines/gdb/last_words.h"
+#include "engines/gdb/protocol/detach_sequence.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -25,10 +25,10 @@ bool has_stop_reply(int socket) {
   return false;
 }
 
-// Sends the farewell and reads until its answer, so that the stub, which may be blocked writing
+// Sends the detach_text and reads until its answer, so that the stub, which may be blocked writing
 // replies that nobody reads, gets to it. There is no time limit: a QEMU whose main loop hangs, or
 // that serves another client first, gets to it when it can, and nobody waits for the guardian.
-void say(int socket, std::string_view farewell) {
+void say(int socket, std::string_view detach_text) {
   std::size_t heard = 0;
   constexpr char kOk[] = "$OK#9a";
   char tail[sizeof(kOk) - 1] = {};
@@ -36,11 +36,11 @@ void say(int socket, std::string_view farewell) {
   // An OK with nothing behind it may still be the answer to an earlier request.
   bool confirmed = false;
   while (heard < kMostBytes) {
-    const short events = sent < farewell.size() ? POLLIN | POLLOUT : POLLIN;
+    const short events = sent < detach_text.size() ? POLLIN | POLLOUT : POLLIN;
     pollfd poll_fd{socket, events, 0};
     if (::poll(&poll_fd, 1, confirmed ? kQuietMs : -1) <= 0) return;
-    if (sent < farewell.size()) {
-      const ssize_t put = ::send(socket, farewell.data() + sent, farewell.size() - sent,
+    if (sent < detach_text.size()) {
+      const ssize_t put = ::send(socket, detach_text.data() + sent, detach_text.size() - sent,
                                  MSG_NOSIGNAL | MSG_DONTWAIT);
       if (put > 0) sent += static_cast<std::size_t>(put);
       if (put < 0 && errno != EAGAIN) return;
@@ -53,7 +53,8 @@ void say(int socket, std::string_view farewell) {
       tail[sizeof(tail) - 1] = bytes[i];
     }
     heard += static_cast<std::size_t>(std::max<ssize_t>(got, 0));
-    if (got > 0) confirmed = sent == farewell.size() && std::memcmp(tail, kOk, sizeof(tail)) == 0;
+    if (got > 0)
+      confirmed = sent == detach_text.size() && std::memcmp(tail, kOk, sizeof(tail)) == 0;
   }
 }
 
@@ -73,6 +74,6 @@ bool needed(GuestState state, int socket) {
 
 }  // namespace
 
-const LastWords kLastWords{needed, say, "+\x03#00$D;1#b0"};
+const DetachSequence kDetachSequence{needed, say, "+\x03#00$D;1#b0"};
 
 }  // namespace ringside::engines::gdb

@@ -1,4 +1,4 @@
-#include "engines/gdb/run_witness.h"
+#include "engines/gdb/run_state_probe.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -46,7 +46,7 @@ std::optional<std::uint64_t> switches_of(pid_t process, pid_t thread) {
 
 }  // namespace
 
-RunWitness::RunWitness(pid_t process) : process_(process) {
+RunStateProbe::RunStateProbe(pid_t process) : process_(process) {
   if (process <= 0) return;
   std::error_code error;
   fs::directory_iterator threads(fmt::format("/proc/{}/task", process), error);
@@ -57,7 +57,7 @@ RunWitness::RunWitness(pid_t process) : process_(process) {
   }
 }
 
-std::optional<bool> RunWitness::any_has_run(std::span<const pid_t> threads) const {
+std::optional<bool> RunStateProbe::any_has_run(std::span<const pid_t> threads) const {
   if (threads.empty()) return std::nullopt;
   for (const bool last : {false, true}) {
     for (const pid_t thread : threads) {

@@ -1,15 +1,15 @@
-#include "unwind/entry_layout.h"
+#include "unwind/trap_frame_layout.h"
 
 #include "arch/arch_info.h"
 
 namespace ringside::unwind {
 
-using Below = EntryLayout::Below;
+using Below = TrapFrameLayout::Below;
 
-Rule rule_of(const EntryLayout& layout, const arch::ArchInfo& platform) {
+Rule rule_of(const TrapFrameLayout& layout, const arch::ArchInfo& platform) {
   Rule rule{.cfa = {.kind = CfaRule::Kind::kRegisterOffset,
-                    .reg = layout.base == EntryLayout::Base::kStackPointer ? platform.roles.sp
-                                                                           : platform.roles.fp,
+                    .reg = layout.base == TrapFrameLayout::Base::kStackPointer ? platform.roles.sp
+                                                                               : platform.roles.fp,
                     .offset = layout.base_offset},
             .return_register = platform.roles.pc,
             .signal_frame = layout.below == Below::kInterrupted,

@@ -1,4 +1,4 @@
-#include "session/nameless_functions.h"
+#include "session/synthesized_symbols.h"
 
 #include <algorithm>
 
@@ -106,8 +106,8 @@ Functions called_functions(const elf::ElfFile& file, const Functions& functions)
 
 }  // namespace
 
-std::vector<symbols::PackedFunction> nameless_functions(std::shared_ptr<const elf::ElfFile> file,
-                                                        std::string_view image_name) {
+std::vector<symbols::PackedFunction> synthesized_symbols(std::shared_ptr<const elf::ElfFile> file,
+                                                         std::string_view image_name) {
   std::vector<symbols::PackedFunction> found;
   const arch::ArchInfo* platform = arch::find_info(file->arch());
   // A program that nobody knows is shown by its addresses.

@@ -1,4 +1,4 @@
-#include "engines/gdb/run_witness.h"
+#include "engines/gdb/run_state_probe.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -45,26 +45,26 @@ class Sleeper {
   std::thread thread_{[this] { sleep(); }};
 };
 
-TEST(RunWitness, TellsAThreadThatWasWokenFromOneThatSleeps) {
+TEST(RunStateProbe, TellsAThreadThatWasWokenFromOneThatSleeps) {
   Sleeper first;
   Sleeper second;
   const std::array threads{first.id(), second.id()};
-  const RunWitness witness(::getpid());
+  const RunStateProbe witness(::getpid());
   EXPECT_EQ(witness.any_has_run(threads), false);
   second.wake();
   EXPECT_EQ(witness.any_has_run(threads), true);
   EXPECT_EQ(witness.any_has_run(std::array{first.id()}), false);
 }
 
-TEST(RunWitness, KnowsNothingOfOthersThreads) {
-  const RunWitness ours(::getpid());
+TEST(RunStateProbe, KnowsNothingOfOthersThreads) {
+  const RunStateProbe ours(::getpid());
   EXPECT_EQ(ours.any_has_run(std::array{pid_t{1}}), std::nullopt);
   EXPECT_EQ(ours.any_has_run({}), std::nullopt);
-  EXPECT_EQ(RunWitness(0).any_has_run(std::array{::gettid()}), std::nullopt);
+  EXPECT_EQ(RunStateProbe(0).any_has_run(std::array{::gettid()}), std::nullopt);
 }
 
 // As QEMU 7.2 and 10.0 print it.
-TEST(RunWitness, ReadsTheMonitorsList) {
+TEST(RunStateProbe, ReadsTheMonitorsList) {
   EXPECT_EQ(vcpu_threads("* CPU #0: thread_id=4711\r\n  CPU #1: thread_id=4712\r\n"),
             (std::vector<pid_t>{4711, 4712}));
   EXPECT_TRUE(vcpu_threads("thread_id=x thread_id=").empty());

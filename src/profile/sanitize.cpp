@@ -1,4 +1,4 @@
-#include "profile/spelling.h"
+#include "profile/sanitize.h"
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ std::string unknown_name(GuestVirt address) {
 
 std::string unnamed_thread(std::uint32_t tid) { return fmt::format(":{}", tid); }
 
-std::string spell(std::string_view name) {
+std::string sanitize(std::string_view name) {
   if (name.empty()) return "[empty name]";
   std::string out = printable_line(name);
   std::replace(out.begin(), out.end(), ';', ':');
@@ -23,7 +23,7 @@ std::string spell(std::string_view name) {
 
 std::string with_line(std::string_view name, std::string_view file, std::uint32_t line) {
   file.remove_prefix(file.rfind('/') + 1);
-  return fmt::format("{} {}:{}", name, spell(file), line);
+  return fmt::format("{} {}:{}", name, sanitize(file), line);
 }
 
 std::string with_address(std::string_view name, GuestVirt address) {

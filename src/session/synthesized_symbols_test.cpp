@@ -1,4 +1,4 @@
-#include "session/nameless_functions.h"
+#include "session/synthesized_symbols.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<std::byte> frames_of(const std::vector<Range>& ranges) {
 
 // A program whose code lies as that of Debian's arm64 nc.traditional, where readelf -wF has
 // 1930..2494 and 24e0..2510: between them are _start and call_weak_fn.
-class NamelessFunctions : public ::testing::Test {
+class SynthesizedSymbols : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kEntry = 0x2494;
 
@@ -62,7 +62,7 @@ class NamelessFunctions : public ::testing::Test {
     EXPECT_TRUE(file);
     std::vector<std::string> texts;
     if (file)
-      for (const auto& function : nameless_functions(*file, "nc"))
+      for (const auto& function : synthesized_symbols(*file, "nc"))
         texts.push_back(fmt::format("{} {}..{}", function.name, function.address,
                                     function.address + function.size));
     return texts;
@@ -78,18 +78,18 @@ class NamelessFunctions : public ::testing::Test {
 
 using Texts = std::vector<std::string>;
 
-TEST_F(NamelessFunctions, AnEntryThatNoRangeHoldsReachesToTheNextRange) {
+TEST_F(SynthesizedSymbols, AnEntryThatNoRangeHoldsReachesToTheNextRange) {
   EXPECT_EQ(found(), (Texts{"nc+0x1930 0x1930..0x2494", "nc+0x24e0 0x24e0..0x2510",
                             "_start 0x2494..0x24e0"}));
 }
 
-TEST_F(NamelessFunctions, AnEntryInARangeIsThatRange) {
+TEST_F(SynthesizedSymbols, AnEntryInARangeIsThatRange) {
   ranges_ = {{0x1930, 0xb64}, {kEntry, 0x34}, {0x24e0, 0x30}};
   EXPECT_EQ(found(), (Texts{"nc+0x1930 0x1930..0x2494", "_start 0x2494..0x24c8",
                             "nc+0x24e0 0x24e0..0x2510"}));
 }
 
-TEST_F(NamelessFunctions, AnEntryReachesNoFurtherThanItCan) {
+TEST_F(SynthesizedSymbols, AnEntryReachesNoFurtherThanItCan) {
   ranges_.clear();
   EXPECT_EQ(found(), Texts{"_start 0x2494..0x24e8"});  // 84 bytes
   text_end_ = 0x24d0;
@@ -100,7 +100,7 @@ TEST_F(NamelessFunctions, AnEntryReachesNoFurtherThanItCan) {
   EXPECT_EQ(found(0x4ff0), Texts{"_start 0x4ff0..0x5000"});  // the segment's end
 }
 
-TEST_F(NamelessFunctions, NothingIsNamedWhereNoProgramIsEntered) {
+TEST_F(SynthesizedSymbols, NothingIsNamedWhereNoProgramIsEntered) {
   ranges_ = {{0x24e0, 0x30}};
   const Texts others = {"nc+0x24e0 0x24e0..0x2510"};
   EXPECT_EQ(found(0), others);
@@ -131,7 +131,7 @@ TEST(CalledFunctions, HaveTheirStartForAName) {
   const auto file = elf::ElfFile::from_bytes(writer.write(), "musl");
   ASSERT_TRUE(file);
   std::vector<std::string> texts;
-  for (const auto& function : nameless_functions(*file, "musl"))
+  for (const auto& function : synthesized_symbols(*file, "musl"))
     texts.push_back(fmt::format("{} {}..{}", function.name, function.address,
                                 function.address + function.size));
   EXPECT_EQ(texts, (Texts{"musl+0x1140 0x1140..0x1180", "musl+0x1100 0x1100..0x1110",

@@ -1,4 +1,4 @@
-#include "engines/qmp/last_words.h"
+#include "engines/qmp/detach_sequence.h"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -13,17 +13,17 @@ constexpr std::string_view kId = "\"ringside-guardian\"";
 
 bool needed(GuestState state, int /*socket*/) { return state == GuestState::kOurs; }
 
-// Sends the farewell and reads until its answer, without a time limit: a QEMU whose main loop hangs
-// gets to it when it can, and nobody waits for the guardian.
-void say(int socket, std::string_view farewell) {
+// Sends the detach_text and reads until its answer, without a time limit: a QEMU whose main loop
+// hangs gets to it when it can, and nobody waits for the guardian.
+void say(int socket, std::string_view detach_text) {
   std::size_t sent = 0;
   std::size_t matched = 0;  // of the id, which is in nothing else that QEMU writes
   while (true) {
-    const short events = sent < farewell.size() ? POLLIN | POLLOUT : POLLIN;
+    const short events = sent < detach_text.size() ? POLLIN | POLLOUT : POLLIN;
     pollfd poll_fd{socket, events, 0};
     if (::poll(&poll_fd, 1, -1) <= 0) return;
-    if (sent < farewell.size()) {
-      const ssize_t put = ::send(socket, farewell.data() + sent, farewell.size() - sent,
+    if (sent < detach_text.size()) {
+      const ssize_t put = ::send(socket, detach_text.data() + sent, detach_text.size() - sent,
                                  MSG_NOSIGNAL | MSG_DONTWAIT);
       if (put > 0) sent += static_cast<std::size_t>(put);
       if (put < 0 && errno != EAGAIN && errno != EINTR) return;
@@ -40,7 +40,7 @@ void say(int socket, std::string_view farewell) {
 
 }  // namespace
 
-const LastWords kLastWords{needed, say,
-                           "\xff\n{\"execute\":\"cont\",\"id\":\"ringside-guardian\"}\n"};
+const DetachSequence kDetachSequence{needed, say,
+                                     "\xff\n{\"execute\":\"cont\",\"id\":\"ringside-guardian\"}\n"};
 
 }  // namespace ringside::engines::qmp

@@ -31,14 +31,14 @@ struct UserMapping {
 
 // The executable mappings of an address space from now on; it has no others where they are
 // complete.
-struct AddressSpaceNews {
+struct AddressSpaceUpdate {
   std::uint64_t id = 0;  // from 1; never given twice, whatever becomes of page tables and pids
   Arch arch = Arch::kUnknown;  // of its code, unless an Owner says otherwise
   std::vector<UserMapping> mappings;
   bool is_complete = true;
 };
 
-struct ThreadNameNews {
+struct ThreadNameUpdate {
   std::uint32_t pid = 0;
   std::uint32_t tid = 0;
   std::uint64_t address_space = 0;
@@ -48,9 +48,9 @@ struct ThreadNameNews {
 };
 
 // What was found out about the guest's processes, in the order in which it is to be taken in.
-struct ProcessNews {
-  std::vector<AddressSpaceNews> spaces;
-  std::vector<ThreadNameNews> names;
+struct ProcessUpdates {
+  std::vector<AddressSpaceUpdate> spaces;
+  std::vector<ThreadNameUpdate> names;
   bool new_recipes = false;  // for the sampler: Adapter::recipe() says more from now on
 
   [[nodiscard]] bool empty() const { return spaces.empty() && names.empty(); }

@@ -39,7 +39,7 @@ struct RegisterFrame {
 //
 // Linux x86_64, struct pt_regs: r15 0x00, r14 0x08, r13 0x10, r12 0x18, rbp 0x20, rbx 0x28, …, rip
 // 0x80, cs 0x88, rflags 0x90, rsp 0x98, ss 0xa0.
-struct EntryLayout {
+struct TrapFrameLayout {
   enum class Base : std::uint8_t { kStackPointer, kFramePointer };
   enum class Below : std::uint8_t {
     // Interrupted code; `frame` lies at that place. Where the saved status register says user mode
@@ -71,6 +71,6 @@ struct EntryLayout {
 };
 
 // The rule that a layout stands for; its CFA is the start of the frame.
-[[nodiscard]] Rule rule_of(const EntryLayout& layout, const arch::ArchInfo& platform);
+[[nodiscard]] Rule rule_of(const TrapFrameLayout& layout, const arch::ArchInfo& platform);
 
 }  // namespace ringside::unwind

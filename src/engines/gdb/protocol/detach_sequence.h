@@ -10,6 +10,6 @@ namespace ringside::engines::gdb {
 // until then all bytes before a '$' are ignored, which would leave the '$' to stop a running guest.
 // Else the first byte stops a running guest, and the others before '$' are ignored, as on a stopped
 // guest; inside a packet "#00" ends it with a wrong checksum. Then the detach resumes.
-extern const LastWords kLastWords;
+extern const DetachSequence kDetachSequence;
 
 }  // namespace ringside::engines::gdb
