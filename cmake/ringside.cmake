@@ -7,6 +7,7 @@
 
 option(RINGSIDE_WERROR "Treat warnings as errors" OFF)
 option(RINGSIDE_DEMO "Build the bundled kernel, and the tests that boot guests" ON)
+option(RINGSIDE_EXAMPLES "Build the examples of the libraries" ${BUILD_TESTING})
 option(RINGSIDE_BENCH "Build the benchmarks of the libraries" OFF)
 option(RINGSIDE_PRECOMPILED "Precompile the headers that most files include" OFF)
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
@@ -45,6 +46,7 @@ file(REMOVE ${PROJECT_BINARY_DIR}/fuzzers.txt)
 
 add_library(ringside_options INTERFACE)
 target_include_directories(ringside_options INTERFACE ${PROJECT_SOURCE_DIR}/src)
+target_compile_features(ringside_options INTERFACE cxx_std_20)
 target_compile_options(ringside_options INTERFACE -Wall -Wextra -Wshadow -Wconversion
                        -Wno-sign-conversion -Wnon-virtual-dtor -Woverloaded-virtual)
 target_compile_definitions(ringside_options INTERFACE _FILE_OFFSET_BITS=64)
@@ -104,6 +106,29 @@ function(ringside_library name)
   if(RINGSIDE_PRECOMPILED AND ARG_SOURCES)
     target_precompile_headers(ringside_${name} REUSE_FROM ringside_precompiled)
   endif()
+endfunction()
+
+# Each header of these folders compiles alone, with what it includes itself: one object file each. With sanitizers they
+# would only be the same again.
+function(ringside_lone_headers)
+  if(NOT BUILD_TESTING OR RINGSIDE_SANITIZE)
+    return()
+  endif()
+  set(sources)
+  foreach(folder ${ARGN})
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} ${folder}/*.h)
+    list(FILTER headers EXCLUDE REGEX "/testdata/")
+    foreach(header ${headers})
+      string(REPLACE "/" "." source ${header}.cpp)
+      file(CONFIGURE OUTPUT lone_headers/${source} CONTENT "#include \"${header}\"\n")
+      list(APPEND sources ${CMAKE_CURRENT_BINARY_DIR}/lone_headers/${source})
+    endforeach()
+  endforeach()
+  set(libraries ${ARGN})
+  list(TRANSFORM libraries PREPEND ringside_)
+  add_library(ringside_lone_headers OBJECT ${sources})
+  target_link_libraries(ringside_lone_headers PRIVATE ${libraries} GTest::gtest)
+  target_compile_options(ringside_lone_headers PRIVATE -O0 -g0)
 endfunction()
 
 # One test program per folder. LABEL is "unit" (each suite is a test of ctest's, named folder.Suite), or

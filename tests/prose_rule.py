@@ -12,10 +12,10 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/*.md", "bench/*/README.md", "demo/README.md", "tests/*/README.md")
+PAGES = ("README.md", "docs/*.md", "bench/*/README.md", "demo/README.md", "examples/README.md", "tests/*/README.md")
 LINE, SENTENCE = 100, 35
 AVOID = re.compile(r"\b(tells?|told|says?|said|known|news|ways? in)\b", re.IGNORECASE)
-FOLDERS = ("src/", "plugin/", "tests/", "docs/", "script/", "bench/", "cmake/", "demo/")
+FOLDERS = ("src/", "plugin/", "tests/", "docs/", "script/", "bench/", "cmake/", "demo/", "examples/")
 ITEM = re.compile(r"\s*(?:[*+-]|\d+\.)\s+(?:\[.\]\s+)?")
 CODE, LINK = re.compile(r"`([^`]*)`"), re.compile(r"!?\[([^\]]*)\]\(([^)\s]+)\)")
 
