@@ -3,6 +3,8 @@
 install(FILES README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT local)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# Where docs/recording-format.md links to it.
+install(FILES src/recording/recording.proto DESTINATION ${CMAKE_INSTALL_DOCDIR}/src/recording)
 
 # The program itself writes its completions.
 set(completions ${PROJECT_BINARY_DIR}/completions)
