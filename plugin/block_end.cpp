@@ -56,9 +56,10 @@ bool only_skips(Arch arch, std::span<const std::byte> instruction) {
       return aarch64_only_skips(instruction);
     case Arch::kRiscv64:
       return riscv64_only_skips(instruction);
-    default:
-      return false;
+    case Arch::kUnknown:
+      break;
   }
+  return false;
 }
 
 }  // namespace ringside::plugin
