@@ -126,8 +126,6 @@ struct ArchInfo {
   std::uint64_t lowest_kernel_address = std::uint64_t{1} << 63;
   // Return addresses may be signed (aarch64's pointer authentication).
   bool signs_addresses = false;
-  // Page tables of the kernel's own translate its addresses, whoever runs: what follows from their
-  // register is not enough for those.
   PageTableRoot user_root = {};
 
   // Who runs, by the registers of a vCPU alone. privilege_level_of() has what each level is.

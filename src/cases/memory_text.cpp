@@ -11,8 +11,9 @@ namespace {
 
 using Words = std::span<const std::string_view>;
 
-constexpr std::array<std::string_view, wire::kPieceKindCount> kKinds = {
-    "current-stack", "interrupted-stack", "user-stack", "stack-link", "system"};
+constexpr auto kKinds = std::to_array<std::string_view>(
+    {"current-stack", "interrupted-stack", "user-stack", "stack-link", "system", "value"});
+static_assert(kKinds.size() == wire::kPieceKindCount);
 constexpr std::string_view kZeros = "zeros";
 constexpr std::size_t kLineBytes = 32;
 constexpr std::size_t kWordBytes = 8;

@@ -57,6 +57,17 @@ TEST(MemoryText, IsReadAsItWasWritten) {
       }
 }
 
+TEST(MemoryText, HasAWordForEachKind) {
+  for (std::size_t kind = 0; kind < wire::kPieceKindCount; ++kind) {
+    wire::Capture before;
+    before.bytes.resize(8, std::byte{0x11});
+    before.pieces.push_back({{0x1000}, static_cast<wire::PieceKind>(kind), 8, 0, 8});
+    wire::Capture after;
+    ASSERT_TRUE(parse_memory({memory_text(before), "memory"}, after)) << kind;
+    EXPECT_EQ(after.pieces.at(0).why, before.pieces[0].why);
+  }
+}
+
 std::string error_of(std::string_view text) {
   wire::Capture capture;
   const auto parsed = parse_memory({text, "m"}, capture);

@@ -52,7 +52,7 @@ class PieceReader {
   [[gnu::noinline]] bool find(std::uint64_t address) {
     for (const wire::MemoryPiece& piece : capture_.pieces) {
       const std::uint64_t offset = address - piece.address.value;
-      if (offset >= piece.size || piece.size - offset < word_) continue;
+      if (!piece.is_memory() || offset >= piece.size || piece.size - offset < word_) continue;
       start_ = piece.address.value;
       size_ = piece.size;
       data_ = capture_.bytes.data() + piece.offset;

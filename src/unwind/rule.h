@@ -9,7 +9,7 @@
 
 namespace ringside::unwind {
 
-// The numbers of wire/registers.h from 0 to aarch64's and riscv64's pc. They are DWARF's, but for
+// The numbers of arch/registers.h from 0 to aarch64's and riscv64's pc. They are DWARF's, but for
 // riscv64's pc.
 inline constexpr std::size_t kTrackedRegisters = 33;
 
@@ -63,7 +63,7 @@ struct Rule {
   bool ends_at_zero_fp = true;
   FrameSource source = FrameSource::kCfi;
   // Where a signal frame keeps the register that tells user from kernel code
-  // (arch::ArchInfo::status), from the CFA on.
+  // (arch::ArchInfo::saved_mode), from the CFA on.
   std::optional<std::int64_t> status_offset = std::nullopt;
   bool ends = false;       // nothing is below this frame
   bool from_user = false;  // and that is user code

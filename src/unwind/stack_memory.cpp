@@ -27,7 +27,7 @@ std::optional<std::uint64_t> StackMemory::read(GuestVirt address, std::size_t si
   std::uint64_t value = 0;
   for (const wire::MemoryPiece& piece : capture_.pieces) {
     const std::uint64_t offset = address - piece.address;
-    if (offset > piece.size || piece.size - offset < size) continue;
+    if (!piece.is_memory() || offset > piece.size || piece.size - offset < size) continue;
     std::memcpy(&value, capture_.bytes_of(piece).data() + offset, size);
     return value;
   }
@@ -44,7 +44,8 @@ std::optional<std::uint64_t> StackMemory::read(GuestVirt address, std::size_t si
 
 const wire::MemoryPiece* StackMemory::piece_at(GuestVirt address) const {
   for (const wire::MemoryPiece& piece : capture_.pieces)
-    if (piece.why != wire::PieceKind::kSystem && address - piece.address < piece.size)
+    if (piece.is_memory() && piece.why != wire::PieceKind::kSystem &&
+        address - piece.address < piece.size)
       return &piece;
   return nullptr;
 }
@@ -62,9 +63,7 @@ Miss StackMemory::explain(GuestVirt address, GuestVirt slot) const {
   const wire::MemoryPiece* below = nullptr;  // the nearest piece of a stack below the address
   for (const wire::MemoryPiece& piece : capture_.pieces) {
     const std::uint64_t offset = address - piece.address;
-    const bool is_stack =
-        piece.why != wire::PieceKind::kStackLink && piece.why != wire::PieceKind::kSystem;
-    if (!is_stack || offset >= wire::kMaxStackBytes) continue;
+    if (!piece.is_stack() || offset >= wire::kMaxStackBytes) continue;
     if (below == nullptr || offset < address - below->address) below = &piece;
   }
   if (below != nullptr && !leads_away) {

@@ -101,6 +101,16 @@ TEST_F(StackWalk, StackThatEndsBeforeWhatWasAskedForIsUnreadable) {
   EXPECT_EQ(unwind().stop, StopReason::kUnreadable);
 }
 
+// An emitted value has no address: it is neither the stack's memory nor a stack below it.
+TEST_F(StackWalk, AValueIsNoMemory) {
+  constexpr std::uint64_t kLow = 0x1000;  // near the address 0 that such a piece has
+  start(at("leaf"), kLow);
+  piece(0, {in_caller()}, wire::PieceKind::kValue);
+  EXPECT_EQ(unwind().stop, StopReason::kUnreadable);
+  start(at("leaf"), 0);
+  EXPECT_EQ(unwind().frames.size(), 1u);
+}
+
 TEST_F(StackWalk, StackLinkLeadsToTheInterruptedStack) {
   start(at("leaf"), kStack);
   piece(kStack, {in_caller(), 0, 0, 0, 0, 0, in_caller()});

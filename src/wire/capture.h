@@ -30,6 +30,14 @@ struct MemoryPiece {
   std::uint32_t offset;     // of its bytes in Capture::bytes
   std::uint32_t size;
   std::uint16_t tag = 0;  // that the recipe gave to this copy, for who wrote it
+
+  // Bytes of the guest's, which lie at the address.
+  [[nodiscard]] bool is_memory() const { return why != PieceKind::kValue; }
+  // Of a stack, as far as that was copied.
+  [[nodiscard]] bool is_stack() const {
+    return why == PieceKind::kCurrentStack || why == PieceKind::kInterruptedStack ||
+           why == PieceKind::kUserStack;
+  }
 };
 
 // What became of a vCPU at a tick.
@@ -68,7 +76,7 @@ struct Capture {
   template <class T>
   [[nodiscard]] std::optional<T> read(GuestVirt address) const {
     for (const MemoryPiece& piece : pieces) {
-      if (piece.why == PieceKind::kValue) continue;
+      if (!piece.is_memory()) continue;
       const std::uint64_t offset = address - piece.address;
       if (offset <= piece.size && piece.size - offset >= sizeof(T)) {
         T value;

@@ -18,7 +18,8 @@ inline constexpr std::uint64_t kSavedRegistersSize = 20 * 8;
 // stack.
 void copy_process(wire::RecipeBuilder& recipe);
 // The tag of the page's piece.
-inline constexpr std::uint16_t kMetadataTag = 1;
+// No task of Linux has it: captures of an adapter that was replaced may still come.
+inline constexpr std::uint16_t kMetadataTag = 0x100;
 
 // What the user's registers were when it entered the kernel, of a capture in kernel mode that has
 // copied them from `at`. Nothing where they are not a user's, or where the stack pointer says that
