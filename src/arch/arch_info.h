@@ -98,15 +98,15 @@ struct ExceptionRegisters {
   std::uint8_t status = kNoRegister;
 };
 
-// All that is known of an architecture alone: one constant each, in the .cpp file of its name.
+// The facts of an architecture alone: one constant each, in the .cpp file of its name.
 //
 // To add one (docs/adding-an-architecture.md has the parts above this folder, in the order in which
 // they can be tested):
 //   1. `Arch` and `kLastArch` in base/types.h. Numbers are in recordings: append.
 //   2. arch/NAME.h: register numbers. DWARF's for the general ones; own ones from 32 on, or behind
 //      DWARF's, for what says who runs. kRegisterCount bounds them.
-//   3. arch/NAME.cpp: every field below, with its source in a comment. arch_info_test.cpp demands
-//      each of all architectures.
+//   3. arch/NAME.cpp: the fields below, with their sources in comments. arch_info_test.cpp demands
+//      those without a default that serves most.
 //   4. arch/architectures.cpp: its line.
 // The compiler then names the switches that lack it (-Wswitch).
 struct ArchInfo {

@@ -16,9 +16,9 @@ constexpr std::array<std::string_view, 5> kLevels = {"unknown", "kernel", "user"
 // True if `key` is known and `value` right.
 bool set_property(wire::Capture& capture, std::string_view key, std::string_view value) {
   if (key == "arch") {
-    const auto arch = arch_named(value);
-    if (arch) capture.arch = *arch;
-    return arch.has_value();
+    const Arch arch = arch::arch_named(value);
+    if (arch != Arch::kUnknown) capture.arch = arch;
+    return arch != Arch::kUnknown;
   }
   if (key == "level") {
     const auto level = std::find(kLevels.begin(), kLevels.end(), value);

@@ -2,10 +2,10 @@
 
 #include <charconv>
 
-#include "arch/arch_info.h"
 #include "arch/register_names.h"
 
 namespace ringside::cases {
+
 std::string register_name(Arch arch, std::size_t number) {
   std::string name = arch::register_name(arch, number);
   if (!name.empty()) return name;
@@ -22,11 +22,6 @@ std::optional<std::uint8_t> register_number(Arch arch, std::string_view name) {
   if (error != std::errc{} || end != name.data() + name.size() || number >= arch::kRegisterCount)
     return std::nullopt;
   return number;
-}
-
-std::optional<Arch> arch_named(std::string_view name) {
-  const Arch arch = arch::arch_named(name);
-  return arch == Arch::kUnknown ? std::nullopt : std::optional(arch);
 }
 
 }  // namespace ringside::cases

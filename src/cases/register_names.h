@@ -9,11 +9,9 @@
 
 namespace ringside::cases {
 
-// A wire register's name, as gdb calls it; "wire52" and so on where it has none.
+// A register's name, as gdb calls it, in lower case; "wire52" and so on where it has none.
 [[nodiscard]] std::string register_name(Arch arch, std::size_t number);
 // The inverse.
 [[nodiscard]] std::optional<std::uint8_t> register_number(Arch arch, std::string_view name);
-
-[[nodiscard]] std::optional<Arch> arch_named(std::string_view name);
 
 }  // namespace ringside::cases

@@ -6,6 +6,7 @@
 #include "session/kernel_tables.h"
 
 namespace ringside::session {
+
 GuestView::GuestView(engines::Engine& engine) : engine_(&engine) { probe_physical(); }
 
 void GuestView::probe_physical() {

@@ -71,23 +71,23 @@ Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engin
                                                   std::uint64_t now_ns) {
   probe_user_code(tick);
   const bool was_reported = is_reported_;
-  auto looked = look_at_kernel(engine, tick, now_ns);
-  if (kernel_ && !is_reported_) report_kernel(looked);
+  auto polled = poll_kernel(engine, tick, now_ns);
+  if (kernel_ && !is_reported_) report_kernel(polled);
   const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
   for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel);
-  if (!looked || !kernel_ || adapter_->tells_all_code()) return looked;
+  if (!polled || !kernel_ || adapter_->tells_all_code()) return polled;
   if (!was_reported) known_code_.add(kernel_->image);
-  for (const elf::Image& image : looked->code) known_code_.add(image);
-  probe_aliases(engine, tick, *looked);
-  return looked;
+  for (const elf::Image& image : polled->code) known_code_.add(image);
+  probe_aliases(engine, tick, *polled);
+  return polled;
 }
 
 // An engine that fails says so at the next tick, too; what was seen before that is not to be lost.
-void KernelWatch::report_kernel(Result<PollResult>& looked) {
-  if (!looked) looked = PollResult{};
+void KernelWatch::report_kernel(Result<PollResult>& polled) {
+  if (!polled) polled = PollResult{};
   const bool is_candidate = !has_file() && !kernel_->image.file->name().empty();
-  looked->new_recipes = true;
-  looked->kernel = std::make_shared<KernelUpdate>(
+  polled->new_recipes = true;
+  polled->kernel = std::make_shared<KernelUpdate>(
       KernelUpdate{kernel_->image, adapter_->entries(), adapter_->interrupt_code(),
                    std::string(adapter_->name()), is_candidate});
   is_reported_ = true;
@@ -109,9 +109,9 @@ void KernelWatch::probe_aliases(engines::Engine& engine, const engines::Tick& ti
   }
 }
 
-Result<KernelWatch::PollResult> KernelWatch::look_at_kernel(engines::Engine& engine,
-                                                            const engines::Tick& tick,
-                                                            std::uint64_t now_ns) {
+Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine,
+                                                         const engines::Tick& tick,
+                                                         std::uint64_t now_ns) {
   PollResult seen;
   const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
   const bool probe_code = kernel_ && now_ns >= next_code_ns_;

@@ -65,10 +65,10 @@ class KernelWatch {
   [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
   [[nodiscard]] bool may_be_loading() const;
   void probe_user_code(const engines::Tick& tick);
-  // Puts the kernel that was found into `looked`, which may be an error.
-  void report_kernel(Result<PollResult>& looked);
-  [[nodiscard]] Result<PollResult> look_at_kernel(engines::Engine& engine,
-                                                  const engines::Tick& tick, std::uint64_t now_ns);
+  // Puts the kernel that was found into `polled`, which may be an error.
+  void report_kernel(Result<PollResult>& polled);
+  [[nodiscard]] Result<PollResult> poll_kernel(engines::Engine& engine, const engines::Tick& tick,
+                                               std::uint64_t now_ns);
   void probe_aliases(engines::Engine& engine, const engines::Tick& tick, PollResult& seen);
 
   KernelSearch search_;

@@ -31,9 +31,9 @@ struct MemoryPiece {
   std::uint32_t size;
   std::uint16_t tag = 0;  // that the recipe gave to this copy, for who wrote it
 
-  // Bytes of the guest's, which lie at the address.
+  // The piece is memory of the guest, at its address.
   [[nodiscard]] bool is_memory() const { return why != PieceKind::kValue; }
-  // Of a stack, as far as that was copied.
+  // The piece is a stack, as far as that was copied.
   [[nodiscard]] bool is_stack() const {
     return why == PieceKind::kCurrentStack || why == PieceKind::kInterruptedStack ||
            why == PieceKind::kUserStack;

@@ -228,7 +228,7 @@ class RecipeRun {
     if (is_true) at_ += op.skip;
   }
 
-  // Of the recipe that is running.
+  // Ends the recipe that is running.
   void end() {
     while (at_ < recipe_.size() && recipe_[at_].opcode != RecipeOpcode::kEnd) ++at_;
   }

@@ -35,9 +35,9 @@ class RecipeBuilder {
     std::uint64_t offset = 0;
   };
 
-  // Not yet used in this recipe. It holds 0. There are kRecipeSlots - 1 in each.
+  // A slot not yet used in this recipe. It holds 0. There are kRecipeSlots - 1 in each.
   [[nodiscard]] Slot slot();
-  // For a jump to come, in this recipe.
+  // A label for jumps to come, in this recipe.
   [[nodiscard]] Label label();
 
   void set(Slot to, std::uint64_t value);
@@ -82,7 +82,7 @@ class RecipeBuilder {
   // 8 bytes that no memory holds.
   void emit(Slot value, std::uint16_t tag);
 
-  // What follows is another recipe, with slots and labels of its own.
+  // Begins another recipe, with slots and labels of its own.
   void next_recipe();
   // The program. The builder is empty then.
   [[nodiscard]] std::vector<RecipeOp> take();

@@ -61,9 +61,9 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& addre
   RINGSIDE_TRY(wait_until_free(address, options.patience));
   const pid_t listener = listener_at(address);
   RINGSIDE_ASSIGN(auto claim, GuestClaim::take(is_qemu(listener) ? listener : 0));
-  const RunStateProbe witness(options.guest_was_running ? 0 : listener);
+  const RunStateProbe probe(options.guest_was_running ? 0 : listener);
   const auto did_run = [&](std::string_view info_cpus) {
-    return witness.any_has_run(vcpu_threads(info_cpus));
+    return probe.any_has_run(vcpu_threads(info_cpus));
   };
   RINGSIDE_ASSIGN(auto socket, connect_to(address, options.patience.timeout, guard));
   RINGSIDE_ASSIGN(auto engine, attach(std::move(socket), std::move(guardian), options, did_run));
@@ -164,7 +164,7 @@ Result<arch::Registers> GdbEngine::read_registers(VcpuId vcpu) {
     for (const std::uint32_t number : inventory_.layout.numbers_for_p(when))
       batch.add(fmt::format("p{:x}", number));
   RINGSIDE_TRY(read_stops_.wait());
-  const ScopedRealtimePriority precedence(*stub_, stub_thread_);
+  const ScopedRealtimePriority priority(*stub_, stub_thread_);
   RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
   if (stopped.ours) RINGSIDE_TRY(stub_->resume());
   if (stopped.ours) read_stops_.count(stopped.stopped_ns);

@@ -49,11 +49,11 @@ TEST(RunStateProbe, TellsAThreadThatWasWokenFromOneThatSleeps) {
   Sleeper first;
   Sleeper second;
   const std::array threads{first.id(), second.id()};
-  const RunStateProbe witness(::getpid());
-  EXPECT_EQ(witness.any_has_run(threads), false);
+  const RunStateProbe probe(::getpid());
+  EXPECT_EQ(probe.any_has_run(threads), false);
   second.wake();
-  EXPECT_EQ(witness.any_has_run(threads), true);
-  EXPECT_EQ(witness.any_has_run(std::array{first.id()}), false);
+  EXPECT_EQ(probe.any_has_run(threads), true);
+  EXPECT_EQ(probe.any_has_run(std::array{first.id()}), false);
 }
 
 TEST(RunStateProbe, KnowsNothingOfOthersThreads) {

@@ -13,8 +13,8 @@ constexpr std::string_view kId = "\"ringside-guardian\"";
 
 bool needed(GuestState state, int /*socket*/) { return state == GuestState::kOurs; }
 
-// Sends the detach_text and reads until its answer, without a time limit: a QEMU whose main loop
-// hangs gets to it when it can, and nobody waits for the guardian.
+// Sends the detach sequence and reads until its answer, without a time limit: a QEMU whose main
+// loop hangs gets to it when it can, and nobody waits for the guardian.
 void say(int socket, std::string_view detach_text) {
   std::size_t sent = 0;
   std::size_t matched = 0;  // of the id, which is in nothing else that QEMU writes

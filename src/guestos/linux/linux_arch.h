@@ -21,14 +21,14 @@ struct PtRegsMember {
   std::string_view name;
 };
 
-// What is Linux's own on one architecture: one constant each, in NAME/linux_arch.cpp. Null pointers
-// and empty fields where the architecture has no such thing.
+// Linux's own part on one architecture: one constant each, in NAME/linux_arch.cpp. Pointers are
+// null and fields empty where the architecture has no such thing.
 struct LinuxArch {
   // Bytes of an interrupt stack.
   std::uint64_t irq_stack_size = 16 * 1024;
   // Per-CPU variables that point to one, the innermost stack first.
   std::span<const std::string_view> irq_stack_variables = {};
-  // Where the stack that was left is found on the one that such a variable points to.
+  // Finds the stack that was left, on the one that such a variable points to.
   std::vector<StackTop> (*irq_stack_tops)(const elf::Image& kernel, GuestVirt variable) = nullptr;
   // The stacks of threads and of interrupts end at multiples of their size: they are aligned to
   // twice that.
@@ -38,7 +38,7 @@ struct LinuxArch {
   void (*copy_stacks_of_entry_code)(wire::RecipeBuilder& recipe, const elf::Image& kernel,
                                     std::uint64_t alignment) = nullptr;
 
-  // What entry code leaves on the stack.
+  // Frames that entry code leaves on the stack.
   std::vector<unwind::TrapFrameLayout> (*entries)(const elf::Image& kernel) = nullptr;
   // Whether hardware enters at this symbol for an interrupt.
   bool (*is_interrupt)(std::string_view symbol) = nullptr;
@@ -78,7 +78,7 @@ extern const LinuxArch kLinuxRiscv64;
 // Null for an architecture that is not known.
 [[nodiscard]] const LinuxArch* find_linux_arch(Arch arch);
 
-// What a symbol's variable has at a member of its type. Nothing where one is missing.
+// The address of a member of a symbol's variable. Nothing where either is missing.
 [[nodiscard]] std::optional<ImageAddr> member_of_variable(const elf::ElfFile& kernel,
                                                           const TypeSource& types,
                                                           const char* symbol, const char* type,

@@ -139,7 +139,7 @@ Result<PrivilegeLevel> SlicedReads::level_of(VcpuId vcpu) {
 }
 
 Result<void> SlicedReads::read_sliced(Slice& slice) {
-  const ScopedRealtimePriority precedence(*stub_, stub_thread_);
+  const ScopedRealtimePriority priority(*stub_, stub_thread_);
   while (slice.done < slice.destination.size()) {
     RINGSIDE_ASSIGN(const bool more, run_slice(slice));
     if (!more) break;
@@ -151,7 +151,7 @@ Result<void> SlicedReads::visit(
     const std::vector<GuestPhys>& places, std::size_t size,
     const std::function<void(GuestPhys, std::span<const std::byte>)>& compare) {
   RINGSIDE_TRY(stops_->wait());
-  const ScopedRealtimePriority precedence(*stub_, stub_thread_);
+  const ScopedRealtimePriority priority(*stub_, stub_thread_);
   Batch batch;
   batch.add(kPhysicalOn);
   for (const GuestPhys place : places)

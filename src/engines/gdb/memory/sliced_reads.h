@@ -32,7 +32,7 @@ struct VirtualRead {
 // (read_stops.h). What is read may change between slices.
 class SlicedReads {
  public:
-  // `stub_thread`: QEMU's main loop, 0 where it is not known; see precedence.h.
+  // `stub_thread`: QEMU's main loop, 0 where it is not known; see scoped_realtime_priority.h.
   SlicedReads(Stub& stub, const Inventory& inventory, const MemoryReads& reads, ReadStops& stops,
               pid_t stub_thread)
       : stub_(&stub),

@@ -25,9 +25,10 @@ bool has_stop_reply(int socket) {
   return false;
 }
 
-// Sends the detach_text and reads until its answer, so that the stub, which may be blocked writing
-// replies that nobody reads, gets to it. There is no time limit: a QEMU whose main loop hangs, or
-// that serves another client first, gets to it when it can, and nobody waits for the guardian.
+// Sends the detach sequence and reads until its answer, so that the stub, which may be blocked
+// writing replies that nobody reads, gets to it. There is no time limit: a QEMU whose main loop
+// hangs, or that serves another client first, gets to it when it can, and nobody waits for the
+// guardian.
 void say(int socket, std::string_view detach_text) {
   std::size_t heard = 0;
   constexpr char kOk[] = "$OK#9a";

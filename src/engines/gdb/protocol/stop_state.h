@@ -11,14 +11,15 @@ enum class StopState {
   kRunning,    // the guest runs
   kHeld,       // it stands still for a sample or a read, or is about to
   kPaused,     // its user has stopped it
-  kBrokenOff,  // the stub has half of a request: only the detach_text can be sent
-  kDetached,   // the detach_text is said, or left to the guardian; or the guest is left to its user
+  kBrokenOff,  // the stub has half of a request: only the detach sequence can be sent
+  kDetached,   // the detach sequence is said, or left to the guardian; or the guest is left to its
+               // user
   kGone,       // the stub has closed the connection, or the guest has ended
 };
 
 // What changes it. Each is a packet, or what became of one.
 enum class StopEvent {
-  kStopSent,      // "\x03", `qC` or the detach_text go out: the first byte stops a guest that runs
+  kStopSent,  // "\x03", `qC` or the detach sequence go out: the first byte stops a guest that runs
   kUnaskedStop,   // a stop reply that nothing was sent for: the user's stop
   kFoundPaused,   // `qC` was answered as on a guest that stood: its user was first
   kFoundRunning,  // a request to a paused guest stopped it: its user had resumed it

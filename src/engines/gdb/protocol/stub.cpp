@@ -96,8 +96,8 @@ void Stub::begin_physical_mode() {
 // True if the guest runs, or its user stopped it, or it has ended. Closing the socket of a stopped
 // guest leaves it stopped (QEMU 7.2), which is what its user wants where he stopped it. A running
 // guest has to be stopped for the detach to be heard. It must not be sent twice: after the second
-// interrupt QEMU 7.2 does not answer any more. So the guardian's detach_text becomes what is left
-// of ours.
+// interrupt QEMU 7.2 does not answer any more. So the guardian's detach sequence becomes what is
+// left of ours.
 bool Stub::detach() {
   const auto soon = Clock::now() + kDetachTimeout;
   if (state_ != StopState::kBrokenOff) {

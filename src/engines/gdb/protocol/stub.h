@@ -45,8 +45,8 @@ struct StubTraits {
 // which does nothing then; if somebody has resumed the guest, it stops with a stop reply.
 //
 // A write that fails half-way leaves the stub inside a packet, and all that follows would be taken
-// for its rest. So it is the connection's end: the detach_text, which is understood there too, lets
-// the guest run, or, where the stub does not confirm that in time, the guardian does.
+// for its rest. So it is the connection's end: the detach sequence, which is understood there too,
+// lets the guest run, or, where the stub does not confirm that in time, the guardian does.
 //
 // Who has stopped the guest is one state (stop_state.h). It changes in take() only, and the
 // guardian learns of it there. A guest that is paused stays so for the guardian until an answer

@@ -18,10 +18,10 @@ struct Window {
 [[nodiscard]] inline Window window_of(const Field& field) { return {field.offset, field.end()}; }
 [[nodiscard]] Window task_window(const TaskFields& task);
 [[nodiscard]] Window space_window(const LinuxTypes& types);
-// Of struct inode, all of FileIdentity's but the generation, which lies far behind the rest.
+// The members of struct inode in FileIdentity, but the generation, which lies far behind the rest.
 [[nodiscard]] Window inode_window(const InodeFields& inode);
 
-// What distinguishes an address space, behind the address of its struct mm_struct.
+// The members that distinguish an address space, beside the address of its struct mm_struct.
 [[nodiscard]] std::array<Field, 4> fields_of_space(const MmFields& mm);
 // On i386 user code's pc may be in the vDSO without being said anywhere else.
 [[nodiscard]] bool needs_vdso(const LinuxTypes& types);

@@ -4,7 +4,7 @@
 
 namespace ringside::guestos {
 
-// What a capture of a Linux guest has copied of who runs: the tags of its pieces.
+// The tags of what a capture of a Linux guest has copied of its task.
 enum TaskPiece : std::uint16_t {
   kTaskTag = 1,         // struct task_struct: mm, pid, tgid
   kNameTag,             // its comm

@@ -11,7 +11,7 @@ namespace ringside::guestos {
 
 struct LinuxArch;
 
-// What a recipe about a vCPU's task is written from.
+// The facts that a recipe about a vCPU's task is written from.
 struct TaskSource {
   const LinuxTypes* types;
   const LinuxArch* linux_arch;
@@ -23,7 +23,7 @@ struct TaskSource {
   bool copies_program = false;
 };
 
-// A recipe: copies what the vCPU's task and its address space are (task_pieces.h), and the stack
+// Writes a recipe: it copies the vCPU's task and its address space (task_pieces.h), and the stack
 // and the registers of the user code that it runs for.
 void copy_task(wire::RecipeBuilder& recipe, const TaskSource& source, VcpuId vcpu);
 

@@ -39,14 +39,14 @@ struct TaskView {
 [[nodiscard]] Result<TaskView> read_task(const LinuxTypes& types, const KernelReader& read,
                                          GuestVirt task);
 
-// What a capture says of its task by its pieces, without `user` and `kernel_stack`. Nothing where
+// The task of a capture by its pieces, without `user` and `kernel_stack`. Nothing where
 // the task was not copied: user code ran without the kernel in its page tables. `program` is
 // nothing where the recipe did not copy it, or where the copies are of different moments.
 [[nodiscard]] std::optional<TaskView> copied_task(const LinuxTypes& types,
                                                   const wire::Capture& capture);
 
-// Where a process has the vDSO, by a capture with its struct mm_struct. Nothing where it does not
-// matter.
+// The address of a process's vDSO, by a capture with its struct mm_struct. Nothing where it does
+// not matter.
 [[nodiscard]] std::optional<GuestVirt> copied_vdso(const LinuxTypes& types,
                                                    const wire::Capture& capture, GuestVirt mm);
 
