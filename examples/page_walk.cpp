@@ -17,7 +17,7 @@ namespace {
 
 using namespace ringside;
 
-class MemoryImage final : public memory::PhysicalMemory {
+class MemoryImage final : public PhysicalMemory {
  public:
   explicit MemoryImage(Bytes bytes) : bytes_(bytes) {}
   Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {

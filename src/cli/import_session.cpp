@@ -46,14 +46,12 @@ Result<KernelFile> kernel_of(const ImportRequest& request) {
 
 // Where most of the stored code is to be found in the kernel's file.
 Result<std::optional<std::uint64_t>> find_load_bias(FileEngine& engine, const elf::ElfFile& file) {
-  const elf::GuestReader read = [&](GuestVirt at, std::span<std::byte> into) {
-    return engine.read_virtual(VcpuId{0}, at, into);
-  };
+  engines::VcpuMemory memory = engine.virtual_memory(VcpuId{0});
   std::map<std::uint64_t, unsigned> votes;
   const auto& pages = engine.code_pages();
   // The last ones first: a kernel runs longer than what came before it.
   for (std::size_t i = 0; i < std::min(pages.size(), kPagesToLookAt); ++i) {
-    RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pages[pages.size() - 1 - i], read));
+    RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pages[pages.size() - 1 - i], memory));
     if (slide) ++votes[*slide];
   }
   const auto most = std::max_element(

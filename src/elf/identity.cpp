@@ -17,9 +17,9 @@ constexpr double kUnrelatedShare = 0.4;
 
 class Comparison {
  public:
-  Comparison(const ElfFile& file, std::uint64_t load_bias, const GuestReader& read,
+  Comparison(const ElfFile& file, std::uint64_t load_bias, VirtualMemory& memory,
              std::size_t text_pieces)
-      : file_(file), load_bias_(load_bias), read_(read), text_pieces_(text_pieces) {}
+      : file_(file), load_bias_(load_bias), memory_(memory), text_pieces_(text_pieces) {}
 
   [[nodiscard]] Result<Identity> run();
 
@@ -31,7 +31,7 @@ class Comparison {
 
   const ElfFile& file_;
   std::uint64_t load_bias_;
-  const GuestReader& read_;
+  VirtualMemory& memory_;
   std::size_t text_pieces_;
 };
 
@@ -59,10 +59,7 @@ std::size_t equal_bytes(Bytes a, Bytes b) {
 }
 
 Result<std::vector<std::byte>> Comparison::memory_at(ImageAddr address, std::size_t size) {
-  std::vector<std::byte> bytes(size);
-  RINGSIDE_ASSIGN(const std::size_t count, read_({address.value + load_bias_}, bytes));
-  bytes.resize(std::min(count, size));
-  return bytes;
+  return memory_.read_bytes({address.value + load_bias_}, size);
 }
 
 Result<std::optional<Identity>> Comparison::compare_build_id() {
@@ -184,9 +181,9 @@ std::string Identity::explain(const std::string& file_name) const {
   return fmt::format("{} has no code to compare with the guest", file_name);
 }
 
-Result<Identity> check_identity(const ElfFile& file, std::uint64_t load_bias,
-                                const GuestReader& read, std::size_t text_pieces) {
-  return Comparison(file, load_bias, read, text_pieces).run();
+Result<Identity> check_identity(const ElfFile& file, std::uint64_t load_bias, VirtualMemory& memory,
+                                std::size_t text_pieces) {
+  return Comparison(file, load_bias, memory, text_pieces).run();
 }
 
 bool is_one_build(const ElfFile& file, double equal_share) {

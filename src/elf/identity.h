@@ -1,19 +1,12 @@
 #pragma once
 
-#include <functional>
-#include <span>
 #include <string>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
-#include "base/types.h"
 #include "elf/elf_file.h"
 
 namespace ringside::elf {
-
-// Reads guest memory from an address up; returns how many bytes could be read (0: not mapped). An
-// error is a failure of the connection, not of the memory.
-using GuestReader =
-    std::function<Result<std::size_t>(GuestVirt address, std::span<std::byte> into)>;
 
 enum class MatchResult {
   kSame,
@@ -40,10 +33,9 @@ struct Identity {
 // Does the guest's memory hold this kernel file at this load bias? Compares, in this order, what
 // can be read: the build-id note, Linux's version banner, and samples of .text, of which 80 % must
 // be equal since Linux patches its own code (alternatives, static keys, ftrace). Reads 2 KiB and so
-// many pieces of text, of 256 bytes each. Errors: those of `read`.
+// many pieces of text, of 256 bytes each. Errors: those of `memory`.
 [[nodiscard]] Result<Identity> check_identity(const ElfFile& file, std::uint64_t load_bias,
-                                              const GuestReader& read,
-                                              std::size_t text_pieces = 16);
+                                              VirtualMemory& memory, std::size_t text_pieces = 16);
 
 // Whether so many of the bytes of a kernel's text are equal that they are of one build. Linux
 // patches much of its own code; other kernels' code stays as it was linked.

@@ -22,12 +22,12 @@ struct Piece {
   bool commonplace = false;
 };
 
-Result<std::vector<Piece>> pieces_around(GuestVirt pc, const GuestReader& read) {
+Result<std::vector<Piece>> pieces_around(GuestVirt pc, VirtualMemory& memory) {
   std::vector<Piece> pieces;
   const GuestVirt page = pc - pc.value % kPage;
   for (const GuestVirt at : {page, page + kPage, page - kPage}) {
     std::array<std::byte, kPage> bytes;
-    RINGSIDE_ASSIGN(const std::size_t size, read(at, bytes));
+    RINGSIDE_ASSIGN(const std::size_t size, memory.read_up_to(at, bytes));
     for (std::size_t i = 0; i + kPieceBytes <= size; i += kPieceStep) {
       Piece& piece = pieces.emplace_back();
       piece.address = at + i;
@@ -52,8 +52,8 @@ void compare_page(Bytes page, ImageAddr at, std::vector<Piece>& pieces) {
 }  // namespace
 
 Result<std::optional<std::uint64_t>> find_slide(const ElfFile& file, GuestVirt pc,
-                                                const GuestReader& read) {
-  RINGSIDE_ASSIGN(auto pieces, pieces_around(pc, read));
+                                                VirtualMemory& memory) {
+  RINGSIDE_ASSIGN(auto pieces, pieces_around(pc, memory));
   for (const Segment& segment : file.segments()) {
     if (!segment.executable) continue;
     // Bytes before the segment's first whole page are left out.

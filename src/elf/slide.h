@@ -13,8 +13,8 @@ namespace ringside::elf {
 //
 // Reads three pages. Code that the kernel has patched, or adjusted for its new place, does no harm:
 // each piece of 16 bytes votes on its own. The slide is a multiple of 4 KiB. Errors: those of
-// `read`.
+// `memory`.
 [[nodiscard]] Result<std::optional<std::uint64_t>> find_slide(const ElfFile& file, GuestVirt pc,
-                                                              const GuestReader& read);
+                                                              VirtualMemory& memory);
 
 }  // namespace ringside::elf

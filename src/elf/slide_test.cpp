@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/testing/bytes_memory.h"
+#include "base/testing/function_memory.h"
+
 namespace ringside::elf {
 namespace {
 
-class Slide : public testing::Test {
+class Slide : public ::testing::Test {
  protected:
   void SetUp() override {
     auto file = ElfFile::open("/proc/self/exe");
@@ -21,17 +24,12 @@ class Slide : public testing::Test {
     memory_.assign(bytes.begin(), bytes.end());
   }
   // The guest: memory_ at the segment's address plus the slide.
-  GuestReader reader(std::uint64_t slide) {
-    return [this, slide](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
-      const std::uint64_t offset = at.value - slide - code_.address.value;
-      if (offset >= memory_.size()) return 0;
-      const std::size_t size = std::min<std::size_t>(into.size(), memory_.size() - offset);
-      std::memcpy(into.data(), memory_.data() + offset, size);
-      return size;
-    };
+  ringside::testing::BytesMemory<GuestVirt> guest(std::uint64_t slide) {
+    return {{code_.address.value + slide}, memory_};
   }
   std::optional<std::uint64_t> find(std::uint64_t slide, std::uint64_t offset) {
-    auto found = find_slide(*file_, {code_.address.value + offset + slide}, reader(slide));
+    auto memory = guest(slide);
+    auto found = find_slide(*file_, {code_.address.value + offset + slide}, memory);
     EXPECT_TRUE(found);
     return found ? *found : std::nullopt;
   }
@@ -67,9 +65,10 @@ TEST_F(Slide, NothingIsFoundWhereMemoryIsNotMappedOrEmpty) {
 }
 
 TEST_F(Slide, AFailureOfTheReaderIsPassedOn) {
-  const GuestReader broken = [](GuestVirt, std::span<std::byte>) -> Result<std::size_t> {
-    return fail(ErrorCode::kClosed, "gone");
-  };
+  ringside::testing::FunctionMemory broken(
+      [](GuestVirt, std::span<std::byte>) -> Result<std::size_t> {
+        return fail(ErrorCode::kClosed, "gone");
+      });
   EXPECT_FALSE(find_slide(*file_, {code_.address.value + 0x5000}, broken));
 }
 

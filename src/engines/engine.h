@@ -1,14 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
 #include "base/types.h"
-#include "memory/reader.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 
@@ -43,12 +42,6 @@ struct Tick {
     return tick;
   }
 };
-
-// Reads one vCPU's memory while the guest stands still. Returns how many bytes from the start could
-// be read: fewer than asked where a page is not mapped. An error means that the engine itself
-// failed.
-using ReadMemory =
-    std::function<Result<std::size_t>(VcpuId, GuestVirt, std::span<std::byte> destination)>;
 
 // When an engine that is SelfPaced is to sample.
 struct Pace {
@@ -108,6 +101,8 @@ class ReadTurns {
   [[nodiscard]] virtual Result<void> wait(const ReadStop& last, std::uint64_t from_ns) = 0;
 };
 
+class VcpuMemory;
+
 // A way into a running guest. Captures, and knows nothing of ELF files, unwinding or guest systems.
 class Engine {
  public:
@@ -129,27 +124,46 @@ class Engine {
   // Guest-physical memory while the guest runs; reads may stop it, for two milliseconds or less at
   // a time, and what they return may be half-way through a change. The reader belongs to the engine
   // and to its thread. Error kUnsupported: there is no way to it.
-  [[nodiscard]] virtual Result<memory::PhysicalMemory*> physical_memory() = 0;
-  // A vCPU's virtual memory, in the same manner: returns how many bytes from `address` up could be
-  // read, fewer than asked where a page is not mapped. Any length; each call stops the guest once
-  // at least, so ask for much at a time. The address space is the one that the vCPU is in at
-  // the moment; where user code runs, and the kernel is not mapped meanwhile, the kernel's
-  // addresses are tried again for some time. An error means that the engine itself failed; kUsage:
-  // there is no such vCPU.
-  [[nodiscard]] virtual Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
-                                                         std::span<std::byte> destination) = 0;
+  [[nodiscard]] virtual Result<PhysicalMemory*> physical_memory() = 0;
+  // A vCPU's virtual memory, in the same manner. Reads of any length; each stops the guest once at
+  // least, so ask for much at a time. The address space is the one that the vCPU is in at the
+  // moment; where user code runs, and the kernel is not mapped meanwhile, the kernel's addresses
+  // are tried again for some time. Error kUsage: there is no such vCPU.
+  [[nodiscard]] VcpuMemory virtual_memory(VcpuId vcpu);
   // How memory was read last, and if that stopped the guest for all of its bytes, why; a sentence
   // for a person. Empty before the first read.
   [[nodiscard]] virtual std::string explain_memory_access() const = 0;
   // Whether reads of memory stop the guest for all of their bytes.
   [[nodiscard]] virtual bool memory_reads_stop_the_guest() const { return false; }
-  // Of physical_memory(), read_virtual() and read_registers(), since the start.
+  // Of physical_memory(), virtual_memory() and read_registers(), since the start.
   [[nodiscard]] virtual MemoryPauses memory_pauses() const = 0;
   // From now on reads that stop the guest let ticks go first; null: not any more. An engine that
   // does not stop the guest asks nobody.
   virtual void set_read_turns(ReadTurns*) {}
   // Null for an engine that samples when tick() is called.
   [[nodiscard]] virtual SelfPaced* self_paced() { return nullptr; }
+
+ protected:
+  friend class VcpuMemory;
+  // VcpuMemory::read_up_to().
+  [[nodiscard]] virtual Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
+                                                         std::span<std::byte> destination) = 0;
 };
+
+// See Engine::virtual_memory(). Valid as long as the engine, in its thread.
+class VcpuMemory final : public VirtualMemory {
+ public:
+  VcpuMemory(Engine& engine, VcpuId vcpu) : engine_(&engine), vcpu_(vcpu) {}
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt address,
+                                               std::span<std::byte> destination) override {
+    return engine_->read_virtual(vcpu_, address, destination);
+  }
+
+ private:
+  Engine* engine_;
+  VcpuId vcpu_;
+};
+
+inline VcpuMemory Engine::virtual_memory(VcpuId vcpu) { return {*this, vcpu}; }
 
 }  // namespace ringside::engines

@@ -244,7 +244,7 @@ Result<void> QemuRam::poll_again() {
   return direct_ ? Result<void>() : find_blocks();
 }
 
-Result<memory::PhysicalMemory*> QemuRam::find() {
+Result<PhysicalMemory*> QemuRam::find() {
   if (unsupported_) return tl::unexpected<Error>(*unsupported_);
   RINGSIDE_TRY(poll_again());
   front_->behind = direct_ ? direct_.get() : slow_.get();

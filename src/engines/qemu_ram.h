@@ -38,8 +38,7 @@ class QemuRam {
     AskMonitor ask;
     VisitPhysical visit;
     // Makes the slow reader; may be null. What it returns is used where QEMU's copy cannot be.
-    std::function<std::unique_ptr<memory::PhysicalMemory>(const std::vector<memory::RamRange>&)>
-        slow;
+    std::function<std::unique_ptr<PhysicalMemory>(const std::vector<memory::RamRange>&)> slow;
     pid_t qemu = 0;  // 0: not known
     std::function<std::uint64_t()> now_ns = monotonic_ns;
   };
@@ -49,7 +48,7 @@ class QemuRam {
   // valid as long as this object. While the guest's memory is nearly all zero the slow reader is
   // used, and a later call tries again, less and less often. So does one after a read that met no
   // RAM: x86 firmware moves some about, and memory can be plugged in.
-  [[nodiscard]] Result<memory::PhysicalMemory*> find();
+  [[nodiscard]] Result<PhysicalMemory*> find();
   [[nodiscard]] bool was_asked() const { return map_ || unsupported_; }
   // Whether reads go to QEMU's copy, at least of the machine's largest block.
   [[nodiscard]] bool reads_qemu() const { return direct_ != nullptr; }
@@ -63,12 +62,12 @@ class QemuRam {
     bool is_said = false;  // by QEMU; otherwise it may be any mapping or file
   };
   // What find() returns: the same object, whatever changes behind it.
-  class Front final : public memory::PhysicalMemory {
+  class Front final : public PhysicalMemory {
    public:
     Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {
       return behind != nullptr ? behind->read_up_to(address, destination) : 0;
     }
-    memory::PhysicalMemory* behind = nullptr;  // null: not known just now
+    PhysicalMemory* behind = nullptr;  // null: not known just now
   };
 
   [[nodiscard]] Result<void> read_map();
@@ -89,7 +88,7 @@ class QemuRam {
   std::optional<Error> unsupported_;
   std::optional<memory::RamMap> map_;
   std::vector<memory::HostMapping> mappings_;
-  std::unique_ptr<memory::PhysicalMemory> slow_;
+  std::unique_ptr<PhysicalMemory> slow_;
   std::unique_ptr<memory::RamMemory> direct_;
   std::unique_ptr<Front> front_ = std::make_unique<Front>();  // stays where it is in a move
 };

@@ -38,13 +38,13 @@ class Adapter {
   // Which code runs in interrupts; nothing is known of it where the kernel's names say nothing.
   [[nodiscard]] virtual InterruptCode interrupt_code() const { return {}; }
   // Reads what only the guest's memory says, as soon as the kernel runs. True when nothing is
-  // missing any more; false to be asked again later. Errors: those of `read`.
-  [[nodiscard]] virtual Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) = 0;
+  // missing any more; false to be asked again later. Errors: those of `memory`.
+  [[nodiscard]] virtual Result<bool> prepare(std::size_t vcpus, VirtualMemory& memory) = 0;
   // Code that the kernel has loaded since the last call (at the first: so far), such as Linux's
   // modules, as images made of the guest's memory. Little is read while there is nothing new. The
   // guest may run meanwhile; what cannot be read now comes with a later call. Errors: those of
-  // `read`.
-  [[nodiscard]] virtual Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader&) {
+  // `memory`.
+  [[nodiscard]] virtual Result<std::vector<elf::Image>> loaded_code(VirtualMemory&) {
     return std::vector<elf::Image>();
   }
   // What runs in kernel mode is in the kernel's file or in loaded_code(), wherever it is mapped.

@@ -48,8 +48,9 @@ Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture&
     may_have_pages_ = !is_sure && looks < kLooksAtARoot;
   }
   std::array<std::byte, emerald::kMetadataSize> page{};
-  RINGSIDE_ASSIGN(const std::size_t count, memory.read_as(capture, emerald::kMetadataPage, page));
-  return emerald::parse_metadata(Bytes(page).first(std::min(count, page.size())));
+  RINGSIDE_ASSIGN(const std::size_t count,
+                  memory.space_of(capture)->read_up_to(emerald::kMetadataPage, page));
+  return emerald::parse_metadata(Bytes(page).first(count));
 }
 
 Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
@@ -80,7 +81,7 @@ Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory
 
 Result<void> EmeraldAdapter::learn(const Metadata& metadata, const wire::Capture& capture,
                                    GuestMemory& memory, Process& process, ProcessUpdates& updates) {
-  RINGSIDE_ASSIGN(auto placed, programs_.poll(metadata, capture, memory));
+  RINGSIDE_ASSIGN(auto placed, programs_.poll(metadata, *memory.space_of(capture)));
   if (!placed && ++process.tries < kTries) return {};
   if (!placed) placed = programs_.unreadable(metadata);
   process.address_space = next_address_space();

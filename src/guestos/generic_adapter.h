@@ -14,7 +14,7 @@ class GenericAdapter : public Adapter {
 
   [[nodiscard]] std::string_view name() const override { return "generic"; }
   [[nodiscard]] std::vector<unwind::TrapFrameLayout> entries() const override { return {}; }
-  [[nodiscard]] Result<bool> prepare(std::size_t, const elf::GuestReader&) override { return true; }
+  [[nodiscard]] Result<bool> prepare(std::size_t, VirtualMemory&) override { return true; }
   [[nodiscard]] bool adopt(Arch arch) override;
   // A root belongs to a process if user code has run there, or the user has named its program.
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,

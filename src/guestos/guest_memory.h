@@ -1,52 +1,53 @@
 #pragma once
 
-#include <cstddef>
+#include <memory>
 #include <optional>
-#include <span>
 
-#include "base/result.h"
-#include "base/types.h"
-#include "memory/reader.h"
+#include "base/memory_reader.h"
 #include "memory/table_shape.h"
 #include "wire/capture.h"
 
 namespace ringside::guestos {
 
-// The guest's memory while the guest runs, so that what is read may be half-way through a change.
-// Reads return how many bytes from the start could be read: fewer than asked where memory ends or a
-// page is not present. An error is a failure of the connection, not of the memory.
+// An address space of the guest, read while the guest runs: what is read may be half-way through a
+// change.
+class GuestSpace : public VirtualMemory {
+ public:
+  // Where the byte is in physical memory; nothing where it is not mapped, or where the engine reads
+  // no page tables. Errors: those of the connection.
+  [[nodiscard]] virtual Result<std::optional<GuestPhys>> physical_address(GuestVirt) {
+    return std::nullopt;
+  }
+};
+
+// An address space in which nothing is mapped.
+class EmptySpace final : public GuestSpace {
+ public:
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt, std::span<std::byte>) override {
+    return std::size_t{0};
+  }
+};
+
+// The guest's memory while the guest runs, by address spaces.
 class GuestMemory {
  public:
   virtual ~GuestMemory() = default;
   // The kernel's addresses, by the kernel's own page tables, whatever runs at the moment.
-  [[nodiscard]] virtual Result<std::size_t> read_kernel(GuestVirt address,
-                                                        std::span<std::byte> into) = 0;
+  [[nodiscard]] virtual GuestSpace& kernel() = 0;
   // By the page tables that the vCPU used at the capture; they may have become another process's
-  // since then.
-  [[nodiscard]] virtual Result<std::size_t> read_as(const wire::Capture& capture, GuestVirt address,
-                                                    std::span<std::byte> into) = 0;
-  // Where the byte is in physical memory by those tables; nothing where it is not mapped, or that
-  // cannot be told.
-  [[nodiscard]] virtual Result<std::optional<GuestPhys>> physical_address_as(const wire::Capture&,
-                                                                             GuestVirt) {
-    return std::nullopt;
-  }
-  // Whether read_as() is by those tables whatever runs now: otherwise it may read another process.
+  // since then. Never null. Valid as long as this object and the capture.
+  [[nodiscard]] virtual std::unique_ptr<GuestSpace> space_of(const wire::Capture& capture) = 0;
+  // Whether space_of() is by those tables whatever runs now: otherwise it may be another process's.
   [[nodiscard]] virtual bool reads_processes() const { return true; }
   // By the page tables of a process, whose root has this address in the kernel (mm_struct::pgd).
-  [[nodiscard]] virtual Result<std::size_t> read_process(GuestVirt /*root*/, GuestVirt /*address*/,
-                                                         std::span<std::byte>) {
-    return std::size_t{0};
+  // Never null. Valid as long as this object. Errors: those of the connection.
+  [[nodiscard]] virtual Result<std::unique_ptr<GuestSpace>> process_space(GuestVirt /*root*/) {
+    return std::make_unique<EmptySpace>();
   }
-  // Where the byte at a kernel's address is in physical memory; nothing where it is not mapped, or
-  // that cannot be told.
-  [[nodiscard]] virtual Result<std::optional<GuestPhys>> physical_address(GuestVirt) {
-    return std::nullopt;
-  }
-  // How the page tables of a process are walked; nothing where that cannot be told.
+  // How the page tables of a process are walked; nothing where the engine reads no page tables.
   [[nodiscard]] virtual std::optional<memory::TableShape> user_tables() { return std::nullopt; }
   // Null where there is no way to it.
-  [[nodiscard]] virtual memory::PhysicalMemory* physical() = 0;
+  [[nodiscard]] virtual PhysicalMemory* physical() = 0;
 };
 
 }  // namespace ringside::guestos

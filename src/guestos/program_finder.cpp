@@ -1,7 +1,8 @@
 #include "guestos/program_finder.h"
 
 #include <algorithm>
-#include <map>
+
+#include "memory/page_cache.h"
 
 namespace ringside::guestos {
 namespace {
@@ -9,6 +10,7 @@ namespace {
 // Pages that are compared before a file is taken, and so that two are told apart.
 constexpr std::size_t kMostOthers = 64;
 constexpr std::size_t kMostToDecide = 1024;
+constexpr std::size_t kMostPagesKept = 4096;
 // Files between which is decided.
 constexpr std::size_t kMostRivals = 8;
 
@@ -28,9 +30,9 @@ bool is_better(const UserImage& a, const UserImage& b) {
 }  // namespace
 
 Result<std::optional<std::vector<std::byte>>> read_code_page(GuestVirt page,
-                                                             const elf::GuestReader& read) {
+                                                             VirtualMemory& memory) {
   std::vector<std::byte> bytes(kCodePage);
-  RINGSIDE_ASSIGN(const std::size_t size, read(page, bytes));
+  RINGSIDE_ASSIGN(const std::size_t size, memory.read_up_to(page, bytes));
   const auto is_zero = [](std::byte byte) { return byte == std::byte{}; };
   if (size < kCodePage || std::all_of(bytes.begin(), bytes.end(), is_zero)) return std::nullopt;
   return bytes;
@@ -55,14 +57,14 @@ std::vector<PlacedProgram> ProgramFinder::candidates(const Sampled& sampled) con
 
 Result<bool> ProgramFinder::is_equal(const PlacedProgram& placed,
                                      const std::set<std::uint64_t>& pages,
-                                     const elf::GuestReader& read) const {
+                                     VirtualMemory& memory) const {
   std::set<std::uint64_t> compared = pages;
   const std::vector<ImageAddr>& own = placed.code->pages();
   const std::size_t step = std::max<std::size_t>(1, (own.size() + kMostOthers - 1) / kMostOthers);
   for (std::size_t i = 0; i < own.size(); i += step) compared.insert(own[i].value + placed.bias);
   for (const std::uint64_t page : compared) {
-    RINGSIDE_ASSIGN(const auto memory, read_code_page({page}, read));
-    if (memory && placed.code->compare(placed.to_image({page}), *memory) == Fit::kDifferent)
+    RINGSIDE_ASSIGN(const auto there, read_code_page({page}, memory));
+    if (there && placed.code->compare(placed.to_image({page}), *there) == Fit::kDifferent)
       return false;
   }
   return true;
@@ -89,17 +91,17 @@ void ProgramFinder::drop_twins(std::vector<PlacedProgram>& fits) {
 }
 
 Result<bool> ProgramFinder::beats(const PlacedProgram& a, const PlacedProgram& b,
-                                  const elf::GuestReader& read) {
+                                  VirtualMemory& memory) {
   std::set<std::uint64_t> pages;
   for (const PlacedProgram* placed : {&a, &b})
     for (const ImageAddr own : placed->code->pages()) pages.insert(own.value + placed->bias);
   std::size_t left = kMostToDecide;
   for (const std::uint64_t page : pages) {
     if (left-- == 0) break;
-    RINGSIDE_ASSIGN(const auto memory, read_code_page({page}, read));
-    if (!memory) continue;
-    const Fit of_a = a.code->compare(a.to_image({page}), *memory);
-    const Fit of_b = b.code->compare(b.to_image({page}), *memory);
+    RINGSIDE_ASSIGN(const auto there, read_code_page({page}, memory));
+    if (!there) continue;
+    const Fit of_a = a.code->compare(a.to_image({page}), *there);
+    const Fit of_b = b.code->compare(b.to_image({page}), *there);
     if (of_a == of_b) continue;
     // Where one is the other's beginning it is the longer.
     return of_b == Fit::kDifferent || of_a == Fit::kEqual;
@@ -109,22 +111,12 @@ Result<bool> ProgramFinder::beats(const PlacedProgram& a, const PlacedProgram& b
 
 Result<std::optional<PlacedProgram>> ProgramFinder::find(const Sampled& sampled,
                                                          const std::set<std::uint64_t>& pages,
-                                                         const elf::GuestReader& read_guest) {
+                                                         VirtualMemory& process) {
   // Each pair of files is compared with the same pages.
-  std::map<std::uint64_t, std::vector<std::byte>> known;
-  const elf::GuestReader read = [&](GuestVirt at,
-                                    std::span<std::byte> into) -> Result<std::size_t> {
-    const auto [page, is_new] = known.try_emplace(at.value, into.size());
-    if (is_new) {
-      RINGSIDE_ASSIGN(const std::size_t size, read_guest(at, page->second));
-      page->second.resize(size);
-    }
-    std::copy(page->second.begin(), page->second.end(), into.begin());
-    return page->second.size();
-  };
+  memory::PageCache<GuestVirt> memory(process, kMostPagesKept);
   std::vector<PlacedProgram> fits;
   for (const PlacedProgram& placed : candidates(sampled)) {
-    RINGSIDE_ASSIGN(const bool fits_all, is_equal(placed, pages, read));
+    RINGSIDE_ASSIGN(const bool fits_all, is_equal(placed, pages, memory));
     if (fits_all) fits.push_back(placed);
   }
   drop_twins(fits);
@@ -133,7 +125,7 @@ Result<std::optional<PlacedProgram>> ProgramFinder::find(const Sampled& sampled,
     bool is_best = true;
     for (const PlacedProgram& other : fits) {
       if (!is_best || &other == &placed) continue;
-      RINGSIDE_ASSIGN(is_best, beats(placed, other, read));
+      RINGSIDE_ASSIGN(is_best, beats(placed, other, memory));
     }
     if (is_best) return placed;
   }

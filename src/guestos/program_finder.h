@@ -39,11 +39,11 @@ class ProgramFinder {
   };
   // The file whose code runs at `sampled`, and that differs at none of `pages`. Nothing where there
   // is none, and where two fit that differ only where memory cannot be read. Of files with the same
-  // code it is the one with the most symbols, and of those the first. `read` reads the process's
-  // memory. Errors: those of `read`.
+  // code it is the one with the most symbols, and of those the first. `process` is the process's
+  // memory. Errors: those of `process`.
   [[nodiscard]] Result<std::optional<PlacedProgram>> find(const Sampled& sampled,
                                                           const std::set<std::uint64_t>& pages,
-                                                          const elf::GuestReader& read);
+                                                          VirtualMemory& process);
   // The file, where there is only one; null otherwise.
   [[nodiscard]] std::shared_ptr<const ProgramCode> only() const {
     return programs_.size() == 1 ? programs_.front() : nullptr;
@@ -55,19 +55,19 @@ class ProgramFinder {
   [[nodiscard]] std::vector<PlacedProgram> candidates(const Sampled& sampled) const;
   [[nodiscard]] Result<bool> is_equal(const PlacedProgram& placed,
                                       const std::set<std::uint64_t>& pages,
-                                      const elf::GuestReader& read) const;
+                                      VirtualMemory& process) const;
   // Leaves one of each code.
   void drop_twins(std::vector<PlacedProgram>& fits);
   // Memory is a's where the two differ. False too where that cannot be said.
   [[nodiscard]] static Result<bool> beats(const PlacedProgram& a, const PlacedProgram& b,
-                                          const elf::GuestReader& read);
+                                          VirtualMemory& process);
 
   std::vector<std::shared_ptr<const ProgramCode>> programs_;
   std::map<std::string, std::string> twins_;  // by name
 };
 
 // A page of a process. Nothing where it is not there, or nothing has been put into it yet.
-[[nodiscard]] Result<std::optional<std::vector<std::byte>>> read_code_page(
-    GuestVirt page, const elf::GuestReader& read);
+[[nodiscard]] Result<std::optional<std::vector<std::byte>>> read_code_page(GuestVirt page,
+                                                                           VirtualMemory& process);
 
 }  // namespace ringside::guestos

@@ -19,16 +19,16 @@ GuestVirt page_of(GuestVirt pc) { return {pc.value & ~(kCodePage - 1)}; }
 }  // namespace
 
 Result<RootProcess::Update> RootProcess::poll(GuestVirt pc, std::uint64_t now_ns,
-                                              ProgramFinder* finder, const elf::GuestReader& read) {
+                                              ProgramFinder* finder, VirtualMemory& memory) {
   const bool is_new_page =
       finder != nullptr && pages_.size() < kMostPages && !pages_.contains(page_of(pc).value);
   if (now_ns < next_look_ns_ && !is_new_page) return Update::kNone;
   next_look_ns_ = now_ns + kLookIntervalNs;
-  RINGSIDE_ASSIGN(const bool is_same, is_same_process(read));
+  RINGSIDE_ASSIGN(const bool is_same, is_same_process(memory));
   strikes_ = is_same ? 0 : strikes_ + 1;
   if (!is_same) next_look_ns_ = now_ns;
   if (!is_same) return strikes_ == kEnough ? Update::kEnded : Update::kNone;
-  RINGSIDE_ASSIGN(const auto page, read_code_page(page_of(pc), read));
+  RINGSIDE_ASSIGN(const auto page, read_code_page(page_of(pc), memory));
   if (!page) {  // each sample tries again at first, then only what is due
     if (++unreadable_ > kMostUnreadable) note_page(pc);
     return Update::kNone;
@@ -37,7 +37,7 @@ Result<RootProcess::Update> RootProcess::poll(GuestVirt pc, std::uint64_t now_ns
   if (program_) return check_program(pc, *page);
   Update updates = Update::kNone;
   if (finder != nullptr && differences_ == 0 && tries_ < kMostTries) {
-    RINGSIDE_ASSIGN(updates, probe_program(pc, *page, *finder, read));
+    RINGSIDE_ASSIGN(updates, probe_program(pc, *page, *finder, memory));
   }
   // Before the kernel is found there is no finder: it is to look at the next sample.
   if (finder != nullptr) note_page(pc);
@@ -45,9 +45,9 @@ Result<RootProcess::Update> RootProcess::poll(GuestVirt pc, std::uint64_t now_ns
 }
 
 // What cannot be read tells nothing.
-Result<bool> RootProcess::is_same_process(Read read) {
+Result<bool> RootProcess::is_same_process(VirtualMemory& memory) {
   std::vector<std::byte> now(seen_.size());
-  RINGSIDE_ASSIGN(const std::size_t size, read(seen_at_, now));
+  RINGSIDE_ASSIGN(const std::size_t size, memory.read_up_to(seen_at_, now));
   if (size < now.size()) seen_.clear();
   return size < now.size() || now == seen_;
 }
@@ -77,9 +77,10 @@ RootProcess::Update RootProcess::check_program(GuestVirt pc, Bytes page) {
 }
 
 Result<RootProcess::Update> RootProcess::probe_program(GuestVirt pc, Bytes page,
-                                                       ProgramFinder& finder, Read read) {
+                                                       ProgramFinder& finder,
+                                                       VirtualMemory& memory) {
   ++tries_;
-  RINGSIDE_ASSIGN(program_, finder.find({pc, page_of(pc), page}, pages_, read));
+  RINGSIDE_ASSIGN(program_, finder.find({pc, page_of(pc), page}, pages_, memory));
   return program_ ? Update::kProgram : Update::kNone;
 }
 

@@ -21,9 +21,9 @@ class RootProcess {
     kEnded,    // other code lies where this process ran: another one has its page tables now
   };
   // Looks at a sample in user code at `pc`, the `now_ns`-th nanosecond. Reads little while there is
-  // nothing new. Errors: those of `read`.
+  // nothing new. Errors: those of `memory`.
   [[nodiscard]] Result<Update> poll(GuestVirt pc, std::uint64_t now_ns, ProgramFinder* finder,
-                                    const elf::GuestReader& read);
+                                    VirtualMemory& memory);
 
   // Takes the program for what runs there, where it is linked, without a look.
   void believe(std::shared_ptr<const ProgramCode> code) { program_ = {std::move(code), 0}; }
@@ -35,10 +35,9 @@ class RootProcess {
   [[nodiscard]] bool is_unreadable() const { return seen_.empty() && !program_; }
 
  private:
-  using Read = const elf::GuestReader&;
-  [[nodiscard]] Result<bool> is_same_process(Read read);
+  [[nodiscard]] Result<bool> is_same_process(VirtualMemory& memory);
   [[nodiscard]] Result<Update> probe_program(GuestVirt pc, Bytes page, ProgramFinder& finder,
-                                             Read read);
+                                             VirtualMemory& memory);
   [[nodiscard]] Update check_program(GuestVirt pc, Bytes page);
   void note_page(GuestVirt pc);
   void remember(GuestVirt pc, Bytes page);

@@ -88,17 +88,15 @@ Result<bool> RootProcesses::poll(Space& space, const Named* named, const wire::C
   const std::uint8_t pc_register = arch::roles_of(capture.arch).pc;
   if (!capture.registers.has(pc_register)) return false;
   const GuestVirt pc{capture.registers.get(pc_register)};
-  const elf::GuestReader read = [&](GuestVirt at, std::span<std::byte> into) {
-    return memory.read_as(capture, at, into);
-  };
+  const auto process = memory.space_of(capture);
   if (!space.stack_at) {
     space.stack = GuestVirt{capture.registers.get(arch::roles_of(capture.arch).sp)};
-    RINGSIDE_ASSIGN(space.stack_at, memory.physical_address_as(capture, space.stack));
+    RINGSIDE_ASSIGN(space.stack_at, process->physical_address(space.stack));
   }
-  RINGSIDE_ASSIGN(Update told, space.process.poll(pc, capture.host_time_ns, finder, read));
+  RINGSIDE_ASSIGN(Update told, space.process.poll(pc, capture.host_time_ns, finder, *process));
   if (told == Update::kEnded) {
     space = {};
-    RINGSIDE_ASSIGN(told, space.process.poll(pc, capture.host_time_ns, finder, read));
+    RINGSIDE_ASSIGN(told, space.process.poll(pc, capture.host_time_ns, finder, *process));
   }
   return told == Update::kProgram;
 }
@@ -115,7 +113,7 @@ void RootProcesses::note_kernel_code(const wire::Capture& capture, bool in_users
 Result<bool> RootProcesses::maps_stack_of(const Space& space, const wire::Capture& capture,
                                           GuestMemory& memory) {
   if (!space.stack_at) return false;
-  RINGSIDE_ASSIGN(const auto at, memory.physical_address_as(capture, space.stack));
+  RINGSIDE_ASSIGN(const auto at, memory.space_of(capture)->physical_address(space.stack));
   return at == space.stack_at;
 }
 

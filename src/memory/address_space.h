@@ -23,7 +23,7 @@ class AddressSpace final : public VirtualMemory {
  private:
   const PageTables* tables_;
   PhysicalMemory* physical_;
-  PageCache table_pages_;
+  PageCache<GuestPhys> table_pages_;
 };
 
 }  // namespace ringside::memory

@@ -70,7 +70,7 @@ TEST_F(Space, AFailingSourceIsAnError) {
 TEST(PageCache, EndsWhereItsSourceEnds) {
   FakePhysicalMemory ram(0x1800);
   ram.bytes[0x17ff] = std::byte{7};
-  PageCache cache(ram, 1);
+  PageCache<GuestPhys> cache(ram, 1);
   std::vector<std::byte> bytes(0x2000);
   EXPECT_EQ(*cache.read_up_to(GuestPhys{0x10}, bytes), 0x17f0u);
   EXPECT_EQ(bytes[0x17ef], std::byte{7});

@@ -9,7 +9,8 @@ constexpr std::uint64_t kPage = 4096;
 
 }  // namespace
 
-Result<const std::vector<std::byte>*> PageCache::page_at(GuestPhys page) {
+template <class AddressType>
+Result<const std::vector<std::byte>*> PageCache<AddressType>::page_at(AddressType page) {
   if (const auto found = pages_.find(page); found != pages_.end()) return &found->second;
   std::vector<std::byte> bytes(kPage);
   RINGSIDE_ASSIGN(const std::size_t got, source_->read_up_to(page, bytes));
@@ -18,10 +19,12 @@ Result<const std::vector<std::byte>*> PageCache::page_at(GuestPhys page) {
   return &pages_.insert_or_assign(page, std::move(bytes)).first->second;
 }
 
-Result<std::size_t> PageCache::read_up_to(GuestPhys address, std::span<std::byte> destination) {
+template <class AddressType>
+Result<std::size_t> PageCache<AddressType>::read_up_to(AddressType address,
+                                                       std::span<std::byte> destination) {
   std::size_t done = 0;
   while (done < destination.size()) {
-    const GuestPhys at = address + done;
+    const AddressType at = address + done;
     const std::uint64_t offset = at.value % kPage;
     RINGSIDE_ASSIGN(const auto* const page, page_at(at - offset));
     if (offset >= page->size()) break;
@@ -33,5 +36,8 @@ Result<std::size_t> PageCache::read_up_to(GuestPhys address, std::span<std::byte
   }
   return done;
 }
+
+template class PageCache<GuestPhys>;
+template class PageCache<GuestVirt>;
 
 }  // namespace ringside::memory

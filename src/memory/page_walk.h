@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
 #include "base/types.h"
-#include "memory/reader.h"
 #include "memory/table_shape.h"
 
 namespace ringside::memory {

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/memory_reader.h"
 #include "memory/guest_ram.h"
-#include "memory/reader.h"
 
 namespace ringside::memory {
 
 using RamOffset = Address<struct RamOffsetTag>;  // in one of QEMU's blocks of RAM
-using RamBlockReader = Reader<RamOffset>;
+using RamBlockReader = MemoryReader<RamOffset>;
 
 // A block in the address space of the process that runs the guest: read with process_vm_readv,
 // without a stop of the guest, so that what it returns may be half-way through a change. Needs the

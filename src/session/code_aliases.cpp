@@ -34,9 +34,9 @@ std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-Result<Piece> read_piece(GuestVirt from, std::uint64_t size, const elf::GuestReader& read) {
+Result<Piece> read_piece(GuestVirt from, std::uint64_t size, VirtualMemory& memory) {
   Piece piece{from, std::vector<std::byte>(size)};
-  RINGSIDE_ASSIGN(const std::size_t got, read(from, piece.bytes));
+  RINGSIDE_ASSIGN(const std::size_t got, memory.read_up_to(from, piece.bytes));
   piece.bytes.resize(got);
   return piece;
 }
@@ -103,7 +103,7 @@ std::optional<std::uint64_t> find_bias(const elf::ElfFile& file, const Piece& pa
 
 // The bytes to both sides of `pc` that memory and the file have in common.
 Result<Piece> read_equal(const elf::ElfFile& file, std::uint64_t bias, GuestVirt pc,
-                         const elf::GuestReader& read) {
+                         VirtualMemory& memory) {
   const auto in_file = [&](const Piece& piece) {
     return file.bytes_at({piece.start.value - bias}, piece.bytes.size());
   };
@@ -112,7 +112,7 @@ Result<Piece> read_equal(const elf::ElfFile& file, std::uint64_t bias, GuestVirt
   for (std::uint64_t n = 0; n < kMostPages; ++n) {
     const GuestVirt from = n == 0 ? pc : page + n * kPage;
     RINGSIDE_ASSIGN(const Piece piece,
-                    read_piece(from, page.value + (n + 1) * kPage - from.value, read));
+                    read_piece(from, page.value + (n + 1) * kPage - from.value, memory));
     const std::size_t equal = equal_bytes(piece.bytes, in_file(piece));
     run.bytes.insert(run.bytes.end(), piece.bytes.begin(),
                      piece.bytes.begin() + static_cast<std::ptrdiff_t>(equal));
@@ -123,7 +123,7 @@ Result<Piece> read_equal(const elf::ElfFile& file, std::uint64_t bias, GuestVirt
   for (std::uint64_t n = 0; n < kMostPages && page.value >= n * kPage; ++n) {
     const GuestVirt from{page.value - n * kPage};
     const std::uint64_t size = n == 0 ? pc - page : kPage;
-    RINGSIDE_ASSIGN(const Piece piece, read_piece(from, size, read));
+    RINGSIDE_ASSIGN(const Piece piece, read_piece(from, size, memory));
     // A segment may begin in the middle.
     std::uint64_t skip = 0;
     while (skip < size && !file.is_code({from.value + skip - bias})) ++skip;
@@ -186,24 +186,24 @@ bool CodeAliases::wants(const elf::Image& kernel, GuestVirt pc) {
 }
 
 Result<std::optional<elf::Image>> CodeAliases::poll(const elf::Image& kernel, GuestVirt pc,
-                                                    const elf::GuestReader& read) {
+                                                    VirtualMemory& memory) {
   const elf::ElfFile& file = *kernel.file;
   const std::uint64_t at = pc.value % kPage;
-  RINGSIDE_ASSIGN(const Piece page, read_piece(GuestVirt{pc.value - at}, kPage, read));
+  RINGSIDE_ASSIGN(const Piece page, read_piece(GuestVirt{pc.value - at}, kPage, memory));
   if (page.bytes.size() <= at) return std::nullopt;
   const auto found = find_bias(file, page, at);
   if (!found) return std::nullopt;
   const std::uint64_t bias = *found;
   if (bias == kernel.load_bias) return std::nullopt;
   if (!overlaps(kernel, bias)) {
-    RINGSIDE_ASSIGN(const elf::Identity identity, elf::check_identity(file, bias, read));
+    RINGSIDE_ASSIGN(const elf::Identity identity, elf::check_identity(file, bias, memory));
     if (identity.sameness == elf::MatchResult::kSame)
       return elf::Image{.name = kernel.name,
                         .file = kernel.file,
                         .load_bias = bias,
                         .from_guest = kernel.from_guest};
   }
-  RINGSIDE_ASSIGN(const Piece run, read_equal(file, bias, pc, read));
+  RINGSIDE_ASSIGN(const Piece run, read_equal(file, bias, pc, memory));
   elf::ElfWriter writer(file.arch(), file.is_64(), ET_EXEC);
   writer.add_segment(ImageAddr{run.start.value}, run.bytes.size(), true, false, run.bytes);
   writer.set_symbols(symbols_in(file, bias, run));

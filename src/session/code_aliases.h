@@ -19,10 +19,9 @@ class CodeAliases {
   // The image of what runs at `pc`: the kernel's file, where all of it is there, or as much as is
   // equal around `pc`, with the functions of the kernel's file. Nothing where it is no code of the
   // kernel's, or several places of the kernel have the same bytes. Reads 132 KiB at most. Errors:
-  // those of `read`.
+  // those of `memory`.
   [[nodiscard]] static Result<std::optional<elf::Image>> poll(const elf::Image& kernel,
-                                                              GuestVirt pc,
-                                                              const elf::GuestReader& read);
+                                                              GuestVirt pc, VirtualMemory& memory);
 
  private:
   std::map<std::uint64_t, unsigned> looks_;  // by page

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/testing/function_memory.h"
 #include "elf/elf_writer.h"
 
 namespace ringside::session {
@@ -21,7 +22,7 @@ std::byte code_at(std::uint64_t offset) {
   return static_cast<std::byte>(mixed * 0xbf58'476d'1ce4'e5b9 >> 56);
 }
 
-class CodeAliasesTest : public testing::Test {
+class CodeAliasesTest : public ::testing::Test {
  protected:
   CodeAliasesTest() {
     for (std::uint64_t i = 0; i < kBytes; ++i) code_.push_back(code_at(i));
@@ -49,17 +50,16 @@ class CodeAliasesTest : public testing::Test {
     return page;
   }
   std::optional<elf::Image> poll(std::uint64_t pc) {
-    return CodeAliases::poll(kernel_, {pc},
-                             [&](GuestVirt at, std::span<std::byte> into) {
-                               std::size_t count = 0;
-                               for (; count < into.size(); ++count) {
-                                 const auto page = pages_.find((at.value + count) / 4096);
-                                 if (page == pages_.end()) break;
-                                 into[count] = page->second[(at.value + count) % 4096];
-                               }
-                               return Result<std::size_t>(count);
-                             })
-        .value();
+    ringside::testing::FunctionMemory memory([&](GuestVirt at, std::span<std::byte> into) {
+      std::size_t count = 0;
+      for (; count < into.size(); ++count) {
+        const auto page = pages_.find((at.value + count) / 4096);
+        if (page == pages_.end()) break;
+        into[count] = page->second[(at.value + count) % 4096];
+      }
+      return Result<std::size_t>(count);
+    });
+    return CodeAliases::poll(kernel_, {pc}, memory).value();
   }
 
   std::vector<std::byte> code_;

@@ -6,6 +6,22 @@
 #include "session/kernel_tables.h"
 
 namespace ringside::session {
+namespace {
+
+// What a vCPU is in at the moment of each read, by the engine.
+class VcpuSpace final : public guestos::GuestSpace {
+ public:
+  VcpuSpace(engines::Engine& engine, VcpuId vcpu) : memory_(engine.virtual_memory(vcpu)) {}
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt address,
+                                               std::span<std::byte> destination) override {
+    return memory_.read_up_to(address, destination);
+  }
+
+ private:
+  engines::VcpuMemory memory_;
+};
+
+}  // namespace
 
 GuestView::GuestView(engines::Engine& engine) : engine_(&engine) { probe_physical(); }
 
@@ -17,18 +33,18 @@ void GuestView::probe_physical() {
 
 Result<bool> GuestView::adopt(const wire::Capture& running, std::optional<GuestVirt> root) {
   running_ = running;
+  by_vcpu_ = std::make_unique<VcpuSpace>(*engine_, running.vcpu);
   if (physical_ == nullptr) probe_physical();
   if (physical_ == nullptr) return false;
   RINGSIDE_ASSIGN(auto tables, find_kernel_tables(*engine_, running, *physical_));
   if (!tables) return false;
-  tables_ = std::move(tables);
-  space_ = std::make_unique<memory::AddressSpace>(*tables_, *physical_);
+  by_tables_ = std::make_unique<PagedSpace>(std::move(tables), *physical_);
   return root ? take_own_root(*root) : Result<bool>(true);
 }
 
 std::unique_ptr<memory::PageTables> GuestView::tables_of_kernel(GuestPhys root) const {
   using memory::aarch64::StageOneTables;
-  if (const auto* used = dynamic_cast<const StageOneTables*>(tables_.get())) {
+  if (const auto* used = dynamic_cast<const StageOneTables*>(&by_tables_->tables())) {
     StageOneTables::Roots roots = used->roots();
     roots.ttbr1 = root.value;
     return std::make_unique<StageOneTables>(roots);
@@ -38,37 +54,29 @@ std::unique_ptr<memory::PageTables> GuestView::tables_of_kernel(GuestPhys root) 
 }
 
 Result<bool> GuestView::take_own_root(GuestVirt root) {
-  RINGSIDE_ASSIGN(const auto place, space_->walk(root));
-  if (place.end != memory::WalkEnd::kMapped) return false;
-  auto own = tables_of_kernel(place.address);
+  RINGSIDE_ASSIGN(const auto place, by_tables_->physical_address(root));
+  if (!place) return false;
+  auto own = tables_of_kernel(*place);
   if (!own) return false;
   // It is the kernel's only if it maps the very table.
   RINGSIDE_ASSIGN(const auto again, own->walk(*physical_, root));
-  if (again.end != memory::WalkEnd::kMapped || again.address != place.address) return false;
-  tables_ = std::move(own);
-  space_ = std::make_unique<memory::AddressSpace>(*tables_, *physical_);
+  if (again.end != memory::WalkEnd::kMapped || again.address != *place) return false;
+  by_tables_ = std::make_unique<PagedSpace>(std::move(own), *physical_);
   return true;
 }
 
 void GuestView::forget() {
-  if (space_) space_->forget_tables();
+  if (by_tables_) by_tables_->forget_tables();
 }
 
-Result<std::size_t> GuestView::read_kernel(GuestVirt address, std::span<std::byte> into) {
-  if (space_) return space_->read_up_to(address, into);
-  if (!running_) return std::size_t{0};
-  return engine_->read_virtual(running_->vcpu, address, into);
-}
-
-Result<std::optional<GuestPhys>> GuestView::physical_address(GuestVirt address) {
-  if (!space_) return std::nullopt;
-  RINGSIDE_ASSIGN(const auto walk, space_->walk(address));
-  return walk.end == memory::WalkEnd::kMapped ? std::optional(walk.address) : std::nullopt;
+guestos::GuestSpace& GuestView::kernel() {
+  if (by_tables_) return *by_tables_;
+  return *by_vcpu_;
 }
 
 std::unique_ptr<memory::PageTables> GuestView::tables_of_process(GuestPhys root) const {
   using memory::aarch64::StageOneTables;
-  if (const auto* kernel = dynamic_cast<const StageOneTables*>(tables_.get())) {
+  if (const auto* kernel = dynamic_cast<const StageOneTables*>(&by_tables_->tables())) {
     StageOneTables::Roots roots = kernel->roots();
     roots.ttbr0 = root.value;
     return std::make_unique<StageOneTables>(roots);
@@ -77,12 +85,11 @@ std::unique_ptr<memory::PageTables> GuestView::tables_of_process(GuestPhys root)
                                 arch::with_user_root(running_->arch, running_->registers, root));
 }
 
-Result<std::size_t> GuestView::read_process(GuestVirt root, GuestVirt address,
-                                            std::span<std::byte> into) {
-  RINGSIDE_ASSIGN(const auto place, physical_address(root));
-  const auto tables = place ? tables_of_process(*place) : nullptr;
-  if (!tables) return std::size_t{0};
-  return memory::AddressSpace(*tables, *physical_).read_up_to(address, into);
+Result<std::unique_ptr<guestos::GuestSpace>> GuestView::process_space(GuestVirt root) {
+  RINGSIDE_ASSIGN(const auto place, kernel().physical_address(root));
+  auto tables = place ? tables_of_process(*place) : nullptr;
+  if (!tables) return std::make_unique<guestos::EmptySpace>();
+  return std::make_unique<PagedSpace>(std::move(tables), *physical_);
 }
 
 std::unique_ptr<memory::PageTables> GuestView::tables_of(const wire::Capture& capture) const {
@@ -90,27 +97,19 @@ std::unique_ptr<memory::PageTables> GuestView::tables_of(const wire::Capture& ca
     return memory::page_tables_of(capture.arch, capture.registers);
   // A capture has TTBR0_EL1 only; the rest does not change.
   using memory::aarch64::StageOneTables;
-  const auto* kernel = dynamic_cast<const StageOneTables*>(tables_.get());
+  const auto* kernel =
+      by_tables_ ? dynamic_cast<const StageOneTables*>(&by_tables_->tables()) : nullptr;
   if (kernel == nullptr || !capture.registers.has(arch::aarch64::kTtbr0El1)) return nullptr;
   StageOneTables::Roots roots = kernel->roots();
   roots.ttbr0 = capture.registers.get(arch::aarch64::kTtbr0El1);
   return std::make_unique<StageOneTables>(roots);
 }
 
-Result<std::optional<GuestPhys>> GuestView::physical_address_as(const wire::Capture& capture,
-                                                                GuestVirt address) {
-  const auto tables = physical_ == nullptr ? nullptr : tables_of(capture);
-  if (!tables) return std::nullopt;
-  RINGSIDE_ASSIGN(const auto walk, tables->walk(*physical_, address));
-  return walk.end == memory::WalkEnd::kMapped ? std::optional(walk.address) : std::nullopt;
-}
-
-Result<std::size_t> GuestView::read_as(const wire::Capture& capture, GuestVirt address,
-                                       std::span<std::byte> into) {
-  if (physical_ == nullptr) return engine_->read_virtual(capture.vcpu, address, into);
-  const auto tables = tables_of(capture);
-  if (!tables) return std::size_t{0};
-  return memory::AddressSpace(*tables, *physical_).read_up_to(address, into);
+std::unique_ptr<guestos::GuestSpace> GuestView::space_of(const wire::Capture& capture) {
+  if (physical_ == nullptr) return std::make_unique<VcpuSpace>(*engine_, capture.vcpu);
+  auto tables = tables_of(capture);
+  if (!tables) return std::make_unique<guestos::EmptySpace>();
+  return std::make_unique<PagedSpace>(std::move(tables), *physical_);
 }
 
 }  // namespace ringside::session

@@ -6,7 +6,7 @@
 
 #include "engines/engine.h"
 #include "guestos/guest_memory.h"
-#include "memory/address_space.h"
+#include "session/paged_space.h"
 
 namespace ringside::session {
 
@@ -23,24 +23,20 @@ class GuestView final : public guestos::GuestMemory {
   // now, no vCPU gave its registers in time, its tables no longer map what ran, or the kernel's own
   // table is not filled in. What was known before stays. Errors: those of the engine.
   [[nodiscard]] Result<bool> adopt(const wire::Capture& running, std::optional<GuestVirt> root);
-  [[nodiscard]] bool knows_page_tables() const { return tables_ != nullptr; }
+  [[nodiscard]] bool knows_page_tables() const { return by_tables_ != nullptr; }
   // The guest has run: page tables may have changed.
   void forget();
 
-  [[nodiscard]] Result<std::size_t> read_kernel(GuestVirt address,
-                                                std::span<std::byte> into) override;
-  [[nodiscard]] Result<std::size_t> read_as(const wire::Capture& capture, GuestVirt address,
-                                            std::span<std::byte> into) override;
-  [[nodiscard]] Result<std::optional<GuestPhys>> physical_address_as(const wire::Capture& capture,
-                                                                     GuestVirt address) override;
+  // Valid until the next adopt().
+  [[nodiscard]] guestos::GuestSpace& kernel() override;
+  [[nodiscard]] std::unique_ptr<guestos::GuestSpace> space_of(
+      const wire::Capture& capture) override;
   [[nodiscard]] bool reads_processes() const override { return physical_ != nullptr; }
-  [[nodiscard]] Result<std::size_t> read_process(GuestVirt root, GuestVirt address,
-                                                 std::span<std::byte> into) override;
-  [[nodiscard]] Result<std::optional<GuestPhys>> physical_address(GuestVirt address) override;
+  [[nodiscard]] Result<std::unique_ptr<guestos::GuestSpace>> process_space(GuestVirt root) override;
   [[nodiscard]] std::optional<memory::TableShape> user_tables() override {
-    return tables_ ? tables_->lower_half() : std::nullopt;
+    return by_tables_ ? by_tables_->tables().lower_half() : std::nullopt;
   }
-  [[nodiscard]] memory::PhysicalMemory* physical() override { return physical_; }
+  [[nodiscard]] PhysicalMemory* physical() override { return physical_; }
   // Why there is none; empty where there is.
   [[nodiscard]] const std::string& why_not_physical() const { return why_not_physical_; }
 
@@ -52,11 +48,12 @@ class GuestView final : public guestos::GuestMemory {
   [[nodiscard]] std::unique_ptr<memory::PageTables> tables_of_process(GuestPhys root) const;
 
   engines::Engine* engine_;
-  memory::PhysicalMemory* physical_ = nullptr;
+  PhysicalMemory* physical_ = nullptr;
   std::string why_not_physical_;
   std::optional<wire::Capture> running_;
-  std::unique_ptr<memory::PageTables> tables_;  // null: the engine reads by what a vCPU is in
-  std::unique_ptr<memory::AddressSpace> space_;
+  // The kernel's: by its page tables, else by what the vCPU of running_ is in, else nothing.
+  std::unique_ptr<PagedSpace> by_tables_;
+  std::unique_ptr<guestos::GuestSpace> by_vcpu_ = std::make_unique<guestos::EmptySpace>();
 };
 
 }  // namespace ringside::session

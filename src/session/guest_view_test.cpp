@@ -14,7 +14,7 @@ class Arm64View : public testing::Arm64Guest, public ::testing::Test {
 
   void map_own_root() { ram_.put(GuestPhys{0x7000 + 0x11 * 8}, 0x3000 | kPage); }
   [[nodiscard]] static std::optional<std::uint64_t> text_of(GuestView& view) {
-    const auto place = view.physical_address({kText}).value();
+    const auto place = view.kernel().physical_address({kText}).value();
     return place ? std::optional(place->value) : std::nullopt;
   }
 };

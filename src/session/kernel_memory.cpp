@@ -22,16 +22,15 @@ KernelMemory::KernelMemory(engines::Engine& engine, const wire::Capture& capture
   if (!physical) return;
   auto tables = find_kernel_tables(engine, capture, **physical);
   if (!tables || !*tables) return;
-  tables_ = std::move(*tables);
-  space_ = std::make_unique<memory::AddressSpace>(*tables_, **physical);
+  by_tables_ = std::make_unique<PagedSpace>(std::move(*tables), **physical);
 }
 
-Result<std::size_t> KernelMemory::read(GuestVirt address, std::span<std::byte> destination) {
-  if (space_) return space_->read_up_to(address, destination);
+Result<std::size_t> KernelMemory::read_up_to(GuestVirt address, std::span<std::byte> destination) {
+  if (by_tables_) return by_tables_->read_up_to(address, destination);
   std::size_t done = 0;
   for (int failures = 0; done < destination.size() && failures < kTries;) {
-    RINGSIDE_ASSIGN(const std::size_t size,
-                    engine_->read_virtual(vcpu_, address + done, destination.subspan(done)));
+    RINGSIDE_ASSIGN(const std::size_t size, engine_->virtual_memory(vcpu_).read_up_to(
+                                                address + done, destination.subspan(done)));
     done += size;
     if (size != 0) {
       failures = 0;

@@ -2,9 +2,9 @@
 
 #include <memory>
 
-#include "elf/identity.h"
+#include "base/memory_reader.h"
 #include "engines/engine.h"
-#include "memory/address_space.h"
+#include "session/paged_space.h"
 
 namespace ringside::session {
 
@@ -13,21 +13,17 @@ namespace ringside::session {
 // the vCPU does meanwhile (kernel_tables.h). Otherwise it may be in user mode at the time of a
 // read, without the kernel in its address space; what the engine does not make good is tried again
 // twice.
-class KernelMemory {
+class KernelMemory final : public VirtualMemory {
  public:
   KernelMemory(engines::Engine& engine, const wire::Capture& capture);
 
-  [[nodiscard]] Result<std::size_t> read(GuestVirt address, std::span<std::byte> destination);
-  // Valid as long as this object.
-  [[nodiscard]] elf::GuestReader reader() {
-    return [this](GuestVirt at, std::span<std::byte> into) { return read(at, into); };
-  }
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt address,
+                                               std::span<std::byte> destination) override;
 
  private:
   engines::Engine* engine_;
   VcpuId vcpu_;
-  std::unique_ptr<memory::PageTables> tables_;
-  std::unique_ptr<memory::AddressSpace> space_;
+  std::unique_ptr<PagedSpace> by_tables_;  // null: the engine reads by what the vCPU is in
 };
 
 }  // namespace ringside::session

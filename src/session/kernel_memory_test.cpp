@@ -16,7 +16,7 @@ using memory::testing::FakePhysicalMemory;
 
 std::optional<std::uint64_t> read(KernelMemory& memory, std::uint64_t address) {
   std::array<std::byte, 8> bytes{};
-  if (memory.read(GuestVirt{address}, bytes) != bytes.size()) return std::nullopt;
+  if (memory.read_up_to(GuestVirt{address}, bytes) != bytes.size()) return std::nullopt;
   std::uint64_t value = 0;
   std::memcpy(&value, bytes.data(), sizeof(value));
   return value;

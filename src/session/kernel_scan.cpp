@@ -18,16 +18,16 @@ std::uint64_t lowest_address(Arch arch) { return arch == Arch::kI386 ? 0xc010000
 }  // namespace
 
 Result<std::shared_ptr<const elf::ElfFile>> kernel_in_memory(Arch arch, GuestVirt pc,
-                                                             const elf::GuestReader& read) {
-  RINGSIDE_ASSIGN(const MappedMemory memory, read_around(pc,
+                                                             VirtualMemory& memory) {
+  RINGSIDE_ASSIGN(const MappedMemory mapped, read_around(pc,
                                                          {.down = kReach,
                                                           .up = kReach,
                                                           .longest_hole = longest_hole(arch),
                                                           .lowest = lowest_address(arch)},
-                                                         read));
-  if (memory.empty()) return nullptr;
+                                                         memory));
+  if (mapped.empty()) return nullptr;
   std::vector<elf::KernelSegment> segments;
-  for (const auto& [at, bytes] : memory) segments.push_back({{at}, bytes, bytes.size()});
+  for (const auto& [at, bytes] : mapped) segments.push_back({{at}, bytes, bytes.size()});
   const auto image = symbols::read_linux_image(arch, std::move(segments));
   if (!image) return nullptr;
   return elf::ElfFile::from_bytes(symbols::make_elf(*image), "");

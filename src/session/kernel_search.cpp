@@ -42,39 +42,40 @@ bool KernelSearch::has_code_at(GuestVirt pc) const {
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
-                                                      const elf::GuestReader& read) {
+                                                      VirtualMemory& memory) {
   looked_ = true;
   compared_ = false;
-  if (request_.file) return probe_file(pc, read);
-  RINGSIDE_ASSIGN(auto found, probe_candidate(pc, read));
-  return found ? found : look_into_memory(arch, pc, read);
+  if (request_.file) return probe_file(pc, memory);
+  RINGSIDE_ASSIGN(auto found, probe_candidate(pc, memory));
+  return found ? found : look_into_memory(arch, pc, memory);
 }
 
 // The file whose code runs at `pc`, if memory has all of its code. Of two builds that are alike the
 // one is taken that is more so.
-Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(
-    GuestVirt pc, const elf::GuestReader& read) const {
+Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(GuestVirt pc,
+                                                                 VirtualMemory& memory) const {
   const auto share = [](const FoundKernel& found) {
     return found.identity.evidence == elf::kTextEvidence ? found.identity.equal_share : 1.0;
   };
   std::optional<FoundKernel> best;
   for (const auto& file : request_.candidates) {
     if (is_too_early(*file, pc)) continue;
-    RINGSIDE_ASSIGN(auto found, place_candidate(file, pc, read));
+    RINGSIDE_ASSIGN(auto found, place_candidate(file, pc, memory));
     if (found && (!best || share(*found) > share(*best))) best = std::move(found);
   }
   return best;
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
-    const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, const elf::GuestReader& read) {
+    const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, VirtualMemory& memory) {
   constexpr std::size_t kPieces = 256;
   std::vector<std::uint64_t> biases;
   if (covers(*file, 0, pc)) biases.push_back(0);
-  RINGSIDE_ASSIGN(const auto slide, elf::find_slide(*file, pc, read));
+  RINGSIDE_ASSIGN(const auto slide, elf::find_slide(*file, pc, memory));
   if (slide && *slide != 0) biases.push_back(*slide);
   for (const std::uint64_t bias : biases) {
-    RINGSIDE_ASSIGN(const elf::Identity identity, elf::check_identity(*file, bias, read, kPieces));
+    RINGSIDE_ASSIGN(const elf::Identity identity,
+                    elf::check_identity(*file, bias, memory, kPieces));
     const bool is_built_alike =
         identity.evidence != elf::kTextEvidence || elf::is_one_build(*file, identity.equal_share);
     if (identity.sameness == elf::MatchResult::kSame && is_built_alike)
@@ -84,10 +85,10 @@ Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, GuestVirt pc,
-                                                                  const elf::GuestReader& read) {
+                                                                  VirtualMemory& memory) {
   if (pc.value < upper_half(arch) || scans_ == kScans) return std::nullopt;
   ++scans_;
-  RINGSIDE_ASSIGN(auto file, kernel_in_memory(arch, pc, read));
+  RINGSIDE_ASSIGN(auto file, kernel_in_memory(arch, pc, memory));
   if (!file) return std::nullopt;
   return FoundKernel{
       {1, kKernelImage, std::move(file), 0},
@@ -95,10 +96,10 @@ Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, Gue
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
-                                                    const elf::GuestReader& read) {
+                                                    VirtualMemory& memory) {
   compared_ = true;
   ++tries_;
-  RINGSIDE_ASSIGN(identity_, elf::check_identity(*request_.file, load_bias, read));
+  RINGSIDE_ASSIGN(identity_, elf::check_identity(*request_.file, load_bias, memory));
   const elf::MatchResult sameness = identity_->sameness;
   const bool names_differ =
       sameness == elf::MatchResult::kDifferent && identity_->evidence != elf::kTextEvidence;
@@ -111,22 +112,21 @@ Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
   return FoundKernel{{1, kKernelImage, request_.file, load_bias}, *identity_};
 }
 
-Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc,
-                                                            const elf::GuestReader& read) {
+Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, VirtualMemory& memory) {
   const elf::ElfFile& file = *request_.file;
   const std::uint64_t expected = request_.load_bias.value_or(0);
   std::optional<FoundKernel> unreadable;
   if (covers(file, expected, pc)) {
-    RINGSIDE_ASSIGN(auto found, at(expected, read));
+    RINGSIDE_ASSIGN(auto found, at(expected, memory));
     // Where the kernel has moved by less than its length, its code is there, too.
     const bool is_sure = request_.load_bias || identity_->sameness != elf::MatchResult::kUnreadable;
     if (found && is_sure) return found;
     unreadable = std::move(found);
   }
   if (request_.load_bias || is_too_early(file, pc)) return std::nullopt;
-  RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pc, read));
+  RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pc, memory));
   if (!slide || *slide == expected) return unreadable;
-  RINGSIDE_ASSIGN(auto found, at(*slide, read));
+  RINGSIDE_ASSIGN(auto found, at(*slide, memory));
   if (identity_->sameness != elf::MatchResult::kUnreadable) return found;
   // A few pages of the kernel alone: another mapping of them, such as arm64's trampoline, by which
   // user mode enters the kernel. The next code that runs tells more.

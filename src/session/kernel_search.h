@@ -39,9 +39,9 @@ class KernelSearch {
 
   // One try. `pc` is where a vCPU of this architecture runs in kernel mode; nothing where that is
   // not the kernel that is looked for. A file that turns out to be another kernel's is found, with
-  // such an identity. Errors: those of `read`.
+  // such an identity. Errors: those of `memory`.
   [[nodiscard]] Result<std::optional<FoundKernel>> poll(Arch arch, GuestVirt pc,
-                                                        const elf::GuestReader& read);
+                                                        VirtualMemory& memory);
 
   // Whether the file that is looked for, or one of the candidates, has code at `pc` where it is
   // expected to be.
@@ -55,16 +55,15 @@ class KernelSearch {
   [[nodiscard]] const KernelRequest& request() const { return request_; }
 
  private:
-  [[nodiscard]] Result<std::optional<FoundKernel>> probe_file(GuestVirt pc,
-                                                              const elf::GuestReader& read);
-  [[nodiscard]] Result<std::optional<FoundKernel>> probe_candidate(
-      GuestVirt pc, const elf::GuestReader& read) const;
+  [[nodiscard]] Result<std::optional<FoundKernel>> probe_file(GuestVirt pc, VirtualMemory& memory);
+  [[nodiscard]] Result<std::optional<FoundKernel>> probe_candidate(GuestVirt pc,
+                                                                   VirtualMemory& memory) const;
   [[nodiscard]] static Result<std::optional<FoundKernel>> place_candidate(
-      const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, const elf::GuestReader& read);
+      const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, VirtualMemory& memory);
   [[nodiscard]] Result<std::optional<FoundKernel>> look_into_memory(Arch arch, GuestVirt pc,
-                                                                    const elf::GuestReader& read);
+                                                                    VirtualMemory& memory);
   [[nodiscard]] Result<std::optional<FoundKernel>> at(std::uint64_t load_bias,
-                                                      const elf::GuestReader& read);
+                                                      VirtualMemory& memory);
 
   KernelRequest request_;
   unsigned tries_ = 0;

@@ -4,13 +4,15 @@
 
 #include <algorithm>
 
+#include "base/testing/function_memory.h"
+
 namespace ringside::session {
 namespace {
 
 constexpr std::uint64_t kSlide = 0x2d200000;
 
 // The guest's memory holds this test program, moved by kSlide.
-class KernelSearchTest : public testing::Test {
+class KernelSearchTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto file = elf::ElfFile::open("/proc/self/exe");
@@ -31,8 +33,9 @@ class KernelSearchTest : public testing::Test {
     return bytes.size();
   }
   Result<std::optional<FoundKernel>> poll(KernelSearch& search) {
-    return search.poll(Arch::kX86_64, pc_,
-                       [this](GuestVirt at, std::span<std::byte> into) { return read(at, into); });
+    ringside::testing::FunctionMemory memory(
+        [this](GuestVirt at, std::span<std::byte> into) { return read(at, into); });
+    return search.poll(Arch::kX86_64, pc_, memory);
   }
 
   std::shared_ptr<const elf::ElfFile> file_;
@@ -130,7 +133,7 @@ TEST_F(KernelSearchTest, WithoutAFileOnlyTheUpperHalfIsSearchedAndNotForever) {
 }
 
 // Memory without a kernel in it, of which one piece is around the code that runs.
-class ScanTest : public testing::Test {
+class ScanTest : public ::testing::Test {
  protected:
   static constexpr std::uint64_t kMiB = 1 << 20;
   static constexpr std::uint64_t kPc = 0xffffffff81800000;
@@ -138,10 +141,10 @@ class ScanTest : public testing::Test {
   void map(std::uint64_t start, std::uint64_t bytes) { pieces_.emplace_back(start, start + bytes); }
   void scan(Arch arch) {
     KernelSearch search({});
-    const auto found =
-        search.poll(arch, GuestVirt{kPc}, [this](GuestVirt at, std::span<std::byte> into) {
-          return Result<std::size_t>(read(at.value, into.size()));
-        });
+    ringside::testing::FunctionMemory memory([this](GuestVirt at, std::span<std::byte> into) {
+      return Result<std::size_t>(read(at.value, into.size()));
+    });
+    const auto found = search.poll(arch, GuestVirt{kPc}, memory);
     ASSERT_TRUE(found);
     EXPECT_FALSE(*found);
   }

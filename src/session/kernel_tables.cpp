@@ -14,7 +14,7 @@ using memory::aarch64::StageOneTables;
 // Where the stack is empty its pointer is the first address behind it, which is not mapped.
 constexpr std::uint64_t kBelowStackPointer = 16;
 
-Result<bool> maps(const memory::PageTables& tables, memory::PhysicalMemory& physical,
+Result<bool> maps(const memory::PageTables& tables, PhysicalMemory& physical,
                   const wire::Capture& capture) {
   const arch::RegisterRoles roles = arch::roles_of(capture.arch);
   const std::array addresses{capture.registers.get(roles.pc),
@@ -44,7 +44,7 @@ constexpr std::array<std::uint64_t, 3> kPagesToKernelRoot{0, 2, 1};
 
 Result<std::unique_ptr<memory::PageTables>> find_aarch64(engines::Engine& engine,
                                                          const wire::Capture& capture,
-                                                         memory::PhysicalMemory& physical) {
+                                                         PhysicalMemory& physical) {
   using namespace arch::aarch64;
   RINGSIDE_ASSIGN(arch::Registers registers, registers_now(engine, capture.vcpu));
   for (const std::uint8_t now : {kCpsr, kTtbr0El1})
@@ -66,7 +66,7 @@ Result<std::unique_ptr<memory::PageTables>> find_aarch64(engines::Engine& engine
 
 Result<std::unique_ptr<memory::PageTables>> find_kernel_tables(engines::Engine& engine,
                                                                const wire::Capture& capture,
-                                                               memory::PhysicalMemory& physical) {
+                                                               PhysicalMemory& physical) {
   if (capture.arch != Arch::kAArch64)
     return memory::page_tables_of(capture.arch, capture.registers);
   auto found = find_aarch64(engine, capture, physical);

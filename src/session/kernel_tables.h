@@ -14,6 +14,6 @@ namespace ringside::session {
 // capture's pc and stack. Null where none does, or where ringside has no walk for what ran. Errors:
 // those of the engine, but kUnsupported and kTimeout.
 [[nodiscard]] Result<std::unique_ptr<memory::PageTables>> find_kernel_tables(
-    engines::Engine& engine, const wire::Capture& capture, memory::PhysicalMemory& physical);
+    engines::Engine& engine, const wire::Capture& capture, PhysicalMemory& physical);
 
 }  // namespace ringside::session

@@ -102,7 +102,7 @@ void KernelWatch::probe_aliases(engines::Engine& engine, const engines::Tick& ti
         capture.level == PrivilegeLevel::kKernel && pc && known_code_.find_code(*pc) == nullptr;
     if (!is_unknown || !aliases_.wants(kernel_->image, *pc)) continue;
     KernelMemory memory(engine, capture);
-    auto found = CodeAliases::poll(kernel_->image, *pc, memory.reader());
+    auto found = CodeAliases::poll(kernel_->image, *pc, memory);
     if (!found || !*found) continue;
     known_code_.add(**found);
     seen.code.push_back(std::move(**found));
@@ -123,13 +123,12 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
   const bool is_unknown = needs_file && unknown_code_.wants(running->arch, pc, now_ns);
   if (!search && !probe_code && !is_unknown) return seen;
   KernelMemory memory(engine, *running);
-  const elf::GuestReader read = memory.reader();
-  if (search) RINGSIDE_TRY(probe_kernel(engine, *running, read, now_ns, seen));
+  if (search) RINGSIDE_TRY(probe_kernel(engine, *running, memory, now_ns, seen));
   if (kernel_) {
-    RINGSIDE_ASSIGN(seen.code, adapter_->loaded_code(read));
+    RINGSIDE_ASSIGN(seen.code, adapter_->loaded_code(memory));
     next_code_ns_ = now_ns + kCodeIntervalNs;
   } else if (is_unknown) {
-    RINGSIDE_ASSIGN(auto code, unknown_code_.poll(running->arch, pc, read));
+    RINGSIDE_ASSIGN(auto code, unknown_code_.poll(running->arch, pc, memory));
     if (code) seen.code.push_back(std::move(*code));
   }
   return seen;
@@ -153,11 +152,11 @@ void KernelWatch::probe_user_code(const engines::Tick& tick) {
 }
 
 Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capture& running,
-                                       const elf::GuestReader& read, std::uint64_t now_ns,
+                                       VirtualMemory& memory, std::uint64_t now_ns,
                                        PollResult& seen) {
-  if (!kernel_) RINGSIDE_TRY(find(running.arch, *pc_of(running), read));
+  if (!kernel_) RINGSIDE_TRY(find(running.arch, *pc_of(running), memory));
   if (kernel_) {
-    RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), read));
+    RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), memory));
   }
   // A pc outside of the kernel's own code, in a module say, tells nothing; the next tick's may.
   const bool eager = !kernel_ && has_file() && !search_.should_wait() && tries_ < kEagerTries;
@@ -173,8 +172,8 @@ Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capt
   return {};
 }
 
-Result<void> KernelWatch::find(Arch arch, GuestVirt pc, const elf::GuestReader& read) {
-  RINGSIDE_ASSIGN(kernel_, search_.poll(arch, pc, read));
+Result<void> KernelWatch::find(Arch arch, GuestVirt pc, VirtualMemory& memory) {
+  RINGSIDE_ASSIGN(kernel_, search_.poll(arch, pc, memory));
   if (!kernel_) return {};
   patience_ns_ = kTryAgainAfterNs;
   // It keeps where the image is.

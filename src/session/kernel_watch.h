@@ -60,9 +60,9 @@ class KernelWatch {
   [[nodiscard]] bool may_run_kernel(const wire::Capture& capture) const;
   [[nodiscard]] const wire::Capture* find_kernel_code(const engines::Tick& tick) const;
   [[nodiscard]] Result<void> probe_kernel(engines::Engine& engine, const wire::Capture& running,
-                                          const elf::GuestReader& read, std::uint64_t now_ns,
+                                          VirtualMemory& memory, std::uint64_t now_ns,
                                           PollResult& seen);
-  [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, const elf::GuestReader& read);
+  [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, VirtualMemory& memory);
   [[nodiscard]] bool may_be_loading() const;
   void probe_user_code(const engines::Tick& tick);
   // Puts the kernel that was found into `polled`, which may be an error.

@@ -15,8 +15,8 @@ class ChunkReader {
  public:
   // `count`: chunks, at most.
   ChunkReader(std::uint64_t start, bool up, bool reads_many, std::uint64_t count,
-              const elf::GuestReader& read)
-      : at_(start), up_(up), reads_many_(reads_many), left_(count), read_(&read) {}
+              VirtualMemory& memory)
+      : at_(start), up_(up), reads_many_(reads_many), left_(count), memory_(&memory) {}
 
   [[nodiscard]] std::uint64_t at() const { return at_; }
   // The chunk at at(), as much of it as is mapped, and goes on to the next.
@@ -31,7 +31,7 @@ class ChunkReader {
   bool up_;
   bool reads_many_;
   std::uint64_t left_;
-  const elf::GuestReader* read_;
+  VirtualMemory* memory_;
   std::map<std::uint64_t, std::vector<std::byte>> ahead_;  // whole chunks
   std::size_t singly_ = 1;  // so many chunks are read one by one before many are tried
 };
@@ -39,7 +39,7 @@ class ChunkReader {
 Result<void> ChunkReader::read_many() {
   const std::uint64_t first = up_ ? at_ : at_ - (kMany - 1) * kChunk;
   std::vector<std::byte> bytes(kMany * kChunk);
-  RINGSIDE_ASSIGN(const std::size_t size, (*read_)({first}, bytes));
+  RINGSIDE_ASSIGN(const std::size_t size, memory_->read_up_to({first}, bytes));
   for (std::size_t i = 0; (i + 1) * kChunk <= size; ++i) {
     const auto chunk = bytes.begin() + static_cast<std::ptrdiff_t>(i * kChunk);
     ahead_[first + i * kChunk].assign(chunk, chunk + kChunk);
@@ -57,7 +57,7 @@ Result<std::vector<std::byte>> ChunkReader::next() {
     chunk = std::move(known->second);
     ahead_.erase(known);
   } else {
-    RINGSIDE_ASSIGN(const std::size_t size, (*read_)({at_}, chunk));
+    RINGSIDE_ASSIGN(const std::size_t size, memory_->read_up_to({at_}, chunk));
     chunk.resize(size);
     singly_ = std::max<std::size_t>(singly_, 1) - 1;
   }
@@ -66,22 +66,22 @@ Result<std::vector<std::byte>> ChunkReader::next() {
 }
 
 // Reads on until nothing has been mapped for long.
-Result<void> read_on(std::uint64_t start, bool up, const ScanReach& reach,
-                     const elf::GuestReader& read, MappedMemory& memory) {
+Result<void> read_on(std::uint64_t start, bool up, const ScanReach& reach, VirtualMemory& memory,
+                     MappedMemory& mapped) {
   std::uint64_t last_mapped = start;
   const std::uint64_t count = (up ? reach.up : reach.down) / kChunk;
-  ChunkReader chunks(start, up, up || reach.longest_hole != 0, count, read);
+  ChunkReader chunks(start, up, up || reach.longest_hole != 0, count, memory);
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t at = chunks.at();
     if (at < reach.lowest || (!up && at > start)) break;
     RINGSIDE_ASSIGN(auto chunk, chunks.next());
     const std::size_t size = chunk.size();
     if (size != 0) {
-      memory[at] = std::move(chunk);
+      mapped[at] = std::move(chunk);
       last_mapped = at;
     }
     const std::uint64_t hole = up ? at - last_mapped : last_mapped - at;
-    if (size < kChunk && (memory.empty() || hole >= reach.longest_hole)) break;
+    if (size < kChunk && (mapped.empty() || hole >= reach.longest_hole)) break;
   }
   return {};
 }
@@ -101,14 +101,13 @@ MappedMemory joined(MappedMemory memory) {
 
 }  // namespace
 
-Result<MappedMemory> read_around(GuestVirt at, const ScanReach& reach,
-                                 const elf::GuestReader& read) {
+Result<MappedMemory> read_around(GuestVirt at, const ScanReach& reach, VirtualMemory& memory) {
   const std::uint64_t middle = at.value - at.value % kChunk;
-  MappedMemory memory;
-  RINGSIDE_TRY(read_on(middle, true, reach, read, memory));
-  if (!memory.contains(middle)) return MappedMemory();  // this memory cannot be read at all
-  RINGSIDE_TRY(read_on(middle - kChunk, false, reach, read, memory));
-  return joined(std::move(memory));
+  MappedMemory mapped;
+  RINGSIDE_TRY(read_on(middle, true, reach, memory, mapped));
+  if (!mapped.contains(middle)) return MappedMemory();  // this memory cannot be read at all
+  RINGSIDE_TRY(read_on(middle - kChunk, false, reach, memory, mapped));
+  return joined(std::move(mapped));
 }
 
 }  // namespace ringside::session

@@ -22,8 +22,8 @@ struct ScanReach {
 };
 
 // Reads what is mapped around `at`, 64 KiB at a time or many times that. Empty where `at` itself is
-// not mapped. Errors: those of `read`.
+// not mapped. Errors: those of `memory`.
 [[nodiscard]] Result<MappedMemory> read_around(GuestVirt at, const ScanReach& reach,
-                                               const elf::GuestReader& read);
+                                               VirtualMemory& memory);
 
 }  // namespace ringside::session

@@ -91,7 +91,7 @@ Result<std::optional<ProcessList>> ProcessLister::read(const wire::Capture& runn
     return fail(ErrorCode::kUnsupported,
                 "no process of the guest is known: its kernel's symbols lack init_task, and its "
                 "registers do not say which task runs (--kernel vmlinux has the symbol)");
-  const guestos::KernelReader reader(view_, layout_->types.arch);
+  const guestos::KernelReader reader(view_.kernel(), layout_->types.arch);
   ProcessList list;
   RINGSIDE_ASSIGN(list.threads,
                   guestos::read_threads(layout_->types, layout_->fields, reader, *any_task));
@@ -107,16 +107,16 @@ Result<std::string> ProcessLister::arguments(const guestos::LinuxThread& thread)
   constexpr std::uint64_t kMost = 4096;
   const std::uint64_t size = thread.arguments_end - thread.arguments;
   if (!layout_ || thread.mm.value == 0 || size == 0) return std::string();
-  const guestos::KernelReader reader(view_, layout_->types.arch);
+  const guestos::KernelReader reader(view_.kernel(), layout_->types.arch);
   const auto root = reader.pointer(thread.mm + layout_->types.mm.pgd.offset);
   if (!root) {
     if (guestos::is_of_memory(root.error().code)) return std::string();
     return tl::unexpected<Error>(root.error());
   }
   std::string text(std::min(size, kMost), '\0');
-  RINGSIDE_ASSIGN(
-      const std::size_t got,
-      view_.read_process(*root, thread.arguments, std::as_writable_bytes(std::span(text))));
+  RINGSIDE_ASSIGN(const auto process, view_.process_space(*root));
+  RINGSIDE_ASSIGN(const std::size_t got,
+                  process->read_up_to(thread.arguments, std::as_writable_bytes(std::span(text))));
   text.resize(got);
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::replace(text.begin(), text.end(), '\0', ' ');
@@ -141,12 +141,12 @@ Result<guestos::UserNames> ProcessLister::user_names(const ProcessList& list) {
 
 Result<guestos::UserNames> ProcessLister::read_passwd(GuestVirt task) {
   const guestos::LinuxTypes& types = layout_->types;
-  const guestos::KernelReader reader(view_, types.arch);
+  const guestos::KernelReader reader(view_.kernel(), types.arch);
   RINGSIDE_ASSIGN(const auto file,
                   guestos::find_guest_file(types, *layout_->paths, reader, task, "/etc/passwd"));
   if (!file || file->identity.size > guestos::kMaxPasswd) return guestos::UserNames();
   RINGSIDE_ASSIGN(const auto frames,
-                  guestos::PageFrames::find(types, watch_.kernel()->image, view_, task));
+                  guestos::PageFrames::find(types, watch_.kernel()->image, view_.kernel(), task));
   RINGSIDE_ASSIGN(const auto cached,
                   guestos::read_cached_file(types, reader, frames, *view_.physical(), *file));
   return cached.whole() ? guestos::parse_passwd(cached.bytes) : guestos::UserNames();

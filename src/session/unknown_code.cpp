@@ -83,22 +83,22 @@ bool UnknownCode::wants(Arch arch, GuestVirt pc, std::uint64_t now_ns) {
 }
 
 Result<std::optional<elf::Image>> UnknownCode::poll(Arch arch, GuestVirt pc,
-                                                    const elf::GuestReader& read) {
+                                                    VirtualMemory& memory) {
   const auto reach = reach_around(arch, pc);
   if (!reach) return std::nullopt;
   if (const elf::Image* known = find(pc)) {
     std::array<std::byte, 16> now;
     const Bytes then = known->file->bytes_at(known->to_image(pc), now.size());
-    RINGSIDE_ASSIGN(const std::size_t size, read(pc, now));
+    RINGSIDE_ASSIGN(const std::size_t size, memory.read_up_to(pc, now));
     const std::size_t both = std::min(then.size(), size);
     if (std::equal(then.begin(), then.begin() + static_cast<long>(both), now.begin()))
       return std::nullopt;
   }
   met_.clear();
   ++reads_;
-  RINGSIDE_ASSIGN(const MappedMemory memory, read_around(pc, *reach, read));
-  if (memory.empty()) return std::nullopt;
-  RINGSIDE_ASSIGN(auto image, make_image(arch, memory, symbols_.get()));
+  RINGSIDE_ASSIGN(const MappedMemory mapped, read_around(pc, *reach, memory));
+  if (mapped.empty()) return std::nullopt;
+  RINGSIDE_ASSIGN(auto image, make_image(arch, mapped, symbols_.get()));
   return images_.emplace_back(std::move(image));
 }
 

@@ -24,9 +24,9 @@ class UnknownCode {
   // soon gone. `now_ns` is of any clock that goes on with the guest.
   [[nodiscard]] bool wants(Arch arch, GuestVirt pc, std::uint64_t now_ns);
   // The code around `pc`, unless it is known and still there. Reads up to 3 MiB. Errors: those of
-  // `read`.
+  // `memory`.
   [[nodiscard]] Result<std::optional<elf::Image>> poll(Arch arch, GuestVirt pc,
-                                                       const elf::GuestReader& read);
+                                                       VirtualMemory& memory);
 
   [[nodiscard]] bool was_read() const { return !images_.empty(); }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/testing/function_memory.h"
 #include "elf/elf_writer.h"
 #include "session/code_match.h"
 #include "session/kernel_search.h"
@@ -36,21 +37,20 @@ std::shared_ptr<const elf::ElfFile> kernel(std::uint64_t address,
 }
 
 // All physical memory from kBase on, of which the kernel has a piece.
-class UnknownCodeTest : public testing::Test {
+class UnknownCodeTest : public ::testing::Test {
  protected:
-  elf::GuestReader reader() {
-    return [this](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
-      lowest_ = std::min(lowest_, at);
-      highest_ = std::max(highest_, at + into.size());
-      if (at.value < kBase || at.value >= end_) return 0;
-      const std::size_t size = std::min<std::uint64_t>(into.size(), end_ - at.value);
-      for (std::size_t i = 0; i < size; ++i) {
-        const std::uint64_t offset = at.value + i - kCode;
-        into[i] = offset < code_.size() ? code_[offset] : std::byte{0};
-      }
-      return size;
-    };
-  }
+  ringside::testing::FunctionMemory memory_{
+      [this](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
+        lowest_ = std::min(lowest_, at);
+        highest_ = std::max(highest_, at + into.size());
+        if (at.value < kBase || at.value >= end_) return 0;
+        const std::size_t size = std::min<std::uint64_t>(into.size(), end_ - at.value);
+        for (std::size_t i = 0; i < size; ++i) {
+          const std::uint64_t offset = at.value + i - kCode;
+          into[i] = offset < code_.size() ? code_[offset] : std::byte{0};
+        }
+        return size;
+      }};
   // Ticks until it wants to look; at most `most`.
   int ticks_until_wanted(UnknownCode& unknown, GuestVirt pc, int most = 100) {
     for (int i = 1; i <= most; ++i)
@@ -69,7 +69,7 @@ TEST_F(UnknownCodeTest, IsReadOnceItHasRunOften) {
   UnknownCode unknown;
   const GuestVirt pc{kCode + 0x100};
   EXPECT_GT(ticks_until_wanted(unknown, pc), 8);
-  const auto image = unknown.poll(Arch::kX86_64, pc, reader());
+  const auto image = unknown.poll(Arch::kX86_64, pc, memory_);
   ASSERT_TRUE(image && *image);
   EXPECT_EQ((*image)->name, kKernelImage);
   EXPECT_TRUE((*image)->from_guest);
@@ -81,11 +81,11 @@ TEST_F(UnknownCodeTest, IsReadOnceItHasRunOften) {
 // A PC's video memory and BIOS lie between 640 KiB and 1 MiB, and reads of the former change it.
 TEST_F(UnknownCodeTest, VideoMemoryIsNotRead) {
   UnknownCode unknown;
-  ASSERT_TRUE(unknown.poll(Arch::kX86_64, {kBase + 0x110000}, reader())->has_value());
+  ASSERT_TRUE(unknown.poll(Arch::kX86_64, {kBase + 0x110000}, memory_)->has_value());
   EXPECT_GE(lowest_.value, kBase + 0x100000);
   lowest_ = {~0ull};
   highest_ = {0};
-  ASSERT_TRUE(unknown.poll(Arch::kX86_64, {kBase + 0x8000}, reader())->has_value());
+  ASSERT_TRUE(unknown.poll(Arch::kX86_64, {kBase + 0x8000}, memory_)->has_value());
   EXPECT_LE(highest_.value, kBase + 0xa0000);
   EXPECT_EQ(ticks_until_wanted(unknown, {kBase + 0xf0000}), 101);
 }
@@ -93,20 +93,20 @@ TEST_F(UnknownCodeTest, VideoMemoryIsNotRead) {
 TEST_F(UnknownCodeTest, WhatHasReplacedItIsReadAgain) {
   UnknownCode unknown;
   const GuestVirt pc{kCode + 0x100};
-  ASSERT_TRUE(unknown.poll(Arch::kX86_64, pc, reader())->has_value());
+  ASSERT_TRUE(unknown.poll(Arch::kX86_64, pc, memory_)->has_value());
   EXPECT_TRUE(unknown.wants(Arch::kX86_64, pc, now_));
   EXPECT_FALSE(unknown.wants(Arch::kX86_64, pc, now_ + kSecond / 2));
-  EXPECT_FALSE(unknown.poll(Arch::kX86_64, pc, reader())->has_value());
+  EXPECT_FALSE(unknown.poll(Arch::kX86_64, pc, memory_)->has_value());
   code_ = code(1);
   EXPECT_TRUE(unknown.wants(Arch::kX86_64, pc, now_ + 2 * kSecond));
-  const auto image = unknown.poll(Arch::kX86_64, pc, reader());
+  const auto image = unknown.poll(Arch::kX86_64, pc, memory_);
   ASSERT_TRUE(image && *image);
   EXPECT_EQ((*image)->file->bytes_at({kCode}, 1)[0], code_[0]);
 }
 
 TEST_F(UnknownCodeTest, ALaterFileIsFoundByItsCode) {
   UnknownCode unknown;
-  const auto image = *unknown.poll(Arch::kX86_64, {kCode}, reader());
+  const auto image = *unknown.poll(Arch::kX86_64, {kCode}, memory_);
   ASSERT_TRUE(image);
   const auto distance = [&](std::uint64_t linked, const std::vector<std::byte>& bytes) {
     return distance_by_code(*kernel(linked, bytes), *image->file);
@@ -130,7 +130,7 @@ TEST_F(UnknownCodeTest, GivenSymbolsNameItsFunctions) {
                    {{kCode + 0x80}, 'd', "table", {}},
                    {{0x1000}, 't', "elsewhere", {}}};
   UnknownCode unknown(list);
-  const auto image = *unknown.poll(Arch::kX86_64, {kCode}, reader());
+  const auto image = *unknown.poll(Arch::kX86_64, {kCode}, memory_);
   ASSERT_TRUE(image);
   ASSERT_EQ(image->file->symbols().size(), 1u);
   EXPECT_EQ(image->file->symbols()[0].name, "_start");

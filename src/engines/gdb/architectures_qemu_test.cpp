@@ -126,8 +126,8 @@ TEST_P(QemuOf, MemoryIsReadWhileTheGuestRuns) {
     ASSERT_TRUE(registers) << registers.error().message;
     const std::uint64_t pc = registers->get(arch::roles_of(engine.arch()).pc);
     std::string code(8, '\0');
-    const auto got = engine.read_virtual(VcpuId{0}, GuestVirt{pc},
-                                         std::as_writable_bytes(std::span(code.data(), 8)));
+    const auto got = engine.virtual_memory(VcpuId{0}).read_up_to(
+        GuestVirt{pc}, std::as_writable_bytes(std::span(code.data(), 8)));
     ASSERT_TRUE(got) << got.error().message;
     same = *got == 8 && code != std::string(8, '\0') && program.find(code) != program.npos;
   }

@@ -38,6 +38,12 @@ struct Options {
   bool guardian = true;
 };
 
+// Reads one vCPU's memory while the guest stands still. Returns how many bytes from the start could
+// be read: fewer than asked where a page is not mapped. An error means that the engine itself
+// failed.
+using ReadMemory =
+    std::function<Result<std::size_t>(VcpuId, GuestVirt, std::span<std::byte> destination)>;
+
 // Captures through a gdb remote stub: QEMU's -gdb or -s, or any other stub of the protocol, which
 // then costs a round trip for each request. One thread uses it.
 class GdbEngine final : public Engine {
@@ -68,7 +74,7 @@ class GdbEngine final : public Engine {
   [[nodiscard]] Result<void> with_memory(
       const std::function<Result<void>(const ReadMemory&)>& read);
 
-  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
+  [[nodiscard]] Result<PhysicalMemory*> physical_memory() override {
     return virtual_reads_.find_physical();
   }
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,

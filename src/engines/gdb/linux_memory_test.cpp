@@ -111,7 +111,7 @@ class LinuxMemory : public ::testing::TestWithParam<Way> {
     ADD_FAILURE() << "vCPU 0 is never seen in the kernel";
     return {};
   }
-  memory::PhysicalMemory& physical() {
+  PhysicalMemory& physical() {
     auto found = engine_->physical_memory();
     if (!found) throw std::runtime_error(found.error().message);
     return **found;
@@ -129,7 +129,7 @@ class LinuxMemory : public ::testing::TestWithParam<Way> {
   }
   std::vector<std::byte> engine_read(std::uint64_t address, std::size_t size) {
     std::vector<std::byte> bytes(size);
-    const auto got = engine_->read_virtual(VcpuId{0}, GuestVirt{address}, bytes);
+    const auto got = engine_->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{address}, bytes);
     EXPECT_TRUE(got) << got.error().message;
     bytes.resize(got.value_or(0));
     return bytes;
@@ -226,7 +226,7 @@ TEST_P(LinuxMemory, WalksAgreeWithQemuAndGdb) {
 
 TEST_P(LinuxMemory, PhysicalReadsAgreeWithTheMonitor) {
   qemu_->qmp(kStop);
-  memory::PhysicalMemory& ram = physical();
+  PhysicalMemory& ram = physical();
   int not_zero = 0;
   for (std::uint64_t at = ram_start() + kMiB; at < ram_start() + 512 * kMiB; at += 0x3fe008) {
     const auto mine = ram.read_value<std::uint64_t>(GuestPhys{at});
@@ -300,16 +300,16 @@ TEST_P(LinuxMemory, StopsAreShortAndCounted) {
   measure("physical", [&] {
     return physical().read_up_to(GuestPhys{ram_start() + 16 * kMiB}, bytes).value_or(0);
   });
-  measure("virtual",
-          [&] { return engine_->read_virtual(VcpuId{0}, GuestVirt{text}, bytes).value_or(0); });
+  measure("virtual", [&] {
+    return engine_->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{text}, bytes).value_or(0);
+  });
   measure("virtual, 64 KiB at a time", [&] {
     std::size_t got = 0;
     for (int i = 0; i < 256; ++i) {
       ::usleep(1000);
-      got +=
-          engine_
-              ->read_virtual(VcpuId{0}, GuestVirt{text + i * 65536}, std::span(bytes).first(65536))
-              .value_or(0);
+      got += engine_->virtual_memory(VcpuId{0})
+                 .read_up_to(GuestVirt{text + i * 65536}, std::span(bytes).first(65536))
+                 .value_or(0);
     }
     return got;
   });

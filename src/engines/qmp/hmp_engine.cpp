@@ -112,7 +112,7 @@ Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   if (!monitor_.guest_runs()) RINGSIDE_TRY(monitor_.status());
   const bool runs = monitor_.guest_runs();
   if (!runs && !options_.captures_paused) return Tick::of_paused_guest();
-  memory::PhysicalMemory* const qemu_memory = qemus_memory();
+  PhysicalMemory* const qemu_memory = qemus_memory();
   const gdb::HoldPoint test = ++ticks_ == gdb::kHeldTick ? hold_ : gdb::HoldPoint::kNone;
   const bool stops = options_.stops_the_guest && runs;
   GuestHold hold(monitor_, guardian_.get(), stops, test);
@@ -149,7 +149,7 @@ Result<std::size_t> HmpEngine::read_blocks(VcpuId vcpu, GuestVirt address,
 }
 
 // Null where it cannot be read.
-memory::PhysicalMemory* HmpEngine::qemus_memory() {
+PhysicalMemory* HmpEngine::qemus_memory() {
   const auto ram = ram_.find();
   return ram && ram_.reads_qemu() ? *ram : nullptr;
 }
@@ -157,7 +157,7 @@ memory::PhysicalMemory* HmpEngine::qemus_memory() {
 // Page by page, by `gva2gpa`: three times as fast as dumps.
 Result<std::size_t> HmpEngine::read_translated(VcpuId vcpu, GuestVirt address,
                                                std::span<std::byte> destination,
-                                               memory::PhysicalMemory& physical) {
+                                               PhysicalMemory& physical) {
   std::size_t done = 0;
   while (done < destination.size()) {
     Requests requests;
@@ -184,7 +184,7 @@ Result<std::size_t> HmpEngine::read_translated(VcpuId vcpu, GuestVirt address,
 Result<std::size_t> HmpEngine::read_once(VcpuId vcpu, GuestVirt address,
                                          std::span<std::byte> destination) {
   if (vcpu.value >= vcpus_) return fail(ErrorCode::kUsage, "there is no vCPU {}", vcpu.value);
-  memory::PhysicalMemory* const physical = qemus_memory();
+  PhysicalMemory* const physical = qemus_memory();
   if (physical == nullptr) {
     explanation_ = "the monitor's dumps of memory, while the guest runs";
     return read_blocks(vcpu, address, destination);
@@ -209,7 +209,7 @@ Result<bool> HmpEngine::may_be_hidden(VcpuId vcpu, GuestVirt address) {
          (info.firmware_is_physical && level == PrivilegeLevel::kFirmware);
 }
 
-Result<memory::PhysicalMemory*> HmpEngine::physical_memory() {
+Result<PhysicalMemory*> HmpEngine::physical_memory() {
   auto found = ram_.find();
   if (found) explanation_ = "page walks over " + ram_.explain();
   return found;

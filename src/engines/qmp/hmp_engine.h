@@ -45,7 +45,7 @@ class HmpEngine final : public Engine {
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
   [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
   // QEMU's own copy, where there is a way to it.
-  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override;
+  [[nodiscard]] Result<PhysicalMemory*> physical_memory() override;
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;
   [[nodiscard]] std::string explain_memory_access() const override { return explanation_; }
@@ -61,12 +61,12 @@ class HmpEngine final : public Engine {
         vcpus_(vcpus),
         ram_(ways_to_ram(monitor_, monitor_.peer())),
         hold_(gdb::hold_point_from_environment()) {}
-  [[nodiscard]] memory::PhysicalMemory* qemus_memory();
+  [[nodiscard]] PhysicalMemory* qemus_memory();
   [[nodiscard]] Result<std::size_t> read_once(VcpuId vcpu, GuestVirt address,
                                               std::span<std::byte> destination);
   [[nodiscard]] Result<std::size_t> read_translated(VcpuId vcpu, GuestVirt address,
                                                     std::span<std::byte> destination,
-                                                    memory::PhysicalMemory& physical);
+                                                    PhysicalMemory& physical);
   [[nodiscard]] Result<std::size_t> read_blocks(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
   [[nodiscard]] Result<bool> may_be_hidden(VcpuId vcpu, GuestVirt address);

@@ -79,7 +79,8 @@ TEST_F(HmpQemu, ReadsWhatTheMonitorReads) {
   std::array<std::byte, 40'000> bytes{};
   std::string differs;
   for (int attempt = 0; attempt < 40; ++attempt) {
-    const auto got = way_in->engine->read_virtual(VcpuId{0}, GuestVirt{0xf0003}, bytes);
+    const auto got =
+        way_in->engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0xf0003}, bytes);
     ASSERT_TRUE(got) << got.error().message;
     // A chipset that is being set up maps other memory there, or none.
     differs = *got == bytes.size() ? "" : fmt::format("only {} bytes", *got);
@@ -95,7 +96,7 @@ TEST_F(HmpQemu, ReadsWhatTheMonitorReads) {
   }
   EXPECT_EQ(differs, "");
   EXPECT_TRUE(qemu_->take_stops().empty());
-  EXPECT_FALSE(way_in->engine->read_virtual(VcpuId{2}, GuestVirt{0xf0000}, bytes));
+  EXPECT_FALSE(way_in->engine->virtual_memory(VcpuId{2}).read_up_to(GuestVirt{0xf0000}, bytes));
 }
 
 // A guest that is never idle: its firmware jumps to itself at the reset vector.

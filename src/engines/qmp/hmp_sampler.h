@@ -31,7 +31,7 @@ class HmpSampler {
   // `qemu_memory`: guest-physical memory that is read without QEMU's doing; may be null.
   // It looks again at `host_waits` once the guest has stopped.
   HmpSampler(GuestHold& hold, Arch arch, std::size_t vcpus, WaitInstructions& waits,
-             HostWaits& host_waits, memory::PhysicalMemory* qemu_memory)
+             HostWaits& host_waits, PhysicalMemory* qemu_memory)
       : hold_(hold),
         arch_(arch),
         vcpus_(vcpus),
@@ -80,7 +80,7 @@ class HmpSampler {
   std::vector<Vcpu> vcpus_;
   WaitInstructions& waits_;
   HostWaits& host_waits_;
-  memory::PhysicalMemory* qemu_memory_;
+  PhysicalMemory* qemu_memory_;
   Requests requests_;
   std::vector<Expected> expected_;
 };

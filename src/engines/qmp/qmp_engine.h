@@ -36,12 +36,12 @@ class QmpEngine final : public Engine {
   [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override {
     return gdb_->read_registers(vcpu);
   }
-  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
+  [[nodiscard]] Result<PhysicalMemory*> physical_memory() override {
     return gdb_->physical_memory();
   }
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override {
-    return gdb_->read_virtual(vcpu, address, destination);
+    return gdb_->virtual_memory(vcpu).read_up_to(address, destination);
   }
   [[nodiscard]] std::string explain_memory_access() const override {
     return gdb_->explain_memory_access();

@@ -116,7 +116,7 @@ Result<arch::Registers> FileEngine::read_registers(VcpuId) {
   return fail(ErrorCode::kUnsupported, "the guest is gone");
 }
 
-Result<memory::PhysicalMemory*> FileEngine::physical_memory() {
+Result<PhysicalMemory*> FileEngine::physical_memory() {
   return fail(ErrorCode::kUnsupported, "the guest is gone");
 }
 

@@ -31,7 +31,7 @@ class FileEngine final : public Engine, public SelfPaced {
   // Error kClosed at the end.
   [[nodiscard]] Result<Tick> tick(const TickPlan&) override;
   [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
-  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override;
+  [[nodiscard]] Result<PhysicalMemory*> physical_memory() override;
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;
   [[nodiscard]] std::string explain_memory_access() const override { return {}; }

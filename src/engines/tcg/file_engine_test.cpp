@@ -112,10 +112,10 @@ TEST_F(FileEngineTest, ReadsTheMemoryThatIsThere) {
   ASSERT_TRUE(engine);
   EXPECT_THAT((*engine)->code_pages(), ElementsAre(GuestVirt{0x1000}, GuestVirt{0x1040}));
   std::array<std::byte, 100> bytes{};
-  EXPECT_EQ(*(*engine)->read_virtual(VcpuId{0}, GuestVirt{0x1020}, bytes), 96u);
+  EXPECT_EQ(*(*engine)->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0x1020}, bytes), 96u);
   EXPECT_EQ(bytes[31], std::byte{1});
   EXPECT_EQ(bytes[32], std::byte{2});
-  EXPECT_EQ(*(*engine)->read_virtual(VcpuId{0}, GuestVirt{0xfff}, bytes), 0u);
+  EXPECT_EQ(*(*engine)->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0xfff}, bytes), 0u);
 }
 
 TEST_F(FileEngineTest, WhatIsNoneIsRefused) {

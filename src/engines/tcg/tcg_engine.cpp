@@ -237,7 +237,7 @@ Result<arch::Registers> TcgEngine::read_registers(VcpuId vcpu) {
   return *registers;
 }
 
-Result<memory::PhysicalMemory*> TcgEngine::physical_memory() {
+Result<PhysicalMemory*> TcgEngine::physical_memory() {
   if (ram_) return ram_->find();
   return fail(ErrorCode::kUnsupported,
               "the plugin reads virtual memory only, and no monitor of QEMU is there (--qmp)");

@@ -34,7 +34,7 @@ class TcgEngine final : public Engine, public SelfPaced {
   // Gives the plugin the plan, and takes what has been sampled.
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
   [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
-  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override;
+  [[nodiscard]] Result<PhysicalMemory*> physical_memory() override;
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;
   [[nodiscard]] std::string explain_memory_access() const override;

@@ -228,7 +228,7 @@ TEST(TcgEngine, ReadsMemoryThroughAVcpu) {
   const auto engine = connect(plugin);
   std::array<std::byte, 8> bytes{};
   std::thread vcpu([&] { answer_one(plugin, 8); });
-  EXPECT_EQ(*engine->read_virtual(VcpuId{0}, GuestVirt{0x401000}, bytes), 8u);
+  EXPECT_EQ(*engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0x401000}, bytes), 8u);
   vcpu.join();
   EXPECT_EQ(bytes[7], std::byte{7});
   EXPECT_EQ(plugin.header().request_address, 0x401000u);
@@ -240,7 +240,8 @@ TEST(TcgEngine, AVcpuThatSleepsIsNotWaitedForForEver) {
   plugin.vcpu(0).online = 1;
   const auto engine = connect(plugin);
   std::array<std::byte, 8> bytes{};
-  EXPECT_EQ(*engine->read_virtual(VcpuId{0}, GuestVirt{0xffffffff81000000}, bytes), 0u);
+  EXPECT_EQ(*engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0xffffffff81000000}, bytes),
+            0u);
   EXPECT_EQ(plugin.header().claimed, plugin.header().requested);  // taken back
   EXPECT_EQ(engine->read_registers(VcpuId{0}).error().code, ErrorCode::kTimeout);
   EXPECT_EQ(engine->read_registers(VcpuId{1}).error().code, ErrorCode::kUsage);
@@ -259,7 +260,7 @@ TEST(TcgEngine, AnAnswerThatHasBegunIsWaitedFor) {
     plugin.header().answer_bytes = 8;
     plugin.header().answered = plugin.header().requested.load();
   });
-  EXPECT_EQ(*engine->read_virtual(VcpuId{0}, GuestVirt{0x401000}, bytes), 8u);
+  EXPECT_EQ(*engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0x401000}, bytes), 8u);
   vcpu.join();
   EXPECT_EQ(bytes[0], std::byte{7});
 }

@@ -21,7 +21,7 @@ class FakeEngine final : public Engine {
   // A read of virtual memory; without it nothing is mapped.
   std::function<Result<std::size_t>(std::span<std::byte>)> on_read;
   ReadTurns* turns = nullptr;
-  memory::PhysicalMemory* physical = nullptr;
+  PhysicalMemory* physical = nullptr;
   std::size_t register_reads = 0;
   std::uint64_t pause_ns = 1000;  // of each tick
   std::atomic<bool> user_paused{false};
@@ -54,7 +54,7 @@ class FakeEngine final : public Engine {
     return registers;
   }
   // `physical`, if it is set.
-  [[nodiscard]] Result<memory::PhysicalMemory*> physical_memory() override {
+  [[nodiscard]] Result<PhysicalMemory*> physical_memory() override {
     if (physical == nullptr) return fail(ErrorCode::kUnsupported, "no physical memory");
     return physical;
   }

@@ -16,14 +16,14 @@ constexpr std::uint64_t kPiece = 256u << 10;
 constexpr std::uint64_t kFileOverhead = 4096;
 
 // As many bytes as can be read from the start.
-Result<std::vector<std::byte>> read_up_to(GuestVirt at, std::uint64_t size,
-                                          const wire::Capture& capture, GuestMemory& memory) {
+Result<std::vector<std::byte>> read_in_pieces(GuestVirt at, std::uint64_t size,
+                                              VirtualMemory& memory) {
   std::vector<std::byte> bytes;
   while (bytes.size() < size) {
     const std::size_t before = bytes.size();
     bytes.resize(before + std::min(kPiece, size - before));
     RINGSIDE_ASSIGN(const std::size_t count,
-                    memory.read_as(capture, at + before, std::span(bytes).subspan(before)));
+                    memory.read_up_to(at + before, std::span(bytes).subspan(before)));
     const bool ended = count < bytes.size() - before;
     if (ended) bytes.resize(before + count);
     if (ended) break;
@@ -57,10 +57,9 @@ GuestPrograms::Placed GuestPrograms::unreadable(const Metadata& metadata) const 
 }
 
 Result<std::optional<GuestPrograms::Placed>> GuestPrograms::poll(const Metadata& metadata,
-                                                                 const wire::Capture& capture,
-                                                                 GuestMemory& memory) {
+                                                                 VirtualMemory& memory) {
   if (metadata.text_size > kMostText) return unreadable(metadata);
-  RINGSIDE_ASSIGN(const auto text, read_up_to(metadata.text, metadata.text_size, capture, memory));
+  RINGSIDE_ASSIGN(const auto text, read_in_pieces(metadata.text, metadata.text_size, memory));
   if (text.size() < metadata.text_size) return std::nullopt;
   if (const auto program = files_ ? files_->find(text) : nullptr) {
     const std::uint64_t linked = program->file->section(".text")->address.value;
@@ -68,8 +67,7 @@ Result<std::optional<GuestPrograms::Placed>> GuestPrograms::poll(const Metadata&
   }
   std::vector<std::byte> eh_frame;
   if (metadata.eh_frame_size <= kMostEhFrame) {
-    RINGSIDE_ASSIGN(eh_frame,
-                    read_up_to(metadata.eh_frame, metadata.eh_frame_size, capture, memory));
+    RINGSIDE_ASSIGN(eh_frame, read_in_pieces(metadata.eh_frame, metadata.eh_frame_size, memory));
   }
   // A part of it could end inside of an entry.
   if (eh_frame.size() < metadata.eh_frame_size) eh_frame.clear();

@@ -29,11 +29,9 @@ class GuestPrograms {
   // Reads the process's .text and looks it up among the files. Where none has it, the program is
   // kUnknownProgram, with an ELF file made of .text and, where it can be read, .eh_frame; without
   // a file where they are larger than kMostText and kMostEhFrame, or 256 MiB have been taken in.
-  // Nothing if .text cannot be read whole: it may be later. `capture` is one of that process.
-  // Errors: those of `memory`.
-  [[nodiscard]] Result<std::optional<Placed>> poll(const Metadata& metadata,
-                                                   const wire::Capture& capture,
-                                                   GuestMemory& memory);
+  // Nothing if .text cannot be read whole: it may be later. `memory` is that process's. Errors: its
+  // own.
+  [[nodiscard]] Result<std::optional<Placed>> poll(const Metadata& metadata, VirtualMemory& memory);
   // For a process whose .text cannot be read.
   [[nodiscard]] Placed unreadable(const Metadata& metadata) const;
 

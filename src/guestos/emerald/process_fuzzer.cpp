@@ -9,24 +9,34 @@ using namespace ringside;
 
 // The input is what a process has from its metadata page up; everything else lies at the bytes
 // behind it, over and over, so that any address can be read.
-class Memory final : public guestos::GuestMemory {
+class Space final : public guestos::GuestSpace {
  public:
-  explicit Memory(Bytes bytes) : bytes_(bytes) {}
-  [[nodiscard]] Result<std::size_t> read_kernel(GuestVirt, std::span<std::byte>) override {
-    return 0;
-  }
-  [[nodiscard]] Result<std::size_t> read_as(const wire::Capture&, GuestVirt address,
-                                            std::span<std::byte> into) override {
+  explicit Space(Bytes bytes) : bytes_(bytes) {}
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt address,
+                                               std::span<std::byte> into) override {
     const bool is_page = address == guestos::emerald::kMetadataPage;
     const std::uint64_t offset = is_page ? 0 : address.value % bytes_.size();
     const std::size_t count = std::min<std::size_t>(into.size(), bytes_.size() - offset);
     std::memcpy(into.data(), bytes_.data() + offset, count);
     return count;
   }
-  [[nodiscard]] memory::PhysicalMemory* physical() override { return nullptr; }
 
  private:
   Bytes bytes_;
+};
+
+class Memory final : public guestos::GuestMemory {
+ public:
+  explicit Memory(Bytes bytes) : bytes_(bytes) {}
+  [[nodiscard]] guestos::GuestSpace& kernel() override { return kernel_; }
+  [[nodiscard]] std::unique_ptr<guestos::GuestSpace> space_of(const wire::Capture&) override {
+    return std::make_unique<Space>(bytes_);
+  }
+  [[nodiscard]] PhysicalMemory* physical() override { return nullptr; }
+
+ private:
+  Bytes bytes_;
+  guestos::EmptySpace kernel_;
 };
 
 }  // namespace

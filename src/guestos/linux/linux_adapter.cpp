@@ -70,17 +70,17 @@ std::optional<GuestVirt> LinuxAdapter::page_table_root() const {
 // up its entry leads to the boot image's copy, which has no stack.
 Result<bool> LinuxAdapter::find_irq_stack(std::size_t cpu, ImageAddr variable,
                                           std::vector<StackTop>& tops,
-                                          const elf::GuestReader& read) const {
+                                          VirtualMemory& memory) const {
   if (!tops.empty()) return true;
-  RINGSIDE_ASSIGN(const auto copy, per_cpu_.copy_of(variable, cpu, read));
+  RINGSIDE_ASSIGN(const auto copy, per_cpu_.copy_of(variable, cpu, memory));
   if (!copy) return false;
-  RINGSIDE_ASSIGN(const auto stack, per_cpu_.read_pointer(*copy, read));
+  RINGSIDE_ASSIGN(const auto stack, per_cpu_.read_pointer(*copy, memory));
   if (stack) tops = linux_arch_->irq_stack_tops(*kernel_, *stack);
   return stack.has_value();
 }
 
 // The variables are set when their CPU comes up, so that early on they may still be 0.
-Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& read) {
+Result<bool> LinuxAdapter::prepare(std::size_t vcpus, VirtualMemory& memory) {
   if (!kernel_->file->symbol_named("__per_cpu_offset")) return true;
   irq_stacks_.resize(vcpus);
   bool all = true;
@@ -91,18 +91,18 @@ Result<bool> LinuxAdapter::prepare(std::size_t vcpus, const elf::GuestReader& re
       const auto variable = kernel_->file->symbol_named(names[i]);
       if (!variable) continue;
       RINGSIDE_ASSIGN(const bool found,
-                      find_irq_stack(cpu, variable->address, irq_stacks_[cpu][i], read));
+                      find_irq_stack(cpu, variable->address, irq_stacks_[cpu][i], memory));
       all = all && found;
     }
     if (all && processes_) {
-      RINGSIDE_ASSIGN(const bool found, processes_->find_cpu(cpu, per_cpu_, read));
+      RINGSIDE_ASSIGN(const bool found, processes_->find_cpu(cpu, per_cpu_, memory));
       all = all && found;
     }
   }
   return all;
 }
 
-Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader& read) {
+Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(VirtualMemory& memory) {
   if (linux_arch_->fixed_code != nullptr && !std::exchange(has_reported_fixed_code_, true))
     if (auto image = linux_arch_->fixed_code(*kernel_->file)) return std::vector{std::move(*image)};
   if (!modules_) {
@@ -111,7 +111,7 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(const elf::GuestReader
       lists.push_back(kernel_->to_guest(list));
     modules_.emplace(std::move(lists), arch_, kernel_->file->section(".orc_header").has_value());
   }
-  return modules_->poll(read);
+  return modules_->poll(memory);
 }
 
 Result<Owner> LinuxAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,

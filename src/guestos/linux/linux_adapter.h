@@ -33,8 +33,8 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] std::string_view name() const override { return "linux"; }
   [[nodiscard]] std::vector<unwind::TrapFrameLayout> entries() const override;
   [[nodiscard]] InterruptCode interrupt_code() const override;
-  [[nodiscard]] Result<bool> prepare(std::size_t vcpus, const elf::GuestReader& read) override;
-  [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(const elf::GuestReader& read) override;
+  [[nodiscard]] Result<bool> prepare(std::size_t vcpus, VirtualMemory& memory) override;
+  [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(VirtualMemory& memory) override;
   [[nodiscard]] bool tells_all_code() const override { return true; }
   [[nodiscard]] std::vector<std::string> caveats() const override;
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
@@ -46,7 +46,7 @@ class LinuxAdapter final : public Adapter {
  private:
   [[nodiscard]] Result<bool> find_irq_stack(std::size_t cpu, ImageAddr variable,
                                             std::vector<StackTop>& tops,
-                                            const elf::GuestReader& read) const;
+                                            VirtualMemory& memory) const;
 
   const elf::Image* kernel_;
   const LinuxArch* linux_arch_;

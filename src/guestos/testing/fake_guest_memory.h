@@ -28,26 +28,16 @@ class FakeGuestMemory final : public GuestMemory {
   }
   void remove_page(std::uint64_t root, std::uint64_t at) { pages_.erase({root, at / kPage}); }
 
-  [[nodiscard]] Result<std::size_t> read_kernel(GuestVirt address,
-                                                std::span<std::byte> into) override {
-    return read(0, address, into);
-  }
-  [[nodiscard]] Result<std::size_t> read_as(const wire::Capture& capture, GuestVirt address,
-                                            std::span<std::byte> into) override {
-    return read(arch::user_root(capture.arch, capture.registers).value_or(0), address, into);
-  }
+  [[nodiscard]] GuestSpace& kernel() override { return kernel_; }
   // Each root has pages of its own, unless it is in `same_as`.
-  [[nodiscard]] Result<std::optional<GuestPhys>> physical_address_as(const wire::Capture& capture,
-                                                                     GuestVirt at) override {
-    std::uint64_t root = arch::user_root(capture.arch, capture.registers).value_or(0);
-    if (const auto other = same_as.find(root); other != same_as.end()) root = other->second;
-    if (!pages_.contains({root, at.value / kPage})) return std::nullopt;
-    return GuestPhys{root << 20 | at.value};
+  [[nodiscard]] std::unique_ptr<GuestSpace> space_of(const wire::Capture& capture) override {
+    return std::make_unique<Space>(*this,
+                                   arch::user_root(capture.arch, capture.registers).value_or(0));
   }
   std::map<std::uint64_t, std::uint64_t> same_as;  // roots that map the pages of another one
 
   [[nodiscard]] bool reads_processes() const override { return has_physical; }
-  [[nodiscard]] memory::PhysicalMemory* physical() override { return nullptr; }
+  [[nodiscard]] PhysicalMemory* physical() override { return nullptr; }
 
   bool has_physical = true;
 
@@ -56,6 +46,25 @@ class FakeGuestMemory final : public GuestMemory {
 
  private:
   static constexpr std::uint64_t kPage = 4096;
+
+  class Space final : public GuestSpace {
+   public:
+    Space(FakeGuestMemory& memory, std::uint64_t root) : memory_(memory), root_(root) {}
+    [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt address,
+                                                 std::span<std::byte> into) override {
+      return memory_.read(root_, address, into);
+    }
+    [[nodiscard]] Result<std::optional<GuestPhys>> physical_address(GuestVirt at) override {
+      const auto other = memory_.same_as.find(root_);
+      const std::uint64_t root = other != memory_.same_as.end() ? other->second : root_;
+      if (!memory_.pages_.contains({root, at.value / kPage})) return std::nullopt;
+      return GuestPhys{root << 20 | at.value};
+    }
+
+   private:
+    FakeGuestMemory& memory_;
+    std::uint64_t root_;
+  };
 
   Result<std::size_t> read(std::uint64_t root, GuestVirt address, std::span<std::byte> into) {
     ++reads;
@@ -72,6 +81,7 @@ class FakeGuestMemory final : public GuestMemory {
   }
 
   std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::byte>> pages_;
+  Space kernel_{*this, 0};
 };
 
 }  // namespace ringside::guestos::testing

@@ -5,14 +5,14 @@
 
 #include <algorithm>
 
-#include "elf/identity.h"
 #include "guestos/guest_memory.h"
 
 namespace ringside::guestos::testing {
 
 // Reads the test's own memory, any address of it, as if it were a guest's.
-inline elf::GuestReader own_memory() {
-  return [](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
+class OwnSpace : public GuestSpace {
+ public:
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt at, std::span<std::byte> into) override {
     std::size_t done = 0;
     while (done < into.size()) {
       constexpr std::size_t kPage = 4096;
@@ -25,19 +25,20 @@ inline elf::GuestReader own_memory() {
       done += static_cast<std::size_t>(got);
     }
     return done;
-  };
-}
+  }
+};
 
 // The test's own memory as the kernel's; no process has any.
 class OwnMemory : public GuestMemory {
  public:
-  Result<std::size_t> read_kernel(GuestVirt address, std::span<std::byte> into) override {
-    return own_memory()(address, into);
+  GuestSpace& kernel() override { return kernel_; }
+  std::unique_ptr<GuestSpace> space_of(const wire::Capture&) override {
+    return std::make_unique<EmptySpace>();
   }
-  Result<std::size_t> read_as(const wire::Capture&, GuestVirt, std::span<std::byte>) override {
-    return std::size_t{0};
-  }
-  memory::PhysicalMemory* physical() override { return nullptr; }
+  PhysicalMemory* physical() override { return nullptr; }
+
+ private:
+  OwnSpace kernel_;
 };
 
 }  // namespace ringside::guestos::testing

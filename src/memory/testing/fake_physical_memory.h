@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "memory/reader.h"
+#include "base/memory_reader.h"
 
 namespace ringside::memory::testing {
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <span>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
 #include "engines/engine.h"
 #include "engines/gdb/inventory.h"
@@ -11,7 +12,6 @@
 #include "engines/gdb/memory/read_stops.h"
 #include "engines/gdb/protocol/stub.h"
 #include "memory/guest_ram.h"
-#include "memory/reader.h"
 
 namespace ringside::engines::gdb {
 
@@ -74,7 +74,7 @@ class SlicedReads {
 };
 
 // RAM through SlicedReads.
-class StubPhysicalMemory final : public memory::PhysicalMemory {
+class StubPhysicalMemory final : public PhysicalMemory {
  public:
   StubPhysicalMemory(SlicedReads& reads, std::vector<memory::RamRange> ranges)
       : reads_(&reads), ranges_(std::move(ranges)) {}

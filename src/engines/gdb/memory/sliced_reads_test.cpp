@@ -67,7 +67,7 @@ bool holds_pages(const std::vector<std::byte>& bytes) {
 TEST(SlicedReads, VirtualMemoryInBulk) {
   Guest guest;
   std::vector<std::byte> bytes(4096 * kPages);
-  const auto got = guest.engine->read_virtual(VcpuId{1}, GuestVirt{kVirtual}, bytes);
+  const auto got = guest.engine->virtual_memory(VcpuId{1}).read_up_to(GuestVirt{kVirtual}, bytes);
   ASSERT_TRUE(got) << got.error().message;
   EXPECT_EQ(*got, bytes.size());
   EXPECT_TRUE(holds_pages(bytes));
@@ -80,7 +80,7 @@ TEST(SlicedReads, VirtualMemoryInBulk) {
   const auto requests = guest.stub.requests();
   EXPECT_GE(std::count(requests.begin(), requests.end(), "c"),
             static_cast<std::ptrdiff_t>(pauses.count));
-  EXPECT_FALSE(guest.engine->read_virtual(VcpuId{9}, GuestVirt{kVirtual}, bytes));
+  EXPECT_FALSE(guest.engine->virtual_memory(VcpuId{9}).read_up_to(GuestVirt{kVirtual}, bytes));
 }
 
 // The most reads of memory in one stop of the guest.
@@ -100,7 +100,8 @@ TEST(SlicedReads, InBulkStopTheGuestForLongerAndLessOften) {
   const auto most = [&settings](std::size_t size) {
     Guest guest(settings);
     std::vector<std::byte> bytes(size);
-    EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{kVirtual}, bytes), bytes.size());
+    EXPECT_EQ(guest.engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{kVirtual}, bytes),
+              bytes.size());
     return most_in_a_stop(guest.stub.requests());
   };
   EXPECT_GE(most(64 * 1024), 12);
@@ -111,8 +112,8 @@ TEST(SlicedReads, EndAtWhatIsNotMapped) {
   Guest guest;
   std::vector<std::byte> bytes(4096 * 4);
   const GuestVirt near_the_end{kVirtual + 4096 * (kPages - 1) + 10};
-  EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, near_the_end, bytes), 4086u);
-  EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{0x10}, bytes), 0u);
+  EXPECT_EQ(guest.engine->virtual_memory(VcpuId{0}).read_up_to(near_the_end, bytes), 4086u);
+  EXPECT_EQ(guest.engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0x10}, bytes), 0u);
   EXPECT_TRUE(guest.runs());
 }
 
@@ -122,15 +123,16 @@ TEST(SlicedReads, AKernelThatUserCodeHidesIsTriedAgain) {
   std::vector<std::byte> bytes(4096 * kPages);
   {
     Guest guest(settings);
-    EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{kVirtual}, bytes), bytes.size());
+    EXPECT_EQ(guest.engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{kVirtual}, bytes),
+              bytes.size());
     EXPECT_TRUE(holds_pages(bytes));
     EXPECT_TRUE(guest.runs());
   }
   settings.hides_kernel_for = 1'000'000;
   Guest guest(settings);
-  EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{0x10}, bytes), 0u);
+  EXPECT_EQ(guest.engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0x10}, bytes), 0u);
   EXPECT_LT(guest.engine->memory_pauses().count, 5u);  // no address of the kernel's: at once
-  EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{kVirtual}, bytes), 0u);
+  EXPECT_EQ(guest.engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{kVirtual}, bytes), 0u);
   EXPECT_GT(guest.engine->memory_pauses().count, 20u);
   EXPECT_TRUE(guest.runs());
 }
@@ -149,7 +151,7 @@ TEST(SlicedReads, PhysicalMemoryLeavesItsMode) {
   EXPECT_TRUE(guest.runs());
   EXPECT_FALSE(guest.stub.left_in_physical_mode());
   // Virtual reads are virtual again.
-  EXPECT_EQ(guest.engine->read_virtual(VcpuId{0}, GuestVirt{0x100000}, bytes), 0u);
+  EXPECT_EQ(guest.engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0x100000}, bytes), 0u);
   guest.engine.reset();
   EXPECT_TRUE(guest.runs());
   EXPECT_FALSE(guest.stub.left_in_physical_mode());

@@ -41,7 +41,7 @@ void VirtualReads::explain_stops(const std::string& why) {
   explanation_ = fmt::format("the gdb stub, in stops of the guest ({})", why);
 }
 
-Result<memory::PhysicalMemory*> VirtualReads::find_physical() {
+Result<PhysicalMemory*> VirtualReads::find_physical() {
   auto ram = physical_->find();
   if (ram && physical_->reads_qemu())
     explanation_ = "page walks over " + physical_->explain();

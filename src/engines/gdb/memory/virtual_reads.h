@@ -28,7 +28,7 @@ class VirtualReads {
   [[nodiscard]] Result<std::size_t> read(VcpuId vcpu, GuestVirt address,
                                          std::span<std::byte> destination);
   // The reader of physical memory; errors as QemuRam::find().
-  [[nodiscard]] Result<memory::PhysicalMemory*> find_physical();
+  [[nodiscard]] Result<PhysicalMemory*> find_physical();
   // How the last read was done, or will be.
   [[nodiscard]] const std::string& explain() const { return explanation_; }
 

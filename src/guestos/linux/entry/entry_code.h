@@ -35,7 +35,7 @@ class EntryCode {
   virtual ~EntryCode() = default;
   // Finds what a CPU has of its own. False if that is not there yet.
   [[nodiscard]] virtual Result<bool> find(std::size_t /*cpu*/, const PerCpu& /*per_cpu*/,
-                                          const elf::GuestReader& /*read*/) {
+                                          VirtualMemory& /*read*/) {
     return true;
   }
   // In kernel mode: leaves user code's stack pointer in `sp` where struct pt_regs may not have it.

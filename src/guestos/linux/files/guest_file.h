@@ -34,7 +34,7 @@ struct GuestFile {
   bool operator==(const GuestFile&) const = default;
 };
 
-// Of the struct file at `file`. Errors: kUnreadable, those of `read`.
+// Of the struct file at `file`. Errors: kUnreadable, those of `memory`.
 [[nodiscard]] Result<FileIdentity> read_file_identity(const LinuxTypes& types,
                                                       const KernelReader& read, GuestVirt file);
 
@@ -44,7 +44,7 @@ struct GuestFile {
 
 // The struct file at `file`. Names are found through dentries and mounts (fs/d_path.c,
 // prepend_path()); what lies over a mount point is found there, too. Error kDisturbed where names
-// do not come to a root within 256 steps and 4 KiB, kUnreadable; others are those of `read`.
+// do not come to a root within 256 steps and 4 KiB, kUnreadable; others are those of `memory`.
 [[nodiscard]] Result<GuestFile> read_guest_file(const LinuxTypes& types, const KernelReader& read,
                                                 GuestVirt file);
 

@@ -51,7 +51,8 @@ class GuestFiles : public ::testing::Test {
   std::shared_ptr<const elf::ElfFile> kernel_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
   std::unique_ptr<TypeSource> source_ = open_types(kernel_).value();
   LinuxTypes types_ = LinuxTypes::of(*kernel_, *source_).value();
-  KernelReader reader_{testing::own_memory(), Arch::kX86_64};
+  testing::OwnSpace own_memory_;
+  KernelReader reader_{own_memory_, Arch::kX86_64};
   std::deque<dentry> dentries_;
   mount root_mount_{};
   mount inner_mount_{};
@@ -107,7 +108,7 @@ TEST_F(GuestFiles, DamageIsDisturbed) {
 }
 
 // Ten pages of memory, each filled with its number, and their struct pages.
-class PageCache : public GuestFiles, public memory::PhysicalMemory {
+class PageCache : public GuestFiles, public PhysicalMemory {
  protected:
   static constexpr std::size_t kPage = 4096;
 

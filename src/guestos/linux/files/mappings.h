@@ -26,7 +26,7 @@ struct LinuxMapping {
 // The mappings of the struct mm_struct at `mm`, by address: from the list that kernels have before
 // 6.1, or the maple tree. The guest may run meanwhile: error kDisturbed where what was read does
 // not fit together, kUnreadable where it is gone; a later try may succeed. At most a million
-// mappings; other errors are those of `read`.
+// mappings; other errors are those of `memory`.
 [[nodiscard]] Result<std::vector<LinuxMapping>> read_mappings(const LinuxTypes& types,
                                                               const KernelReader& read,
                                                               GuestVirt mm);

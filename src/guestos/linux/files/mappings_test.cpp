@@ -60,7 +60,8 @@ class Mappings : public ::testing::Test {
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
   std::unique_ptr<TypeSource> source_ = open_types(file_).value();
   LinuxTypes types_ = LinuxTypes::of(*file_, *source_).value();
-  KernelReader reader_{testing::own_memory(), Arch::kX86_64};
+  testing::OwnSpace own_memory_;
+  KernelReader reader_{own_memory_, Arch::kX86_64};
   mm_struct mm_{};
   std::deque<vm_area_struct> vmas_;
   std::array<maple_node, 5> nodes_{};

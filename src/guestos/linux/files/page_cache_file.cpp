@@ -8,7 +8,7 @@ namespace {
 class CacheReader {
  public:
   CacheReader(const LinuxTypes& types, const KernelReader& read, const PageFrames& frames,
-              memory::PhysicalMemory& physical, const GuestFile& file)
+              PhysicalMemory& physical, const GuestFile& file)
       : types_(types), read_(read), frames_(frames), physical_(physical), file_(file) {}
 
   // True if the page was there.
@@ -21,7 +21,7 @@ class CacheReader {
   const LinuxTypes& types_;
   const KernelReader& read_;
   const PageFrames& frames_;
-  memory::PhysicalMemory& physical_;
+  PhysicalMemory& physical_;
   const GuestFile& file_;
 };
 
@@ -50,7 +50,7 @@ Result<bool> CacheReader::take(const XarrayEntry& entry, std::span<std::byte> in
 }  // namespace
 
 Result<CachedFile> read_cached_file(const LinuxTypes& types, const KernelReader& read,
-                                    const PageFrames& frames, memory::PhysicalMemory& physical,
+                                    const PageFrames& frames, PhysicalMemory& physical,
                                     const GuestFile& file) {
   if (file.identity.size > kMaxCachedFile)
     return fail(ErrorCode::kUnsupported, "{}: {} bytes are too many to read from the page cache",

@@ -2,9 +2,9 @@
 
 #include <vector>
 
+#include "base/memory_reader.h"
 #include "guestos/linux/files/guest_file.h"
 #include "guestos/linux/files/page_frames.h"
-#include "memory/reader.h"
 
 namespace ringside::guestos {
 
@@ -24,10 +24,9 @@ inline constexpr std::uint64_t kMaxCachedFile = 256u << 20;
 // Reads a file from the guest's page cache. In an initramfs or a tmpfs all of it is there, of a
 // file on a disk what was used. A page is taken only if it says that it is that page of that file
 // and up to date. Error kUnsupported: the file is larger than kMaxCachedFile; kDisturbed,
-// kUnreadable: try again later; others are those of `read` and `physical`.
+// kUnreadable: try again later; others are those of `memory` and `physical`.
 [[nodiscard]] Result<CachedFile> read_cached_file(const LinuxTypes& types, const KernelReader& read,
                                                   const PageFrames& frames,
-                                                  memory::PhysicalMemory& physical,
-                                                  const GuestFile& file);
+                                                  PhysicalMemory& physical, const GuestFile& file);
 
 }  // namespace ringside::guestos

@@ -17,7 +17,7 @@ Result<std::optional<GuestVirt>> first_by_variable(const elf::Image& kernel,
 }  // namespace
 
 Result<PageFrames> PageFrames::find(const LinuxTypes& types, const elf::Image& kernel,
-                                    GuestMemory& memory, GuestVirt task_at) {
+                                    GuestSpace& memory, GuestVirt task_at) {
   const std::uint64_t size = types.page.struct_size;
   const KernelReader read(memory, types.arch);
   RINGSIDE_ASSIGN(const auto variable, first_by_variable(kernel, read));

@@ -22,7 +22,7 @@ class PageFrames {
   // first one: they are known both ways. Error kUnsupported where neither is there, kDisturbed
   // where the stack's pages contradict each other; and those of `memory`.
   [[nodiscard]] static Result<PageFrames> find(const LinuxTypes& types, const elf::Image& kernel,
-                                               GuestMemory& memory, GuestVirt task);
+                                               GuestSpace& memory, GuestVirt task);
 
   // Nothing where `page` is not in the array.
   [[nodiscard]] std::optional<GuestPhys> address_of(GuestVirt page) const;

@@ -38,7 +38,7 @@ struct PathLookupFields {
 // symbolic links are not followed. Nothing where there is none, or the kernel has not looked it up
 // of late. Read while the guest runs: a list that was changed meanwhile is error kDisturbed or
 // kUnreadable, and a later try may succeed. kUnsupported: the kernel knows more than 20 000 names
-// in the folders on the way. Others are those of `read`.
+// in the folders on the way. Others are those of `memory`.
 [[nodiscard]] Result<std::optional<GuestFile>> find_guest_file(const LinuxTypes& types,
                                                                const PathLookupFields& fields,
                                                                const KernelReader& read,

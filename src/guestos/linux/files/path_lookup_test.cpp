@@ -84,7 +84,8 @@ class PathLookup : public ::testing::Test {
   std::unique_ptr<TypeSource> source_ = open_types(kernel_).value();
   LinuxTypes types_ = LinuxTypes::of(*kernel_, *source_).value();
   PathLookupFields fields_ = PathLookupFields::of(*kernel_, *source_).value();
-  KernelReader reader_{testing::own_memory(), Arch::kX86_64};
+  testing::OwnSpace own_memory_;
+  KernelReader reader_{own_memory_, Arch::kX86_64};
   std::deque<dentry> dentries_;
   std::deque<inode> inodes_;
   super_block super_block_{};

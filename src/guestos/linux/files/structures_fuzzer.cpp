@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/testing/bytes_memory.h"
 #include "guestos/linux/files/mappings.h"
 #include "guestos/linux/files/page_cache_file.h"
 #include "guestos/linux/files/path_lookup.h"
@@ -81,36 +82,17 @@ PathLookupFields small_path_fields() {
   return fields;
 }
 
-class Memory final : public memory::PhysicalMemory {
- public:
-  explicit Memory(Bytes bytes) : bytes_(bytes) {}
-  Result<std::size_t> read_at(std::uint64_t offset, std::span<std::byte> into) const {
-    if (offset >= bytes_.size()) return 0;
-    const std::size_t count = std::min<std::size_t>(into.size(), bytes_.size() - offset);
-    std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), count, into.begin());
-    return count;
-  }
-  Result<std::size_t> read_up_to(GuestPhys at, std::span<std::byte> into) override {
-    return read_at(at.value, into);
-  }
-
- private:
-  Bytes bytes_;
-};
-
 }  // namespace
 
 // The input is the kernel's memory from 0x10000 up, where a task lies, behind a byte that chooses
 // between a list of mappings and a tree.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  Memory memory(Bytes(reinterpret_cast<const std::byte*>(data) + 1, size - 1));
+  const Bytes bytes(reinterpret_cast<const std::byte*>(data) + 1, size - 1);
+  ringside::testing::BytesMemory physical(GuestPhys{0}, bytes);
+  ringside::testing::BytesMemory kernel(GuestVirt{kStart}, bytes);
   const LinuxTypes types = small_types((data[0] & 1) != 0);
-  const KernelReader read(
-      [&memory](GuestVirt at, std::span<std::byte> into) {
-        return memory.read_at(at.value - kStart, into);
-      },
-      types.arch);
+  const KernelReader read(kernel, types.arch);
   const PageFrames frames(GuestVirt{kStart}, types.page.struct_size, types.page_size);
   const auto threads = read_threads(types, small_fields(), read, GuestVirt{kStart});
   if (!threads) return 0;
@@ -118,7 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto passwd =
         find_guest_file(types, small_path_fields(), read, threads->front().task, "/etc/passwd");
     if (passwd && *passwd && (*passwd)->identity.size <= kMaxPasswd) {
-      const auto cached = read_cached_file(types, read, frames, memory, **passwd);
+      const auto cached = read_cached_file(types, read, frames, physical, **passwd);
       if (cached) (void)parse_passwd(cached->bytes);
     }
   }
@@ -128,7 +110,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (!mappings) continue;
     for (const LinuxMapping& mapping : *mappings) {
       const auto file = read_guest_file(types, read, mapping.file);
-      if (file && files_left-- > 0) (void)read_cached_file(types, read, frames, memory, *file);
+      if (file && files_left-- > 0) (void)read_cached_file(types, read, frames, physical, *file);
       if (files_left == 0) return 0;
     }
   }

@@ -41,7 +41,8 @@ Result<void> add_first_page(CachedFile& cached, GuestVirt header, const TaskView
   if (cached.present.empty() || cached.present[0]) return {};
   const auto first =
       std::span(cached.bytes).first(std::min<std::size_t>(cached.bytes.size(), cached.page_size));
-  RINGSIDE_ASSIGN(const std::size_t got, memory.read_process({task.space[1]}, header, first));
+  RINGSIDE_ASSIGN(const auto process, memory.process_space({task.space[1]}));
+  RINGSIDE_ASSIGN(const std::size_t got, process->read_up_to(header, first));
   if (got < first.size()) {
     std::fill(first.begin(), first.end(), std::byte{0});
     return {};
@@ -70,7 +71,7 @@ Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& ma
                                                           GuestMemory& memory) {
   if (mapping.name == "[vdso]") return find_vdso(mapping, task, memory);
   if (mapping.file.value == 0) return nullptr;
-  const KernelReader read(memory, types_.arch);
+  const KernelReader read(memory.kernel(), types_.arch);
   const auto file = read_guest_file(types_, read, mapping.file);
   if (!file && is_of_memory(file.error().code)) return nullptr;
   if (!file) return tl::unexpected(file.error());
@@ -102,7 +103,7 @@ Result<std::vector<std::byte>> UserImages::kernels_vdso(const TaskView& task, st
                   read.object(at, types_.vdso_image->bytes, "struct vdso_image"));
   bytes.resize(std::min<std::uint64_t>(image.number(types_.vdso_image->size), size));
   RINGSIDE_ASSIGN(const std::size_t got,
-                  read.read_up_to(image.pointer(types_.vdso_image->data), bytes));
+                  read.memory().read_up_to(image.pointer(types_.vdso_image->data), bytes));
   bytes.resize(got);
   return bytes;
 }
@@ -114,14 +115,15 @@ Result<std::shared_ptr<const UserImage>> UserImages::find_vdso(const LinuxMappin
                                                                const TaskView& task,
                                                                GuestMemory& memory) {
   const std::size_t size = std::min(mapping.end - mapping.start, kMaxVdso);
-  auto kernels = kernels_vdso(task, size, KernelReader(memory, types_.arch));
+  auto kernels = kernels_vdso(task, size, KernelReader(memory.kernel(), types_.arch));
   if (!kernels && !is_of_memory(kernels.error().code))
     return tl::unexpected<Error>(kernels.error());
   std::vector<std::byte> bytes = kernels ? std::move(*kernels) : std::vector<std::byte>();
   std::size_t got = bytes.size();
   if (got < size) {
     bytes.resize(size);
-    RINGSIDE_ASSIGN(got, memory.read_process({task.space[1]}, mapping.start, bytes));
+    RINGSIDE_ASSIGN(const auto process, memory.process_space({task.space[1]}));
+    RINGSIDE_ASSIGN(got, process->read_up_to(mapping.start, bytes));
   }
   const auto start = Bytes(bytes).first(got);
   for (const auto& known : vdsos_) {
@@ -145,7 +147,7 @@ Result<CachedFile> UserImages::in_page_cache(const GuestFile& file, const Kernel
   };
   if (memory.physical() == nullptr) return nothing_of(file, types_.page_size);
   if (!frames_) {
-    auto found = PageFrames::find(types_, *kernel_, memory, task);
+    auto found = PageFrames::find(types_, *kernel_, memory.kernel(), task);
     if (!found && missing(found.error())) return nothing_of(file, types_.page_size);
     if (!found) return tl::unexpected(found.error());
     frames_ = *found;

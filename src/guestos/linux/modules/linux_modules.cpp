@@ -22,51 +22,38 @@ std::uint64_t module_bytes(const ModuleShape& module) {
 
 }  // namespace
 
-Result<std::optional<std::uint64_t>> LinuxModules::read_word(GuestVirt at,
-                                                             const elf::GuestReader& read) const {
-  const std::size_t size = arch::roles_of(arch_).pointer_size;
-  std::uint64_t value = 0;
-  const auto bytes = std::as_writable_bytes(std::span(&value, 1)).first(size);
-  RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
-  if (count < size) return std::nullopt;
-  return value;
-}
-
 // Whether a module's struct list_head follows, which leads back.
-Result<bool> LinuxModules::is_list(GuestVirt at, const elf::GuestReader& read) const {
+Result<bool> LinuxModules::is_list(GuestVirt at, VirtualMemory& memory) const {
   const std::size_t word = arch::roles_of(arch_).pointer_size;
-  RINGSIDE_ASSIGN(const auto first, read_word(at, read));
+  RINGSIDE_ASSIGN(const auto first, memory.read_word(at, word));
   if (!first || *first == at.value) return false;
-  RINGSIDE_ASSIGN(const auto back, read_word(GuestVirt{*first} + word, read));
+  RINGSIDE_ASSIGN(const auto back, memory.read_word(GuestVirt{*first} + word, word));
   if (back != at.value) return false;
   const GuestVirt module = GuestVirt{*first} - module_list_offset(word == 8);
-  std::array<std::byte, kModuleBytes> bytes;
-  RINGSIDE_ASSIGN(const std::size_t count, read(module, bytes));
-  return read_module_shape(Bytes(bytes).first(std::min(count, bytes.size())), module, word == 8)
-      .has_value();
+  RINGSIDE_ASSIGN(const auto bytes, memory.read_bytes(module, kModuleBytes));
+  return read_module_shape(bytes, module, word == 8).has_value();
 }
 
 // list_add_rcu() puts the newest module first (kernel/module/main.c), so the head shows what is
 // new.
-Result<std::vector<elf::Image>> LinuxModules::poll(const elf::GuestReader& read) {
+Result<std::vector<elf::Image>> LinuxModules::poll(VirtualMemory& memory) {
   std::vector<elf::Image> images;
   for (std::size_t i = 0; lists_.size() > 1 && i < lists_.size(); ++i) {
-    RINGSIDE_ASSIGN(const bool is_it, is_list(lists_[i], read));
+    RINGSIDE_ASSIGN(const bool is_it, is_list(lists_[i], memory));
     if (is_it) lists_ = {lists_[i]};
   }
   if (lists_.size() != 1) return images;
   const GuestVirt list = lists_.front();
-  const bool is_64 = arch::roles_of(arch_).pointer_size == 8;
-  RINGSIDE_ASSIGN(const auto head, read_word(list, read));
+  const std::size_t word = arch::roles_of(arch_).pointer_size;
+  const bool is_64 = word == 8;
+  RINGSIDE_ASSIGN(const auto head, memory.read_word(list, word));
   if (!head || newest_ == head) return images;
   bool all = true;
   GuestVirt entry{*head};
   for (std::size_t i = 0; i < kMaxModules && entry != list; ++i) {
     const GuestVirt at = entry - module_list_offset(is_64);
-    std::array<std::byte, kModuleBytes> bytes;
-    RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
-    const auto module =
-        read_module_shape(Bytes(bytes).first(std::min(count, bytes.size())), at, is_64);
+    RINGSIDE_ASSIGN(const auto bytes, memory.read_bytes(at, kModuleBytes));
+    const auto module = read_module_shape(bytes, at, is_64);
     if (!module) {
       all = false;
       break;
@@ -82,7 +69,7 @@ Result<std::vector<elf::Image>> LinuxModules::poll(const elf::GuestReader& read)
     }
     known_[at.value] = known;
     if (module_bytes(*module) > bytes_left_) continue;
-    RINGSIDE_ASSIGN(auto image, read_module_image(*module, arch_, orc_header_, read));
+    RINGSIDE_ASSIGN(auto image, read_module_image(*module, arch_, orc_header_, memory));
     if (!image) {
       known_.erase(at.value);
       all = false;

@@ -26,8 +26,8 @@ class LinuxModules {
   // Modules that were loaded since the last call; every one at the first. Cheap while nothing has
   // changed: one read. The guest may run meanwhile: what is half-way through a change, or cannot
   // be read now, comes with a later call. At most 256 MiB are taken in all. Errors: those of
-  // `read`.
-  [[nodiscard]] Result<std::vector<elf::Image>> poll(const elf::GuestReader& read);
+  // `memory`.
+  [[nodiscard]] Result<std::vector<elf::Image>> poll(VirtualMemory& memory);
 
  private:
   struct Known {
@@ -35,9 +35,7 @@ class LinuxModules {
     std::string name;
     bool operator==(const Known&) const = default;
   };
-  [[nodiscard]] Result<std::optional<std::uint64_t>> read_word(GuestVirt at,
-                                                               const elf::GuestReader& read) const;
-  [[nodiscard]] Result<bool> is_list(GuestVirt at, const elf::GuestReader& read) const;
+  [[nodiscard]] Result<bool> is_list(GuestVirt at, VirtualMemory& memory) const;
 
   std::vector<GuestVirt> lists_;  // one, once it is known which
   Arch arch_;

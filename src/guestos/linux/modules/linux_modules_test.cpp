@@ -15,7 +15,7 @@ namespace ringside::guestos {
 namespace {
 
 // Guest memory in pages that are there once something was put into them.
-class Memory {
+class Memory final : public VirtualMemory {
  public:
   void put(std::uint64_t at, Bytes bytes) {
     for (const std::byte byte : bytes) {
@@ -29,17 +29,15 @@ class Memory {
     put(at, std::as_bytes(std::span(&value, 1)));
   }
   void remove_page(std::uint64_t at) { pages_.erase(at / kPage); }
-  [[nodiscard]] elf::GuestReader reader() {
-    return [this](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
-      ++reads;
-      std::size_t count = 0;
-      for (; count < into.size(); ++count) {
-        const auto page = pages_.find((at.value + count) / kPage);
-        if (page == pages_.end()) break;
-        into[count] = page->second[(at.value + count) % kPage];
-      }
-      return count;
-    };
+  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt at, std::span<std::byte> into) override {
+    ++reads;
+    std::size_t count = 0;
+    for (; count < into.size(); ++count) {
+      const auto page = pages_.find((at.value + count) / kPage);
+      if (page == pages_.end()) break;
+      into[count] = page->second[(at.value + count) % kPage];
+    }
+    return count;
   }
   std::size_t reads = 0;
 
@@ -203,7 +201,7 @@ TEST_P(Modules, BecomeImagesOfWhatTheGuestHolds) {
   guest.load(0, "virtio_blk");
   guest.load(1, "ext4");
   auto modules = guest.modules();
-  const auto images = modules.poll(guest.memory.reader());
+  const auto images = modules.poll(guest.memory);
   ASSERT_TRUE(images) << images.error().message;
   ASSERT_EQ(images->size(), 2u);
   EXPECT_EQ((*images)[0].name, "ext4");  // the newest is first
@@ -225,14 +223,14 @@ TEST_P(Modules, BecomeImagesOfWhatTheGuestHolds) {
 TEST_P(Modules, AreFoundWhereTheirListIsOneOfSeveral) {
   Guest guest(GetParam());
   auto modules = guest.searched_modules();
-  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory)->empty());
   guest.load(0, "virtio_blk");
   guest.load(1, "ext4");
-  const auto images = modules.poll(guest.memory.reader());
+  const auto images = modules.poll(guest.memory);
   ASSERT_TRUE(images) << images.error().message;
   EXPECT_EQ(images->size(), 2u);
   guest.memory.reads = 0;
-  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory)->empty());
   EXPECT_EQ(guest.memory.reads, 1u);
 }
 
@@ -240,14 +238,14 @@ TEST_P(Modules, AreToldOnce) {
   Guest guest(GetParam());
   guest.load(0, "virtio_blk");
   auto modules = guest.modules();
-  EXPECT_EQ(modules.poll(guest.memory.reader())->size(), 1u);
+  EXPECT_EQ(modules.poll(guest.memory)->size(), 1u);
   guest.memory.reads = 0;
-  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory)->empty());
   EXPECT_EQ(guest.memory.reads, 1u);
   guest.load(1, "ext4", 1);  // MODULE_STATE_COMING
-  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory)->empty());
   guest.memory.put_value<std::uint32_t>(guest.module_at(1), 0);
-  const auto images = modules.poll(guest.memory.reader());
+  const auto images = modules.poll(guest.memory);
   ASSERT_EQ(images->size(), 1u);
   EXPECT_EQ((*images)[0].name, "ext4");
 }
@@ -257,9 +255,9 @@ TEST_P(Modules, WhoseCodeCannotBeReadComeLater) {
   guest.load(0, "virtio_blk");
   guest.memory.remove_page(guest.area());
   auto modules = guest.modules();
-  EXPECT_TRUE(modules.poll(guest.memory.reader())->empty());
+  EXPECT_TRUE(modules.poll(guest.memory)->empty());
   guest.load(0, "virtio_blk");
-  EXPECT_EQ(modules.poll(guest.memory.reader())->size(), 1u);
+  EXPECT_EQ(modules.poll(guest.memory)->size(), 1u);
 }
 
 TEST_P(Modules, AListThatLeadsNowhereEnds) {
@@ -268,7 +266,7 @@ TEST_P(Modules, AListThatLeadsNowhereEnds) {
   const std::uint64_t word = arch::roles_of(GetParam().arch).pointer_size;
   auto modules = guest.modules();
   guest.memory.put_value<std::uint32_t>(guest.module_at(0) + word, 0x40);
-  EXPECT_EQ(modules.poll(guest.memory.reader())->size(), 1u);
+  EXPECT_EQ(modules.poll(guest.memory)->size(), 1u);
 }
 
 TEST(ModuleOrc, IsTakenWhereItLeadsToTheCode) {
@@ -277,7 +275,7 @@ TEST(ModuleOrc, IsTakenWhereItLeadsToTheCode) {
   guest.add_orc(0);
   guest.load(1, "ext4");
   auto modules = guest.modules();
-  const auto images = modules.poll(guest.memory.reader());
+  const auto images = modules.poll(guest.memory);
   ASSERT_TRUE(images) << images.error().message;
   ASSERT_EQ(images->size(), 2u);
   EXPECT_FALSE(unwind::orc::Table::from_elf(*(*images)[0].file));

@@ -16,15 +16,6 @@ namespace {
 constexpr std::uint64_t kMaxName = 512;
 constexpr std::uint64_t kMaxStrings = 4 << 20;
 
-// As many bytes as can be read from the start.
-Result<std::vector<std::byte>> read_up_to(GuestVirt at, std::uint64_t size,
-                                          const elf::GuestReader& read) {
-  std::vector<std::byte> bytes(size);
-  RINGSIDE_ASSIGN(const std::size_t count, read(at, bytes));
-  bytes.resize(std::min<std::size_t>(count, size));
-  return bytes;
-}
-
 struct Symbol {
   std::uint64_t name = 0;  // offset in the strings
   std::uint64_t value = 0;
@@ -80,12 +71,12 @@ bool leads_to_code(const Orc& orc, const ModuleShape& module) {
   return inside >= orc.ip.size() / 4 / 2;
 }
 
-Result<std::optional<Orc>> read_orc(const ModuleShape& module, const elf::GuestReader& read) {
+Result<std::optional<Orc>> read_orc(const ModuleShape& module, VirtualMemory& memory) {
   for (const ModuleShape::Orc& maybe : module.maybe_orc) {
     Orc orc{maybe.ip, {}, {}};
-    RINGSIDE_ASSIGN(orc.ip, read_up_to(maybe.ip, 4 * maybe.count, read));
+    RINGSIDE_ASSIGN(orc.ip, memory.read_bytes(maybe.ip, 4 * maybe.count));
     if (orc.ip.size() < 4 * maybe.count || !leads_to_code(orc, module)) continue;
-    RINGSIDE_ASSIGN(orc.entries, read_up_to(maybe.entries, 6 * maybe.count, read));
+    RINGSIDE_ASSIGN(orc.entries, memory.read_bytes(maybe.entries, 6 * maybe.count));
     if (orc.entries.size() == 6 * maybe.count) return orc;
   }
   return std::nullopt;
@@ -94,16 +85,16 @@ Result<std::optional<Orc>> read_orc(const ModuleShape& module, const elf::GuestR
 }  // namespace
 
 Result<std::optional<elf::Image>> read_module_image(const ModuleShape& module, Arch arch,
-                                                    bool orc_header, const elf::GuestReader& read) {
+                                                    bool orc_header, VirtualMemory& memory) {
   const bool is_64 = arch::roles_of(arch).pointer_size == 8;
-  RINGSIDE_ASSIGN(const auto code, read_up_to(module.text, module.text_size, read));
+  RINGSIDE_ASSIGN(const auto code, memory.read_bytes(module.text, module.text_size));
   if (code.size() < module.text_size) return std::nullopt;
   const std::size_t entry_size = is_64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
   RINGSIDE_ASSIGN(const auto table,
-                  read_up_to(module.symbols, module.symbol_count * entry_size, read));
+                  memory.read_bytes(module.symbols, module.symbol_count * entry_size));
   const auto symbols = is_64 ? parse<Elf64_Sym>(table) : parse<Elf32_Sym>(table);
   RINGSIDE_ASSIGN(const auto strings,
-                  read_up_to(module.strings, strings_size(module, symbols), read));
+                  memory.read_bytes(module.strings, strings_size(module, symbols)));
 
   elf::ElfWriter writer(arch, is_64, ET_EXEC);
   writer.add_segment({module.text.value}, module.text_size, true, false, code);
@@ -118,7 +109,7 @@ Result<std::optional<elf::Image>> read_module_image(const ModuleShape& module, A
   writer.set_symbols(std::move(functions));
   std::optional<Orc> orc;
   if (arch == Arch::kX86_64) {
-    RINGSIDE_ASSIGN(orc, read_orc(module, read));
+    RINGSIDE_ASSIGN(orc, read_orc(module, memory));
   }
   if (orc) {
     writer.add_section(".orc_unwind_ip", SHT_PROGBITS, SHF_ALLOC, {orc->at.value}, orc->ip);

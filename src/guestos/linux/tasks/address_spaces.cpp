@@ -83,9 +83,9 @@ std::optional<AddressSpaceUpdate> LinuxAddressSpaces::by_program(const TaskView&
 Result<std::optional<AddressSpaceUpdate>> LinuxAddressSpaces::read(const TaskView& task,
                                                                    GuestMemory& memory) {
   // Most often the process has ended.
-  RINGSIDE_ASSIGN(const bool is_there, is_unchanged(task, memory));
+  RINGSIDE_ASSIGN(const bool is_there, is_unchanged(task, memory.kernel()));
   if (!is_there) return std::nullopt;
-  const KernelReader reader(memory, types_.arch);
+  const KernelReader reader(memory.kernel(), types_.arch);
   auto mappings = read_mappings(types_, reader, {task.space[0]});
   if (!mappings && is_of_memory(mappings.error().code)) return std::nullopt;
   if (!mappings) return tl::unexpected(mappings.error());
@@ -102,13 +102,13 @@ Result<std::optional<AddressSpaceUpdate>> LinuxAddressSpaces::read(const TaskVie
                      memory));
     if (image) space.mappings.push_back({mapping.start, mapping.end, mapping.offset, image});
   }
-  RINGSIDE_ASSIGN(const bool unchanged, is_unchanged(task, memory));
+  RINGSIDE_ASSIGN(const bool unchanged, is_unchanged(task, memory.kernel()));
   if (!unchanged) return std::nullopt;
   return space;
 }
 
-Result<bool> LinuxAddressSpaces::is_unchanged(const TaskView& task, GuestMemory& memory) const {
-  const KernelReader reader(memory, types_.arch);
+Result<bool> LinuxAddressSpaces::is_unchanged(const TaskView& task, VirtualMemory& kernel) const {
+  const KernelReader reader(kernel, types_.arch);
   const std::array fields{types_.mm.pgd, types_.mm.exec_vm, types_.mm.start_code,
                           types_.mm.start_stack};
   const auto mm = reader.object({task.space[0]}, types_.mm.bytes, "struct mm_struct");

@@ -60,7 +60,7 @@ class LinuxAddressSpaces {
   void remember_program(const TaskView& task, const AddressSpaceUpdate& space);
   // The main program alone; nothing where it was not seen in another process, or was forgotten.
   [[nodiscard]] std::optional<AddressSpaceUpdate> by_program(const TaskView& task);
-  [[nodiscard]] Result<bool> is_unchanged(const TaskView& task, GuestMemory& memory) const;
+  [[nodiscard]] Result<bool> is_unchanged(const TaskView& task, VirtualMemory& kernel) const;
 
   LinuxTypes types_;
   UserImages images_;

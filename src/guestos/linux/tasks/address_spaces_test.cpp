@@ -14,14 +14,25 @@ namespace {
 
 class MemoryWithAPage final : public testing::OwnMemory {
  public:
-  // Of every process, wherever it is asked.
-  Result<std::size_t> read_process(GuestVirt, GuestVirt, std::span<std::byte> into) override {
-    const std::size_t size = std::min(into.size(), first_page.size());
-    std::copy_n(first_page.begin(), size, into.begin());
-    return size;
+  Result<std::unique_ptr<GuestSpace>> process_space(GuestVirt) override {
+    return std::make_unique<PageSpace>(first_page);
   }
 
-  std::vector<std::byte> first_page;
+  std::vector<std::byte> first_page;  // every process has it, wherever it is asked
+
+ private:
+  class PageSpace final : public GuestSpace {
+   public:
+    explicit PageSpace(Bytes page) : page_(page) {}
+    Result<std::size_t> read_up_to(GuestVirt, std::span<std::byte> into) override {
+      const std::size_t size = std::min(into.size(), page_.size());
+      std::copy_n(page_.begin(), size, into.begin());
+      return size;
+    }
+
+   private:
+    Bytes page_;
+  };
 };
 
 std::uint64_t at(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
@@ -83,7 +94,7 @@ class AddressSpaces : public ::testing::Test {
     TaskView view;
     view.space = {at(&process.mm), at(process.mm.pgd), process.mm.exec_vm, process.mm.start_code,
                   process.mm.start_stack};
-    view.program = read_file_identity(types_, KernelReader(memory_, types_.arch),
+    view.program = read_file_identity(types_, KernelReader(memory_.kernel(), types_.arch),
                                       GuestVirt{at(process.mm.exe_file)})
                        .value();
     return view;

@@ -20,7 +20,7 @@ class Cgroups {
     return read.pointer(task + sets_.offset);
   }
   // "/" or "/system.slice/ssh.service", from the hierarchy's root. Error kUnreadable or kDisturbed
-  // where the guest was changing it; others are those of `read`.
+  // where the guest was changing it; others are those of `memory`.
   [[nodiscard]] Result<std::string> path_of(GuestVirt set, const KernelReader& read) const;
 
  private:

@@ -14,7 +14,8 @@ class CgroupsTest : public ::testing::Test {
  protected:
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
   Cgroups cgroups_ = Cgroups::of(**open_types(file_)).value();
-  KernelReader read_{testing::own_memory(), Arch::kX86_64};
+  testing::OwnSpace own_memory_;
+  KernelReader read_{own_memory_, Arch::kX86_64};
   kernfs_node root_{0, nullptr, ""};
   kernfs_node slice_{0, &root_, "system.slice"};
   kernfs_node service_{0, &slice_, "ssh.service"};

@@ -28,7 +28,7 @@ struct ClockFields {
 };
 
 // From the kernel's variable tk_core (kernel/time/timekeeping.c). Nothing where that is not known,
-// or what is there is no time. Errors: those of `read` that are not of memory.
+// or what is there is no time. Errors: those of `memory` that are not of memory.
 [[nodiscard]] Result<std::optional<LinuxClock>> read_clock(const elf::Image& kernel,
                                                            const ClockFields& fields,
                                                            const KernelReader& read);

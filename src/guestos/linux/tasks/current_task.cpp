@@ -27,15 +27,14 @@ Result<CurrentTask> CurrentTask::of(const elf::Image& kernel, const TypeSource& 
   return task;
 }
 
-Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu,
-                               const elf::GuestReader& read) {
+Result<bool> CurrentTask::find(std::size_t cpu, const PerCpu& per_cpu, VirtualMemory& memory) {
   if (entry_code_) {
-    RINGSIDE_ASSIGN(const bool found, entry_code_->find(cpu, per_cpu, read));
+    RINGSIDE_ASSIGN(const bool found, entry_code_->find(cpu, per_cpu, memory));
     if (!found) return false;
   }
   if (!variable_ || linux_arch_->per_cpu_offset) return true;
   if (slots_.size() <= cpu) slots_.resize(cpu + 1);
-  RINGSIDE_ASSIGN(slots_[cpu], per_cpu.copy_of(*variable_, cpu, read));
+  RINGSIDE_ASSIGN(slots_[cpu], per_cpu.copy_of(*variable_, cpu, memory));
   return slots_[cpu].has_value();
 }
 
@@ -62,13 +61,13 @@ std::optional<arch::Registers> CurrentTask::user_registers(const wire::Capture& 
   return registers;
 }
 
-Result<void> CurrentTask::find_user_pc(TaskView& task, GuestMemory& memory) const {
+Result<void> CurrentTask::find_user_pc(TaskView& task, GuestSpace& kernel) const {
   const std::uint8_t pc = arch::roles_of(types_.arch).pc;
   if (!task.user || task.user->get(pc) != 0) return {};
   const auto landing_pad = entry_code_->landing_pad();
   std::optional<std::uint64_t> place;
   if (landing_pad && types_.mm.vdso && !task.is_kernel_thread()) {
-    const auto vdso = KernelReader(memory, types_.arch)
+    const auto vdso = KernelReader(kernel, types_.arch)
                           .pointer(GuestVirt{task.space[0]} + types_.mm.vdso->offset);
     if (!vdso && !is_of_memory(vdso.error().code)) return tl::unexpected<Error>(vdso.error());
     if (vdso && vdso->value != 0) place = vdso->value + *landing_pad;
@@ -98,11 +97,11 @@ bool CurrentTask::has_walked(const wire::Capture& capture) const {
 }
 
 Result<bool> CurrentTask::is_still_in_kernel(const wire::Capture& capture,
-                                             GuestMemory& memory) const {
+                                             GuestSpace& kernel) const {
   const wire::MemoryPiece* const saved = capture.tagged(kUserRegistersTag);
   if (saved == nullptr || saved->size != types_.user_registers.size) return false;
   std::vector<std::byte> now(saved->size);
-  RINGSIDE_ASSIGN(const std::size_t size, memory.read_kernel(saved->address, now));
+  RINGSIDE_ASSIGN(const std::size_t size, kernel.read_up_to(saved->address, now));
   const Bytes then = capture.bytes_of(*saved);
   return size == now.size() && std::equal(now.begin(), now.end(), then.begin());
 }

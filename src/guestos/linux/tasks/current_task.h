@@ -29,8 +29,7 @@ class CurrentTask {
 
   [[nodiscard]] const LinuxTypes& types() const { return types_; }
   // Finds the variable of a CPU. False if that has no memory of its own yet.
-  [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu,
-                                  const elf::GuestReader& read);
+  [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu, VirtualMemory& memory);
   // Lets recipes walk the page tables of the task: all its copy() from now on.
   void adopt(UserTables tables) { user_tables_ = std::move(tables); }
   [[nodiscard]] bool knows_user_tables() const { return user_tables_.has_value(); }
@@ -44,14 +43,14 @@ class CurrentTask {
   // Whether the user registers that were copied with a capture are in the kernel's memory still, so
   // that the task has not been in user mode since, or is in the same place again.
   [[nodiscard]] Result<bool> is_still_in_kernel(const wire::Capture& capture,
-                                                GuestMemory& memory) const;
+                                                GuestSpace& kernel) const;
   // User code's registers in kernel mode, where nothing of the task could be copied.
   [[nodiscard]] std::optional<arch::Registers> user_registers(const wire::Capture& capture) const {
     return user_registers(capture, {});
   }
   // Where entry code leaves the pc of user code to the vDSO (EntryCode::landing_pad), finds it; the
   // task's `user` is gone where that fails. Errors: those of `memory`.
-  [[nodiscard]] Result<void> find_user_pc(TaskView& task, GuestMemory& memory) const;
+  [[nodiscard]] Result<void> find_user_pc(TaskView& task, GuestSpace& kernel) const;
   // Where a vCPU's variable lies, if there is one and it was found.
   [[nodiscard]] std::optional<GuestVirt> variable_of(VcpuId vcpu) const {
     return vcpu.value < slots_.size() ? slots_[vcpu.value] : std::nullopt;

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/testing/function_memory.h"
 #include "guestos/testdata/linux_types.h"
 #include "guestos/testing/own_memory.h"
 #include "wire/recipe.h"
@@ -34,18 +35,17 @@ class CurrentTaskTest : public ::testing::Test {
     saved_->cs = 0x33;
     saved_->bx = 0xb;
     saved_->sp = reinterpret_cast<unsigned long>(user_stack_.data());
-    EXPECT_TRUE(current_ && current_->find(0, PerCpu(kernel_), reader()).value());
+    EXPECT_TRUE(current_ && current_->find(0, PerCpu(kernel_), memory_).value());
   }
 
   // __per_cpu_offset leads from the variable's linked address to the test's `current`.
-  [[nodiscard]] elf::GuestReader reader() {
-    return [this](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
-      if (at.value >= 0x10000) return testing::own_memory()(at, into);
-      const std::uint64_t area = reinterpret_cast<std::uint64_t>(&pointer_) - variable_;
-      std::memcpy(into.data(), &area, sizeof(area));
-      return sizeof(area);
-    };
-  }
+  ringside::testing::FunctionMemory memory_{
+      [this](GuestVirt at, std::span<std::byte> into) -> Result<std::size_t> {
+        if (at.value >= 0x10000) return testing::OwnSpace().read_up_to(at, into);
+        const std::uint64_t area = reinterpret_cast<std::uint64_t>(&pointer_) - variable_;
+        std::memcpy(into.data(), &area, sizeof(area));
+        return sizeof(area);
+      }};
   [[nodiscard]] wire::Capture capture(PrivilegeLevel level, std::uint64_t sp) {
     return capture(*current_, level, sp);
   }
@@ -64,7 +64,7 @@ class CurrentTaskTest : public ::testing::Test {
     while (const auto request = run.next()) {
       std::vector<std::byte> bytes(request->size);
       const std::size_t got =
-          is_mapped_ ? testing::own_memory()(request->read_at, bytes).value() : 0;
+          is_mapped_ ? testing::OwnSpace().read_up_to(request->read_at, bytes).value() : 0;
       if (request->is_load()) {
         std::uint64_t value = 0;
         std::memcpy(&value, bytes.data(), bytes.size());
@@ -204,7 +204,7 @@ TEST_F(CurrentTaskTest, NothingWhereTheKernelIsNotMapped) {
 // Of a program: its file, up to what tells it from every other.
 TEST_F(CurrentTaskTest, WhichProgramItIs) {
   auto current = CurrentTask::of(kernel_, *source_, true);
-  ASSERT_TRUE(current && current->find(0, PerCpu(kernel_), reader()).value());
+  ASSERT_TRUE(current && current->find(0, PerCpu(kernel_), memory_).value());
   super_block disk{};
   disk.s_dev = 8 << 20 | 1;
   inode program{};
@@ -240,7 +240,7 @@ TEST_F(CurrentTaskTest, WhichProgramItIs) {
 }
 
 TEST_F(CurrentTaskTest, IsReadLaterToo) {
-  const KernelReader read(reader(), Arch::kX86_64);
+  const KernelReader read(memory_, Arch::kX86_64);
   const auto view = read_task(current_->types(), read, {reinterpret_cast<std::uint64_t>(&task_)});
   ASSERT_TRUE(view) << view.error().message;
   EXPECT_EQ(view->comm, "dash");

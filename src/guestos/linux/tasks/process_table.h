@@ -87,7 +87,7 @@ struct ProcessFields {
 
 // All threads but the idle ones, by process and thread id, beginning from any task. Read while the
 // guest runs: a list that was changed meanwhile is error kDisturbed or kUnreadable, and a later try
-// may succeed; at most a million threads. Others are those of `read`.
+// may succeed; at most a million threads. Others are those of `memory`.
 [[nodiscard]] Result<std::vector<LinuxThread>> read_threads(const LinuxTypes& types,
                                                             const ProcessFields& fields,
                                                             const KernelReader& read,

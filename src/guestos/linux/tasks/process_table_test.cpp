@@ -65,7 +65,8 @@ class ProcessTable : public ::testing::Test {
   std::unique_ptr<TypeSource> source_ = open_types(file_).value();
   LinuxTypes types_ = LinuxTypes::of(*file_, *source_).value();
   ProcessFields fields_ = ProcessFields::of(*file_, *source_).value();
-  KernelReader reader_{testing::own_memory(), Arch::kX86_64};
+  testing::OwnSpace own_memory_;
+  KernelReader reader_{own_memory_, Arch::kX86_64};
   cred cred_{};
   Process swapper_;
   std::deque<Process> processes_;

@@ -54,7 +54,7 @@ Result<void> LinuxProcesses::read_cgroup(const TaskView& task, const wire::Captu
                                          GuestMemory& memory, Told& told) const {
   // Without physical memory every read stops the guest.
   if (!cgroups_ || memory.physical() == nullptr) return {};
-  const KernelReader reader(memory, current_.types().arch);
+  const KernelReader reader(memory.kernel(), current_.types().arch);
   told.cgroup_read_ns = capture.host_time_ns;
   const auto set = cgroups_->set_of(task.task, reader);
   if (set && *set == told.cgroups) return {};
@@ -78,13 +78,13 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
   if (task || !roots_) return task;
   std::optional<GuestVirt> running;
   if (const auto variable = current_.variable_of(capture.vcpu)) {
-    const auto pointer = KernelReader(memory, current_.types().arch).pointer(*variable);
+    const auto pointer = KernelReader(memory.kernel(), current_.types().arch).pointer(*variable);
     if (pointer) running = *pointer;
   }
   std::optional<arch::Registers> user;
   if (capture.level == PrivilegeLevel::kKernel) user = current_.user_registers(capture);
   const bool is_at_user_code = capture.level == PrivilegeLevel::kUser || user;
-  RINGSIDE_ASSIGN(task, roots_->find(capture, is_at_user_code, running, memory));
+  RINGSIDE_ASSIGN(task, roots_->find(capture, is_at_user_code, running, memory.kernel()));
   if (task) task->user = user;
   return task;
 }
@@ -93,7 +93,7 @@ Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory
                                        ProcessUpdates& updates) {
   RINGSIDE_ASSIGN(auto task, task_of(capture, memory));
   if (!task) return Owner();
-  RINGSIDE_TRY(current_.find_user_pc(*task, memory));
+  RINGSIDE_TRY(current_.find_user_pc(*task, memory.kernel()));
   RINGSIDE_TRY(report_name(*task, capture, memory, updates));
   Owner owner;
   owner.pid = task->pid;
@@ -124,8 +124,8 @@ Result<bool> LinuxProcesses::find_user_tables(const TaskView& task, GuestMemory&
   auto shape = memory.user_tables();
   if (!shape) return false;
   const auto [mm, root] = std::pair(GuestVirt{task.space[0]}, GuestVirt{task.space[1]});
-  RINGSIDE_ASSIGN(const auto root_place, memory.physical_address(root));
-  RINGSIDE_ASSIGN(const auto mm_place, memory.physical_address(mm));
+  RINGSIDE_ASSIGN(const auto root_place, memory.kernel().physical_address(root));
+  RINGSIDE_ASSIGN(const auto mm_place, memory.kernel().physical_address(mm));
   if (!root_place || !mm_place) return false;
   const std::uint64_t to_linear = root.value - root_place->value;
   if (mm.value - mm_place->value != to_linear) return false;
@@ -138,7 +138,7 @@ Result<bool> LinuxProcesses::find_user_tables(const TaskView& task, GuestMemory&
 Result<bool> LinuxProcesses::uses_tables_of(const TaskView& task, const wire::Capture& capture,
                                             GuestMemory& memory) {
   const auto root = arch::user_root(capture.arch, capture.registers);
-  RINGSIDE_ASSIGN(const auto own, memory.physical_address({task.space[1]}));
+  RINGSIDE_ASSIGN(const auto own, memory.kernel().physical_address({task.space[1]}));
   if (!root || !own) return true;
   return is_root_of(capture.arch, *root, own->value);
 }
@@ -154,9 +154,10 @@ Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, 
     if (piece.size != 0 && is_own) return std::vector<std::byte>();
     stack.resize(piece.requested);
   }
-  RINGSIDE_ASSIGN(const std::size_t size, memory.read_process({task.space[1]}, sp, stack));
+  RINGSIDE_ASSIGN(const auto process, memory.process_space({task.space[1]}));
+  RINGSIDE_ASSIGN(const std::size_t size, process->read_up_to(sp, stack));
   stack.resize(size);
-  RINGSIDE_ASSIGN(const bool stands, current_.is_still_in_kernel(capture, memory));
+  RINGSIDE_ASSIGN(const bool stands, current_.is_still_in_kernel(capture, memory.kernel()));
   return stands ? stack : std::vector<std::byte>();
 }
 

@@ -24,8 +24,8 @@ class LinuxProcesses {
 
   // Adapter::prepare() of one CPU.
   [[nodiscard]] Result<bool> find_cpu(std::size_t cpu, const PerCpu& per_cpu,
-                                      const elf::GuestReader& read) {
-    return current_.find(cpu, per_cpu, read);
+                                      VirtualMemory& memory) {
+    return current_.find(cpu, per_cpu, memory);
   }
   // As CurrentTask has it.
   void copy_task(wire::RecipeBuilder& recipe, VcpuId vcpu) const { current_.copy(recipe, vcpu); }

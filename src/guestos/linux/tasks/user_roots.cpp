@@ -25,18 +25,18 @@ bool is_root_of(Arch arch, std::uint64_t root, std::uint64_t pgd) {
 
 Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bool is_at_user_code,
                                                 std::optional<GuestVirt> running,
-                                                GuestMemory& memory) {
+                                                GuestSpace& kernel) {
   const auto captured = arch::user_root(capture.arch, capture.registers);
   if (!captured || any_task_.value == 0) return std::nullopt;
   // Where addresses cannot be told yet, that a root was not found says nothing of it.
-  RINGSIDE_ASSIGN(const auto any_place, memory.physical_address(any_task_));
+  RINGSIDE_ASSIGN(const auto any_place, kernel.physical_address(any_task_));
   if (!any_place) return std::nullopt;
   for (const bool again : {false, true}) {
     if (again && !is_worth_a_look(*captured)) break;
-    if (again) RINGSIDE_TRY(probe_processes(memory));
+    if (again) RINGSIDE_TRY(probe_processes(kernel));
     const auto process = process_of(*captured, is_at_user_code);
     if (process == by_root_.end()) continue;
-    RINGSIDE_ASSIGN(auto task, view(process->second, process->first, running, memory));
+    RINGSIDE_ASSIGN(auto task, view(process->second, process->first, running, kernel));
     if (!task) continue;
     misses_.erase(*captured);
     return task;
@@ -57,10 +57,10 @@ bool UserRoots::is_worth_a_look(std::uint64_t root) {
   return std::has_single_bit(++misses_[root]);
 }
 
-Result<void> UserRoots::probe_processes(GuestMemory& memory) {
+Result<void> UserRoots::probe_processes(GuestSpace& kernel) {
   by_root_.clear();
   has_user_tables_ = is_x86(types_.arch);
-  const KernelReader read(memory, types_.arch);
+  const KernelReader read(kernel, types_.arch);
   const auto threads = read_threads(types_, fields_, read, any_task_);
   if (!threads && is_of_memory(threads.error().code)) return {};
   if (!threads) return tl::unexpected(threads.error());
@@ -72,7 +72,7 @@ Result<void> UserRoots::probe_processes(GuestMemory& memory) {
       const auto pgd = read.pointer(thread.mm + types_.mm.pgd.offset);
       if (!pgd && !is_of_memory(pgd.error().code)) return tl::unexpected(pgd.error());
       if (!pgd) continue;
-      RINGSIDE_ASSIGN(const auto place, memory.physical_address(*pgd));
+      RINGSIDE_ASSIGN(const auto place, kernel.physical_address(*pgd));
       if (place) root->second = place->value;
       has_user_tables_ = has_user_tables_ && may_have_user_table(root->second);
     }
@@ -86,8 +86,8 @@ Result<void> UserRoots::probe_processes(GuestMemory& memory) {
 
 Result<std::optional<TaskView>> UserRoots::view(const Process& process, std::uint64_t pgd,
                                                 std::optional<GuestVirt> running,
-                                                GuestMemory& memory) const {
-  const KernelReader read(memory, types_.arch);
+                                                GuestSpace& kernel) const {
+  const KernelReader read(kernel, types_.arch);
   const bool is_one_of_them = running && std::find(process.threads.begin(), process.threads.end(),
                                                    *running) != process.threads.end();
   const GuestVirt task = is_one_of_them ? *running : process.threads.front();
@@ -96,7 +96,7 @@ Result<std::optional<TaskView>> UserRoots::view(const Process& process, std::uin
   if (!found) return tl::unexpected(found.error());
   TaskView view = *found;
   if (view.space[0] != process.mm.value) return std::nullopt;
-  RINGSIDE_ASSIGN(const auto place, memory.physical_address({view.space[1]}));
+  RINGSIDE_ASSIGN(const auto place, kernel.physical_address({view.space[1]}));
   if (!place || place->value != pgd) return std::nullopt;
   if (process.threads.size() > 1 && !is_one_of_them) view.tid = 0;
   return view;

@@ -30,11 +30,11 @@ class UserRoots {
   // thread runs with those of any process.
   // Nothing where no process has these page tables, or the kernel's memory cannot be read now. The
   // thread is that which `running` is, where a process has several: nothing tells it otherwise, and
-  // TaskView::tid is 0. Errors: those of `memory`.
+  // TaskView::tid is 0. Errors: those of `kernel`.
   [[nodiscard]] Result<std::optional<TaskView>> find(const wire::Capture& capture,
                                                      bool is_at_user_code,
                                                      std::optional<GuestVirt> running,
-                                                     GuestMemory& memory);
+                                                     GuestSpace& kernel);
 
  private:
   // A process as it was when it was looked for.
@@ -48,11 +48,11 @@ class UserRoots {
   static constexpr std::size_t kMaxMisses = 4096;
 
   [[nodiscard]] bool is_worth_a_look(std::uint64_t root);
-  [[nodiscard]] Result<void> probe_processes(GuestMemory& memory);
+  [[nodiscard]] Result<void> probe_processes(GuestSpace& kernel);
   [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root, bool is_at_user_code) const;
   [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t pgd,
                                                      std::optional<GuestVirt> running,
-                                                     GuestMemory& memory) const;
+                                                     GuestSpace& kernel) const;
 
   LinuxTypes types_;
   ProcessFields fields_;

@@ -6,19 +6,15 @@ namespace ringside::guestos {
 namespace {
 
 // A kernel of which nothing can be read; or its addresses cannot even be translated.
-class Unreadable final : public GuestMemory {
+class Unreadable final : public GuestSpace {
  public:
-  Result<std::size_t> read_kernel(GuestVirt, std::span<std::byte>) override {
+  Result<std::size_t> read_up_to(GuestVirt, std::span<std::byte>) override {
     ++reads;
-    return std::size_t{0};
-  }
-  Result<std::size_t> read_as(const wire::Capture&, GuestVirt, std::span<std::byte>) override {
     return std::size_t{0};
   }
   Result<std::optional<GuestPhys>> physical_address(GuestVirt address) override {
     return translates ? std::optional(GuestPhys{address.value & 0xffffffff}) : std::nullopt;
   }
-  memory::PhysicalMemory* physical() override { return nullptr; }
 
   bool translates = false;
   std::size_t reads = 0;

@@ -21,20 +21,14 @@ std::string KernelObject::text(Field field) const {
   return {start, strnlen(start, std::min<std::size_t>(field.size, bytes_.size() - field.offset))};
 }
 
-KernelReader::KernelReader(elf::GuestReader read, Arch arch)
-    : read_(std::move(read)), word_size_(arch::roles_of(arch).pointer_size) {}
-
-KernelReader::KernelReader(GuestMemory& memory, Arch arch)
-    : KernelReader([&memory](GuestVirt at,
-                             std::span<std::byte> into) { return memory.read_kernel(at, into); },
-                   arch) {}
+KernelReader::KernelReader(VirtualMemory& memory, Arch arch)
+    : memory_(&memory), word_size_(arch::roles_of(arch).pointer_size) {}
 
 Result<KernelObject> KernelReader::object(GuestVirt at, std::size_t bytes, const char* what) const {
-  std::vector<std::byte> contents(bytes);
-  RINGSIDE_ASSIGN(const std::size_t got, read_(at, contents));
-  if (got < bytes)
+  RINGSIDE_ASSIGN(auto contents, memory_->read_bytes(at, bytes));
+  if (contents.size() < bytes)
     return fail(ErrorCode::kUnreadable, "{} at {} cannot be read (its memory ends at {})", what, at,
-                at + got);
+                at + contents.size());
   return KernelObject(at, std::move(contents));
 }
 
@@ -45,8 +39,9 @@ Result<GuestVirt> KernelReader::pointer(GuestVirt at) const {
 
 Result<std::string> KernelReader::text(GuestVirt at, std::size_t limit) const {
   std::string text(limit, '\0');
-  RINGSIDE_ASSIGN(const std::size_t got, read_(at, std::as_writable_bytes(std::span(text))));
-  text.resize(strnlen(text.data(), std::min(got, limit)));
+  RINGSIDE_ASSIGN(const std::size_t got,
+                  memory_->read_up_to(at, std::as_writable_bytes(std::span(text))));
+  text.resize(strnlen(text.data(), got));
   return text;
 }
 

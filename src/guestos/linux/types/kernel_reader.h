@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
-#include "elf/identity.h"
-#include "guestos/guest_memory.h"
 #include "guestos/linux/types/type_source.h"
 
 namespace ringside::guestos {
@@ -33,14 +32,13 @@ class KernelObject {
   std::vector<std::byte> bytes_;
 };
 
-// Reads what the kernel has in its memory while it runs. Error kUnreadable where memory cannot be
+// Structures in the memory of a kernel that runs. Error kUnreadable where memory cannot be
 // read, which a later try may find there: a pointer was old, or half-way through a change. Any
 // other error is the connection's.
 class KernelReader {
  public:
-  KernelReader(elf::GuestReader read, Arch arch);
-  // `memory` must outlive it.
-  KernelReader(GuestMemory& memory, Arch arch);
+  // `memory`: the kernel's; must outlive it.
+  KernelReader(VirtualMemory& memory, Arch arch);
 
   [[nodiscard]] std::size_t word_size() const { return word_size_; }  // bytes of a pointer
   // `what` names it in errors: "struct vm_area_struct".
@@ -49,13 +47,10 @@ class KernelReader {
   [[nodiscard]] Result<GuestVirt> pointer(GuestVirt at) const;
   // Up to `limit` bytes, or to the first 0, or to where memory ends.
   [[nodiscard]] Result<std::string> text(GuestVirt at, std::size_t limit) const;
-  // As an elf::GuestReader does.
-  [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt at, std::span<std::byte> into) const {
-    return read_(at, into);
-  }
+  [[nodiscard]] VirtualMemory& memory() const { return *memory_; }
 
  private:
-  elf::GuestReader read_;
+  VirtualMemory* memory_;
   std::size_t word_size_;
 };
 

@@ -14,12 +14,12 @@ class PerCpu {
   explicit PerCpu(const elf::Image& kernel);
 
   // Where a CPU has its copy; nothing before its area was set up, as far as that can be told: early
-  // on the boot image's own copy is found. Errors: those of `read`.
+  // on the boot image's own copy is found. Errors: those of `memory`.
   [[nodiscard]] Result<std::optional<GuestVirt>> copy_of(ImageAddr variable, std::size_t cpu,
-                                                         const elf::GuestReader& read) const;
+                                                         VirtualMemory& memory) const;
   // The pointer at an address; nothing where it is null or not mapped.
   [[nodiscard]] Result<std::optional<GuestVirt>> read_pointer(GuestVirt at,
-                                                              const elf::GuestReader& read) const;
+                                                              VirtualMemory& memory) const;
 
  private:
   const elf::Image* kernel_;

@@ -31,7 +31,8 @@ class Xarray : public ::testing::Test {
   std::shared_ptr<const elf::ElfFile> file_ = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
   std::unique_ptr<TypeSource> source_ = open_types(file_).value();
   LinuxTypes types_ = LinuxTypes::of(*file_, *source_).value();
-  KernelReader reader_{testing::own_memory(), Arch::kX86_64};
+  testing::OwnSpace own_memory_;
+  KernelReader reader_{own_memory_, Arch::kX86_64};
   std::array<xa_node, 3> nodes_{};
   std::array<long, 8> items_{};
 };

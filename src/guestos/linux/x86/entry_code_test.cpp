@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "arch/arch_info.h"
+#include "guestos/guest_memory.h"
 #include "guestos/linux/i386/entry_code.h"
 #include "guestos/linux/x86/common.h"
 #include "guestos/linux/x86_64/entry_code.h"
@@ -78,7 +79,8 @@ class X86_64EntryCodeTest : public ::testing::Test {
     types_.sizes["entry_stack"] = 4096;
     code_ = x86_64_entry_code(kernel_, pt_regs(kOrder, 8, 168), types_);
     // Without __per_cpu_offset the variable lies in the kernel: CPU 0 alone.
-    EXPECT_TRUE(code_->find(0, PerCpu(kernel_), {}).value());
+    EmptySpace memory;
+    EXPECT_TRUE(code_->find(0, PerCpu(kernel_), memory).value());
     machine_.arch = Arch::kX86_64;
     at(0x40);
     for (std::uint8_t reg = kRax; reg <= kR15; ++reg) machine_.registers.set(reg, 0x100u + reg);

@@ -64,10 +64,10 @@ class X86_64EntryCode final : public EntryCode {
   }
 
   [[nodiscard]] Result<bool> find(std::size_t cpu, const PerCpu& per_cpu,
-                                  const elf::GuestReader& read) override {
+                                  VirtualMemory& memory) override {
     if (!scratch_slot_) return true;
     if (scratch_slot_of_.size() <= cpu) scratch_slot_of_.resize(cpu + 1);
-    RINGSIDE_ASSIGN(scratch_slot_of_[cpu], per_cpu.copy_of(*scratch_slot_, cpu, read));
+    RINGSIDE_ASSIGN(scratch_slot_of_[cpu], per_cpu.copy_of(*scratch_slot_, cpu, memory));
     return scratch_slot_of_[cpu].has_value();
   }
 
