@@ -14,7 +14,6 @@ OUTLETS = {
     "src/cli/terminal.cpp",
     "src/exporters/sink.cpp",
     "src/recording/writer.cpp",  # a recording, which is no text
-    "src/engines/gdb/debug_hold.cpp",  # constants
 }
 WRITES = re.compile(r"\b(?:v?f?printf|f?puts|f?putc|putchar|fwrite|perror|psignal|dprintf)\s*\(|"
                     r"\bfmt::print|\bstd::(?:cout|cerr|clog)\b|\bSTD(?:OUT|ERR)_FILENO\b")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Kills ringside with SIGKILL while it samples at 1 kHz; the guest must run after each kill.
 
-Rounds take turns: killed while the guest runs, while it is stopped, with half a request sent (ringside holds itself
-there, RINGSIDE_DEBUG_HOLD), and at a random moment; each once alone (even rounds) and once with its process group.
+Rounds take turns: killed while the guest runs, while it is stopped, with half a request sent (there the library of
+hold_in_tick.cpp holds it), and at a random moment; each once alone (even rounds) and once with its process group.
 Exit status: 0 the guest ran after every kill, 1 it did not.
 """
 import argparse
@@ -34,15 +34,15 @@ def hold(options, guest, state, chance, folder):
     """Starts ringside and waits until it is in the state."""
     command = [options.ringside, "record", *guest_options.way_in(options, guest), "-F", "1000", "--kernel", options.kernel,
                "-o", os.path.join(folder, "ringside.data")]
-    hook = {} if state == ANY_MOMENT else {"RINGSIDE_DEBUG_HOLD": state}
-    ringside = program.Program(command, os.path.join(folder, "log"), hook)
+    hold_there = {} if state == ANY_MOMENT else {"HOLD_IN_TICK": state, "LD_PRELOAD": options.hold_library}
+    ringside = program.Program(command, os.path.join(folder, "log"), hold_there)
     try:
         if state == ANY_MOMENT:
             time.sleep(chance.uniform(0.0, 0.6))
             if ringside.process.poll() is not None:
                 raise Failed(f"ringside ended by itself; it said: {ringside.said()[-400:]}")
         else:
-            if not ringside.wait_said(f"ringside-debug: holding {state}", 20):
+            if not ringside.wait_said(f"hold_in_tick: {state}", 20):
                 raise Failed(f"ringside did not reach the state; it said: {ringside.said()[-400:]}")
             if (status := guest.qmp.status()) != STATUS_IN[state]:
                 raise Failed(f"ringside says it holds, but the guest is {status}")
@@ -95,6 +95,8 @@ def run(options, guest, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     guest_options.add(parser)
+    parser.add_argument("--hold-library", type=os.path.abspath, default="",
+                        help="libringside-hold-in-tick.so; none: the program holds itself, as fake_ringside.py does")
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--least", type=int, help="kills wanted in each held state (default: a sixth of the rounds)")
     parser.add_argument("--seed", type=int, default=1)

@@ -21,13 +21,13 @@ import time
 from ringside_tests.harness import linux_guest, linux_program
 
 HERE = pathlib.Path(__file__).resolve().parent
-# The test, its options, and whether it needs the plugin. {kernel} and {nofp} are kernels, {plugin} is a file, {ready} is what
-# the kernel says before its workload.
+# The test, its options, and whether it needs the plugin. {kernel} and {nofp} are kernels, {plugin} and {hold} are files, {ready} is
+# what the kernel says before its workload.
 TESTS = {
     "launch": ("launch_test.py --kernel {kernel} ctrl-c own-stub starts-stopped qmp-engine", False),
     "launch.tcg": ("launch_test.py --kernel {kernel} tcg-engine", True),
-    "kill": ("kill_test.py --kernel {kernel} --rounds 3", False),
-    "kill_monitor": ("kill_test.py --kernel {kernel} --monitor --rounds 3", False),
+    "kill": ("kill_test.py --kernel {kernel} --hold-library {hold} --rounds 3", False),
+    "kill_monitor": ("kill_test.py --kernel {kernel} --hold-library {hold} --monitor --rounds 3", False),
     "qmp": ("qmp_test.py --kernel {kernel}", False),
     "paused": ("paused_test.py --kernel {kernel}", False),
     "truth.gdb": ("truth_test.py --kernel {nofp} --truth {truth} --workload chains --cpus 1 --busy 3000 --tries 3 "
@@ -63,7 +63,8 @@ def plugin_of_qemu(build):
 def bundled_tests(build, plugin, names):
     """(name, the test's command) of the bundled kernel's tests; None in the place of one that needs the plugin."""
     places = {"kernel": build / "demo/kernel/ringside-demo-fp.elf", "nofp": build / "demo/kernel/ringside-demo-nofp.elf",
-              "truth": HERE.parent.parent / "demo/truth/chains.txt", "plugin": plugin, "ready": "ringside-demo: ready"}
+              "truth": HERE.parent.parent / "demo/truth/chains.txt", "plugin": plugin, "ready": "ringside-demo: ready",
+              "hold": build / "tests/guest/libringside-hold-in-tick.so"}
     for name in names:
         words, needs_plugin = TESTS[name]
         script, *arguments = (word.format(**places) for word in words.split())

@@ -6,10 +6,11 @@
 #include "engines/gdb/protocol/detach_sequence.h"
 #include "engines/gdb/protocol/stub_client.h"
 #include "engines/gdb/run_state_probe.h"
-#include "engines/gdb/sampler.h"
 #include "engines/gdb/scoped_realtime_priority.h"
 #include "engines/gdb/stub_thread.h"
+#include "engines/gdb/stub_transport.h"
 #include "engines/peer_process.h"
+#include "engines/wave_sampler.h"
 
 namespace ringside::engines::gdb {
 
@@ -24,8 +25,7 @@ GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::strin
           inventory_.layout.arch(), [this](VcpuId vcpu) { return read_registers(vcpu); },
           sliced_reads_, ram_),
       qemu_version_(std::move(qemu_version)),
-      stub_thread_(stub_thread),
-      hold_(hold_point_from_environment()) {}
+      stub_thread_(stub_thread) {}
 
 QemuRam::Ways GdbEngine::ways_to_ram(pid_t qemu) {
   QemuRam::Ways ways;
@@ -143,9 +143,9 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(stub_->notice_stops());
   const bool paused = stub_->state() == StopState::kPaused;
   if (paused && !captures_paused_) return Tick::of_paused_guest();
-  const HoldPoint hold = ++ticks_ == kHeldTick ? hold_ : HoldPoint::kNone;
   waits_.poll();
-  auto tick = Sampler(*stub_, inventory_, reads_, captures_paused_).run(plan, hold);
+  StubTransport transport(*stub_, inventory_, reads_, captures_paused_);
+  auto tick = WaveSampler(transport, arch(), vcpu_count()).run(plan);
   waits_.poll_again();
   if (tick) waits_.leave_out(*tick);
   return tick;

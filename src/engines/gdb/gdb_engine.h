@@ -116,9 +116,7 @@ class GdbEngine final : public Engine {
   pid_t stub_thread_;
   std::optional<Scheduling> scheduling_before_;  // of the stub's thread
   HostWaits waits_;
-  HoldPoint hold_;
   bool captures_paused_ = false;
-  std::uint64_t ticks_ = 0;
 };
 
 }  // namespace ringside::engines::gdb

@@ -136,20 +136,27 @@ TEST_F(Qemu, RunsAfterADetachThatItHeardLate) {
   }
 }
 
-// A process that attaches, ticks for ever, and is killed.
+// Where a Victim stays after its 20th tick.
+enum class Stay {
+  kNowhere,     // it ticks on
+  kRunning,     // the guest runs, nothing is under way
+  kStopped,     // the guest stands still
+  kHalfPacket,  // the guest stands still, and half a request has been written
+};
+
+// A process that attaches, ticks, and is killed.
 class Victim {
  public:
-  Victim(QemuProcess& qemu, const char* hold) {
+  Victim(QemuProcess& qemu, Stay stay) {
     int ends[2];
     if (::pipe(ends) != 0) std::abort();
     pid_ = ::fork();
     if (pid_ == 0) {
       ::setpgid(0, 0);
-      ::setenv("RINGSIDE_DEBUG_HOLD", hold, 1);
       ::dup2(ends[1], STDERR_FILENO);
       ::close(ends[0]);
       ::close(ends[1]);
-      live(qemu);
+      live(qemu, stay);
     }
     ::close(ends[1]);
     from_.reset(ends[0]);
@@ -176,15 +183,27 @@ class Victim {
   }
 
  private:
-  [[noreturn]] static void live(QemuProcess& qemu) {
-    auto engine = GdbEngine::attach(qemu.connect_gdb());
+  [[noreturn]] static void live(QemuProcess& qemu, Stay stay) {
+    UniqueFd socket = qemu.connect_gdb();
+    const int stub = socket.get();
+    auto engine = GdbEngine::attach(std::move(socket));
     if (!engine) ::_exit(1);
     const std::vector<VcpuPlan> vcpus((*engine)->vcpu_count());
-    for (int ticks = 0;; ++ticks) {
+    for (int ticks = 0; ticks < 20 || stay == Stay::kNowhere; ++ticks) {
       if (ticks == 5) (void)!::write(STDERR_FILENO, "ticking\n", 8);
       if (!(*engine)->tick({true, true, vcpus})) ::_exit(1);
       ::usleep(1000);
     }
+    if (stay == Stay::kRunning) stay_for_ever();
+    (void)(*engine)->with_memory([&](const ReadMemory&) -> Result<void> {
+      if (stay == Stay::kHalfPacket) (void)!::write(stub, "$g", 2);
+      stay_for_ever();
+    });
+    ::_exit(1);
+  }
+  [[noreturn]] static void stay_for_ever() {
+    (void)!::write(STDERR_FILENO, "staying\n", 8);
+    for (;;) ::pause();
   }
 
   pid_t pid_ = -1;
@@ -194,18 +213,18 @@ class Victim {
 TEST_F(Qemu, AKilledProfilerLeavesTheGuestRunning) {
   ASSERT_NO_FATAL_FAILURE(boot());
   if (!qemu_) return;
-  for (const char* hold : {"running", "stopped", "half-packet"}) {
+  for (const Stay stay : {Stay::kRunning, Stay::kStopped, Stay::kHalfPacket}) {
     for (int i = 0; i < 3; ++i) {
-      Victim victim(*qemu_, hold);
+      Victim victim(*qemu_, stay);
       EXPECT_EQ(victim.line(), "ticking");
-      EXPECT_EQ(victim.line(), std::string("ringside-debug: holding ") + hold);
-      EXPECT_EQ(qemu_->stays_paused(), hold != std::string("running"));
+      EXPECT_EQ(victim.line(), "staying");
+      EXPECT_EQ(qemu_->stays_paused(), stay != Stay::kRunning);
       victim.kill();
-      EXPECT_TRUE(qemu_->runs()) << hold;
+      EXPECT_TRUE(qemu_->runs()) << static_cast<int>(stay);
     }
   }
   for (int i = 0; i < 10; ++i) {  // anywhere in a tick
-    Victim victim(*qemu_, "");
+    Victim victim(*qemu_, Stay::kNowhere);
     EXPECT_EQ(victim.line(), "ticking");
     ::usleep(static_cast<useconds_t>(137 * i));
     victim.kill();
@@ -217,7 +236,7 @@ TEST_F(Qemu, AKilledProfilerLeavesAPausedGuestPaused) {
   ASSERT_NO_FATAL_FAILURE(boot());
   if (!qemu_) return;
   {
-    Victim victim(*qemu_, "");
+    Victim victim(*qemu_, Stay::kNowhere);
     EXPECT_EQ(victim.line(), "ticking");
     // QEMU forgets a stop that comes while a tick holds the guest: its user has to repeat it.
     bool stopped = false;
@@ -233,9 +252,9 @@ TEST_F(Qemu, AKilledProfilerLeavesAPausedGuestPaused) {
   qemu_->qmp(kCont);
   {
     // Stopped while it holds still between two ticks: only the guardian can see it.
-    Victim victim(*qemu_, "running");
+    Victim victim(*qemu_, Stay::kRunning);
     EXPECT_EQ(victim.line(), "ticking");
-    EXPECT_EQ(victim.line(), "ringside-debug: holding running");
+    EXPECT_EQ(victim.line(), "staying");
     qemu_->qmp(kStop);
     victim.kill();
     EXPECT_TRUE(qemu_->stays_paused());

@@ -22,14 +22,7 @@ void GuestHold::set_state(GuestState state) {
   if (guardian_ != nullptr) guardian_->set_state(state);
 }
 
-void GuestHold::stay_if_tested() const {
-  if (test_ == gdb::HoldPoint::kHalfPacket) monitor_->send_half_a_request();
-  if (test_ == gdb::HoldPoint::kHalfPacket || test_ == gdb::HoldPoint::kStopped)
-    gdb::hold_for_ever(test_);
-}
-
 Result<std::vector<nlohmann::json>> GuestHold::begin(const Requests& requests) {
-  if (test_ == gdb::HoldPoint::kRunning) gdb::hold_for_ever(test_);
   if (!stops_) {
     Monitor::Moment first;
     auto answers = monitor_->exchange(requests, &first);
@@ -53,7 +46,6 @@ Result<std::vector<nlohmann::json>> GuestHold::begin(const Requests& requests) {
     set_state(GuestState::kPaused);
   }
   answers.erase(answers.begin(), answers.begin() + kQuestions + 1);
-  stay_if_tested();
   return answers;
 }
 

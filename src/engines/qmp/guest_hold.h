@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engines/gdb/debug_hold.h"
 #include "engines/guardian.h"
 #include "engines/qmp/monitor.h"
 
@@ -16,10 +15,8 @@ namespace ringside::engines::qmp {
 // runs on all the time.
 class GuestHold {
  public:
-  // `test`: where to stay for ever.
-  GuestHold(Monitor& monitor, Guardian* guardian, bool stops,
-            gdb::HoldPoint test = gdb::HoldPoint::kNone)
-      : monitor_(&monitor), guardian_(guardian), stops_(stops), test_(test) {}
+  GuestHold(Monitor& monitor, Guardian* guardian, bool stops)
+      : monitor_(&monitor), guardian_(guardian), stops_(stops) {}
   ~GuestHold();
   GuestHold(const GuestHold&) = delete;
   GuestHold& operator=(const GuestHold&) = delete;
@@ -42,12 +39,10 @@ class GuestHold {
 
  private:
   void set_state(GuestState state);
-  void stay_if_tested() const;
 
   Monitor* monitor_;
   Guardian* guardian_;
   bool stops_;
-  gdb::HoldPoint test_;
   bool holds_ = false;
   bool found_paused_ = false;
   std::uint64_t began_ns_ = 0;

@@ -12,7 +12,8 @@
 #include "engines/qmp/guest_hold.h"
 #include "engines/qmp/hmp_memory.h"
 #include "engines/qmp/hmp_registers.h"
-#include "engines/qmp/hmp_sampler.h"
+#include "engines/qmp/hmp_transport.h"
+#include "engines/wave_sampler.h"
 #include "memory/address_space.h"
 #include "memory/page_tables.h"
 
@@ -113,12 +114,11 @@ Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   const bool runs = monitor_.guest_runs();
   if (!runs && !options_.captures_paused) return Tick::of_paused_guest();
   PhysicalMemory* const qemu_memory = qemus_memory();
-  const gdb::HoldPoint test = ++ticks_ == gdb::kHeldTick ? hold_ : gdb::HoldPoint::kNone;
   const bool stops = options_.stops_the_guest && runs;
-  GuestHold hold(monitor_, guardian_.get(), stops, test);
+  GuestHold hold(monitor_, guardian_.get(), stops);
   host_waits_.poll();
-  auto tick =
-      HmpSampler(hold, arch_, vcpus_, wait_instructions_, host_waits_, qemu_memory).run(plan);
+  HmpTransport transport(hold, arch_, vcpus_, wait_instructions_, host_waits_, qemu_memory);
+  auto tick = WaveSampler(transport, arch_, vcpus_).run(plan);
   if (tick && stops) host_waits_.leave_out(*tick);
   return tick;
 }

@@ -9,7 +9,6 @@
 
 #include "base/scheduling.h"
 #include "engines/engine.h"
-#include "engines/gdb/debug_hold.h"
 #include "engines/guardian.h"
 #include "engines/guest_claim.h"
 #include "engines/host_waits.h"
@@ -59,8 +58,7 @@ class HmpEngine final : public Engine {
         options_(options),
         arch_(arch),
         vcpus_(vcpus),
-        ram_(ways_to_ram(monitor_, monitor_.peer())),
-        hold_(gdb::hold_point_from_environment()) {}
+        ram_(ways_to_ram(monitor_, monitor_.peer())) {}
   [[nodiscard]] PhysicalMemory* qemus_memory();
   [[nodiscard]] Result<std::size_t> read_once(VcpuId vcpu, GuestVirt address,
                                               std::span<std::byte> destination);
@@ -82,8 +80,6 @@ class HmpEngine final : public Engine {
   std::optional<Scheduling> scheduling_before_;  // of QEMU's main loop
   QemuRam ram_;
   std::string explanation_;
-  gdb::HoldPoint hold_;
-  std::uint64_t ticks_ = 0;
 };
 
 }  // namespace ringside::engines::qmp

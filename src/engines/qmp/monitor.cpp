@@ -202,8 +202,6 @@ tl::unexpected<Error> Monitor::fail_closed() {
   return fail(ErrorCode::kClosed, "{} closed the connection: has QEMU ended?", name_);
 }
 
-void Monitor::send_half_a_request() { (void)send("{\"execute\":\"human-moni", deadline()); }
-
 Result<std::string> Monitor::human(const std::string& line) {
   RINGSIDE_ASSIGN(const json answer, execute("human-monitor-command", {{"command-line", line}}));
   if (!answer.is_string())

@@ -75,8 +75,6 @@ class Monitor {
   // closed. False if QEMU has not answered within 1 s, nor is ending: closing the connection then
   // may leave the guest standing.
   [[nodiscard]] bool let_run();
-  // For a test of what happens to the guest when ringside is killed.
-  void send_half_a_request();
 
   // The run state: "running", "paused", "prelaunch", "internal-error" ….
   [[nodiscard]] Result<std::string> status();

@@ -136,10 +136,9 @@ Result<T> Stub::or_resume(Result<T> result) {
   return result;
 }
 
-Result<Stub::Stopped> Stub::stop(const Batch& batch, HoldPoint hold) {
+Result<Stub::Stopped> Stub::stop(const Batch& batch) {
   RINGSIDE_TRY(go_on());
   RINGSIDE_TRY(notice_stops());
-  if (hold == HoldPoint::kRunning) hold_for_ever(hold);
   if (state_ == StopState::kHeld)
     return fail(ErrorCode::kUsage, "the guest is held already: its stop is not asked for twice");
   Stopped stopped;
@@ -154,8 +153,6 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch, HoldPoint hold) {
   if (!replies) connection_.set_spin(std::chrono::microseconds(0));
   RINGSIDE_ASSIGN(stopped.replies, or_resume(std::move(replies)));
   last_stop_ns_ = stopped.stopped_ns;
-  if (hold == HoldPoint::kHalfPacket) (void)connection_.send("$g", deadline());
-  if (hold != HoldPoint::kNone) hold_for_ever(hold);
   return stopped;
 }
 

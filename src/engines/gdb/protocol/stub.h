@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engines/gdb/debug_hold.h"
 #include "engines/gdb/protocol/batch.h"
 #include "engines/gdb/protocol/connection.h"
 #include "engines/gdb/protocol/stop_state.h"
@@ -84,7 +83,7 @@ class Stub {
   // Stops the guest and answers `batch`, which must not be empty. After an error the guest is told
   // to run again. After requests that the stub did not take in time (kTimeout) it is detached, and
   // all further calls are kProtocol. kDisturbed: the patience is over. kUsage: it is held already.
-  [[nodiscard]] Result<Stopped> stop(const Batch& batch, HoldPoint hold = HoldPoint::kNone);
+  [[nodiscard]] Result<Stopped> stop(const Batch& batch);
   // Answers `batch` while the guest stands still; kUsage where it runs.
   [[nodiscard]] Result<std::vector<std::string>> exchange(const Batch& batch);
   // The same while we hold the guest, and resume() in the same write.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A stand-in for `ringside record --gdb SOCKET`, with which the guest tests test themselves.
 
-Stops and resumes the guest through the gdb stub, holds itself in the state RINGSIDE_DEBUG_HOLD names, and has a
+Stops and resumes the guest through the gdb stub, holds itself in the state HOLD_IN_TICK names, and has a
 guardian in a session of its own. FAKE_RINGSIDE=no-guardian leaves the guardian out; =guardian-in-group leaves it in
 ringside's process group; =resume-paused resumes a guest that its user had paused: each of these a test must catch.
 """
@@ -61,7 +61,7 @@ def main():
             pass  # asked to go: the guest stays as its user left it
         os.write(hold, b"q")
         return
-    state, sample, end = os.environ.get("RINGSIDE_DEBUG_HOLD"), 0, time.monotonic() + duration
+    state, sample, end = os.environ.get("HOLD_IN_TICK"), 0, time.monotonic() + duration
     while time.monotonic() < end:
         sample += 1
         holding = sample == 20 and state
@@ -70,7 +70,7 @@ def main():
         if not holding or holding == "running":
             connection.sendall(CONTINUE)
         if holding:
-            print(f"ringside-debug: holding {state}", file=sys.stderr, flush=True)
+            print(f"hold_in_tick: {state}", file=sys.stderr, flush=True)
             time.sleep(1000)
         time.sleep(0.001)
         connection.sendall(b"\x03")

@@ -1,0 +1,134 @@
+#include "engines/gdb/stub_transport.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/clock.h"
+#include "engines/gdb/protocol/thread_info.h"
+#include "engines/gdb/register_layout.h"
+
+namespace ringside::engines::gdb {
+
+void StubTransport::ask_by_number(const wire::Capture& capture, AskedFor when) {
+  const auto numbers = inventory_.layout.numbers_for_p(when);
+  for (std::size_t n = 0; n < numbers.size(); ++n)
+    if (when == AskedFor::kEverySample || inventory_.layout.is_wanted(when, n, capture.registers))
+      requests_.push_back(
+          {Request::What::kRegister, capture.vcpu, fmt::format("p{:x}", numbers[n]), n, when});
+}
+
+void StubTransport::ask_registers(const wire::Capture& capture) {
+  requests_.push_back({Request::What::kRegisters, capture.vcpu, "g"});
+  ask_by_number(capture, AskedFor::kEverySample);
+  if (const std::string& name = inventory_.threads[capture.vcpu.value].name; !name.empty())
+    requests_.push_back({Request::What::kExtra, capture.vcpu, "qThreadExtraInfo," + name});
+}
+
+void StubTransport::ask_more(wire::Capture& capture) {
+  if (capture.disposition == wire::Disposition::kSampled && capture.level != PrivilegeLevel::kUser)
+    ask_by_number(capture, AskedFor::kKernelSample);
+}
+
+std::size_t StubTransport::read(VcpuId vcpu, GuestVirt address, std::size_t size) {
+  const std::size_t first = chunks_.size();
+  for_each_chunk(address, size, reads_.chunk, [&](GuestVirt at, std::size_t bytes) {
+    requests_.push_back(
+        {Request::What::kChunk, vcpu, memory_request(reads_, at, bytes), chunks_.size()});
+    chunks_.push_back({bytes, {}});
+  });
+  all_reads_.push_back({first, chunks_.size() - first});
+  return all_reads_.size() - 1;
+}
+
+// `Hg`, where the stub's general thread is another one.
+void StubTransport::select(VcpuId vcpu) {
+  if (selected_ == vcpu) return;
+  selected_ = vcpu;
+  const std::string& name = inventory_.threads[vcpu.value].name;
+  if (name.empty()) return;
+  batch_.add("Hg" + name);
+  expected_.push_back(nullptr);
+}
+
+// Those of the vCPU that is selected come first.
+void StubTransport::write_requests() {
+  batch_.clear();
+  expected_.clear();
+  const std::size_t vcpus = inventory_.threads.size();
+  const std::size_t first = selected_ ? selected_->value : 0;
+  const auto order = [=](const Request& request) {
+    return (request.vcpu.value + vcpus - first) % vcpus;
+  };
+  std::stable_sort(requests_.begin(), requests_.end(),
+                   [&](const Request& a, const Request& b) { return order(a) < order(b); });
+  for (const Request& request : requests_) {
+    select(request.vcpu);
+    batch_.add(request.payload);
+    expected_.push_back(&request);
+  }
+}
+
+void StubTransport::take(std::vector<std::string>& replies) {
+  for (std::size_t i = 0; i < replies.size(); ++i) {
+    if (expected_[i] == nullptr) continue;
+    const Request& request = *expected_[i];
+    wire::Capture& capture = captures_[request.vcpu.value];
+    switch (request.what) {
+      case Request::What::kRegisters:
+        inventory_.layout.decode_g(replies[i], capture.registers);
+        break;
+      case Request::What::kRegister:
+        inventory_.layout.decode_p(request.asked_for, request.index, replies[i], capture.registers);
+        break;
+      case Request::What::kExtra:
+        if (parse_thread_extra(replies[i]).halted) capture.disposition = wire::Disposition::kIdle;
+        break;
+      case Request::What::kChunk:
+        chunks_[request.index].reply = std::move(replies[i]);
+        break;
+    }
+  }
+  requests_.clear();
+}
+
+Result<bool> StubTransport::stop(std::span<wire::Capture> captures) {
+  captures_ = captures;
+  for (const wire::Capture& capture : captures)
+    if (capture.disposition != wire::Disposition::kSkipped) ask_registers(capture);
+  write_requests();
+  RINGSIDE_ASSIGN(auto stopped, stub_.stop(batch_));
+  if (!stopped.ours && !captures_paused_) return false;
+  resumes_ = stopped.ours;
+  pause_.began_ns = stopped.stopped_ns;
+  take(stopped.replies);
+  return true;
+}
+
+Result<void> StubTransport::exchange(bool last) {
+  write_requests();
+  const bool resumes = last && resumes_;
+  if (!batch_.empty()) {
+    RINGSIDE_ASSIGN(auto replies,
+                    resumes ? stub_.exchange_and_resume(batch_) : stub_.exchange(batch_));
+    take(replies);
+  } else if (resumes) {
+    RINGSIDE_TRY(stub_.resume());
+  }
+  if (last) pause_.length_ns = monotonic_ns() - pause_.began_ns;
+  return {};
+}
+
+// Ends where its first chunk comes short.
+std::size_t StubTransport::decode(std::size_t read, std::span<std::byte> destination) const {
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < all_reads_[read].count; ++i) {
+    const Chunk& chunk = chunks_[all_reads_[read].first + i];
+    const std::size_t got =
+        decode_memory(reads_, chunk.reply, destination.subspan(done, chunk.size));
+    done += got;
+    if (got < chunk.size) break;
+  }
+  return done;
+}
+
+}  // namespace ringside::engines::gdb

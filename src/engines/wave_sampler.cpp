@@ -1,0 +1,155 @@
+#include "engines/wave_sampler.h"
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "wire/classify.h"
+
+namespace ringside::engines {
+namespace {
+
+using Word = std::array<std::byte, sizeof(std::uint64_t)>;
+
+// A little-endian number of which `got` bytes came; nothing where those are not all.
+std::optional<std::uint64_t> number_in(const Word& bytes, std::size_t got, std::size_t size) {
+  if (got < size) return std::nullopt;
+  std::uint64_t value = 0;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
+}  // namespace
+
+WaveSampler::WaveSampler(WaveTransport& transport, Arch arch, std::size_t vcpus)
+    : transport_(transport), captures_(vcpus), runs_(vcpus) {
+  for (std::size_t i = 0; i < vcpus; ++i) {
+    captures_[i].vcpu = VcpuId{static_cast<std::uint16_t>(i)};
+    captures_[i].arch = arch;
+  }
+}
+
+// False: nothing is wanted.
+bool WaveSampler::plan_captures(const TickPlan& plan) {
+  bool any = false;
+  for (std::size_t i = 0; i < captures_.size(); ++i) {
+    const bool wanted = i < plan.vcpus.size() && plan.vcpus[i].wanted;
+    if (!wanted) captures_[i].disposition = wire::Disposition::kSkipped;
+    any |= wanted;
+  }
+  return any;
+}
+
+void WaveSampler::classify(std::size_t vcpu, const TickPlan& plan) {
+  wire::Capture& capture = captures_[vcpu];
+  if (capture.disposition == wire::Disposition::kSkipped ||
+      capture.disposition == wire::Disposition::kFailed)
+    return;
+  const bool copies = wire::classify(capture, {plan.kernel, plan.user}, plan.recipe_arch);
+  transport_.ask_more(capture);
+  if (!copies) return;
+  const VcpuPlan& wanted = plan.vcpus[vcpu];
+  const bool user = capture.level == PrivilegeLevel::kUser;
+  runs_[vcpu].recipe.emplace(wanted.recipe, capture.registers,
+                             user ? wanted.user_budget : wanted.kernel_budget);
+}
+
+void WaveSampler::copy_now(wire::Capture& capture, const wire::MemoryRequest& request,
+                           VirtualMemory& memory) {
+  std::vector<std::byte>& bytes = capture.bytes;
+  const std::size_t start = bytes.size();
+  bytes.resize(start + request.size);
+  const auto got = memory.read_up_to(request.read_at, std::span(bytes).subspan(start));
+  bytes.resize(start + got.value_or(0));
+  wire::finish_piece(capture, request, start);
+}
+
+// Lets the recipe of one vCPU run up to its next load; false when it has ended.
+bool WaveSampler::advance(std::size_t vcpu) {
+  Run& run = runs_[vcpu];
+  wire::Capture& capture = captures_[vcpu];
+  VirtualMemory* const direct = transport_.direct_memory(capture.vcpu);
+  while (const auto request = run.recipe->next()) {
+    const bool is_value = request->what == wire::MemoryRequest::What::kValue;
+    if (request->is_load() && direct != nullptr) {
+      Word bytes{};
+      const auto got = direct->read_up_to(request->read_at, std::span(bytes).first(request->size));
+      run.recipe->loaded(number_in(bytes, got.value_or(0), request->size));
+    } else if (request->is_load()) {
+      run.load = {*request, transport_.read(capture.vcpu, request->read_at, request->size)};
+      return true;
+    } else if (direct != nullptr && !is_value) {
+      copy_now(capture, *request, *direct);
+    } else if (direct != nullptr) {
+      wire::finish_piece(capture, *request, capture.bytes.size());
+    } else {
+      run.copies.push_back({*request, std::nullopt});
+      if (!is_value)
+        run.copies.back().read = transport_.read(capture.vcpu, request->read_at, request->size);
+    }
+  }
+  run.recipe.reset();
+  return false;
+}
+
+void WaveSampler::take_load(std::size_t vcpu) {
+  Run& run = runs_[vcpu];
+  if (captures_[vcpu].disposition == wire::Disposition::kIdle) run.recipe.reset();
+  const auto load = std::exchange(run.load, std::nullopt);
+  if (!load || !run.recipe) return;
+  Word bytes{};
+  const std::size_t size = load->request.size;
+  const std::size_t got = transport_.decode(*load->read, std::span(bytes).first(size));
+  run.recipe->loaded(number_in(bytes, got, size));
+}
+
+Result<void> WaveSampler::run_waves() {
+  for (;;) {
+    bool more = false;
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      if (runs_[i].recipe) more |= advance(i);
+    RINGSIDE_TRY(transport_.exchange(!more));
+    if (!more) return {};
+    for (std::size_t i = 0; i < runs_.size(); ++i) take_load(i);
+  }
+}
+
+void WaveSampler::decode_copies(std::size_t vcpu) {
+  wire::Capture& capture = captures_[vcpu];
+  if (capture.disposition == wire::Disposition::kIdle) {
+    capture.pieces.clear();
+    capture.bytes.clear();
+    return;
+  }
+  for (const Copy& copy : runs_[vcpu].copies) {
+    std::vector<std::byte>& bytes = capture.bytes;
+    const std::size_t start = bytes.size();
+    if (copy.read) {
+      bytes.resize(start + copy.request.size);
+      bytes.resize(start + transport_.decode(*copy.read, std::span(bytes).subspan(start)));
+    }
+    wire::finish_piece(capture, copy.request, start);
+  }
+}
+
+Result<Tick> WaveSampler::run(const TickPlan& plan) {
+  WaveTransport::Pause pause;
+  if (plan_captures(plan)) {  // else the guest need not stop
+    RINGSIDE_ASSIGN(const bool stopped, transport_.stop(captures_));
+    if (!stopped) return Tick::of_paused_guest();
+    for (std::size_t i = 0; i < captures_.size(); ++i) classify(i, plan);
+    RINGSIDE_TRY(run_waves());
+    pause = transport_.pause();
+  }
+  Tick tick;
+  tick.pause_ns = pause.length_ns;
+  for (std::size_t i = 0; i < captures_.size(); ++i) {
+    captures_[i].host_time_ns = pause.began_ns;
+    captures_[i].pause_ns = pause.length_ns;
+    decode_copies(i);
+  }
+  tick.captures = std::move(captures_);
+  return tick;
+}
+
+}  // namespace ringside::engines
