@@ -145,7 +145,7 @@ Result<void> import_maestro(const ImportRequest& request) {
   std::optional<symbols::Symbolizer> symbolizer;
   std::unordered_map<std::uint64_t, bool> known;
   if (kernel) {
-    const elf::Image image{1, session::kKernelImage, kernel, load_bias.value_or(0)};
+    const elf::Image image{1, elf::kKernelImage, kernel, load_bias.value_or(0)};
     RINGSIDE_TRY(session::write_image(image, writer));
     symbolizer.emplace(symbols::open_symbolizer(kernel, {}, symbols::Inlines::kHide));
     options.is_named = [&, image](GuestVirt at) {

@@ -3,14 +3,12 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "session/kernel_search.h"
-
 namespace ringside::cli {
 namespace {
 
 Result<void> add_image(const recording::ImageInfo& info, const cases::RecordedCaptures& captures,
                        const std::string& kernel, elf::ImageMap& images) {
-  const bool overridden = info.name == session::kKernelImage && !kernel.empty();
+  const bool overridden = info.name == elf::kKernelImage && !kernel.empty();
   const std::string& path = overridden ? kernel : info.path;
   const auto& stored = captures.image_files();
   if (const auto bytes = stored.find(info.id); path.empty() && bytes != stored.end()) {

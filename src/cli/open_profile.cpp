@@ -11,9 +11,9 @@
 #include "cli/options.h"
 #include "cli/terminal.h"
 #include "launch/private_folder.h"
+#include "naming/image_symbols.h"
 #include "profile/builder.h"
 #include "recording/reader.h"
-#include "session/image_symbols.h"
 #include "symbols/nm/kernel_symbols.h"
 
 namespace ringside::cli {
@@ -133,17 +133,17 @@ Result<OpenRecording> open_recording(const ReaderFlags& flags) {
   if (load_bias && flags.kernel.empty() && !is_plugin_file(flags.input))
     return fail(ErrorCode::kUsage, "--load-bias is where the file of --kernel ran: give both");
   RINGSIDE_ASSIGN(auto reader, open_reader(flags));
-  session::ImageSymbols::Options options{.style = flags.symbols.style(),
-                                         .inlines = flags.symbols.inlines(),
-                                         .files = flags.symbols.files(),
-                                         .kernel = {.file = flags.kernel,
-                                                    .load_bias = load_bias,
-                                                    .symbols = std::nullopt,
-                                                    .symbols_name = flags.kernel_symbols}};
+  naming::ImageSymbols::Options options{.style = flags.symbols.style(),
+                                        .inlines = flags.symbols.inlines(),
+                                        .files = flags.symbols.files(),
+                                        .kernel = {.file = flags.kernel,
+                                                   .load_bias = load_bias,
+                                                   .symbols = std::nullopt,
+                                                   .symbols_name = flags.kernel_symbols}};
   if (!flags.kernel_symbols.empty()) {
     RINGSIDE_ASSIGN(options.kernel.symbols, symbols::read_kernel_symbols(flags.kernel_symbols));
   }
-  return OpenRecording{std::move(reader), session::ImageSymbols(std::move(options))};
+  return OpenRecording{std::move(reader), naming::ImageSymbols(std::move(options))};
 }
 
 Result<profile::Profile> open_profile(const ReaderFlags& flags) {

@@ -6,9 +6,9 @@
 
 #include "base/result.h"
 #include "cli/symbol_options.h"
+#include "naming/image_symbols.h"
 #include "profile/profile.h"
 #include "recording/reader.h"
-#include "session/image_symbols.h"
 
 namespace ringside::cli {
 
@@ -41,7 +41,7 @@ struct ReaderFlags {
 // A recording and what names its frames.
 struct OpenRecording {
   recording::Reader reader;
-  session::ImageSymbols symbols;
+  naming::ImageSymbols symbols;
 };
 [[nodiscard]] Result<OpenRecording> open_recording(const ReaderFlags& flags);
 

@@ -11,6 +11,10 @@
 
 namespace ringside::elf {
 
+// Names of images that mean something, in every recording.
+inline constexpr const char* kKernelImage = "kernel";
+inline constexpr const char* kUnknownProgram = "<unknown>";  // no file on the host has its .text
+
 // An ELF file at its place in guest memory.
 struct Image {
   std::uint32_t id = 0;

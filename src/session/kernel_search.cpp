@@ -79,7 +79,7 @@ Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
     const bool is_built_alike =
         identity.evidence != elf::kTextEvidence || elf::is_one_build(*file, identity.equal_share);
     if (identity.sameness == elf::MatchResult::kSame && is_built_alike)
-      return FoundKernel{{1, kKernelImage, file, bias}, identity};
+      return FoundKernel{{1, elf::kKernelImage, file, bias}, identity};
   }
   return std::nullopt;
 }
@@ -91,7 +91,7 @@ Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, Gue
   RINGSIDE_ASSIGN(auto file, kernel_in_memory(arch, pc, memory));
   if (!file) return std::nullopt;
   return FoundKernel{
-      {1, kKernelImage, std::move(file), 0},
+      {1, elf::kKernelImage, std::move(file), 0},
       {.sameness = elf::MatchResult::kSame, .evidence = {}, .in_file = {}, .in_memory = {}}};
 }
 
@@ -109,7 +109,7 @@ Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
   if (sameness != elf::MatchResult::kSame && !names_differ && !nothing_to_compare &&
       tries_ < kTries)
     return std::nullopt;
-  return FoundKernel{{1, kKernelImage, request_.file, load_bias}, *identity_};
+  return FoundKernel{{1, elf::kKernelImage, request_.file, load_bias}, *identity_};
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, VirtualMemory& memory) {

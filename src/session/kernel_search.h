@@ -73,7 +73,4 @@ class KernelSearch {
   std::optional<elf::Identity> identity_;  // of the last try
 };
 
-// The name that the kernel's image has in every recording.
-inline constexpr const char* kKernelImage = "kernel";
-
 }  // namespace ringside::session

@@ -54,7 +54,7 @@ TEST_F(KernelSearchTest, AKernelThatMovedIsFoundWhereItRuns) {
   ASSERT_TRUE(found && *found);
   EXPECT_EQ((*found)->image.load_bias, kSlide);
   EXPECT_EQ((*found)->identity.sameness, elf::MatchResult::kSame);
-  EXPECT_EQ((*found)->image.name, kKernelImage);
+  EXPECT_EQ((*found)->image.name, elf::kKernelImage);
 }
 
 // As Linux on x86_64 unmaps what lies below a kernel that has moved.

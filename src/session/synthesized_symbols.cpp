@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "arch/arch_info.h"
-#include "guestos/emerald/guest_program.h"
+#include "elf/image_map.h"
 #include "unwind/cfi/table.h"
 #include "unwind/x86/function_starts.h"
 
@@ -111,7 +111,7 @@ std::vector<symbols::PackedFunction> synthesized_symbols(std::shared_ptr<const e
   std::vector<symbols::PackedFunction> found;
   const arch::ArchInfo* platform = arch::find_info(file->arch());
   // A program that nobody knows is shown by its addresses.
-  if (platform == nullptr || image_name == guestos::emerald::kUnknownProgram) return found;
+  if (platform == nullptr || image_name == elf::kUnknownProgram) return found;
   const ImageAddr entry = file->entry();
   const std::vector<elf::FunctionSymbol>& symbols = file->symbols();
   bool entry_has_name = entry.value == 0 || !file->is_code(entry) || is_named(symbols, entry);

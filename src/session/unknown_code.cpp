@@ -61,7 +61,7 @@ Result<elf::Image> make_image(Arch arch, const MappedMemory& memory,
     writer.add_segment({address}, bytes.size(), true, false, bytes);
   if (list != nullptr) writer.set_symbols(symbols_in(memory, *list));
   RINGSIDE_ASSIGN(auto file, elf::ElfFile::from_bytes(writer.write(), ""));
-  return elf::Image{.name = kKernelImage, .file = std::move(file), .from_guest = true};
+  return elf::Image{.name = elf::kKernelImage, .file = std::move(file), .from_guest = true};
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "base/testing/function_memory.h"
 #include "elf/elf_writer.h"
-#include "session/code_match.h"
+#include "naming/code_match.h"
 #include "session/kernel_search.h"
 
 namespace ringside::session {
@@ -71,7 +71,7 @@ TEST_F(UnknownCodeTest, IsReadOnceItHasRunOften) {
   EXPECT_GT(ticks_until_wanted(unknown, pc), 8);
   const auto image = unknown.poll(Arch::kX86_64, pc, memory_);
   ASSERT_TRUE(image && *image);
-  EXPECT_EQ((*image)->name, kKernelImage);
+  EXPECT_EQ((*image)->name, elf::kKernelImage);
   EXPECT_TRUE((*image)->from_guest);
   const Bytes bytes = (*image)->file->bytes_at({kCode}, kCodeBytes);
   EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), code_.begin(), code_.end()));
@@ -109,7 +109,7 @@ TEST_F(UnknownCodeTest, ALaterFileIsFoundByItsCode) {
   const auto image = *unknown.poll(Arch::kX86_64, {kCode}, memory_);
   ASSERT_TRUE(image);
   const auto distance = [&](std::uint64_t linked, const std::vector<std::byte>& bytes) {
-    return distance_by_code(*kernel(linked, bytes), *image->file);
+    return naming::distance_by_code(*kernel(linked, bytes), *image->file);
   };
   EXPECT_EQ(distance(kCode, code()), 0u);
   EXPECT_EQ(distance(0x100000, code()), kCode - 0x100000);

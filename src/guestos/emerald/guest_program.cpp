@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "elf/elf_writer.h"
+#include "elf/image_map.h"
 
 namespace ringside::guestos::emerald {
 namespace {
@@ -33,7 +34,7 @@ Result<std::vector<std::byte>> read_in_pieces(GuestVirt at, std::uint64_t size,
 
 std::shared_ptr<UserImage> unknown_image() {
   auto image = std::make_shared<UserImage>();
-  image->name = kUnknownProgram;
+  image->name = elf::kUnknownProgram;
   image->from_guest = true;
   return image;
 }
@@ -88,7 +89,7 @@ std::shared_ptr<const UserImage> GuestPrograms::make_image(const Metadata& metad
                      text.size());
   if (!eh_frame.empty())
     writer.add_section(".eh_frame", SHT_PROGBITS, SHF_ALLOC, {metadata.eh_frame.value}, eh_frame);
-  auto file = elf::ElfFile::from_bytes(writer.write(), kUnknownProgram);
+  auto file = elf::ElfFile::from_bytes(writer.write(), elf::kUnknownProgram);
   if (!file) return nullptr;
   const auto image = unknown_image();
   image->file = std::move(*file);

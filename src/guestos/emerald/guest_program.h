@@ -12,9 +12,6 @@
 
 namespace ringside::guestos::emerald {
 
-// A program's name where no file on the host has its .text.
-inline constexpr const char* kUnknownProgram = "<unknown>";
-
 // Finds out which program a process runs. The same .text gives the same program.
 class GuestPrograms {
  public:
@@ -27,10 +24,10 @@ class GuestPrograms {
     std::shared_ptr<const UserImage> program;
   };
   // Reads the process's .text and looks it up among the files. Where none has it, the program is
-  // kUnknownProgram, with an ELF file made of .text and, where it can be read, .eh_frame; without
-  // a file where they are larger than kMostText and kMostEhFrame, or 256 MiB have been taken in.
-  // Nothing if .text cannot be read whole: it may be later. `memory` is that process's. Errors: its
-  // own.
+  // elf::kUnknownProgram, with an ELF file made of .text and, where it can be read, .eh_frame;
+  // without a file where they are larger than kMostText and kMostEhFrame, or 256 MiB have been
+  // taken in. Nothing if .text cannot be read whole: it may be later. `memory` is that process's.
+  // Errors: its own.
   [[nodiscard]] Result<std::optional<Placed>> poll(const Metadata& metadata, VirtualMemory& memory);
   // For a process whose .text cannot be read.
   [[nodiscard]] Placed unreadable(const Metadata& metadata) const;

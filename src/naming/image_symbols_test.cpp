@@ -1,4 +1,4 @@
-#include "session/image_symbols.h"
+#include "naming/image_symbols.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "elf/code_hash.h"
 #include "elf/elf_writer.h"
 
-namespace ringside::session {
+namespace ringside::naming {
 namespace {
 
 std::vector<std::byte> module_file() {
@@ -293,4 +293,4 @@ TEST_F(KernelFromMemory, ARecordingWithoutAKernelIsNamedByAFileAsLinked) {
 }
 
 }  // namespace
-}  // namespace ringside::session
+}  // namespace ringside::naming

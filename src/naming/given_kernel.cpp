@@ -1,13 +1,13 @@
-#include "session/given_kernel.h"
+#include "naming/given_kernel.h"
 
 #include <algorithm>
 
-#include "session/code_match.h"
-#include "session/kernel_search.h"
+#include "elf/image_map.h"
+#include "naming/code_match.h"
 #include "symbols/linux_image/open_kernel.h"
 #include "symbols/nm/kernel_symbols.h"
 
-namespace ringside::session {
+namespace ringside::naming {
 namespace {
 
 constexpr std::uint32_t kUnseenKernel = ~std::uint32_t{0};  // no recorded image's id
@@ -21,7 +21,7 @@ void GivenKernel::warn_once(std::string warning) {
 
 const recording::ImageInfo* GivenKernel::unseen(GuestVirt at) {
   unseen_.id = kUnseenKernel;
-  unseen_.name = kKernelImage;
+  unseen_.name = elf::kKernelImage;
   if (options_.load_bias || !has_file()) return &unseen_;
   used_ = true;
   // One that cannot be opened is warned of when it is loaded.
@@ -88,4 +88,4 @@ std::vector<std::string> GivenKernel::warnings() const {
   return all;
 }
 
-}  // namespace ringside::session
+}  // namespace ringside::naming

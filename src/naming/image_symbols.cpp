@@ -1,4 +1,4 @@
-#include "session/image_symbols.h"
+#include "naming/image_symbols.h"
 
 #include <fmt/ranges.h>
 
@@ -6,11 +6,10 @@
 #include <utility>
 
 #include "elf/code_hash.h"
-#include "guestos/emerald/guest_program.h"
-#include "session/kernel_search.h"
+#include "elf/image_map.h"
 #include "symbols/linux_image/open_kernel.h"
 
-namespace ringside::session {
+namespace ringside::naming {
 namespace {
 
 // Why `file` is not the recorded one; empty where nothing says that.
@@ -32,7 +31,8 @@ Result<void> check_difference(const recording::ImageInfo& image, const elf::ElfF
   const std::string difference = difference_of(image, file);
   if (difference.empty()) return {};
   return fail(ErrorCode::kMismatch, "{} is not the file that was recorded: {}{}", file.name(),
-              difference, image.name == kKernelImage ? "; give the right one with --kernel" : "");
+              difference,
+              image.name == elf::kKernelImage ? "; give the right one with --kernel" : "");
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ std::vector<std::string> ImageSymbols::warnings() const {
 }
 
 void ImageSymbols::note_nameless(const recording::ImageInfo& image) {
-  if (image.name != kKernelImage) return note_stripped(image);
+  if (image.name != elf::kKernelImage) return note_stripped(image);
   warnings_.push_back(
       (image.path.empty() ? image.name : image.path) +
       " has no symbols, so its functions are shown as addresses; build the kernel without "
@@ -148,7 +148,7 @@ void ImageSymbols::note_nameless(const recording::ImageInfo& image) {
 }
 
 void ImageSymbols::note_stripped(const recording::ImageInfo& image) {
-  if (image.name == guestos::emerald::kUnknownProgram)
+  if (image.name == elf::kUnknownProgram)
     ++programs_without_file_;
   else if (std::find(stripped_.begin(), stripped_.end(), image.name) == stripped_.end())
     stripped_.push_back(image.name);
@@ -174,7 +174,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   const auto [entry, added] = images_.try_emplace(image.id);
   if (!added) return entry->second;
   Loaded& loaded = entry->second;
-  const bool is_kernel = image.name == kKernelImage;
+  const bool is_kernel = image.name == elf::kKernelImage;
   const OpenFile stored = take_stored(image);
   // Memory around where a kernel of no known file ran: its addresses are those in the guest.
   const bool is_code = is_kernel && stored && *stored && (*stored)->symbols().empty();
@@ -184,7 +184,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   if (is_kernel) given = given_.symbols_for(file && !is_code ? file->get() : nullptr);
   if (file)
     loaded = symbols::open_symbolizer(*file, options_.files, options_.inlines);
-  else if (image.name == guestos::emerald::kUnknownProgram)
+  else if (image.name == elf::kUnknownProgram)
     note_stripped(image);
   else if (!is_code && !(given && image.path.empty()))
     warnings_.push_back(fmt::format(
@@ -204,4 +204,4 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   return loaded;
 }
 
-}  // namespace ringside::session
+}  // namespace ringside::naming

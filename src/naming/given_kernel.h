@@ -12,7 +12,7 @@
 #include "symbols/symbol_list.h"
 #include "symbols/symbol_table.h"
 
-namespace ringside::session {
+namespace ringside::naming {
 
 // What the reader of a recording gives to name its kernel by: a file that stands for the image
 // named "kernel", wherever that was recorded from, and symbols that come before the file's. Both
@@ -62,4 +62,4 @@ class GivenKernel {
   std::vector<std::string> warnings_;
 };
 
-}  // namespace ringside::session
+}  // namespace ringside::naming

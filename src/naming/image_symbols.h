@@ -10,13 +10,13 @@
 
 #include "base/result.h"
 #include "elf/elf_file.h"
+#include "naming/given_kernel.h"
 #include "profile/frame_namer.h"
-#include "session/given_kernel.h"
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
 #include "symbols/symbolizer.h"
 
-namespace ringside::session {
+namespace ringside::naming {
 
 // Names the frames of a recording from the files that its images name, as long as those are still
 // the files that ran: a file with another build id, or without one with other code, is not used,
@@ -74,4 +74,4 @@ class ImageSymbols final : public profile::FrameNamer {
   std::size_t programs_without_file_ = 0;  // and without symbols: the guest has no names for them
 };
 
-}  // namespace ringside::session
+}  // namespace ringside::naming

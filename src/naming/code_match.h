@@ -5,7 +5,7 @@
 
 #include "elf/elf_file.h"
 
-namespace ringside::session {
+namespace ringside::naming {
 
 // Where the kernel `file` ran: how far `running`, memory that was read from a guest and lies where
 // it ran, is from where the file is linked: a multiple of 4 KiB, modulo 2^64. Nothing where
@@ -13,4 +13,4 @@ namespace ringside::session {
 [[nodiscard]] std::optional<std::uint64_t> distance_by_code(const elf::ElfFile& file,
                                                             const elf::ElfFile& running);
 
-}  // namespace ringside::session
+}  // namespace ringside::naming

@@ -1,4 +1,4 @@
-#include "session/code_match.h"
+#include "naming/code_match.h"
 
 #include <algorithm>
 #include <string_view>
@@ -7,7 +7,7 @@
 
 #include "elf/identity.h"
 
-namespace ringside::session {
+namespace ringside::naming {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
@@ -97,4 +97,4 @@ std::optional<std::uint64_t> distance_by_code(const elf::ElfFile& file,
   return best;
 }
 
-}  // namespace ringside::session
+}  // namespace ringside::naming
