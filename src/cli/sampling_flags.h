@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "cli/guest_system.h"
 #include "launch/launch_request.h"
-#include "session/options.h"
+#include "session/sampling/options.h"
 
 namespace ringside::cli {
 

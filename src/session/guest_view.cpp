@@ -3,7 +3,7 @@
 #include "arch/execution_mode.h"
 #include "memory/aarch64/page_walk.h"
 #include "memory/page_tables.h"
-#include "session/kernel_tables.h"
+#include "session/kernel/kernel_tables.h"
 
 namespace ringside::session {
 namespace {

@@ -7,7 +7,7 @@
 #include "engines/engine.h"
 #include "guestos/adapter.h"
 #include "session/guest_view.h"
-#include "session/kernel_watch.h"
+#include "session/kernel/kernel_watch.h"
 
 namespace ringside::session {
 

@@ -11,7 +11,7 @@
 #include "guestos/linux/tasks/process_table.h"
 #include "guestos/linux/tasks/user_names.h"
 #include "session/guest_view.h"
-#include "session/kernel_watch.h"
+#include "session/kernel/kernel_watch.h"
 
 namespace ringside::session {
 

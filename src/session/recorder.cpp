@@ -11,7 +11,7 @@
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
 #include "recording/counters.h"
-#include "session/levels_in_words.h"
+#include "session/kernel/levels_in_words.h"
 #include "session/one_thread.h"
 #include "session/recorded_image.h"
 

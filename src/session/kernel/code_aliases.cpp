@@ -1,4 +1,4 @@
-#include "session/code_aliases.h"
+#include "session/kernel/code_aliases.h"
 
 #include <elf.h>
 

@@ -1,6 +1,6 @@
-#include "session/kernel_scan.h"
+#include "session/kernel/kernel_scan.h"
 
-#include "session/memory_scan.h"
+#include "session/kernel/memory_scan.h"
 #include "symbols/linux_image/linux_image.h"
 
 namespace ringside::session {

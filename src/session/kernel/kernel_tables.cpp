@@ -1,4 +1,4 @@
-#include "session/kernel_tables.h"
+#include "session/kernel/kernel_tables.h"
 
 #include <array>
 

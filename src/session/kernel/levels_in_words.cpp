@@ -1,4 +1,4 @@
-#include "session/levels_in_words.h"
+#include "session/kernel/levels_in_words.h"
 
 #include <fmt/core.h>
 

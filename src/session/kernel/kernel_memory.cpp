@@ -1,8 +1,8 @@
-#include "session/kernel_memory.h"
+#include "session/kernel/kernel_memory.h"
 
 #include <time.h>
 
-#include "session/kernel_tables.h"
+#include "session/kernel/kernel_tables.h"
 
 namespace ringside::session {
 namespace {

@@ -1,9 +1,9 @@
-#include "session/kernel_watch.h"
+#include "session/kernel/kernel_watch.h"
 
 #include <algorithm>
 
 #include "arch/arch_info.h"
-#include "session/kernel_memory.h"
+#include "session/kernel/kernel_memory.h"
 
 namespace ringside::session {
 namespace {

@@ -1,4 +1,4 @@
-#include "session/memory_scan.h"
+#include "session/kernel/memory_scan.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "session/kernel_search.h"
+#include "session/kernel/kernel_search.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/parking.h"
+#include "session/sampling/parking.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

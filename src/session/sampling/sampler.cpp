@@ -1,4 +1,4 @@
-#include "session/sampler.h"
+#include "session/sampling/sampler.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "session/bounded_queue.h"
+#include "session/sampling/bounded_queue.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include "engines/engine.h"
 #include "guestos/adapter.h"
-#include "session/capture_feedback.h"
-#include "session/options.h"
+#include "session/sampling/capture_feedback.h"
+#include "session/sampling/options.h"
 
 namespace ringside::session {
 

@@ -1,4 +1,4 @@
-#include "session/capture_feedback.h"
+#include "session/sampling/capture_feedback.h"
 
 #include <algorithm>
 #include <optional>

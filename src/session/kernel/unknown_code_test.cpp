@@ -1,4 +1,4 @@
-#include "session/unknown_code.h"
+#include "session/kernel/unknown_code.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "base/testing/function_memory.h"
 #include "elf/elf_writer.h"
 #include "naming/code_match.h"
-#include "session/kernel_search.h"
+#include "session/kernel/kernel_search.h"
 
 namespace ringside::session {
 namespace {

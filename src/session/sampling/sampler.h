@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "engines/engine.h"
-#include "session/bounded_queue.h"
-#include "session/capture_planner.h"
-#include "session/kernel_watch.h"
-#include "session/lost_ticks.h"
-#include "session/options.h"
+#include "session/kernel/kernel_watch.h"
 #include "session/owner_watch.h"
-#include "session/parking.h"
+#include "session/sampling/bounded_queue.h"
+#include "session/sampling/capture_planner.h"
+#include "session/sampling/lost_ticks.h"
+#include "session/sampling/options.h"
+#include "session/sampling/parking.h"
 #include "wire/sample_clock.h"
 
 namespace ringside::session {

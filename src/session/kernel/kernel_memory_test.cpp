@@ -1,6 +1,6 @@
 // Page tables made by hand, as Linux lays them out.
 
-#include "session/kernel_memory.h"
+#include "session/kernel/kernel_memory.h"
 
 #include <gtest/gtest.h>
 

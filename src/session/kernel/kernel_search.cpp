@@ -1,11 +1,11 @@
-#include "session/kernel_search.h"
+#include "session/kernel/kernel_search.h"
 
 #include <algorithm>
 
 #include "arch/arch_info.h"
 #include "arch/registers.h"
 #include "elf/slide.h"
-#include "session/kernel_scan.h"
+#include "session/kernel/kernel_scan.h"
 
 namespace ringside::session {
 namespace {

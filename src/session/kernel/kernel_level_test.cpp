@@ -1,4 +1,4 @@
-#include "session/kernel_level.h"
+#include "session/kernel/kernel_level.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "session/capture_planner.h"
+#include "session/sampling/capture_planner.h"
 
 #include <algorithm>
 

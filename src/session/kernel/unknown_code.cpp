@@ -1,12 +1,12 @@
-#include "session/unknown_code.h"
+#include "session/kernel/unknown_code.h"
 
 #include <algorithm>
 #include <array>
 
 #include "arch/arch_info.h"
 #include "elf/elf_writer.h"
-#include "session/kernel_search.h"
-#include "session/memory_scan.h"
+#include "session/kernel/kernel_search.h"
+#include "session/kernel/memory_scan.h"
 
 namespace ringside::session {
 namespace {

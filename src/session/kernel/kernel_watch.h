@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "engines/engine.h"
-#include "session/code_aliases.h"
-#include "session/kernel_level.h"
-#include "session/kernel_search.h"
-#include "session/unknown_code.h"
+#include "session/kernel/code_aliases.h"
+#include "session/kernel/kernel_level.h"
+#include "session/kernel/kernel_search.h"
+#include "session/kernel/unknown_code.h"
 #include "unwind/trap_frame_layout.h"
 
 namespace ringside::session {
