@@ -60,7 +60,7 @@ class Attach(cli_case.CliCase):
         began = time.monotonic()
         result, _ = self.record(silent=True)
         self.assertSays(result, FAILED, "gdb stub", "in time")
-        self.assertLess(time.monotonic() - began, 4)
+        self.assertLess(time.monotonic() - began, 10)
 
     def test_a_stub_that_dies_while_it_is_sampled(self):
         result, stub = self.record("--interval", "5", "--duration", "10", "-o", "kept.data", dies_after=40)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from fake_stub import FakeStub
@@ -20,6 +21,16 @@ _options = argparse.Namespace()
 
 def program():
     return _options.ringside
+
+
+def wait_until(condition, seconds=20):
+    """Whether it comes true in that time."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.002)
+    return True
 
 
 class CliCase(unittest.TestCase):

@@ -10,21 +10,9 @@ import time
 import cli_case
 import fake_stub
 
-LIMIT = 20
-
-
 def state_of(pid):
     """The letter of a process in /proc: T is suspended."""
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-
-
-def wait_until(condition, seconds=LIMIT):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.002)
-    return True
 
 
 class Suspend(cli_case.CliCase):
@@ -46,12 +34,12 @@ class Suspend(cli_case.CliCase):
         with fake_stub.FakeStub(self.gdb, delay=0.002) as stub, self.runs(*arguments) as process:
             for number in range(rounds):
                 seen = stub.rounds
-                self.assertTrue(wait_until(lambda: stub.rounds > seen + 2), "it does not go on")
+                self.assertTrue(cli_case.wait_until(lambda: stub.rounds > seen + 2), "it does not go on")
                 time.sleep(0.003 * (number % 4))
                 os.kill(process.pid, signal.SIGTSTP)
-                self.assertTrue(wait_until(lambda: state_of(process.pid) == "T"), "it does not suspend itself")
+                self.assertTrue(cli_case.wait_until(lambda: state_of(process.pid) == "T"), "it does not suspend itself")
                 # What it has written before may not have been read yet.
-                self.assertTrue(wait_until(lambda: stub.running), f"round {number}: the guest is held")
+                self.assertTrue(cli_case.wait_until(lambda: stub.running), f"round {number}: the guest is held")
                 os.kill(process.pid, signal.SIGCONT)
 
     def test_record(self):
@@ -61,12 +49,12 @@ class Suspend(cli_case.CliCase):
         self.suspended("ps", "--patience", "60")
 
     def suspends_within(self, process, seconds):
-        return wait_until(lambda: state_of(process.pid) == "T", seconds)
+        return cli_case.wait_until(lambda: state_of(process.pid) == "T", seconds)
 
     def test_one_that_is_not_ready(self):
         # It waits for the stub's first answer for seconds.
         with fake_stub.FakeStub(self.gdb, silent=True) as stub, self.runs("record", "-o", "r.data") as process:
-            self.assertTrue(wait_until(lambda: stub.has_client))
+            self.assertTrue(cli_case.wait_until(lambda: stub.has_client))
             os.kill(process.pid, signal.SIGTSTP)
             self.assertFalse(self.suspends_within(process, 0.15))
             os.kill(process.pid, signal.SIGCONT)

@@ -162,7 +162,8 @@ class Help(cli_case.CliCase):
                     self.assertLessEqual(max(widths), min(columns, 100))
                     if columns == 120 and command in (("record",), ("report",)):
                         self.assertGreater(max(widths), 80, "the width is not used")
-                    self.assertEqual(result.stdout, self.ringside(*command, "-h", environment={"COLUMNS": str(columns)}).stdout)
+            with self.subTest(command=command, option="-h"):
+                self.assertEqual(result.stdout, self.ringside(*command, "-h", environment={"COLUMNS": str(columns)}).stdout)
         self.assertEqual(self.ringside("record", "-h", environment={"COLUMNS": ""}).stdout,
                          self.ringside("record", "-h", environment={"COLUMNS": "80"}).stdout)
 
