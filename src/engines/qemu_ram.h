@@ -52,6 +52,9 @@ class QemuRam {
   [[nodiscard]] bool was_asked() const { return map_ || unsupported_; }
   // Whether reads go to QEMU's copy, at least of the machine's largest block.
   [[nodiscard]] bool reads_qemu() const { return direct_ != nullptr; }
+  // QEMU's copy, for reads in a stop of the guest: never the slow reader, and nothing is asked or
+  // searched for. Null where find() has not found it, or not again. Valid until the next find().
+  [[nodiscard]] memory::RamMemory* direct() const { return direct_.get(); }
   // How, where it does: "QEMU's own memory (process 123)"; otherwise why it does not.
   [[nodiscard]] const std::string& explain() const { return explanation_; }
 

@@ -46,7 +46,7 @@ void WaveSampler::classify(std::size_t vcpu, const TickPlan& plan) {
       capture.disposition == wire::Disposition::kFailed)
     return;
   const bool copies = wire::classify(capture, {plan.kernel, plan.user}, plan.recipe_arch);
-  transport_.ask_more(capture);
+  runs_[vcpu].waits = transport_.ask_more(capture, copies);
   if (!copies) return;
   const VcpuPlan& wanted = plan.vcpus[vcpu];
   const bool user = capture.level == PrivilegeLevel::kUser;
@@ -54,39 +54,48 @@ void WaveSampler::classify(std::size_t vcpu, const TickPlan& plan) {
                              user ? wanted.user_budget : wanted.kernel_budget);
 }
 
-void WaveSampler::copy_now(wire::Capture& capture, const wire::MemoryRequest& request,
-                           VirtualMemory& memory) {
-  std::vector<std::byte>& bytes = capture.bytes;
-  const std::size_t start = bytes.size();
-  bytes.resize(start + request.size);
-  const auto got = memory.read_up_to(request.read_at, std::span(bytes).subspan(start));
-  bytes.resize(start + got.value_or(0));
-  wire::finish_piece(capture, request, start);
+// False: it has to be exchanged.
+bool WaveSampler::load_now(std::size_t vcpu, const wire::MemoryRequest& request) {
+  memory::StoppedMemory* const direct = transport_.direct_memory(captures_[vcpu].vcpu);
+  if (direct == nullptr) return false;
+  Word bytes{};
+  const auto read = direct->read(request.read_at, std::span(bytes).first(request.size));
+  if (read.is_certain) runs_[vcpu].recipe->loaded(number_in(bytes, read.bytes, request.size));
+  return read.is_certain;
 }
 
-// Lets the recipe of one vCPU run up to its next load; false when it has ended.
+// The same. Pieces stay in the recipe's order: behind one that is exchanged all are.
+bool WaveSampler::copy_now(std::size_t vcpu, const wire::MemoryRequest& request) {
+  wire::Capture& capture = captures_[vcpu];
+  memory::StoppedMemory* const direct = transport_.direct_memory(capture.vcpu);
+  if (direct == nullptr || !runs_[vcpu].copies.empty()) return false;
+  std::vector<std::byte>& bytes = capture.bytes;
+  const std::size_t start = bytes.size();
+  if (request.what != wire::MemoryRequest::What::kValue) {
+    bytes.resize(start + request.size);
+    const auto read = direct->read(request.read_at, std::span(bytes).subspan(start));
+    bytes.resize(start + (read.is_certain ? read.bytes : 0));
+    if (!read.is_certain) return false;
+  }
+  wire::finish_piece(capture, request, start);
+  return true;
+}
+
+// Lets the recipe of one vCPU run up to its next load that has to be exchanged; false when it has
+// ended.
 bool WaveSampler::advance(std::size_t vcpu) {
   Run& run = runs_[vcpu];
-  wire::Capture& capture = captures_[vcpu];
-  VirtualMemory* const direct = transport_.direct_memory(capture.vcpu);
+  if (run.waits) return true;
   while (const auto request = run.recipe->next()) {
-    const bool is_value = request->what == wire::MemoryRequest::What::kValue;
-    if (request->is_load() && direct != nullptr) {
-      Word bytes{};
-      const auto got = direct->read_up_to(request->read_at, std::span(bytes).first(request->size));
-      run.recipe->loaded(number_in(bytes, got.value_or(0), request->size));
-    } else if (request->is_load()) {
-      run.load = {*request, transport_.read(capture.vcpu, request->read_at, request->size)};
+    if (request->is_load() ? load_now(vcpu, *request) : copy_now(vcpu, *request)) continue;
+    Copy copy{*request, std::nullopt};
+    if (request->what != wire::MemoryRequest::What::kValue)
+      copy.read = transport_.read(captures_[vcpu].vcpu, request->read_at, request->size);
+    if (request->is_load()) {
+      run.load = copy;
       return true;
-    } else if (direct != nullptr && !is_value) {
-      copy_now(capture, *request, *direct);
-    } else if (direct != nullptr) {
-      wire::finish_piece(capture, *request, capture.bytes.size());
-    } else {
-      run.copies.push_back({*request, std::nullopt});
-      if (!is_value)
-        run.copies.back().read = transport_.read(capture.vcpu, request->read_at, request->size);
     }
+    run.copies.push_back(copy);
   }
   run.recipe.reset();
   return false;
@@ -94,6 +103,7 @@ bool WaveSampler::advance(std::size_t vcpu) {
 
 void WaveSampler::take_load(std::size_t vcpu) {
   Run& run = runs_[vcpu];
+  run.waits = false;
   if (captures_[vcpu].disposition == wire::Disposition::kIdle) run.recipe.reset();
   const auto load = std::exchange(run.load, std::nullopt);
   if (!load || !run.recipe) return;

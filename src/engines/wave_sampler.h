@@ -8,6 +8,7 @@
 #include "base/memory_reader.h"
 #include "base/result.h"
 #include "engines/engine.h"
+#include "memory/stopped_memory.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 
@@ -24,10 +25,12 @@ class WaveTransport {
   // until the last exchange().
   [[nodiscard]] virtual Result<bool> stop(std::span<wire::Capture> captures) = 0;
   // Called once for each vCPU that was to be captured, after its level was found. It may ask for
-  // more in the first exchange(), which may still find that the vCPU is idle.
-  virtual void ask_more(wire::Capture&) {}
-  // A vCPU's memory that can be read without an exchange. Null: by read().
-  [[nodiscard]] virtual VirtualMemory* direct_memory(VcpuId) { return nullptr; }
+  // more in the first exchange(), which may still find that the vCPU is idle. `copies`: a recipe is
+  // to be run for it. True: direct_memory() is found by that exchange only.
+  [[nodiscard]] virtual bool ask_more(wire::Capture& capture, bool copies) = 0;
+  // A vCPU's memory that can be read without an exchange; what it is not certain of is read by
+  // read(). Null: all is.
+  [[nodiscard]] virtual memory::StoppedMemory* direct_memory(VcpuId vcpu) = 0;
   // Adds a read to the next exchange(). Returns its number, for decode(); they count from 0 in each
   // tick.
   [[nodiscard]] virtual std::size_t read(VcpuId vcpu, GuestVirt address, std::size_t size) = 0;
@@ -53,7 +56,7 @@ class WaveTransport {
 // all registers are one. Then come waves: the recipes of all vCPUs run as far as their next load,
 // and all reads that they want are one round trip. The wave after which no recipe waits for a load
 // carries the resume. Copied memory stays as it came until the guest runs again. A vCPU whose
-// memory the transport can read directly needs no wave.
+// memory can be read directly needs no wave.
 class WaveSampler {
  public:
   // Of a guest with `vcpus` of that architecture.
@@ -69,7 +72,8 @@ class WaveSampler {
   };
   struct Run {
     std::optional<wire::RecipeRun> recipe = {};  // while it runs
-    std::vector<Copy> copies = {};  // one a piece; none where the memory is read directly
+    bool waits = false;                          // for the first exchange
+    std::vector<Copy> copies = {};  // one a piece, behind those that were read directly
     std::optional<Copy> load = {};  // that the recipe waits for
   };
 
@@ -77,8 +81,8 @@ class WaveSampler {
   void classify(std::size_t vcpu, const TickPlan& plan);
   [[nodiscard]] Result<void> run_waves();
   [[nodiscard]] bool advance(std::size_t vcpu);
-  static void copy_now(wire::Capture& capture, const wire::MemoryRequest& request,
-                       VirtualMemory& memory);
+  [[nodiscard]] bool load_now(std::size_t vcpu, const wire::MemoryRequest& request);
+  [[nodiscard]] bool copy_now(std::size_t vcpu, const wire::MemoryRequest& request);
   void take_load(std::size_t vcpu);
   void decode_copies(std::size_t vcpu);
 

@@ -36,4 +36,28 @@ std::unique_ptr<PageTables> page_tables_of(Arch arch, const arch::Registers& reg
   return nullptr;
 }
 
+std::span<const std::uint8_t> registers_of_walks(Arch arch) {
+  static constexpr std::uint8_t kX86[]{arch::x86_64::kCr0, arch::x86_64::kCr3, arch::x86_64::kCr4,
+                                       arch::x86_64::kEfer};
+  static constexpr std::uint8_t kX86Of32Bits[]{arch::i386::kCr0, arch::i386::kCr3,
+                                               arch::i386::kCr4};
+  static constexpr std::uint8_t kArm[]{arch::aarch64::kCpsr, arch::aarch64::kTtbr0El1,
+                                       arch::aarch64::kTtbr1El1, arch::aarch64::kTcrEl1,
+                                       arch::aarch64::kSctlrEl1};
+  static constexpr std::uint8_t kRiscv[]{arch::riscv64::kPriv, arch::riscv64::kSatp};
+  switch (arch) {
+    case Arch::kX86_64:
+      return kX86;
+    case Arch::kI386:
+      return kX86Of32Bits;
+    case Arch::kAArch64:
+      return kArm;
+    case Arch::kRiscv64:
+      return kRiscv;
+    case Arch::kUnknown:
+      break;
+  }
+  return {};
+}
+
 }  // namespace ringside::memory

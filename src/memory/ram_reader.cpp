@@ -1,14 +1,50 @@
 #include "memory/ram_reader.h"
 
-#include <sys/uio.h>
+#include <limits.h>
 #include <unistd.h>
+
+#include <algorithm>
+#include <array>
 
 namespace ringside::memory {
 
+Result<std::size_t> RamBlockReader::read_pages(std::span<const RamOffset> pages,
+                                               std::span<std::byte> destination) {
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    RINGSIDE_ASSIGN(const std::size_t got,
+                    read_up_to(pages[i], destination.subspan(i * kRamPage, kRamPage)));
+    if (got < kRamPage) return i;
+  }
+  return pages.size();
+}
+
 Result<std::size_t> ProcessBlock::read_up_to(RamOffset offset, std::span<std::byte> destination) {
-  const iovec local{destination.data(), destination.size()};
   const iovec remote{reinterpret_cast<void*>(start_ + offset.value), destination.size()};
-  const ssize_t got = ::process_vm_readv(process_, &local, 1, &remote, 1, 0);
+  return read_vector(std::span(&remote, 1), destination);
+}
+
+// The system ends at the first page that it cannot read.
+Result<std::size_t> ProcessBlock::read_pages(std::span<const RamOffset> pages,
+                                             std::span<std::byte> destination) {
+  std::array<iovec, IOV_MAX> remote;
+  std::size_t done = 0;
+  while (done < pages.size()) {
+    const std::size_t count = std::min<std::size_t>(pages.size() - done, remote.size());
+    for (std::size_t i = 0; i < count; ++i)
+      remote[i] = {reinterpret_cast<void*>(start_ + pages[done + i].value), kRamPage};
+    RINGSIDE_ASSIGN(const std::size_t got,
+                    read_vector(std::span(remote).first(count),
+                                destination.subspan(done * kRamPage, count * kRamPage)));
+    done += got / kRamPage;
+    if (got < count * kRamPage) break;
+  }
+  return done;
+}
+
+Result<std::size_t> ProcessBlock::read_vector(std::span<const iovec> remote,
+                                              std::span<std::byte> destination) const {
+  const iovec local{destination.data(), destination.size()};
+  const ssize_t got = ::process_vm_readv(process_, &local, 1, remote.data(), remote.size(), 0);
   if (got >= 0) return static_cast<std::size_t>(got);
   if (errno == EFAULT) return 0;
   if (errno == ESRCH) return fail(ErrorCode::kClosed, "the guest's process {} has ended", process_);
@@ -39,6 +75,36 @@ Result<std::size_t> RamMemory::read_up_to(GuestPhys address, std::span<std::byte
                                                : rest_->read_up_to(address + done, into));
     done += got;
     if (got < piece->bytes) break;
+  }
+  return done;
+}
+
+std::optional<RamPiece> RamMemory::find_page(GuestPhys page) const {
+  const auto piece = find_ram(ranges_, page, kRamPage);
+  if (!piece || piece->bytes < kRamPage || blocks_[piece->block] == nullptr) return std::nullopt;
+  return piece;
+}
+
+Result<std::size_t> RamMemory::read_pages(std::span<const GuestPhys> pages,
+                                          std::span<std::byte> destination) {
+  std::vector<RamOffset> offsets;  // of one block's
+  std::size_t done = 0;
+  while (done < pages.size()) {
+    const auto first = find_page(pages[done]);
+    if (!first) {
+      missed_ = true;
+      break;
+    }
+    offsets.clear();
+    for (const GuestPhys page : pages.subspan(done)) {
+      const auto piece = find_page(page);
+      if (!piece || piece->block != first->block) break;
+      offsets.push_back(RamOffset{piece->offset});
+    }
+    RINGSIDE_ASSIGN(const std::size_t got, blocks_[first->block]->read_pages(
+                                               offsets, destination.subspan(done * kRamPage)));
+    done += got;
+    if (got < offsets.size()) break;
   }
   return done;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <memory>
 #include <utility>
@@ -12,7 +13,16 @@
 namespace ringside::memory {
 
 using RamOffset = Address<struct RamOffsetTag>;  // in one of QEMU's blocks of RAM
-using RamBlockReader = MemoryReader<RamOffset>;
+
+inline constexpr std::size_t kRamPage = 4096;  // what read_pages() reads at a time, bytes
+
+class RamBlockReader : public MemoryReader<RamOffset> {
+ public:
+  // Reads whole pages, in few calls of the system. `destination` has kRamPage bytes for each.
+  // Returns how many of them, from the first on, could be read. Errors as read_up_to().
+  [[nodiscard]] virtual Result<std::size_t> read_pages(std::span<const RamOffset> pages,
+                                                       std::span<std::byte> destination);
+};
 
 // A block in the address space of the process that runs the guest: read with process_vm_readv,
 // without a stop of the guest, so that what it returns may be half-way through a change. Needs the
@@ -25,8 +35,14 @@ class ProcessBlock final : public RamBlockReader {
   // Errors: kClosed when the process has gone, kIo with the system's reason otherwise.
   [[nodiscard]] Result<std::size_t> read_up_to(RamOffset offset,
                                                std::span<std::byte> destination) override;
+  // One call for up to IOV_MAX pages.
+  [[nodiscard]] Result<std::size_t> read_pages(std::span<const RamOffset> pages,
+                                               std::span<std::byte> destination) override;
 
  private:
+  [[nodiscard]] Result<std::size_t> read_vector(std::span<const iovec> remote,
+                                                std::span<std::byte> destination) const;
+
   pid_t process_;
   std::uint64_t start_;
 };
@@ -56,11 +72,20 @@ class RamMemory final : public PhysicalMemory {
   [[nodiscard]] Result<std::size_t> read_up_to(GuestPhys address,
                                                std::span<std::byte> destination) override;
 
+  // Reads whole pages, at addresses that are their starts. `destination` has kRamPage bytes for
+  // each. Returns how many of them, from the first on, could be read: a page that lies outside of
+  // the blocks ends it, and so does one of a block without a reader, which `rest` is not asked for.
+  [[nodiscard]] Result<std::size_t> read_pages(std::span<const GuestPhys> pages,
+                                               std::span<std::byte> destination);
+
   // Whether anything was asked for since that has no reader, or lies in none of the ranges: the
   // machine's memory may have changed.
   [[nodiscard]] bool take_missed() { return std::exchange(missed_, false); }
 
  private:
+  // The start of a page in its block; nothing where it has no reader.
+  [[nodiscard]] std::optional<RamPiece> find_page(GuestPhys page) const;
+
   bool missed_ = false;
   std::vector<RamRange> ranges_;
   std::vector<std::unique_ptr<RamBlockReader>> blocks_;

@@ -63,6 +63,33 @@ TEST(ProcessBlock, ReadsAnotherProcess) {
   ::munmap(block, kBytes);
 }
 
+// The third page may not be read.
+TEST(ProcessBlock, PagesEndAtTheFirstThatCannotBeRead) {
+  auto* const block = static_cast<std::byte*>(
+      ::mmap(nullptr, 5 * kRamPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  ASSERT_NE(block, MAP_FAILED);
+  for (std::size_t page = 0; page < 5; ++page) block[page * kRamPage] = std::byte(page + 1);
+  ASSERT_EQ(::munmap(block + 2 * kRamPage, kRamPage), 0);
+  ProcessBlock reader(::getpid(), reinterpret_cast<std::uint64_t>(block));
+  const auto page = [](std::uint64_t number) { return RamOffset{number * kRamPage}; };
+  std::vector<std::byte> bytes(4 * kRamPage);
+  const std::array readable{page(4), page(0), page(3), page(1)};
+  EXPECT_EQ(*reader.read_pages(readable, bytes), 4u);
+  EXPECT_EQ(bytes[0], std::byte{5});
+  EXPECT_EQ(bytes[kRamPage], std::byte{1});
+  EXPECT_EQ(bytes[2 * kRamPage], std::byte{4});
+  EXPECT_EQ(bytes[3 * kRamPage], std::byte{2});
+  const std::array broken{page(1), page(2), page(0)};
+  EXPECT_EQ(*reader.read_pages(broken, bytes), 1u);
+  // More than one call of the system takes.
+  std::vector<RamOffset> many(2500, page(3));
+  many.back() = page(4);
+  std::vector<std::byte> all(many.size() * kRamPage);
+  EXPECT_EQ(*reader.read_pages(many, all), many.size());
+  EXPECT_EQ(all[(many.size() - 1) * kRamPage], std::byte{5});
+  ::munmap(block, 5 * kRamPage);
+}
+
 UniqueFd file_of_words() {
   UniqueFd file(::memfd_create("ringside-test", MFD_CLOEXEC));
   for (std::uint64_t offset = 0; offset < 4096; offset += 8)
@@ -100,6 +127,31 @@ TEST(RamMemory, BlocksWithoutAReaderAreReadByTheRest) {
   RamMemory alone(ranges, blocks(), nullptr);
   EXPECT_EQ(*alone.read_up_to(GuestPhys{0x1000}, bytes), 0x1000u);
   EXPECT_EQ(*alone.read_up_to(GuestPhys{0x2000}, bytes), 0u);
+}
+
+TEST(RamMemory, PagesOfBlocksInAnyOrder) {
+  const std::vector<RamRange> ranges{{GuestPhys{0x1000}, 0x1000, 0, 0},
+                                     {GuestPhys{0x2000}, 0x1000, 0, 1},
+                                     {GuestPhys{0x3000}, 0x1000, 0, 2},
+                                     {GuestPhys{0x4000}, 0x800, 0, 0}};
+  std::vector<std::unique_ptr<RamBlockReader>> readers(3);
+  readers[0] = std::make_unique<FileBlock>(file_of_words(), 0);
+  readers[2] = std::make_unique<FileBlock>(file_of_words(), 0);
+  testing::FakePhysicalMemory rest(0x10000);
+  RamMemory memory(ranges, std::move(readers), &rest);
+  std::vector<std::byte> bytes(3 * kRamPage);
+  const std::array both{GuestPhys{0x3000}, GuestPhys{0x1000}, GuestPhys{0x3000}};
+  EXPECT_EQ(*memory.read_pages(both, bytes), 3u);
+  EXPECT_EQ(bytes[2 * kRamPage + 8], std::byte{8});
+  EXPECT_FALSE(memory.take_missed());
+  const std::array without_a_reader{GuestPhys{0x1000}, GuestPhys{0x2000}};
+  EXPECT_EQ(*memory.read_pages(without_a_reader, bytes), 1u);
+  EXPECT_EQ(rest.reads, 0u);
+  EXPECT_TRUE(memory.take_missed());
+  const std::array half_a_page{GuestPhys{0x4000}};
+  EXPECT_EQ(*memory.read_pages(half_a_page, bytes), 0u);
+  const std::array nowhere{GuestPhys{0x9000}};
+  EXPECT_EQ(*memory.read_pages(nowhere, bytes), 0u);
 }
 
 }  // namespace

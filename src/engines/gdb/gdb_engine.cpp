@@ -144,7 +144,8 @@ Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   const bool paused = stub_->state() == StopState::kPaused;
   if (paused && !captures_paused_) return Tick::of_paused_guest();
   waits_.poll();
-  StubTransport transport(*stub_, inventory_, reads_, captures_paused_);
+  StubTransport transport(*stub_, inventory_, reads_, captures_paused_, ram_.direct(),
+                          stopped_pages_);
   auto tick = WaveSampler(transport, arch(), vcpu_count()).run(plan);
   waits_.poll_again();
   if (tick) waits_.leave_out(*tick);

@@ -18,6 +18,7 @@
 #include "engines/gdb/protocol/stub.h"
 #include "engines/guest_claim.h"
 #include "engines/host_waits.h"
+#include "memory/stopped_pages.h"
 
 namespace ringside::engines::gdb {
 
@@ -111,6 +112,7 @@ class GdbEngine final : public Engine {
   ReadStops read_stops_;
   SlicedReads sliced_reads_;
   QemuRam ram_;
+  memory::StoppedPages stopped_pages_;
   VirtualReads virtual_reads_;
   std::string qemu_version_;
   pid_t stub_thread_;

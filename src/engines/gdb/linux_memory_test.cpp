@@ -17,6 +17,7 @@
 #include "engines/gdb/testing/linux_guest.h"
 #include "memory/address_space.h"
 #include "memory/page_tables.h"
+#include "wire/recipe_builder.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -81,6 +82,11 @@ class LinuxMemory : public ::testing::TestWithParam<Way> {
   }
   [[nodiscard]] std::uint64_t pc(const arch::Registers& registers) const {
     return registers.get(arch::roles_of(engine_->arch()).pc);
+  }
+  // QEMU translates with the vCPU's rights: with PAN (aarch64, -cpu max), and without SUM
+  // (riscv64), the kernel may not read user pages.
+  [[nodiscard]] bool stub_judges_rights() const {
+    return engine_->arch() == Arch::kAArch64 || engine_->arch() == Arch::kRiscv64;
   }
   // Its first instructions still have the user's stack pointer.
   [[nodiscard]] bool runs_kernel(const arch::Registers& registers) const {
@@ -198,10 +204,7 @@ TEST_P(LinuxMemory, WalksAgreeWithQemuAndGdb) {
     // Of vCPU 0, with "gpa: 0x1234"; it looks at whole pages.
     const std::string said = qemu_->hmp(fmt::format("gva2gpa {:#x}", address));
     const auto gpa = number_behind(said, "gpa: 0x");
-    // It judges rights: with PAN (aarch64, -cpu max), and without SUM (riscv64), the kernel may not
-    // read user pages.
-    const bool judges = engine_->arch() == Arch::kAArch64 || engine_->arch() == Arch::kRiscv64;
-    if (judges && !gpa && address < kernel_half()) continue;
+    if (stub_judges_rights() && !gpa && address < kernel_half()) continue;
     ASSERT_EQ(walk->end == WalkEnd::kMapped, gpa.has_value()) << std::hex << address << said;
     std::vector<std::byte> mine(64);
     const auto got = space.read_up_to(GuestVirt{address}, mine);
@@ -237,6 +240,68 @@ TEST_P(LinuxMemory, PhysicalReadsAgreeWithTheMonitor) {
   }
   EXPECT_GT(not_zero, 4);
   EXPECT_FALSE(ram.read_value<std::uint64_t>(GuestPhys{ram_start() + 512 * kMiB}));
+  qemu_->qmp(kContinue);
+}
+
+// A sample of a guest that stands still, read by the stub and from QEMU's own memory.
+TEST_P(LinuxMemory, SamplesAgreeWithTheStub) {
+  (void)pause_in_kernel();
+  engine_.reset();
+  Options options;
+  options.reads_qemu_memory = GetParam().reads_qemu_memory;
+  options.captures_paused = true;
+  options.guest_was_running = false;
+  auto attached = GdbEngine::attach(qemu_->connect_gdb(), options);
+  ASSERT_TRUE(attached) << attached.error().message;
+  engine_ = std::move(*attached);
+
+  const arch::RegisterRoles roles = arch::roles_of(engine_->arch());
+  wire::RecipeBuilder b;
+  const auto sp = b.slot();
+  const auto at = b.slot();
+  const auto no_pointer = b.label();
+  b.read_register(sp, roles.sp, no_pointer);
+  b.copy_stack(sp, wire::PieceKind::kCurrentStack, 16384);
+  b.read_register(at, roles.pc, no_pointer);
+  b.mask(at, at, ~std::uint64_t{0xfff});
+  b.copy({at, 0}, 8192, wire::PieceKind::kSystem, 1);
+  b.load(at, {sp, 0}, roles.pointer_size, no_pointer);
+  b.copy({at, 0}, 64, wire::PieceKind::kSystem, 2);
+  b.bind(no_pointer);
+  for (const std::uint64_t place : {0x0ull, 0x1000ull, 0x400ff0ull, 0xfffb5000ull}) {
+    if (stub_judges_rights() && place != 0) continue;
+    b.set(at, place);
+    b.copy({at, 0}, 32, wire::PieceKind::kSystem, 3);
+  }
+  const auto recipe = b.take();
+  const VcpuPlan vcpu{true, recipe, {}, {}};
+  const std::array vcpus{vcpu, vcpu};
+  TickPlan plan;
+  plan.vcpus = vcpus;
+  plan.recipe_arch = engine_->arch();
+  const auto by_stub = engine_->tick(plan);
+  ASSERT_TRUE(by_stub) << by_stub.error().message;
+  (void)physical();  // from now on
+  EXPECT_EQ(engine_->memory_reads_stop_the_guest(), !GetParam().reads_qemu_memory);
+  for (int i = 0; i < 2; ++i) {  // the second reads ahead
+    const auto direct = engine_->tick(plan);
+    ASSERT_TRUE(direct) << direct.error().message;
+    ASSERT_EQ(direct->captures.size(), by_stub->captures.size());
+    for (std::size_t v = 0; v < direct->captures.size(); ++v) {
+      const wire::Capture& a = by_stub->captures[v];
+      const wire::Capture& c = direct->captures[v];
+      EXPECT_EQ(c.disposition, a.disposition);
+      EXPECT_EQ(c.level, a.level);
+      ASSERT_EQ(c.pieces.size(), a.pieces.size());
+      for (std::size_t p = 0; p < a.pieces.size(); ++p) {
+        EXPECT_EQ(c.pieces[p].address, a.pieces[p].address);
+        EXPECT_EQ(c.pieces[p].size, a.pieces[p].size) << "piece " << p;
+      }
+      EXPECT_EQ(c.bytes, a.bytes);
+    }
+  }
+  EXPECT_GE(by_stub->captures.at(0).pieces.size(), 2u);
+  EXPECT_GT(by_stub->captures.at(0).bytes.size(), 4096u);
   qemu_->qmp(kContinue);
 }
 

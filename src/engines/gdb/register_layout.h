@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,17 @@ class RegisterLayout {
   // sample, is to have the n-th of numbers_for_p(when).
   [[nodiscard]] bool is_wanted(AskedFor when, std::size_t n,
                                const arch::Registers& registers) const;
+  // The n-th of numbers_for_p(when) as a capture numbers it.
+  [[nodiscard]] std::uint8_t id_of(AskedFor when, std::size_t n) const {
+    return group(when).places[n].known.id;
+  }
+  // The number for `p` of the register that says whether what page tables give is translated once
+  // more, for a guest's guest. Nothing: there is none.
+  [[nodiscard]] std::optional<std::uint32_t> second_stage_number() const {
+    return second_stage_number_;
+  }
+  // Whether a reply to it says that it is so, or says nothing.
+  [[nodiscard]] bool has_second_stage(std::string_view hex) const;
   // Decodes the reply to `p` of the n-th of numbers_for_p(when), if it is wanted.
   void decode_p(AskedFor when, std::size_t n, std::string_view hex,
                 arch::Registers& registers) const;
@@ -73,6 +85,7 @@ class RegisterLayout {
   Arch arch_ = Arch::kUnknown;
   std::vector<Place> in_g_;
   std::array<Group, 3> by_number_;
+  std::optional<std::uint32_t> second_stage_number_;
 };
 
 }  // namespace ringside::engines::gdb

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "engines/gdb/protocol/thread_info.h"
 #include "engines/gdb/register_layout.h"
+#include "memory/page_tables.h"
 
 namespace ringside::engines::gdb {
 
@@ -24,9 +25,50 @@ void StubTransport::ask_registers(const wire::Capture& capture) {
     requests_.push_back({Request::What::kExtra, capture.vcpu, "qThreadExtraInfo," + name});
 }
 
-void StubTransport::ask_more(wire::Capture& capture) {
-  if (capture.disposition == wire::Disposition::kSampled && capture.level != PrivilegeLevel::kUser)
+// The registers that a walk needs and a capture lacks. False: none.
+bool StubTransport::ask_for_walk(const wire::Capture& capture) {
+  const std::size_t before = requests_.size();
+  const auto of_walk = memory::registers_of_walks(capture.arch);
+  const auto numbers = inventory_.layout.numbers_for_p(AskedFor::kOnDemand);
+  for (std::size_t n = 0; n < numbers.size(); ++n) {
+    const std::uint8_t id = inventory_.layout.id_of(AskedFor::kOnDemand, n);
+    if (std::find(of_walk.begin(), of_walk.end(), id) != of_walk.end())
+      requests_.push_back({Request::What::kOfWalk, capture.vcpu, fmt::format("p{:x}", numbers[n]),
+                           n, AskedFor::kOnDemand});
+  }
+  if (const auto number = inventory_.layout.second_stage_number())
+    requests_.push_back({Request::What::kSecondStage, capture.vcpu, fmt::format("p{:x}", *number)});
+  return requests_.size() != before;
+}
+
+void StubTransport::find_memory(const wire::Capture& capture) {
+  Vcpu& vcpu = vcpus_[capture.vcpu.value];
+  const auto of_walk = memory::registers_of_walks(capture.arch);
+  const bool has_all = std::all_of(of_walk.begin(), of_walk.end(),
+                                   [&](std::uint8_t id) { return vcpu.of_walk.has(id); });
+  if (!has_all || vcpu.has_second_stage) return;
+  vcpu.tables = memory::page_tables_of(capture.arch, vcpu.of_walk);
+  if (vcpu.tables) vcpu.memory.emplace(*vcpu.tables, pages_);
+}
+
+bool StubTransport::ask_more(wire::Capture& capture, bool copies) {
+  const bool is_user = capture.level == PrivilegeLevel::kUser;
+  if (capture.disposition == wire::Disposition::kSampled && !is_user)
     ask_by_number(capture, AskedFor::kKernelSample);
+  const bool has_walk = is_user || capture.level == PrivilegeLevel::kKernel;
+  if (ram_ == nullptr || !copies || !has_walk) return false;
+  vcpus_[capture.vcpu.value].of_walk = capture.registers;
+  if (ask_for_walk(capture)) {
+    waiting_.push_back(capture.vcpu);
+    return true;
+  }
+  find_memory(capture);
+  return false;
+}
+
+memory::StoppedMemory* StubTransport::direct_memory(VcpuId vcpu) {
+  auto& memory = vcpus_[vcpu.value].memory;
+  return memory ? &*memory : nullptr;
 }
 
 std::size_t StubTransport::read(VcpuId vcpu, GuestVirt address, std::size_t size) {
@@ -68,27 +110,36 @@ void StubTransport::write_requests() {
   }
 }
 
-void StubTransport::take(std::vector<std::string>& replies) {
-  for (std::size_t i = 0; i < replies.size(); ++i) {
-    if (expected_[i] == nullptr) continue;
-    const Request& request = *expected_[i];
-    wire::Capture& capture = captures_[request.vcpu.value];
-    switch (request.what) {
-      case Request::What::kRegisters:
-        inventory_.layout.decode_g(replies[i], capture.registers);
-        break;
-      case Request::What::kRegister:
-        inventory_.layout.decode_p(request.asked_for, request.index, replies[i], capture.registers);
-        break;
-      case Request::What::kExtra:
-        if (parse_thread_extra(replies[i]).halted) capture.disposition = wire::Disposition::kIdle;
-        break;
-      case Request::What::kChunk:
-        chunks_[request.index].reply = std::move(replies[i]);
-        break;
-    }
+void StubTransport::take(const Request& request, std::string& reply) {
+  wire::Capture& capture = captures_[request.vcpu.value];
+  Vcpu& vcpu = vcpus_[request.vcpu.value];
+  switch (request.what) {
+    case Request::What::kRegisters:
+      inventory_.layout.decode_g(reply, capture.registers);
+      break;
+    case Request::What::kRegister:
+      inventory_.layout.decode_p(request.asked_for, request.index, reply, capture.registers);
+      break;
+    case Request::What::kExtra:
+      if (parse_thread_extra(reply).halted) capture.disposition = wire::Disposition::kIdle;
+      break;
+    case Request::What::kOfWalk:
+      inventory_.layout.decode_p(request.asked_for, request.index, reply, vcpu.of_walk);
+      break;
+    case Request::What::kSecondStage:
+      vcpu.has_second_stage = inventory_.layout.has_second_stage(reply);
+      break;
+    case Request::What::kChunk:
+      chunks_[request.index].reply = std::move(reply);
+      break;
   }
+}
+
+void StubTransport::take(std::vector<std::string>& replies) {
+  for (std::size_t i = 0; i < replies.size(); ++i)
+    if (expected_[i] != nullptr) take(*expected_[i], replies[i]);
   requests_.clear();
+  for (const VcpuId vcpu : std::exchange(waiting_, {})) find_memory(captures_[vcpu.value]);
 }
 
 Result<bool> StubTransport::stop(std::span<wire::Capture> captures) {
@@ -96,7 +147,11 @@ Result<bool> StubTransport::stop(std::span<wire::Capture> captures) {
   for (const wire::Capture& capture : captures)
     if (capture.disposition != wire::Disposition::kSkipped) ask_registers(capture);
   write_requests();
-  RINGSIDE_ASSIGN(auto stopped, stub_.stop(batch_));
+  // Pages are read ahead while QEMU still answers.
+  pages_.stop();
+  RINGSIDE_ASSIGN(auto stopped, stub_.stop(batch_, [this] {
+    if (ram_ != nullptr) pages_.start(*ram_);
+  }));
   if (!stopped.ours && !captures_paused_) return false;
   resumes_ = stopped.ours;
   pause_.began_ns = stopped.stopped_ns;

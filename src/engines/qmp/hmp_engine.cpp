@@ -113,11 +113,11 @@ Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   if (!monitor_.guest_runs()) RINGSIDE_TRY(monitor_.status());
   const bool runs = monitor_.guest_runs();
   if (!runs && !options_.captures_paused) return Tick::of_paused_guest();
-  PhysicalMemory* const qemu_memory = qemus_memory();
+  memory::RamMemory* const ram = qemus_memory() != nullptr ? ram_.direct() : nullptr;
   const bool stops = options_.stops_the_guest && runs;
   GuestHold hold(monitor_, guardian_.get(), stops);
   host_waits_.poll();
-  HmpTransport transport(hold, arch_, vcpus_, wait_instructions_, host_waits_, qemu_memory);
+  HmpTransport transport(hold, arch_, vcpus_, wait_instructions_, host_waits_, ram, stopped_pages_);
   auto tick = WaveSampler(transport, arch_, vcpus_).run(plan);
   if (tick && stops) host_waits_.leave_out(*tick);
   return tick;

@@ -15,6 +15,7 @@
 #include "engines/qmp/monitor.h"
 #include "engines/qmp/monitor_ram.h"
 #include "engines/qmp/wait_instructions.h"
+#include "memory/stopped_pages.h"
 
 namespace ringside::engines::qmp {
 
@@ -79,6 +80,7 @@ class HmpEngine final : public Engine {
   HostWaits host_waits_;
   std::optional<Scheduling> scheduling_before_;  // of QEMU's main loop
   QemuRam ram_;
+  memory::StoppedPages stopped_pages_;
   std::string explanation_;
 };
 

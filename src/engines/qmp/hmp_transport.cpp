@@ -19,6 +19,16 @@ std::string text_of(nlohmann::json& answer) {
   return text != nullptr ? std::move(*text) : std::string();
 }
 
+using Instruction = std::array<std::byte, WaitInstructions::kSize>;
+
+// Nothing where fewer bytes came.
+std::optional<std::uint64_t> instruction_in(const Instruction& bytes, std::size_t got) {
+  if (got < bytes.size()) return std::nullopt;
+  std::uint32_t value = 0;
+  std::memcpy(&value, bytes.data(), sizeof(value));
+  return value;
+}
+
 }  // namespace
 
 void HmpTransport::take_registers(const std::string& text) {
@@ -32,8 +42,8 @@ void HmpTransport::take_registers(const std::string& text) {
     capture.registers = printed.registers;
     capture.disposition = printed.halted ? wire::Disposition::kIdle : wire::Disposition::kSampled;
     Vcpu& vcpu = vcpus_[printed.vcpu.value];
-    if (qemu_memory_ != nullptr) vcpu.tables = memory::page_tables_of(arch_, capture.registers);
-    if (vcpu.tables) vcpu.space.emplace(*vcpu.tables, *qemu_memory_);
+    if (ram_ != nullptr) vcpu.tables = memory::page_tables_of(arch_, capture.registers);
+    if (vcpu.tables) vcpu.memory.emplace(*vcpu.tables, pages_);
     if (WaitInstructions::has(arch_)) probe_wait(capture);
   }
 }
@@ -48,38 +58,36 @@ void HmpTransport::probe_wait(wire::Capture& capture) {
   const GuestVirt pc{registers.get(role)};
   auto waits = waits_.is_behind(pc);
   // Firmware has no page tables.
-  if (!waits && vcpu.space && level == PrivilegeLevel::kKernel) {
-    const auto before = vcpu.space->read_value<std::uint32_t>(pc - WaitInstructions::kSize);
-    waits = waits_.learn(arch_, pc, before ? std::optional<std::uint64_t>(*before) : std::nullopt);
+  if (!waits && vcpu.memory && level == PrivilegeLevel::kKernel) {
+    Instruction bytes{};
+    const auto read = vcpu.memory->read(pc - WaitInstructions::kSize, bytes);
+    waits = waits_.learn(arch_, pc, instruction_in(bytes, read.bytes));
   }
   vcpu.may_wait = !waits;
   if (waits && *waits) capture.disposition = wire::Disposition::kIdle;
 }
 
-void HmpTransport::ask_more(wire::Capture& capture) {
+bool HmpTransport::ask_more(wire::Capture& capture, bool) {
   Vcpu& vcpu = vcpus_[capture.vcpu.value];
-  if (!std::exchange(vcpu.may_wait, false)) return;
+  if (!std::exchange(vcpu.may_wait, false)) return false;
   const GuestVirt pc{capture.registers.get(arch::roles_of(arch_).pc)};
   vcpu.before_pc = read(capture.vcpu, pc - WaitInstructions::kSize, WaitInstructions::kSize);
+  return false;
 }
 
 void HmpTransport::take_wait(wire::Capture& capture) {
   const auto before_pc = std::exchange(vcpus_[capture.vcpu.value].before_pc, std::nullopt);
   if (!before_pc) return;
-  std::array<std::byte, WaitInstructions::kSize> bytes{};
-  std::optional<std::uint64_t> before;
-  if (decode(*before_pc, bytes) == bytes.size()) {
-    std::uint32_t value = 0;
-    std::memcpy(&value, bytes.data(), sizeof(value));
-    before = value;
-  }
+  Instruction bytes{};
+  const std::size_t got = decode(*before_pc, bytes);
   const GuestVirt pc = reads_[*before_pc].address + WaitInstructions::kSize;
-  if (waits_.learn(arch_, pc, before)) capture.disposition = wire::Disposition::kIdle;
+  if (waits_.learn(arch_, pc, instruction_in(bytes, got)))
+    capture.disposition = wire::Disposition::kIdle;
 }
 
-VirtualMemory* HmpTransport::direct_memory(VcpuId vcpu) {
-  auto& space = vcpus_[vcpu.value].space;
-  return space ? &*space : nullptr;
+memory::StoppedMemory* HmpTransport::direct_memory(VcpuId vcpu) {
+  auto& memory = vcpus_[vcpu.value].memory;
+  return memory ? &*memory : nullptr;
 }
 
 std::size_t HmpTransport::read(VcpuId vcpu, GuestVirt address, std::size_t size) {
@@ -94,6 +102,8 @@ Result<bool> HmpTransport::stop(std::span<wire::Capture> captures) {
   registers.add_human("info registers -a");
   RINGSIDE_ASSIGN(auto answers, hold_.begin(registers));
   host_waits_.poll_again();
+  pages_.stop();
+  if (ram_ != nullptr) pages_.start(*ram_);
   if (hold_.found_paused()) return false;
   take_registers(text_of(answers[0]));
   return true;

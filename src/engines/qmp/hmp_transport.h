@@ -13,7 +13,7 @@
 #include "engines/qmp/guest_hold.h"
 #include "engines/qmp/wait_instructions.h"
 #include "engines/wave_sampler.h"
-#include "memory/address_space.h"
+#include "memory/stopped_memory.h"
 
 namespace ringside::engines::qmp {
 
@@ -23,20 +23,21 @@ namespace ringside::engines::qmp {
 // registers give a vCPU's page tables (not on aarch64), its memory is read directly.
 class HmpTransport final : public WaveTransport {
  public:
-  // `qemu_memory`: guest-physical memory that is read without QEMU's doing; may be null.
-  // It polls `host_waits` again once the guest has stopped.
+  // `ram`: QEMU's own memory, by way of `pages`; null where it cannot be read. It polls
+  // `host_waits` again once the guest has stopped.
   HmpTransport(GuestHold& hold, Arch arch, std::size_t vcpus, WaitInstructions& waits,
-               HostWaits& host_waits, PhysicalMemory* qemu_memory)
+               HostWaits& host_waits, memory::RamMemory* ram, memory::StoppedPages& pages)
       : hold_(hold),
         arch_(arch),
         waits_(waits),
         host_waits_(host_waits),
-        qemu_memory_(qemu_memory),
+        ram_(ram),
+        pages_(pages),
         vcpus_(vcpus) {}
 
   [[nodiscard]] Result<bool> stop(std::span<wire::Capture> captures) override;
-  void ask_more(wire::Capture& capture) override;
-  [[nodiscard]] VirtualMemory* direct_memory(VcpuId vcpu) override;
+  [[nodiscard]] bool ask_more(wire::Capture& capture, bool copies) override;
+  [[nodiscard]] memory::StoppedMemory* direct_memory(VcpuId vcpu) override;
   [[nodiscard]] std::size_t read(VcpuId vcpu, GuestVirt address, std::size_t size) override;
   [[nodiscard]] Result<void> exchange(bool last) override;
   [[nodiscard]] std::size_t decode(std::size_t read,
@@ -46,9 +47,9 @@ class HmpTransport final : public WaveTransport {
  private:
   struct Vcpu {
     std::unique_ptr<memory::PageTables> tables = {};
-    std::optional<memory::AddressSpace> space = {};  // over QEMU's own memory
-    std::optional<std::size_t> before_pc = {};       // the read of what is there, to be taken
-    bool may_wait = false;                           // what is before its pc is not known yet
+    std::optional<memory::StoppedMemory> memory = {};  // QEMU's own
+    std::optional<std::size_t> before_pc = {};         // the read of what is there, to be taken
+    bool may_wait = false;                             // what is before its pc is not known yet
   };
   struct Read {
     GuestVirt address;
@@ -63,7 +64,8 @@ class HmpTransport final : public WaveTransport {
   Arch arch_;
   WaitInstructions& waits_;
   HostWaits& host_waits_;
-  PhysicalMemory* qemu_memory_;
+  memory::RamMemory* ram_;
+  memory::StoppedPages& pages_;
   std::vector<Vcpu> vcpus_;
   std::span<wire::Capture> captures_;
   Requests requests_;        // of the next exchange, one a read

@@ -136,7 +136,7 @@ Result<T> Stub::or_resume(Result<T> result) {
   return result;
 }
 
-Result<Stub::Stopped> Stub::stop(const Batch& batch) {
+Result<Stub::Stopped> Stub::stop(const Batch& batch, const std::function<void()>& on_stop) {
   RINGSIDE_TRY(go_on());
   RINGSIDE_TRY(notice_stops());
   if (state_ == StopState::kHeld)
@@ -146,7 +146,8 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch) {
   if (!was_paused) take(StopEvent::kStopSent);
   stopped.asked_ns = monotonic_ns();
   const std::string_view stops = traits_.silent_stops ? kCurrentThreadTwice : kCurrentThread;
-  auto replies = traits_.qemu ? ask(batch, stops, {}, &stopped) : stop_plain(batch, stopped);
+  const Stopping stopping{stopped, on_stop};
+  auto replies = traits_.qemu ? ask(batch, stops, {}, &stopping) : stop_plain(batch, stopping);
   // Where the outcome is not known, a guest that its user had stopped stays so.
   if (replies && !stopped.ours) take(StopEvent::kFoundPaused);
   if (replies && stopped.ours && was_paused) take(StopEvent::kFoundRunning);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -83,7 +84,8 @@ class Stub {
   // Stops the guest and answers `batch`, which must not be empty. After an error the guest is told
   // to run again. After requests that the stub did not take in time (kTimeout) it is detached, and
   // all further calls are kProtocol. kDisturbed: the patience is over. kUsage: it is held already.
-  [[nodiscard]] Result<Stopped> stop(const Batch& batch);
+  // `on_stop` is called once it stands still, while the answers to the batch are to come.
+  [[nodiscard]] Result<Stopped> stop(const Batch& batch, const std::function<void()>& on_stop = {});
   // Answers `batch` while the guest stands still; kUsage where it runs.
   [[nodiscard]] Result<std::vector<std::string>> exchange(const Batch& batch);
   // The same while we hold the guest, and resume() in the same write.
@@ -103,9 +105,18 @@ class Stub {
  private:
   enum class PhysicalMode { kNeverEntered, kEntered, kLeft };
 
-  [[nodiscard]] Result<std::vector<std::string>> stop_plain(const Batch& batch, Stopped& stopped);
+  // A stop that is under way.
+  struct Stopping {
+    Stopped& outcome;
+    const std::function<void()>& on_stop;
+    void has_stopped() const;
+  };
+
+  [[nodiscard]] Result<std::vector<std::string>> stop_plain(const Batch& batch,
+                                                            const Stopping& stopping);
   [[nodiscard]] Result<std::vector<std::string>> ask(const Batch& batch, std::string_view before,
-                                                     std::string_view after, Stopped* stopped);
+                                                     std::string_view after,
+                                                     const Stopping* stopping);
   [[nodiscard]] Result<std::vector<std::string>> ask_one_by_one(const Batch& batch);
   [[nodiscard]] Result<void> catch_up();
   [[nodiscard]] Result<std::string> receive_answer(Clock::time_point deadline);

@@ -78,10 +78,15 @@ Result<void> Stub::catch_up() {
   return {};
 }
 
-// Sends `before`, the batch and `after`, and reads the answers. With `stopped`, `before` is what
-// stops the guest, and its outcome is stored there.
+void Stub::Stopping::has_stopped() const {
+  outcome.stopped_ns = monotonic_ns();
+  if (on_stop) on_stop();
+}
+
+// Sends `before`, the batch and `after`, and reads the answers. With `stopping`, `before` is what
+// stops the guest.
 Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view before,
-                                           std::string_view after, Stopped* stopped) {
+                                           std::string_view after, const Stopping* stopping) {
   const auto end = deadline();
   std::string bytes;
   bytes.reserve(before.size() + batch.bytes().size() + after.size());
@@ -96,8 +101,8 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
   unsigned qc_answers = 0;
   bool saw_stop = false;
   const auto has_stopped = [&] {
-    stopped->stopped_ns = monotonic_ns();
     connection_.set_spin(kSpin);
+    stopping->has_stopped();
   };
   while (outstanding_ > 0) {
     auto reply = receive_answer(end);
@@ -107,7 +112,7 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
       --outstanding_;
       if (broken) broken = tl::unexpected<Error>(std::move(reply).error());
     } else if (is_stop_reply(*reply)) {
-      if (stopped != nullptr && !saw_stop) {
+      if (stopping != nullptr && !saw_stop) {
         has_stopped();
       } else {
         // Somebody resumed the guest while we held it. Our next byte stopped it again and was
@@ -117,7 +122,7 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
           broken = fail(ErrorCode::kDisturbed, "the guest was resumed during a sample, not by us");
       }
       saw_stop = true;
-    } else if (stopped != nullptr && replies.empty() && reply->starts_with("QC")) {
+    } else if (stopping != nullptr && replies.empty() && reply->starts_with("QC")) {
       if (++qc_answers == 1 && !saw_stop) has_stopped();
     } else {
       --outstanding_;
@@ -125,8 +130,8 @@ Result<std::vector<std::string>> Stub::ask(const Batch& batch, std::string_view 
     }
   }
   if (!broken) return tl::unexpected<Error>(std::move(broken).error());
-  if (stopped != nullptr) {
-    stopped->ours = traits_.silent_stops ? qc_answers == 1 : saw_stop && qc_answers == 0;
+  if (stopping != nullptr) {
+    stopping->outcome.ours = traits_.silent_stops ? qc_answers == 1 : saw_stop && qc_answers == 0;
     if (qc_answers == 0 && (traits_.silent_stops || !saw_stop))
       return fail(ErrorCode::kProtocol,
                   "gdb stub: the guest was asked to stop, and nothing said "
@@ -153,9 +158,9 @@ Result<std::vector<std::string>> Stub::ask_one_by_one(const Batch& batch) {
 }
 
 // The manual's way, for stubs other than QEMU's: one byte, and a stop reply.
-Result<std::vector<std::string>> Stub::stop_plain(const Batch& batch, Stopped& stopped) {
-  stopped.ours = state_ == StopState::kHeld;
-  if (stopped.ours) {
+Result<std::vector<std::string>> Stub::stop_plain(const Batch& batch, const Stopping& stopping) {
+  stopping.outcome.ours = state_ == StopState::kHeld;
+  if (stopping.outcome.ours) {
     const auto end = deadline();
     RINGSIDE_TRY(send(kInterrupt, end));
     std::string reply;
@@ -163,7 +168,7 @@ Result<std::vector<std::string>> Stub::stop_plain(const Batch& batch, Stopped& s
       RINGSIDE_ASSIGN(reply, receive_answer(end));
     }
   }
-  stopped.stopped_ns = monotonic_ns();
+  stopping.has_stopped();
   return ask_one_by_one(batch);
 }
 

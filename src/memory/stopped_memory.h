@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "memory/page_walk.h"
+#include "memory/stopped_pages.h"
+
+namespace ringside::memory {
+
+// A vCPU's virtual memory in one stop of the guest, by walks of its page tables.
+class StoppedMemory {
+ public:
+  // Both must outlive it.
+  StoppedMemory(const PageTables& tables, StoppedPages& pages) : tables_(&tables), pages_(&pages) {}
+
+  struct Read {
+    std::size_t bytes = 0;  // that came, from the start
+    // The rest is not mapped. False: it is mapped and is no RAM that can be read here, or a page
+    // table is not; another way may read it.
+    bool is_certain = true;
+  };
+  // The pages of a read that are not there yet are read in one call of the system.
+  [[nodiscard]] Read read(GuestVirt address, std::span<std::byte> destination);
+
+ private:
+  struct Piece {
+    GuestPhys address;
+    std::size_t bytes;
+  };
+  // False: a table on the way cannot be read. `pieces_` has what is mapped before it.
+  [[nodiscard]] bool translate(GuestVirt address, std::size_t bytes);
+
+  const PageTables* tables_;
+  StoppedPages* pages_;
+  std::vector<Piece> pieces_;  // of the read that is under way, each in one page of RAM
+  std::vector<GuestPhys> wanted_;
+};
+
+}  // namespace ringside::memory
