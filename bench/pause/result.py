@@ -1,5 +1,6 @@
 """The outcome of the pause benchmark: the pauses of each way of sampling, as JSON and as a table."""
 import dataclasses
+import statistics
 
 import pauses
 
@@ -14,6 +15,7 @@ class Way:
     pauses: list = dataclasses.field(default_factory=list)
     attach: list = dataclasses.field(default_factory=list)
     stack_bytes: list = dataclasses.field(default_factory=list)
+    processor_us: list = dataclasses.field(default_factory=list)
     left_paused: int = 0
 
     def summary(self):
@@ -22,6 +24,8 @@ class Way:
             summary["attach_median_us"] = pauses.summarise(self.attach)["median_us"]
         told = [value for value in self.stack_bytes if value is not None]
         summary["stack_bytes_per_sample"] = round(sum(told) / len(told)) if told else None
+        measured = [value for value in self.processor_us if value is not None]
+        summary["processor_us_per_sample"] = round(statistics.median(measured), 1) if measured else None
         summary["left_paused"] = self.left_paused
         return {"says": self.says, **summary}
 
@@ -37,7 +41,8 @@ def ratios(summaries):
 
 def table(summaries):
     """The summaries as lines of text."""
-    lines = [f"{'':18}{'samples':>8}{'median':>12}{'p99':>12}{'worst':>12}{'stack bytes':>13}{'x ringside':>12}"]
+    lines = [f"{'':18}{'samples':>8}{'median':>12}{'p99':>12}{'worst':>12}{'stack bytes':>13}"
+             f"{'processor':>12}{'x ringside':>12}"]
     times = ratios(summaries)
     for name, summary in summaries.items():
         if not summary["count"]:
@@ -45,7 +50,9 @@ def table(summaries):
             continue
         cells = "".join(f"{_time(summary[key]):>12}" for key in ("median_us", "p99_us", "max_us"))
         copied = summary["stack_bytes_per_sample"]
+        spent = summary["processor_us_per_sample"]
         lines.append(f"{name:18}{summary['count']:8}{cells}{copied if copied is not None else '-':>13}"
+                     f"{_time(spent) if spent is not None else '-':>12}"
                      f"{times.get(name, '-'):>12}")
     return lines
 

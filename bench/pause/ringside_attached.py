@@ -2,6 +2,12 @@
 import pathlib
 import re
 import subprocess
+import time
+
+import processor_time
+
+
+WARM_UP = 2.0  # seconds
 
 
 class RingsideError(Exception):
@@ -9,7 +15,8 @@ class RingsideError(Exception):
 
 
 def record(program, machine, vmlinux, seconds, interval_ms, output, options=(), way_in=None):
-    """Samples for that many seconds; returns the events meanwhile. `output` becomes the recording.
+    """Samples for that many seconds; returns the events meanwhile, and ringside's processor time a sample in µs (None if
+    it sampled too shortly). `output` becomes the recording.
 
     way_in: options that say how to attach; the guest's gdb stub when left out.
     """
@@ -18,16 +25,19 @@ def record(program, machine, vmlinux, seconds, interval_ms, output, options=(), 
     log = pathlib.Path(f"{output}.log")
     with open(log, "wb") as log_file, \
             subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log_file, stderr=log_file) as process:
+        meter = processor_time.Meter(process.pid, WARM_UP, seconds - 0.5)
         try:
+            began = time.monotonic()
             for _ in range(int(seconds * 5) + 300):
                 machine.qmp.listen(0.2)
+                meter.look(time.monotonic() - began, machine.qmp.events)
                 if process.poll() is not None:
                     break
         finally:
             process.kill()
     if process.returncode != 0:
         raise RingsideError(f"{' '.join(command)}: status {process.returncode}: {log.read_text()[-500:]}")
-    return machine.qmp.take_events()
+    return machine.qmp.take_events(), meter.microseconds_a_sample()
 
 
 def report(program, recording):

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Measures how long the guest stands still per sample, by QEMU's own STOP and RESUME events.
 
-One Linux guest with two vCPUs is sampled in turns, so that the machine's drift cancels, by
-    ringside        ringside record attached to the gdb stub, default settings
+One Linux guest, with two vCPUs unless --vcpus says otherwise, is sampled in turns, so that the machine's drift cancels, by
+    ringside        ringside record attached to the gdb stub, default settings; ringside-2 and so on are further
+                    programs, where --ringside is given several times: an older build beside a newer one
     ringside-16k    the same with 16 KiB of stack
+    registers       a client of the stub that stops the guest, reads all registers and lets it run: the least
     gdb-attached    one gdb that stays up and stops the guest for each sample
     gdb-fresh       a new gdb for every sample
     qmp-stub        ringside record --qmp, through the gdb stub that it has QEMU open
@@ -12,6 +14,7 @@ One Linux guest with two vCPUs is sampled in turns, so that the machine's drift 
 Prints a table; --out FILE.json writes the numbers. Exit status: 0 done, 1 failed, 2 wrong usage, 3 no network.
 """
 import argparse
+import functools
 import json
 import os
 import pathlib
@@ -25,12 +28,12 @@ import gdb_attached
 import gdb_fresh
 import pauses
 import qmp_naive
+import registers_only
 import result
 import ringside_attached
 from ringside_tests.harness import linux_guest, machine
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-VCPUS = 2
 
 
 class Bench:
@@ -40,8 +43,12 @@ class Bench:
         self.words = 0  # of a stack, for the naive way
         self.ways = []
         if not options.without_ringside:
-            self.ways += [(self._ringside, result.Way("ringside", "default settings")),
-                          (self._ringside_16k, result.Way("ringside-16k", "--stack-bytes 16384"))]
+            for number, program in enumerate(options.ringside, 1):
+                name = "ringside" if number == 1 else f"ringside-{number}"
+                self.ways.append((functools.partial(self._ringside, program=program),
+                                  result.Way(name, f"default settings ({program})")))
+            self.ways.append((self._ringside_16k, result.Way("ringside-16k", "--stack-bytes 16384")))
+        self.ways.append((self._registers, result.Way("registers", "the stub's least: stop, registers, continue")))
         self.ways += [(self._gdb_attached, result.Way("gdb-attached", "one gdb, interrupt, bt, continue")),
                       (self._gdb_fresh, result.Way("gdb-fresh", "gdb -batch for every sample"))]
         if not options.without_ringside:
@@ -49,7 +56,7 @@ class Bench:
                           (self._qmp_text, result.Way("qmp-text", "--qmp, what the monitor prints")),
                           (self._qmp_naive, result.Way("qmp-naive", "one x /1gx a word"))]
         if options.only:
-            self.ways = [(measure, way) for measure, way in self.ways if way.name.startswith(options.only)]
+            self.ways = [(measure, way) for measure, way in self.ways if way.name.startswith(tuple(options.only))]
 
     def run(self):
         # gdb reads a function's debug information when it first meets it: its first stops are not counted.
@@ -70,13 +77,25 @@ class Bench:
         self.guest.qmp.listen(0.3)
         self.guest.qmp.take_events()
 
-    def _ringside(self, way, extra=(), way_in=None):
+    def _ringside(self, way, extra=(), way_in=None, program=None):
+        program = program or self.options.ringside[0]
         recording = self.folder / f"{way.name}.data"
-        events = ringside_attached.record(self.options.ringside, self.guest, self.paths["VMLINUX"],
-                                          self.options.seconds, self.options.interval, recording, extra, way_in)
+        events, processor_us = ringside_attached.record(program, self.guest, self.paths["VMLINUX"], self.options.seconds,
+                                                        self.options.interval, recording, extra, way_in)
         _count(way, pauses.pair(events))
-        way.stack_bytes.append(ringside_attached.stack_bytes(
-            ringside_attached.report(self.options.ringside, recording)))
+        way.processor_us.append(processor_us)
+        way.stack_bytes.append(ringside_attached.stack_bytes(ringside_attached.report(program, recording)))
+
+    def _registers(self, way):
+        with registers_only.RegistersOnly(self.guest.gdb, self.options.vcpus) as client:
+            self.guest.qmp.listen(0.3)
+            self.guest.qmp.take_events()  # of connecting
+            for _ in range(int(self.options.seconds * 1000 / self.options.interval)):
+                client.sample()
+                self.guest.qmp.listen(self.options.interval / 1000)
+            way.pauses += pauses.pair(self.guest.qmp.take_events())
+        self.guest.qmp.listen(0.3)
+        self.guest.qmp.take_events()
 
     def _ringside_16k(self, way):
         self._ringside(way, ["--stack-bytes", "16384"])
@@ -114,7 +133,7 @@ class Bench:
         with qmp_naive.NaiveMonitor(self.monitor) as monitor:
             for _ in range(self.options.gdb_samples):
                 self.guest.qmp.listen(self.options.interval / 1000)
-                way.stack_bytes.append(monitor.sample(self.words) * 8 / VCPUS)
+                way.stack_bytes.append(monitor.sample(self.words) * 8 / self.options.vcpus)
         way.pauses += pauses.pair(self.guest.qmp.take_events())
 
 
@@ -124,7 +143,7 @@ def _count(way, measured):
     way.pauses += measured[1:]
 
 
-def about(paths):
+def about(paths, vcpus):
     """What the numbers depend on."""
     def first_line(*command):
         return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[0]
@@ -132,24 +151,27 @@ def about(paths):
                   if line.startswith("model name")), platform.machine())
     return {"date": time.strftime("%Y-%m-%d"), "cpu": model, "cores": os.cpu_count(),
             "qemu": first_line("qemu-system-x86_64", "--version"), "gdb": first_line("gdb", "--version"),
-            "guest": paths["VERSION"], "vcpus": VCPUS}
+            "guest": paths["VERSION"], "vcpus": vcpus}
 
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, help="write the numbers as JSON to this file")
-    parser.add_argument("--ringside", default=str(ROOT / "build" / "release" / "ringside"))
+    parser.add_argument("--ringside", action="append", help="the program; several are measured side by side")
+    parser.add_argument("--vcpus", type=int, default=2)
     parser.add_argument("--without-ringside", action="store_true", help="measure gdb only")
     parser.add_argument("--workload", default="mixed", choices=["mixed", "dd"])
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=5, help="how long each turn of ringside's takes")
     parser.add_argument("--interval", type=float, default=10, help="milliseconds between samples")
     parser.add_argument("--gdb-samples", type=int, default=30, help="samples in each turn of the attached gdb")
-    parser.add_argument("--only", help="measure only the ways whose names begin so, such as qmp")
+    parser.add_argument("--only", help="measure only the ways whose names begin so, such as qmp; may be repeated", action="append")
     parser.add_argument("--fresh-samples", type=int, default=2, help="samples in each turn of the fresh gdbs")
     options = parser.parse_args()
-    if not options.without_ringside and not os.access(options.ringside, os.X_OK):
-        parser.error(f"no program {options.ringside}: build ringside first, or say --without-ringside")
+    options.ringside = options.ringside or [str(ROOT / "build" / "release" / "ringside")]
+    for program in options.ringside:
+        if not options.without_ringside and not os.access(program, os.X_OK):
+            parser.error(f"no program {program}: build ringside first, or say --without-ringside")
     return options
 
 
@@ -157,7 +179,7 @@ def run(options):
     paths = linux_guest.fetch()
     print(f"pause: booting {paths['VERSION']}, workload {options.workload}", file=sys.stderr)
     with tempfile.TemporaryDirectory(prefix="ringside-pause-") as folder, \
-            linux_guest.boot(paths, options.workload, cpus=VCPUS,
+            linux_guest.boot(paths, options.workload, cpus=options.vcpus,
                              extra=["-qmp", f"unix:{folder}/monitor,server=on,wait=off"]) as guest, \
             gdb_attached.AttachedGdb(paths["VMLINUX"]) as gdb:
         bench = Bench(options, paths, guest, gdb, pathlib.Path(folder))
@@ -168,7 +190,7 @@ def run(options):
         if summary["left_paused"]:
             print(f"{name} left the guest standing {summary['left_paused']} times")
     if options.out:
-        document = {"about": about(paths), "workload": options.workload, "interval_ms": options.interval,
+        document = {"about": about(paths, options.vcpus), "workload": options.workload, "interval_ms": options.interval,
                     "ways": summaries, "median_ratio_to_ringside": result.ratios(summaries)}
         options.out.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
