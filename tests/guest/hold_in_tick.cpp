@@ -1,6 +1,7 @@
 // Preloaded into ringside (LD_PRELOAD) by kill_test.py: it holds the sampling thread for ever at a
 // point of its 20th stop of the guest. HOLD_IN_TICK names the point:
-//   running      the guest runs again, and ringside sleeps until the next tick
+//   running      the guest runs again, and ringside sleeps until the next tick; after a later stop
+//                where it does not sleep because it is late
 //   stopped      the guest stands still, and the answers to the first write were read
 //   half-packet  the same, and half of the next request was written
 // It tells a stop by what goes out: `qC` to a gdb stub, or `stop` to a monitor.
@@ -66,6 +67,6 @@ extern "C" ssize_t send(int socket, const void* data, std::size_t size, int flag
 
 extern "C" int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* left) {
   static auto* const real = next<decltype(clock_nanosleep)>("clock_nanosleep");
-  if (is_held_stop() && point() == "running") hold();
+  if (stops >= kHeldStop && ::getpid() == ringside && point() == "running") hold();
   return real(clock, flags, time, left);
 }
