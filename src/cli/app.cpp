@@ -4,23 +4,24 @@
 
 #include <algorithm>
 
+#include "app/messages.h"
 #include "base/shrunk_files.h"
-#include "cli/case_verb.h"
 #include "cli/command_words.h"
-#include "cli/completion.h"
-#include "cli/doctor_verb.h"
-#include "cli/export_verb.h"
-#include "cli/flamegraph_verb.h"
-#include "cli/import_verb.h"
+#include "cli/completion/completion.h"
 #include "cli/options.h"
-#include "cli/profile_verb.h"
 #include "cli/project_settings.h"
-#include "cli/ps_verb.h"
-#include "cli/record_verb.h"
-#include "cli/report_verb.h"
-#include "cli/symbolize_verb.h"
 #include "cli/terminal.h"
-#include "cli/verb.h"
+#include "cli/verbs/case_verb.h"
+#include "cli/verbs/doctor_verb.h"
+#include "cli/verbs/export_verb.h"
+#include "cli/verbs/flamegraph_verb.h"
+#include "cli/verbs/import_verb.h"
+#include "cli/verbs/profile_verb.h"
+#include "cli/verbs/ps_verb.h"
+#include "cli/verbs/record_verb.h"
+#include "cli/verbs/report_verb.h"
+#include "cli/verbs/symbolize_verb.h"
+#include "cli/verbs/verb.h"
 #include "launch/qemu_shim.h"
 
 namespace ringside::cli {
@@ -31,7 +32,7 @@ constexpr int kFailed = 1;
 constexpr int kWrongUsage = 2;
 
 int report(const Error& error) {
-  if (!error.message.empty()) say("ringside: " + error.message);
+  if (!error.message.empty()) app::say("ringside: " + error.message);
   return error.code == ErrorCode::kUsage ? kWrongUsage : kFailed;
 }
 
@@ -103,7 +104,7 @@ int run_verbs(std::vector<std::string> words) {
   }
   if (const auto end = app.parse(std::move(words))) {
     print(end->out);
-    if (!end->err.empty()) say_lines(without_end(end->err));
+    if (!end->err.empty()) app::say_lines(without_end(end->err));
     return end->wrong_usage ? kWrongUsage : report(print_result());
   }
   if (!shell.empty()) {
@@ -125,8 +126,8 @@ int run_verbs(std::vector<std::string> words) {
     verb->set_command_folder(project->command_folder());
     const auto result = verb->run(command);
     for (const std::string& name : take_shrunk_files())
-      say("ringside: " + name +
-          " became shorter while it was read: what stood behind its new end is missing");
+      app::say("ringside: " + name +
+               " became shorter while it was read: what stood behind its new end is missing");
     return report(result ? print_result() : result);
   }
   return kWrongUsage;

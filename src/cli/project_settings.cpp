@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <array>
 
+#include "app/guest_system.h"
+#include "app/messages.h"
 #include "base/file.h"
-#include "cli/guest_system.h"
 #include "cli/options.h"
-#include "cli/terminal.h"
 
 namespace ringside::cli {
 namespace {
@@ -74,7 +74,7 @@ std::string in_folder(const std::filesystem::path& folder, const Option& option,
   };
   if (is_path(option, value)) return resolve(value);
   const std::size_t colon = value.find(':');
-  if (option.type_name() != kProcessForm || colon == value.npos) return value;
+  if (option.type_name() != app::kProcessForm || colon == value.npos) return value;
   return value.substr(0, colon + 1) + resolve(value.substr(colon + 1));
 }
 
@@ -102,8 +102,8 @@ Result<ProjectSettings> ProjectSettings::load(const ProjectFlags& flags, const A
   else if (flags.file != "none")
     path = std::filesystem::absolute(flags.file, ignored);
   if (path && flags.file.empty() && !belongs_to_us(*path)) {
-    say(fmt::format("ringside: {} belongs to another user and is not read; --project names it",
-                    path->string()));
+    app::say(fmt::format("ringside: {} belongs to another user and is not read; --project names it",
+                         path->string()));
     path.reset();
   }
   if (path) {
@@ -203,10 +203,10 @@ Result<void> ProjectSettings::apply(App& verb, bool takes_command,
       RINGSIDE_TRY(give(verb, *setting));
     }
   }
-  say(fmt::format("ringside: settings are from {}{}", file_.name,
-                  command_folder_.empty()
-                      ? std::string()
-                      : fmt::format("; its QEMU command line is {}", fmt::join(command, " "))));
+  app::say(fmt::format("ringside: settings are from {}{}", file_.name,
+                       command_folder_.empty() ? std::string()
+                                               : fmt::format("; its QEMU command line is {}",
+                                                             fmt::join(command, " "))));
   return {};
 }
 

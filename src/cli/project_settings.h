@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "cli/verb.h"
+#include "cli/verbs/verb.h"
 #include "project/project_file.h"
 
 namespace ringside::cli {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 
 #include "base/file.h"
@@ -28,13 +27,6 @@ void print(std::string_view text) {
 
 Result<void> print_result() { return first_failure(); }
 
-void say(std::string_view line) { say_lines(printable_line(line)); }
-
-void say_lines(std::string_view text) {
-  const std::string lines = printable_text(text) + "\n";
-  std::fwrite(lines.data(), 1, lines.size(), stderr);
-}
-
 bool output_is_terminal() { return ::isatty(STDOUT_FILENO) == 1; }
 
 std::size_t line_width() {
@@ -49,20 +41,6 @@ std::size_t line_width() {
   winsize size{};
   const bool is_known = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   return std::max<std::size_t>(kLeast, is_known ? size.ws_col : kUsual);
-}
-
-ProgressLine::ProgressLine(bool allowed) : on_(allowed && ::isatty(STDERR_FILENO) == 1) {}
-
-void ProgressLine::show(const std::string& text) {
-  if (!on_) return;
-  std::fprintf(stderr, "\r%s\033[K", printable_line(text).c_str());
-  std::fflush(stderr);
-  shown_ = true;
-}
-
-void ProgressLine::clear() {
-  if (shown_) std::fputs("\r\033[K", stderr);
-  shown_ = false;
 }
 
 }  // namespace ringside::cli

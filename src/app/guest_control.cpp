@@ -1,0 +1,71 @@
+#include "app/guest_control.h"
+
+#include "app/signals.h"
+#include "app/suspension.h"
+
+namespace ringside::app {
+
+GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until,
+                           std::function<void()> announce, std::atomic<bool>& over)
+    : guest_(guest),
+      announce_(std::move(announce)),
+      over_(over),
+      line_(guest == nullptr || !guest->info.uses_terminal) {
+  if (!after.empty()) after_.emplace(guest->info.serial_log, after);
+  if (!until.empty()) until_.emplace(guest->info.serial_log, until);
+}
+
+session::Control::Wish GuestControl::poll() {
+  if (Signals::terminated()) return Wish::kStop;
+  const bool ours = guest_ != nullptr && guest_->is_ours();
+  if (!ours && Signals::interrupted()) return Wish::kStop;
+  if (ours && guest_->child.poll()) return Wish::kStop;
+  if (after_ && !after_->seen()) return Wish::kWait;
+  if (until_ && until_->seen()) return Wish::kStop;
+  return Wish::kSample;
+}
+
+void GuestControl::progress(const Progress& progress) {
+  line_.show(fmt::format("recording {:.1f} s: {} samples, {} ticks idle  (Ctrl-C ends)",
+                         progress.seconds, progress.samples, progress.idle));
+}
+
+void GuestControl::paused(bool is_paused) {
+  line_.clear();
+  say(is_paused ? "ringside: the guest is paused by its user and stays so; it is sampled when it "
+                  "goes on (monitor: cont)"
+                : "ringside: the guest goes on");
+}
+
+bool GuestControl::wants_suspension() { return Suspension::is_wanted(); }
+
+// Ctrl-Z is for QEMU, too, where ringside started it.
+bool GuestControl::guest_is_suspended() {
+  return guest_ != nullptr && guest_->is_ours() && is_suspended(guest_->info.pid);
+}
+
+void GuestControl::suspend() {
+  line_.clear();
+  Suspension::now();
+}
+
+// Says what the user could not know.
+void GuestControl::found(const session::KernelUpdate& kernel) {
+  const elf::Image& image = kernel.image;
+  const bool down = image.load_bias >> 63 != 0;
+  if (image.load_bias == 0 && !image.file->name().empty() && !kernel.is_candidate) return;
+  line_.clear();
+  if (kernel.is_candidate)
+    say(
+        fmt::format("ringside: the kernel is {}: the guest's memory has its code; --kernel FILE "
+                    "gives another",
+                    image.file->name()));
+  if (image.file->name().empty())
+    say(fmt::format("ringside: found a kernel in the guest's memory: {}, {} functions",
+                    kernel.system, image.file->symbols().size()));
+  else if (image.load_bias != 0)
+    say(fmt::format("ringside: the kernel runs {:#x} {} its link addresses",
+                    down ? 0 - image.load_bias : image.load_bias, down ? "below" : "above"));
+}
+
+}  // namespace ringside::app

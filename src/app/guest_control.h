@@ -1,0 +1,49 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "app/attach.h"
+#include "app/messages.h"
+#include "launch/text_watch.h"
+#include "session/recorder.h"
+
+namespace ringside::app {
+
+// Ends a recording for signals, the end of QEMU, and what the guest writes to its serial port;
+// shows how far it is.
+class GuestControl final : public session::Control {
+ public:
+  // `guest` may be null: then the guest is somebody else's, and Ctrl-C ends the recording. Else
+  // Ctrl-C goes to QEMU too, and what QEMU makes of it counts.
+  // `announce` is called when sampling has begun; `over` becomes true when the engine is to wait
+  // for the guest no longer.
+  GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until,
+               std::function<void()> announce, std::atomic<bool>& over);
+
+  [[nodiscard]] Wish poll() override;
+  void progress(const Progress& progress) override;
+  void begun() override {
+    line_.clear();
+    announce_();
+  }
+  void paused(bool is_paused) override;
+  void overdue() override { over_ = true; }
+  [[nodiscard]] bool wants_suspension() override;
+  [[nodiscard]] bool guest_is_suspended() override;
+  void suspend() override;
+  void found(const session::KernelUpdate& kernel) override;
+  void clear_progress() { line_.clear(); }
+
+ private:
+  LaunchedGuest* guest_;
+  std::function<void()> announce_;
+  std::atomic<bool>& over_;
+  std::optional<launch::TextWatch> after_;
+  std::optional<launch::TextWatch> until_;
+  ProgressLine line_;
+};
+
+}  // namespace ringside::app

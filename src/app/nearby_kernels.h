@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "elf/elf_file.h"
+
+namespace ringside::app {
+
+// ELF files in a folder and below that may be a kernel for a machine: executables without an
+// interpreter.
+struct NearbyKernels {
+  // Those with debug information first, then those with symbols; of two alike the newer. At
+  // most 32.
+  std::vector<std::shared_ptr<const elf::ElfFile>> files;
+  std::string caveat;  // one sentence if the folder was too large to look at all of it
+};
+
+// Looks at 20,000 files at most, six folders deep, for one second at most; not in hidden folders,
+// and not through symbolic links. What cannot be read is left out.
+[[nodiscard]] NearbyKernels find_nearby_kernels(const std::filesystem::path& folder, Arch machine);
+
+}  // namespace ringside::app

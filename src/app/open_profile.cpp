@@ -1,0 +1,118 @@
+#include "app/open_profile.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/cpu_list.h"
+#include "app/import_session.h"
+#include "app/load_bias.h"
+#include "app/messages.h"
+#include "launch/private_folder.h"
+#include "naming/image_symbols.h"
+#include "profile/builder.h"
+#include "recording/reader.h"
+#include "symbols/nm/kernel_symbols.h"
+
+namespace ringside::app {
+
+bool ReaderSettings::filters() const {
+  return kernel_only || user_only || !cpus.empty() || !comms.empty() || !pids.empty() ||
+         !tids.empty();
+}
+
+namespace {
+
+std::string listed(const std::set<std::string>& names) {
+  constexpr std::size_t kMostListed = 20;
+  std::vector<std::string_view> first;
+  for (const std::string& name : names)
+    if (first.size() < kMostListed) first.emplace_back(name);
+  const std::size_t left = names.size() - first.size();
+  return fmt::format("{}{}", fmt::join(first, ", "),
+                     left == 0 ? std::string() : fmt::format(" and {} more", left));
+}
+
+// The filters would leave nothing over.
+Result<void> check_owners(const ReaderSettings& settings, const profile::Profile& profile) {
+  const auto has_name = [&](const std::string& comm) {
+    return profile.process_names.count(comm) != 0;
+  };
+  if (profile.knows_processes && !settings.comms.empty() &&
+      std::none_of(settings.comms.begin(), settings.comms.end(), has_name))
+    return fail(ErrorCode::kNotFound, "{}: no sample is of {}; there are {}", settings.input,
+                fmt::join(settings.comms, " or "), listed(profile.process_names));
+  if (profile.knows_processes ||
+      (settings.comms.empty() && settings.pids.empty() && settings.tids.empty()))
+    return {};
+  return fail(ErrorCode::kNotFound,
+              "{}: no sample says which process it belongs to, so --comm, --pid and --tid find "
+              "nothing",
+              settings.input);
+}
+
+Result<recording::Reader> open_recorded(const std::string& path) {
+  auto reader = recording::Reader::open(path);
+  std::error_code ignored;
+  if (reader || std::filesystem::exists(path, ignored)) return reader;
+  return fail(reader.error().code, "{}: make a recording with 'ringside record', or name its file",
+              reader.error().message);
+}
+
+// A plugin's own file becomes a recording that is gone again when it is closed.
+Result<recording::Reader> open_reader(const ReaderSettings& settings) {
+  if (!is_plugin_file(settings.input)) return open_recorded(settings.input);
+  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
+  ImportRequest request;
+  request.input = settings.input;
+  request.output = folder.path() / "ringside.data";
+  request.kernel = settings.kernel;
+  request.symbols = settings.kernel_symbols;
+  request.load_bias = settings.load_bias;
+  RINGSIDE_TRY(import_plugin_file(request));
+  return recording::Reader::open(request.output);
+}
+
+}  // namespace
+
+Result<OpenRecording> open_recording(const ReaderSettings& settings) {
+  RINGSIDE_ASSIGN(const auto load_bias, parse_load_bias(settings.load_bias));
+  if (load_bias && settings.kernel.empty() && !is_plugin_file(settings.input))
+    return fail(ErrorCode::kUsage, "--load-bias is where the file of --kernel ran: give both");
+  RINGSIDE_ASSIGN(auto reader, open_reader(settings));
+  naming::ImageSymbols::Options options{.style = settings.symbols.style(),
+                                        .inlines = settings.symbols.inlines(),
+                                        .files = settings.symbols.files(),
+                                        .kernel = {.file = settings.kernel,
+                                                   .load_bias = load_bias,
+                                                   .symbols = std::nullopt,
+                                                   .symbols_name = settings.kernel_symbols}};
+  if (!settings.kernel_symbols.empty()) {
+    RINGSIDE_ASSIGN(options.kernel.symbols, symbols::read_kernel_symbols(settings.kernel_symbols));
+  }
+  return OpenRecording{std::move(reader), naming::ImageSymbols(std::move(options))};
+}
+
+Result<profile::Profile> open_profile(const ReaderSettings& settings) {
+  profile::BuildOptions options;
+  options.show_addresses = settings.show_addresses;
+  options.show_lines = settings.show_lines;
+  options.filter.kernel_only = settings.kernel_only;
+  options.filter.user_only = settings.user_only;
+  options.filter.comms = settings.comms;
+  options.filter.pids = settings.pids;
+  options.filter.tids = settings.tids;
+  options.join_interrupts = !settings.no_irq_join;
+  if (!settings.cpus.empty()) {
+    RINGSIDE_ASSIGN(options.filter.vcpus, parse_cpu_list(settings.cpus));
+  }
+  RINGSIDE_ASSIGN(auto opened, open_recording(settings));
+  RINGSIDE_ASSIGN(auto profile, profile::build_profile(opened.reader, opened.symbols, options));
+  RINGSIDE_TRY(check_owners(settings, profile));
+  if (!profile.damage.empty()) say("ringside: " + profile.damage);
+  for (const std::string& warning : opened.symbols.warnings()) say("ringside: " + warning);
+  return profile;
+}
+
+}  // namespace ringside::app

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/symbol_settings.h"
+#include "base/result.h"
+#include "naming/image_symbols.h"
+#include "profile/profile.h"
+#include "recording/reader.h"
+
+namespace ringside::app {
+
+// Which recording is read, which of its samples, and how they are named.
+struct ReaderSettings {
+  std::string input = "ringside.data";
+  std::string kernel;
+  std::string kernel_symbols;
+  std::string load_bias;  // of a plugin's own file
+  SymbolSettings symbols;
+  std::string cpus;
+  bool kernel_only = false;
+  bool user_only = false;
+  std::vector<std::string> comms;
+  std::vector<std::uint32_t> pids;
+  std::vector<std::uint32_t> tids;
+  bool no_irq_join = false;
+  bool show_addresses = false;
+  bool show_lines = false;
+
+  // Any option that leaves samples out.
+  [[nodiscard]] bool filters() const;
+};
+
+// A recording and what names its frames.
+struct OpenRecording {
+  recording::Reader reader;
+  naming::ImageSymbols symbols;
+};
+[[nodiscard]] Result<OpenRecording> open_recording(const ReaderSettings& settings);
+
+// Reads and names a recording. Says on standard error what is missing.
+[[nodiscard]] Result<profile::Profile> open_profile(const ReaderSettings& settings);
+
+}  // namespace ringside::app

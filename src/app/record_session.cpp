@@ -1,0 +1,430 @@
+#include "app/record_session.h"
+
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+
+#include "app/attach.h"
+#include "app/guest_control.h"
+#include "app/load_bias.h"
+#include "app/messages.h"
+#include "app/nearby_kernels.h"
+#include "app/signals.h"
+#include "app/suspension.h"
+#include "arch/arch_info.h"
+#include "base/clock.h"
+#include "base/private_file.h"
+#include "launch/qemu_command.h"
+#include "recording/writer.h"
+#include "symbols/nm/kernel_symbols.h"
+
+namespace ringside::app {
+namespace {
+
+constexpr const char* kAlreadySaid = "";  // cli/app.cpp prints no empty message
+constexpr int kQuitWaitMs = 5000;
+constexpr int kPortTakenMs =
+    300;  // QEMU tells within some milliseconds that its -gdb port is taken
+
+Result<void> check_usage(const RecordRequest& request) {
+  const SamplingSettings& settings = request.settings;
+  if (request.command.empty() && !settings.attaches())
+    return fail(
+        ErrorCode::kUsage,
+        "which guest? Start it with 'ringside {0} -- qemu-system-x86_64 …', or attach to a gdb "
+        "stub with 'ringside {0} --gdb localhost:1234', to a monitor with --qmp, or to the plugin "
+        "with --ring",
+        request.verb);
+  if (!request.command.empty() && settings.attaches())
+    return fail(
+        ErrorCode::kUsage,
+        "{} attaches to a guest that runs; leave it out where a command line stands behind --",
+        !settings.gdb.empty()    ? "--gdb"
+        : !settings.ring.empty() ? "--ring"
+                                 : "--qmp");
+  if (!settings.ring.empty() && !settings.gdb.empty())
+    return fail(ErrorCode::kUsage, "--gdb and --ring are two ways in: give one");
+  if (!settings.ring.empty() && settings.engine != "auto" && settings.engine != "tcg")
+    return fail(ErrorCode::kUsage, "--ring is the plugin's: leave out --engine {}",
+                settings.engine);
+  if (!settings.gdb.empty() && !settings.qmp.empty())
+    return fail(ErrorCode::kUsage, "--gdb and --qmp are two ways in: give one");
+  if (settings.no_stop && settings.qmp.empty() && settings.engine != "qmp")
+    return fail(ErrorCode::kUsage, "only a monitor samples without a stop: --no-stop needs --qmp");
+  if (settings.engine == "gdb" && !settings.qmp.empty())
+    return fail(ErrorCode::kUsage, "--qmp goes through the monitor: leave out --engine gdb");
+  if (request.command.empty() && settings.engine == "tcg" && settings.ring.empty())
+    return fail(ErrorCode::kUsage,
+                "--engine tcg is a plugin that QEMU loads when it starts: give its command line "
+                "behind --, or --ring FILE where it has loaded it");
+  if (request.command.empty() && settings.deterministic)
+    return fail(ErrorCode::kUsage,
+                "--deterministic needs a QEMU that ringside starts: -- qemu-system-x86_64 …");
+  if (settings.deterministic && settings.delay_s > 0)
+    return fail(
+        ErrorCode::kUsage,
+        "--delay is the host's time, and with --deterministic the guest waits meanwhile; use "
+        "--after TEXT");
+  if (request.command.empty() &&
+      (!settings.after.empty() || !settings.until.empty() || settings.then_quit))
+    return fail(ErrorCode::kUsage,
+                "--after, --until and --then-quit need a QEMU that ringside starts: -- "
+                "qemu-system-x86_64 …");
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_output(const std::filesystem::path& output) {
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  std::error_code ignored;
+  const bool is_special = std::filesystem::exists(output, ignored) &&
+                          !std::filesystem::is_regular_file(output, ignored);
+  if (output == "-" || is_special) return {};
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return fail_errno("cannot write " + output.string());
+  return {};
+}
+
+namespace {
+
+// What the kernel's file says before it runs.
+struct Kernel {
+  std::shared_ptr<const elf::ElfFile> file;  // null: there is none
+  std::string system;                        // empty: not known yet
+};
+
+recording::Header make_header(const engines::Engine& engine,
+                              const session::SamplingOptions& options, const Kernel& kernel,
+                              const RecordRequest& request, const std::string& engine_name,
+                              std::uint64_t start_ns) {
+  recording::Header header;
+  header.ringside_version = RINGSIDE_VERSION;
+  header.command_line = request.command;
+  timespec wall{};
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  header.start_wall_ns = static_cast<std::uint64_t>(wall.tv_sec) * 1'000'000'000u +
+                         static_cast<std::uint64_t>(wall.tv_nsec);
+  header.start_monotonic_ns = start_ns;
+  header.arch = engine.arch();
+  header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
+  header.interval_ns = options.interval_ns;
+  header.engine = engine_name;
+  header.guest_os = kernel.system;
+  if (kernel.file) header.kernel = std::filesystem::path(kernel.file->name()).filename();
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) header.host = host.data();
+  return header;
+}
+
+void announce(const engines::Engine& engine, const Kernel& kernel, const std::string& engine_name,
+              const std::string& address, const session::SamplingOptions& options) {
+  const char* const way_in = engine_name == "tcg"   ? "TCG plugin"
+                             : engine_name == "qmp" ? "monitor"
+                                                    : "gdb stub";
+  say(
+      fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the {} at {}; "
+                  "kernel file: {}",
+                  engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s",
+                  arch::name_of(engine.arch()), kernel.system.empty() ? "" : ", " + kernel.system,
+                  static_cast<double>(options.interval_ns) / 1e6, way_in, address,
+                  kernel.file ? kernel.file->name() : "none"));
+}
+
+// Which engine ringside chose for a command line, why, and what would be better.
+void announce_choice(const launch::LaunchInfo& info) {
+  const launch::EngineChoice& choice = info.choice;
+  say(fmt::format("ringside: the {} engine: {}", choice.engine, choice.why));
+  if (!choice.better.empty()) say("ringside: better: " + choice.better);
+  for (const std::string& warning : info.warnings) say("ringside: --deterministic: " + warning);
+}
+
+void announce_terminal(const launch::LaunchInfo& info) {
+  if (info.terminal_is_raw)
+    say(fmt::format(
+        "ringside: QEMU has the terminal: Ctrl-A X ends QEMU and with it the recording; "
+        "'kill {}' ends the recording and leaves the guest running",
+        ::getpid()));
+  if (info.gdb_is_the_users)
+    say("ringside: using the gdb stub that the command line already has; no debugger can use it "
+        "meanwhile");
+  if (info.waits_for_continue)
+    say("ringside: QEMU was started with -S; sampling begins when you let the guest go on "
+        "(monitor: c)");
+}
+
+void rest() {
+  const timespec pause{0, 20'000'000};
+  ::nanosleep(&pause, nullptr);
+}
+
+void quit_qemu(const LaunchedGuest& guest) {
+  if (!guest.is_ours()) say("ringside: a QEMU that runs as a daemon is not ended by --then-quit");
+  if (guest.qemu.valid()) guest.qemu.end(kQuitWaitMs);
+}
+
+// Stays until QEMU ends: it has our terminal. Error if it crashed.
+Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& output) {
+  if (!guest.is_ours()) return {};
+  while (!guest.child.poll()) {
+    if (Signals::terminated()) return {};
+    rest();
+  }
+  launch::ExitStatus status = *guest.child.poll();
+  // A shell tells of a signal by an exit status above 128.
+  if (status.signal == 0 && status.code > 128 && status.code < 128 + NSIG)
+    status = {0, status.code - 128};
+  const bool crashed = status.signal != 0 && status.signal != SIGINT && status.signal != SIGTERM &&
+                       status.signal != SIGHUP && status.signal != SIGKILL;
+  if (crashed)
+    return fail(ErrorCode::kClosed, "QEMU was {}; what was recorded until then is in {}",
+                status.to_string(), output.string());
+  // Not an error: kernels end QEMU with a status of their own through isa-debug-exit.
+  if (status.code != 0) say("ringside: QEMU ended with " + status.to_string());
+  return {};
+}
+
+class Session {
+ public:
+  explicit Session(const RecordRequest& request) : request_(request) {}
+
+  Result<void> run(const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
+    RINGSIDE_TRY(prepare());
+    auto recorded = record();
+    engine_.reset();  // lets go of the guest, whatever happened
+    suspension_.reset();
+    if (recorded) recorded = on_recorded(summary_);
+    if (!guest_ || guest_->info.refused) return recorded;
+    if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
+    const bool runs_on =
+        !guest_gone_ && !Signals::terminated() && guest_->is_ours() && !guest_->child.poll();
+    if (request_.settings.then_quit)
+      quit_qemu(*guest_);
+    else if (runs_on)
+      say("ringside: the guest runs on; ringside ends when QEMU does");
+    auto ended = wait_for_qemu(*guest_, request_.output);
+    if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});
+    return ended;
+  }
+
+ private:
+  Result<void> prepare() {
+    RINGSIDE_TRY(check_usage(request_));
+    RINGSIDE_ASSIGN(options_, request_.settings.options());
+    RINGSIDE_ASSIGN(system_, request_.settings.system.options());
+    RINGSIDE_ASSIGN(load_bias_, parse_load_bias(request_.settings.load_bias));
+    RINGSIDE_TRY(refuse_symbolic_link(request_.output));
+    RINGSIDE_TRY(check_output(request_.output));
+    if (!request_.settings.kernel.empty()) {
+      RINGSIDE_ASSIGN(given_kernel_,
+                      open_kernel(request_.settings.kernel, request_.settings.symbols));
+    }
+    return {};
+  }
+
+  Result<void> record() {
+    RINGSIDE_TRY(attach());
+    attaching_ = false;
+    if (guest_) system_.initramfs = guest_->info.initrd;
+    RINGSIDE_ASSIGN(const Kernel kernel, find_kernel());
+    session::KernelRequest wanted{.file = kernel.file, .load_bias = load_bias_, .system = system_};
+    wanted.no_firmware =
+        guest_ && launch::QemuCommand(guest_->info.arguments).has_no_firmware(engine_->arch());
+    if (!kernel.file) RINGSIDE_TRY(probe_names(wanted));
+    const std::uint64_t start_ns = monotonic_ns();
+    RINGSIDE_ASSIGN(
+        auto writer,
+        recording::Writer::create(request_.output, make_header(*engine_, options_, kernel, request_,
+                                                               engine_name_, start_ns)));
+    if (guest_) announce_terminal(guest_->info);
+    options_.starts_paused = guest_ && guest_->info.waits_for_continue;
+    const auto begun = [&] { announce(*engine_, kernel, engine_name_, address_, options_); };
+    GuestControl control(guest_ ? &*guest_ : nullptr, request_.settings.after,
+                         request_.settings.until, begun, over_);
+    session::Recorder recorder(*engine_, std::move(wanted), writer, start_ns, options_);
+    const session::RecordResult result = recorder.run(control);
+    engine_.reset();
+    control.clear_progress();
+    for (const std::string& warning : result.warnings) say("ringside: " + warning);
+    summary_.samples = result.samples;
+    guest_gone_ = result.guest_gone;
+    if (result.error) return tl::unexpected<Error>(*result.error);
+    if (guest_gone_) return tell_that_the_guest_ended();
+    if (result.samples == 0) say("ringside: no samples were taken");
+    return {};
+  }
+
+  // The end of a guest that ringside started is told by its QEMU's exit status.
+  Result<void> tell_that_the_guest_ended() const {
+    if (guest_) return {};
+    const bool too_early = request_.settings.duration_s || request_.settings.samples;
+    if (too_early)
+      return fail(ErrorCode::kClosed,
+                  "the guest ended before the recording did (QEMU closed the connection); {} "
+                  "samples are in {}",
+                  summary_.samples, request_.output.string());
+    say("ringside: the guest has ended (QEMU closed the connection)");
+    return {};
+  }
+
+  Result<void> attach() {
+    const SamplingSettings& settings = request_.settings;
+    const auto stop = [] { return Signals::terminated(); };
+    if (request_.command.empty()) {
+      suspension_.emplace();
+      if (!settings.ring.empty()) {
+        address_ = settings.ring;
+        engine_name_ = "tcg";
+        RINGSIDE_ASSIGN(engine_, attach_tcg(settings.ring, settings.qmp,
+                                            stub_options().patience.is_over, [] { return false; }));
+        return {};
+      }
+      if (settings.qmp.empty()) {
+        address_ = settings.gdb;
+        RINGSIDE_ASSIGN(engine_, attach_gdb(address_, stub_options(), [] { return false; }));
+        return {};
+      }
+      RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
+      stub_folder_.emplace(std::move(folder));
+      address_ = settings.qmp;
+      return enter_by_monitor(stub_folder_->path(), [] { return false; });
+    }
+    RINGSIDE_ASSIGN(auto guest, launch_guest(request_.command, request_.command_folder,
+                                             settings.launch_request(), stop));
+    guest_.emplace(std::move(guest));
+    if (!guest_->info.error.empty())
+      return fail(ErrorCode::kUnsupported, "{}{}", guest_->info.error,
+                  guest_->info.refused ? "" : "; the guest runs without being sampled");
+    announce_choice(guest_->info);
+    if (auto attached = attach_launched(); !attached) {
+      if (const auto ended = guest_->child.poll(); ended && guest_->is_ours())
+        return fail(ErrorCode::kClosed, "QEMU ended ({}) before it could be sampled",
+                    ended->to_string());
+      return attached;
+    }
+    if (guest_->info.gdb_is_the_users && guest_->qemu.valid() &&
+        guest_->qemu.ends_within(kPortTakenMs))
+      return fail(ErrorCode::kClosed,
+                  "QEMU ended at once: is {} taken by another guest? Nothing was recorded",
+                  address_);
+    suspension_.emplace();  // not before: Ctrl-Z suspends QEMU, too, which then answers nothing
+    return {};
+  }
+
+  // Through the monitor at `address_`.
+  Result<void> enter_by_monitor(const std::filesystem::path& folder,
+                                const std::function<bool()>& wait_while) {
+    RINGSIDE_ASSIGN(auto way_in, attach_qmp(address_, folder, !request_.settings.no_stop,
+                                            stub_options(), wait_while));
+    engine_ = std::move(way_in.engine);
+    engine_name_ = "qmp";
+    options_.warnings = std::move(way_in.caveats);
+    say("ringside: through the monitor, " + way_in.explanation);
+    return {};
+  }
+
+  // By the engine that the shim has chosen.
+  Result<void> attach_launched() {
+    const launch::LaunchInfo& info = guest_->info;
+    const auto wait_while = [this] {
+      return !Signals::terminated() && (!guest_->is_ours() || !guest_->child.poll());
+    };
+    engine_name_ = info.choice.engine;
+    if (engine_name_ == "qmp") {
+      address_ = info.qmp_address;
+      return enter_by_monitor(guest_->folder.path(), wait_while);
+    }
+    if (engine_name_ == "tcg") {
+      address_ = info.ring;
+      options_.instruction_ns = std::max<std::uint64_t>(info.instruction_ns, 1);
+      RINGSIDE_ASSIGN(engine_, attach_tcg(info.ring, info.qmp_address,
+                                          stub_options().patience.is_over, wait_while));
+      return {};
+    }
+    address_ = info.gdb_address;
+    engines::gdb::Options options = stub_options();
+    options.guest_was_running = !info.waits_for_continue;
+    options.stub_thread = guest_->is_ours() ? info.pid : 0;
+    RINGSIDE_ASSIGN(engine_, attach_gdb(address_, options, wait_while));
+    return {};
+  }
+
+  engines::gdb::Options stub_options() {
+    engines::gdb::Options options;
+    options.captures_paused = request_.settings.one_shot;
+    options.patience.is_over = [this] {
+      // Ctrl-C is for QEMU, too, where ringside started it.
+      const bool interrupted = !guest_ && Signals::interrupted();
+      return over_ || (attaching_ && (interrupted || Signals::terminated()));
+    };
+    return options;
+  }
+
+  Result<Kernel> find_kernel() {
+    Kernel kernel;
+    kernel.file = given_kernel_;
+    if (!kernel.file && guest_ && !guest_->info.kernel.empty()) {
+      // QEMU's -kernel may be anything that boots: not the user's mistake.
+      auto file = open_kernel(guest_->info.kernel, request_.settings.symbols);
+      if (file)
+        kernel.file = std::move(*file);
+      else if (!request_.settings.symbols.empty() && file.error().code != ErrorCode::kNotFound)
+        return tl::unexpected<Error>(file.error());
+      else
+        say("ringside: no kernel symbols from -kernel: " + file.error().message);
+    }
+    if (!kernel.file) return kernel;
+    RINGSIDE_TRY(check_kernel(*kernel.file, engine_->arch()));
+    if (kernel.file->symbols().empty())
+      say("ringside: " + kernel.file->name() +
+          " has no symbols, so its functions will be addresses; give an unstripped file with "
+          "--kernel");
+    RINGSIDE_ASSIGN(kernel.system, guestos::system_of(system_, *kernel.file));
+    return kernel;
+  }
+
+  // Of a kernel without a file.
+  Result<void> probe_names(session::KernelRequest& wanted) {
+    if (!request_.settings.symbols.empty()) {
+      RINGSIDE_ASSIGN(auto symbols, symbols::read_kernel_symbols(request_.settings.symbols));
+      wanted.symbols = std::make_shared<const symbols::SymbolList>(std::move(symbols));
+    }
+    std::filesystem::path folder = request_.command_folder;
+    std::error_code gone;  // the working folder may be
+    if (folder.empty()) folder = std::filesystem::current_path(gone);
+    if (gone) return {};
+    NearbyKernels near = find_nearby_kernels(folder, engine_->arch());
+    wanted.candidates = std::move(near.files);
+    if (!near.caveat.empty()) say("ringside: " + near.caveat);
+    return {};
+  }
+
+  const RecordRequest& request_;
+  session::SamplingOptions options_;
+  guestos::AdapterOptions system_;
+  std::optional<std::uint64_t> load_bias_;
+  std::shared_ptr<const elf::ElfFile> given_kernel_;  // --kernel
+  std::string address_;
+  std::string engine_name_ = "gdb";
+  std::optional<LaunchedGuest> guest_;
+  std::optional<launch::PrivateFolder> stub_folder_;  // with --qmp
+  std::optional<Suspension> suspension_;              // while there is an engine
+  std::unique_ptr<engines::Engine> engine_;
+  RecordSummary summary_;
+  bool guest_gone_ = false;
+  bool attaching_ = true;
+  std::atomic<bool> over_{false};  // the engine is to wait for the guest no longer
+};
+
+}  // namespace
+
+Result<void> record_guest(const RecordRequest& request,
+                          const std::function<Result<void>(const RecordSummary&)>& on_recorded) {
+  const Signals signals;
+  return Session(request).run(on_recorded);
+}
+
+}  // namespace ringside::app

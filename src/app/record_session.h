@@ -1,0 +1,37 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "app/sampling_settings.h"
+#include "base/result.h"
+
+namespace ringside::app {
+
+struct RecordRequest {
+  const SamplingSettings& settings;
+  const std::vector<std::string>& command;  // to start QEMU; empty: attach with settings.gdb
+  std::filesystem::path output;             // the recording
+  std::string verb;                         // for messages
+  std::filesystem::path command_folder;     // where `command` is started; empty: here
+};
+
+// Error if `output` cannot be written as far as one can see now: better to fail before a guest is
+// started than after it ran for an hour.
+[[nodiscard]] Result<void> check_output(const std::filesystem::path& output);
+
+// What a recording session did, when it has ended and, with a command, QEMU too.
+struct RecordSummary {
+  std::uint64_t samples = 0;
+};
+
+// Gets into the guest, records, and leaves the guest running. `on_recorded` is called as soon as
+// the recording is whole, while QEMU may still run. Errors that came after the recording began
+// leave it whole; one that has been shown already, because QEMU ran on, has an empty message.
+[[nodiscard]] Result<void> record_guest(
+    const RecordRequest& request,
+    const std::function<Result<void>(const RecordSummary&)>& on_recorded);
+
+}  // namespace ringside::app

@@ -1,0 +1,47 @@
+#include "app/sampling_settings.h"
+
+#include "app/cpu_list.h"
+
+namespace ringside::app {
+namespace {
+
+std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds * 1e9); }
+
+}  // namespace
+
+void SamplingSettings::settle(bool has_command) {
+  if (engine == "qmp" && qmp.empty() && gdb.empty() && !has_command) qmp = kQmpSocket;
+}
+
+launch::LaunchRequest SamplingSettings::launch_request() const {
+  launch::LaunchRequest request;
+  request.engine = engine;
+  request.taps_serial = !after.empty() || !until.empty();
+  request.deterministic = deterministic;
+  request.seed = seed;
+  return request;
+}
+
+Result<session::SamplingOptions> SamplingSettings::options() const {
+  session::SamplingOptions options;
+  if (interval_ms) options.interval_ns = to_ns(*interval_ms / 1e3);
+  if (frequency) options.interval_ns = to_ns(1 / *frequency);
+  options.delay_ns = to_ns(delay_s);
+  if (duration_s) options.duration_ns = to_ns(*duration_s);
+  options.samples = samples;
+  options.every_vcpu = one_shot;
+  options.kernel = !user_only;
+  options.user = !kernel_only;
+  if (!cpus.empty()) {
+    RINGSIDE_ASSIGN(options.vcpus, parse_cpu_list(cpus));
+  }
+  options.jitter = !no_jitter;
+  options.deterministic = deterministic;
+  options.seed = seed;
+  options.stack_bytes = stack_bytes.value_or(options.stack_bytes);
+  options.keep_captures = keep_captures;
+  options.adapt_stack_bytes = !stack_bytes.has_value();
+  return options;
+}
+
+}  // namespace ringside::app

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/guest_system.h"
+#include "base/result.h"
+#include "launch/launch_request.h"
+#include "session/sampling/options.h"
+
+namespace ringside::app {
+
+inline constexpr const char* kQmpSocket = "./qmp-socket";  // where Emerald's build has it
+
+// What is asked for of a running guest: how to get in, what to sample, when to stop.
+struct SamplingSettings {
+  std::string gdb;
+  std::string qmp;
+  std::string ring;
+  std::string engine = "auto";
+  std::string kernel;
+  std::string symbols;
+  std::string load_bias;
+  GuestSystemSettings system;
+  std::optional<double> interval_ms;
+  std::optional<double> frequency;
+  std::optional<double> duration_s;
+  std::optional<std::uint64_t> samples;
+  double delay_s = 0;
+  std::string after;
+  std::string until;
+  bool kernel_only = false;
+  bool user_only = false;
+  std::string cpus;
+  bool no_jitter = false;
+  bool no_stop = false;
+  bool deterministic = false;
+  std::uint64_t seed = 1;
+  std::optional<std::uint32_t> stack_bytes;
+  bool keep_captures = false;  // only record has an option for it
+  bool one_shot = false;       // only profile has one
+  bool then_quit = false;
+  bool verbose = false;
+
+  // Fills in what follows from other options, once all have been read. `has_command`: QEMU's
+  // command line stands behind --.
+  void settle(bool has_command);
+  [[nodiscard]] launch::LaunchRequest launch_request() const;
+  // Attaches to a guest that runs already.
+  [[nodiscard]] bool attaches() const { return !gdb.empty() || !qmp.empty() || !ring.empty(); }
+  // Errors: kUsage, for values that make no sense together.
+  [[nodiscard]] Result<session::SamplingOptions> options() const;
+};
+
+}  // namespace ringside::app

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "app/outputs.h"
+
+namespace ringside::cli {
+
+class App;
+
+// --by: the frame at the root of each stack.
+void add_owner_level_flag(App& app, views::OwnerLevel& level);
+// --by and --folded-style.
+void add_stack_style_flags(App& app, app::StackStyle& style);
+
+}  // namespace ringside::cli

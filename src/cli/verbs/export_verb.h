@@ -1,0 +1,36 @@
+#pragma once
+
+#include "app/open_profile.h"
+#include "app/outputs.h"
+#include "cli/verbs/verb.h"
+#include "exporters/folded.h"
+
+namespace ringside::cli {
+
+class ExportVerb final : public Verb {
+ public:
+  [[nodiscard]] std::string name() const override { return "export"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Write a recording in another tool's format";
+  }
+  [[nodiscard]] std::string examples() const override {
+    return "export --format folded -o stacks.folded\n"
+           "export --format folded -o - | flamegraph.pl > kernel.svg\n"
+           "export --by tid -o threads.folded\n"
+           "export --folded-style emerald -o emerald.folded";
+  }
+  void add_options(App& app) override;
+  [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
+
+ private:
+  [[nodiscard]] Result<app::OutputFormat> format() const;
+  [[nodiscard]] Result<void> write_samples();
+
+  app::ReaderSettings settings_;
+  exporters::FoldedOptions options_;
+  app::StackStyle style_;
+  std::string format_;  // empty: as the output's extension says
+  std::string output_ = "-";
+};
+
+}  // namespace ringside::cli

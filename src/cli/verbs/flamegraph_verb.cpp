@@ -1,0 +1,53 @@
+#include "cli/verbs/flamegraph_verb.h"
+
+#include "app/messages.h"
+#include "app/outputs.h"
+#include "cli/options.h"
+#include "cli/output_flags.h"
+#include "cli/reader_flags.h"
+
+namespace ringside::cli {
+
+void FlamegraphVerb::add_options(App& app) {
+  App& picture = app.section("The picture");
+  picture.add_option("-o,--output", output_, "The picture; - is standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  picture.add_option("--title", options_.title, "Above the picture")->type_name("TEXT");
+  picture.add_option("--subtitle", options_.subtitle, "Below the title")->type_name("TEXT");
+  picture
+      .add_option("--width", options_.width,
+                  "Pixels where scripts are off; a browser fills its window")
+      ->type_name("PIXELS")
+      ->range(200u, 20000u)
+      ->capture_default_str();
+  picture
+      .add_option("--min-width", options_.minimum_width,
+                  "Leave out frames narrower than so many pixels")
+      ->type_name("PIXELS")
+      ->range(0.0, 100.0)
+      ->capture_default_str();
+  picture.add_flag("--icicle", options_.icicle, "Roots at the top");
+  picture.add_flag("--reverse", options_.reverse, "Leaves first: who calls what is hot");
+  picture.add_flag("--per-cpu", options_.per_vcpu, "One tower for each vCPU");
+  add_owner_level_flag(picture, options_.by);
+  picture.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a frame of their own");
+  add_reader_flags(app, settings_);
+}
+
+Result<void> FlamegraphVerb::run(const std::vector<std::string>&) {
+  RINGSIDE_ASSIGN(const auto format,
+                  app::format_of(output_, app::OutputFormat::kSvg, "",
+                                 {app::OutputFormat::kSvg, app::OutputFormat::kFolded}));
+  RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
+  if (format == app::OutputFormat::kFolded)
+    return app::write_stacks(profile, output_, format,
+                             {.by = options_.by, .emerald = false, .asked = {}});
+  RINGSIDE_TRY(app::write_to(output_, [&](exporters::Sink& sink) {
+    return exporters::write_flamegraph(profile, options_, sink);
+  }));
+  if (output_ != "-") app::say("ringside: wrote " + output_ + "; open it in a browser");
+  return {};
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "app/open_profile.h"
+#include "cli/verbs/verb.h"
+#include "exporters/svg_flamegraph.h"
+
+namespace ringside::cli {
+
+class FlamegraphVerb final : public Verb {
+ public:
+  [[nodiscard]] std::string name() const override { return "flamegraph"; }
+  [[nodiscard]] std::string summary() const override {
+    return "Draw a recording as an interactive flame graph, one SVG file for any browser";
+  }
+  [[nodiscard]] std::string examples() const override {
+    return "flamegraph -o kernel.svg\n"
+           "flamegraph --by pid --comm dd,md5sum -o disk.svg\n"
+           "flamegraph --icicle --title fixed -i new.data -o new.svg";
+  }
+  void add_options(App& app) override;
+  [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
+
+ private:
+  app::ReaderSettings settings_;
+  exporters::FlamegraphOptions options_;
+  std::string output_ = "flamegraph.svg";
+};
+
+}  // namespace ringside::cli

@@ -1,0 +1,141 @@
+#include "cli/verbs/profile_verb.h"
+
+#include <map>
+
+#include "app/messages.h"
+#include "app/outputs.h"
+#include "app/record_session.h"
+#include "base/file.h"
+#include "base/private_file.h"
+#include "cli/options.h"
+#include "cli/output_flags.h"
+#include "cli/reader_flags.h"
+#include "cli/sampling_flags.h"
+#include "cli/symbol_flags.h"
+#include "exporters/broken_in_words.h"
+#include "exporters/cut_in_words.h"
+#include "exporters/emerald.h"
+#include "exporters/lost_in_words.h"
+#include "exporters/text_report.h"
+#include "launch/private_folder.h"
+#include "views/summary.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr double kDefaultSeconds = 5;
+constexpr std::size_t kTopStacks = 10;
+
+// One stack for each vCPU, leaf first: "  0: symbol".
+Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& sink) {
+  std::map<std::uint16_t, const profile::SampleGroup*> by_vcpu;
+  for (const profile::SampleGroup& group : profile.samples) {
+    const profile::SampleGroup*& shown = by_vcpu[group.vcpu.value];
+    if (shown == nullptr || group.disposition == wire::Disposition::kSampled) shown = &group;
+  }
+  for (std::uint32_t n = 0; n < profile.header.vcpu_count; ++n)
+    by_vcpu.try_emplace(static_cast<std::uint16_t>(n), nullptr);
+  for (const auto& [vcpu, group] : by_vcpu) {
+    if (group == nullptr) {
+      RINGSIDE_TRY(sink.write(fmt::format("vCPU {}: no sample\n", vcpu)));
+      continue;
+    }
+    const bool sampled = group->disposition == wire::Disposition::kSampled;
+    const std::string owner = owner_name(profile, *group, views::OwnerLevel::kTid);
+    RINGSIDE_TRY(sink.write(
+        fmt::format("vCPU {}{}{}\n", vcpu, sampled && !owner.empty() ? ", " + owner : "",
+                    sampled ? ":" : fmt::format(": {}", recording::name_of(group->disposition)))));
+    const auto frames = profile.stacks.frames_of(group->stack);
+    for (std::size_t i = 0; i < frames.size(); ++i)
+      RINGSIDE_TRY(
+          sink.write(fmt::format("  {}: {}\n", i, profile.name(frames[frames.size() - 1 - i]))));
+  }
+  return {};
+}
+
+// Emerald's statistics have no line for what was lost.
+void say_lost_and_cut(const profile::Profile& profile, bool always) {
+  const views::Summary summary = views::make_summary(profile);
+  const std::string words = exporters::lost_in_words(profile);
+  if (!words.empty())
+    app::say("ringside: " + words);
+  else if (always && summary.lost.value_or(0) != 0)
+    app::say(fmt::format("ringside: {} of {} vCPU ticks were lost", *summary.lost, *summary.due));
+  for (const std::string& cut : exporters::cut_in_words(profile)) app::say("ringside: " + cut);
+}
+
+// The picture could not be written: nothing recorded is lost.
+void keep_recording(const std::string& recording) {
+  constexpr const char* kKept = "ringside.data";
+  const auto file = MappedFile::open(recording);
+  const auto kept = create_private_file(kKept);
+  if (file && kept && write_all(kept->get(), (*file)->bytes(), kKept))
+    app::say(std::string("ringside: the recording is kept in ") + kKept);
+}
+
+}  // namespace
+
+void ProfileVerb::add_options(App& app) {
+  add_sampling_flags(app, settings_);
+  App& output = app.section(kOutputSection);
+  output
+      .add_option("-o,--output", output_,
+                  "Also write this: .folded gives folded stacks, as --folded-style does; else a "
+                  "flame graph")
+      ->type_name("FILE");
+  app.section("Samples to take")
+      .add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
+  app.section(kNamesSection)
+      .add_flag("--show-addresses", reader_.show_addresses,
+                "Show each frame's address behind its name");
+  add_stack_style_flags(output, style_);
+  add_owner_flags(app, reader_);
+  add_symbol_flags(app, reader_.symbols);
+}
+
+Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
+  auto format = app::OutputFormat::kSvg;
+  if (!output_.empty()) {
+    const auto otherwise =
+        style_.asked.empty() ? app::OutputFormat::kSvg : app::OutputFormat::kFolded;
+    RINGSIDE_ASSIGN(format, app::format_of(output_, otherwise, style_.asked,
+                                           {app::OutputFormat::kSvg, app::OutputFormat::kFolded}));
+    RINGSIDE_TRY(app::check_output(output_));
+  }
+  settings_.settle(!command.empty());
+  settings_.system.debuginfod = reader_.symbols.debuginfod;
+  if (one_shot_) settings_.samples = 1;
+  settings_.one_shot = one_shot_;
+  if (!settings_.duration_s && (one_shot_ || !settings_.samples))
+    settings_.duration_s = kDefaultSeconds;
+  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
+  reader_.input = folder.path() / "ringside.data";
+  reader_.kernel = settings_.kernel;
+  reader_.kernel_symbols = settings_.symbols;
+  const auto on_recorded = [this, format](const app::RecordSummary&) -> Result<void> {
+    RINGSIDE_ASSIGN(const auto profile, app::open_profile(reader_));
+    auto printed = app::write_to("-", [&](exporters::Sink& sink) -> Result<void> {
+      if (one_shot_) return write_one_shot(profile, sink);
+      if (style_.emerald)
+        return exporters::write_emerald_statistics(profile, output_.empty(), sink);
+      RINGSIDE_TRY(exporters::write_top_stacks(profile, kTopStacks, sink));
+      RINGSIDE_TRY(exporters::write_summary(profile, sink));
+      return settings_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
+    });
+    say_lost_and_cut(profile, style_.emerald);
+    if (!one_shot_)
+      for (const std::string& words : exporters::broken_in_words(profile))
+        app::say("ringside: " + words);
+    if (output_.empty()) return printed;
+    if (auto written = app::write_stacks(profile, output_, format, style_); !written) {
+      keep_recording(reader_.input);
+      return written;
+    }
+    app::say("ringside: wrote " + output_);
+    return printed;
+  };
+  return app::record_guest({settings_, command, reader_.input, "profile", command_folder_},
+                           on_recorded);
+}
+
+}  // namespace ringside::cli

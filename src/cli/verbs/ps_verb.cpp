@@ -1,0 +1,140 @@
+#include "cli/verbs/ps_verb.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "app/attach.h"
+#include "app/signals.h"
+#include "app/suspension.h"
+#include "base/clock.h"
+#include "cli/options.h"
+#include "cli/terminal.h"
+#include "cli/verbs/process_text.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr double kNs = 1e9;
+
+bool is_over() { return app::Signals::interrupted() || app::Signals::terminated(); }
+
+// Suspends ringside if that is wanted. The guest must not be held. False when a signal to end has
+// come meanwhile.
+bool rest(std::uint64_t ns) {
+  constexpr std::uint64_t kPiece = 20'000'000;
+  for (const std::uint64_t end = monotonic_ns() + ns; !is_over();) {
+    if (app::Suspension::is_wanted()) app::Suspension::now();
+    const std::uint64_t now = monotonic_ns();
+    if (now >= end) return true;
+    const timespec pause{0, static_cast<long>(std::min(end - now, kPiece))};
+    ::nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
+}  // namespace
+
+void PsVerb::add_options(App& app) {
+  app.add_option("FORMAT", format_,
+                 "'aux' for the columns of ps aux: processes with their command lines; default: a "
+                 "line for each thread")
+      ->one_of({"aux", "threads"});
+  app.add_option("-o,--format", output_format_, "The same")
+      ->type_name("FORMAT")
+      ->one_of({"aux", "threads"});
+  App& guest = app.section("Which guest");
+  guest
+      .add_option("--gdb,--remote", gdb_,
+                  "gdb stub to attach to: a Unix socket's path, HOST:PORT or PORT")
+      ->type_name("ADDR");
+  guest.add_option("--qmp,--qmp-socket", qmp_, "QEMU's monitor to attach to")->type_name("ADDR");
+  guest
+      .add_option("--ring", ring_,
+                  "The file (ring=FILE) of a QEMU with the plugin libringside-tcg.so")
+      ->type_name("FILE");
+  App& names = app.section(kNamesSection);
+  names
+      .add_option("--kernel", kernel_,
+                  "The kernel: its ELF file, or a boot image such as vmlinuz (default: found in "
+                  "the guest's memory)")
+      ->type_name("FILE");
+  names.add_option("--symbols", symbols_, "The kernel's symbols: System.map, /proc/kallsyms")
+      ->type_name("FILE");
+  names.add_flag("--debuginfod", debuginfod_,
+                 "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
+  app.add_option("-w,--watch", watch_s_, "List them again every so many seconds")
+      ->type_name("SECONDS")
+      ->expected(0, 1)
+      ->default_str("1")
+      ->range(0.01, 1e6);
+  app.add_option("--patience", patience_s_, "How long to wait for a guest that cannot be read yet")
+      ->type_name("SECONDS")
+      ->range(0.0, 1e6)
+      ->capture_default_str();
+}
+
+Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
+  const auto give_up = [] { return false; };
+  engines::gdb::Options options;
+  options.patience.is_over = is_over;
+  if (!gdb_.empty()) return app::attach_gdb(gdb_, options, give_up);
+  if (!ring_.empty()) return app::attach_tcg(ring_, qmp_, is_over, give_up);
+  if (qmp_.empty())
+    return fail(ErrorCode::kUsage, "which guest? Give --gdb ADDR, --qmp ADDR or --ring FILE");
+  RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
+  stub_folder_.emplace(std::move(folder));
+  RINGSIDE_ASSIGN(auto way_in, app::attach_qmp(qmp_, stub_folder_->path(), true, options, give_up));
+  return std::move(way_in.engine);
+}
+
+Result<void> PsVerb::print(session::ProcessLister& lister, const session::ProcessList& list) const {
+  std::string text;
+  if (format_ == "aux") {
+    text = process_header();
+    RINGSIDE_ASSIGN(const guestos::UserNames users, lister.user_names(list));
+    for (const ProcessUsage& process : processes_of(list)) {
+      RINGSIDE_ASSIGN(const std::string arguments, lister.arguments(process.leader));
+      text += process_line(process, list, users, arguments);
+    }
+  } else {
+    text = thread_header();
+    for (const guestos::LinuxThread& thread : list.threads) text += thread_line(thread);
+  }
+  if (watch_s_ != 0) text += "\n";
+  const app::Suspension::AtOnce at_once;
+  cli::print(text);
+  return print_result();
+}
+
+Result<void> PsVerb::run(const std::vector<std::string>&) {
+  if (!output_format_.empty()) format_ = output_format_;
+  session::KernelRequest request;
+  request.system.debug_files.debuginfod = debuginfod_;
+  if (!kernel_.empty()) {
+    RINGSIDE_ASSIGN(request.file, app::open_kernel(kernel_, symbols_));
+  }
+  const app::Signals signals;
+  const app::Suspension suspension;  // outlives the engine, which lets go of the guest
+  RINGSIDE_ASSIGN(const auto engine, attach());
+  if (request.file) RINGSIDE_TRY(app::check_kernel(*request.file, engine->arch()));
+  session::ProcessLister lister(*engine, std::move(request));
+  constexpr std::uint64_t kTryAgainNs = 10'000'000;
+  const auto patience = static_cast<std::uint64_t>(patience_s_ * kNs);
+  for (std::uint64_t last = monotonic_ns(); !is_over();) {
+    RINGSIDE_ASSIGN(const auto list, lister.poll());
+    if (list) {
+      RINGSIDE_TRY(print(lister, *list));
+      if (watch_s_ == 0 || !rest(static_cast<std::uint64_t>(watch_s_ * kNs))) return {};
+      last = monotonic_ns();
+      continue;
+    }
+    if (monotonic_ns() - last > patience)
+      return fail(ErrorCode::kTimeout, "no list of processes within {} s: {}", patience_s_,
+                  lister.explain());
+    rest(kTryAgainNs);
+  }
+  return {};
+}
+
+}  // namespace ringside::cli

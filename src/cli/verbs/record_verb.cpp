@@ -1,0 +1,63 @@
+#include "cli/verbs/record_verb.h"
+
+#include "app/messages.h"
+#include "app/open_profile.h"
+#include "app/record_session.h"
+#include "cli/options.h"
+#include "cli/sampling_flags.h"
+#include "exporters/broken_in_words.h"
+#include "exporters/cut_in_words.h"
+#include "exporters/text_report.h"
+
+namespace ringside::cli {
+namespace {
+
+// The statistics of a recording, on standard error.
+Result<void> say_summary(const std::string& recording, const app::SamplingSettings& sampling) {
+  app::ReaderSettings settings;
+  settings.input = recording;
+  settings.kernel = sampling.kernel;
+  settings.kernel_symbols = sampling.symbols;
+  RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings));
+  exporters::StringSink sink;
+  RINGSIDE_TRY(exporters::write_summary(profile, sink));
+  if (sampling.verbose) RINGSIDE_TRY(exporters::write_unwinding_detail(profile, sink));
+  const std::string& text = sink.text();
+  app::say_lines(text.substr(0, text.size() - (text.ends_with('\n') ? 1 : 0)));
+  for (const std::string& words : exporters::all_in_words(profile)) app::say("ringside: " + words);
+  for (const std::string& words : exporters::broken_in_words(profile))
+    app::say("ringside: " + words);
+  return {};
+}
+
+}  // namespace
+
+void RecordVerb::add_options(App& app) {
+  add_sampling_flags(app, settings_);
+  app.section(kOutputSection)
+      .add_option("-o,--output", output_, "The recording; - streams it to standard output")
+      ->type_name("FILE")
+      ->capture_default_str();
+  app.section(kAdvancedSection)
+      .add_flag("--keep-captures", settings_.keep_captures,
+                "Also store what each stack was unwound from, for 'ringside case extract'");
+  app.section(kNamesSection)
+      .add_flag("--debuginfod", settings_.system.debuginfod,
+                "Ask the servers of $DEBUGINFOD_URLS for the kernel's types where it has none");
+}
+
+Result<void> RecordVerb::run(const std::vector<std::string>& command) {
+  settings_.settle(!command.empty());
+  const auto on_recorded = [this](const app::RecordSummary& summary) -> Result<void> {
+    if (output_ == "-") return {};
+    RINGSIDE_TRY(say_summary(output_, settings_));
+    app::say(fmt::format(
+        "ringside: {} samples are in {}; look at them with 'ringside flamegraph -i {} -o "
+        "kernel.svg' or 'ringside report -i {}'",
+        summary.samples, output_, output_, output_));
+    return {};
+  };
+  return app::record_guest({settings_, command, output_, "record", command_folder_}, on_recorded);
+}
+
+}  // namespace ringside::cli
