@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "app/attach.h"
+#include "app/launched_guest.h"
 #include "app/messages.h"
 #include "launch/text_watch.h"
 #include "session/recorder.h"

@@ -6,11 +6,11 @@
 #include <optional>
 #include <unordered_map>
 
-#include "app/attach.h"
 #include "app/guest_system.h"
+#include "app/kernel_file.h"
 #include "app/load_bias.h"
 #include "app/messages.h"
-#include "app/record_session.h"
+#include "app/outputs.h"
 #include "base/file.h"
 #include "elf/slide.h"
 #include "engines/tcg/file_engine.h"

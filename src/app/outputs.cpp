@@ -1,5 +1,7 @@
 #include "app/outputs.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 
@@ -8,6 +10,17 @@
 #include "exporters/svg_flamegraph.h"
 
 namespace ringside::app {
+
+Result<void> check_output(const std::filesystem::path& output) {
+  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  std::error_code ignored;
+  const bool is_special = std::filesystem::exists(output, ignored) &&
+                          !std::filesystem::is_regular_file(output, ignored);
+  if (output == "-" || is_special) return {};
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return fail_errno("cannot write " + output.string());
+  return {};
+}
 
 Result<void> write_to(const std::string& path,
                       const std::function<Result<void>(exporters::Sink&)>& write) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -10,6 +11,10 @@
 #include "views/owner.h"
 
 namespace ringside::app {
+
+// Error if `output` cannot be written as far as one can see now: better to fail before a guest is
+// started than after it ran for an hour.
+[[nodiscard]] Result<void> check_output(const std::filesystem::path& output);
 
 // Writes to `path` ("-": standard output) what `write` produces; the file appears only when it is
 // whole.

@@ -1,6 +1,5 @@
 #include "app/record_session.h"
 
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -9,9 +8,13 @@
 
 #include "app/attach.h"
 #include "app/guest_control.h"
+#include "app/kernel_file.h"
+#include "app/launched_guest.h"
 #include "app/load_bias.h"
 #include "app/messages.h"
 #include "app/nearby_kernels.h"
+#include "app/outputs.h"
+#include "app/record_usage.h"
 #include "app/signals.h"
 #include "app/suspension.h"
 #include "arch/arch_info.h"
@@ -25,71 +28,8 @@ namespace ringside::app {
 namespace {
 
 constexpr const char* kAlreadySaid = "";  // cli/app.cpp prints no empty message
-constexpr int kQuitWaitMs = 5000;
 constexpr int kPortTakenMs =
     300;  // QEMU tells within some milliseconds that its -gdb port is taken
-
-Result<void> check_usage(const RecordRequest& request) {
-  const SamplingSettings& settings = request.settings;
-  if (request.command.empty() && !settings.attaches())
-    return fail(
-        ErrorCode::kUsage,
-        "which guest? Start it with 'ringside {0} -- qemu-system-x86_64 …', or attach to a gdb "
-        "stub with 'ringside {0} --gdb localhost:1234', to a monitor with --qmp, or to the plugin "
-        "with --ring",
-        request.verb);
-  if (!request.command.empty() && settings.attaches())
-    return fail(
-        ErrorCode::kUsage,
-        "{} attaches to a guest that runs; leave it out where a command line stands behind --",
-        !settings.gdb.empty()    ? "--gdb"
-        : !settings.ring.empty() ? "--ring"
-                                 : "--qmp");
-  if (!settings.ring.empty() && !settings.gdb.empty())
-    return fail(ErrorCode::kUsage, "--gdb and --ring are two ways in: give one");
-  if (!settings.ring.empty() && settings.engine != "auto" && settings.engine != "tcg")
-    return fail(ErrorCode::kUsage, "--ring is the plugin's: leave out --engine {}",
-                settings.engine);
-  if (!settings.gdb.empty() && !settings.qmp.empty())
-    return fail(ErrorCode::kUsage, "--gdb and --qmp are two ways in: give one");
-  if (settings.no_stop && settings.qmp.empty() && settings.engine != "qmp")
-    return fail(ErrorCode::kUsage, "only a monitor samples without a stop: --no-stop needs --qmp");
-  if (settings.engine == "gdb" && !settings.qmp.empty())
-    return fail(ErrorCode::kUsage, "--qmp goes through the monitor: leave out --engine gdb");
-  if (request.command.empty() && settings.engine == "tcg" && settings.ring.empty())
-    return fail(ErrorCode::kUsage,
-                "--engine tcg is a plugin that QEMU loads when it starts: give its command line "
-                "behind --, or --ring FILE where it has loaded it");
-  if (request.command.empty() && settings.deterministic)
-    return fail(ErrorCode::kUsage,
-                "--deterministic needs a QEMU that ringside starts: -- qemu-system-x86_64 …");
-  if (settings.deterministic && settings.delay_s > 0)
-    return fail(
-        ErrorCode::kUsage,
-        "--delay is the host's time, and with --deterministic the guest waits meanwhile; use "
-        "--after TEXT");
-  if (request.command.empty() &&
-      (!settings.after.empty() || !settings.until.empty() || settings.then_quit))
-    return fail(ErrorCode::kUsage,
-                "--after, --until and --then-quit need a QEMU that ringside starts: -- "
-                "qemu-system-x86_64 …");
-  return {};
-}
-
-}  // namespace
-
-Result<void> check_output(const std::filesystem::path& output) {
-  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
-  std::error_code ignored;
-  const bool is_special = std::filesystem::exists(output, ignored) &&
-                          !std::filesystem::is_regular_file(output, ignored);
-  if (output == "-" || is_special) return {};
-  if (::access(folder.c_str(), W_OK | X_OK) != 0)
-    return fail_errno("cannot write " + output.string());
-  return {};
-}
-
-namespace {
 
 // What the kernel's file says before it runs.
 struct Kernel {
@@ -154,37 +94,6 @@ void announce_terminal(const launch::LaunchInfo& info) {
   if (info.waits_for_continue)
     say("ringside: QEMU was started with -S; sampling begins when you let the guest go on "
         "(monitor: c)");
-}
-
-void rest() {
-  const timespec pause{0, 20'000'000};
-  ::nanosleep(&pause, nullptr);
-}
-
-void quit_qemu(const LaunchedGuest& guest) {
-  if (!guest.is_ours()) say("ringside: a QEMU that runs as a daemon is not ended by --then-quit");
-  if (guest.qemu.valid()) guest.qemu.end(kQuitWaitMs);
-}
-
-// Stays until QEMU ends: it has our terminal. Error if it crashed.
-Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& output) {
-  if (!guest.is_ours()) return {};
-  while (!guest.child.poll()) {
-    if (Signals::terminated()) return {};
-    rest();
-  }
-  launch::ExitStatus status = *guest.child.poll();
-  // A shell tells of a signal by an exit status above 128.
-  if (status.signal == 0 && status.code > 128 && status.code < 128 + NSIG)
-    status = {0, status.code - 128};
-  const bool crashed = status.signal != 0 && status.signal != SIGINT && status.signal != SIGTERM &&
-                       status.signal != SIGHUP && status.signal != SIGKILL;
-  if (crashed)
-    return fail(ErrorCode::kClosed, "QEMU was {}; what was recorded until then is in {}",
-                status.to_string(), output.string());
-  // Not an error: kernels end QEMU with a status of their own through isa-debug-exit.
-  if (status.code != 0) say("ringside: QEMU ended with " + status.to_string());
-  return {};
 }
 
 class Session {

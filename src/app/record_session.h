@@ -18,10 +18,6 @@ struct RecordRequest {
   std::filesystem::path command_folder;     // where `command` is started; empty: here
 };
 
-// Error if `output` cannot be written as far as one can see now: better to fail before a guest is
-// started than after it ran for an hour.
-[[nodiscard]] Result<void> check_output(const std::filesystem::path& output);
-
 // What a recording session did, when it has ended and, with a command, QEMU too.
 struct RecordSummary {
   std::uint64_t samples = 0;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/attach.h"
+#include "app/kernel_file.h"
 #include "app/signals.h"
 #include "app/suspension.h"
 #include "base/clock.h"

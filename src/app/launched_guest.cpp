@@ -1,0 +1,147 @@
+#include "app/launched_guest.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "app/messages.h"
+#include "app/signals.h"
+#include "launch/plugin_files.h"
+#include "launch/plugin_refusal.h"
+#include "launch/qemu_command.h"
+#include "launch/qemu_shim.h"
+#include "launch/unshimmed_qemu.h"
+
+namespace ringside::app {
+namespace {
+
+constexpr int kQuitWaitMs = 5000;
+
+// After 40 tries, which are 0.2 s, and then half as often each time: a look reads all of /proc.
+constexpr unsigned kFirstLook = 40;
+constexpr unsigned kLongestLook = 400;
+
+void rest(long ns) {
+  const timespec pause{0, ns};
+  ::nanosleep(&pause, nullptr);
+}
+
+std::string words_of(const std::vector<std::string>& command) {
+  std::string text;
+  for (const std::string& word : command) text += (text.empty() ? "" : " ") + word;
+  return text.size() > 60 ? text.substr(0, 57) + "..." : text;
+}
+
+Result<launch::ChildProcess> start(const std::vector<std::string>& command,
+                                   const std::filesystem::path& command_folder,
+                                   const launch::LaunchRequest& request,
+                                   const std::filesystem::path& self,
+                                   const std::filesystem::path& folder) {
+  RINGSIDE_TRY(request.write(folder));
+  const char* variable = std::getenv("PATH");
+  const std::string path = variable ? variable : "/usr/local/bin:/usr/bin:/bin";
+  RINGSIDE_TRY(launch::write_shims(folder, self, path));
+  std::vector<std::string> words = command;
+  // A QEMU given by its path would not be looked up in PATH.
+  if (launch::is_qemu_program(command[0]) && command[0].find('/') != std::string::npos)
+    words.insert(words.begin(), {self.string(), launch::kShimOption, folder.string()});
+  return launch::ChildProcess::start(words, launch::path_with_shims(folder, path), command_folder);
+}
+
+// What was asked for can only be had of a QEMU that is started with options of ringside's.
+std::optional<launch::LaunchInfo> with_wishes(std::optional<launch::LaunchInfo> info,
+                                              const launch::LaunchRequest& request) {
+  if (!info || !info->error.empty()) return info;
+  if (request.deterministic || request.taps_serial)
+    info->error = info->choice.why + "; --deterministic, --after and --until need such options";
+  else if (request.engine != "auto" && request.engine != info->choice.engine)
+    info->error = fmt::format("{}; --engine {} needs such options: leave it out to use {}",
+                              info->choice.why, request.engine, info->choice.engine);
+  return info;
+}
+
+Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
+                                  const std::filesystem::path& command_folder,
+                                  const launch::LaunchRequest& request,
+                                  const std::filesystem::path& self,
+                                  const std::function<bool()>& stop) {
+  RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
+  RINGSIDE_ASSIGN(auto child, start(command, command_folder, request, self, folder.path()));
+  unsigned next_look = kFirstLook;
+  for (unsigned n = 1;; ++n) {
+    const auto ended = child.poll();
+    RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
+    if (!info && n == next_look) {
+      next_look = n + std::clamp(n / 4, kFirstLook, kLongestLook);
+      auto unshimmed = launch::find_unshimmed_qemu(child.pid(), self);
+      // A shim may have become QEMU just now.
+      RINGSIDE_ASSIGN(info, launch::LaunchInfo::read(folder.path()));
+      if (!info) info = with_wishes(std::move(unshimmed), request);
+    }
+    if (info) {
+      auto qemu = info->daemonizes ? launch::QemuProcess() : launch::QemuProcess(info->pid);
+      return LaunchedGuest{std::move(folder), std::move(child), std::move(*info), std::move(qemu)};
+    }
+    if (ended)
+      return fail(ErrorCode::kClosed,
+                  "'{}' ended ({}), and ringside saw no QEMU: give a command line that starts QEMU "
+                  "and waits for it, or attach to the guest with --gdb or --qmp",
+                  words_of(command), ended->to_string());
+    if (stop()) return fail(ErrorCode::kClosed, "interrupted before a QEMU was started");
+    rest(5'000'000);
+  }
+}
+
+}  // namespace
+
+Result<LaunchedGuest> launch_guest(const std::vector<std::string>& command,
+                                   const std::filesystem::path& command_folder,
+                                   launch::LaunchRequest request,
+                                   const std::function<bool()>& stop) {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ErrorCode::kIo, "/proc/self/exe: {}", error.message());
+  request.plugin = launch::find_plugin(self);
+  auto guest = launch_once(command, command_folder, request, self, stop);
+  if (!guest) return guest;
+  const auto next = launch::after_refusal(request, guest->info, guest->child);
+  if (next == launch::NextStart::kNone) return guest;
+  // A wrapper may do more than to start QEMU.
+  if (!launch::is_qemu_program(command[0]))
+    return fail(ErrorCode::kClosed,
+                "QEMU has not loaded the TCG plugin, and has ended; start it again with --engine "
+                "gdb");
+  say("ringside: QEMU has not loaded the TCG plugin, and has ended: it is started again");
+  request.plugin_failed = next == launch::NextStart::kWithoutPlugin;
+  return launch_once(command, command_folder, request, self, stop);
+}
+
+void quit_qemu(const LaunchedGuest& guest) {
+  if (!guest.is_ours()) say("ringside: a QEMU that runs as a daemon is not ended by --then-quit");
+  if (guest.qemu.valid()) guest.qemu.end(kQuitWaitMs);
+}
+
+Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& output) {
+  if (!guest.is_ours()) return {};
+  while (!guest.child.poll()) {
+    if (Signals::terminated()) return {};
+    rest(20'000'000);
+  }
+  launch::ExitStatus status = *guest.child.poll();
+  // A shell tells of a signal by an exit status above 128.
+  if (status.signal == 0 && status.code > 128 && status.code < 128 + NSIG)
+    status = {0, status.code - 128};
+  const bool crashed = status.signal != 0 && status.signal != SIGINT && status.signal != SIGTERM &&
+                       status.signal != SIGHUP && status.signal != SIGKILL;
+  if (crashed)
+    return fail(ErrorCode::kClosed, "QEMU was {}; what was recorded until then is in {}",
+                status.to_string(), output.string());
+  // Not an error: kernels end QEMU with a status of their own through isa-debug-exit.
+  if (status.code != 0) say("ringside: QEMU ended with " + status.to_string());
+  return {};
+}
+
+}  // namespace ringside::app
