@@ -9,8 +9,8 @@
 
 #include "app/messages.h"
 #include "app/signals.h"
-#include "launch/plugin_files.h"
-#include "launch/plugin_refusal.h"
+#include "launch/plugin/plugin_files.h"
+#include "launch/plugin/plugin_refusal.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_shim.h"
 #include "launch/unshimmed_qemu.h"

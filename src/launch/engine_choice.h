@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/plugin_choice.h"
+#include "launch/plugin/plugin_choice.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_version.h"
 

@@ -1,4 +1,4 @@
-#include "launch/plugin_files.h"
+#include "launch/plugin/plugin_files.h"
 
 #include <algorithm>
 #include <charconv>

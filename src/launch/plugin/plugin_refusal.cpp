@@ -1,8 +1,8 @@
-#include "launch/plugin_refusal.h"
+#include "launch/plugin/plugin_refusal.h"
 
 #include <time.h>
 
-#include "launch/plugin_choice.h"
+#include "launch/plugin/plugin_choice.h"
 #include "launch/qemu_version.h"
 
 namespace ringside::launch {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "launch/plugin_api_cache.h"
-#include "launch/plugin_files.h"
+#include "launch/plugin/plugin_api_cache.h"
+#include "launch/plugin/plugin_files.h"
 #include "launch/qemu_version.h"
 
 namespace ringside::launch {

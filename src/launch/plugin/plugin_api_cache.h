@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "launch/plugin_api.h"
+#include "launch/plugin/plugin_api.h"
 
 namespace ringside::launch {
 

@@ -1,4 +1,4 @@
-#include "launch/plugin_api.h"
+#include "launch/plugin/plugin_api.h"
 
 #include <algorithm>
 #include <charconv>

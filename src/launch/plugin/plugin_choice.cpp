@@ -1,4 +1,4 @@
-#include "launch/plugin_choice.h"
+#include "launch/plugin/plugin_choice.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "launch/plugin_api_cache.h"
+#include "launch/plugin/plugin_api_cache.h"
 
 #include <sys/stat.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/plugin_files.h"
+#include "launch/plugin/plugin_files.h"
 
 namespace ringside::launch {
 
