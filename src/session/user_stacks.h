@@ -10,7 +10,7 @@
 #include "base/stack.h"
 #include "guestos/process_updates.h"
 #include "recording/writer.h"
-#include "unwind/user_unwinder.h"
+#include "unwind/user/user_unwinder.h"
 #include "wire/capture.h"
 
 namespace ringside::session {

@@ -4,7 +4,7 @@
 #include "unwind/rule_sources.h"
 #include "unwind/stack_end.h"
 #include "unwind/stack_memory.h"
-#include "unwind/user_entry.h"
+#include "unwind/user/user_entry.h"
 #include "wire/capture.h"
 
 namespace ringside::unwind {

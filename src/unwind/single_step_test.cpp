@@ -17,7 +17,7 @@
 #include <random>
 
 #include "unwind/unwinder.h"
-#include "unwind/user_unwinder.h"
+#include "unwind/user/user_unwinder.h"
 
 namespace ringside::unwind {
 namespace {

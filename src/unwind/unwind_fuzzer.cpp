@@ -9,7 +9,7 @@
 #include "unwind/cfi/table.h"
 #include "unwind/fuzzed_stack.h"
 #include "unwind/unwinder.h"
-#include "unwind/user_unwinder.h"
+#include "unwind/user/user_unwinder.h"
 
 namespace {
 

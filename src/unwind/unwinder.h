@@ -8,7 +8,7 @@
 #include "base/stack.h"
 #include "elf/image_map.h"
 #include "unwind/trap_frame_layout.h"
-#include "unwind/user_entry.h"
+#include "unwind/user/user_entry.h"
 #include "wire/capture.h"
 
 namespace ringside::unwind {

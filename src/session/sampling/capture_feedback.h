@@ -8,7 +8,7 @@
 #include "base/stack.h"
 #include "base/types.h"
 #include "guestos/stack_recipe.h"
-#include "unwind/user_entry.h"
+#include "unwind/user/user_entry.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 

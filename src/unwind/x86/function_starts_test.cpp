@@ -10,7 +10,7 @@
 
 #include "arch/arch_info.h"
 #include "unwind/cfi/table.h"
-#include "unwind/user_rules.h"
+#include "unwind/user/user_rules.h"
 #include "unwind/x86/decoder.h"
 #include "unwind/x86/padding.h"
 

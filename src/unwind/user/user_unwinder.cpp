@@ -1,4 +1,4 @@
-#include "unwind/user_unwinder.h"
+#include "unwind/user/user_unwinder.h"
 
 #include <map>
 #include <optional>
@@ -6,7 +6,7 @@
 
 #include "arch/arch_info.h"
 #include "base/least_recent.h"
-#include "unwind/user_rules.h"
+#include "unwind/user/user_rules.h"
 #include "unwind/x86/call_site.h"
 
 namespace ringside::unwind {

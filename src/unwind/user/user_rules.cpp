@@ -1,4 +1,4 @@
-#include "unwind/user_rules.h"
+#include "unwind/user/user_rules.h"
 
 #include <algorithm>
 

@@ -17,7 +17,7 @@
 #include <set>
 #include <sstream>
 
-#include "unwind/user_unwinder.h"
+#include "unwind/user/user_unwinder.h"
 
 namespace ringside::unwind {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/stack.h"
-#include "unwind/user_code.h"
+#include "unwind/user/user_code.h"
 #include "wire/capture.h"
 
 namespace ringside::unwind {

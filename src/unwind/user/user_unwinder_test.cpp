@@ -1,4 +1,4 @@
-#include "unwind/user_unwinder.h"
+#include "unwind/user/user_unwinder.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
