@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "exporters/emerald.h"
+#include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
-#include "exporters/svg_flamegraph.h"
 
 namespace ringside::app {
 

@@ -4,10 +4,10 @@
 #include <sstream>
 
 #include "exporters/exporters_test_util.h"
+#include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
 #include "exporters/json_lines.h"
-#include "exporters/svg_flamegraph.h"
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 #include "profile/profile_test_util.h"
 
 // One word means one count in every place that shows it (docs/counts.md).

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "exporters/exporters_test_util.h"
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 #include "profile/profile_test_util.h"
 
 namespace ringside::exporters {

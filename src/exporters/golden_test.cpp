@@ -5,9 +5,9 @@
 #include <iterator>
 
 #include "exporters/exporters_test_util.h"
+#include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
-#include "exporters/svg_flamegraph.h"
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 #include "profile/profile_test_util.h"
 
 // Outputs against files in testdata/, named by format and flags. RINGSIDE_UPDATE_GOLDEN=1 renews

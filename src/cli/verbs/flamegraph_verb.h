@@ -2,7 +2,7 @@
 
 #include "app/open_profile.h"
 #include "cli/verbs/verb.h"
-#include "exporters/svg_flamegraph.h"
+#include "exporters/flamegraph/svg_flamegraph.h"
 
 namespace ringside::cli {
 

@@ -16,7 +16,7 @@
 #include "exporters/cut_in_words.h"
 #include "exporters/emerald.h"
 #include "exporters/lost_in_words.h"
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 #include "launch/private_folder.h"
 #include "views/summary.h"
 

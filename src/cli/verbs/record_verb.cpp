@@ -7,7 +7,7 @@
 #include "cli/sampling_flags.h"
 #include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 
 namespace ringside::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 #include "profile/profile.h"
 
 namespace ringside::cli {

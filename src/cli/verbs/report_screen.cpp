@@ -6,7 +6,7 @@
 #include "cli/options.h"
 #include "cli/pager.h"
 #include "cli/terminal.h"
-#include "exporters/wrapped_comments.h"
+#include "exporters/report/wrapped_comments.h"
 
 namespace ringside::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "cli/options.h"
 #include "cli/reader_flags.h"
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 
 namespace ringside::cli {
 namespace {

@@ -25,7 +25,7 @@ BROKEN = {
 
 # The real style and scripts around frames whose numbers are known: depth, weight, kind, name, and
 # the label where it is cut.
-ASSETS = pathlib.Path(__file__).resolve().parents[4] / "src" / "exporters"
+ASSETS = pathlib.Path(__file__).resolve().parents[4] / "src" / "exporters" / "flamegraph"
 TREE = ([(0, 1000, "n", "all"), (1, 1000, "k", "main"), (2, 400, "k", "schedule"), (3, 30, "i", "tick"),
          (3, 100, "u", "std::vector<int, std::allocator<int>>::push_back", "…::push_back")]
         + [(depth, 640 - 20 * depth, "k", "walk") for depth in range(2, 28)])

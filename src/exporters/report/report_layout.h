@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "exporters/report/text_report.h"
 #include "exporters/sink.h"
-#include "exporters/text_report.h"
 
 // The columns of a report's table, and how they are made to fit a terminal.
 namespace ringside::exporters {

@@ -1,4 +1,4 @@
-#include "exporters/xml.h"
+#include "exporters/flamegraph/xml.h"
 
 namespace ringside::exporters {
 std::string xml_escape(std::string_view text) {

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "exporters/flamegraph_layout.h"
+#include "exporters/flamegraph/flamegraph_layout.h"
 #include "exporters/sink.h"
 #include "profile/profile.h"
 #include "views/owner.h"

@@ -1,11 +1,11 @@
-#include "exporters/report_table.h"
+#include "exporters/report/report_table.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "base/text_width.h"
-#include "exporters/report_layout.h"
+#include "exporters/report/report_layout.h"
 #include "exporters/units.h"
 #include "profile/sanitize.h"
 

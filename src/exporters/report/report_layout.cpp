@@ -1,4 +1,4 @@
-#include "exporters/report_layout.h"
+#include "exporters/report/report_layout.h"
 
 #include <algorithm>
 

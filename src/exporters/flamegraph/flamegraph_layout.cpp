@@ -1,4 +1,4 @@
-#include "exporters/flamegraph_layout.h"
+#include "exporters/flamegraph/flamegraph_layout.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "exporters/frame_label.h"
+#include "exporters/flamegraph/frame_label.h"
 
 #include <gtest/gtest.h>
 

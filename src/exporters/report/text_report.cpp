@@ -1,4 +1,4 @@
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 
 #include <algorithm>
 #include <limits>
@@ -6,7 +6,7 @@
 
 #include "base/text_width.h"
 #include "exporters/counts_in_words.h"
-#include "exporters/report_table.h"
+#include "exporters/report/report_table.h"
 #include "exporters/units.h"
 
 namespace ringside::exporters {

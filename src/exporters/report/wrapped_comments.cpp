@@ -1,4 +1,4 @@
-#include "exporters/wrapped_comments.h"
+#include "exporters/report/wrapped_comments.h"
 
 #include <algorithm>
 

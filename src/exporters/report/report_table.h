@@ -2,8 +2,8 @@
 
 #include <string_view>
 
+#include "exporters/report/text_report.h"
 #include "exporters/sink.h"
-#include "exporters/text_report.h"
 #include "profile/profile.h"
 #include "views/overhead.h"
 

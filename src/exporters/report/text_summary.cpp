@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
-#include "exporters/text_report.h"
+#include "exporters/report/text_report.h"
 #include "exporters/units.h"
 #include "views/summary.h"
 #include "views/top_stacks.h"

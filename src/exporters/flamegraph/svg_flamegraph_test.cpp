@@ -1,4 +1,4 @@
-#include "exporters/svg_flamegraph.h"
+#include "exporters/flamegraph/svg_flamegraph.h"
 
 #include <gtest/gtest.h>
 

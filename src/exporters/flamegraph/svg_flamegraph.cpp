@@ -1,4 +1,4 @@
-#include "exporters/svg_flamegraph.h"
+#include "exporters/flamegraph/svg_flamegraph.h"
 
 #include <algorithm>
 #include <array>
@@ -8,12 +8,12 @@
 
 #include "arch/arch_info.h"
 #include "exporters/counts_in_words.h"
-#include "exporters/flamegraph_assets.h"
-#include "exporters/flamegraph_layout.h"
-#include "exporters/frame_label.h"
+#include "exporters/flamegraph/flamegraph_assets.h"
+#include "exporters/flamegraph/flamegraph_layout.h"
+#include "exporters/flamegraph/frame_label.h"
+#include "exporters/flamegraph/xml.h"
 #include "exporters/lost_in_words.h"
 #include "exporters/units.h"
-#include "exporters/xml.h"
 #include "profile/sanitize.h"
 #include "views/call_tree.h"
 
