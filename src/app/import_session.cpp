@@ -6,11 +6,11 @@
 #include <optional>
 #include <unordered_map>
 
-#include "app/guest_system.h"
 #include "app/kernel_file.h"
-#include "app/load_bias.h"
 #include "app/messages.h"
 #include "app/outputs.h"
+#include "app/settings/guest_system.h"
+#include "app/settings/load_bias.h"
 #include "base/file.h"
 #include "elf/slide.h"
 #include "engines/tcg/file_engine.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/cpu_list.h"
 #include "app/import_session.h"
-#include "app/load_bias.h"
 #include "app/messages.h"
+#include "app/settings/cpu_list.h"
+#include "app/settings/load_bias.h"
 #include "launch/private_folder.h"
 #include "naming/image_symbols.h"
 #include "profile/builder.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/symbol_settings.h"
+#include "app/settings/symbol_settings.h"
 #include "base/result.h"
 #include "naming/image_symbols.h"
 #include "profile/profile.h"

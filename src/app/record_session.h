@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/sampling_settings.h"
+#include "app/settings/sampling_settings.h"
 #include "base/result.h"
 
 namespace ringside::app {

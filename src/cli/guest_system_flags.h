@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/guest_system.h"
+#include "app/settings/guest_system.h"
 
 namespace ringside::cli {
 

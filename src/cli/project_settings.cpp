@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <array>
 
-#include "app/guest_system.h"
 #include "app/messages.h"
+#include "app/settings/guest_system.h"
 #include "base/file.h"
 #include "cli/options.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/sampling_settings.h"
+#include "app/settings/sampling_settings.h"
 
 namespace ringside::cli {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/symbol_settings.h"
+#include "app/settings/symbol_settings.h"
 
 namespace ringside::cli {
 

@@ -2,7 +2,7 @@
 
 #include "app/open_profile.h"
 #include "app/outputs.h"
-#include "app/sampling_settings.h"
+#include "app/settings/sampling_settings.h"
 #include "cli/verbs/verb.h"
 
 namespace ringside::cli {

@@ -1,6 +1,6 @@
-#include "app/sampling_settings.h"
+#include "app/settings/sampling_settings.h"
 
-#include "app/cpu_list.h"
+#include "app/settings/cpu_list.h"
 
 namespace ringside::app {
 namespace {

@@ -1,4 +1,4 @@
-#include "app/sampling_settings.h"
+#include "app/settings/sampling_settings.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "app/symbol_settings.h"
+#include "app/settings/symbol_settings.h"
 
 namespace ringside::app {
 

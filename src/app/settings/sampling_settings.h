@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "app/guest_system.h"
+#include "app/settings/guest_system.h"
 #include "base/result.h"
 #include "launch/launch_request.h"
 #include "session/sampling/options.h"

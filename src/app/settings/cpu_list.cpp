@@ -1,4 +1,4 @@
-#include "app/cpu_list.h"
+#include "app/settings/cpu_list.h"
 
 #include <charconv>
 

@@ -1,4 +1,4 @@
-#include "app/guest_system.h"
+#include "app/settings/guest_system.h"
 
 #include <charconv>
 

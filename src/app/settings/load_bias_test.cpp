@@ -1,4 +1,4 @@
-#include "app/load_bias.h"
+#include "app/settings/load_bias.h"
 
 #include <gtest/gtest.h>
 
