@@ -27,6 +27,8 @@
 namespace ringside::app {
 namespace {
 
+using launch::EngineKind;
+
 constexpr const char* kAlreadySaid = "";  // cli/app.cpp prints no empty message
 constexpr int kPortTakenMs =
     300;  // QEMU tells within some milliseconds that its -gdb port is taken
@@ -39,7 +41,7 @@ struct Kernel {
 
 recording::Header make_header(const engines::Engine& engine,
                               const session::SamplingOptions& options, const Kernel& kernel,
-                              const RecordRequest& request, const std::string& engine_name,
+                              const RecordRequest& request, EngineKind kind,
                               std::uint64_t start_ns) {
   recording::Header header;
   header.ringside_version = RINGSIDE_VERSION;
@@ -52,7 +54,7 @@ recording::Header make_header(const engines::Engine& engine,
   header.arch = engine.arch();
   header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
   header.interval_ns = options.interval_ns;
-  header.engine = engine_name;
+  header.engine = name_of(kind);
   header.guest_os = kernel.system;
   if (kernel.file) header.kernel = std::filesystem::path(kernel.file->name()).filename();
   std::array<char, 256> host{};
@@ -60,11 +62,11 @@ recording::Header make_header(const engines::Engine& engine,
   return header;
 }
 
-void announce(const engines::Engine& engine, const Kernel& kernel, const std::string& engine_name,
+void announce(const engines::Engine& engine, const Kernel& kernel, EngineKind kind,
               const std::string& address, const session::SamplingOptions& options) {
-  const char* const way_in = engine_name == "tcg"   ? "TCG plugin"
-                             : engine_name == "qmp" ? "monitor"
-                                                    : "gdb stub";
+  const char* const way_in = kind == EngineKind::kTcg   ? "TCG plugin"
+                             : kind == EngineKind::kQmp ? "monitor"
+                                                        : "gdb stub";
   say(
       fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the {} at {}; "
                   "kernel file: {}",
@@ -77,7 +79,7 @@ void announce(const engines::Engine& engine, const Kernel& kernel, const std::st
 // Which engine ringside chose for a command line, why, and what would be better.
 void announce_choice(const launch::LaunchInfo& info) {
   const launch::EngineChoice& choice = info.choice;
-  say(fmt::format("ringside: the {} engine: {}", choice.engine, choice.why));
+  say(fmt::format("ringside: the {} engine: {}", name_of(choice.engine), choice.why));
   if (!choice.better.empty()) say("ringside: better: " + choice.better);
   for (const std::string& warning : info.warnings) say("ringside: --deterministic: " + warning);
 }
@@ -144,13 +146,12 @@ class Session {
         guest_ && launch::QemuCommand(guest_->info.arguments).has_no_firmware(engine_->arch());
     if (!kernel.file) RINGSIDE_TRY(probe_names(wanted));
     const std::uint64_t start_ns = monotonic_ns();
-    RINGSIDE_ASSIGN(
-        auto writer,
-        recording::Writer::create(request_.output, make_header(*engine_, options_, kernel, request_,
-                                                               engine_name_, start_ns)));
+    RINGSIDE_ASSIGN(auto writer, recording::Writer::create(request_.output,
+                                                           make_header(*engine_, options_, kernel,
+                                                                       request_, kind_, start_ns)));
     if (guest_) announce_terminal(guest_->info);
     options_.starts_paused = guest_ && guest_->info.waits_for_continue;
-    const auto begun = [&] { announce(*engine_, kernel, engine_name_, address_, options_); };
+    const auto begun = [&] { announce(*engine_, kernel, kind_, address_, options_); };
     GuestControl control(guest_ ? &*guest_ : nullptr, request_.settings.after,
                          request_.settings.until, begun, over_);
     session::Recorder recorder(*engine_, std::move(wanted), writer, start_ns, options_);
@@ -186,7 +187,7 @@ class Session {
       suspension_.emplace();
       if (!settings.ring.empty()) {
         address_ = settings.ring;
-        engine_name_ = "tcg";
+        kind_ = EngineKind::kTcg;
         RINGSIDE_ASSIGN(engine_, attach_tcg(settings.ring, settings.qmp,
                                             stub_options().patience.is_over, [] { return false; }));
         return {};
@@ -229,7 +230,7 @@ class Session {
     RINGSIDE_ASSIGN(auto way_in, attach_qmp(address_, folder, !request_.settings.no_stop,
                                             stub_options(), wait_while));
     engine_ = std::move(way_in.engine);
-    engine_name_ = "qmp";
+    kind_ = EngineKind::kQmp;
     options_.warnings = std::move(way_in.caveats);
     say("ringside: through the monitor, " + way_in.explanation);
     return {};
@@ -241,12 +242,12 @@ class Session {
     const auto wait_while = [this] {
       return !Signals::terminated() && (!guest_->is_ours() || !guest_->child.poll());
     };
-    engine_name_ = info.choice.engine;
-    if (engine_name_ == "qmp") {
+    kind_ = info.choice.engine;
+    if (kind_ == EngineKind::kQmp) {
       address_ = info.qmp_address;
       return enter_by_monitor(guest_->folder.path(), wait_while);
     }
-    if (engine_name_ == "tcg") {
+    if (kind_ == EngineKind::kTcg) {
       address_ = info.ring;
       options_.instruction_ns = std::max<std::uint64_t>(info.instruction_ns, 1);
       RINGSIDE_ASSIGN(engine_, attach_tcg(info.ring, info.qmp_address,
@@ -317,7 +318,7 @@ class Session {
   std::optional<std::uint64_t> load_bias_;
   std::shared_ptr<const elf::ElfFile> given_kernel_;  // --kernel
   std::string address_;
-  std::string engine_name_ = "gdb";
+  EngineKind kind_ = EngineKind::kGdb;
   std::optional<LaunchedGuest> guest_;
   std::optional<launch::PrivateFolder> stub_folder_;  // with --qmp
   std::optional<Suspension> suspension_;              // while there is an engine

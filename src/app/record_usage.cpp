@@ -4,6 +4,8 @@
 
 namespace ringside::app {
 
+using launch::EngineKind;
+
 Result<void> check_usage(const RecordRequest& request) {
   const SamplingSettings& settings = request.settings;
   if (request.command.empty() && !settings.attaches())
@@ -22,16 +24,17 @@ Result<void> check_usage(const RecordRequest& request) {
                                  : "--qmp");
   if (!settings.ring.empty() && !settings.gdb.empty())
     return fail(ErrorCode::kUsage, "--gdb and --ring are two ways in: give one");
-  if (!settings.ring.empty() && settings.engine != "auto" && settings.engine != "tcg")
+  if (!settings.ring.empty() && settings.engine != EngineKind::kAuto &&
+      settings.engine != EngineKind::kTcg)
     return fail(ErrorCode::kUsage, "--ring is the plugin's: leave out --engine {}",
-                settings.engine);
+                name_of(settings.engine));
   if (!settings.gdb.empty() && !settings.qmp.empty())
     return fail(ErrorCode::kUsage, "--gdb and --qmp are two ways in: give one");
-  if (settings.no_stop && settings.qmp.empty() && settings.engine != "qmp")
+  if (settings.no_stop && settings.qmp.empty() && settings.engine != EngineKind::kQmp)
     return fail(ErrorCode::kUsage, "only a monitor samples without a stop: --no-stop needs --qmp");
-  if (settings.engine == "gdb" && !settings.qmp.empty())
+  if (settings.engine == EngineKind::kGdb && !settings.qmp.empty())
     return fail(ErrorCode::kUsage, "--qmp goes through the monitor: leave out --engine gdb");
-  if (request.command.empty() && settings.engine == "tcg" && settings.ring.empty())
+  if (request.command.empty() && settings.engine == EngineKind::kTcg && settings.ring.empty())
     return fail(ErrorCode::kUsage,
                 "--engine tcg is a plugin that QEMU loads when it starts: give its command line "
                 "behind --, or --ring FILE where it has loaded it");

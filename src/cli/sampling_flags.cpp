@@ -72,13 +72,18 @@ void add_guest(App& guest, app::SamplingSettings& settings) {
 }
 
 void add_engine(App& how, app::SamplingSettings& settings) {
-  how.add_option("--engine", settings.engine,
-                 "How to capture: tcg is a plugin of QEMU 9.2 and newer that does not stop the "
-                 "guest, gdb works everywhere, qmp needs only the monitor; auto takes the best "
-                 "that can be")
+  const auto choose = [&settings](const std::string& name) {
+    settings.engine = launch::engine_named(name);
+  };
+  const std::vector<std::string> engines(launch::kEngineNames.begin(), launch::kEngineNames.end());
+  how.add_option_function(
+         "--engine", choose,
+         "How to capture: tcg is a plugin of QEMU 9.2 and newer that does not stop the "
+         "guest, gdb works everywhere, qmp needs only the monitor; auto takes the best "
+         "that can be")
       ->type_name("NAME")
-      ->one_of({"auto", "tcg", "gdb", "qmp"})
-      ->capture_default_str();
+      ->one_of(engines)
+      ->default_str(std::string(name_of(settings.engine)));
   how.add_option("--stack-bytes", settings.stack_bytes,
                  "Copy this much of each stack (default: 2048, adapting to what walks need)")
       ->type_name("N")

@@ -70,26 +70,26 @@ std::vector<std::string> accelerators(const QemuCommand& command, const std::str
   return {"tcg"};
 }
 
-Result<EngineChoice> choose_engine(const std::string& wanted, const QemuCommand& command,
+Result<EngineChoice> choose_engine(EngineKind wanted, const QemuCommand& command,
                                    const QemuFacts& facts) {
   const auto obstacle = obstacle_to_plugin(command, facts);
-  if (wanted == "tcg") {
+  if (wanted == EngineKind::kTcg) {
     if (obstacle)
       return fail(ErrorCode::kUnsupported, "--engine tcg: {}{}{}", obstacle->why,
                   obstacle->better.empty() ? "" : "; ", obstacle->better);
-    return EngineChoice{"tcg", kAskedFor, ""};
+    return EngineChoice{EngineKind::kTcg, kAskedFor, ""};
   }
-  if (wanted == "qmp") {
+  if (wanted == EngineKind::kQmp) {
     if (command.has("s") || command.has("gdb"))
       return fail(ErrorCode::kUnsupported,
                   "--engine qmp: the command line has a gdb stub already, and QEMU has one only; "
                   "use --engine gdb, or leave -s and -gdb out");
-    return EngineChoice{"qmp", kAskedFor, ""};
+    return EngineChoice{EngineKind::kQmp, kAskedFor, ""};
   }
-  if (wanted == "gdb") return EngineChoice{"gdb", kAskedFor, ""};
-  if (obstacle) return EngineChoice{"gdb", obstacle->why, obstacle->better};
+  if (wanted == EngineKind::kGdb) return EngineChoice{EngineKind::kGdb, kAskedFor, ""};
+  if (obstacle) return EngineChoice{EngineKind::kGdb, obstacle->why, obstacle->better};
   return EngineChoice{
-      "tcg",
+      EngineKind::kTcg,
       facts.version ? fmt::format("QEMU {} runs the guest under TCG", facts.version->to_string())
                     : "QEMU runs the guest under TCG",
       ""};

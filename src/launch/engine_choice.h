@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "launch/engine_kind.h"
 #include "launch/plugin/plugin_choice.h"
 #include "launch/qemu_command.h"
 #include "launch/qemu_version.h"
@@ -24,16 +25,15 @@ struct QemuFacts {
 inline constexpr const char* kAskedFor = "asked for";
 
 struct EngineChoice {
-  std::string engine;  // "tcg", "gdb" or "qmp"
+  EngineKind engine = EngineKind::kGdb;
   std::string why;
   std::string better;  // what would make a better engine possible; empty where nothing would
 };
 
 // The engine for a command line that is about to be started: the TCG plugin where QEMU loads one
-// and runs the guest under TCG, else gdb. `wanted` is "auto" or an engine's name. Error
-// kUnsupported, with the reason, where the wanted one cannot be.
-[[nodiscard]] Result<EngineChoice> choose_engine(const std::string& wanted,
-                                                 const QemuCommand& command,
+// and runs the guest under TCG, else gdb. Error kUnsupported, with the
+// reason, where the wanted one cannot be.
+[[nodiscard]] Result<EngineChoice> choose_engine(EngineKind wanted, const QemuCommand& command,
                                                  const QemuFacts& facts);
 
 // The accelerators that QEMU would try, in order: -accel, else -machine accel=, else -enable-kvm,

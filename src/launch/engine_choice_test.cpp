@@ -78,45 +78,47 @@ TEST(Accelerators, AreFoundInAllTheirPlaces) {
 }
 
 TEST(EngineChoice, AutoTakesThePluginWhereItCan) {
-  const auto choice = choose_engine("auto", parse({"-s", "-accel", "tcg"}), facts());
+  const auto choice = choose_engine(EngineKind::kAuto, parse({"-s", "-accel", "tcg"}), facts());
   ASSERT_TRUE(choice);
-  EXPECT_EQ(choice->engine, "tcg");
+  EXPECT_EQ(choice->engine, EngineKind::kTcg);
   EXPECT_EQ(choice->why, "QEMU 10.0.2 runs the guest under TCG");
   EXPECT_EQ(choice->better, "");
 }
 
 TEST(EngineChoice, AutoSaysWhyItIsGdbAndWhatWouldBeBetter) {
-  const auto old = choose_engine("auto", parse({}), facts_without_plugin());
-  EXPECT_EQ(old->engine, "gdb");
+  const auto old = choose_engine(EngineKind::kAuto, parse({}), facts_without_plugin());
+  EXPECT_EQ(old->engine, EngineKind::kGdb);
   EXPECT_EQ(old->why, "QEMU 7.2.22 found; the TCG plugin needs 9.2");
   EXPECT_EQ(old->better, "apt install");
-  const auto kvm = choose_engine("auto", parse({"-accel", "kvm"}), facts());
-  EXPECT_EQ(kvm->engine, "gdb");
+  const auto kvm = choose_engine(EngineKind::kAuto, parse({"-accel", "kvm"}), facts());
+  EXPECT_EQ(kvm->engine, EngineKind::kGdb);
   EXPECT_EQ(kvm->why, "the guest runs under kvm, where the TCG plugin sees nothing");
   auto silent = facts();
   silent.version.reset();
-  EXPECT_EQ(choose_engine("auto", parse({}), silent)->why, "QEMU runs the guest under TCG");
+  EXPECT_EQ(choose_engine(EngineKind::kAuto, parse({}), silent)->why,
+            "QEMU runs the guest under TCG");
 }
 
 TEST(EngineChoice, KvmCountsOnlyWhereItCanBe) {
   auto without_kvm = facts();
   without_kvm.kvm_is_usable = false;
   const auto either = parse({"-machine", "q35,accel=kvm:tcg"});
-  EXPECT_EQ(choose_engine("auto", either, without_kvm)->engine, "tcg");
-  EXPECT_EQ(choose_engine("auto", either, facts())->engine, "gdb");
+  EXPECT_EQ(choose_engine(EngineKind::kAuto, either, without_kvm)->engine, EngineKind::kTcg);
+  EXPECT_EQ(choose_engine(EngineKind::kAuto, either, facts())->engine, EngineKind::kGdb);
   // QEMU then does not start, and says so itself.
-  EXPECT_EQ(choose_engine("auto", parse({"-enable-kvm"}), without_kvm)->engine, "gdb");
+  EXPECT_EQ(choose_engine(EngineKind::kAuto, parse({"-enable-kvm"}), without_kvm)->engine,
+            EngineKind::kGdb);
 }
 
 TEST(EngineChoice, WhatIsAskedForIsTakenOrRefused) {
-  EXPECT_EQ(choose_engine("gdb", parse({}), facts())->engine, "gdb");
-  EXPECT_EQ(choose_engine("qmp", parse({}), facts())->engine, "qmp");
-  EXPECT_EQ(choose_engine("tcg", parse({}), facts())->engine, "tcg");
-  const auto refused = choose_engine("tcg", parse({}), facts_without_plugin());
+  EXPECT_EQ(choose_engine(EngineKind::kGdb, parse({}), facts())->engine, EngineKind::kGdb);
+  EXPECT_EQ(choose_engine(EngineKind::kQmp, parse({}), facts())->engine, EngineKind::kQmp);
+  EXPECT_EQ(choose_engine(EngineKind::kTcg, parse({}), facts())->engine, EngineKind::kTcg);
+  const auto refused = choose_engine(EngineKind::kTcg, parse({}), facts_without_plugin());
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kUnsupported);
   EXPECT_NE(refused.error().message.find("QEMU 7.2.22 found"), std::string::npos);
-  EXPECT_FALSE(choose_engine("qmp", parse({"-s"}), facts()));
+  EXPECT_FALSE(choose_engine(EngineKind::kQmp, parse({"-s"}), facts()));
 }
 
 TEST(HostFacts, TraceRightsFollowYamaAndCapabilities) {

@@ -5,15 +5,16 @@
 #include <string>
 
 #include "base/result.h"
+#include "launch/engine_kind.h"
 
 namespace ringside::launch {
 
 // What ringside wants of the QEMU that its shim will start, left in the private folder.
 struct LaunchRequest {
-  std::string engine = "auto";  // or "tcg", "gdb", "qmp"
-  std::string plugin;           // libringside-tcg.so; empty: not found, or not to be used
-  bool plugin_failed = false;   // a QEMU that was given it has ended at once
-  bool taps_serial = false;     // --after, --until: the serial port must be readable
+  EngineKind engine = EngineKind::kAuto;
+  std::string plugin;          // libringside-tcg.so; empty: not found, or not to be used
+  bool plugin_failed = false;  // a QEMU that was given it has ended at once
+  bool taps_serial = false;    // --after, --until: the serial port must be readable
   bool deterministic = false;
   std::uint64_t seed = 1;  // of the guest's random numbers, with `deterministic`
 

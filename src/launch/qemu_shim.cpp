@@ -77,12 +77,12 @@ void use_plugin(const std::filesystem::path& folder, const LaunchRequest& reques
 
 // Only the plugin counts instructions.
 Result<void> check_deterministic(const EngineChoice& choice) {
-  if (choice.engine == "tcg") return {};
+  if (choice.engine == EngineKind::kTcg) return {};
   if (choice.why == kAskedFor)
     return fail(ErrorCode::kUnsupported,
                 "--deterministic needs the tcg engine, which samples by the guest's instructions: "
                 "leave out --engine {}",
-                choice.engine);
+                name_of(choice.engine));
   return fail(
       ErrorCode::kUnsupported,
       "--deterministic needs the tcg engine, which samples by the guest's instructions: {}{}{}",
@@ -96,7 +96,7 @@ QemuFacts find_facts(const std::string& program, const LaunchRequest& request) {
   facts.kvm_is_usable = kvm_is_usable();
   if (const auto version = ask_qemu_version(program)) facts.version = *version;
   facts.by_instructions = request.deterministic;
-  const bool may_be_tcg = request.engine == "auto" || request.engine == "tcg";
+  const bool may_be_tcg = request.engine == EngineKind::kAuto || request.engine == EngineKind::kTcg;
   if (!may_be_tcg) return facts;
   if (request.plugin_failed)
     facts.plugin.why = "QEMU has ended at once with the TCG plugin";
@@ -135,9 +135,9 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::strin
     RINGSIDE_ASSIGN(info.warnings, make_deterministic(command, "tcg", request.seed));
     info.instruction_ns = instruction_ns(command);
   }
-  if (info.choice.engine == "tcg")
+  if (info.choice.engine == EngineKind::kTcg)
     use_plugin(folder, request, facts, command, info);
-  else if (info.choice.engine == "qmp")
+  else if (info.choice.engine == EngineKind::kQmp)
     use_monitor(folder, command, info);
   else
     RINGSIDE_TRY(use_gdb(folder, command, info));
@@ -198,7 +198,7 @@ Result<void> run_qemu_shim(const std::filesystem::path& folder, const std::strin
   if (!info) {
     LaunchInfo failed;
     failed.error = info.error().message;
-    failed.refused = request.engine != "auto" || request.deterministic;
+    failed.refused = request.engine != EngineKind::kAuto || request.deterministic;
     info = failed;
   } else {
     arguments = command.arguments();

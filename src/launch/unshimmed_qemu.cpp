@@ -100,11 +100,11 @@ LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
   const auto stub = command.gdb_address();
   const auto monitor = command.value_of("qmp");
   if (stub && *stub) {
-    info.choice.engine = "gdb";
+    info.choice.engine = EngineKind::kGdb;
     info.gdb_address = in_its_folder(**stub, process);
     info.gdb_is_the_users = true;
   } else if (monitor && (monitor->starts_with("unix:") || monitor->starts_with("tcp:"))) {
-    info.choice.engine = "qmp";
+    info.choice.engine = EngineKind::kQmp;
     info.qmp_address = in_its_folder(*monitor, process);
   } else {
     info.error = fmt::format(

@@ -10,7 +10,8 @@ std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds 
 }  // namespace
 
 void SamplingSettings::settle(bool has_command) {
-  if (engine == "qmp" && qmp.empty() && gdb.empty() && !has_command) qmp = kQmpSocket;
+  if (engine == launch::EngineKind::kQmp && qmp.empty() && gdb.empty() && !has_command)
+    qmp = kQmpSocket;
 }
 
 launch::LaunchRequest SamplingSettings::launch_request() const {

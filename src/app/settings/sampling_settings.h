@@ -17,7 +17,7 @@ struct SamplingSettings {
   std::string gdb;
   std::string qmp;
   std::string ring;
-  std::string engine = "auto";
+  launch::EngineKind engine = launch::EngineKind::kAuto;
   std::string kernel;
   std::string symbols;
   std::string load_bias;

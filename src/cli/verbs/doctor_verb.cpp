@@ -167,10 +167,11 @@ Result<void> say_command(const std::vector<std::string>& command, bool is_from_f
     return fail(ErrorCode::kUnsupported, "{}", why);
   RINGSIDE_ASSIGN(const launch::QemuFacts facts, ask(command[0]));
   const launch::QemuCommand parsed({command.begin() + 1, command.end()});
-  RINGSIDE_ASSIGN(const auto choice, launch::choose_engine("auto", parsed, facts));
-  say_of("engine", choice.engine + ": " + choice.why);
+  RINGSIDE_ASSIGN(const auto choice,
+                  launch::choose_engine(launch::EngineKind::kAuto, parsed, facts));
+  say_of("engine", fmt::format("{}: {}", name_of(choice.engine), choice.why));
   if (!choice.better.empty()) say_of("better", choice.better);
-  if (choice.engine == "gdb" && (parsed.has("s") || parsed.has("gdb")))
+  if (choice.engine == launch::EngineKind::kGdb && (parsed.has("s") || parsed.has("gdb")))
     say_of("gdb stub", "the command line's own is used; no debugger can use it meanwhile");
   return {};
 }

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace ringside::launch {
+
+// How ringside samples a guest. The names are those of --engine and of recordings.
+enum class EngineKind : std::uint8_t {
+  kAuto,  // as a wish only: the best that can be
+  kTcg,   // a plugin of QEMU's
+  kGdb,   // QEMU's gdb stub, or another one
+  kQmp,   // QEMU's monitor
+};
+
+inline constexpr std::array<std::string_view, 4> kEngineNames{"auto", "tcg", "gdb", "qmp"};
+
+[[nodiscard]] constexpr std::string_view name_of(EngineKind kind) {
+  return kEngineNames[static_cast<std::size_t>(kind)];
+}
+
+// kAuto for a name that is none.
+[[nodiscard]] constexpr EngineKind engine_named(std::string_view name) {
+  for (std::size_t i = 0; i < kEngineNames.size(); ++i)
+    if (kEngineNames[i] == name) return static_cast<EngineKind>(i);
+  return EngineKind::kAuto;
+}
+
+}  // namespace ringside::launch
