@@ -89,8 +89,9 @@ def stays_paused(options, guest, folder):
 def runs_after_continue(options, guest, folder):
     """What went wrong, as lines."""
     guest.qmp.command("stop")
-    with start(options, guest, folder, duration=2) as ringside:
-        time.sleep(1)
+    with start(options, guest, folder, duration=3) as ringside:
+        if not ringside.wait_said("the guest is paused", LIMIT):
+            return [f"ringside does not say that the guest is paused: {ringside.said()[-400:]}"]
         guest.qmp.command("cont")
         failures = end(ringside) + ended_well(ringside) + samples_recorded(options, folder)
     if not guest.qmp.wait_status("running", 2) or not guest.advances(2):
