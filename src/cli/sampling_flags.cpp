@@ -73,7 +73,7 @@ void add_guest(App& guest, app::SamplingSettings& settings) {
 
 void add_engine(App& how, app::SamplingSettings& settings) {
   const auto choose = [&settings](const std::string& name) {
-    settings.engine = launch::engine_named(name);
+    settings.engine = launch::engine_named(name).value_or(launch::EngineKind::kAuto);
   };
   const std::vector<std::string> engines(launch::kEngineNames.begin(), launch::kEngineNames.end());
   how.add_option_function(

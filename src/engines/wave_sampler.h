@@ -55,7 +55,7 @@ class WaveTransport {
 // What is hard is to need few round trips, because the guest stands still for each. The stop and
 // all registers are one. Then come waves: the recipes of all vCPUs run as far as their next load,
 // and all reads that they want are one round trip. The wave after which no recipe waits for a load
-// carries the resume. Copied memory stays as it came until the guest runs again. A vCPU whose
+// carries the resume. What a wave copies stays as it came until the guest runs again. A vCPU whose
 // memory can be read directly needs no wave.
 class WaveSampler {
  public:

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace ringside::launch {
@@ -20,11 +21,11 @@ inline constexpr std::array<std::string_view, 4> kEngineNames{"auto", "tcg", "gd
   return kEngineNames[static_cast<std::size_t>(kind)];
 }
 
-// kAuto for a name that is none.
-[[nodiscard]] constexpr EngineKind engine_named(std::string_view name) {
+// Nothing for a name that is none.
+[[nodiscard]] constexpr std::optional<EngineKind> engine_named(std::string_view name) {
   for (std::size_t i = 0; i < kEngineNames.size(); ++i)
     if (kEngineNames[i] == name) return static_cast<EngineKind>(i);
-  return EngineKind::kAuto;
+  return std::nullopt;
 }
 
 }  // namespace ringside::launch

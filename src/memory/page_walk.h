@@ -13,7 +13,7 @@ namespace ringside::memory {
 enum class WalkEnd : std::uint8_t {
   kMapped,
   kNotPresent,    // the entry says so
-  kUnreadable,    // the entry lies outside of RAM
+  kUnreadable,    // the entry lies outside of RAM, or the form of the tables is not known
   kNotCanonical,  // no address of this address space
 };
 

@@ -11,9 +11,9 @@ namespace ringside::memory {
 Result<std::size_t> RamBlockReader::read_pages(std::span<const RamOffset> pages,
                                                std::span<std::byte> destination) {
   for (std::size_t i = 0; i < pages.size(); ++i) {
-    RINGSIDE_ASSIGN(const std::size_t got,
-                    read_up_to(pages[i], destination.subspan(i * kRamPage, kRamPage)));
-    if (got < kRamPage) return i;
+    const auto got = read_up_to(pages[i], destination.subspan(i * kRamPage, kRamPage));
+    if (!got && i == 0) return tl::unexpected<Error>(got.error());
+    if (got.value_or(0) < kRamPage) return i;
   }
   return pages.size();
 }
@@ -101,10 +101,11 @@ Result<std::size_t> RamMemory::read_pages(std::span<const GuestPhys> pages,
       if (!piece || piece->block != first->block) break;
       offsets.push_back(RamOffset{piece->offset});
     }
-    RINGSIDE_ASSIGN(const std::size_t got, blocks_[first->block]->read_pages(
-                                               offsets, destination.subspan(done * kRamPage)));
-    done += got;
-    if (got < offsets.size()) break;
+    const auto got =
+        blocks_[first->block]->read_pages(offsets, destination.subspan(done * kRamPage));
+    if (!got && done == 0) return tl::unexpected<Error>(got.error());
+    done += got.value_or(0);
+    if (got.value_or(0) < offsets.size()) break;
   }
   return done;
 }

@@ -18,8 +18,8 @@ inline constexpr std::size_t kRamPage = 4096;  // what read_pages() reads at a t
 
 class RamBlockReader : public MemoryReader<RamOffset> {
  public:
-  // Reads whole pages, in few calls of the system. `destination` has kRamPage bytes for each.
-  // Returns how many of them, from the first on, could be read. Errors as read_up_to().
+  // Reads whole pages. `destination` has kRamPage bytes for each. Returns how many of them, from
+  // the first on, could be read. Errors as read_up_to(), of the first.
   [[nodiscard]] virtual Result<std::size_t> read_pages(std::span<const RamOffset> pages,
                                                        std::span<std::byte> destination);
 };

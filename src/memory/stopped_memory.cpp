@@ -35,6 +35,7 @@ StoppedMemory::Read StoppedMemory::read(GuestVirt address, std::span<std::byte> 
     read.is_certain = false;
     break;
   }
+  read.is_certain |= no_ram_ == NoRam::kIsTheEnd;
   return read;
 }
 

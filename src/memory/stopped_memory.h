@@ -13,13 +13,18 @@ namespace ringside::memory {
 // A vCPU's virtual memory in one stop of the guest, by walks of its page tables.
 class StoppedMemory {
  public:
+  // What is mapped, or a page table, and is no RAM that can be read here.
+  enum class NoRam {
+    kMayBeRead,  // by another way
+    kIsTheEnd,   // taken for not mapped: the other way would read a device's registers, say
+  };
   // Both must outlive it.
-  StoppedMemory(const PageTables& tables, StoppedPages& pages) : tables_(&tables), pages_(&pages) {}
+  StoppedMemory(const PageTables& tables, StoppedPages& pages, NoRam no_ram = NoRam::kMayBeRead)
+      : tables_(&tables), pages_(&pages), no_ram_(no_ram) {}
 
   struct Read {
     std::size_t bytes = 0;  // that came, from the start
-    // The rest is not mapped. False: it is mapped and is no RAM that can be read here, or a page
-    // table is not; another way may read it.
+    // There is no more. False: another way may read it.
     bool is_certain = true;
   };
   // The pages of a read that are not there yet are read in one call of the system.
@@ -35,6 +40,7 @@ class StoppedMemory {
 
   const PageTables* tables_;
   StoppedPages* pages_;
+  NoRam no_ram_;
   std::vector<Piece> pieces_;  // of the read that is under way, each in one page of RAM
   std::vector<GuestPhys> wanted_;
 };

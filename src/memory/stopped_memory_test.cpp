@@ -56,6 +56,24 @@ TEST_F(Stopped, WhatIsNoRamIsLeftToAnotherWay) {
   EXPECT_EQ(word(0), 0xa000u);
 }
 
+TEST_F(Stopped, WhatIsNoRamIsTheEndWhereNoOtherWayMayRead) {
+  StoppedMemory alone(ram_.tables(), pages_, StoppedMemory::NoRam::kIsTheEnd);
+  std::vector<std::byte> bytes(16);
+  for (const std::uint64_t place : {0x4000, 0x200000}) {
+    const auto got = alone.read(GuestVirt{place}, bytes);
+    EXPECT_TRUE(got.is_certain);
+    EXPECT_EQ(got.bytes, 0u);
+  }
+}
+
+TEST_F(Stopped, AStopThatNeedsNothingLeavesTheReadAhead) {
+  ASSERT_TRUE(read(0x0, 8).is_certain);
+  pages_.start(ram_.ram());  // all vCPUs are idle, say
+  ram_.pages = 0;
+  pages_.start(ram_.ram());
+  EXPECT_EQ(ram_.pages, 4u + 1u);
+}
+
 TEST_F(Stopped, TheNextStopReadsAheadWhatThisOneUsed) {
   ASSERT_TRUE(read(0x0, 0x1008).is_certain);
   ASSERT_TRUE(read(0x5000, 8).is_certain);

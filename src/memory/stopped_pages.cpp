@@ -21,6 +21,10 @@ void StoppedPages::start(RamMemory& ram) {
   missing_.clear();
   for (std::size_t i = 0; i < pages_.size() && missing_.size() < kMostAhead; ++i)
     if (pages_[i].used && pages_[i].slot != kUnreadable) missing_.push_back(starts_[i]);
+  // Pages of one block side by side: a call reads those of one.
+  std::sort(missing_.begin(), missing_.end());
+  if (!missing_.empty()) ahead_ = missing_;
+  missing_ = ahead_;
   starts_.clear();
   pages_.clear();
   slots_ = 0;

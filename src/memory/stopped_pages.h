@@ -13,9 +13,9 @@ namespace ringside::memory {
 // stopped guest.
 //
 // Enters: QEMU's RAM, anew at each stop. What is hard is that a call of the system costs as much as
-// ten pages of one. So start() reads those pages in one call that the stop before needed; a guest
-// that was stopped in the same code has the same page tables, stack and thread mostly. What is read
-// is always of this stop: only which pages it may need is remembered.
+// ten pages of one. So start() reads those pages in one call that the last stop needed in which any
+// was; a guest that is stopped in the same code has the same page tables, stack and thread mostly.
+// What is read is always of this stop: only which pages it may need is remembered.
 class StoppedPages final : public PhysicalMemory {
  public:
   // The guest stands still: forgets what was read before, and reads ahead. `ram` must stay until
@@ -48,6 +48,7 @@ class StoppedPages final : public PhysicalMemory {
   std::vector<std::byte> bytes_;    // of all slots
   std::size_t slots_ = 0;           // in use
   std::vector<GuestPhys> missing_;  // to be read
+  std::vector<GuestPhys> ahead_;    // by the next start(), sorted
 };
 
 }  // namespace ringside::memory

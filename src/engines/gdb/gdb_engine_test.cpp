@@ -276,6 +276,19 @@ TEST_P(GdbEngineUser, MayStopTheGuestJustBeforeASample) {
   EXPECT_FALSE(guest.stub.running());
 }
 
+// A sample that reads nothing after the registers: its last write must not lose the continue.
+TEST_P(GdbEngineUser, MayResumeTheGuestBeforeASamplesEnd) {
+  Guest guest(settings());
+  ASSERT_TRUE(guest.runs());
+  guest.stub.user_resumes_after("qThreadExtraInfo,p01.02");  // the last of the registers
+  EXPECT_EQ(guest.tick({}).error().code, ErrorCode::kDisturbed);
+  EXPECT_TRUE(guest.runs());
+  const auto tick = guest.tick({});
+  ASSERT_TRUE(tick) << tick.error().message;
+  EXPECT_EQ(tick->captures.size(), 2u);
+  EXPECT_TRUE(guest.runs());
+}
+
 TEST_P(GdbEngineUser, MayResumeTheGuestInASample) {
   Guest guest(settings());
   ASSERT_TRUE(guest.runs());

@@ -16,16 +16,17 @@ namespace {
 constexpr std::size_t kCoreBytes64 = 17 * 8 + 7 * 4;
 constexpr std::size_t kPlainBytes32 = 308;  // i386 with SSE, QEMU's and gdb's own
 
-// The register that turns a second stage of translation on, and its bits that do.
-struct SecondStage {
+// The register whose bits say that the tables of EL1 or of the supervisor are not all there is.
+struct OtherTranslation {
   std::string_view name;
   std::uint64_t mask = 0;
 };
 
-SecondStage second_stage_of(Arch arch) {
-  // HCR_EL2.VM and DC (Arm ARM, D19.2.48). hgatp.MODE (The RISC-V Instruction Set Manual, volume
+OtherTranslation other_translation_of(Arch arch) {
+  // HCR_EL2 (Arm ARM, D19.2.48): VM and DC, a second stage; TGE, by which EL0 belongs to EL2 and
+  // has its tables. hgatp.MODE, a second stage (The RISC-V Instruction Set Manual, volume
   // II, 18.2.10). On x86 neither the stub nor a walk sees nested paging.
-  if (arch == Arch::kAArch64) return {"HCR_EL2", 0x1001};
+  if (arch == Arch::kAArch64) return {"HCR_EL2", 0x08001001};
   if (arch == Arch::kRiscv64) return {"hgatp", std::uint64_t{0xf} << 60};
   return {};
 }
@@ -56,7 +57,8 @@ Result<RegisterLayout> RegisterLayout::from_description(const TargetDescription&
         group.numbers.push_back(reg.number);
       }
     }
-    if (reg.name == second_stage_of(layout.arch_).name) layout.second_stage_number_ = reg.number;
+    if (reg.name == other_translation_of(layout.arch_).name)
+      layout.other_translation_number_ = reg.number;
     offset += size;
   }
   if (!holds(layout.in_g_, roles.pc, arch::kAnyLevel) ||
@@ -112,12 +114,12 @@ void RegisterLayout::decode_g(std::string_view hex, arch::Registers& registers) 
   }
 }
 
-bool RegisterLayout::has_second_stage(std::string_view hex) const {
+bool RegisterLayout::translates_otherwise(std::string_view hex) const {
   std::array<std::byte, 8> bytes{};
   if (decode_hex(hex, bytes) != bytes.size()) return true;
   std::uint64_t value = 0;
   std::memcpy(&value, bytes.data(), sizeof(value));
-  return (value & second_stage_of(arch_).mask) != 0;
+  return (value & other_translation_of(arch_).mask) != 0;
 }
 
 bool RegisterLayout::is_wanted(AskedFor when, std::size_t n,

@@ -52,13 +52,13 @@ class RegisterLayout {
   [[nodiscard]] std::uint8_t id_of(AskedFor when, std::size_t n) const {
     return group(when).places[n].known.id;
   }
-  // The number for `p` of the register that says whether what page tables give is translated once
-  // more, for a guest's guest. Nothing: there is none.
-  [[nodiscard]] std::optional<std::uint32_t> second_stage_number() const {
-    return second_stage_number_;
+  // The number for `p` of the register that says whether addresses are translated by other tables
+  // than the kernel's, or by more: for a guest's guest, or for user code of EL2. Nothing: none.
+  [[nodiscard]] std::optional<std::uint32_t> other_translation_number() const {
+    return other_translation_number_;
   }
   // Whether a reply to it says that it is so, or says nothing.
-  [[nodiscard]] bool has_second_stage(std::string_view hex) const;
+  [[nodiscard]] bool translates_otherwise(std::string_view hex) const;
   // Decodes the reply to `p` of the n-th of numbers_for_p(when), if it is wanted.
   void decode_p(AskedFor when, std::size_t n, std::string_view hex,
                 arch::Registers& registers) const;
@@ -85,7 +85,7 @@ class RegisterLayout {
   Arch arch_ = Arch::kUnknown;
   std::vector<Place> in_g_;
   std::array<Group, 3> by_number_;
-  std::optional<std::uint32_t> second_stage_number_;
+  std::optional<std::uint32_t> other_translation_number_;
 };
 
 }  // namespace ringside::engines::gdb

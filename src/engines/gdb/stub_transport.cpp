@@ -36,8 +36,9 @@ bool StubTransport::ask_for_walk(const wire::Capture& capture) {
       requests_.push_back({Request::What::kOfWalk, capture.vcpu, fmt::format("p{:x}", numbers[n]),
                            n, AskedFor::kOnDemand});
   }
-  if (const auto number = inventory_.layout.second_stage_number())
-    requests_.push_back({Request::What::kSecondStage, capture.vcpu, fmt::format("p{:x}", *number)});
+  if (const auto number = inventory_.layout.other_translation_number())
+    requests_.push_back(
+        {Request::What::kOtherTranslation, capture.vcpu, fmt::format("p{:x}", *number)});
   return requests_.size() != before;
 }
 
@@ -46,7 +47,7 @@ void StubTransport::find_memory(const wire::Capture& capture) {
   const auto of_walk = memory::registers_of_walks(capture.arch);
   const bool has_all = std::all_of(of_walk.begin(), of_walk.end(),
                                    [&](std::uint8_t id) { return vcpu.of_walk.has(id); });
-  if (!has_all || vcpu.has_second_stage) return;
+  if (!has_all || vcpu.translates_otherwise) return;
   vcpu.tables = memory::page_tables_of(capture.arch, vcpu.of_walk);
   if (vcpu.tables) vcpu.memory.emplace(*vcpu.tables, pages_);
 }
@@ -126,8 +127,8 @@ void StubTransport::take(const Request& request, std::string& reply) {
     case Request::What::kOfWalk:
       inventory_.layout.decode_p(request.asked_for, request.index, reply, vcpu.of_walk);
       break;
-    case Request::What::kSecondStage:
-      vcpu.has_second_stage = inventory_.layout.has_second_stage(reply);
+    case Request::What::kOtherTranslation:
+      vcpu.translates_otherwise = inventory_.layout.translates_otherwise(reply);
       break;
     case Request::What::kChunk:
       chunks_[request.index].reply = std::move(reply);
@@ -162,6 +163,12 @@ Result<bool> StubTransport::stop(std::span<wire::Capture> captures) {
 Result<void> StubTransport::exchange(bool last) {
   write_requests();
   const bool resumes = last && resumes_;
+  // Where somebody else has let the guest run meanwhile, our next byte stops it again and is
+  // swallowed: that must not be the continue's. An answer that is missing tells of it.
+  if (resumes && batch_.empty() && stub_.traits().qemu) {
+    batch_.add("qAttached");
+    expected_.push_back(nullptr);
+  }
   if (!batch_.empty()) {
     RINGSIDE_ASSIGN(auto replies,
                     resumes ? stub_.exchange_and_resume(batch_) : stub_.exchange(batch_));

@@ -21,8 +21,8 @@ namespace ringside::engines::gdb {
 //
 // Where QEMU's own memory can be read, only registers go through the stub. On aarch64 and riscv64
 // the first exchange asks for those that a page walk needs beside a sample's. A vCPU is read by the
-// stub where one of them is missing, in modes that have no walk (firmware, EL2), and where a second
-// stage of translation is on.
+// stub where one of them is missing, in modes that have no walk (firmware, EL2), and where other
+// tables than the kernel's count (a guest's guest, user code of EL2).
 class StubTransport final : public WaveTransport {
  public:
   // `captures_paused`: also a guest that its user has paused, and leaves it so.
@@ -36,6 +36,7 @@ class StubTransport final : public WaveTransport {
         ram_(ram),
         pages_(pages),
         vcpus_(inventory.threads.size()) {}
+  ~StubTransport() override { pages_.stop(); }
 
   [[nodiscard]] Result<bool> stop(std::span<wire::Capture> captures) override;
   [[nodiscard]] bool ask_more(wire::Capture& capture, bool copies) override;
@@ -49,7 +50,7 @@ class StubTransport final : public WaveTransport {
  private:
   // What is asked of one vCPU, and where the answer belongs.
   struct Request {
-    enum class What { kRegisters, kRegister, kExtra, kOfWalk, kSecondStage, kChunk } what;
+    enum class What { kRegisters, kRegister, kExtra, kOfWalk, kOtherTranslation, kChunk } what;
     VcpuId vcpu;
     std::string payload;
     std::size_t index = 0;  // of the register in numbers_for_p(), or of the chunk
@@ -57,7 +58,7 @@ class StubTransport final : public WaveTransport {
   };
   struct Vcpu {
     arch::Registers of_walk = {};  // the capture's, and more
-    bool has_second_stage = false;
+    bool translates_otherwise = false;
     std::unique_ptr<memory::PageTables> tables = {};
     std::optional<memory::StoppedMemory> memory = {};  // QEMU's own
   };

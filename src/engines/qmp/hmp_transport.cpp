@@ -43,7 +43,8 @@ void HmpTransport::take_registers(const std::string& text) {
     capture.disposition = printed.halted ? wire::Disposition::kIdle : wire::Disposition::kSampled;
     Vcpu& vcpu = vcpus_[printed.vcpu.value];
     if (ram_ != nullptr) vcpu.tables = memory::page_tables_of(arch_, capture.registers);
-    if (vcpu.tables) vcpu.memory.emplace(*vcpu.tables, pages_);
+    if (vcpu.tables)
+      vcpu.memory.emplace(*vcpu.tables, pages_, memory::StoppedMemory::NoRam::kIsTheEnd);
     if (WaitInstructions::has(arch_)) probe_wait(capture);
   }
 }
@@ -102,9 +103,8 @@ Result<bool> HmpTransport::stop(std::span<wire::Capture> captures) {
   registers.add_human("info registers -a");
   RINGSIDE_ASSIGN(auto answers, hold_.begin(registers));
   host_waits_.poll_again();
-  pages_.stop();
-  if (ram_ != nullptr) pages_.start(*ram_);
   if (hold_.found_paused()) return false;
+  if (ram_ != nullptr) pages_.start(*ram_);
   take_registers(text_of(answers[0]));
   return true;
 }

@@ -34,6 +34,7 @@ class HmpTransport final : public WaveTransport {
         ram_(ram),
         pages_(pages),
         vcpus_(vcpus) {}
+  ~HmpTransport() override { pages_.stop(); }
 
   [[nodiscard]] Result<bool> stop(std::span<wire::Capture> captures) override;
   [[nodiscard]] bool ask_more(wire::Capture& capture, bool copies) override;

@@ -155,7 +155,7 @@ Result<PageWalk> StageOneTables::walk(PhysicalMemory& physical, GuestVirt addres
   if (!roots_.translates) return identity_walk(address);
   const bool upper = (address.value >> 55 & 1) != 0;
   const Region region = region_of(roots_, upper);
-  if (!region.is_known()) return PageWalk{};
+  if (!region.is_known()) return PageWalk{WalkEnd::kUnreadable, {}, 0, 0, {}};
   // The top byte, where it is ignored, is bit 55's copies.
   const auto shifted = static_cast<std::int64_t>(address.value << 8);
   const std::uint64_t plain =

@@ -121,7 +121,7 @@ TEST_F(FourKib, UnknownSizesMapNothing) {
                                   t1sz(0) | tg1(3), t1sz(48) | tg1(3)}) {
     roots_.tcr = tcr;
     EXPECT_EQ(StageOneTables(roots_).walk(ram_, GuestVirt{0xffffffffffffff00})->end,
-              WalkEnd::kNotCanonical)
+              WalkEnd::kUnreadable)
         << std::hex << tcr;
   }
 }

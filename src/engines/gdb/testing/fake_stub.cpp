@@ -123,6 +123,10 @@ void FakeStub::handle(const std::string& request) {
   }
   send_packet(answer(request));
   if (request.starts_with("D")) running_ = true;
+  if (!resumes_after_.empty() && request.starts_with(resumes_after_)) {
+    resumes_after_.clear();
+    running_ = true;
+  }
 }
 
 std::string FakeStub::answer(const std::string& request) {
@@ -257,6 +261,11 @@ void FakeStub::user_stops() {
 void FakeStub::user_resumes() {
   const std::lock_guard lock(mutex_);
   running_ = true;
+}
+
+void FakeStub::user_resumes_after(std::string request) {
+  const std::lock_guard lock(mutex_);
+  resumes_after_ = std::move(request);
 }
 
 void FakeStub::exits() {

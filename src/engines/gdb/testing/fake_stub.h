@@ -65,6 +65,8 @@ class FakeStub {
   [[nodiscard]] UniqueFd take_client() { return std::move(client_); }
   void user_stops();
   void user_resumes();
+  // The user resumes the guest once a request that begins so was answered.
+  void user_resumes_after(std::string request);
   void exits();  // sends W00 and closes
   // While it hangs it handles nothing, and reads 4 KiB at most.
   void hang(bool on) { hangs_ = on; }
@@ -102,6 +104,7 @@ class FakeStub {
   std::size_t selected_ = 0;
   int handled_ = -1;  // since the first `c`
   std::vector<std::string> requests_;
+  std::string resumes_after_;  // empty: never
   std::thread thread_;
 };
 
