@@ -21,8 +21,8 @@ class RegistersOnly:
         return self
 
     def __exit__(self, *exception):
-        # The first byte stops the guest and is lost; to detach lets it run.
-        self._exchange(_packet("qC") + _packet("D"), rb"\$OK#")
+        # The first byte stops the guest and is lost; to detach from process 1 lets it run.
+        self._exchange(_packet("qC") + _packet("D;1"), rb"\$OK#")
         self._socket.close()
 
     def _exchange(self, request, answer, count=1):
