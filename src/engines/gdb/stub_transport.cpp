@@ -149,7 +149,6 @@ Result<bool> StubTransport::stop(std::span<wire::Capture> captures) {
     if (capture.disposition != wire::Disposition::kSkipped) ask_registers(capture);
   write_requests();
   // Pages are read ahead while QEMU still answers.
-  pages_.stop();
   RINGSIDE_ASSIGN(auto stopped, stub_.stop(batch_, [this] {
     if (ram_ != nullptr) pages_.start(*ram_);
   }));
