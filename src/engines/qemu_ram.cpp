@@ -41,9 +41,10 @@ Result<std::vector<GuestPhys>> find_probes(memory::RamBlockReader& reader,
     const std::uint64_t stride = std::max<std::uint64_t>(range.bytes / looks, kProbeBytes);
     for (std::uint64_t at = 0; at + kProbeBytes <= range.bytes; at += stride) {
       const std::uint64_t within = at & ~std::uint64_t{kProbeBytes - 1};
+      const memory::RamOffset offset{range.offset + within};
+      if (!reader.is_populated(offset)) continue;
       Block bytes{};
-      RINGSIDE_ASSIGN(const std::size_t got,
-                      reader.read_up_to(memory::RamOffset{range.offset + within}, bytes));
+      RINGSIDE_ASSIGN(const std::size_t got, reader.read_up_to(offset, bytes));
       if (got == bytes.size() && !is_zero(bytes)) here.push_back(range.start + within);
     }
     const std::size_t wanted = 1 + kProbes * range.bytes / all_bytes;

@@ -110,6 +110,24 @@ TEST_F(QemuRamTest, WhereQemuSaysItHasTheBlock) {
   EXPECT_TRUE(reads(found, mapping));
 }
 
+// A guest's memory is the host's only from the guest's first write on.
+TEST_F(QemuRamTest, PagesThatTheGuestNeverWroteAreNotProvidedByTheHost) {
+  constexpr std::size_t kWritten = 64u << 10;
+  constexpr std::size_t kPage = 4096;
+  Mapping mapping;
+  ::madvise(mapping.begin(), kBytes, MADV_NOHUGEPAGE);
+  std::fill(guest_.bytes.begin() + kWritten, guest_.bytes.end(), std::byte{});
+  mapping.fill(std::span(guest_.bytes).first(kWritten));
+  say_host_address(mapping.address());
+  QemuRam found = ram(::getpid());
+  ASSERT_TRUE(found.find());
+  EXPECT_TRUE(found.reads_qemu());
+  std::array<unsigned char, kBytes / kPage> resident{};
+  ASSERT_EQ(::mincore(mapping.begin(), kBytes, resident.data()), 0);
+  EXPECT_EQ(std::count_if(resident.begin(), resident.end(), [](auto page) { return page & 1; }),
+            static_cast<std::ptrdiff_t>(kWritten / kPage));
+}
+
 TEST_F(QemuRamTest, WhereItDoesNotTheMappingsAreCompared) {
   Mapping other, mapping;
   std::vector<std::byte> wrong(kBytes, std::byte{0x5a});

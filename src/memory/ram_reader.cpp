@@ -1,5 +1,7 @@
 #include "memory/ram_reader.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -7,6 +9,13 @@
 #include <array>
 
 namespace ringside::memory {
+namespace {
+
+// Bits of an entry of /proc/PID/pagemap: the page is in the host's memory, or in its swap.
+constexpr std::uint64_t kPresent = std::uint64_t{1} << 63;
+constexpr std::uint64_t kSwapped = std::uint64_t{1} << 62;
+
+}  // namespace
 
 Result<std::size_t> RamBlockReader::read_pages(std::span<const RamOffset> pages,
                                                std::span<std::byte> destination) {
@@ -16,6 +25,18 @@ Result<std::size_t> RamBlockReader::read_pages(std::span<const RamOffset> pages,
     if (got.value_or(0) < kRamPage) return i;
   }
   return pages.size();
+}
+
+bool ProcessBlock::is_populated(RamOffset offset) {
+  if (!pagemap_)
+    pagemap_ =
+        UniqueFd(::open(fmt::format("/proc/{}/pagemap", process_).c_str(), O_RDONLY | O_CLOEXEC));
+  static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  std::uint64_t entry = 0;
+  const auto at = static_cast<off_t>((start_ + offset.value) / page * sizeof(entry));
+  const bool is_said =
+      pagemap_->valid() && ::pread(pagemap_->get(), &entry, sizeof(entry), at) == sizeof(entry);
+  return !is_said || (entry & (kPresent | kSwapped)) != 0;
 }
 
 Result<std::size_t> ProcessBlock::read_up_to(RamOffset offset, std::span<std::byte> destination) {

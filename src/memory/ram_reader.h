@@ -4,6 +4,7 @@
 #include <sys/uio.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/fd.h"
@@ -18,6 +19,8 @@ inline constexpr std::size_t kRamPage = 4096;  // what read_pages() reads at a t
 
 class RamBlockReader : public MemoryReader<RamOffset> {
  public:
+  // False where the host has never provided the page: it holds zeros, and a read would provide it.
+  [[nodiscard]] virtual bool is_populated(RamOffset) { return true; }
   // Reads whole pages. `destination` has kRamPage bytes for each. Returns how many of them, from
   // the first on, could be read. Errors as read_up_to(), of the first.
   [[nodiscard]] virtual Result<std::size_t> read_pages(std::span<const RamOffset> pages,
@@ -32,6 +35,8 @@ class ProcessBlock final : public RamBlockReader {
  public:
   // `start`: where the block begins in the process.
   ProcessBlock(pid_t process, std::uint64_t start) : process_(process), start_(start) {}
+  // By the process's pagemap (proc(5)); true for each page where that cannot be read.
+  [[nodiscard]] bool is_populated(RamOffset offset) override;
   // Errors: kClosed when the process has gone, kIo with the system's reason otherwise.
   [[nodiscard]] Result<std::size_t> read_up_to(RamOffset offset,
                                                std::span<std::byte> destination) override;
@@ -45,6 +50,7 @@ class ProcessBlock final : public RamBlockReader {
 
   pid_t process_;
   std::uint64_t start_;
+  std::optional<UniqueFd> pagemap_;  // opened when it is asked for; invalid where it cannot be
 };
 
 // A block that QEMU shares through a file (memory-backend-file or -memfd with share=on).

@@ -101,6 +101,8 @@ def main():
     parser.add_argument("--least", type=int, help="kills wanted in each held state (default: a sixth of the rounds)")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    if options.hold_library and not os.path.exists(options.hold_library):
+        parser.error(f"there is no {options.hold_library}; build the target guest_test_programs")
     if options.least is None:
         options.least = options.rounds // 6
     machine.exit_on_signals()
