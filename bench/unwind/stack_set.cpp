@@ -2,6 +2,7 @@
 
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
+#include "kernel_image/open_elf.h"
 #include "ringside_walker.h"
 
 namespace ringside::bench {
@@ -12,7 +13,7 @@ Result<std::unique_ptr<elf::ImageMap>> open_images(
   auto map = std::make_unique<elf::ImageMap>();
   for (const recording::ImageInfo& image : images) {
     if (image.path.empty()) continue;  // a module, which was read from guest memory
-    RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(image.path));
+    RINGSIDE_ASSIGN(auto file, kernel_image::open_elf(image.path));
     map->add({.id = image.id,
               .name = image.name,
               .file = std::move(file),

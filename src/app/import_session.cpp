@@ -12,9 +12,9 @@
 #include "app/settings/guest_system.h"
 #include "app/settings/load_bias.h"
 #include "base/file.h"
-#include "elf/slide.h"
 #include "engines/tcg/file_engine.h"
 #include "importers/maestro_cpu.h"
+#include "kernel_image/slide.h"
 #include "recording/writer.h"
 #include "session/recorded_image.h"
 #include "session/recorder.h"
@@ -51,7 +51,8 @@ Result<std::optional<std::uint64_t>> find_load_bias(FileEngine& engine, const el
   const auto& pages = engine.code_pages();
   // The last ones first: a kernel runs longer than what came before it.
   for (std::size_t i = 0; i < std::min(pages.size(), kPagesToLookAt); ++i) {
-    RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pages[pages.size() - 1 - i], memory));
+    RINGSIDE_ASSIGN(const auto slide,
+                    kernel_image::find_slide(file, pages[pages.size() - 1 - i], memory));
     if (slide) ++votes[*slide];
   }
   const auto most = std::max_element(

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "kernel_image/open_elf.h"
+
 namespace ringside::app {
 namespace {
 
@@ -17,7 +19,7 @@ Result<void> add_image(const recording::ImageInfo& info, const cases::RecordedCa
     return {};
   }
   if (path.empty()) return {};
-  RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(path));
+  RINGSIDE_ASSIGN(auto file, kernel_image::open_elf(path));
   const Bytes build_id = file->build_id();
   if (!std::equal(build_id.begin(), build_id.end(), info.build_id.begin(), info.build_id.end()))
     return fail(ErrorCode::kMismatch,

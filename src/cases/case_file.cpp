@@ -7,6 +7,7 @@
 #include "cases/case_text.h"
 #include "cases/entry_text.h"
 #include "cases/replayer.h"
+#include "kernel_image/open_elf.h"
 
 namespace ringside::cases {
 namespace {
@@ -39,7 +40,7 @@ Result<std::shared_ptr<const elf::ElfFile>> ImageCache::open(const fs::path& pat
   const fs::path key = path.lexically_normal();
   auto found = files_.find(key);
   if (found == files_.end()) {
-    RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(key));
+    RINGSIDE_ASSIGN(auto file, kernel_image::open_elf(key));
     found = files_.emplace(key, std::move(file)).first;
   }
   return found->second;

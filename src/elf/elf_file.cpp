@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "arch/arch_info.h"
-#include "elf/boot_image.h"
 
 namespace ringside::elf {
 namespace {
@@ -38,25 +37,11 @@ ElfFile::~ElfFile() {
 }
 
 Result<std::shared_ptr<const ElfFile>> ElfFile::parse(std::unique_ptr<ElfFile> file) {
-  if (is_boot_image(file->bytes_)) RINGSIDE_TRY(file->unpack());
   RINGSIDE_TRY(file->read_headers());
   RINGSIDE_TRY(file->read_sections());
   RINGSIDE_TRY(file->read_segments());
   file->read_notes();
   return std::shared_ptr<const ElfFile>(std::move(file));
-}
-
-Result<void> ElfFile::unpack() {
-  constexpr const char* kHint = "; give its vmlinux with --kernel";
-  auto image = read_boot_image(bytes_, name_);
-  if (!image) return fail(image.error().code, "{}{}", image.error().message, kHint);
-  if (image->kind != PayloadKind::kElf)
-    return fail(ErrorCode::kUnsupported, "{} is a kernel without ELF headers ({}){}", name_,
-                image->container, kHint);
-  owned_ = std::move(image->bytes);
-  bytes_ = owned_;
-  mapped_.reset();
-  return {};
 }
 
 Result<void> ElfFile::read_headers() {

@@ -68,8 +68,7 @@ struct Note {
 // 590 MB touches its headers only. All methods may be called from several threads.
 class ElfFile {
  public:
-  // A boot image (bzImage, gzip of a vmlinux, see boot_image.h) is unpacked: 50 MB take about 0.1
-  // s. Errors name the file and the offset, and say what to do about a kernel without ELF headers.
+  // Errors name the file and the offset.
   [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> open(
       const std::filesystem::path& path);
   [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> from_bytes(
@@ -127,7 +126,6 @@ class ElfFile {
 
   ElfFile() = default;
   [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> parse(std::unique_ptr<ElfFile> file);
-  [[nodiscard]] Result<void> unpack();
   [[nodiscard]] Result<void> read_headers();
   [[nodiscard]] Result<void> read_segments();
   [[nodiscard]] Result<void> read_sections();

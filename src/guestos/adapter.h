@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
 #include "base/types.h"
-#include "elf/identity.h"
 #include "elf/image_map.h"
 #include "guestos/adapter_options.h"
 #include "guestos/guest_memory.h"

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#include "kernel_image/open_elf.h"
+
 namespace ringside::guestos {
 namespace {
 
@@ -76,7 +78,7 @@ std::shared_ptr<const UserImage> ProgramFiles::find(Bytes text) {
 }
 
 Result<std::shared_ptr<const UserImage>> open_program(const std::filesystem::path& path) {
-  RINGSIDE_ASSIGN(auto file, elf::ElfFile::open(path));
+  RINGSIDE_ASSIGN(auto file, kernel_image::open_elf(path));
   auto image = std::make_shared<UserImage>();
   image->name = path.filename().string();
   image->file = std::move(file);

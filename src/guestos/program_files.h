@@ -45,7 +45,7 @@ class ProgramFiles {
   std::vector<std::shared_ptr<const UserImage>> all_;
 };
 
-// One program, named as its file. Errors: those of ElfFile::open.
+// One program, named as its file. Errors: those of kernel_image::open_elf.
 [[nodiscard]] Result<std::shared_ptr<const UserImage>> open_program(
     const std::filesystem::path& path);
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
-#include "elf/identity.h"
 #include "guestos/program_code.h"
 
 namespace ringside::guestos {

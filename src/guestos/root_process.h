@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "elf/identity.h"
+#include "base/memory_reader.h"
 #include "guestos/program_finder.h"
 
 namespace ringside::guestos {

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "elf/identity.h"
+#include "kernel_image/identity.h"
 
 namespace ringside::naming {
 namespace {
@@ -65,7 +65,7 @@ std::size_t equal_bytes(const elf::ElfFile& file, const elf::ElfFile& running,
   });
   const double share =
       static_cast<double>(equal) / static_cast<double>(std::max<std::size_t>(compared, 1));
-  return elf::is_one_build(file, share) ? equal : 0;
+  return kernel_image::is_one_build(file, share) ? equal : 0;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "elf/code_hash.h"
 #include "elf/image_map.h"
+#include "kernel_image/open_elf.h"
 #include "symbols/linux_image/open_kernel.h"
 
 namespace ringside::naming {
@@ -104,7 +105,7 @@ ImageSymbols::OpenFile ImageSymbols::open_kept(const recording::ImageInfo& image
                                                const Error& why) {
   const auto kept = kept_.find(image.id);
   if (kept == kept_.end()) return tl::unexpected<Error>(why);
-  RINGSIDE_ASSIGN(auto file, elf::ElfFile::from_bytes(std::move(kept->second), image.name));
+  RINGSIDE_ASSIGN(auto file, kernel_image::elf_from_bytes(std::move(kept->second), image.name));
   if (!file->symbols().empty())
     warnings_.push_back(fmt::format(
         "{}: {}. Its functions have the names that the recording keeps, without inlined functions "
@@ -158,7 +159,7 @@ void ImageSymbols::note_stripped(const recording::ImageInfo& image) {
 void ImageSymbols::add_nameless(const recording::ImageInfo& image, Loaded& loaded) {
   const auto stored = nameless_.find(image.id);
   if (stored == nameless_.end()) return;
-  auto file = elf::ElfFile::from_bytes(std::move(stored->second), image.name);
+  auto file = kernel_image::elf_from_bytes(std::move(stored->second), image.name);
   if (!file) return;
   if (!loaded) loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   loaded->set_fallback(symbols::SymbolTable::from_elf(std::move(*file)));
@@ -167,7 +168,7 @@ void ImageSymbols::add_nameless(const recording::ImageInfo& image, Loaded& loade
 ImageSymbols::OpenFile ImageSymbols::take_stored(const recording::ImageInfo& image) {
   const auto stored = stored_.find(image.id);
   if (stored == stored_.end()) return nullptr;
-  return elf::ElfFile::from_bytes(std::move(stored->second), image.name);
+  return kernel_image::elf_from_bytes(std::move(stored->second), image.name);
 }
 
 ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {

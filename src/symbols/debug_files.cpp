@@ -5,7 +5,8 @@
 #include <algorithm>
 
 #include "base/byte_cursor.h"
-#include "elf/kernel_compression.h"
+#include "kernel_image/kernel_compression.h"
+#include "kernel_image/open_elf.h"
 #include "symbols/debuginfod.h"
 
 namespace ringside::symbols {
@@ -19,7 +20,7 @@ constexpr std::size_t kMaxMiniDebugInfo = std::size_t{256} << 20;  // real ones 
 FilePtr open_elf(const fs::path& path) {
   std::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return nullptr;
-  auto file = elf::ElfFile::open(path);
+  auto file = kernel_image::open_elf(path);
   return file ? *file : nullptr;
 }
 
@@ -51,7 +52,8 @@ bool has_checksum(const elf::ElfFile& file, std::uint32_t wanted) {
 FilePtr mini_debug_info(const elf::ElfFile& file) {
   const auto section = file.section(".gnu_debugdata");
   if (!section) return nullptr;
-  auto bytes = elf::decompress_kernel(elf::Compression::kXz, section->bytes, kMaxMiniDebugInfo);
+  auto bytes = kernel_image::decompress_kernel(kernel_image::Compression::kXz, section->bytes,
+                                               kMaxMiniDebugInfo);
   if (!bytes) return nullptr;
   auto inner = elf::ElfFile::from_bytes(std::move(*bytes), file.name() + " (.gnu_debugdata)");
   return inner ? *inner : nullptr;

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "kernel_image/open_elf.h"
+
 namespace ringside::symbols {
 namespace {
 
@@ -16,7 +18,7 @@ TEST(SymbolFile, KeepsFunctionsSegmentsAndBuildId) {
   const auto packed = pack_symbols(**whole);
   ASSERT_FALSE(packed.empty());
   EXPECT_LT(packed.size(), (*whole)->file_bytes().size() / 4);
-  const auto read = elf::ElfFile::from_bytes(packed, "packed");
+  const auto read = kernel_image::elf_from_bytes(packed, "packed");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_FALSE((*read)->is_on_disk());
   EXPECT_EQ((*read)->arch(), (*whole)->arch());

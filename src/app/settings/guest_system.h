@@ -21,7 +21,7 @@ struct GuestSystemSettings {
   std::string sysroot;
   bool debuginfod = false;  // an option of some verbs; others have it for symbols too
 
-  // Opens the files. Errors: kUsage for what makes no sense; those of ElfFile::open and
+  // Opens the files. Errors: kUsage for what makes no sense; those of kernel_image::open_elf and
   // ProgramFiles::open, which name the file.
   [[nodiscard]] Result<guestos::AdapterOptions> options() const;
 };

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/symbol_flags.h"
 #include "cli/terminal.h"
+#include "kernel_image/open_elf.h"
 
 namespace ringside::cli {
 namespace {
@@ -54,7 +55,7 @@ void SymbolizeVerb::add_options(App& app) {
 }
 
 Result<void> SymbolizeVerb::run(const std::vector<std::string>&) {
-  RINGSIDE_ASSIGN(const auto file, elf::ElfFile::open(file_));
+  RINGSIDE_ASSIGN(const auto file, kernel_image::open_elf(file_));
   symbols::Symbolizer symbolizer =
       symbols::open_symbolizer(file, settings_.files(), settings_.inlines());
   if (symbolizer.empty())

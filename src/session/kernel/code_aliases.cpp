@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "elf/elf_writer.h"
+#include "kernel_image/identity.h"
 
 namespace ringside::session {
 namespace {
@@ -196,8 +197,9 @@ Result<std::optional<elf::Image>> CodeAliases::poll(const elf::Image& kernel, Gu
   const std::uint64_t bias = *found;
   if (bias == kernel.load_bias) return std::nullopt;
   if (!overlaps(kernel, bias)) {
-    RINGSIDE_ASSIGN(const elf::Identity identity, elf::check_identity(file, bias, memory));
-    if (identity.sameness == elf::MatchResult::kSame)
+    RINGSIDE_ASSIGN(const kernel_image::Identity identity,
+                    kernel_image::check_identity(file, bias, memory));
+    if (identity.sameness == kernel_image::MatchResult::kSame)
       return elf::Image{.name = kernel.name,
                         .file = kernel.file,
                         .load_bias = bias,

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "elf/identity.h"
+#include "base/memory_reader.h"
 #include "elf/image_map.h"
 
 namespace ringside::session {

@@ -26,7 +26,7 @@ Result<std::shared_ptr<const elf::ElfFile>> kernel_in_memory(Arch arch, GuestVir
                                                           .lowest = lowest_address(arch)},
                                                          memory));
   if (mapped.empty()) return nullptr;
-  std::vector<elf::KernelSegment> segments;
+  std::vector<kernel_image::KernelSegment> segments;
   for (const auto& [at, bytes] : mapped) segments.push_back({{at}, bytes, bytes.size()});
   const auto image = symbols::read_linux_image(arch, std::move(segments));
   if (!image) return nullptr;

@@ -2,7 +2,8 @@
 
 #include <memory>
 
-#include "elf/identity.h"
+#include "base/memory_reader.h"
+#include "elf/elf_file.h"
 
 namespace ringside::session {
 

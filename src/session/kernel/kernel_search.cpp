@@ -4,11 +4,13 @@
 
 #include "arch/arch_info.h"
 #include "arch/registers.h"
-#include "elf/slide.h"
+#include "kernel_image/slide.h"
 #include "session/kernel/kernel_scan.h"
 
 namespace ringside::session {
 namespace {
+
+using kernel_image::MatchResult;
 
 // After so many looks a file that covers the running code is taken for the kernel, whatever the
 // comparison says: kernels may rewrite themselves more than we know.
@@ -55,7 +57,8 @@ Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
 Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(GuestVirt pc,
                                                                  VirtualMemory& memory) const {
   const auto share = [](const FoundKernel& found) {
-    return found.identity.evidence == elf::kTextEvidence ? found.identity.equal_share : 1.0;
+    return found.identity.evidence == kernel_image::kTextEvidence ? found.identity.equal_share
+                                                                  : 1.0;
   };
   std::optional<FoundKernel> best;
   for (const auto& file : request_.candidates) {
@@ -71,14 +74,14 @@ Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
   constexpr std::size_t kPieces = 256;
   std::vector<std::uint64_t> biases;
   if (covers(*file, 0, pc)) biases.push_back(0);
-  RINGSIDE_ASSIGN(const auto slide, elf::find_slide(*file, pc, memory));
+  RINGSIDE_ASSIGN(const auto slide, kernel_image::find_slide(*file, pc, memory));
   if (slide && *slide != 0) biases.push_back(*slide);
   for (const std::uint64_t bias : biases) {
-    RINGSIDE_ASSIGN(const elf::Identity identity,
-                    elf::check_identity(*file, bias, memory, kPieces));
-    const bool is_built_alike =
-        identity.evidence != elf::kTextEvidence || elf::is_one_build(*file, identity.equal_share);
-    if (identity.sameness == elf::MatchResult::kSame && is_built_alike)
+    RINGSIDE_ASSIGN(const kernel_image::Identity identity,
+                    kernel_image::check_identity(*file, bias, memory, kPieces));
+    const bool is_built_alike = identity.evidence != kernel_image::kTextEvidence ||
+                                kernel_image::is_one_build(*file, identity.equal_share);
+    if (identity.sameness == MatchResult::kSame && is_built_alike)
       return FoundKernel{{1, elf::kKernelImage, file, bias}, identity};
   }
   return std::nullopt;
@@ -92,22 +95,21 @@ Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, Gue
   if (!file) return std::nullopt;
   return FoundKernel{
       {1, elf::kKernelImage, std::move(file), 0},
-      {.sameness = elf::MatchResult::kSame, .evidence = {}, .in_file = {}, .in_memory = {}}};
+      {.sameness = MatchResult::kSame, .evidence = {}, .in_file = {}, .in_memory = {}}};
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
                                                     VirtualMemory& memory) {
   compared_ = true;
   ++tries_;
-  RINGSIDE_ASSIGN(identity_, elf::check_identity(*request_.file, load_bias, memory));
-  const elf::MatchResult sameness = identity_->sameness;
+  RINGSIDE_ASSIGN(identity_, kernel_image::check_identity(*request_.file, load_bias, memory));
+  const MatchResult sameness = identity_->sameness;
   const bool names_differ =
-      sameness == elf::MatchResult::kDifferent && identity_->evidence != elf::kTextEvidence;
+      sameness == MatchResult::kDifferent && identity_->evidence != kernel_image::kTextEvidence;
   // Code runs there, so that memory which cannot be read will not be readable later either.
   const bool nothing_to_compare =
-      sameness == elf::MatchResult::kUnreadable || sameness == elf::MatchResult::kNoEvidence;
-  if (sameness != elf::MatchResult::kSame && !names_differ && !nothing_to_compare &&
-      tries_ < kTries)
+      sameness == MatchResult::kUnreadable || sameness == MatchResult::kNoEvidence;
+  if (sameness != MatchResult::kSame && !names_differ && !nothing_to_compare && tries_ < kTries)
     return std::nullopt;
   return FoundKernel{{1, elf::kKernelImage, request_.file, load_bias}, *identity_};
 }
@@ -119,15 +121,15 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, Virtua
   if (covers(file, expected, pc)) {
     RINGSIDE_ASSIGN(auto found, at(expected, memory));
     // Where the kernel has moved by less than its length, its code is there, too.
-    const bool is_sure = request_.load_bias || identity_->sameness != elf::MatchResult::kUnreadable;
+    const bool is_sure = request_.load_bias || identity_->sameness != MatchResult::kUnreadable;
     if (found && is_sure) return found;
     unreadable = std::move(found);
   }
   if (request_.load_bias || is_too_early(file, pc)) return std::nullopt;
-  RINGSIDE_ASSIGN(const auto slide, elf::find_slide(file, pc, memory));
+  RINGSIDE_ASSIGN(const auto slide, kernel_image::find_slide(file, pc, memory));
   if (!slide || *slide == expected) return unreadable;
   RINGSIDE_ASSIGN(auto found, at(*slide, memory));
-  if (identity_->sameness != elf::MatchResult::kUnreadable) return found;
+  if (identity_->sameness != MatchResult::kUnreadable) return found;
   // A few pages of the kernel alone: another mapping of them, such as arm64's trampoline, by which
   // user mode enters the kernel. The next code that runs tells more.
   compared_ = false;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "elf/identity.h"
 #include "elf/image_map.h"
 #include "guestos/adapter.h"
+#include "kernel_image/identity.h"
 #include "symbols/symbol_list.h"
 
 namespace ringside::session {
@@ -28,7 +28,7 @@ struct KernelRequest {
 // The guest's kernel, where it runs.
 struct FoundKernel {
   elf::Image image;
-  elf::Identity identity;  // does memory hold that file?
+  kernel_image::Identity identity;  // does memory hold that file?
 };
 
 // Looks for the guest's kernel, again and again until it is there: what runs in kernel mode early
@@ -70,7 +70,7 @@ class KernelSearch {
   unsigned scans_ = 0;
   bool looked_ = false;
   bool compared_ = false;
-  std::optional<elf::Identity> identity_;  // of the last try
+  std::optional<kernel_image::Identity> identity_;  // of the last try
 };
 
 }  // namespace ringside::session

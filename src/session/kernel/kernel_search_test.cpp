@@ -53,7 +53,7 @@ TEST_F(KernelSearchTest, AKernelThatMovedIsFoundWhereItRuns) {
   const auto found = poll(search);
   ASSERT_TRUE(found && *found);
   EXPECT_EQ((*found)->image.load_bias, kSlide);
-  EXPECT_EQ((*found)->identity.sameness, elf::MatchResult::kSame);
+  EXPECT_EQ((*found)->identity.sameness, kernel_image::MatchResult::kSame);
   EXPECT_EQ((*found)->image.name, elf::kKernelImage);
 }
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "elf/identity.h"
+#include "base/memory_reader.h"
 
 namespace ringside::session {
 

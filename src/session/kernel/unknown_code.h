@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "elf/identity.h"
+#include "base/memory_reader.h"
 #include "elf/image_map.h"
 #include "symbols/symbol_list.h"
 

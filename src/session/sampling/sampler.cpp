@@ -339,7 +339,7 @@ void Sampler::wait_until_handled() {
 
 bool Sampler::is_the_right_kernel() {
   const FoundKernel* kernel = watch_->kernel();
-  if (!kernel || kernel->identity.sameness != elf::MatchResult::kDifferent) return true;
+  if (!kernel || kernel->identity.sameness != kernel_image::MatchResult::kDifferent) return true;
   outcome_.error = Error{ErrorCode::kMismatch, watch_->explain()};
   return false;
 }

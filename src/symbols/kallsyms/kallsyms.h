@@ -43,7 +43,8 @@ struct LinkAddress {
 
 // Of an arm64 or riscv64 Image. Where kallsyms_relative_base is not in it (0), the image's relative
 // relocations say so: one of them writes there. Nothing where none does. `text_offset` is the
-// image's (elf/boot_image.h): kernels are linked that far from a 2 MiB boundary (arm64), or to one.
+// image's (kernel_image/boot_image.h): kernels are linked that far from a 2 MiB boundary (arm64),
+// or to one.
 [[nodiscard]] std::optional<LinkAddress> link_address(Bytes image, const Tables& tables,
                                                       std::uint64_t text_offset);
 

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "elf/boot_image.h"
+#include "kernel_image/boot_image.h"
 
 namespace ringside::symbols::kallsyms {
 namespace {
@@ -145,10 +145,10 @@ TEST(Kallsyms, DebianKernels) {
     ++kernels;
     SCOPED_TRACE(folder.string());
     const auto file = bytes_of(entry.path());
-    const auto image = elf::read_boot_image(file, "vmlinuz");
+    const auto image = kernel_image::read_boot_image(file, "vmlinuz");
     ASSERT_TRUE(image) << image.error().message;
     Result<SymbolList> list = fail(ErrorCode::kNotFound, "not tried");
-    if (image->kind == elf::PayloadKind::kElf) {
+    if (image->kind == kernel_image::PayloadKind::kElf) {
       list = symbols_of(*elf::ElfFile::from_bytes(image->bytes, "vmlinux").value());
     } else {
       const auto tables = find_tables(image->bytes, 8);

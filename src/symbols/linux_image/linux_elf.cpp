@@ -10,6 +10,8 @@
 namespace ringside::symbols {
 namespace {
 
+using kernel_image::KernelSegment;
+
 constexpr const char* kBanner = "linux_banner";
 
 struct Part {
@@ -54,7 +56,7 @@ class Writer {
 
   std::vector<std::byte> write() {
     ImageAddr covered;
-    for (const elf::KernelSegment& segment : image_.segments) {
+    for (const KernelSegment& segment : image_.segments) {
       // Segments that overlap belong to no kernel; the first has its way.
       if (segment.address < covered || segment.memory_size == 0) continue;
       const ImageAddr end = segment.address + segment.memory_size;
@@ -69,7 +71,7 @@ class Writer {
 
  private:
   // One for each stretch of code, and one for what is between two.
-  void add_segments(const elf::KernelSegment& segment, ImageAddr end) {
+  void add_segments(const KernelSegment& segment, ImageAddr end) {
     ImageAddr at = segment.address;
     const auto add_up_to = [&](ImageAddr to, bool code) {
       if (to <= at) return;
@@ -89,7 +91,7 @@ class Writer {
   }
 
   // Those that were found, and .data or .bss for the rest.
-  void add_sections(const elf::KernelSegment& segment, ImageAddr end) {
+  void add_sections(const KernelSegment& segment, ImageAddr end) {
     const ImageAddr file_end =
         segment.address + std::min<std::uint64_t>(segment.bytes.size(), segment.memory_size);
     ImageAddr at = segment.address;

@@ -9,6 +9,8 @@
 namespace ringside::symbols {
 namespace {
 
+using kernel_image::KernelSegment;
+
 constexpr std::uint64_t kMaxHead = std::uint64_t{4} << 20;
 
 // Where flat images are linked to that do not say it, since they hold nothing that depends on it
@@ -36,7 +38,7 @@ Result<void> take_symbols(LinuxImage& image, SymbolList list, std::string_view s
 // kallsyms and the image's text, from the first segment that holds them.
 Result<void> read_symbols(LinuxImage& image, std::uint64_t base) {
   Error error{ErrorCode::kNotFound, "no kallsyms: there are no bytes"};
-  for (const elf::KernelSegment& segment : image.segments) {
+  for (const KernelSegment& segment : image.segments) {
     const auto tables = kallsyms::find_tables(segment.bytes, pointer_size(image.arch));
     if (!tables) {
       error = tables.error();
@@ -65,7 +67,7 @@ std::optional<AddressRange> head_text_of(const LinuxImage& image) {
   return std::nullopt;
 }
 
-LinuxImage without_symbols(Arch arch, std::vector<elf::KernelSegment> segments) {
+LinuxImage without_symbols(Arch arch, std::vector<KernelSegment> segments) {
   LinuxImage image;
   image.arch = arch;
   image.segments = std::move(segments);
@@ -80,14 +82,14 @@ LinuxImage with_tables(LinuxImage image) {
   return image;
 }
 
-Result<LinuxImage> read(Arch arch, std::vector<elf::KernelSegment> segments, std::uint64_t base) {
+Result<LinuxImage> read(Arch arch, std::vector<KernelSegment> segments, std::uint64_t base) {
   LinuxImage image = without_symbols(arch, std::move(segments));
   RINGSIDE_TRY(read_symbols(image, base));
   return with_tables(std::move(image));
 }
 
 // By a list of symbols from elsewhere.
-Result<LinuxImage> read(Arch arch, std::vector<elf::KernelSegment> segments, SymbolList list,
+Result<LinuxImage> read(Arch arch, std::vector<KernelSegment> segments, SymbolList list,
                         const std::string& list_name) {
   LinuxImage image = without_symbols(arch, std::move(segments));
   RINGSIDE_TRY(take_symbols(image, std::move(list), list_name));
@@ -96,8 +98,8 @@ Result<LinuxImage> read(Arch arch, std::vector<elf::KernelSegment> segments, Sym
 
 // Those of its PT_LOAD segments that are in the kernel's half of addresses: x86_64's per-CPU data
 // is linked to 0.
-std::vector<elf::KernelSegment> segments_of(const elf::ElfFile& file) {
-  std::vector<elf::KernelSegment> segments;
+std::vector<KernelSegment> segments_of(const elf::ElfFile& file) {
+  std::vector<KernelSegment> segments;
   for (const elf::Segment& segment : file.segments())
     if (segment.address.value >= kernel_start(file.arch()))
       segments.push_back({segment.address, file.bytes_at(segment.address, segment.file_size),
@@ -105,7 +107,7 @@ std::vector<elf::KernelSegment> segments_of(const elf::ElfFile& file) {
   return segments;
 }
 
-Result<LinuxImage> read_flat(const elf::BootImage& boot) {
+Result<LinuxImage> read_flat(const kernel_image::BootImage& boot) {
   RINGSIDE_ASSIGN(const auto tables, kallsyms::find_tables(boot.bytes, pointer_size(boot.arch)));
   auto linked = kallsyms::link_address(boot.bytes, tables, boot.text_offset);
   if (!linked && tables.addresses.encoding == kallsyms::Encoding::kPlaceRelative)
@@ -120,7 +122,7 @@ Result<LinuxImage> read_flat(const elf::BootImage& boot) {
 }  // namespace
 
 Bytes LinuxImage::bytes_of(AddressRange range) const {
-  for (const elf::KernelSegment& segment : segments) {
+  for (const KernelSegment& segment : segments) {
     const std::uint64_t offset = range.begin - segment.address;
     if (offset < segment.bytes.size())
       return segment.bytes.subspan(offset, std::min(range.size(), segment.bytes.size() - offset));
@@ -135,7 +137,7 @@ std::string_view LinuxImage::version() const {
   return line.substr(0, line.find_first_of(std::string_view("\n\0", 2)));
 }
 
-Result<LinuxImage> read_linux_image(Arch arch, std::vector<elf::KernelSegment> segments) {
+Result<LinuxImage> read_linux_image(Arch arch, std::vector<KernelSegment> segments) {
   const std::uint64_t base = segments.empty() ? 0 : segments.front().address.value;
   return read(arch, std::move(segments), base);
 }
@@ -154,7 +156,7 @@ Result<LinuxImage> with_symbols(const LinuxImage& image, SymbolList list,
   return read(image.arch, image.segments, std::move(list), list_name);
 }
 
-Result<LinuxImage> read_linux_image(const elf::BootImage& boot, SymbolList list,
+Result<LinuxImage> read_linux_image(const kernel_image::BootImage& boot, SymbolList list,
                                     const std::string& list_name) {
   const auto text = list.address_of("_text");
   if (!text) return fail(ErrorCode::kNotFound, "{} has no _text", list_name);
@@ -162,11 +164,11 @@ Result<LinuxImage> read_linux_image(const elf::BootImage& boot, SymbolList list,
   return read(boot.arch, {{*text, boot.bytes, size}}, std::move(list), list_name);
 }
 
-Result<LinuxImage> read_linux_image(const elf::BootImage& boot) {
-  if (boot.kind == elf::PayloadKind::kFlat) return read_flat(boot);
+Result<LinuxImage> read_linux_image(const kernel_image::BootImage& boot) {
+  if (boot.kind == kernel_image::PayloadKind::kFlat) return read_flat(boot);
   // Parsed for its program headers; its segments' bytes are the boot image's.
   RINGSIDE_ASSIGN(const auto file, elf::ElfFile::from_bytes(boot.bytes, boot.container));
-  std::vector<elf::KernelSegment> segments;
+  std::vector<KernelSegment> segments;
   for (const elf::Segment& segment : file->segments())
     if (segment.address.value >= kernel_start(file->arch()))
       segments.push_back({segment.address,

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "elf/boot_image.h"
 #include "elf/elf_file.h"
-#include "elf/kernel_segment.h"
+#include "kernel_image/boot_image.h"
+#include "kernel_image/kernel_segment.h"
 #include "symbols/linux_image/address_range.h"
 #include "symbols/symbol_list.h"
 
@@ -18,11 +18,11 @@ namespace ringside::symbols {
 // segments' bytes must outlive it.
 struct LinuxImage {
   Arch arch = Arch::kUnknown;
-  std::vector<elf::KernelSegment> segments;  // by address
-  SymbolList symbols;                        // kallsyms
-  AddressRange text;                         // _stext to _etext
-  std::optional<AddressRange> head_text;     // in front of _stext
-  std::optional<AddressRange> init_text;     // unmapped after boot
+  std::vector<kernel_image::KernelSegment> segments;  // by address
+  SymbolList symbols;                                 // kallsyms
+  AddressRange text;                                  // _stext to _etext
+  std::optional<AddressRange> head_text;              // in front of _stext
+  std::optional<AddressRange> init_text;              // unmapped after boot
   // Linux 6.4 and later; its place is a guess where kallsyms knows no data.
   std::optional<AddressRange> orc_header;
   std::optional<AddressRange> orc_ip;       // .orc_unwind_ip; x86_64
@@ -41,18 +41,18 @@ struct LinuxImage {
 // Of segments that lie where the kernel is linked to, or where a running kernel has moved itself
 // to: the addresses of all that is found are then those in memory. Each segment begins at a
 // multiple of 256. kNotFound where there is no kallsyms, or it does not belong to these addresses.
-[[nodiscard]] Result<LinuxImage> read_linux_image(Arch arch,
-                                                  std::vector<elf::KernelSegment> segments);
+[[nodiscard]] Result<LinuxImage> read_linux_image(
+    Arch arch, std::vector<kernel_image::KernelSegment> segments);
 // Of an unpacked boot image, flat or ELF. A flat image's addresses are found, too.
-[[nodiscard]] Result<LinuxImage> read_linux_image(const elf::BootImage& image);
+[[nodiscard]] Result<LinuxImage> read_linux_image(const kernel_image::BootImage& image);
 // Of a vmlinux, stripped or not.
 [[nodiscard]] Result<LinuxImage> read_linux_image(const elf::ElfFile& file);
 // The same by a list of symbols, named `list_name` in errors, instead of kallsyms: at the addresses
 // that the file is linked to, or, of a flat image, wherever the list has _text, its first byte.
 [[nodiscard]] Result<LinuxImage> read_linux_image(const elf::ElfFile& file, SymbolList list,
                                                   const std::string& list_name);
-[[nodiscard]] Result<LinuxImage> read_linux_image(const elf::BootImage& image, SymbolList list,
-                                                  const std::string& list_name);
+[[nodiscard]] Result<LinuxImage> read_linux_image(const kernel_image::BootImage& image,
+                                                  SymbolList list, const std::string& list_name);
 // The same image by that list.
 [[nodiscard]] Result<LinuxImage> with_symbols(const LinuxImage& image, SymbolList list,
                                               const std::string& list_name);

@@ -1,7 +1,7 @@
 #include "symbols/linux_image/open_kernel.h"
 
 #include "base/file.h"
-#include "elf/boot_image.h"
+#include "kernel_image/boot_image.h"
 #include "symbols/linux_image/linux_image.h"
 #include "symbols/nm/kernel_symbols.h"
 
@@ -11,21 +11,21 @@ namespace {
 // A kernel file of any kind: an ELF file, or the flat payload of a boot image.
 struct KernelFile {
   std::shared_ptr<const elf::ElfFile> elf;
-  elf::BootImage flat;
+  kernel_image::BootImage flat;
 };
 
 Result<KernelFile> open_file(const std::filesystem::path& path) {
   RINGSIDE_ASSIGN(const auto mapped, MappedFile::open(path));
   KernelFile file;
-  if (!elf::is_boot_image(mapped->bytes())) {
+  if (!kernel_image::is_boot_image(mapped->bytes())) {
     RINGSIDE_ASSIGN(file.elf, elf::ElfFile::open(path));
     return file;
   }
-  auto unpacked = elf::read_boot_image(mapped->bytes(), path.string());
+  auto unpacked = kernel_image::read_boot_image(mapped->bytes(), path.string());
   if (!unpacked)
     return fail(unpacked.error().code, "{}; give its vmlinux with --kernel",
                 unpacked.error().message);
-  if (unpacked->kind == elf::PayloadKind::kElf) {
+  if (unpacked->kind == kernel_image::PayloadKind::kElf) {
     RINGSIDE_ASSIGN(file.elf, elf::ElfFile::from_bytes(std::move(unpacked->bytes), path.string()));
   } else {
     file.flat = std::move(*unpacked);

@@ -11,6 +11,8 @@
 namespace ringside::symbols {
 namespace {
 
+using kernel_image::KernelSegment;
+
 // Code of .exit.text and alternatives lies behind that of .init.text, and has ORC, too.
 constexpr std::uint64_t kBehindInitText = std::uint64_t{1} << 20;
 constexpr std::size_t kMaxBanner = 1024;
@@ -50,7 +52,7 @@ std::optional<std::size_t> next_hit(Bytes bytes, std::size_t from, std::string_v
 // "Linux version 6.1.0 (user@host) (compiler) #1 SMP …\n" (init/version-timestamp.c). Kernels since
 // 6.1 hold a second one whose "#" has no number: init/version.c's, from before the build was
 // counted.
-std::optional<AddressRange> find_banner(const elf::KernelSegment& segment) {
+std::optional<AddressRange> find_banner(const KernelSegment& segment) {
   constexpr std::string_view kStart = "Linux version ";
   for (auto hit = next_hit(segment.bytes, 0, kStart); hit;
        hit = next_hit(segment.bytes, *hit + 1, kStart)) {
@@ -84,7 +86,7 @@ std::optional<AddressRange> find_build_id(const LinuxImage& image) {
   constexpr std::string_view kHead{"\4\0\0\0\x14\0\0\0\3\0\0\0GNU\0", 16};
   constexpr std::size_t kSize = kHead.size() + 20;
   std::optional<AddressRange> found;
-  for (const elf::KernelSegment& segment : image.segments) {
+  for (const KernelSegment& segment : image.segments) {
     for (auto hit = next_hit(segment.bytes, 0, kHead); hit;
          hit = next_hit(segment.bytes, *hit + 1, kHead)) {
       if (*hit % 4 != 0 || segment.bytes.size() - *hit < kSize ||
@@ -106,7 +108,7 @@ std::optional<AddressRange> build_id_in(const LinuxImage& image, AddressRange no
 
 std::optional<AddressRange> find_btf_in(const LinuxImage& image) {
   std::optional<AddressRange> largest;
-  for (const elf::KernelSegment& segment : image.segments) {
+  for (const KernelSegment& segment : image.segments) {
     for (auto hit = find_btf(segment.bytes); hit; hit = find_btf(segment.bytes, *hit + 1)) {
       const std::size_t size = btf_size(segment.bytes.subspan(*hit));
       if (!largest || size > largest->size())
@@ -118,7 +120,7 @@ std::optional<AddressRange> find_btf_in(const LinuxImage& image) {
 
 void find_orc_in(LinuxImage& image) {
   const ImageAddr end = image.init_text ? image.init_text->end + kBehindInitText : image.text.end;
-  for (const elf::KernelSegment& segment : image.segments) {
+  for (const KernelSegment& segment : image.segments) {
     const auto orc = find_orc(segment.bytes, segment.address, {image.text.begin, end});
     if (!orc) continue;
     image.orc_ip = {segment.address + orc->ip_begin, segment.address + orc->entries_begin};
@@ -147,7 +149,7 @@ void find_linux_tables(LinuxImage& image) {
   image.eh_frame = borders.range("__eh_frame_start", "__eh_frame_end");
   image.btf = borders.range("__start_BTF", "__stop_BTF");
   if (!image.btf) image.btf = find_btf_in(image);
-  for (const elf::KernelSegment& segment : image.segments)
+  for (const KernelSegment& segment : image.segments)
     if (!image.banner) image.banner = find_banner(segment);
   const auto notes = borders.range("__start_notes", "__stop_notes");
   image.build_id = notes ? build_id_in(image, *notes) : find_build_id(image);

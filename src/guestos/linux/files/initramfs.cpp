@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "base/file.h"
-#include "elf/kernel_compression.h"
+#include "kernel_image/kernel_compression.h"
 
 namespace ringside::guestos {
 namespace {
@@ -123,17 +123,17 @@ Result<void> Initramfs::Unpacking::add(Bytes bytes, bool may_be_packed) {
       RINGSIDE_ASSIGN(at, add_archive(bytes, at));
       continue;
     }
-    const auto compression = elf::compression_of(rest);
+    const auto compression = kernel_image::compression_of(rest);
     if (!may_be_packed || !compression)
       return fail(ErrorCode::kFormat, "neither a cpio archive nor a packed one at {:#x}", at);
-    const auto unpacked = elf::decompress_stream(*compression, rest, room_);
+    const auto unpacked = kernel_image::decompress_stream(*compression, rest, room_);
     if (!unpacked)
-      return fail(unpacked.error().code, "{} at {:#x}: {}", elf::name_of(*compression), at,
+      return fail(unpacked.error().code, "{} at {:#x}: {}", kernel_image::name_of(*compression), at,
                   unpacked.error().message);
     room_ -= unpacked->bytes.size();
     if (auto added = add(unpacked->bytes, false); !added)
       return fail(added.error().code, "what is packed by {} at {:#x}: {}",
-                  elf::name_of(*compression), at, added.error().message);
+                  kernel_image::name_of(*compression), at, added.error().message);
     at += unpacked->used;
   }
   return {};

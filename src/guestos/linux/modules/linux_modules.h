@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
-#include "elf/identity.h"
 #include "elf/image_map.h"
 
 namespace ringside::guestos {

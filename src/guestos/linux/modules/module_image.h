@@ -2,8 +2,8 @@
 
 #include <optional>
 
+#include "base/memory_reader.h"
 #include "base/result.h"
-#include "elf/identity.h"
 #include "elf/image_map.h"
 #include "guestos/linux/modules/module_shape.h"
 

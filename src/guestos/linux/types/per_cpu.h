@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "elf/identity.h"
+#include "base/memory_reader.h"
 #include "elf/image_map.h"
 
 namespace ringside::guestos {

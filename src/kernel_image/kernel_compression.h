@@ -8,7 +8,7 @@
 #include "base/byte_reader.h"
 #include "base/result.h"
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 
 // What a kernel's payload, and an initramfs, may be packed with: the choices of "Kernel compression
 // mode" in Linux' init/Kconfig.
@@ -37,4 +37,4 @@ struct Unpacked {
 [[nodiscard]] Result<Unpacked> decompress_lz4_legacy(Bytes bytes, std::size_t max_size);
 [[nodiscard]] Result<Unpacked> decompress_lzop(Bytes bytes, std::size_t max_size);
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

@@ -1,4 +1,4 @@
-#include "elf/slide.h"
+#include "kernel_image/slide.h"
 
 #include <gtest/gtest.h>
 
@@ -8,16 +8,16 @@
 #include "base/testing/bytes_memory.h"
 #include "base/testing/function_memory.h"
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 namespace {
 
 class Slide : public ::testing::Test {
  protected:
   void SetUp() override {
-    auto file = ElfFile::open("/proc/self/exe");
+    auto file = elf::ElfFile::open("/proc/self/exe");
     ASSERT_TRUE(file);
     file_ = *file;
-    for (const Segment& segment : file_->segments())
+    for (const elf::Segment& segment : file_->segments())
       if (segment.executable) code_ = segment;
     ASSERT_GT(code_.file_size, 16 * 4096u);
     const Bytes bytes = file_->bytes_at(code_.address, code_.file_size);
@@ -34,8 +34,8 @@ class Slide : public ::testing::Test {
     return found ? *found : std::nullopt;
   }
 
-  std::shared_ptr<const ElfFile> file_;
-  Segment code_;
+  std::shared_ptr<const elf::ElfFile> file_;
+  elf::Segment code_;
   std::vector<std::byte> memory_;
 };
 
@@ -73,4 +73,4 @@ TEST_F(Slide, AFailureOfTheReaderIsPassedOn) {
 }
 
 }  // namespace
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

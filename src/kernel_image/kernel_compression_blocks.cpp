@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "elf/kernel_compression.h"
+#include "kernel_image/kernel_compression.h"
 
 // Formats that are lists of blocks, each packed by itself.
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 namespace {
 
 std::uint32_t swapped(std::uint32_t value) {
@@ -107,4 +107,4 @@ Result<Unpacked> decompress_lzop(Bytes bytes, std::size_t max_size) {
   }
 }
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

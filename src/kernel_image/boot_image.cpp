@@ -1,4 +1,4 @@
-#include "elf/boot_image.h"
+#include "kernel_image/boot_image.h"
 
 #include <elf.h>
 
@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "arch/arch_info.h"
-#include "elf/kernel_compression.h"
+#include "kernel_image/kernel_compression.h"
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 namespace {
 
 bool has_at(Bytes bytes, std::size_t offset, std::string_view magic) {
@@ -147,4 +147,4 @@ Result<BootImage> read_boot_image(Bytes bytes, const std::string& name, std::siz
   return read(bytes, name, max_size, kMaxDepth);
 }
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

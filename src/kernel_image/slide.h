@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "elf/identity.h"
+#include "kernel_image/identity.h"
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 
 // How far a kernel that relocated itself is from where it is linked (guest address minus linked
 // address, modulo 2^64), found by looking for the code around `pc`, where the guest runs, in the
@@ -14,7 +14,7 @@ namespace ringside::elf {
 // Reads three pages. Code that the kernel has patched, or adjusted for its new place, does no harm:
 // each piece of 16 bytes votes on its own. The slide is a multiple of 4 KiB. Errors: those of
 // `memory`.
-[[nodiscard]] Result<std::optional<std::uint64_t>> find_slide(const ElfFile& file, GuestVirt pc,
-                                                              VirtualMemory& memory);
+[[nodiscard]] Result<std::optional<std::uint64_t>> find_slide(const elf::ElfFile& file,
+                                                              GuestVirt pc, VirtualMemory& memory);
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

@@ -3,7 +3,7 @@
 #include "base/byte_reader.h"
 #include "base/types.h"
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 
 // Bytes of a kernel, and where they are: as linked, or as in the memory of a kernel that runs.
 struct KernelSegment {
@@ -14,4 +14,4 @@ struct KernelSegment {
   [[nodiscard]] bool contains(ImageAddr at) const { return at - address < memory_size; }
 };
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

@@ -1,4 +1,4 @@
-#include "elf/kernel_compression.h"
+#include "kernel_image/kernel_compression.h"
 
 #include <bzlib.h>
 #include <lzma.h>
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <memory>
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 namespace {
 
 // Output that grows as it is filled, up to a limit.
@@ -203,4 +203,4 @@ Result<std::vector<std::byte>> decompress_kernel(Compression compression, Bytes 
   return std::move(unpacked.bytes);
 }
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/types.h"
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 
 enum class PayloadKind {
   kElf,   // an ELF file; x86 appends relocation data that no ELF header speaks of
@@ -40,4 +40,4 @@ inline constexpr std::size_t kMaxKernelSize = std::size_t{1} << 30;
 [[nodiscard]] Result<BootImage> read_boot_image(Bytes bytes, const std::string& name,
                                                 std::size_t max_size = kMaxKernelSize);
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

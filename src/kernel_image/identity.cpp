@@ -1,4 +1,4 @@
-#include "elf/identity.h"
+#include "kernel_image/identity.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 namespace {
 
 constexpr std::size_t kWindowBytes = 256;
@@ -17,7 +17,7 @@ constexpr double kUnrelatedShare = 0.4;
 
 class Comparison {
  public:
-  Comparison(const ElfFile& file, std::uint64_t load_bias, VirtualMemory& memory,
+  Comparison(const elf::ElfFile& file, std::uint64_t load_bias, VirtualMemory& memory,
              std::size_t text_pieces)
       : file_(file), load_bias_(load_bias), memory_(memory), text_pieces_(text_pieces) {}
 
@@ -29,7 +29,7 @@ class Comparison {
   [[nodiscard]] Result<std::optional<Identity>> compare_banner();
   [[nodiscard]] Result<Identity> compare_text();
 
-  const ElfFile& file_;
+  const elf::ElfFile& file_;
   std::uint64_t load_bias_;
   VirtualMemory& memory_;
   std::size_t text_pieces_;
@@ -63,7 +63,7 @@ Result<std::vector<std::byte>> Comparison::memory_at(ImageAddr address, std::siz
 }
 
 Result<std::optional<Identity>> Comparison::compare_build_id() {
-  for (const Note& note : file_.notes()) {
+  for (const elf::Note& note : file_.notes()) {
     if (note.owner != "GNU" || note.type != 3 || !note.address || note.description.size() > 64)
       continue;
     // The note's head in memory tells a build id from whatever else is there: owner size 4,
@@ -108,7 +108,7 @@ Result<Identity> Comparison::compare_text() {
   ImageAddr start = text ? text->address : file_.entry();
   std::uint64_t size = text ? text->bytes.size() : 0;
   if (!text) {
-    for (const Segment& segment : file_.segments()) {
+    for (const elf::Segment& segment : file_.segments()) {
       if (!segment.executable) continue;
       start = segment.address;
       size = segment.file_size;
@@ -181,14 +181,14 @@ std::string Identity::explain(const std::string& file_name) const {
   return fmt::format("{} has no code to compare with the guest", file_name);
 }
 
-Result<Identity> check_identity(const ElfFile& file, std::uint64_t load_bias, VirtualMemory& memory,
-                                std::size_t text_pieces) {
+Result<Identity> check_identity(const elf::ElfFile& file, std::uint64_t load_bias,
+                                VirtualMemory& memory, std::size_t text_pieces) {
   return Comparison(file, load_bias, memory, text_pieces).run();
 }
 
-bool is_one_build(const ElfFile& file, double equal_share) {
+bool is_one_build(const elf::ElfFile& file, double equal_share) {
   constexpr double kOneBuildShare = 0.97;
   return equal_share >= (file.symbol_named("linux_banner") ? kSameShare : kOneBuildShare);
 }
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

@@ -1,4 +1,4 @@
-#include "elf/identity.h"
+#include "kernel_image/identity.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/testing/function_memory.h"
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 namespace {
 
 constexpr std::uint64_t kBias = 0x7000000000;
@@ -15,8 +15,8 @@ constexpr std::uint64_t kBias = 0x7000000000;
 // A guest's memory: the segments of a file at a bias, which a test then changes.
 class Guest final : public VirtualMemory {
  public:
-  explicit Guest(const ElfFile& file) {
-    for (const Segment& segment : file.segments()) {
+  explicit Guest(const elf::ElfFile& file) {
+    for (const elf::Segment& segment : file.segments()) {
       const Bytes bytes = file.bytes_at(segment.address, segment.file_size);
       pieces_.push_back({segment.address.value + kBias, {bytes.begin(), bytes.end()}});
     }
@@ -49,10 +49,10 @@ class Guest final : public VirtualMemory {
 
 class IdentityTest : public ::testing::Test {
  protected:
-  static std::shared_ptr<const ElfFile> open(const char* name) {
-    return ElfFile::open(std::string(RINGSIDE_ELF_PROGRAMS) + "/" + name).value();
+  static std::shared_ptr<const elf::ElfFile> open(const char* name) {
+    return elf::ElfFile::open(std::string(RINGSIDE_ELF_PROGRAMS) + "/" + name).value();
   }
-  std::shared_ptr<const ElfFile> file_ = open("tiny");
+  std::shared_ptr<const elf::ElfFile> file_ = open("tiny");
   Guest guest_{*file_};
 };
 
@@ -109,4 +109,4 @@ TEST_F(IdentityTest, ErrorsOfTheConnectionComeThrough) {
 }
 
 }  // namespace
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

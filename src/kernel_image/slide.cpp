@@ -1,4 +1,4 @@
-#include "elf/slide.h"
+#include "kernel_image/slide.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
@@ -51,10 +51,10 @@ void compare_page(Bytes page, ImageAddr at, std::vector<Piece>& pieces) {
 
 }  // namespace
 
-Result<std::optional<std::uint64_t>> find_slide(const ElfFile& file, GuestVirt pc,
+Result<std::optional<std::uint64_t>> find_slide(const elf::ElfFile& file, GuestVirt pc,
                                                 VirtualMemory& memory) {
   RINGSIDE_ASSIGN(auto pieces, pieces_around(pc, memory));
-  for (const Segment& segment : file.segments()) {
+  for (const elf::Segment& segment : file.segments()) {
     if (!segment.executable) continue;
     // Bytes before the segment's first whole page are left out.
     const std::uint64_t skip = (kPage - segment.address.value % kPage) % kPage;
@@ -74,4 +74,4 @@ Result<std::optional<std::uint64_t>> find_slide(const ElfFile& file, GuestVirt p
   return most->first;
 }
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "elf/elf_file.h"
 
-namespace ringside::elf {
+namespace ringside::kernel_image {
 
 enum class MatchResult {
   kSame,
@@ -34,11 +34,11 @@ struct Identity {
 // can be read: the build-id note, Linux's version banner, and samples of .text, of which 80 % must
 // be equal since Linux patches its own code (alternatives, static keys, ftrace). Reads 2 KiB and so
 // many pieces of text, of 256 bytes each. Errors: those of `memory`.
-[[nodiscard]] Result<Identity> check_identity(const ElfFile& file, std::uint64_t load_bias,
+[[nodiscard]] Result<Identity> check_identity(const elf::ElfFile& file, std::uint64_t load_bias,
                                               VirtualMemory& memory, std::size_t text_pieces = 16);
 
 // Whether so many of the bytes of a kernel's text are equal that they are of one build. Linux
 // patches much of its own code; other kernels' code stays as it was linked.
-[[nodiscard]] bool is_one_build(const ElfFile& file, double equal_share);
+[[nodiscard]] bool is_one_build(const elf::ElfFile& file, double equal_share);
 
-}  // namespace ringside::elf
+}  // namespace ringside::kernel_image
