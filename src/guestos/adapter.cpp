@@ -19,6 +19,11 @@ bool names_programs(const AdapterOptions& options) {
 
 }  // namespace
 
+Result<std::unique_ptr<ProcessSource>> Adapter::process_source() const {
+  return fail(ErrorCode::kUnsupported,
+              "the processes of a guest are known if it is Linux; this one is: {}", name());
+}
+
 Result<std::string_view> system_of(const AdapterOptions& options, const elf::ElfFile& kernel) {
   const bool is_linux = LinuxAdapter::recognises(kernel);
   const std::string_view name =

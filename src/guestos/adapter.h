@@ -14,6 +14,7 @@
 #include "guestos/adapter_options.h"
 #include "guestos/guest_memory.h"
 #include "guestos/interrupt_code.h"
+#include "guestos/process_source.h"
 #include "guestos/process_updates.h"
 #include "guestos/stack_recipe.h"
 #include "unwind/trap_frame_layout.h"
@@ -65,6 +66,9 @@ class Adapter {
                                                ProcessUpdates& /*updates*/) {
     return Owner();
   }
+  // Lists the processes of the guest, whose kernel must outlive it. Error kUnsupported where the
+  // system does not say how it keeps them, kNotFound where its kernel does not.
+  [[nodiscard]] virtual Result<std::unique_ptr<ProcessSource>> process_source() const;
   // What to copy from a vCPU. `learnt` are slots that the unwinder found to hold another stack's
   // pointer.
   [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(

@@ -4,10 +4,17 @@
 #include <optional>
 
 #include "base/memory_reader.h"
+#include "base/result.h"
 #include "memory/table_shape.h"
 #include "wire/capture.h"
 
 namespace ringside::guestos {
+
+// True where a failure is of what was read, and not of the way to it: the guest was changing it, or
+// it is damaged. A later try may succeed.
+[[nodiscard]] constexpr bool is_of_memory(ErrorCode code) {
+  return code == ErrorCode::kUnreadable || code == ErrorCode::kDisturbed;
+}
 
 // An address space of the guest, read while the guest runs: what is read may be half-way through a
 // change.

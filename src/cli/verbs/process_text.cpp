@@ -18,7 +18,7 @@ std::string printable(std::string_view text) {
   return clean;
 }
 
-std::string name_of(const guestos::LinuxThread& thread) {
+std::string name_of(const guestos::GuestThread& thread) {
   const std::string comm = printable(thread.comm);
   return thread.is_kernel_thread ? "[" + comm + "]" : comm;
 }
@@ -31,7 +31,7 @@ std::string cpu_time(std::uint64_t ns) {
 }
 
 std::string state_of(const ProcessUsage& process) {
-  const guestos::LinuxThread& leader = process.leader;
+  const guestos::GuestThread& leader = process.leader;
   std::string text(1, leader.state);
   if (leader.nice != 0) text += leader.nice < 0 ? '<' : 'N';
   if (leader.locks_memory) text += 'L';
@@ -43,7 +43,7 @@ std::string state_of(const ProcessUsage& process) {
 
 // do_pr_name() of procps-ng 4.0.2 (src/ps/output.c), and pwcache_get_user() (library/pwcache.c),
 // which has room for 32 characters.
-std::string user_of(const guestos::LinuxThread& thread, const guestos::UserNames& users) {
+std::string user_of(const guestos::GuestThread& thread, const guestos::UserNames& users) {
   constexpr std::size_t kColumn = 8;
   constexpr std::size_t kMost = 32;
   if (users.empty() && thread.user == 0) return "root";
@@ -59,7 +59,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
 }
 
 // Of the day where it is less than 24 hours ago.
-std::string start_time(const guestos::LinuxClock& clock, std::uint64_t started_ns) {
+std::string start_time(const guestos::GuestClock& clock, std::uint64_t started_ns) {
   const std::uint64_t started = (clock.real_ns - clock.boot_ns + started_ns) / kSecond;
   const bool is_old = clock.real_ns / kSecond > started + kDay;
   const auto seconds = static_cast<std::time_t>(started);
@@ -77,15 +77,15 @@ std::string thread_header() {
   return "    PID    PPID     TID STATE  CPU     TIME      RSS COMM\n";
 }
 
-std::string thread_line(const guestos::LinuxThread& thread) {
+std::string thread_line(const guestos::GuestThread& thread) {
   return fmt::format("{:7} {:7} {:7} {:5} {:4} {:>8} {:8} {}\n", thread.pid, thread.parent,
                      thread.tid, thread.state, thread.cpu, cpu_time(thread.cpu_time_ns),
                      thread.resident / 1024, name_of(thread));
 }
 
-std::vector<ProcessUsage> processes_of(const session::ProcessList& list) {
+std::vector<ProcessUsage> processes_of(const guestos::ProcessList& list) {
   std::vector<ProcessUsage> processes;
-  for (const guestos::LinuxThread& thread : list.threads) {
+  for (const guestos::GuestThread& thread : list.threads) {
     if (processes.empty() || processes.back().leader.pid != thread.pid)
       processes.push_back({thread, thread.ended_cpu_time_ns, 0});
     ++processes.back().threads;
@@ -98,9 +98,9 @@ std::string process_header() {
   return "USER         PID %CPU %MEM    VSZ   RSS TTY      STAT START   TIME COMMAND\n";
 }
 
-std::string process_line(const ProcessUsage& process, const session::ProcessList& list,
+std::string process_line(const ProcessUsage& process, const guestos::ProcessList& list,
                          const guestos::UserNames& users, std::string_view arguments) {
-  const guestos::LinuxThread& leader = process.leader;
+  const guestos::GuestThread& leader = process.leader;
   const std::uint64_t seconds = process.cpu_time_ns / kSecond;
   const std::string share =
       list.clock ? percent(process.cpu_time_ns, list.clock->boot_ns - leader.started_ns) : "-";

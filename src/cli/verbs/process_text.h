@@ -3,23 +3,23 @@
 #include <string>
 #include <string_view>
 
-#include "session/process_list.h"
+#include "guestos/process_source.h"
 
 namespace ringside::cli {
 
 // Lines for a list of threads: PID PPID TID STATE CPU TIME RSS COMM. TIME is [DD-]HH:MM:SS on a
 // processor, RSS in KiB; kernel threads are in brackets.
 [[nodiscard]] std::string thread_header();
-[[nodiscard]] std::string thread_line(const guestos::LinuxThread& thread);
+[[nodiscard]] std::string thread_line(const guestos::GuestThread& thread);
 
 // A process with the sums of its threads, as the line of `ps aux` has it.
 struct ProcessUsage {
-  guestos::LinuxThread leader;
+  guestos::GuestThread leader;
   std::uint64_t cpu_time_ns = 0;
   std::size_t threads = 1;
 };
 // By process id.
-[[nodiscard]] std::vector<ProcessUsage> processes_of(const session::ProcessList& list);
+[[nodiscard]] std::vector<ProcessUsage> processes_of(const guestos::ProcessList& list);
 // Lines for a list of processes: USER PID %CPU %MEM VSZ RSS TTY STAT START TIME COMMAND. STAT is as
 // ps(1) of procps has it: the state, then < or N for more or less than usual priority, L for locked
 // pages, s for a session's leader, l for several threads, + in the foreground of its terminal. %CPU
@@ -29,7 +29,7 @@ struct ProcessUsage {
 // command line.
 [[nodiscard]] std::string process_header();
 [[nodiscard]] std::string process_line(const ProcessUsage& process,
-                                       const session::ProcessList& list,
+                                       const guestos::ProcessList& list,
                                        const guestos::UserNames& users, std::string_view arguments);
 
 }  // namespace ringside::cli

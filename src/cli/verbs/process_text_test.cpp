@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-guestos::LinuxThread thread(std::uint32_t pid, std::uint32_t tid) {
-  guestos::LinuxThread made;
+guestos::GuestThread thread(std::uint32_t pid, std::uint32_t tid) {
+  guestos::GuestThread made;
   made.pid = pid;
   made.tid = tid;
   made.parent = 1;
@@ -22,7 +22,7 @@ guestos::LinuxThread thread(std::uint32_t pid, std::uint32_t tid) {
 }
 
 TEST(ProcessText, Threads) {
-  guestos::LinuxThread shown = thread(105, 106);
+  guestos::GuestThread shown = thread(105, 106);
   shown.cpu = 2;
   shown.cpu_time_ns = (90061 + 86400) * kSecond;  // 2 days, 1 hour, 1 minute and 1 second
   EXPECT_EQ(thread_line(shown), "    105       1     106 S        2 2-01:01:01     2048 ser?ver\n");
@@ -31,7 +31,7 @@ TEST(ProcessText, Threads) {
 }
 
 TEST(ProcessText, ProcessesAreTheSumsOfTheirThreads) {
-  session::ProcessList list;
+  guestos::ProcessList list;
   list.threads = {thread(7, 7), thread(7, 9), thread(8, 8)};
   list.threads[0].ended_cpu_time_ns = list.threads[1].ended_cpu_time_ns = 5 * kSecond;
   const auto processes = processes_of(list);
@@ -42,7 +42,7 @@ TEST(ProcessText, ProcessesAreTheSumsOfTheirThreads) {
 }
 
 TEST(ProcessText, ColumnsOfPsAux) {
-  session::ProcessList list;
+  guestos::ProcessList list;
   list.clock = {.boot_ns = 350 * kSecond, .real_ns = 1'795'300'625 * kSecond};
   list.memory_bytes = 20 << 20;
   ProcessUsage process{thread(105, 105), 125 * kSecond};

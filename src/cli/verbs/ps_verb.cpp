@@ -89,7 +89,7 @@ Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
   return std::move(way_in.engine);
 }
 
-Result<void> PsVerb::print(session::ProcessLister& lister, const session::ProcessList& list) const {
+Result<void> PsVerb::print(session::ProcessLister& lister, const guestos::ProcessList& list) const {
   std::string text;
   if (format_ == "aux") {
     text = process_header();
@@ -100,7 +100,7 @@ Result<void> PsVerb::print(session::ProcessLister& lister, const session::Proces
     }
   } else {
     text = thread_header();
-    for (const guestos::LinuxThread& thread : list.threads) text += thread_line(thread);
+    for (const guestos::GuestThread& thread : list.threads) text += thread_line(thread);
   }
   if (watch_s_ != 0) text += "\n";
   const app::Suspension::AtOnce at_once;

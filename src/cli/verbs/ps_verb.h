@@ -25,7 +25,7 @@ class PsVerb final : public Verb {
  private:
   [[nodiscard]] Result<std::unique_ptr<engines::Engine>> attach();
   [[nodiscard]] Result<void> print(session::ProcessLister& lister,
-                                   const session::ProcessList& list) const;
+                                   const guestos::ProcessList& list) const;
 
   std::string format_ = "threads";
   std::string output_format_;

@@ -8,6 +8,7 @@
 #include "guestos/linux/entry/stack_size.h"
 #include "guestos/linux/linux_arch.h"
 #include "guestos/linux/modules/module_list.h"
+#include "guestos/linux/tasks/linux_process_source.h"
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
@@ -28,6 +29,7 @@ LinuxAdapter::LinuxAdapter(const elf::Image& kernel, const AdapterOptions& optio
     : Adapter(kernel.file->arch()),
       kernel_(&kernel),
       linux_arch_(find_linux_arch(kernel.file->arch())),
+      debug_files_(options.debug_files),
       per_cpu_(kernel),
       has_unused_options_(options.programs || options.user_program || !options.processes.empty()) {
   auto processes = LinuxProcesses::of(kernel, options);
@@ -117,6 +119,10 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(VirtualMemory& memory)
 Result<Owner> LinuxAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
                                      ProcessUpdates& updates) {
   return processes_ ? processes_->owner_of(capture, memory, updates) : Owner();
+}
+
+Result<std::unique_ptr<ProcessSource>> LinuxAdapter::process_source() const {
+  return LinuxProcessSource::of(*kernel_, debug_files_);
 }
 
 std::vector<wire::RecipeOp> LinuxAdapter::recipe(VcpuId vcpu,

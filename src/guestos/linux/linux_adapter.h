@@ -40,6 +40,7 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
   [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
                                        ProcessUpdates& updates) override;
+  [[nodiscard]] Result<std::unique_ptr<ProcessSource>> process_source() const override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
 
@@ -50,6 +51,7 @@ class LinuxAdapter final : public Adapter {
 
   const elf::Image* kernel_;
   const LinuxArch* linux_arch_;
+  symbols::DebugFileOptions debug_files_;
   PerCpu per_cpu_;
   std::optional<LinuxProcesses> processes_;  // nothing where the kernel's types are not known
   std::string without_processes_;            // why there are none

@@ -105,8 +105,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   unsigned files_left = 4;  // of those that may be large
-  for (const LinuxThread& thread : *threads) {
-    const auto mappings = read_mappings(types, read, thread.mm);
+  for (const GuestThread& thread : *threads) {
+    const auto mappings = read_mappings(types, read, thread.space);
     if (!mappings) continue;
     for (const LinuxMapping& mapping : *mappings) {
       const auto file = read_guest_file(types, read, mapping.file);

@@ -38,18 +38,18 @@ Result<ClockFields> ClockFields::of(const elf::ElfFile& kernel, const TypeSource
   return fields;
 }
 
-Result<std::optional<LinuxClock>> read_clock(const elf::Image& kernel, const ClockFields& fields,
+Result<std::optional<GuestClock>> read_clock(const elf::Image& kernel, const ClockFields& fields,
                                              const KernelReader& read) {
   const auto variable = kernel.file->symbol_named("tk_core");
   if (!variable) return std::nullopt;
   const auto keeper = read.object(kernel.to_guest(variable->address) + fields.start, fields.bytes,
                                   "struct timekeeper");
-  if (!keeper) return if_of_memory<LinuxClock>(keeper.error());
+  if (!keeper) return if_of_memory<GuestClock>(keeper.error());
   const std::uint64_t shift = keeper->number(fields.shift) & 63;
   const std::uint64_t seconds = keeper->number(fields.seconds);
   const std::uint64_t fraction = keeper->number(fields.fraction) >> shift;
   if (seconds > std::uint64_t{1} << 33 || fraction > 2 * kSecond) return std::nullopt;
-  LinuxClock clock;
+  GuestClock clock;
   clock.real_ns = seconds * kSecond + fraction;
   clock.boot_ns =
       clock.real_ns - keeper->number(fields.real_offset) + keeper->number(fields.boot_offset);

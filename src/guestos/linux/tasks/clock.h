@@ -4,14 +4,9 @@
 
 #include "elf/image_map.h"
 #include "guestos/linux/types/kernel_reader.h"
+#include "guestos/process_source.h"
 
 namespace ringside::guestos {
-
-// What the guest's clocks showed when the kernel set them last, which it does at each tick.
-struct LinuxClock {
-  std::uint64_t boot_ns = 0;  // CLOCK_BOOTTIME
-  std::uint64_t real_ns = 0;  // CLOCK_REALTIME: since 1970, UTC
-};
 
 // Where a kernel keeps its clocks, struct timekeeper, include/linux/timekeeper_internal.h.
 struct ClockFields {
@@ -27,9 +22,10 @@ struct ClockFields {
   [[nodiscard]] static Result<ClockFields> of(const elf::ElfFile& kernel, const TypeSource& types);
 };
 
-// From the kernel's variable tk_core (kernel/time/timekeeping.c). Nothing where that is not known,
-// or what is there is no time. Errors: those of `memory` that are not of memory.
-[[nodiscard]] Result<std::optional<LinuxClock>> read_clock(const elf::Image& kernel,
+// CLOCK_BOOTTIME and CLOCK_REALTIME, which the kernel sets at each tick, from its variable tk_core
+// (kernel/time/timekeeping.c). Nothing where that is not known, or what is there is no time.
+// Errors: those of `memory` that are not of memory.
+[[nodiscard]] Result<std::optional<GuestClock>> read_clock(const elf::Image& kernel,
                                                            const ClockFields& fields,
                                                            const KernelReader& read);
 

@@ -19,15 +19,15 @@ class TableReader {
   TableReader(const LinuxTypes& types, const ProcessFields& fields, const KernelReader& read)
       : types_(types), fields_(fields), read_(read), word_(read.word_size()) {}
 
-  Result<std::vector<LinuxThread>> run(GuestVirt any_task);
+  Result<std::vector<GuestThread>> run(GuestVirt any_task);
 
  private:
   Result<void> read_process(const KernelObject& leader);
-  Result<LinuxThread> read_thread(const KernelObject& task, const KernelObject& signal);
+  Result<GuestThread> read_thread(const KernelObject& task, const KernelObject& signal);
   Result<std::string> name_of(const KernelObject& task, std::uint64_t flags);
-  Result<void> read_memory(LinuxThread& thread);
-  Result<void> read_terminal(LinuxThread& thread, const KernelObject& signal);
-  Result<void> read_jobs(LinuxThread& thread, const KernelObject& signal, GuestVirt foreground);
+  Result<void> read_memory(GuestThread& thread);
+  Result<void> read_terminal(GuestThread& thread, const KernelObject& signal);
+  Result<void> read_jobs(GuestThread& thread, const KernelObject& signal, GuestVirt foreground);
   Result<KernelObject> task_at(GuestVirt at) {
     return read_.object(at, fields_.task_bytes, "struct task_struct");
   }
@@ -40,7 +40,7 @@ class TableReader {
   const ProcessFields& fields_;
   const KernelReader& read_;
   std::size_t word_;
-  std::vector<LinuxThread> threads_;
+  std::vector<GuestThread> threads_;
   std::unordered_set<std::uint64_t> seen_;  // threads
 };
 
@@ -59,7 +59,7 @@ char state_letter(std::uint64_t state, std::uint64_t exit_state) {
 
 // Processes are in a ring, the first process 0 among them. The idle threads of other CPUs are not:
 // theirs leads into it.
-Result<std::vector<LinuxThread>> TableReader::run(GuestVirt any_task) {
+Result<std::vector<GuestThread>> TableReader::run(GuestVirt any_task) {
   RINGSIDE_ASSIGN(const KernelObject any, task_at(any_task));
   RINGSIDE_ASSIGN(const KernelObject first, task_at(any.pointer(fields_.group_leader)));
   std::unordered_set<std::uint64_t> seen;
@@ -75,7 +75,7 @@ Result<std::vector<LinuxThread>> TableReader::run(GuestVirt any_task) {
     if (pid != 0) RINGSIDE_TRY(read_process(leader));
     at = next(leader, fields_.tasks) - fields_.tasks.offset;
   }
-  std::sort(threads_.begin(), threads_.end(), [](const LinuxThread& a, const LinuxThread& b) {
+  std::sort(threads_.begin(), threads_.end(), [](const GuestThread& a, const GuestThread& b) {
     return std::pair(a.pid, a.tid) < std::pair(b.pid, b.tid);
   });
   return std::move(threads_);
@@ -95,18 +95,18 @@ Result<void> TableReader::read_process(const KernelObject& leader) {
     if (!is_ours || !is_new || threads_.size() == kMaxThreads)
       return fail(ErrorCode::kDisturbed, "the process at {} has no thread at {}", leader.address(),
                   task.address());
-    RINGSIDE_ASSIGN(LinuxThread thread, read_thread(task, signal));
+    RINGSIDE_ASSIGN(GuestThread thread, read_thread(task, signal));
     threads_.push_back(std::move(thread));
     node = next(task, fields_.thread_node);
   }
   return {};
 }
 
-Result<LinuxThread> TableReader::read_thread(const KernelObject& task, const KernelObject& signal) {
+Result<GuestThread> TableReader::read_thread(const KernelObject& task, const KernelObject& signal) {
   const std::uint64_t flags = task.number(fields_.flags);
-  LinuxThread thread;
+  GuestThread thread;
   thread.task = task.address();
-  thread.mm = task.pointer(types_.task.mm);
+  thread.space = task.pointer(types_.task.mm);
   thread.pid = static_cast<std::uint32_t>(task.number(types_.task.tgid));
   thread.tid = static_cast<std::uint32_t>(task.number(types_.task.pid));
   thread.cpu = static_cast<std::uint32_t>(task.number(fields_.cpu));
@@ -125,12 +125,12 @@ Result<LinuxThread> TableReader::read_thread(const KernelObject& task, const Ker
     thread.nice = static_cast<int>(task.number(*fields_.priority)) - kPriorityOfNice0;
   RINGSIDE_TRY(read_terminal(thread, signal));
   // A kernel thread may borrow one for a while (kthread_use_mm()).
-  if (thread.is_kernel_thread) thread.mm = {};
-  if (thread.mm.value != 0) RINGSIDE_TRY(read_memory(thread));
+  if (thread.is_kernel_thread) thread.space = {};
+  if (thread.space.value != 0) RINGSIDE_TRY(read_memory(thread));
   return thread;
 }
 
-Result<void> TableReader::read_terminal(LinuxThread& thread, const KernelObject& signal) {
+Result<void> TableReader::read_terminal(GuestThread& thread, const KernelObject& signal) {
   GuestVirt foreground;
   if (const GuestVirt terminal = signal.pointer(fields_.terminal); terminal.value != 0) {
     std::uint32_t bytes = fields_.terminal_name.end();
@@ -143,7 +143,7 @@ Result<void> TableReader::read_terminal(LinuxThread& thread, const KernelObject&
 }
 
 // A session has the number of the process that leads it; kernel threads are in none.
-Result<void> TableReader::read_jobs(LinuxThread& thread, const KernelObject& signal,
+Result<void> TableReader::read_jobs(GuestThread& thread, const KernelObject& signal,
                                     GuestVirt foreground) {
   const GuestVirt group = signal.pointer(fields_.jobs->group);
   thread.is_in_foreground = group.value != 0 && group == foreground;
@@ -168,9 +168,9 @@ Result<std::string> TableReader::name_of(const KernelObject& task, std::uint64_t
   return read_.text(name, kMost);
 }
 
-Result<void> TableReader::read_memory(LinuxThread& thread) {
+Result<void> TableReader::read_memory(GuestThread& thread) {
   RINGSIDE_ASSIGN(const KernelObject mm,
-                  read_.object(thread.mm, fields_.mm_bytes, "struct mm_struct"));
+                  read_.object(thread.space, fields_.mm_bytes, "struct mm_struct"));
   thread.size = mm.number(fields_.total_pages) * types_.page_size;
   thread.locks_memory = fields_.locked_pages && mm.number(*fields_.locked_pages) != 0;
   thread.arguments = mm.pointer(fields_.arguments);
@@ -188,7 +188,7 @@ Result<void> TableReader::read_memory(LinuxThread& thread) {
 
 }  // namespace
 
-Result<std::vector<LinuxThread>> read_threads(const LinuxTypes& types, const ProcessFields& fields,
+Result<std::vector<GuestThread>> read_threads(const LinuxTypes& types, const ProcessFields& fields,
                                               const KernelReader& read, GuestVirt any_task) {
   return TableReader(types, fields, read).run(any_task);
 }

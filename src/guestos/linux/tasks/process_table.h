@@ -2,40 +2,13 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "guestos/linux/types/kernel_reader.h"
 #include "guestos/linux/types/linux_types.h"
+#include "guestos/process_source.h"
 
 namespace ringside::guestos {
-
-// A thread, as ps(1) lists it.
-struct LinuxThread {
-  GuestVirt task;
-  GuestVirt mm;  // null in kernel threads, and where a process has ended (state Z)
-  std::uint32_t pid = 0;
-  std::uint32_t tid = 0;
-  std::uint32_t parent = 0;
-  std::uint32_t user = 0;  // effective user id
-  std::uint32_t cpu = 0;   // that it runs or ran on
-  char state = '?';        // R S D T t X Z P I, as /proc/PID/stat has them
-  bool is_kernel_thread = false;
-  int nice = 0;                   // -20 to 19
-  bool leads_session = false;     // as a login shell does
-  bool is_in_foreground = false;  // of its terminal
-  bool locks_memory = false;      // has pages that may not be swapped out
-  std::uint64_t cpu_time_ns = 0;  // user and system together
-  // Of all ended threads of the process; the same in each of its threads.
-  std::uint64_t ended_cpu_time_ns = 0;
-  std::uint64_t started_ns = 0;  // since boot
-  std::uint64_t resident = 0;    // bytes
-  std::uint64_t size = 0;        // bytes of its mappings
-  std::string terminal;          // "ttyS0", empty: none
-  std::string comm;
-  GuestVirt arguments;  // in its own memory
-  GuestVirt arguments_end;
-};
 
 // Where a kernel keeps what ps(1) shows.
 struct ProcessFields {
@@ -88,7 +61,7 @@ struct ProcessFields {
 // All threads but the idle ones, by process and thread id, beginning from any task. Read while the
 // guest runs: a list that was changed meanwhile is error kDisturbed or kUnreadable, and a later try
 // may succeed; at most a million threads. Others are those of `memory`.
-[[nodiscard]] Result<std::vector<LinuxThread>> read_threads(const LinuxTypes& types,
+[[nodiscard]] Result<std::vector<GuestThread>> read_threads(const LinuxTypes& types,
                                                             const ProcessFields& fields,
                                                             const KernelReader& read,
                                                             GuestVirt any_task);

@@ -52,7 +52,7 @@ class ProcessTable : public ::testing::Test {
     append(swapper_.task.tasks, process.task.tasks);
     return process;
   }
-  [[nodiscard]] Result<std::vector<LinuxThread>> read(const task_struct& from) {
+  [[nodiscard]] Result<std::vector<GuestThread>> read(const task_struct& from) {
     return read_threads(types_, fields_, reader_, {reinterpret_cast<std::uint64_t>(&from)});
   }
   [[nodiscard]] char state(unsigned state, int exit_state) {
@@ -95,7 +95,7 @@ TEST_F(ProcessTable, WhatAProcessIs) {
   ASSERT_TRUE(threads) << threads.error().message;
   ASSERT_EQ(threads->size(), 2u);
   EXPECT_EQ(threads->at(0).comm, "sh");
-  const LinuxThread& found = threads->at(1);
+  const GuestThread& found = threads->at(1);
   EXPECT_EQ(found.pid, 110u);
   EXPECT_EQ(found.tid, 110u);
   EXPECT_EQ(found.parent, 105u);
@@ -150,7 +150,7 @@ TEST_F(ProcessTable, SessionsAndTheirJobs) {
   const auto threads = read(swapper_.task);
   ASSERT_TRUE(threads) << threads.error().message;
   ASSERT_EQ(threads->size(), 4u);
-  for (const LinuxThread& thread : *threads) {
+  for (const GuestThread& thread : *threads) {
     EXPECT_EQ(thread.leads_session, thread.pid == 105) << thread.comm;
     EXPECT_EQ(thread.is_in_foreground, thread.pid == 110) << thread.comm;
   }
@@ -178,10 +178,10 @@ TEST_F(ProcessTable, KernelThreadsHaveLongNames) {
   Process& rcu = add(11, "rcu_tasks_kthre");
   rcu.task.flags = 0x00200000;
   rcu.task.worker_private = &more;
-  LinuxThread thread = read(swapper_.task)->front();
+  GuestThread thread = read(swapper_.task)->front();
   EXPECT_TRUE(thread.is_kernel_thread);
   EXPECT_EQ(thread.comm, "rcu_tasks_kthread");
-  EXPECT_EQ(thread.mm, GuestVirt{0});
+  EXPECT_EQ(thread.space, GuestVirt{0});
   rcu.task.flags |= 0x20;  // a work queue's worker: the pointer is to something else
   EXPECT_EQ(read(swapper_.task)->front().comm, "rcu_tasks_kthre");
 }

@@ -1,15 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <string>
 
 #include "base/byte_reader.h"
+#include "guestos/process_source.h"
 
 namespace ringside::guestos {
-
-// Names by user id.
-using UserNames = std::map<std::uint32_t, std::string>;
 
 // The largest /etc/passwd that is read, bytes.
 inline constexpr std::uint64_t kMaxPasswd = 1u << 20;

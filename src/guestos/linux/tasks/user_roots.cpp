@@ -65,11 +65,11 @@ Result<void> UserRoots::probe_processes(GuestSpace& kernel) {
   if (!threads && is_of_memory(threads.error().code)) return {};
   if (!threads) return tl::unexpected(threads.error());
   std::unordered_map<std::uint64_t, std::uint64_t> roots;  // by mm
-  for (const LinuxThread& thread : *threads) {
-    if (thread.mm.value == 0) continue;
-    const auto [root, added] = roots.try_emplace(thread.mm.value, 0);
+  for (const GuestThread& thread : *threads) {
+    if (thread.space.value == 0) continue;
+    const auto [root, added] = roots.try_emplace(thread.space.value, 0);
     if (added) {
-      const auto pgd = read.pointer(thread.mm + types_.mm.pgd.offset);
+      const auto pgd = read.pointer(thread.space + types_.mm.pgd.offset);
       if (!pgd && !is_of_memory(pgd.error().code)) return tl::unexpected(pgd.error());
       if (!pgd) continue;
       RINGSIDE_ASSIGN(const auto place, kernel.physical_address(*pgd));
@@ -78,7 +78,7 @@ Result<void> UserRoots::probe_processes(GuestSpace& kernel) {
     }
     if (root->second == 0) continue;
     Process& process = by_root_[root->second];
-    process.mm = thread.mm;
+    process.mm = thread.space;
     process.threads.push_back(thread.task);
   }
   return {};

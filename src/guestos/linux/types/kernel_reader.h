@@ -5,6 +5,7 @@
 
 #include "base/memory_reader.h"
 #include "base/result.h"
+#include "guestos/guest_memory.h"
 #include "guestos/linux/types/type_source.h"
 
 namespace ringside::guestos {
@@ -53,11 +54,5 @@ class KernelReader {
   VirtualMemory* memory_;
   std::size_t word_size_;
 };
-
-// True where a failure is of what was read, and not of the way to it: the guest was changing it, or
-// it is damaged. A later try may succeed.
-[[nodiscard]] constexpr bool is_of_memory(ErrorCode code) {
-  return code == ErrorCode::kUnreadable || code == ErrorCode::kDisturbed;
-}
 
 }  // namespace ringside::guestos
