@@ -6,7 +6,9 @@
 #include "core/console.h"
 #include "core/panic.h"
 #include "core/run.h"
+#include "core/run_state.h"
 #include "core/smp.h"
+#include "core/steady_state.h"
 
 extern "C" void kernel_main(u64 start_info) {
   read_command_line(start_info);
@@ -21,6 +23,7 @@ extern "C" void kernel_main(u64 start_info) {
   if (wanted >= 1 && wanted < vcpus) vcpus = static_cast<u32>(wanted);
   if (vcpus > kMaxCpus) vcpus = kMaxCpus;
   choose_workload(vcpus);
+  expect_threads(working_threads());
   start_secondary_vcpus(vcpus);
   run_vcpu();
 }

@@ -2,8 +2,8 @@
 
 #include "arch/cpu.h"
 #include "core/console.h"
-#include "core/run.h"
-#include "core/steady_state.h"
+#include "core/run_state.h"
+#include "core/steady_clock.h"
 #include "core/thread.h"
 #include "process/process.h"
 

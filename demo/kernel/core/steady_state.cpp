@@ -1,19 +1,18 @@
 #include "core/steady_state.h"
 
-#include "arch/clock.h"
 #include "arch/instructions.h"
 #include "core/command_line.h"
 #include "core/console.h"
 #include "core/panic.h"
 #include "core/report.h"
-#include "core/run.h"
+#include "core/run_state.h"
+#include "core/steady_clock.h"
 #include "core/thread.h"
 
 namespace {
 
 u32 g_expected, g_arrived, g_left;
 bool g_started;
-u64 g_start, g_deadline;
 
 }  // namespace
 
@@ -24,8 +23,7 @@ extern "C" void wait_for_steady_state() {
     const u64 seconds = number_option("seconds", 5);
     print("ringside-demo: ready workload=%s cpus=%u\n", workload().name,
           static_cast<u64>(running_vcpus()));
-    g_start = read_tsc();
-    g_deadline = seconds ? g_start + seconds * tsc_per_second() : ~0ull;
+    start_steady_clock(seconds);
     __atomic_store_n(&g_started, true, __ATOMIC_RELEASE);
   }
   while (!__atomic_load_n(&g_started, __ATOMIC_ACQUIRE)) {
@@ -33,10 +31,6 @@ extern "C" void wait_for_steady_state() {
     pause();
   }
 }
-
-u64 steady_state_ticks() { return read_tsc() - g_start; }
-
-bool time_is_up() { return read_tsc() >= g_deadline; }
 
 void leave_steady_state() {
   if (__atomic_add_fetch(&g_left, 1, __ATOMIC_SEQ_CST) == g_expected) {

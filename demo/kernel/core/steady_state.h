@@ -9,10 +9,5 @@ void expect_threads(u32 count);
 // Waits for all threads. The last one prints the ready line and starts the clock.
 extern "C" void wait_for_steady_state();
 
-bool time_is_up();
-
-// TSC ticks since the ready line.
-u64 steady_state_ticks();
-
 // The last thread prints the measurements and leaves the guest; the others end.
 [[noreturn]] void leave_steady_state();

@@ -20,6 +20,3 @@ struct Process {
   Pace pace[kSystemCalls];  // of ring 3, by the system call that ended it: our programs do the same
                             // before each
 };
-
-// A process of the running vCPU, in an address space of its own.
-void start_process(const Program& program);

@@ -1,4 +1,5 @@
 #include "core/panic.h"
+#include "core/steady_clock.h"
 #include "core/steady_state.h"
 #include "process/process.h"
 #include "process/syscall_numbers.h"

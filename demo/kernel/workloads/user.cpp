@@ -1,4 +1,5 @@
 #include "process/process.h"
+#include "process/start_process.h"
 #include "workloads/user_functions.h"
 #include "workloads/work.h"
 #include "workloads/workload.h"

@@ -1,4 +1,4 @@
-#include "process/process.h"
+#include "process/start_process.h"
 
 #include "core/memory.h"
 #include "core/steady_state.h"

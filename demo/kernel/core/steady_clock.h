@@ -1,0 +1,13 @@
+#pragma once
+
+#include "core/types.h"
+
+// The clock of the steady state, by the TSC.
+
+// Starts it. The time is up after `seconds`; never for 0.
+void start_steady_clock(u64 seconds);
+
+bool time_is_up();
+
+// TSC ticks since the start.
+u64 steady_state_ticks();
