@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that the recording's field numbers are the same in the schema and in the code, and that the tests know all.
 
-src/recording/recording.proto is the schema, src/recording/fields.h its numbers as code. schema_test.cpp writes a recording
+src/recording/recording.proto is the schema, codec/fields.h its numbers as code. schema_test.cpp writes a recording
 that protoc prints as every-record.textproto: each field and each value of an enumeration has to stand there.
 """
 
@@ -79,7 +79,7 @@ def faults(schema: str, code: str, example: str) -> list[str]:
 
 def main() -> None:
     schema, code, example = ((FOLDER / name).read_text() for name in
-                             ("recording.proto", "fields.h", "testdata/every-record.textproto"))
+                             ("recording.proto", "codec/fields.h", "testdata/every-record.textproto"))
     messages, _ = read_schema(schema)
     changed = schema.replace("vcpu_count         = 6", "vcpu_count         = 12")
     if schema == changed or not faults(changed, code, example) or not faults(schema, code, "warning: 'x'"):

@@ -11,9 +11,9 @@
 #include "app/signals.h"
 #include "launch/plugin/plugin_files.h"
 #include "launch/plugin/plugin_refusal.h"
-#include "launch/qemu_command.h"
-#include "launch/qemu_shim.h"
-#include "launch/unshimmed_qemu.h"
+#include "launch/qemu/qemu_command.h"
+#include "launch/qemu/qemu_shim.h"
+#include "launch/qemu/unshimmed_qemu.h"
 
 namespace ringside::app {
 namespace {

@@ -10,7 +10,7 @@
 #include "launch/launch_info.h"
 #include "launch/launch_request.h"
 #include "launch/private_folder.h"
-#include "launch/qemu_process.h"
+#include "launch/qemu/qemu_process.h"
 
 namespace ringside::app {
 

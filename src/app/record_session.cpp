@@ -20,7 +20,7 @@
 #include "arch/arch_info.h"
 #include "base/clock.h"
 #include "base/private_file.h"
-#include "launch/qemu_command.h"
+#include "launch/qemu/qemu_command.h"
 #include "recording/writer.h"
 #include "symbols/nm/kernel_symbols.h"
 

@@ -7,7 +7,7 @@
 #include "cases/case_file.h"
 #include "cases/case_text.h"
 #include "cases/entry_text.h"
-#include "cases/minimize_image.h"
+#include "cases/minimize/minimize_image.h"
 #include "cases/replayer.h"
 
 namespace ringside::cases {

@@ -22,7 +22,7 @@
 #include "cli/verbs/report_verb.h"
 #include "cli/verbs/symbolize_verb.h"
 #include "cli/verbs/verb.h"
-#include "launch/qemu_shim.h"
+#include "launch/qemu/qemu_shim.h"
 
 namespace ringside::cli {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/fd.h"
 #include "launch/path_search.h"
-#include "launch/qemu_command.h"
+#include "launch/qemu/qemu_command.h"
 
 namespace ringside::launch {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/qemu_command.h"
+#include "launch/qemu/qemu_command.h"
 
 namespace ringside::launch {
 

@@ -7,8 +7,8 @@
 #include "base/result.h"
 #include "launch/engine_kind.h"
 #include "launch/plugin/plugin_choice.h"
-#include "launch/qemu_command.h"
-#include "launch/qemu_version.h"
+#include "launch/qemu/qemu_command.h"
+#include "launch/qemu/qemu_version.h"
 
 namespace ringside::launch {
 

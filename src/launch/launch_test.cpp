@@ -10,7 +10,7 @@
 #include "launch/child_process.h"
 #include "launch/launch_info.h"
 #include "launch/private_folder.h"
-#include "launch/qemu_shim.h"
+#include "launch/qemu/qemu_shim.h"
 #include "launch/text_watch.h"
 
 namespace ringside::launch {

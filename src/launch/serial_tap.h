@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "base/result.h"
-#include "launch/qemu_command.h"
+#include "launch/qemu/qemu_command.h"
 
 namespace ringside::launch {
 

@@ -4,7 +4,7 @@
 #include <ctime>
 
 #include "recording/block.h"
-#include "recording/encode.h"
+#include "recording/codec/encode.h"
 #include "recording/recording_test_util.h"
 #include "recording/replay.h"
 

@@ -4,8 +4,8 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "recording/block.h"
-#include "recording/encode.h"
-#include "recording/fields.h"
+#include "recording/codec/encode.h"
+#include "recording/codec/fields.h"
 #include "recording/recording_test_util.h"
 
 // Raw captures in a recording.

@@ -3,8 +3,8 @@
 #include <protozero/pbf_writer.hpp>
 
 #include "recording/block.h"
-#include "recording/encode.h"
-#include "recording/fields.h"
+#include "recording/codec/encode.h"
+#include "recording/codec/fields.h"
 #include "recording/recording_test_util.h"
 
 // What a later version may write without breaking this one.

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "recording/block.h"
-#include "recording/fields.h"
+#include "recording/codec/fields.h"
 #include "recording/replay.h"
 
 namespace ringside::recording {

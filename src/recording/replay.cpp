@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "recording/fields.h"
+#include "recording/codec/fields.h"
 
 namespace ringside::recording {
 namespace {

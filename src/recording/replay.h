@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "recording/decode.h"
+#include "recording/codec/decode.h"
 #include "recording/id_map.h"
 #include "recording/reader.h"
 

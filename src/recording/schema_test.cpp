@@ -5,7 +5,7 @@
 #include <regex>
 
 #include "recording/block.h"
-#include "recording/encode.h"
+#include "recording/codec/encode.h"
 #include "recording/recording_test_util.h"
 
 // The writer and the reader against recording.proto, by protoc: what it makes of a recording with

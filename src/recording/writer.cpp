@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/private_file.h"
 #include "recording/block.h"
-#include "recording/encode.h"
+#include "recording/codec/encode.h"
 #include "recording/mapping_table.h"
 #include "recording/stack_interner.h"
 #include "recording/stack_memo.h"

@@ -13,7 +13,7 @@ import tempfile
 import time
 
 from ringside_tests.harness import launched, machine
-from ringside_tests.judges import svg_in_chromium
+from ringside_tests.judges.flamegraph import svg_in_chromium
 
 
 def draw(options, folder):

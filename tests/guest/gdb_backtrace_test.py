@@ -28,8 +28,8 @@ import threading
 import time
 
 from ringside_tests.harness import launched, linux_guest, linux_program, machine, stub_proxy
-from ringside_tests.judges import (complete_stacks, confirmed_stacks, entry_truth, gdb_classes, kept_states,
-                                   kernel_code, kernel_symbols)
+from ringside_tests.judges import complete_stacks, kernel_symbols
+from ringside_tests.judges.gdb import confirmed_stacks, entry_truth, gdb_classes, kept_states, kernel_code
 
 GDB_LOOKS = pathlib.Path(stub_proxy.__file__).with_name("gdb_looks.py")
 WRONG_PERCENT = 0.5

@@ -26,15 +26,15 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = {
     "launch": ("launch_test.py --kernel {kernel} ctrl-c own-stub starts-stopped qmp-engine", False),
     "launch.tcg": ("launch_test.py --kernel {kernel} tcg-engine", True),
-    "kill": ("kill_test.py --kernel {kernel} --hold-library {hold} --rounds 3", False),
-    "kill_monitor": ("kill_test.py --kernel {kernel} --hold-library {hold} --monitor --rounds 3", False),
+    "kill": ("stops/kill_test.py --kernel {kernel} --hold-library {hold} --rounds 3", False),
+    "kill_monitor": ("stops/kill_test.py --kernel {kernel} --hold-library {hold} --monitor --rounds 3", False),
     "qmp": ("qmp_test.py --kernel {kernel}", False),
-    "paused": ("paused_test.py --kernel {kernel}", False),
+    "paused": ("stops/paused_test.py --kernel {kernel}", False),
     "truth.gdb": ("truth_test.py --kernel {nofp} --truth {truth} --workload chains --cpus 1 --busy 3000 --tries 3 "
                   "--record-option=--engine --record-option=gdb --interval 2", False),
     "truth.tcg": ("truth_test.py --kernel {nofp} --truth {truth} --workload chains --cpus 2 --busy 3000 --tries 3 "
                   "--record-option=--engine --record-option=tcg", True),
-    "fault.tcg": ("fault_test.py --kernel {kernel} --engine tcg --plugin {plugin}", True),
+    "fault.tcg": ("stops/fault_test.py --kernel {kernel} --engine tcg --plugin {plugin}", True),
     "stand_alone": ("stand_alone_test.py --kernel {kernel} --plugin {plugin}", True),
     "deterministic": ("deterministic_test.py --kernel {kernel} --workload interrupts --samples 300 --after {ready}", True),
     "replay": ("deterministic_test.py --kernel {kernel} --workload interrupts --samples 300 --after {ready} --replay", True),

@@ -13,7 +13,7 @@
 #include "cli/verbs/doctor_recording.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
-#include "launch/qemu_binary.h"
+#include "launch/qemu/qemu_binary.h"
 
 namespace ringside::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "launch/captured_output.h"
-#include "launch/qemu_command.h"
+#include "launch/qemu/qemu_command.h"
 #include "wire/plugin_question.h"
 
 namespace ringside::launch {

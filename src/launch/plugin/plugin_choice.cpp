@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "launch/qemu_binary.h"
+#include "launch/qemu/qemu_binary.h"
 
 namespace ringside::launch {
 namespace {

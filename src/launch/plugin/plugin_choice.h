@@ -7,7 +7,7 @@
 
 #include "launch/plugin/plugin_api_cache.h"
 #include "launch/plugin/plugin_files.h"
-#include "launch/qemu_version.h"
+#include "launch/qemu/qemu_version.h"
 
 namespace ringside::launch {
 

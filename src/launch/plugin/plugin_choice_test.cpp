@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "launch/private_folder.h"
-#include "launch/qemu_binary.h"
+#include "launch/qemu/qemu_binary.h"
 
 namespace ringside::launch {
 namespace {

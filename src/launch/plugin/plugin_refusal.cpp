@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "launch/plugin/plugin_choice.h"
-#include "launch/qemu_version.h"
+#include "launch/qemu/qemu_version.h"
 
 namespace ringside::launch {
 namespace {

@@ -20,7 +20,7 @@ import mark_wrong  # noqa: E402
 from elf_image import Elf  # noqa: E402
 from unwind_case import Case  # noqa: E402
 from ringside_tests.harness import linux_guest  # noqa: E402
-from ringside_tests.judges import confirmed_stacks, gdb_classes, kept_states, kernel_code  # noqa: E402
+from ringside_tests.judges.gdb import confirmed_stacks, gdb_classes, kept_states, kernel_code  # noqa: E402
 
 
 def choose(options, judge, pairs, symbols):

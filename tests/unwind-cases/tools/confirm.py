@@ -211,7 +211,7 @@ class Truth:
         return self._end("lost", "gdb")
 
     def _as_executed(self):
-        """What the guest has shown when it was let run on, where that was done (judges/entry_truth.py)."""
+        """What the guest has shown when it was let run on, where that was done (judges/gdb/entry_truth.py)."""
         if len(self.frames) != 1 or not self.case.entered_from:
             return self._end("lost", "gdb")
         if "user" in self.case.entered_from:

@@ -5,7 +5,7 @@ import re
 import subprocess
 import tempfile
 
-from ringside_tests.judges.kernel_code import KernelCode
+from ringside_tests.judges.gdb.kernel_code import KernelCode
 
 _ROW = re.compile(r"^\s*([0-9a-f]+):\t(.*)$")
 _SETS = re.compile(r"^mov\s+%[er]sp,%[er]bp\b")

@@ -1,0 +1,133 @@
+#include "launch/qemu/unshimmed_qemu.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "launch/qemu/qemu_command.h"
+
+namespace ringside::launch {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path folder_of(pid_t process) { return fs::path("/proc") / std::to_string(process); }
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Each process's parent. In /proc/PID/stat the name, which may hold anything, is in parentheses
+// before the state and the parent (proc(5)).
+std::map<pid_t, pid_t> parents() {
+  std::map<pid_t, pid_t> all;
+  std::error_code error;
+  for (auto entry = fs::directory_iterator("/proc", error); entry != fs::directory_iterator();
+       entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    pid_t process = 0;
+    if (std::from_chars(name.data(), name.data() + name.size(), process).ec != std::errc{})
+      continue;
+    const std::string stat = contents(entry->path() / "stat");
+    const std::size_t behind_name = stat.rfind(") ");
+    if (behind_name == std::string::npos || behind_name + 4 > stat.size()) continue;
+    pid_t parent = 0;
+    std::from_chars(stat.data() + behind_name + 4, stat.data() + stat.size(), parent);
+    all[process] = parent;
+  }
+  return all;
+}
+
+fs::path program_of(pid_t process) {
+  std::error_code ignored;
+  return fs::read_symlink(folder_of(process) / "exe", ignored);
+}
+
+// Started by the command, and not by a shim.
+bool is_below(pid_t process, pid_t command, const std::map<pid_t, pid_t>& parents,
+              const fs::path& self) {
+  // Numbers that were used again while /proc was read may make a circle.
+  for (std::size_t n = 0; process != command; ++n) {
+    if (n > parents.size()) return false;
+    const auto parent = parents.find(process);
+    if (parent == parents.end() || program_of(parent->second) == self) return false;
+    process = parent->second;
+  }
+  return true;
+}
+
+std::vector<std::string> arguments_of(pid_t process) {
+  std::vector<std::string> words;
+  const std::string line = contents(folder_of(process) / "cmdline");
+  for (std::size_t begin = 0; begin < line.size();) {
+    const std::size_t end = std::min(line.find('\0', begin), line.size());
+    words.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (!words.empty()) words.erase(words.begin());
+  return words;
+}
+
+// QEMU's paths are relative to its own folder.
+std::string in_its_folder(const std::string& address, pid_t process) {
+  if (!address.starts_with("unix:")) return address;
+  const std::string path = address.substr(5, address.find(',') - 5);
+  std::error_code ignored;
+  const fs::path folder = fs::read_symlink(folder_of(process) / "cwd", ignored);
+  return "unix:" + (folder / path).string();
+}
+
+LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
+                    const QemuCommand& command) {
+  LaunchInfo info;
+  info.pid = process;
+  info.program = program_of(process);
+  info.arguments = arguments;
+  info.waits_for_continue = command.has("S");
+  info.uses_terminal = command.uses_terminal();
+  info.terminal_is_raw = command.terminal_is_raw();
+  info.daemonizes = command.has("daemonize");
+  std::error_code ignored;
+  const fs::path folder = fs::read_symlink(folder_of(process) / "cwd", ignored);
+  if (const auto kernel = command.value_of("kernel")) info.kernel = folder / *kernel;
+  if (const auto initrd = command.value_of("initrd")) info.initrd = folder / *initrd;
+  info.choice.why = "a wrapper starts " + info.program +
+                    " by its path, or with a PATH of its own, so ringside cannot add options";
+  const auto stub = command.gdb_address();
+  const auto monitor = command.value_of("qmp");
+  if (stub && *stub) {
+    info.choice.engine = EngineKind::kGdb;
+    info.gdb_address = in_its_folder(**stub, process);
+    info.gdb_is_the_users = true;
+  } else if (monitor && (monitor->starts_with("unix:") || monitor->starts_with("tcp:"))) {
+    info.choice.engine = EngineKind::kQmp;
+    info.qmp_address = in_its_folder(*monitor, process);
+  } else {
+    info.error = fmt::format(
+        "{}, and this QEMU has no -s, -gdb or -qmp (unix: or tcp:): let the wrapper start {} "
+        "through PATH, or add -s there",
+        info.choice.why, fs::path(info.program).filename().string());
+  }
+  info.choice.better = "start QEMU through PATH";
+  return info;
+}
+
+}  // namespace
+
+std::optional<LaunchInfo> find_unshimmed_qemu(pid_t command, const fs::path& self) {
+  const auto all = parents();
+  for (const auto& [process, parent] : all) {
+    if (!is_qemu_program(program_of(process).native()) || !is_below(process, command, all, self))
+      continue;
+    const std::vector<std::string> arguments = arguments_of(process);
+    const QemuCommand options(arguments);
+    if (!options.only_prints()) return describe(process, arguments, options);
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringside::launch

@@ -1,0 +1,247 @@
+#include "recording/codec/encode.h"
+
+#include <protozero/pbf_writer.hpp>
+
+#include "recording/codec/fields.h"
+
+namespace ringside::recording {
+namespace {
+
+using fields::Tag;
+using protozero::pbf_writer;
+
+// Zero and empty are the defaults of every field, so they are not stored; except in the first field
+// of a message, because protozero drops a message without any.
+void put(pbf_writer& out, Tag tag, std::uint64_t value) {
+  if (value != 0) out.add_uint64(tag, value);
+}
+
+void put_address(pbf_writer& out, Tag tag, std::uint64_t value) {
+  if (value != 0) out.add_fixed64(tag, value);
+}
+
+void put(pbf_writer& out, Tag tag, std::string_view text) {
+  if (!text.empty()) out.add_bytes(tag, text.data(), text.size());
+}
+
+template <class Enum>
+void put_enum(pbf_writer& out, Tag tag, Enum value) {
+  put(out, tag, static_cast<std::uint64_t>(value));
+}
+
+void put_stack(pbf_writer& parent, Tag tag, const StackRef& ref) {
+  namespace f = fields::stack;
+  pbf_writer out(parent, tag);
+  out.add_uint64(f::kNode, ref.node);
+  put_enum(out, f::kStop, ref.stop);
+  put_address(out, f::kStoppedAt, ref.stopped_at.value);
+}
+
+std::uint32_t traits_of(const RecordedFrame& frame) {
+  return static_cast<std::uint32_t>(frame.exact) | static_cast<std::uint32_t>(frame.kind) << 1 |
+         static_cast<std::uint32_t>(frame.source) << 8;
+}
+
+void encode_frames(const StackInterner::Pending& pending, pbf_writer& payload) {
+  namespace f = fields::frames;
+  pbf_writer out(payload, fields::records::kFrames);
+  out.add_uint32(f::kFirstId, pending.first_frame);
+  {
+    protozero::packed_field_sint64 column(out, f::kAddress);
+    std::uint64_t previous = 0;
+    for (const RecordedFrame& frame : pending.frames) {
+      column.add_element(static_cast<std::int64_t>(frame.address.value - previous));
+      previous = frame.address.value;
+    }
+  }
+  const auto add_column = [&](Tag tag, auto&& value_of) {
+    protozero::packed_field_uint32 column(out, tag);
+    for (const RecordedFrame& frame : pending.frames) column.add_element(value_of(frame));
+  };
+  add_column(f::kTraits, traits_of);
+  add_column(f::kImage, [](const RecordedFrame& frame) { return frame.image; });
+  add_column(f::kMapping, [](const RecordedFrame& frame) { return frame.mapping; });
+}
+
+void encode_nodes(const StackInterner::Pending& pending, pbf_writer& payload) {
+  namespace f = fields::stack_nodes;
+  pbf_writer out(payload, fields::records::kStackNodes);
+  out.add_uint32(f::kFirstId, pending.first_node);
+  {
+    protozero::packed_field_uint32 column(out, f::kParent);
+    for (const StackNode& node : pending.nodes) column.add_element(node.parent);
+  }
+  protozero::packed_field_uint32 column(out, f::kFrame);
+  for (const StackNode& node : pending.nodes) column.add_element(node.frame);
+}
+
+}  // namespace
+
+void encode(const Header& header, std::string& payload) {
+  namespace f = fields::header;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kHeader);
+  out.add_bytes(f::kRingsideVersion, header.ringside_version);
+  for (const std::string& word : header.command_line) out.add_bytes(f::kCommandLine, word);
+  put(out, f::kStartWallNs, header.start_wall_ns);
+  put(out, f::kStartMonotonicNs, header.start_monotonic_ns);
+  put_enum(out, f::kArch, header.arch);
+  put(out, f::kVcpuCount, header.vcpu_count);
+  put(out, f::kIntervalNs, header.interval_ns);
+  put(out, f::kEngine, header.engine);
+  put(out, f::kGuestOs, header.guest_os);
+  put(out, f::kKernel, header.kernel);
+  put(out, f::kHost, header.host);
+}
+
+void encode(const ImageInfo& image, std::string& payload) {
+  namespace f = fields::image;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kImage);
+  out.add_uint64(f::kId, image.id);
+  put(out, f::kName, image.name);
+  put(out, f::kPath, image.path);
+  put(out, f::kBuildId,
+      std::string_view(reinterpret_cast<const char*>(image.build_id.data()),
+                       image.build_id.size()));
+  put_enum(out, f::kArch, image.arch);
+  put_address(out, f::kLoadBias, image.load_bias);
+  put(out, f::kSize, image.size);
+  put_address(out, f::kCodeHash, image.code_hash);
+}
+
+void encode(const Mapping& mapping, std::string& payload) {
+  namespace f = fields::mapping;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kMapping);
+  out.add_uint64(f::kId, mapping.id);
+  put(out, f::kImage, mapping.image);
+  put_address(out, f::kStart, mapping.start.value);
+  put_address(out, f::kEnd, mapping.end.value);
+  put(out, f::kFileOffset, mapping.file_offset.value);
+  put(out, f::kValidFromNs, mapping.valid_from_ns);
+  put(out, f::kAddressSpace, mapping.address_space);
+}
+
+void encode(const StackInterner::Pending& pending, std::string& payload) {
+  pbf_writer records(payload);
+  if (!pending.frames.empty()) encode_frames(pending, records);
+  if (!pending.nodes.empty()) encode_nodes(pending, records);
+}
+
+void encode(const Sample& sample, std::string& payload) {
+  namespace f = fields::sample;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kSample);
+  const SampleInfo& info = sample.info;
+  out.add_uint64(f::kTimeNs, info.time_ns);
+  put(out, f::kVcpu, info.vcpu.value);
+  put_enum(out, f::kLevel, info.level);
+  put_enum(out, f::kDisposition, info.disposition);
+  put(out, f::kPauseNs, info.pause_ns);
+  if (info.weight != 1) out.add_uint64(f::kWeight, info.weight);
+  put_enum(out, f::kUnit, info.unit);
+  put(out, f::kAddressSpace, info.address_space);
+  if (info.pid) out.add_uint32(f::kPid, *info.pid);
+  if (info.tid) out.add_uint32(f::kTid, *info.tid);
+  for (const StackRef& ref : sample.stacks) put_stack(out, f::kStack, ref);
+}
+
+void encode(const GuestEpoch& epoch, std::string& payload) {
+  namespace f = fields::epoch;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kEpoch);
+  out.add_uint64(f::kTimeNs, epoch.time_ns);
+  put(out, f::kReason, epoch.reason);
+  put_address(out, f::kLoadBias, epoch.load_bias);
+}
+
+void encode(const ThreadName& name, std::string& payload) {
+  namespace f = fields::thread_name;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kThreadName);
+  out.add_uint64(f::kTimeNs, name.time_ns);
+  put(out, f::kPid, name.pid);
+  put(out, f::kTid, name.tid);
+  put(out, f::kAddressSpace, name.address_space);
+  put(out, f::kName, name.name);
+  put(out, f::kCgroup, name.cgroup);
+}
+
+void encode(const Event& event, std::string& payload) {
+  namespace f = fields::event;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kEvent);
+  out.add_uint64(f::kTimeNs, event.time_ns);
+  put(out, f::kVcpu, event.vcpu.value);
+  put(out, f::kName, event.name);
+  for (const auto& [key, value] : event.fields) {
+    pbf_writer field(out, f::kField);
+    field.add_bytes(fields::event_field::kKey, key);
+    put(field, fields::event_field::kValue, value);
+  }
+  if (event.stack.node != 0) put_stack(out, f::kStack, event.stack);
+}
+
+void encode(const wire::Capture& capture, std::string& payload) {
+  namespace f = fields::capture;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kCapture);
+  out.add_uint64(f::kTimeNs, capture.host_time_ns);
+  put(out, f::kVcpu, capture.vcpu.value);
+  put_enum(out, f::kArch, capture.arch);
+  put_enum(out, f::kLevel, capture.level);
+  put_enum(out, f::kDisposition, capture.disposition);
+  put(out, f::kPauseNs, capture.pause_ns);
+  if (capture.weight != 1) out.add_uint64(f::kWeight, capture.weight);
+  put_address(out, f::kValidRegisters, capture.registers.valid);
+  {
+    protozero::packed_field_fixed64 values(out, f::kRegister);
+    for (std::size_t n = 0; n < arch::kRegisterCount; ++n)
+      if (capture.registers.has(n)) values.add_element(capture.registers.get(n));
+  }
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    pbf_writer message(out, f::kPiece);
+    message.add_fixed64(fields::capture_piece::kAddress, piece.address.value);
+    put_enum(message, fields::capture_piece::kKind, piece.why);
+    if (piece.requested != piece.size)
+      message.add_uint32(fields::capture_piece::kRequested, piece.requested);
+    const Bytes bytes = capture.bytes_of(piece);
+    put(message, fields::capture_piece::kContent,
+        std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  }
+}
+
+void encode(const Statistics& statistics, std::string& payload) {
+  namespace f = fields::statistics;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kStatistics);
+  out.add_uint64(f::kDue, statistics.due);
+  put(out, f::kLost, statistics.lost);
+  put(out, f::kLate, statistics.late);
+  put(out, f::kDurationNs, statistics.duration_ns);
+  put(out, f::kSymbolNs, statistics.symbol_ns);
+  for (const auto& [name, value] : statistics.counters) {
+    pbf_writer counter(out, f::kCounter);
+    counter.add_bytes(fields::statistics_counter::kName, name);
+    put(counter, fields::statistics_counter::kValue, value);
+  }
+}
+
+void encode_warning(std::string_view text, std::string& payload) {
+  pbf_writer records(payload);
+  records.add_bytes(fields::records::kWarning, text.data(), text.size());
+}
+
+void encode(const BlobPiece& piece, std::string& payload) {
+  namespace f = fields::blob_piece;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kBlobPiece);
+  out.add_bytes(f::kKind, piece.kind);
+  put(out, f::kImage, piece.image);
+  put(out, f::kOffset, piece.offset);
+  put(out, f::kTotalSize, piece.total_size);
+  put(out, f::kContent, piece.content);
+}
+
+}  // namespace ringside::recording

@@ -1,0 +1,1 @@
+"""Judges a flame graph in a browser."""
