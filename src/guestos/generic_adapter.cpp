@@ -16,7 +16,7 @@ constexpr std::uint64_t kStackSize = 32 * 1024;
 // Copies the stack of user code, and nothing in kernel mode.
 void copy_user_stack(wire::RecipeBuilder& recipe, Arch arch) {
   const auto sp = recipe.slot();
-  const auto end = recipe.label();
+  const auto end = recipe.recipe_end();
   go_if_kernel(recipe, arch, end);
   recipe.read_register(sp, arch::roles_of(arch).sp, end);
   recipe.copy_stack(sp, wire::PieceKind::kUserStack);

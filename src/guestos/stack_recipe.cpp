@@ -36,7 +36,7 @@ class StackRecipe {
       : recipe_(recipe), info_(info), stack_size_(stack_size), alignment_(alignment) {}
 
   void copy_current() {
-    const auto end = recipe_.label();
+    const auto end = recipe_.recipe_end();
     guestos::go_if_user(recipe_, info_.id, end);
     recipe_.read_register(sp_, info_.roles.sp, end);
     recipe_.copy_stack(sp_, PieceKind::kCurrentStack, alignment_);

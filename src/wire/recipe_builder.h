@@ -1,11 +1,22 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "wire/recipe.h"
 
 namespace ringside::wire {
+
+// How a recipe was written wrongly.
+enum class RecipeFault : std::uint8_t {
+  kTooManySlots,        // slot() was called more than kRecipeSlots - 1 times in one recipe
+  kSlotOfOtherRecipe,   // a slot was used behind next_recipe() or take()
+  kLabelOfOtherRecipe,  // a label was used there
+  kLabelBoundTwice,     // recipe_end() is bound from the start
+  kLabelBoundNowhere,   // an operation jumps to it
+  kJumpBack,            // an operation jumps to a label that was bound before it
+};
 
 // Writes capture recipes in words. Slots are handed out, jumps go to labels, and what is copied
 // comes back under the tag that the copy was given (MemoryPiece::tag), wherever it stands.
@@ -16,18 +27,22 @@ namespace ringside::wire {
 //   b.copy({task, types.task.pid.offset}, 4, PieceKind::kSystem, kTaskTag);
 //   b.bind(no_task);
 //
-// A label that is bound nowhere is the end of its recipe.
+// Recipes are written by hand, so a wrong one is an error in ringside: fault() reports the first.
+// The program stays safe to run. A slot too many is the last one, and a jump without a target goes
+// to the end of its recipe.
 class RecipeBuilder {
  public:
   class Slot {
     friend class RecipeBuilder;
-    explicit Slot(std::uint8_t number) : number_(number) {}
+    Slot(std::uint8_t number, std::uint32_t recipe) : number_(number), recipe_(recipe) {}
     std::uint8_t number_;
+    std::uint32_t recipe_;
   };
   class Label {
     friend class RecipeBuilder;
-    explicit Label(std::size_t number) : number_(number) {}
-    std::size_t number_;
+    Label(std::uint32_t number, std::uint32_t recipe) : number_(number), recipe_(recipe) {}
+    std::uint32_t number_;
+    std::uint32_t recipe_;
   };
   // An address: what a slot holds, and bytes from there.
   struct Place {
@@ -39,6 +54,8 @@ class RecipeBuilder {
   [[nodiscard]] Slot slot();
   // A label for jumps to come, in this recipe.
   [[nodiscard]] Label label();
+  // The label of this recipe's end. It is bound already.
+  [[nodiscard]] Label recipe_end() const { return Label(kEndLabel, recipe_); }
 
   void set(Slot to, std::uint64_t value);
   void assign(Slot to, Slot from) { add(to, from, std::uint64_t{0}); }
@@ -84,10 +101,18 @@ class RecipeBuilder {
 
   // Begins another recipe, with slots and labels of its own.
   void next_recipe();
-  // The program. The builder is empty then.
+  // The first fault since the last take(). Labels are checked where their recipe ends.
+  [[nodiscard]] std::optional<RecipeFault> fault() const { return fault_; }
+  // The program, which must have no fault. The builder is empty then.
   [[nodiscard]] std::vector<RecipeOp> take();
 
  private:
+  struct Target {
+    std::vector<std::size_t> jumps;  // the operations that skip to it
+    bool is_bound = false;
+  };
+  static constexpr std::uint32_t kEndLabel = 0;
+
   void put(const RecipeOp& op) { ops_.push_back(op); }
   // `op` skips to the label.
   void put(RecipeOp op, Label to);
@@ -95,11 +120,19 @@ class RecipeBuilder {
   void jump_if(RecipeOpcode opcode, Slot a, Slot b, Label to);
   // The slot that holds a place's address: its own, or one for the builder's own use.
   [[nodiscard]] std::uint8_t address_of(Place place);
-  void bind_all_to_end();
+  // A slot's number, where it is this recipe's.
+  [[nodiscard]] std::uint8_t number_of(Slot slot);
+  // The target that the label stands for; the end in place of one that cannot be reached.
+  [[nodiscard]] Target& target_of(Label label);
+  void report(RecipeFault fault);
+  void bind_here(Target& target);
+  void end_recipe();
 
   std::vector<RecipeOp> ops_;
-  std::vector<std::vector<std::size_t>> jumps_;  // by label: the operations that skip to it
+  std::vector<Target> targets_{1};  // by label; the first is the end of the recipe
   std::uint8_t slots_ = 0;
+  std::uint32_t recipe_ = 0;  // counts recipes, so that slots and labels of others are known
+  std::optional<RecipeFault> fault_;
 };
 
 }  // namespace ringside::wire

@@ -68,7 +68,7 @@ TEST(RecipeBuilder, LoadsHaveASizeAndASign) {
   RecipeBuilder builder;
   const auto at = builder.slot();
   const auto value = builder.slot();
-  const auto missing = builder.label();
+  const auto missing = builder.recipe_end();
   builder.set(at, kMemory);
   std::uint16_t tag = 1;
   for (const unsigned bytes : {1u, 2u, 4u, 8u}) {
@@ -182,12 +182,12 @@ TEST(RecipeBuilder, AMissingRegisterAndUnmappedMemoryGoElsewhere) {
   EXPECT_EQ(value_of(capture, 4), 0x7000u);
 }
 
-// A label that is bound nowhere ends its own recipe; the next one has slots of its own.
+// A recipe's end is its own; the next recipe has slots of its own.
 TEST(RecipeBuilder, SeveralRecipesRunOneAfterTheOther) {
   RecipeBuilder builder;
   const auto first = builder.slot();
   builder.set(first, 1);
-  builder.go(builder.label());
+  builder.go(builder.recipe_end());
   builder.emit(first, 1);
   builder.next_recipe();
   const auto second = builder.slot();
@@ -207,7 +207,7 @@ TEST(RecipeBuilder, RecipesShareABudgetAndNoFate) {
   RecipeBuilder builder;
   const auto at = builder.slot();
   builder.set(at, kMemory);
-  builder.load(at, {at}, 3, builder.label());  // no such size
+  builder.load(at, {at}, 3, builder.recipe_end());  // no such size
   builder.emit(at, 1);
   builder.next_recipe();
   const auto again = builder.slot();
@@ -234,6 +234,80 @@ TEST(RecipeBuilder, HasThirtyOneSlots) {
   const Capture capture = run(builder);
   for (std::size_t i = 0; i < slots.size(); ++i)
     EXPECT_EQ(value_of(capture, static_cast<std::uint16_t>(100 + i)), i);
+}
+
+// The first fault that `write` makes in a recipe, which ends behind it.
+template <typename Write>
+std::optional<RecipeFault> fault_of(Write write) {
+  RecipeBuilder builder;
+  write(builder);
+  builder.next_recipe();
+  return builder.fault();
+}
+
+TEST(RecipeBuilder, ReportsASlotTooMany) {
+  const auto with_slots = [](std::size_t count) {
+    return fault_of([&](RecipeBuilder& builder) {
+      for (std::size_t i = 0; i < count; ++i) static_cast<void>(builder.slot());
+    });
+  };
+  EXPECT_EQ(with_slots(kRecipeSlots - 1), std::nullopt);
+  EXPECT_EQ(with_slots(kRecipeSlots), RecipeFault::kTooManySlots);
+}
+
+TEST(RecipeBuilder, ReportsSlotsAndLabelsOfAnotherRecipe) {
+  using enum RecipeFault;
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) {
+              const auto slot = builder.slot();
+              builder.next_recipe();
+              static_cast<void>(builder.slot());  // of the same number
+              builder.emit(slot, 1);
+            }),
+            kSlotOfOtherRecipe);
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) {
+              const auto label = builder.label();
+              builder.next_recipe();
+              builder.go(label);
+            }),
+            kLabelOfOtherRecipe);
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) {
+              const auto label = builder.label();
+              builder.next_recipe();
+              builder.bind(label);
+            }),
+            kLabelOfOtherRecipe);
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) {
+              const auto end = builder.recipe_end();
+              builder.next_recipe();
+              builder.go(end);
+            }),
+            kLabelOfOtherRecipe);
+}
+
+TEST(RecipeBuilder, ReportsALabelThatIsNotBoundOnceBehindItsJumps) {
+  using enum RecipeFault;
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) { builder.go(builder.label()); }),
+            kLabelBoundNowhere);
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) {
+              const auto label = builder.label();
+              builder.go(label);
+              builder.bind(label);
+              builder.bind(label);
+            }),
+            kLabelBoundTwice);
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) { builder.bind(builder.recipe_end()); }),
+            kLabelBoundTwice);
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) {
+              const auto label = builder.label();
+              builder.bind(label);
+              builder.go(label);
+            }),
+            kJumpBack);
+}
+
+TEST(RecipeBuilder, ALabelThatNothingJumpsToNeedNotBeBound) {
+  EXPECT_EQ(fault_of([](RecipeBuilder& builder) { static_cast<void>(builder.label()); }),
+            std::nullopt);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ void copy_process(wire::RecipeBuilder& recipe) {
   const auto page = recipe.slot();
   const auto saved = recipe.slot();
   const auto user_sp = recipe.slot();
-  const auto end = recipe.label();
+  const auto end = recipe.recipe_end();
   recipe.set(page, kMetadataPage.value);
   recipe.copy({page}, kMetadataSize, kSystem, kMetadataTag);
   go_if_user(recipe, Arch::kX86_64, end);

@@ -91,7 +91,7 @@ struct EntryMachine {
   [[nodiscard]] std::optional<std::uint64_t> user_stack(const EntryCode& code) const {
     wire::RecipeBuilder builder;
     const auto sp = builder.slot();
-    code.find_user_stack(builder, VcpuId{0}, sp, builder.label());
+    code.find_user_stack(builder, VcpuId{0}, sp, builder.recipe_end());
     builder.copy_stack(sp, wire::PieceKind::kUserStack);
     const auto recipe = builder.take();
     wire::RecipeRun run(recipe, registers, {});

@@ -118,7 +118,7 @@ void copy_tested_stack(wire::RecipeBuilder& recipe, const Aarch64OverflowTest& t
   const auto at = recipe.slot();
   const auto stack = recipe.slot();
   const auto sum = recipe.slot();
-  const auto end = recipe.label();
+  const auto end = recipe.recipe_end();
   const auto found = recipe.label();
   recipe.read_register(at, kPc, end);
   recipe.subtract(at, at, test.vectors.value);

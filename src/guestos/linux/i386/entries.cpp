@@ -139,7 +139,7 @@ void copy_frame_in_transit(wire::RecipeBuilder& recipe) {
   const auto to = recipe.slot();
   const auto from = recipe.slot();
   const auto moved = recipe.slot();
-  const auto end = recipe.label();
+  const auto end = recipe.recipe_end();
   const auto way_out = recipe.label();
   recipe.read_register(stack, kEsp, end);
   recipe.read_register(to, kEdi, end);

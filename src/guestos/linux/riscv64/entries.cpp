@@ -91,7 +91,7 @@ void copy_saved_stack(wire::RecipeBuilder& recipe, std::uint64_t offset, std::ui
   const auto stack = recipe.slot();
   const auto task = recipe.slot();
   const auto left = recipe.slot();
-  const auto end = recipe.label();
+  const auto end = recipe.recipe_end();
   recipe.read_register(stack, kSp, end);
   recipe.go_if_not_less(stack, kFirstKernelAddress, end);
   recipe.read_register(task, kTp, end);

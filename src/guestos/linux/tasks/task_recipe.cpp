@@ -125,7 +125,7 @@ class TaskRecipe {
   // the vCPU's own.
   void copy_remaining_stack() {
     const auto has_stack = recipe_.label();
-    const auto end = recipe_.label();
+    const auto end = recipe_.recipe_end();
     recipe_.go_if_not_equal(sp_from_, kEntryCode, has_stack);
     recipe_.copy_stack(sp_, PieceKind::kUserStack);
     recipe_.bind(has_stack);

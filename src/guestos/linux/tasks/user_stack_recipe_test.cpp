@@ -43,7 +43,7 @@ class UserStackRecipe : public ::testing::Test {
     builder.set(stack.sp, sp);
     builder.set(stack.table, kLinear + kRoot);
     const UserTables tables{shape_.value(), kLinear};
-    copy_user_stack(builder, tables, arch_, stack, builder.label());
+    copy_user_stack(builder, tables, arch_, stack, builder.recipe_end());
     const auto recipe = builder.take();
     wire::RecipeBudget budget;
     budget.stack_bytes.fill(bytes);
