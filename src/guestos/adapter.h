@@ -61,10 +61,10 @@ class Adapter {
   // Whose time a capture is: of a tick's captures in order, right after they have been taken. What
   // has to be known before that can be said of a process is read, once, and added to `updates`.
   // Errors: those of `memory`.
-  [[nodiscard]] virtual Result<Owner> owner_of(const wire::Capture& /*capture*/,
-                                               GuestMemory& /*memory*/,
-                                               ProcessUpdates& /*updates*/) {
-    return Owner();
+  [[nodiscard]] virtual Result<TaskAttribution> attribute(const wire::Capture& /*capture*/,
+                                                          GuestMemory& /*memory*/,
+                                                          ProcessUpdates& /*updates*/) {
+    return TaskAttribution();
   }
   // Lists the processes of the guest, whose kernel must outlive it. Error kUnsupported where the
   // system does not say how it keeps them, kNotFound where its kernel does not.

@@ -53,30 +53,30 @@ Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture&
   return emerald::parse_metadata(Bytes(page).first(count));
 }
 
-Result<Owner> EmeraldAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessUpdates& updates) {
+Result<TaskAttribution> EmeraldAdapter::attribute(const wire::Capture& capture, GuestMemory& memory,
+                                                  ProcessUpdates& updates) {
   const bool runs_processes =
       capture.arch == Arch::kX86_64 &&
       (capture.level == PrivilegeLevel::kKernel || capture.level == PrivilegeLevel::kUser);
-  if (!runs_processes) return GenericAdapter::owner_of(capture, memory, updates);
+  if (!runs_processes) return GenericAdapter::attribute(capture, memory, updates);
   RINGSIDE_ASSIGN(const auto metadata, metadata_of(capture, memory));
-  if (!metadata && (has_pages_ || may_have_pages_)) return Owner();
-  if (!metadata) return GenericAdapter::owner_of(capture, memory, updates);
+  if (!metadata && (has_pages_ || may_have_pages_)) return TaskAttribution();
+  if (!metadata) return GenericAdapter::attribute(capture, memory, updates);
   updates.new_recipes = !has_pages_;
   has_pages_ = true;
   if (known_.size() >= kMostProcesses) known_.clear();
   Process& process =
       known_[{arch::user_root(capture.arch, capture.registers).value_or(0), metadata->identity()}];
   if (process.address_space == 0) RINGSIDE_TRY(learn(*metadata, capture, memory, process, updates));
-  Owner owner;
-  owner.pid = static_cast<std::uint32_t>(metadata->pid);
-  owner.tid = owner.pid;
-  owner.address_space = process.address_space;
+  TaskAttribution attribution;
+  attribution.pid = static_cast<std::uint32_t>(metadata->pid);
+  attribution.tid = attribution.pid;
+  attribution.address_space = process.address_space;
   if (capture.level == PrivilegeLevel::kKernel)
-    owner.user = emerald::saved_registers(capture, metadata->user_registers);
-  owner.finds_user_by_unwinding =
+    attribution.user = emerald::saved_registers(capture, metadata->user_registers);
+  attribution.finds_user_by_unwinding =
       capture.level == PrivilegeLevel::kKernel && metadata->user_registers.value == 0;
-  return owner;
+  return attribution;
 }
 
 Result<void> EmeraldAdapter::learn(const Metadata& metadata, const wire::Capture& capture,

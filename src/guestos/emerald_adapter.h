@@ -22,8 +22,8 @@ class EmeraldAdapter final : public GenericAdapter {
   EmeraldAdapter(const AdapterOptions& options, bool is_sure);
 
   [[nodiscard]] std::string_view name() const override;
-  [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessUpdates& updates) override;
+  [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
+                                                  ProcessUpdates& updates) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
 

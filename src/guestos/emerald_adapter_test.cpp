@@ -68,11 +68,11 @@ class EmeraldTest : public ::testing::Test {
     options_.programs = ProgramFiles::open(folder_.path).value();
   }
 
-  Owner owner(EmeraldAdapter& adapter, const wire::Capture& capture) {
+  TaskAttribution attributed(EmeraldAdapter& adapter, const wire::Capture& capture) {
     updates_ = {};
-    auto owner = adapter.owner_of(capture, guest_.memory, updates_);
-    EXPECT_TRUE(owner.has_value());
-    return *owner;
+    auto attribution = adapter.attribute(capture, guest_.memory, updates_);
+    EXPECT_TRUE(attribution.has_value());
+    return *attribution;
   }
 
   testing::TemporaryFolder folder_;
@@ -85,7 +85,7 @@ TEST_F(EmeraldTest, TwoProcessesOfAProgramHaveBothItsNameAndFile) {
   guest_.put_process(0x1000, {.pid = 1}, kCompute);
   guest_.put_process(0x2000, {.pid = 2}, kCompute);
   EmeraldAdapter adapter(options_, true);
-  const Owner first = owner(adapter, capture_at(0x1000));
+  const TaskAttribution first = attributed(adapter, capture_at(0x1000));
   EXPECT_EQ(first.pid, 1u);
   ASSERT_EQ(updates_.spaces.size(), 1u);
   EXPECT_EQ(updates_.spaces[0].id, first.address_space);
@@ -100,7 +100,7 @@ TEST_F(EmeraldTest, TwoProcessesOfAProgramHaveBothItsNameAndFile) {
   ASSERT_EQ(updates_.names.size(), 1u);
   EXPECT_EQ(updates_.names[0].name, "compute");
 
-  const Owner second = owner(adapter, capture_at(0x2000));
+  const TaskAttribution second = attributed(adapter, capture_at(0x2000));
   EXPECT_EQ(second.pid, 2u);
   EXPECT_NE(second.address_space, first.address_space);
   ASSERT_EQ(updates_.spaces.size(), 1u);
@@ -113,7 +113,7 @@ TEST_F(EmeraldTest, WhereThePageDoesNotTellTheRegistersUnwindingDoes) {
   guest_.put_process(0x2000, {.pid = 2, .user_registers = kSaved}, kCompute);
   EmeraldAdapter adapter(options_, true);
   const auto unwinds = [&](std::uint64_t root, PrivilegeLevel level) {
-    return owner(adapter, capture_at(root, level)).finds_user_by_unwinding;
+    return attributed(adapter, capture_at(root, level)).finds_user_by_unwinding;
   };
   EXPECT_TRUE(unwinds(0x1000, PrivilegeLevel::kKernel));
   EXPECT_FALSE(unwinds(0x1000, PrivilegeLevel::kUser));
@@ -123,10 +123,10 @@ TEST_F(EmeraldTest, WhereThePageDoesNotTellTheRegistersUnwindingDoes) {
 TEST_F(EmeraldTest, AProcessIsReadOnce) {
   guest_.put_process(0x1000, {}, kCompute);
   EmeraldAdapter adapter(options_, true);
-  const Owner first = owner(adapter, capture_at(0x1000));
+  const TaskAttribution first = attributed(adapter, capture_at(0x1000));
   const std::size_t before = guest_.memory.bytes_read;
   // With a PCID.
-  EXPECT_EQ(owner(adapter, capture_at(0x1005)).address_space, first.address_space);
+  EXPECT_EQ(attributed(adapter, capture_at(0x1005)).address_space, first.address_space);
   EXPECT_TRUE(updates_.empty());
   EXPECT_LE(guest_.memory.bytes_read - before, emerald::kMetadataSize);
 }
@@ -138,21 +138,21 @@ TEST_F(EmeraldTest, WhatTheCaptureHasCopiedCounts) {
   const Page at_the_time{.pid = 9};
   add_piece(capture, kPage, std::as_bytes(std::span(&at_the_time, 1)));
   capture.pieces.back().tag = emerald::kMetadataTag;
-  EXPECT_EQ(owner(adapter, capture).pid, 9u);
+  EXPECT_EQ(attributed(adapter, capture).pid, 9u);
   // The page was not there.
   capture = capture_at(0x1000);
   add_piece(capture, kPage, {});
   capture.pieces.back().tag = emerald::kMetadataTag;
-  EXPECT_EQ(owner(adapter, capture).pid, std::nullopt);
+  EXPECT_EQ(attributed(adapter, capture).pid, std::nullopt);
 }
 
 TEST_F(EmeraldTest, AfterExecItIsAnotherAddressSpace) {
   guest_.put_process(0x1000, {}, kServer);
   EmeraldAdapter adapter(options_, true);
-  const Owner before = owner(adapter, capture_at(0x1000));
+  const TaskAttribution before = attributed(adapter, capture_at(0x1000));
   EXPECT_EQ(updates_.names.at(0).name, "<unknown>");
   guest_.put_process(0x1000, {.image_size = 0x3b0}, kCompute);
-  const Owner after = owner(adapter, capture_at(0x1000));
+  const TaskAttribution after = attributed(adapter, capture_at(0x1000));
   EXPECT_EQ(after.pid, before.pid);
   EXPECT_NE(after.address_space, before.address_space);
   EXPECT_EQ(updates_.names.at(0).name, "compute");
@@ -162,7 +162,7 @@ TEST_F(EmeraldTest, AProgramWithoutAFileIsReadFromTheGuest) {
   guest_.put_process(0x1000, {.pid = 1}, kServer);
   guest_.put_process(0x2000, {.pid = 2}, kServer);
   EmeraldAdapter adapter({}, true);
-  (void)owner(adapter, capture_at(0x1000));
+  (void)attributed(adapter, capture_at(0x1000));
   const auto image = updates_.spaces.at(0).mappings.at(0).image;
   EXPECT_EQ(image->name, "<unknown>");
   EXPECT_TRUE(image->from_guest);
@@ -176,7 +176,7 @@ TEST_F(EmeraldTest, AProgramWithoutAFileIsReadFromTheGuest) {
   EXPECT_EQ(frames->address, ImageAddr{0x4002e8});
   EXPECT_TRUE(std::ranges::equal(frames->bytes, as_bytes(kFrames)));
   EXPECT_TRUE(image->file->is_code({0x400180}));
-  (void)owner(adapter, capture_at(0x2000));
+  (void)attributed(adapter, capture_at(0x2000));
   EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).image, image);
 }
 
@@ -184,10 +184,10 @@ TEST_F(EmeraldTest, TextThatCannotBeReadYetIsReadLater) {
   guest_.put_process(0x1000, {.image_size = 0x2000, .text_address = 0x400f00}, kCompute);
   guest_.memory.remove_page(0x1000, 0x401000);
   EmeraldAdapter adapter(options_, true);
-  EXPECT_EQ(owner(adapter, capture_at(0x1000)).pid, 7u);
+  EXPECT_EQ(attributed(adapter, capture_at(0x1000)).pid, 7u);
   EXPECT_TRUE(updates_.empty());
   guest_.put_process(0x1000, {.image_size = 0x2000, .text_address = 0x400f00}, kCompute);
-  EXPECT_NE(owner(adapter, capture_at(0x1000)).address_space, 0u);
+  EXPECT_NE(attributed(adapter, capture_at(0x1000)).address_space, 0u);
   EXPECT_EQ(updates_.names.at(0).name, "compute");
   EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).start, GuestVirt{0x400f00});
 }
@@ -202,10 +202,10 @@ TEST_F(EmeraldTest, TextThatIsNeverThereIsGivenUp) {
   guest_.memory.put_value(0x2000, kPage, small);
   EmeraldAdapter adapter({}, true);
   // Too much to be read at all.
-  EXPECT_NE(owner(adapter, capture_at(0x1000)).address_space, 0u);
+  EXPECT_NE(attributed(adapter, capture_at(0x1000)).address_space, 0u);
   EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).image->file, nullptr);
   unsigned tries = 0;
-  while (owner(adapter, capture_at(0x2000)).address_space == 0 && tries < 1000) ++tries;
+  while (attributed(adapter, capture_at(0x2000)).address_space == 0 && tries < 1000) ++tries;
   EXPECT_LT(tries, 100u);
   EXPECT_EQ(updates_.names.at(0).name, "<unknown>");
   EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).image->file, nullptr);
@@ -218,24 +218,25 @@ TEST_F(EmeraldTest, ItIsFoundOut) {
   EXPECT_EQ(adapter.name(), "generic");
   EXPECT_LE(adapter.recipe(VcpuId{0}, {}).size(),
             GenericAdapter(Arch::kX86_64, options_).recipe(VcpuId{0}, {}).size());
-  EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).pid, std::nullopt);
-  EXPECT_EQ(owner(adapter, capture_at(0x2000)).pid, 7u);
+  EXPECT_EQ(attributed(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).pid, std::nullopt);
+  EXPECT_EQ(attributed(adapter, capture_at(0x2000)).pid, 7u);
   EXPECT_EQ(adapter.name(), "emerald");
   EXPECT_TRUE(updates_.new_recipes);
-  EXPECT_EQ(owner(adapter, capture_at(0x2000)).pid, 7u);
+  EXPECT_EQ(attributed(adapter, capture_at(0x2000)).pid, 7u);
   EXPECT_FALSE(updates_.new_recipes);
   // A thread of the kernel has no page.
-  EXPECT_EQ(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).address_space, 0u);
+  EXPECT_EQ(attributed(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).address_space, 0u);
 }
 
 TEST_F(EmeraldTest, WhereThereAreNoPagesTheSearchEnds) {
   EmeraldAdapter adapter({}, false);
   adapter.count_unnamed_processes();
   guest_.memory.put_value(0, kPage, std::uint64_t{0});  // something else is there
-  for (std::uint64_t i = 0; i < 1000; ++i) (void)owner(adapter, capture_at(0x1000 * (i % 400)));
+  for (std::uint64_t i = 0; i < 1000; ++i)
+    (void)attributed(adapter, capture_at(0x1000 * (i % 400)));
   EXPECT_EQ(adapter.name(), "generic");
   EXPECT_LE(guest_.memory.reads, 256u);
-  EXPECT_NE(owner(adapter, capture_at(0x1000)).address_space, 0u);
+  EXPECT_NE(attributed(adapter, capture_at(0x1000)).address_space, 0u);
 }
 
 // Their pids would be taken for the pages'.
@@ -244,10 +245,10 @@ TEST_F(EmeraldTest, WhileThePageMayComeAProcessIsNotCounted) {
   adapter.count_unnamed_processes();
   guest_.memory.has_physical = false;  // what is read may be another process's
   for (int look = 0; look < 3; ++look)
-    EXPECT_EQ(owner(adapter, capture_at(0x1000)).pid, std::nullopt) << look;
-  EXPECT_EQ(owner(adapter, capture_at(0x1000)).pid, 1u);
+    EXPECT_EQ(attributed(adapter, capture_at(0x1000)).pid, std::nullopt) << look;
+  EXPECT_EQ(attributed(adapter, capture_at(0x1000)).pid, 1u);
   guest_.memory.has_physical = true;
-  EXPECT_EQ(owner(adapter, capture_at(0x2000)).pid, 2u);
+  EXPECT_EQ(attributed(adapter, capture_at(0x2000)).pid, 2u);
 }
 
 TEST_F(EmeraldTest, AKernelWithoutPagesHasProgramsByTheirCode) {
@@ -257,7 +258,7 @@ TEST_F(EmeraldTest, AKernelWithoutPagesHasProgramsByTheirCode) {
   EmeraldAdapter adapter(options_, false);
   wire::Capture capture = capture_at(0x1000);
   capture.registers.set(x86::kRip, 0x400190);
-  EXPECT_EQ(owner(adapter, capture).pid, 1u);
+  EXPECT_EQ(attributed(adapter, capture).pid, 1u);
   EXPECT_EQ(updates_.names.at(0).name, "server");
   EXPECT_FALSE(adapter.recipe(VcpuId{0}, {}).empty());
 }

@@ -34,14 +34,15 @@ void GenericAdapter::take_over(Adapter& before) {
     processes_.take_over(other->processes_);
 }
 
-Result<Owner> GenericAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessUpdates& updates) {
+Result<TaskAttribution> GenericAdapter::attribute(const wire::Capture& capture, GuestMemory& memory,
+                                                  ProcessUpdates& updates) {
   const auto root = arch::user_root(capture.arch, capture.registers);
-  if (!root) return Owner();
-  RINGSIDE_ASSIGN(Owner owner, processes_.owner_of(capture, *root, memory, updates));
+  if (!root) return TaskAttribution();
+  RINGSIDE_ASSIGN(TaskAttribution attribution,
+                  processes_.attribute(capture, *root, memory, updates));
   const bool is_x86 = arch::info_of(arch_).is_x86;
-  owner.finds_user_by_unwinding = is_x86 && capture.level == PrivilegeLevel::kKernel;
-  return owner;
+  attribution.finds_user_by_unwinding = is_x86 && capture.level == PrivilegeLevel::kKernel;
+  return attribution;
 }
 
 std::vector<wire::RecipeOp> GenericAdapter::recipe(VcpuId,

@@ -17,8 +17,8 @@ class GenericAdapter : public Adapter {
   [[nodiscard]] Result<bool> prepare(std::size_t, VirtualMemory&) override { return true; }
   [[nodiscard]] bool adopt(Arch arch) override;
   // A root belongs to a process if user code has run there, or the user has named its program.
-  [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessUpdates& updates) override;
+  [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
+                                                  ProcessUpdates& updates) override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;
   [[nodiscard]] std::vector<std::string> caveats() const override { return processes_.caveats(); }

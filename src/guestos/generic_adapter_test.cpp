@@ -19,12 +19,12 @@ wire::Capture capture_at(std::uint64_t cr3, PrivilegeLevel level = PrivilegeLeve
   return capture;
 }
 
-Owner owner(Adapter& adapter, const wire::Capture& capture) {
+TaskAttribution attributed(Adapter& adapter, const wire::Capture& capture) {
   testing::FakeGuestMemory memory;
   ProcessUpdates updates;
-  const auto owner = adapter.owner_of(capture, memory, updates);
-  EXPECT_TRUE(owner.has_value());
-  return *owner;
+  const auto attribution = adapter.attribute(capture, memory, updates);
+  EXPECT_TRUE(attribution.has_value());
+  return *attribution;
 }
 
 std::shared_ptr<const UserImage> program(std::uint64_t address, std::string name) {
@@ -95,8 +95,9 @@ TEST(GenericAdapter, RecipesFitIntoTheRing) {
 
 TEST(GenericAdapter, UnwindingFindsTheUsersRegistersInKernelMode) {
   GenericAdapter adapter(Arch::kX86_64);
-  EXPECT_FALSE(owner(adapter, capture_at(0x1000)).finds_user_by_unwinding);
-  EXPECT_TRUE(owner(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).finds_user_by_unwinding);
+  EXPECT_FALSE(attributed(adapter, capture_at(0x1000)).finds_user_by_unwinding);
+  EXPECT_TRUE(
+      attributed(adapter, capture_at(0x1000, PrivilegeLevel::kKernel)).finds_user_by_unwinding);
 }
 
 TEST(GenericAdapter, AnAdapterThatFollowsGivesOtherIds) {
@@ -105,21 +106,21 @@ TEST(GenericAdapter, AnAdapterThatFollowsGivesOtherIds) {
   GenericAdapter after(Arch::kX86_64, options);
   before.count_unnamed_processes();
   after.count_unnamed_processes();
-  const Owner first = owner(before, capture_at(0x1000));
-  EXPECT_NE(owner(after, capture_at(0x1000)).address_space, first.address_space);
+  const TaskAttribution first = attributed(before, capture_at(0x1000));
+  EXPECT_NE(attributed(after, capture_at(0x1000)).address_space, first.address_space);
 }
 
 TEST(GenericAdapter, AnAdapterThatFollowsKnowsTheProcessesThatWereSeen) {
   const AdapterOptions options;
   GenericAdapter before(Arch::kX86_64, options);
   before.count_unnamed_processes();
-  (void)owner(before, capture_at(0x2000));
-  const Owner seen = owner(before, capture_at(0x1000));
+  (void)attributed(before, capture_at(0x2000));
+  const TaskAttribution seen = attributed(before, capture_at(0x1000));
   EXPECT_EQ(seen.pid, 2u);
   GenericAdapter after(Arch::kX86_64, options);
   after.take_over(before);
-  EXPECT_EQ(owner(after, capture_at(0x1000)).pid, 2u);
-  EXPECT_EQ(owner(after, capture_at(0x1000)).address_space, seen.address_space);
+  EXPECT_EQ(attributed(after, capture_at(0x1000)).pid, 2u);
+  EXPECT_EQ(attributed(after, capture_at(0x1000)).address_space, seen.address_space);
 }
 
 // xxhsum -H3 of the same bytes.

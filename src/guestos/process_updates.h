@@ -33,7 +33,7 @@ struct UserMapping {
 // complete.
 struct AddressSpaceUpdate {
   std::uint64_t id = 0;  // from 1; never given twice, whatever becomes of page tables and pids
-  Arch arch = Arch::kUnknown;  // of its code, unless an Owner says otherwise
+  Arch arch = Arch::kUnknown;  // of its code, unless an TaskAttribution says otherwise
   std::vector<UserMapping> mappings;
   bool is_complete = true;
 };
@@ -62,8 +62,8 @@ struct KernelStack {
   std::uint64_t size = 0;  // bytes
 };
 
-// Whose time a capture is.
-struct Owner {
+// The task that the time of a capture is attributed to.
+struct TaskAttribution {
   std::optional<std::uint32_t> pid;  // of the process
   std::optional<std::uint32_t> tid;
   std::uint64_t address_space = 0;  // 0: none, or not known

@@ -51,17 +51,17 @@ RootProcesses::RootProcesses(const AdapterOptions& options)
                           process.program->file->name())});
 }
 
-Result<Owner> RootProcesses::owner_of(const wire::Capture& capture, std::uint64_t root,
-                                      GuestMemory& memory, ProcessUpdates& updates) {
+Result<TaskAttribution> RootProcesses::attribute(const wire::Capture& capture, std::uint64_t root,
+                                                 GuestMemory& memory, ProcessUpdates& updates) {
   const auto found = by_root_.find(root);
   const Named* const named = found == by_root_.end() ? nullptr : &found->second;
   const bool is_user = capture.level == PrivilegeLevel::kUser;
   if (!is_user && named == nullptr) {
     const auto known = spaces_.find(root);
     note_kernel_code(capture, known != spaces_.end());
-    if (known != spaces_.end()) return known->second.owner;
+    if (known != spaces_.end()) return known->second.attribution;
     RINGSIDE_ASSIGN(const Space* const partner, partner_of(capture, root, memory));
-    return partner != nullptr ? partner->owner : Owner();
+    return partner != nullptr ? partner->attribution : TaskAttribution();
   }
   if (!spaces_.contains(root) && spaces_.size() >= kMostSpaces) spaces_.clear();
   Space& space = spaces_[root];
@@ -71,7 +71,7 @@ Result<Owner> RootProcesses::owner_of(const wire::Capture& capture, std::uint64_
   }
   tell(space, named, is_new_program, updates);
   if (is_user) note(space, named);
-  return space.owner;
+  return space.attribution;
 }
 
 // Whether the space's program is another one than before.
@@ -149,31 +149,32 @@ void RootProcesses::tell(Space& space, const Named* named, bool is_new_program,
     name = named->program->name;
   else if (program)
     name = program->code->program()->name;
-  if (name.empty() && !counts_unnamed_ && !space.owner.pid) return;
-  const bool is_new = !space.owner.pid;
+  if (name.empty() && !counts_unnamed_ && !space.attribution.pid) return;
+  const bool is_new = !space.attribution.pid;
   // What was mapped is not any more.
-  if (is_new || (is_new_program && !program)) space.owner.address_space = ids_->next();
+  if (is_new || (is_new_program && !program)) space.attribution.address_space = ids_->next();
   // The kernel's own number is not known.
-  if (is_new) space.owner.pid = static_cast<std::uint32_t>(space.owner.address_space);
-  space.owner.tid = space.owner.pid;
+  if (is_new) space.attribution.pid = static_cast<std::uint32_t>(space.attribution.address_space);
+  space.attribution.tid = space.attribution.pid;
   if (is_new || name != space.name)
-    updates.names.push_back({.pid = *space.owner.pid,
-                             .tid = *space.owner.tid,
-                             .address_space = space.owner.address_space,
+    updates.names.push_back({.pid = *space.attribution.pid,
+                             .tid = *space.attribution.tid,
+                             .address_space = space.attribution.address_space,
                              .name = name,
                              .is_number = name.empty()});
   space.name = std::move(name);
   if (is_new_program && program)
-    updates.spaces.push_back({space.owner.address_space, program->code->program()->file->arch(),
+    updates.spaces.push_back({space.attribution.address_space,
+                              program->code->program()->file->arch(),
                               mappings_of(program->code->program(), program->bias)});
 }
 
 // For caveats().
 void RootProcesses::note(const Space& space, const Named* named) {
-  if (!space.owner.pid || (named == nullptr && !finder_)) return;
+  if (!space.attribution.pid || (named == nullptr && !finder_)) return;
   const std::string& given = named != nullptr ? named->given : from_;
   const auto put = [&](bool is_in, std::set<std::uint32_t>& pids) {
-    is_in ? (void)pids.insert(*space.owner.pid) : (void)pids.erase(*space.owner.pid);
+    is_in ? (void)pids.insert(*space.attribution.pid) : (void)pids.erase(*space.attribution.pid);
   };
   put(space.process.is_of_no_file(), of_no_file_[given]);
   put(space.process.is_unreadable(), unreadable_[given]);

@@ -30,8 +30,8 @@ class RootProcesses {
   void take_over(RootProcesses& before) { spaces_ = std::move(before.spaces_); }
 
   // Whose time a capture is that has the page tables at `root`. Errors: those of `memory`.
-  [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, std::uint64_t root,
-                                       GuestMemory& memory, ProcessUpdates& updates);
+  [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, std::uint64_t root,
+                                                  GuestMemory& memory, ProcessUpdates& updates);
   // User code can be unwound.
   [[nodiscard]] bool may_know_programs() const { return finder_ != nullptr || !by_root_.empty(); }
   // Sentences for people about files that are not what processes ran.
@@ -46,8 +46,8 @@ class RootProcesses {
   };
   struct Space {
     RootProcess process;
-    Owner owner;       // without a pid: not counted yet
-    std::string name;  // that was told
+    TaskAttribution attribution;  // without a pid: not counted yet
+    std::string name;             // that was told
     // A page of its own: the first sample's stack.
     GuestVirt stack;
     std::optional<GuestPhys> stack_at;

@@ -39,8 +39,8 @@ class RootProcessesTest : public ::testing::Test {
     return *processes_;
   }
   // A sample, one second after the one before.
-  Owner sample(std::uint64_t root, std::uint64_t pc = kLinked + 0x10,
-               PrivilegeLevel level = PrivilegeLevel::kUser) {
+  TaskAttribution sample(std::uint64_t root, std::uint64_t pc = kLinked + 0x10,
+                         PrivilegeLevel level = PrivilegeLevel::kUser) {
     wire::Capture capture;
     capture.arch = Arch::kX86_64;
     capture.level = level;
@@ -49,11 +49,11 @@ class RootProcessesTest : public ::testing::Test {
     capture.registers.set(arch::x86_64::kRip, pc);
     capture.registers.set(arch::x86_64::kRsp, 0x7fff'0000);
     updates_ = {};
-    const auto owner = processes().owner_of(capture, root & ~0xfffull, memory_, updates_);
-    EXPECT_TRUE(owner.has_value());
-    return owner.value_or(Owner());
+    const auto attribution = processes().attribute(capture, root & ~0xfffull, memory_, updates_);
+    EXPECT_TRUE(attribution.has_value());
+    return attribution.value_or(TaskAttribution());
   }
-  Owner in_kernel(std::uint64_t root, std::uint64_t page = 0) {
+  TaskAttribution in_kernel(std::uint64_t root, std::uint64_t page = 0) {
     return sample(root, 0xffff'8000'0000'0000 + page * kCodePage, PrivilegeLevel::kKernel);
   }
   // The name that was told at the last sample: "-" for a process without one, empty for nothing.
@@ -81,7 +81,7 @@ class RootProcessesTest : public ::testing::Test {
 };
 
 TEST_F(RootProcessesTest, EachRootOfUserCodeIsAProcess) {
-  const Owner first = sample(0x1000);
+  const TaskAttribution first = sample(0x1000);
   EXPECT_EQ(told(), "-");
   EXPECT_EQ(first.pid, 1u);
   EXPECT_EQ(first.tid, 1u);
@@ -110,7 +110,7 @@ TEST_F(RootProcessesTest, WhileAKernelMayBeFoundOnlyNamedOnesCount) {
   capture.registers.set(arch::x86_64::kRip, kLinked);
   const auto pid = [&](std::uint64_t root) {
     capture.registers.set(arch::x86_64::kCr3, root);
-    return before.owner_of(capture, root, memory_, updates_).value().pid;
+    return before.attribute(capture, root, memory_, updates_).value().pid;
   };
   EXPECT_EQ(pid(0x1000), std::nullopt);
   EXPECT_EQ(pid(0x2000), 1u);
@@ -128,12 +128,12 @@ TEST_F(RootProcessesTest, OnceTheKernelIsFoundTheNextSampleFindsTheProgram) {
   capture.registers.set(arch::x86_64::kRip, kLinked);
   capture.registers.set(arch::x86_64::kCr3, 0x1000);
   RootProcesses before(options_);
-  EXPECT_TRUE(before.owner_of(capture, 0x1000, memory_, updates_).has_value());
+  EXPECT_TRUE(before.attribute(capture, 0x1000, memory_, updates_).has_value());
   options_.user_program = program("shell", code('s'));
   RootProcesses after(options_);
   after.take_over(before);
   capture.host_time_ns += kMillisecond;
-  EXPECT_TRUE(after.owner_of(capture, 0x1000, memory_, updates_).has_value());
+  EXPECT_TRUE(after.attribute(capture, 0x1000, memory_, updates_).has_value());
   EXPECT_EQ(told(), "shell");
 }
 
@@ -141,7 +141,7 @@ TEST_F(RootProcessesTest, AProgramNamesTheProcessesThatRunIt) {
   options_.user_program = program("shell", code('s', 2));
   memory_.put(0x1000, kLinked, as_bytes(code('s', 2)));
   memory_.put(0x2000, kLinked, as_bytes(code('t', 2)));
-  const Owner shell = sample(0x1000, kLinked + 0x1010);
+  const TaskAttribution shell = sample(0x1000, kLinked + 0x1010);
   EXPECT_EQ(told(), "shell");
   ASSERT_EQ(updates_.spaces.size(), 1u);
   EXPECT_EQ(updates_.spaces[0].id, shell.address_space);
@@ -149,7 +149,7 @@ TEST_F(RootProcessesTest, AProgramNamesTheProcessesThatRunIt) {
   EXPECT_EQ(updates_.spaces[0].mappings[0].start, GuestVirt{kLinked});
   EXPECT_EQ(updates_.spaces[0].mappings[0].end, GuestVirt{kLinked + 0x2000});
   EXPECT_TRUE(processes().caveats().empty());
-  const Owner other = sample(0x2000, kLinked + 0x1010);
+  const TaskAttribution other = sample(0x2000, kLinked + 0x1010);
   EXPECT_EQ(told(), "-");
   EXPECT_TRUE(updates_.spaces.empty());
   EXPECT_EQ(other.pid, 2u);
@@ -257,7 +257,7 @@ TEST_F(RootProcessesTest, OtherCodeAtARootIsAnotherProcess) {
   EXPECT_EQ(told(), "ls");
   memory_.put(0x1000, kLinked, as_bytes(code('c')));
   EXPECT_EQ(sample(0x1000).pid, 1u);  // it may be about to end
-  const Owner next = sample(0x1000);
+  const TaskAttribution next = sample(0x1000);
   EXPECT_EQ(next.pid, 2u);
   EXPECT_EQ(told(), "cat");
   EXPECT_EQ(updates_.spaces.at(0).id, next.address_space);
@@ -276,11 +276,11 @@ TEST_F(RootProcessesTest, ANameIsTakenBackWhereAPageTurnsOutToDiffer) {
   std::string built_again = code('A', 100);
   built_again[kCodePage] = '!';  // a page that is not among those that are compared first
   memory_.put(0x1000, kLinked, as_bytes(built_again));
-  const Owner first = sample(0x1000);
+  const TaskAttribution first = sample(0x1000);
   EXPECT_EQ(told(), "shell");
   (void)sample(0x1000, kLinked + 0x1010);
   (void)sample(0x1000);
-  const Owner last = sample(0x1000, kLinked + 0x1010);
+  const TaskAttribution last = sample(0x1000, kLinked + 0x1010);
   EXPECT_EQ(told(), "-");
   EXPECT_EQ(last.pid, first.pid);
   EXPECT_NE(last.address_space, first.address_space);

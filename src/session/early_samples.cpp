@@ -13,7 +13,7 @@ std::size_t size_of(const EarlySamples::Sample& sample) {
   std::size_t bytes = sizeof(sample);
   for (const Stack& part : sample.parts) bytes += sizeof(part) + part.frames.size() * sizeof(Frame);
   if (sample.capture) bytes += sample.capture->bytes.size();
-  return bytes + sample.owner.user_stack.size();
+  return bytes + sample.attribution.user_stack.size();
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ Result<void> EarlySamples::unwind_again(const elf::ImageMap& images, const Unwin
   never_came_.clear();
   for (Held& held : samples_) {
     if (!held.waits_for) continue;
-    held.sample.parts = unwind(*held.sample.capture, held.sample.owner);
+    held.sample.parts = unwind(*held.sample.capture, held.sample.attribution);
     held.waits_for = unknown_code(*held.sample.capture, held.sample.parts.front(), images);
   }
   return release(write);

@@ -25,10 +25,11 @@ class EarlySamples {
     recording::SampleInfo info;
     std::vector<Stack> parts;              // the part that ran first in front; empty without
     std::optional<wire::Capture> capture;  // where it is early, or is to be kept
-    guestos::Owner owner;                  // where it is early
+    guestos::TaskAttribution attribution;  // where it is early
   };
   using Write = std::function<Result<void>(const Sample&)>;
-  using Unwind = std::function<std::vector<Stack>(const wire::Capture&, const guestos::Owner&)>;
+  using Unwind =
+      std::function<std::vector<Stack>(const wire::Capture&, const guestos::TaskAttribution&)>;
 
   // A sample waits until samples of `patience` ticks have followed.
   explicit EarlySamples(std::uint64_t patience) : patience_(patience) {}

@@ -50,7 +50,8 @@ class EarlySamplesTest : public ::testing::Test {
   void add(std::uint64_t time, const Stack& stack) {
     const wire::Capture capture = kernel_capture();
     const auto waits_for = early_.unknown_code(capture, stack, images_);
-    EarlySamples::Sample sample{.info = {}, .parts = {stack}, .capture = capture, .owner = {}};
+    EarlySamples::Sample sample{
+        .info = {}, .parts = {stack}, .capture = capture, .attribution = {}};
     sample.info.time_ns = time;
     sample.info.weight = 1;
     ASSERT_TRUE(early_.add(std::move(sample), waits_for, write_));
@@ -59,7 +60,7 @@ class EarlySamplesTest : public ::testing::Test {
     images_.add(image_at(kModule));
     ASSERT_TRUE(early_.unwind_again(
         images_,
-        [this](const wire::Capture&, const guestos::Owner&) {
+        [this](const wire::Capture&, const guestos::TaskAttribution&) {
           ++unwound_;
           return std::vector<Stack>{complete()};
         },

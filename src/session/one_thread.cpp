@@ -14,10 +14,10 @@ bool is_kernel_stack(const wire::MemoryPiece& piece) {
 
 }  // namespace
 
-bool is_of_one_thread(const wire::Capture& capture, const guestos::Owner& owner,
+bool is_of_one_thread(const wire::Capture& capture, const guestos::TaskAttribution& attribution,
                       const std::function<arch::Registers()>& find_entered) {
-  if (!owner.user || !owner.kernel_stack) return true;
-  const auto& stack = *owner.kernel_stack;
+  if (!attribution.user || !attribution.kernel_stack) return true;
+  const auto& stack = *attribution.kernel_stack;
   const bool uses_own =
       std::any_of(capture.pieces.begin(), capture.pieces.end(), [&](const auto& piece) {
         return is_kernel_stack(piece) && piece.address < stack.start + stack.size &&
@@ -28,7 +28,8 @@ bool is_of_one_thread(const wire::Capture& capture, const guestos::Owner& owner,
   const arch::RegisterRoles roles = arch::roles_of(capture.arch);
   const arch::Registers entered = find_entered();
   const auto differs = [&](std::uint8_t reg) {
-    return entered.has(reg) && owner.user->has(reg) && entered.get(reg) != owner.user->get(reg);
+    return entered.has(reg) && attribution.user->has(reg) &&
+           entered.get(reg) != attribution.user->get(reg);
   };
   return !differs(roles.pc) && !differs(roles.sp);
 }

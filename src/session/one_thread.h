@@ -14,7 +14,8 @@ namespace ringside::session {
 // elsewhere. Then no copied stack lies in that thread's own, and the entry that the kernel's stack
 // ends with is of other user code than was saved there. `find_entered` gives that user code's
 // registers, by the kernel's stack; it is called only where that is in doubt.
-[[nodiscard]] bool is_of_one_thread(const wire::Capture& capture, const guestos::Owner& owner,
+[[nodiscard]] bool is_of_one_thread(const wire::Capture& capture,
+                                    const guestos::TaskAttribution& attribution,
                                     const std::function<arch::Registers()>& find_entered);
 
 }  // namespace ringside::session

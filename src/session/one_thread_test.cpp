@@ -28,11 +28,11 @@ wire::Capture on_stack(std::uint64_t sp, wire::PieceKind why = wire::PieceKind::
   return capture;
 }
 
-guestos::Owner thread(std::uint64_t pc, std::uint64_t sp) {
-  guestos::Owner owner;
-  owner.user = user_code(pc, sp);
-  owner.kernel_stack = guestos::KernelStack{GuestVirt{kOwnStack}, kStackBytes};
-  return owner;
+guestos::TaskAttribution thread(std::uint64_t pc, std::uint64_t sp) {
+  guestos::TaskAttribution attribution;
+  attribution.user = user_code(pc, sp);
+  attribution.kernel_stack = guestos::KernelStack{GuestVirt{kOwnStack}, kStackBytes};
+  return attribution;
 }
 
 TEST(OneThread, ItsOwnStackNeedsNoOtherProof) {
@@ -40,34 +40,34 @@ TEST(OneThread, ItsOwnStackNeedsNoOtherProof) {
     ADD_FAILURE();
     return {};
   };
-  const auto owner = thread(0x401000, 0x7fff0000);
-  EXPECT_TRUE(is_of_one_thread(on_stack(kOwnStack + 0x3000), owner, not_asked));
-  EXPECT_TRUE(is_of_one_thread(on_stack(kOwnStack + kStackBytes - 64), owner, not_asked));
+  const auto attribution = thread(0x401000, 0x7fff0000);
+  EXPECT_TRUE(is_of_one_thread(on_stack(kOwnStack + 0x3000), attribution, not_asked));
+  EXPECT_TRUE(is_of_one_thread(on_stack(kOwnStack + kStackBytes - 64), attribution, not_asked));
   EXPECT_TRUE(is_of_one_thread(on_stack(kOwnStack + 0x100, wire::PieceKind::kInterruptedStack),
-                               owner, not_asked));
-  guestos::Owner elsewhere = owner;
+                               attribution, not_asked));
+  guestos::TaskAttribution elsewhere = attribution;
   elsewhere.kernel_stack.reset();
   EXPECT_TRUE(is_of_one_thread(on_stack(kNextStack + 0x3000), elsewhere, not_asked));
 }
 
 // As it was seen: in __switch_to() the stack led to a read(), and the saved registers to memcpy().
 TEST(OneThread, TheNextThreadsStackIsNot) {
-  const auto owner = thread(0x401ffb, 0x7fff0000);
+  const auto attribution = thread(0x401ffb, 0x7fff0000);
   const wire::Capture capture = on_stack(kNextStack + 0x3d00);
   const auto entered = [](std::uint64_t pc, std::uint64_t sp) {
     return [=] { return user_code(pc, sp); };
   };
-  EXPECT_FALSE(is_of_one_thread(capture, owner, entered(0x405000, 0x7ffe0000)));
-  EXPECT_FALSE(is_of_one_thread(capture, owner, entered(0x401ffb, 0x7ffe0000)));
+  EXPECT_FALSE(is_of_one_thread(capture, attribution, entered(0x405000, 0x7ffe0000)));
+  EXPECT_FALSE(is_of_one_thread(capture, attribution, entered(0x401ffb, 0x7ffe0000)));
   // A stack of entry code's alone leads to the same user code.
-  EXPECT_TRUE(is_of_one_thread(capture, owner, entered(0x401ffb, 0x7fff0000)));
-  EXPECT_TRUE(is_of_one_thread(capture, owner, [] { return arch::Registers(); }));
+  EXPECT_TRUE(is_of_one_thread(capture, attribution, entered(0x401ffb, 0x7fff0000)));
+  EXPECT_TRUE(is_of_one_thread(capture, attribution, [] { return arch::Registers(); }));
   // Pieces of other kinds, and empty ones, are no kernel stacks.
-  EXPECT_FALSE(is_of_one_thread(on_stack(kOwnStack, wire::PieceKind::kSystem), owner,
+  EXPECT_FALSE(is_of_one_thread(on_stack(kOwnStack, wire::PieceKind::kSystem), attribution,
                                 entered(0x405000, 0x7ffe0000)));
   wire::Capture empty = on_stack(kOwnStack);
   empty.pieces.front().size = 0;
-  EXPECT_FALSE(is_of_one_thread(empty, owner, entered(0x405000, 0x7ffe0000)));
+  EXPECT_FALSE(is_of_one_thread(empty, attribution, entered(0x405000, 0x7ffe0000)));
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
       if (wish != Control::Wish::kSample)
         leave_out(seen->tick);
       else
-        RINGSIDE_TRY(handle(seen->tick, seen->owners));
+        RINGSIDE_TRY(handle(seen->tick, seen->attributions));
     }
     tell(control, sampler);
     suspend_if_wanted(control, sampler);
@@ -184,33 +184,38 @@ bool Recorder::limit_reached() const {
   return !options_.every_vcpu || seen_vcpus_.size() >= engine_->vcpu_count();
 }
 
-Result<void> Recorder::handle(const engines::Tick& tick, const Owners& owners) {
-  if (!owners.updates.empty() && !tick.captures.empty()) {
+Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions& attributions) {
+  if (!attributions.updates.empty() && !tick.captures.empty()) {
     const std::uint64_t now = recording::info_of(tick.captures.front(), start_ns_).time_ns;
-    RINGSIDE_TRY(user_stacks_.adopt(owners.updates, now));
+    RINGSIDE_TRY(user_stacks_.adopt(attributions.updates, now));
   }
   for (std::size_t i = 0; i < tick.captures.size(); ++i)
-    RINGSIDE_TRY(handle(tick.captures[i], owners.by_capture[i]));
+    RINGSIDE_TRY(handle(tick.captures[i], attributions.by_capture[i]));
   return {};
 }
 
-Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner& owner) {
+Result<void> Recorder::handle(const wire::Capture& capture,
+                              const guestos::TaskAttribution& attribution) {
   recording::SampleInfo info = recording::info_of(capture, start_ns_);
   seen_vcpus_.insert(capture.vcpu);
   if (capture.disposition != wire::Disposition::kSampled) {
     if (capture.disposition == wire::Disposition::kIdle) idle_ += capture.weight;
-    return add({.info = info, .parts = {}, .capture = std::nullopt, .owner = {}}, std::nullopt);
+    return add({.info = info, .parts = {}, .capture = std::nullopt, .attribution = {}},
+               std::nullopt);
   }
-  info.pid = owner.pid;
-  info.tid = owner.tid;
+  info.pid = attribution.pid;
+  info.tid = attribution.tid;
   // What is mapped in others is not known.
-  info.address_space = user_stacks_.knows(owner.address_space) ? owner.address_space : 0;
+  info.address_space =
+      user_stacks_.knows(attribution.address_space) ? attribution.address_space : 0;
   if (!kernel_seen_ && runs_kernel(capture, images_)) {
     kernel_seen_ = true;
     unwinder_.set_kernel_seen(true);
   }
-  EarlySamples::Sample sample{
-      .info = info, .parts = unwind(capture, owner), .capture = std::nullopt, .owner = {}};
+  EarlySamples::Sample sample{.info = info,
+                              .parts = unwind(capture, attribution),
+                              .capture = std::nullopt,
+                              .attribution = {}};
   feedback_.learn(capture, sample.parts.front());
   ++samples_;
   ++samples_by_level_[static_cast<std::size_t>(capture.level)];
@@ -221,7 +226,7 @@ Result<void> Recorder::handle(const wire::Capture& capture, const guestos::Owner
   const auto waits_for =
       loads_code_ ? early_.unknown_code(capture, sample.parts.front(), images_) : std::nullopt;
   if (waits_for || options_.keep_captures) sample.capture = capture;
-  if (waits_for) sample.owner = owner;
+  if (waits_for) sample.attribution = attribution;
   return add(std::move(sample), waits_for);
 }
 
@@ -234,39 +239,42 @@ Result<void> Recorder::add(EarlySamples::Sample sample, std::optional<GuestVirt>
 Result<void> Recorder::unwind_early_samples() {
   return early_.unwind_again(
       images_,
-      [this](const wire::Capture& capture, const guestos::Owner& owner) {
-        return unwind(capture, owner);
+      [this](const wire::Capture& capture, const guestos::TaskAttribution& attribution) {
+        return unwind(capture, attribution);
       },
       [this](const auto& released) { return write(released); });
 }
 
-std::vector<Stack> Recorder::unwind(const wire::Capture& capture, const guestos::Owner& owner) {
+std::vector<Stack> Recorder::unwind(const wire::Capture& capture,
+                                    const guestos::TaskAttribution& attribution) {
   std::vector<Stack> parts{unwinder_.unwind(capture)};
   interrupts_.mark(parts.front());
-  if (auto user = user_part(capture, owner, parts.front())) parts.push_back(std::move(*user));
+  if (auto user = user_part(capture, attribution, parts.front())) parts.push_back(std::move(*user));
   return parts;
 }
 
 // Below a kernel stack that was not followed to its end nothing is known to be. Where it ends may
 // not be told from where the kernel was entered: then the adapter knows that it was.
-std::optional<Stack> Recorder::user_part(const wire::Capture& capture, const guestos::Owner& owner,
+std::optional<Stack> Recorder::user_part(const wire::Capture& capture,
+                                         const guestos::TaskAttribution& attribution,
                                          const Stack& kernel) {
   const bool ends = kernel.stop == StopReason::kEndOfStack;
-  if (owner.finds_user_by_unwinding && (ends || kernel.stop == StopReason::kUserMode)) {
-    guestos::Owner known = owner;
-    known.user = entered_from(capture, owner.address_space, kernel);
+  if (attribution.finds_user_by_unwinding && (ends || kernel.stop == StopReason::kUserMode)) {
+    guestos::TaskAttribution known = attribution;
+    known.user = entered_from(capture, attribution.address_space, kernel);
     return unwind_user(capture, known);
   }
   const bool is_below = kernel.stop == StopReason::kUserMode || kernel.stop == StopReason::kUser ||
-                        (ends && owner.user);
+                        (ends && attribution.user);
   if (!is_below) return std::nullopt;
   const auto entered = [&] { return unwinder_.user_entry(capture).registers; };
-  return is_of_one_thread(capture, owner, entered) ? unwind_user(capture, owner) : std::nullopt;
+  return is_of_one_thread(capture, attribution, entered) ? unwind_user(capture, attribution)
+                                                         : std::nullopt;
 }
 
 std::optional<Stack> Recorder::unwind_user(const wire::Capture& capture,
-                                           const guestos::Owner& owner) {
-  auto user = user_stacks_.unwind(capture, owner);
+                                           const guestos::TaskAttribution& attribution) {
+  auto user = user_stacks_.unwind(capture, attribution);
   if (user) feedback_.learn_user(capture.vcpu, *user);
   return user;
 }

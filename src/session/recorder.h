@@ -80,19 +80,22 @@ class Recorder {
   [[nodiscard]] Result<void> wait_for_start(Control& control, bool& stopped);
   [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
   void leave_out(const engines::Tick& tick);
-  [[nodiscard]] Result<void> handle(const engines::Tick& tick, const Owners& owners);
-  [[nodiscard]] Result<void> handle(const wire::Capture& capture, const guestos::Owner& owner);
+  [[nodiscard]] Result<void> handle(const engines::Tick& tick,
+                                    const TaskAttributions& attributions);
+  [[nodiscard]] Result<void> handle(const wire::Capture& capture,
+                                    const guestos::TaskAttribution& attribution);
   [[nodiscard]] std::optional<Stack> user_part(const wire::Capture& capture,
-                                               const guestos::Owner& owner, const Stack& kernel);
+                                               const guestos::TaskAttribution& attribution,
+                                               const Stack& kernel);
   [[nodiscard]] std::optional<Stack> unwind_user(const wire::Capture& capture,
-                                                 const guestos::Owner& owner);
+                                                 const guestos::TaskAttribution& attribution);
   // The registers that user code had when it entered the kernel, as unwinding tells them.
   [[nodiscard]] std::optional<arch::Registers> entered_from(const wire::Capture& capture,
                                                             std::uint64_t address_space,
                                                             const Stack& kernel);
   // A capture's stack, and below it the one of the user code that it was entered from.
   [[nodiscard]] std::vector<Stack> unwind(const wire::Capture& capture,
-                                          const guestos::Owner& owner);
+                                          const guestos::TaskAttribution& attribution);
   [[nodiscard]] Result<void> add(EarlySamples::Sample sample, std::optional<GuestVirt> waits_for);
   [[nodiscard]] Result<void> write(const EarlySamples::Sample& sample);
   [[nodiscard]] Result<void> adopt(const KernelUpdate& kernel);

@@ -104,15 +104,16 @@ bool UserStacks::may_enter_from(std::uint64_t address_space, GuestVirt pc,
   return std::equal(before.begin(), before.end(), kSyscall.begin(), kSyscall.end());
 }
 
-std::optional<Stack> UserStacks::unwind(const wire::Capture& capture, const guestos::Owner& owner) {
+std::optional<Stack> UserStacks::unwind(const wire::Capture& capture,
+                                        const guestos::TaskAttribution& attribution) {
   const bool in_user_code = capture.level == PrivilegeLevel::kUser;
-  if (!in_user_code && !owner.user) return std::nullopt;
-  const auto space = spaces_.find(owner.address_space);
+  if (!in_user_code && !attribution.user) return std::nullopt;
+  const auto space = spaces_.find(attribution.address_space);
   if (space == spaces_.end()) return std::nullopt;
   Space& known = space->second;
   known.last_use = ++uses_;
-  const Arch arch = owner.user_arch.value_or(known.arch);
-  const arch::Registers& captured = in_user_code ? capture.registers : *owner.user;
+  const Arch arch = attribution.user_arch.value_or(known.arch);
+  const arch::Registers& captured = in_user_code ? capture.registers : *attribution.user;
   const GuestVirt pc{captured.get(arch::roles_of(capture.arch).pc)};
   if (!known.is_complete && known.code.find(pc) == nullptr) return std::nullopt;
   const bool is_32_bit = arch == Arch::kI386 && capture.arch == Arch::kX86_64;

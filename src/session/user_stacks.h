@@ -40,7 +40,7 @@ class UserStacks {
   // The user code's part of a capture; nothing where it has none, or what is mapped at its pc is
   // not known.
   [[nodiscard]] std::optional<Stack> unwind(const wire::Capture& capture,
-                                            const guestos::Owner& owner);
+                                            const guestos::TaskAttribution& attribution);
 
  private:
   struct Space {

@@ -43,10 +43,10 @@ class UserStacksTest : public ::testing::Test {
     EXPECT_TRUE(stacks_.adopt(updates, 5));
   }
   [[nodiscard]] static GuestVirt start_of(std::uint64_t space) { return {space << 32}; }
-  [[nodiscard]] static guestos::Owner owner(std::uint64_t space) {
-    guestos::Owner owner;
-    owner.address_space = space;
-    return owner;
+  [[nodiscard]] static guestos::TaskAttribution attributed(std::uint64_t space) {
+    guestos::TaskAttribution attribution;
+    attribution.address_space = space;
+    return attribution;
   }
   [[nodiscard]] static arch::Registers at(std::uint64_t pc) {
     arch::Registers registers;
@@ -69,7 +69,7 @@ class UserStacksTest : public ::testing::Test {
 
 TEST_F(UserStacksTest, AFunctionIsOneFrameWhereverItIsLoaded) {
   for (const std::uint64_t space : {1, 2}) {
-    const auto stack = stacks_.unwind(user_code(start_of(space).value + 0x123), owner(space));
+    const auto stack = stacks_.unwind(user_code(start_of(space).value + 0x123), attributed(space));
     ASSERT_TRUE(stack);
     ASSERT_EQ(stack->frames.size(), 1u);
     EXPECT_EQ(stack->frames[0].address.value, kOffset + 0x123);
@@ -94,14 +94,14 @@ TEST_F(UserStacksTest, AFunctionIsOneFrameWhereverItIsLoaded) {
 
 TEST_F(UserStacksTest, TheAddressSpaceDecides) {
   // The other process's library is not there.
-  const auto elsewhere = stacks_.unwind(user_code(start_of(2).value), owner(1));
+  const auto elsewhere = stacks_.unwind(user_code(start_of(2).value), attributed(1));
   ASSERT_TRUE(elsewhere);
   EXPECT_EQ(elsewhere->frames[0].image, 0u);
   EXPECT_EQ(elsewhere->frames[0].address, start_of(2));
   EXPECT_TRUE(stacks_.knows(2));
   EXPECT_FALSE(stacks_.knows(3));
-  EXPECT_FALSE(stacks_.unwind(user_code(start_of(2).value), owner(3)));
-  EXPECT_FALSE(stacks_.unwind(user_code(start_of(2).value), owner(0)));
+  EXPECT_FALSE(stacks_.unwind(user_code(start_of(2).value), attributed(3)));
+  EXPECT_FALSE(stacks_.unwind(user_code(start_of(2).value), attributed(0)));
 }
 
 TEST_F(UserStacksTest, WhereNotAllIsKnownTheRestIsNoCode) {
@@ -113,16 +113,16 @@ TEST_F(UserStacksTest, WhereNotAllIsKnownTheRestIsNoCode) {
                             {{start_of(3), start_of(3) + 0x1000, FileOffset{kOffset}, program}},
                             false});
   ASSERT_TRUE(stacks_.adopt(updates, 6));
-  const auto inside = stacks_.unwind(user_code(start_of(3).value + 1), owner(3));
+  const auto inside = stacks_.unwind(user_code(start_of(3).value + 1), attributed(3));
   ASSERT_TRUE(inside);
   EXPECT_EQ(inside->frames[0].address.value, kOffset + 1);
-  EXPECT_FALSE(stacks_.unwind(user_code(start_of(1).value), owner(3)));
+  EXPECT_FALSE(stacks_.unwind(user_code(start_of(1).value), attributed(3)));
 }
 
 TEST_F(UserStacksTest, BelowTheKernelUserCodeHasTheRegistersItEnteredWith) {
   wire::Capture kernel = user_code(0xffffffff81000000);
   kernel.level = PrivilegeLevel::kKernel;
-  guestos::Owner runs_for = owner(1);
+  guestos::TaskAttribution runs_for = attributed(1);
   EXPECT_FALSE(stacks_.unwind(kernel, runs_for));
   runs_for.user = at(start_of(1).value + 4);
   const auto stack = stacks_.unwind(kernel, runs_for);
@@ -161,7 +161,7 @@ TEST_F(UserStacksTest, TheOwnerSaysThatCodeHas32Bits) {
   ASSERT_TRUE(stacks_.adopt(updates, 6));
   wire::Capture kernel = user_code(0xffffffff81000000);
   kernel.level = PrivilegeLevel::kKernel;
-  guestos::Owner runs_for = owner(3);
+  guestos::TaskAttribution runs_for = attributed(3);
   runs_for.user_arch = Arch::kI386;
   // What entry code saved of a register that 32-bit code has changed may have an upper half.
   runs_for.user = at(0xffffffff'f7f0'0004);
@@ -198,7 +198,7 @@ TEST_F(UserStacksTest, FilesOfProgramsThatAreGoneAreForgotten) {
   std::map<std::uint64_t, std::weak_ptr<const elf::ElfFile>> files;
   std::set<std::uint32_t> ids;
   const auto image_of = [&](std::uint64_t id) {
-    const auto stack = stacks.unwind(user_code(start_of(id).value), owner(id));
+    const auto stack = stacks.unwind(user_code(start_of(id).value), attributed(id));
     return stack ? stack->frames[0].image : 0;
   };
   for (std::uint64_t id = 1; id <= kLast; ++id) {
@@ -230,7 +230,7 @@ TEST_F(UserStacksTest, AnImageIsNotTakenForAnotherOne) {
                               {{start_of(id), start_of(id) + 0x1000, FileOffset{},
                                 std::make_shared<guestos::UserImage>()}}});
     ASSERT_TRUE(stacks_.adopt(updates, id));
-    const auto stack = stacks_.unwind(user_code(start_of(id).value), owner(id));
+    const auto stack = stacks_.unwind(user_code(start_of(id).value), attributed(id));
     ASSERT_TRUE(stack);
     ids.insert(stack->frames[0].image);
   }

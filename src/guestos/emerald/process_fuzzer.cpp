@@ -58,11 +58,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
        0, static_cast<std::uint32_t>(bytes.size()), guestos::emerald::kMetadataTag});
   for (int i = 0; i < 20; ++i) {
     guestos::ProcessUpdates updates;
-    const auto owner = adapter.owner_of(capture, memory, updates);
+    const auto attribution = adapter.attribute(capture, memory, updates);
     for (const guestos::AddressSpaceUpdate& space : updates.spaces)
       for (const guestos::UserMapping& mapping : space.mappings)
         if (mapping.end < mapping.start) __builtin_trap();
-    if (!owner) __builtin_trap();
+    if (!attribution) __builtin_trap();
     if ((data[0] & 4) != 0) capture.pieces.clear();
   }
   return 0;

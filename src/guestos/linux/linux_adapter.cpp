@@ -116,9 +116,9 @@ Result<std::vector<elf::Image>> LinuxAdapter::loaded_code(VirtualMemory& memory)
   return modules_->poll(memory);
 }
 
-Result<Owner> LinuxAdapter::owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                     ProcessUpdates& updates) {
-  return processes_ ? processes_->owner_of(capture, memory, updates) : Owner();
+Result<TaskAttribution> LinuxAdapter::attribute(const wire::Capture& capture, GuestMemory& memory,
+                                                ProcessUpdates& updates) {
+  return processes_ ? processes_->attribute(capture, memory, updates) : TaskAttribution();
 }
 
 Result<std::unique_ptr<ProcessSource>> LinuxAdapter::process_source() const {

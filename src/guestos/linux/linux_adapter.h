@@ -38,8 +38,8 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] bool tells_all_code() const override { return true; }
   [[nodiscard]] std::vector<std::string> caveats() const override;
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
-  [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessUpdates& updates) override;
+  [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
+                                                  ProcessUpdates& updates) override;
   [[nodiscard]] Result<std::unique_ptr<ProcessSource>> process_source() const override;
   [[nodiscard]] std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const override;

@@ -91,12 +91,12 @@ std::uint64_t Sampler::now_ns() const {
 void Sampler::run() {
   // The kernel's default slack of 50 µs would be a quarter of the shortest interval.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-  owner_watch_.emplace(*engine_);
+  task_attributor_.emplace(*engine_);
   if (engines::SelfPaced* const engine = engine_->self_paced())
     run_self_paced(*engine);
   else
     run_by_clock();
-  outcome_.processes = owner_watch_->explain();
+  outcome_.processes = task_attributor_->explain();
 }
 
 void Sampler::run_by_clock() {
@@ -293,13 +293,14 @@ bool Sampler::poll(engines::Tick tick, std::uint64_t time_ns) {
   if (learnt && learnt->kernel) updates_ = learnt->kernel;
   if (learnt) std::move(learnt->code.begin(), learnt->code.end(), std::back_inserter(new_code_));
   planner_->poll(tick, watch_->adapter());
-  auto owners = owner_watch_->poll(tick, *watch_);
-  if (owners && owners->updates.new_recipes) planner_->renew();
-  if (owners) add(std::move(owners->updates));
-  enqueue(std::move(tick), owners ? std::move(owners->by_capture) : std::vector<guestos::Owner>());
+  auto attributions = task_attributor_->poll(tick, *watch_);
+  if (attributions && attributions->updates.new_recipes) planner_->renew();
+  if (attributions) add(std::move(attributions->updates));
+  enqueue(std::move(tick), attributions ? std::move(attributions->by_capture)
+                                        : std::vector<guestos::TaskAttribution>());
   if (clock_ && reads_are_over()) return true;  // why they failed
   if (!learnt) return !give_up(learnt.error());
-  if (!owners) return !give_up(owners.error());
+  if (!attributions) return !give_up(attributions.error());
   return is_the_right_kernel();
 }
 
@@ -309,7 +310,7 @@ void Sampler::add(guestos::ProcessUpdates updates) {
   std::move(updates.names.begin(), updates.names.end(), std::back_inserter(process_updates_.names));
 }
 
-void Sampler::enqueue(engines::Tick tick, std::vector<guestos::Owner> owners) {
+void Sampler::enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> attributions) {
   std::size_t bytes = 0;
   std::uint64_t ticks = 0;
   for (const wire::Capture& capture : tick.captures) {
@@ -317,10 +318,11 @@ void Sampler::enqueue(engines::Tick tick, std::vector<guestos::Owner> owners) {
     ticks += capture.weight;
   }
   ticks_seen_ += ticks;
-  owners.resize(tick.captures.size());
-  for (const guestos::Owner& owner : owners) bytes += sizeof(owner) + owner.user_stack.capacity();
+  attributions.resize(tick.captures.size());
+  for (const guestos::TaskAttribution& attribution : attributions)
+    bytes += sizeof(attribution) + attribution.user_stack.capacity();
   Observation observation{
-      std::move(tick), updates_, new_code_, {std::move(owners), process_updates_}};
+      std::move(tick), updates_, new_code_, {std::move(attributions), process_updates_}};
   if (queue_->push(std::move(observation), bytes)) {
     updates_.reset();
     new_code_.clear();

@@ -11,12 +11,12 @@
 
 #include "engines/engine.h"
 #include "session/kernel/kernel_watch.h"
-#include "session/owner_watch.h"
 #include "session/sampling/bounded_queue.h"
 #include "session/sampling/capture_planner.h"
 #include "session/sampling/lost_ticks.h"
 #include "session/sampling/options.h"
 #include "session/sampling/parking.h"
+#include "session/task_attributor.h"
 #include "wire/sample_clock.h"
 
 namespace ringside::session {
@@ -26,7 +26,7 @@ struct Observation {
   engines::Tick tick;
   std::shared_ptr<const KernelUpdate> kernel;  // null: nothing new
   std::vector<elf::Image> code;                // that the kernel has loaded
-  Owners owners;                               // of the tick's captures
+  TaskAttributions attributions;               // of the tick's captures
 };
 
 // The thread that stops the guest: takes a tick whenever the clock says so and hands it on. What a
@@ -70,7 +70,7 @@ class Sampler : private engines::ReadTurns {
     bool guest_gone = false;
     std::optional<Error> error;
     std::string silence;    // the engine did not answer at the end, for a short while
-    std::string processes;  // OwnerWatch::explain()
+    std::string processes;  // TaskAttributor::explain()
   };
   [[nodiscard]] const Outcome& outcome() const { return outcome_; }
 
@@ -87,7 +87,7 @@ class Sampler : private engines::ReadTurns {
   [[nodiscard]] bool look_at_captures();
   [[nodiscard]] bool poll(engines::Tick tick, std::uint64_t time_ns);
   [[nodiscard]] bool reads_are_over() const;
-  void enqueue(engines::Tick tick, std::vector<guestos::Owner> owners);
+  void enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> attributions);
   void add(guestos::ProcessUpdates updates);
   void wait_until_handled();
   // Host time; where runs are to be the same again, time that goes on with the samples.
@@ -113,10 +113,10 @@ class Sampler : private engines::ReadTurns {
   std::atomic<std::uint64_t> host_end_ns_{~std::uint64_t{0}};
   std::thread thread_;
   Outcome outcome_;
-  std::shared_ptr<const KernelUpdate> updates_;  // not handed on yet
-  std::vector<elf::Image> new_code_;             // not handed on yet
-  guestos::ProcessUpdates process_updates_;      // not handed on yet
-  std::optional<OwnerWatch> owner_watch_;        // made by the thread
+  std::shared_ptr<const KernelUpdate> updates_;    // not handed on yet
+  std::vector<elf::Image> new_code_;               // not handed on yet
+  guestos::ProcessUpdates process_updates_;        // not handed on yet
+  std::optional<TaskAttributor> task_attributor_;  // made by the thread
   struct Captured {
     engines::Tick tick;
     std::uint64_t time_ns;  // as now_ns()

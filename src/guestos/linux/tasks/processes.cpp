@@ -89,32 +89,33 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
   return task;
 }
 
-Result<Owner> LinuxProcesses::owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessUpdates& updates) {
+Result<TaskAttribution> LinuxProcesses::attribute(const wire::Capture& capture, GuestMemory& memory,
+                                                  ProcessUpdates& updates) {
   RINGSIDE_ASSIGN(auto task, task_of(capture, memory));
-  if (!task) return Owner();
+  if (!task) return TaskAttribution();
   RINGSIDE_TRY(current_.find_user_pc(*task, memory.kernel()));
   RINGSIDE_TRY(report_name(*task, capture, memory, updates));
-  Owner owner;
-  owner.pid = task->pid;
-  if (task->tid != 0 || task->pid == 0) owner.tid = task->tid;
-  owner.user = task->user;
-  owner.kernel_stack = task->kernel_stack;
+  TaskAttribution attribution;
+  attribution.pid = task->pid;
+  if (task->tid != 0 || task->pid == 0) attribution.tid = task->tid;
+  attribution.user = task->user;
+  attribution.kernel_stack = task->kernel_stack;
   const bool in_user_code = capture.level == PrivilegeLevel::kUser;
-  if (in_user_code || owner.user)
-    owner.user_arch = user_arch(capture.arch, in_user_code ? capture.registers : *owner.user);
-  if (task->is_kernel_thread() || task->is_in_exec()) return owner;
+  if (in_user_code || attribution.user)
+    attribution.user_arch =
+        user_arch(capture.arch, in_user_code ? capture.registers : *attribution.user);
+  if (task->is_kernel_thread() || task->is_in_exec()) return attribution;
   // Without physical memory there is no page cache, and every read stops the guest.
-  if (memory.physical() == nullptr) return owner;
-  RINGSIDE_ASSIGN(owner.address_space, spaces_.find(*task, memory, updates));
+  if (memory.physical() == nullptr) return attribution;
+  RINGSIDE_ASSIGN(attribution.address_space, spaces_.find(*task, memory, updates));
   RINGSIDE_ASSIGN(const bool found, find_user_tables(*task, memory));
   updates.new_recipes = updates.new_recipes || found;
-  if (!owner.user) return owner;
+  if (!attribution.user) return attribution;
   RINGSIDE_ASSIGN(const bool uses_own, uses_tables_of(*task, capture, memory));
   const bool is_own = uses_own || current_.has_walked(capture);
-  owner.user_stack_is_others = !is_own;
-  RINGSIDE_ASSIGN(owner.user_stack, user_stack(*task, is_own, capture, memory));
-  return owner;
+  attribution.user_stack_is_others = !is_own;
+  RINGSIDE_ASSIGN(attribution.user_stack, user_stack(*task, is_own, capture, memory));
+  return attribution;
 }
 
 // Both the root of the page tables and the struct that has its address are in the linear map, where

@@ -30,8 +30,8 @@ class LinuxProcesses {
   // As CurrentTask has it.
   void copy_task(wire::RecipeBuilder& recipe, VcpuId vcpu) const { current_.copy(recipe, vcpu); }
   // As Adapter has it.
-  [[nodiscard]] Result<Owner> owner_of(const wire::Capture& capture, GuestMemory& memory,
-                                       ProcessUpdates& updates);
+  [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,
+                                                  ProcessUpdates& updates);
   // As Adapter has it.
   [[nodiscard]] std::string caveat() const { return spaces_.caveat(); }
 

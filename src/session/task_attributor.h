@@ -11,28 +11,28 @@
 
 namespace ringside::session {
 
-// Whose time the captures of a tick are, and what was found out about processes on the way.
-struct Owners {
-  std::vector<guestos::Owner> by_capture;  // in the order of the tick's
+// The attributions of a tick, and what was found out about processes on the way.
+struct TaskAttributions {
+  std::vector<guestos::TaskAttribution> by_capture;  // in the order of the tick's
   guestos::ProcessUpdates updates;
 };
 
-// Asks the guest-OS adapter whose time each capture is. Belongs to the thread that samples, which
-// owns the engine.
-class OwnerWatch {
+// Has the guest-OS adapter attribute each capture to a task. Belongs to the thread that samples,
+// which owns the engine.
+class TaskAttributor {
  public:
-  explicit OwnerWatch(engines::Engine& engine) : view_(engine) {}
+  explicit TaskAttributor(engines::Engine& engine) : view_(engine) {}
 
   // Adds user stacks that were read later to the captures. Errors: those of the engine that will
   // not pass.
-  [[nodiscard]] Result<Owners> poll(engines::Tick& tick, KernelWatch& watch);
+  [[nodiscard]] Result<TaskAttributions> poll(engines::Tick& tick, KernelWatch& watch);
   // One sentence for people where user code has no process although the kernel's code has; empty
   // where all is well.
   [[nodiscard]] std::string explain() const;
 
  private:
   [[nodiscard]] Result<void> probe_kernel(const engines::Tick& tick, const KernelWatch& watch);
-  void count(const wire::Capture& capture, const guestos::Owner& owner);
+  void count(const wire::Capture& capture, const guestos::TaskAttribution& attribution);
 
   GuestView view_;
   bool is_settled_ = false;  // view_ knows the kernel's page tables

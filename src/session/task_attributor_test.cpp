@@ -1,4 +1,4 @@
-#include "session/owner_watch.h"
+#include "session/task_attributor.h"
 
 #include <elf.h>
 #include <gtest/gtest.h>
@@ -12,11 +12,11 @@ namespace {
 constexpr std::uint64_t kMs = 1'000'000;
 
 // A kernel that runs, and a process that is known by the root of its page tables.
-class OwnerWatchTest : public testing::Arm64Guest, public ::testing::Test {
+class TaskAttributorTest : public testing::Arm64Guest, public ::testing::Test {
  protected:
   static constexpr std::uint64_t kProcess = 0x1000;
 
-  OwnerWatchTest() {
+  TaskAttributorTest() {
     elf::ElfWriter writer(Arch::kAArch64, true, ET_EXEC);
     const std::vector<std::byte> text(0x1000);  // the writer only refers to it
     writer.add_segment({kText}, 0x1000, true, false, text);
@@ -38,16 +38,16 @@ class OwnerWatchTest : public testing::Arm64Guest, public ::testing::Test {
   }
   void poll() {
     auto now = tick();
-    ASSERT_TRUE(owners_.poll(now, *watch_));
+    ASSERT_TRUE(attributor_.poll(now, *watch_));
   }
 
   std::uint64_t now_ns_ = 0;
   std::optional<KernelWatch> watch_;
-  OwnerWatch owners_{engine_};
+  TaskAttributor attributor_{engine_};
 };
 
 // Where all vCPUs were idle, or the host ran none, when the kernel was found.
-TEST_F(OwnerWatchTest, AsksForThePageTablesUntilItHasThem) {
+TEST_F(TaskAttributorTest, AsksForThePageTablesUntilItHasThem) {
   ASSERT_NE(watch_->kernel(), nullptr);
   engine_.register_reads = 0;
   poll();
@@ -66,23 +66,23 @@ TEST_F(OwnerWatchTest, AsksForThePageTablesUntilItHasThem) {
   EXPECT_EQ(engine_.register_reads, 3u);
 }
 
-TEST_F(OwnerWatchTest, UserCodeOfNoProcessIsExplained) {
+TEST_F(TaskAttributorTest, UserCodeOfNoProcessIsExplained) {
   capture_.registers.set(arch::aarch64::kTtbr0El1, kProcess);
   poll();
-  EXPECT_EQ(owners_.explain(), "");
+  EXPECT_EQ(attributor_.explain(), "");
   wire::Capture user = capture_;
   user.level = PrivilegeLevel::kUser;
   user.registers = {};
   engines::Tick tick;
   tick.captures = {user, user};
-  ASSERT_TRUE(owners_.poll(tick, *watch_));
-  EXPECT_EQ(owners_.explain(),
+  ASSERT_TRUE(attributor_.poll(tick, *watch_));
+  EXPECT_EQ(attributor_.explain(),
             "2 samples of user code have no process: no vCPU gave its page tables in time; record "
             "for longer");
   engine_.no_registers.reset();
   now_ns_ += 100 * kMs;
   poll();
-  EXPECT_EQ(owners_.explain(), "");
+  EXPECT_EQ(attributor_.explain(), "");
 }
 
 }  // namespace

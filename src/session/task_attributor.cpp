@@ -1,4 +1,4 @@
-#include "session/owner_watch.h"
+#include "session/task_attributor.h"
 
 #include <algorithm>
 
@@ -15,26 +15,27 @@ bool may_pass(const Error& error) {
          error.code == ErrorCode::kUnsupported;
 }
 
-void add_user_stack(const guestos::Owner& owner, wire::Capture& capture) {
-  if (owner.user_stack_is_others)
+void add_user_stack(const guestos::TaskAttribution& attribution, wire::Capture& capture) {
+  if (attribution.user_stack_is_others)
     std::erase_if(capture.pieces, [](const wire::MemoryPiece& piece) {
       return piece.why == wire::PieceKind::kUserStack;
     });
-  if (owner.user_stack.empty() || !owner.user) return;
-  const auto size = static_cast<std::uint32_t>(owner.user_stack.size());
-  capture.pieces.push_back({.address = {owner.user->get(arch::roles_of(capture.arch).sp)},
+  if (attribution.user_stack.empty() || !attribution.user) return;
+  const auto size = static_cast<std::uint32_t>(attribution.user_stack.size());
+  capture.pieces.push_back({.address = {attribution.user->get(arch::roles_of(capture.arch).sp)},
                             .why = wire::PieceKind::kUserStack,
                             .requested = size,
                             .offset = static_cast<std::uint32_t>(capture.bytes.size()),
                             .size = size});
-  capture.bytes.insert(capture.bytes.end(), owner.user_stack.begin(), owner.user_stack.end());
+  capture.bytes.insert(capture.bytes.end(), attribution.user_stack.begin(),
+                       attribution.user_stack.end());
 }
 
 }  // namespace
 
 // On aarch64 the kernel's tables are asked of a vCPU, which does not answer while all are idle, or
 // while the host runs none; and a kernel that starts has others at first.
-Result<void> OwnerWatch::probe_kernel(const engines::Tick& tick, const KernelWatch& watch) {
+Result<void> TaskAttributor::probe_kernel(const engines::Tick& tick, const KernelWatch& watch) {
   const FoundKernel* const kernel = watch.kernel();
   if (kernel == nullptr || is_settled_) return {};
   for (const wire::Capture& capture : tick.captures) {
@@ -49,13 +50,14 @@ Result<void> OwnerWatch::probe_kernel(const engines::Tick& tick, const KernelWat
   return {};
 }
 
-void OwnerWatch::count(const wire::Capture& capture, const guestos::Owner& owner) {
-  const bool is_nobodys = !owner.pid && owner.address_space == 0;
+void TaskAttributor::count(const wire::Capture& capture,
+                           const guestos::TaskAttribution& attribution) {
+  const bool is_nobodys = !attribution.pid && attribution.address_space == 0;
   if (capture.level == PrivilegeLevel::kUser && is_nobodys) ++nobodys_user_code_;
-  if (capture.level == PrivilegeLevel::kKernel && owner.pid) has_processes_ = true;
+  if (capture.level == PrivilegeLevel::kKernel && attribution.pid) has_processes_ = true;
 }
 
-std::string OwnerWatch::explain() const {
+std::string TaskAttributor::explain() const {
   const bool is_well = view_.knows_page_tables() || nobodys_user_code_ == 0 || !has_processes_;
   if (is_well || !has_kernel_) return {};
   const std::string why = view_.why_not_physical().empty()
@@ -64,25 +66,25 @@ std::string OwnerWatch::explain() const {
   return fmt::format("{} samples of user code have no process: {}", nobodys_user_code_, why);
 }
 
-Result<Owners> OwnerWatch::poll(engines::Tick& tick, KernelWatch& watch) {
-  Owners owners;
+Result<TaskAttributions> TaskAttributor::poll(engines::Tick& tick, KernelWatch& watch) {
+  TaskAttributions attributions;
   has_kernel_ |= watch.kernel() != nullptr;
-  owners.by_capture.resize(tick.captures.size());
+  attributions.by_capture.resize(tick.captures.size());
   if (auto found = probe_kernel(tick, watch); !found && !may_pass(found.error()))
     return tl::unexpected(found.error());
   view_.forget();
   for (std::size_t i = 0; i < tick.captures.size(); ++i) {
     if (tick.captures[i].disposition != wire::Disposition::kSampled) continue;
-    auto owner = watch.adapter().owner_of(tick.captures[i], view_, owners.updates);
-    if (owner) {
-      count(tick.captures[i], *owner);
-      add_user_stack(*owner, tick.captures[i]);
-      owners.by_capture[i] = std::move(*owner);
-    } else if (!may_pass(owner.error())) {
-      return tl::unexpected(owner.error());
+    auto attribution = watch.adapter().attribute(tick.captures[i], view_, attributions.updates);
+    if (attribution) {
+      count(tick.captures[i], *attribution);
+      add_user_stack(*attribution, tick.captures[i]);
+      attributions.by_capture[i] = std::move(*attribution);
+    } else if (!may_pass(attribution.error())) {
+      return tl::unexpected(attribution.error());
     }
   }
-  return owners;
+  return attributions;
 }
 
 }  // namespace ringside::session
