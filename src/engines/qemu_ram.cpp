@@ -91,37 +91,37 @@ std::string quoted_path(std::string_view text) {
 
 }  // namespace
 
-QemuRam::QemuRam(Ways ways) : ways_(std::move(ways)) {
-  if (ways_.qemu <= 0)
+QemuRam::QemuRam(Access access) : access_(std::move(access)) {
+  if (access_.qemu <= 0)
     explanation_ =
         "no QEMU of this user was found on this machine at the other end of the connection";
 }
 
 Result<void> QemuRam::read_map() {
-  RINGSIDE_ASSIGN(const std::string tree, ways_.ask("info mtree -f"));
-  RINGSIDE_ASSIGN(const std::string blocks, ways_.ask("info ramblock"));
+  RINGSIDE_ASSIGN(const std::string tree, access_.monitor_command("info mtree -f"));
+  RINGSIDE_ASSIGN(const std::string blocks, access_.monitor_command("info ramblock"));
   RINGSIDE_ASSIGN(auto map, memory::parse_ram_map(tree, blocks));
   if (map_ && map == *map_) return {};
   map_ = std::move(map);
   front_->behind = nullptr;
   direct_.reset();
-  slow_ = ways_.slow ? ways_.slow(map_->ranges) : nullptr;
+  fallback_ = access_.make_fallback ? access_.make_fallback(map_->ranges) : nullptr;
   return {};
 }
 
 void QemuRam::read_mappings() {
-  if (ways_.qemu <= 0) return;
-  mappings_ = memory::parse_mappings(read_text(fmt::format("/proc/{}/maps", ways_.qemu)));
+  if (access_.qemu <= 0) return;
+  mappings_ = memory::parse_mappings(read_text(fmt::format("/proc/{}/maps", access_.qemu)));
   if (mappings_.empty())
-    explanation_ = fmt::format("the memory map of process {} cannot be read", ways_.qemu);
+    explanation_ = fmt::format("the memory map of process {} cannot be read", access_.qemu);
 }
 
 void QemuRam::add_mapping(std::vector<Place>& places, const memory::HostMapping& mapping,
                           std::uint64_t address) const {
-  places.push_back({std::make_unique<memory::ProcessBlock>(ways_.qemu, address),
-                    fmt::format("QEMU's own memory (process {})", ways_.qemu)});
+  places.push_back({std::make_unique<memory::ProcessBlock>(access_.qemu, address),
+                    fmt::format("QEMU's own memory (process {})", access_.qemu)});
   if (!mapping.shared || mapping.inode == 0) return;
-  UniqueFd file = open_mapped(ways_.qemu, mapping);
+  UniqueFd file = open_mapped(access_.qemu, mapping);
   if (!file.valid()) return;
   const std::uint64_t start = mapping.file_offset + (address - mapping.start);
   places.push_back({std::make_unique<memory::FileBlock>(std::move(file), start),
@@ -135,7 +135,8 @@ void QemuRam::add_backend_file(std::vector<Place>& places, const memory::RamBloc
            c == '_' || c == '.';
   });
   if (!is_plain) return;
-  const auto said = ways_.ask(fmt::format("qom-get /objects/{} mem-path", block.name));
+  const auto said =
+      access_.monitor_command(fmt::format("qom-get /objects/{} mem-path", block.name));
   if (!said) return;
   const std::string path = quoted_path(*said);
   UniqueFd file = path.empty() ? UniqueFd() : open_regular(path);
@@ -186,7 +187,7 @@ Result<bool> QemuRam::is_the_same(std::size_t block, const Place& place) {
         std::equal(mine.begin(), mine.end(), said.begin()))
       ++same;
   };
-  RINGSIDE_TRY(ways_.visit(probes, kProbeBytes, compare));
+  RINGSIDE_TRY(access_.visit_physical(probes, kProbeBytes, compare));
   return same >= probes.size() - probes.size() / 8;
 }
 
@@ -206,9 +207,9 @@ Result<QemuRam::Place> QemuRam::find_block(std::size_t block) {
 }
 
 Result<void> QemuRam::find_blocks() {
-  if (ways_.qemu > 0)
+  if (access_.qemu > 0)
     explanation_ =
-        fmt::format("in process {} nothing is seen to be the guest's memory", ways_.qemu);
+        fmt::format("in process {} nothing is seen to be the guest's memory", access_.qemu);
   read_mappings();
   const auto& blocks = map_->blocks;
   const auto largest = static_cast<std::size_t>(
@@ -225,13 +226,13 @@ Result<void> QemuRam::find_blocks() {
     readers[i] = std::move(place.reader);
   }
   explanation_ = main.name;
-  direct_ = std::make_unique<memory::RamMemory>(map_->ranges, std::move(readers), slow_.get());
+  direct_ = std::make_unique<memory::RamMemory>(map_->ranges, std::move(readers), fallback_.get());
   return {};
 }
 
 // The map, and where its blocks are, where they are not known or no longer right.
 Result<void> QemuRam::poll_again() {
-  const std::uint64_t now = ways_.now_ns();
+  const std::uint64_t now = access_.now_ns();
   if (now < next_try_ns_ || (direct_ && !direct_->take_missed())) return {};
   next_try_ns_ = now + try_again_after_ns_;
   try_again_after_ns_ *= 2;
@@ -248,7 +249,7 @@ Result<void> QemuRam::poll_again() {
 Result<PhysicalMemory*> QemuRam::find() {
   if (unsupported_) return tl::unexpected<Error>(*unsupported_);
   RINGSIDE_TRY(poll_again());
-  front_->behind = direct_ ? direct_.get() : slow_.get();
+  front_->behind = direct_ ? direct_.get() : fallback_.get();
   if (front_->behind != nullptr) return front_.get();
   return fail(ErrorCode::kUnsupported, "no way to the guest's physical memory: {}", explanation_);
 }

@@ -15,7 +15,7 @@
 namespace ringside::engines {
 
 // Runs a command of QEMU's human monitor and returns what it prints.
-using AskMonitor = std::function<Result<std::string>(const std::string& command)>;
+using MonitorCommand = std::function<Result<std::string>(const std::string& command)>;
 
 // Reads `size` bytes at each place of guest-physical memory by a way that is slow but right, and
 // calls `visit` with what came at each: fewer bytes where they could not be read. If that stops the
@@ -29,31 +29,32 @@ using VisitPhysical = std::function<Result<void>(
 //
 // Enters: what the monitor says of the machine's RAM. Leaves: a reader of physical memory. What is
 // hard is to be sure: where a block lies in QEMU's address space is not said by QEMU 7.2, so each
-// mapping that is large enough is compared with what the slow way gives at up to 24 places that are
+// mapping that is large enough is compared with what the fallback gives at up to 24 places that are
 // not zero. Where QEMU says it (10.0), or a file is found, the same comparison makes sure that it
 // is that process and that file.
 class QemuRam {
  public:
-  struct Ways {
-    AskMonitor ask;
-    VisitPhysical visit;
-    // Makes the slow reader; may be null. What it returns is used where QEMU's copy cannot be.
-    std::function<std::unique_ptr<PhysicalMemory>(const std::vector<memory::RamRange>&)> slow;
+  struct Access {
+    MonitorCommand monitor_command;
+    VisitPhysical visit_physical;
+    // Makes the fallback reader; may be null. What it returns is used where QEMU's copy cannot be.
+    std::function<std::unique_ptr<PhysicalMemory>(const std::vector<memory::RamRange>&)>
+        make_fallback;
     pid_t qemu = 0;  // 0: not known
     std::function<std::uint64_t()> now_ns = monotonic_ns;
   };
-  explicit QemuRam(Ways ways);
+  explicit QemuRam(Access access);
 
   // Error kUnsupported: the machine's RAM is not known, or there is no way to it. The reader is
-  // valid as long as this object. While the guest's memory is nearly all zero the slow reader is
-  // used, and a later call tries again, less and less often. So does one after a read that met no
-  // RAM: x86 firmware moves some about, and memory can be plugged in.
+  // valid as long as this object. While the guest's memory is nearly all zero the fallback reader
+  // is used, and a later call tries again, less and less often. So does one after a read that met
+  // no RAM: x86 firmware moves some about, and memory can be plugged in.
   [[nodiscard]] Result<PhysicalMemory*> find();
   [[nodiscard]] bool was_asked() const { return map_ || unsupported_; }
   // Whether reads go to QEMU's copy, at least of the machine's largest block.
   [[nodiscard]] bool reads_qemu() const { return direct_ != nullptr; }
-  // QEMU's copy, for reads in a stop of the guest: never the slow reader, and nothing is asked or
-  // searched for. Null where find() has not found it, or not again. Valid until the next find().
+  // QEMU's copy, for reads in a stop of the guest: never the fallback reader, and nothing is asked
+  // or searched for. Null where find() has not found it, or not again. Valid until the next find().
   [[nodiscard]] memory::RamMemory* direct() const { return direct_.get(); }
   // How, where it does: "QEMU's own memory (process 123)"; otherwise why it does not.
   [[nodiscard]] const std::string& explain() const { return explanation_; }
@@ -84,14 +85,14 @@ class QemuRam {
   void add_backend_file(std::vector<Place>& places, const memory::RamBlock& block);
   [[nodiscard]] Result<bool> is_the_same(std::size_t block, const Place& place);
 
-  Ways ways_;
+  Access access_;
   std::uint64_t next_try_ns_ = 0;
   std::uint64_t try_again_after_ns_ = 100'000'000;
   std::string explanation_;
   std::optional<Error> unsupported_;
   std::optional<memory::RamMap> map_;
   std::vector<memory::HostMapping> mappings_;
-  std::unique_ptr<PhysicalMemory> slow_;
+  std::unique_ptr<PhysicalMemory> fallback_;
   std::unique_ptr<memory::RamMemory> direct_;
   std::unique_ptr<Front> front_ = std::make_unique<Front>();  // stays where it is in a move
 };

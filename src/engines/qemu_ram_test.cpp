@@ -65,16 +65,16 @@ class QemuRamTest : public ::testing::Test {
         "  mem0    4 KiB  0x0000000000000000 0x0000000000400000 0x0000000000400000" +
         (address != 0 ? fmt::format(" {:#018x}  rw\r\n", address) : "\r\n");
   }
-  QemuRam ram(pid_t qemu, bool slow = true) {
-    QemuRam::Ways ways;
-    ways.qemu = qemu;
-    ways.now_ns = [this] { return now_ns_; };
-    ways.ask = [this](const std::string& command) -> Result<std::string> {
+  QemuRam ram(pid_t qemu, bool has_fallback = true) {
+    QemuRam::Access access;
+    access.qemu = qemu;
+    access.now_ns = [this] { return now_ns_; };
+    access.monitor_command = [this](const std::string& command) -> Result<std::string> {
       ++asked_;
       return monitor_[command];
     };
-    ways.visit = [this](const std::vector<GuestPhys>& places, std::size_t size,
-                        const auto& visit) -> Result<void> {
+    access.visit_physical = [this](const std::vector<GuestPhys>& places, std::size_t size,
+                                   const auto& visit) -> Result<void> {
       std::vector<std::byte> bytes(size);
       for (const GuestPhys place : places) {
         RINGSIDE_ASSIGN(const std::size_t got, guest_.read_up_to(place, bytes));
@@ -82,9 +82,11 @@ class QemuRamTest : public ::testing::Test {
       }
       return {};
     };
-    if (slow)
-      ways.slow = [this](const auto&) { return std::make_unique<FakePhysicalMemory>(guest_); };
-    return QemuRam(std::move(ways));
+    if (has_fallback)
+      access.make_fallback = [this](const auto&) {
+        return std::make_unique<FakePhysicalMemory>(guest_);
+      };
+    return QemuRam(std::move(access));
   }
   // Whether reads come from `mapping`: by a word that only it holds.
   static bool reads(QemuRam& ram, const Mapping& mapping) {

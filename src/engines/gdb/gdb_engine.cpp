@@ -20,17 +20,17 @@ GdbEngine::GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::strin
       inventory_(std::move(inventory)),
       reads_(memory_reads_of(stub_->traits(), inventory_.has_x)),
       sliced_reads_(*stub_, inventory_, reads_, read_stops_, stub_thread),
-      ram_(ways_to_ram(reads_qemu_memory ? stub_thread : 0)),
+      ram_(ram_access(reads_qemu_memory ? stub_thread : 0)),
       virtual_reads_(
           inventory_.layout.arch(), [this](VcpuId vcpu) { return read_registers(vcpu); },
           sliced_reads_, ram_),
       qemu_version_(std::move(qemu_version)),
       stub_thread_(stub_thread) {}
 
-QemuRam::Ways GdbEngine::ways_to_ram(pid_t qemu) {
-  QemuRam::Ways ways;
-  ways.qemu = qemu;
-  ways.ask = [this](const std::string& command) -> Result<std::string> {
+QemuRam::Access GdbEngine::ram_access(pid_t qemu) {
+  QemuRam::Access access;
+  access.qemu = qemu;
+  access.monitor_command = [this](const std::string& command) -> Result<std::string> {
     if (!inventory_.has_physical_mode)
       return fail(ErrorCode::kUnsupported, "the stub does not give guest-physical memory");
     RINGSIDE_TRY(read_stops_.wait());
@@ -38,13 +38,14 @@ QemuRam::Ways GdbEngine::ways_to_ram(pid_t qemu) {
     if (stub_->state() == StopState::kRunning) read_stops_.count(stub_->last_stop_ns());
     return text;
   };
-  ways.visit = [this](const std::vector<GuestPhys>& places, std::size_t size, const auto& visit) {
+  access.visit_physical = [this](const std::vector<GuestPhys>& places, std::size_t size,
+                                 const auto& visit) {
     return sliced_reads_.visit(places, size, visit);
   };
-  ways.slow = [this](const std::vector<memory::RamRange>& ranges) {
+  access.make_fallback = [this](const std::vector<memory::RamRange>& ranges) {
     return std::make_unique<StubPhysicalMemory>(sliced_reads_, ranges);
   };
-  return ways;
+  return access;
 }
 
 Result<std::unique_ptr<GdbEngine>> GdbEngine::connect(const SocketAddress& address,

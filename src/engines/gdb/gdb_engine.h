@@ -101,7 +101,7 @@ class GdbEngine final : public Engine {
   GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version,
             pid_t stub_thread, bool reads_qemu_memory);
   void schedule_stub_first(pid_t thread);
-  [[nodiscard]] QemuRam::Ways ways_to_ram(pid_t qemu);
+  [[nodiscard]] QemuRam::Access ram_access(pid_t qemu);
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,
                                                 std::span<std::byte> destination);
 

@@ -59,7 +59,7 @@ class HmpEngine final : public Engine {
         options_(options),
         arch_(arch),
         vcpus_(vcpus),
-        ram_(ways_to_ram(monitor_, monitor_.peer())) {}
+        ram_(ram_access(monitor_, monitor_.peer())) {}
   [[nodiscard]] PhysicalMemory* qemus_memory();
   [[nodiscard]] Result<std::size_t> read_once(VcpuId vcpu, GuestVirt address,
                                               std::span<std::byte> destination);

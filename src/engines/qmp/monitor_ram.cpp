@@ -4,12 +4,14 @@
 
 namespace ringside::engines::qmp {
 
-QemuRam::Ways ways_to_ram(Monitor& monitor, pid_t qemu) {
-  QemuRam::Ways ways;
-  ways.qemu = qemu;
-  ways.ask = [&monitor](const std::string& command) { return monitor.human(command); };
-  ways.visit = [&monitor](const std::vector<GuestPhys>& places, std::size_t size,
-                          const auto& visit) -> Result<void> {
+QemuRam::Access ram_access(Monitor& monitor, pid_t qemu) {
+  QemuRam::Access access;
+  access.qemu = qemu;
+  access.monitor_command = [&monitor](const std::string& command) {
+    return monitor.human(command);
+  };
+  access.visit_physical = [&monitor](const std::vector<GuestPhys>& places, std::size_t size,
+                                     const auto& visit) -> Result<void> {
     std::vector<std::byte> bytes(size);
     for (const GuestPhys place : places) {
       RINGSIDE_ASSIGN(const std::string text, monitor.human(dump_command("xp", place.value, size)));
@@ -17,7 +19,7 @@ QemuRam::Ways ways_to_ram(Monitor& monitor, pid_t qemu) {
     }
     return {};
   };
-  return ways;
+  return access;
 }
 
 }  // namespace ringside::engines::qmp

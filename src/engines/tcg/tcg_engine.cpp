@@ -71,7 +71,7 @@ TcgEngine::TcgEngine(RingMap ring, std::optional<qmp::Monitor> monitor)
       counted_(ring_.vcpus()) {
   for (std::size_t n = 0; n < counted_.size(); ++n) counted_[n] = counts_of(n);
   due_before_ = due_ticks();
-  if (monitor_) ram_.emplace(qmp::ways_to_ram(*monitor_, static_cast<pid_t>(ring_.header().pid)));
+  if (monitor_) ram_.emplace(qmp::ram_access(*monitor_, static_cast<pid_t>(ring_.header().pid)));
 }
 
 TcgEngine::~TcgEngine() { stop(); }
