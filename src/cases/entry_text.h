@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "unwind/trap_frame_layout.h"
 
-// A guest-OS adapter's entry layouts as text:
+// A guest-OS adapter's trap-frame layouts as text:
 //
 //     layout 1 sp+0 r15=0 r14=8 …      # where registers lie, from sp or fp and an offset
 //     layout 2 sp+0 ebx=0 ecx=4 … calls  # only where the code calls others

@@ -119,7 +119,7 @@ Result<ExtractResult> extract(const ExtractRequest& request) {
   if (!request.trap_frame_layouts.empty()) {
     RINGSIDE_ASSIGN(entries,
                     parse_entries(request.trap_frame_layouts, request.captures.front().arch,
-                                  "the recording's entry layouts"));
+                                  "the recording's trap-frame layouts"));
   }
   return Extraction(request, std::move(entries)).run();
 }

@@ -37,7 +37,7 @@ void RecordedCaptures::capture(const wire::Capture& capture) {
 void RecordedCaptures::blob(const recording::Blob& blob) {
   if (blob.kind == recording::kImageFileBlob)
     image_files_[blob.image].assign(blob.content.begin(), blob.content.end());
-  if (blob.kind != kEntryLayoutsBlob) return;
+  if (blob.kind != kTrapFrameLayoutsBlob) return;
   trap_frame_layouts_.assign(reinterpret_cast<const char*>(blob.content.data()),
                              blob.content.size());
 }

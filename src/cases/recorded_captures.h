@@ -51,8 +51,8 @@ class RecordedCaptures final : public recording::Visitor {
   recording::Sample sample_;  // the last one
 };
 
-// The kind of the blob that holds entry layouts, as entries_text() writes them.
-inline constexpr const char* kEntryLayoutsBlob = "entry-layouts";
+// The kind of the blob that holds trap-frame layouts, as entries_text() writes them.
+inline constexpr const char* kTrapFrameLayoutsBlob = "entry-layouts";
 
 // The captures with these numbers (ascending), as they were recorded.
 [[nodiscard]] Result<std::vector<wire::Capture>> read_captures(

@@ -88,7 +88,7 @@ Result<void> Recorder::adopt(const KernelUpdate& kernel) {
   loads_code_ = kernel.system == "linux";
   if (options_.keep_captures) {
     const std::string entries = cases::entries_text(kernel.entries, engine_->arch());
-    RINGSIDE_TRY(writer_->add_blob({cases::kEntryLayoutsBlob, 0, as_bytes(entries)}));
+    RINGSIDE_TRY(writer_->add_blob({cases::kTrapFrameLayoutsBlob, 0, as_bytes(entries)}));
   }
   return add_image(kernel.image);
 }

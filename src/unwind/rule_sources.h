@@ -25,9 +25,9 @@ struct CodeAddress {
   [[nodiscard]] std::uint64_t key() const { return address.value << 1 | (exact ? 1 : 0); }
 };
 
-// Everything that can say how to step on from an address, in order: entry layouts that override
-// tables, ORC, other entry layouts, call-frame information, and the code itself. Tables are built
-// when an image is first met.
+// Everything that can say how to step on from an address, in order: trap-frame layouts that
+// override tables, ORC, other trap-frame layouts, call-frame information, and the code itself.
+// Tables are built when an image is first met.
 class RuleSources {
  public:
   RuleSources(const elf::ImageMap& images, const arch::ArchInfo& platform, TableUse use = {});

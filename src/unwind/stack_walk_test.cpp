@@ -1,5 +1,6 @@
-// Walks over captures written by hand: stack links, missing and truncated stacks, entry layouts,
-// and every way a walk ends. The code is that of the stepped program with call-frame information.
+// Walks over captures written by hand: stack links, missing and truncated stacks, trap-frame
+// layouts, and every way a walk ends. The code is that of the stepped program with call-frame
+// information.
 
 #include <gtest/gtest.h>
 
@@ -161,7 +162,7 @@ TEST_F(StackWalk, LinkToAStackThatWasNotCopiedIsNamed) {
   EXPECT_EQ(stack.missing_link->target.value, kOtherStack + 40);
 }
 
-TEST_F(StackWalk, EntryLayoutCrossesToInterruptedKernelCode) {
+TEST_F(StackWalk, TrapFrameLayoutCrossesToInterruptedKernelCode) {
   const std::uint64_t entry = at("interrupt_handler");
   TrapFrameLayout layout{.start = {entry}, .end = {entry + 4}};
   layout.frame.save(kRip, 0x10).save(kCs, 0x18).save(kRsp, 0x28).save(kRbx, 0);
@@ -193,7 +194,7 @@ TEST_F(StackWalk, InterruptedLeafMayHaveTakenAFewBytes) {
   EXPECT_EQ(stack.stop, StopReason::kEndOfStack);
 }
 
-TEST_F(StackWalk, EntryLayoutFromUserCodeEndsTheStack) {
+TEST_F(StackWalk, TrapFrameLayoutFromUserCodeEndsTheStack) {
   const std::uint64_t entry = at("interrupt_handler");
   TrapFrameLayout layout{.start = {entry}, .end = {entry + 4}};
   layout.frame.save(kRip, 0).save(kCs, 8).save(kRsp, 0x18);
@@ -205,7 +206,7 @@ TEST_F(StackWalk, EntryLayoutFromUserCodeEndsTheStack) {
   EXPECT_EQ(stack.frames[0].kind, FrameKind::kKernel);
 }
 
-TEST_F(StackWalk, EntryLayoutThatEnds) {
+TEST_F(StackWalk, TrapFrameLayoutThatEnds) {
   const std::uint64_t entry = at("interrupt_handler");
   start(at("leaf"), kStack);
   piece(kStack, {entry + 2});
@@ -231,7 +232,7 @@ TEST_F(StackWalk, FirstFunctionOfAStackIsNotBehindACall) {
   }
 }
 
-TEST_F(StackWalk, EntryLayoutToACaller) {
+TEST_F(StackWalk, TrapFrameLayoutToACaller) {
   const std::uint64_t entry = at("leaf");  // whose table says that the caller is right on top
   const TrapFrameLayout layout{.start = {entry},
                                .end = {entry + 1},
@@ -249,7 +250,7 @@ TEST_F(StackWalk, EntryLayoutToACaller) {
 
 // Entry code that pushes registers for its caller, with the return address in rsi: what it has not
 // pushed yet is still in the registers.
-TEST_F(StackWalk, EntryLayoutOfCodeThatPushesForItsCaller) {
+TEST_F(StackWalk, TrapFrameLayoutOfCodeThatPushesForItsCaller) {
   const std::uint64_t saver = at("leaf");
   const std::uint64_t stub = at("interrupt_handler") + 2;
   TrapFrameLayout pushes{.start = {saver},
@@ -283,7 +284,7 @@ TEST_F(StackWalk, EntryLayoutOfCodeThatPushesForItsCaller) {
   }
 }
 
-TEST_F(StackWalk, EntryLayoutSkipsWhatFillsTheReturnStack) {
+TEST_F(StackWalk, TrapFrameLayoutSkipsWhatFillsTheReturnStack) {
   const std::uint64_t entry = at("leaf");
   const TrapFrameLayout layout{.start = {entry},
                                .end = {entry + 2},
@@ -338,7 +339,7 @@ TEST_F(StackWalk, GivesUpBehindAnInterrupt) {
   EXPECT_EQ(fast.stop, StopReason::kTruncated);
 }
 
-TEST_F(StackWalk, EntryLayoutAboveUserCode) {
+TEST_F(StackWalk, TrapFrameLayoutAboveUserCode) {
   const std::uint64_t entry = at("leaf");
   start(entry, kStack);
   piece(kStack, {0});

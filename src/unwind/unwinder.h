@@ -35,10 +35,10 @@ struct Statistics {
 };
 
 // Turns a Capture into a Stack, from the Capture's memory and the images alone. Rules are found per
-// address, in this order: ORC, entry layouts, call-frame information, the instructions around the
-// pc with frame pointers, and at last an interrupt frame found by its looks (kGuess). Tables are
-// built when an image is first met; rules are cached. Not for use by several threads at once: each
-// thread has its own.
+// address, in this order: ORC, trap-frame layouts, call-frame information, the instructions around
+// the pc with frame pointers, and at last an interrupt frame found by its looks (kGuess). Tables
+// are built when an image is first met; rules are cached. Not for use by several threads at once:
+// each thread has its own.
 class Unwinder {
  public:
   // `images` must outlive the unwinder; images may be added to it later.

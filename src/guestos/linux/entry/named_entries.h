@@ -9,8 +9,9 @@
 
 namespace ringside::guestos {
 
-// The entry layouts of a kernel's functions and labels, by their names: `layout` with its addresses
-// filled in where `leaves_registers` says so, the end of a stack where `begins_a_stack` does.
+// The trap-frame layouts of a kernel's functions and labels, by their names: `layout` with its
+// addresses filled in where `leaves_registers` says so, the end of a stack where `begins_a_stack`
+// does.
 [[nodiscard]] std::vector<unwind::TrapFrameLayout> named_entries(
     const elf::Image& kernel, const unwind::TrapFrameLayout& layout,
     bool (*leaves_registers)(std::string_view name), bool (*begins_a_stack)(std::string_view name));
