@@ -65,8 +65,8 @@ class Round:
         guest = self.plugged if way.engine == "tcg" else self.plain
         if way.frequency == 0:
             return guest.work(workload, count)
-        with self._way_in(way, guest) as way_in, \
-                sampler.Sampler(self.options.ringside, way_in, way.frequency, self.folder / "ringside.data") as sampling:
+        with self._attach_options(way, guest) as attach_options, \
+                sampler.Sampler(self.options.ringside, attach_options, way.frequency, self.folder / "ringside.data") as sampling:
             # A sample of the kernel makes ringside read its symbols: work on the processor beside the vCPU's.
             warm_up = guest.work("syscalls", WORKLOADS["syscalls"] // 20)
             sampling.settle()
@@ -84,7 +84,7 @@ class Round:
         return spent
 
     @contextlib.contextmanager
-    def _way_in(self, way, guest):
+    def _attach_options(self, way, guest):
         """ringside's options that say how to attach."""
         if way.engine == "tcg":
             yield ["--ring", str(guest.ring), "--qmp", guest.machine.monitor]

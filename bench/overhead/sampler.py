@@ -23,13 +23,13 @@ class Sampled:
 
 
 class Sampler:
-    """Samples within its `with`, or up to stop(). way_in: ringside's options that say how to attach."""
+    """Samples within its `with`, or up to stop(). attach_options: ringside's options that say how to attach."""
 
-    def __init__(self, ringside, way_in, frequency, recording):
+    def __init__(self, ringside, attach_options, frequency, recording):
         self._ringside = ringside
         self._recording = recording
         self._log_path = pathlib.Path(f"{recording}.log")
-        self._command = [ringside, "record", *way_in, "-F", f"{frequency:g}", "-v", "-o", str(recording)]
+        self._command = [ringside, "record", *attach_options, "-F", f"{frequency:g}", "-v", "-o", str(recording)]
         self._process = None
 
     def __enter__(self):

@@ -14,13 +14,13 @@ class RingsideError(Exception):
     """ringside failed; the message holds what it said."""
 
 
-def record(program, machine, vmlinux, seconds, interval_ms, output, options=(), way_in=None):
+def record(program, machine, vmlinux, seconds, interval_ms, output, options=(), attach_options=None):
     """Samples for that many seconds; returns the events meanwhile, and ringside's processor time a sample in µs (None if
     it sampled too shortly). `output` becomes the recording.
 
-    way_in: options that say how to attach; the guest's gdb stub when left out.
+    attach_options: options that say how to attach; the guest's gdb stub when left out.
     """
-    command = [program, "record", *(way_in or ["--gdb", machine.gdb]), "--kernel", vmlinux, "--interval", str(interval_ms),
+    command = [program, "record", *(attach_options or ["--gdb", machine.gdb]), "--kernel", vmlinux, "--interval", str(interval_ms),
                "--duration", str(seconds), "-o", str(output), *options]
     log = pathlib.Path(f"{output}.log")
     with open(log, "wb") as log_file, \

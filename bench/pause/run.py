@@ -77,11 +77,11 @@ class Bench:
         self.guest.qmp.listen(0.3)
         self.guest.qmp.take_events()
 
-    def _ringside(self, way, extra=(), way_in=None, program=None):
+    def _ringside(self, way, extra=(), attach_options=None, program=None):
         program = program or self.options.ringside[0]
         recording = self.folder / f"{way.name}.data"
         events, processor_us = ringside_attached.record(program, self.guest, self.paths["VMLINUX"], self.options.seconds,
-                                                        self.options.interval, recording, extra, way_in)
+                                                        self.options.interval, recording, extra, attach_options)
         _count(way, pauses.pair(events))
         way.processor_us.append(processor_us)
         way.stack_bytes.append(ringside_attached.stack_bytes(ringside_attached.report(program, recording)))
@@ -121,12 +121,12 @@ class Bench:
     def _qmp_stub(self, way):
         self.guest.qmp.hmp("gdbserver none")
         try:
-            self._ringside(way, way_in=["--qmp", self.monitor])
+            self._ringside(way, attach_options=["--qmp", self.monitor])
         finally:
             self.guest.qmp.hmp(f"gdbserver unix:{self.guest.gdb},server=on,wait=off")
 
     def _qmp_text(self, way):
-        self._ringside(way, way_in=["--qmp", self.monitor])
+        self._ringside(way, attach_options=["--qmp", self.monitor])
         self.words = round(way.stack_bytes[-1] / 8)
 
     def _qmp_naive(self, way):

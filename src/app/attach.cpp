@@ -28,14 +28,16 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
   }
 }
 
-Result<engines::qmp::WayIn> attach_qmp(const std::string& address,
-                                       const std::filesystem::path& folder, bool stops_the_guest,
-                                       const engines::gdb::Options& options,
-                                       const std::function<bool()>& wait_while) {
+Result<engines::qmp::Attachment> attach_qmp(const std::string& address,
+                                            const std::filesystem::path& folder,
+                                            bool stops_the_guest,
+                                            const engines::gdb::Options& options,
+                                            const std::function<bool()>& wait_while) {
   RINGSIDE_ASSIGN(const auto parsed, SocketAddress::parse(address));
   while (true) {
-    auto way_in = engines::qmp::connect(parsed, folder.string(), stops_the_guest, options);
-    if (way_in || way_in.error().code != ErrorCode::kNotFound || !wait_while()) return way_in;
+    auto attachment = engines::qmp::connect(parsed, folder.string(), stops_the_guest, options);
+    if (attachment || attachment.error().code != ErrorCode::kNotFound || !wait_while())
+      return attachment;
     rest();
   }
 }

@@ -20,11 +20,11 @@ namespace ringside::app {
 
 // Connects to a QEMU's monitor, which opens a gdb stub in `folder` for the time where it can. Tries
 // again as attach_gdb does.
-[[nodiscard]] Result<engines::qmp::WayIn> attach_qmp(const std::string& address,
-                                                     const std::filesystem::path& folder,
-                                                     bool stops_the_guest,
-                                                     const engines::gdb::Options& options,
-                                                     const std::function<bool()>& wait_while);
+[[nodiscard]] Result<engines::qmp::Attachment> attach_qmp(const std::string& address,
+                                                          const std::filesystem::path& folder,
+                                                          bool stops_the_guest,
+                                                          const engines::gdb::Options& options,
+                                                          const std::function<bool()>& wait_while);
 
 // Takes the samples of the TCG plugin that shares the file `ring`; tries again for as long as
 // `wait_while()` is true and the file is not there yet. `monitor`: QEMU's, or empty; not waited for

@@ -64,15 +64,15 @@ recording::Header make_header(const engines::Engine& engine,
 
 void announce(const engines::Engine& engine, const Kernel& kernel, EngineKind kind,
               const std::string& address, const session::SamplingOptions& options) {
-  const char* const way_in = kind == EngineKind::kTcg   ? "TCG plugin"
-                             : kind == EngineKind::kQmp ? "monitor"
-                                                        : "gdb stub";
+  const char* const interface = kind == EngineKind::kTcg   ? "TCG plugin"
+                                : kind == EngineKind::kQmp ? "monitor"
+                                                           : "gdb stub";
   say(
       fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the {} at {}; "
                   "kernel file: {}",
                   engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s",
                   arch::name_of(engine.arch()), kernel.system.empty() ? "" : ", " + kernel.system,
-                  static_cast<double>(options.interval_ns) / 1e6, way_in, address,
+                  static_cast<double>(options.interval_ns) / 1e6, interface, address,
                   kernel.file ? kernel.file->name() : "none"));
 }
 
@@ -227,12 +227,12 @@ class Session {
   // Through the monitor at `address_`.
   Result<void> enter_by_monitor(const std::filesystem::path& folder,
                                 const std::function<bool()>& wait_while) {
-    RINGSIDE_ASSIGN(auto way_in, attach_qmp(address_, folder, !request_.settings.no_stop,
-                                            stub_options(), wait_while));
-    engine_ = std::move(way_in.engine);
+    RINGSIDE_ASSIGN(auto attachment, attach_qmp(address_, folder, !request_.settings.no_stop,
+                                                stub_options(), wait_while));
+    engine_ = std::move(attachment.engine);
     kind_ = EngineKind::kQmp;
-    options_.warnings = std::move(way_in.caveats);
-    say("ringside: through the monitor, " + way_in.explanation);
+    options_.warnings = std::move(attachment.caveats);
+    say("ringside: through the monitor, " + attachment.explanation);
     return {};
   }
 

@@ -23,13 +23,13 @@ Result<void> check_usage(const RecordRequest& request) {
         : !settings.ring.empty() ? "--ring"
                                  : "--qmp");
   if (!settings.ring.empty() && !settings.gdb.empty())
-    return fail(ErrorCode::kUsage, "--gdb and --ring are two ways in: give one");
+    return fail(ErrorCode::kUsage, "--gdb and --ring attach in two ways: give one");
   if (!settings.ring.empty() && settings.engine != EngineKind::kAuto &&
       settings.engine != EngineKind::kTcg)
     return fail(ErrorCode::kUsage, "--ring is the plugin's: leave out --engine {}",
                 name_of(settings.engine));
   if (!settings.gdb.empty() && !settings.qmp.empty())
-    return fail(ErrorCode::kUsage, "--gdb and --qmp are two ways in: give one");
+    return fail(ErrorCode::kUsage, "--gdb and --qmp attach in two ways: give one");
   if (settings.no_stop && settings.qmp.empty() && settings.engine != EngineKind::kQmp)
     return fail(ErrorCode::kUsage, "only a monitor samples without a stop: --no-stop needs --qmp");
   if (settings.engine == EngineKind::kGdb && !settings.qmp.empty())

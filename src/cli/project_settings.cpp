@@ -28,7 +28,7 @@ bool is_setting(const std::string& key) {
   return std::find(kNone.begin(), kNone.end(), key) == kNone.end();
 }
 
-bool is_way_in(const std::string& key) {
+bool is_attachment(const std::string& key) {
   return key == "gdb" || key == "qmp" || key == "ring" || key == kCommand;
 }
 
@@ -182,13 +182,13 @@ Result<void> ProjectSettings::apply(App& verb, bool takes_command,
                                     std::vector<std::string>& command) {
   if (file_.name.empty()) return {};
   std::vector<std::string> done;
-  bool has_way_in = !command.empty();
+  bool has_attachment = !command.empty();
   for (const char* key : {"gdb", "qmp", "ring"})
     if (const Option* option = verb.find_option(std::string("--") + key))
-      has_way_in |= option->is_given();
+      has_attachment |= option->is_given();
   for (const Setting* setting : settings_of(verb.name())) {
     if (std::find(done.begin(), done.end(), setting->key) != done.end()) continue;
-    if (is_way_in(setting->key) && has_way_in) continue;
+    if (is_attachment(setting->key) && has_attachment) continue;
     done.push_back(setting->key);
     if (setting->key == kCommand) {
       if (!takes_command) continue;

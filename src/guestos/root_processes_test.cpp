@@ -330,7 +330,7 @@ TEST_F(RootProcessesTest, WithPageTableIsolationBothRootsAreTheProcess) {
   memory_.same_as[0x2000] = 0x1000;
   EXPECT_EQ(sample(0x1000).pid, 1u);
   EXPECT_EQ(sample(0x3000).pid, 2u);
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(in_kernel(0x1000, i % 2).pid, 1u);  // the way in and out
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(in_kernel(0x1000, i % 2).pid, 1u);  // entry and exit
   for (int i = 0; i < 12; ++i) EXPECT_EQ(in_kernel(0x5000, i).pid, std::nullopt);
   EXPECT_EQ(in_kernel(0x2000).pid, 1u);
   EXPECT_EQ(in_kernel(0x5000).pid, std::nullopt);  // the kernel's own

@@ -13,7 +13,7 @@ namespace ringside::unwind {
 // What the instructions around an address say about its frame.
 struct CodeRule {
   std::optional<Rule> rule;     // from the function's start to here
-  bool interrupt_code = false;  // may be the code that hardware enters: its way out decides
+  bool interrupt_code = false;  // may be the code that hardware enters: its exit path decides
 };
 
 // Where code goes on to user code.
@@ -30,7 +30,7 @@ class CodeStepper {
   // Analyses the function around a pc, once per function; to be cached per address. For a return
   // address, `at` is the byte before it.
   [[nodiscard]] virtual CodeRule rule_at(const elf::Image& image, GuestVirt at) = 0;
-  // What step() would do for all stacks alike, for a pc whose `rule` leaves it to the way out of
+  // What step() would do for all stacks alike, for a pc whose `rule` leaves it to the exit path of
   // the code; kSlow where it takes a stack to tell.
   [[nodiscard]] virtual CompactRule exit_rule_at(const elf::Image&, const CodeRule&, GuestVirt) {
     return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};

@@ -36,7 +36,7 @@ class RuleSources {
   // True if images have been added since the last call: what was cached is void.
   [[nodiscard]] bool refresh();
 
-  // The first source's rule that can be had without the code's own way out: kSlow where only
+  // The first source's rule that can be had without the code's own exit path: kSlow where only
   // known_at() tells, kNone outside of all code.
   [[nodiscard]] CompactRule compact_at(CodeAddress at);
 

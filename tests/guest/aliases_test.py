@@ -13,7 +13,7 @@ import json
 import sys
 import time
 
-from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
 from ringside_tests.judges import user_shares
 
 WORKLOAD = "aliases"
@@ -38,9 +38,9 @@ def run(options, folder):
     paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, program))
     here, _ = user_program.range_of(program, "turn")
     failures = []
-    with every_way_in.boot_linux(options, folder, paths) as guest:
+    with every_engine.boot_linux(options, folder, paths) as guest:
         for engine in options.engines:
-            recording = every_way_in.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
+            recording = every_engine.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
                                             ["--samples", str(options.busy), "--duration", "30",
                                              "--os", "none"])  # else frames tell where their file has them
             text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
@@ -57,7 +57,7 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every_way_in.add_options(parser)
+    every_engine.add_options(parser)
     parser.add_argument("--busy", type=int, default=1000, help="samples wanted of each engine (default 1000)")
     parser.add_argument("--points", type=float, default=20.0, help="how far apart the two may be (default 20)")
     options = parser.parse_args()

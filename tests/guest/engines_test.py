@@ -18,18 +18,18 @@ import shutil
 import sys
 import time
 
-from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program
+from ringside_tests.harness import every_engine, folded, launched, linux_guest, linux_program
 from ringside_tests.judges import engines_agree
 
 
 def boot(options, folder):
     """The guest, and the kernel file that ringside gets."""
     if not options.linux:
-        return every_way_in.boot_bundled(options, folder), options.kernel
+        return every_engine.boot_bundled(options, folder), options.kernel
     paths = linux_guest.fetch(vmlinux=False, arch=options.arch)
     # In a folder of its own, so that no vmlinux lies beside the file.
     kernel = shutil.copy(paths["VMLINUZ"], folder / "vmlinuz")
-    return every_way_in.boot_linux(options, folder, paths), kernel
+    return every_engine.boot_linux(options, folder, paths), kernel
 
 
 def sample(options, guest, kernel, folder, deadline):
@@ -41,7 +41,7 @@ def sample(options, guest, kernel, folder, deadline):
         start = time.monotonic()
         # An engine that has enough goes on: what the others measure later, it shall measure as well.
         for engine, measure in measures.items():
-            recording = every_way_in.record(options, engine, guest, kernel, folder, deadline, limits)
+            recording = every_engine.record(options, engine, guest, kernel, folder, deadline, limits)
             stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))
             lines = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                        str(recording), "-o", "-")
@@ -70,7 +70,7 @@ def run(options, folder):
 
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every_way_in.add_options(parser)
+    every_engine.add_options(parser)
     parser.add_argument("--kernel", type=os.path.abspath, help="the bundled kernel")
     parser.add_argument("--linux", action="store_true", help="Debian's kernel, of which ringside gets the vmlinuz")
     parser.add_argument("--workload", help="default: chains, with --linux mixed")
@@ -87,7 +87,7 @@ def parse_options():
     if not options.linux and options.arch != "amd64":
         parser.error("the bundled kernel is for amd64")
     options.workload = options.workload or ("mixed" if options.linux else "chains")
-    options.engines = options.engines or every_way_in.default_engines(options.arch)
+    options.engines = options.engines or every_engine.default_engines(options.arch)
     return options
 
 

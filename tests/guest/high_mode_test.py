@@ -3,7 +3,7 @@
 
     high_mode_test.py --ringside PROGRAM [CASE …]          cases: riscv64 el2 el3
 
-The kernels (kernels/*.c) say in their source which shares their functions have. By each way in: shares within 3 points,
+The kernels (kernels/*.c) say in their source which shares their functions have. By each engine: shares within 3 points,
 names, whole stacks, and the kinds of frames. What runs below the kernel is user code (riscv64's task) or a guest (aarch64's).
 Then without the kernel's file: what nothing describes is firmware, and ringside says so; of a machine that was started without
 firmware it is kernel code all the same.
@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, machine
+from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, machine
 
 KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
 CASES = {
@@ -140,7 +140,7 @@ def by_each_engine(options, case, guest, kernel, folder, deadline):
         if engine == "qmp" and case != "riscv64":
             continue  # of aarch64 it prints no system registers
         for attempt in range(options.tries):
-            recording = every_way_in.record(options, engine, guest, kernel, folder, deadline,
+            recording = every_engine.record(options, engine, guest, kernel, folder, deadline,
                                             ["--samples", str(options.samples), "--duration", f"{options.seconds:g}"])
             # The monitor is slower, and does not print the mode of a vCPU.
             by_text = engine == "qmp"
@@ -211,7 +211,7 @@ def run(options, folder):
         qemu = [CASES[case][0][0], *machine.BASE[1:], *CASES[case][0][1:]]
         with tempfile.TemporaryDirectory(dir=folder) as ring, machine.Machine(
                 kernel, "", cpus=1, memory=128, base=qemu,
-                extra=every_way_in.plugin_options(options, pathlib.Path(ring))) as guest:
+                extra=every_engine.plugin_options(options, pathlib.Path(ring))) as guest:
             failures += by_each_engine(options, case, guest, kernel, pathlib.Path(ring), deadline)
             failures += without_a_file(options, case, guest, kernel, folder, deadline)
         if case == "riscv64":
@@ -221,7 +221,7 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every_way_in.add_options(parser)
+    every_engine.add_options(parser)
     parser.add_argument("cases", nargs="*", metavar="CASE", default=list(CASES))
     parser.add_argument("--samples", type=int, default=2000,
                         help="of each recording (default 2000); a quarter is enough on a busy host, a tenth of the monitor")
@@ -229,7 +229,7 @@ def main():
     parser.set_defaults(interval=1.5, plugin_interval=1)
     parser.add_argument("--tries", type=int, default=4, help="recordings of which one has to be right (default 4)")
     options = parser.parse_args()
-    options.engines = options.engines or every_way_in.ENGINES
+    options.engines = options.engines or every_engine.ENGINES
     return linux_program.exit_status(run, options)
 
 

@@ -11,7 +11,7 @@ import argparse
 import sys
 import time
 
-from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, folded, launched, linux_guest, linux_program, user_program
 from ringside_tests.judges import entry_stacks
 
 WORKLOAD = "entries"
@@ -24,9 +24,9 @@ def run(options, folder):
     program = user_program.build(options.arch, folder, WORKLOAD, options=["-fasynchronous-unwind-tables"])
     paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, program))
     failures = []
-    with every_way_in.boot_linux(options, folder, paths) as guest:
+    with every_engine.boot_linux(options, folder, paths) as guest:
         for engine in options.engines:
-            recording = every_way_in.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
+            recording = every_engine.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
                                             ["--samples", str(options.busy), "--duration", "40",
                                              "--os", "none", "--user-elf", str(program)])
             stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))
@@ -38,7 +38,7 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every_way_in.add_options(parser)
+    every_engine.add_options(parser)
     parser.add_argument("--busy", type=int, default=3000, help="samples wanted of each engine (default 3000)")
     parser.add_argument("--percent", type=float, default=95.0, help="that stand on their user stack (default 95)")
     options = parser.parse_args()

@@ -39,7 +39,7 @@ class Names:
 
     def record(self, where, *arguments):
         """Records in that folder; what was said."""
-        status, _, said = self.ringside(where, "record", *guest_options.way_in(self.options, self.guest), "--os", "none",
+        status, _, said = self.ringside(where, "record", *guest_options.attach_options(self.options, self.guest), "--os", "none",
                                         "--interval", "5", "--samples", SAMPLES, *arguments)
         self.expect(status == 0, f"record {arguments} ended with {status}: {said[-400:]}")
         return said

@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 
-from ringside_tests.harness import every_way_in, folded, launched, linux_guest, linux_program
+from ringside_tests.harness import every_engine, folded, launched, linux_guest, linux_program
 from ringside_tests.judges import kernel_symbols, perf_witness
 from ringside_tests.judges.truth import percent
 
@@ -28,7 +28,7 @@ ENTRY = {"riscv64": "handle_exception"}  # where every exception begins (RISC-V 
 def run(options, folder):
     paths = linux_guest.fetch(arch=options.arch)
     kernel = shutil.copy(paths["VMLINUZ"], folder / "vmlinuz")
-    plugin_options = every_way_in.plugin_options(options, folder)
+    plugin_options = every_engine.plugin_options(options, folder)
     with linux_guest.boot(paths, "calls", 1, extra=[*plugin_options, perf_witness.QEMU_OPTION], kaslr=True,
                           words=options.append) as guest:
         try:
@@ -43,7 +43,7 @@ def compare(options, guest, kernel, folder, symbols):
     own = {engine: collections.Counter() for engine in ("perf", *options.engines)}
     for _ in range(options.rounds):
         for engine in options.engines:
-            recording = every_way_in.record(options, engine, guest, kernel, folder, deadline,
+            recording = every_engine.record(options, engine, guest, kernel, folder, deadline,
                                             ["--samples", "1500", "--duration", "20"])
             for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline)):
                 own[engine][stack[-1]] += count
@@ -64,7 +64,7 @@ def compare(options, guest, kernel, folder, symbols):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every_way_in.add_options(parser)
+    every_engine.add_options(parser)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--points", type=float, default=6.0)
     options = parser.parse_args()

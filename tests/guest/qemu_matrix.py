@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Guest tests with the QEMU that is first in PATH: of every way in, and with --whole of Debian's Linux on amd64, arm64,
+"""Guest tests with the QEMU that is first in PATH: by every attachment, and with --whole of Debian's Linux on amd64, arm64,
 i386 and riscv64, too.
 
     qemu_matrix.py --build FOLDER [--only NAME …] [--whole | --arch NAME …]

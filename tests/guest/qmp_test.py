@@ -86,7 +86,7 @@ def sampled_and_left_as_it_was(options, guest, address, folder, stub=None):
     if (samples := sum(count for _, count in stacks)) < SAMPLES:
         failures.append(f"{samples} samples, and {SAMPLES} were wanted")
     if "through the monitor" not in said or says not in said:
-        failures.append(f"ringside does not say which way in it took: {said[-400:]}")
+        failures.append(f"ringside does not report by which attachment: {said[-400:]}")
     if (left := stub_of(guest)) != stub:
         failures.append(f"the gdb stub is {left}, and was {stub}")
     if not guest.advances(2):

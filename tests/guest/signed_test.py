@@ -15,7 +15,7 @@ import re
 import sys
 import time
 
-from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
 
 WORKLOAD = "signed"
 LEAVES = ("leaf", "write_nothing")
@@ -61,10 +61,10 @@ def run(options, folder):
         "-fasynchronous-unwind-tables", "-fno-omit-frame-pointer", "-mbranch-protection=pac-ret+leaf"])
     paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, program))
     failures = []
-    with every_way_in.boot_linux(options, folder, paths, cpu="max") as guest:
+    with every_engine.boot_linux(options, folder, paths, cpu="max") as guest:
         guest.wait_serial("signed: 0x", 30)
         for engine in options.engines:
-            recording = every_way_in.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
+            recording = every_engine.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
                                             ["--samples", str(options.busy), "--duration", "40"])
             text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                       str(recording), "-o", "-")
@@ -79,7 +79,7 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every_way_in.add_options(parser)
+    every_engine.add_options(parser)
     parser.add_argument("--busy", type=int, default=2000, help="samples wanted of each engine (default 2000)")
     options = parser.parse_args()
     options.workload, options.cpus, options.arch = WORKLOAD, 1, "arm64"

@@ -12,7 +12,7 @@ import pathlib
 import sys
 import tempfile
 
-from ringside_tests.harness import every_way_in, folded, launched, machine
+from ringside_tests.harness import every_engine, folded, launched, machine
 from ringside_tests.judges import report_totals, truth
 
 
@@ -20,8 +20,8 @@ def record(options, folder, deadline):
     """Records some more samples than are needed, for a few may be lost."""
     samples = ["--samples", str(options.busy + options.busy // 50)]
     if options.text:
-        with every_way_in.boot_bundled(options, folder) as guest:
-            return every_way_in.record(options, "qmp", guest, options.kernel, folder, deadline, samples)
+        with every_engine.boot_bundled(options, folder) as guest:
+            return every_engine.record(options, "qmp", guest, options.kernel, folder, deadline, samples)
     base = machine.single_step_base() if options.single_step else machine.BASE
     qemu = base + ["-smp", str(options.cpus), "-m", "256", "-serial", "stdio",
                            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel),
@@ -67,7 +67,7 @@ def parse_options():
     parser.add_argument("--keep", type=pathlib.Path, help="keep the folded profile and the report in this folder")
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings tells the truth")
     way.add_argument("--text", action="store_true", help="sample by what the monitor prints")
-    parser.set_defaults(engines=("qmp",))  # of every_way_in: the guest gets no plugin
+    parser.set_defaults(engines=("qmp",))  # of every_engine: the guest gets no plugin
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
     return parser.parse_args()
 

@@ -14,7 +14,7 @@ import json
 import sys
 import time
 
-from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
 from ringside_tests.judges import user_shares
 
 # A function that is in no way slower than the others takes five, three or two tenths; translated code may lie badly.
@@ -30,7 +30,7 @@ def sample(options, guest, kernel, functions, folder, deadline):
     while time.monotonic() + 1.5 * longest < deadline and any(sum(one.values()) < options.busy for one in counts.values()):
         start = time.monotonic()
         for engine, count in counts.items():
-            recording = every_way_in.record(options, engine, guest, kernel, folder, deadline, limits)
+            recording = every_engine.record(options, engine, guest, kernel, folder, deadline, limits)
             text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                       str(recording), "-o", "-")
             count.update(user_shares.user_samples(functions, map(json.loads, text.splitlines())))
@@ -44,7 +44,7 @@ def run(options, folder):
     paths = linux_guest.fetch(vmlinux=False, arch=options.arch)
     program = user_program.build(options.arch, folder)
     paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, program))
-    with every_way_in.boot_linux(options, folder, paths) as guest:
+    with every_engine.boot_linux(options, folder, paths) as guest:
         while guest.serial().count("shares: ") < options.cpus and time.monotonic() < deadline:
             time.sleep(0.1)
         expected = user_shares.measured_shares(guest.serial())
@@ -60,7 +60,7 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every_way_in.add_options(parser)
+    every_engine.add_options(parser)
     parser.add_argument("--busy", type=int, default=10000, help="user samples wanted of each engine (default 10000)")
     parser.add_argument("--slice", type=int, default=1000, help="samples of one recording (default 1000)")
     parser.add_argument("--seconds", type=float, default=10, help="a recording ends then at the latest (default 10)")

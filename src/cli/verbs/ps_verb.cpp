@@ -85,8 +85,9 @@ Result<std::unique_ptr<engines::Engine>> PsVerb::attach() {
     return fail(ErrorCode::kUsage, "which guest? Give --gdb ADDR, --qmp ADDR or --ring FILE");
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   stub_folder_.emplace(std::move(folder));
-  RINGSIDE_ASSIGN(auto way_in, app::attach_qmp(qmp_, stub_folder_->path(), true, options, give_up));
-  return std::move(way_in.engine);
+  RINGSIDE_ASSIGN(auto attachment,
+                  app::attach_qmp(qmp_, stub_folder_->path(), true, options, give_up));
+  return std::move(attachment.engine);
 }
 
 Result<void> PsVerb::print(session::ProcessLister& lister, const guestos::ProcessList& list) const {

@@ -5,15 +5,16 @@
 
 namespace ringside::engines::qmp {
 
-Result<WayIn> connect(const SocketAddress& address, const std::string& stub_folder,
-                      bool stops_the_guest, const gdb::Options& stub,
-                      std::chrono::milliseconds timeout) {
+Result<Attachment> connect(const SocketAddress& address, const std::string& stub_folder,
+                           bool stops_the_guest, const gdb::Options& stub,
+                           std::chrono::milliseconds timeout) {
   RINGSIDE_ASSIGN(auto monitor, Monitor::connect(address, {timeout, stub.patience.is_over}));
   std::string why = "the guest is not to be stopped";
   if (stops_the_guest) {
     auto engine = QmpEngine::attach(monitor, stub_folder, stub);
     if (engine)
-      return WayIn{std::move(*engine), "through a gdb stub that QEMU opens for ringside alone", {}};
+      return Attachment{
+          std::move(*engine), "through a gdb stub that QEMU opens for ringside alone", {}};
     if (engine.error().code != ErrorCode::kUnsupported)
       return tl::unexpected<Error>(engine.error());
     why = engine.error().message;
@@ -21,7 +22,8 @@ Result<WayIn> connect(const SocketAddress& address, const std::string& stub_fold
   RINGSIDE_ASSIGN(auto engine,
                   HmpEngine::start(std::move(monitor), {stops_the_guest, stub.captures_paused}));
   auto caveats = engine->caveats();
-  return WayIn{std::move(engine), "by what the monitor prints, because " + why, std::move(caveats)};
+  return Attachment{std::move(engine), "by what the monitor prints, because " + why,
+                    std::move(caveats)};
 }
 
 }  // namespace ringside::engines::qmp

@@ -11,7 +11,7 @@
 
 namespace ringside::engines::qmp {
 
-struct WayIn {
+struct Attachment {
   std::unique_ptr<Engine> engine;
   std::string explanation;           // which way was taken, and why; for a person
   std::vector<std::string> caveats;  // what a recording by this way is to be read with
@@ -24,8 +24,8 @@ struct WayIn {
 // `stub_folder`: where QEMU is to make the stub's socket, a folder that QEMU may write to and
 // nobody else may enter. `stub`: for QmpEngine's stub; its patience's end is the monitor's, too.
 // Errors: those of Monitor::connect(), QmpEngine and HmpEngine.
-[[nodiscard]] Result<WayIn> connect(const SocketAddress& address, const std::string& stub_folder,
-                                    bool stops_the_guest, const gdb::Options& stub = {},
-                                    std::chrono::milliseconds timeout = std::chrono::seconds(5));
+[[nodiscard]] Result<Attachment> connect(
+    const SocketAddress& address, const std::string& stub_folder, bool stops_the_guest,
+    const gdb::Options& stub = {}, std::chrono::milliseconds timeout = std::chrono::seconds(5));
 
 }  // namespace ringside::engines::qmp

@@ -35,7 +35,7 @@ class HmpQemu : public ::testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  [[nodiscard]] Result<WayIn> attach(bool stops_the_guest = true) const {
+  [[nodiscard]] Result<Attachment> attach(bool stops_the_guest = true) const {
     return connect({folder_ + "/second", {}, {}}, folder_, stops_the_guest);
   }
   // Each copies 64 bytes from the pc on, which is code, and loads 8 of them.
@@ -60,12 +60,12 @@ class HmpQemu : public ::testing::Test {
 
 TEST_F(HmpQemu, LeavesTheUsersStubFree) {
   if (!qemu_) return;
-  const auto way_in = attach();
-  ASSERT_TRUE(way_in) << way_in.error().message;
-  EXPECT_THAT(way_in->explanation, HasSubstr("is left to its user"));
-  EXPECT_EQ(way_in->engine->vcpu_count(), 2u);
-  EXPECT_EQ(way_in->engine->arch(), Arch::kX86_64);
-  take_ticks(*way_in->engine, 20);
+  const auto attachment = attach();
+  ASSERT_TRUE(attachment) << attachment.error().message;
+  EXPECT_THAT(attachment->explanation, HasSubstr("is left to its user"));
+  EXPECT_EQ(attachment->engine->vcpu_count(), 2u);
+  EXPECT_EQ(attachment->engine->arch(), Arch::kX86_64);
+  take_ticks(*attachment->engine, 20);
   EXPECT_TRUE(qemu_->runs());
   EXPECT_EQ(qemu_->take_stops().size(), 20u);
   EXPECT_TRUE(qemu_->connect_gdb().valid());
@@ -73,14 +73,14 @@ TEST_F(HmpQemu, LeavesTheUsersStubFree) {
 
 TEST_F(HmpQemu, ReadsWhatTheMonitorReads) {
   if (!qemu_) return;
-  const auto way_in = attach();
-  ASSERT_TRUE(way_in) << way_in.error().message;
+  const auto attachment = attach();
+  ASSERT_TRUE(attachment) << attachment.error().message;
   // The BIOS, which changes nothing of its code once it has copied itself there.
   std::array<std::byte, 40'000> bytes{};
   std::string differs;
   for (int attempt = 0; attempt < 40; ++attempt) {
     const auto got =
-        way_in->engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0xf0003}, bytes);
+        attachment->engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0xf0003}, bytes);
     ASSERT_TRUE(got) << got.error().message;
     // A chipset that is being set up maps other memory there, or none.
     differs = *got == bytes.size() ? "" : fmt::format("only {} bytes", *got);
@@ -96,7 +96,7 @@ TEST_F(HmpQemu, ReadsWhatTheMonitorReads) {
   }
   EXPECT_EQ(differs, "");
   EXPECT_TRUE(qemu_->take_stops().empty());
-  EXPECT_FALSE(way_in->engine->virtual_memory(VcpuId{2}).read_up_to(GuestVirt{0xf0000}, bytes));
+  EXPECT_FALSE(attachment->engine->virtual_memory(VcpuId{2}).read_up_to(GuestVirt{0xf0000}, bytes));
 }
 
 // A guest that is never idle: its firmware jumps to itself at the reset vector.
@@ -123,12 +123,12 @@ TEST_F(HmpQemu, LeavesOutAVcpuThatWaitsForAProcessor) {
   ASSERT_TRUE(busy) << why;
   keep_on_one_processor(busy->pid());
   const ringside::testing::Rivals rivals;
-  const auto way_in = connect({folder_ + "/busy", {}, {}}, folder_, true);
-  ASSERT_TRUE(way_in) << way_in.error().message;
+  const auto attachment = connect({folder_ + "/busy", {}, {}}, folder_, true);
+  ASSERT_TRUE(attachment) << attachment.error().message;
   const std::vector<VcpuPlan> vcpus(2);
   std::uint64_t waited = 0;
   for (int i = 0; i < 60; ++i) {
-    const auto taken = way_in->engine->tick({true, true, vcpus});
+    const auto taken = attachment->engine->tick({true, true, vcpus});
     ASSERT_TRUE(taken) << taken.error().message;
     ASSERT_EQ(taken->captures.size() + taken->not_run, 2u);
     waited += taken->not_run;
@@ -140,9 +140,9 @@ TEST_F(HmpQemu, LeavesOutAVcpuThatWaitsForAProcessor) {
 TEST_F(HmpQemu, LeavesAPausedGuestPaused) {
   if (!qemu_) return;
   (void)qemu_->qmp("{\"execute\": \"stop\"}");
-  auto way_in = attach();
-  ASSERT_TRUE(way_in) << way_in.error().message;
-  Engine& engine = *way_in->engine;
+  auto attachment = attach();
+  ASSERT_TRUE(attachment) << attachment.error().message;
+  Engine& engine = *attachment->engine;
   EXPECT_FALSE(engine.guest_is_running().value());
   const std::vector<VcpuPlan> vcpus(engine.vcpu_count());
   EXPECT_TRUE(engine.tick({true, true, vcpus})->captures.empty());
@@ -153,18 +153,18 @@ TEST_F(HmpQemu, LeavesAPausedGuestPaused) {
   // Paused again, between two ticks.
   (void)qemu_->qmp("{\"execute\": \"stop\"}");
   EXPECT_TRUE(engine.tick({true, true, vcpus})->captures.empty());
-  way_in->engine.reset();
+  attachment->engine.reset();
   EXPECT_TRUE(qemu_->stays_paused());
 }
 
 TEST_F(HmpQemu, NeverStopsAGuestThatIsNotToBeStopped) {
   if (!qemu_) return;
   (void)qemu_->hmp("gdbserver none");  // so that there could be a stub
-  const auto way_in = attach(false);
-  ASSERT_TRUE(way_in) << way_in.error().message;
-  EXPECT_THAT(way_in->explanation, HasSubstr("not to be stopped"));
-  EXPECT_THAT(way_in->caveats, ::testing::ElementsAre(HasSubstr("may be torn")));
-  take_ticks(*way_in->engine, 20);
+  const auto attachment = attach(false);
+  ASSERT_TRUE(attachment) << attachment.error().message;
+  EXPECT_THAT(attachment->explanation, HasSubstr("not to be stopped"));
+  EXPECT_THAT(attachment->caveats, ::testing::ElementsAre(HasSubstr("may be torn")));
+  take_ticks(*attachment->engine, 20);
   EXPECT_TRUE(qemu_->take_stops().empty());
 }
 
@@ -195,12 +195,12 @@ TEST_F(HmpQemu, RunsAfterHalfARequest) {
 
 TEST_F(HmpQemu, TellsThatQemuHasEnded) {
   if (!qemu_) return;
-  const auto way_in = attach();
-  ASSERT_TRUE(way_in) << way_in.error().message;
-  take_ticks(*way_in->engine, 1);
+  const auto attachment = attach();
+  ASSERT_TRUE(attachment) << attachment.error().message;
+  take_ticks(*attachment->engine, 1);
   qemu_->kill();
   const std::vector<VcpuPlan> vcpus(2);
-  EXPECT_EQ(way_in->engine->tick({true, true, vcpus}).error().code, ErrorCode::kClosed);
+  EXPECT_EQ(attachment->engine->tick({true, true, vcpus}).error().code, ErrorCode::kClosed);
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ struct SamplingOptions {
   std::optional<std::uint64_t> replay_start_ns;
   std::uint64_t instruction_ns = 1;   // of guest time, where the engine counts instructions
   bool keep_captures = false;         // store what samples were unwound from beside them
-  std::vector<std::string> warnings;  // of the way in, to stand in the recording
+  std::vector<std::string> warnings;  // of the attachment, to stand in the recording
 };
 
 inline constexpr std::uint64_t kShortestIntervalNs = 100'000;

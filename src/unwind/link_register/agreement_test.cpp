@@ -35,7 +35,7 @@ enum class Precision { kEverywhere, kInBodies };
 
 struct Counts {
   std::size_t agree = 0;
-  std::size_t no_way_out = 0;
+  std::size_t no_exit_path = 0;
   std::vector<std::string> differences;
 };
 
@@ -196,7 +196,7 @@ void Agreement::compare(ImageAddr pc, const Rule& rule, const MachineState& stat
   const Step step = code_->step(image_, code_->rule_at(*image_, at), state, state, memory);
   const auto* found = std::get_if<Caller>(&step);
   if (found == nullptr || found->source == FrameSource::kGuess) {
-    ++counts_.no_way_out;
+    ++counts_.no_exit_path;
     return;
   }
   const std::string difference = this->difference(caller->state, found->state);
@@ -223,21 +223,21 @@ void expect_agreement(const std::string& path, std::size_t step, Precision preci
   const auto file = elf::ElfFile::open(path);
   ASSERT_TRUE(file) << file.error().message;
   const Counts counts = Agreement(*file).run(step, precision);
-  const std::size_t all = counts.agree + counts.no_way_out + counts.differences.size();
+  const std::size_t all = counts.agree + counts.no_exit_path + counts.differences.size();
   std::ostringstream text;
   for (std::size_t i = 0; i < counts.differences.size() && i < 20; ++i)
     text << counts.differences[i] << '\n';
-  std::printf("%s: %zu instructions, %zu agree, %zu have no way out, %zu differ\n", path.c_str(),
-              all, counts.agree, counts.no_way_out, counts.differences.size());
+  std::printf("%s: %zu instructions, %zu agree, %zu have no exit path, %zu differ\n", path.c_str(),
+              all, counts.agree, counts.no_exit_path, counts.differences.size());
   EXPECT_GT(all, 30u) << path;
   EXPECT_LE(counts.differences.size() * 1000, all) << text.str();
   // Registers outside of the frame are made up here: code that computes with them leads nowhere.
-  EXPECT_LE(counts.no_way_out * 100, all * 5) << path;
+  EXPECT_LE(counts.no_exit_path * 100, all * 5) << path;
 }
 
-class WayOut : public testing::TestWithParam<const char*> {};
+class ExitPath : public testing::TestWithParam<const char*> {};
 
-TEST_P(WayOut, AgreesWithCallFrameInformation) {
+TEST_P(ExitPath, AgreesWithCallFrameInformation) {
   const std::string name = GetParam();
   if (name.empty()) GTEST_SKIP() << "clang or ld.lld was missing";
   const bool exact = name.ends_with("_exact");
@@ -245,14 +245,14 @@ TEST_P(WayOut, AgreesWithCallFrameInformation) {
                    exact ? Precision::kEverywhere : Precision::kInBodies);
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, WayOut, testing::ValuesIn(kLinkProgramNames),
+INSTANTIATE_TEST_SUITE_P(Programs, ExitPath, testing::ValuesIn(kLinkProgramNames),
                          [](const auto& program) {
                            const std::string name = program.param;
                            return name.empty() ? std::string("none") : name;
                          });
 
 // By hand: RINGSIDE_KERNELS=vmlinux:vmlinux2, kernels with .debug_frame; one of 40 functions.
-TEST(WayOutOfKernels, AgreesWithCallFrameInformation) {
+TEST(ExitPathOfKernels, AgreesWithCallFrameInformation) {
   const char* paths = std::getenv("RINGSIDE_KERNELS");
   if (paths == nullptr) GTEST_SKIP() << "RINGSIDE_KERNELS names no kernel";
   std::istringstream stream(paths);

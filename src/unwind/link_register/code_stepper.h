@@ -12,8 +12,8 @@ namespace ringside::unwind::link_register {
 // Steps through code that no table describes, on architectures that call through a link register.
 // Code that runs or was interrupted (a leaf need not have a frame, and a prologue not yet) is
 // followed to its `ret`; entry code, also behind a call, to its `eret` or `sret`; code behind a
-// call has a frame record, which the frame pointer leads to. Where the way out is not known, as in
-// a switch of threads, code that has changed nothing yet has its caller in the link register.
+// call has a frame record, which the frame pointer leads to. Where the exit path is not known, as
+// in a switch of threads, code that has changed nothing yet has its caller in the link register.
 class CodeStepper final : public unwind::CodeStepper {
  public:
   CodeStepper(const elf::ImageMap& images, std::unique_ptr<Decoder> decoder)

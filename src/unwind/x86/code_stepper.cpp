@@ -132,7 +132,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
                        const MachineState& as_is, const StackMemory& memory) {
   if (image == nullptr) return by_bare_frame_pointer(state, memory, FrameSource::kGuess);
   if (rule.interrupt_code)
-    if (const auto step = way_out(*image, rule, as_is, memory, true)) return *step;
+    if (const auto step = exit_path(*image, rule, as_is, memory, true)) return *step;
 
   const std::uint8_t fp = platform_.roles.fp;
   const bool no_frame_below = state.has(fp) && state.get(fp) == 0;
@@ -147,7 +147,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
       // switch_to between the change of the stack pointer and that of the frame pointer, which
       // is another thread's.
       if (by_frame && state.exact)
-        if (const auto out = way_out(*image, rule, as_is, memory, false)) return *out;
+        if (const auto out = exit_path(*image, rule, as_is, memory, false)) return *out;
       return step;
     }
     const GuestVirt pc = caller->state.pc();
@@ -164,7 +164,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
   const bool keeps_frame_pointers = code_of(*image).keeps_frame_pointers;
   if (no_frame_below && !state.exact && keeps_frame_pointers)
     return Stop{StopReason::kEndOfStack, state.pc()};
-  if (const auto step = way_out(*image, rule, as_is, memory, false)) return *step;
+  if (const auto step = exit_path(*image, rule, as_is, memory, false)) return *step;
   if (state.exact || !state.has(fp))
     if (const auto step = by_looks(state, memory)) return *step;
   if (no_frame_below && !keeps_frame_pointers) return Stop{StopReason::kNoRule, state.pc()};
@@ -172,9 +172,9 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
                                state.exact ? FrameSource::kGuess : FrameSource::kFramePointer);
 }
 
-std::optional<Step> CodeStepper::way_out(const elf::Image& image, const CodeRule& rule,
-                                         const MachineState& state, const StackMemory& memory,
-                                         bool interrupts_only) {
+std::optional<Step> CodeStepper::exit_path(const elf::Image& image, const CodeRule& rule,
+                                           const MachineState& state, const StackMemory& memory,
+                                           bool interrupts_only) {
   auto path = paths_.find(image, state, memory);
   if (!path) return std::nullopt;
   switch (path->kind) {
@@ -221,7 +221,7 @@ std::optional<Step> CodeStepper::nameless(const elf::Image& image, const CodeRul
   const auto [own, other, by_frame] = by_calls(image, state, memory);
   if (own && !by_frame) return own;
   // In code that hardware entered, the frame pointer leads past what was interrupted.
-  if (auto step = way_out(image, rule, as_is, memory, true))
+  if (auto step = exit_path(image, rule, as_is, memory, true))
     if (const auto* out = std::get_if<Caller>(&*step); out != nullptr && out->interrupted)
       return step;
   if (own) return own;

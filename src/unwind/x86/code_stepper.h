@@ -15,9 +15,9 @@
 namespace ringside::unwind::x86 {
 
 // Steps through x86_64 and i386 code that has no call-frame information, by its instructions. The
-// order: the way out of entry code to its iret; the rule from the function's flow; without symbols
-// the same where the function is called; the way out to a `ret`; an interrupt frame found by its
-// looks; a bare frame pointer.
+// order: the exit path of entry code to its iret; the rule from the function's flow; without
+// symbols the same where the function is called; the exit path to a `ret`; an interrupt frame found
+// by its looks; a bare frame pointer.
 class CodeStepper final : public unwind::CodeStepper {
  public:
   CodeStepper(const elf::ImageMap& images, const arch::ArchInfo& platform)
@@ -56,9 +56,9 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] const Function* function_at(const elf::Image& image, ImageAddr at);
   [[nodiscard]] bool may_be_entered_by_hardware(const elf::Image& image, const Function& function,
                                                 int depth);
-  [[nodiscard]] std::optional<Step> way_out(const elf::Image& image, const CodeRule& rule,
-                                            const MachineState& state, const StackMemory& memory,
-                                            bool interrupts_only);
+  [[nodiscard]] std::optional<Step> exit_path(const elf::Image& image, const CodeRule& rule,
+                                              const MachineState& state, const StackMemory& memory,
+                                              bool interrupts_only);
   // The same of code without symbols, up to where a frame pointer of zero ends the stack.
   [[nodiscard]] std::optional<Step> nameless(const elf::Image& image, const CodeRule& rule,
                                              const MachineState& state, const MachineState& as_is,

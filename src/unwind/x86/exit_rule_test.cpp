@@ -1,4 +1,4 @@
-// The ways out of the assembly in testdata/step_start.S, which is where the expected places come
+// The exit paths of the assembly in testdata/step_start.S, which is where the expected places come
 // from.
 
 #include "unwind/x86/exit_rule.h"

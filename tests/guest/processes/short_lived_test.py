@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import every_way_in, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
 from ringside_tests.judges.processes import short_lived
 
 WORKLOAD = "short_lived"
@@ -37,7 +37,7 @@ def record(options, engine, guest, kernel, folder, deadline):
     recording, memory = folder / f"{engine}.data", []
     interval = options.plugin_interval if engine == "tcg" else options.interval
     limits = ["--duration", f"{60 * options.minutes:g}"] if options.minutes else ["--samples", str(options.samples)]
-    command = [options.ringside, "record", *every_way_in.ways(engine, guest, folder), "--kernel", kernel, "--interval",
+    command = [options.ringside, "record", *every_engine.attach_options(engine, guest, folder), "--kernel", kernel, "--interval",
                f"{interval:g}", *limits, "-o", recording, *options.record_option]
     with open(folder / f"{engine}.log", "wb") as log, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log,
                                                                          stderr=log) as process:
@@ -100,7 +100,7 @@ def run(options, folder):
     paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, *programs.values()))
     functions = {name: (f"{name}_work", *user_program.range_of(programs[name], f"{name}_work")) for name in PROGRAMS}
     failures = []
-    with every_way_in.boot_linux(options, folder, paths) as guest:
+    with every_engine.boot_linux(options, folder, paths) as guest:
         for engine in options.engines:
             kernel = paths["VMLINUX" if options.know == "vmlinux" else "VMLINUZ"]
             recording, memory = record(options, engine, guest, kernel, folder, deadline)
@@ -120,7 +120,7 @@ def run(options, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every_way_in.add_options(parser)
+    every_engine.add_options(parser)
     parser.add_argument("--know", choices=["vmlinux", "vmlinuz"], default="vmlinuz",
                         help="what ringside may know of the kernel (a kernel without BTF needs vmlinux)")
     parser.add_argument("--samples", type=int, default=4000, help="of each engine (default 4000)")

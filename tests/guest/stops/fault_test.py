@@ -49,9 +49,9 @@ class Case:
         return guest
 
     def record(self, guest, *options):
-        way_in = {"tcg": ["--ring", str(self.ring), "--qmp", guest.monitor], "gdb": ["--gdb", guest.gdb],
+        attach_options = {"tcg": ["--ring", str(self.ring), "--qmp", guest.monitor], "gdb": ["--gdb", guest.gdb],
                   "qmp": ["--qmp", guest.monitor]}[self.options.engine]
-        run = program.Program([self.options.ringside, "record", *way_in, "--kernel", self.options.kernel, "-o",
+        run = program.Program([self.options.ringside, "record", *attach_options, "--kernel", self.options.kernel, "-o",
                                str(self.recording), *options], self.folder / "log",
                               machine.private_environment(self.folder).items())
         if not run.wait_said("ringside: sampling", LIMIT):

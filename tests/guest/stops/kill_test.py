@@ -32,7 +32,7 @@ def plan(rounds):
 
 def hold(options, guest, state, chance, folder):
     """Starts ringside and waits until it is in the state."""
-    command = [options.ringside, "record", *guest_options.way_in(options, guest), "-F", "1000", "--kernel", options.kernel,
+    command = [options.ringside, "record", *guest_options.attach_options(options, guest), "-F", "1000", "--kernel", options.kernel,
                "-o", os.path.join(folder, "ringside.data")]
     hold_there = {} if state == ANY_MOMENT else {"HOLD_IN_TICK": state, "LD_PRELOAD": options.hold_library}
     ringside = program.Program(command, os.path.join(folder, "log"), hold_there)

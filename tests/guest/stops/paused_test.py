@@ -18,7 +18,7 @@ LIMIT = 30
 
 
 def start(options, guest, folder, duration):
-    command = [options.ringside, "record", *guest_options.way_in(options, guest), "--duration", str(duration),
+    command = [options.ringside, "record", *guest_options.attach_options(options, guest), "--duration", str(duration),
                "--kernel", options.kernel, "-o", os.path.join(folder, "ringside.data")]
     return program.Program(command, os.path.join(folder, "log"))
 
@@ -51,7 +51,7 @@ def samples_recorded(options, folder):
 
 def shown_as_it_stands(options, guest, folder):
     """What went wrong, as lines, with `profile --one-shot` of a paused guest."""
-    command = [options.ringside, "profile", *guest_options.way_in(options, guest), "--one-shot", "--kernel", options.kernel]
+    command = [options.ringside, "profile", *guest_options.attach_options(options, guest), "--one-shot", "--kernel", options.kernel]
     with program.Program(command, os.path.join(folder, "shot")) as ringside:
         if ringside.wait_end(LIMIT) is None:
             return ["profile --one-shot of a paused guest does not end"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """While one ringside samples a guest by stops, a second one that would stop it, too, ends with a line that names the
-first; the guest and the first recording go on, and afterwards the second way in works.
+first; the guest and the first recording go on, and afterwards the second attachment works.
 
 Exit status: 0 as it should be, 1 not.
 """
@@ -13,8 +13,8 @@ from ringside_tests.harness import guest_options, program
 LIMIT = 60
 
 
-def recorder(options, folder, name, *way_in):
-    command = [options.ringside, "record", *way_in, "--kernel", options.kernel, "-o", os.path.join(folder, name)]
+def recorder(options, folder, name, *attach_options):
+    command = [options.ringside, "record", *attach_options, "--kernel", options.kernel, "-o", os.path.join(folder, name)]
     return program.Program(command, os.path.join(folder, f"{name}.log"))
 
 
@@ -38,7 +38,7 @@ def run(options, guest, folder):
             failures.append(f"the first does not end well; it said: {first.said()[-600:]}")
     with recorder(options, folder, "third", *second_way, "--samples", "20") as third:
         if third.wait_end(LIMIT) != 0:
-            failures.append(f"after the first the second way in fails: {third.said()[-600:]}")
+            failures.append(f"after the first the second attachment fails: {third.said()[-600:]}")
     if not guest.qmp.wait_status("running", LIMIT):
         failures.append("the guest does not run afterwards")
     return failures

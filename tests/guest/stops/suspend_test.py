@@ -109,7 +109,7 @@ class Recording:
 
 
 def run_attached(options, guest, folder):
-    with Recording(options, folder, *guest_options.way_in(options, guest), "--kernel", options.kernel) as ringside:
+    with Recording(options, folder, *guest_options.attach_options(options, guest), "--kernel", options.kernel) as ringside:
         if not ringside.samples():
             return [f"ringside does not sample; it said: {ringside.said()[-600:]}"]
         failures = judge(options, folder, ringside.process, guest.qmp, ringside.said)

@@ -34,7 +34,7 @@ def trace_to(folder):
 
 def stop_and_continue(options, guest, folder):
     """What went wrong, as lines."""
-    command = [options.ringside, "record", *guest_options.way_in(options, guest), "--kernel", options.kernel, "-o",
+    command = [options.ringside, "record", *guest_options.attach_options(options, guest), "--kernel", options.kernel, "-o",
                os.path.join(folder, "ringside.data")]
     with program.Program(command, os.path.join(folder, "log")) as ringside:
         if not ringside.wait_said("ringside: sampling", LIMIT):

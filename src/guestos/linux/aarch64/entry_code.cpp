@@ -51,9 +51,9 @@ class Aarch64EntryCode final : public EntryCode {
         savers_.push_back(*saver);
     if (const auto vectors = kernel.file->symbol_named("vectors"))
       vectors_ = kernel.to_guest(vectors->address) + kFirstUserVector;
-    if (const auto way_out = kernel.file->symbol_named("ret_to_user"))
-      way_out_ = kernel.to_guest(way_out->address);
-    way_out_size_ = way_out_ ? code_of(*kernel.file, kernel.to_image(*way_out_)).size() : 0;
+    if (const auto exit_path = kernel.file->symbol_named("ret_to_user"))
+      exit_path_ = kernel.to_guest(exit_path->address);
+    exit_path_size_ = exit_path_ ? code_of(*kernel.file, kernel.to_image(*exit_path_)).size() : 0;
     trampoline_ = find_trampoline(*kernel.file);
     if (trampoline_) x29_restored_ = place_of_x29(kernel);
   }
@@ -92,8 +92,8 @@ class Aarch64EntryCode final : public EntryCode {
     for (const RegisterSaver& saver : savers_)
       if (saver.has(pc)) return while_saving(capture, saver, pc);
     const bool has_task = capture.registers.get(kSpEl0) >= kKernelHalf;
-    const bool is_way_out = way_out_ && pc - *way_out_ < way_out_size_;
-    if (copied.saved == nullptr || (!has_task && !is_way_out)) return std::nullopt;
+    const bool is_exit_path = exit_path_ && pc - *exit_path_ < exit_path_size_;
+    if (copied.saved == nullptr || (!has_task && !is_exit_path)) return std::nullopt;
     // Where no entry was found in the code, it may be running and not have saved them yet.
     const std::uint64_t above = capture.registers.get(kSp) - copied.saved->address.value;
     if (savers_.empty() && above <= pt_regs_.size) return std::nullopt;
@@ -101,7 +101,7 @@ class Aarch64EntryCode final : public EntryCode {
   }
 
  private:
-  // Behind `mrs x29, far_el1` of the way out, from the trampoline's start; 0 where there is none.
+  // Behind `mrs x29, far_el1` of the exit path, from the trampoline's start; 0 where there is none.
   [[nodiscard]] std::uint64_t place_of_x29(const elf::Image& kernel) const {
     constexpr std::uint32_t kReadX29 = 0xd538601d;
     const Bytes code = kernel.file->bytes_at(trampoline_->code + trampoline_->exit,
@@ -163,8 +163,8 @@ class Aarch64EntryCode final : public EntryCode {
   UserRegisters pt_regs_;
   std::vector<RegisterSaver> savers_;
   std::optional<GuestVirt> vectors_;  // of 64-bit user code
-  std::optional<GuestVirt> way_out_;
-  std::uint64_t way_out_size_ = 0;
+  std::optional<GuestVirt> exit_path_;
+  std::uint64_t exit_path_size_ = 0;
   std::optional<Trampoline> trampoline_;
   std::uint64_t x29_restored_ = 0;
 };

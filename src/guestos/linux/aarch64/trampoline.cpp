@@ -83,14 +83,14 @@ std::optional<Trampoline> trampoline_by_code(Bytes code, ImageAddr at) {
 }  // namespace
 
 std::optional<Trampoline> find_trampoline(const elf::ElfFile& kernel) {
-  constexpr std::size_t kWayOutBytes = 1024;
+  constexpr std::size_t kExitPathBytes = 1024;
   const auto start = kernel.symbol_named("__entry_tramp_text_start");
   const auto end = kernel.symbol_named("__entry_tramp_text_end");
   auto exit = kernel.symbol_named("tramp_exit_native");
   if (!exit) exit = kernel.symbol_named("tramp_exit");  // of 6.5 and later
-  const auto way_out = kernel.symbol_named("ret_to_user");
-  if (!way_out) return std::nullopt;
-  const Bytes code = kernel.bytes_at(way_out->address, kWayOutBytes);
+  const auto exit_path = kernel.symbol_named("ret_to_user");
+  if (!exit_path) return std::nullopt;
+  const Bytes code = kernel.bytes_at(exit_path->address, kExitPathBytes);
   for (const Constant& constant : constants_in(code)) {
     // Up to 6.4 the offset of tramp_exit_native is added by instructions that begin with an adrp.
     const bool is_alias = (constant.next & 0x9f000000) == 0x90000000;
@@ -100,7 +100,8 @@ std::optional<Trampoline> find_trampoline(const elf::ElfFile& kernel) {
                          .bytes = end->address - start->address,
                          .exit = exit->address - start->address};
     else if (is_alias)
-      found = trampoline_by_code(code.subspan(constant.offset), way_out->address + constant.offset);
+      found =
+          trampoline_by_code(code.subspan(constant.offset), exit_path->address + constant.offset);
     if (!found || found->bytes == 0 || found->bytes > kMostBytes || found->exit >= found->bytes)
       continue;
     found->alias = GuestVirt{constant.value - (is_alias ? 0 : found->exit)};

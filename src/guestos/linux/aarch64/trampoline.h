@@ -15,10 +15,10 @@ struct Trampoline {
   ImageAddr code = {};   // in the kernel
   GuestVirt alias = {};  // where it runs
   std::uint64_t bytes = 0;
-  std::uint64_t exit = 0;  // from the start: behind the vectors, the way out of the kernel
+  std::uint64_t exit = 0;  // from the start: behind the vectors, the exit path of the kernel
 };
 
-// Nothing in a kernel without it. The alias is the constant that the way out to user mode loads
+// Nothing in a kernel without it. The alias is the constant that the exit path to user mode loads
 // into a register (`mov_q x30, TRAMP_VALIAS`, entry.S of 4.16 to 6.1; later the address of
 // tramp_exit_native there). Where kallsyms has no symbols of read-only data, in which the
 // trampoline lies from 6.1 on, the code behind that constant tells its place in the kernel.

@@ -13,10 +13,10 @@ namespace {
 constexpr std::uint64_t kText = 0xffff800008012000;
 constexpr std::uint64_t kTrampoline = 0xffff800009388000;
 
-// A kernel whose way out to user mode is this code.
-std::shared_ptr<const elf::ElfFile> kernel_with(const std::vector<std::uint32_t>& way_out) {
+// A kernel whose exit path to user mode is this code.
+std::shared_ptr<const elf::ElfFile> kernel_with(const std::vector<std::uint32_t>& exit_path) {
   std::vector<std::byte> text(4096);
-  std::memcpy(text.data(), way_out.data(), 4 * way_out.size());
+  std::memcpy(text.data(), exit_path.data(), 4 * exit_path.size());
   std::vector<std::byte> trampoline(0x3000, std::byte{0x1f});
   elf::ElfWriter writer(Arch::kAArch64, true, ET_EXEC);
   writer.add_segment({kText}, text.size(), true, false, text);
@@ -35,7 +35,7 @@ std::shared_ptr<const elf::ElfFile> kernel_with(const std::vector<std::uint32_t>
 
 // From Debian's 6.1 arm64 kernel, as llvm-objdump shows it:
 //   mov x30, #-0x40000000001; movk x30, #0xfdbf, lsl #16; movk x30, #0x6000; adrp x29, …
-TEST(Aarch64Trampoline, IsWhereTheWayOutSays) {
+TEST(Aarch64Trampoline, IsWhereTheExitPathLeads) {
   const auto kernel = kernel_with({0xd503201f, 0x92c0801e, 0xf2bfb7fe, 0xf28c001e, 0x90009bdd});
   const auto found = find_trampoline(*kernel);
   ASSERT_TRUE(found);
@@ -61,12 +61,12 @@ TEST(Aarch64Trampoline, MayBeGivenByItsExit) {
 // Debian's kallsyms has no symbols of read-only data: adrp x29 and add of the exit, then of the
 // start, tell where the trampoline lies.
 TEST(Aarch64Trampoline, IsFoundByTheCodeAlone) {
-  const std::vector<std::uint32_t> way_out = {
+  const std::vector<std::uint32_t> exit_path = {
       0x92c0801e, 0xf2bfb7fe, 0xf28c001e, 0xd0009bdd,  // adrp x29, 0xffff80000938c000
       0x910003bd, 0x8b1d03de, 0xb0009bdd,              // adrp x29, 0xffff80000938b000
       0x910003bd, 0xcb1d03de, 0xd61f03c0};
   std::vector<std::byte> text(4096);
-  std::memcpy(text.data(), way_out.data(), 4 * way_out.size());
+  std::memcpy(text.data(), exit_path.data(), 4 * exit_path.size());
   const std::vector<std::byte> data(0x3000, std::byte{0x1f});
   elf::ElfWriter writer(Arch::kAArch64, true, ET_EXEC);
   writer.add_segment({kText}, text.size(), true, false, text);

@@ -53,11 +53,12 @@ class EntryCode {
 // A function of assembly that user code enters.
 struct EntryFunction {
   GuestVirt start;
-  std::uint64_t size = 0;    // bytes
-  std::uint64_t way_in = 0;  // bytes before it has called the C function that does what it is for
+  std::uint64_t size = 0;  // bytes
+  // Bytes before it has called the C function that does what it is for.
+  std::uint64_t entry_path = 0;
 
   [[nodiscard]] bool has(GuestVirt pc) const { return pc - start < size; }
-  [[nodiscard]] bool is_way_in(GuestVirt pc) const { return pc - start < way_in; }
+  [[nodiscard]] bool is_entry_path(GuestVirt pc) const { return pc - start < entry_path; }
 };
 
 // `registers` with those of the struct pt_regs at `frame` that lie at `from` or above it, by what

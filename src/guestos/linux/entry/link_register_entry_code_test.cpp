@@ -54,7 +54,7 @@ const std::vector<std::uint32_t> kEntry = {
     0x942e7539,  // 0x3c bl el0t_64_sync_handler
     0x140002da,  // 0x40 b ret_to_user
 };
-const std::vector<std::uint32_t> kWayOut = {
+const std::vector<std::uint32_t> kExitPath = {
     0x92c0801e,  // 0x00 mov x30, #-0x40000000001
     0xf2bfb7fe,  // 0x04 movk x30, #0xfdbf, lsl #16
     0xf28c001e,  // 0x08 movk x30, #0x6000
@@ -80,7 +80,7 @@ class Aarch64EntryCodeTest : public ::testing::Test {
   // The trampoline's copy in the kernel is a page before the page with its exit: where ret_to_user
   // is, and the next.
   Aarch64EntryCodeTest()
-      : bytes_(code_of({{kSync, kEntry}, {kRet, kWayOut}, {kRet + 0x1000, kExit}}, 0x5000)),
+      : bytes_(code_of({{kSync, kEntry}, {kRet, kExitPath}, {kRet + 0x1000, kExit}}, 0x5000)),
         kernel_(testing::kernel_of(Arch::kAArch64, kKernel, bytes_,
                                    {{"vectors", kVectors},
                                     {"el0t_64_sync", kSync},
@@ -170,7 +170,7 @@ TEST_F(Aarch64EntryCodeTest, WithoutItsEntries) {
   EXPECT_FALSE(aarch64_entry_task(*other.file));
 }
 
-TEST_F(Aarch64EntryCodeTest, OnTheWayOut) {
+TEST_F(Aarch64EntryCodeTest, OnTheExitPath) {
   machine_.store(kFrame + 8 * kFp, {0x29, 0x3030, kUserSp + 16, kUserPc + 4, 0});
   const auto registers = at(kKernel + kRet + 0x24, true);
   ASSERT_TRUE(registers);

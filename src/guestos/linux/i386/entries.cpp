@@ -140,14 +140,14 @@ void copy_frame_in_transit(wire::RecipeBuilder& recipe) {
   const auto from = recipe.slot();
   const auto moved = recipe.slot();
   const auto end = recipe.recipe_end();
-  const auto way_out = recipe.label();
+  const auto exit_path = recipe.label();
   recipe.read_register(stack, kEsp, end);
   recipe.read_register(to, kEdi, end);
   recipe.read_register(from, kEsi, end);
   recipe.subtract(to, to, stack);
-  recipe.go_if_not_less(to, kFrameSize, way_out);
+  recipe.go_if_not_less(to, kFrameSize, exit_path);
   recipe.copy({from}, kFrameSize, kPiece);
-  recipe.bind(way_out);
+  recipe.bind(exit_path);
   // SWITCH_TO_ENTRY_STACK copies from the stack pointer (esi) to where ebx stays (edi): both have
   // come equally far.
   recipe.subtract(moved, from, stack);

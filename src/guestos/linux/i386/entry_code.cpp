@@ -49,10 +49,10 @@ class I386EntryCode final : public EntryCode {
     recipe.go_if_less(at, kBehindLinearMap + 1, on_task_stack);
     recipe.go_if_not_less(other, system_call_.size, by_hardware);
     recipe.read_register(sp, kEcx, nothing);
-    recipe.go_if_not_less(other, system_call_.way_in, found);
+    recipe.go_if_not_less(other, system_call_.entry_path, found);
 
     recipe.bind(on_task_stack);
-    recipe.go_if_not_less(other, system_call_.way_in, behind);
+    recipe.go_if_not_less(other, system_call_.entry_path, behind);
     recipe.read_register(sp, kEbp, nothing);
     recipe.go(found);
 
@@ -75,7 +75,7 @@ class I386EntryCode final : public EntryCode {
                                                               const Copied& copied) const override {
     const GuestVirt sp{capture.registers.get(kEsp)};
     const GuestVirt pc{capture.registers.get(kEip)};
-    if (system_call_.is_way_in(pc)) return of_sysenter(capture, copied, sp);
+    if (system_call_.is_entry_path(pc)) return of_sysenter(capture, copied, sp);
     if (is_on_entry_stack(sp)) return on_entry_stack(capture, copied, sp, pc);
     if (copied.saved == nullptr) return std::nullopt;
     const GuestVirt frame = copied.saved->address;

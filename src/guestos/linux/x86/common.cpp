@@ -57,9 +57,9 @@ EntryFunction x86_entry_function(const elf::Image& kernel, std::string_view name
   if (end == symbols.end()) return {};
   const std::uint64_t size = std::min(end->address - begin->address, kMaxBytes);
   const Bytes code = kernel.file->bytes_at(begin->address, size);
-  const std::uint64_t way_in = bytes_to_call(code, begin->address, callee->address);
-  if (way_in == 0) return {};
-  return {kernel.to_guest(begin->address), size, way_in};
+  const std::uint64_t entry_path = bytes_to_call(code, begin->address, callee->address);
+  if (entry_path == 0) return {};
+  return {kernel.to_guest(begin->address), size, entry_path};
 }
 
 std::optional<std::uint32_t> x86_landing_pad(const elf::ElfFile& kernel, const TypeSource& types) {

@@ -258,13 +258,13 @@ TEST_F(X86_64EntryCodeTest, OnTheEntryStack) {
   machine_.registers.set(kRsp, kEntryStackEnd - 80);
   machine_.store(kEntryStackEnd - 40, {0, 0x33, 0x246, kUserSp, 0x2b});
   EXPECT_FALSE(user());
-  // Words of a way out, not hardware's.
+  // Words of an exit path, not hardware's.
   machine_.registers.set(kRsp, kEntryStackEnd - 80);
   machine_.store(kEntryStackEnd - 40, {0x1234, 0xabcf, 0x246, 0xd1, kUserSp});
   EXPECT_FALSE(user());
 }
 
-TEST_F(X86_64EntryCodeTest, OnTheWayOut) {
+TEST_F(X86_64EntryCodeTest, OnTheExitPath) {
   // `sysret` with user code's page tables: its rsp and rdi are on the entry stack.
   at(0xa8);
   machine_.registers.set(kRcx, kUserPc);

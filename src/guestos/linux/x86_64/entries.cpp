@@ -96,7 +96,7 @@ class Layouts {
   void add_vector_stubs(const Code& code);
   void add_indirect_thunk(const Code& code);
   void add_register_saver(const Code& code);
-  void add_way_out_to_user();
+  void add_exit_path_to_user();
   void add_return_stack_filling();
 
   const elf::Image& kernel_;
@@ -231,7 +231,7 @@ void Layouts::add_register_saver(const Code& code) {
 }
 
 // Restores the user's registers, on the entry stack at last, where only rdi knows of the frame.
-void Layouts::add_way_out_to_user() {
+void Layouts::add_exit_path_to_user() {
   const auto user = code_named("swapgs_restore_regs_and_return_to_usermode");
   const auto kernel = code_named("restore_regs_and_return_to_kernel");
   if (!user || !kernel || kernel->start - user->start > 0x1000) return;
@@ -271,7 +271,7 @@ std::vector<TrapFrameLayout> Layouts::run() {
   savers_ = {code_named("error_entry"), code_named("paranoid_entry")};
   for (const auto& saver : savers_)
     if (saver) add_register_saver(*saver);
-  add_way_out_to_user();
+  add_exit_path_to_user();
   add_return_stack_filling();
   for (const char* stubs : {"irq_entries_start", "spurious_entries_start"})
     if (const auto code = code_named(stubs)) add_vector_stubs(*code);

@@ -106,7 +106,7 @@ TEST_F(X86_64Entries, CodeThatPushesForItsCaller) {
     EXPECT_TRUE(layout->overrides);
 }
 
-TEST_F(X86_64Entries, TheWayOutToUserModeHasUserCodeBelow) {
+TEST_F(X86_64Entries, TheExitPathToUserModeHasUserCodeBelow) {
   EXPECT_EQ(layout_of("common_interrupt_return").below, Below::kUser);
   EXPECT_EQ(layout_of("at_on_the_entry_stack").below, Below::kUser);
   EXPECT_TRUE(layout_of("at_on_the_entry_stack").overrides);

@@ -31,7 +31,7 @@ bool is_in_area(GuestVirt sp) { return sp.value - kArea - 1 < kAreaSize; }
 // arch/x86/entry/entry_64.S. A system call leaves all on the user's stack at first; its stack
 // pointer is put away (cpu_tss_rw.x86_tss.sp2), and with page-table isolation its register has the
 // new CR3 before the task's stack. Exceptions and interrupts push everything on the entry stack,
-// whence C code moves it. The way out is over the entry stack too: with what `iret` wants, or two
+// whence C code moves it. The exit path is over the entry stack too: with what `iret` wants, or two
 // words before `sysret`. 32-bit code's `syscall` is much the same. Its `sysenter` saves nothing:
 // the vDSO keeps the stack pointer in ebp, and is returned to at one place, which C code fills in.
 class X86_64EntryCode final : public EntryCode {
@@ -53,11 +53,11 @@ class X86_64EntryCode final : public EntryCode {
     constexpr std::array<std::string_view, 1> kSysenterLabels{"entry_SYSENTER_compat"};
     sysenter_ =
         x86_entry_function(kernel, "entry_SYSENTER_compat", kSysenterLabels, "do_SYSENTER_32");
-    const auto way_out = kernel.file->symbol_named("swapgs_restore_regs_and_return_to_usermode");
+    const auto exit_path = kernel.file->symbol_named("swapgs_restore_regs_and_return_to_usermode");
     const auto to_kernel = kernel.file->symbol_named("restore_regs_and_return_to_kernel");
-    constexpr std::uint64_t kMaxWayOut = 0x1000;
-    if (way_out && to_kernel && to_kernel->address - way_out->address <= kMaxWayOut)
-      way_out_ = {kernel.to_guest(way_out->address), to_kernel->address - way_out->address};
+    constexpr std::uint64_t kMaxExitPath = 0x1000;
+    if (exit_path && to_kernel && to_kernel->address - exit_path->address <= kMaxExitPath)
+      exit_path_ = {kernel.to_guest(exit_path->address), to_kernel->address - exit_path->address};
     const auto task_state = kernel.file->symbol_named("cpu_tss_rw");
     const auto scratch_slot = types.member("tss_struct", "x86_tss.sp2");
     if (task_state && scratch_slot) scratch_slot_ = task_state->address + scratch_slot->offset;
@@ -83,7 +83,7 @@ class X86_64EntryCode final : public EntryCode {
     recipe.read_register(at, kRsp, nothing);
     recipe.read_register(other, kRip, nothing);
     recipe.subtract(other, other, sysenter_.start.value);
-    recipe.go_if_not_less(other, sysenter_.way_in, by_syscall);
+    recipe.go_if_not_less(other, sysenter_.entry_path, by_syscall);
     recipe.read_register(sp, kRbp, nothing);
     recipe.go_if_not_equal(sp, 0, found);
     // It was cleared, behind all pushes.
@@ -119,7 +119,7 @@ class X86_64EntryCode final : public EntryCode {
       recipe.subtract(other, at, kArea);
       recipe.go_if_not_less(other, kAreaSize, nothing);
       recipe.mask(at, at, ~(kX86EntryStack - 1));
-      // A selector, or user code's stack pointer on its way out.
+      // A selector, or user code's stack pointer on its exit path.
       recipe.load(sp, {at, kX86EntryStack - kSsBelowEnd}, 8, nothing);
       recipe.go_if_not_less(sp, kMaxSelector + 1, found);
       recipe.load(sp, {at, kX86EntryStack - kRspBelowEnd}, 8, nothing);
@@ -136,7 +136,7 @@ class X86_64EntryCode final : public EntryCode {
                                                               const Copied& copied) const override {
     const GuestVirt sp{capture.registers.get(kRsp)};
     const GuestVirt pc{capture.registers.get(kRip)};
-    if (sysenter_.is_way_in(pc)) return of_sysenter(capture, copied, sp);
+    if (sysenter_.is_entry_path(pc)) return of_sysenter(capture, copied, sp);
     const bool is_scratch =
         capture.registers.has(kCr3) && ((sp.value ^ capture.registers.get(kCr3)) & kSameCr3) == 0;
     const SystemCall* const call = system_call_at(pc);
@@ -146,7 +146,7 @@ class X86_64EntryCode final : public EntryCode {
     if (copied.saved == nullptr) return std::nullopt;
     const GuestVirt frame = copied.saved->address;
     const bool is_in_frame = sp > frame && sp - frame <= pt_regs_.size;
-    if (!is_in_frame || way_out_.has(pc) || (call && !call->code.is_way_in(pc))) {
+    if (!is_in_frame || exit_path_.has(pc) || (call && !call->code.is_entry_path(pc))) {
       const auto registers = with_saved(capture.registers, capture, pt_regs_.frame, frame);
       return registers.get(kRip) == 0 ? before_filled_in(registers) : registers;
     }
@@ -232,7 +232,7 @@ class X86_64EntryCode final : public EntryCode {
                                                               GuestVirt pc) const {
     const SystemCall* const call = system_call_at(pc);
     // As long as the kernel is mapped, what was saved is there too.
-    if (copied.saved != nullptr && (call || way_out_.has(pc)))
+    if (copied.saved != nullptr && (call || exit_path_.has(pc)))
       return with_saved(capture.registers, capture, pt_regs_.frame, copied.saved->address);
     const GuestVirt end = end_of_x86_entry_stack(sp);
     if (call) {
@@ -240,7 +240,7 @@ class X86_64EntryCode final : public EntryCode {
       return user_sp ? std::optional(as_system_call(capture, *call, *user_sp)) : std::nullopt;
     }
     if (!pages_ || end - sp < kFrameBytes) return std::nullopt;
-    // By hardware, from user code: on the way out other words may lie there.
+    // By hardware, from user code: on the exit path other words may lie there.
     const auto ss = capture.read<std::uint64_t>(end - kSsBelowEnd);
     const auto cs = capture.read<std::uint64_t>(end - kCsBelowEnd);
     if (!ss || *ss > kMaxSelector || (cs != kUserCs && cs != kUser32Cs)) return std::nullopt;
@@ -255,7 +255,7 @@ class X86_64EntryCode final : public EntryCode {
   std::optional<std::uint32_t> landing_pad_;
   std::array<SystemCall, 2> system_calls_;  // of 64-bit and of 32-bit code
   EntryFunction sysenter_;
-  EntryFunction way_out_;
+  EntryFunction exit_path_;
   std::optional<ImageAddr> scratch_slot_;
   std::vector<std::optional<GuestVirt>> scratch_slot_of_;  // by CPU
 };

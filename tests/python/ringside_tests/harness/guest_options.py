@@ -16,7 +16,7 @@ def add(parser):
     parser.add_argument("--ready", default="ringside-demo: ready", help="what its serial port shows when it works")
 
 
-def way_in(options, guest):
+def attach_options(options, guest):
     """ringside's options that attach it to the guest."""
     return ["--qmp", guest.monitor] if options.monitor else ["--gdb", guest.gdb]
 

@@ -258,7 +258,7 @@ class Proxy:
 
 
 class SecondClient:
-    """gdb's way in: it stays connected, and is served only while it is its turn."""
+    """gdb's connection: it stays open, and is served only while it is its turn."""
 
     def __init__(self, listen_path):
         self._listener = socket.socket(socket.AF_UNIX)

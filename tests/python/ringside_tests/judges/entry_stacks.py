@@ -14,18 +14,18 @@ SHOWN = 8
 
 @dataclasses.dataclass
 class Counts:
-    """Samples in kernel mode by the way in: on the expected user stack, with its leaf alone, with none, with another."""
+    """Samples in kernel mode by the kind of entry: on the expected user stack, with its leaf alone, with none, with another."""
     joined: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     leaf_alone: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     without: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     wrong: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     illegal: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # by stack
 
-    def total(self, way):
-        return sum(one[way] for one in (self.joined, self.leaf_alone, self.without, self.wrong))
+    def total(self, kind):
+        return sum(one[kind] for one in (self.joined, self.leaf_alone, self.without, self.wrong))
 
 
-def way_in(kernel):
+def entry_kind(kernel):
     """(name, the user stacks that it may have) of the kernel's part of a stack; (None, …) where it says neither."""
     if any(name.endswith("_sys_madvise") for name in kernel):
         return "system call", {DROPS}
@@ -47,15 +47,15 @@ def count(stacks):
     for stack, number in stacks:
         cut = next((at for at, name in enumerate(stack) if name not in FUNCTIONS), len(stack))
         user, kernel = stack[:cut], stack[cut:]
-        way, expected = way_in(kernel) if kernel else ("user code", LEGAL)
+        kind, expected = entry_kind(kernel) if kernel else ("user code", LEGAL)
         if user in expected:
-            counts.joined[way] += number
+            counts.joined[kind] += number
         elif not user:
-            counts.without[way] += number
+            counts.without[kind] += number
         elif len(user) == 1 and any(user[0] == chain[-1] for chain in expected):
-            counts.leaf_alone[way] += number
+            counts.leaf_alone[kind] += number
         else:
-            counts.wrong[way] += number
+            counts.wrong[kind] += number
             counts.illegal[stack] += number
     return counts
 
@@ -64,13 +64,13 @@ def check(counts, least, percent):
     """(summary lines, failures): at least so many samples by faults and by system calls, and of these so many percent
     on the expected user stack; none on another."""
     summary, failures = [], []
-    for way in ("page fault", "system call", "interrupt"):
-        total = counts.total(way)
-        line = (f"{way}: {total} samples, {counts.joined[way]} on their user stack, {counts.leaf_alone[way]} on its leaf, "
-                f"{counts.without[way]} on nothing, {counts.wrong[way]} on another")
+    for kind in ("page fault", "system call", "interrupt"):
+        total = counts.total(kind)
+        line = (f"{kind}: {total} samples, {counts.joined[kind]} on their user stack, {counts.leaf_alone[kind]} on its leaf, "
+                f"{counts.without[kind]} on nothing, {counts.wrong[kind]} on another")
         summary.append(line)
         # A few interrupts come in a test's time.
-        if way != "interrupt" and (total < least or 100 * counts.joined[way] < percent * total):
+        if kind != "interrupt" and (total < least or 100 * counts.joined[kind] < percent * total):
             failures.append(line)
     wrong = sum(counts.wrong.values())
     everything = sum(sum(one.values()) for one in (counts.joined, counts.leaf_alone, counts.without, counts.wrong))

@@ -38,7 +38,7 @@ class EntryStacks(unittest.TestCase):
                             (("handle_exception", "sysvec_apic_timer_interrupt"), "interrupt"), (TICK, "interrupt"),
                             (("asm_common_interrupt", "common_interrupt"), "interrupt"),
                             (("handle_exception",), None), (("ret_from_fork", "kthread"), None)):
-            self.assertEqual(entry_stacks.way_in(kernel)[0], way, kernel)
+            self.assertEqual(entry_stacks.entry_kind(kernel)[0], way, kernel)
 
     def test_kernel_code_of_other_processes_does_not_count(self):
         self.assertEqual(self.failures([*SOUND, (("ret_from_fork", "kthread"), 50)]), [])

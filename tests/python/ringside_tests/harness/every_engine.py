@@ -62,7 +62,7 @@ def boot_linux(options, folder, paths, cpu=None):
                             ready_within=120, cpu=cpu, words=options.append)
 
 
-def ways(engine, guest, folder):
+def attach_options(engine, guest, folder):
     """ringside's options that attach that engine. The stub counts as the user's, so the qmp engine samples by what the
     monitor prints."""
     return {"tcg": ["--ring", f"{folder}/ring", "--qmp", guest.monitor],
@@ -74,6 +74,6 @@ def record(options, engine, guest, kernel, folder, deadline, limits):
     """One recording by one engine, of the guest with that kernel file; returns its path. limits: when it ends."""
     recording = folder / f"{engine}.data"
     interval = options.plugin_interval if engine == "tcg" else options.interval
-    launched.read_back(options.ringside, deadline, "record", *ways(engine, guest, folder), "--kernel", str(kernel), "--interval",
-                       f"{interval:g}", *limits, "-o", str(recording), *options.record_option)
+    launched.read_back(options.ringside, deadline, "record", *attach_options(engine, guest, folder), "--kernel", str(kernel),
+                       "--interval", f"{interval:g}", *limits, "-o", str(recording), *options.record_option)
     return recording
