@@ -16,7 +16,7 @@
 namespace ringside::plugin {
 namespace {
 
-constexpr std::uint64_t kLookAfterReaderNs = 500'000'000;
+constexpr std::uint64_t kPollReaderNs = 500'000'000;
 // At shorter intervals each vCPU looks after its own waits: the plugin's thread would be late for
 // the next tick.
 constexpr std::uint64_t kDenseNs = 500'000;
@@ -72,8 +72,8 @@ void HostTimePacer::on_block(unsigned n) {
       shared.delayed_ticks.fetch_add(ticks - is_taken, std::memory_order_relaxed);
       if (is_taken) state.vcpu.sample(1);
     }
-    // After a wait too: else the ticks that follow are compared with a look from before it.
-    state.stolen.look_from_within();
+    // After a wait too: else the ticks that follow are compared with a poll from before it.
+    state.stolen.poll_from_within();
   }
   if (state.vcpu.serve()) qemu_plugin_u64_set(flag_, n, 1);
 }
@@ -108,7 +108,7 @@ void HostTimePacer::start_anew(std::uint64_t now_ns) {
 }
 
 void HostTimePacer::tick(std::uint64_t lost, bool is_late) {
-  const bool looks = !is_dense_.load(std::memory_order_relaxed);
+  const bool polls = !is_dense_.load(std::memory_order_relaxed);
   for (unsigned n = 0; n < ring_->vcpus(); ++n) {
     VcpuState& state = vcpus_[n];
     if (!state.online.load(std::memory_order_acquire)) continue;
@@ -119,7 +119,7 @@ void HostTimePacer::tick(std::uint64_t lost, bool is_late) {
       shared.idle_ticks.fetch_add(1, std::memory_order_relaxed);
     } else {
       // Not where it is still to take one.
-      if (looks && state.ticks.load(std::memory_order_relaxed) == 0) state.stolen.poll(is_late);
+      if (polls && state.ticks.load(std::memory_order_relaxed) == 0) state.stolen.poll(is_late);
       state.ticks.fetch_add(1, std::memory_order_acq_rel);
       qemu_plugin_u64_set(flag_, n, 1);
     }
@@ -152,20 +152,20 @@ void HostTimePacer::run() {
   // The kernel's default slack of 50 µs is half of the shortest interval.
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   wire::RingHeader& header = ring_->header();
-  std::uint64_t next_look_ns = 0;  // after the reader
+  std::uint64_t next_poll_ns = 0;  // after the reader
   VcpuProcessors processors;
   while (true) {
     const std::uint32_t seen = header.doorbell.load(std::memory_order_acquire);
     std::uint64_t now = monotonic_ns();
-    if (now >= next_look_ns) {
-      next_look_ns = now + kLookAfterReaderNs;
+    if (now >= next_poll_ns) {
+      next_poll_ns = now + kPollReaderNs;
       if (!ring_->reader_is_there()) ring_->abandon();
     }
     start_anew(now);
     raise_for_request();
     const bool running = clock_ && ring_->is_wanted();
-    const std::uint64_t due = running ? clock_->due_ns() : next_look_ns;
-    wire::futex_wait(header.doorbell, seen, std::min(due, next_look_ns));
+    const std::uint64_t due = running ? clock_->due_ns() : next_poll_ns;
+    wire::futex_wait(header.doorbell, seen, std::min(due, next_poll_ns));
     now = monotonic_ns();
     if (!running || now < due) continue;
     const std::uint64_t missed_before = clock_->missed();

@@ -8,9 +8,9 @@
 namespace ringside::plugin {
 namespace {
 
-// A counter is set this far below the limit less what is to be executed until the next look.
+// A counter is set this far below the limit less what is to be executed until the next poll.
 constexpr std::uint64_t kLimit = std::uint64_t{1} << 62;
-constexpr std::uint64_t kLookForStart = 100'000;  // instructions
+constexpr std::uint64_t kPollForStart = 100'000;  // instructions
 constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 constexpr std::uint64_t kPollNs = 20'000'000;
 
@@ -79,7 +79,7 @@ void InstructionPacer::on_block(unsigned n) {
   }
   (void)state.vcpu.serve();
   set_counter(n, running ? state.clock->due_ns() - std::min(state.executed, state.clock->due_ns())
-                         : kLookForStart);
+                         : kPollForStart);
 }
 
 }  // namespace ringside::plugin

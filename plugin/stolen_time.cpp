@@ -8,7 +8,7 @@ namespace ringside::plugin {
 namespace {
 
 constexpr std::uint64_t kMayHaveWaitedNs = 50'000;
-constexpr unsigned kLooksAReading = 16;
+constexpr unsigned kPollsAReading = 16;
 
 }  // namespace
 
@@ -21,16 +21,16 @@ void StolenTime::begin() {
 void StolenTime::poll(bool is_late) {
   is_late_.store(is_late, std::memory_order_relaxed);
   waited_before_.store(wait_.total_ns(), std::memory_order_relaxed);
-  looked_at_.store(monotonic_ns(), std::memory_order_relaxed);
+  polled_at_.store(monotonic_ns(), std::memory_order_relaxed);
   used_before_.store(clock_ns(used_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
 }
 
 // What the thread has waited is read now and then only: found() reads it where the clocks show a
 // gap. Between two readings it grows by gaps of less than 50 µs each.
-void StolenTime::look_from_within() {
+void StolenTime::poll_from_within() {
   within_at_ = monotonic_ns();
   used_within_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-  if (looked_at_.load(std::memory_order_relaxed) == 0 && looks_from_within_++ % kLooksAReading == 0)
+  if (polled_at_.load(std::memory_order_relaxed) == 0 && polls_from_within_++ % kPollsAReading == 0)
     waited_before_.store(wait_.total_ns(), std::memory_order_relaxed);
 }
 
@@ -43,9 +43,9 @@ StolenTime::Found StolenTime::found() {
     return now - then < used - used_then + kMayHaveWaitedNs;
   };
   if (ran_since(within_at_, used_within_)) return Found::kRan;
-  if (const std::uint64_t looked_at = looked_at_.load(std::memory_order_relaxed)) {
+  if (const std::uint64_t polled_at = polled_at_.load(std::memory_order_relaxed)) {
     if (is_late_.load(std::memory_order_relaxed)) return Found::kToldLate;
-    if (ran_since(looked_at, used_before_.load(std::memory_order_relaxed))) return Found::kRan;
+    if (ran_since(polled_at, used_before_.load(std::memory_order_relaxed))) return Found::kRan;
   }
   const std::uint64_t waited = wait_.total_ns();
   const std::uint64_t before = waited_before_.exchange(waited, std::memory_order_relaxed);

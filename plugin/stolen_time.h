@@ -21,10 +21,10 @@ class StolenTime {
   void poll(bool is_late);
   // In the vCPU's thread, after a sample. It is enough where samples are so near to each other that
   // the time since the last one is "when the next one is due".
-  void look_from_within();
+  void poll_from_within();
   enum class Found {
     kRan,
-    kWaited,    // for more than 50 µs since the last look
+    kWaited,    // for more than 50 µs since the last poll
     kToldLate,  // it may have waited when the sample was due
   };
   // In the vCPU's thread, when the sample is taken.
@@ -34,15 +34,15 @@ class StolenTime {
   wire::HostWait wait_;
   std::atomic<clockid_t> used_{};  // the thread's clock of processor time
   // By poll(), in nanoseconds: when it was, and what the thread had used and had waited by then. 0:
-  // it has not looked.
-  std::atomic<std::uint64_t> looked_at_{0};
+  // it has not polled.
+  std::atomic<std::uint64_t> polled_at_{0};
   std::atomic<std::uint64_t> used_before_{0};
   std::atomic<std::uint64_t> waited_before_{0};
   std::atomic<bool> is_late_{false};
-  // By look_from_within().
+  // By poll_from_within().
   std::uint64_t within_at_ = 0;
   std::uint64_t used_within_ = 0;
-  unsigned looks_from_within_ = 0;
+  unsigned polls_from_within_ = 0;
 };
 
 }  // namespace ringside::plugin

@@ -46,7 +46,7 @@ TEST(StolenTime, AThreadThatSharesItsProcessorHasWaited) {
     const std::uint64_t end = monotonic_ns() + kWithinNs;
     bool waited = false;
     while (!waited && monotonic_ns() < end) {
-      stolen.look_from_within();
+      stolen.poll_from_within();
       burn(kBurnNs);
       waited = has_waited(stolen);
     }
@@ -63,7 +63,7 @@ TEST(StolenTime, AThreadThatRunsOrSleepsHasNotWaited) {
     std::uint64_t last = waited_so_far_ns();
     for (unsigned n = 0; (ran < 40 || slept < 40) && monotonic_ns() < end; ++n) {
       const std::uint64_t before = std::exchange(last, waited_so_far_ns());
-      stolen.look_from_within();
+      stolen.poll_from_within();
       n % 2 == 0 ? burn(100'000) : static_cast<void>(::usleep(100));
       const bool waited = has_waited(stolen);
       if (waited_so_far_ns() - before > kTooLongNs) continue;
@@ -82,12 +82,12 @@ TEST(StolenTime, AWaitCountsOnce) {
     const std::uint64_t end = monotonic_ns() + kWithinNs;
     int found = 0;
     while (found < 20 && monotonic_ns() < end) {
-      stolen.look_from_within();
+      stolen.poll_from_within();
       burn(kBurnNs);
       if (!has_waited(stolen)) continue;
       ++found;
       const std::uint64_t before = waited_so_far_ns();
-      stolen.look_from_within();
+      stolen.poll_from_within();
       ::usleep(1);
       const bool again = has_waited(stolen);
       EXPECT_TRUE(!again || waited_so_far_ns() - before > kTooLongNs);
@@ -97,17 +97,17 @@ TEST(StolenTime, AWaitCountsOnce) {
 }
 
 // A thread that runs its vCPU, and hears of each sample from another thread.
-class LookedAt {
+class PolledThread {
  public:
   struct Heard {
     std::uint64_t gap_ns;  // since it was last seen running, when it heard of the sample
     StolenTime::Found found;
   };
 
-  // Looks so long, or until `enough` has been heard.
+  // Polls so long, or until `enough` has been heard.
   template <class Enough>
-  void poll(bool is_late, bool looks_from_within, const Enough& enough) {
-    std::thread vcpu([&] { run(looks_from_within); });
+  void poll(bool is_late, bool polls_from_within, const Enough& enough) {
+    std::thread vcpu([&] { run(polls_from_within); });
     while (!ready_) std::this_thread::yield();
     const std::uint64_t end = monotonic_ns() + kWithinNs;
     while (!done_ && monotonic_ns() < end) {
@@ -123,7 +123,7 @@ class LookedAt {
   }
 
  private:
-  void run(bool looks_from_within) {
+  void run(bool polls_from_within) {
     stay_on_one_processor();
     stolen_.begin();
     ready_ = true;
@@ -134,9 +134,9 @@ class LookedAt {
       const std::uint64_t now_ns = monotonic_ns();
       const std::uint64_t gap_ns = now_ns - last_ns;
       if (is_due) {
-        // The last one too: it was waiting, when it had just looked whether a sample is due.
+        // The last one too: it was waiting, when it had just polled whether a sample is due.
         last_ = {std::max(gap_ns, last_gap_ns), stolen_.found()};
-        if (looks_from_within) stolen_.look_from_within();
+        if (polls_from_within) stolen_.poll_from_within();
         is_due_ = false;
       }
       last_gap_ns = gap_ns;
@@ -151,14 +151,14 @@ class LookedAt {
   std::atomic<bool> done_{false};
 };
 
-TEST(StolenTime, ItIsLookedWhenASampleIsDue) {
+TEST(StolenTime, ItIsPolledWhenASampleIsDue) {
   if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor only";
   const Rivals rivals;
   int ran = 0;
   int ran_but_waited = 0;
   int waited = 0;
   int waited_but_ran = 0;
-  LookedAt().poll(false, true, [&](const LookedAt::Heard& heard) {
+  PolledThread().poll(false, true, [&](const PolledThread::Heard& heard) {
     if (heard.gap_ns < kTooLongNs / 5)
       ++ran, ran_but_waited += heard.found != StolenTime::Found::kRan;
     if (heard.gap_ns > 20 * kTooLongNs)
@@ -172,10 +172,10 @@ TEST(StolenTime, ItIsLookedWhenASampleIsDue) {
   EXPECT_LE(waited_but_ran, waited / 5);
 }
 
-// A thread that has come from a wait just when the late one looked is not seen to have waited.
+// A thread that has come from a wait just when the late one polled is not seen to have waited.
 TEST(StolenTime, WhoIsToldLateMayHaveWaited) {
   int heard = 0;
-  LookedAt().poll(true, false, [&](const LookedAt::Heard& told) {
+  PolledThread().poll(true, false, [&](const PolledThread::Heard& told) {
     EXPECT_EQ(told.found, StolenTime::Found::kToldLate);
     return ++heard == 20;
   });

@@ -14,7 +14,7 @@
 namespace ringside::plugin {
 namespace {
 
-constexpr std::uint64_t kLookAfterReaderNs = 20'000'000;
+constexpr std::uint64_t kPollReaderNs = 20'000'000;
 constexpr std::size_t kCodePage = 4096;
 
 }  // namespace
@@ -166,7 +166,7 @@ void Vcpu::wait_for_reader() {
     const std::uint32_t seen = header.doorbell.load(std::memory_order_acquire);
     (void)serve();
     if (ring_->is_drained(number_)) return;
-    wire::futex_wait(header.doorbell, seen, monotonic_ns() + kLookAfterReaderNs);
+    wire::futex_wait(header.doorbell, seen, monotonic_ns() + kPollReaderNs);
     if (ring_->reader_is_there()) continue;
     ring_->abandon();
     return;

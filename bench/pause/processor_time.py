@@ -14,19 +14,19 @@ class Meter:
 
     def __init__(self, pid, first, last):
         self._pid, self._first, self._last = pid, first, last
-        self._looks = []  # (nanoseconds, stops)
+        self._readings = []  # (nanoseconds, stops)
 
-    def look(self, seconds, events):
+    def read(self, seconds, events):
         """To be called every now and then, with the seconds since the start and the guest's events so far."""
         if not self._first <= seconds <= self._last:
             return
         try:
-            self._looks.append((nanoseconds(self._pid), sum(name == "STOP" for name, _ in events)))
+            self._readings.append((nanoseconds(self._pid), sum(name == "STOP" for name, _ in events)))
         except OSError:
             pass  # it has ended
 
     def microseconds_a_sample(self):
         """None where nothing was sampled meanwhile."""
-        if not self._looks or self._looks[-1][1] == self._looks[0][1]:
+        if not self._readings or self._readings[-1][1] == self._readings[0][1]:
             return None
-        return (self._looks[-1][0] - self._looks[0][0]) / 1000 / (self._looks[-1][1] - self._looks[0][1])
+        return (self._readings[-1][0] - self._readings[0][0]) / 1000 / (self._readings[-1][1] - self._readings[0][1])

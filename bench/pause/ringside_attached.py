@@ -30,7 +30,7 @@ def record(program, machine, vmlinux, seconds, interval_ms, output, options=(), 
             began = time.monotonic()
             for _ in range(int(seconds * 5) + 300):
                 machine.qmp.listen(0.2)
-                meter.look(time.monotonic() - began, machine.qmp.events)
+                meter.read(time.monotonic() - began, machine.qmp.events)
                 if process.poll() is not None:
                     break
         finally:

@@ -27,7 +27,7 @@ namespace {
 using engines::tcg::FileEngine;
 using KernelFile = std::shared_ptr<const elf::ElfFile>;
 
-constexpr std::size_t kPagesToLookAt = 64;
+constexpr std::size_t kPagesToProbe = 64;
 
 class Unattended final : public session::Control {
  public:
@@ -50,7 +50,7 @@ Result<std::optional<std::uint64_t>> find_load_bias(FileEngine& engine, const el
   std::map<std::uint64_t, unsigned> votes;
   const auto& pages = engine.code_pages();
   // The last ones first: a kernel runs longer than what came before it.
-  for (std::size_t i = 0; i < std::min(pages.size(), kPagesToLookAt); ++i) {
+  for (std::size_t i = 0; i < std::min(pages.size(), kPagesToProbe); ++i) {
     RINGSIDE_ASSIGN(const auto slide,
                     kernel_image::find_slide(file, pages[pages.size() - 1 - i], memory));
     if (slide) ++votes[*slide];

@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kQuitWaitMs = 5000;
 
-// After 40 tries, which are 0.2 s, and then half as often each time: a look reads all of /proc.
-constexpr unsigned kFirstLook = 40;
-constexpr unsigned kLongestLook = 400;
+// After 40 tries, which are 0.2 s, and then half as often each time: a poll reads all of /proc.
+constexpr unsigned kFirstPoll = 40;
+constexpr unsigned kLongestPollGap = 400;
 
 void rest(long ns) {
   const timespec pause{0, ns};
@@ -71,12 +71,12 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                                   const std::function<bool()>& stop) {
   RINGSIDE_ASSIGN(auto folder, launch::PrivateFolder::create());
   RINGSIDE_ASSIGN(auto child, start(command, command_folder, request, self, folder.path()));
-  unsigned next_look = kFirstLook;
+  unsigned next_poll = kFirstPoll;
   for (unsigned n = 1;; ++n) {
     const auto ended = child.poll();
     RINGSIDE_ASSIGN(auto info, launch::LaunchInfo::read(folder.path()));
-    if (!info && n == next_look) {
-      next_look = n + std::clamp(n / 4, kFirstLook, kLongestLook);
+    if (!info && n == next_poll) {
+      next_poll = n + std::clamp(n / 4, kFirstPoll, kLongestPollGap);
       auto unshimmed = launch::find_unshimmed_qemu(child.pid(), self);
       // A shim may have become QEMU just now.
       RINGSIDE_ASSIGN(info, launch::LaunchInfo::read(folder.path()));

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFiles = 32;
-constexpr std::size_t kMostLooks = 20'000;
+constexpr std::size_t kMaxProbes = 20'000;
 constexpr int kDeepest = 6;
 constexpr std::uint64_t kLongestNs = 1'000'000'000;
 
@@ -26,7 +26,7 @@ bool may_run(Arch file, Arch machine) { return arch::info_of(machine).boots(file
 
 // By its first bytes: most files of a folder are no executables. Nor is a library without an entry
 // (e_entry is at offset 24 in both classes, and has four bytes at least).
-bool looks_executable(const fs::path& path) {
+bool may_be_executable(const fs::path& path) {
   std::array<char, 28> head{};
   std::ifstream file(path, std::ios::binary);
   if (!file.read(head.data(), head.size()) || std::memcmp(head.data(), ELFMAG, SELFMAG) != 0)
@@ -52,12 +52,12 @@ NearbyKernels find_nearby_kernels(const fs::path& folder, Arch machine) {
   NearbyKernels found;
   std::vector<Candidate> candidates;
   std::error_code ignored;
-  std::size_t looks = 0;
+  std::size_t probes = 0;
   const std::uint64_t begin = monotonic_ns();
   auto entry = fs::recursive_directory_iterator(
       folder, fs::directory_options::skip_permission_denied, ignored);
   for (; entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
-    if (++looks > kMostLooks || monotonic_ns() - begin > kLongestNs) {
+    if (++probes > kMaxProbes || monotonic_ns() - begin > kLongestNs) {
       found.caveat = fmt::format(
           "{} has too many files to look at all of them for the kernel's ELF file: if it is not "
           "found, give it with --kernel FILE",
@@ -70,7 +70,7 @@ NearbyKernels find_nearby_kernels(const fs::path& folder, Arch machine) {
       continue;
     }
     if (is_hidden || entry->is_symlink(ignored) || !entry->is_regular_file(ignored) ||
-        !looks_executable(entry->path()))
+        !may_be_executable(entry->path()))
       continue;
     auto file = elf::ElfFile::open(entry->path());
     if (!file || !may_run((*file)->arch(), machine) || (*file)->section(".interp")) continue;

@@ -13,7 +13,7 @@ namespace ringside::engines {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr std::chrono::milliseconds kLookAgain{20};
+constexpr std::chrono::milliseconds kPollInterval{20};
 
 struct Name {
   sockaddr_un address{};
@@ -60,7 +60,7 @@ Result<GuestClaim> GuestClaim::take(pid_t qemu, std::chrono::milliseconds patien
                   "another ringside (process {}) samples the guest of QEMU's process {} by stops: "
                   "end that one first, or sample with --engine tcg (the guest was not touched)",
                   owner, qemu);
-    std::this_thread::sleep_for(kLookAgain);
+    std::this_thread::sleep_for(kPollInterval);
   }
 }
 

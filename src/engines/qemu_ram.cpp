@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kProbes = 24;
 constexpr std::size_t kFewestProbes = 8;  // where nobody says that the block is there
-constexpr std::array<std::size_t, 2> kLooks{512,
-                                            16384};  // in each range; a guest may be nearly empty
+constexpr std::array<std::size_t, 2> kPlacesToProbe{
+    512, 16384};  // in each range; a guest may be nearly empty
 constexpr std::size_t kProbeBytes = 64;
 constexpr std::size_t kMaxCandidates = 8;
 constexpr std::size_t kMostProbes = 64;
@@ -31,14 +31,14 @@ bool is_zero(const Block& block) {
 // Places of a block that are not zero, spread over all of its ranges by their size.
 Result<std::vector<GuestPhys>> find_probes(memory::RamBlockReader& reader,
                                            const std::vector<memory::RamRange>& ranges,
-                                           std::size_t looks) {
+                                           std::size_t places) {
   std::uint64_t all_bytes = 0;
   for (const memory::RamRange& range : ranges) all_bytes += range.bytes;
   std::vector<GuestPhys> probes;
   for (const memory::RamRange& range : ranges) {
     if (probes.size() >= kMostProbes) break;
     std::vector<GuestPhys> here;
-    const std::uint64_t stride = std::max<std::uint64_t>(range.bytes / looks, kProbeBytes);
+    const std::uint64_t stride = std::max<std::uint64_t>(range.bytes / places, kProbeBytes);
     for (std::uint64_t at = 0; at + kProbeBytes <= range.bytes; at += stride) {
       const std::uint64_t within = at & ~std::uint64_t{kProbeBytes - 1};
       const memory::RamOffset offset{range.offset + within};
@@ -170,9 +170,9 @@ Result<bool> QemuRam::is_the_same(std::size_t block, const Place& place) {
                [block](const memory::RamRange& range) { return range.block == block; });
   memory::RamBlockReader& candidate = *place.reader;
   std::vector<GuestPhys> probes;
-  for (const std::size_t looks : kLooks) {
+  for (const std::size_t places : kPlacesToProbe) {
     if (probes.size() >= kFewestProbes) break;
-    auto found = find_probes(candidate, ranges, looks);
+    auto found = find_probes(candidate, ranges, places);
     if (!found) return false;
     probes = std::move(*found);
   }

@@ -155,7 +155,7 @@ TEST_F(QemuRamTest, AnAddressOfAnotherProcessIsNotTaken) {
 }
 
 // Firmware has not put it there yet, or it is plugged in.
-TEST_F(QemuRamTest, MemoryThatIsMissedIsLookedForAgain) {
+TEST_F(QemuRamTest, MemoryThatIsMissedIsPolledAgain) {
   Mapping mapping;
   mapping.fill(guest_.bytes);
   say_host_address(mapping.address());

@@ -59,7 +59,7 @@ Result<std::unique_ptr<Adapter>> make_adapter(const AdapterOptions& options,
 
 std::unique_ptr<Adapter> make_adapter(const AdapterOptions& options, Arch arch) {
   const bool is_emerald = options.os == GuestOs::kEmerald;
-  // Linux, too, has something at the page's address: it is looked for where the user speaks of
+  // Linux, too, has something at the page's address: it is searched for where the user speaks of
   // programs.
   const bool may_be_like_it = options.os == GuestOs::kAuto && options.programs != nullptr;
   if (arch == Arch::kX86_64 && (is_emerald || may_be_like_it))

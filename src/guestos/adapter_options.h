@@ -37,7 +37,7 @@ struct AdapterOptions {
   std::shared_ptr<const UserImage> user_program;  // --user-elf; null: none given
   std::filesystem::path sysroot;                  // --sysroot; empty: none given
   std::filesystem::path initramfs;                // the guest's; empty: none known
-  // The engine's captures lie in a ring before they are looked at, while the guest goes on: they
+  // The engine's captures lie in a ring before they are examined, while the guest goes on: they
   // are to say more by themselves.
   bool asynchronous = false;
   symbols::DebugFileOptions debug_files;  // where a kernel's debug information may be

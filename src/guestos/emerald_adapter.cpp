@@ -13,8 +13,8 @@ using emerald::Metadata;
 
 // While it is found out whether there are metadata pages: reads in all, and of one root, whose page
 // may not be there yet.
-constexpr unsigned kLooks = 256;
-constexpr unsigned kLooksAtARoot = 4;
+constexpr unsigned kProbes = 256;
+constexpr unsigned kProbesOfARoot = 4;
 // For .text that is not all there yet.
 constexpr unsigned kTries = 16;
 // That are remembered; what comes again afterwards is read again.
@@ -26,7 +26,7 @@ EmeraldAdapter::EmeraldAdapter(const AdapterOptions& options, bool is_sure)
     : GenericAdapter(Arch::kX86_64, options),
       programs_(options.programs),
       has_pages_(is_sure),
-      looks_left_(is_sure ? 0 : kLooks) {}
+      probes_left_(is_sure ? 0 : kProbes) {}
 
 std::string_view EmeraldAdapter::name() const {
   return has_pages_ ? "emerald" : GenericAdapter::name();
@@ -38,14 +38,14 @@ Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture&
   if (const wire::MemoryPiece* const page = capture.tagged(emerald::kMetadataTag))
     return emerald::parse_metadata(capture.bytes_of(*page));
   if (!has_pages_) {
-    unsigned& looks = looks_[arch::user_root(capture.arch, capture.registers).value_or(0)];
+    unsigned& probes = probes_[arch::user_root(capture.arch, capture.registers).value_or(0)];
     may_have_pages_ = false;
-    if (looks_left_ == 0 || looks == kLooksAtARoot) return std::nullopt;
-    ++looks;
-    --looks_left_;
+    if (probes_left_ == 0 || probes == kProbesOfARoot) return std::nullopt;
+    ++probes;
+    --probes_left_;
     // A process has its page before it first runs, if it has one.
     const bool is_sure = capture.level == PrivilegeLevel::kUser && memory.reads_processes();
-    may_have_pages_ = !is_sure && looks < kLooksAtARoot;
+    may_have_pages_ = !is_sure && probes < kProbesOfARoot;
   }
   std::array<std::byte, emerald::kMetadataSize> page{};
   RINGSIDE_ASSIGN(const std::size_t count,

@@ -47,8 +47,8 @@ class EmeraldAdapter final : public GenericAdapter {
   emerald::GuestPrograms programs_;
   bool has_pages_;
   bool may_have_pages_ = false;  // the last capture's process: it is too early to say
-  unsigned looks_left_;
-  std::map<std::uint64_t, unsigned> looks_;                      // by root, while it is found out
+  unsigned probes_left_;
+  std::map<std::uint64_t, unsigned> probes_;                     // by root, while it is found out
   std::map<std::pair<std::uint64_t, Identity>, Process> known_;  // by root and what the page says
 };
 

@@ -244,8 +244,8 @@ TEST_F(EmeraldTest, WhileThePageMayComeAProcessIsNotCounted) {
   EmeraldAdapter adapter({}, false);
   adapter.count_unnamed_processes();
   guest_.memory.has_physical = false;  // what is read may be another process's
-  for (int look = 0; look < 3; ++look)
-    EXPECT_EQ(attributed(adapter, capture_at(0x1000)).pid, std::nullopt) << look;
+  for (int probe = 0; probe < 3; ++probe)
+    EXPECT_EQ(attributed(adapter, capture_at(0x1000)).pid, std::nullopt) << probe;
   EXPECT_EQ(attributed(adapter, capture_at(0x1000)).pid, 1u);
   guest_.memory.has_physical = true;
   EXPECT_EQ(attributed(adapter, capture_at(0x2000)).pid, 2u);

@@ -5,7 +5,7 @@
 namespace ringside::guestos {
 namespace {
 
-constexpr std::uint64_t kLookIntervalNs = 100'000'000;
+constexpr std::uint64_t kPollIntervalNs = 100'000'000;
 // Pages that are compared when they are first sampled; others are where it is time for a look.
 constexpr std::size_t kMostPages = 256;
 // A process that ends while it is looked at leaves anything behind: one look is not believed.
@@ -22,11 +22,11 @@ Result<RootProcess::Update> RootProcess::poll(GuestVirt pc, std::uint64_t now_ns
                                               ProgramFinder* finder, VirtualMemory& memory) {
   const bool is_new_page =
       finder != nullptr && pages_.size() < kMostPages && !pages_.contains(page_of(pc).value);
-  if (now_ns < next_look_ns_ && !is_new_page) return Update::kNone;
-  next_look_ns_ = now_ns + kLookIntervalNs;
+  if (now_ns < next_poll_ns_ && !is_new_page) return Update::kNone;
+  next_poll_ns_ = now_ns + kPollIntervalNs;
   RINGSIDE_ASSIGN(const bool is_same, is_same_process(memory));
   strikes_ = is_same ? 0 : strikes_ + 1;
-  if (!is_same) next_look_ns_ = now_ns;
+  if (!is_same) next_poll_ns_ = now_ns;
   if (!is_same) return strikes_ == kEnough ? Update::kEnded : Update::kNone;
   RINGSIDE_ASSIGN(const auto page, read_code_page(page_of(pc), memory));
   if (!page) {  // each sample tries again at first, then only what is due

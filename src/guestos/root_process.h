@@ -51,7 +51,7 @@ class RootProcess {
   GuestVirt seen_at_;
   std::vector<std::byte> seen_;
   unsigned strikes_ = 0;  // looks in a row that have found something else
-  std::uint64_t next_look_ns_ = 0;
+  std::uint64_t next_poll_ns_ = 0;
 };
 
 }  // namespace ringside::guestos

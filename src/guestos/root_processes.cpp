@@ -124,8 +124,8 @@ Result<RootProcesses::Space*> RootProcesses::partner_of(const wire::Capture& cap
   if (!is_isolated || capture.level != PrivilegeLevel::kKernel) return nullptr;
   if (partners_.size() >= kMostSpaces && !partners_.contains(root)) partners_.clear();
   Partner& partner = partners_[root];
-  if (capture.host_time_ns >= partner.next_look_ns) {
-    partner.next_look_ns = capture.host_time_ns + kPartnerIntervalNs;
+  if (capture.host_time_ns >= partner.next_poll_ns) {
+    partner.next_poll_ns = capture.host_time_ns + kPartnerIntervalNs;
     const auto before = partner.root ? spaces_.find(*partner.root) : spaces_.end();
     if (before != spaces_.end()) partner.next_users = before->first;
     partner.root.reset();

@@ -75,7 +75,7 @@ class RootProcesses {
   // With page-table isolation a process has two roots, and the kernel runs with the other one.
   struct Partner {
     std::optional<std::uint64_t> root;  // that user code has
-    std::uint64_t next_look_ns = 0;
+    std::uint64_t next_poll_ns = 0;
     std::uint64_t next_users = 0;  // the root with which the next look begins
   };
   std::map<std::uint64_t, Partner> partners_;      // by the kernel's root

@@ -56,7 +56,7 @@ class StackRecipe {
       load_left(top, next);
     recipe_.subtract(left_, left_, below_pointer(info_, top));
     recipe_.copy_stack(left_, PieceKind::kInterruptedStack, alignment_);
-    // A learnt slot may hold something else today: the next ones are looked at all the same.
+    // A learnt slot may hold something else today: the next ones are examined all the same.
     if (top.kind != StackTop::Kind::kTop && top.kind != StackTop::Kind::kEmpty)
       recipe_.assign(sp_, left_);
     recipe_.bind(next);

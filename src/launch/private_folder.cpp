@@ -45,7 +45,7 @@ void clear_what_is_left(const std::filesystem::path& parent) {
 
 Result<PrivateFolder> PrivateFolder::make_in(const std::filesystem::path& parent) {
   clear_what_is_left(parent);
-  // Under a name that nobody looks for, until it is locked.
+  // Under a name that nobody searches for, until it is locked.
   std::string unlocked = (parent / fmt::format(".{}XXXXXX", kPrefix)).string();
   if (::mkdtemp(unlocked.data()) == nullptr)
     return fail_errno("cannot make a private folder in " + parent.string());

@@ -24,7 +24,7 @@ struct PageWalk {
   std::uint64_t bytes = 0;  // kMapped: from there to the end of the page; otherwise: to the next
                             // address that another entry decides about (0: to the very end)
   std::uint8_t level = 0;   // 1: the table of 4 KiB pages, counted up to the root; 0: none
-  GuestPhys entry;          // the last entry that was looked at
+  GuestPhys entry;          // the last entry that was examined
 };
 
 // One way of walking page tables from one root. Rights (writable, user, no-execute) are not judged.

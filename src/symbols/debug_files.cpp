@@ -81,7 +81,7 @@ FilePtr DebugFiles::by_debuglink(const elf::ElfFile& file) {
   const std::string_view name = cursor.read_c_string();
   cursor.seek((cursor.offset() + 3) / 4 * 4);
   const auto checksum = cursor.read<std::uint32_t>();
-  // The link is a name, never a way out of the folders that are looked at.
+  // The link is a name, never a way out of the folders that are examined.
   if (cursor.failed() || name.empty() || name.find('/') != std::string_view::npos) return nullptr;
   const fs::path folder = folder_of(file);
   std::vector<fs::path> candidates{folder / name, folder / ".debug" / name};

@@ -26,7 +26,7 @@ bool pushed_by_user(GuestVirt slot, const arch::ArchInfo& platform, const StackM
 
 // The same where no rule says that hardware pushed anything there. Any small number may look like
 // user mode's code segment, and kernels that have no user mode have such numbers too.
-bool looks_pushed_by_user(GuestVirt slot, const arch::ArchInfo& platform, const StackMemory& memory,
+bool seems_pushed_by_user(GuestVirt slot, const arch::ArchInfo& platform, const StackMemory& memory,
                           const elf::ImageMap& images) {
   if (!pushed_by_user(slot, platform, memory)) return false;
   const auto frame = x86::read_interrupt_frame(memory, slot, platform);
@@ -255,7 +255,7 @@ std::optional<Stop> FullWalk::check(const MachineState& before, const Caller& ca
     return Stop{StopReason::kNotAdvancing, to};
   if (sources_.images().find_code(state.exact ? pc : pc - 1) == nullptr) {
     const bool user_code =
-        looks_pushed_by_user(pc_slot, *state.platform, memory, sources_.images());
+        seems_pushed_by_user(pc_slot, *state.platform, memory, sources_.images());
     return Stop{user_code ? StopReason::kUserMode : StopReason::kBadAddress, pc};
   }
   return std::nullopt;

@@ -39,7 +39,7 @@ class Attach(cli_case.CliCase):
     def test_a_monitor_that_is_none(self):
         self.assertSays(self.qmp("--qmp", "qmp-socket", greeting=b"+$T05#b9\r\n"), FAILED, "no QMP socket", "T05")
 
-    def test_a_monitor_is_looked_for_where_emerald_has_it(self):
+    def test_a_monitor_is_searched_where_emerald_has_it(self):
         for arguments in (["--qmp"], ["--qmp-socket"], ["--engine", "qmp"]):
             with self.subTest(arguments=arguments):
                 self.assertSays(self.ringside("record", *arguments), FAILED, "./qmp-socket", "-qmp")

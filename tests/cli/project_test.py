@@ -105,7 +105,7 @@ class Project(cli_case.CliCase):
             result = self.run_verb("record", before=["env", "-C", str(self.folder / "deep")])
             self.assertSays(result, FAILED, f"{self.folder.resolve()}/gone/init.elf")
 
-    def test_programs_are_looked_for_in_the_files_folder(self):
+    def test_programs_are_searched_in_the_files_folder(self):
         self.write('[profile.emerald]\nos = "emerald"\nprograms = "userspace"\nqemu = ["qemu-system-x86_64"]\n')
         (self.folder / "deep").mkdir(exist_ok=True)
         result = self.run_verb("record", "--profile", "emerald", before=["env", "-C", str(self.folder / "deep")])

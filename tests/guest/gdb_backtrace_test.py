@@ -3,8 +3,8 @@
 
     gdb_backtrace_test.py --ringside PROGRAM [--arch amd64|arm64|i386|riscv64] [--states N]
 
-Debian's kernel runs the mixed workload. Between QEMU's stub and both programs stands stub_proxy.py, so that gdb looks
-at what ringside has sampled before the guest runs on. Some states are looked for in entry code, an instruction at a
+Debian's kernel runs the mixed workload. Between QEMU's stub and both programs stands stub_proxy.py, so that gdb probes
+what ringside has sampled before the guest runs on. Some states are searched in entry code, an instruction at a
 time.
 
 A difference in which ringside's stack reaches an entry of the kernel and gdb's does not is of a class: the reason why
@@ -31,7 +31,7 @@ from ringside_tests.harness import launched, linux_guest, linux_program, machine
 from ringside_tests.judges import complete_stacks, kernel_symbols
 from ringside_tests.judges.gdb import confirmed_stacks, entry_truth, gdb_classes, kept_states, kernel_code
 
-GDB_LOOKS = pathlib.Path(stub_proxy.__file__).with_name("gdb_looks.py")
+GDB_PROBES = pathlib.Path(stub_proxy.__file__).with_name("gdb_probes.py")
 WRONG_PERCENT = 0.5
 GDB_NAMES = {"amd64": "i386:x86-64", "arm64": "aarch64", "i386": "i386", "riscv64": "riscv:rv64"}
 
@@ -44,7 +44,7 @@ def gdb_program():
 
 
 class Gdb:
-    """A gdb that is connected through the proxy and looks when it is told to. modules: commands for the modules'
+    """A gdb that is connected through the proxy and probes when it is asked to. modules: commands for the modules'
     symbols."""
 
     def __init__(self, architecture, vmlinux, slide, modules, socket_path, folder):
@@ -54,15 +54,15 @@ class Gdb:
                     "set backtrace past-main on",
                     "set print thread-events off",
                     f"symbol-file {vmlinux} -o {slide:#x}" if slide else f"symbol-file {vmlinux}", *modules,
-                    "set remotetimeout 60", f"target remote {socket_path}", f"source {GDB_LOOKS}"]
+                    "set remotetimeout 60", f"target remote {socket_path}", f"source {GDB_PROBES}"]
         arguments = [gdb_program(), "-nx", "-q", "-batch"] + [part for command in commands for part in ("-ex", command)]
         self.log = open(folder / "gdb.log", "wb")
         self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=self.log, stderr=self.log,
-                                        pass_fds=[write_end], env={**os.environ, "GDB_LOOKS_FD": str(write_end)})
+                                        pass_fds=[write_end], env={**os.environ, "GDB_PROBES_FD": str(write_end)})
         os.close(write_end)
 
     def ask(self):
-        self.process.stdin.write(b"look\n")
+        self.process.stdin.write(b"probe\n")
         self.process.stdin.flush()
 
     def close(self):
@@ -77,18 +77,18 @@ class Watch:
     truth."""
 
     def __init__(self, gdb, second):
-        self._gdb, self._second, self.looks, self.proxy, self.truth = gdb, second, [], None, None
+        self._gdb, self._second, self.probes, self.proxy, self.truth = gdb, second, [], None, None
 
     def warm_up(self):
-        """gdb reads its symbols when it first looks, which takes longer than ringside waits."""
-        self._look()
+        """gdb reads its symbols when it first probes, which takes longer than ringside waits."""
+        self._probe()
 
     def __call__(self):
-        self.looks.append(self._look())
-        for vcpu, stack in self.looks[-1].items():
+        self.probes.append(self._probe())
+        for vcpu, stack in self.probes[-1].items():
             stack["entered_from"] = self.truth.of(vcpu)
 
-    def _look(self):
+    def _probe(self):
         answer = []
 
         def done():
@@ -116,7 +116,7 @@ class Watch:
 
 
 def entry_places(symbols, entries):
-    """Where to look for states in entry and interrupt code: the starts of functions that are entries."""
+    """Where to search for states in entry and interrupt code: the starts of functions that are entries."""
     return [start for name, start in symbols.starts() if complete_stacks.is_entry(entries, name)]
 
 
@@ -133,7 +133,7 @@ def module_commands(paths, placement):
 
 
 def take(options, paths, folder, deadline):
-    """Runs the guest; leaves ringside's samples, gdb's looks and what the serial port said in the folder."""
+    """Runs the guest; leaves ringside's samples, gdb's probes and what the serial port said in the folder."""
     with linux_guest.boot(paths, "mixed", options.cpus, extra=linux_guest.disk(folder), kaslr=options.kaslr,
                           cpu=options.cpu, ready_within=max(1, deadline - time.monotonic())) as guest:
         (folder / kept_states.SERIAL).write_text(guest.serial())
@@ -168,20 +168,20 @@ def take(options, paths, folder, deadline):
             gdb.close()
             proxy.close()
             second.close()
-            (folder / kept_states.LOOKS).write_text(json.dumps(watch.looks))
+            (folder / kept_states.PROBES).write_text(json.dumps(watch.probes))
     if process.returncode:
         said = (folder / "record.log").read_text(errors="replace")
         raise launched.Failed(f"ringside record ended with status {process.returncode}: {said[-1500:]}")
     text = launched.read_back(options.ringside, deadline + 30, "export", "--format", "json-lines", "--demangle", "none",
                               "-i", str(recording), "-o", "-")
     (folder / kept_states.SAMPLES).write_text(text)
-    print(f"{len(watch.looks)} states, {proxy.found_at_places} of them looked for in entry code")
+    print(f"{len(watch.probes)} states, {proxy.found_at_places} of them searched in entry code")
 
 
 def confirm(options, paths, folder):
     """Leaves in the folder what other ways than gdb's backtrace say of each stack."""
-    _, samples, looks, _ = kept_states.read(paths, folder)
-    pairs, _ = gdb_classes.pair_up(samples, looks, {})
+    _, samples, probes, _ = kept_states.read(paths, folder)
+    pairs, _ = gdb_classes.pair_up(samples, probes, {})
     seen = {(pair.time_ns, pair.vcpu): pair.gdb.get("entered_from") for pair in pairs}
     modules = module_commands(paths, linux_guest.placement((folder / kept_states.SERIAL).read_text()))
     with tempfile.TemporaryDirectory(prefix="ringside-confirm-") as work:
@@ -237,8 +237,8 @@ def run(options, folder):
         if options.keep and not options.again:
             shutil.copytree(folder, options.keep, dirs_exist_ok=True,
                             ignore=shutil.ignore_patterns("disk.img", "first", "second"))
-    symbols, samples, looks, verdicts = kept_states.read(paths, pathlib.Path(options.again or folder))
-    pairs, lost = gdb_classes.pair_up(samples, looks, verdicts)
+    symbols, samples, probes, verdicts = kept_states.read(paths, pathlib.Path(options.again or folder))
+    pairs, lost = gdb_classes.pair_up(samples, probes, verdicts)
     if lost:
         print(f"{lost} stops of ringside's belong to no state that gdb saw")
     code = kernel_code.KernelCode(paths["VMLINUX"], symbols.slide)
@@ -250,7 +250,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     linux_program.add_guest_options(parser, know="vmlinux", ringside_required=False)
     parser.add_argument("--states", type=int, default=60, help="kernel stacks to compare (default 60)")
-    parser.add_argument("--entry-share", type=float, default=0.4, help="of the states, looked for in entry code")
+    parser.add_argument("--entry-share", type=float, default=0.4, help="of the states, searched in entry code")
     parser.add_argument("--entry", type=int, default=0, help="stacks that must have the pc in entry code")
     parser.add_argument("--interval", type=float, default=150, help="ms between samples (default 150)")
     parser.add_argument("--wrong", type=float, default=WRONG_PERCENT, help="percent in which ringside may be wrong")

@@ -8,17 +8,17 @@
 namespace ringside::launch {
 namespace {
 
-constexpr int kLooks = 200;
-constexpr timespec kBetweenLooks{0, 5'000'000};
+constexpr int kPolls = 200;
+constexpr timespec kPollInterval{0, 5'000'000};
 
 // The plugin makes the ring when it is installed.
 bool ended_without_ring(const std::filesystem::path& ring, ChildProcess& child) {
   std::error_code ignored;
-  for (int look = 0; look < kLooks; ++look) {
+  for (int poll = 0; poll < kPolls; ++poll) {
     const bool has_ended = child.poll().has_value();
     if (std::filesystem::exists(ring, ignored)) return false;
     if (has_ended) return true;
-    ::nanosleep(&kBetweenLooks, nullptr);
+    ::nanosleep(&kPollInterval, nullptr);
   }
   return false;
 }

@@ -15,8 +15,8 @@ namespace ringside::session {
 namespace {
 
 constexpr std::uint64_t kPage = 4096;
-constexpr unsigned kLooksAtAPage = 4;
-constexpr unsigned kMostLooks = 64;
+constexpr unsigned kProbesOfAPage = 4;
+constexpr unsigned kMaxProbes = 64;
 constexpr std::uint64_t kMostSearched = std::uint64_t{512} << 20;
 // Places of the kernel are looked for by so many bytes close to the pc, and then compared further.
 // Beginnings of functions are often the same, and inlined ones.
@@ -177,11 +177,11 @@ bool overlaps(const elf::Image& kernel, std::uint64_t bias) {
 }  // namespace
 
 bool CodeAliases::wants(const elf::Image& kernel, GuestVirt pc) {
-  if (all_looks_ == kMostLooks || searched_ > kMostSearched) return false;
-  unsigned& looks = looks_[pc.value / kPage];
-  if (looks == kLooksAtAPage) return false;
-  ++looks;
-  ++all_looks_;
+  if (all_probes_ == kMaxProbes || searched_ > kMostSearched) return false;
+  unsigned& probes = probes_[pc.value / kPage];
+  if (probes == kProbesOfAPage) return false;
+  ++probes;
+  ++all_probes_;
   for (const elf::Segment& segment : kernel.file->segments()) searched_ += segment.file_size;
   return true;
 }

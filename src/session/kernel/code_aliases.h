@@ -24,8 +24,8 @@ class CodeAliases {
                                                               GuestVirt pc, VirtualMemory& memory);
 
  private:
-  std::map<std::uint64_t, unsigned> looks_;  // by page
-  unsigned all_looks_ = 0;
+  std::map<std::uint64_t, unsigned> probes_;  // by page
+  unsigned all_probes_ = 0;
   std::uint64_t searched_ = 0;  // bytes of the kernel's file
 };
 

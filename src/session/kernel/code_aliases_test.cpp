@@ -129,7 +129,7 @@ TEST_F(CodeAliasesTest, BytesThatTheKernelHasTwiceTellNothing) {
   ASSERT_TRUE(image);
 }
 
-TEST_F(CodeAliasesTest, LooksAreFew) {
+TEST_F(CodeAliasesTest, ProbesAreFew) {
   CodeAliases aliases;
   unsigned looks = 0;
   for (int i = 0; i < 1000; ++i) looks += aliases.wants(kernel_, GuestVirt{0x1000});

@@ -45,11 +45,11 @@ bool KernelSearch::has_code_at(GuestVirt pc) const {
 
 Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
                                                       VirtualMemory& memory) {
-  looked_ = true;
+  probed_ = true;
   compared_ = false;
   if (request_.file) return probe_file(pc, memory);
   RINGSIDE_ASSIGN(auto found, probe_candidate(pc, memory));
-  return found ? found : look_into_memory(arch, pc, memory);
+  return found ? found : probe_memory(arch, pc, memory);
 }
 
 // The file whose code runs at `pc`, if memory has all of its code. Of two builds that are alike the
@@ -87,8 +87,8 @@ Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
   return std::nullopt;
 }
 
-Result<std::optional<FoundKernel>> KernelSearch::look_into_memory(Arch arch, GuestVirt pc,
-                                                                  VirtualMemory& memory) {
+Result<std::optional<FoundKernel>> KernelSearch::probe_memory(Arch arch, GuestVirt pc,
+                                                              VirtualMemory& memory) {
   if (pc.value < upper_half(arch) || scans_ == kScans) return std::nullopt;
   ++scans_;
   RINGSIDE_ASSIGN(auto file, kernel_in_memory(arch, pc, memory));
@@ -138,7 +138,7 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, Virtua
 }
 
 std::string KernelSearch::explain() const {
-  if (!looked_) return {};
+  if (!probed_) return {};
   if (!request_.file)
     return fmt::format(
         "the kernel's file was not found, so its functions are shown as addresses{}: give it with "

@@ -38,12 +38,12 @@ class KernelSearch {
   explicit KernelSearch(KernelRequest request) : request_(std::move(request)) {}
 
   // One try. `pc` is where a vCPU of this architecture runs in kernel mode; nothing where that is
-  // not the kernel that is looked for. A file that turns out to be another kernel's is found, with
-  // such an identity. Errors: those of `memory`.
+  // not the kernel that is searched for. A file that turns out to be another kernel's is found,
+  // with such an identity. Errors: those of `memory`.
   [[nodiscard]] Result<std::optional<FoundKernel>> poll(Arch arch, GuestVirt pc,
                                                         VirtualMemory& memory);
 
-  // Whether the file that is looked for, or one of the candidates, has code at `pc` where it is
+  // Whether the file that is searched for, or one of the candidates, has code at `pc` where it is
   // expected to be.
   [[nodiscard]] bool has_code_at(GuestVirt pc) const;
 
@@ -60,15 +60,15 @@ class KernelSearch {
                                                                    VirtualMemory& memory) const;
   [[nodiscard]] static Result<std::optional<FoundKernel>> place_candidate(
       const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, VirtualMemory& memory);
-  [[nodiscard]] Result<std::optional<FoundKernel>> look_into_memory(Arch arch, GuestVirt pc,
-                                                                    VirtualMemory& memory);
+  [[nodiscard]] Result<std::optional<FoundKernel>> probe_memory(Arch arch, GuestVirt pc,
+                                                                VirtualMemory& memory);
   [[nodiscard]] Result<std::optional<FoundKernel>> at(std::uint64_t load_bias,
                                                       VirtualMemory& memory);
 
   KernelRequest request_;
   unsigned tries_ = 0;
   unsigned scans_ = 0;
-  bool looked_ = false;
+  bool probed_ = false;
   bool compared_ = false;
   std::optional<kernel_image::Identity> identity_;  // of the last try
 };

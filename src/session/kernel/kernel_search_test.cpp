@@ -87,7 +87,7 @@ TEST_F(KernelSearchTest, AFewPagesMappedElsewhereAreNotTheKernel) {
   EXPECT_EQ((*found)->image.load_bias, kSlide);
 }
 
-TEST_F(KernelSearchTest, AGivenLoadBiasIsNotLookedFor) {
+TEST_F(KernelSearchTest, AGivenLoadBiasIsNotSearchedFor) {
   KernelSearch right({.file = file_, .load_bias = kSlide});
   auto found = poll(right);
   ASSERT_TRUE(found && *found);

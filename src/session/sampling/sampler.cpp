@@ -115,7 +115,7 @@ void Sampler::run_by_clock() {
     if (now < clock_->due_ns()) continue;  // ringside was suspended meanwhile
     plan_ = planner_->plan(watch_->adapter());
     take_due_tick();
-    goes_on_ = look_at_captures() && goes_on_;
+    goes_on_ = poll_captures() && goes_on_;
     if (!user_paused_) continue;
     wait_for_user();
     outcome_.last_tick_ns = monotonic_ns();
@@ -232,7 +232,7 @@ void Sampler::publish_end() {
 }
 
 bool Sampler::take_tick(std::uint64_t due_ns) {
-  return capture(due_ns, planner_->plan(watch_->adapter())) && look_at_captures();
+  return capture(due_ns, planner_->plan(watch_->adapter())) && poll_captures();
 }
 
 bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
@@ -272,7 +272,7 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
 }
 
 // In order. More may come while one is looked at; where those are too many, the first go unlooked.
-bool Sampler::look_at_captures() {
+bool Sampler::poll_captures() {
   while (!captured_.empty()) {
     Captured next = std::move(captured_.front());
     captured_.pop_front();

@@ -84,7 +84,7 @@ class Sampler : private engines::ReadTurns {
   // These two return false when sampling is over.
   [[nodiscard]] bool take_tick(std::uint64_t due_ns);
   [[nodiscard]] bool capture(std::uint64_t due_ns, const engines::TickPlan& plan);
-  [[nodiscard]] bool look_at_captures();
+  [[nodiscard]] bool poll_captures();
   [[nodiscard]] bool poll(engines::Tick tick, std::uint64_t time_ns);
   [[nodiscard]] bool reads_are_over() const;
   void enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> attributions);

@@ -113,7 +113,7 @@ std::optional<std::uint64_t> DebugFile::find(const std::vector<CodeRange>& range
   auto after = std::upper_bound(
       ranges.begin(), ranges.end(), address,
       [](std::uint64_t at, const CodeRange& candidate) { return at < candidate.range.low; });
-  // Ranges of removed code may lie over others: a few are looked at.
+  // Ranges of removed code may lie over others: a few are examined.
   for (int i = 0; i < 16 && after != ranges.begin(); ++i) {
     --after;
     if (after->range.contains(address)) return after->unit;

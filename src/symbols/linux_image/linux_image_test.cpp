@@ -81,7 +81,7 @@ class MadeUpKernel : public testing::Test {
   std::size_t orc_at_ = 0;
 };
 
-TEST_F(MadeUpKernel, TablesAreFoundByTheirLooks) {
+TEST_F(MadeUpKernel, TablesAreFoundByTheirPattern) {
   const auto image = read();
   ASSERT_TRUE(image) << image.error().message;
   EXPECT_EQ(image->text.begin.value, kStart);

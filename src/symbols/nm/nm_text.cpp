@@ -48,7 +48,7 @@ std::string_view without_brackets(std::string_view word) {
 bool read_symbol(const Fields& fields, ListedSymbol& symbol) {
   std::uint64_t ignored = 0;
   if (fields.count < 3 || !read_address(fields.text[0], symbol.address.value)) return false;
-  // A name may be one letter, so that the type is looked for first where most texts have it.
+  // A name may be one letter, so that the type is searched for first where most texts have it.
   const std::size_t type = is_type(fields.text[1]) ? 1 : 2;
   if (type + 1 >= fields.count || !is_type(fields.text[type])) return false;
   if (type == 2 && !read_address(fields.text[1], ignored)) return false;

@@ -87,7 +87,7 @@ class UserRules::Instructions {
   [[nodiscard]] std::size_t memory_use() const { return starts_ ? starts_->memory_use() : 0; }
 
  private:
-  // Functions that were looked at last: most stacks go through the same few.
+  // Functions that were examined last: most stacks go through the same few.
   static constexpr std::size_t kMostAnalysed = 8;
 
   [[nodiscard]] x86::FunctionStarts& starts() {

@@ -93,9 +93,9 @@ UserRules& UserUnwinder::Impl::rules_of(const UserCode::Range& range,
   Known& known = at->second;
   known.last_use = ++uses_;
   if (is_new) known.rules = std::make_unique<UserRules>(range.file, platform);
-  constexpr std::size_t kWorthALook = std::size_t{1} << 20;
+  constexpr std::size_t kCheckedGrowth = std::size_t{1} << 20;
   const std::size_t bytes = known.rules->memory_use();
-  if (!is_new && bytes < known.bytes + kWorthALook) return *known.rules;
+  if (!is_new && bytes < known.bytes + kCheckedGrowth) return *known.rules;
   known.bytes = bytes;
   forget_beyond(known_, max_bytes_, [](const Known& each) { return each.rules->memory_use(); });
   return *known.rules;

@@ -153,7 +153,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     const GuestVirt pc = caller->state.pc();
     if (pc.value == 0 || images_.find_code(pc - 1) != nullptr) return step;
     // Not a return address: hardware may have entered here, in code that never returns.
-    if (const auto found = by_looks(state, memory)) return *found;
+    if (const auto found = by_pattern(state, memory)) return *found;
     // The first function of a thread has neither a caller nor, while it has not called anything, a
     // return address to say so.
     if (no_frame_below) return Stop{StopReason::kEndOfStack, state.pc()};
@@ -166,7 +166,7 @@ Step CodeStepper::step(const elf::Image* image, const CodeRule& rule, const Mach
     return Stop{StopReason::kEndOfStack, state.pc()};
   if (const auto step = exit_path(*image, rule, as_is, memory, false)) return *step;
   if (state.exact || !state.has(fp))
-    if (const auto step = by_looks(state, memory)) return *step;
+    if (const auto step = by_pattern(state, memory)) return *step;
   if (no_frame_below && !keeps_frame_pointers) return Stop{StopReason::kNoRule, state.pc()};
   return by_bare_frame_pointer(state, memory,
                                state.exact ? FrameSource::kGuess : FrameSource::kFramePointer);
@@ -265,7 +265,7 @@ bool CodeStepper::is_same(GuestVirt a, GuestVirt b) const {
   return (a.value & platform_.address_mask()) == (b.value & platform_.address_mask());
 }
 
-std::optional<Step> CodeStepper::by_looks(const MachineState& state, const StackMemory& memory) {
+std::optional<Step> CodeStepper::by_pattern(const MachineState& state, const StackMemory& memory) {
   const auto frame = find_interrupt_frame(memory, state.sp(), platform_, images_);
   if (!frame) return std::nullopt;
   return interrupted_code(*frame, state, FrameSource::kGuess);

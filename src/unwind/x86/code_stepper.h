@@ -74,7 +74,8 @@ class CodeStepper final : public unwind::CodeStepper {
   [[nodiscard]] ByCalls by_calls(const elf::Image& image, const MachineState& state,
                                  const StackMemory& memory);
   [[nodiscard]] bool is_same(GuestVirt a, GuestVirt b) const;
-  [[nodiscard]] std::optional<Step> by_looks(const MachineState& state, const StackMemory& memory);
+  [[nodiscard]] std::optional<Step> by_pattern(const MachineState& state,
+                                               const StackMemory& memory);
   [[nodiscard]] Step by_bare_frame_pointer(const MachineState& state, const StackMemory& memory,
                                            FrameSource source);
 

@@ -241,7 +241,7 @@ class Flow {
   std::deque<Item> later_;  // behind calls
   std::optional<FrameState> at_indirect_jump_;
   std::unordered_map<std::uint64_t, std::int64_t> popped_;  // by function
-  std::size_t callees_ = 0;                                 // instructions that were looked at
+  std::size_t callees_ = 0;                                 // instructions that were examined
 };
 
 void Flow::run() {

@@ -6,7 +6,7 @@
 namespace ringside::unwind::x86 {
 namespace {
 
-constexpr std::size_t kLooks = 64;
+constexpr std::size_t kProbes = 64;
 // endbr, a call of __fentry__ and pushes may come first.
 constexpr std::size_t kPrologue = 32;
 
@@ -32,7 +32,7 @@ bool keeps_frame_pointers(const elf::ElfFile& file) {
 }
 
 bool keeps_frame_pointers(const elf::ElfFile& file, std::span<const ImageAddr> functions) {
-  const std::size_t stride = functions.size() / kLooks + 1;
+  const std::size_t stride = functions.size() / kProbes + 1;
   std::size_t looks = 0;
   std::size_t found = 0;
   for (std::size_t i = 0; i < functions.size(); i += stride) {

@@ -63,8 +63,8 @@ def main():
     options = parser.parse_args()
     paths = linux_guest.fetch(arch=options.arch, debug_modules=True)
     options.vmlinux, options.recording = paths["VMLINUX"], options.run / kept_states.RECORDING
-    symbols, samples, looks, verdicts = kept_states.read(paths, options.run)
-    pairs, _ = gdb_classes.pair_up(samples, looks, verdicts)
+    symbols, samples, probes, verdicts = kept_states.read(paths, options.run)
+    pairs, _ = gdb_classes.pair_up(samples, probes, verdicts)
     code = kernel_code.KernelCode(options.vmlinux)
     code.add_modules(symbols.module_ranges, described=True)
     chosen = choose(options, gdb_classes.Judge(options.arch, symbols, code), pairs, symbols)

@@ -10,7 +10,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLookAgain{20};
+constexpr std::chrono::milliseconds kPollInterval{20};
 
 }  // namespace
 
@@ -32,7 +32,7 @@ Result<void> wait_until_free(const SocketAddress& address, const Patience& patie
                   "the gdb stub at {} serves another client, a debugger or another ringside, and "
                   "takes one at a time: end that one first (the guest was not touched)",
                   address.to_string());
-    std::this_thread::sleep_for(kLookAgain);
+    std::this_thread::sleep_for(kPollInterval);
   }
   return {};
 }

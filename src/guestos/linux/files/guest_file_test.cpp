@@ -43,7 +43,7 @@ class GuestFiles : public ::testing::Test {
   [[nodiscard]] static GuestVirt at(const void* object) {
     return {reinterpret_cast<std::uint64_t>(object)};
   }
-  [[nodiscard]] Result<GuestFile> look_at(dentry& name, mount& mounted) {
+  [[nodiscard]] Result<GuestFile> read_file(dentry& name, mount& mounted) {
     file_.f_path = {&mounted.mnt, &name};
     return read_guest_file(types_, reader_, at(&file_));
   }
@@ -65,10 +65,10 @@ class GuestFiles : public ::testing::Test {
 TEST_F(GuestFiles, PathsOverMounts) {
   dentry& usr = add("usr", root_mount_.mnt.mnt_root);
   dentry& bin = add("bin", &usr);
-  EXPECT_EQ(look_at(bin, root_mount_)->path, "/usr/bin");
-  EXPECT_EQ(look_at(*root_mount_.mnt.mnt_root, root_mount_)->path, "/");
+  EXPECT_EQ(read_file(bin, root_mount_)->path, "/usr/bin");
+  EXPECT_EQ(read_file(*root_mount_.mnt.mnt_root, root_mount_)->path, "/");
   dentry& program = add("program", inner_mount_.mnt.mnt_root);
-  const auto file = look_at(program, inner_mount_);
+  const auto file = read_file(program, inner_mount_);
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->path, "/mnt/program");
   EXPECT_FALSE(file->deleted);
@@ -79,32 +79,32 @@ TEST_F(GuestFiles, PathsOverMounts) {
   EXPECT_EQ(file->identity.generation, 0x80000005u);
   EXPECT_EQ(file->mapping, at(&mapping_));
   program.d_hash.pprev = nullptr;
-  EXPECT_TRUE(look_at(program, inner_mount_)->deleted);
+  EXPECT_TRUE(read_file(program, inner_mount_)->deleted);
 }
 
 TEST_F(GuestFiles, FileWithoutAMount) {
   dentry& memory = add("memfd:code", nullptr);
-  EXPECT_EQ(look_at(memory, root_mount_)->path, "/memfd:code");
+  EXPECT_EQ(read_file(memory, root_mount_)->path, "/memfd:code");
 }
 
 TEST_F(GuestFiles, DamageIsDisturbed) {
   dentry& a = add("a", nullptr);
   dentry& b = add("b", &a);
   a.d_parent = &b;  // a cycle
-  EXPECT_EQ(look_at(a, root_mount_).error().code, ErrorCode::kDisturbed);
+  EXPECT_EQ(read_file(a, root_mount_).error().code, ErrorCode::kDisturbed);
   inner_mount_.mnt_parent = &inner_mount_;
   inner_mount_.mnt_mountpoint = inner_mount_.mnt.mnt_root;
   root_mount_.mnt_parent = &inner_mount_;
   root_mount_.mnt_mountpoint = &a;
-  EXPECT_FALSE(look_at(a, root_mount_));
+  EXPECT_FALSE(read_file(a, root_mount_));
   dentry& c = add("c", inner_mount_.mnt.mnt_root);
   c.d_name.len = 100;
-  EXPECT_EQ(look_at(c, inner_mount_).error().code, ErrorCode::kDisturbed);
+  EXPECT_EQ(read_file(c, inner_mount_).error().code, ErrorCode::kDisturbed);
   c.d_name.len = 5000;
-  EXPECT_EQ(look_at(c, inner_mount_).error().code, ErrorCode::kDisturbed);
+  EXPECT_EQ(read_file(c, inner_mount_).error().code, ErrorCode::kDisturbed);
   c.d_parent = reinterpret_cast<dentry*>(0xdead000000000100);
   c.d_name.len = 1;
-  EXPECT_EQ(look_at(c, inner_mount_).error().code, ErrorCode::kUnreadable);
+  EXPECT_EQ(read_file(c, inner_mount_).error().code, ErrorCode::kUnreadable);
 }
 
 // Ten pages of memory, each filled with its number, and their struct pages.
@@ -132,7 +132,7 @@ class PageCache : public GuestFiles, public PhysicalMemory {
     return count;
   }
   [[nodiscard]] CachedFile read_cached() {
-    const auto file = look_at(add("f", root_mount_.mnt.mnt_root), root_mount_);
+    const auto file = read_file(add("f", root_mount_.mnt.mnt_root), root_mount_);
     EXPECT_TRUE(file);
     const PageFrames frames(at(&pages_[0]), types_.page.struct_size, kPage);
     auto cached = read_cached_file(types_, reader_, frames, *this, *file);
@@ -181,7 +181,7 @@ TEST_F(PageCache, MissingPagesAreTold) {
 
 TEST_F(PageCache, TooLarge) {
   inode_.i_size = kMaxCachedFile + 1;
-  const auto file = look_at(add("f", root_mount_.mnt.mnt_root), root_mount_);
+  const auto file = read_file(add("f", root_mount_.mnt.mnt_root), root_mount_);
   const PageFrames frames(at(&pages_[0]), types_.page.struct_size, kPage);
   EXPECT_EQ(read_cached_file(types_, reader_, frames, *this, *file).error().code,
             ErrorCode::kUnsupported);

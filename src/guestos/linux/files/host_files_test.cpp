@@ -37,7 +37,7 @@ TEST(HostFiles, OnlySomeOfManyAreTold) {
   HostFiles files(folder.path);
   for (int i = 0; i < 7; ++i) {
     testing::write_file(folder.path / std::to_string(i), program_with_build_id("other"));
-    for (int times = 0; times < 2; ++times)  // a file that was forgotten is looked for again
+    for (int times = 0; times < 2; ++times)  // a file that was forgotten is searched for again
       EXPECT_FALSE(files.in_sysroot("/" + std::to_string(i), program("same").get()));
   }
   EXPECT_TRUE(files.caveat().ends_with(": /0, /1, /2, /3, /4 and 2 more")) << files.caveat();

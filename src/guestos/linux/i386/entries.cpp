@@ -48,7 +48,7 @@ std::optional<Code> code_named(const elf::Image& kernel, std::string_view name) 
     std::uint64_t size = symbols[i].size;
     for (std::size_t next = i + 1; size == 0 && next < symbols.size(); ++next)
       size = symbols[next].address - symbols[i].address;
-    constexpr std::uint64_t kMaxBytes = 4096;  // more than any assembly that is looked at
+    constexpr std::uint64_t kMaxBytes = 4096;  // more than any assembly that is examined
     return Code{symbols[i].address,
                 kernel.file->bytes_at(symbols[i].address, std::min(size, kMaxBytes))};
   }

@@ -32,7 +32,7 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bo
   RINGSIDE_ASSIGN(const auto any_place, kernel.physical_address(any_task_));
   if (!any_place) return std::nullopt;
   for (const bool again : {false, true}) {
-    if (again && !is_worth_a_look(*captured)) break;
+    if (again && !is_due(*captured)) break;
     if (again) RINGSIDE_TRY(probe_processes(kernel));
     const auto process = process_of(*captured, is_at_user_code);
     if (process == by_root_.end()) continue;
@@ -51,8 +51,8 @@ UserRoots::ByRoot::const_iterator UserRoots::process_of(std::uint64_t root,
   return by_root_.find(root - kUserTable);
 }
 
-// A root that belonged to nobody is looked for more and more seldom.
-bool UserRoots::is_worth_a_look(std::uint64_t root) {
+// A root that belonged to nobody is polled more and more seldom.
+bool UserRoots::is_due(std::uint64_t root) {
   if (misses_.size() >= kMaxMisses) misses_.clear();
   return std::has_single_bit(++misses_[root]);
 }

@@ -37,7 +37,7 @@ class UserRoots {
                                                      GuestSpace& kernel);
 
  private:
-  // A process as it was when it was looked for.
+  // A process as it was when it was searched for.
   struct Process {
     std::vector<GuestVirt> threads;  // struct task_struct
     GuestVirt mm;
@@ -47,7 +47,7 @@ class UserRoots {
 
   static constexpr std::size_t kMaxMisses = 4096;
 
-  [[nodiscard]] bool is_worth_a_look(std::uint64_t root);
+  [[nodiscard]] bool is_due(std::uint64_t root);
   [[nodiscard]] Result<void> probe_processes(GuestSpace& kernel);
   [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root, bool is_at_user_code) const;
   [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t pgd,

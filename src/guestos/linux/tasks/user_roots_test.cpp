@@ -35,10 +35,10 @@ TEST(UserRoots, WhatCannotBeTranslatedYetIsNotCountedAsNobodys) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(roots.find(user, true, {}, memory).value(), std::nullopt);
   EXPECT_EQ(memory.reads, 0u);
   memory.translates = true;
-  for (const bool looks : {true, true, false, true}) {
+  for (const bool is_due : {true, true, false, true}) {
     memory.reads = 0;
     EXPECT_EQ(roots.find(user, true, {}, memory).value(), std::nullopt);
-    EXPECT_EQ(memory.reads != 0, looks);
+    EXPECT_EQ(memory.reads != 0, is_due);
   }
 }
 

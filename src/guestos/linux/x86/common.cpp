@@ -43,7 +43,7 @@ std::optional<ImageAddr> x86_current_task(const elf::ElfFile& kernel, const Type
 
 EntryFunction x86_entry_function(const elf::Image& kernel, std::string_view name,
                                  std::span<const std::string_view> labels, std::string_view calls) {
-  constexpr std::uint64_t kMaxBytes = 4096;  // more than any assembly that is looked at
+  constexpr std::uint64_t kMaxBytes = 4096;  // more than any assembly that is examined
   const auto& symbols = kernel.file->symbols();
   const auto begin = std::find_if(symbols.begin(), symbols.end(),
                                   [&](const auto& symbol) { return symbol.name == name; });

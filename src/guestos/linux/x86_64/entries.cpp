@@ -109,7 +109,7 @@ Layouts::Code Layouts::code_of(std::size_t symbol) const {
   Code code{symbols_[symbol].address, symbols_[symbol].size, {}};
   for (std::size_t next = symbol + 1; code.size == 0 && next < symbols_.size(); ++next)
     code.size = symbols_[next].address - code.start;
-  constexpr std::uint64_t kMaxBytes = 4096;  // more than any assembly that is looked at
+  constexpr std::uint64_t kMaxBytes = 4096;  // more than any assembly that is examined
   code.bytes = kernel_.file->bytes_at(code.start, std::min(code.size, kMaxBytes));
   return code;
 }

@@ -1,7 +1,7 @@
 """A gdb stub in front of QEMU's, which lets two clients see one stopped state.
 
 The first client (ringside) samples a guest that it takes to be running. When it lets the guest run on, the guest stays
-where it is until the second client (gdb) has looked too. Then the guest runs to the next state: for a random time, or
+where it is until the second client (gdb) has probed it too. Then the guest runs to the next state: for a random time, or
 to a random instruction behind a breakpoint. QEMU's stub takes one client at a time; its own connection is here.
 """
 import random
@@ -157,15 +157,15 @@ class Client:
 
 
 class Proxy:
-    """places: addresses at which to look for states, such as entry code; entry_share: how many of the states are looked
-    for there. look(): called in each state that the sampler has seen, while the second client may read."""
+    """places: addresses at which to search for states, such as entry code; entry_share: how many of the states are searched
+    for there. probe(): called in each state that the sampler has seen, while the second client may read."""
 
-    def __init__(self, stub_path, listen_path, look, places=(), entry_share=0.0, seed=1, run_seconds=(0.001, 0.03)):
+    def __init__(self, stub_path, listen_path, probe, places=(), entry_share=0.0, seed=1, run_seconds=(0.001, 0.03)):
         self.stub = Stub(stub_path)
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(listen_path)
         self._listener.listen(4)
-        self._look, self._places, self._entry_share = look, list(places), entry_share
+        self._probe, self._places, self._entry_share = probe, list(places), entry_share
         self._chance, self._run_seconds = random.Random(seed), run_seconds
         self.found_at_places, self._visited = 0, []
         self._chosen = {"Hg": b"Hgp1.1", "Qq": b"Qqemu.PhyMemMode:0"}  # what the sampler believes to be in force
@@ -208,16 +208,16 @@ class Proxy:
                     continue
                 if text.startswith("D"):
                     client.send(b"OK")
-                # The sampler may not have waited for the look: then requests of its next stop are behind this one.
+                # The sampler may not have waited for the probe: then requests of its next stop are behind this one.
                 self._next_state(sampled)
                 runs, sampled = True, False
 
     def _next_state(self, sampled):
-        """gdb looks at the state that has been sampled; then the guest runs to another one."""
+        """gdb probes the state that has been sampled; then the guest runs to another one."""
         if sampled:
             self.stub.request(b"Qqemu.PhyMemMode:0")
             self.stub.request(b"Hgp1.1")
-            self._look()
+            self._probe()
         self._run_on()
         for request in self._chosen.values():
             self.stub.request(request)

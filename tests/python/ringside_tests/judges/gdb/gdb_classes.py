@@ -40,9 +40,9 @@ def kernel_frames(stack):
             if frame["kind"] in ("kernel", "interrupt")]
 
 
-def pair_up(samples, looks, verdicts):
-    """The samples of one stop have one time; the n-th stop belongs to the n-th look unless ringside left one out: then
-    the pcs differ, and a later look is it. Returns the pairs, and of how many stops there is no look."""
+def pair_up(samples, probes, verdicts):
+    """The samples of one stop have one time; the n-th stop belongs to the n-th probe unless ringside left one out: then
+    the pcs differ, and a later probe is it. Returns the pairs, and of how many stops there is no probe."""
     stops = collections.defaultdict(dict)
     for sample in samples:
         if sample.get("level") == "kernel" and sample["disposition"] == "sampled" and sample["stacks"]:
@@ -50,12 +50,12 @@ def pair_up(samples, looks, verdicts):
                 stops[sample["time_ns"]][sample["vcpu"]] = sample["stacks"][0]
     pairs, at, lost = [], 0, 0
     for time, stacks in sorted(stops.items()):
-        for look in range(at, len(looks)):
-            if all(vcpu in looks[look] and looks[look][vcpu]["frames"] and
-                   looks[look][vcpu]["frames"][0][0] == kernel_frames(stack)[0][0] for vcpu, stack in stacks.items()):
-                pairs += [Pair(time, vcpu, stack, looks[look][vcpu], verdicts.get((time, vcpu), ("", "")))
+        for probe in range(at, len(probes)):
+            if all(vcpu in probes[probe] and probes[probe][vcpu]["frames"] and
+                   probes[probe][vcpu]["frames"][0][0] == kernel_frames(stack)[0][0] for vcpu, stack in stacks.items()):
+                pairs += [Pair(time, vcpu, stack, probes[probe][vcpu], verdicts.get((time, vcpu), ("", "")))
                           for vcpu, stack in sorted(stacks.items())]
-                at = look + 1
+                at = probe + 1
                 break
         else:
             lost += 1

@@ -10,7 +10,7 @@ import sys
 import gdb
 
 MOST_FRAMES = 200
-OUT = os.fdopen(int(os.environ["GDB_LOOKS_FD"]), "w")
+OUT = os.fdopen(int(os.environ["GDB_PROBES_FD"]), "w")
 
 
 def stack_of():
@@ -32,7 +32,7 @@ def stack_of():
     return {"frames": frames, "end": end}
 
 
-def look():
+def probe():
     gdb.execute("maintenance flush register-cache", to_string=True)
     gdb.execute("maintenance flush dcache", to_string=True)
     stacks = {}
@@ -46,7 +46,7 @@ def look():
 
 
 for line in sys.stdin:
-    if line.strip() != "look":
+    if line.strip() != "probe":
         break
-    OUT.write(json.dumps(look()) + "\n")
+    OUT.write(json.dumps(probe()) + "\n")
     OUT.flush()
