@@ -19,7 +19,7 @@ class Drain {
   // Starts the thread, once, with the first vCPU: by then QEMU has become a daemon, if it is to be
   // one. From now on, or after `start-after`, there are samples.
   void on_vcpu_start();
-  // QEMU ends: what was sampled until now goes into the file, and standard error tells what became
+  // QEMU ends: what was sampled until now goes into the file, and standard error shows what became
   // of the ticks.
   void finish();
 

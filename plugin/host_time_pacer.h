@@ -12,7 +12,7 @@ namespace ringside::plugin {
 // block with a check that the vCPU begins takes the sample. Blocks that end in a conditional jump
 // forward have none, because checks are dear (bench/overhead) and what follows such a block is in
 // the same function. So the skid of a sample is the rest of the block that ran when the tick was
-// due, and blocks without a check behind it. It needs QEMU to tell when a vCPU sleeps, which it
+// due, and blocks without a check behind it. It needs QEMU to report when a vCPU sleeps, which it
 // does where each has a thread of its own.
 //
 // QEMU moves its table of flags when it gets its 17th vCPU, 33rd, 65th …: one that is plugged in

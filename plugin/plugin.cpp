@@ -32,7 +32,7 @@ class Plugin final : public Events {
 
  private:
   void notice_shared_thread(unsigned vcpu);
-  // QEMU may tell of a vCPU's sleep before it has told of the vCPU; to set the flag of such a one
+  // QEMU may report a vCPU's sleep before it has reported the vCPU; to set the flag of such a one
   // would make QEMU abort.
   [[nodiscard]] bool is_online(unsigned vcpu) const;
   [[nodiscard]] bool stand_alone(const StandAlone& wishes, Arch arch, wire::RingClock clock);
@@ -53,7 +53,7 @@ void Plugin::notice_shared_thread(unsigned vcpu) {
     if (ring_.header().one_thread.exchange(1) == 0)
       std::fprintf(stderr,
                    "ringside: all vCPUs share one thread (-icount or thread=single), where plugins "
-                   "cannot tell them apart: nothing is sampled; use one vCPU, or ringside's gdb "
+                   "cannot distinguish them: nothing is sampled; use one vCPU, or ringside's gdb "
                    "engine\n");
     return;
   }

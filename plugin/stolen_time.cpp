@@ -34,7 +34,7 @@ void StolenTime::poll_from_within() {
     waited_before_.store(wait_.total_ns(), std::memory_order_relaxed);
 }
 
-// What a thread has waited the kernel tells as text, which takes 5 µs, and what it has used as a
+// What a thread has waited the kernel reports as text, which takes 5 µs, and what it has used as a
 // number, in a third of that.
 StolenTime::Found StolenTime::found() {
   const std::uint64_t now = monotonic_ns();
@@ -44,7 +44,7 @@ StolenTime::Found StolenTime::found() {
   };
   if (ran_since(within_at_, used_within_)) return Found::kRan;
   if (const std::uint64_t polled_at = polled_at_.load(std::memory_order_relaxed)) {
-    if (is_late_.load(std::memory_order_relaxed)) return Found::kToldLate;
+    if (is_late_.load(std::memory_order_relaxed)) return Found::kReportedLate;
     if (ran_since(polled_at, used_before_.load(std::memory_order_relaxed))) return Found::kRan;
   }
   const std::uint64_t waited = wait_.total_ns();

@@ -24,8 +24,8 @@ class StolenTime {
   void poll_from_within();
   enum class Found {
     kRan,
-    kWaited,    // for more than 50 µs since the last poll
-    kToldLate,  // it may have waited when the sample was due
+    kWaited,        // for more than 50 µs since the last poll
+    kReportedLate,  // it may have waited when the sample was due
   };
   // In the vCPU's thread, when the sample is taken.
   [[nodiscard]] Found found();

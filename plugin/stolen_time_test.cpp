@@ -173,10 +173,10 @@ TEST(StolenTime, ItIsPolledWhenASampleIsDue) {
 }
 
 // A thread that has come from a wait just when the late one polled is not seen to have waited.
-TEST(StolenTime, WhoIsToldLateMayHaveWaited) {
+TEST(StolenTime, WhoIsReportedLateMayHaveWaited) {
   int heard = 0;
-  PolledThread().poll(true, false, [&](const PolledThread::Heard& told) {
-    EXPECT_EQ(told.found, StolenTime::Found::kToldLate);
+  PolledThread().poll(true, false, [&](const PolledThread::Heard& reported) {
+    EXPECT_EQ(reported.found, StolenTime::Found::kReportedLate);
     return ++heard == 20;
   });
   EXPECT_EQ(heard, 20);

@@ -37,7 +37,7 @@ class Statistics(unittest.TestCase):
 
 
 class Report(unittest.TestCase):
-    def test_stack_bytes_are_found_or_not_told(self):
+    def test_stack_bytes_are_found_or_not_reported(self):
         self.assertEqual(ringside_attached.stack_bytes("samples: 12\nstack bytes per sample: 2,048\n"), 2048)
         self.assertEqual(ringside_attached.stack_bytes("  Stack bytes copied: 4096.5 a sample"), 4096.5)
         self.assertIsNone(ringside_attached.stack_bytes("samples: 12\n"))

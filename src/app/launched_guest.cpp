@@ -132,7 +132,7 @@ Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& ou
     rest(20'000'000);
   }
   launch::ExitStatus status = *guest.child.poll();
-  // A shell tells of a signal by an exit status above 128.
+  // A shell reports a signal by an exit status above 128.
   if (status.signal == 0 && status.code > 128 && status.code < 128 + NSIG)
     status = {0, status.code - 128};
   const bool crashed = status.signal != 0 && status.signal != SIGINT && status.signal != SIGTERM &&

@@ -31,7 +31,7 @@ using launch::EngineKind;
 
 constexpr const char* kAlreadySaid = "";  // cli/app.cpp prints no empty message
 constexpr int kPortTakenMs =
-    300;  // QEMU tells within some milliseconds that its -gdb port is taken
+    300;  // QEMU reports within some milliseconds that its -gdb port is taken
 
 // What the kernel's file says before it runs.
 struct Kernel {
@@ -162,13 +162,13 @@ class Session {
     summary_.samples = result.samples;
     guest_gone_ = result.guest_gone;
     if (result.error) return tl::unexpected<Error>(*result.error);
-    if (guest_gone_) return tell_that_the_guest_ended();
+    if (guest_gone_) return report_guest_end();
     if (result.samples == 0) say("ringside: no samples were taken");
     return {};
   }
 
-  // The end of a guest that ringside started is told by its QEMU's exit status.
-  Result<void> tell_that_the_guest_ended() const {
+  // The end of a guest that ringside started is reported by its QEMU's exit status.
+  Result<void> report_guest_end() const {
     if (guest_) return {};
     const bool too_early = request_.settings.duration_s || request_.settings.samples;
     if (too_early)

@@ -33,7 +33,7 @@ struct TickPlan {
 struct Tick {
   std::vector<wire::Capture> captures;  // at most one per vCPU, in order
   std::uint64_t not_run = 0;            // samples left out, for the host did not run their vCPUs
-  std::uint64_t pause_ns = 0;   // from when the guest had stopped until it was told to go on
+  std::uint64_t pause_ns = 0;   // from when the guest had stopped until it was asked to go on
   bool paused_by_user = false;  // the guest was found stopped: there are no captures
 
   [[nodiscard]] static Tick of_paused_guest() {

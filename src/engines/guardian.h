@@ -24,7 +24,7 @@ enum class GuestState : int {
 // may end in the middle of a request. Both are called between fork and exit: async-signal-safe
 // calls only.
 struct DetachSequence {
-  // Whether it is to be done at all. Asks and reads at `socket` what tells, for as long as it
+  // Whether it is to be done at all. Asks and reads at `socket` what shows it, for as long as it
   // takes.
   bool (*needed)(GuestState state, int socket);
   // Sends `detach_text`, and returns when it was heeded, or nobody will.

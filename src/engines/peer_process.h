@@ -7,8 +7,8 @@
 namespace ringside::engines {
 
 // Which process of this machine is at the other end of a socket, by the kernel's tables of sockets
-// (/proc/net) and the files that each process has open (/proc/PID/fd). 0 where that cannot be told:
-// another machine's process, another user's, one of another network namespace, nobody.
+// (/proc/net) and the files that each process has open (/proc/PID/fd). 0 where that cannot be
+// determined: another machine's process, another user's, one of another network namespace, nobody.
 
 // The process that listens at an address.
 [[nodiscard]] pid_t listener_at(const SocketAddress& address);

@@ -32,7 +32,7 @@ Cause cause_of(StopReason reason) {
   return reason == StopReason::kTooDeep ? Cause::kDepth : Cause::kRules;
 }
 
-// The cause of most broken stacks of a part; absent where none is to be told.
+// The cause of most broken stacks of a part; absent where none is to be reported.
 std::optional<Cause> main_cause(const PartStops& part) {
   std::map<Cause, std::uint64_t> causes;
   for (std::size_t i = 0; i < part.stops.size(); ++i) {

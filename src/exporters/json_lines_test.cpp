@@ -30,7 +30,7 @@ std::vector<json> parse_lines(const std::string& text) {
   return lines;
 }
 
-TEST(JsonLines, TellsEverySample) {
+TEST(JsonLines, WritesEverySample) {
   const recording::testing::TempDir dir;
   auto writer = recording::Writer::create(dir / "t.data", {});
   ASSERT_TRUE(writer);

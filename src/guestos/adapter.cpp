@@ -12,7 +12,7 @@ constexpr std::string_view kLinux = "linux";
 constexpr std::string_view kEmerald = "emerald";
 constexpr std::string_view kGeneric = "generic";
 
-// The user has told what the processes run.
+// The user has stated what the processes run.
 bool names_programs(const AdapterOptions& options) {
   return options.user_program != nullptr || !options.processes.empty();
 }

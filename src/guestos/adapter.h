@@ -30,7 +30,7 @@ class Adapter {
   virtual ~Adapter() = default;
   // Whose register numbers its recipes use.
   [[nodiscard]] Arch arch() const { return arch_; }
-  // Tells that the guest's kernel is of another architecture than was thought, as a 32-bit system
+  // Reports that the guest's kernel is of another architecture than was thought, as a 32-bit system
   // on an x86_64 machine. True if the recipes have changed.
   [[nodiscard]] virtual bool adopt(Arch) { return false; }
   [[nodiscard]] virtual std::string_view name() const = 0;
@@ -49,12 +49,12 @@ class Adapter {
     return std::vector<elf::Image>();
   }
   // What runs in kernel mode is in the kernel's file or in loaded_code(), wherever it is mapped.
-  [[nodiscard]] virtual bool tells_all_code() const { return false; }
-  // What it cannot tell of this kernel, why, and what would help: a sentence each.
+  [[nodiscard]] virtual bool reports_all_code() const { return false; }
+  // What it cannot report of this kernel, why, and what would help: a sentence each.
   [[nodiscard]] virtual std::vector<std::string> caveats() const { return {}; }
-  // No kernel will be found that tells more of processes than their page tables do.
+  // No kernel will be found that shows more of processes than their page tables do.
   virtual void count_unnamed_processes() {}
-  // Follows another one, which has told of processes before.
+  // Follows another one, which has reported processes before.
   virtual void take_over(Adapter& /*before*/) {}
   // The address of the kernel's own top-level page table, which outlives all processes.
   [[nodiscard]] virtual std::optional<GuestVirt> page_table_root() const { return std::nullopt; }

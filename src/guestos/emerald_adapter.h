@@ -12,7 +12,7 @@ namespace ringside::guestos {
 
 // Emerald, and every small x86_64 kernel that gives its processes the same metadata page
 // (docs/adding-a-guest-os.md): who runs stands in each capture, for the page is copied with it.
-// Programs are told by their .text.
+// Programs are identified by their .text.
 //
 // Where it is to be found out whether the kernel has such pages, the first captures' address spaces
 // are looked at; until one has been found it is a GenericAdapter.

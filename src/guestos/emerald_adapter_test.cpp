@@ -108,7 +108,7 @@ TEST_F(EmeraldTest, TwoProcessesOfAProgramHaveBothItsNameAndFile) {
   EXPECT_EQ(updates_.names[0].name, "compute");
 }
 
-TEST_F(EmeraldTest, WhereThePageDoesNotTellTheRegistersUnwindingDoes) {
+TEST_F(EmeraldTest, WhereThePageDoesNotReportTheRegistersUnwindingDoes) {
   guest_.put_process(0x1000, {.pid = 1}, kCompute);
   guest_.put_process(0x2000, {.pid = 2, .user_registers = kSaved}, kCompute);
   EmeraldAdapter adapter(options_, true);
@@ -263,7 +263,7 @@ TEST_F(EmeraldTest, AKernelWithoutPagesHasProgramsByTheirCode) {
   EXPECT_FALSE(adapter.recipe(VcpuId{0}, {}).empty());
 }
 
-TEST(EmeraldMetadata, TellsAProcessFromAnythingElse) {
+TEST(EmeraldMetadata, DistinguishesAProcessFromAnythingElse) {
   const auto plausible = [](const std::function<void(Page&)>& change) {
     Page page;
     change(page);

@@ -7,7 +7,7 @@
 namespace ringside::guestos {
 
 // Any kernel: copies the current stack, and the stacks that unwinding has found links to. Processes
-// are told by the root of their page tables (RootProcesses).
+// are identified by the root of their page tables (RootProcesses).
 class GenericAdapter : public Adapter {
  public:
   explicit GenericAdapter(Arch arch, const AdapterOptions& options = {});

@@ -8,8 +8,8 @@
 namespace ringside::guestos {
 
 // Which of a kernel's code runs because of an interrupt. The unwinder sees that something was
-// interrupted, and cannot tell a timer from a page fault; in an interrupt of user code it sees
-// nothing at all, for its walk ends there.
+// interrupted, and cannot distinguish a timer from a page fault; in an interrupt of user code it
+// sees nothing at all, for its walk ends there.
 class InterruptCode {
  public:
   struct Range {

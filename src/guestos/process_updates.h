@@ -72,7 +72,7 @@ struct TaskAttribution {
   std::optional<arch::Registers> user;
   // Of the thread that `user` was read from; nothing where that is not known.
   std::optional<KernelStack> kernel_stack;
-  // Of a capture in kernel mode where nothing else tells them: what unwinding of the kernel's stack
+  // Of a capture in kernel mode where nothing else shows them: what unwinding of the kernel's stack
   // comes to.
   bool finds_user_by_unwinding = false;
   // Of the user code that runs or that entered the kernel, where that is not its address space's:

@@ -13,7 +13,7 @@
 
 namespace ringside::guestos {
 
-// XXH3-64 (seed 0) of a program's .text, by which Emerald's profiler tells programs.
+// XXH3-64 (seed 0) of a program's .text, by which Emerald's profiler identifies programs.
 [[nodiscard]] std::uint64_t text_hash(Bytes text);
 
 // The programs of a folder on the host, found by what their .text holds.

@@ -7,7 +7,7 @@
 namespace ringside::guestos {
 namespace {
 
-// Pages that are compared before a file is taken, and so that two are told apart.
+// Pages that are compared before a file is taken, and so that two are distinguished.
 constexpr std::size_t kMostOthers = 64;
 constexpr std::size_t kMostToDecide = 1024;
 constexpr std::size_t kMostPagesKept = 4096;

@@ -10,11 +10,11 @@
 
 namespace ringside::guestos {
 
-// The process that has one root of page tables, as far as its samples in user code tell: which
+// The process that has one root of page tables, as far as its samples in user code show: which
 // program it runs, and whether it still is the same process.
 class RootProcess {
  public:
-  // What a look has told.
+  // The result of a poll.
   enum class Update : std::uint8_t {
     kNone,
     kProgram,  // program() is another one, or none any more

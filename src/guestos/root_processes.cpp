@@ -69,7 +69,7 @@ Result<TaskAttribution> RootProcesses::attribute(const wire::Capture& capture, s
   if (is_user) {
     RINGSIDE_ASSIGN(is_new_program, poll(space, named, capture, memory));
   }
-  tell(space, named, is_new_program, updates);
+  report(space, named, is_new_program, updates);
   if (is_user) note(space, named);
   return space.attribution;
 }
@@ -93,12 +93,12 @@ Result<bool> RootProcesses::poll(Space& space, const Named* named, const wire::C
     space.stack = GuestVirt{capture.registers.get(arch::roles_of(capture.arch).sp)};
     RINGSIDE_ASSIGN(space.stack_at, process->physical_address(space.stack));
   }
-  RINGSIDE_ASSIGN(Update told, space.process.poll(pc, capture.host_time_ns, finder, *process));
-  if (told == Update::kEnded) {
+  RINGSIDE_ASSIGN(Update reported, space.process.poll(pc, capture.host_time_ns, finder, *process));
+  if (reported == Update::kEnded) {
     space = {};
-    RINGSIDE_ASSIGN(told, space.process.poll(pc, capture.host_time_ns, finder, *process));
+    RINGSIDE_ASSIGN(reported, space.process.poll(pc, capture.host_time_ns, finder, *process));
   }
-  return told == Update::kProgram;
+  return reported == Update::kProgram;
 }
 
 void RootProcesses::note_kernel_code(const wire::Capture& capture, bool in_users_root) {
@@ -141,8 +141,8 @@ Result<RootProcesses::Space*> RootProcesses::partner_of(const wire::Capture& cap
   return space == spaces_.end() ? nullptr : &space->second;
 }
 
-void RootProcesses::tell(Space& space, const Named* named, bool is_new_program,
-                         ProcessUpdates& updates) {
+void RootProcesses::report(Space& space, const Named* named, bool is_new_program,
+                           ProcessUpdates& updates) {
   const auto& program = space.process.program();
   std::string name;
   if (named != nullptr)

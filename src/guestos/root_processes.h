@@ -47,7 +47,7 @@ class RootProcesses {
   struct Space {
     RootProcess process;
     TaskAttribution attribution;  // without a pid: not counted yet
-    std::string name;             // that was told
+    std::string name;             // that was reported
     // A page of its own: the first sample's stack.
     GuestVirt stack;
     std::optional<GuestPhys> stack_at;
@@ -62,7 +62,7 @@ class RootProcesses {
   // Whether the capture's page tables map the stack of the space's user code.
   [[nodiscard]] static Result<bool> maps_stack_of(const Space& space, const wire::Capture& capture,
                                                   GuestMemory& memory);
-  void tell(Space& space, const Named* named, bool is_new_program, ProcessUpdates& updates);
+  void report(Space& space, const Named* named, bool is_new_program, ProcessUpdates& updates);
   void note(const Space& space, const Named* named);
 
   std::shared_ptr<AddressSpaceIds> ids_;

@@ -56,8 +56,9 @@ class RootProcessesTest : public ::testing::Test {
   TaskAttribution in_kernel(std::uint64_t root, std::uint64_t page = 0) {
     return sample(root, 0xffff'8000'0000'0000 + page * kCodePage, PrivilegeLevel::kKernel);
   }
-  // The name that was told at the last sample: "-" for a process without one, empty for nothing.
-  [[nodiscard]] std::string told() const {
+  // The name that was reported at the last sample: "-" for a process without one, empty for
+  // nothing.
+  [[nodiscard]] std::string reported() const {
     if (updates_.names.empty()) return {};
     EXPECT_EQ(updates_.names.size(), 1u);
     EXPECT_EQ(updates_.names[0].is_number, updates_.names[0].name.empty());
@@ -82,7 +83,7 @@ class RootProcessesTest : public ::testing::Test {
 
 TEST_F(RootProcessesTest, EachRootOfUserCodeIsAProcess) {
   const TaskAttribution first = sample(0x1000);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
   EXPECT_EQ(first.pid, 1u);
   EXPECT_EQ(first.tid, 1u);
   EXPECT_TRUE(updates_.spaces.empty());  // its code is not known
@@ -134,7 +135,7 @@ TEST_F(RootProcessesTest, OnceTheKernelIsFoundTheNextSampleFindsTheProgram) {
   after.take_over(before);
   capture.host_time_ns += kMillisecond;
   EXPECT_TRUE(after.attribute(capture, 0x1000, memory_, updates_).has_value());
-  EXPECT_EQ(told(), "shell");
+  EXPECT_EQ(reported(), "shell");
 }
 
 TEST_F(RootProcessesTest, AProgramNamesTheProcessesThatRunIt) {
@@ -142,7 +143,7 @@ TEST_F(RootProcessesTest, AProgramNamesTheProcessesThatRunIt) {
   memory_.put(0x1000, kLinked, as_bytes(code('s', 2)));
   memory_.put(0x2000, kLinked, as_bytes(code('t', 2)));
   const TaskAttribution shell = sample(0x1000, kLinked + 0x1010);
-  EXPECT_EQ(told(), "shell");
+  EXPECT_EQ(reported(), "shell");
   ASSERT_EQ(updates_.spaces.size(), 1u);
   EXPECT_EQ(updates_.spaces[0].id, shell.address_space);
   ASSERT_EQ(updates_.spaces[0].mappings.size(), 1u);
@@ -150,7 +151,7 @@ TEST_F(RootProcessesTest, AProgramNamesTheProcessesThatRunIt) {
   EXPECT_EQ(updates_.spaces[0].mappings[0].end, GuestVirt{kLinked + 0x2000});
   EXPECT_TRUE(processes().caveats().empty());
   const TaskAttribution other = sample(0x2000, kLinked + 0x1010);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
   EXPECT_TRUE(updates_.spaces.empty());
   EXPECT_EQ(other.pid, 2u);
   ASSERT_EQ(processes().caveats().size(), 1u);
@@ -165,7 +166,7 @@ TEST_F(RootProcessesTest, OnePageThatDiffersIsEnough) {
   built_again[2 * kCodePage + 7] = '!';
   memory_.put(0x1000, kLinked, as_bytes(built_again));
   (void)sample(0x1000);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
 }
 
 TEST_F(RootProcessesTest, PagesThatAreNotThereSayNothing) {
@@ -173,10 +174,10 @@ TEST_F(RootProcessesTest, PagesThatAreNotThereSayNothing) {
   memory_.put(0x1000, kLinked + 0x1000, as_bytes(code('t')));
   memory_.put(0x1000, kLinked + 0x2000, as_bytes(std::string(kCodePage, '\0')));  // not filled yet
   (void)sample(0x1000);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
   (void)sample(0x1000, kLinked + 0x2010);
   (void)sample(0x1000, kLinked + 0x1010);
-  EXPECT_EQ(told(), "shell");
+  EXPECT_EQ(reported(), "shell");
   EXPECT_TRUE(processes().caveats().empty());
 }
 
@@ -185,9 +186,9 @@ TEST_F(RootProcessesTest, CodeThatIsNotTheFilesDoesNotNameIt) {
   memory_.put(0x1000, kLinked, as_bytes(code('s')));
   memory_.put(0x1000, 0x7000'0000, as_bytes(code('j')));  // a library, or made at run time
   (void)sample(0x1000, 0x7000'0010);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
   EXPECT_EQ(sample(0x1000).pid, 1u);
-  EXPECT_EQ(told(), "shell");
+  EXPECT_EQ(reported(), "shell");
 }
 
 TEST_F(RootProcessesTest, OfAFolderTheFileIsTakenThatFits) {
@@ -197,21 +198,21 @@ TEST_F(RootProcessesTest, OfAFolderTheFileIsTakenThatFits) {
   memory_.put(0x2000, kLinked, as_bytes(code('a') + code('x')));
   memory_.put(0x3000, kLinked, as_bytes(code('a') + code('z')));
   (void)sample(0x1000);
-  EXPECT_EQ(told(), "b");
+  EXPECT_EQ(reported(), "b");
   (void)sample(0x2000);
-  EXPECT_EQ(told(), "a");
+  EXPECT_EQ(reported(), "a");
   (void)sample(0x3000);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
 }
 
 TEST_F(RootProcessesTest, WhereTwoFitNeitherIsTakenUntilTheyDiffer) {
   give_folder({program("a", code('a') + code('x')), program("b", code('a') + code('y'))});
   memory_.put(0x1000, kLinked, as_bytes(code('a')));
   EXPECT_EQ(sample(0x1000).pid, 1u);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
   memory_.put(0x1000, kLinked + kCodePage, as_bytes(code('y')));
   EXPECT_EQ(sample(0x1000).pid, 1u);
-  EXPECT_EQ(told(), "b");
+  EXPECT_EQ(reported(), "b");
 }
 
 TEST_F(RootProcessesTest, OfTwoOfWhichOneIsTheBeginningTheLongerIsTaken) {
@@ -219,9 +220,9 @@ TEST_F(RootProcessesTest, OfTwoOfWhichOneIsTheBeginningTheLongerIsTaken) {
   memory_.put(0x1000, kLinked, as_bytes(code('a', 2)));
   memory_.put(0x2000, kLinked, as_bytes(code('a', 1)));
   (void)sample(0x1000);
-  EXPECT_EQ(told(), "b");
+  EXPECT_EQ(reported(), "b");
   (void)sample(0x2000);  // what lies behind is not there
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
 }
 
 TEST_F(RootProcessesTest, TheSameCodeIsOneProgramAndThatIsSaidOnce) {
@@ -230,9 +231,9 @@ TEST_F(RootProcessesTest, TheSameCodeIsOneProgramAndThatIsSaidOnce) {
   memory_.put(0x1000, kLinked, as_bytes(code('a')));
   memory_.put(0x2000, kLinked, as_bytes(code('a')));
   (void)sample(0x1000);
-  EXPECT_EQ(told(), "alias");
+  EXPECT_EQ(reported(), "alias");
   (void)sample(0x2000);
-  EXPECT_EQ(told(), "alias");
+  EXPECT_EQ(reported(), "alias");
   const auto caveats = processes().caveats();
   ASSERT_EQ(caveats.size(), 1u);
   EXPECT_TRUE(
@@ -246,7 +247,7 @@ TEST_F(RootProcessesTest, AProgramThatMayMoveIsFoundWhereItRuns) {
       {program("a", code('a', 3), "work", ET_DYN), program("b", code('p', 3), "work", ET_DYN)});
   memory_.put(0x1000, 0x5555'0000, as_bytes(code('p', 3)));
   (void)sample(0x1000, 0x5555'1010);
-  EXPECT_EQ(told(), "b");
+  EXPECT_EQ(reported(), "b");
   EXPECT_EQ(updates_.spaces.at(0).mappings.at(0).start, GuestVirt{0x5555'0000});
 }
 
@@ -254,12 +255,12 @@ TEST_F(RootProcessesTest, OtherCodeAtARootIsAnotherProcess) {
   give_folder({program("ls", code('l')), program("cat", code('c'))});
   memory_.put(0x1000, kLinked, as_bytes(code('l')));
   EXPECT_EQ(sample(0x1000).pid, 1u);
-  EXPECT_EQ(told(), "ls");
+  EXPECT_EQ(reported(), "ls");
   memory_.put(0x1000, kLinked, as_bytes(code('c')));
   EXPECT_EQ(sample(0x1000).pid, 1u);  // it may be about to end
   const TaskAttribution next = sample(0x1000);
   EXPECT_EQ(next.pid, 2u);
-  EXPECT_EQ(told(), "cat");
+  EXPECT_EQ(reported(), "cat");
   EXPECT_EQ(updates_.spaces.at(0).id, next.address_space);
   EXPECT_EQ(in_kernel(0x1000).pid, 2u);
 }
@@ -277,11 +278,11 @@ TEST_F(RootProcessesTest, ANameIsTakenBackWhereAPageTurnsOutToDiffer) {
   built_again[kCodePage] = '!';  // a page that is not among those that are compared first
   memory_.put(0x1000, kLinked, as_bytes(built_again));
   const TaskAttribution first = sample(0x1000);
-  EXPECT_EQ(told(), "shell");
+  EXPECT_EQ(reported(), "shell");
   (void)sample(0x1000, kLinked + 0x1010);
   (void)sample(0x1000);
   const TaskAttribution last = sample(0x1000, kLinked + 0x1010);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
   EXPECT_EQ(last.pid, first.pid);
   EXPECT_NE(last.address_space, first.address_space);
   EXPECT_EQ(processes().caveats().size(), 1u);
@@ -292,13 +293,13 @@ TEST_F(RootProcessesTest, TheUsersWordIsTheNameAndTheFileIsCompared) {
   memory_.put(0x1000, kLinked, as_bytes(code('i')));
   memory_.put(0x2000, kLinked, as_bytes(code('?')));
   EXPECT_EQ(in_kernel(0x1000).pid, 1u);
-  EXPECT_EQ(told(), "init");
+  EXPECT_EQ(reported(), "init");
   EXPECT_TRUE(updates_.spaces.empty());
   (void)sample(0x1000);
-  EXPECT_EQ(told(), "");
+  EXPECT_EQ(reported(), "");
   ASSERT_EQ(updates_.spaces.size(), 1u);
   (void)sample(0x2000);
-  EXPECT_EQ(told(), "sh");
+  EXPECT_EQ(reported(), "sh");
   EXPECT_TRUE(updates_.spaces.empty());
   ASSERT_EQ(processes().caveats().size(), 1u);
   EXPECT_TRUE(
@@ -309,7 +310,7 @@ TEST_F(RootProcessesTest, WhereMemoryCannotBeComparedTheUserIsBelieved) {
   options_.user_program = program("shell", code('s'));
   memory_.has_physical = false;
   (void)sample(0x1000);
-  EXPECT_EQ(told(), "shell");
+  EXPECT_EQ(reported(), "shell");
   EXPECT_EQ(updates_.spaces.size(), 1u);
   EXPECT_EQ(memory_.reads, 0u);
   ASSERT_EQ(processes().caveats().size(), 1u);
@@ -319,7 +320,7 @@ TEST_F(RootProcessesTest, WhereMemoryCannotBeComparedTheUserIsBelieved) {
 TEST_F(RootProcessesTest, CodeThatIsNeverReadIsSaid) {
   options_.user_program = program("shell", code('s'));
   (void)sample(0x1000);
-  EXPECT_EQ(told(), "-");
+  EXPECT_EQ(reported(), "-");
   ASSERT_EQ(processes().caveats().size(), 1u);
   EXPECT_NE(processes().caveats()[0].find("process 1 could not be read"), std::string::npos);
 }

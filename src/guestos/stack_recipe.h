@@ -19,7 +19,7 @@ inline constexpr std::uint64_t kReturnAddressBits = ~std::uint64_t{0} >> 16;
 struct StackTop {
   enum class Kind : std::uint8_t {
     kTop,     // call-frame information or an interrupt frame describes the switch
-    kPopped,  // the entry code pops the stack pointer from it: the unwinder is told
+    kPopped,  // the entry code pops the stack pointer from it: the unwinder is informed
               // (PieceKind::kStackLink)
     kBottom,  // as kTop, but the slot is the stack's lowest word, and was filled in by the caller
               // of the function that switches: that function's frame is copied too
@@ -40,7 +40,7 @@ inline constexpr std::size_t kMaxUserLinks = 48;
 
 // A slot in which unwinding has found the pointer to another stack. Where functions save the link
 // register behind the frame pointer, other code may keep anything else there, device memory's
-// address too: `returns_to`, of the word behind it, tells whether it is the same frame.
+// address too: `returns_to`, of the word behind it, shows whether it is the same frame.
 struct LearntLink {
   GuestVirt slot;
   std::optional<std::uint64_t> returns_to = std::nullopt;

@@ -41,7 +41,7 @@ Result<void> refuse_what_cannot_be(const QemuCommand& command, const std::string
   if (command.vcpus() > 1)
     return fail(ErrorCode::kUnsupported,
                 "--deterministic: all vCPUs take turns in one thread then, and QEMU's plugins "
-                "cannot tell them apart there; give the guest one vCPU (-smp 1)");
+                "cannot distinguish them there; give the guest one vCPU (-smp 1)");
   const auto icount = command.value_of("icount");
   if (icount && !records_or_replays(command) &&
       (instruction_ns(command) == 0 || !says(*icount, "sleep=off") || says(*icount, "shift=auto") ||

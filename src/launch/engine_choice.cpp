@@ -39,8 +39,8 @@ std::optional<Obstacle> obstacle_to_plugin(const QemuCommand& command, const Qem
   if (facts.plugin.file.path.empty()) return Obstacle{facts.plugin.why, facts.plugin.better};
   if (command.has_one_thread() && (command.vcpus() > 1 || !facts.by_instructions))
     return Obstacle{
-        "all vCPUs share one thread (-icount or thread=single), where QEMU's plugins cannot tell "
-        "vCPUs apart, nor when one sleeps",
+        "all vCPUs share one thread (-icount or thread=single), where QEMU's plugins cannot "
+        "distinguish vCPUs, nor learn when one sleeps",
         "with a thread for each vCPU the guest would not be stopped for samples"};
   return std::nullopt;
 }

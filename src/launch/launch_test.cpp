@@ -72,7 +72,7 @@ TEST(PrivateFolder, WhatAKilledRunHasLeftIsCleared) {
   ::close(ends[1]);
 }
 
-TEST(ChildProcess, TellsHowItEnded) {
+TEST(ChildProcess, ReportsHowItEnded) {
   auto seven = ChildProcess::start({"sh", "-c", "exit 7"}, std::getenv("PATH"));
   ASSERT_TRUE(seven);
   EXPECT_EQ(wait(*seven).code, 7);

@@ -42,7 +42,7 @@ void for_each_piece(const elf::ElfFile& file, Visit visit) {
   }
 }
 
-// The address of each piece of `file` that occurs once: padding tells nothing.
+// The address of each piece of `file` that occurs once: padding shows nothing.
 std::unordered_map<std::string_view, std::optional<ImageAddr>> pieces_of(const elf::ElfFile& file) {
   std::unordered_map<std::string_view, std::optional<ImageAddr>> pieces;
   for_each_piece(file, [&](ImageAddr at, std::string_view bytes) {

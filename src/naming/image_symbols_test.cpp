@@ -67,7 +67,7 @@ TEST(ImageSymbols, NamesProgramsByLinkedAddresses) {
   EXPECT_TRUE(name(0xe0800000).empty());  // in front of it nothing has a name
 }
 
-TEST(ImageSymbols, ProgramsWithoutSymbolsAreToldTogether) {
+TEST(ImageSymbols, ProgramsWithoutSymbolsAreReportedTogether) {
   const std::vector<std::byte> code(0x40, std::byte{0x90});
   elf::ElfWriter writer(Arch::kX86_64, true, ET_DYN);
   writer.add_segment({0}, code.size(), true, false, code);

@@ -58,7 +58,7 @@ bool owner_is_wanted(const Filter& filter, const SampleGroup& group, const Profi
           is_listed(filter.comms, std::string(profile.strings[group.comm])));
 }
 
-// The images of code whose caller some table of unwind information has told.
+// The images of code whose caller some table of unwind information has reported.
 std::set<std::uint32_t> images_with_tables(const Collector& collected) {
   std::set<std::uint32_t> images;
   for (const recording::StackNode& node : collected.nodes) {

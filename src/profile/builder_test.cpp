@@ -51,7 +51,7 @@ TEST(Builder, InlinedFunctionsAreFrames) {
   EXPECT_EQ(inlined, (std::vector<bool>{false, false, true, true, false}));
 }
 
-TEST(Builder, FunctionsAreToldApartByImage) {
+TEST(Builder, FunctionsAreDistinguishedByImage) {
   const Profile profile =
       make_profile({{"user:main|user:read|vfs_read", 1}, {"user:vfs_read_", 1}});
   ASSERT_EQ(profile.functions.size(), 4u);

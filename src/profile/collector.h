@@ -76,7 +76,7 @@ class Collector final : public recording::Visitor {
 
   // Of the stack of a node; 0 where it has no frame.
   [[nodiscard]] std::uint32_t outermost_frame(std::uint32_t node) const;
-  // A process that has no name, and that has all samples since it was first seen, tells nothing:
+  // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.
   void forget_lone_process();
   // Gives kernel frames that were sampled before their code was known the image that lies there. To

@@ -76,7 +76,7 @@ TEST(Processes, WithoutANameAreNumbers) {
             (Weights{{":9 7/9 a", 1}, {":0 0/- a", 2}, {"[unknown] -/- a", 4}, {":3 3/3 a", 8}}));
 }
 
-TEST(Processes, ALoneOneWithoutANameTellsNothing) {
+TEST(Processes, ALoneOneWithoutANameShowsNothing) {
   TestRecording recording("generic");
   recording.add({"boot", 1}).name(1, 1, "[process 1]").add({"a", 2, 0, 1, 1});
   recording.add({"b", 4, 1, 1, 1}).add(wire::Disposition::kIdle, 8, 0);
@@ -85,7 +85,7 @@ TEST(Processes, ALoneOneWithoutANameTellsNothing) {
   EXPECT_EQ(groups_of(alone), (Weights{{" -/- boot", 1}, {" -/- a", 2}, {" -/- b", 4}}));
 }
 
-TEST(Processes, TheKernelsOwnThreadsTellOneApart) {
+TEST(Processes, TheKernelsOwnThreadsDistinguishOne) {
   TestRecording recording("generic");
   recording.add({"boot", 1}).name(1, 1, "[process 1]").add({"a", 2, 0, 1, 1}).add({"thread", 4});
   EXPECT_EQ(

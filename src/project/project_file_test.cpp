@@ -74,10 +74,10 @@ TEST(ProjectFile, ErrorsNameTheLine) {
 
 TEST(ProjectFile, OnlyStringsAndCommentsAreBeyondAscii) {
   EXPECT_EQ(error_of("x = 'é' # é\n\"\\\"ü\" = \"\"\"\nß\"\n\"\"\"\n'ö' = 1"), "no error");
-  const std::string told = ": only texts in quotes and comments may be other than ASCII";
-  EXPECT_EQ(error_of("\nx = é"), "ringside.toml:2" + told);
-  EXPECT_EQ(error_of("x = 1\u00a0\n"), "ringside.toml:1" + told);
-  EXPECT_EQ(error_of("x = \"\"\"a\n\"\"\"\né"), "ringside.toml:3" + told);
+  const std::string expected = ": only texts in quotes and comments may be other than ASCII";
+  EXPECT_EQ(error_of("\nx = é"), "ringside.toml:2" + expected);
+  EXPECT_EQ(error_of("x = 1\u00a0\n"), "ringside.toml:1" + expected);
+  EXPECT_EQ(error_of("x = \"\"\"a\n\"\"\"\né"), "ringside.toml:3" + expected);
 }
 
 TEST(ProjectFile, IsFoundInTheNearestFolderAbove) {

@@ -33,7 +33,7 @@ struct PartStops {
   [[nodiscard]] std::uint64_t complete() const;
 };
 
-// Everything that the samples themselves tell, so that a recording whose writer died has it too.
+// Everything that the samples themselves show, so that a recording whose writer died has it too.
 // Feed it every sample in order; samples of one stop (equal times, one after the other) count their
 // pause once.
 class SampleStatistics {

@@ -10,7 +10,7 @@ namespace ringside::session {
 
 // Which address spaces' threads enter the kernel on which of its stacks. While a kernel switches
 // threads it runs on the stack of the old one, and the page tables are the new one's already: what
-// the old one had in its registers means nothing there. Nothing but the samples tells when that is.
+// the old one had in its registers means nothing there. Nothing but the samples shows when that is.
 class KernelStackUsers {
  public:
   // Takes in that a stack was seen with an address space, and says whether the two belong together.

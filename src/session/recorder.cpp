@@ -73,7 +73,7 @@ RecordResult Recorder::run(Control& control) {
   else
     result.error = outcome.error;
   add_warnings(outcome, result);
-  // After an error of the writer nothing more can be written; the first error is the one to tell.
+  // After an error of the writer nothing more can be written; the first error is the one to report.
   for (const std::string& warning : result.warnings)
     if (ok) ok = writer_->add_warning(warning);
   if (ok) ok = writer_->add_statistics(statistics(outcome));
@@ -113,13 +113,13 @@ Result<void> Recorder::wait_for_start(Control& control, bool& stopped) {
   return {};
 }
 
-void Recorder::tell(Control& control, const Sampler& sampler) {
-  if (!told_begun_ && sampler.has_begun()) {
-    told_begun_ = true;
+void Recorder::report(Control& control, const Sampler& sampler) {
+  if (!reported_begun_ && sampler.has_begun()) {
+    reported_begun_ = true;
     control.begun();
   }
-  if (const bool paused = sampler.waits_for_user(); told_begun_ && paused != told_paused_) {
-    told_paused_ = paused;
+  if (const bool paused = sampler.waits_for_user(); reported_begun_ && paused != reported_paused_) {
+    reported_paused_ = paused;
     control.paused(paused);
   }
 }
@@ -158,7 +158,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
       else
         RINGSIDE_TRY(handle(seen->tick, seen->attributions));
     }
-    tell(control, sampler);
+    report(control, sampler);
     suspend_if_wanted(control, sampler);
     end_in_time(control, sampler);
     const std::uint64_t now = monotonic_ns();
@@ -170,7 +170,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
     control.progress({seconds, samples_, idle_});
     if (!stopped_ns_ && control.poll() == Control::Wish::kStop) stopped_ns_ = now;
   }
-  tell(control, sampler);
+  report(control, sampler);
   return {};
 }
 
@@ -254,7 +254,7 @@ std::vector<Stack> Recorder::unwind(const wire::Capture& capture,
 }
 
 // Below a kernel stack that was not followed to its end nothing is known to be. Where it ends may
-// not be told from where the kernel was entered: then the adapter knows that it was.
+// not be distinguished from where the kernel was entered: then the adapter knows that it was.
 std::optional<Stack> Recorder::user_part(const wire::Capture& capture,
                                          const guestos::TaskAttribution& attribution,
                                          const Stack& kernel) {
@@ -350,13 +350,13 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
                     "(-F, --interval)",
                     outcome.lost.queue_full));
   if (!outcome.silence.empty()) result.warnings.push_back(outcome.silence);
-  const bool told = result.error && result.error->code == ErrorCode::kMismatch;
-  // A replay has no more of the guest's memory than what told where the kernel is.
+  const bool reported = result.error && result.error->code == ErrorCode::kMismatch;
+  // A replay has no more of the guest's memory than what showed where the kernel is.
   const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;
   const std::string text = is_settled ? std::string() : watch_.explain();
   const std::uint64_t in_kernel =
       samples_by_level_[static_cast<std::size_t>(PrivilegeLevel::kKernel)];
-  if (in_kernel > 0 && !text.empty() && !told) result.warnings.push_back(text);
+  if (in_kernel > 0 && !text.empty() && !reported) result.warnings.push_back(text);
   for (std::string& words :
        levels_in_words(samples_by_level_, engine_->arch(),
                        {watch_.name_of_file(), watch_.kernel() != nullptr, knows_guest_}))

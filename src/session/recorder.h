@@ -24,7 +24,7 @@
 
 namespace ringside::session {
 
-// What the outside wants at this moment, and where it is told how far the recording is.
+// What the outside wants at this moment, and where the recording reports how far it is.
 class Control {
  public:
   enum class Wish {
@@ -89,7 +89,7 @@ class Recorder {
                                                const Stack& kernel);
   [[nodiscard]] std::optional<Stack> unwind_user(const wire::Capture& capture,
                                                  const guestos::TaskAttribution& attribution);
-  // The registers that user code had when it entered the kernel, as unwinding tells them.
+  // The registers that user code had when it entered the kernel, as unwinding reports them.
   [[nodiscard]] std::optional<arch::Registers> entered_from(const wire::Capture& capture,
                                                             std::uint64_t address_space,
                                                             const Stack& kernel);
@@ -102,7 +102,7 @@ class Recorder {
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> unwind_early_samples();
   [[nodiscard]] bool limit_reached() const;
-  void tell(Control& control, const Sampler& sampler);
+  void report(Control& control, const Sampler& sampler);
   static void suspend_if_wanted(Control& control, Sampler& sampler);
   void end_in_time(Control& control, Sampler& sampler);
   [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
@@ -133,9 +133,9 @@ class Recorder {
   std::uint64_t stack_bytes_ = 0;
   std::set<VcpuId> seen_vcpus_;
   bool kernel_seen_ = false;
-  bool told_begun_ = false;
-  bool told_paused_ = false;
-  std::optional<std::uint64_t> stopped_ns_;  // when sampling was told to end
+  bool reported_begun_ = false;
+  bool reported_paused_ = false;
+  std::optional<std::uint64_t> stopped_ns_;  // when sampling was asked to end
 };
 
 }  // namespace ringside::session

@@ -176,14 +176,14 @@ TEST_F(RecorderTest, WhileItsUserPausesTheGuestNothingIsDue) {
 class Listening final : public Control {
  public:
   [[nodiscard]] Wish poll() override { return Wish::kSample; }
-  void begun() override { told += "begun "; }
-  void paused(bool is_paused) override { told += is_paused ? "paused " : "goes on "; }
+  void begun() override { reported += "begun "; }
+  void paused(bool is_paused) override { reported += is_paused ? "paused " : "goes on "; }
   void overdue() override { is_overdue = true; }
-  std::string told;
+  std::string reported;
   std::atomic<bool> is_overdue{false};
 };
 
-TEST_F(RecorderTest, APausedGuestIsToldAndNotWaitedForLongerThanTheDuration) {
+TEST_F(RecorderTest, APausedGuestIsReportedAndNotWaitedForLongerThanTheDuration) {
   FakeEngine engine(1);
   engine.user_paused = true;
   SamplingOptions options;
@@ -192,7 +192,7 @@ TEST_F(RecorderTest, APausedGuestIsToldAndNotWaitedForLongerThanTheDuration) {
   const RecordResult result = record(engine, options, control);
   EXPECT_FALSE(result.error);
   EXPECT_EQ(result.samples, 0u);
-  EXPECT_EQ(control.told, "begun paused ");
+  EXPECT_EQ(control.reported, "begun paused ");
   EXPECT_TRUE(engine.user_paused);
 }
 

@@ -19,7 +19,7 @@ namespace ringside::session {
 // code. Belongs to the thread that unwinds.
 class UserStacks {
  public:
-  // Bytes of the files that are mapped in the address spaces it was told of.
+  // Bytes of the files that are mapped in the address spaces it was given.
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
 
   // `writer` must outlive it.
@@ -29,7 +29,7 @@ class UserStacks {
   // `time_ns` is from the start of the recording. Errors: those of the writer.
   [[nodiscard]] Result<void> adopt(const guestos::ProcessUpdates& updates, std::uint64_t time_ns);
 
-  // Whether it was told what is mapped in an address space, and has not forgotten it.
+  // Whether it was given what is mapped in an address space, and has not forgotten it.
   [[nodiscard]] bool knows(std::uint64_t address_space) const {
     return spaces_.contains(address_space);
   }

@@ -100,7 +100,7 @@ FilePtr DebugFiles::by_debuglink(const elf::ElfFile& file) {
 
 FilePtr DebugFiles::by_path(const elf::ElfFile& file) {
   const fs::path own = folder_of(file) / fs::path(file.name()).filename();
-  // Without a build id nothing would tell that the two belong together.
+  // Without a build id nothing would show that the two belong together.
   if (file.build_id().empty()) return nullptr;
   for (const fs::path& debug : options_.folders)
     for (const char* suffix : {"", ".debug"}) {

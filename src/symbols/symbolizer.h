@@ -20,9 +20,9 @@ class Symbolizer {
       : tables_(std::move(tables)), dwarf_(std::move(dwarf)), inlines_(inlines) {}
 
   // The frames at an address as linked, innermost first. The function that was compiled there, the
-  // last one, has the symbol table's name if that has one: it tells "f.cold" and "f.part.0" from
-  // "f", and is the name that a frame has without debug information. With inlined calls hidden it
-  // is the only frame, with the line of the address. Empty: nothing is known.
+  // last one, has the symbol table's name if that has one: it distinguishes "f.cold" and "f.part.0"
+  // from "f", and is the name that a frame has without debug information. With inlined calls hidden
+  // it is the only frame, with the line of the address. Empty: nothing is known.
   [[nodiscard]] std::vector<SourceFrame> lookup(ImageAddr address);
 
   // Asks `table` before the others.

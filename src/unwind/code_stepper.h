@@ -31,7 +31,7 @@ class CodeStepper {
   // address, `at` is the byte before it.
   [[nodiscard]] virtual CodeRule rule_at(const elf::Image& image, GuestVirt at) = 0;
   // What step() would do for all stacks alike, for a pc whose `rule` leaves it to the exit path of
-  // the code; kSlow where it takes a stack to tell.
+  // the code; kSlow where it takes a stack to decide.
   [[nodiscard]] virtual CompactRule exit_rule_at(const elf::Image&, const CodeRule&, GuestVirt) {
     return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
   }

@@ -65,7 +65,7 @@ std::optional<GuestVirt> sp_slot_of(const MachineState& user, GuestVirt from,
 }
 
 // Linux's call_on_irqstack (arch/x86/include/asm/irq_stack.h) does `movq %rsp, (%tos); movq %tos,
-// %rsp; call f; popq %rsp`, which only ORC tells: for the others the stack pointer there is the one
+// %rsp; call f; popq %rsp`, which only ORC knows: for the others the stack pointer there is the one
 // that is about to be popped.
 std::optional<MachineState> with_link_followed(const MachineState& state,
                                                const StackMemory& memory) {
@@ -196,8 +196,9 @@ UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
   if (user.pc().value == 0) return entry;
   entry.by_system_call = user_->by_system_call;
   for (std::uint8_t reg = 0; reg < kTrackedRegisters; ++reg) {
-    const bool tells = reg == roles.pc || reg == roles.sp || (roles.callee_saved >> reg & 1u) != 0;
-    if (tells && user.has(reg)) entry.registers.set(reg, user.get(reg));
+    const bool matters =
+        reg == roles.pc || reg == roles.sp || (roles.callee_saved >> reg & 1u) != 0;
+    if (matters && user.has(reg)) entry.registers.set(reg, user.get(reg));
   }
   entry.sp_slot = sp_slot_of(user, state_.sp(), memory);
   entry.slot = entry.sp_slot;
@@ -224,7 +225,7 @@ Step FullWalk::step(const MachineState& state, const StackMemory& memory) {
   }
   Step result =
       sources_.code().step(known.image, sources_.code_of(known, at), linked, state, memory);
-  // Where nothing knows on, the first source's reason is the one to tell.
+  // Where nothing knows on, the first source's reason is the one to report.
   const auto* stop = std::get_if<Stop>(&result);
   if (why && stop != nullptr && stop->reason == StopReason::kNoRule) return *why;
   return result;

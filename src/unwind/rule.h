@@ -62,7 +62,7 @@ struct Rule {
   // the code around them keeps no frame pointers.
   bool ends_at_zero_fp = true;
   FrameSource source = FrameSource::kCfi;
-  // Where a signal frame keeps the register that tells user from kernel code
+  // Where a signal frame keeps the register that distinguishes user from kernel code
   // (arch::ArchInfo::saved_mode), from the CFA on.
   std::optional<std::int64_t> status_offset = std::nullopt;
   bool ends = false;       // nothing is below this frame

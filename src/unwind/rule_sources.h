@@ -37,7 +37,7 @@ class RuleSources {
   [[nodiscard]] bool refresh();
 
   // The first source's rule that can be had without the code's own exit path: kSlow where only
-  // known_at() tells, kNone outside of all code.
+  // known_at() reports, kNone outside of all code.
   [[nodiscard]] CompactRule compact_at(CodeAddress at);
 
   // All that is known of an address, for the walk that tracks all registers.

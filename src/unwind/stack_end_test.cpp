@@ -92,7 +92,7 @@ TEST_F(StackEndTest, WhatIsNoReturnAddressEndsAStackAtItsTop) {
 }
 
 // Each return address in turn is another word, as it would be with a wrong rule; callers are above
-// it. Not so the last one, which cannot be told from a first function's.
+// it. Not so the last one, which cannot be distinguished from a first function's.
 TEST_F(StackEndTest, NoneOfThemEndsAStackInItsMiddle) {
   constexpr std::size_t kFrames = 40;
   for (const std::uint64_t word : {std::uint64_t{0}, kPoison, kUserCode, at("leaf")})

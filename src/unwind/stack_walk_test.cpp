@@ -299,7 +299,7 @@ TEST_F(StackWalk, TrapFrameLayoutSkipsWhatFillsTheReturnStack) {
   EXPECT_EQ(stack.frames[1].address, GuestVirt{at("_start") + 9});
 }
 
-// The layout is none that compact rules can tell; below it they go on.
+// The layout is none that compact rules can express; below it they go on.
 TEST_F(StackWalk, WalksFastAgainBehindASlowFrame) {
   const std::uint64_t entry = at("leaf");
   const TrapFrameLayout layout{.start = {entry},
@@ -423,7 +423,7 @@ TEST_F(UserEntryTest, FarFromTheEntrySavedRegistersAreRead) {
 }
 
 // Where the stack ends the code says what it gives back.
-TEST_F(UserEntryTest, AfterASystemCallTheWayBackTells) {
+TEST_F(UserEntryTest, AfterASystemCallTheWayBackShows) {
   const std::uint64_t behind_call = at("restores_user_code") + 1;
   start(at("leaf"), kStack);
   capture_.registers.set(kR12, 12);
@@ -463,7 +463,7 @@ TEST_F(UserEntryTest, WhatWasNotCopiedIsNotKnown) {
 }
 
 // sysexit takes the pc from edx and the stack pointer from ecx.
-TEST(UserEntryOnI386, TheWayBackTells) {
+TEST(UserEntryOnI386, TheWayBackShows) {
   constexpr std::uint64_t kBias = 0xb0000000;
   constexpr std::uint64_t kSp = 0xc1000000;
   const auto file = elf::ElfFile::open(RINGSIDE_STEP_PROGRAMS "/step_i386_gcc_debug_frame");

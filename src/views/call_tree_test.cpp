@@ -87,7 +87,7 @@ TEST(CallTree, InlinedIsWhatWasInlinedInAllOfItsFrames) {
   EXPECT_EQ(inlined, (std::map<std::string, bool>{{"always", true}, {"both", false}}));
 }
 
-TEST(CallTree, KindsAreToldApart) {
+TEST(CallTree, KindsAreDistinguished) {
   const auto profile = make_profile({{"s|memcpy", 1}, {"s|irq:memcpy", 2}});
   const CallTree tree = make_call_tree(profile);
   EXPECT_EQ(text_of(tree), "all 3[s 3[memcpy 1(1) memcpy 2(2)]]");

@@ -27,7 +27,7 @@ using Names = std::tuple<std::string_view, std::string_view, std::string_view,
                          std::optional<std::uint32_t>, std::optional<std::uint32_t>,
                          std::optional<VcpuId>, std::string_view, std::string_view>;
 
-// Sums up one section. Rows are found by owner and code; `met_` tells whether one was met in the
+// Sums up one section. Rows are found by owner and code; `met_` shows whether one was met in the
 // stack at hand before.
 class Accumulator {
  public:
@@ -81,7 +81,7 @@ class Accumulator {
     return std::nullopt;
   }
 
-  // The number of the sample's owner, as far as the keys tell owners apart.
+  // The number of the sample's owner, as far as the keys distinguish owners.
   [[nodiscard]] std::uint32_t owner_of(const SampleGroup& group) {
     Owner owner;
     if (has(SortKey::kComm)) std::get<0>(owner) = group.comm;
@@ -93,7 +93,7 @@ class Accumulator {
     return owners_.try_emplace(owner, static_cast<std::uint32_t>(owners_.size())).first->second;
   }
 
-  // The number of a frame's code, as far as the keys tell code apart.
+  // The number of a frame's code, as far as the keys distinguish code.
   [[nodiscard]] std::uint32_t code_of(const profile::Frame& frame) const {
     if (has(SortKey::kSymbol)) return frame.function;
     return has(SortKey::kDso) ? profile_.functions[frame.function].image : 0;

@@ -9,7 +9,7 @@
 
 namespace ringside::views {
 
-// What rows are told apart by: perf's sort keys.
+// What rows are distinguished by: perf's sort keys.
 enum class SortKey : std::uint8_t {
   kComm,
   kCgroup,

@@ -116,7 +116,7 @@ std::vector<std::string> keyed_rows(const profile::Profile& profile,
   return rows;
 }
 
-TEST(Overhead, RowsAreToldApartByTheKeys) {
+TEST(Overhead, RowsAreDistinguishedByTheKeys) {
   TestRecording recording;
   recording.name(1, 1, "dd").name(2, 2, "dd").name(2, 3, "io");
   recording.add({"user:main || sys_read", 1, 0, 1, 1})

@@ -7,7 +7,7 @@
 
 namespace ringside::views {
 
-// How finely owners of samples are told apart.
+// How finely owners of samples are distinguished.
 enum class OwnerLevel : std::uint8_t { kNone, kComm, kPid, kTid };
 
 // The frame that stands for a sample's owner at the root of its stack, as perf's folded stacks have

@@ -22,7 +22,7 @@ TEST(TopStacks, HeaviestFirstLeafFirst) {
   EXPECT_TRUE(make_top_stacks(profile::testing::make_profile({}), 10).empty());
 }
 
-TEST(TopStacks, TellNamesOfProcessesApart) {
+TEST(TopStacks, DistinguishNamesOfProcesses) {
   profile::testing::TestRecording recording;
   recording.name(1, 1, "dd").name(2, 2, "dd").name(3, 3, "sh");
   recording.add({"s|a", 2, 0, 1, 1}).add({"s|a", 3, 0, 2, 2}).add({"s|a", 4, 0, 3, 3});

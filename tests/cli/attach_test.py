@@ -28,7 +28,7 @@ class Attach(cli_case.CliCase):
         result, _ = self.record(greeting=fake_stub.HTTP_GREETING)
         self.assertSays(result, FAILED, "not a gdb stub", "HTTP/1.1 400")
 
-    def test_a_qmp_monitor_is_told_as_such(self):
+    def test_a_qmp_monitor_is_reported_as_such(self):
         result, _ = self.record(greeting=fake_stub.QMP_GREETING)
         self.assertSays(result, FAILED, "not a gdb stub", "QMP")
 

@@ -1,6 +1,6 @@
 """A gdb stub without a guest, on a Unix socket: answers as QEMU's does (7.2 to 10), and fails where a test asks it to.
 
-By itself, `fake_stub.py QEMU-OPTIONS`, it stands for QEMU: it serves the stub that -gdb names until it is told to end.
+By itself, `fake_stub.py QEMU-OPTIONS`, it stands for QEMU: it serves the stub that -gdb names until it is asked to end.
 FAKE_QEMU_LOG names a file that gets the options, one a line, in brackets; FAKE_QEMU_SECONDS is how long it lives
 (0: it ends at once). FAKE_QEMU_PLUGIN_API is how it takes plugins: "OLDEST NEWEST" of the versions that it accepts, or
 "none", "lacks" (symbols of a newer QEMU) or "hangs"; FAKE_QEMU_QUESTIONS names a file that gets a line for each one that

@@ -104,7 +104,7 @@ class Launch(cli_case.CliCase):
         self.assertRecorded(self.launch("./run.sh", "-s", before=ALONE))
         self.assertEqual(self.options(), ["-m", "64", "-s"])
 
-    def test_S_is_told(self):
+    def test_S_is_reported(self):
         result = self.launch("./run.sh", "-S", seconds=1)
         self.assertEqual(self.options()[2], "-S")
         self.assertEqual(self.options().count("-gdb"), 1)

@@ -123,8 +123,8 @@ class Project(cli_case.CliCase):
         self.assertSays(result, DONE, "samples are in")
         self.assertFalse(self.log.exists())
 
-    def test_what_is_wrong_is_told_with_its_line(self):
-        for text, line, told in (("a = ", 1, ""), ('\nkernle = "x"', 2, "no command has an option 'kernle'"),
+    def test_what_is_wrong_is_reported_with_its_line(self):
+        for text, line, expected in (("a = ", 1, ""), ('\nkernle = "x"', 2, "no command has an option 'kernle'"),
                                  ("[recrod]\nfreq = 1", 1, "[recrod] is no command"),
                                  ("[report]\nfreq = 1", 2, "'report' has no option 'freq'"),
                                  ("[profile.x]\n\nhelp = true", 3, "no command has an option 'help'"),
@@ -133,7 +133,7 @@ class Project(cli_case.CliCase):
                                  ('qemu = "make qemu"', 1, "is a list"), ("freq = [1, 2]", 1, "takes one value")):
             self.write(text + "\n")
             result = self.run_verb("record")
-            self.assertSays(result, WRONG_USAGE, f"ringside.toml:{line}:", told)
+            self.assertSays(result, WRONG_USAGE, f"ringside.toml:{line}:", expected)
 
     def test_a_profile_that_is_not_there(self):
         self.assertSays(self.run_verb("record", "--profile", "x"), WRONG_USAGE, "there is no ringside.toml")

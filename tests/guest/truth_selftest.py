@@ -83,7 +83,7 @@ class TruthTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("FAILED: vcpu 0: share of a: expected 60.00 %, got 100.00 %", said)
 
-    def test_a_failing_ringside_is_told_with_what_it_said(self):
+    def test_a_failing_ringside_is_reported_with_what_it_said(self):
         status, said = self.run_with(record="echo no socket >&2; exit 1")
         self.assertEqual(status, 1)
         self.assertIn("status 1; it said: no socket", said)

@@ -22,7 +22,7 @@ TEST(GuestSystem, AProcessHasARootANameAndAProgram) {
   EXPECT_EQ(options->processes[1].root, 0x1000u);
 }
 
-TEST(GuestSystem, WhatMakesNoSenseIsTold) {
+TEST(GuestSystem, WhatMakesNoSenseIsReported) {
   const auto wrong = [](const std::string& process) {
     GuestSystemSettings settings;
     settings.processes = {process};

@@ -58,7 +58,7 @@ Result<void> ExportVerb::write_samples() {
   if (settings_.filters() || settings_.no_irq_join || options_.per_vcpu)
     return fail(
         ErrorCode::kUsage,
-        "--format json-lines tells every sample as it is: -k, -u, -C, --comm, --pid, --tid, "
+        "--format json-lines writes every sample as it is: -k, -u, -C, --comm, --pid, --tid, "
         "--no-irq-join and --per-cpu do not go with it");
   RINGSIDE_ASSIGN(auto opened, app::open_recording(settings_));
   if (const std::string damage = opened.reader.damage(); !damage.empty())

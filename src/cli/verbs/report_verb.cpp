@@ -22,7 +22,7 @@ void ReportVerb::add_content(App& what) {
   what.add_flag("-g,--call-graph", call_graph_, "Show what each outermost function called");
   what.add_option(
           "-s,--sort", sort_,
-          "Tell rows apart by these keys: comm, cgroup, pid, tid, vcpu, dso, symbol, parent "
+          "Distinguish rows by these keys: comm, cgroup, pid, tid, vcpu, dso, symbol, parent "
           "(default: comm,dso,symbol; where no processes are known, symbol)")
       ->type_name("KEYS")
       ->delimiter(',')

@@ -27,7 +27,7 @@ struct Options {
   // A tick also captures a guest that its user has paused, and leaves it so.
   bool captures_paused = false;
   // Whether the guest ran before the socket was connected, where the caller knows it (from QMP).
-  // QEMU from 8.1 on does not tell; connect() finds it out where QEMU runs on this machine.
+  // QEMU from 8.1 on does not report it; connect() finds it out where QEMU runs on this machine.
   std::optional<bool> guest_was_running;
   // The thread that serves the stub (QEMU's main loop: its process id); 0: the QEMU at the other
   // end of the socket. Where the vCPUs leave no processor free it is scheduled before them, if that
@@ -59,7 +59,7 @@ class GdbEngine final : public Engine {
                                                                   const Options& options = {});
   // The same with a stream socket that is connected already. It must be new, because the guest's
   // state before the connection is read from the first bytes that come. QEMU from 8.1 on does not
-  // tell: there the guest is taken to have run.
+  // report: there the guest is taken to have run.
   [[nodiscard]] static Result<std::unique_ptr<GdbEngine>> attach(UniqueFd socket,
                                                                  const Options& options = {});
   // Detaches; the guest runs, except where its user has paused it.

@@ -104,7 +104,7 @@ TEST(GdbEngine, DetachLeavesAPausedGuestPaused) {
   EXPECT_FALSE(guest.stub.running());
 }
 
-TEST(GdbEngine, NewQemuDoesNotTellWhetherItRan) {
+TEST(GdbEngine, NewQemuDoesNotReportWhetherItRan) {
   auto settings = with_stacks();
   settings.running = false;
   settings.version = "9.2.0";
@@ -259,7 +259,7 @@ TEST_P(GdbEngineUser, MayStopAndResumeTheGuest) {
   EXPECT_EQ(guest.tick(kCopyFromRsp)->captures.size(), 2u);
 }
 
-// Between the looks for stop replies and the request, so that only the answers can tell.
+// Between the polls for stop replies and the request, so that only the answers can show it.
 TEST_P(GdbEngineUser, MayStopTheGuestJustBeforeASample) {
   Guest guest(settings());
   ASSERT_TRUE(guest.runs());

@@ -334,7 +334,7 @@ TEST_P(LinuxVirtualMemory, ReadsAgreeWithGdb) {
   }
 }
 
-// Prints the figures of docs/cost.md. QEMU's own events tell how often and how long it stood.
+// Prints the figures of docs/cost.md. QEMU's own events report how often and how long it stood.
 TEST_P(LinuxMemory, StopsAreShortAndCounted) {
   arch::Registers registers = pause_in_kernel();
   qemu_->qmp(kContinue);

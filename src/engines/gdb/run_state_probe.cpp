@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A vCPU's thread tells that it has stopped just before it sleeps.
+// A vCPU's thread reports that it has stopped just before it sleeps.
 constexpr unsigned kPatienceUs = 20'000;
 
 template <class Number>

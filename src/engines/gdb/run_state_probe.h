@@ -11,9 +11,9 @@
 
 namespace ringside::engines::gdb {
 
-// Tells whether a guest ran before we connected to its stub, which stops it: QEMU from 8.1 on does
-// not say. To stop a guest that runs QEMU wakes each vCPU's thread, which then sleeps again; the
-// threads of a guest that its user had paused sleep on. So the threads' context switches are
+// Reports whether a guest ran before we connected to its stub, which stops it: QEMU from 8.1 on
+// does not say. To stop a guest that runs QEMU wakes each vCPU's thread, which then sleeps again;
+// the threads of a guest that its user had paused sleep on. So the threads' context switches are
 // counted before and after.
 class RunStateProbe {
  public:

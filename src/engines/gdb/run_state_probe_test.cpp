@@ -45,7 +45,7 @@ class Sleeper {
   std::thread thread_{[this] { sleep(); }};
 };
 
-TEST(RunStateProbe, TellsAThreadThatWasWokenFromOneThatSleeps) {
+TEST(RunStateProbe, DistinguishesAThreadThatWasWokenFromOneThatSleeps) {
   Sleeper first;
   Sleeper second;
   const std::array threads{first.id(), second.id()};

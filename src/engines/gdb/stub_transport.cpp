@@ -163,7 +163,7 @@ Result<void> StubTransport::exchange(bool last) {
   write_requests();
   const bool resumes = last && resumes_;
   // Where somebody else has let the guest run meanwhile, our next byte stops it again and is
-  // swallowed: that must not be the continue's. An answer that is missing tells of it.
+  // swallowed: that must not be the continue's. An answer that is missing reports it.
   if (resumes && batch_.empty() && stub_.traits().qemu) {
     batch_.add("qAttached");
     expected_.push_back(nullptr);

@@ -34,7 +34,7 @@ class GuestHold {
   [[nodiscard]] bool found_paused() const { return found_paused_; }
   // When the guest had stopped, or where it runs on, when the first answer had come.
   [[nodiscard]] std::uint64_t began_ns() const { return began_ns_; }
-  // From then until the guest was told to go on. 0 where it ran.
+  // From then until the guest was asked to go on. 0 where it ran.
   [[nodiscard]] std::uint64_t pause_ns() const { return pause_ns_; }
 
  private:

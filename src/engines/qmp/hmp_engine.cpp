@@ -61,7 +61,7 @@ Result<std::unique_ptr<HmpEngine>> HmpEngine::start(Monitor monitor, const Optio
   RINGSIDE_ASSIGN(const auto cpus, monitor.execute("query-cpus-fast", {}));
   const std::size_t vcpus = cpus.is_array() ? cpus.size() : 0;
   if (vcpus == 0 || vcpus > kMostVcpus)
-    return fail(ErrorCode::kProtocol, "{}: query-cpus-fast tells of {} vCPUs", monitor.name(),
+    return fail(ErrorCode::kProtocol, "{}: query-cpus-fast reports {} vCPUs", monitor.name(),
                 vcpus);
   RINGSIDE_TRY(monitor.status());
   const pid_t qemu = gdb::stub_thread_behind(monitor.socket());

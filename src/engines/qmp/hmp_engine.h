@@ -20,8 +20,8 @@
 namespace ringside::engines::qmp {
 
 // Captures by what the human monitor prints (`info registers -a`, `x`): for a QEMU whose gdb stub
-// is its user's, or that opens none. What its text lacks is told in hmp_registers.h. A guest that
-// its user has paused is left alone. Memory outside of ticks is read while the guest runs.
+// is its user's, or that opens none. What its text lacks is described in hmp_registers.h. A guest
+// that its user has paused is left alone. Memory outside of ticks is read while the guest runs.
 class HmpEngine final : public Engine {
  public:
   struct Options {

@@ -193,7 +193,7 @@ TEST_F(HmpQemu, RunsAfterHalfARequest) {
   }
 }
 
-TEST_F(HmpQemu, TellsThatQemuHasEnded) {
+TEST_F(HmpQemu, ReportsThatQemuHasEnded) {
   if (!qemu_) return;
   const auto attachment = attach();
   ASSERT_TRUE(attachment) << attachment.error().message;

@@ -19,10 +19,10 @@ struct PrintedVcpu {
 // whose words are names and values in no fixed columns. What is not known is passed over.
 //
 // The text lacks: on x86_64 KERNEL_GS_BASE; on aarch64 all system registers (SP_EL0, TTBR0_EL1,
-// ELR_EL1, SPSR_EL1 …); on riscv64 the privilege mode, which is told by the pc: the upper half of
-// the addresses, and what lies within 64 MiB of the supervisor's trap vector (stvec), is the
-// supervisor's; what lies within 2 MiB of the machine's (mtvec), if that is nearer, runs in machine
-// mode; all else is user code, or machine mode's where there are no page tables.
+// ELR_EL1, SPSR_EL1 …); on riscv64 the privilege mode, which is determined by the pc: the upper
+// half of the addresses, and what lies within 64 MiB of the supervisor's trap vector (stvec), is
+// the supervisor's; what lies within 2 MiB of the machine's (mtvec), if that is nearer, runs in
+// machine mode; all else is user code, or machine mode's where there are no page tables.
 [[nodiscard]] std::vector<PrintedVcpu> parse_info_registers(Arch arch, std::string_view text);
 
 }  // namespace ringside::engines::qmp

@@ -177,7 +177,7 @@ TEST(HmpRegisters, OddTextIsPassedOver) {
 
 // The text has no privilege mode. Addresses: OpenSBI's with Linux, xv6's, and those of a kernel in
 // machine mode.
-TEST(HmpRegisters, TheModeOfRiscv64IsToldFromTheVectors) {
+TEST(HmpRegisters, TheModeOfRiscv64ComesFromTheVectors) {
   const auto priv = [](std::uint64_t pc, std::uint64_t satp, std::uint64_t mtvec,
                        std::uint64_t stvec) {
     const auto vcpus = parse_info_registers(

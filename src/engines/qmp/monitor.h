@@ -91,8 +91,8 @@ class Monitor {
   };
   [[nodiscard]] Result<std::vector<CharacterDevice>> character_devices();
 
-  // The process at the other end, 0 where that cannot be told (peer_process.h). Of a Unix socket it
-  // may be one that passed the socket on to QEMU (libvirtd).
+  // The process at the other end, 0 where that cannot be determined (peer_process.h). Of a Unix
+  // socket it may be one that passed the socket on to QEMU (libvirtd).
   [[nodiscard]] pid_t peer() const;
   [[nodiscard]] int socket() const { return socket_.get(); }
   [[nodiscard]] const std::string& name() const { return name_; }

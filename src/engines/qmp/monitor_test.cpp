@@ -49,7 +49,7 @@ TEST_F(Monitors, WhatTheClientBeforeHadAskedForIsNoGreeting) {
   EXPECT_EQ(connected->qemu_version(), "7.2.22");
 }
 
-TEST_F(Monitors, TellsAnswersFromEventsAndFromOlderAnswers) {
+TEST_F(Monitors, DistinguishesAnswersFromEventsAndFromOlderAnswers) {
   auto connected = monitor(begin());
   ASSERT_TRUE(connected);
   say("{\"timestamp\": {\"seconds\": 1, \"microseconds\": 2}, \"event\": \"STOP\"}\r\n"
@@ -143,7 +143,7 @@ TEST_F(Monitors, AStatusMustBeThere) {
   EXPECT_EQ(connected->status().error().code, ErrorCode::kProtocol);
 }
 
-TEST_F(Monitors, TellsThatQemuHasEnded) {
+TEST_F(Monitors, ReportsThatQemuHasEnded) {
   auto connected = monitor(begin() + "{\"return\": {\"stat");  // half an answer
   ASSERT_TRUE(connected);
   end_.close();

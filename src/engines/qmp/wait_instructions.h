@@ -8,7 +8,7 @@
 
 namespace ringside::engines::qmp {
 
-// Tells a halted vCPU where the monitor does not: on aarch64 and riscv64 its pc is behind the
+// Detects a halted vCPU where the monitor does not: on aarch64 and riscv64 its pc is behind the
 // instruction that waits for an interrupt, or that calls the firmware to be turned off; before it
 // was turned on, an aarch64 vCPU of the machine virt stands at 0. That a vCPU which has woken up is
 // met at that very pc is rare: it has run one block of code since. Answers are kept by pc.

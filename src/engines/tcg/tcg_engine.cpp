@@ -219,7 +219,7 @@ Result<Tick> TcgEngine::tick(const TickPlan& plan) {
   if (header.one_thread.load(std::memory_order_relaxed) != 0)
     return fail(ErrorCode::kUnsupported,
                 "all vCPUs of this guest share one thread (-icount or thread=single), where QEMU's "
-                "plugins cannot tell them apart; use --engine gdb, or one vCPU");
+                "plugins cannot distinguish them; use --engine gdb, or one vCPU");
   if (ended) return fail(ErrorCode::kClosed, "QEMU has ended");
   tick.paused_by_user = paused_by_user();
   if (tick.paused_by_user) return tick;

@@ -19,9 +19,9 @@ namespace ringside::engines::tcg {
 // never stopped: each vCPU copies what the recipe says and goes on.
 class TcgEngine final : public Engine, public SelfPaced {
  public:
-  // `ring`: the file that the plugin was told to make. `monitor`: QEMU's, or empty, and how long it
-  // is waited for; without it a guest that its user has paused looks idle, and there is no physical
-  // memory. Errors: those of RingMap::open() and Monitor::connect().
+  // `ring`: the file that the plugin was asked to make. `monitor`: QEMU's, or empty, and how long
+  // it is waited for; without it a guest that its user has paused looks idle, and there is no
+  // physical memory. Errors: those of RingMap::open() and Monitor::connect().
   [[nodiscard]] static Result<std::unique_ptr<TcgEngine>> connect(
       const std::filesystem::path& ring, const std::optional<SocketAddress>& monitor,
       const Patience& patience = {std::chrono::seconds(5)});
@@ -67,7 +67,7 @@ class TcgEngine final : public Engine, public SelfPaced {
   std::optional<qmp::Monitor> monitor_;
   std::optional<QemuRam> ram_;
   Pace pace_;
-  std::vector<Counted> counted_;       // what tick() has told already
+  std::vector<Counted> counted_;       // what tick() has reported already
   std::vector<wire::RingPlan> plans_;  // as they were sent
   std::uint64_t due_before_ = 0;       // that an earlier ringside's ticks were
   std::uint64_t accounted_ = 0;        // ticks of what tick() has returned

@@ -59,7 +59,7 @@ TEST_F(ReportLayout, NothingIsCutWhereThereIsRoom) {
   EXPECT_EQ(width(), whole);
 }
 
-TEST_F(ReportLayout, ColumnsThatTellLeastGoFirst) {
+TEST_F(ReportLayout, ColumnsThatShowLeastGoFirst) {
   const Names all = names();
   fit(layouts_, rows_, 90, true);
   EXPECT_EQ(names(), (Names{"Overhead", "Children", "Command", "Shared Object", "Kind", "Symbol"}));

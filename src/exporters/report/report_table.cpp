@@ -87,9 +87,9 @@ class Table {
         options_.overhead.keys == std::vector<views::SortKey>{views::SortKey::kSymbol};
     Row row;
     for (const Column column : options_.columns) {
-      const bool tells = column == Column::kOverhead || column == Column::kSamples ||
-                         (column == Column::kVcpu && are_functions);
-      if (tells)
+      const bool matters = column == Column::kOverhead || column == Column::kSamples ||
+                           (column == Column::kVcpu && are_functions);
+      if (matters)
         add_cells(column, rest_, row);
       else
         row.resize(row.size() + layouts_of(column).size());

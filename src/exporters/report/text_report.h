@@ -34,7 +34,7 @@ struct ReportOptions {
   std::size_t maximum_rows = 0;  // 0: all
   bool call_graph = false;       // -g: a tree of what each outermost function called
   // Cells of the terminal that rows have to fit into: names are cut in the middle, and where there
-  // is little room for them `columns` that tell least are left out. 0: nothing is cut.
+  // is little room for them `columns` that show least are left out. 0: nothing is cut.
   std::size_t width = 0;
   bool may_leave_out_columns = true;  // false: `columns` is what the user asked for
 };

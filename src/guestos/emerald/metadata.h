@@ -29,10 +29,10 @@ struct Metadata {
   GuestVirt text;
   std::uint64_t text_size = 0;
   // Not Emerald's (docs/adding-a-guest-os.md): where the kernel saves the user's registers. 0: it
-  // does not tell. No part of what a process is.
+  // does not report. No part of what a process is.
   GuestVirt user_registers;
 
-  // What tells processes apart that have the same page tables one after the other.
+  // What distinguishes processes that have the same page tables one after the other.
   [[nodiscard]] auto identity() const {
     return std::tuple(pid, image_base, image_size, program_headers_offset, eh_frame, eh_frame_size,
                       text, text_size);

@@ -35,7 +35,7 @@ class LinuxAdapter final : public Adapter {
   [[nodiscard]] InterruptCode interrupt_code() const override;
   [[nodiscard]] Result<bool> prepare(std::size_t vcpus, VirtualMemory& memory) override;
   [[nodiscard]] Result<std::vector<elf::Image>> loaded_code(VirtualMemory& memory) override;
-  [[nodiscard]] bool tells_all_code() const override { return true; }
+  [[nodiscard]] bool reports_all_code() const override { return true; }
   [[nodiscard]] std::vector<std::string> caveats() const override;
   [[nodiscard]] std::optional<GuestVirt> page_table_root() const override;
   [[nodiscard]] Result<TaskAttribution> attribute(const wire::Capture& capture, GuestMemory& memory,

@@ -1,4 +1,4 @@
-// Structures named as Linux's are, whose layout the compiler tells in two ways: as BTF, and by
+// Structures named as Linux's are, whose layout the compiler shows in two ways: as BTF, and by
 // offsetof. Only what they hold is Linux's, not the order; maple_node is as it is there.
 #ifndef RINGSIDE_LINUX_TYPES_H
 #define RINGSIDE_LINUX_TYPES_H

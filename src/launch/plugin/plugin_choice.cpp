@@ -21,7 +21,7 @@ bool accepts_one(const PluginApi& api, const std::vector<PluginFile>& family) {
 Result<PluginApi> ask(const std::filesystem::path& qemu, const std::vector<PluginFile>& family,
                       const PluginApiCache& cache, bool anew) {
   const auto known = anew ? std::nullopt : cache.find(qemu);
-  // A bound that came with a refusal does not tell of a plugin that was not there then.
+  // A bound that came with a refusal says nothing of a plugin that was not there then.
   if (known && (is_complete(*known) || !accepts_one(*known, family))) return *known;
   auto api = ask_plugin_api(qemu, family);
   if (api) cache.keep(qemu, *api);
@@ -79,7 +79,7 @@ PluginChoice choose_plugin(const std::string& program, const std::optional<QemuV
     return none(version ? fmt::format("{} is newer than this ringside, and which plugins it loads "
                                       "cannot be asked of '{}'",
                                       qemu, program)
-                        : "QEMU does not tell its version, and the TCG plugin needs 9.2");
+                        : "QEMU does not report its version, and the TCG plugin needs 9.2");
   const auto accepted = std::find_if(family.begin(), family.end(), [&](const PluginFile& plugin) {
     return api->accepts(plugin.api);
   });

@@ -37,7 +37,7 @@ TEST(QemuCommand, KnowsWhoHasTheTerminal) {
   EXPECT_FALSE(parse({"-serial", "file:x"}).uses_terminal());
 }
 
-TEST(QemuCommand, TellsQuestionsFromGuests) {
+TEST(QemuCommand, DistinguishesQuestionsFromGuests) {
   EXPECT_TRUE(parse({"--version"}).only_prints());
   EXPECT_TRUE(parse({"-machine", "help"}).only_prints());
   EXPECT_TRUE(parse({"-device", "virtio-blk,help"}).only_prints());

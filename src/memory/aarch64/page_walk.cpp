@@ -160,7 +160,7 @@ Result<PageWalk> StageOneTables::walk(PhysicalMemory& physical, GuestVirt addres
   const auto shifted = static_cast<std::int64_t>(address.value << 8);
   const std::uint64_t plain =
       region.top_byte_ignored ? static_cast<std::uint64_t>(shifted >> 8) : address.value;
-  // All bits above those of an address tell the half.
+  // All bits above those of an address show the half.
   const std::uint64_t half = upper ? ~low_bits(region.address_bits) : 0;
   if ((plain & ~low_bits(region.address_bits)) != half) {
     const Region above = region_of(roots_, true);

@@ -120,7 +120,7 @@ TEST_F(CodeAliasesTest, OtherCodeIsNone) {
   EXPECT_FALSE(poll(0x7000));  // not there
 }
 
-TEST_F(CodeAliasesTest, BytesThatTheKernelHasTwiceTellNothing) {
+TEST_F(CodeAliasesTest, BytesThatTheKernelHasTwiceShowNothing) {
   put(0xb010, 0x5000, 0x200);
   EXPECT_FALSE(poll(0xb050));
   // But where they lie in their page they can be of one place only.

@@ -5,7 +5,7 @@
 
 namespace ringside::session {
 
-// Decides what a vCPU's mode does not tell: whether code that counts as firmware by its mode
+// Decides what a vCPU's mode does not report: whether code that counts as firmware by its mode
 // (arch::privilege_level_of) is the kernel's, and which code is that of a hypervisor's guest.
 //   Firmware's mode: the kernel's is what lies in its image. Real-time systems run in machine mode
 //     or in EL2, and kernels start there. Not on x86_64, where that is 32-bit code.

@@ -131,7 +131,7 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, Virtua
   RINGSIDE_ASSIGN(auto found, at(*slide, memory));
   if (identity_->sameness != MatchResult::kUnreadable) return found;
   // A few pages of the kernel alone: another mapping of them, such as arm64's trampoline, by which
-  // user mode enters the kernel. The next code that runs tells more.
+  // user mode enters the kernel. The next code that runs shows more.
   compared_ = false;
   --tries_;
   return std::nullopt;

@@ -15,7 +15,7 @@ namespace ringside::session {
 
 // What is known of the guest's kernel before it is seen to run.
 struct KernelRequest {
-  std::shared_ptr<const elf::ElfFile> file;  // null: only the guest's memory tells
+  std::shared_ptr<const elf::ElfFile> file;  // null: only the guest's memory is at hand
   // Without `file`: files of which one may be the kernel, the best for names first.
   std::vector<std::shared_ptr<const elf::ElfFile>> candidates = {};
   // Functions of a kernel without `file`, where they run; null: none are given.
@@ -48,7 +48,7 @@ class KernelSearch {
   [[nodiscard]] bool has_code_at(GuestVirt pc) const;
 
   // The last look compared memory with the file, and they differed: to look again at once would
-  // tell no more.
+  // shows no more.
   [[nodiscard]] bool should_wait() const { return compared_; }
   // Why nothing was found so far, as a sentence for people; empty before the first look.
   [[nodiscard]] std::string explain() const;

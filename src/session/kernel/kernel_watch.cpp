@@ -75,7 +75,7 @@ Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engin
   if (kernel_ && !is_reported_) report_kernel(polled);
   const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
   for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel);
-  if (!polled || !kernel_ || adapter_->tells_all_code()) return polled;
+  if (!polled || !kernel_ || adapter_->reports_all_code()) return polled;
   if (!was_reported) known_code_.add(kernel_->image);
   for (const elf::Image& image : polled->code) known_code_.add(image);
   probe_aliases(engine, tick, *polled);
@@ -158,7 +158,7 @@ Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capt
   if (kernel_) {
     RINGSIDE_ASSIGN(prepared_, adapter_->prepare(engine.vcpu_count(), memory));
   }
-  // A pc outside of the kernel's own code, in a module say, tells nothing; the next tick's may.
+  // A pc outside of the kernel's own code, in a module say, shows nothing; the next tick's may.
   const bool eager = !kernel_ && has_file() && !search_.should_wait() && tries_ < kEagerTries;
   if (!kernel_ && tries_with_user_code_) ++*tries_with_user_code_;
   const bool settled = tries_with_user_code_ && *tries_with_user_code_ >= kTriesWithUserCode;

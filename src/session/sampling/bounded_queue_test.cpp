@@ -7,7 +7,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST(BoundedQueue, TellsOnceThatABacklogIsGone) {
+TEST(BoundedQueue, ReportsOnceThatABacklogIsGone) {
   BoundedQueue<int> queue(100);
   ASSERT_TRUE(queue.push(1, 9));
   EXPECT_EQ(queue.pop(milliseconds(0)), 1);

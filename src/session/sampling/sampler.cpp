@@ -126,11 +126,11 @@ void Sampler::run_by_clock() {
   outcome_.due = (ticks_ + clock_->missed()) * vcpus;
   outcome_.lost.late += (clock_->missed() - suspended_ticks_) * vcpus;
   outcome_.lost.suspended += suspended_ticks_ * vcpus;
-  tell_of_silence();
+  report_silence();
 }
 
 // An engine that had not answered at the end: what was recorded ends before it should.
-void Sampler::tell_of_silence() {
+void Sampler::report_silence() {
   if (!silence_ || outcome_.error || outcome_.guest_gone) return;
   const std::chrono::nanoseconds silent(monotonic_ns() - silent_since_ns_);
   std::string text =
@@ -195,7 +195,7 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
   outcome_.first_tick_ns = start_ns_;
   outcome_.last_tick_ns = start_ns_;
   publish_end();
-  // Tells the plan before anything is sampled.
+  // Passes the plan before anything is sampled.
   bool goes_on = take_tick(start_ns_);
   const std::uint64_t unit = engine.counts_instructions() ? options_.instruction_ns : 1;
   const auto started = engine.start({std::max<std::uint64_t>(options_.interval_ns / unit, 1),

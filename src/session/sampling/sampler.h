@@ -96,7 +96,7 @@ class Sampler : private engines::ReadTurns {
   [[nodiscard]] std::uint64_t end_ns() const;
   void publish_end();
   void wait_for_user();
-  void tell_of_silence();
+  void report_silence();
   void park_if_asked();
   void sleep_until(std::uint64_t time_ns);
   [[nodiscard]] bool give_up(const Error& error);

@@ -53,7 +53,7 @@ auto TypeNames::search_for(std::string_view name, Known known) {
   auto found = known();
   bool looked = false;
   while (!found) {
-    // The first names tell whether there are any that a search for text would miss.
+    // The first names show whether there are any that a search for text would miss.
     if (!looked && !typedefs_.empty()) {
       looked = true;
       if (!may_have(name)) break;

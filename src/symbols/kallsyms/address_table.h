@@ -33,8 +33,8 @@ struct AddressTable {
                                  std::uint64_t bytes_address) const;
 };
 
-// The table in front of the names (until 6.3) or behind the tokens' index (from 6.4 on), told by
-// what its numbers do: symbols are sorted by address, and the lowest is the base.
+// The table in front of the names (until 6.3) or behind the tokens' index (from 6.4 on), determined
+// by what its numbers do: symbols are sorted by address, and the lowest is the base.
 [[nodiscard]] std::optional<AddressTable> find_addresses(Bytes bytes, const NameTable& names,
                                                          const TokenTable& tokens,
                                                          unsigned pointer_size);

@@ -45,8 +45,8 @@ std::optional<LinkAddress> link_address(Bytes image, const Tables& tables,
     return LinkAddress{image_of(addresses.relative_base), addresses.relative_base};
   if (addresses.encoding != Encoding::kBaseRelative) return std::nullopt;
 
-  // All relocations lie in the image, which tells its place to a few times 2 MiB; and the one of
-  // the base tells the rest.
+  // All relocations lie in the image, which shows its place to a few times 2 MiB; and the one of
+  // the base shows the rest.
   std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t highest = 0;
   for_each_relocation(image, [&](std::uint64_t place, std::uint64_t) {

@@ -28,7 +28,7 @@ std::optional<std::size_t> back(Bytes bytes, std::size_t at, std::size_t count) 
 }
 
 // Is there, at `index_at`, the index of the tokens that start at `starts` (1 to 255; the first
-// token's start, which nothing precedes, is told by the index)?
+// token's start, which nothing precedes, is determined by the index)?
 std::optional<std::size_t> first_token(Bytes bytes, std::size_t index_at,
                                        const std::array<std::size_t, kCodes + 1>& starts) {
   std::array<std::uint16_t, kCodes> index;

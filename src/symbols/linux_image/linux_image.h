@@ -13,7 +13,7 @@
 
 namespace ringside::symbols {
 
-// What the bytes of a Linux kernel tell without symbols, section headers or debug information. By
+// What the bytes of a Linux kernel show without symbols, section headers or debug information. By
 // its symbols in kallsyms where those are all (CONFIG_KALLSYMS_ALL), else by its looks. A view: the
 // segments' bytes must outlive it.
 struct LinuxImage {

@@ -173,7 +173,7 @@ std::map<std::uint64_t, std::set<std::string_view>> names_by_address(const elf::
 }
 
 // Those for arm64 and i386 know no data in kallsyms.
-TEST_F(DebianKernels, SystemMapTellsOfData) {
+TEST_F(DebianKernels, SystemMapHasData) {
   for (const auto& folder : folders_) {
     SCOPED_TRACE(folder.string());
     const auto found = open_kernel(folder / "vmlinuz", folder / "System.map");
@@ -193,7 +193,7 @@ TEST_F(DebianKernels, SystemMapTellsOfData) {
   }
 }
 
-TEST_F(DebianKernels, VmlinuzTellsWhatVmlinuxDoes) {
+TEST_F(DebianKernels, VmlinuzHasWhatVmlinuxHas) {
   for (const auto& folder : folders_) {
     SCOPED_TRACE(folder.string());
     const auto found = open_kernel(folder / "vmlinuz");

@@ -50,7 +50,7 @@ Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::filesystem::p
   RINGSIDE_ASSIGN(auto list, read_kernel_symbols(symbols));
   if (file.elf && !file.elf->symbols().empty())
     return fail(ErrorCode::kUsage, "{} has symbols of its own; leave out --symbols", path.string());
-  // Its own kallsyms, where there is one, tells whether the text is of this kernel.
+  // Its own kallsyms, where there is one, shows whether the text is of this kernel.
   const auto own = file.elf ? read_linux_image(*file.elf) : read_linux_image(file.flat);
   std::shared_ptr<const elf::ElfFile> known = file.elf;
   if (own) {

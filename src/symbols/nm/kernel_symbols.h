@@ -12,7 +12,7 @@ namespace ringside::symbols {
 // 256 MB, and from pipes and /proc too.
 [[nodiscard]] Result<SymbolList> read_kernel_symbols(const std::filesystem::path& path);
 
-// Moves the list to where `file` is linked: /proc/kallsyms tells where a kernel runs, which KASLR
+// Moves the list to where `file` is linked: /proc/kallsyms shows where a kernel runs, which KASLR
 // has moved. By a function that both know; where `file` has no symbols by its lowest segment, which
 // Linux calls _text, unless the list's _text lies in one. kMismatch where the two know
 // functions of the same names, and fewer than nine in ten of them lie at the same addresses; the

@@ -29,9 +29,9 @@ class UserUnwinder {
 
   // From `registers`, which are user code's by the numbers of `arch`, through the memory that was
   // copied with `capture`, which may be of another: 32-bit code on a 64-bit kernel. Where `arch` is
-  // kUnknown they have the capture's numbers, and their pc is all that is told (kNoRule); so it is
-  // where the stack pointer is not among them (kLostRegister). Never
-  // fails: a walk that cannot go on says why in Stack::stop.
+  // kUnknown they have the capture's numbers, and their pc is all that is reported (kNoRule); so it
+  // is where the stack pointer is not among them (kLostRegister). Never fails: a walk that cannot
+  // go on says why in Stack::stop.
   [[nodiscard]] Stack unwind(Arch arch, const arch::Registers& registers,
                              const wire::Capture& capture, const UserCode& code);
 

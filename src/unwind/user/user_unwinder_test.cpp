@@ -145,12 +145,12 @@ TEST_F(CompatTest, TheStackHasWordsOf4Bytes) {
 }
 
 // i386's stack pointer has the number that x86_64's rsi has.
-TEST_F(CompatTest, WhatLiesBelowTheStackPointerIsToldByTheCapturesOwn) {
+TEST_F(CompatTest, WhatLiesBelowTheStackPointerIsDecidedByTheCapturesOwn) {
   capture_.registers.set(arch::x86_64::kRsi, kCompatSp + 0x800);
   EXPECT_EQ(unwind().frames.size(), 2u);
 }
 
-TEST_P(LinkRegister, WithoutAStackPointerThePcIsAllThatIsTold) {
+TEST_P(LinkRegister, WithoutAStackPointerThePcIsAllThatIsReported) {
   arch::Registers registers;
   registers.set(arch::roles_of(GetParam()).pc, kStubs + 0x20);
   wire::Capture capture;

@@ -197,7 +197,7 @@ std::optional<Step> CodeStepper::exit_path(const elf::Image& image, const CodeRu
   const bool self_made =
       entry && memory.same_piece(*entry, path->frame.address) && path->frame.address < *entry;
   if (self_made) return std::nullopt;
-  // The frame may have been copied to a stack that was not: only here it can be told.
+  // The frame may have been copied to a stack that was not: only here it can be determined.
   if (path->frame.from_user()) return user_code(*path);
   return interrupted_code(path->frame, path->state, FrameSource::kInterruptFrame);
 }

@@ -17,7 +17,7 @@ class ExitRuleFinder {
       : platform_(platform), code_(code) {}
 
   // kCall to where a `ret` goes, kFrame for what an `iret` pops, kUser for a `sysret`; kSlow where
-  // it takes a stack to tell. `image` holds the pc.
+  // it takes a stack to decide. `image` holds the pc.
   [[nodiscard]] CompactRule find(const elf::Image& image, GuestVirt pc);
 
  private:

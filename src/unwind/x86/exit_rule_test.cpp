@@ -87,7 +87,7 @@ TEST_F(ExitRule, ReturnsAndSystemReturns) {
   EXPECT_EQ(at("returns_to_user_code").kind, Kind::kUser);
 }
 
-TEST_F(ExitRule, WhatOnlyAStackTells) {
+TEST_F(ExitRule, WhatOnlyAStackShows) {
   EXPECT_EQ(at("ways_out_differ").kind, Kind::kSlow);
   EXPECT_EQ(at("makes_its_own_frame").kind, Kind::kSlow);
   EXPECT_EQ(at("never_leaves").kind, Kind::kSlow);

@@ -64,10 +64,10 @@ class FrameAnalysis {
   [[nodiscard]] const std::vector<ImageAddr>& tail_jumps() const { return tail_jumps_; }
   // Keeps a frame pointer as compiled code does: it points to the caller's.
   [[nodiscard]] bool makes_frame() const { return makes_frame_; }
-  // The same where nobody says that the code is one function from its first byte on. It is told by
-  // its returns, which must give back the stack and the registers as they were found. Only what
-  // lies where another function may begin, behind a call, may lead to other returns instead: that
-  // call never returns.
+  // The same where nobody says that the code is one function from its first byte on. It is
+  // determined by its returns, which must give back the stack and the registers as they were found.
+  // Only what lies where another function may begin, behind a call, may lead to other returns
+  // instead: that call never returns.
   [[nodiscard]] std::optional<FrameState> checked_at(ImageAddr at) const;
   // Such a return is reached.
   [[nodiscard]] bool returns() const { return segments_.front().leads_to_return; }

@@ -17,7 +17,7 @@ class Unknowns {
  public:
   enum class Kind : std::uint8_t {
     kPlain,
-    kLost,  // left by a call, or an instruction of unknown effect: no memory tells it
+    kLost,  // left by a call, or an instruction of unknown effect: no memory holds it
   };
   static constexpr std::uint64_t kLimit = 0x3fff;  // so many of a kind are different
 

@@ -159,7 +159,7 @@ Result<std::string> Connection::receive(Clock::time_point deadline) {
   }
 }
 
-// An end that comes while the stub has been silent for long already is told as its silence.
+// An end that comes while the stub has been silent for long already is reported as its silence.
 Result<std::string> Connection::receive(Clock::time_point deadline,
                                         const std::function<bool()>& is_over) {
   constexpr std::chrono::milliseconds kStep{100};

@@ -25,7 +25,7 @@ TEST(Packet, IsIncompleteUntilTheLastDigit) {
   EXPECT_EQ(scan.consumed, 6u);
 }
 
-TEST(Packet, TellsWhatElseArrives) {
+TEST(Packet, ReportsWhatElseArrives) {
   EXPECT_EQ(scan_packet("+$OK#9a").kind, ScanKind::kAck);
   EXPECT_EQ(scan_packet("-").kind, ScanKind::kNak);
   EXPECT_EQ(scan_packet("%Stop:T05#00").kind, ScanKind::kNotice);

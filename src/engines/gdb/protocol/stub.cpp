@@ -18,7 +18,7 @@ constexpr std::string_view kContinue = "$c#63";
 constexpr std::string_view kCurrentThread = "$qC#b4";
 constexpr std::string_view kCurrentThreadTwice = "$qC#b4$qC#b4";
 // The '+' is for a reply that is not acknowledged: until then QEMU drops all bytes but '$'.
-constexpr std::string_view kTellIfItRuns{"+\x03"};
+constexpr std::string_view kReportIfItRuns{"+\x03"};
 
 }  // namespace
 
@@ -158,7 +158,7 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch, const std::function<void()>
 }
 
 std::string_view Stub::before_batch() const {
-  return traits_.silent_stops ? kTellIfItRuns : std::string_view();
+  return traits_.silent_stops ? kReportIfItRuns : std::string_view();
 }
 
 // A request would stop a guest that runs, and `c` would let one run that its user has stopped.

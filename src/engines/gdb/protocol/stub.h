@@ -23,7 +23,7 @@ struct StubTraits {
   bool acknowledges = true;   // each packet is answered with '+'
   bool pipelines = false;     // it takes requests before it has answered the last one
   bool multiprocess = false;  // threads are p1.2
-  bool silent_stops = false;  // a stop by a byte other than \x03 is not told: QEMU from 8.1 on
+  bool silent_stops = false;  // a stop by a byte other than \x03 is not reported: QEMU from 8.1 on
   std::size_t packet_size = 400;
 };
 
@@ -81,7 +81,7 @@ class Stub {
     std::uint64_t stopped_ns = 0;      // when it had stopped
     std::vector<std::string> replies;  // to the batch
   };
-  // Stops the guest and answers `batch`, which must not be empty. After an error the guest is told
+  // Stops the guest and answers `batch`, which must not be empty. After an error the guest is asked
   // to run again. After requests that the stub did not take in time (kTimeout) it is detached, and
   // all further calls are kProtocol. kDisturbed: the patience is over. kUsage: it is held already.
   // `on_stop` is called once it stands still, while the answers to the batch are to come.

@@ -62,7 +62,7 @@ void FakeStub::serve() {
 
 // As gdb_read_byte in QEMU 7.2, or 10.0.
 void FakeStub::take_byte(char byte) {
-  tells_stop_ = false;
+  reports_stop_ = false;
   if (waiting_for_dollar_) {
     if (byte == '+' || byte == '$') waiting_for_dollar_ = false;
     if (byte != '$') return;
@@ -98,7 +98,7 @@ void FakeStub::handle(const std::string& request) {
   if (request == "c" || request.starts_with("D")) left_in_physical_mode_ |= physical_;
   if (request == "c") {
     running_ = true;
-    tells_stop_ = true;
+    reports_stop_ = true;
     if (handled_ < 0) handled_ = 0;
     return;
   }
@@ -254,7 +254,7 @@ void FakeStub::send_bytes(std::string_view bytes) {
 void FakeStub::user_stops() {
   const std::lock_guard lock(mutex_);
   running_ = false;
-  if (!settings_.silent_stops || std::exchange(tells_stop_, false))
+  if (!settings_.silent_stops || std::exchange(reports_stop_, false))
     send_packet("T02thread:p01.01;");
 }
 

@@ -39,7 +39,7 @@ class FakeStub {
     bool qemu = true;           // has a monitor and describes its registers
     bool binary_reads = false;  // knows `x`
     std::string version = "7.2.22 (fake)";
-    bool silent_stops = false;  // as QEMU from 8.1 on: a stop is told after \x03 or `c` only
+    bool silent_stops = false;  // as QEMU from 8.1 on: a stop is reported after \x03 or `c` only
     std::string status = "paused";
     std::vector<Vcpu> vcpus{2};
     std::map<std::uint64_t, std::string> pages;           // 4 KiB each, by address
@@ -97,7 +97,7 @@ class FakeStub {
   bool physical_ = false;
   int stops_ = 0;  // after the first `c`
   bool left_in_physical_mode_ = false;
-  bool tells_stop_ = false;          // with silent_stops: the last that came was `c`
+  bool reports_stop_ = false;        // with silent_stops: the last that came was `c`
   bool waiting_for_dollar_ = false;  // the last packet is still unacknowledged
   bool in_packet_ = false;
   std::string line_;

@@ -12,7 +12,7 @@
 
 namespace ringside::engines::qmp {
 
-// QEMU's end of a monitor's connection, for tests: it says what it is told to.
+// QEMU's end of a monitor's connection, for tests: it says what it is asked to.
 class MonitorEnd {
  public:
   // Connects to a monitor that has said that much already.

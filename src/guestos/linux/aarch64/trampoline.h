@@ -21,7 +21,7 @@ struct Trampoline {
 // Nothing in a kernel without it. The alias is the constant that the exit path to user mode loads
 // into a register (`mov_q x30, TRAMP_VALIAS`, entry.S of 4.16 to 6.1; later the address of
 // tramp_exit_native there). Where kallsyms has no symbols of read-only data, in which the
-// trampoline lies from 6.1 on, the code behind that constant tells its place in the kernel.
+// trampoline lies from 6.1 on, the code behind that constant shows its place in the kernel.
 [[nodiscard]] std::optional<Trampoline> find_trampoline(const elf::ElfFile& kernel);
 
 // The trampoline as an image of its own.

@@ -59,7 +59,7 @@ TEST(Aarch64Trampoline, MayBeGivenByItsExit) {
 }
 
 // Debian's kallsyms has no symbols of read-only data: adrp x29 and add of the exit, then of the
-// start, tell where the trampoline lies.
+// start, show where the trampoline lies.
 TEST(Aarch64Trampoline, IsFoundByTheCodeAlone) {
   const std::vector<std::uint32_t> exit_path = {
       0x92c0801e, 0xf2bfb7fe, 0xf28c001e, 0xd0009bdd,  // adrp x29, 0xffff80000938c000

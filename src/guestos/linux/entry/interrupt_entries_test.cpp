@@ -63,7 +63,7 @@ using Names = std::vector<std::string_view>;
 constexpr StopReason kUser = StopReason::kUserMode;
 constexpr StopReason kEnd = StopReason::kEndOfStack;
 
-TEST_F(InterruptEntries, OnX86TellTimersFromPageFaults) {
+TEST_F(InterruptEntries, OnX86DistinguishTimersFromPageFaults) {
   make_kernel(Arch::kX86_64, {"asm_exc_page_fault", "asm_sysvec_apic_timer_interrupt", "tick",
                               "fault", "entry_SYSCALL_64", "copy", "asm_exc_nmi"});
   const Names timer{"tick", "asm_sysvec_apic_timer_interrupt"};

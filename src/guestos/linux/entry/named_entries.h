@@ -16,8 +16,9 @@ namespace ringside::guestos {
     const elf::Image& kernel, const unwind::TrapFrameLayout& layout,
     bool (*leaves_registers)(std::string_view name), bool (*begins_a_stack)(std::string_view name));
 
-// The last `bytes` of the entry named `name`, where a new process goes on to user mode, are told as
-// such: ret_from_fork calls what prepares that, and jumps to the code that leaves the kernel.
+// The last `bytes` of the entry named `name`, where a new process goes on to user mode, are
+// reported as such: ret_from_fork calls what prepares that, and jumps to the code that leaves the
+// kernel.
 void end_in_user_mode(std::vector<unwind::TrapFrameLayout>& entries, const elf::Image& kernel,
                       const std::string& name, std::uint64_t bytes);
 

@@ -11,7 +11,7 @@ arch::Registers with(std::uint8_t reg, std::uint64_t value) {
   return registers;
 }
 
-TEST(UserArch, TheCodeSegmentTells32BitCode) {
+TEST(UserArch, TheCodeSegmentShows32BitCode) {
   const auto arch_of = [](std::uint64_t cs) {
     return user_arch(Arch::kX86_64, with(arch::x86_64::kCs, cs));
   };

@@ -6,7 +6,7 @@
 namespace ringside::guestos {
 
 // struct pt_regs of the kernel's architecture, and where task_pt_regs() has it. What is missing is
-// told by `find`.
+// determined by `find`.
 [[nodiscard]] UserRegisters find_user_registers(const elf::ElfFile& kernel, FieldFinder& find);
 
 }  // namespace ringside::guestos

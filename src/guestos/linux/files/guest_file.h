@@ -9,9 +9,9 @@
 
 namespace ringside::guestos {
 
-// What tells a file from every other one, and from itself before it was changed: struct inode is
-// used again when a file is gone, and so may its number be. Where a file is written anew with as
-// many bytes between two ticks of the kernel's clock (some milliseconds) nothing tells.
+// What distinguishes a file from every other one, and from itself before it was changed: struct
+// inode is used again when a file is gone, and so may its number be. Where a file is written anew
+// with as many bytes between two ticks of the kernel's clock (some milliseconds) nothing shows.
 struct FileIdentity {
   std::uint64_t device = 0;      // s_dev: minor number in bits 0 to 19
   std::uint64_t number = 0;      // i_ino

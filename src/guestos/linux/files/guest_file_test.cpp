@@ -162,7 +162,7 @@ TEST_F(PageCache, WholeFileWithALargeFolio) {
     ASSERT_EQ(cached.bytes[i], static_cast<std::byte>(frames[i / kPage])) << i;
 }
 
-TEST_F(PageCache, MissingPagesAreTold) {
+TEST_F(PageCache, MissingPagesAreReported) {
   cache(0, 7);
   cache(1, 2);
   pages_[2].page.flags = 0;  // is being read

@@ -7,7 +7,7 @@ namespace ringside::guestos {
 namespace {
 
 // Names in a caveat.
-constexpr std::size_t kMaxTold = 5;
+constexpr std::size_t kMaxReported = 5;
 // Files that are counted for it.
 constexpr std::size_t kMaxOthers = 1000;
 
@@ -46,8 +46,8 @@ std::shared_ptr<const elf::ElfFile> HostFiles::in_sysroot(const std::string& pat
   auto opened = elf::ElfFile::open(sysroot_ / *relative);
   if (!opened) return nullptr;
   if (in_guest == nullptr || have_same_build_id(**opened, *in_guest)) return *opened;
-  const bool is_told = std::find(others_.begin(), others_.end(), path) != others_.end();
-  if (!is_told && others_.size() < kMaxOthers) others_.push_back(path);
+  const bool is_reported = std::find(others_.begin(), others_.end(), path) != others_.end();
+  if (!is_reported && others_.size() < kMaxOthers) others_.push_back(path);
   return nullptr;
 }
 
@@ -68,9 +68,9 @@ std::string HostFiles::caveat() const {
   if (!others_.empty())
     text = fmt::format("{}: not used, for the guest has files of another build id: {}",
                        sysroot_.string(), others_.front());
-  const std::size_t told = std::min(others_.size(), kMaxTold);
-  for (std::size_t i = 1; i < told; ++i) text += ", " + others_[i];
-  if (told < others_.size()) text += fmt::format(" and {} more", others_.size() - told);
+  const std::size_t reported = std::min(others_.size(), kMaxReported);
+  for (std::size_t i = 1; i < reported; ++i) text += ", " + others_[i];
+  if (reported < others_.size()) text += fmt::format(" and {} more", others_.size() - reported);
   if (initramfs_ && !*initramfs_)
     text += fmt::format("{}no program was looked for in the initramfs: {}",
                         text.empty() ? "" : "; ", initramfs_->error().message);

@@ -32,7 +32,7 @@ TEST(HostFiles, TheBuildIdDecides) {
                                 "/usr/bin/dd, /usr/bin/cat");
 }
 
-TEST(HostFiles, OnlySomeOfManyAreTold) {
+TEST(HostFiles, OnlySomeOfManyAreReported) {
   const testing::TemporaryFolder folder;
   HostFiles files(folder.path);
   for (int i = 0; i < 7; ++i) {
@@ -102,7 +102,7 @@ TEST_F(InitramfsFile, IsAnotherOneOfOtherSizeOrBytes) {
   EXPECT_FALSE(files_.in_initramfs("/bin/dd", CachedFile{}));
 }
 
-TEST_F(InitramfsFile, ABadArchiveIsToldOnce) {
+TEST_F(InitramfsFile, ABadArchiveIsReportedOnce) {
   testing::write_file(folder_.path / "initrd", as_bytes("junk"));
   for (int i = 0; i < 2; ++i) EXPECT_FALSE(files_.in_initramfs("/bin/dd", known({true, false})));
   EXPECT_EQ(files_.caveat(),

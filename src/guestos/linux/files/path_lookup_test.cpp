@@ -159,7 +159,7 @@ TEST_F(PathLookup, NamesInAnHlist) {
   EXPECT_EQ(number("/etc/group"), 0u);
 }
 
-TEST_F(PathLookup, DamageIsTold) {
+TEST_F(PathLookup, DamageIsReported) {
   list_head& first = add("first", &etc_, nullptr).d_child;
   const list_head good = first;
   first.next = &first;  // a cycle of one, and one of two
@@ -181,7 +181,7 @@ TEST_F(PathLookup, DamageIsTold) {
   EXPECT_EQ(error(), ErrorCode::kUnreadable);
 }
 
-TEST_F(PathLookup, DamagedMountsAreTold) {
+TEST_F(PathLookup, DamagedMountsAreReported) {
   mount one{}, two{};
   mount_on(etc_, root_mount_, one, etc_);
   one.mnt_child.next = &one.mnt_child;

@@ -234,7 +234,7 @@ TEST_P(Modules, AreFoundWhereTheirListIsOneOfSeveral) {
   EXPECT_EQ(guest.memory.reads, 1u);
 }
 
-TEST_P(Modules, AreToldOnce) {
+TEST_P(Modules, AreReportedOnce) {
   Guest guest(GetParam());
   guest.load(0, "virtio_blk");
   auto modules = guest.modules();

@@ -120,7 +120,7 @@ class AddressSpaces : public ::testing::Test {
   std::deque<Process> processes_;
 };
 
-TEST_F(AddressSpaces, AProgramIsToldWhereItWasSeenBefore) {
+TEST_F(AddressSpaces, AProgramIsReportedWhereItWasSeenBefore) {
   Process& gone = add(0x550000000000, files_[0]);
   const TaskView captured = view_of(gone);
   end(gone);
@@ -131,43 +131,43 @@ TEST_F(AddressSpaces, AProgramIsToldWhereItWasSeenBefore) {
   EXPECT_TRUE(updates_.spaces[0].is_complete);
   EXPECT_EQ(updates_.spaces[0].mappings.size(), 2u);
 
-  const std::uint64_t told = find(captured);
-  EXPECT_NE(told, 0u);
-  EXPECT_NE(told, seen);
+  const std::uint64_t reported = find(captured);
+  EXPECT_NE(reported, 0u);
+  EXPECT_NE(reported, seen);
   ASSERT_EQ(updates_.spaces.size(), 2u);
   const AddressSpaceUpdate& space = updates_.spaces[1];
-  EXPECT_EQ(space.id, told);
+  EXPECT_EQ(space.id, reported);
   EXPECT_FALSE(space.is_complete);
-  ASSERT_EQ(space.mappings.size(), 1u);  // where the library is, nothing tells
+  ASSERT_EQ(space.mappings.size(), 1u);  // where the library is, nothing shows
   EXPECT_EQ(space.mappings[0].start, GuestVirt{0x550000001000});
   EXPECT_EQ(space.mappings[0].end, GuestVirt{0x550000002000});
   EXPECT_EQ(space.mappings[0].offset, FileOffset{kPage});
   EXPECT_EQ(space.mappings[0].image, updates_.spaces[0].mappings[0].image);
-  EXPECT_EQ(find(captured), told);
+  EXPECT_EQ(find(captured), reported);
   EXPECT_EQ(updates_.spaces.size(), 2u);
 }
 
-TEST_F(AddressSpaces, AnotherFileOrOtherCodeIsNotTold) {
+TEST_F(AddressSpaces, AnotherFileOrOtherCodeIsNotReported) {
   EXPECT_NE(find(view_of(add(0x400000, files_[0]))), 0u);
   Process& gone = add(0x400000, files_[0]);
   const TaskView same = view_of(gone);
   end(gone);
-  const auto told = [&](auto change) {
+  const auto reported = [&](auto change) {
     TaskView other = same;
     change(other);
     return find(other) != 0;
   };
-  EXPECT_FALSE(told([](TaskView& task) { task.program.reset(); }));
-  EXPECT_FALSE(told([](TaskView& task) { ++task.program->device; }));
-  EXPECT_FALSE(told([](TaskView& task) { ++task.program->number; }));
-  EXPECT_FALSE(told([](TaskView& task) { ++task.program->generation; }));
-  EXPECT_FALSE(told([](TaskView& task) { ++task.program->size; }));
-  EXPECT_FALSE(told([](TaskView& task) { ++task.program->changed; }));
-  EXPECT_FALSE(told([](TaskView& task) { ++task.program->changed_ns; }));
-  EXPECT_FALSE(told([](TaskView& task) { ++task.space[2]; }));     // executable pages
-  EXPECT_FALSE(told([](TaskView& task) { task.space[3] += 8; }));  // no whole pages away
-  EXPECT_FALSE(told([](TaskView& task) { task.space[3] = 0 - kPage; }));
-  EXPECT_TRUE(told([](TaskView&) {}));
+  EXPECT_FALSE(reported([](TaskView& task) { task.program.reset(); }));
+  EXPECT_FALSE(reported([](TaskView& task) { ++task.program->device; }));
+  EXPECT_FALSE(reported([](TaskView& task) { ++task.program->number; }));
+  EXPECT_FALSE(reported([](TaskView& task) { ++task.program->generation; }));
+  EXPECT_FALSE(reported([](TaskView& task) { ++task.program->size; }));
+  EXPECT_FALSE(reported([](TaskView& task) { ++task.program->changed; }));
+  EXPECT_FALSE(reported([](TaskView& task) { ++task.program->changed_ns; }));
+  EXPECT_FALSE(reported([](TaskView& task) { ++task.space[2]; }));     // executable pages
+  EXPECT_FALSE(reported([](TaskView& task) { task.space[3] += 8; }));  // no whole pages away
+  EXPECT_FALSE(reported([](TaskView& task) { task.space[3] = 0 - kPage; }));
+  EXPECT_TRUE(reported([](TaskView&) {}));
 }
 
 // The same struct mm_struct at the same addresses, with nothing randomized, is another program's.
@@ -182,22 +182,22 @@ TEST_F(AddressSpaces, AProcessThatHasFollowedIsAnotherOne) {
   EXPECT_EQ(find(captured), 0u);
 }
 
-TEST_F(AddressSpaces, WhatIsReadLaterReplacesWhatWasTold) {
+TEST_F(AddressSpaces, WhatIsReadLaterReplacesWhatWasReported) {
   EXPECT_NE(find(view_of(add(0x400000, files_[0]))), 0u);
   Process& changing = add(0x400000, files_[0]);
   changing.mm.map_count = 3;  // it is mapping more
-  const std::uint64_t told = find(view_of(changing));
+  const std::uint64_t reported = find(view_of(changing));
   EXPECT_FALSE(updates_.spaces.back().is_complete);
   changing.mm.map_count = 2;
   const std::uint64_t read = find(view_of(changing));
-  EXPECT_NE(read, told);
+  EXPECT_NE(read, reported);
   EXPECT_TRUE(updates_.spaces.back().is_complete);
   EXPECT_EQ(updates_.spaces.back().mappings.size(), 2u);
   EXPECT_EQ(find(view_of(changing)), read);
 }
 
 // Where the page cache cannot be read, the build id is in what the process has mapped.
-TEST_F(AddressSpaces, TheMappedHeaderTellsTheBuildOfAFileOnTheHost) {
+TEST_F(AddressSpaces, TheMappedHeaderReportsTheBuildOfAFileOnTheHost) {
   const testing::TemporaryFolder sysroot;
   testing::write_file(sysroot.path / "dd", testing::program_with_build_id("same"));
   dentry name{};

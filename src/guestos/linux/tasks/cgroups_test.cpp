@@ -32,7 +32,7 @@ TEST_F(CgroupsTest, PathsBeginAtTheRoot) {
   EXPECT_EQ(cgroups_.path_of(at(&set_), read_).value(), "/");
 }
 
-TEST_F(CgroupsTest, DamageIsTold) {
+TEST_F(CgroupsTest, DamageIsReported) {
   slice_.parent = &service_;
   EXPECT_EQ(cgroups_.path_of(at(&set_), read_).error().code, ErrorCode::kDisturbed);
   slice_.parent = reinterpret_cast<kernfs_node*>(0x10);

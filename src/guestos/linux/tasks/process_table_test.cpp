@@ -186,11 +186,11 @@ TEST_F(ProcessTable, KernelThreadsHaveLongNames) {
   EXPECT_EQ(read(swapper_.task)->front().comm, "rcu_tasks_kthre");
 }
 
-TEST_F(ProcessTable, DamageIsTold) {
+TEST_F(ProcessTable, DamageIsReported) {
   Process& first = add(1, "init");
   Process& second = add(2, "kthreadd");
   const list_head good = first.task.tasks;
-  first.task.tasks.next = &first.task.tasks;  // ends in itself: what was seen is told
+  first.task.tasks.next = &first.task.tasks;  // ends in itself: what was seen is reported
   EXPECT_EQ(read(swapper_.task)->size(), 1u);
   first.task.tasks.next = reinterpret_cast<list_head*>(0xdead000000000100);  // LIST_POISON1
   EXPECT_EQ(read(swapper_.task).error().code, ErrorCode::kUnreadable);

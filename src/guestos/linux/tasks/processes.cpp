@@ -32,32 +32,32 @@ Result<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel, const Adapte
 
 Result<void> LinuxProcesses::report_name(const TaskView& task, const wire::Capture& capture,
                                          GuestMemory& memory, ProcessUpdates& updates) {
-  if (told_.size() >= kMaxNames) told_.clear();
+  if (reported_.size() >= kMaxNames) reported_.clear();
   // Every CPU has an idle thread 0, with the CPU's number in its name.
   const bool is_idle = task.pid == 0;
   if (task.tid == 0 && !is_idle) return {};  // not known which of the process's threads it is
-  Told& told = told_[task.tid];
-  const Name before = told.name;
-  told.name.pid = task.pid;
-  told.name.comm = is_idle ? "swapper" : task.comm;
-  const bool is_other = told.name != before;
-  if (is_other) told.cgroups = {};  // its address may have been used again
-  if (task.pid != before.pid) told.name.cgroup.clear();
-  if (is_other || capture.host_time_ns - told.cgroup_read_ns >= kCgroupNs)
-    RINGSIDE_TRY(read_cgroup(task, capture, memory, told));
-  if (told.name != before)
-    updates.names.push_back({task.pid, task.tid, 0, told.name.comm, told.name.cgroup});
+  Reported& reported = reported_[task.tid];
+  const Name before = reported.name;
+  reported.name.pid = task.pid;
+  reported.name.comm = is_idle ? "swapper" : task.comm;
+  const bool is_other = reported.name != before;
+  if (is_other) reported.cgroups = {};  // its address may have been used again
+  if (task.pid != before.pid) reported.name.cgroup.clear();
+  if (is_other || capture.host_time_ns - reported.cgroup_read_ns >= kCgroupNs)
+    RINGSIDE_TRY(read_cgroup(task, capture, memory, reported));
+  if (reported.name != before)
+    updates.names.push_back({task.pid, task.tid, 0, reported.name.comm, reported.name.cgroup});
   return {};
 }
 
 Result<void> LinuxProcesses::read_cgroup(const TaskView& task, const wire::Capture& capture,
-                                         GuestMemory& memory, Told& told) const {
+                                         GuestMemory& memory, Reported& reported) const {
   // Without physical memory every read stops the guest.
   if (!cgroups_ || memory.physical() == nullptr) return {};
   const KernelReader reader(memory.kernel(), current_.types().arch);
-  told.cgroup_read_ns = capture.host_time_ns;
+  reported.cgroup_read_ns = capture.host_time_ns;
   const auto set = cgroups_->set_of(task.task, reader);
-  if (set && *set == told.cgroups) return {};
+  if (set && *set == reported.cgroups) return {};
   const auto path = set ? cgroups_->path_of(*set, reader) : tl::unexpected<Error>(set.error());
   if (!path && !is_of_memory(path.error().code)) return tl::unexpected<Error>(path.error());
   if (!path) return {};
@@ -66,8 +66,8 @@ Result<void> LinuxProcesses::read_cgroup(const TaskView& task, const wire::Captu
   const auto now = reader.object(task.task + tid.offset, tid.size, "struct task_struct");
   if (!now && !is_of_memory(now.error().code)) return tl::unexpected<Error>(now.error());
   if (!now || now->number_at(0, tid.size) != task.tid) return {};
-  told.cgroups = *set;
-  told.name.cgroup = *path;
+  reported.cgroups = *set;
+  reported.name.cgroup = *path;
   return {};
 }
 

@@ -42,7 +42,7 @@ class LinuxProcesses {
     std::string cgroup;
     bool operator==(const Name&) const = default;
   };
-  struct Told {
+  struct Reported {
     Name name;
     GuestVirt cgroups;                 // struct css_set
     std::uint64_t cgroup_read_ns = 0;  // as capture.host_time_ns; 0: never
@@ -69,15 +69,15 @@ class LinuxProcesses {
                                                    GuestMemory& memory);
   [[nodiscard]] Result<void> report_name(const TaskView& task, const wire::Capture& capture,
                                          GuestMemory& memory, ProcessUpdates& updates);
-  // Into `told`; what cannot be read now stays as it was.
+  // Into `reported`; what cannot be read now stays as it was.
   [[nodiscard]] Result<void> read_cgroup(const TaskView& task, const wire::Capture& capture,
-                                         GuestMemory& memory, Told& told) const;
+                                         GuestMemory& memory, Reported& reported) const;
 
   CurrentTask current_;
   LinuxAddressSpaces spaces_;
   std::optional<UserRoots> roots_;
   std::optional<Cgroups> cgroups_;
-  std::unordered_map<std::uint32_t, Told> told_;  // by thread
+  std::unordered_map<std::uint32_t, Reported> reported_;  // by thread
 };
 
 }  // namespace ringside::guestos

@@ -28,7 +28,7 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bo
                                                 GuestSpace& kernel) {
   const auto captured = arch::user_root(capture.arch, capture.registers);
   if (!captured || any_task_.value == 0) return std::nullopt;
-  // Where addresses cannot be told yet, that a root was not found says nothing of it.
+  // Where addresses cannot be determined yet, that a root was not found says nothing of it.
   RINGSIDE_ASSIGN(const auto any_place, kernel.physical_address(any_task_));
   if (!any_place) return std::nullopt;
   for (const bool again : {false, true}) {

@@ -26,11 +26,11 @@ class UserRoots {
 
   // A task that is alive, to find the others from.
   void remember(GuestVirt task) { any_task_ = task; }
-  // In kernel mode only the page tables of user code alone tell, unless `is_at_user_code`: a kernel
-  // thread runs with those of any process.
-  // Nothing where no process has these page tables, or the kernel's memory cannot be read now. The
-  // thread is that which `running` is, where a process has several: nothing tells it otherwise, and
-  // TaskView::tid is 0. Errors: those of `kernel`.
+  // In kernel mode only the page tables of user code alone count, unless `is_at_user_code`: a
+  // kernel thread runs with those of any process. Nothing where no process has these page tables,
+  // or the kernel's memory cannot be read now. The thread is that which `running` is, where a
+  // process has several: nothing shows it otherwise, and TaskView::tid is 0. Errors: those of
+  // `kernel`.
   [[nodiscard]] Result<std::optional<TaskView>> find(const wire::Capture& capture,
                                                      bool is_at_user_code,
                                                      std::optional<GuestVirt> running,

@@ -13,8 +13,8 @@ class PerCpu {
   // `kernel` must outlive it.
   explicit PerCpu(const elf::Image& kernel);
 
-  // Where a CPU has its copy; nothing before its area was set up, as far as that can be told: early
-  // on the boot image's own copy is found. Errors: those of `memory`.
+  // Where a CPU has its copy; nothing before its area was set up, as far as that can be determined:
+  // early on the boot image's own copy is found. Errors: those of `memory`.
   [[nodiscard]] Result<std::optional<GuestVirt>> copy_of(ImageAddr variable, std::size_t cpu,
                                                          VirtualMemory& memory) const;
   // The pointer at an address; nothing where it is null or not mapped.

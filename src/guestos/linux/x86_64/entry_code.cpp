@@ -23,7 +23,7 @@ constexpr std::uint64_t kUserCs = 0x33;    // __USER_CS, asm/segment.h
 constexpr std::uint64_t kUser32Cs = 0x23;  // __USER32_CS
 constexpr std::uint64_t kKernelHalf = std::uint64_t{1} << 63;
 // Where values of CR3 of one process differ: X86_CR3_PCID_NOFLUSH, which is not kept, and what
-// tells user code's page tables (PTI_USER_PGTABLE_AND_PCID_MASK, arch/x86/entry/calling.h).
+// shows user code's page tables (PTI_USER_PGTABLE_AND_PCID_MASK, arch/x86/entry/calling.h).
 constexpr std::uint64_t kSameCr3 = ~(std::uint64_t{1} << 63 | 0x1800);
 
 bool is_in_area(GuestVirt sp) { return sp.value - kArea - 1 < kAreaSize; }
@@ -200,7 +200,7 @@ class X86_64EntryCode final : public EntryCode {
     return after_sysenter(registers);
   }
 
-  // What `sysenter` does not tell is 0 until C code has filled it in. A thread that the kernel has
+  // What `sysenter` does not save is 0 until C code has filled it in. A thread that the kernel has
   // made of a process for itself (io_uring) has zeros, too, and code may have jumped to 0.
   [[nodiscard]] std::optional<arch::Registers> before_filled_in(
       const arch::Registers& registers) const {

@@ -1,4 +1,4 @@
-// Structures whose layout the compiler tells in two ways: as BTF, and by offsetof.
+// Structures whose layout the compiler shows in two ways: as BTF, and by offsetof.
 #ifndef RINGSIDE_BTF_STRUCTURES_H
 #define RINGSIDE_BTF_STRUCTURES_H
 

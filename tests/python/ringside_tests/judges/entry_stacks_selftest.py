@@ -19,16 +19,16 @@ class EntryStacks(unittest.TestCase):
     def test_sound_stacks_pass(self):
         self.assertEqual(self.failures(SOUND), [])
 
-    def test_too_few_samples_are_told(self):
+    def test_too_few_samples_are_reported(self):
         self.assertEqual(len(self.failures(SOUND, 51)), 2)
         self.assertEqual(len(self.failures([])), 2)
 
-    def test_kernel_stacks_that_stand_on_nothing_or_on_a_leaf_are_told(self):
+    def test_kernel_stacks_that_stand_on_nothing_or_on_a_leaf_are_reported(self):
         for user in ((), ("touch_pages",)):
             self.assertEqual(self.failures([*SOUND, (user + FAULT, 2)]), [])
             self.assertEqual(len(self.failures([*SOUND, (user + FAULT, 3)])), 1)
 
-    def test_another_user_stack_is_told(self):
+    def test_another_user_stack_is_reported(self):
         for bad in (entry_stacks.READS + FAULT, entry_stacks.DROPS + READ, ("_start", "touch_pages") + TICK,
                     entry_stacks.FAULTS[1:] + FAULT, ("use_files",) + FAULT, ("_start", "run", "touch_pages")):
             self.assertEqual(len(self.failures([*SOUND, (bad, 1)])), 1, bad)

@@ -214,7 +214,7 @@ class Input(unittest.TestCase):
             self.assertEqual(truth.compare("", TRUE_PROFILE, 10, 2.0), 2)
         self.assertIn("neither shares nor chains", said.getvalue())
 
-    def test_the_status_and_the_offenders_are_told(self):
+    def test_the_status_and_the_offenders_are_reported(self):
         with contextlib.redirect_stdout(io.StringIO()) as said:
             self.assertEqual(truth.compare(TRUTH, TRUE_PROFILE, 10000, 2.0), 0)
             self.assertEqual(truth.compare(TRUTH, "burn_a 10\n", 10000, 2.0), 1)

@@ -218,7 +218,7 @@ def links_keep_the_view(browser, frames):
     browser.open(start)
 
 
-def tooltips_tell_all(frames, complete):
+def tooltips_show_all(frames, complete):
     """Self weight and share, and the kind of code. complete: no frame was left out."""
     total = frames[0].weight
     for frame in frames:
@@ -257,7 +257,7 @@ def run(browser, svg):
     """All of them, on a page that shows the file."""
     frames = frames_of(svg)
     complete = "left out" not in (browser.run("return document.querySelector('#foot').textContent") or "")
-    tooltips_tell_all(frames, complete)
+    tooltips_show_all(frames, complete)
     labels_fit(browser, frames)
     head_stays(browser, frames)
     zoom_keeps_shares(browser, frames)

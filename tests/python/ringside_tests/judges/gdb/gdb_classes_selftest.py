@@ -89,7 +89,7 @@ class Classes(unittest.TestCase):
         found = self.classify([0x4010, (0x7010,), 0x3010], [0x4010, 0x7010, 0x5])
         self.assertEqual((found.reason, found.functions), (gdb_reasons.ENTRY, {"asm_exc_page_fault"}))
 
-    def test_a_guess_is_told_of_its_caller_too(self):
+    def test_a_guess_is_reported_of_its_caller_too(self):
         found = self.classify([0x7010, 0x5020, 0x3010], [0x7010, 0x5020, 0x5])
         self.assertEqual((found.reason, found.functions), (gdb_reasons.ASSEMBLY, {"copy_user_generic"}))
 

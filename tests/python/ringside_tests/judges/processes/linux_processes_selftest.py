@@ -40,7 +40,7 @@ class Identities(unittest.TestCase):
     def wrong(self, *samples):
         return sum(joined_stacks.identity(process_list.parse(SERIAL), samples).wrong.values())
 
-    def test_the_names_that_the_guest_told_are_right(self):
+    def test_the_names_that_the_guest_reported_are_right(self):
         self.assertEqual(self.wrong(sample(), sample(pid=9, comm="kworker/0:1"), sample(pid=0, comm="swapper/0")), 0)
 
     def test_another_name_process_or_thread_is_wrong(self):
@@ -56,7 +56,7 @@ class Identities(unittest.TestCase):
         found = joined_stacks.identity(process_list.parse(SERIAL), [nobody, nobody, sample(), nobody])
         self.assertEqual((found.samples, found.first, found.unknown), (4, 2, {"user": 1}))
 
-    def test_a_guest_that_told_nothing_is_an_error(self):
+    def test_a_guest_that_reported_nothing_is_an_error(self):
         with self.assertRaises(ValueError):
             process_list.parse("ringside-guest: ready")
 

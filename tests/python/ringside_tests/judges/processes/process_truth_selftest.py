@@ -29,13 +29,13 @@ class ProcessTruth(unittest.TestCase):
         self.assertEqual(self.failures(SOUND), [])
         self.assertEqual(process_truth.check_absent(self.programs["server"], [self.programs["other"]], SOUND), [])
 
-    def test_a_wrong_share_is_told(self):
+    def test_a_wrong_share_is_reported(self):
         self.assertIn("all of it: expected 60.00 %, got 54.55 % of the vCPU", self.failures(SOUND, 110))
         swapped = [(SOUND[0][0], 40), (SOUND[1][0], 20)]
         self.assertEqual(len(self.failures(swapped)), 2)
         self.assertTrue(self.failures([]))
 
-    def test_illegal_stacks_are_told(self):
+    def test_illegal_stacks_are_reported(self):
         for bad in (("serve()", "parse(int, char)"), ("_start", "parse(int, char)"), ("_start", "entry", "sys_read"),
                     ("entry", "sys_read"), ("_start", "serve()", "parse(int, char)", "entry", "sys_read"),
                     ("compute", "irq")):
@@ -60,7 +60,7 @@ class ProcessTruth(unittest.TestCase):
                          ["kernel stacks on user code's: 95.24 % of 42", "    2 times: entry;sys_read"])
         self.assertTrue(failures([SOUND[0]]))
 
-    def test_a_function_of_another_program_is_told(self):
+    def test_a_function_of_another_program_is_reported(self):
         found = process_truth.check_absent(self.programs["server"], [self.programs["other"]],
                                            [*SOUND, (("_start", "compute"), 3)])
         self.assertEqual(found, ["3 times a function of another program: _start;compute"])
