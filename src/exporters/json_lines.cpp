@@ -11,7 +11,7 @@
 namespace ringside::exporters {
 namespace {
 
-// `text`, spelt as in every output, as a JSON string.
+// `text`, sanitized as in every output, as a JSON string.
 std::string json_string(std::string_view text) {
   using nlohmann::json;
   if (text.empty()) return "\"\"";

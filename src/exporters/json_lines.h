@@ -7,7 +7,7 @@
 namespace ringside::exporters {
 
 // Every sample by itself, in the order of the recording: one JSON object a line, for scripts that
-// need what sums do not show. docs/recording-format.md names the fields. Names are spelt as
+// need what sums do not show. docs/recording-format.md names the fields. Names are sanitized as
 // everywhere (profile/sanitize.h).
 [[nodiscard]] Result<void> write_json_lines(recording::Reader& reader, profile::FrameNamer& namer,
                                             Sink& sink);

@@ -30,7 +30,7 @@ TEST(Builder, AggregatesEqualStacks) {
   EXPECT_EQ(profile.functions.size(), 3u);
 }
 
-TEST(Builder, SpellsWhatHasNoName) {
+TEST(Builder, NamesWhatHasNoName) {
   const Profile profile = make_profile(
       {{"start|?ffffffff81000010", 1}, {"[user]", 2}, {"[firmware]", 3}, {"", 4}, {"a;b|c\nd", 5}});
   EXPECT_EQ(stacks_of(profile), (Stacks{{"start;<unknown:0xffffffff81000010>", 1},

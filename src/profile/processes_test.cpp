@@ -112,7 +112,7 @@ TEST(Processes, ThatNobodyKnowsHaveNoName) {
   EXPECT_FALSE(recording.profile().knows_processes);
 }
 
-TEST(Processes, NamesAreSpelt) {
+TEST(Processes, NamesAreSanitized) {
   TestRecording recording;
   recording.name(1, 1, "a;b\n").add({"f", 1, 0, 1, 1});
   EXPECT_EQ(groups_of(recording.profile()), (Weights{{"a:b  1/1 f", 1}}));

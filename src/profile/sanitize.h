@@ -6,7 +6,7 @@
 
 #include "base/types.h"
 
-// The one place that says how frames are spelt in every output.
+// The one place that says how names of frames are sanitized in every output.
 namespace ringside::profile {
 
 inline constexpr std::string_view kFirmwareName = "[firmware]";

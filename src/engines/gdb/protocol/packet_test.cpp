@@ -56,7 +56,7 @@ TEST(Hex, StopsAtWhatIsNotHexadecimal) {
   EXPECT_FALSE(parse_hex_number("0x1"));
 }
 
-TEST(ThreadInfo, KeepsNamesAsTheStubSpellsThem) {
+TEST(ThreadInfo, KeepsNamesAsTheStubHasThem) {
   EXPECT_EQ(**parse_thread_list("mp01.01,p01.02"), (std::vector<std::string>{"p01.01", "p01.02"}));
   EXPECT_EQ(**parse_thread_list("m2"), std::vector<std::string>{"2"});
   EXPECT_FALSE(parse_thread_list("l")->has_value());
