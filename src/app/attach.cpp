@@ -2,16 +2,14 @@
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/socket.h"
 #include "engines/tcg/tcg_engine.h"
 
 namespace ringside::app {
 namespace {
 
-void rest() {
-  const timespec pause{0, 5'000'000};
-  ::nanosleep(&pause, nullptr);
-}
+constexpr std::uint64_t kTryAgainNs = 5'000'000;
 
 }  // namespace
 
@@ -24,7 +22,7 @@ Result<std::unique_ptr<engines::Engine>> attach_gdb(const std::string& address,
     if (engine) return std::unique_ptr<engines::Engine>(std::move(*engine));
     if (engine.error().code != ErrorCode::kNotFound || !wait_while())
       return tl::unexpected<Error>(engine.error());
-    rest();
+    sleep_ns(kTryAgainNs);
   }
 }
 
@@ -38,7 +36,7 @@ Result<engines::qmp::Attachment> attach_qmp(const std::string& address,
     auto attachment = engines::qmp::connect(parsed, folder.string(), stops_the_guest, options);
     if (attachment || attachment.error().code != ErrorCode::kNotFound || !wait_while())
       return attachment;
-    rest();
+    sleep_ns(kTryAgainNs);
   }
 }
 
@@ -56,7 +54,7 @@ Result<std::unique_ptr<engines::Engine>> attach_tcg(const std::filesystem::path&
     if (engine) return std::unique_ptr<engines::Engine>(std::move(*engine));
     if (engine.error().code != ErrorCode::kNotFound || !wait_while())
       return tl::unexpected<Error>(engine.error());
-    rest();
+    sleep_ns(kTryAgainNs);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "app/messages.h"
 #include "app/signals.h"
+#include "base/clock.h"
 #include "launch/plugin/plugin_files.h"
 #include "launch/plugin/plugin_refusal.h"
 #include "launch/qemu/qemu_command.h"
@@ -23,11 +24,6 @@ constexpr int kQuitWaitMs = 5000;
 // After 40 tries, which are 0.2 s, and then half as often each time: a poll reads all of /proc.
 constexpr unsigned kFirstPoll = 40;
 constexpr unsigned kLongestPollGap = 400;
-
-void rest(long ns) {
-  const timespec pause{0, ns};
-  ::nanosleep(&pause, nullptr);
-}
 
 std::string words_of(const std::vector<std::string>& command) {
   std::string text;
@@ -92,7 +88,7 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                   "and waits for it, or attach to the guest with --gdb or --qmp",
                   words_of(command), ended->to_string());
     if (stop()) return fail(ErrorCode::kClosed, "interrupted before a QEMU was started");
-    rest(5'000'000);
+    sleep_ns(5'000'000);
   }
 }
 
@@ -129,7 +125,7 @@ Result<void> wait_for_qemu(LaunchedGuest& guest, const std::filesystem::path& ou
   if (!guest.is_ours()) return {};
   while (!guest.child.poll()) {
     if (Signals::terminated()) return {};
-    rest(20'000'000);
+    sleep_ns(20'000'000);
   }
   launch::ExitStatus status = *guest.child.poll();
   // A shell reports a signal by an exit status above 128.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/byte_reader.h"
+#include "base/leb128.h"
 
 namespace ringside {
 
@@ -49,31 +50,9 @@ class ByteCursor {
     return value;
   }
 
-  // LEB128 numbers (DWARF 5, section 7.6). What does not fit into 64 bits is cut off.
-  std::uint64_t read_uleb() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; at_ != end_; shift += 7) {
-      const auto byte = std::to_integer<std::uint64_t>(*at_++);
-      if (shift < 64) value |= (byte & 0x7f) << shift;
-      if ((byte & 0x80) == 0) return value;
-    }
-    fail();
-    return 0;
-  }
-
-  std::int64_t read_sleb() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; at_ != end_;) {
-      const auto byte = std::to_integer<std::uint64_t>(*at_++);
-      if (shift < 64) value |= (byte & 0x7f) << shift;
-      shift += 7;
-      if ((byte & 0x80) != 0) continue;
-      if ((byte & 0x40) != 0 && shift < 64) value |= ~std::uint64_t{0} << shift;
-      return static_cast<std::int64_t>(value);
-    }
-    fail();
-    return 0;
-  }
+  // LEB128 numbers. What does not fit into 64 bits is cut off.
+  std::uint64_t read_uleb() { return read_leb<false>(); }
+  std::int64_t read_sleb() { return static_cast<std::int64_t>(read_leb<true>()); }
 
   void skip_leb() {
     while (at_ != end_)
@@ -120,6 +99,14 @@ class ByteCursor {
   }
 
  private:
+  template <bool kSigned>
+  std::uint64_t read_leb() {
+    const Leb128 number = decode_leb128<kSigned>(at_, end_);
+    if (number.bytes == 0) fail();
+    at_ += number.bytes;
+    return number.value;
+  }
+
   void fail() {
     failed_ = true;
     at_ = end_;

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/leb128.h"
 #include "base/result.h"
 #include "base/types.h"
 
@@ -53,6 +54,13 @@ class ByteReader {
     return std::string_view(reinterpret_cast<const char*>(rest.data()), length);
   }
 
+  // LEB128 numbers. One that is longer than 64 bits is an error.
+  [[nodiscard]] Result<std::uint64_t> read_uleb() { return read_leb<false>(); }
+  [[nodiscard]] Result<std::int64_t> read_sleb() {
+    RINGSIDE_ASSIGN(const std::uint64_t value, read_leb<true>());
+    return static_cast<std::int64_t>(value);
+  }
+
   [[nodiscard]] Result<void> skip(std::size_t count) {
     if (remaining() < count) return too_short(count);
     offset_ += count;
@@ -60,6 +68,17 @@ class ByteReader {
   }
 
  private:
+  template <bool kSigned>
+  [[nodiscard]] Result<std::uint64_t> read_leb() {
+    const std::byte* const at = bytes_.data() + offset_;
+    const Leb128 number = decode_leb128<kSigned>(at, at + remaining());
+    if (number.bytes == 0) return too_short(remaining() + 1);
+    offset_ += number.bytes;
+    if (!number.fits())
+      return fail(ErrorCode::kFormat, "LEB128 number too long before offset {:#x}", offset_);
+    return number.value;
+  }
+
   [[nodiscard]] tl::unexpected<Error> too_short(std::size_t wanted) const {
     return fail(ErrorCode::kTruncated, "{} bytes wanted at offset {:#x}, {} are left", wanted,
                 offset_, remaining());

@@ -15,4 +15,11 @@ inline std::uint64_t clock_ns(clockid_t clock) {
 
 inline std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
+// Sleeps so long, or until a signal comes.
+inline void sleep_ns(std::uint64_t ns) {
+  const timespec pause{static_cast<time_t>(ns / 1'000'000'000u),
+                       static_cast<long>(ns % 1'000'000'000u)};
+  ::nanosleep(&pause, nullptr);
+}
+
 }  // namespace ringside

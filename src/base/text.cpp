@@ -87,6 +87,16 @@ void append_replacements(std::size_t count, std::string& out) {
 
 }  // namespace
 
+std::string hex_text(std::span<const std::byte> bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text += kDigits[std::to_integer<unsigned>(byte) >> 4];
+    text += kDigits[std::to_integer<unsigned>(byte) & 15];
+  }
+  return text;
+}
+
 std::size_t shown_length(std::string_view text) {
   const std::size_t length = length_by_lead(text[0]);
   if (length <= 1) return length;

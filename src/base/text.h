@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -8,6 +9,9 @@
 // may get it. A control character becomes a space; a byte that is not UTF-8, a C1 control, and a
 // character that changes the direction or the lines of the text around it become U+FFFD.
 namespace ringside {
+
+// Two lower-case digits a byte, as build ids are printed.
+[[nodiscard]] std::string hex_text(std::span<const std::byte> bytes);
 
 // The length of the UTF-8 sequence at the front of `text`, which is not empty. 0: there is none, or
 // one that XML forbids or that is not to be shown (a C1 control, a direction mark or override, a

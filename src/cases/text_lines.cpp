@@ -4,16 +4,16 @@
 #include <charconv>
 #include <limits>
 
+#include "base/split.h"
+
 namespace ringside::cases {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
 
 // Takes the first line off `text`; without what stands behind a '#'.
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
+std::string_view take_content(std::string_view& text) {
+  const std::string_view line = take_line(text);
   return line.substr(0, line.find('#'));
 }
 
@@ -28,7 +28,7 @@ std::optional<std::string_view> heading_in(std::string_view line) {
 
 std::optional<std::vector<std::string_view>> TextLines::next() {
   while (!rest_.empty()) {
-    std::string_view line = take_line(rest_);
+    std::string_view line = take_content(rest_);
     ++line_;
     std::vector<std::string_view> words;
     for (;;) {
@@ -64,7 +64,7 @@ SectionedText::SectionedText(std::string_view text, const std::string& name) : p
   std::string_view rest = text;
   for (std::size_t line = 1; !rest.empty(); ++line) {
     const std::string_view before = rest;
-    const auto found = heading_in(take_line(rest));
+    const auto found = heading_in(take_content(rest));
     if (!found) continue;
     end_section(before);
     heading = *found;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/split.h"
 #include "base/text_width.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
@@ -17,11 +18,7 @@ constexpr std::size_t kMostWidth = 100;  // longer lines are hard to read
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    lines.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  while (!text.empty()) lines.emplace_back(take_line(text));
   return lines;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/little_endian.h"
 #include "elf/elf_file.h"
 
 // Compressed sections: gABI, "Section Compression" (a header Elf_Chdr, then zlib's or zstd's
@@ -22,9 +23,8 @@ struct Stream {
 
 template <class Chdr>
 std::optional<Stream> gabi_stream(Bytes section) {
-  Chdr header;
-  if (section.size() < sizeof header) return std::nullopt;
-  std::memcpy(&header, section.data(), sizeof header);
+  if (section.size() < sizeof(Chdr)) return std::nullopt;
+  const auto header = load<Chdr>(section);
   return Stream{header.ch_type, header.ch_size, section.subspan(sizeof header)};
 }
 

@@ -1,5 +1,6 @@
 #include <gelf.h>
 
+#include "base/text.h"
 #include "elf/elf_file.h"
 
 // Notes: gABI, "Note Section". The GNU build id has owner "GNU" and type 3.
@@ -53,10 +54,6 @@ Bytes ElfFile::build_id() const {
   return {};
 }
 
-std::string ElfFile::build_id_hex() const {
-  std::string text;
-  for (const std::byte byte : build_id()) text += fmt::format("{:02x}", std::to_integer<int>(byte));
-  return text;
-}
+std::string ElfFile::build_id_hex() const { return hex_text(build_id()); }
 
 }  // namespace ringside::elf

@@ -1,7 +1,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
+
+#include "base/clock.h"
 
 namespace ringside::engines {
 
@@ -15,5 +18,11 @@ struct Patience {
 
   [[nodiscard]] bool over() const { return is_over && is_over(); }
 };
+
+// Sleeps for 1 to 3 ms, and never the same time twice in a row: a guest's timer must not be met in
+// step. `tries`: how many there were.
+inline void rest_between_tries(unsigned tries) {
+  sleep_ns(1'000'000 + std::uint64_t{tries % 61} * 37'000);
+}
 
 }  // namespace ringside::engines

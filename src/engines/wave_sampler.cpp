@@ -1,9 +1,9 @@
 #include "engines/wave_sampler.h"
 
 #include <array>
-#include <cstring>
 #include <utility>
 
+#include "base/little_endian.h"
 #include "wire/classify.h"
 
 namespace ringside::engines {
@@ -14,9 +14,7 @@ using Word = std::array<std::byte, sizeof(std::uint64_t)>;
 // A little-endian number of which `got` bytes came; nothing where those are not all.
 std::optional<std::uint64_t> number_in(const Word& bytes, std::size_t got, std::size_t size) {
   if (got < size) return std::nullopt;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
+  return load<std::uint64_t>(bytes);
 }
 
 }  // namespace

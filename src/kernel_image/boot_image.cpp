@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "arch/arch_info.h"
+#include "base/little_endian.h"
 #include "kernel_image/kernel_compression.h"
 
 namespace ringside::kernel_image {
@@ -20,10 +21,7 @@ bool has_at(Bytes bytes, std::size_t offset, std::string_view magic) {
 // A little-endian number of a header whose size was checked.
 template <class T>
 T field(Bytes bytes, std::size_t offset) {
-  T value{};
-  if (bytes.size() >= offset + sizeof value)
-    std::memcpy(&value, bytes.data() + offset, sizeof value);
-  return value;
+  return bytes.size() >= offset + sizeof(T) ? load<T>(bytes, offset) : T{};
 }
 
 bool is_elf(Bytes bytes) { return has_at(bytes, 0, ELFMAG); }

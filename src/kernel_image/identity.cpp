@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
+
 namespace ringside::kernel_image {
 namespace {
 
@@ -34,12 +36,6 @@ class Comparison {
   VirtualMemory& memory_;
   std::size_t text_pieces_;
 };
-
-std::string hex(Bytes bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<int>(byte));
-  return text;
-}
 
 std::string printable_line(Bytes bytes) {
   std::string text;
@@ -80,8 +76,8 @@ Result<std::optional<Identity>> Comparison::compare_build_id() {
                                     ? MatchResult::kSame
                                     : MatchResult::kDifferent,
                     .evidence = "build id",
-                    .in_file = hex(note.description),
-                    .in_memory = hex(there)};
+                    .in_file = hex_text(note.description),
+                    .in_memory = hex_text(there)};
   }
   return std::nullopt;
 }

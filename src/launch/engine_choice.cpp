@@ -5,19 +5,10 @@
 #include <algorithm>
 
 #include "base/fd.h"
+#include "base/split.h"
 
 namespace ringside::launch {
 namespace {
-
-std::vector<std::string> split(std::string_view text, char separator) {
-  std::vector<std::string> parts;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(separator, begin), text.size());
-    parts.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return parts;
-}
 
 // The first that can be: QEMU goes on to the next where one is not there.
 std::string accelerator_that_runs(const QemuCommand& command, const QemuFacts& facts) {

@@ -4,17 +4,11 @@
 
 #include <algorithm>
 
+#include "base/split.h"
+
 namespace ringside::launch {
 
-std::vector<std::string> split_path(const std::string& path) {
-  std::vector<std::string> folders;
-  for (std::size_t begin = 0; begin <= path.size();) {
-    const std::size_t end = std::min(path.find(':', begin), path.size());
-    folders.push_back(path.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return folders;
-}
+std::vector<std::string> split_path(const std::string& path) { return split(path, ':'); }
 
 std::optional<std::filesystem::path> find_in_path(const std::string& path,
                                                   const std::string& program, int mode) {

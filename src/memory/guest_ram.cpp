@@ -4,7 +4,7 @@
 #include <array>
 #include <charconv>
 
-#include "memory/words.h"
+#include "base/split.h"
 
 namespace ringside::memory {
 namespace {
@@ -13,13 +13,6 @@ constexpr std::uint64_t kMostRam = std::uint64_t{1} << 52;  // ranges must not w
 constexpr std::size_t kMostRanges = 4096;
 constexpr std::uint64_t kDisplayWindow = 0xa0000;
 constexpr std::uint64_t kDisplayWindowEnd = 0xc0000;
-
-std::string_view take_line(std::string_view& text) {
-  std::string_view line = text.substr(0, text.find('\n'));
-  text.remove_prefix(std::min(text.size(), line.size() + 1));
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
 
 std::optional<std::uint64_t> hex_number(std::string_view word) {
   std::uint64_t value = 0;

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <optional>
 
-#include "memory/words.h"
+#include "base/split.h"
 
 namespace ringside::memory {
 namespace {
@@ -38,9 +38,7 @@ std::optional<HostMapping> parse_mapping(std::string_view line) {
 std::vector<HostMapping> parse_mappings(std::string_view text) {
   std::vector<HostMapping> mappings;
   while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    if (auto mapping = parse_mapping(line)) mappings.push_back(std::move(*mapping));
+    if (auto mapping = parse_mapping(take_line(text))) mappings.push_back(std::move(*mapping));
   }
   return mappings;
 }

@@ -1,5 +1,7 @@
 #include "memory/radix_walk.h"
 
+#include "base/little_endian.h"
+
 namespace ringside::memory {
 namespace {
 
@@ -9,9 +11,7 @@ Result<std::optional<std::uint64_t>> read_entry(PhysicalMemory& physical, GuestP
   std::array<std::byte, 8> bytes{};
   RINGSIDE_ASSIGN(const std::size_t got, physical.read_up_to(at, std::span(bytes).first(size)));
   if (got < size) return std::nullopt;
-  std::uint64_t entry = 0;
-  std::memcpy(&entry, bytes.data(), sizeof(entry));
-  return entry;
+  return load<std::uint64_t>(bytes);
 }
 
 }  // namespace

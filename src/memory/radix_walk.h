@@ -4,6 +4,7 @@
 #include <span>
 
 #include "memory/page_walk.h"
+#include "memory/table_shape.h"
 
 namespace ringside::memory {
 
@@ -31,9 +32,6 @@ struct RadixTables {
 
 [[nodiscard]] Result<PageWalk> walk_radix(PhysicalMemory& physical, const RadixTables& tables,
                                           const EntryFormat& format, GuestVirt address);
-
-// The number of `count` low bits, fewer than 64, that are all set.
-constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
 
 // Whether all bits from `bits` - 1 up are equal.
 constexpr bool is_sign_extended(std::uint64_t address, unsigned bits) {

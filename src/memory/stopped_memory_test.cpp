@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/little_endian.h"
 #include "memory/testing/stopped_ram.h"
 
 namespace ringside::memory {
@@ -15,8 +16,7 @@ class Stopped : public ::testing::Test {
     return memory_.read(GuestVirt{address}, bytes_);
   }
   std::uint64_t word(std::size_t at) const {
-    std::uint64_t value = 0;
-    std::memcpy(&value, bytes_.data() + at, sizeof(value));
+    const auto value = load<std::uint64_t>(bytes_, at);
     return value;
   }
 

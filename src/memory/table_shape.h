@@ -6,6 +6,9 @@
 
 namespace ringside::memory {
 
+// The number of `count` low bits, fewer than 64, that are all set.
+constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
+
 // One level of page tables: which bits of the address choose the entry, and whether an entry may
 // map a page of its own instead of pointing to a table.
 struct RadixLevel {

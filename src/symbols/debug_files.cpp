@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/byte_cursor.h"
+#include "base/text.h"
 #include "kernel_image/kernel_compression.h"
 #include "kernel_image/open_elf.h"
 #include "symbols/debuginfod.h"
@@ -29,12 +30,6 @@ bool same(Bytes a, Bytes b) { return std::equal(a.begin(), a.end(), b.begin(), b
 // False only where both have a build id, and these are different.
 bool may_belong(const elf::ElfFile& a, const elf::ElfFile& b) {
   return a.build_id().empty() || b.build_id().empty() || same(a.build_id(), b.build_id());
-}
-
-std::string hex(Bytes bytes) {
-  std::string text;
-  for (const std::byte byte : bytes) text += fmt::format("{:02x}", std::to_integer<int>(byte));
-  return text;
 }
 
 fs::path folder_of(const elf::ElfFile& file) {
@@ -66,7 +61,7 @@ bool has_symbol_table(const elf::ElfFile& file) { return file.section(".symtab")
 
 FilePtr DebugFiles::by_build_id(Bytes id) {
   if (id.size() < 2) return nullptr;
-  const std::string name = hex(id);
+  const std::string name = hex_text(id);
   for (const fs::path& folder : options_.folders) {
     auto file = open_elf(folder / ".build-id" / name.substr(0, 2) / (name.substr(2) + ".debug"));
     if (file && same(file->build_id(), id)) return file;

@@ -1,8 +1,7 @@
 #include "unwind/stack_memory.h"
 
-#include <cstring>
-
 #include "arch/arch_info.h"
+#include "base/little_endian.h"
 #include "wire/recipe.h"
 
 namespace ringside::unwind {
@@ -24,12 +23,10 @@ std::optional<std::uint64_t> StackMemory::read_u64(GuestVirt address) const {
 }
 
 std::optional<std::uint64_t> StackMemory::read(GuestVirt address, std::size_t size) const {
-  std::uint64_t value = 0;
   for (const wire::MemoryPiece& piece : capture_.pieces) {
     const std::uint64_t offset = address - piece.address;
     if (!piece.is_memory() || offset > piece.size || piece.size - offset < size) continue;
-    std::memcpy(&value, capture_.bytes_of(piece).data() + offset, size);
-    return value;
+    return load_unsigned(capture_.bytes_of(piece), offset, size);
   }
   const elf::Image* image = images_.find(address);
   if (image == nullptr) return std::nullopt;
@@ -38,8 +35,7 @@ std::optional<std::uint64_t> StackMemory::read(GuestVirt address, std::size_t si
     if (segment.contains(at) && segment.writable) return std::nullopt;
   const Bytes bytes = image->file->bytes_at(at, size);
   if (bytes.size() < size) return std::nullopt;
-  std::memcpy(&value, bytes.data(), size);
-  return value;
+  return load_unsigned(bytes, 0, size);
 }
 
 const wire::MemoryPiece* StackMemory::piece_at(GuestVirt address) const {

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "arch/registers.h"
 #include "base/byte_reader.h"
+#include "base/little_endian.h"
 #include "base/types.h"
 
 namespace ringside::wire {
@@ -79,8 +79,7 @@ struct Capture {
       if (!piece.is_memory()) continue;
       const std::uint64_t offset = address - piece.address;
       if (offset <= piece.size && piece.size - offset >= sizeof(T)) {
-        T value;
-        std::memcpy(&value, bytes.data() + piece.offset + offset, sizeof(T));
+        const auto value = load<T>(bytes, piece.offset + offset);
         return value;
       }
     }

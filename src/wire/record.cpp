@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "base/little_endian.h"
+
 namespace ringside::wire {
 namespace {
 
@@ -63,13 +65,6 @@ class Cursor {
  private:
   std::byte* at_;
 };
-
-template <class T>
-T load(Bytes bytes, std::size_t offset) {
-  T value;
-  std::memcpy(&value, bytes.data() + offset, sizeof(value));
-  return value;
-}
 
 bool read_capture(Bytes record, Capture& capture) {
   if (record.size() < sizeof(CaptureStart)) return false;

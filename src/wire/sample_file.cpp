@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
+#include "base/little_endian.h"
 #include "wire/record.h"
 
 namespace ringside::wire {
@@ -36,13 +37,6 @@ struct MemoryRecord {
   std::uint32_t padding;
 };
 static_assert(sizeof(MemoryRecord) == 24);
-
-template <class T>
-T load(Bytes bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
-}
 
 std::optional<FileRecord> read_counts(Bytes record) {
   if (record.size() < kCountsWithoutDelayed) return std::nullopt;

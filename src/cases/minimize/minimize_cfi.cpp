@@ -4,6 +4,8 @@
 #include <cstring>
 #include <map>
 
+#include "base/little_endian.h"
+
 namespace ringside::cases {
 namespace {
 
@@ -43,8 +45,7 @@ class Output {
     if ((cie.fde_encoding & kApplication) != kPcRelative) return;
     const std::size_t place = at + (head.body - offset);
     const std::size_t size = encoded_size(cie.fde_encoding, cie.address_size);
-    std::uint64_t value = 0;
-    std::memcpy(&value, out_.data() + place, size);
+    const std::uint64_t value = load_unsigned(out_, place, size);
     store(place, size, value + head.body - place);  // both sections begin at the same address
   }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "arch/arch_info.h"
+#include "base/little_endian.h"
 #include "cases/minimize/minimize_cfi.h"
 #include "cases/minimize/minimize_orc.h"
 #include "elf/elf_writer.h"
@@ -62,8 +63,7 @@ class Ranges {
       if (cfi.find(range.start)) continue;
       for (std::size_t at = 0; at + 5 <= bytes.size(); ++at) {
         if (bytes[at] != std::byte{0xe9}) continue;  // jmp rel32
-        std::int32_t offset = 0;
-        std::memcpy(&offset, bytes.data() + at + 1, sizeof offset);
+        const auto offset = load<std::int32_t>(bytes, at + 1);
         const ImageAddr target =
             range.start + at + 5 + static_cast<std::uint64_t>(std::int64_t{offset});
         if (starts_function(target)) add(target);

@@ -1,7 +1,8 @@
 #include "cases/minimize/minimize_orc.h"
 
 #include <algorithm>
-#include <cstring>
+
+#include "base/little_endian.h"
 
 namespace ringside::cases {
 namespace {
@@ -10,8 +11,7 @@ constexpr std::size_t kIpSize = 4;
 constexpr std::size_t kRowSize = 6;  // struct orc_entry, arch/x86/include/asm/orc_types.h
 
 ImageAddr ip_at(const elf::Section& ips, std::size_t index) {
-  std::int32_t offset = 0;
-  std::memcpy(&offset, ips.bytes.data() + index * kIpSize, sizeof offset);
+  const auto offset = load<std::int32_t>(ips.bytes, index * kIpSize);
   return ips.address + index * kIpSize + static_cast<std::uint64_t>(std::int64_t{offset});
 }
 

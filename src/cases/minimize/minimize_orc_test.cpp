@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include "base/little_endian.h"
 
 namespace ringside::cases {
 namespace {
@@ -32,8 +32,7 @@ TEST(MinimizeOrc, KeepsTheRowsOfTheRangesAndOneBehind) {
   ASSERT_EQ(small.rows.size(), 5 * 6u);
   const std::size_t expected[] = {2, 3, 4, 9, 10};
   for (std::size_t i = 0; i < 5; ++i) {
-    std::int32_t offset = 0;
-    std::memcpy(&offset, small.ips.data() + 4 * i, sizeof offset);
+    const auto offset = load<std::int32_t>(small.ips, 4 * i);
     EXPECT_EQ(kIps + 4 * i + static_cast<std::uint64_t>(std::int64_t{offset}),
               0x1000 + 0x10 * expected[i]);
     EXPECT_EQ(std::to_integer<std::size_t>(small.rows[6 * i]), expected[i]);

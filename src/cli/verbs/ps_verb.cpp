@@ -28,8 +28,7 @@ bool rest(std::uint64_t ns) {
     if (app::Suspension::is_wanted()) app::Suspension::now();
     const std::uint64_t now = monotonic_ns();
     if (now >= end) return true;
-    const timespec pause{0, static_cast<long>(std::min(end - now, kPiece))};
-    ::nanosleep(&pause, nullptr);
+    sleep_ns(std::min(end - now, kPiece));
   }
   return false;
 }

@@ -5,6 +5,7 @@
 
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
+#include "base/little_endian.h"
 #include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::gdb {
@@ -100,8 +101,7 @@ bool RegisterLayout::holds(const arch::RegisterName& known) const {
 bool RegisterLayout::decode(std::string_view hex, const Place& place, arch::Registers& registers) {
   std::array<std::byte, 8> bytes{};
   if (decode_hex(hex, std::span(bytes).first(place.size)) != place.size) return false;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), sizeof(value));
+  const auto value = load<std::uint64_t>(bytes);
   registers.set(place.known.id, value);
   return true;
 }
@@ -117,8 +117,7 @@ void RegisterLayout::decode_g(std::string_view hex, arch::Registers& registers) 
 bool RegisterLayout::translates_otherwise(std::string_view hex) const {
   std::array<std::byte, 8> bytes{};
   if (decode_hex(hex, bytes) != bytes.size()) return true;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), sizeof(value));
+  const auto value = load<std::uint64_t>(bytes);
   return (value & other_translation_of(arch_).mask) != 0;
 }
 

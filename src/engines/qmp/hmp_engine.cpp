@@ -8,6 +8,7 @@
 #include "arch/execution_mode.h"
 #include "base/clock.h"
 #include "engines/gdb/stub_thread.h"
+#include "engines/patience.h"
 #include "engines/qmp/detach_sequence.h"
 #include "engines/qmp/guest_hold.h"
 #include "engines/qmp/hmp_memory.h"
@@ -41,12 +42,6 @@ std::vector<pid_t> vcpu_threads(const nlohmann::json& cpus) {
     if (index < threads.size()) threads[index] = thread.get<pid_t>();
   }
   return threads;
-}
-
-// Never the same time twice in a row: a guest's timer must not be met in step.
-void rest(unsigned tries) {
-  const timespec pause{0, 1'000'000 + static_cast<long>(tries % 61) * 37'000};
-  ::nanosleep(&pause, nullptr);
 }
 
 }  // namespace
@@ -228,7 +223,7 @@ Result<std::size_t> HmpEngine::read_virtual(VcpuId vcpu, GuestVirt address,
     RINGSIDE_ASSIGN(const bool is_hidden, may_be_hidden(vcpu, address + done));
     if (!is_hidden && !was_hidden) return done;
     was_hidden = is_hidden;
-    rest(tries);
+    rest_between_tries(tries);
   }
 }
 

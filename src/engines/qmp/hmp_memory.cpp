@@ -7,6 +7,7 @@
 #include <cstring>
 #include <limits>
 
+#include "base/split.h"
 #include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::qmp {
@@ -14,14 +15,6 @@ namespace {
 
 constexpr std::uint64_t kWord = 8;
 constexpr std::size_t kDigitsOf32Bits = 8;
-
-// Up to the next ' ' or the end, without the spaces before it.
-std::string_view next_word(std::string_view& line) {
-  line.remove_prefix(std::min(line.size(), line.find_first_not_of(' ')));
-  const std::string_view word = line.substr(0, line.find(' '));
-  line.remove_prefix(word.size());
-  return word;
-}
 
 // "ffffc90000083d88:" for a machine of 64 bits, "c20fde8c:" for one of 32.
 bool is_address(std::string_view word, std::uint64_t expected) {
@@ -52,9 +45,9 @@ std::size_t parse_dump(std::string_view text, std::uint64_t address,
     std::string_view line = text.substr(0, text.find_first_of("\r\n"));
     text.remove_prefix(line.size());
     text.remove_prefix(std::min(text.size(), text.find_first_not_of("\r\n")));
-    if (!is_address(next_word(line), at)) return done;
-    for (auto word = next_word(line); !word.empty() && done < destination.size();
-         word = next_word(line)) {
+    if (!is_address(take_word(line), at)) return done;
+    for (auto word = take_word(line); !word.empty() && done < destination.size();
+         word = take_word(line)) {
       if (!word.starts_with("0x")) return done;  // "Cannot access memory"
       const auto value = gdb::parse_hex_number(word.substr(2));
       if (!value) return done;

@@ -7,6 +7,7 @@
 
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
+#include "base/little_endian.h"
 #include "engines/qmp/hmp_memory.h"
 #include "engines/qmp/hmp_registers.h"
 #include "memory/page_tables.h"
@@ -24,9 +25,7 @@ using Instruction = std::array<std::byte, WaitInstructions::kSize>;
 // Nothing where fewer bytes came.
 std::optional<std::uint64_t> instruction_in(const Instruction& bytes, std::size_t got) {
   if (got < bytes.size()) return std::nullopt;
-  std::uint32_t value = 0;
-  std::memcpy(&value, bytes.data(), sizeof(value));
-  return value;
+  return load<std::uint32_t>(bytes);
 }
 
 }  // namespace

@@ -2,17 +2,14 @@
 
 #include <time.h>
 
+#include "base/clock.h"
 #include "session/kernel/kernel_tables.h"
 
 namespace ringside::session {
 namespace {
 
 constexpr int kTries = 3;
-
-void rest() {
-  const timespec pause{0, 300'000};
-  ::nanosleep(&pause, nullptr);
-}
+constexpr std::uint64_t kTryAgainNs = 300'000;
 
 }  // namespace
 
@@ -36,7 +33,7 @@ Result<std::size_t> KernelMemory::read_up_to(GuestVirt address, std::span<std::b
       failures = 0;
     } else {
       ++failures;
-      rest();
+      sleep_ns(kTryAgainNs);
     }
   }
   return done;

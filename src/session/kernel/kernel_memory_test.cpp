@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/little_endian.h"
 #include "engines/testing/fake_engine.h"
 #include "memory/testing/fake_physical_memory.h"
 #include "session/testing/arm64_guest.h"
@@ -17,8 +18,7 @@ using memory::testing::FakePhysicalMemory;
 std::optional<std::uint64_t> read(KernelMemory& memory, std::uint64_t address) {
   std::array<std::byte, 8> bytes{};
   if (memory.read_up_to(GuestVirt{address}, bytes) != bytes.size()) return std::nullopt;
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data(), sizeof(value));
+  const auto value = load<std::uint64_t>(bytes);
   return value;
 }
 

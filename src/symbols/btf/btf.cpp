@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/little_endian.h"
+
 namespace ringside::symbols {
 namespace {
 
@@ -46,11 +48,7 @@ static_assert(sizeof(Header) == 24);
 
 constexpr std::size_t kTypeHead = 12;
 
-std::uint32_t word(Bytes bytes, std::size_t at) {
-  std::uint32_t value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
+std::uint32_t word(Bytes bytes, std::size_t at) { return load<std::uint32_t>(bytes, at); }
 
 // Bytes of what follows the head of a type; nothing for a kind that is not known.
 std::optional<std::size_t> data_size(std::uint32_t kind, std::size_t count) {
@@ -87,10 +85,9 @@ std::optional<std::size_t> data_size(std::uint32_t kind, std::size_t count) {
 bool is_aggregate(std::uint32_t kind) { return kind == kStruct || kind == kUnion; }
 
 Result<Header> read_header(Bytes bytes) {
-  Header header{};
-  if (bytes.size() < sizeof header)
+  if (bytes.size() < sizeof(Header))
     return fail(ErrorCode::kTruncated, "BTF: {} bytes, less than a header", bytes.size());
-  std::memcpy(&header, bytes.data(), sizeof header);
+  const auto header = load<Header>(bytes);
   if (header.magic != kMagic || header.version != 1)
     return fail(ErrorCode::kFormat, "BTF: magic {:#x}, version {} at offset 0 (not 0xeb9f, 1)",
                 header.magic, header.version);

@@ -1,16 +1,9 @@
 #include "symbols/kallsyms/address_table.h"
 
-#include <cstring>
+#include "base/little_endian.h"
 
 namespace ringside::symbols::kallsyms {
 namespace {
-
-template <class T>
-T load(Bytes bytes, std::size_t at) {
-  T value;
-  std::memcpy(&value, bytes.data() + at, sizeof value);
-  return value;
-}
 
 std::uint64_t load_pointer(Bytes bytes, std::size_t at, unsigned pointer_size) {
   return pointer_size == 8 ? load<std::uint64_t>(bytes, at) : load<std::uint32_t>(bytes, at);

@@ -1,9 +1,9 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 
+#include "base/little_endian.h"
 #include "symbols/kallsyms/kallsyms.h"
 
 namespace ringside::symbols::kallsyms {
@@ -17,8 +17,7 @@ bool is_kernel_address(std::uint64_t address) { return address >> 47 == 0x1ffff;
 template <class Visit>
 void for_each_relocation(Bytes image, Visit visit) {
   for (std::size_t at = 0; at + sizeof(Elf64_Rela) <= image.size(); at += 8) {
-    Elf64_Rela relocation;
-    std::memcpy(&relocation, image.data() + at, sizeof relocation);
+    const auto relocation = load<Elf64_Rela>(image, at);
     const bool relative =
         relocation.r_info == R_AARCH64_RELATIVE || relocation.r_info == R_RISCV_RELATIVE;
     const auto value = static_cast<std::uint64_t>(relocation.r_addend);

@@ -1,8 +1,9 @@
 #include "symbols/kallsyms/name_table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
+
+#include "base/little_endian.h"
 
 namespace ringside::symbols::kallsyms {
 namespace {
@@ -14,22 +15,16 @@ constexpr std::uint64_t kMinStep = kPerMarker * 2;
 constexpr std::uint64_t kMaxStep = kPerMarker * 1024;
 constexpr std::size_t kMaxSymbols = std::size_t{1} << 22;
 
-std::uint64_t number_at(Bytes bytes, std::size_t at, std::size_t width) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + at, width);
-  return value;
-}
-
 // Numbers from `at` on that rise as markers do.
 std::vector<std::uint64_t> read_markers(Bytes bytes, std::size_t at, std::size_t end,
                                         std::size_t width) {
   std::vector<std::uint64_t> markers;
-  if (end - at < kMinMarkers * width || number_at(bytes, at, width) != 0) return markers;
-  const std::uint64_t first = number_at(bytes, at + width, width);
+  if (end - at < kMinMarkers * width || load_unsigned(bytes, at, width) != 0) return markers;
+  const std::uint64_t first = load_unsigned(bytes, at + width, width);
   if (first < kMinStep || first > kMaxStep) return markers;
   markers.push_back(0);
   for (at += width; at + width <= end && markers.size() < kMaxSymbols / kPerMarker; at += width) {
-    const std::uint64_t marker = number_at(bytes, at, width);
+    const std::uint64_t marker = load_unsigned(bytes, at, width);
     if (marker < markers.back() + kMinStep || marker > markers.back() + kMaxStep) break;
     markers.push_back(marker);
   }
@@ -61,7 +56,7 @@ class Search {
     for (std::size_t at = end / 4 * 4; at >= lowest + 4 && budget_ > 0;) {
       at -= 4;
       --budget_;
-      if (number_at(bytes_, at, 4) != 0) continue;
+      if (load_unsigned(bytes_, at, 4) != 0) continue;
       // Markers have 8 bytes on 64-bit kernels until 4.19.
       for (const std::size_t width : {4u, 8u}) {
         if (width > pointer_size_) continue;
@@ -90,7 +85,7 @@ class Search {
 
   std::optional<NameTable> between(std::size_t begin, std::size_t end, std::size_t alignment,
                                    const std::vector<std::uint64_t>& markers) {
-    const std::uint64_t count = number_at(bytes_, begin - alignment, 4);
+    const std::uint64_t count = load_unsigned(bytes_, begin - alignment, 4);
     const std::size_t marker_count = (count + kPerMarker - 1) / kPerMarker;
     if (marker_count < kMinMarkers || marker_count > markers.size()) return std::nullopt;
     if (markers[marker_count - 1] >= end - begin) return std::nullopt;

@@ -1,8 +1,9 @@
 #include "symbols/linux_image/orc_tables.h"
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
+
+#include "base/little_endian.h"
 
 namespace ringside::symbols {
 namespace {
@@ -24,8 +25,7 @@ std::vector<Run> rising_runs(Bytes bytes, ImageAddr address, AddressRange code) 
   std::size_t rows = 0;
   ImageAddr before;
   for (std::size_t at = 0; at + kIpSize <= bytes.size(); at += kIpSize) {
-    std::int32_t distance = 0;
-    std::memcpy(&distance, bytes.data() + at, sizeof distance);
+    const auto distance = load<std::int32_t>(bytes, at);
     const ImageAddr target = address + at + static_cast<std::uint64_t>(std::int64_t{distance});
     const bool in_code = target >= code.begin && target <= code.end;
     if (in_code && rows > 0 && target >= before) {

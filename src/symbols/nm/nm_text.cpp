@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/split.h"
+
 namespace ringside::symbols {
 namespace {
 
@@ -15,16 +17,13 @@ struct Fields {
 };
 
 // The words of a line; what is past the last field is left out.
-Fields split(std::string_view line) {
+Fields fields_of(std::string_view line) {
   constexpr std::string_view kBlank = " \t\r";
   Fields fields;
   while (fields.count < kMaxFields) {
-    const std::size_t start = line.find_first_not_of(kBlank);
-    if (start == std::string_view::npos) break;
-    line.remove_prefix(start);
-    const std::string_view word = line.substr(0, line.find_first_of(kBlank));
+    const std::string_view word = take_word(line, kBlank);
+    if (word.empty()) break;
     fields.text[fields.count++] = word;
-    line.remove_prefix(word.size());
   }
   return fields;
 }
@@ -66,9 +65,7 @@ Result<SymbolList> parse_nm_text(std::string text, const std::string& file_name)
   std::string_view rest = *list.text;
   bool all_zero = true;
   for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-    const Fields fields = split(line);
+    const Fields fields = fields_of(take_line(rest));
     // "U name", "w name": not defined here.
     if (fields.count == 0 || (fields.count == 2 && is_type(fields.text[0]))) continue;
     ListedSymbol symbol;

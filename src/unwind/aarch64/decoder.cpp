@@ -1,8 +1,7 @@
 #include "unwind/aarch64/decoder.h"
 
-#include <cstring>
-
 #include "arch/registers.h"
+#include "base/little_endian.h"
 
 namespace ringside::unwind::aarch64 {
 
@@ -301,10 +300,8 @@ Instruction Word::decode() const {
 }  // namespace
 
 Instruction Decoder::decode(Bytes bytes, ImageAddr address) const {
-  std::uint32_t word = 0;
-  if (bytes.size() < sizeof(word)) return {.operation = Operation::kStop};
-  std::memcpy(&word, bytes.data(), sizeof(word));
-  return Word(word, address).decode();
+  if (bytes.size() < sizeof(std::uint32_t)) return {.operation = Operation::kStop};
+  return Word(load<std::uint32_t>(bytes), address).decode();
 }
 
 }  // namespace ringside::unwind::aarch64

@@ -6,9 +6,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "arch/arch_info.h"
+#include "base/little_endian.h"
 #include "elf/elf_writer.h"
 #include "unwind/cfi/table.h"
 #include "unwind/fuzzed_stack.h"
@@ -27,8 +27,7 @@ constexpr const arch::ArchInfo* kPlatforms[] = {&arch::kX86_64Info, &arch::kI386
                                                 &arch::kAArch64Info, &arch::kRiscv64Info};
 
 std::uint64_t u64_at(Bytes bytes, std::size_t offset) {
-  std::uint64_t value = 0;
-  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  const auto value = load<std::uint64_t>(bytes, offset);
   return value;
 }
 

@@ -47,12 +47,12 @@ class Evaluation {
     return value ? static_cast<std::uint64_t>(static_cast<std::int64_t>(*value)) : 0;
   }
   std::uint64_t uleb() {
-    const auto value = read_uleb(reader_);
+    const auto value = reader_.read_uleb();
     if (!value) failed_ = true;
     return value.value_or(0);
   }
   std::uint64_t sleb() {
-    const auto value = read_sleb(reader_);
+    const auto value = reader_.read_sleb();
     if (!value) failed_ = true;
     return static_cast<std::uint64_t>(value.value_or(0));
   }

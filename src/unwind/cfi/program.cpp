@@ -99,7 +99,7 @@ Result<void> Program::execute(ByteReader& reader) {
       advance(low);
       return {};
     case DW_CFA_offset: {
-      RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+      RINGSIDE_ASSIGN(const std::uint64_t offset, reader.read_uleb());
       set(low, {.kind = Kind::kOffset, .offset = factored(offset)});
       return {};
     }
@@ -112,7 +112,7 @@ Result<void> Program::execute(ByteReader& reader) {
 }
 
 Result<ExpressionRef> Program::expression(ByteReader& reader) {
-  RINGSIDE_ASSIGN(const std::uint64_t size, read_uleb(reader));
+  RINGSIDE_ASSIGN(const std::uint64_t size, reader.read_uleb());
   const std::size_t offset = reader.offset();
   RINGSIDE_TRY(reader.skip(size));
   return ExpressionRef{static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)};
@@ -163,14 +163,14 @@ Result<void> Program::extended(std::uint8_t opcode, ByteReader& reader) {
     case DW_CFA_def_cfa_expression:
       return define_cfa(opcode, reader);
     case DW_CFA_GNU_args_size: {
-      RINGSIDE_ASSIGN([[maybe_unused]] const std::uint64_t size, read_uleb(reader));
+      RINGSIDE_ASSIGN([[maybe_unused]] const std::uint64_t size, reader.read_uleb());
       return {};
     }
     default:
       break;
   }
   // All others begin with a register.
-  RINGSIDE_ASSIGN(const std::uint64_t reg, read_uleb(reader));
+  RINGSIDE_ASSIGN(const std::uint64_t reg, reader.read_uleb());
   switch (opcode) {
     case DW_CFA_restore_extended:
       restore(reg);
@@ -183,25 +183,25 @@ Result<void> Program::extended(std::uint8_t opcode, ByteReader& reader) {
       return {};
     case DW_CFA_offset_extended:
     case DW_CFA_val_offset: {
-      RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+      RINGSIDE_ASSIGN(const std::uint64_t offset, reader.read_uleb());
       set(reg, {.kind = opcode == DW_CFA_val_offset ? Kind::kValOffset : Kind::kOffset,
                 .offset = factored(offset)});
       return {};
     }
     case DW_CFA_offset_extended_sf:
     case DW_CFA_val_offset_sf: {
-      RINGSIDE_ASSIGN(const std::int64_t offset, read_sleb(reader));
+      RINGSIDE_ASSIGN(const std::int64_t offset, reader.read_sleb());
       set(reg, {.kind = opcode == DW_CFA_val_offset_sf ? Kind::kValOffset : Kind::kOffset,
                 .offset = factored(static_cast<std::uint64_t>(offset))});
       return {};
     }
     case DW_CFA_GNU_negative_offset_extended: {
-      RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+      RINGSIDE_ASSIGN(const std::uint64_t offset, reader.read_uleb());
       set(reg, {.kind = Kind::kOffset, .offset = factored(std::uint64_t{0} - offset)});
       return {};
     }
     case DW_CFA_register: {
-      RINGSIDE_ASSIGN(const std::uint64_t from, read_uleb(reader));
+      RINGSIDE_ASSIGN(const std::uint64_t from, reader.read_uleb());
       set(reg, from < kTrackedRegisters
                    ? RegisterRule{.kind = Kind::kRegister, .reg = static_cast<std::uint8_t>(from)}
                    : RegisterRule{});
@@ -229,7 +229,7 @@ Result<void> Program::define_cfa(std::uint8_t opcode, ByteReader& reader) {
   }
   if (opcode == DW_CFA_def_cfa || opcode == DW_CFA_def_cfa_sf ||
       opcode == DW_CFA_def_cfa_register) {
-    RINGSIDE_ASSIGN(const std::uint64_t reg, read_uleb(reader));
+    RINGSIDE_ASSIGN(const std::uint64_t reg, reader.read_uleb());
     if (reg >= kTrackedRegisters)
       return fail(ErrorCode::kUnsupported, "CFA on register {} before offset {:#x}", reg,
                   reader.offset());
@@ -237,10 +237,10 @@ Result<void> Program::define_cfa(std::uint8_t opcode, ByteReader& reader) {
     cfa.reg = static_cast<std::uint8_t>(reg);
   }
   if (opcode == DW_CFA_def_cfa || opcode == DW_CFA_def_cfa_offset) {
-    RINGSIDE_ASSIGN(const std::uint64_t offset, read_uleb(reader));
+    RINGSIDE_ASSIGN(const std::uint64_t offset, reader.read_uleb());
     cfa.offset = static_cast<std::int64_t>(offset);
   } else if (opcode == DW_CFA_def_cfa_sf || opcode == DW_CFA_def_cfa_offset_sf) {
-    RINGSIDE_ASSIGN(const std::int64_t offset, read_sleb(reader));
+    RINGSIDE_ASSIGN(const std::int64_t offset, reader.read_sleb());
     cfa.offset = factored(static_cast<std::uint64_t>(offset));
   }
   return {};

@@ -40,7 +40,7 @@ Result<std::uint64_t> read_format(ByteReader& reader, std::uint8_t format, std::
     case DW_EH_PE_absptr:
       return read_address(reader, size);
     case DW_EH_PE_uleb128:
-      return read_uleb(reader);
+      return reader.read_uleb();
     case DW_EH_PE_udata2:
       return read_unsigned<std::uint16_t>(reader);
     case DW_EH_PE_udata4:
@@ -49,7 +49,7 @@ Result<std::uint64_t> read_format(ByteReader& reader, std::uint8_t format, std::
     case DW_EH_PE_sdata8:
       return read_unsigned<std::uint64_t>(reader);
     case DW_EH_PE_sleb128: {
-      RINGSIDE_ASSIGN(const std::int64_t value, read_sleb(reader));
+      RINGSIDE_ASSIGN(const std::int64_t value, reader.read_sleb());
       return static_cast<std::uint64_t>(value);
     }
     case DW_EH_PE_sdata2:
@@ -70,28 +70,6 @@ Result<ByteReader> reader_at(const FrameSection& section, std::size_t offset, st
 }
 
 }  // namespace
-
-Result<std::uint64_t> read_uleb(ByteReader& reader) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 70; shift += 7) {
-    RINGSIDE_ASSIGN(const auto byte, reader.read<std::uint8_t>());
-    if (shift < 64) value |= std::uint64_t{byte & 0x7fu} << shift;
-    if ((byte & 0x80) == 0) return value;
-  }
-  return fail(ErrorCode::kFormat, "LEB128 number too long before offset {:#x}", reader.offset());
-}
-
-Result<std::int64_t> read_sleb(ByteReader& reader) {
-  std::uint64_t value = 0;
-  for (unsigned shift = 0; shift < 70; shift += 7) {
-    RINGSIDE_ASSIGN(const auto byte, reader.read<std::uint8_t>());
-    if (shift < 64) value |= std::uint64_t{byte & 0x7fu} << shift;
-    if ((byte & 0x80) != 0) continue;
-    if ((byte & 0x40) != 0 && shift + 7 < 64) value |= ~std::uint64_t{0} << (shift + 7);
-    return static_cast<std::int64_t>(value);
-  }
-  return fail(ErrorCode::kFormat, "LEB128 number too long before offset {:#x}", reader.offset());
-}
 
 Result<std::uint64_t> read_encoded(ByteReader& reader, std::uint8_t encoding, ImageAddr base,
                                    std::uint8_t address_size) {
@@ -173,12 +151,12 @@ Result<Cie> read_cie(const FrameSection& section, std::size_t offset) {
   }
   // GCC 2's "eh": a pointer to its exception table stands before the alignments.
   if (augmentation == "eh") RINGSIDE_TRY(reader.skip(cie.address_size));
-  RINGSIDE_ASSIGN(cie.code_alignment, read_uleb(reader));
-  RINGSIDE_ASSIGN(cie.data_alignment, read_sleb(reader));
+  RINGSIDE_ASSIGN(cie.code_alignment, reader.read_uleb());
+  RINGSIDE_ASSIGN(cie.data_alignment, reader.read_sleb());
   if (version == 1) {
     RINGSIDE_ASSIGN(cie.return_register, reader.read<std::uint8_t>());
   } else {
-    RINGSIDE_ASSIGN(const std::uint64_t reg, read_uleb(reader));
+    RINGSIDE_ASSIGN(const std::uint64_t reg, reader.read_uleb());
     if (reg > 0xff)
       return fail(ErrorCode::kUnsupported, "return register {} at offset {:#x}", reg, offset);
     cie.return_register = static_cast<std::uint8_t>(reg);
@@ -187,7 +165,7 @@ Result<Cie> read_cie(const FrameSection& section, std::size_t offset) {
   for (const char c : augmentation) {
     switch (c) {
       case 'z': {
-        RINGSIDE_ASSIGN(const std::uint64_t size, read_uleb(reader));
+        RINGSIDE_ASSIGN(const std::uint64_t size, reader.read_uleb());
         if (size > reader.remaining())
           return fail(ErrorCode::kTruncated, "augmentation of the CIE at offset {:#x}", offset);
         cie.has_augmentation_data = true;
@@ -238,7 +216,7 @@ Result<Fde> read_fde(const FrameSection& section, const EntryHead& head, const C
   RINGSIDE_ASSIGN(fde.length, read_encoded(reader, cie.fde_encoding & kFormatMask, section.address,
                                            cie.address_size));
   if (cie.has_augmentation_data) {
-    RINGSIDE_ASSIGN(const std::uint64_t size, read_uleb(reader));
+    RINGSIDE_ASSIGN(const std::uint64_t size, reader.read_uleb());
     RINGSIDE_TRY(reader.skip(size));
   }
   fde.instructions = reader.offset();

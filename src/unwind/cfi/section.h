@@ -57,10 +57,6 @@ struct EntryHead {
 [[nodiscard]] Result<Fde> read_fde(const FrameSection& section, const EntryHead& head,
                                    const Cie& cie);
 
-// LEB128 numbers (DWARF 5, section 7.6); longer than 64 bits is an error.
-[[nodiscard]] Result<std::uint64_t> read_uleb(ByteReader& reader);
-[[nodiscard]] Result<std::int64_t> read_sleb(ByteReader& reader);
-
 // A pointer in one of the DW_EH_PE encodings, absolute or relative to its own place. `base` is the
 // reader's first byte's address.
 [[nodiscard]] Result<std::uint64_t> read_encoded(ByteReader& reader, std::uint8_t encoding,

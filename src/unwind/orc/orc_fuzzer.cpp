@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 #include "arch/arch_info.h"
+#include "base/little_endian.h"
 #include "elf/elf_writer.h"
 #include "unwind/fuzzed_stack.h"
 #include "unwind/orc/table.h"
@@ -75,8 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   images.add({.id = 1, .name = "fuzzed", .file = *file, .load_bias = 0});
   unwind::Unwinder unwinder(images);
   for (std::size_t i = 0; i < std::min(kMaxPcs, input.ip.size() / 4); ++i) {
-    std::int32_t distance = 0;
-    std::memcpy(&distance, input.ip.data() + i * 4, sizeof distance);
+    const auto distance = load<std::int32_t>(input.ip, i * 4);
     const ImageAddr pc{kTables.value + i * 4 + static_cast<std::uint64_t>(std::int64_t{distance})};
     if (table) {
       (void)table->find(pc);

@@ -1,11 +1,11 @@
 #include "unwind/orc/table.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <unordered_map>
 
 #include "arch/arch_info.h"
+#include "base/little_endian.h"
 
 namespace ringside::unwind::orc {
 namespace {
@@ -19,16 +19,13 @@ struct Row {
 };
 
 std::uint64_t raw_entry(Bytes entries, std::size_t row) {
-  std::uint64_t raw = 0;
-  std::memcpy(&raw, entries.data() + row * kEntrySize, kEntrySize);
-  return raw;
+  return load_unsigned(entries, row * kEntrySize, kEntrySize);
 }
 
 std::vector<Row> read_rows(const Sections& sections) {
   std::vector<Row> rows(sections.ip.size() / kIpSize);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::int32_t relative = 0;
-    std::memcpy(&relative, sections.ip.data() + i * kIpSize, kIpSize);
+    const auto relative = load<std::int32_t>(sections.ip, i * kIpSize);
     const ImageAddr place = sections.address + i * kIpSize;
     rows[i] = {place.value + static_cast<std::uint64_t>(std::int64_t{relative}),
                raw_entry(sections.entries, i)};

@@ -1,9 +1,9 @@
 #include "unwind/riscv64/decoder.h"
 
-#include <cstring>
 #include <initializer_list>
 
 #include "arch/registers.h"
+#include "base/little_endian.h"
 
 namespace ringside::unwind::riscv64 {
 
@@ -267,9 +267,8 @@ Instruction quadrant_2(std::uint32_t word) {
 }  // namespace
 
 Instruction Decoder::decode(Bytes bytes, ImageAddr address) const {
-  std::uint32_t word = 0;
   if (bytes.size() < 2) return {.operation = Operation::kStop, .size = 2};
-  std::memcpy(&word, bytes.data(), bytes.size() < 4 ? 2 : 4);
+  auto word = static_cast<std::uint32_t>(load_unsigned(bytes, 0, bytes.size() < 4 ? 2 : 4));
   if ((word & 3) == 3) {
     if (bytes.size() < 4) return {.operation = Operation::kStop, .size = 2};
     return decode_32(word, address);

@@ -1,6 +1,6 @@
 #include "unwind/x86/call_site.h"
 
-#include <cstring>
+#include "base/little_endian.h"
 
 namespace ringside::unwind::x86 {
 namespace {
@@ -33,8 +33,7 @@ bool follows_call(const elf::ElfFile& file, ImageAddr pc) {
 std::optional<ImageAddr> called_from(const elf::ElfFile& file, ImageAddr pc) {
   const Bytes code = bytes_before(file, pc, kDirect);
   if (code.empty() || code.front() != kCall) return std::nullopt;
-  std::int32_t displacement = 0;
-  std::memcpy(&displacement, code.data() + 1, sizeof(displacement));
+  const auto displacement = load<std::int32_t>(code, 1);
   return ImageAddr{pc.value + static_cast<std::uint64_t>(std::int64_t{displacement})};
 }
 

@@ -3,8 +3,8 @@
 #include <elf.h>
 
 #include <algorithm>
-#include <cstring>
 
+#include "base/little_endian.h"
 #include "unwind/x86/padding.h"
 
 namespace ringside::unwind::x86 {
@@ -43,9 +43,8 @@ bool is_lea_of_pc(Bytes code) {
 
 // Where the displacement leads that an instruction ends with.
 ImageAddr target_of(Bytes instruction, ImageAddr address) {
-  std::int32_t displacement = 0;
-  const std::size_t at = instruction.size() - sizeof(displacement);
-  std::memcpy(&displacement, instruction.data() + at, sizeof(displacement));
+  const auto displacement =
+      load<std::int32_t>(instruction, instruction.size() - sizeof(std::int32_t));
   return {address.value + instruction.size() +
           static_cast<std::uint64_t>(std::int64_t{displacement})};
 }
@@ -118,8 +117,7 @@ void FunctionStarts::add_relocations(const elf::ElfFile& file) {
   if (!relocations || !file.is_64()) return;
   ByteReader reader(relocations->bytes);
   while (const auto entry = reader.read_bytes(sizeof(Elf64_Rela))) {
-    Elf64_Rela relocation;
-    std::memcpy(&relocation, entry->data(), sizeof(relocation));
+    const auto relocation = load<Elf64_Rela>(*entry);
     if (relocation.r_info == R_X86_64_RELATIVE)
       add({static_cast<std::uint64_t>(relocation.r_addend)}, starts_);
   }

@@ -5,18 +5,13 @@
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
 #include "base/clock.h"
+#include "engines/patience.h"
 #include "memory/page_tables.h"
 
 namespace ringside::engines::gdb {
 namespace {
 
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
-
-// Never the same time twice in a row: a guest's timer must not be met in step.
-void rest(unsigned tries) {
-  const timespec pause{0, 1'000'000 + static_cast<long>(tries % 61) * 37'000};
-  ::nanosleep(&pause, nullptr);
-}
 
 }  // namespace
 
@@ -82,7 +77,7 @@ Result<std::size_t> VirtualReads::read(VcpuId vcpu, GuestVirt address,
     if (done == destination.size() || !may_be_hidden(address + done, part.level) ||
         monotonic_ns() >= end)
       return done;
-    rest(tries);
+    rest_between_tries(tries);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/byte_reader.h"
+#include "base/little_endian.h"
 #include "guestos/linux/aarch64/trampoline.h"
 #include "guestos/linux/entry/named_entries.h"
 
@@ -57,8 +58,7 @@ std::optional<std::int16_t> stack_frame_offset(const elf::Image& kernel, std::st
   if (!symbol) return std::nullopt;
   const Bytes code = kernel.file->bytes_at(symbol->address, kEntryBytes);
   for (std::size_t at = 0; at + 4 <= code.size(); at += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, code.data() + at, sizeof(word));
+    const auto word = load<std::uint32_t>(code, at);
     if ((word & 0xffc003ff) == 0x910003fd) return static_cast<std::int16_t>(word >> 10 & 0xfff);
   }
   return std::nullopt;

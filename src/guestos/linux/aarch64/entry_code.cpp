@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <tuple>
 
+#include "base/little_endian.h"
 #include "guestos/linux/aarch64/entries.h"
 #include "guestos/linux/aarch64/trampoline.h"
 #include "guestos/linux/entry/register_saver.h"
@@ -107,8 +107,7 @@ class Aarch64EntryCode final : public EntryCode {
     const Bytes code = kernel.file->bytes_at(trampoline_->code + trampoline_->exit,
                                              trampoline_->bytes - trampoline_->exit);
     for (std::uint64_t at = 0; at + kInstruction <= code.size(); at += kInstruction) {
-      std::uint32_t word = 0;
-      std::memcpy(&word, code.data() + at, sizeof(word));
+      const auto word = load<std::uint32_t>(code, at);
       if (word == kReadX29) return trampoline_->exit + at + kInstruction;
     }
     return 0;

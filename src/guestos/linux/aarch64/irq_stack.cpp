@@ -1,9 +1,9 @@
 #include "guestos/linux/aarch64/irq_stack.h"
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 
+#include "base/little_endian.h"
 #include "guestos/stack_recipe.h"
 
 namespace ringside::guestos {
@@ -18,8 +18,7 @@ std::optional<Found> find_instruction(const elf::ElfFile& file, ImageAddr start,
                                       std::uint32_t mask, std::uint32_t wanted) {
   const Bytes code = file.bytes_at(start, 4 * count);
   for (std::size_t at = 0; at + 4 <= code.size(); at += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, code.data() + at, sizeof(word));
+    const auto word = load<std::uint32_t>(code, at);
     if ((word & mask) == wanted) return Found{start.value + at + 4, word};
   }
   return std::nullopt;

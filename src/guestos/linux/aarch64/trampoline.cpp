@@ -3,9 +3,9 @@
 #include <elf.h>
 
 #include <array>
-#include <cstring>
 #include <vector>
 
+#include "base/little_endian.h"
 #include "elf/elf_writer.h"
 #include "unwind/aarch64/decoder.h"
 
@@ -32,8 +32,7 @@ std::vector<Constant> constants_in(Bytes code) {
   std::uint32_t reg = 0;
   unsigned kept = 3;  // movk so far; 3: no register is being filled
   for (std::size_t at = 0; at + 4 <= code.size(); at += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, code.data() + at, sizeof(word));
+    const auto word = load<std::uint32_t>(code, at);
     const std::uint64_t part = word >> 5 & 0xffff;
     const unsigned shift = 16 * (word >> 21 & 3);
     if ((word & kMoveWide) != (kMovn & kMoveWide) || word >> 31 == 0) {
@@ -42,8 +41,7 @@ std::vector<Constant> constants_in(Bytes code) {
       if (kept >= 2 || (word & 31) != reg) continue;
       value = (value & ~(std::uint64_t{0xffff} << shift)) | part << shift;
       if (++kept < 2) continue;
-      std::uint32_t next = 0;
-      if (at + 8 <= code.size()) std::memcpy(&next, code.data() + at + 4, sizeof(next));
+      const std::uint32_t next = at + 8 <= code.size() ? load<std::uint32_t>(code, at + 4) : 0;
       constants.push_back({value, next, at + 4});
     } else {
       value = (word & kOpcode) == kMovn ? ~(part << shift) : part << shift;

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "base/little_endian.h"
 #include "kernel_image/kernel_compression.h"
 
 namespace ringside::guestos {
@@ -72,11 +73,10 @@ void skip_padding(ByteReader& reader, std::size_t since) {
 }
 
 bool is_program(Bytes contents) {
-  Elf64_Half type = ET_NONE;
   constexpr std::size_t kType = EI_NIDENT;  // in both classes
-  if (contents.size() < kType + sizeof type || !text_of(contents).starts_with(ELFMAG)) return false;
-  std::memcpy(&type, contents.data() + kType, sizeof type);
-  return type != ET_REL;
+  if (contents.size() < kType + sizeof(Elf64_Half) || !text_of(contents).starts_with(ELFMAG))
+    return false;
+  return load<Elf64_Half>(contents, kType) != ET_REL;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/little_endian.h"
 #include "guestos/linux/entry/named_entries.h"
 
 namespace ringside::guestos {
@@ -107,8 +108,7 @@ void split_way_to_user(const elf::Image& kernel, const unwind::TrapFrameLayout& 
   const auto entry = std::find_if(entries.begin(), entries.end(),
                                   [start](const auto& layout) { return layout.start == start; });
   for (std::size_t i = 0; entry != entries.end() && i + kCallSize < code->bytes.size(); ++i) {
-    std::uint32_t distance = 0;
-    std::memcpy(&distance, &code->bytes[i + 1], sizeof(distance));
+    const auto distance = load<std::uint32_t>(code->bytes, i + 1);
     const std::uint64_t next = code->start.value + i + kCallSize;
     if (code->bytes[i] != kCall || std::uint32_t(next + distance) != leaves->start.value) continue;
     unwind::TrapFrameLayout to_user = frame;

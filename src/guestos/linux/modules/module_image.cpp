@@ -7,6 +7,7 @@
 
 #include "arch/arch_info.h"
 #include "arch/registers.h"
+#include "base/little_endian.h"
 #include "elf/elf_writer.h"
 
 namespace ringside::guestos {
@@ -27,8 +28,7 @@ template <class Sym>
 std::vector<Symbol> parse(Bytes table) {
   std::vector<Symbol> symbols;
   for (; table.size() >= sizeof(Sym); table = table.subspan(sizeof(Sym))) {
-    Sym raw;
-    std::memcpy(&raw, table.data(), sizeof raw);
+    const auto raw = load<Sym>(table);
     symbols.push_back({raw.st_name, raw.st_value, raw.st_size, raw.st_info});
   }
   return symbols;
@@ -61,8 +61,7 @@ bool leads_to_code(const Orc& orc, const ModuleShape& module) {
   std::uint64_t before = 0;
   std::size_t inside = 0;
   for (std::size_t i = 0; i + 4 <= orc.ip.size(); i += 4) {
-    std::int32_t distance = 0;
-    std::memcpy(&distance, orc.ip.data() + i, sizeof distance);
+    const auto distance = load<std::int32_t>(orc.ip, i);
     const std::uint64_t to = orc.at.value + i + static_cast<std::uint64_t>(std::int64_t{distance});
     if (to < before) return false;
     before = to;

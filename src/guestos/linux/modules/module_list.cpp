@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "arch/arch_info.h"
 #include "arch/registers.h"
+#include "base/little_endian.h"
 
 namespace ringside::guestos {
 namespace {
@@ -22,8 +22,7 @@ std::vector<ImageAddr> addresses_in_aarch64(Bytes code, ImageAddr at) {
   std::array<std::uint64_t, 32> registers{};  // 0: not known
   std::vector<ImageAddr> addresses;
   for (std::size_t i = 0; i + 4 <= code.size(); i += 4) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, code.data() + i, sizeof(word));
+    const auto word = load<std::uint32_t>(code, i);
     const std::size_t target = word & 31;
     const std::size_t base = word >> 5 & 31;
     if ((word & 0x9f000000) == 0x90000000) {  // adrp
@@ -49,8 +48,7 @@ std::vector<ImageAddr> addresses_in_aarch64(Bytes code, ImageAddr at) {
 std::vector<ImageAddr> addresses_in_x86(Bytes code, bool is_64) {
   std::vector<ImageAddr> addresses;
   for (std::size_t i = 0; i + 4 <= code.size(); ++i) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, code.data() + i, sizeof(word));
+    const auto word = load<std::uint32_t>(code, i);
     addresses.push_back({is_64 ? static_cast<std::uint64_t>(sign_extended(word, 32)) : word});
   }
   return addresses;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/little_endian.h"
+
 namespace ringside::guestos {
 namespace {
 
@@ -36,10 +38,8 @@ class Words {
 
  private:
   [[nodiscard]] std::uint64_t load(std::size_t offset, std::size_t size) const {
-    std::uint64_t value = 0;
-    if (offset <= bytes_.size() && bytes_.size() - offset >= size)
-      std::memcpy(&value, bytes_.data() + offset, size);
-    return value;
+    const bool is_there = offset <= bytes_.size() && bytes_.size() - offset >= size;
+    return is_there ? load_unsigned(bytes_, offset, size) : 0;
   }
   Bytes bytes_;
   GuestVirt at_;

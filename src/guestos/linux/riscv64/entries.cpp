@@ -5,6 +5,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/little_endian.h"
 #include "guestos/linux/entry/named_entries.h"
 
 namespace ringside::guestos {
@@ -77,8 +78,7 @@ std::optional<std::uint64_t> riscv64_saved_sp(const elf::Image& kernel) {
   if (!symbol) return std::nullopt;
   const Bytes code = kernel.file->bytes_at(symbol->address, kEntryBytes);
   for (std::size_t at = 0; at + 4 <= code.size();) {
-    std::uint32_t word = 0;
-    std::memcpy(&word, code.data() + at, sizeof(word));
+    const auto word = load<std::uint32_t>(code, at);
     const std::uint64_t offset = (word >> 25 & 0x7f) << 5 | (word >> 7 & 0x1f);
     if ((word & 0x01fff07f) == 0x00223023 && offset < 2048) return offset;  // sd sp, offset(tp)
     at += (word & 3) == 3 ? 4 : 2;

@@ -7,12 +7,12 @@
 namespace ringside::guestos {
 namespace {
 
+using memory::low_bits;
+
 using wire::PieceKind;
 
 constexpr unsigned kEntryBytes = 8;
 constexpr unsigned kEntryShift = 3;
-
-constexpr std::uint64_t low_bits(unsigned count) { return (std::uint64_t{1} << count) - 1; }
 
 class Walk {
  public:

@@ -5,14 +5,14 @@
 
 #include "arch/arch_info.h"
 #include "arch/registers.h"
+#include "base/little_endian.h"
 
 namespace ringside::guestos {
 
 std::uint64_t KernelObject::number_at(std::size_t offset, std::size_t size) const {
-  std::uint64_t value = 0;
-  if (size > sizeof value || offset > bytes_.size() || bytes_.size() - offset < size) return 0;
-  std::memcpy(&value, bytes_.data() + offset, size);
-  return value;
+  if (size > sizeof(std::uint64_t) || offset > bytes_.size() || bytes_.size() - offset < size)
+    return 0;
+  return load_unsigned(bytes_, offset, size);
 }
 
 std::string KernelObject::text(Field field) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/little_endian.h"
 #include "guestos/linux/linux_arch.h"
 
 namespace ringside::guestos {
@@ -14,8 +15,7 @@ std::uint64_t bytes_to_call(Bytes code, ImageAddr start, ImageAddr callee) {
   constexpr std::byte kCall{0xe8};
   constexpr std::size_t kCallSize = 5;
   for (std::size_t at = 0; at + kCallSize <= code.size(); ++at) {
-    std::uint32_t distance = 0;
-    std::memcpy(&distance, &code[at + 1], sizeof(distance));
+    const auto distance = load<std::uint32_t>(code, at + 1);
     const std::uint64_t next = start.value + at + kCallSize;
     if (code[at] == kCall && std::uint32_t(next + distance) == std::uint32_t(callee.value))
       return at + kCallSize;
@@ -67,10 +67,8 @@ std::optional<std::uint32_t> x86_landing_pad(const elf::ElfFile& kernel, const T
   const auto field = types.member("vdso_image", "sym_int80_landing_pad");
   if (!image || !field) return std::nullopt;
   const Bytes bytes = kernel.bytes_at(image->address + field->offset, sizeof(std::uint32_t));
-  std::uint32_t offset = 0;
-  if (bytes.size() < sizeof(offset)) return std::nullopt;
-  std::memcpy(&offset, bytes.data(), sizeof(offset));
-  return offset;
+  if (bytes.size() < sizeof(std::uint32_t)) return std::nullopt;
+  return load<std::uint32_t>(bytes);
 }
 
 }  // namespace ringside::guestos

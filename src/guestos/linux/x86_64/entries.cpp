@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "base/little_endian.h"
 #include "guestos/linux/x86_64/stub.h"
 
 namespace ringside::guestos {
@@ -124,8 +125,7 @@ std::optional<ImageAddr> Layouts::call_target(const Code& code, std::size_t offs
   constexpr std::byte kCall{0xe8};
   constexpr std::size_t kCallSize = 5;
   if (offset + kCallSize > code.bytes.size() || code.bytes[offset] != kCall) return std::nullopt;
-  std::int32_t relative = 0;
-  std::memcpy(&relative, code.bytes.data() + offset + 1, sizeof(relative));
+  const auto relative = load<std::int32_t>(code.bytes, offset + 1);
   return code.start + offset + kCallSize + static_cast<std::uint64_t>(std::int64_t{relative});
 }
 
