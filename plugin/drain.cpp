@@ -9,8 +9,8 @@
 #include "arch/arch_info.h"
 #include "base/clock.h"
 #include "plugin/own_thread.h"
+#include "plugin/stack_recipe.h"
 #include "wire/futex.h"
-#include "wire/recipe_builder.h"
 #include "wire/record.h"
 
 namespace ringside::plugin {
@@ -18,28 +18,6 @@ namespace {
 
 constexpr std::uint64_t kIntervalNs = 10'000'000;  // so much is lost where QEMU is killed
 constexpr std::uint64_t kSeed = 1;
-
-// The stack that the vCPU is on. On an x86_64 machine a 32-bit system may run, whose registers have
-// other numbers: it has no rip.
-std::vector<wire::RecipeOp> stack_recipe(Arch arch) {
-  wire::RecipeBuilder recipe;
-  const auto sp = recipe.slot();
-  const auto end = recipe.label();
-  const auto copy = recipe.label();
-  if (arch == Arch::kX86_64) {
-    const auto is_32_bit = recipe.label();
-    recipe.read_register(sp, arch::x86_64::kRip, is_32_bit);
-    recipe.read_register(sp, arch::x86_64::kRsp, end);
-    recipe.go(copy);
-    recipe.bind(is_32_bit);
-    recipe.read_register(sp, arch::i386::kEsp, end);
-  } else {
-    recipe.read_register(sp, arch::roles_of(arch).sp, end);
-  }
-  recipe.bind(copy);
-  recipe.copy_stack(sp, wire::PieceKind::kCurrentStack);
-  return recipe.take();
-}
 
 }  // namespace
 

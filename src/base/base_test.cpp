@@ -10,10 +10,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/byte_cursor.h"
 #include "base/byte_reader.h"
 #include "base/file.h"
 #include "base/shrunk_files.h"
 #include "base/socket.h"
+#include "base/split.h"
 #include "base/types.h"
 
 namespace ringside {
@@ -28,6 +30,49 @@ TEST(ByteReader, ErrorsCarryTheOffset) {
   EXPECT_EQ(missing.error().code, ErrorCode::kTruncated);
   EXPECT_EQ(missing.error().message, "4 bytes wanted at offset 0x2, 1 are left");
   EXPECT_FALSE(reader.read_c_string());
+}
+
+TEST(Leb128, NumbersOfAnyLength) {
+  const std::array bytes{std::byte{0xe5}, std::byte{0x8e}, std::byte{0x26}, std::byte{0x7f},
+                         std::byte{0x80}, std::byte{0x7f}, std::byte{0x3f}};
+  ByteReader reader(bytes);
+  EXPECT_EQ(reader.read_uleb(), 624485u);
+  EXPECT_EQ(reader.read_sleb(), -1);
+  EXPECT_EQ(reader.read_sleb(), -128);
+  EXPECT_EQ(reader.read_sleb(), 63);
+  EXPECT_TRUE(reader.empty());
+  ByteCursor cursor(bytes);
+  EXPECT_EQ(cursor.read_uleb(), 624485u);
+  EXPECT_EQ(cursor.read_sleb(), -1);
+  EXPECT_EQ(cursor.read_sleb(), -128);
+  EXPECT_FALSE(cursor.failed());
+}
+
+TEST(Leb128, OneThatDoesNotEndAndOneThatIsTooLong) {
+  std::vector<std::byte> bytes(9, std::byte{0x80});
+  EXPECT_EQ(ByteReader(bytes).read_uleb().error().code, ErrorCode::kTruncated);
+  ByteCursor unended(bytes);
+  EXPECT_EQ(unended.read_uleb(), 0u);
+  EXPECT_TRUE(unended.failed());
+  bytes.push_back(std::byte{0x01});
+  EXPECT_EQ(ByteReader(bytes).read_uleb(), std::uint64_t{1} << 63);
+  bytes.back() = std::byte{0x80};
+  bytes.resize(1 << 20, std::byte{0x80});
+  EXPECT_EQ(ByteReader(bytes).read_uleb().error().code, ErrorCode::kFormat);
+}
+
+TEST(Split, LinesAndWords) {
+  std::string_view text = "one\ttwo  three\r\n\nlast";
+  std::string_view line = take_line(text);
+  EXPECT_EQ(line, "one\ttwo  three");
+  EXPECT_EQ(take_word(line), "one\ttwo");
+  EXPECT_EQ(take_word(line, " \t"), "three");
+  EXPECT_EQ(take_word(line), "");
+  EXPECT_EQ(take_line(text), "");
+  EXPECT_EQ(take_line(text), "last");
+  EXPECT_TRUE(text.empty());
+  EXPECT_EQ(split(":a:", ':'), (std::vector<std::string>{"", "a", ""}));
+  EXPECT_EQ(split("", ':'), std::vector<std::string>{""});
 }
 
 TEST(Address, IsPrintedInHexadecimal) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstring>
 #include <span>
@@ -71,12 +72,12 @@ class ByteReader {
   template <bool kSigned>
   [[nodiscard]] Result<std::uint64_t> read_leb() {
     const std::byte* const at = bytes_.data() + offset_;
-    const Leb128 number = decode_leb128<kSigned>(at, at + remaining());
-    if (number.bytes == 0) return too_short(remaining() + 1);
+    const std::size_t most = std::min(remaining(), Leb128::kMostBytes);
+    const Leb128 number = decode_leb128<kSigned>(at, at + most);
     offset_ += number.bytes;
-    if (!number.fits())
-      return fail(ErrorCode::kFormat, "LEB128 number too long before offset {:#x}", offset_);
-    return number.value;
+    if (number.bytes != 0) return number.value;
+    if (most < Leb128::kMostBytes) return too_short(most + 1);
+    return fail(ErrorCode::kFormat, "LEB128 number too long at offset {:#x}", offset_);
   }
 
   [[nodiscard]] tl::unexpected<Error> too_short(std::size_t wanted) const {

@@ -11,8 +11,7 @@ struct Leb128 {
   std::uint64_t value = 0;
   std::size_t bytes = 0;  // that it takes; 0 where the range ends within it
 
-  // Ten bytes hold 64 bits.
-  [[nodiscard]] bool fits() const { return bytes <= 10; }
+  static constexpr std::size_t kMostBytes = 10;  // of a number of 64 bits
 };
 
 template <bool kSigned>

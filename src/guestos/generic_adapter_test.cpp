@@ -77,7 +77,7 @@ TEST(GenericAdapter, LearntLinksLeadToUserCodesStackWhereItCanBeUnwound) {
   EXPECT_EQ(user_stacks(registers), std::vector<std::uint64_t>{0x7fff0100});
 }
 
-// A recipe has room for as many links as session/capture_feedback.h learns.
+// A recipe has room for as many links as session/sampling/capture_feedback.h learns.
 TEST(GenericAdapter, RecipesFitIntoTheRing) {
   AdapterOptions options;
   options.user_program = program(0x10000, "shell");

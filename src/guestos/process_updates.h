@@ -33,7 +33,7 @@ struct UserMapping {
 // complete.
 struct AddressSpaceUpdate {
   std::uint64_t id = 0;  // from 1; never given twice, whatever becomes of page tables and pids
-  Arch arch = Arch::kUnknown;  // of its code, unless an TaskAttribution says otherwise
+  Arch arch = Arch::kUnknown;  // of its code, unless a TaskAttribution says otherwise
   std::vector<UserMapping> mappings;
   bool is_complete = true;
 };

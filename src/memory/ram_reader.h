@@ -19,7 +19,8 @@ inline constexpr std::size_t kRamPage = 4096;  // what read_pages() reads at a t
 
 class RamBlockReader : public MemoryReader<RamOffset> {
  public:
-  // False where the host has never provided the page: it holds zeros, and a read would provide it.
+  // False where a read would make the host provide the page: it holds zeros. A page of a shared
+  // mapping may also hold what another process, or the page cache, has of it.
   [[nodiscard]] virtual bool is_populated(RamOffset) { return true; }
   // Reads whole pages. `destination` has kRamPage bytes for each. Returns how many of them, from
   // the first on, could be read. Errors as read_up_to(), of the first.

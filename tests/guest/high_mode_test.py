@@ -3,8 +3,8 @@
 
     high_mode_test.py --ringside PROGRAM [CASE …]          cases: riscv64 el2 el3
 
-The kernels (kernels/*.c) say in their source which shares their functions have. By each engine: shares within 3 points,
-names, whole stacks, and the kinds of frames. What runs below the kernel is user code (riscv64's task) or a guest (aarch64's).
+The kernels (kernels/*.c) say in their source which shares their functions have. By each engine: shares within 3 points
+(more where fewer samples came), names, whole stacks, and the kinds of frames. What runs below the kernel is user code (riscv64's task) or a guest (aarch64's).
 Then without the kernel's file: what nothing describes is firmware, and ringside says so; of a machine that was started without
 firmware it is kernel code all the same.
 

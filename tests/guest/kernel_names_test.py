@@ -20,6 +20,7 @@ from ringside_tests.harness import folded, guest_options
 
 SAMPLES = 400
 LIMIT = 60
+SECONDS = 40  # a busy host has fewer samples then
 LEAST_SHARE = 8  # per cent that a function has in the recording with the file, for it to be compared
 TIMES = 3  # so many times as large may its share be in one of two recordings, which met other phases of the workload
 LEAST_WHOLE = 80  # per cent; 16 ticks at least pass before the code is read
@@ -39,8 +40,9 @@ class Names:
 
     def record(self, where, *arguments):
         """Records in that folder; what was said."""
-        status, _, said = self.ringside(where, "record", *guest_options.attach_options(self.options, self.guest), "--os", "none",
-                                        "--interval", "5", "--samples", SAMPLES, *arguments)
+        attach = guest_options.attach_options(self.options, self.guest)
+        status, _, said = self.ringside(where, "record", *attach, "--os", "none", "--interval", "5", "--samples", SAMPLES,
+                                        "--duration", SECONDS, *arguments)
         self.expect(status == 0, f"record {arguments} ended with {status}: {said[-400:]}")
         return said
 

@@ -41,7 +41,7 @@ def record(options, folder, deadline, seconds, *more):
 
 
 def stacks_of(options, recording, deadline, *more):
-    """None where the host was so slow that the recording had ended before ringside found any process."""
+    """No stacks where the host was so slow that the recording had ended before ringside found any process."""
     try:
         return folded.parse(launched.folded_text(options.ringside, recording, deadline, *more))
     except launched.Failed as error:
