@@ -18,7 +18,8 @@ arch::Registers registers_with(std::initializer_list<std::uint8_t> numbers) {
 // Where the recipe reads first; 0 where it reads nothing.
 std::uint64_t first_read(Arch arch, const arch::Registers& registers) {
   const auto recipe = stack_recipe(arch);
-  wire::RecipeRun run(recipe, registers, 64);
+  const wire::RecipeBudget budget;
+  wire::RecipeRun run(recipe, registers, budget);
   const auto request = run.next();
   return request ? request->read_at.value : 0;
 }

@@ -4,7 +4,8 @@
     high_mode_test.py --ringside PROGRAM [CASE …]          cases: riscv64 el2 el3
 
 The kernels (kernels/*.c) say in their source which shares their functions have. By each engine: shares within 3 points
-(more where fewer samples came), names, whole stacks, and the kinds of frames. What runs below the kernel is user code (riscv64's task) or a guest (aarch64's).
+(more where fewer samples came), names, whole stacks, and the kinds of frames. What runs below the kernel is user code
+(riscv64's task) or a guest (aarch64's).
 Then without the kernel's file: what nothing describes is firmware, and ringside says so; of a machine that was started without
 firmware it is kernel code all the same.
 
@@ -142,10 +143,10 @@ def by_each_engine(options, case, guest, kernel, folder, deadline):
         for attempt in range(options.tries):
             recording = every_engine.record(options, engine, guest, kernel, folder, deadline,
                                             ["--samples", str(options.samples), "--duration", f"{options.seconds:g}"])
-            # The monitor is slower, and does not print the mode of a vCPU.
+            # The monitor is slower, loses most on a busy host, and does not print the mode of a vCPU.
             by_text = engine == "qmp"
             verdict = Verdict(samples_of(options, recording, deadline), CASES[case][4], not by_text)
-            found, line = verdict.failures(options.samples / (10 if by_text else 4))
+            found, line = verdict.failures(options.samples / (40 if by_text else 4))
             print(f"{case}, {engine}: {line}")
             if not found:
                 break
@@ -224,7 +225,7 @@ def main():
     every_engine.add_options(parser)
     parser.add_argument("cases", nargs="*", metavar="CASE", default=list(CASES))
     parser.add_argument("--samples", type=int, default=2000,
-                        help="of each recording (default 2000); a quarter is enough on a busy host, a tenth of the monitor")
+                        help="of each recording (default 2000); a quarter is enough on a busy host, a fortieth of the monitor")
     parser.add_argument("--seconds", type=float, default=10, help="that a recording may take (default 10)")
     parser.set_defaults(interval=1.5, plugin_interval=1)
     parser.add_argument("--tries", type=int, default=4, help="recordings of which one has to be right (default 4)")
