@@ -7,9 +7,9 @@
 #include "arch/arch_info.h"
 #include "base/clock.h"
 #include "plugin/arguments.h"
-#include "plugin/drain.h"
 #include "plugin/host_time_pacer.h"
 #include "plugin/instruction_pacer.h"
+#include "plugin/stand_alone/drain.h"
 #include "plugin/versioned_api.h"
 #include "wire/plugin_question.h"
 

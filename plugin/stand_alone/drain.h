@@ -4,8 +4,8 @@
 #include <mutex>
 #include <vector>
 
-#include "plugin/output_file.h"
 #include "plugin/shared_ring.h"
+#include "plugin/stand_alone/output_file.h"
 
 namespace ringside::plugin {
 

@@ -1,4 +1,4 @@
-#include "plugin/stack_recipe.h"
+#include "plugin/stand_alone/stack_recipe.h"
 
 #include <gtest/gtest.h>
 

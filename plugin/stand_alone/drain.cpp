@@ -1,4 +1,4 @@
-#include "plugin/drain.h"
+#include "plugin/stand_alone/drain.h"
 
 #include <time.h>
 
@@ -9,7 +9,7 @@
 #include "arch/arch_info.h"
 #include "base/clock.h"
 #include "plugin/own_thread.h"
-#include "plugin/stack_recipe.h"
+#include "plugin/stand_alone/stack_recipe.h"
 #include "wire/futex.h"
 #include "wire/record.h"
 

@@ -1,4 +1,4 @@
-#include "plugin/output_file.h"
+#include "plugin/stand_alone/output_file.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "plugin/stack_recipe.h"
+#include "plugin/stand_alone/stack_recipe.h"
 
 #include "arch/arch_info.h"
 #include "wire/recipe_builder.h"

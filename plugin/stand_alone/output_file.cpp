@@ -1,4 +1,4 @@
-#include "plugin/output_file.h"
+#include "plugin/stand_alone/output_file.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
