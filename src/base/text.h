@@ -10,7 +10,7 @@
 // character that changes the direction or the lines of the text around it become U+FFFD.
 namespace ringside {
 
-// Two lower-case digits a byte, as build ids are printed.
+// Two lower-case digits a byte, as build ids and the packets of gdb have them.
 [[nodiscard]] std::string hex_text(std::span<const std::byte> bytes);
 
 // The length of the UTF-8 sequence at the front of `text`, which is not empty. 0: there is none, or

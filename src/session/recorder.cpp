@@ -21,6 +21,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kPollInterval{50};
+constexpr std::uint64_t kStartPollNs = 10'000'000;
 // Sampling ends by itself within some milliseconds, except where a slow stub is waited for.
 constexpr std::uint64_t kGraceNs = 150'000'000;
 constexpr std::size_t kQueueBytes = 64u << 20;
@@ -105,8 +106,7 @@ Result<void> Recorder::wait_for_start(Control& control, bool& stopped) {
   Control::Wish wish = control.poll();
   while (wish == Control::Wish::kWait) {
     if (control.wants_suspension()) control.suspend();
-    timespec pause{0, 10'000'000};
-    ::nanosleep(&pause, nullptr);
+    sleep_ns(kStartPollNs);
     wish = control.poll();
   }
   stopped = wish == Control::Wish::kStop;

@@ -4,7 +4,7 @@
 
 #include "cli/verbs/verb.h"
 #include "launch/private_folder.h"
-#include "session/process_list.h"
+#include "session/process_lister.h"
 
 namespace ringside::cli {
 

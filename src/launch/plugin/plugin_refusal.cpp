@@ -1,7 +1,6 @@
 #include "launch/plugin/plugin_refusal.h"
 
-#include <time.h>
-
+#include "base/clock.h"
 #include "launch/plugin/plugin_choice.h"
 #include "launch/qemu/qemu_version.h"
 
@@ -9,7 +8,7 @@ namespace ringside::launch {
 namespace {
 
 constexpr int kPolls = 200;
-constexpr timespec kPollInterval{0, 5'000'000};
+constexpr std::uint64_t kPollNs = 5'000'000;
 
 // The plugin makes the ring when it is installed.
 bool ended_without_ring(const std::filesystem::path& ring, ChildProcess& child) {
@@ -18,7 +17,7 @@ bool ended_without_ring(const std::filesystem::path& ring, ChildProcess& child) 
     const bool has_ended = child.poll().has_value();
     if (std::filesystem::exists(ring, ignored)) return false;
     if (has_ended) return true;
-    ::nanosleep(&kPollInterval, nullptr);
+    sleep_ns(kPollNs);
   }
   return false;
 }

@@ -1,7 +1,8 @@
 #pragma once
 
 #include <atomic>
-#include <ctime>
+
+#include "base/clock.h"
 
 namespace ringside::session {
 
@@ -21,10 +22,10 @@ class Parking {
   // where it is not held, `is_over` becomes true. True if it has waited.
   bool park_if_asked(const std::atomic<bool>& is_over) {
     if (!change(State::kAsked, State::kParked)) return false;
-    constexpr timespec kPause{0, 5'000'000};
+    constexpr std::uint64_t kPauseNs = 5'000'000;
     while (state_.load() == State::kParked || state_.load() == State::kHeld) {
       if (is_over.load(std::memory_order_relaxed) && change(State::kParked, State::kRuns)) break;
-      ::nanosleep(&kPause, nullptr);
+      sleep_ns(kPauseNs);
     }
     return true;
   }

@@ -1,7 +1,6 @@
 #include "engines/gdb/memory/read_stops.h"
 
 #include <algorithm>
-#include <ctime>
 
 #include "base/clock.h"
 
@@ -18,10 +17,7 @@ Result<void> ReadStops::wait() {
   const std::uint64_t rest = std::min(stood * (turns_ ? kRunsWhileSampled : 1), kLongestRestNs);
   const std::uint64_t from = last_.to_ns + rest;
   if (turns_ != nullptr) return turns_->wait(last_, from);
-  if (const std::uint64_t now = monotonic_ns(); now < from) {
-    const timespec pause{0, static_cast<long>(from - now)};
-    ::nanosleep(&pause, nullptr);
-  }
+  if (const std::uint64_t now = monotonic_ns(); now < from) sleep_ns(from - now);
   return {};
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace ringside::engines::gdb {
 namespace {
 
@@ -59,13 +61,7 @@ std::string decode_hex_text(std::string_view text) {
 }
 
 std::string encode_hex_text(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
-  std::string encoded;
-  for (const char c : text) {
-    encoded += kHex[static_cast<unsigned char>(c) >> 4];
-    encoded += kHex[static_cast<unsigned char>(c) & 15u];
-  }
-  return encoded;
+  return hex_text(std::as_bytes(std::span(text)));
 }
 
 }  // namespace ringside::engines::gdb

@@ -1,4 +1,4 @@
-#include "session/process_list.h"
+#include "session/process_lister.h"
 
 #include <algorithm>
 
