@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "exporters/report/text_report.h"
+#include "exporters/report/report_column.h"
 #include "exporters/sink.h"
 
 // The columns of a report's table, and how they are made to fit a terminal.

@@ -1,29 +1,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
+#include "exporters/report/report_column.h"
 #include "exporters/sink.h"
 #include "profile/profile.h"
 #include "views/call_tree.h"
 #include "views/overhead.h"
 
 namespace ringside::exporters {
-
-enum class ReportColumn : std::uint8_t {
-  kOverhead,
-  kChildren,
-  kSamples,
-  kComm,
-  kCgroup,
-  kPid,
-  kTid,
-  kVcpu,
-  kDso,
-  kSymbol,  // with its kind
-  kParent,
-};
 
 struct ReportOptions {
   views::OverheadOptions overhead;  // sort, keys, per-vCPU sections

@@ -1,6 +1,7 @@
+#include "guestos/linux/tasks/process_fields.h"
+
 #include "arch/arch_info.h"
 #include "arch/registers.h"
-#include "guestos/linux/tasks/process_table.h"
 #include "guestos/linux/types/field_finder.h"
 
 namespace ringside::guestos {

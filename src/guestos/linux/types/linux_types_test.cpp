@@ -8,7 +8,7 @@
 #include "guestos/linux/entry/stack_size.h"
 #include "guestos/linux/tasks/clock.h"
 #include "guestos/linux/tasks/current_task.h"
-#include "guestos/linux/tasks/process_table.h"
+#include "guestos/linux/tasks/process_fields.h"
 #include "guestos/testdata/linux_types.h"
 
 namespace ringside::guestos {

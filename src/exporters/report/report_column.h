@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+namespace ringside::exporters {
+
+// A column of `ringside report --stdio`. What it shows, its heading and its width: report_layout.cpp.
+enum class ReportColumn : std::uint8_t {
+  kOverhead,
+  kChildren,
+  kSamples,
+  kComm,
+  kCgroup,
+  kPid,
+  kTid,
+  kVcpu,
+  kDso,
+  kSymbol,  // with its kind
+  kParent,
+};
+
+}  // namespace ringside::exporters
