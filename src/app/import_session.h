@@ -7,7 +7,8 @@
 
 namespace ringside::app {
 
-// What another program, or the TCG plugin by itself, has written, and how it becomes a recording.
+// A file that another program, or the TCG plugin by itself, has written, and how it becomes a
+// recording.
 struct ImportRequest {
   std::filesystem::path input;
   std::filesystem::path output;

@@ -25,7 +25,7 @@ struct KeptCaptures {
 [[nodiscard]] Result<std::unique_ptr<KeptCaptures>> open_kept(const std::string& recording,
                                                               const std::string& kernel);
 
-// What was recorded of each capture: the functions of its stack, and why it ended.
+// The recorded stack of each capture: its functions, and why it ended.
 [[nodiscard]] std::vector<cases::Candidate> candidates_of(const KeptCaptures& kept);
 
 }  // namespace ringside::app

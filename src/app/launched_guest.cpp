@@ -47,7 +47,7 @@ Result<launch::ChildProcess> start(const std::vector<std::string>& command,
   return launch::ChildProcess::start(words, launch::path_with_shims(folder, path), command_folder);
 }
 
-// What was asked for can only be had of a QEMU that is started with options of ringside's.
+// Sets `error` for requests that only a QEMU started with options of ringside's can meet.
 std::optional<launch::LaunchInfo> with_wishes(std::optional<launch::LaunchInfo> info,
                                               const launch::LaunchRequest& request) {
   if (!info || !info->error.empty()) return info;

@@ -5,7 +5,7 @@
 
 namespace ringside::app {
 
-// What ringside says to people while it works, on standard error. Whatever stands in texts from
+// Messages to people while ringside works, on standard error. Whatever stands in texts from
 // outside, a terminal gets nothing that drives it (base/text.h).
 
 // One line; line ends in it become spaces.

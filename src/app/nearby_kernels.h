@@ -19,7 +19,7 @@ struct NearbyKernels {
 };
 
 // Looks at 20,000 files at most, six folders deep, for one second at most; not in hidden folders,
-// and not through symbolic links. What cannot be read is left out.
+// and not through symbolic links. Unreadable folders and files are left out.
 [[nodiscard]] NearbyKernels find_nearby_kernels(const std::filesystem::path& folder, Arch machine);
 
 }  // namespace ringside::app

@@ -40,7 +40,7 @@ constexpr KnownFormat kFormats[] = {{".svg", OutputFormat::kSvg},
                                     {".txt", OutputFormat::kFolded},
                                     {".jsonl", OutputFormat::kJsonLines}};
 
-// What people ask other profilers for.
+// Extensions of formats that other profilers write.
 constexpr const char* kForeign[] = {".png", ".jpg",  ".jpeg", ".gif", ".webp", ".pdf", ".html",
                                     ".htm", ".json", ".pb",   ".gz",  ".csv",  ".data"};
 

@@ -33,7 +33,7 @@ constexpr const char* kAlreadySaid = "";  // cli/app.cpp prints no empty message
 constexpr int kPortTakenMs =
     300;  // QEMU reports within some milliseconds that its -gdb port is taken
 
-// What the kernel's file says before it runs.
+// The kernel as its file describes it, before it runs.
 struct Kernel {
   std::shared_ptr<const elf::ElfFile> file;  // null: there is none
   std::string system;                        // empty: not known yet
@@ -296,7 +296,7 @@ class Session {
     return kernel;
   }
 
-  // Of a kernel without a file.
+  // Adds sources of names for a kernel without a file: --symbols, and kernel files nearby.
   Result<void> probe_names(session::KernelRequest& wanted) {
     if (!request_.settings.symbols.empty()) {
       RINGSIDE_ASSIGN(auto symbols, symbols::read_kernel_symbols(request_.settings.symbols));

@@ -18,7 +18,7 @@ struct RecordRequest {
   std::filesystem::path command_folder;     // where `command` is started; empty: here
 };
 
-// What a recording session did, when it has ended and, with a command, QEMU too.
+// Result of a recording session once its recording is whole; QEMU may still run.
 struct RecordSummary {
   std::uint64_t samples = 0;
 };

@@ -10,14 +10,14 @@ namespace {
 volatile sig_atomic_t interrupted_flag = 0;
 volatile sig_atomic_t terminated_flag = 0;
 
-// A terminal's Ctrl-C goes to QEMU, too, where that is ours. What a supervisor sends is for us.
+// A terminal's Ctrl-C goes to QEMU, too, where that is ours. A supervisor's signal is for us alone.
 void on_signal(int number, siginfo_t* info, void*) {
   const bool is_from_terminal = info->si_code == SI_KERNEL;
   if (number == SIGINT) interrupted_flag = 1;
   if (number != SIGINT || !is_from_terminal) terminated_flag = 1;
 }
 
-// What is ignored already (nohup) stays ignored.
+// A signal that is ignored already (nohup) stays ignored.
 void set_all(bool handled) {
   struct sigaction action {};
   action.sa_flags = SA_RESTART | (handled ? SA_SIGINFO : 0);

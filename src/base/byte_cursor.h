@@ -50,7 +50,7 @@ class ByteCursor {
     return value;
   }
 
-  // LEB128 numbers. What does not fit into 64 bits is cut off.
+  // LEB128 numbers. Bits beyond 64 are cut off.
   std::uint64_t read_uleb() { return read_leb<false>(); }
   std::int64_t read_sleb() { return static_cast<std::int64_t>(read_leb<true>()); }
 

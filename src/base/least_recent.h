@@ -21,7 +21,7 @@ void forget_least_recent(Map& map) {
 }
 
 // Forgets half by half until the values take no more than `max_bytes`. `bytes_of` is the size of
-// one. What was used last stays, however large it is.
+// one. The value used last stays, however large it is.
 template <class Map, class BytesOf>
 void forget_beyond(Map& map, std::size_t max_bytes, BytesOf bytes_of) {
   const auto sum = [&] {

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-// What kind of thing went wrong, for code that has to decide. People read the message.
+// Kind of error, for code that has to decide. People read the message.
 enum class ErrorCode {
   kUsage,        // the caller asked for something that makes no sense
   kIo,           // the host's operating system refused; the message carries errno's text

@@ -12,7 +12,7 @@ namespace ringside {
 enum class MappedFor { kReading, kWriting };
 
 // Watches a mapping of the file `name` from now on. False: too many are watched. SIGBUS is handled
-// from the first call on; a fault elsewhere ends the process as before. What is written into a page
+// from the first call on; a fault elsewhere ends the process as before. Data written into a page
 // that was taken away is lost.
 [[nodiscard]] bool watch_mapping(const void* begin, std::size_t size, const std::string& name,
                                  MappedFor use = MappedFor::kReading);

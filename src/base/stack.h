@@ -28,7 +28,7 @@ constexpr const char* name_of(FrameSource source) {
   return kNames[static_cast<std::size_t>(source)];
 }
 
-// What code a frame runs, for colours and for the words in front of names.
+// Kind of code that a frame runs, for colours and for the words in front of names.
 enum class FrameKind : std::uint8_t {
   kKernel,
   kUser,

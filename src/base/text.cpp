@@ -12,7 +12,7 @@ bool is_continuation(char byte) { return (static_cast<unsigned char>(byte) & 0xc
 
 bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f; }
 
-// What a sequence that begins with `lead` should have; 0: none begins so.
+// Length in bytes of a UTF-8 sequence that begins with `byte`; 0: none begins so.
 std::size_t length_by_lead(char byte) {
   const auto lead = static_cast<unsigned char>(byte);
   return lead < 0x80   ? 1

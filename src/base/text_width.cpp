@@ -106,7 +106,7 @@ std::string cut_end(std::string_view text, std::size_t cells) {
 
 std::vector<std::string> wrap(std::string_view text, std::size_t cells) {
   std::vector<std::string> lines;
-  // What is left is not measured: that would take the square of its length.
+  // The remaining text is not measured: that would take time quadratic in its length.
   for (std::size_t fits; (fits = fitting(text, cells)) < text.size();) {
     const std::size_t most = std::max(fits, first_character(text).size());
     // A space right behind what fits will do, too.

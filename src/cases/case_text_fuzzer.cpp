@@ -5,8 +5,8 @@
 #include "cases/case_text.h"
 #include "cases/entry_text.h"
 
-// The text of a case and that of trap-frame layouts. What is read must be written so that it reads
-// the same.
+// The text of a case and that of trap-frame layouts. A text that was read must be written so that
+// it reads the same.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   using namespace ringside::cases;

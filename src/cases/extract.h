@@ -11,7 +11,7 @@
 
 namespace ringside::cases {
 
-// What cases are made of.
+// The sources of the cases to be made, and their folder.
 struct ExtractRequest {
   const elf::ImageMap& images;     // whole
   std::string trap_frame_layouts;  // as entries_text() writes them

@@ -18,8 +18,8 @@
 // where memory ended.
 namespace ringside::cases {
 
-// Of all pieces of a case. A recording's block, which holds a whole capture, is smaller
-// (recording/block.h); a wrong line "zeros" does not take more.
+// Limit for all pieces of a case together. A recording's block, which holds a whole capture, is
+// smaller (recording/block.h); a wrong line "zeros" does not take more.
 inline constexpr std::size_t kMaxMemory = 16 << 20;  // bytes
 
 [[nodiscard]] std::string memory_text(const wire::Capture& capture);

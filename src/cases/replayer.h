@@ -13,12 +13,12 @@ namespace ringside::cases {
 // Unwinds captures and names their functions, all over the same images.
 class Replayer {
  public:
-  // `images` must outlive the replayer. Of unwind tables only those of `tables` are used.
+  // `images` must outlive the replayer. Only the unwind tables that `tables` chooses are used.
   Replayer(const elf::ImageMap& images, std::vector<unwind::TrapFrameLayout> entries,
            unwind::TableUse tables = {});
 
   [[nodiscard]] ExpectedStack replay(const wire::Capture& capture);
-  // Of all replays.
+  // Sums over all replays.
   [[nodiscard]] const unwind::Statistics& statistics() const { return unwinder_.statistics(); }
   // The function at an address, without demangling; "?" if none is known.
   [[nodiscard]] std::string name_of(GuestVirt at);

@@ -10,7 +10,7 @@
 
 namespace ringside::cases {
 
-// Which captures of a recording become cases. What is given must hold together; nothing given
+// Which captures of a recording become cases. All conditions that are given must hold; none given
 // chooses every capture.
 struct Selection {
   std::vector<std::size_t> numbers = {};
@@ -21,7 +21,7 @@ struct Selection {
   std::uint64_t seed = 1;
 };
 
-// What a selection looks at.
+// The properties of a capture that a selection examines.
 struct Candidate {
   std::size_t number = 0;
   std::vector<std::string> functions;  // leaf first

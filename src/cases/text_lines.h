@@ -36,7 +36,7 @@ struct Section {
   TextLines lines;  // before their first one an error names the line "[NAME]"
 };
 
-// A text of sections. What is read of it points into the text.
+// A text of sections. Its lines and names point into the text.
 class SectionedText {
  public:
   // `name` stands in messages.

@@ -43,7 +43,7 @@ std::string names_of(const Option& option) {
   return fmt::format("{}{}", fmt::join(names, ", "), value_of(option));
 }
 
-// What stands behind the description.
+// Remarks in parentheses behind the description: choices, default and the like.
 std::string facts_of(const Option& option) {
   std::vector<std::string> facts;
   if (!option.choices().empty()) facts.push_back(choice(option.choices()));

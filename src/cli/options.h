@@ -90,7 +90,7 @@ struct ParseEnd {
   std::string err;  // for standard error
 };
 
-// What has options: the program, a subcommand, or a section of --help under a heading.
+// A holder of options: the program, a subcommand, or a section of --help under a heading.
 class App {
  public:
   App(const std::string& description, const std::string& name);

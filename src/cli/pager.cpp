@@ -79,7 +79,7 @@ Result<Pager> Pager::start(const std::string& command) {
   ::posix_spawn_file_actions_adddup2(&actions, from_us.get(), STDIN_FILENO);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
-  // What we ignore it would inherit; what was ignored before (nohup) stays ignored.
+  // The pager would inherit the signals that we ignore; those ignored before (nohup) stay ignored.
   sigset_t defaults;
   sigemptyset(&defaults);
   for (std::size_t i = 0; i < kIgnored.size(); ++i)

@@ -164,7 +164,7 @@ Result<void> ProjectSettings::check_scope(const project::Scope& scope, const App
   return {};
 }
 
-// What overrides comes first.
+// Settings that override others come first.
 std::vector<const Setting*> ProjectSettings::settings_of(const std::string& verb) const {
   std::vector<const Setting*> all;
   const auto add = [&](const project::Scope& scope) {

@@ -9,7 +9,7 @@
 
 namespace ringside::elf {
 
-// Writes an ELF file, 32 or 64 bit, little endian. What is added must outlive write().
+// Writes an ELF file, 32 or 64 bit, little endian. Bytes that are added must outlive write().
 class ElfWriter {
  public:
   // `type` is e_type.

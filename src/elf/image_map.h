@@ -30,8 +30,8 @@ struct Image {
 // Which image lies at an address. Images may be added while readers hold pointers to others.
 class ImageMap {
  public:
-  // The image, which stays where it is for the map's life. Of two images that overlap the later
-  // one is found.
+  // The image, which stays where it is for the map's life. Where two images overlap, the later one
+  // is found.
   const Image& add(Image image);
 
   [[nodiscard]] const Image* find(GuestVirt address) const;

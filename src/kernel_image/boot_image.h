@@ -22,9 +22,9 @@ struct BootImage {
   PayloadKind kind = PayloadKind::kElf;
   Arch arch = Arch::kUnknown;
   std::string container;  // for people: "bzImage (lz4)", "EFI zboot image (gzip)", "arm64 Image"
-  // Of a flat image (Documentation/arm64/booting.rst, Documentation/riscv/boot-image-header.rst):
-  // it is loaded `text_offset` bytes above a 2 MiB boundary, and needs `memory_size` bytes there,
-  // its .bss included. Where it runs is not in it.
+  // A flat image (Documentation/arm64/booting.rst, Documentation/riscv/boot-image-header.rst) is
+  // loaded `text_offset` bytes above a 2 MiB boundary, and needs `memory_size` bytes there, its
+  // .bss included. Where it runs is not in it.
   std::uint64_t text_offset = 0;
   std::uint64_t memory_size = 0;
 };

@@ -10,7 +10,7 @@
 
 namespace ringside::kernel_image {
 
-// What a kernel's payload, and an initramfs, may be packed with: the choices of "Kernel compression
+// Compression formats of a kernel's payload and of an initramfs: the choices of "Kernel compression
 // mode" in Linux' init/Kconfig.
 enum class Compression { kGzip, kBzip2, kLzma, kXz, kLzo, kLz4, kZstd };
 
@@ -24,12 +24,12 @@ struct Unpacked {
   std::size_t used = 0;  // bytes of the input that the stream takes
 };
 
-// What the stream at the front of `bytes` holds; what follows the stream is ignored. More than
+// Decompresses the stream at the front of `bytes`; what follows the stream is ignored. More than
 // `max_size` bytes are an error, as is a stream that is damaged or ends too early; errors do not
 // name the file.
 [[nodiscard]] Result<Unpacked> decompress_stream(Compression compression, Bytes bytes,
                                                  std::size_t max_size);
-// Of a kernel: the size that its build appends to most streams is ignored.
+// The same for a kernel: the size that its build appends to most streams is ignored.
 [[nodiscard]] Result<std::vector<std::byte>> decompress_kernel(Compression compression, Bytes bytes,
                                                                std::size_t max_size);
 

@@ -14,9 +14,9 @@
 
 namespace ringside::naming {
 
-// What the reader of a recording gives to name its kernel by: a file that stands for the image
-// named "kernel", wherever that was recorded from, and symbols that come before the file's. Both
-// may be missing.
+// Sources of the kernel's names that the reader of a recording gives: a file that stands for the
+// image named "kernel", wherever that was recorded from, and symbols that come before the file's.
+// Both may be missing.
 class GivenKernel {
  public:
   struct Options {

@@ -55,7 +55,7 @@ class ImageSymbols final : public profile::FrameNamer {
   [[nodiscard]] OpenFile open_given(const recording::ImageInfo& image, const OpenFile& stored);
   // Where it cannot be opened, for the reason `why`: the symbols that the recording keeps, if any.
   [[nodiscard]] OpenFile open_kept(const recording::ImageInfo& image, const Error& why);
-  // What the recording has of the image; null where that is nothing.
+  // The file or symbols of the image that the recording holds; null where it holds none.
   [[nodiscard]] OpenFile take_stored(const recording::ImageInfo& image);
   [[nodiscard]] const recording::ImageInfo* image_of(const profile::FrameToName& what);
 

@@ -9,10 +9,10 @@
 
 namespace ringside::app {
 
-// What --os was given.
+// The system that --os names.
 [[nodiscard]] guestos::GuestOs parse_guest_os(std::string_view name);
 
-// What the guest's system and its processes are.
+// Options that describe the guest's system and its processes.
 struct GuestSystemSettings {
   std::string os = "auto";
   std::string programs;

@@ -8,7 +8,7 @@
 
 namespace ringside::app {
 
-// What --load-bias was given, a hexadecimal number; nothing where it is empty.
+// Parses the value of --load-bias, a hexadecimal number; nothing where it is empty.
 [[nodiscard]] Result<std::optional<std::uint64_t>> parse_load_bias(std::string_view text);
 
 }  // namespace ringside::app

@@ -12,7 +12,7 @@ namespace ringside::app {
 
 inline constexpr const char* kQmpSocket = "./qmp-socket";  // where Emerald's build has it
 
-// What is asked for of a running guest: how to get in, what to sample, when to stop.
+// Options for sampling a running guest: how to reach it, what to sample, when to stop.
 struct SamplingSettings {
   std::string gdb;
   std::string qmp;

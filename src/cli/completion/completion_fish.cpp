@@ -61,7 +61,7 @@ std::string lines(const App& verb, const std::string& path) {
 }  // namespace
 
 std::string fish_completion(const App& app) {
-  // What stands behind "--" is a command of its own.
+  // The words behind "--" are a command of its own.
   return R"(function __ringside_verb
   set -l words (commandline -opc)
   contains -- -- $words; and return 1

@@ -7,7 +7,7 @@ namespace ringside::cli {
 class App;
 class Option;
 
-// What the scripts of the shells have in common: what is offered for the value of an option.
+// Kinds of values that completion offers for an option, the same in the scripts of all shells.
 enum class Values {
   kNone,     // it is a flag
   kUnknown,  // nothing: a number, a text, …
@@ -17,7 +17,7 @@ enum class Values {
 };
 [[nodiscard]] Values values_of(const Option& option);
 
-// What a verb takes by its place; nullptr: nothing.
+// The argument that a verb takes by its place; nullptr: none.
 [[nodiscard]] const Option* argument_of(const App& verb);
 
 [[nodiscard]] std::string bash_completion(const App& app);

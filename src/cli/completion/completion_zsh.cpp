@@ -82,7 +82,7 @@ std::string functions(const App& verb, const std::string& name) {
 }  // namespace
 
 std::string zsh_completion(const App& app) {
-  // What stands behind "--" is a command of its own. The file is a function to load, or is sourced.
+  // The words behind "--" are a command of its own. The file is a function to load, or is sourced.
   return "#compdef ringside\n" + functions(app, "_ringside_verb") + R"(_ringside() {
   local -i dashes=${words[(i)--]}
   if (( dashes < CURRENT )); then

@@ -65,7 +65,7 @@ void say_machine() {
   say_of("TCG plugin", found.empty() ? "not found; $RINGSIDE_PLUGIN may name it" : found.string());
 }
 
-// What a QEMU says of itself. A script is not run for it: it may start a guest.
+// Asks a QEMU for its version and its plugin. A script is not run for it: it may start a guest.
 Result<launch::QemuFacts> ask(const std::string& program) {
   const auto binary = launch::find_qemu_binary(program);
   if (!binary)
@@ -124,7 +124,7 @@ bool is_from_file_only(const std::vector<std::string>& command, bool is_from_fil
   return is_from_file && command[0].find('/') != std::string::npos;
 }
 
-// The plugin's path alone. Of several QEMUs in PATH the first that loads one says which.
+// The plugin's path alone. The first QEMU in PATH that loads a plugin decides which.
 Result<void> say_plugin(const std::vector<std::string>& command, bool is_from_file) {
   std::vector<std::string> programs;
   if (!command.empty() && launch::is_qemu_program(command[0])) {

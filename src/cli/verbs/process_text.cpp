@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kDay = 24 * 60 * 60;  // seconds
 
-// What a process calls itself may hold anything.
+// Replaces control characters: names and arguments of a process may hold any bytes.
 std::string printable(std::string_view text) {
   std::string clean(text);
   for (char& c : clean)
@@ -58,7 +58,7 @@ std::string percent(std::uint64_t part, std::uint64_t whole) {
   return fmt::format("{:.1f}", 100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// Of the day where it is less than 24 hours ago.
+// The time of day, or the date where the start is more than 24 hours ago; both in UTC.
 std::string start_time(const guestos::GuestClock& clock, std::uint64_t started_ns) {
   const std::uint64_t started = (clock.real_ns - clock.boot_ns + started_ns) / kSecond;
   const bool is_old = clock.real_ns / kSecond > started + kDay;

@@ -60,7 +60,7 @@ TEST(ProcessText, ColumnsOfPsAux) {
             "1000         105    -    -   8192  2048 ttyS0    S<Lsl+     -   2:05 [ser?ver]\n");
 }
 
-// What ps of procps-ng 4.0.2 (Debian 12) wrote for processes of these users.
+// Output of ps of procps-ng 4.0.2 (Debian 12) for processes of these users.
 TEST(ProcessText, NamesOfUsers) {
   const guestos::UserNames users = {{1, "eightchr"},
                                     {2, "ninechars"},
