@@ -18,7 +18,7 @@ constexpr std::uint64_t kMattersFrom = 5;  // percent
 
 bool matters(std::uint64_t part, std::uint64_t all) { return part * 100 > all * kMattersFrom; }
 
-// What can be done about a broken stack depends on these alone.
+// Causes of a broken stack; the advice depends on these alone.
 enum class Cause {
   kCopy,       // the stack is longer than what was copied of it
   kRegisters,  // nothing to begin with

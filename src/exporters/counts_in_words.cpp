@@ -7,7 +7,7 @@ namespace {
 
 using wire::Disposition;
 
-// What is shown, and what the recording has of it.
+// A count as shown, and over the whole recording.
 struct Count {
   std::uint64_t shown = 0;
   std::uint64_t all = 0;

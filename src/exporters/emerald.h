@@ -3,8 +3,8 @@
 #include "exporters/sink.h"
 #include "profile/profile.h"
 
-// What Emerald's own profiler writes (xtask/src/profiler.rs at 638efb36), for those who know it:
-// samples of the kernel and of user code are stacks of their own, by where the pc was.
+// Formats of Emerald's own profiler (xtask/src/profiler.rs at 638efb36), for its users: samples of
+// the kernel and of user code are stacks of their own, by where the pc was.
 namespace ringside::exporters {
 
 // "Kernel;outermost;…;leaf WEIGHT" and "User PID=7 (program);outermost;…;leaf WEIGHT", sorted by

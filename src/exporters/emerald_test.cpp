@@ -5,7 +5,7 @@
 #include "exporters/exporters_test_util.h"
 #include "profile/profile_test_util.h"
 
-// What is expected is written out by hand after the format strings of Emerald's
+// The expected texts are written out by hand after the format strings of Emerald's
 // xtask/src/profiler.rs (638efb36).
 namespace ringside::exporters {
 namespace {

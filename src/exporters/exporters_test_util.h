@@ -8,7 +8,7 @@
 
 namespace ringside::exporters::testing {
 
-// What `write(Sink&)` writes.
+// The text that `write(Sink&)` writes.
 template <class Write>
 std::string text_of(Write&& write) {
   StringSink sink;

@@ -13,7 +13,7 @@ namespace ringside::exporters {
 [[nodiscard]] std::string format_duration(std::uint64_t ns);
 // Share of `total` in percent with two digits after the point, without the sign; 0 of 0 is 0.
 [[nodiscard]] std::string format_percent(std::uint64_t part, std::uint64_t total);
-// Of a share in a table or a tree, as perf has it: red from 5 %, green from 0.5 %.
+// The colour of a share in a table or a tree, as perf has it: red from 5 %, green from 0.5 %.
 [[nodiscard]] std::optional<Colour> colour_of_share(std::uint64_t part, std::uint64_t total);
 // "1,234,567".
 [[nodiscard]] std::string format_count(std::uint64_t value);

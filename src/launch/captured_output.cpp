@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kMaxPrinted = 4096;
 
-// What comes through the pipe until its end; nothing after `end`.
+// Reads the pipe until its end; nothing where that does not come before the time `end`.
 std::optional<std::string> read_until_end(int pipe, std::chrono::steady_clock::time_point end) {
   std::string text;
   for (;;) {

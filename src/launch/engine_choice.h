@@ -12,7 +12,7 @@
 
 namespace ringside::launch {
 
-// What is known of a QEMU before it is started.
+// Facts about a QEMU before it is started.
 struct QemuFacts {
   std::string program;                 // as it is started; QEMU's default depends on its name
   std::optional<QemuVersion> version;  // nothing: it does not say

@@ -12,7 +12,7 @@
 
 namespace ringside::launch {
 
-// What the shim found out about the QEMU it started, left for ringside in the private folder.
+// The shim's findings about the QEMU it started, left for ringside in the private folder.
 struct LaunchInfo {
   pid_t pid = 0;
   std::string program;

@@ -9,7 +9,7 @@
 
 namespace ringside::launch {
 
-// What ringside wants of the QEMU that its shim will start, left in the private folder.
+// ringside's requests for the QEMU that its shim will start, left in the private folder.
 struct LaunchRequest {
   EngineKind engine = EngineKind::kAuto;
   std::string plugin;          // libringside-tcg.so; empty: not found, or not to be used

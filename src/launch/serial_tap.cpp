@@ -5,8 +5,8 @@ namespace {
 
 constexpr const char* kId = "ringside-serial";
 
-// What QEMU makes of "mon:stdio": the serial port and the monitor share the terminal (vl.c,
-// QEMU 7.2).
+// QEMU's expansion of "mon:stdio": the serial port and the monitor share the terminal (vl.c, QEMU
+// 7.2).
 void share_terminal_with_monitor(QemuCommand& command, const std::string& log_options) {
   command.add("chardev", fmt::format("stdio,id={},mux=on,signal=off{}", kId, log_options));
   command.add("mon", fmt::format("chardev={},mode=readline", kId));

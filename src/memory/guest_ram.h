@@ -31,8 +31,8 @@ struct RamRange {
   bool operator==(const RamRange&) const = default;
 };
 
-// What RAM a machine has, and where. It changes when memory is plugged in, and while x86 firmware
-// runs.
+// The RAM of a machine, with its addresses. It changes when memory is plugged in, and while x86
+// firmware runs.
 struct RamMap {
   std::vector<RamBlock> blocks;  // those that ranges use
   std::vector<RamRange> ranges;  // by address, without overlaps; device memory left out
@@ -41,9 +41,9 @@ struct RamMap {
 };
 
 // From what QEMU's human monitor prints for `info mtree -f`, whose view of the address space
-// "memory" says what vCPUs see, and for `info ramblock`: RAM and ROM, not flash. What begins
-// between 640 and 768 KiB is left out: on a PC a display's registers come and go there. Error
-// kUnsupported: no RAM is reported in a form that we know.
+// "memory" says what vCPUs see, and for `info ramblock`: RAM and ROM, not flash. A range that
+// begins between 640 and 768 KiB is cut there, up to 768 KiB: on a PC a display's registers come
+// and go in that window. Error kUnsupported: no RAM is reported in a form that we know.
 [[nodiscard]] Result<RamMap> parse_ram_map(std::string_view info_mtree_flat,
                                            std::string_view info_ramblock);
 

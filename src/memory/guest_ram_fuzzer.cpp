@@ -1,6 +1,5 @@
-// What a monitor prints for `info mtree -f` and, behind a zero byte, `info ramblock`: the ranges
-// that follow must keep to their blocks, without overlaps. And the same text as a process's memory
-// map.
+// Output of a monitor for `info mtree -f` and, behind a zero byte, `info ramblock`: the ranges that
+// follow must keep to their blocks, without overlaps. And the same text as a process's memory map.
 
 #include <algorithm>
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kMiB = 1u << 20;
 constexpr std::uint64_t kGiB = 1u << 30;
 
-// What QEMU printed: testdata/ram/VERSION-MACHINE.mtree and .ramblock, made as its README says.
+// QEMU's output: testdata/ram/VERSION-MACHINE.mtree and .ramblock, made as its README says.
 std::string printed(const std::string& name) {
   std::ifstream file(RINGSIDE_TESTDATA "/ram/" + name);
   return std::string(std::istreambuf_iterator<char>(file), {});

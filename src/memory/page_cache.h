@@ -9,8 +9,8 @@
 namespace ringside::memory {
 
 // Keeps whole 4 KiB pages of another memory, so that each is read once: the tables of a page walk,
-// or code that several files are compared with. What it holds grows old: forget() before the next
-// look at a guest that has run. Holds at most `pages` pages; when it is full it begins anew.
+// or code that several files are compared with. Its pages grow old: forget() before the next look
+// at a guest that has run. Holds at most `pages` pages; when it is full it begins anew.
 template <class AddressType>
 class PageCache final : public MemoryReader<AddressType> {
  public:

@@ -17,7 +17,7 @@ enum class WalkEnd : std::uint8_t {
   kNotCanonical,  // no address of this address space
 };
 
-// What became of an address.
+// Result of the walk for an address.
 struct PageWalk {
   WalkEnd end = WalkEnd::kNotCanonical;
   GuestPhys address;        // kMapped: of the byte that was asked for

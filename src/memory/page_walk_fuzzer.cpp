@@ -40,7 +40,7 @@ std::optional<GuestPhys> walk_shape(const memory::TableShape& shape, GuestPhys r
   return std::nullopt;
 }
 
-// What a walk finds its shape must lead to as well, but for pages by Svnapot and entries of x86
+// The shape must lead to the same address as the walk, but for pages by Svnapot and entries of x86
 // with reserved bits.
 void check_shape(const memory::PageTables& tables, GuestPhys root, bool may_miss,
                  memory::testing::FakePhysicalMemory& ram, GuestVirt address) {

@@ -8,7 +8,7 @@
 
 namespace ringside::memory {
 
-// What one entry says.
+// One entry, decoded.
 struct PageEntry {
   enum class Kind : std::uint8_t { kNotPresent, kTable, kPage };
   Kind kind = Kind::kNotPresent;

@@ -13,7 +13,7 @@ namespace ringside::memory {
 // A vCPU's virtual memory in one stop of the guest, by walks of its page tables.
 class StoppedMemory {
  public:
-  // What is mapped, or a page table, and is no RAM that can be read here.
+  // Treatment of mapped memory, or of a page table, that is no RAM which can be read here.
   enum class NoRam {
     kMayBeRead,  // by another way
     kIsTheEnd,   // taken for not mapped: the other way would read a device's registers, say

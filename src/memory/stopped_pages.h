@@ -12,10 +12,10 @@ namespace ringside::memory {
 // Pages of the guest's RAM in one stop of the guest, each read once, for physical reads of a
 // stopped guest.
 //
-// Enters: QEMU's RAM, anew at each stop. What is hard is that a call of the system costs as much as
-// ten pages of one. So start() reads those pages in one call that the last stop needed in which any
+// Enters: QEMU's RAM, anew at each stop. The difficulty: a call of the system costs as much as ten
+// pages of one. So start() reads those pages in one call that the last stop needed in which any
 // was; a guest that is stopped in the same code has the same page tables, stack and thread mostly.
-// What is read is always of this stop: only which pages it may need is remembered.
+// The bytes are always of this stop: only which pages it may need is remembered.
 class StoppedPages final : public PhysicalMemory {
  public:
   // The guest stands still: forgets what was read before, and reads ahead. `ram` must stay until

@@ -12,12 +12,12 @@
 
 namespace ringside::profile {
 
-// Which samples of a recording a profile is made of. What is left out is counted.
+// Which samples of a recording a profile is made of. The samples left out are counted.
 struct Filter {
   std::vector<VcpuId> vcpus;  // empty: all
   bool kernel_only = false;   // of the sampled, only those in the kernel (firmware is in neither)
   bool user_only = false;     // of the sampled, only those in user code
-  // Of the sampled, only those of these: as reports show it, and by number. Empty:
+  // Only samples of these processes and threads: by name as reports show it, and by number. Empty:
   // all. Idle vCPUs belong to nobody and stay.
   std::vector<std::string> comms;
   std::vector<std::uint32_t> pids;

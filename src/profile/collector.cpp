@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMaxWarnings = 1000;
 constexpr std::size_t kMostKernelMappings = 10'000;
 
-// What perf calls Linux' idle threads, of which each vCPU has one, all with pid 0.
+// perf's name for Linux' idle threads, of which each vCPU has one, all with pid 0.
 constexpr std::string_view kLinuxIdleThread = "swapper";
 
 std::size_t combine(std::size_t hash, std::uint64_t value) {

@@ -74,7 +74,7 @@ class Collector final : public recording::Visitor {
   void left_out(std::string_view text) override;
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
-  // Of the stack of a node; 0 where it has no frame.
+  // The outermost frame of a node's stack; 0 where it has no frame.
   [[nodiscard]] std::uint32_t outermost_frame(std::uint32_t node) const;
   // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.

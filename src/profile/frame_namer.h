@@ -38,7 +38,7 @@ class FrameNamer {
   // `out` is empty when called. Called for kernel and interrupt frames, and for user and
   // firmware frames that have an image.
   virtual void name(const FrameToName& what, NamedFrame& out) = 0;
-  // What a recording holds of its images, before the frames in them are asked for.
+  // A part of an image that the recording holds; comes before the frames in it are asked for.
   virtual void blob(const recording::Blob&) {}
 };
 

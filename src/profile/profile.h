@@ -14,7 +14,7 @@
 
 namespace ringside::profile {
 
-// What code a frame runs, and kUnknown where no function is known.
+// Kind of code that a frame runs; kUnknown where no function was found.
 enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kGuest, kUnknown };
 inline constexpr std::size_t kKindCount = 6;
 [[nodiscard]] std::string_view name_of(Kind kind);
@@ -31,7 +31,7 @@ struct Function {
   bool operator==(const Function&) const = default;
 };
 
-// What a node of the stack tree shows.
+// The contents of a node of the stack tree.
 struct Frame {
   FunctionId function = 0;
   Kind kind = Kind::kKernel;
@@ -81,10 +81,10 @@ class Profile {
 
   bool knows_processes = false;  // some sample of the recording, before filters, says its process
 
-  // Of the whole recording, before filters. due = sampled + idle + skipped + failed + lost.
+  // Sums over the whole recording, before filters. due = sampled + idle + skipped + failed + lost.
   recording::SampleStatistics totals;
-  // Of stacks that are not complete, most samples first. Empty where a filter left samples out: it
-  // would take the names of code that nobody asked for.
+  // The ends of stacks that are not complete, most samples first. Empty where a filter left samples
+  // out: it would take the names of code that nobody asked for.
   std::vector<BrokenEnd> broken_ends;
   std::optional<recording::Statistics> recorded;  // absent where the writer died
   std::set<std::string> process_names;            // of all samples, the filter's or not

@@ -22,7 +22,7 @@ class StackNamer {
   // has an address where it is known what its address space maps; else it is "[user]".
   NodeId stack(NodeId parent, std::uint32_t recorded_node, bool knows_mappings);
   // The node of those frames of a stack that run because of an interrupt, from its entry to the
-  // leaf; kNoNode where there are none. Of interrupts in interrupts the outermost counts.
+  // leaf; kNoNode where there are none. Where interrupts are nested, the outermost counts.
   NodeId interrupt(std::uint32_t recorded_node);
   // The function that was compiled at a recorded frame, not one inlined into it.
   FunctionId function_of(std::uint32_t recorded_frame);

@@ -10,8 +10,8 @@
 
 namespace ringside::profile {
 
-// What threads were called, and which control group they were in, at any time: an exec changes it,
-// and a pid is used again. Memory grows with the number of names given.
+// Names and control groups of threads at any time: an exec changes a name, and a pid is used again.
+// Memory grows with the number of names given.
 class ThreadNames {
  public:
   explicit ThreadNames(StringTable& strings) : strings_(strings) {}

@@ -7,7 +7,7 @@
 #include "recording/codec/fields.h"
 #include "recording/recording_test_util.h"
 
-// What a later version may write without breaking this one.
+// Contents that a later version may write without breaking this one.
 namespace ringside::recording {
 namespace {
 

@@ -12,9 +12,9 @@
 
 namespace ringside::recording {
 
-// What a recording holds, in the order in which it was written. An image, mapping, frame or stack
-// node comes before what refers to it; ids of frames and nodes are dense, from 1, in the order of
-// the calls. An id that a record names is one that was given before, or 0, or kLostStack.
+// The contents of a recording, in the order in which they were written. An image, mapping, frame or
+// stack node comes before what refers to it; ids of frames and nodes are dense, from 1, in the
+// order of the calls. An id that a record names is one that was given before, or 0, or kLostStack.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -31,7 +31,7 @@ class Visitor {
   virtual void blob(const Blob&) {}
   virtual void event(const Event&) {}
   virtual void warning(std::string_view /*text*/) {}
-  // What of the recording goes beyond a reader's bounds, and is not handed on; a sentence.
+  // A sentence about contents beyond a reader's bounds, which are not handed on.
   virtual void left_out(std::string_view /*text*/) {}
   virtual void statistics(const Statistics&) {}
 };
@@ -54,8 +54,8 @@ class Reader {
   // These are known after open().
   // The writer reached finish() and no block is missing.
   [[nodiscard]] bool complete() const { return finished_ && damage_count_ == 0; }
-  // What is missing, in words with offsets; empty if nothing is. A recording that only lacks its
-  // end says that.
+  // The missing and damaged parts, in words with offsets; empty if there are none. A recording that
+  // only lacks its end says that.
   [[nodiscard]] std::string damage() const;
   // Blocks that are missing or damaged, as far as it can be known.
   [[nodiscard]] std::uint64_t lost_blocks() const { return lost_blocks_; }

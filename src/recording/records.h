@@ -13,7 +13,7 @@
 #include "base/types.h"
 #include "wire/capture.h"
 
-// What a recording says, as plain values. docs/recording-format.md says how they are stored.
+// The contents of a recording, as plain values. docs/recording-format.md says how they are stored.
 //
 // Times are nanoseconds since Header::start_monotonic_ns unless a comment says otherwise. Ids count
 // from 1; 0 is "none" or "unknown".
@@ -85,7 +85,7 @@ enum class WeightUnit : std::uint8_t { kTicks, kInstructions, kNanoseconds, kByt
 inline constexpr std::size_t kWeightUnitCount = 5;
 inline constexpr std::size_t kDispositionCount = 4;
 
-// What became of one vCPU at one tick.
+// Outcome of one tick for one vCPU.
 struct SampleInfo {
   std::uint64_t time_ns = 0;  // when the guest had stopped; the vCPUs of one stop share it
   VcpuId vcpu;
@@ -100,7 +100,7 @@ struct SampleInfo {
   bool operator==(const SampleInfo&) const = default;
 };
 
-// What a capture says about itself. `start_monotonic_ns` is the header's.
+// The same fields of a capture. `start_monotonic_ns` is the header's.
 [[nodiscard]] SampleInfo info_of(const wire::Capture& capture, std::uint64_t start_monotonic_ns);
 
 // One stack of a sample, as the writer takes it and as the reader gives it back.
@@ -199,8 +199,8 @@ inline constexpr const char* kLostToRing = "lost, plugin's ring full";
 inline constexpr const char* kLostToSuspension = "lost, ringside was suspended";
 inline constexpr const char* kLostToEngine = "lost, engine gave no sample";
 
-// What cannot be seen in the samples. A "vCPU tick" is one tick of one vCPU: a tick of a guest with
-// four vCPUs is four of them. due = sampled + idle + skipped + failed + lost.
+// Figures that the samples do not show. A "vCPU tick" is one tick of one vCPU: a tick of a guest
+// with four vCPUs is four of them. due = sampled + idle + skipped + failed + lost.
 struct Statistics {
   std::uint64_t due = 0;   // vCPU ticks
   std::uint64_t lost = 0;  // vCPU ticks that were due and gave no sample

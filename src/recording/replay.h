@@ -12,14 +12,14 @@
 
 namespace ringside::recording {
 
-// What a reader of a hostile recording may have to hold.
+// Bounds on the memory that a hostile recording takes from its reader.
 struct ReplayLimits {
   std::uint64_t blob_bytes = 512 << 20;  // of all blobs together: readers keep them
   std::uint16_t depth = 512;             // frames of a stack: the unwinder goes no further
 };
 
 // Hands the records of one block after the other to a visitor, and keeps the promise of Visitor:
-// whatever was lost, an id that arrives there was given before. What goes beyond the limits is left
+// whatever was lost, an id that arrives there was given before. Contents beyond the limits are left
 // out, and the visitor gets a sentence of it.
 class Replay {
  public:

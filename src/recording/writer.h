@@ -13,8 +13,8 @@
 namespace ringside::recording {
 
 // Writes a recording. Records are gathered into blocks; a block leaves in one write(2) when 64 KiB
-// are together or 500 ms of sample time have passed. What flush() returned from survives the death
-// of the process.
+// are together or 500 ms of sample time have passed. Records added before flush() returned survive
+// the death of the process.
 //
 // Memory grows with the number of distinct stacks, not with the number of samples. After an error
 // the file holds the whole blocks before it, and every later call returns the same error.
@@ -38,7 +38,8 @@ class Writer {
   [[nodiscard]] Result<void> add_sample(const SampleInfo& info,
                                         std::span<const Stack* const> parts);
 
-  // What the sample added last was unwound from. Its host_time_ns must be the sample's time_ns.
+  // The capture that the sample added last was unwound from. Its host_time_ns must be the sample's
+  // time_ns.
   [[nodiscard]] Result<void> add_capture(const wire::Capture& capture);
 
   [[nodiscard]] Result<void> add_epoch(const GuestEpoch& epoch);

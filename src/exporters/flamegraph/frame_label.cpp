@@ -37,7 +37,7 @@ std::size_t operator_at(std::string_view text, std::size_t at) {
   return 0;
 }
 
-// What the character at `at` adds to the number of open brackets.
+// Change of the number of open brackets by the character at `at`.
 int nesting_at(std::string_view text, std::size_t at) {
   const char c = text[at];
   if (c == '<' || c == '(' || c == '[' || c == '{') return 1;

@@ -5,8 +5,8 @@
 
 namespace ringside::exporters {
 
-// A function's name in at most `room` characters, "…" where something was left out. What is most
-// worth reading stays: the function's own name, then its outermost scope.
+// A function's name in at most `room` characters, "…" where something was left out. The parts most
+// worth reading stay: the function's own name, then its outermost scope.
 //   std::vector<int, std::allocator<int>>::push_back(int const&)   in 60 characters
 //   std::vector<…>::push_back(…)                                   in 28
 //   std::…::push_back(…)                                           in 20

@@ -229,7 +229,7 @@ class Picture {
         L::kFrameHeight - L::kFrameGap, text));
   }
 
-  // What stands in the frame's tooltip, escaped as its name is.
+  // The text of the frame's tooltip, escaped as its name is.
   [[nodiscard]] std::string hint_of(const CallTree::Node& node, const std::string& name) {
     const auto amount = [&](std::uint64_t weight) {
       return fmt::format("{} {}, {}%", format_count(weight), name_of(profile_.unit),

@@ -121,7 +121,7 @@ TEST(Flamegraph, LongNamesAreCutInTheMiddle) {
                   .starts_with("std::vector&lt;int, std::allocator&lt;int&gt;&gt;::push_back ("));
 }
 
-// What is too narrow for a label has no text element: it would be a tenth of a large picture.
+// Frames too narrow for a label have no text element: these would be a tenth of a large picture.
 TEST(Flamegraph, NoEmptyLabels) {
   const std::string svg = svg_of(make_profile({{"narrow", 1}, {"wide", 99}}));
   EXPECT_EQ(frame_of(svg, "narrow").find("<text"), std::string::npos);

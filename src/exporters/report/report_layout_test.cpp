@@ -35,7 +35,7 @@ class ReportLayout : public ::testing::Test {
     for (const Layout& layout : layouts_) names.push_back(layout.name);
     return names;
   }
-  // Of the widest row.
+  // Cells of the widest row.
   std::size_t width() const {
     std::size_t width = 0;
     for (const Row& row : rows_) {

@@ -33,7 +33,7 @@ Answers read(const std::filesystem::path& file) {
   return answers && *answers ? **answers : Answers();
 }
 
-// Of the file that the links lead to.
+// Path, size and time of modification of the file that the links lead to.
 std::optional<std::pair<std::string, Answer>> identity_of(const std::filesystem::path& qemu) {
   std::error_code error;
   const auto path = std::filesystem::canonical(qemu, error);

@@ -7,9 +7,9 @@
 
 namespace ringside::launch {
 
-// What QEMUs have answered, in a file of the user's. An answer holds for as long as the QEMU has
-// the size and the time of modification that it had. A file that cannot be read or written is one
-// that is empty.
+// Answers of QEMUs, kept in a file of the user's. An answer holds for as long as the QEMU has the
+// size and the time of modification that it had. A file that cannot be read or written is one that
+// is empty.
 class PluginApiCache {
  public:
   // $XDG_CACHE_HOME/ringside/plugin-api.json, or in ~/.cache; without a file where neither is set.

@@ -9,7 +9,7 @@
 
 namespace ringside::launch {
 
-// What to do where a QEMU that was given the plugin has ended before it installed it.
+// The next start after a QEMU that was given the plugin has ended before it installed it.
 enum class NextStart {
   kNone,           // it did not, or it ended for another reason
   kByNewAnswer,    // it refuses that plugin now: choose_plugin() chooses otherwise

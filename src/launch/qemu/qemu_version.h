@@ -22,8 +22,8 @@ struct QemuVersion {
 // include/qemu/qemu-plugin.h of 9.2.
 inline constexpr QemuVersion kOldestForPlugin{9, 2, 0};
 
-// Of what `qemu-system-… -version` prints: "QEMU emulator version 7.2.22 (Debian …)". Nothing where
-// it is not that.
+// Parses the output of `qemu-system-… -version`: "QEMU emulator version 7.2.22 (Debian …)". Nothing
+// where it is not that.
 [[nodiscard]] std::optional<QemuVersion> parse_qemu_version(std::string_view printed);
 
 // Runs `program -version`. kTimeout where it does not end in time (it is then killed), kFormat

@@ -45,8 +45,8 @@ Region region_of(const StageOneTables::Roots& roots, bool upper) {
 
 constexpr std::uint64_t kValid = 1, kTableOrPage = 2;
 
-// Of an entry. With FEAT_LPA2 bits 51:50 are in the entry's 9:8; with 64 KiB pages 51:48 are in
-// 15:12.
+// The bits of an entry that hold the address. With FEAT_LPA2 bits 51:50 are in the entry's 9:8;
+// with 64 KiB pages 51:48 are in 15:12.
 std::array<TableShape::AddressBits, 2> address_bits(const Region& region) {
   TableShape::AddressBits above;
   if (region.wide_base && region.lpa2) above = {0x300, 42};

@@ -19,8 +19,9 @@ class StageOneTables final : public PageTables {
   };
   explicit StageOneTables(const Roots& roots) : roots_(roots) {}
 
-  // Of a vCPU in EL0 or EL1; nothing in EL2 and EL3, in AArch32's EL1, and where CPSR, TTBR0_EL1,
-  // TTBR1_EL1 or TCR_EL1 was not read. With the MMU off each address is its own physical one.
+  // The tables of a vCPU in EL0 or EL1; nothing in EL2 and EL3, in AArch32's EL1, and where CPSR,
+  // TTBR0_EL1, TTBR1_EL1 or TCR_EL1 was not read. With the MMU off each address is its own physical
+  // one.
   [[nodiscard]] static std::optional<StageOneTables> of(const arch::Registers& registers);
 
   [[nodiscard]] const Roots& roots() const { return roots_; }

@@ -155,7 +155,7 @@ TEST(StageOne, SixteenKib) {
   expect_page(tables, ram, 0xffff8123456789ab, 0xfedc'ba98'49ab, 0x4000 - 0x9ab, 1);
   expect_page(tables, ram, 0xffff812346123456, 0x1'4212'3456, 0x2000000 - 0x123456, 2);
   EXPECT_EQ(tables.walk(ram, GuestVirt{0xffff813000000000})->end, WalkEnd::kNotPresent);
-  // Of 48 bits: a root of two entries before the same ones.
+  // Addresses of 48 bits have a root of two entries above the same tables.
   ram.put(GuestPhys{0x10018}, 0x4000 | kTable);
   const StageOneTables four({0, 0x10010, t1sz(16) | tg1(1)});
   expect_page(four, ram, 0xffff8123456789ab, 0xfedc'ba98'49ab, 0x4000 - 0x9ab, 1);

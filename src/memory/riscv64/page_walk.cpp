@@ -39,7 +39,7 @@ class Format final : public EntryFormat {
   }
 };
 
-// Of satp's MODE: table "Encoding of satp MODE field".
+// The number of levels by satp's MODE: table "Encoding of satp MODE field".
 std::optional<unsigned> levels_of(std::uint64_t mode) {
   if (mode == 0) return 0;
   if (mode >= 8 && mode <= 10) return static_cast<unsigned>(mode - 5);

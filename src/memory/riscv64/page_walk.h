@@ -10,8 +10,8 @@ namespace ringside::memory::riscv64 {
 // guest) is not followed.
 class SupervisorTables final : public PageTables {
  public:
-  // Of a vCPU; nothing where `satp` or `priv` was not read, or the mode in satp is not known. In
-  // machine mode and in mode "Bare" each address is its own physical one.
+  // The tables of a vCPU; nothing where `satp` or `priv` was not read, or the mode in satp is not
+  // known. In machine mode and in mode "Bare" each address is its own physical one.
   [[nodiscard]] static std::optional<SupervisorTables> of(const arch::Registers& registers);
 
   [[nodiscard]] GuestPhys root() const { return root_; }
