@@ -10,13 +10,13 @@
 
 namespace ringside::plugin {
 
-// What a plugin that no ringside reads writes into its file.
+// Format of the file that a plugin without ringside writes.
 enum class OutFormat {
   kRingside,  // registers and stacks, which ringside unwinds later (wire/sample_file.h)
   kMaestro,   // addresses that a walk along the frame pointers has found: Maestro's own layout
 };
 
-// Of a plugin that samples without ringside.
+// Options of a plugin that samples without ringside.
 struct StandAlone {
   std::string out = "qemu-profile";
   OutFormat format = OutFormat::kRingside;

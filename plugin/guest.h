@@ -12,7 +12,7 @@
 
 namespace ringside::plugin {
 
-// What QEMU's interface gives of the vCPU in whose thread it is asked.
+// The registers and memory of the vCPU in whose thread it is called, by QEMU's interface.
 class Guest {
  public:
   // Finds the registers' handles. Called in the vCPU's thread, once.

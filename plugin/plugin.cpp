@@ -13,7 +13,8 @@
 #include "plugin/versioned_api.h"
 #include "wire/plugin_question.h"
 
-// What QEMU calls. Everything lives as long as QEMU: its threads use it until the process ends.
+// The functions that QEMU calls. Everything lives as long as QEMU: its threads use it until the
+// process ends.
 
 namespace ringside::plugin {
 namespace {

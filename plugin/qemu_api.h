@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-// What this plugin uses of QEMU's public interface for TCG plugins and is the same in its versions
-// 4 to 7 (QEMU 9.2 to 11.1); versioned_api.h has the rest. Declared here because distributions do
-// not package QEMU's own header; names and types are those of its documentation, "QEMU TCG
-// Plugins".
+// The parts of QEMU's public interface for TCG plugins that this plugin uses and that are the same
+// in its versions 4 to 7 (QEMU 9.2 to 11.1); versioned_api.h has the rest. Declared here because
+// distributions do not package QEMU's own header; names and types are those of its documentation,
+// "QEMU TCG Plugins".
 
 extern "C" {
 

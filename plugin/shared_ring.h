@@ -10,7 +10,7 @@
 
 namespace ringside::plugin {
 
-// What is shared with ringside, made and mapped for good: QEMU's threads use it until the process
+// Memory shared with ringside, made and mapped for good: QEMU's threads use it until the process
 // ends.
 class SharedRing {
  public:

@@ -25,8 +25,8 @@ void StolenTime::poll(bool is_late) {
   used_before_.store(clock_ns(used_.load(std::memory_order_relaxed)), std::memory_order_relaxed);
 }
 
-// What the thread has waited is read now and then only: found() reads it where the clocks show a
-// gap. Between two readings it grows by gaps of less than 50 µs each.
+// The time that the thread has waited is read now and then only: found() reads it where the clocks
+// show a gap. Between two readings it grows by gaps of less than 50 µs each.
 void StolenTime::poll_from_within() {
   within_at_ = monotonic_ns();
   used_within_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -34,8 +34,8 @@ void StolenTime::poll_from_within() {
     waited_before_.store(wait_.total_ns(), std::memory_order_relaxed);
 }
 
-// What a thread has waited the kernel reports as text, which takes 5 µs, and what it has used as a
-// number, in a third of that.
+// The kernel reports the time that a thread has waited as text, which takes 5 µs, and the time it
+// has used as a number, in a third of that.
 StolenTime::Found StolenTime::found() {
   const std::uint64_t now = monotonic_ns();
   const std::uint64_t used = clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -77,8 +77,8 @@ bool Vcpu::take(wire::Capture& capture, bool wants_memory) {
   return true;
 }
 
-// The kernel's code shows later where it was loaded (kernel_image/slide). What runs in kernel mode
-// at first may be something else; so with the 1st, 2nd, 4th, 8th … sample.
+// The kernel's code shows later where it was loaded (kernel_image/slide). Code that runs in kernel
+// mode at first may be something else; so it is stored with the 1st, 2nd, 4th, 8th … sample.
 void Vcpu::store_code(const wire::Capture& capture) {
   const bool is_pc = arch::info_of(capture.arch).is_x86;
   const bool may_be_kernel = capture.level == PrivilegeLevel::kKernel ||

@@ -17,7 +17,7 @@ class VcpuProcessors {
   // cpu_set_t.
   VcpuProcessors();
   // In the same thread, at each tick. `missed`: so many came due before this one and were not
-  // given. `running`: where the vCPUs that run did so last. What the user says meanwhile about
+  // given. `running`: where the vCPUs that run did so last. The user's own choice meanwhile of
   // where the thread may run stays.
   void tick(std::uint64_t now_ns, std::uint64_t missed, const cpu_set_t& running);
 

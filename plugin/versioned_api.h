@@ -2,12 +2,12 @@
 
 #include "plugin/qemu_api.h"
 
-// What differs between the versions of QEMU's plugin API, in one form: versioned_api.cpp is
+// The differences between the versions of QEMU's plugin API, in one form: versioned_api.cpp is
 // compiled once for each of them, and everything else once for all.
 
 namespace ringside::plugin {
 
-// What QEMU reports to a plugin. The calls about a vCPU come in its own thread.
+// Events that QEMU reports to a plugin. The calls about a vCPU come in its own thread.
 class Events {
  public:
   virtual ~Events() = default;

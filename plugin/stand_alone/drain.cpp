@@ -162,7 +162,7 @@ void Drain::take_counts(unsigned n) {
   file_->add_counts(now);
 }
 
-// What was due and has not come to the file is with the delayed ticks.
+// Ticks that were due and have not come to the file count as delayed.
 void Drain::take_last_counts(unsigned n) {
   wire::VcpuCounts& last = counted_[n] = counts(n);
   const std::uint64_t due = ring_->vcpu(n).due_ticks.load(std::memory_order_relaxed);

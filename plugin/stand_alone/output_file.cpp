@@ -30,7 +30,7 @@ bool OutputFile::open(const std::string& path, OutFormat format,
                       const wire::SampleFileHeader& header) {
   path_ = path;
   format_ = format;
-  // What a guest does is nobody else's business, and a link leads where somebody else wants.
+  // A guest's activity is nobody else's business, and a link leads where somebody else wants.
   fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd_ < 0)
     return refuse("write", path, errno == ELOOP ? "it is a symbolic link" : std::strerror(errno));

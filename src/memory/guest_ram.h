@@ -42,8 +42,8 @@ struct RamMap {
 
 // From what QEMU's human monitor prints for `info mtree -f`, whose view of the address space
 // "memory" says what vCPUs see, and for `info ramblock`: RAM and ROM, not flash. A range that
-// begins between 640 and 768 KiB is cut there, up to 768 KiB: on a PC a display's registers come
-// and go in that window. Error kUnsupported: no RAM is reported in a form that we know.
+// begins between 640 and 768 KiB loses its part below 768 KiB: on a PC a display's registers come
+// and go there. Error kUnsupported: no RAM is reported in a form that we know.
 [[nodiscard]] Result<RamMap> parse_ram_map(std::string_view info_mtree_flat,
                                            std::string_view info_ramblock);
 

@@ -89,7 +89,7 @@ TEST_F(Stopped, TheNextStopReadsAheadWhatThisOneUsed) {
     ASSERT_TRUE(read(0x5000, 8).is_certain);
     EXPECT_EQ(ram_.calls, 1u);
   }
-  // A page that a stop did not use is not read by the next.
+  // A page that a stop did not use is not read ahead by the next.
   pages_.start(ram_.ram());
   ASSERT_TRUE(read(0x5000, 8).is_certain);
   ram_.pages = 0;

@@ -17,8 +17,8 @@ struct Filter {
   std::vector<VcpuId> vcpus;  // empty: all
   bool kernel_only = false;   // of the sampled, only those in the kernel (firmware is in neither)
   bool user_only = false;     // of the sampled, only those in user code
-  // Only samples of these processes and threads: by name as reports show it, and by number. Empty:
-  // all. Idle vCPUs belong to nobody and stay.
+  // Among the sampled, only those of these processes and threads: by name as reports show it, and
+  // by number. Empty: all. Idle vCPUs belong to nobody and stay.
   std::vector<std::string> comms;
   std::vector<std::uint32_t> pids;
   std::vector<std::uint32_t> tids;

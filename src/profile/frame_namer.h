@@ -38,7 +38,7 @@ class FrameNamer {
   // `out` is empty when called. Called for kernel and interrupt frames, and for user and
   // firmware frames that have an image.
   virtual void name(const FrameToName& what, NamedFrame& out) = 0;
-  // A part of an image that the recording holds; comes before the frames in it are asked for.
+  // The recording's data on an image; it comes before the frames in that image are asked for.
   virtual void blob(const recording::Blob&) {}
 };
 

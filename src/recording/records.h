@@ -100,7 +100,7 @@ struct SampleInfo {
   bool operator==(const SampleInfo&) const = default;
 };
 
-// The same fields of a capture. `start_monotonic_ns` is the header's.
+// Takes the fields that a capture has. `start_monotonic_ns` is the header's.
 [[nodiscard]] SampleInfo info_of(const wire::Capture& capture, std::uint64_t start_monotonic_ns);
 
 // One stack of a sample, as the writer takes it and as the reader gives it back.

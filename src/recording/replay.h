@@ -12,7 +12,7 @@
 
 namespace ringside::recording {
 
-// Bounds on the memory that a hostile recording takes from its reader.
+// Bounds on the contents of a hostile recording that its reader has to hold.
 struct ReplayLimits {
   std::uint64_t blob_bytes = 512 << 20;  // of all blobs together: readers keep them
   std::uint16_t depth = 512;             // frames of a stack: the unwinder goes no further

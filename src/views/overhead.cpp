@@ -17,12 +17,12 @@ using profile::NodeId;
 using profile::Profile;
 using profile::SampleGroup;
 
-// What of a row belongs to the sample, and not to a frame of its stack.
+// The fields of a row that belong to the sample, and not to a frame of its stack.
 using Owner =
     std::tuple<profile::StringId, std::optional<std::uint32_t>, std::optional<std::uint32_t>,
                std::optional<VcpuId>, std::optional<FunctionId>, profile::StringId>;
 
-// What rows of equal weight are sorted by: function, image, comm, pid, tid, vCPU, parent, cgroup.
+// Sort key of rows of equal weight: function, image, comm, pid, tid, vCPU, parent, cgroup.
 using Names = std::tuple<std::string_view, std::string_view, std::string_view,
                          std::optional<std::uint32_t>, std::optional<std::uint32_t>,
                          std::optional<VcpuId>, std::string_view, std::string_view>;

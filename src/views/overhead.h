@@ -9,7 +9,7 @@
 
 namespace ringside::views {
 
-// What rows are distinguished by: perf's sort keys.
+// Properties that distinguish rows: perf's sort keys.
 enum class SortKey : std::uint8_t {
   kComm,
   kCgroup,
@@ -21,7 +21,7 @@ enum class SortKey : std::uint8_t {
   kParent,  // the function nearest the leaf that OverheadOptions::is_parent is true of
 };
 
-// One line of the table. What no key asks for is empty. Weights are in Profile::unit.
+// One line of the table. A field that no key asks for is empty. Weights are in Profile::unit.
 struct OverheadRow {
   std::optional<profile::FunctionId> function;
   std::optional<profile::FunctionId> parent;

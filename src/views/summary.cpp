@@ -17,7 +17,7 @@ std::optional<std::uint64_t> count_processes(const profile::Profile& profile) {
   return pids.size();
 }
 
-// What older recordings do not report is a row, too.
+// Losses without a recorded reason, as in older recordings, are a row, too.
 std::vector<std::pair<std::string, std::uint64_t>> lost_by_reason(
     const recording::Statistics& statistics) {
   std::vector<std::pair<std::string, std::uint64_t>> reasons;

@@ -37,7 +37,7 @@ struct Summary {
   std::uint64_t unwound = 0;    // samples with a walk …
   std::uint64_t complete = 0;   // … of which so many reached an end that is one
   std::array<std::uint64_t, kStopReasonCount> stops_by_reason{};
-  // Of each part of the stacks, by the end of its own walk: unwound = kernel + user - both +
+  // Counts of each part of the stacks, by the end of its own walk: unwound = kernel + user - both +
   // firmware.
   recording::PartStops kernel;
   recording::PartStops user;

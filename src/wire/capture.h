@@ -40,7 +40,7 @@ struct MemoryPiece {
   }
 };
 
-// What became of a vCPU at a tick.
+// Outcome of a tick for a vCPU.
 enum class Disposition : std::uint8_t {
   kSampled,
   kIdle,     // halted: no memory was copied

@@ -8,8 +8,8 @@ namespace ringside::wire {
 
 namespace {
 
-// Of code that counts as firmware by its mode. 16-bit code is never a kernel, and 64-bit code never
-// runs without paging.
+// Whether code that counts as firmware by its mode may be a kernel. 16-bit code is never a kernel,
+// and 64-bit code never runs without paging.
 bool may_be_kernel(const Capture& capture) {
   constexpr std::uint64_t kProtectionEnable = 1;
   if (capture.arch == Arch::kX86_64) return false;

@@ -202,7 +202,7 @@ TEST(RecipeBuilder, SeveralRecipesRunOneAfterTheOther) {
   EXPECT_EQ(value_of(capture, 3), 3u);
 }
 
-// What is out of range ends one recipe, not the ones behind it; all share one budget.
+// An operand out of range ends one recipe, not the ones behind it; all share one budget.
 TEST(RecipeBuilder, RecipesShareABudgetAndNoFate) {
   RecipeBuilder builder;
   const auto at = builder.slot();

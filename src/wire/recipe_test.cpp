@@ -99,7 +99,7 @@ TEST(Recipe, StaysInsideItsBudget) {
   EXPECT_EQ(run(kStackAndLink, with_rsp(0x7f00), {{0x8000, 0x1000}}, budget).copies.size(), 1u);
 }
 
-// What a slot holds is determined by where a copy begins.
+// The value of slot 2, determined by where a copy begins.
 std::uint64_t computed(std::vector<RecipeOp> recipe) {
   recipe.push_back({kCopy, 0, 2, 0, 0, 0, 1});
   return run(recipe, {}).copies.at(0).address.value;

@@ -24,8 +24,8 @@ void write_record(const Capture& capture, std::span<std::byte> destination);
 // Fills the rest of a ring's end: at least 8 bytes, a multiple of 8.
 void write_padding(std::span<std::byte> destination);
 
-// A whole record by its first bytes, at least 8: for who wrote it. What another process may have
-// written is read with read_record().
+// A whole record by its first bytes, at least 8: for who wrote it. A record that another process
+// may have written is read with read_record().
 [[nodiscard]] std::size_t trusted_record_bytes(Bytes bytes);
 [[nodiscard]] bool is_padding(Bytes record);
 // The ticks that a capture stands for; 0 for other records. In the same way.

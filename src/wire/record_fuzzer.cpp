@@ -10,7 +10,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (const auto record = wire::read_record(bytes, capture)) {
     for (const wire::MemoryPiece& piece : capture.pieces) (void)capture.bytes_of(piece).size();
     if (!record->is_padding) {
-      // What was read can be written again.
+      // A record that was read can be written again.
       std::vector<std::byte> again(wire::record_bytes(capture));
       wire::write_record(capture, again);
     }

@@ -29,7 +29,7 @@ enum class RingClock : std::uint32_t {
   kInstructions,  // intervals are guest instructions that the vCPU has executed
 };
 
-// What ringside asks a vCPU for beside samples.
+// ringside's requests to a vCPU, beside samples.
 enum class MailboxRequest : std::uint32_t {
   kNone,          // nothing was ever asked
   kMemory,        // its virtual memory, in whatever mode it runs
@@ -50,8 +50,8 @@ struct RingPlan {
 };
 
 struct alignas(64) RingVcpu {
-  // The plugin's. Of the ticks that were due some have samples in the ring, the others are counted
-  // below, but for those that a vCPU has not come to yet.
+  // The plugin's. Each tick that was due has a sample in the ring or is counted below, but for
+  // those that a vCPU has not come to yet.
   std::atomic<std::uint64_t> head{0};  // bytes that were ever put into the ring
   std::atomic<std::uint64_t> due_ticks{0};
   std::atomic<std::uint64_t> idle_ticks{0};

@@ -32,7 +32,7 @@ struct SampleFileHeader {
 };
 static_assert(sizeof(SampleFileHeader) == 64);
 
-// What has become of a vCPU's ticks since the start that gave no sample (wire/ring.h).
+// A vCPU's ticks since the start that gave no sample, counted by reason (wire/ring.h).
 struct VcpuCounts {
   VcpuId vcpu;
   std::uint64_t time_ns = 0;

@@ -15,7 +15,7 @@ void must(bool what) {
   if (!what) std::abort();
 }
 
-// What was read is the same when it is written and read again.
+// A record that was read is the same when it is written and read again.
 void check(const wire::FileRecord& record) {
   wire::Capture capture;
   std::vector<std::byte> bytes(record.kind == wire::FileRecordKind::kMemory
