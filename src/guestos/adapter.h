@@ -22,8 +22,8 @@
 
 namespace ringside::guestos {
 
-// What one operating system does its own way: where its stacks are, and what its entry code leaves
-// on them. Knows nothing of engines.
+// The part that depends on the guest's operating system: where its stacks are, and what its entry
+// code leaves on them. Knows nothing of engines.
 class Adapter {
  public:
   explicit Adapter(Arch arch) : arch_(arch) {}
@@ -48,9 +48,9 @@ class Adapter {
   [[nodiscard]] virtual Result<std::vector<elf::Image>> loaded_code(VirtualMemory&) {
     return std::vector<elf::Image>();
   }
-  // What runs in kernel mode is in the kernel's file or in loaded_code(), wherever it is mapped.
+  // All code of kernel mode is in the kernel's file or in loaded_code(), wherever it is mapped.
   [[nodiscard]] virtual bool reports_all_code() const { return false; }
-  // What it cannot report of this kernel, why, and what would help: a sentence each.
+  // Limitations of its reports for this kernel, their causes and remedies: a sentence each.
   [[nodiscard]] virtual std::vector<std::string> caveats() const { return {}; }
   // No kernel will be found that shows more of processes than their page tables do.
   virtual void count_unnamed_processes() {}
@@ -58,9 +58,9 @@ class Adapter {
   virtual void take_over(Adapter& /*before*/) {}
   // The address of the kernel's own top-level page table, which outlives all processes.
   [[nodiscard]] virtual std::optional<GuestVirt> page_table_root() const { return std::nullopt; }
-  // Whose time a capture is: of a tick's captures in order, right after they have been taken. What
-  // has to be known before that can be said of a process is read, once, and added to `updates`.
-  // Errors: those of `memory`.
+  // Whose time a capture is: of a tick's captures in order, right after they have been taken. Data
+  // that the attribution to a process requires is read once and added to `updates`. Errors: those
+  // of `memory`.
   [[nodiscard]] virtual Result<TaskAttribution> attribute(const wire::Capture& /*capture*/,
                                                           GuestMemory& /*memory*/,
                                                           ProcessUpdates& /*updates*/) {
@@ -69,8 +69,8 @@ class Adapter {
   // Lists the processes of the guest, whose kernel must outlive it. Error kUnsupported where the
   // system does not say how it keeps them, kNotFound where its kernel does not.
   [[nodiscard]] virtual Result<std::unique_ptr<ProcessSource>> process_source() const;
-  // What to copy from a vCPU. `learnt` are slots that the unwinder found to hold another stack's
-  // pointer.
+  // The recipe for the memory to copy from a vCPU. `learnt` are slots that the unwinder found to
+  // hold another stack's pointer.
   [[nodiscard]] virtual std::vector<wire::RecipeOp> recipe(
       VcpuId vcpu, std::span<const LearntLink> learnt) const = 0;
 

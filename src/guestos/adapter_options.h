@@ -29,7 +29,7 @@ struct RootProgram {
   std::shared_ptr<const UserImage> program;
 };
 
-// What the user said about the guest's system.
+// The guest's system as the user's options describe it.
 struct AdapterOptions {
   GuestOs os = GuestOs::kAuto;
   std::shared_ptr<ProgramFiles> programs;         // --programs; null: none given

@@ -32,7 +32,7 @@ std::string_view EmeraldAdapter::name() const {
   return has_pages_ ? "emerald" : GenericAdapter::name();
 }
 
-// What the page said at the capture; read now where it was not copied with it.
+// The page's contents at the capture; read now where the page was not copied with it.
 Result<std::optional<Metadata>> EmeraldAdapter::metadata_of(const wire::Capture& capture,
                                                             GuestMemory& memory) {
   if (const wire::MemoryPiece* const page = capture.tagged(emerald::kMetadataTag))

@@ -158,8 +158,8 @@ arch::Registers kernel_on_aarch64(std::uint64_t sp, std::uint64_t fp) {
   return registers;
 }
 
-// What lies in the slot is followed only while the frame record is the one that was learnt: another
-// function may keep an address of device memory there, which must not be read.
+// The pointer in the slot is followed only while the frame record is the one that was learnt:
+// another function may keep an address of device memory there, which must not be read.
 TEST(StackRecipe, FollowsALearntFrameRecordOnly) {
   constexpr std::uint64_t kReturn = 0x80000801670c;
   const std::vector<StackTop> tops = {{.slot = GuestVirt{0x10f80}, .returns_to = kReturn}};

@@ -31,7 +31,7 @@ struct GuestThread {
   bool is_in_foreground = false;  // of its terminal
   bool locks_memory = false;      // has pages that may not be swapped out
   std::uint64_t cpu_time_ns = 0;  // user and system together
-  // Of all ended threads of the process; the same in each of its threads.
+  // CPU time of all ended threads of the process; the same in each of its threads.
   std::uint64_t ended_cpu_time_ns = 0;
   std::uint64_t started_ns = 0;  // since boot
   std::uint64_t resident = 0;    // bytes
@@ -42,7 +42,7 @@ struct GuestThread {
   GuestVirt arguments_end;
 };
 
-// What the guest's clocks showed when its kernel set them last.
+// Values of the guest's clocks when its kernel set them last.
 struct GuestClock {
   std::uint64_t boot_ns = 0;  // since it booted
   std::uint64_t real_ns = 0;  // since 1970, UTC

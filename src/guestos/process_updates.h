@@ -47,7 +47,8 @@ struct ThreadNameUpdate {
   bool is_number = false;   // there is no name: the process is shown by its pid
 };
 
-// What was found out about the guest's processes, in the order in which it is to be taken in.
+// Changes that were detected in the guest's processes, in the order in which they are to be taken
+// in.
 struct ProcessUpdates {
   std::vector<AddressSpaceUpdate> spaces;
   std::vector<ThreadNameUpdate> names;
@@ -67,19 +68,19 @@ struct TaskAttribution {
   std::optional<std::uint32_t> pid;  // of the process
   std::optional<std::uint32_t> tid;
   std::uint64_t address_space = 0;  // 0: none, or not known
-  // Of a capture in kernel mode on behalf of user code: the registers that user code had when it
-  // entered the kernel, by the number of the capture's architecture.
+  // The registers that user code had when it entered the kernel, for a capture in kernel mode on
+  // its behalf; by the numbers of the capture's architecture.
   std::optional<arch::Registers> user;
-  // Of the thread that `user` was read from; nothing where that is not known.
+  // The stack of the thread that `user` was read from; nothing where that was not determined.
   std::optional<KernelStack> kernel_stack;
-  // Of a capture in kernel mode where nothing else shows them: what unwinding of the kernel's stack
-  // comes to.
+  // True for a capture in kernel mode where only unwinding of the kernel's stack finds user code's
+  // registers.
   bool finds_user_by_unwinding = false;
-  // Of the user code that runs or that entered the kernel, where that is not its address space's:
-  // i386 for 32-bit code on an x86_64 kernel; kUnknown: code that nothing unwinds.
+  // Architecture of the user code that runs or that entered the kernel, where that is not its
+  // address space's: i386 for 32-bit code on an x86_64 kernel; kUnknown: code that nothing unwinds.
   std::optional<Arch> user_arch;
-  // What the capture copied for the user code's stack is another process's: the vCPU was already
-  // switching to that.
+  // The user stack that the capture copied is another process's: the vCPU was already switching to
+  // that.
   bool user_stack_is_others = false;
   // Where the capture could not copy the user code's stack: from its stack pointer up.
   std::vector<std::byte> user_stack;

@@ -12,7 +12,7 @@ namespace ringside::guestos {
 
 inline constexpr std::uint64_t kCodePage = 4096;
 
-// What memory says of a file.
+// Result of comparing memory with a file's code.
 enum class Fit : std::uint8_t {
   kSilent,  // nothing of the file's code lies there
   kEqual,

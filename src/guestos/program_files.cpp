@@ -35,7 +35,7 @@ Result<std::vector<std::filesystem::path>> elf_files_in(const std::filesystem::p
     paths.push_back(walk->path());
   }
   if (error) return fail(ErrorCode::kNotFound, "{}: {}", folder.string(), error.message());
-  // Of equal programs always the same one is taken.
+  // The order ensures that always the same one of equal programs is taken.
   std::sort(paths.begin(), paths.end());
   return paths;
 }
@@ -45,7 +45,7 @@ Result<std::vector<std::filesystem::path>> elf_files_in(const std::filesystem::p
 std::uint64_t text_hash(Bytes text) { return XXH3_64bits(text.data(), text.size()); }
 
 Result<std::shared_ptr<ProgramFiles>> ProgramFiles::open(const std::filesystem::path& folder) {
-  // What is recorded is to be found from another folder too.
+  // A recorded path must lead to the file from another folder too.
   std::error_code ignored;
   RINGSIDE_ASSIGN(const auto paths, elf_files_in(std::filesystem::absolute(folder, ignored)));
   auto programs = std::make_shared<ProgramFiles>();

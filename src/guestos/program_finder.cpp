@@ -22,7 +22,7 @@ std::vector<std::uint64_t> biases(const ProgramCode& code, GuestVirt page) {
   return found;
 }
 
-// Of two files with the same code.
+// Whether `a` is the better one of two files with the same code.
 bool is_better(const UserImage& a, const UserImage& b) {
   return a.file->symbols().size() > b.file->symbols().size();
 }

@@ -38,9 +38,9 @@ class ProgramFinder {
     Bytes bytes;
   };
   // The file whose code runs at `sampled`, and that differs at none of `pages`. Nothing where there
-  // is none, and where two fit that differ only where memory cannot be read. Of files with the same
-  // code it is the one with the most symbols, and of those the first. `process` is the process's
-  // memory. Errors: those of `process`.
+  // is none, and where two fit that differ only where memory cannot be read. Among files with the
+  // same code it is the one with the most symbols, and among those the first. `process` is the
+  // process's memory. Errors: those of `process`.
   [[nodiscard]] Result<std::optional<PlacedProgram>> find(const Sampled& sampled,
                                                           const std::set<std::uint64_t>& pages,
                                                           VirtualMemory& process);

@@ -44,7 +44,7 @@ Result<RootProcess::Update> RootProcess::poll(GuestVirt pc, std::uint64_t now_ns
   return updates;
 }
 
-// What cannot be read shows nothing.
+// Memory that cannot be read does not show another process.
 Result<bool> RootProcess::is_same_process(VirtualMemory& memory) {
   std::vector<std::byte> now(seen_.size());
   RINGSIDE_ASSIGN(const std::size_t size, memory.read_up_to(seen_at_, now));

@@ -151,7 +151,7 @@ void RootProcesses::report(Space& space, const Named* named, bool is_new_program
     name = program->code->program()->name;
   if (name.empty() && !counts_unnamed_ && !space.attribution.pid) return;
   const bool is_new = !space.attribution.pid;
-  // What was mapped is not any more.
+  // Code that was mapped before is no longer mapped.
   if (is_new || (is_new_program && !program)) space.attribution.address_space = ids_->next();
   // The kernel's own number is not known.
   if (is_new) space.attribution.pid = static_cast<std::uint32_t>(space.attribution.address_space);

@@ -38,7 +38,7 @@ class RootProcesses {
   [[nodiscard]] std::vector<std::string> caveats() const;
 
  private:
-  // What the user said of a root.
+  // The program that the user gave for a root.
   struct Named {
     std::shared_ptr<const UserImage> program;
     std::unique_ptr<ProgramFinder> finder;

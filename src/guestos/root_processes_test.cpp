@@ -119,7 +119,7 @@ TEST_F(RootProcessesTest, WhileAKernelMayBeFoundOnlyNamedOnesCount) {
   EXPECT_EQ(pid(0x1000), 2u);
 }
 
-// What samples before that have seen has not been compared with any file.
+// Code that samples before that have seen was not compared with any file.
 TEST_F(RootProcessesTest, OnceTheKernelIsFoundTheNextSampleFindsTheProgram) {
   memory_.put(0x1000, kLinked, as_bytes(code('s')));
   wire::Capture capture;

@@ -33,8 +33,8 @@ struct StackTop {
   std::optional<std::uint64_t> returns_to = std::nullopt;
 };
 
-// Of a vCPU's recipe, which has room for as many: links to stacks of the kernel, which has a few
-// per vCPU, and to user code's stacks, of the threads that ran last.
+// Room in a vCPU's recipe: for links to stacks of the kernel, which has a few per vCPU, and to user
+// code's stacks, of the threads that ran last.
 inline constexpr std::size_t kMaxKernelLinks = 8;
 inline constexpr std::size_t kMaxUserLinks = 48;
 

@@ -13,7 +13,7 @@ namespace {
 
 // A claim to much that is not there costs one piece.
 constexpr std::uint64_t kPiece = 256u << 10;
-// Of an ELF file and what keeps it, in memory.
+// Memory for an ELF file's object and its owners, bytes.
 constexpr std::uint64_t kFileOverhead = 4096;
 
 // As many bytes as can be read from the start.

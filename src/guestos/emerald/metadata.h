@@ -18,7 +18,7 @@ inline constexpr std::size_t kEmeraldSize = 8 * 8;  // without the field that is
 // Where `user_registers` is in the page.
 inline constexpr std::uint64_t kUserRegistersField = 8 * 8;
 
-// What the page says. Addresses are the process's.
+// Contents of the page. Addresses are the process's.
 struct Metadata {
   std::uint64_t pid = 0;
   GuestVirt image_base;
@@ -32,7 +32,7 @@ struct Metadata {
   // does not report. No part of what a process is.
   GuestVirt user_registers;
 
-  // What distinguishes processes that have the same page tables one after the other.
+  // Identity of a process: distinguishes those that have the same page tables one after the other.
   [[nodiscard]] auto identity() const {
     return std::tuple(pid, image_base, image_size, program_headers_offset, eh_frame, eh_frame_size,
                       text, text_size);

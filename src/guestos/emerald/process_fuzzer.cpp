@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   capture.level = (data[0] & 2) != 0 ? PrivilegeLevel::kKernel : PrivilegeLevel::kUser;
   capture.registers.set(arch::x86_64::kCr3, 0x1000);
   capture.registers.set(arch::x86_64::kRsp, 0xffff'8000'0000'1000);
-  // What a recipe has copied with it.
+  // Memory that a recipe has copied with the capture.
   capture.bytes.assign(bytes.begin(), bytes.end());
   capture.pieces.push_back(
       {guestos::emerald::kMetadataPage, wire::PieceKind::kSystem, static_cast<std::uint32_t>(size),

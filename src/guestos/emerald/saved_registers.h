@@ -21,9 +21,9 @@ void copy_process(wire::RecipeBuilder& recipe);
 // No task of Linux has it: captures of an adapter that was replaced may still come.
 inline constexpr std::uint16_t kMetadataTag = 0x100;
 
-// What the user's registers were when it entered the kernel, of a capture in kernel mode that has
-// copied them from `at`. Nothing where they are not a user's, or where the stack pointer says that
-// the kernel is about to save them or has taken them back.
+// The user's registers when it entered the kernel, for a capture in kernel mode that has copied
+// them from `at`. Nothing where they are not a user's, or where the stack pointer says that the
+// kernel is about to save them or has taken them back.
 [[nodiscard]] std::optional<arch::Registers> saved_registers(const wire::Capture& capture,
                                                              GuestVirt at);
 

@@ -13,9 +13,9 @@ namespace ringside::guestos {
 // From one exception vector to the next (Arm ARM, D1.10.2).
 inline constexpr std::uint64_t kAArch64VectorBytes = 128;
 
-// What Linux's entry code for aarch64 (arch/arm64/kernel/entry.S, 4.14 to 6.x) leaves on the stack:
-// wherever it calls C code the frame pointer leads to the frame record inside a struct pt_regs.
-// Elsewhere in the entry code only its instructions show it.
+// Frames that Linux's entry code for aarch64 (arch/arm64/kernel/entry.S, 4.14 to 6.x) leaves on the
+// stack: wherever it calls C code the frame pointer leads to the frame record inside a struct
+// pt_regs. Elsewhere in the entry code only its instructions show it.
 [[nodiscard]] std::vector<unwind::TrapFrameLayout> aarch64_entries(const elf::Image& kernel);
 
 // kernel_ventry's test for a stack that has overflowed (arch/arm64/kernel/entry.S, 4.14 and later,

@@ -21,7 +21,7 @@ namespace ringside::guestos {
 // are in the vCPU still, or again, and the stack may be one that is for that alone.
 class EntryCode {
  public:
-  // What was copied with a capture.
+  // Memory that was copied with a capture.
   struct Copied {
     const wire::MemoryPiece* saved = nullptr;  // struct pt_regs at the end of the task's stack
     std::optional<GuestVirt> vdso;             // where the process has it

@@ -71,7 +71,7 @@ TEST_F(InterruptEntries, OnX86DistinguishTimersFromPageFaults) {
       marked({"tick", "asm_sysvec_apic_timer_interrupt", "copy", "entry_SYSCALL_64"}, 2, kUser),
       timer);
   EXPECT_EQ(marked({"fault", "asm_exc_page_fault", "copy", "entry_SYSCALL_64"}, 2, kUser), Names{});
-  // Of user code the unwinder cannot say that it was interrupted.
+  // The unwinder cannot report that user code was interrupted.
   EXPECT_EQ(marked({"tick", "asm_sysvec_apic_timer_interrupt"}, 0, kUser), timer);
   EXPECT_EQ(marked({"fault", "asm_exc_page_fault"}, 0, kUser), Names{});
   EXPECT_EQ(marked({"copy", "entry_SYSCALL_64"}, 0, kUser), Names{});

@@ -6,8 +6,8 @@
 #include "guestos/linux/riscv64/entry_code.h"
 #include "guestos/testing/entry_machine.h"
 
-// What the entry code of Linux on aarch64 and riscv64 has in registers and memory between its
-// instructions, which are as llvm-objdump shows them.
+// Contents of registers and memory between the instructions of Linux's entry code for aarch64 and
+// riscv64. The instructions are as llvm-objdump shows them.
 
 namespace ringside::guestos {
 namespace {
@@ -33,8 +33,8 @@ constexpr std::uint64_t kTask = 0xffff000004a80000;
 constexpr std::uint64_t kUserSp = 0xffffee123450;
 constexpr std::uint64_t kUserPc = 0xaaaad0001234;
 
-// Of Debian's 6.1 kernel: el0t_64_sync (without what lies between, and half of its stores), the end
-// of ret_to_user and the trampoline's exit.
+// Code of Debian's 6.1 kernel: el0t_64_sync (without what lies between, and half of its stores),
+// the end of ret_to_user and the trampoline's exit.
 const std::vector<std::uint32_t> kEntry = {
     0xa90007e0,  // 0x00 stp x0, x1, [sp]
     0xa90a57f4,  // 0x04 stp x20, x21, [sp, #160]
@@ -158,7 +158,7 @@ TEST_F(Aarch64EntryCodeTest, WhileRegistersAreSaved) {
   EXPECT_FALSE(at(sync + 0x40));
 }
 
-// Of a kernel whose entries have other names: what an earlier call has left is not taken.
+// In a kernel whose entries have other names, values that an earlier call has left are not taken.
 TEST_F(Aarch64EntryCodeTest, WithoutItsEntries) {
   const elf::Image other = testing::kernel_of(Arch::kAArch64, kKernel, bytes_, {{"start", 0}});
   code_ = aarch64_entry_code(other, pt_regs_);

@@ -28,7 +28,7 @@ std::optional<RegisterSaver> register_saver(const elf::Image& kernel, const char
   for (std::uint64_t at = 0; at < code.size();) {
     const Instruction instruction = decoder.decode(code.subspan(at), start->address + at);
     at += instruction.size;
-    // Of C code, for which all is saved.
+    // The call goes to C code, for which all registers are saved.
     if (instruction.operation == Operation::kCall && saver.size != 0) break;
     if (instruction.operation != Operation::kStore) continue;
     if (instruction.b != sp && instruction.a == sp && saver.size == 0)

@@ -17,7 +17,7 @@ struct RegisterSaver {
   // By register, bytes from the start to behind the instruction that stores what belongs in its
   // place; `size` where none does.
   std::array<std::uint64_t, arch::kRegisterCount> saved_at{};
-  // What stores user code's stack pointer.
+  // The register from which user code's stack pointer is stored.
   std::uint8_t sp_register = arch::RegisterRoles::kNone;
   // Where that is put away before, from another register on.
   std::optional<std::uint64_t> sp_scratch_offset = {};

@@ -5,8 +5,8 @@
 
 namespace ringside::guestos {
 
-// What user code with these registers of a kernel's architecture was built for: i386 where x86_64
-// Linux runs 32-bit code, kUnknown for AArch32, which is not captured.
+// The architecture that user code with these registers of the kernel's architecture was built for:
+// i386 where x86_64 Linux runs 32-bit code, kUnknown for AArch32, which is not captured.
 [[nodiscard]] Arch user_arch(Arch kernel, const arch::Registers& registers);
 
 }  // namespace ringside::guestos

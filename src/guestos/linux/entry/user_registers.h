@@ -5,8 +5,8 @@
 
 namespace ringside::guestos {
 
-// struct pt_regs of the kernel's architecture, and where task_pt_regs() has it. What is missing is
-// determined by `find`.
+// struct pt_regs of the kernel's architecture, and where task_pt_regs() has it. `find` records a
+// missing member.
 [[nodiscard]] UserRegisters find_user_registers(const elf::ElfFile& kernel, FieldFinder& find);
 
 }  // namespace ringside::guestos

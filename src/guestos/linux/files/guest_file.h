@@ -9,9 +9,10 @@
 
 namespace ringside::guestos {
 
-// What distinguishes a file from every other one, and from itself before it was changed: struct
-// inode is used again when a file is gone, and so may its number be. Where a file is written anew
-// with as many bytes between two ticks of the kernel's clock (some milliseconds) nothing shows.
+// Identity of a file: differs for any two files, and for one file before and after a change. A
+// struct inode is used again when a file is gone, and so may its number be. Where a file is written
+// anew with as many bytes between two ticks of the kernel's clock (some milliseconds) nothing
+// shows.
 struct FileIdentity {
   std::uint64_t device = 0;      // s_dev: minor number in bits 0 to 19
   std::uint64_t number = 0;      // i_ino
@@ -34,11 +35,11 @@ struct GuestFile {
   bool operator==(const GuestFile&) const = default;
 };
 
-// Of the struct file at `file`. Errors: kUnreadable, those of `memory`.
+// Reads the identity from the struct file at `file`. Errors: kUnreadable, those of `memory`.
 [[nodiscard]] Result<FileIdentity> read_file_identity(const LinuxTypes& types,
                                                       const KernelReader& read, GuestVirt file);
 
-// Of the struct inode at `inode`. Errors: the same.
+// Reads the identity from the struct inode at `inode`. Errors: the same.
 [[nodiscard]] Result<FileIdentity> read_inode_identity(const LinuxTypes& types,
                                                        const KernelReader& read, GuestVirt inode);
 

@@ -29,7 +29,7 @@ class HostFiles {
   // is none. The first call unpacks the initramfs.
   [[nodiscard]] std::shared_ptr<const elf::ElfFile> in_initramfs(const std::string& path,
                                                                  const CachedFile& in_guest);
-  // What was not used and why, for the user; empty where there is nothing to say.
+  // Sources of files that were not used, and why, for the user; empty where there are none.
   [[nodiscard]] std::string caveat() const;
 
  private:

@@ -28,7 +28,7 @@ std::string_view text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// What is in front of every name: a magic number, and 13 numbers of 8 hexadecimal digits.
+// Header in front of every name: a magic number, and 13 numbers of 8 hexadecimal digits.
 struct Header {
   static constexpr std::size_t kBytes = 110;
 
@@ -111,7 +111,8 @@ class Initramfs::Unpacking {
   std::size_t entries_ = 0;
 };
 
-// unpack_to_rootfs(): zeros may stand between archives. What was packed is archives and zeros.
+// unpack_to_rootfs(): zeros may stand between archives. A packed part contains archives and zeros
+// only.
 Result<void> Initramfs::Unpacking::add(Bytes bytes, bool may_be_packed) {
   for (std::size_t at = 0; at < bytes.size();) {
     const Bytes rest = bytes.subspan(at);
@@ -170,7 +171,7 @@ Result<bool> Initramfs::Unpacking::add_entry(ByteReader& reader) {
 }
 
 void Initramfs::Unpacking::put(const Header& header, const std::string& path, Bytes contents) {
-  // What has the name gives way to another kind of file.
+  // An earlier entry with this name gives way to another kind of file.
   links_.erase(path);
   if (S_ISLNK(header.mode)) {
     files_.erase(path);

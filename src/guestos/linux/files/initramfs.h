@@ -17,7 +17,7 @@ namespace ringside::guestos {
 // Documentation/driver-api/early-userspace/buffer-format.rst; init/initramfs.c).
 class Initramfs {
  public:
-  // What is packed may have so many bytes in all.
+  // Limit on the size of all packed parts together, bytes when unpacked.
   static constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
   // Nor are there more files, folders and links.
   static constexpr std::size_t kMaxEntries = 1 << 20;

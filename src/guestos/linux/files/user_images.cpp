@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kMaxVdso = 256 * 1024;
 constexpr std::size_t kMaxVdsos = 8;
-// Of an image without a file.
+// Size that an image without a file counts as, bytes.
 constexpr std::size_t kNoFileBytes = 4096;
 
 std::string file_name(const std::string& path) {
@@ -17,7 +17,7 @@ std::string file_name(const std::string& path) {
   return slash == path.npos ? path : path.substr(slash + 1);
 }
 
-// Of a file whose size is known, and no byte.
+// Contents of a file of which the size was read, but no byte.
 CachedFile nothing_of(const GuestFile& file, std::uint64_t page_size) {
   CachedFile nothing;
   nothing.page_size = page_size;
@@ -141,7 +141,7 @@ Result<std::shared_ptr<const UserImage>> UserImages::find_vdso(const LinuxMappin
 
 Result<CachedFile> UserImages::in_page_cache(const GuestFile& file, const KernelReader& read,
                                              GuestVirt task, GuestMemory& memory) {
-  // What is missing now may be there for the next file.
+  // Memory that is missing now may be present for the next file.
   const auto missing = [](const Error& error) {
     return is_of_memory(error.code) || error.code == ErrorCode::kUnsupported;
   };

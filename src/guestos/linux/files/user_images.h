@@ -38,7 +38,7 @@ class UserImages {
                                                               std::optional<GuestVirt> header,
                                                               const TaskView& task,
                                                               GuestMemory& memory);
-  // Of a file that find() has seen mapped; null for others, and where it was forgotten.
+  // The image of a file that find() has seen mapped; null for others, and where it was forgotten.
   [[nodiscard]] std::shared_ptr<const UserImage> known(const FileIdentity& file);
   // As HostFiles has it.
   [[nodiscard]] std::string caveat() const { return host_.caveat(); }
@@ -60,7 +60,7 @@ class UserImages {
                                                               std::optional<GuestVirt> header,
                                                               const TaskView& task,
                                                               GuestMemory& memory);
-  // What is in the page cache; nothing where that cannot be read.
+  // The file's bytes in the page cache; none where that cannot be read.
   [[nodiscard]] Result<CachedFile> in_page_cache(const GuestFile& file, const KernelReader& read,
                                                  GuestVirt task, GuestMemory& memory);
 

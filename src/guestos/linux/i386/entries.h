@@ -8,10 +8,10 @@
 
 namespace ringside::guestos {
 
-// What Linux's entry code for i386 (arch/x86/entry/entry_32.S, 5.5 to 6.x) leaves on the stack: a
-// struct pt_regs at the stack pointer wherever it calls C code. FIXUP_FRAME gives interrupts of the
-// kernel, for which hardware pushes no stack pointer, a full one too. Elsewhere in the entry code
-// only its instructions show it.
+// Frames that Linux's entry code for i386 (arch/x86/entry/entry_32.S, 5.5 to 6.x) leaves on the
+// stack: a struct pt_regs at the stack pointer wherever it calls C code. FIXUP_FRAME gives
+// interrupts of the kernel, for which hardware pushes no stack pointer, a full one too. Elsewhere
+// in the entry code only its instructions show it.
 [[nodiscard]] std::vector<unwind::TrapFrameLayout> i386_entries(const elf::Image& kernel);
 
 // Behind copy_stacks(): SWITCH_TO_KERNEL_STACK moves the frame of an entry from user

@@ -13,7 +13,7 @@ using namespace arch::i386;
 // cpu_entry_area is behind the memory for vmalloc(), and that, of 128 MiB, behind the linear map
 // with all other stacks (arch/x86/include/asm/pgtable_32_areas.h).
 constexpr std::uint64_t kBehindLinearMap = 0x1'0000'0000 - (128 << 20);
-// Of what hardware pushes at its end: eip, cs, eflags, esp, ss.
+// Size of the frame that hardware pushes at the entry stack's end: eip, cs, eflags, esp, ss.
 constexpr std::uint64_t kFrameBytes = 20;
 constexpr std::uint64_t kEspBelowEnd = 8;
 constexpr std::uint64_t kUserCs = 0x73;  // __USER_CS, asm/segment.h

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMaxModules = 4096;
 
-// What reading a module takes at most: a symbol has 24 bytes or fewer.
+// The most bytes that reading a module takes: a symbol has 24 bytes or fewer.
 std::uint64_t module_bytes(const ModuleShape& module) {
   std::uint64_t bytes = module.text_size + 24 * module.symbol_count + module.strings_size;
   for (const ModuleShape::Orc& orc : module.maybe_orc) bytes += 10 * orc.count;

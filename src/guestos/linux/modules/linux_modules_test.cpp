@@ -133,7 +133,7 @@ class Guest {
     put_word(other, other + 0x100);
     put_word(other + 0x100, other);
     put_word(other + 0x100 + word, other);
-    // What leads to the module, but is not what that leads back to.
+    // A word that points to the module, which does not point back to it.
     const std::uint64_t user = list_ + 0x500;
     put_word(user, head_);
     return {{{empty}, {to_nowhere}, {other}, {user}, {0x10}, {list_}}, fields_.arch};

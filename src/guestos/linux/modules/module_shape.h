@@ -10,7 +10,7 @@
 
 namespace ringside::guestos {
 
-// What a struct module (include/linux/module.h) of the guest's kernel says. Its fields move with
+// Contents of a struct module (include/linux/module.h) of the guest's kernel. Its fields move with
 // the kernel's version and configuration; these are found by what only they look like, so that no
 // debug information of the kernel is needed:
 //

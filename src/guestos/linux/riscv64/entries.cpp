@@ -50,8 +50,8 @@ bool begins_a_stack(std::string_view name) {
          name == "secondary_start_common";
 }
 
-// Of the jump at the end of a function: a compressed one has other low bits than 11 (RISC-V ISA,
-// volume I, 1.5).
+// Size of the jump at the end of a function: a compressed one has other low bits than 11 (RISC-V
+// ISA, volume I, 1.5).
 std::uint64_t bytes_of_last_jump(const elf::Image& kernel, const std::string& name) {
   const auto symbol = kernel.file->symbol_named(name);
   if (!symbol || symbol->size < 4) return 4;

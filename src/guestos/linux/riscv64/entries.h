@@ -10,8 +10,8 @@
 
 namespace ringside::guestos {
 
-// What Linux's entry code for riscv64 (arch/riscv/kernel/entry.S, 4.15 to 6.12) leaves on the
-// stack: a struct pt_regs at the stack pointer wherever it calls C code. Elsewhere in the entry
+// Frames that Linux's entry code for riscv64 (arch/riscv/kernel/entry.S, 4.15 to 6.12) leaves on
+// the stack: a struct pt_regs at the stack pointer wherever it calls C code. Elsewhere in the entry
 // code only its instructions show it.
 [[nodiscard]] std::vector<unwind::TrapFrameLayout> riscv64_entries(const elf::Image& kernel);
 

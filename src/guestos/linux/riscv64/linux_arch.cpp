@@ -33,8 +33,9 @@ void copy_stacks(wire::RecipeBuilder& recipe, const elf::Image& kernel, std::uin
   if (const auto offset = riscv64_saved_sp(kernel)) copy_saved_stack(recipe, *offset, alignment);
 }
 
-// What handle_exception calls for an interrupt: do_irq (arch/riscv/kernel/traps.c, 6.5 and later),
-// before that generic_handle_arch_irq (kernel/irq/handle.c, 5.18) or the controller's handler.
+// Whether handle_exception calls the function for an interrupt: do_irq (arch/riscv/kernel/traps.c,
+// 6.5 and later), before that generic_handle_arch_irq (kernel/irq/handle.c, 5.18) or the
+// controller's handler.
 bool is_interrupt(std::string_view symbol) {
   constexpr std::string_view kNames[] = {"do_irq", "handle_riscv_irq", "generic_handle_arch_irq",
                                          "riscv_intc_irq"};

@@ -18,12 +18,12 @@ namespace ringside::guestos {
 // The address spaces of a Linux guest's processes, each with the code that is mapped in it. One
 // that maps other code than before is another one from then on.
 //
-// Of a process that has ended before its mappings were read, the main program's are reported where
-// they were seen in another process: execve() places the segments of a file as the file says, all
-// of them moved by the same distance, and start_code (the first executable segment;
-// load_elf_binary() in fs/binfmt_elf.c) shows how far. The file must be the same (FileIdentity),
-// and so must the number of executable pages: a process that has replaced its program's code since
-// is not reported for another's.
+// A process may end before its mappings are read. The main program's are then reported if they were
+// seen in another process: execve() places a file's segments as the file specifies. All of them are
+// moved by the same distance, and start_code (the first executable segment; load_elf_binary() in
+// fs/binfmt_elf.c) shows how far. The file must be the same (FileIdentity), and so must the number
+// of executable pages: a process that has replaced its program's code since is not reported for
+// another's.
 class LinuxAddressSpaces {
  public:
   LinuxAddressSpaces(const LinuxTypes& types, UserImages images,

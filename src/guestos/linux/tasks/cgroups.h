@@ -9,7 +9,7 @@
 namespace ringside::guestos {
 
 // Which control group a task is in, in the unified hierarchy (cgroup v2), as the last line of
-// /proc/PID/cgroup has it. What is read is as it is now.
+// /proc/PID/cgroup has it. Reads return the present state.
 class Cgroups {
  public:
   // Nothing where the kernel has none (CONFIG_CGROUPS), or its types do not say.

@@ -201,7 +201,7 @@ TEST_F(CurrentTaskTest, NothingWhereTheKernelIsNotMapped) {
   EXPECT_FALSE(current_->read(capture(PrivilegeLevel::kUser, 0x7fff0000)));
 }
 
-// Of a program: its file, up to what distinguishes it from every other.
+// The program is identified by its file, with each member of FileIdentity.
 TEST_F(CurrentTaskTest, WhichProgramItIs) {
   auto current = CurrentTask::of(kernel_, *source_, true);
   ASSERT_TRUE(current && current->find(0, PerCpu(kernel_), memory_).value());

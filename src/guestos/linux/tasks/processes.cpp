@@ -11,7 +11,7 @@ namespace {
 constexpr std::uint64_t kCgroupNs = 500'000'000;
 // Threads whose names are remembered.
 constexpr std::size_t kMaxNames = 65536;
-// Of a user stack, where the capture does not say how many were asked for.
+// Bytes to read of a user stack where the capture does not record how many were asked for.
 constexpr std::size_t kUserStackBytes = 2048;
 
 }  // namespace

@@ -59,8 +59,8 @@ class LinuxProcesses {
                                                         GuestMemory& memory);
   // How the page tables of a task are walked is found out at the first one. True if it is now.
   [[nodiscard]] Result<bool> find_user_tables(const TaskView& task, GuestMemory& memory);
-  // Of a task whose stack was not copied with the capture, or by page tables that were not the
-  // task's (`is_own`): it is read now. Empty where the task has run since.
+  // Reads a task's user stack now, where it was not copied with the capture, or by page tables that
+  // were not the task's (`is_own`). Empty where the task has run since.
   [[nodiscard]] Result<std::vector<std::byte>> user_stack(const TaskView& task, bool is_own,
                                                           const wire::Capture& capture,
                                                           GuestMemory& memory) const;

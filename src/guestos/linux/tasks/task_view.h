@@ -19,9 +19,9 @@ struct TaskView {
   std::uint32_t tid = 0;  // task_struct::pid
   std::uint32_t pid = 0;  // task_struct::tgid
   std::string comm;
-  // What distinguishes an address space from every other one that had the same struct mm_struct
-  // before, and from itself before it mapped other code: the struct's address, pgd, exec_vm,
-  // start_code and start_stack. The first is 0 in a kernel thread.
+  // Identity of an address space: its struct mm_struct's address, pgd, exec_vm, start_code and
+  // start_stack. Differs from every other one that had the same struct before, and from itself
+  // before it mapped other code. The address is 0 in a kernel thread.
   std::array<std::uint64_t, 5> space{};
   // The file that execve() was called with, of the address space; nothing where it was not copied.
   std::optional<FileIdentity> program;

@@ -17,7 +17,7 @@ namespace ringside::guestos {
 
 // Which process runs user code, or comes from it or goes to it, by the root of its page tables: for
 // captures that could not copy the task, because with page-table isolation the kernel is not mapped
-// then. What a root belongs to is read from the kernel's memory after the capture, and read again
+// then. The process of a root is read from the kernel's memory after the capture, and read again
 // each time.
 class UserRoots {
  public:

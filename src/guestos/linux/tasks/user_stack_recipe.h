@@ -23,7 +23,7 @@ struct UserStack {
                                     // changed, too
 };
 
-// Of pages that a walk copies, most often a part of the first is enough.
+// Limit on the pages that a walk copies; most often a part of the first is enough.
 inline constexpr unsigned kMaxStackPages = 4;
 
 // Copies a user stack from the kernel's mode (PieceKind::kUserStack), where user addresses may not

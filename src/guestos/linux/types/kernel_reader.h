@@ -17,7 +17,7 @@ class KernelObject {
   KernelObject(GuestVirt at, std::vector<std::byte> bytes) : at_(at), bytes_(std::move(bytes)) {}
 
   [[nodiscard]] GuestVirt address() const { return at_; }
-  // Of up to 8 bytes, without a sign.
+  // Reads a member of up to 8 bytes, unsigned.
   [[nodiscard]] std::uint64_t number(Field field) const {
     return number_at(field.offset, field.size);
   }

@@ -12,7 +12,8 @@
 
 namespace ringside::guestos {
 
-// Of each structure `bytes` is what must be read from its start to have all members that are named.
+// In each struct `bytes` is the size to read from the structure's start for all members that are
+// named.
 
 // struct task_struct, include/linux/sched.h.
 struct TaskFields {
@@ -144,8 +145,9 @@ struct LinuxTypes {
   std::optional<Field> vm_pages;  // vm_struct.pages, where threads have stack_vm_area
   UserRegisters user_registers;
 
-  // Of a vmlinux, or what symbols::open_kernel() makes of a boot image or of memory, and its types.
-  // Error kNotFound where a type lacks a member (the message names it).
+  // `kernel` is a vmlinux, or the file that symbols::open_kernel() makes of a boot image or of
+  // memory, and `source` has its types. Error kNotFound where a type lacks a member (the message
+  // names it).
   [[nodiscard]] static Result<LinuxTypes> of(const elf::ElfFile& kernel, const TypeSource& source);
 };
 

@@ -152,7 +152,7 @@ TEST(LinuxTypes, DwarfSaysOfAKernelWhatBtfSays) {
   EXPECT_GT(types.asked(), 100u);
 }
 
-// What would help is named where the kernel says its release.
+// The error names the package with the types where the kernel contains its release.
 TEST(LinuxTypes, ThePackageWithTypesIsNamed) {
   elf::ElfWriter writer(Arch::kI386, false, 2);
   constexpr ImageAddr kAt{0xc1000000};

@@ -21,7 +21,7 @@ struct MapleFields {
   [[nodiscard]] static MapleFields find(FieldFinder& find);
 };
 
-// What a maple tree holds for the indices from `first` to `last`.
+// The entry that a maple tree holds for the indices from `first` to `last`.
 struct MapleEntry {
   std::uint64_t first = 0;
   std::uint64_t last = 0;

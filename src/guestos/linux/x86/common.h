@@ -18,8 +18,8 @@ namespace ringside::guestos {
 [[nodiscard]] std::optional<ImageAddr> x86_current_task(const elf::ElfFile& kernel,
                                                         const TypeSource& types);
 
-// What the vDSO's code for 32-bit x86 system calls is returned to, in bytes from its start: struct
-// vdso_image says where.
+// The place that 32-bit x86 system calls return to, in bytes from the vDSO's start, by the kernel's
+// struct vdso_image.
 [[nodiscard]] std::optional<std::uint32_t> x86_landing_pad(const elf::ElfFile& kernel,
                                                            const TypeSource& types);
 

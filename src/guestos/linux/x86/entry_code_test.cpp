@@ -12,8 +12,8 @@
 #include "guestos/linux/x86_64/entry_code.h"
 #include "guestos/testing/entry_machine.h"
 
-// What arch/x86/entry/entry_64.S and entry_32.S of Linux 6.1 have in registers and memory between
-// their instructions.
+// Contents of registers and memory between the instructions of arch/x86/entry/entry_64.S and
+// entry_32.S of Linux 6.1.
 
 namespace ringside::guestos {
 namespace {
@@ -171,7 +171,8 @@ TEST_F(X86_64EntryCodeTest, OfA32BitSystemCall) {
   EXPECT_EQ(machine_.user_stack(*code_), kUserSp);
 }
 
-// What another entry has pushed there is not known, nor what is left of the last one.
+// Words that another entry has pushed there cannot be identified, nor those that are left of the
+// last one.
 TEST_F(X86_64EntryCodeTest, InTheFrameByOtherCode) {
   at(0x190);
   machine_.registers.set(kRsp, kTaskFrame + 0x28);
@@ -214,7 +215,7 @@ TEST_F(X86_64EntryCodeTest, BySysenter) {
   expect_user_code(0, kEntryStackEnd, kUser32Sp);
   EXPECT_EQ(machine_.user_stack(*code_), kUser32Sp);
   expect_user_code(0x18, kEntryStackEnd - 8, kUser32Sp);
-  // What an earlier call has left is not taken.
+  // Values that an earlier call has left are not taken.
   machine_.store(kTaskFrame + 0x20, {0xbad});  // rbp
   machine_.store(kTaskFrame + 0x80, {0, 0x23, 0x46, 0, 0x2b});
   expect_user_code(0x30, kTaskFrame + 0x78, kUser32Sp);
@@ -235,7 +236,7 @@ TEST_F(X86_64EntryCodeTest, BySysenter) {
   EXPECT_EQ(user(true)->get(kRip), kUserPc);
 }
 
-// Of an interrupt: what hardware pushed, then a register after the other.
+// An interrupt leaves hardware's frame there, then one register after the other.
 TEST_F(X86_64EntryCodeTest, OnTheEntryStack) {
   at(0x220);
   machine_.registers.set(kRsp, kEntryStackEnd - 40);

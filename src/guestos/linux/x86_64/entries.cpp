@@ -30,7 +30,7 @@ constexpr unwind::RegisterFrame pt_regs() {
       .save(kSs, 0xa0);
 }
 
-// What hardware pushes; nothing else has been saved, or changed, yet.
+// The frame that hardware pushes; nothing else has been saved, or changed, yet.
 TrapFrameLayout hardware_frame(std::int16_t from_sp) {
   TrapFrameLayout layout{.base_offset = from_sp, .keeps_registers = true};
   layout.frame.save(kRip, 0).save(kCs, 8).save(kRflags, 16).save(kRsp, 24).save(kSs, 32);
@@ -46,8 +46,8 @@ bool leaves_pt_regs(std::string_view name) {
          name == "asm_int80_emulation";
 }
 
-// What only user code enters (entry_64.S, entry_64_compat.S). ORC says that the stack ends where
-// there is no struct pt_regs yet, or no more.
+// Code that only user code enters (entry_64.S, entry_64_compat.S). ORC says that the stack ends
+// where there is no struct pt_regs yet, or no more.
 bool is_system_call(std::string_view name) {
   constexpr std::array<std::string_view, 8> kEntries = {
       "entry_SYSCALL_64",           "syscall_return_via_sysret",

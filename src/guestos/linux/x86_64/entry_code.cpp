@@ -13,7 +13,7 @@ using namespace arch::x86_64;
 // cpu_entry_area (Documentation/arch/x86/x86_64/mm.rst), which user code's page tables map too.
 constexpr std::uint64_t kArea = 0xfffffe0000000000;
 constexpr std::uint64_t kAreaSize = std::uint64_t{1} << 39;
-// Of what hardware pushes at its end: rip, cs, rflags, rsp, ss.
+// Size of the frame that hardware pushes at the entry stack's end: rip, cs, rflags, rsp, ss.
 constexpr std::uint64_t kFrameBytes = 40;
 constexpr std::uint64_t kCsBelowEnd = 32;
 constexpr std::uint64_t kRspBelowEnd = 16;
@@ -170,7 +170,7 @@ class X86_64EntryCode final : public EntryCode {
   struct SystemCall {
     EntryFunction code;
     std::uint64_t cs = kUserCs;  // user code's
-    // What keeps the stack pointer while its own register is scratch; else it is put away.
+    // The register that keeps the stack pointer while rsp is scratch; kNone: it is put away.
     std::uint8_t sp_register = arch::RegisterRoles::kNone;
   };
   [[nodiscard]] const SystemCall* system_call_at(GuestVirt pc) const {
@@ -200,8 +200,9 @@ class X86_64EntryCode final : public EntryCode {
     return after_sysenter(registers);
   }
 
-  // What `sysenter` does not save is 0 until C code has filled it in. A thread that the kernel has
-  // made of a process for itself (io_uring) has zeros, too, and code may have jumped to 0.
+  // Registers that `sysenter` does not save are 0 until C code has filled them in. A thread that
+  // the kernel has made of a process for itself (io_uring) has zeros, too, and code may have jumped
+  // to 0.
   [[nodiscard]] std::optional<arch::Registers> before_filled_in(
       const arch::Registers& registers) const {
     const bool is_by_sysenter = registers.get(kCs) == kUser32Cs && registers.get(kRsp) == 0;
