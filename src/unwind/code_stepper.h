@@ -10,7 +10,7 @@
 
 namespace ringside::unwind {
 
-// What the instructions around an address say about its frame.
+// Properties of an address's frame, by the instructions around the address.
 struct CodeRule {
   std::optional<Rule> rule;     // from the function's start to here
   bool interrupt_code = false;  // may be the code that hardware enters: its exit path decides
@@ -30,8 +30,8 @@ class CodeStepper {
   // Analyses the function around a pc, once per function; to be cached per address. For a return
   // address, `at` is the byte before it.
   [[nodiscard]] virtual CodeRule rule_at(const elf::Image& image, GuestVirt at) = 0;
-  // What step() would do for all stacks alike, for a pc whose `rule` leaves it to the exit path of
-  // the code; kSlow where it takes a stack to decide.
+  // The result of step() that holds for all stacks alike, for a pc whose `rule` leaves it to the
+  // exit path of the code; kSlow where it takes a stack to decide.
   [[nodiscard]] virtual CompactRule exit_rule_at(const elf::Image&, const CodeRule&, GuestVirt) {
     return {.kind = CompactRule::Kind::kSlow, .source = FrameSource::kInstructions};
   }
@@ -42,8 +42,7 @@ class CodeStepper {
   [[nodiscard]] virtual Step step(const elf::Image* image, const CodeRule& rule,
                                   const MachineState& state, const MachineState& as_is,
                                   const StackMemory& memory) = 0;
-  // What user code will have in its registers if the code goes on to it, in a frame that has no
-  // caller.
+  // User code's registers if the code goes on to user code, in a frame that has no caller.
   [[nodiscard]] virtual WayToUser way_to_user(const elf::Image&, const MachineState&,
                                               const StackMemory&) {
     return {};

@@ -44,8 +44,8 @@ struct CompactRule {
   FrameSource source = FrameSource::kCfi;
   bool has_status : 1 = false;
   bool ends_at_zero_fp : 1 = true;  // as in Rule
-  // Of a kFrame on x86: code leads to it, but hardware may not have entered there. It counts only
-  // if it looks like a frame that hardware made.
+  // Code leads to this kFrame on x86, but hardware may not have entered there. It counts only if it
+  // looks like a frame that hardware made.
   bool checks_frame : 1 = false;
   // The stack pointer is what it is, also where it is at a link to another stack.
   bool knows_links : 1 = false;

@@ -116,7 +116,7 @@ class Stepper {
     if (rule.pc == Place::kLink ? !at.has_link : !reader_.read(place(cfa, rule.pc_offset), pc))
       return Outcome::kGiveUp;
     pc = platform_.code_address(pc);
-    // What the first function of a thread returns to.
+    // The first function of a thread returns to 0.
     if (pc == 0 && rule.kind == Kind::kCall) return ends(cfa) ? Outcome::kEnd : Outcome::kGiveUp;
     std::uint64_t sp = cfa;
     if (rule.sp == Place::kSaved && !reader_.read(place(cfa, rule.sp_offset), sp))

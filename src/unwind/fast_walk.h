@@ -39,7 +39,7 @@ class FastWalk {
   [[nodiscard]] std::uint64_t misses() const { return misses_; }
 
  private:
-  // Of an address that the cache does not know.
+  // Looks up the rule of an address that the cache does not have.
   [[nodiscard]] const CompactRule& look_up(CodeAddress at);
 
   RuleSources& sources_;

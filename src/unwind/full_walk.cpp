@@ -133,7 +133,7 @@ bool FullWalk::walk(const wire::Capture& capture, std::size_t max_frames, std::s
         {.address = caller.state.pc(), .exact = caller.state.exact, .source = caller.source});
     state_ = caller.state;
     if (last == Last::kCaller) return stop({StopReason::kEndOfStack, state_.pc()});
-    // What its link register would be is not known.
+    // Its link register's value cannot be determined.
     const bool is_lost = written && state_.platform->roles.link != arch::RegisterRoles::kNone;
     if (is_lost && !is_interrupt_code(state_)) return stop({StopReason::kBadAddress, state_.pc()});
   }

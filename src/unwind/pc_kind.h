@@ -4,7 +4,7 @@
 
 namespace ringside::unwind {
 
-// What an address on a stack is.
+// The kind of an address on a stack.
 enum class PcKind : std::uint8_t {
   kReturnAddress,  // of a frame that has called
   kExact,          // of an instruction that is about to run, or was interrupted

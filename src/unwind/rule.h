@@ -58,8 +58,8 @@ struct Rule {
   std::array<RegisterRule, kTrackedRegisters> registers{};
   std::uint8_t return_register = 16;
   bool signal_frame = false;  // the caller was interrupted: its pc is exact
-  // A frame pointer of zero says that there is no caller. Of rules from instructions: false where
-  // the code around them keeps no frame pointers.
+  // A frame pointer of zero states that there is no caller. In a rule from instructions it is false
+  // where the code around them keeps no frame pointers.
   bool ends_at_zero_fp = true;
   FrameSource source = FrameSource::kCfi;
   // Where a signal frame keeps the register that distinguishes user from kernel code

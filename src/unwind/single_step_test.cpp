@@ -70,7 +70,7 @@ class Tracee {
     const ssize_t count = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
     return count < 0 ? 0 : static_cast<std::size_t>(count);
   }
-  // Of `size` bytes.
+  // Reads a word of `size` bytes.
   [[nodiscard]] std::uint64_t word(std::uint64_t address, std::size_t size) const {
     std::uint64_t value = 0;
     read(address, std::as_writable_bytes(std::span(&value, 1)).first(size));
@@ -157,7 +157,7 @@ class SingleStep : public testing::TestWithParam<const char*> {
       if (is_64_bit_) std::memcpy(capture.bytes.data() + offset + at + 32, &kKernelSs, 8);
     }
   }
-  // What hardware pushes: without a change of privilege i386 leaves esp and ss out.
+  // Words that hardware pushes: without a change of privilege i386 leaves esp and ss out.
   [[nodiscard]] std::size_t frame_words() const { return is_64_bit_ ? 5 : 3; }
   [[nodiscard]] arch::Registers registers(const user_regs_struct& regs) const {
     arch::Registers result;

@@ -7,12 +7,13 @@ namespace ringside::unwind {
 
 // Whether a frame is the outermost of its stack, where no rule and no frame pointer says so.
 //
-// What the first function of a stack returns to is often no return address: a zero, a poison, or
-// the address of user code that entry code has left in the link register; it is a function's first
-// byte where a scheduler wrote that, or would lie behind the end of mapped memory. But a word in
-// the middle of a stack, which a wrong rule takes for a return address, looks like any of these.
-// What distinguishes the two is above: a frame that has callers lies below their return addresses.
-// So a frame is the outermost only if from its end on no word is the address behind a call,
+// The first function of a stack often returns to a value that is no return address: a zero, a
+// poison, or the address of user code that entry code has left in the link register. It is a
+// function's first byte where a scheduler wrote that, or would lie behind the end of mapped memory.
+// But a word in the middle of a stack, which a wrong rule takes for a return address, looks like
+// any of these. The words above distinguish the two: a frame that has callers lies below their
+// return addresses. So a frame is the outermost only if from its end on no word is the address
+// behind a call,
 //  - up to the end of the page, all of which was copied, and for 512 bytes behind it as far as they
 //    were, for a stack may have several pages; or
 //  - for the next 512 bytes, or up to there, where the word is a zero or a function's first byte,

@@ -45,7 +45,7 @@ class StackMemory {
   // The stack-link piece at exactly this address.
   [[nodiscard]] const wire::MemoryPiece* link_at(GuestVirt address) const;
   [[nodiscard]] const wire::Capture& capture() const { return capture_; }
-  // Of the captured vCPU.
+  // The stack pointer of the captured vCPU.
   [[nodiscard]] std::optional<GuestVirt> captured_sp() const {
     const std::uint8_t sp = arch::roles_of(capture_.arch).sp;
     if (!capture_.registers.has(sp)) return std::nullopt;

@@ -322,7 +322,7 @@ TEST_F(StackWalk, WalksFastAgainBehindASlowFrame) {
   EXPECT_EQ(unwinder.statistics().slow_frames, 1u);
 }
 
-// What the fast walk found is thrown away with all that it made of it: below the frame that it
+// The fast walk's frames are discarded with all that it derived from them: below the frame that it
 // takes for an interrupt's there is none.
 TEST_F(StackWalk, GivesUpBehindAnInterrupt) {
   const std::uint64_t entry = at("interrupt_handler");

@@ -206,7 +206,8 @@ Step Application::run() {
     return Stop{StopReason::kNoRule, state_.pc()};
   caller.state.set(pc, platform_.code_address(caller.state.get(rule_.return_register)),
                    caller.state.slots[rule_.return_register]);
-  // What a called function left in the link register is not the caller's own return address.
+  // The value that a called function left in the link register is not the caller's own return
+  // address.
   if (link != arch::RegisterRoles::kNone && !rule_.signal_frame) caller.state.forget(link);
   const Kind sp_rule = rule_.registers[sp].kind;
   caller.stack_switched = sp_rule == Kind::kOffset || sp_rule == Kind::kExpression ||

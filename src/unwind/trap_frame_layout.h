@@ -29,7 +29,7 @@ struct RegisterFrame {
   [[nodiscard]] constexpr bool saves(std::size_t reg) const { return offsets[reg] != kNotSaved; }
 };
 
-// What a guest-OS adapter knows of a piece of entry code: what is below a frame whose address (a
+// A guest-OS adapter's description of a piece of entry code: what is below a frame whose address (a
 // return address, or the pc itself) lies in [start, end). Places are at `base` + `base_offset` of
 // that frame. For a return address the stack pointer is the value after the return; the frame
 // pointer is for architectures whose stack pointer a frame-pointer walk does not know.

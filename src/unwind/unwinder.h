@@ -51,8 +51,9 @@ class Unwinder {
   // (idle, skipped, failed) give an empty stack with kNoRegisters.
   [[nodiscard]] Stack unwind(const wire::Capture& capture);
 
-  // Of a capture in kernel mode whose stack ended with kUserMode, or with kEndOfStack where entry
-  // code says that its own frame is the last. Empty where nothing is known.
+  // The entry of user code, for a capture in kernel mode whose stack ended with kUserMode, or with
+  // kEndOfStack where entry code states that its own frame is the last. Empty where nothing is
+  // known.
   [[nodiscard]] UserEntry user_entry(const wire::Capture& capture);
 
   void set_kernel_seen(bool seen);

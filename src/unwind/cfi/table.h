@@ -14,8 +14,8 @@ namespace ringside::unwind::cfi {
 
 // The call-frame information of one image: .eh_frame and .debug_frame, indexed once by a walk over
 // their entries (70,000 of a vmlinux: about 20 ms), their programs run function by function when
-// the first address of one is asked for, into rows of 6 bytes. .eh_frame_hdr is not needed. Of
-// overlapping FDEs the innermost answers; where both sections know an address, .eh_frame does.
+// the first address of one is asked for, into rows of 6 bytes. .eh_frame_hdr is not needed. The
+// innermost of overlapping FDEs answers; where both sections cover an address, .eh_frame does.
 class Table {
  public:
   explicit Table(std::shared_ptr<const elf::ElfFile> file, const arch::ArchInfo& platform);
@@ -34,7 +34,7 @@ class Table {
     ImageAddr start;
     std::uint64_t size = 0;
   };
-  // Of all FDEs, in the order of their sections and addresses.
+  // The functions of all FDEs, in the order of their sections and addresses.
   [[nodiscard]] std::vector<Function> functions() const;
 
   struct Size {

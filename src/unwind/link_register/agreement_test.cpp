@@ -24,7 +24,7 @@ namespace {
 constexpr std::uint64_t kStack = 0xffff888000010000;
 constexpr std::uint64_t kStackBytes = 32 * 1024;
 
-// What lies at a place of the stack, and the caller's value of a register: numbers that are nowhere
+// The word at a place of the stack, and the caller's value of a register: numbers that are nowhere
 // else, and that no pointer authentication code can be taken for.
 std::uint64_t word_at(std::uint64_t address) { return 0x2a0000000000 + address % 0x100000 * 16; }
 std::uint64_t value_of(std::uint8_t reg) { return 0x3c0000000000 + reg * 0x10000u; }
@@ -64,7 +64,7 @@ class Agreement {
   [[nodiscard]] Counts run(std::size_t step, Precision precision);
 
  private:
-  // What the call-frame information says of a function as a whole.
+  // The frame of a function as a whole, by the call-frame information.
   struct Frame {
     std::int64_t bytes = 0;  // that the stack pointer is below the CFA in the body
     std::map<std::uint8_t, std::int64_t> saved = {};  // registers' slots, from the CFA on

@@ -29,7 +29,7 @@ class CodeStepper final : public unwind::CodeStepper {
   void forget() override;
 
  private:
-  // What is known of a function from a look at all of its instructions.
+  // Properties of a function that a scan of all its instructions finds.
   struct Function {
     bool returns_from_interrupt = false;
     std::vector<ImageAddr> tail_jumps = {};

@@ -12,7 +12,7 @@ namespace ringside::unwind::link_register {
 inline constexpr std::uint8_t kNoRegister = 0xff;
 inline constexpr std::uint8_t kZeroRegister = 0xfe;  // reads as 0
 
-// What an instruction does to registers, the stack and the flow of control, as far as stacks are
+// Effect of an instruction on registers, the stack and the flow of control, as far as stacks are
 // concerned; all else is kOther. Registers have arch/registers.h's numbers.
 enum class Operation : std::uint8_t {
   kOther,              // may write `writes`

@@ -12,7 +12,7 @@
 
 namespace ringside::unwind::link_register {
 
-// A value as far as it is known: bits, or a distance from something unknown. What is stored through
+// A value as far as it is known: bits, or a distance from something unknown. A value stored through
 // an unknown pointer can so be loaded again: riscv64's entry code saves the stack pointer in a task
 // that was not copied.
 struct Value {

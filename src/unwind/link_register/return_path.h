@@ -45,8 +45,8 @@ class ReturnPathFinder {
   struct Way {
     GuestVirt at;
     PathState state;
-    // What was loaded last: on aarch64 compilers count a switch's cases from the first one, which
-    // lies behind the jump (`adr x2, first; add x0, x2, w0, sxtb #2; br x0`).
+    // The constant that was set last: on aarch64 compilers count a switch's cases from the first
+    // one, which lies behind the jump (`adr x2, first; add x0, x2, w0, sxtb #2; br x0`).
     GuestVirt jump_table;
   };
   [[nodiscard]] const Instruction* decode(GuestVirt at);

@@ -85,7 +85,7 @@ TEST(OrcLinux, AgreesWithCallFrameInformation) {
     EXPECT_LT(result.different, result.equal / 10'000);
     EXPECT_GT(result.switches, 0u);
     EXPECT_LT(result.switches, 1000u);
-    // What lies behind calls that do not return.
+    // Only call-frame information covers code behind calls that do not return.
     EXPECT_LT(result.only_cfi, result.addresses / 100);
   }
   if (kernels == 0) GTEST_SKIP() << "no vmlinux in " << cache;

@@ -71,7 +71,7 @@ Result<Table> Table::make(const Sections& sections) {
       table.rules_.push_back({rule ? compact(*rule, arch::kX86_64Info) : CompactRule{}, row.raw});
     }
     if (!table.starts_.empty() && table.starts_.back() == offset) {
-      // Of two rows at one address, the one that ends the code before it gives way.
+      // Where two rows have one address, the one that ends the code before it gives way.
       if (table.rules_[found->second].compact.kind != CompactRule::Kind::kNone)
         table.numbers_.back() = found->second;
     } else if (table.numbers_.empty() || table.numbers_.back() != found->second) {

@@ -112,8 +112,8 @@ u64 (*volatile functions[])(u64) = {leaf,      recursive,  early_exit,     dynam
 NOINLINE u64 interrupt_work(u64 x) { return leaf(x) + leaf_with_array(x); }
 void interrupt_handler(void* frame) { sink = interrupt_work((u64)frame & 7); }
 
-// What calls it goes on in another function. Where code is read and not run (link registers), all of
-// it is to have a way out.
+// The return address in its caller lies in another function. Where code is read and not run (link
+// registers), all of it is to have a way out.
 #if defined(__x86_64__) || defined(__i386__)
 NOINLINE __attribute__((noreturn)) void finish(u64 x) {
   x += leaf(x) + early_exit(5);

@@ -9,8 +9,8 @@ namespace ringside::unwind {
 
 // How user code entered the kernel, by what the kernel's stack and its way back to user code say.
 struct UserEntry {
-  // What user code had in its registers, as far as that is known: the pc and the stack pointer, and
-  // those that a called function keeps.
+  // User code's registers, as far as they were determined: the pc and the stack pointer, and those
+  // that a called function keeps.
   arch::Registers registers = {};
   std::optional<GuestVirt> sp_slot = {};  // where the kernel's stack holds the stack pointer
   // That, or where the pc lies: it stands for the stack. Nothing where both are in registers.

@@ -163,7 +163,8 @@ class UserProcess : public ::testing::TestWithParam<const char*> {
     }
     code_ = UserCode(std::move(ranges));
   }
-  // Of the program's own functions and those of the library that it opens, not of the C library's.
+  // Names of the program's own functions and of those of the library that it opens, not of the C
+  // library's.
   [[nodiscard]] Names names(const Stack& stack) const {
     static const std::set<std::string_view> kOwn = {
         "_start",   "main",    "checkpoint",     "on_signal", "compare",    "sort_all",

@@ -127,7 +127,7 @@ class UserRules::Instructions {
     }
     return analysed_.front().second;
   }
-  // What begins in the middle of a function goes back into it.
+  // Code that begins in the middle of a function goes back into it.
   [[nodiscard]] bool may_not_return(const x86::FrameAnalysis& function, const CodeRange& range) {
     const auto& jumps = function.tail_jumps();
     return starts().may_begin(range.start) &&

@@ -63,7 +63,7 @@ class UserUnwinder::Impl {
                              const UserCode& code);
 
  private:
-  // Of a file for code of an architecture: on x86_64 a file may be either.
+  // A file, and the architecture of its code: on x86_64 that may be either one.
   using Key = std::pair<const elf::ElfFile*, const arch::ArchInfo*>;
   struct Known {
     std::unique_ptr<UserRules> rules;  // keeps the file, so that its address stands for it
@@ -163,7 +163,7 @@ Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& 
     if (const auto* why = std::get_if<Stop>(&result)) return stop(*why);
     const Caller& caller = std::get<Caller>(result);
     if (const auto why = check(state, caller, code)) return stop(*why);
-    // What a signal's handler returns to has called nothing: it is at its first byte.
+    // The code that a signal's handler returns to has called nothing: it is at its first byte.
     if (caller.interrupted) stack.frames.back().exact = true;
     state = caller.state;
     kind = state.exact ? PcKind::kExact : PcKind::kReturnAddress;

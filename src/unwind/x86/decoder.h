@@ -10,7 +10,7 @@
 
 namespace ringside::unwind::x86 {
 
-// What an instruction does to the stack pointer, the frame pointer and the flow of control; all
+// Effect of an instruction on the stack pointer, the frame pointer and the flow of control; all
 // else is kOther. A word has as many bytes as an address. Registers have their DWARF numbers;
 // kNoRegister stands for none, or one that is not general.
 enum class Operation : std::uint8_t {
@@ -48,8 +48,8 @@ enum class Condition : std::uint8_t { kUnknown, kZero, kNotZero, kCarry, kNotCar
 
 inline constexpr std::uint8_t kNoRegister = 0xff;
 
-// What pusha pushes, in order (Intel SDM volume 2). The numbers are i386's: 64-bit code has no such
-// instruction.
+// The registers that pusha pushes, in order (Intel SDM volume 2). The numbers are i386's: 64-bit
+// code has no such instruction.
 inline constexpr std::array<std::uint8_t, 8> kPushAllOrder = {
     arch::i386::kEax, arch::i386::kEcx, arch::i386::kEdx, arch::i386::kEbx,
     arch::i386::kEsp, arch::i386::kEbp, arch::i386::kEsi, arch::i386::kEdi};

@@ -6,7 +6,7 @@
 
 namespace ringside::unwind::x86 {
 
-// What return_path.h finds for one stack, for all of them: the exit paths of code are followed with
+// Finds for all stacks what return_path.h finds for one: the exit paths of code are followed with
 // no memory at all, each register and each word being a value of its own. Where all of them leave
 // through the same place, found from the stack pointer (or from the stack pointer that lies on top
 // of the stack, as where an entry stub is about to do `pop %rsp`), the rule depends on the pc alone

@@ -39,7 +39,7 @@ class Transfer {
       : state_(state), roles_(roles), word_(roles.pointer_size) {}
 
   [[nodiscard]] FrameState run(const Instruction& instruction);
-  // What a called function has popped for its caller, bytes.
+  // Subtracts the bytes that a called function has popped for its caller.
   [[nodiscard]] FrameState pop_arguments(std::int64_t size) {
     set_depth(std::int64_t{state_.depth} - size);
     return state_;

@@ -10,8 +10,8 @@
 namespace ringside::unwind::x86 {
 namespace {
 
-// What is looked at of a file, which may be damaged: as much code, in as many segments (linkers
-// make one or two executable ones), and as many starts.
+// Limits on the parts of a file, which may be damaged, that are examined: bytes of code, segments
+// (linkers make one or two executable ones) and starts.
 constexpr std::size_t kMaxCode = std::size_t{128} << 20;
 constexpr std::size_t kMaxSegments = 8;
 constexpr std::size_t kMaxStarts = std::size_t{1} << 20;
@@ -111,7 +111,8 @@ void FunctionStarts::add_references(const elf::ElfFile& file, const Code& code) 
   }
 }
 
-// Of data, such as tables of functions; for what is linked to a fixed address there are none.
+// Adds the targets of data's relocations, such as tables of functions; a file linked to a fixed
+// address has none.
 void FunctionStarts::add_relocations(const elf::ElfFile& file) {
   const auto relocations = file.section(".rela.dyn");
   if (!relocations || !file.is_64()) return;

@@ -34,7 +34,7 @@ class FunctionStarts {
   // Whether a function may begin there: where compilers align them, or behind a return, or what
   // looks like a jump or a call (which may never return).
   [[nodiscard]] bool may_begin(ImageAddr start) const;
-  // Of the executable segments, as far as they are in the file and are examined.
+  // Size of the executable segments, as far as they are in the file and are examined.
   [[nodiscard]] std::uint64_t code_bytes() const;
   [[nodiscard]] std::size_t memory_use() const;  // bytes
 

@@ -76,7 +76,7 @@ TEST_P(StrippedProgram, HasTheRulesOfItsCallFrameInformation) {
     GTEST_SKIP() << "there is no clang here";
   ASSERT_TRUE(whole && stripped) << path;
   ASSERT_TRUE((*stripped)->symbols().empty());
-  // What is not: entry code, retpolines, stacks that were realigned.
+  // The rules are not the same in entry code, in retpolines and where stacks were realigned.
   const Count count = Comparison(*whole, *stripped, *arch::find_info((*whole)->arch())).run();
   const std::size_t all = count.same + count.none + count.other_register;
   EXPECT_GT(count.same, all / 3);

@@ -9,10 +9,10 @@
 
 namespace ringside::unwind::x86 {
 
-// What the CPU pushes when it delivers an interrupt, lowest address first: ip, cs, flags, sp, ss
-// (Intel SDM volume 3, 6.14.2). An error code, where there is one, lies below. In 32-bit code sp
-// and ss are pushed only where the privilege level changes (6.12.1); else the interrupted stack
-// pointer is the address above flags.
+// The frame that the CPU pushes when it delivers an interrupt, lowest address first: ip, cs, flags,
+// sp, ss (Intel SDM volume 3, 6.14.2). An error code, where there is one, lies below. In 32-bit
+// code sp and ss are pushed only where the privilege level changes (6.12.1); else the interrupted
+// stack pointer is the address above flags.
 struct InterruptFrame {
   GuestVirt address;
   std::uint64_t ip = 0;

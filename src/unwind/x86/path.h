@@ -48,7 +48,7 @@ struct Path {
     GuestVirt at;
     std::uint64_t value;
   };
-  // What a comparison left: whether its result was 0, and whether it borrowed.
+  // Flags after a comparison: whether its result was 0, and whether it borrowed.
   struct Flags {
     bool zero = false;
     bool carry = false;

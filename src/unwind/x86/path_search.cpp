@@ -9,7 +9,7 @@ constexpr int kMaxInstructions = 1000;
 constexpr std::size_t kMaxDecoded = 100'000;
 constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15;
 
-// What makes a visit of an instruction another one.
+// Key that distinguishes visits of an instruction: pc, stack pointer and the registers in `apart`.
 std::uint64_t visit_key(const MachineState& state, std::uint64_t apart) {
   std::uint64_t key = state.pc().value * kMultiplier ^ state.sp().value;
   for (std::size_t reg = 0; apart >> reg != 0; ++reg)
