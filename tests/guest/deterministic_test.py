@@ -47,7 +47,7 @@ def record(options, number, folder, deadline):
 
 
 def differences(texts):
-    """What went wrong, as lines."""
+    """The differences of the later runs from run 1, as lines."""
     first = collections.Counter(dict(folded.parse(texts[0])))
     lines = []
     for number, text in enumerate(texts[1:], 2):

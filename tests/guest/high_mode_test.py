@@ -64,7 +64,7 @@ def build(case, folder):
 
 
 class Verdict:
-    """What one recording shows. below: the level of what runs below the kernel; sees_level: whether the engine does."""
+    """Judgement of one recording's samples. below: the level of what runs below the kernel; sees_level: whether the engine does."""
 
     def __init__(self, samples, below, sees_level):
         self._below, self._sees_level = below, sees_level
@@ -176,7 +176,7 @@ def by_each_engine(options, engines, case, guest, kernel, folder, deadline):
 
 
 def without_a_file(options, case, guest, kernel, folder, deadline):
-    """Of a guest of which nothing is known all is firmware, and ringside says what to give."""
+    """Without a file that describes it, a kernel counts as firmware, and ringside names the option to give."""
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)
     recording = folder / "nothing.data"
@@ -230,7 +230,7 @@ def run(options, folder):
     for case in options.cases:
         kernel = build(case, folder)
         qemu = [CASES[case][0][0], *machine.BASE[1:], *CASES[case][0][1:]]
-        # Of aarch64 the monitor prints no system registers.
+        # The monitor prints no system registers of aarch64.
         wrong = dict.fromkeys(engine for engine in options.engines if engine != "qmp" or case == "riscv64")
         # A busy host bends some recordings.
         for attempt in range(options.tries):

@@ -84,7 +84,7 @@ def record(options, paths, folder, deadline):
 
 
 def check(samples, said, least):
-    """What is wrong, as lines. said: ringside's own messages."""
+    """Failures, as lines. said: ringside's own messages."""
     all_samples, named = collections.Counter(), collections.Counter()
     for sample in samples:
         if sample.get("level") == "user":

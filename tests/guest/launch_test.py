@@ -25,7 +25,7 @@ LIMIT = 30
 
 
 class Failed(Exception):
-    """What was not as it should be."""
+    """A check that failed; the message describes it."""
 
 
 class Case:

@@ -88,7 +88,7 @@ def samples(options, folder, name, form, deadline):
 
 
 def visible(frames, state, entry_marks_frames):
-    """What a walk along frame pointers sees of a stack, and why it does not see the rest."""
+    """The frames of a stack that a walk along frame pointers sees, and the reasons why it does not see the rest."""
     seen, reasons, skip = [], set(), False
     for index, (address, exact, functions) in enumerate(frames):
         if index and exact:

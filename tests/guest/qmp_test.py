@@ -73,7 +73,7 @@ def stub_of(guest):
 
 
 def sampled_and_left_as_it_was(options, guest, address, folder, stub=None):
-    """What went wrong, as lines. stub: the user's."""
+    """Failures, as lines. stub: the user's."""
     says = "is left to its user" if stub else "a gdb stub that QEMU opens"
     with start(options, address, folder, "--samples", str(SAMPLES)) as ringside:
         status = ringside.wait_end(90)
@@ -95,7 +95,7 @@ def sampled_and_left_as_it_was(options, guest, address, folder, stub=None):
 
 
 def killed(options, guest, address, folder, rng):
-    """What went wrong, as lines."""
+    """Failures, as lines."""
     with start(options, address, folder) as ringside:
         if not ringside.wait_said("sampling", 60):
             return [f"ringside did not say that it is sampling: {ringside.said()[-600:]}"]
@@ -108,7 +108,7 @@ def killed(options, guest, address, folder, rng):
 
 
 def cut_off(options, guest, folder, rng):
-    """What went wrong, as lines, when the connection to the monitor was lost in mid-recording."""
+    """Failures, as lines, when the connection to the monitor was lost in mid-recording."""
     path = os.path.join(folder, f"relay-{rng.random()}")
     relay = Relay(path, guest.monitor)
     with start(options, path, folder) as ringside:
@@ -124,7 +124,7 @@ def cut_off(options, guest, folder, rng):
 
 
 def without_qemu(options, guest, folder):
-    """What went wrong, as lines, when QEMU was killed in mid-recording."""
+    """Failures, as lines, when QEMU was killed in mid-recording."""
     with start(options, guest.monitor, folder) as ringside:
         if not ringside.wait_said("sampling", 60):
             return [f"ringside did not say that it is sampling: {ringside.said()[-600:]}"]

@@ -59,7 +59,7 @@ def sample(options, folder, plugin, how):
 
 
 def check_delay_and_cpus(options, folder):
-    """What is wrong where one vCPU is wanted, after a delay, as lines."""
+    """Failures, as lines, where one vCPU is wanted, after a delay."""
     seconds = sample(options, folder, f"cpus=1,start-after={DELAY * 1_000_000:.0f}", signal.SIGTERM)
     deadline = time.monotonic() + 60
     report = launched.read_back(options.ringside, deadline, "report", "--header", "-i", str(folder / "samples"))
@@ -79,7 +79,7 @@ def check_delay_and_cpus(options, folder):
 
 
 def check_last_line(folder, due, parts):
-    """What is wrong with the line that the plugin prints at QEMU's exit, as lines."""
+    """Faults, as lines, of the line that the plugin prints at QEMU's exit."""
     said = re.findall(r"^ringside: .* ticks due: .*", (folder / "qemu.log").read_text(errors="replace"), re.MULTILINE)
     if len(said) != 1:
         return [f"{len(said)} lines of what was due, taken and lost at QEMU's exit: {said}"]
@@ -92,7 +92,7 @@ def check_last_line(folder, due, parts):
 
 
 def check_file(options, folder, how):
-    """What is wrong with a file of a QEMU that ended by that signal, as lines."""
+    """Faults, as lines, of the file of a QEMU that ended by that signal."""
     seconds = sample(options, folder, "cpus=0-1", how)
     report = launched.read_back(options.ringside, time.monotonic() + 60, "report", "--header", "-i",
                                 str(folder / "samples"), "--kernel", str(options.kernel))

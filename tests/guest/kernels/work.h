@@ -1,5 +1,5 @@
-// What all of these kernels run: three functions that do 50, 30 and 20 % of the work, each behind a
-// chain of calls. The kernel measures how long each ran, and writes it to its serial port: an
+// The work that all of these kernels run: three functions that do 50, 30 and 20 % of it, each behind
+// a chain of calls. The kernel measures how long each ran, and writes it to its serial port: an
 // emulator runs the same loop at one place faster than at another. No word of this is an operating
 // system's.
 //

@@ -66,7 +66,7 @@ def changes(samples, pid):
 
 
 def check(serial, samples, report, least):
-    """What is wrong, as lines. report: `ringside report --sort cgroup`."""
+    """Failures, as lines. report: `ringside report --sort cgroup`."""
     told = re.findall(r"groups: (\w+) (\d+) 0::(\S+)", serial)
     if len(told) != 3:
         return [f"the guest told of {len(told)} control groups, 3 wanted"]

@@ -134,7 +134,7 @@ def check_libc_calls(options, processes, files, known):
     failures = []
     for program in libc_calls.PROGRAMS:
         of_program = [sample for sample in known if sample.get("comm") == program]
-        # Of musl's functions only those have names that it exports.
+        # musl's functions have names only where it exports them.
         failures += check_stacks(options, program, joined_stacks.judge(processes, files, of_program),
                                  options.samples / 2 / len(libc_calls.PROGRAMS), named_percent=0)
         line, wrong = libc_calls.check(program, [sample for sample in of_program if not joined_stacks.why_incomplete(

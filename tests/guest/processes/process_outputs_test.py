@@ -61,7 +61,7 @@ def by_root(text):
 
 
 class Outputs:
-    """What ringside's readers print of a recording, held against its samples."""
+    """Compares the output of ringside's readers for a recording with its samples."""
 
     def __init__(self, options, recording, deadline):
         self.read = lambda verb, *arguments: launched.read_back(options.ringside, deadline, verb, "-i", str(recording),

@@ -58,7 +58,7 @@ USERS = {"root", "www-data", "systemd+", "third", "1004"}  # as ps has them
 
 
 def flags_of(pid, fields):
-    """What procps' ps writes behind the state (ps(1), PROCESS STATE CODES), from the fields of /proc/PID/stat from field 3
+    """The flags that procps' ps writes behind the state (ps(1), PROCESS STATE CODES), from the fields of /proc/PID/stat from field 3
     on; without L, which is not there."""
     group, session, _, foreground = map(int, fields[2:6])
     nice, threads = int(fields[16]), int(fields[17])
@@ -67,8 +67,8 @@ def flags_of(pid, fields):
 
 
 def guests_processes(serial):
-    """What the guest said: {pid: {ppid, state, vsz, rss, comm, seconds, flags, args, user}}, without those that changed
-    meanwhile."""
+    """The processes that the guest reported: {pid: {ppid, state, vsz, rss, comm, seconds, flags, args, user}}, without those
+    that changed meanwhile."""
     itself = int(re.search(r"processes: self (\d+)", serial).group(1))
     found = {}
     row = r"processes: ps +(\d+) +(\d+) (\S)\S* +(\d+) +(\d+) (.*?)\r?$"
@@ -112,7 +112,7 @@ def check_time(pid, text, wanted, failures):
 
 
 def check_threads(text, expected):
-    """Of `ps`."""
+    """Checks the output of `ps`."""
     failures, seen = [], set()
     for line in text.splitlines()[1:]:
         pid, ppid, tid, state, _, cpu_time, rss, comm = line.split(None, 7)
@@ -129,7 +129,7 @@ def check_threads(text, expected):
 
 
 def check_aux(text, expected):
-    """Of `ps aux`."""
+    """Checks the output of `ps aux`."""
     failures, seen = [], set()
     for line in text.splitlines()[1:]:
         user, pid, _, _, vsz, rss, _, state, _, cpu_time, command = line.split(None, 10)

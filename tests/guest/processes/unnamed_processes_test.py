@@ -152,7 +152,7 @@ def check_wrong(guest, roots):
     options = guest.options
     compute, syscaller = (options.programs / f"{name}.elf" for name in ("compute", "syscaller"))
     stale = other_build(compute, guest.folder / "stale.elf")
-    # What is given, the names that there are besides [process N], how many of those, and what no function may be called.
+    # In each case: the options, the names besides [process N], how many of those, and the names that no function may have.
     cases = ((("--user-elf", str(stale)), set(), 3, {"multiply_rows()", "serve_requests()"}),
              (("--user-elf", str(compute)), {"compute.elf"}, 1, {"serve_requests()"}),
              (("--process", f"{roots[1]}=first:{syscaller}"), {"first"}, 2, {"multiply_rows()", "serve_requests()"}))

@@ -1,6 +1,7 @@
 #pragma once
 
-// What programs without a C library need of Linux and of the machine, on all four architectures.
+// The parts of Linux and of the machine that programs without a C library need, on all four
+// architectures.
 
 using Word = unsigned long;
 

@@ -12,7 +12,7 @@
 
 #define NOINLINE __attribute__((noinline, noclone))
 
-// What is counted behind a call keeps it from becoming a jump.
+// Counting behind a call keeps the call from becoming a jump.
 static volatile unsigned long sink;
 static int zeros;
 

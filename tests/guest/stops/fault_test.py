@@ -25,7 +25,7 @@ READY = "ringside-demo: ready"
 
 
 class Failed(Exception):
-    """What was not as it should be."""
+    """A check that failed; the message describes it."""
 
 
 class Case:
@@ -196,7 +196,7 @@ def hotplug(case):
 
 
 def qemu_killed(case):
-    """What was recorded until then is there."""
+    """The recording holds the samples taken until then."""
     with case.boot() as guest, case.record(guest, "--interval", "2") as run:
         case.wait_for_samples()
         os.kill(guest.process.pid, signal.SIGKILL)

@@ -22,7 +22,7 @@ RESUME_SECONDS = 2.0
 
 
 class Failed(Exception):
-    """What went wrong in a round."""
+    """A failure in a round; the message describes it."""
 
 
 def plan(rounds):

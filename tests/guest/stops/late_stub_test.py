@@ -20,7 +20,7 @@ LIMIT = 20
 
 
 class Failed(Exception):
-    """What was not as it should be."""
+    """A check that failed; the message describes it."""
 
 
 def packet(body):

@@ -50,7 +50,7 @@ def samples_recorded(options, folder):
 
 
 def shown_as_it_stands(options, guest, folder):
-    """What went wrong, as lines, with `profile --one-shot` of a paused guest."""
+    """Failures, as lines, of `profile --one-shot` of a paused guest."""
     command = [options.ringside, "profile", *guest_options.attach_options(options, guest), "--one-shot", "--kernel", options.kernel]
     with program.Program(command, os.path.join(folder, "shot")) as ringside:
         if ringside.wait_end(LIMIT) is None:
@@ -62,7 +62,7 @@ def shown_as_it_stands(options, guest, folder):
 
 
 def stays_paused(options, guest, folder):
-    """What went wrong, as lines."""
+    """Failures, as lines."""
     guest.qmp.command("stop")
     guest.qmp.take_events()
     before = guest.registers()
@@ -87,7 +87,7 @@ def stays_paused(options, guest, folder):
 
 
 def runs_after_continue(options, guest, folder):
-    """What went wrong, as lines."""
+    """Failures, as lines."""
     guest.qmp.command("stop")
     with start(options, guest, folder, duration=3) as ringside:
         if not ringside.wait_said("the guest is paused", LIMIT):

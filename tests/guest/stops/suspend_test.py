@@ -61,7 +61,7 @@ def suspend(process, qmp, recording):
 
 
 def judge(options, folder, process, qmp, said):
-    """What went wrong, as lines, of ringside in that process, which samples."""
+    """Failures, as lines, of ringside in that process, which samples."""
     recording = pathlib.Path(folder) / "ringside.data"
     chance = random.Random(options.seed)
     failures = []

@@ -33,7 +33,7 @@ def trace_to(folder):
 
 
 def stop_and_continue(options, guest, folder):
-    """What went wrong, as lines."""
+    """Failures, as lines."""
     command = [options.ringside, "record", *guest_options.attach_options(options, guest), "--kernel", options.kernel, "-o",
                os.path.join(folder, "ringside.data")]
     with program.Program(command, os.path.join(folder, "log")) as ringside:
@@ -57,7 +57,7 @@ def stop_and_continue(options, guest, folder):
 
 
 def run(options, guest, folder):
-    """What went wrong, as lines."""
+    """Failures, as lines."""
     failures = stop_and_continue(options, guest, folder)
     if not guest.qmp.wait_status("running", 5):
         failures.append("the guest does not run after ringside's end")

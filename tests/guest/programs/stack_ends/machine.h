@@ -1,5 +1,5 @@
-// What each architecture's assembly gives the kernel, and where its memory lies: region 0 and 1
-// are the kernel's, 2 is mapped nowhere, 3 is user code's.
+// The functions that each architecture's assembly provides to the kernel, and the memory layout:
+// regions 0 and 1 are the kernel's, 2 is mapped nowhere, 3 is user code's.
 #pragma once
 
 typedef unsigned long word;
@@ -42,5 +42,5 @@ void start_thread(word** from, word* sp, void (*entry)(void), word link);
 // The same, to user code, which comes back by trap_from_user().
 void enter_user(word** from, word to);
 
-// What the machines' parts use.
+// The stacks that the machines' parts use.
 extern word boot_stack[], secondary_stack[], trap_stack[];
