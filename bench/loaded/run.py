@@ -56,7 +56,7 @@ def load(loops):
 
 
 def share(options, interval, folder):
-    """Of the samples that the vCPU's processor time is worth, how many the plugin took; and its last line."""
+    """The plugin's samples as a share of those that the vCPU's processor time is worth; and the plugin's last line."""
     log = folder / "qemu.log"
     with open(log, "wb") as out:
         process = subprocess.Popen(

@@ -10,7 +10,7 @@ def of_thread(pid, tid):
 
 
 def of_process(pid):
-    """Of all threads that there are now, in seconds."""
+    """The processor time of all threads that exist now, in seconds."""
     total = 0.0
     for tid in os.listdir(f"/proc/{pid}/task"):
         try:

@@ -104,7 +104,7 @@ def _helper_cpu(guest):
 
 
 def about(paths):
-    """What the numbers depend on."""
+    """The conditions that the numbers depend on."""
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")
                   if line.startswith("model name")), platform.machine())
     qemu = subprocess.run([paths["QEMU"], "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout

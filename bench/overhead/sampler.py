@@ -16,7 +16,7 @@ class RingsideError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Sampled:
-    """What a recording tells. pause_ns: of the guest for one sample, on average."""
+    """The results of a recording. pause_ns: of the guest for one sample, on average."""
     samples: int
     lost: int
     pause_ns: float

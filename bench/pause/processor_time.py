@@ -3,7 +3,7 @@ import time
 
 
 def nanoseconds(pid):
-    """What a process has run until now: all of its threads, those that have ended too, and no child."""
+    """The processor time of a process until now: all of its threads, those that have ended too, and no child."""
     per_process = 2  # CPUCLOCK_SCHED, as clock_getcpuclockid(3) makes it
     return time.clock_gettime_ns((~pid << 3) | per_process)
 

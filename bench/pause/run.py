@@ -144,7 +144,7 @@ def _count(way, measured):
 
 
 def about(paths, vcpus):
-    """What the numbers depend on."""
+    """The conditions that the numbers depend on."""
     def first_line(*command):
         return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[0]
     model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo", encoding="utf-8")

@@ -16,7 +16,7 @@ struct StackSet {
   std::unique_ptr<elf::ImageMap> images;
   std::vector<unwind::TrapFrameLayout> entries;
   std::vector<wire::Capture> captures;
-  // Of each capture's stack, leaf first: what every way must find.
+  // The addresses of each capture's stack, leaf first, which every way must find.
   std::vector<std::vector<std::uint64_t>> expected;
   std::size_t incomplete = 0;  // captures that were left out
 };

@@ -32,7 +32,7 @@ void index_cfi(benchmark::State& state, const std::shared_ptr<const elf::ElfFile
   put(state, "functions", functions);
 }
 
-// What a walk over stacks does for a few functions only.
+// Compiles the rules of all functions; a walk over stacks does so for a few only.
 void compile_all_cfi(benchmark::State& state, const std::shared_ptr<const elf::ElfFile>& file) {
   unwind::cfi::Table::Size size;
   for (auto _ : state) {

@@ -54,7 +54,7 @@ std::vector<std::size_t> numbers(const std::vector<bool>& chosen) {
 class Benchmarks {
  public:
   Result<void> add(const StackSet& set, const std::vector<Way>& ways, const std::string& prefix) {
-    // Of a stack of one frame there is nothing to unwind, and a library stops there at once.
+    // A stack of one frame needs no unwinding, and a library stops there at once.
     std::vector<bool> agreed;
     for (const auto& expected : set.expected) agreed.push_back(expected.size() > 1);
     std::vector<Walker*> walkers;

@@ -20,8 +20,8 @@ struct Way {
 // The one of either that is called `name`.
 [[nodiscard]] Result<Way> find_way(const std::string& name);
 
-// Which of the set's stacks a way finds as expected, address by address. What it finds below them
-// (libraries that know no end of a kernel stack go on) is not looked at.
+// Which of the set's stacks a way finds as expected, address by address. Frames that it finds
+// below them (libraries that recognize no end of a kernel stack go on) are not compared.
 [[nodiscard]] std::vector<bool> agreement(Walker& walker, const StackSet& set);
 
 }  // namespace ringside::bench
