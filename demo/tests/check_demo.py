@@ -39,7 +39,7 @@ def check_lines(output: str, options, truth: Truth) -> None:
 
 
 def differences(outputs: list[str], truth: Truth) -> list[str]:
-    """What is off by more than the tolerance."""
+    """Lines for the shares that are off by more than the tolerance."""
     measured: dict[str, list[float]] = {}
     processes: dict[str, list[float]] = {}
     for output in outputs:
@@ -47,7 +47,7 @@ def differences(outputs: list[str], truth: Truth) -> list[str]:
             measured.setdefault(match[2], []).append(float(match[3]))
         for match in PROCESS.finditer(output):
             processes.setdefault(match[1], []).append(float(match[2]))
-    # What is too short to be measured (skid_pass) is left out on both sides.
+    # A function too short to be measured (skid_pass) is left out on both sides.
     whole = sum(truth.shares[name] for name in measured) / 100
     expected = {name: share / whole for name, share in truth.shares.items() if name in measured}
     wrong = []

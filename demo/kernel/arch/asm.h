@@ -17,9 +17,9 @@
   name:
 #define END(name) .size name, .- name
 
-// What ring 3 had in its registers lies at the top of the thread's kernel stack while the kernel
-// works for it, whether it came by an interrupt or by a system call: PUSH_REGISTERS' fifteen
-// (arch/registers.inc), rip, cs, rflags, rsp, ss, from the lowest address.
+// Ring 3's registers lie at the top of the thread's kernel stack while the kernel works for it,
+// whether it came by an interrupt or by a system call. From the lowest address: PUSH_REGISTERS'
+// fifteen (arch/registers.inc), rip, cs, rflags, rsp, ss.
 #define SAVED_RAX 80
 #define SAVED_RSP_BEHIND_RIP 24
 #define USER_DATA 0x1b

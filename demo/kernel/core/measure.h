@@ -26,7 +26,7 @@ INLINE u64 own_time(Moment start, Moment end) {
   return (end.tsc - start.tsc) - (end.stolen - start.stolen);
 }
 
-// What `ticks` for `units` of work would have been had the host done nothing meanwhile. The guest
+// Estimates how many of the `ticks` `units` of work would have taken had the host done nothing meanwhile. The guest
 // cannot see under TCG that its processor was taken away, nor that its clock stood still while it
 // ran, as it does at each stop of QEMU's, but it knows what the same work usually costs: a span a
 // quarter off that is charged at it. The usual cost is a running median. It follows where the host

@@ -2,7 +2,7 @@
 
 #include "core/types.h"
 
-// What QEMU's fw_cfg says about -smp.
+// The number of vCPUs at boot (-smp), read from QEMU's fw_cfg.
 u32 vcpu_count();
 
 // Starts vCPUs 1 to count - 1, one after the other. Each calls run_vcpu().

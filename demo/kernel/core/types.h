@@ -10,5 +10,5 @@ using u64 = std::uint64_t;
 using s32 = std::int32_t;
 
 // The kernel is compiled with -fno-inline, so that the calls in the source are the frames on the
-// stack. What must not be a frame says so.
+// stack. A function that must not be a frame is marked INLINE.
 #define INLINE [[gnu::always_inline]] inline

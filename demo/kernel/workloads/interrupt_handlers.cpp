@@ -7,7 +7,7 @@ namespace {
 
 constexpr u64 kPercent = kInterruptsPercent;
 
-// What each vCPU has seen of this round's interrupts.
+// This round's interrupts that a vCPU has handled.
 struct [[gnu::aligned(64)]] Progress {
   volatile bool device_done, completion_done;
 };

@@ -1,7 +1,7 @@
 #include "workloads/work.h"
 #include "workloads/workload.h"
 
-// What C++ compilers make of names.
+// Functions with names that C++ and Rust compilers mangle.
 
 namespace {
 
