@@ -26,14 +26,15 @@ INLINE u64 own_time(Moment start, Moment end) {
   return (end.tsc - start.tsc) - (end.stolen - start.stolen);
 }
 
-// Estimates how many of the `ticks` `units` of work would have taken had the host done nothing meanwhile. The guest
-// cannot see under TCG that its processor was taken away, nor that its clock stood still while it
-// ran, as it does at each stop of QEMU's, but it knows what the same work usually costs: a span a
-// quarter off that is charged at it. The usual cost is a running median. It follows where the host
-// becomes slower for good, and no single span moves it far: were it the fastest or an average, a
-// few spans with a clock that stood still would make all others wrong. The first few spans teach;
-// they are charged at the fastest of them, all at once: where the host is slow and a run has few
-// spans, to leave them out would take more from what is timed in long spans.
+// Estimates from `ticks`, measured for `units` of work, how many it would have taken had the host
+// done nothing meanwhile. The guest cannot see under TCG that its processor was taken away, nor
+// that its clock stood still while it ran, as it does at each stop of QEMU's, but it knows what the
+// same work usually costs: a span a quarter off that is charged at it. The usual cost is a running
+// median. It follows where the host becomes slower for good, and no single span moves it far: were
+// it the fastest or an average, a few spans with a clock that stood still would make all others
+// wrong. The first few spans teach; they are charged at the fastest of them, all at once: where the
+// host is slow and a run has few spans, to leave them out would take more from what is timed in
+// long spans.
 constexpr u64 kTeachingSpans = 8;
 INLINE u64 undisturbed(Pace& pace, u64 ticks, u64 units) {
   Measurements& measured = this_cpu().measured;

@@ -15,7 +15,8 @@ Thread* make_thread(void (*entry)(void*), void* argument) {
   auto* thread = static_cast<Thread*>(allocate(sizeof(Thread)));
   thread->kernel_stack = reinterpret_cast<u64>(allocate(kStackSize)) + kStackSize;
   thread->page_table = reinterpret_cast<u64>(boot_pml4);
-  // The words that switch_to pops: r15, r14, r13, r12, rbx, rbp, and its return address (see thread_start).
+  // The words that switch_to pops: r15, r14, r13, r12, rbx, rbp, and its return address (see
+  // thread_start).
   auto* stack = reinterpret_cast<u64*>(thread->kernel_stack) - 8;
   stack[3] = reinterpret_cast<u64>(argument);
   stack[4] = reinterpret_cast<u64>(entry);

@@ -1,7 +1,7 @@
-// The work that all of these kernels run: three functions that do 50, 30 and 20 % of it, each behind
-// a chain of calls. The kernel measures how long each ran, and writes it to its serial port: an
-// emulator runs the same loop at one place faster than at another. No word of this is an operating
-// system's.
+// The work that all of these kernels run: three functions that do 50, 30 and 20 % of it, each
+// behind a chain of calls. The kernel measures how long each ran, and writes it to its serial port:
+// an emulator runs the same loop at one place faster than at another. No word of this is an
+// operating system's.
 //
 // A kernel defines READ_CLOCK (an expression: ticks at a constant rate) and UART (a byte to write
 // to).
