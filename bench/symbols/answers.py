@@ -22,7 +22,7 @@ def parse_blocks(text):
 
 
 def parse_addr2line(text):
-    """Parses the output of `addr2line -a -i -f` and `eu-addr2line -a -i -f`: the address, then two lines a frame. No columns of use."""
+    """Parses `addr2line -a -i -f` and `eu-addr2line -a -i -f`: the address, then two lines a frame. No columns of use."""
     answers, function = [], None
     for line in text.splitlines():
         if re.fullmatch(r"0x[0-9a-f]+", line):

@@ -64,7 +64,7 @@ def build(case, folder):
 
 
 class Verdict:
-    """Judgement of one recording's samples. below: the level of what runs below the kernel; sees_level: whether the engine does."""
+    """Judges one recording. below: the level of what runs below the kernel; sees_level: whether the engine does."""
 
     def __init__(self, samples, below, sees_level):
         self._below, self._sees_level = below, sees_level

@@ -31,7 +31,7 @@ __attribute__((noinline)) static void yield(void) {
   __asm__ volatile("");
 }
 
-// A thread's first function never returns, and the code at its return address is not run.
+// A thread's first function never returns, so its return address is never jumped to.
 #define THREAD(name) \
   __attribute__((noinline, used)) void name(void) { \
     for (;;) { \
