@@ -58,8 +58,8 @@ USERS = {"root", "www-data", "systemd+", "third", "1004"}  # as ps has them
 
 
 def flags_of(pid, fields):
-    """The flags that procps' ps writes behind the state (ps(1), PROCESS STATE CODES), from the fields of /proc/PID/stat from field
-    3 on; without L, which is not there."""
+    """The flags that procps' ps writes after the state (ps(1), PROCESS STATE CODES), from the fields of /proc/PID/stat from
+    field 3 on; without L, which is not there."""
     group, session, _, foreground = map(int, fields[2:6])
     nice, threads = int(fields[16]), int(fields[17])
     flags = ("<" if nice < 0 else "N" if nice > 0 else "") + ("s" if session == pid else "")
