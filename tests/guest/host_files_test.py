@@ -6,7 +6,7 @@
 Copies of one program run (workload `host_files`, which is made here), all under names of their own: from the initramfs
 without symbols; from a disk whose page cache was dropped, and from the initramfs after it was swapped out, so that their
 symbols, at the end of the file, are not in the guest's memory. --sysroot has some of them, and the initramfs's file has
-what was in it from the start. What is right follows from that: which copies have named functions.
+what was in it from the start. From that follows which copies must have named functions.
 
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or run (skipped).
 """

@@ -5,7 +5,7 @@
                             [--compat i386] [--workload libc_calls]
 
 Ringside gets QEMU's command line and nothing else: the kernel is at a random address, and no symbols are given (but with
---know vmlinux). What is right is what the guest's own /proc said before the recording, and the programs' files.
+--know vmlinux). The reference is the guest's own /proc, read before the recording, and the programs' files.
 
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or run (skipped).
 """

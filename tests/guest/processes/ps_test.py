@@ -67,8 +67,8 @@ def flags_of(pid, fields):
 
 
 def guests_processes(serial):
-    """The processes that the guest reported: {pid: {ppid, state, vsz, rss, comm, seconds, flags, args, user}}, without those
-    that changed meanwhile."""
+    """The processes that the guest reported: {pid: {ppid, state, vsz, rss, comm, seconds, flags, args, user}}, without the
+    process that reported, its children, and the kworkers, which come and go."""
     itself = int(re.search(r"processes: self (\d+)", serial).group(1))
     found = {}
     row = r"processes: ps +(\d+) +(\d+) (\S)\S* +(\d+) +(\d+) (.*?)\r?$"

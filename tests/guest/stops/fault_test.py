@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What happens to a guest may happen while it is recorded: nothing hangs, the guest goes on, and the counts add up.
+"""A guest is reset, migrated, saved, given a vCPU or killed while it is recorded: nothing hangs, the guest goes on, and
+the counts add up.
 
     fault_test.py --ringside PROGRAM --kernel ELF --engine tcg|gdb|qmp [--plugin FILE] [CASE …]
 
