@@ -4,7 +4,7 @@
 
 namespace ringside::exporters {
 
-// A column of `ringside report --stdio`. What it shows, its heading and its width: report_layout.cpp.
+// A column of `ringside report --stdio`; report_layout.cpp has its heading and its width.
 enum class ReportColumn : std::uint8_t {
   kOverhead,
   kChildren,
