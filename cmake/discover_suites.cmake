@@ -19,7 +19,7 @@ foreach(suite IN LISTS suites)
   string(REGEX REPLACE "[\n. ]" "" suite "${suite}")
   string(REPLACE "/" "." name "${PREFIX}.${suite}")
   if(suite MATCHES "/")
-    # Of parameters, which may be many: in two halves, side by side.
+    # A suite with parameters, which may be many, runs in two halves, side by side.
     add_suite(${name}.1 ${suite} "ENVIRONMENT \"GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=0\"")
     add_suite(${name}.2 ${suite} "ENVIRONMENT \"GTEST_TOTAL_SHARDS=2;GTEST_SHARD_INDEX=1\"")
   else()

@@ -1,4 +1,4 @@
-// What symbolize names in examples_test.py, which knows the lines.
+// The functions that symbolize names in examples_test.py, which expects these lines.
 static volatile int seen;
 
 static inline __attribute__((always_inline)) int twice(int x) {

@@ -1,6 +1,6 @@
 // Prints the stack of a captured vCPU: unwind_capture CASE.case
 //
-// What the unwinder needs is the capture (registers and pieces of stack memory) and the images that
+// The unwinder needs the capture (registers and pieces of stack memory) and the images that
 // the code comes from. Here both come from a test case of tests/unwind-cases; any other source of
 // registers and memory does as well.
 #include <cstdio>

@@ -4,7 +4,7 @@
 Takes the lines of code blocks (without a language, or sh) and the code in running text that begin with `ringside`,
 with one of its commands and an option, or with `script/`. A command of ringside must be in its help, with each option,
 and a value behind each option that takes one. A script must exist, and its text, or that of what it runs, must have
-the words behind it. What is cheap runs: the completion scripts, and `doctor` where no QEMU is in PATH.
+the words behind it. Cheap commands run: the completion scripts, and `doctor` where no QEMU is in PATH.
 """
 
 import functools
@@ -36,7 +36,7 @@ def commands_of(*words: str) -> list[str]:
 
 
 def options_of(*words: str) -> dict[str, str]:
-    """What follows each option: "" nothing, "[" perhaps a value, else a value."""
+    """The placeholder behind each option: "" for no value, one that begins with "[" for an optional value."""
     return {name: value for names, value in OPTION.findall(help_of(*words)) for name in names.split(", ")}
 
 

@@ -50,7 +50,7 @@ def paragraphs(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def sentences(paragraph: str) -> list[str]:
-    """What is code counts as one word, and a link as its text."""
+    """Code counts as one word, and a link as its text."""
     plain = LINK.sub(r"\1", CODE.sub("CODE", paragraph)).replace("**", "")
     return [one for one in re.split(r"(?<=[.!?])[\"”)*]*\s+", plain) if re.search(r"\w", one)]
 

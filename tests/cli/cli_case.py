@@ -1,4 +1,4 @@
-"""What the tests of the command line share: the program under test, a folder for each test, a recording to read."""
+"""Base of the tests of the command line: the program under test, a folder for each test, a recording to read."""
 import argparse
 import os
 import pathlib

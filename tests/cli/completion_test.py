@@ -1,4 +1,4 @@
-"""What bash, zsh and fish make of the completion scripts. Each runs for real, with nobody's settings."""
+"""Tests the completion scripts in bash, zsh and fish. Each shell runs for real, with nobody's settings."""
 import os
 import pty
 import re
@@ -36,7 +36,7 @@ COMPLETED = (
     ("record -- cat so", "some file.data"),
     ("--completion fi", "fish"),
 )
-# What is no value of any list, and no file.
+# Lines whose last word completes to no value of any list, and to no file.
 LEFT_ALONE = ("record --duration so", "record --seed fo", "case fo", "record --engine so", "symbolize so",
               "report --no-such")
 

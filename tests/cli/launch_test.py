@@ -51,7 +51,7 @@ class Launch(cli_case.CliCase):
         return self.ringside("record", *options, "--", *command, environment=self.environment(seconds), **how)
 
     def options(self):
-        """What the stand-in was started with."""
+        """The arguments that the stand-in was started with."""
         return [line[1:-1] for line in self.log.read_text().splitlines()]
 
     def assertRecorded(self, result):

@@ -38,7 +38,7 @@ class Suspend(cli_case.CliCase):
                 time.sleep(0.003 * (number % 4))
                 os.kill(process.pid, signal.SIGTSTP)
                 self.assertTrue(cli_case.wait_until(lambda: state_of(process.pid) == "T"), "it does not suspend itself")
-                # What it has written before may not have been read yet.
+                # The stub may not have read yet what ringside wrote before.
                 self.assertTrue(cli_case.wait_until(lambda: stub.running), f"round {number}: the guest is held")
                 os.kill(process.pid, signal.SIGCONT)
 

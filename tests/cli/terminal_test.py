@@ -15,7 +15,7 @@ import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
 
 BASE, SIZE = 0xFFFFFFFF80001000, 16
-# C++ name, mangled; samples of 1000. What is below 0.5 % is folded at a terminal.
+# C++ name, mangled; samples of 1000. Functions below 0.5 % are folded at a terminal.
 LONG = ("memory::allocator<pages::frame<4096u>, policies::first_fit<true>, statistics::counting<long> >::"
         "allocate_contiguous_for_device(unsigned long)")
 MANGLED = ("_ZN6memory9allocatorIN5pages5frameILj4096EEEN8policies9first_fitILb1EEEN10statistics8countingIlEEE"
@@ -45,7 +45,7 @@ class Terminal(cli_case.CliCase):
         self.assertSays(self.ringside("import", "--format", "maestro", "raw", "--kernel", "kernel.elf"), DONE)
 
     def at_terminal(self, *arguments, columns=80, status=DONE, environment=(), act=None):
-        """What a terminal of so many columns gets, its line ends apart. `act` gets (process, master)."""
+        """The output at a terminal of so many columns, with plain line feeds. `act` gets (process, master)."""
         master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         clean = {name: value for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""What `cmake --install` and `cpack` make of a build: stripped programs, debug information, places."""
+"""Tests the results of `cmake --install` and `cpack`: stripped programs, debug information, places."""
 import argparse
 import os
 import pathlib

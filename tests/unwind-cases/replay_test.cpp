@@ -39,7 +39,7 @@ bool is_entry_class(std::string_view name) {
   return std::find(kClasses.begin(), kClasses.end(), name) != kClasses.end();
 }
 
-// What confirms a frame; nothing of ringside's own.
+// Whether the end and every frame are confirmed, by other ways than ringside's.
 bool is_confirmed(const ExpectedStack& stack) {
   return !stack.stop_confirmed.empty() &&
          std::none_of(stack.frames.begin(), stack.frames.end(),

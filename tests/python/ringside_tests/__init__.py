@@ -1,1 +1,1 @@
-"""What the guest tests, the benches and the tools of the unwind cases share."""
+"""Modules that the guest tests, the benches and the tools of the unwind cases share."""

@@ -1,7 +1,7 @@
-"""What a case is good for: the class that its file is named by."""
+"""Classifies cases by their purpose: the class of a case names its file."""
 import entry_code
 
-# What stands in a case's line "class": {leaf} is the function that runs, {interrupted} the innermost interrupted one,
+# The start of a case's line "class": {leaf} is the function that runs, {interrupted} the innermost interrupted one,
 # {root} the outermost one.
 TEXT = {"entry": "entry code runs, {leaf}", "switch": "{leaf} on another stack than the code it interrupted",
         "thunk": "{leaf} runs", "string": "hand-written assembly, {leaf}",

@@ -4,7 +4,7 @@
 
 CONFIRM_MODULES may hold gdb commands, one a line, for the symbols of modules.
 For each case: gdb's stack of the same state, from a core file; on x86_64 Linux with ORC tables the kernel's own walk of
-them too. What neither knows is confirmed by what the kernel's source says, class by class (README.md): the
+them too. Frames that neither finds are confirmed by the kernel's source, class by class (README.md): the
 ways "pt_regs", "exception", "link", "switch", "entry", "thread-start", "thunk". A case of which every frame and the end
 are confirmed gets its expected stack written; of others the report says what differs.
 """
@@ -211,7 +211,7 @@ class Truth:
         return self._end("lost", "gdb")
 
     def _as_executed(self):
-        """What the guest has shown when it was let run on, where that was done (judges/gdb/entry_truth.py)."""
+        """The state that the guest went to when it was let run on, where that was done (judges/gdb/entry_truth.py)."""
         if len(self.frames) != 1 or not self.case.entered_from:
             return self._end("lost", "gdb")
         if "user" in self.case.entered_from:

@@ -1,4 +1,4 @@
-"""What the source of Linux's entry code says of stacks, class by class: README.md has the table. Nothing of this comes
+"""Rules for stacks from the source of Linux's entry code, class by class: README.md has the table. Nothing of this comes
 from ringside."""
 from unwind_case import POINTER
 

@@ -1,4 +1,4 @@
-"""What entry code of arm64 and RISC-V has left where, instruction by instruction: which of the interrupted registers are
+"""The state of arm64's and RISC-V's entry code, instruction by instruction: which of the interrupted registers are
 in struct pt_regs already, and which are still in the vCPU. Written from the kernel's source and the architectures'
 manuals; the instructions of the kernel's own file say how far its macros have come.
 

@@ -124,7 +124,7 @@ class Walk:
         for name in names:
             if name == "orig_rax":
                 continue
-            # What entry code has popped already lies below the stack pointer and was not captured: the register has it.
+            # A value that entry code has popped lies below the stack pointer and was not captured: the register has it.
             popped = start + OFFSET[name] < self._sp and name in live
             regs[name] = live[name] if popped else _load(self._memory, start + OFFSET[name])
         # A partial frame keeps what the interrupting code has not yet saved or changed.

@@ -67,7 +67,7 @@ class Frame:
 
 
 class Case:
-    """path: the file. What a tool may change are the sections `expected` and `entered-from`: the methods write_…()
+    """path: the file. A tool may change only the sections `expected` and `entered-from`: the methods write_…()
     write them into the file, whose other sections stay as they are whatever became of them here."""
 
     def __init__(self, path):

@@ -56,7 +56,7 @@ def _tail(path):
 
 
 def read_back(ringside, deadline, *arguments):
-    """What a verb of ringside's prints."""
+    """The standard output of one of ringside's verbs."""
     try:
         result = subprocess.run([ringside, *arguments], stdin=subprocess.DEVNULL, check=False, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -17,7 +17,8 @@ class NoNetwork(GuestError):
 
 @dataclasses.dataclass(frozen=True)
 class Arch:
-    """What QEMU is told for an architecture. The names are Debian's, with a kernel that is not the usual one behind."""
+    """QEMU's options, the console and the kernel's flavour for an architecture. The names are Debian's, with a kernel that
+    is not the usual one behind."""
     machine: tuple
     console: str = "ttyS0"
     flavour: str = ""

@@ -1,4 +1,4 @@
-"""What the programs that test with a Linux guest share: options of the guest, and what their exit status says."""
+"""Options of the guest and the exit status, shared by the programs that test with a Linux guest."""
 import os
 import pathlib
 import subprocess

@@ -91,7 +91,7 @@ class Machine:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def serial(self):
-        """What the guest has written to its serial port so far."""
+        """The guest's output to its serial port so far."""
         try:
             return self._serial.read_text(errors="replace")
         except FileNotFoundError:

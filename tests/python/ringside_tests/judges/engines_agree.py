@@ -12,7 +12,7 @@ _WHOLE = ("end of stack", "reached user mode")
 
 @dataclasses.dataclass
 class Measure:
-    """What one engine's recordings add up to."""
+    """Sums over one engine's recordings."""
     own: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # samples by leaf
     complete: int = 0
     judged: int = 0
@@ -32,7 +32,7 @@ class Measure:
             own[stack[-1]] += count
         self.own += own
         self.shares.append({leaf: percent(count, sum(own.values())) for leaf, count in own.items()})
-        # What user code is below the kernel's stack is not judged: a stripped busybox has no unwind information.
+        # User code below the kernel's stack is not judged: a stripped busybox has no unwind information.
         for sample in samples:
             if sample.get("level") == "kernel" and sample["disposition"] == "sampled":
                 self.judged += 1
@@ -72,7 +72,7 @@ def table(measures):
 
 
 def check(measures, busy, points, complete):
-    """What is wrong, as lines. measures: by engine; busy: samples wanted of each; complete: percent of the stacks."""
+    """Failures, as lines. measures: by engine; busy: samples wanted of each; complete: percent of the stacks."""
     failures = []
     for name, measure in measures.items():
         if measure.samples < busy:

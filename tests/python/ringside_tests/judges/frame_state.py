@@ -14,7 +14,7 @@ _LEAVES = re.compile(r"^(ret|jmp)")
 
 
 class FrameState:
-    """Of an x86 kernel's file, at the addresses where it is linked."""
+    """The frame states in an x86 kernel's file, at the addresses where it is linked."""
 
     def __init__(self, kernel):
         self._code = KernelCode(kernel)

@@ -85,8 +85,8 @@ def _add_kernel(symbols, vmlinux, text):
             if first <= int(row[0], 16) < last:
                 symbols.entry_text.add(row[-1])
     _add_trampoline(symbols, rows)
-    # What lies between is code, on arm64 also that of a few sections in front of _stext or behind _etext; riscv64's
-    # .head.text begins with _start.
+    # The range between each two is code, on arm64 also that of a few sections in front of _stext or behind _etext;
+    # riscv64's .head.text begins with _start.
     for first, last in (("_start", "_text"), ("_text", "_etext"), ("_sinittext", "_einittext")):
         if first in linked and last in linked:
             symbols.add_range((linked[first] + slide) & wrap, (linked[last] + slide) & wrap)

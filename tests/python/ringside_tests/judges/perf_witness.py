@@ -33,7 +33,7 @@ def record(threads, seconds, folder):
 
 
 def charge(text):
-    """What `perf script -F ip,sym` prints: a paragraph a sample, innermost frame first."""
+    """Parses the output of `perf script -F ip,sym`: a paragraph a sample, innermost frame first."""
     blocks, elsewhere = collections.Counter(), 0
     for sample in text.split("\n\n"):
         names = [line.split(None, 1)[1].strip() for line in sample.splitlines() if len(line.split(None, 1)) == 2]
@@ -47,7 +47,7 @@ def charge(text):
 
 def kernel_functions(symbols, blocks, known):
     """Samples by function, the nearest symbol in front of a block; of several at one address, one of the known ones.
-    What is no kernel code goes to None."""
+    Samples outside of kernel code go to None."""
     starts = sorted((start, name not in known, name) for name, start in symbols.starts())
     addresses = [start for start, _, _ in starts]
     own = collections.Counter()

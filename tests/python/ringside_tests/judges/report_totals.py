@@ -22,7 +22,7 @@ def statistics(report):
 
 
 def check(report, stacks):
-    """What does not add up, as lines; empty when all does."""
+    """The totals that do not add up, as lines; empty when all do."""
     failures = []
     numbers = statistics(report)
     told = numbers.get("sampled")

@@ -76,7 +76,7 @@ def _own(stacks):
     return own
 
 
-# Of one vCPU's samples, that come every 2 ms, about so many fall into one call of a function: they are not independent.
+# About so many of one vCPU's samples, one every 2 ms, fall into one call of a function: they are not independent.
 _SAMPLES_A_CALL = 3
 
 
@@ -106,8 +106,8 @@ def _check_shares(truth, own, total, points, by_chance=False):
 def _check_distance(truth, own, total, points):
     """Hundreds of shares, each smaller than the tolerance, prove nothing one by one: they are compared as a whole.
 
-    The distance is half the sum of all differences: the part of the samples that stands in a wrong function. What
-    chance makes of it is the mean deviation of a binomial, sqrt(2 p / (pi n)) for each small share p.
+    The distance is half the sum of all differences: the part of the samples that stands in a wrong function. By
+    chance alone it is the mean deviation of a binomial, sqrt(2 p / (pi n)) for each small share p.
     """
     if sum(share < points for share in truth.shares.values()) * 2 <= len(truth.shares) or not total:
         return [], []

@@ -10,7 +10,7 @@ FUNCTIONS = ("half", "third", "fifth")
 
 
 def measured_shares(serial):
-    """What the guest measured: percent by function. Its processes differ by little: their least times count."""
+    """The shares that the guest measured: percent by function. Its processes differ by little: their least times count."""
     found = re.findall("shares:" + "".join(rf" {name} (\d+)" for name in FUNCTIONS), serial)
     if not found:
         raise GuestError(f"the program did not say what it measured: {serial[-400:]}")

@@ -1,4 +1,4 @@
-"""What the profile of a Linux guest that runs dd must show: named stacks, and dd's write path."""
+"""Checks the profile of a Linux guest that runs dd: named stacks, and dd's write path."""
 import collections
 import itertools
 import re
@@ -19,7 +19,7 @@ def kernel_part(stack):
 
 
 def check(stacks):
-    """What is wrong with the folded stacks of a guest that runs dd, as lines; empty when nothing is."""
+    """Faults of the folded stacks of a guest that runs dd, as lines; empty when there are none."""
     total = sum(count for _, count in stacks)
     failures = []
     unknown = sum(count for stack, count in stacks

@@ -1,4 +1,4 @@
-"""What a reader of a flame graph relies on, checked in a browser against the frames as the file has them.
+"""Checks in a browser what a reader of a flame graph relies on, against the frames as the file has them.
 
 Expected numbers are computed here from each frame's weight and depth, not by the page's own script.
 """
@@ -41,7 +41,7 @@ KINDS = {"k": "kernel", "u": "user", "i": "interrupt", "f": "firmware", "x": "un
 
 
 class Failed(Exception):
-    """What the page does wrong."""
+    """A fault of the page; the message describes it."""
 
 
 def expect(condition, message):
@@ -116,7 +116,7 @@ def target_of(frames):
 
 
 def zoom_keeps_shares(browser, frames):
-    """Of the zoomed frame, of those on it and of those below it: the share of all, and of the zoom."""
+    """The zoomed frame, those on it and those below it show their share of all; all but the first, that of the zoom too."""
     target = target_of(frames)
     zoom(browser, target)
     for frame in [target] + target.children[:3] + target.above():

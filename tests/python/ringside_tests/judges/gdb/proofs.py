@@ -1,4 +1,4 @@
-"""What the cases in tests/unwind-cases prove of gdb: frames from which another way than gdb's went on, each with the
+"""Proofs of gdb's limits in the cases of tests/unwind-cases: frames from which another way than gdb's went on, each with the
 reason why gdb could not (gdb_reasons.py)."""
 import collections
 import dataclasses

@@ -124,7 +124,7 @@ def _judge_frame(verdict, process, files, frame):
 
 
 def judge_without_rules(processes, files, samples):
-    """What is wrong with stacks of a program that mostly has no unwind information: they end with that reason, or at
+    """Judges the stacks of a program that mostly has no unwind information: they end with that reason, or at
     their end, and nothing is guessed. Returns (stacks by reason, wrong things)."""
     stops, wrong = collections.Counter(), collections.Counter()
     for sample in samples:

@@ -11,10 +11,10 @@ from ringside_tests.judges.processes import joined_stacks
 
 WORKLOAD = "libc_calls"
 MUSL = pathlib.Path("/lib/ld-musl-x86_64.so.1")
-# What builds each; the host is what the guest is, Debian on amd64.
+# The command that builds each; the host is what the guest is, Debian on amd64.
 PROGRAMS = {"calls-glibc": ("gcc",), "calls-glibc-st": ("gcc", "-static"), "calls-musl": ("musl-gcc",),
             "calls-musl-st": ("musl-gcc", "-static")}
-# What main() calls, with the program's own functions that the library calls from there.
+# The functions that main() calls, with the program's own functions that the library calls from there.
 WAYS = {"sort_all": (("compare", "spin"), ("compare",)), "read_zeros": (), "format_all": (), "copy_all": (),
         "ask_time": ()}
 SIGNAL = (("on_alarm", "spin"), ("on_alarm",))
@@ -46,7 +46,7 @@ def own_functions(sample):
 
 
 def way_of(functions):
-    """What main() had called: a name of WAYS, or "main" for itself. None for stacks that cannot be."""
+    """The function that main() had called: a name of WAYS, or "main" for itself. None for stacks that cannot be."""
     if functions[:2] != ["_start", "main"]:
         return None
     way, called = (functions[2], functions[3:]) if functions[2:3] and functions[2] in WAYS else ("main", functions[2:])
@@ -58,7 +58,7 @@ def way_of(functions):
 
 
 def _restorers(sample):
-    """What the C library has its signals return to, in a stack: the frames below on_alarm()."""
+    """The functions that the C library has its signals return to, in a stack: the frames below on_alarm()."""
     frames = joined_stacks.user_frames(joined_stacks.user_stack(sample))
     return [below["functions"] for frame, below in zip(frames, frames[1:]) if frame["functions"] == ["on_alarm"]]
 

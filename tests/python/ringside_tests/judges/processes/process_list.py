@@ -1,4 +1,4 @@
-"""What a Linux guest said of its processes (the option tell= of linux/init), and what their programs' files say."""
+"""A Linux guest's report of its processes (the option tell= of linux/init), and the functions in their programs' files."""
 import bisect
 import dataclasses
 import functools
@@ -37,7 +37,7 @@ class Process:
 
 def parse(serial):
     """The processes by pid. Raises ValueError when the guest told of none."""
-    # Of a CPU that idles.
+    # The idle task of a CPU.
     processes = {0: Process(0, 0, "swapper/0")}
     for pid, group, parent, name in re.findall(r"^ringside-guest: proc (\d+) (\d+) (\d+) (.*?)\r?$", serial, re.MULTILINE):
         if pid != group:

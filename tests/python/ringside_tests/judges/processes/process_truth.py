@@ -105,7 +105,7 @@ def _is_legal(program, stack, is_kernel):
 
 
 def check_joined(stacks, is_kernel, percent):
-    """Of the kernel's stacks at least so many must stand on user code's. Returns (summary line, failure lines)."""
+    """At least so many percent of the kernel's stacks must stand on user code's. Returns (summary line, failure lines)."""
     kernel = [(stack, count) for stack, count in stacks if any(map(is_kernel, stack))]
     total = sum(count for _, count in kernel)
     joined = sum(count for stack, count in kernel if not is_kernel(stack[0]))
