@@ -4,9 +4,10 @@
     high_mode_test.py --ringside PROGRAM [CASE …]          cases: riscv64 el2 el3
 
 The kernels (kernels/*.c) measure which shares their functions have. By each engine: shares within 3 points
-(more where fewer samples came), names, whole stacks, and the kinds of frames. User code (riscv64's task) or a guest (aarch64's) runs below the kernel.
-Then without the kernel's file: code that nothing describes is firmware, and ringside reports it. On a machine that was started
-without firmware it is kernel code all the same.
+(more where fewer samples came), names, whole stacks, and the kinds of frames. User code (riscv64's task) or a guest
+(aarch64's) runs below the kernel.
+Then without the kernel's file: code that nothing describes is firmware, and ringside reports it. On a machine that was
+started without firmware it is kernel code all the same.
 
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 QEMU or a compiler is not there (skipped).
 """
