@@ -13,7 +13,7 @@
 
 namespace ringside::engines {
 
-// What to take from one vCPU at a tick.
+// Plan for one vCPU at a tick.
 struct VcpuPlan {
   bool wanted = true;                      // --cpu
   std::span<const wire::RecipeOp> recipe;  // must stay valid during the tick
@@ -52,7 +52,8 @@ struct Pace {
   bool lockstep = false;
 };
 
-// Of vCPU ticks. Those that were due are those that tick() has returned and those that are lost.
+// Counts of vCPU ticks. Those that were due are those that tick() has returned and those that are
+// lost.
 struct PaceCounts {
   std::uint64_t due = 0;
   // Lost, because
@@ -63,16 +64,16 @@ struct PaceCounts {
   [[nodiscard]] std::uint64_t lost() const { return stolen + ring_full + delayed; }
 };
 
-// Of an engine whose samples are taken where the guest runs, at a pace that it is given once. Its
+// An engine whose samples are taken where the guest runs, at a pace that it is given once. Its
 // tick() returns the captures that have been taken since the last call, in order of time, of any
 // number of vCPUs; it waits for some milliseconds if there are none.
 class SelfPaced {
  public:
   virtual ~SelfPaced() = default;
   [[nodiscard]] virtual Result<void> start(const Pace& pace) = 0;
-  // What was sampled until then can still be taken with tick().
+  // Samples taken until then can still be fetched with tick().
   virtual void stop() = 0;
-  // Of what tick() has returned, and lost ones, since the first start().
+  // Counts the ticks that tick() has returned, and lost ones, since the first start().
   [[nodiscard]] virtual PaceCounts counts() const = 0;
   // Intervals are guest instructions.
   [[nodiscard]] virtual bool counts_instructions() const = 0;
@@ -91,7 +92,7 @@ struct ReadStop {
   std::uint64_t to_ns = 0;
 };
 
-// What an engine asks before it stops the guest for a read outside of ticks.
+// Permission that an engine asks for before it stops the guest for a read outside of ticks.
 class ReadTurns {
  public:
   virtual ~ReadTurns() = default;
@@ -135,7 +136,7 @@ class Engine {
   [[nodiscard]] virtual std::string explain_memory_access() const = 0;
   // Whether reads of memory stop the guest for all of their bytes.
   [[nodiscard]] virtual bool memory_reads_stop_the_guest() const { return false; }
-  // Of physical_memory(), virtual_memory() and read_registers(), since the start.
+  // Pauses caused by physical_memory(), virtual_memory() and read_registers(), since the start.
   [[nodiscard]] virtual MemoryPauses memory_pauses() const = 0;
   // From now on reads that stop the guest let ticks go first; null: not any more. An engine that
   // does not stop the guest asks nobody.

@@ -12,7 +12,7 @@
 
 namespace ringside::engines {
 
-// What is to become of the guest if ringside dies now.
+// The guest's state: determines what is done to the guest if ringside dies now.
 enum class GuestState : int {
   kUnknown,  // just connected
   kRunning,  // it runs, if its user has not stopped it meanwhile

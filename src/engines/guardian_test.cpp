@@ -23,7 +23,7 @@ struct Pair {
     ours.reset(ends[0]);
     stub.reset(ends[1]);
   }
-  // What comes to the stub within 10 s.
+  // Bytes that reach the stub within 10 s.
   [[nodiscard]] std::string received() const {
     pollfd poll_fd{stub.get(), POLLIN, 0};
     char bytes[256];

@@ -45,7 +45,7 @@ void HostWaits::poll_again() {
 void HostWaits::leave_out(Tick& tick) const {
   tick.not_run += std::erase_if(tick.captures, [this](const wire::Capture& capture) {
     const std::size_t vcpu = capture.vcpu.value;
-    // What was left out for what it ran (-k, -u) is told apart by the same stop.
+    // Captures skipped for their level (-k, -u) are included: the same stop determined that level.
     const bool ran = capture.disposition == wire::Disposition::kSampled ||
                      (capture.disposition == wire::Disposition::kSkipped &&
                       capture.level != PrivilegeLevel::kUnknown);

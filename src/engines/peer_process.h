@@ -13,8 +13,8 @@ namespace ringside::engines {
 // The process that listens at an address.
 [[nodiscard]] pid_t listener_at(const SocketAddress& address);
 
-// The process that has the other end of a connected stream socket. Of a Unix socket it is the one
-// that listens, which may have passed the connection on. Of a TCP socket it is the one that has
+// The process that has the other end of a connected stream socket. For a Unix socket it is the one
+// that listens, which may have passed the connection on. For a TCP socket it is the one that has
 // accepted it; before that nobody has.
 [[nodiscard]] pid_t process_behind(int socket);
 

@@ -27,17 +27,17 @@ using VisitPhysical = std::function<Result<void>(
 // Finds QEMU's own copy of the guest's physical memory, so that reads need not stop the guest: in
 // QEMU's address space, or in the file of a shared memory backend.
 //
-// Enters: what the monitor says of the machine's RAM. Leaves: a reader of physical memory. What is
-// hard is to be sure: where a block lies in QEMU's address space is not said by QEMU 7.2, so each
-// mapping that is large enough is compared with what the fallback gives at up to 24 places that are
-// not zero. Where QEMU says it (10.0), or a file is found, the same comparison makes sure that it
-// is that process and that file.
+// Enters: what the monitor says of the machine's RAM. Leaves: a reader of physical memory. The
+// difficulty is certainty. QEMU 7.2 does not report where a block lies in its address space, so
+// mappings that are large enough are compared with what visit_physical gives at some 24 places that
+// are not zero. Where QEMU says it (10.0), or a file is found, the same comparison makes sure that
+// it is that process and that file.
 class QemuRam {
  public:
   struct Access {
     MonitorCommand monitor_command;
     VisitPhysical visit_physical;
-    // Makes the fallback reader; may be null. What it returns is used where QEMU's copy cannot be.
+    // Makes the fallback reader; may be null. That reader is used where QEMU's copy cannot be.
     std::function<std::unique_ptr<PhysicalMemory>(const std::vector<memory::RamRange>&)>
         make_fallback;
     pid_t qemu = 0;  // 0: not known
@@ -65,7 +65,7 @@ class QemuRam {
     std::string name;      // for people
     bool is_said = false;  // by QEMU; otherwise it may be any mapping or file
   };
-  // What find() returns: the same object, whatever changes behind it.
+  // The reader that find() returns: the same object, whatever changes behind it.
   class Front final : public PhysicalMemory {
    public:
     Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {

@@ -7,7 +7,7 @@
 
 namespace ringside::engines {
 
-// What the kernel's tables of sockets say: /proc/net/unix, tcp and tcp6.
+// Look-ups in the kernel's tables of sockets: /proc/net/unix, tcp and tcp6.
 
 // A socket on the server's side of an address.
 struct ServerSocket {

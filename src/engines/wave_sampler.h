@@ -52,14 +52,14 @@ class WaveTransport {
 
 // Takes one tick. Enters: the plan. Leaves: a capture for each vCPU.
 //
-// What is hard is to need few round trips, because the guest stands still for each. The stop and
+// The difficulty is to need few round trips, because the guest stands still for each. The stop and
 // all registers are one. Then come waves: the recipes of all vCPUs run as far as their next load,
 // and all reads that they want are one round trip. The wave after which no recipe waits for a load
-// carries the resume. What a wave copies stays as it came until the guest runs again. A vCPU whose
-// memory can be read directly needs no wave.
+// carries the resume. The bytes that a wave copies stay as they came until the guest runs again. A
+// vCPU whose memory can be read directly needs no wave.
 class WaveSampler {
  public:
-  // Of a guest with `vcpus` of that architecture.
+  // For a guest with `vcpus` of that architecture.
   WaveSampler(WaveTransport& transport, Arch arch, std::size_t vcpus);
 
   // Errors: those of the transport.

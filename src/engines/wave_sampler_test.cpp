@@ -15,7 +15,7 @@ using wire::Disposition;
 using wire::PieceKind;
 using wire::RecipeBuilder;
 
-// A guest of two vCPUs in kernel code. What an exchange reads is `of_exchange`, at any address.
+// A guest of two vCPUs in kernel code. An exchange reads `of_exchange` at any address.
 class FakeTransport final : public WaveTransport {
  public:
   static constexpr std::byte of_exchange{0x77};

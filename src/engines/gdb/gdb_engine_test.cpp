@@ -483,7 +483,7 @@ TEST(GdbEngine, APlainStubIsAskedStepByStep) {
   EXPECT_TRUE(guest.runs());
 }
 
-// What says `text` and nothing else, at the other end of a socket.
+// Attaches an engine to a socket whose other end sends `text` and nothing else.
 Result<std::unique_ptr<GdbEngine>> attach_to(std::string_view text, bool close = false) {
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::abort();

@@ -16,7 +16,7 @@ struct VcpuThread {
   std::string name;  // "p01.02", "2"
 };
 
-// What is asked once, while the guest still stands after the handshake.
+// Properties that are queried once, while the guest still stands after the handshake.
 struct Inventory {
   std::vector<VcpuThread> threads;  // by vCPU number, from 0, without gaps
   RegisterLayout layout;

@@ -201,7 +201,7 @@ TEST_P(LinuxMemory, WalksAgreeWithQemuAndGdb) {
     const auto walk = space.walk(GuestVirt{address});
     ASSERT_TRUE(walk) << walk.error().message;
     ++ends[walk->end];
-    // Of vCPU 0, with "gpa: 0x1234"; it looks at whole pages.
+    // The monitor answers for vCPU 0, with "gpa: 0x1234"; it looks at whole pages.
     const std::string said = qemu_->hmp(fmt::format("gva2gpa {:#x}", address));
     const auto gpa = number_behind(said, "gpa: 0x");
     if (stub_judges_rights() && !gpa && address < kernel_half()) continue;

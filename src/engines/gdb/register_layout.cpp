@@ -11,7 +11,7 @@
 namespace ringside::engines::gdb {
 namespace {
 
-// What gdb takes for granted of an x86-64 stub that describes nothing: 16 general registers, rip,
+// Registers that gdb assumes of an x86-64 stub that describes nothing: 16 general registers, rip,
 // eflags and six segments, then the floating point and vector registers (gdb,
 // features/i386/64bit-core.xml).
 constexpr std::size_t kCoreBytes64 = 17 * 8 + 7 * 4;

@@ -48,7 +48,7 @@ class StubTransport final : public WaveTransport {
   [[nodiscard]] Pause pause() const override { return pause_; }
 
  private:
-  // What is asked of one vCPU, and where the answer belongs.
+  // A request about one vCPU, and where its answer belongs.
   struct Request {
     enum class What { kRegisters, kRegister, kExtra, kOfWalk, kOtherTranslation, kChunk } what;
     VcpuId vcpu;

@@ -86,8 +86,8 @@ TEST_F(GuestHolds, ContinueAGuestThatItsUserResumesInBetween) {
   EXPECT_THAT(end(), HasSubstr("\"cont\""));
 }
 
-// What was asked for and not done yet QEMU forgets when its client goes: the guardian keeps the
-// connection.
+// QEMU forgets requests that it has not carried out yet when its client goes: the guardian keeps
+// the connection.
 TEST_F(GuestHolds, EndInTheGuardiansHandsWhereTheContinueIsNotAnswered) {
   begin(kRunsAndStops);
   hold_.reset();

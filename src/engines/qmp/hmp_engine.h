@@ -20,8 +20,9 @@
 namespace ringside::engines::qmp {
 
 // Captures by what the human monitor prints (`info registers -a`, `x`): for a QEMU whose gdb stub
-// is its user's, or that opens none. What its text lacks is described in hmp_registers.h. A guest
-// that its user has paused is left alone. Memory outside of ticks is read while the guest runs.
+// is its user's, or that opens none. Registers that its text lacks are listed in hmp_registers.h. A
+// guest that its user has paused is left alone. Memory outside of ticks is read while the guest
+// runs.
 class HmpEngine final : public Engine {
  public:
   struct Options {
@@ -36,7 +37,7 @@ class HmpEngine final : public Engine {
   [[nodiscard]] static Result<std::unique_ptr<HmpEngine>> start(Monitor monitor,
                                                                 const Options& options);
   ~HmpEngine() override;
-  // What captures of this guest lack, a sentence each.
+  // Limitations of captures of this guest, a sentence each.
   [[nodiscard]] std::vector<std::string> caveats() const;
 
   [[nodiscard]] Arch arch() const override { return arch_; }

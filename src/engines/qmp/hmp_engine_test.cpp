@@ -9,7 +9,7 @@
 namespace ringside::engines::qmp {
 namespace {
 
-// What a monitor says to a client that asks for the registers once it has attached.
+// A monitor's answers to a client that asks for the registers once it has attached.
 constexpr std::string_view kAnswers =
     "{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n"
     "{\"return\": {\"arch\": \"x86_64\"}, \"id\": 2}\n{\"return\": [{}], \"id\": 3}\n"

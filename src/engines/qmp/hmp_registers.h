@@ -16,7 +16,8 @@ struct PrintedVcpu {
 };
 
 // Reads the answer to `info registers -a` (target/*/cpu-dump.c or cpu.c of QEMU 7.2 and 10.0),
-// whose words are names and values in no fixed columns. What is not known is passed over.
+// whose words are names and values in no fixed columns. Words that it does not recognize are passed
+// over.
 //
 // The text lacks: on x86_64 KERNEL_GS_BASE; on aarch64 all system registers (SP_EL0, TTBR0_EL1,
 // ELR_EL1, SPSR_EL1 …); on riscv64 the privilege mode, which is determined by the pc: the upper

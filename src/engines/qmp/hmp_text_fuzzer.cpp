@@ -1,4 +1,4 @@
-// What the human monitor prints, of every architecture.
+// Fuzzes the parsers of the human monitor's output, for every architecture.
 
 #include <array>
 #include <cstdint>

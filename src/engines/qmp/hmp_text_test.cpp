@@ -1,4 +1,4 @@
-// What the human monitor printed (testdata/record.py), against what the gdb stub said in the same
+// Compares the human monitor's output (testdata/record.py) with the gdb stub's answers in the same
 // stop.
 
 #include <gtest/gtest.h>

@@ -57,7 +57,7 @@ class Monitor {
   // are passed over. kUnsupported, with QEMU's own text, where QEMU refuses.
   [[nodiscard]] Result<nlohmann::json> execute(std::string_view command,
                                                const nlohmann::json& arguments);
-  // What a command of the human monitor prints; its failures are text, too.
+  // Returns the text that a command of the human monitor prints; its failures are text, too.
   [[nodiscard]] Result<std::string> human(const std::string& line);
 
   // When the answer number `of` came, and whether QEMU had let the guest run since the one before
@@ -81,8 +81,8 @@ class Monitor {
   // Whether the guest runs, by the last status() and QEMU's events since, as far as they were read.
   [[nodiscard]] bool guest_runs() const { return guest_runs_; }
 
-  // Reads the events that have come. QEMU keeps what nobody reads, without a limit. What fails here
-  // fails again at the next command.
+  // Reads the events that have come. QEMU keeps what nobody reads, without a limit. A failure here
+  // recurs at the next command.
   void take_events();
 
   struct CharacterDevice {
@@ -91,7 +91,7 @@ class Monitor {
   };
   [[nodiscard]] Result<std::vector<CharacterDevice>> character_devices();
 
-  // The process at the other end, 0 where that cannot be determined (peer_process.h). Of a Unix
+  // The process at the other end, 0 where that cannot be determined (peer_process.h). For a Unix
   // socket it may be one that passed the socket on to QEMU (libvirtd).
   [[nodiscard]] pid_t peer() const;
   [[nodiscard]] int socket() const { return socket_.get(); }

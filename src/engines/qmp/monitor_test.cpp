@@ -76,7 +76,7 @@ TEST_F(Monitors, AreNotWaitedForOnceThePatienceIsOver) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(connected->status().error().code, ErrorCode::kDisturbed);
   EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
-  // What is there at once is taken.
+  // An answer that is there at once is taken.
   say("{\"return\": {\"status\": \"running\"}, \"id\": 3}\r\n");
   EXPECT_EQ(connected->status().value(), "running");
 }

@@ -22,7 +22,7 @@ class FileEngine final : public Engine, public SelfPaced {
   [[nodiscard]] const wire::SampleFileHeader& header() const { return header_; }
   // Pages of kernel code that are there, in the order of the file.
   [[nodiscard]] const std::vector<GuestVirt>& code_pages() const { return code_pages_; }
-  // What is wrong with the file behind its last whole record; empty where it is whole.
+  // Describes the damage behind the file's last whole record; empty where the file is whole.
   [[nodiscard]] const std::string& damage() const { return damage_; }
 
   [[nodiscard]] Arch arch() const override { return static_cast<Arch>(header_.arch); }

@@ -76,7 +76,7 @@ Result<RingMap> RingMap::open(const std::filesystem::path& path) {
 
 RingMap::RingMap(UniqueFd fd, std::string name, std::byte* base, wire::RingLayout layout)
     : fd_(std::move(fd)), name_(std::move(name)), base_(base), layout_(layout) {
-  // What an earlier reader has left is not ours.
+  // Samples that an earlier reader has left are not ours.
   for (std::size_t n = 0; n < layout_.vcpus; ++n)
     read_.push_back(vcpu(n).head.load(std::memory_order_acquire));
   release();

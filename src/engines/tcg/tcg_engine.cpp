@@ -105,8 +105,8 @@ std::uint64_t TcgEngine::due_ticks() const {
   return due;
 }
 
-// What the plugin has counted as due and what has arrived are counted apart: what is missing is
-// lost. Where the plugin gives no other reason its vCPU has not come to take the sample.
+// Ticks that the plugin has counted as due and those that have arrived are counted apart: missing
+// ones are lost. Where the plugin gives no other reason its vCPU has not come to take the sample.
 PaceCounts TcgEngine::counts() const {
   const std::uint64_t due = due_ticks() - due_before_;
   const std::uint64_t known = accounted_ + stolen_ + ring_full_;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kMs = 1'000'000;
 
-// What samples the guest: takes a tick in each wait.
+// Stand-in for the sampler, which takes a tick in each wait.
 class Turns final : public ReadTurns {
  public:
   [[nodiscard]] Result<void> wait(const ReadStop& last, std::uint64_t from_ns) override {

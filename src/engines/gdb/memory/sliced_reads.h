@@ -15,10 +15,10 @@
 
 namespace ringside::engines::gdb {
 
-// What a read of virtual memory gave.
+// Result of a read of virtual memory.
 struct VirtualRead {
   std::size_t bytes = 0;
-  // What the vCPU ran when the read ended before all bytes had come.
+  // The level that the vCPU ran at when the read ended before all bytes had come.
   PrivilegeLevel level = PrivilegeLevel::kUnknown;
 };
 
@@ -29,7 +29,7 @@ struct VirtualRead {
 // more, has two milliseconds: a stop costs more than what it reads, on a busy host or through a
 // relay ten times as much, and the guest has the same share of the time. How much fits into a step
 // is learnt from the steps before. Between two slices the guest runs, and is sampled
-// (read_stops.h). What is read may change between slices.
+// (read_stops.h). The memory that is read may change between slices.
 class SlicedReads {
  public:
   // `stub_thread`: QEMU's main loop, 0 where it is not known; see scoped_realtime_priority.h.

@@ -13,8 +13,8 @@ namespace ringside::engines::gdb {
 namespace {
 
 constexpr std::size_t kReadSize = 64 * 1024;
-// Of packets that nobody has asked for yet, while a request is being sent: what a stub may have to
-// say before it reads on is far less.
+// Limit on packets that nobody has asked for yet, while a request is being sent: a stub sends far
+// less before it reads on.
 constexpr std::size_t kMostUnread = 4 * kMaxBody;
 
 tl::unexpected<Error> closed() {

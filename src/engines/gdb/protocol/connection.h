@@ -13,8 +13,8 @@ namespace ringside::engines::gdb {
 
 using Clock = std::chrono::steady_clock;
 
-// A stream socket that carries packets. What enters: bytes to send; what leaves: the decoded bodies
-// of the packets that arrive, in order. Acknowledgements are sent where the stub wants them.
+// A stream socket that carries packets. Enters: bytes to send. Leaves: the decoded bodies of the
+// packets that arrive, in order. Acknowledgements are sent where the stub wants them.
 class Connection {
  public:
   explicit Connection(UniqueFd socket);
@@ -45,7 +45,7 @@ class Connection {
   // The next packet's body if it is there already.
   [[nodiscard]] Result<std::optional<std::string>> receive_pending();
 
-  // What has arrived and is not a packet yet, for messages.
+  // Bytes that have arrived and are not a packet yet, for messages.
   [[nodiscard]] std::string_view unread() const;
 
  private:

@@ -107,7 +107,7 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
   const auto supported = handshake.request("qSupported:multiprocess+;xmlRegisters=i386");
   if (!supported) {
     const bool is_silent = supported.error().code == ErrorCode::kTimeout;
-    // What is no stub has no guest to let run.
+    // A peer that is no stub has no guest to let run.
     if (guardian != nullptr && !is_silent && !handshake.heard_a_packet())
       guardian->set_state(GuestState::kPaused);
     if (!is_silent || handshake.heard_a_packet()) return tl::unexpected<Error>(supported.error());

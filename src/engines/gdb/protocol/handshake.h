@@ -13,7 +13,7 @@
 
 namespace ringside::engines::gdb {
 
-// What a handshake leaves behind; the guest stands still.
+// Result of a handshake; the guest stands still.
 struct Greeting {
   StubTraits traits;
   bool guest_was_running = true;

@@ -23,7 +23,7 @@ constexpr std::string_view kPaused = "VM status: paused\r\n";
 constexpr int kQuietMs = 2000;               // no more answers will come
 constexpr std::size_t kMostBytes = 1 << 20;  // of a stub that does not end
 
-// What a stub says: whether a stop reply was there, and the text that its monitor prints. No
+// Parses a stub's packets: whether a stop reply was there, and the text that its monitor prints. No
 // memory is allocated.
 class Answers {
  public:

@@ -17,7 +17,7 @@ enum class StopState {
   kGone,       // the stub has closed the connection, or the guest has ended
 };
 
-// What changes it. Each is a packet, or what became of one.
+// Events that change the state. Each is a packet, or what became of one.
 enum class StopEvent {
   kStopSent,  // "\x03", `qC` or the detach sequence go out: the first byte stops a guest that runs
   kUnaskedStop,   // a stop reply that nothing was sent for: the user's stop
@@ -33,7 +33,7 @@ enum class StopEvent {
 // in stop_state_test.cpp.
 [[nodiscard]] std::optional<StopState> after(StopState state, StopEvent event);
 
-// What the guardian is to know of it.
+// The state that is reported to the guardian.
 [[nodiscard]] GuestState guest_state_in(StopState state);
 
 }  // namespace ringside::engines::gdb

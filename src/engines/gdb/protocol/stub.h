@@ -17,7 +17,7 @@
 
 namespace ringside::engines::gdb {
 
-// What of a stub its handshake found out.
+// Properties of a stub that its handshake determined.
 struct StubTraits {
   bool qemu = false;          // it knows the monitor's "info status"
   bool acknowledges = true;   // each packet is answered with '+'
@@ -31,7 +31,7 @@ struct StubTraits {
 // are still to come.
 //
 // Enters: batches of requests. Leaves: their answers in order, while the guest stands still because
-// we asked for it, and the certainty that it runs again. What is hard: the guest's user, too, may
+// we asked for it, and the certainty that it runs again. The difficulty: the guest's user, too, may
 // stop or resume it at any time through the monitor, and the stub reports both stops with the same
 // packet. QEMU (7.2, gdbstub.c, gdb_read_byte) stops a running guest at *any* byte, swallows that
 // byte, sends the stop reply before it looks at the next byte, and ignores all up to the next '$'.
@@ -63,7 +63,7 @@ class Stub {
   Stub& operator=(const Stub&) = delete;
 
   [[nodiscard]] const StubTraits& traits() const { return traits_; }
-  // What the guardian also undoes if ringside dies.
+  // The guardian also restores this scheduling if ringside dies.
   void restore_on_death(const std::optional<Scheduling>& before) {
     if (guardian_) guardian_->restore_on_death(before);
   }
@@ -92,7 +92,7 @@ class Stub {
   [[nodiscard]] Result<std::vector<std::string>> exchange_and_resume(const Batch& batch);
   // Only a guest that we hold: else kUsage.
   [[nodiscard]] Result<void> resume();
-  // What QEMU's monitor prints for a command. Stops the guest for a moment if it runs.
+  // The text that QEMU's monitor prints for a command. Stops the guest for a moment if it runs.
   [[nodiscard]] Result<std::string> ask_monitor(std::string_view command);
   // When the guest had last stopped for us (monotonic).
   [[nodiscard]] std::uint64_t last_stop_ns() const { return last_stop_ns_; }
@@ -131,7 +131,7 @@ class Stub {
   void take(StopEvent event);
   void let_go();
   [[nodiscard]] bool detach();
-  // What goes in front of requests while we hold the guest.
+  // Bytes in front of requests while we hold the guest.
   [[nodiscard]] std::string_view before_batch() const;
   // The bytes that let the guest run and end the conversation, whatever went before.
   [[nodiscard]] std::string detach_text() const;

@@ -28,9 +28,9 @@ struct TargetDescription {
 using FetchAnnex = std::function<Result<std::string>(const std::string& name)>;
 
 // Enters: the text of target.xml. Leaves: all registers of it and of what it includes. Errors:
-// kFormat, and what `fetch` returns. What it does not know (types, groups, features' names) is
-// skipped. Includes are followed eight deep, 64 in all, so that a description that includes itself
-// ends.
+// kFormat, and what `fetch` returns. Parts that it does not recognize (types, groups, features'
+// names) are skipped. Includes are followed eight deep, 64 in all, so that a description that
+// includes itself ends.
 [[nodiscard]] Result<TargetDescription> parse_target_description(std::string_view target_xml,
                                                                  const FetchAnnex& fetch);
 

@@ -67,7 +67,7 @@ TEST(TargetDescription, NumbersGoOnFromTheLastOne) {
   EXPECT_EQ(description->registers[3].number, 33u);
   EXPECT_EQ(description->registers[4].number, 72u);  // regnum in the file
   EXPECT_EQ(description->registers[5].number, 73u);
-  // Of these only lr, sp, pc and cpsr lie in `g`.
+  // Only lr, sp, pc and cpsr of these lie in `g`.
   const auto layout = RegisterLayout::from_description(*description, 28);
   ASSERT_TRUE(layout) << layout.error().message;
   EXPECT_EQ(layout->arch(), Arch::kAArch64);

@@ -26,7 +26,7 @@ class FakeStub {
     bool firmware = false;
     bool halted = false;
   };
-  // What a real stub said: it replaces the fake's own registers, the same for each vCPU.
+  // A real stub's answers: they replace the fake's own registers, the same for each vCPU.
   struct Recording {
     std::map<std::string, std::string> annexes;  // by name, with target.xml
     std::string g;

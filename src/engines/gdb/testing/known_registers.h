@@ -22,7 +22,7 @@ struct MonitorName {
 [[nodiscard]] std::optional<std::uint64_t> monitor_value(std::string_view text,
                                                          std::string_view label);
 
-// What the programs of testdata/loops put into registers that the monitor does not show.
+// A value that a program of testdata/loops puts into a register that the monitor does not show.
 struct Constant {
   std::uint8_t id;
   std::uint64_t value;

@@ -32,9 +32,9 @@ class QemuProcess {
   // if none comes.
   std::string qmp(const std::string& command);
   // How long the guest stood still, each time since the last call: between the times that QEMU's
-  // own STOP and RESUME events carry, in µs. Of stops that are over.
+  // own STOP and RESUME events carry, in µs. Only stops that are over count.
   [[nodiscard]] std::vector<std::uint64_t> take_stops();
-  // What a command of the human monitor prints.
+  // The text that a command of the human monitor prints.
   [[nodiscard]] std::string hmp(const std::string& command);
   [[nodiscard]] pid_t pid() const { return pid_; }
   // Whether the guest is running, or comes to run within a second.

@@ -28,7 +28,7 @@ class MonitorEnd {
     EXPECT_EQ(::send(socket_.get(), text.data(), text.size(), 0),
               static_cast<ssize_t>(text.size()));
   }
-  // What it was asked since the last call.
+  // Requests that have come since the last call.
   [[nodiscard]] std::string heard() const {
     std::string text(4096, '\0');
     const ssize_t got = ::recv(socket_.get(), text.data(), text.size(), MSG_DONTWAIT);
