@@ -15,10 +15,10 @@
 
 namespace ringside::session {
 
-// Samples on their way into the recording, in order. What a kernel loads is read once a second, so
-// that the first samples of a module are taken before its code is known: their stacks end there,
-// and nothing says whether they are an interrupt's. Such a sample waits until the code has been
-// read, to be unwound again, and those that follow wait behind it.
+// Samples on their way into the recording, in order. Code that a kernel loads is read once a
+// second, so that the first samples of a module are taken before that: their stacks end there, and
+// nothing shows whether they are an interrupt's. Such a sample waits until the code has been read,
+// to be unwound again, and those that follow wait behind it.
 class EarlySamples {
  public:
   struct Sample {

@@ -8,7 +8,7 @@
 namespace ringside::session {
 namespace {
 
-// What a vCPU is in at the moment of each read, by the engine.
+// The address space that a vCPU is in at the moment of each read, by the engine.
 class VcpuSpace final : public guestos::GuestSpace {
  public:
   VcpuSpace(engines::Engine& engine, VcpuId vcpu) : memory_(engine.virtual_memory(vcpu)) {}

@@ -21,7 +21,8 @@ class GuestView final : public guestos::GuestMemory {
   // used belongs to a process or to the kernel's start, and ends with it. False where that is not
   // settled yet, and another capture is to be adopted later: physical memory could not be read just
   // now, no vCPU gave its registers in time, its tables no longer map what ran, or the kernel's own
-  // table is not filled in. What was known before stays. Errors: those of the engine.
+  // table is not filled in. Page tables found earlier stay until others are found. Errors: those of
+  // the engine.
   [[nodiscard]] Result<bool> adopt(const wire::Capture& running, std::optional<GuestVirt> root);
   [[nodiscard]] bool knows_page_tables() const { return by_tables_ != nullptr; }
   // The guest has run: page tables may have changed.

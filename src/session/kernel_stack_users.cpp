@@ -7,7 +7,7 @@ namespace {
 
 // An entry that switches threads itself is seen with the wrong address space, too, but rarely.
 constexpr std::uint64_t kRare = 8;
-// Of one pair: as many show how often it is seen in entry code.
+// Samples of one pair in entry code: as many show how often it is seen there.
 constexpr std::uint64_t kEnough = 4;
 
 }  // namespace

@@ -21,7 +21,7 @@ std::uint64_t code_size(const elf::ElfFile& file) {
   return low > high ? 0 : high - low;
 }
 
-// What distinguishes the file that ran from one that was built again.
+// Sets the fields that distinguish the file that ran from one that was built again.
 void identify(const elf::ElfFile& file, recording::ImageInfo& info) {
   const Bytes build_id = file.build_id();
   info.build_id.assign(build_id.begin(), build_id.end());

@@ -164,7 +164,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
     const std::uint64_t now = monotonic_ns();
     if (now < next_poll_ns) continue;
     next_poll_ns = now + std::chrono::nanoseconds(kPollInterval).count();
-    // What lay in the queue while the disk or the host was busy would stay with the process.
+    // Memory that the queue took while the disk or the host was busy would stay with the process.
     if (queue_.was_drained(kBacklogBytes)) ::malloc_trim(0);
     const double seconds = static_cast<double>(now - std::min(now, sampling_since_ns_)) / 1e9;
     control.progress({seconds, samples_, idle_});
@@ -205,7 +205,7 @@ Result<void> Recorder::handle(const wire::Capture& capture,
   }
   info.pid = attribution.pid;
   info.tid = attribution.tid;
-  // What is mapped in others is not known.
+  // No mappings are at hand for other address spaces.
   info.address_space =
       user_stacks_.knows(attribution.address_space) ? attribution.address_space : 0;
   if (!kernel_seen_ && runs_kernel(capture, images_)) {

@@ -24,7 +24,7 @@
 
 namespace ringside::session {
 
-// What the outside wants at this moment, and where the recording reports how far it is.
+// The outside of a recording: supplies its wish at this moment, and receives reports of progress.
 class Control {
  public:
   enum class Wish {

@@ -26,8 +26,8 @@ bool is_named(const std::vector<elf::FunctionSymbol>& symbols, ImageAddr at) {
   return after->address == at || at - after->address < after->size;
 }
 
-// Of a function that begins at `entry`, where neither ranges nor symbols hold that: up to what
-// comes next. `functions` are those of call-frame information.
+// The size of a function that begins at `entry`, where neither ranges nor symbols hold that: up to
+// what comes next. `functions` are those of call-frame information.
 std::uint64_t entry_size(const elf::ElfFile& file, ImageAddr entry,
                          const std::vector<unwind::cfi::Table::Function>& functions) {
   std::uint64_t size = kMaxEntrySize;
@@ -127,7 +127,7 @@ std::vector<symbols::PackedFunction> synthesized_symbols(std::shared_ptr<const e
   }
   for (const auto& range : called_functions(*file, functions))
     if (range.start != entry) found.push_back({range.start, range.size, name_at(range.start)});
-  // Of nc's on arm64, for one, call-frame information says nothing.
+  // Call-frame information of nc on arm64, for one, does not cover the entry.
   if (!entry_has_name) found.push_back({entry, entry_size(*file, entry, functions), "_start"});
   return found;
 }

@@ -110,8 +110,8 @@ TEST_F(SynthesizedSymbols, NothingIsNamedWhereNoProgramIsEntered) {
   EXPECT_EQ(found(), others);  // it has a name
 }
 
-// Of x86: calls to 0x1100, to 0x1120 and to a place in the middle of code; a symbol without a size
-// behind the first, call-frame information from 0x1140 on.
+// An x86 file: calls to 0x1100, to 0x1120 and to a place in the middle of code; a symbol without a
+// size behind the first, call-frame information from 0x1140 on.
 TEST(CalledFunctions, HaveTheirStartForAName) {
   std::vector<std::byte> code(0x400, std::byte{0x90});
   const auto call = [&](std::size_t at, std::uint32_t target) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::uint64_t kLongestRestNs = 4'000'000'000;
 
-// What could not be read now may be read at the next tick.
+// Whether a read that failed now may succeed at the next tick.
 bool may_pass(const Error& error) {
   return error.code == ErrorCode::kTimeout || error.code == ErrorCode::kDisturbed ||
          error.code == ErrorCode::kUnsupported;

@@ -14,7 +14,8 @@
 namespace ringside::session {
 namespace {
 
-// Of address spaces that are remembered: some megabytes. A guest has fewer processes at a time.
+// Limit on address spaces that are remembered: some megabytes. A guest has fewer processes at a
+// time.
 constexpr std::size_t kMaxSpaces = 16384;
 
 // From the linked addresses of a file to where it is mapped. A file that could not be read has the

@@ -57,7 +57,8 @@ class UserStacks {
   [[nodiscard]] Result<std::uint32_t> write_once(
       const std::shared_ptr<const guestos::UserImage>& image);
   [[nodiscard]] Result<Space> make_space(const guestos::AddressSpaceUpdate& updates);
-  // Of the address spaces that were used longest ago, so that half of max_bytes_ is free.
+  // Forgets the files of the address spaces that were used longest ago, so that half of max_bytes_
+  // is free.
   void forget_files();
 
   recording::Writer* writer_;

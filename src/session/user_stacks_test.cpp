@@ -163,7 +163,7 @@ TEST_F(UserStacksTest, TheOwnerSaysThatCodeHas32Bits) {
   kernel.level = PrivilegeLevel::kKernel;
   guestos::TaskAttribution runs_for = attributed(3);
   runs_for.user_arch = Arch::kI386;
-  // What entry code saved of a register that 32-bit code has changed may have an upper half.
+  // Entry code's copy of a register that 32-bit code has changed may have an upper half.
   runs_for.user = at(0xffffffff'f7f0'0004);
   const auto stack = stacks_.unwind(kernel, runs_for);
   ASSERT_TRUE(stack);
@@ -214,7 +214,7 @@ TEST_F(UserStacksTest, FilesOfProgramsThatAreGoneAreForgotten) {
   EXPECT_FALSE(files[1].expired());
   EXPECT_FALSE(files[kLast].expired());
   EXPECT_TRUE(files[2].expired());
-  // What is forgotten has its name still: the images are as they were written.
+  // Forgotten files still have their names: the images are as they were written.
   EXPECT_EQ(ids.size(), 1u);
   for (std::uint64_t id = 1; id <= kLast; ++id) ids.insert(image_of(id));
   EXPECT_EQ(ids.size(), kLast);

@@ -75,8 +75,8 @@ std::size_t equal_around(const elf::ElfFile& file, std::uint64_t bias, const Pie
 }
 
 // How far from where the file is linked its code runs at `at`, an offset in `page`. Nothing where
-// no place in the file, or no single one, is the most like it. Of two that are, a second mapping is
-// more likely than a copy.
+// no place in the file, or no single one, is the most like it. If two are, one at a distance of
+// whole pages comes first: a second mapping is more likely than a copy.
 std::optional<std::uint64_t> find_bias(const elf::ElfFile& file, const Piece& page,
                                        std::uint64_t at) {
   std::set<std::uint64_t> biases;

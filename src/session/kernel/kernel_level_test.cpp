@@ -90,8 +90,8 @@ TEST_F(KernelLevelTest, OfAMachineWithoutFirmwareAllIsTheKernelsUntilThatIsKnown
   EXPECT_EQ(settled(0x90000000, kFirmware), kKernel);
 }
 
-// A 32-bit kernel runs before it turns on paging, too, and has no mode above its own. What does so
-// on x86_64 is not 64-bit code.
+// A 32-bit kernel runs before it turns on paging, too, and has no mode above its own. Code that
+// runs without paging on x86_64 is not 64-bit code.
 TEST_F(KernelLevelTest, X86HasNoModeAboveTheKernels) {
   arch_ = Arch::kI386;
   kernel_ = kernel_of(Arch::kI386);

@@ -52,8 +52,8 @@ Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
   return found ? found : probe_memory(arch, pc, memory);
 }
 
-// The file whose code runs at `pc`, if memory has all of its code. Of two builds that are alike the
-// one is taken that is more so.
+// The file whose code runs at `pc`, if memory has all of its code. If two similar builds match, the
+// more similar one is taken.
 Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(GuestVirt pc,
                                                                  VirtualMemory& memory) const {
   const auto share = [](const FoundKernel& found) {

@@ -13,7 +13,7 @@
 
 namespace ringside::session {
 
-// What is known of the guest's kernel before it is seen to run.
+// Information on the guest's kernel from before it is seen to run.
 struct KernelRequest {
   std::shared_ptr<const elf::ElfFile> file;  // null: only the guest's memory is at hand
   // Without `file`: files of which one may be the kernel, the best for names first.

@@ -26,8 +26,8 @@ Result<bool> maps(const memory::PageTables& tables, PhysicalMemory& physical,
   return true;
 }
 
-// Of any vCPU: the kernel's root and TCR_EL1 are the same on all. One that is idle may not answer
-// (kTimeout).
+// Reads any vCPU's registers: the kernel's root and TCR_EL1 are the same on all. One that is idle
+// may not answer (kTimeout).
 Result<arch::Registers> registers_now(engines::Engine& engine, VcpuId first) {
   auto registers = engine.read_registers(first);
   for (std::uint16_t n = 0; n < engine.vcpu_count(); ++n) {

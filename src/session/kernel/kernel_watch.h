@@ -14,7 +14,7 @@
 
 namespace ringside::session {
 
-// What the unwinder and the recording are to know of the kernel that was found.
+// Information for the unwinder and the recording on the kernel that was found.
 struct KernelUpdate {
   elf::Image image;
   std::vector<unwind::TrapFrameLayout> entries;
@@ -41,8 +41,8 @@ class KernelWatch {
   // that goes on with the guest.
   [[nodiscard]] Result<PollResult> poll(engines::Engine& engine, engines::Tick& tick,
                                         std::uint64_t now_ns);
-  // Of the kernel that was found; before that, one that knows the machine only. poll() may replace
-  // it.
+  // The adapter for the kernel that was found; before that, one for the machine only. poll() may
+  // replace it.
   [[nodiscard]] guestos::Adapter& adapter() { return *adapter_; }
   [[nodiscard]] const guestos::Adapter& adapter() const { return *adapter_; }
 

@@ -19,9 +19,8 @@ struct KernelInWords {
   bool is_guests = false;  // it is the kernel of a hypervisor's guest
 };
 
-// What a user should know of who ran: that nearly all samples are firmware (most, where no kernel
-// was seen), which may be a kernel that is not known; and that there are samples of a hypervisor's
-// guest.
+// Notes for the user on who ran: that nearly all samples are firmware (most, where no kernel was
+// seen), which may be an unrecognized kernel; and that there are samples of a hypervisor's guest.
 [[nodiscard]] std::vector<std::string> levels_in_words(const SamplesByLevel& samples, Arch arch,
                                                        const KernelInWords& kernel);
 

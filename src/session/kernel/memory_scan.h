@@ -8,10 +8,10 @@
 
 namespace ringside::session {
 
-// What is mapped: pieces by address, of which no two lie side by side.
+// Pieces of mapped memory by address, of which no two lie side by side.
 using MappedMemory = std::map<std::uint64_t, std::vector<std::byte>>;
 
-// What is read around an address, in bytes.
+// Range that is read around an address, in bytes.
 struct ScanReach {
   std::uint64_t down = 0;
   std::uint64_t up = 0;

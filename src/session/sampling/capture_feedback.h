@@ -32,8 +32,9 @@ class StackBudget {
   std::uint32_t since_change_ = 0;
 };
 
-// What unwinding teaches capturing: stack sizes per (vCPU, mode), and the links to other stacks per
-// vCPU. Written by the thread that unwinds, read by the one that samples.
+// Feedback from unwinding to capturing: stack sizes per (vCPU, mode), links to other stacks of the
+// kernel per vCPU, and to user stacks for all vCPUs. Written by the thread that unwinds, read by
+// the one that samples.
 class CaptureFeedback {
  public:
   // `fixed` switches the adapting of sizes off.
@@ -43,7 +44,7 @@ class CaptureFeedback {
   void learn(const wire::Capture& capture, const Stack& stack);
   // How user code entered the kernel, of the same capture: the next one copies its stack.
   void learn_entry(const wire::Capture& capture, const unwind::UserEntry& entry);
-  // What learn() does with the user code's part.
+  // Adapts the size of user stacks to the user code's part, as learn() adapts the kernel's.
   void learn_user(VcpuId vcpu, const Stack& stack);
 
   struct Advice {

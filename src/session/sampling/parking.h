@@ -18,8 +18,8 @@ class Parking {
   void note_suspension() { suspensions_.fetch_add(1); }
   void let_go() { state_.store(State::kRuns); }
 
-  // Of the sampling thread, while the guest runs: waits if it was asked to, until it is let go or,
-  // where it is not held, `is_over` becomes true. True if it has waited.
+  // Called by the sampling thread while the guest runs: waits if it was asked to, until it is let
+  // go or, where it is not held, `is_over` becomes true. True if it has waited.
   bool park_if_asked(const std::atomic<bool>& is_over) {
     if (!change(State::kAsked, State::kParked)) return false;
     constexpr std::uint64_t kPauseNs = 5'000'000;

@@ -210,7 +210,7 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
     outcome_.last_tick_ns = now_ns();
   }
   engine.stop();
-  // What was sampled before the end.
+  // Takes the samples from before the end.
   if (goes_on) (void)take_tick(now_ns());
   const engines::PaceCounts counts = engine.counts();
   outcome_.due = counts.due;
@@ -379,7 +379,7 @@ void Sampler::wait_for_user() {
     sleep_until(monotonic_ns() + kPollUserPauseNs);
   }
   user_paused_ = false;
-  // Of the host's time, which does not count where runs are to be the same.
+  // The pause is the host's time, which does not count where runs are to be the same.
   if (!options_.deterministic)
     outcome_.user_pause_ns += std::max<std::uint64_t>(monotonic_ns() - start, 1);
   if (not_yet) before_first_run_ns_ = outcome_.user_pause_ns;

@@ -29,10 +29,10 @@ struct Observation {
   TaskAttributions attributions;               // of the tick's captures
 };
 
-// The thread that stops the guest: takes a tick whenever the clock says so and hands it on. What a
-// tick makes it look for in the guest's memory may take seconds where reads stop the guest; the
-// ticks that come due meanwhile are taken between those stops, and looked at afterwards. The engine
-// is this thread's alone from start() to the end of join().
+// The thread that stops the guest: takes a tick whenever the clock says so and hands it on.
+// Searches of the guest's memory that a tick starts may take seconds where reads stop the guest;
+// the ticks that come due meanwhile are taken between those stops, and looked at afterwards. The
+// engine is this thread's alone from start() to the end of join().
 class Sampler : private engines::ReadTurns {
  public:
   Sampler(engines::Engine& engine, CapturePlanner& planner, KernelWatch& watch,

@@ -1,4 +1,4 @@
-// What sampling does while the guest's memory is read in stops of the guest.
+// Sampling while the guest's memory is read in stops of the guest.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -75,7 +75,7 @@ TEST_F(ReadsInStops, LetTicksGoFirstAndEndWithTheDuration) {
   const RecordResult result = record(options, control);
   EXPECT_FALSE(result.error) << result.error->message;
   EXPECT_GT(reads_, 3u);
-  // Of 400; a single one where they wait for the search.
+  // 400 ticks are due; a single one is taken where they wait for the search.
   EXPECT_GT(engine_.ticks, 40u);
   EXPECT_EQ(result.samples, 2 * engine_.ticks);
   EXPECT_LT(seconds_, 10);
