@@ -8,7 +8,7 @@
 #include <fstream>
 #include <map>
 
-// What symbolizer_test.cpp does not show: files that are not to be taken, MiniDebugInfo, and
+// Covers cases beyond symbolizer_test.cpp: files that are not to be taken, MiniDebugInfo, and
 // debuginfod. The files are made by binutils out of programs of dwarf/programs.cmake.
 namespace ringside::symbols {
 namespace {

@@ -32,8 +32,8 @@ std::size_t legacy_rust_end(std::string_view raw) {
   return std::string_view::npos;
 }
 
-// Of legacy Rust without its hash, which some tools cut off: only the escapes distinguish it from
-// C++.
+// Detects legacy Rust without its hash, which some tools cut off: only the escapes distinguish it
+// from C++.
 bool is_rust_without_hash(std::string_view raw) {
   if (!raw.starts_with("_ZN") || !raw.ends_with('E')) return false;
   for (const char* escape : {"$LT$", "$GT$", "$RF$", "$BP$", "$LP$", "$RP$", "$C$", "$SP$", "$u"})

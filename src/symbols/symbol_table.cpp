@@ -75,7 +75,7 @@ SymbolTable SymbolTable::from_list(SymbolList list) {
       if (all[end].is_text() && (best == nullptr || rank(all[end]) < rank(*best))) best = &all[end];
     i = end;
     if (best == nullptr || is_end_of_text(best->name)) continue;
-    // What comes behind the last function of a module is not in the list.
+    // The list does not hold what comes behind the last function of a module.
     std::uint64_t size = kMaxLastFunction;
     if (end < all.size()) {
       const std::uint64_t distance = all[end].address - best->address;

@@ -14,7 +14,7 @@ enum class Inlines { kShow, kHide };
 // thread at a time.
 class Symbolizer {
  public:
-  // Of two tables the first one that has a name for an address gives it. `dwarf` may be null.
+  // The first table that has a name for an address gives it. `dwarf` may be null.
   Symbolizer(std::vector<SymbolTable> tables, std::unique_ptr<DwarfSymbols> dwarf,
              Inlines inlines = Inlines::kShow)
       : tables_(std::move(tables)), dwarf_(std::move(dwarf)), inlines_(inlines) {}

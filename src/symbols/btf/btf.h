@@ -39,7 +39,8 @@ class Btf {
   [[nodiscard]] static Result<Btf> parse(Bytes bytes);
 
   [[nodiscard]] std::size_t type_count() const { return offsets_.size(); }
-  // A struct or union by its tag, else a typedef by its name. Of several the first.
+  // A struct or union by its tag, else a typedef by its name. The first counts where there are
+  // several.
   [[nodiscard]] std::optional<TypeId> find(std::string_view name) const;
   // Bytes; arrays, typedefs and qualifiers are followed. Nothing for functions and void.
   [[nodiscard]] std::optional<std::uint64_t> size_of(TypeId type) const;

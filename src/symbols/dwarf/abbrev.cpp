@@ -5,7 +5,7 @@
 namespace ringside::symbols::dwarf {
 namespace {
 
-// Of one abbreviation. DWARF 5 has some 140 attributes, each at most once in an entry
+// Limit for one abbreviation. DWARF 5 has some 140 attributes, each at most once in an entry
 // (section 2.2); compilers write up to some 20. Those without bytes would make small entries cost
 // much.
 constexpr std::size_t kMaxAttributes = 512;

@@ -7,7 +7,7 @@
 namespace ringside::symbols::dwarf {
 namespace {
 
-// What the units of one file may take. All 2,172 units of Debian's cloud kernel, with all their
+// Limit on the memory of one file's units. All 2,172 units of Debian's cloud kernel, with all their
 // lines, take 90 MB.
 constexpr std::size_t kMemoryLimit = 96 << 20;
 

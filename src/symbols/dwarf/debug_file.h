@@ -47,7 +47,7 @@ class DebugFile {
   // Headers of all units, in order; the walk ends at one whose length is damaged.
   [[nodiscard]] const std::vector<UnitHeader>& headers();
 
-  // Forgets units until what is left is small enough. What was handed out lives on.
+  // Forgets units until what is left is small enough. Units that were handed out live on.
   void limit_memory();
 
  private:

@@ -20,10 +20,11 @@ using dwarf::Value;
 namespace {
 
 constexpr unsigned kMaxDepth = 32;  // of nested unnamed members, of typedefs of typedefs
-// What a question may cost: bytes that are gone through, and attributes, which can have no bytes.
+// Limit on a question's cost: bytes that are gone through, and attributes, which can have no bytes.
 // A member of a struct is some 20 of them.
 constexpr std::uint64_t kMaxCost = 4 << 20;
-// Of a name that is looked for among all: some structs may only be declared where they are used.
+// Cost of a name that is looked for among all: some structs may only be declared where they are
+// used.
 constexpr std::uint64_t kCostOfSearch = kMaxCost / 64;
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 40;  // of a type
 
@@ -31,7 +32,7 @@ bool is_aggregate(std::uint16_t tag) {
   return tag == DW_TAG_structure_type || tag == DW_TAG_union_type || tag == DW_TAG_class_type;
 }
 
-// What stands for another type.
+// Whether a type with this tag stands for another type.
 bool is_alias(std::uint16_t tag) {
   switch (tag) {
     case DW_TAG_typedef:
@@ -146,7 +147,7 @@ std::optional<DwarfTypes::Entry> DwarfTypes::resolve(EntryPlace place) {
   return std::nullopt;
 }
 
-// Of an array. Without bounds, as at the end of a structure, there are none.
+// The number of an array's elements. Without bounds, as at the end of a structure, there are none.
 std::uint64_t DwarfTypes::count_elements(const Entry& array) {
   EntryWalk walk(*array.unit->unit, array.place.entry);
   if (walk.next() == nullptr) return 0;

@@ -53,7 +53,7 @@ class DwarfTypes {
   // False once the question at hand has cost too much, as damaged information can make it.
   bool spend(std::uint64_t cost);
   [[nodiscard]] std::optional<Entry> read(const dwarf::EntryPlace& place);
-  // What a type is behind typedefs and qualifiers, and where it is defined.
+  // The type behind typedefs and qualifiers, where it is defined.
   [[nodiscard]] std::optional<Entry> resolve(dwarf::EntryPlace place);
   [[nodiscard]] std::optional<dwarf::EntryPlace> follow(const Entry& from,
                                                         const dwarf::Value& reference);

@@ -17,7 +17,7 @@ class EntryWalk {
   // The next entry's abbreviation, or null at the end, which damage is too.
   const Abbrev* next();
 
-  // Of the entry at hand; the first one has depth 0.
+  // Offset and depth of the entry at hand; the first one has depth 0.
   [[nodiscard]] std::uint64_t entry() const { return entry_; }
   [[nodiscard]] std::uint64_t depth() const { return depth_; }
   // How far into .debug_info it has come.

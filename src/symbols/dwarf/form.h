@@ -8,7 +8,7 @@
 
 namespace ringside::symbols::dwarf {
 
-// What the size of a form depends on.
+// Parameters that the size of a form depends on.
 struct Format {
   std::uint16_t version = 5;
   std::uint8_t address_size = 8;

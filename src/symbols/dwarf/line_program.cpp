@@ -196,7 +196,7 @@ void LineProgram::add_row() {
   if (offset > 0xffffffff) return;  // no code is that far, or it goes back before the first row
   const LineTable::Row row{static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(line_),
                            narrow(file_), narrow(column_)};
-  // Of several rows for one address the last one counts.
+  // The last of several rows for one address counts.
   if (rows.size() > first_row_ && rows.back().offset == row.offset) {
     rows.back() = row;
     return;

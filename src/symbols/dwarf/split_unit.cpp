@@ -24,7 +24,7 @@ void narrow(Bytes& section, std::uint64_t offset, std::uint64_t size) {
     section = section.subspan(offset, size);
 }
 
-// Of a .dwp file's sections those parts that belong to the unit `id`, by .debug_cu_index.
+// Those parts of a .dwp file's sections that belong to the unit `id`, by .debug_cu_index.
 std::optional<Sections> contributions(Bytes index, std::uint64_t id, Sections sections) {
   ByteCursor cursor(index);
   // Version 2 has 4 bytes for the version, 5 has 2 and 2 of padding.

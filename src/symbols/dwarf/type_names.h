@@ -24,7 +24,8 @@ class TypeNames {
   // `alternate` is the file that dwz moved common entries to, or null. Both must outlive it.
   TypeNames(DebugFile& file, DebugFile* alternate);
 
-  // A struct or union by its tag, or a typedef; never a mere declaration. Of several the first.
+  // A struct or union by its tag, or a typedef; never a mere declaration. The first counts where
+  // there are several.
   [[nodiscard]] std::optional<EntryPlace> find(std::string_view name);
   [[nodiscard]] std::optional<std::int64_t> enumerator(std::string_view name);
   // Empty where the string is in a file that is not known, or is none.

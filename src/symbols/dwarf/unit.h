@@ -21,7 +21,7 @@ struct UnitHeader {
   std::uint64_t abbrev_offset = 0;
   std::uint8_t type = 0;                // DW_UT_*; DW_UT_compile before DWARF 5
   std::optional<std::uint64_t> dwo_id;  // of skeletons and split units, DWARF 5
-  // Of type units, DWARF 5: what refers to the type, and its entry.
+  // Only in type units, DWARF 5: the signature by which references name the type, and its entry.
   std::uint64_t signature = 0;
   std::uint64_t type_entry = 0;
   Format format;
@@ -68,7 +68,7 @@ struct Unit {
   [[nodiscard]] std::optional<std::uint64_t> reference(const Value& value) const;
 };
 
-// What a split unit gets from the unit that stands for it in the program.
+// Data that a split unit gets from the unit that stands for it in the program.
 struct SkeletonBases {
   Bytes addr;
   Bytes ranges;

@@ -23,7 +23,8 @@ struct AddressTable {
   Encoding encoding = Encoding::kAbsolute;
   std::size_t begin = 0;             // from the start of the bytes
   std::size_t relative_base_at = 0;  // of kallsyms_relative_base; kBaseRelative, kPercpuAbsolute
-  // What stands there. 0 in an arm64 or riscv64 Image: the kernel's relocations put it there.
+  // The value that stands there. 0 in an arm64 or riscv64 Image: the kernel's relocations put it
+  // there.
   std::uint64_t relative_base = 0;
   unsigned pointer_size = 8;
 

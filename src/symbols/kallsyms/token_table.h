@@ -9,7 +9,7 @@
 
 namespace ringside::symbols::kallsyms {
 
-// What each of the 256 codes in a compressed name stands for (kallsyms_token_table and
+// The tokens that the 256 codes in a compressed name stand for (kallsyms_token_table and
 // kallsyms_token_index).
 struct TokenTable {
   std::size_t begin = 0;  // of the tokens, from the start of the bytes

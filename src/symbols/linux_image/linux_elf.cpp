@@ -22,7 +22,7 @@ struct Part {
   std::uint16_t number = 0;  // of the section
 };
 
-// What was found, by address and without overlaps.
+// The parts that were found, by address and without overlaps.
 std::vector<Part> parts_of(const LinuxImage& image) {
   constexpr std::uint64_t kCode = SHF_ALLOC | SHF_EXECINSTR;
   std::vector<Part> found;

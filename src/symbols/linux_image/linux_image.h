@@ -13,9 +13,9 @@
 
 namespace ringside::symbols {
 
-// What the bytes of a Linux kernel show without symbols, section headers or debug information. By
-// its symbols in kallsyms where those are all (CONFIG_KALLSYMS_ALL), else by its looks. A view: the
-// segments' bytes must outlive it.
+// Contents of a Linux kernel, determined from its bytes without symbols, section headers or debug
+// information. By its symbols in kallsyms where those are all (CONFIG_KALLSYMS_ALL), else by its
+// looks. A view: the segments' bytes must outlive it.
 struct LinuxImage {
   Arch arch = Arch::kUnknown;
   std::vector<kernel_image::KernelSegment> segments;  // by address
@@ -32,20 +32,20 @@ struct LinuxImage {
   std::optional<AddressRange> build_id;  // the GNU note, its head included
   std::optional<AddressRange> banner;    // linux_banner, its 0 included
 
-  // Of one segment; fewer or none where it has no bytes for all of the range.
+  // Bytes of one segment; fewer or none where it has no bytes for all of the range.
   [[nodiscard]] Bytes bytes_of(AddressRange range) const;
   // "Linux version 6.1.0-…"; empty where it was not found.
   [[nodiscard]] std::string_view version() const;
 };
 
-// Of segments that lie where the kernel is linked to, or where a running kernel has moved itself
+// Reads segments that lie where the kernel is linked to, or where a running kernel has moved itself
 // to: the addresses of all that is found are then those in memory. Each segment begins at a
 // multiple of 256. kNotFound where there is no kallsyms, or it does not belong to these addresses.
 [[nodiscard]] Result<LinuxImage> read_linux_image(
     Arch arch, std::vector<kernel_image::KernelSegment> segments);
-// Of an unpacked boot image, flat or ELF. A flat image's addresses are found, too.
+// Reads an unpacked boot image, flat or ELF. A flat image's addresses are found, too.
 [[nodiscard]] Result<LinuxImage> read_linux_image(const kernel_image::BootImage& image);
-// Of a vmlinux, stripped or not.
+// Reads a vmlinux, stripped or not.
 [[nodiscard]] Result<LinuxImage> read_linux_image(const elf::ElfFile& file);
 // The same by a list of symbols, named `list_name` in errors, instead of kallsyms: at the addresses
 // that the file is linked to, or, of a flat image, wherever the list has _text, its first byte.

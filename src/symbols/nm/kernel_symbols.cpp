@@ -42,7 +42,8 @@ struct Agreement {
   std::size_t equal = 0;
 };
 
-// Of the functions whose names are in the list once, how many are `slide` before it.
+// Counts the functions whose names are in the list once, and those of them that are `slide` before
+// the list's address.
 Agreement agreement(const elf::ElfFile& file,
                     const std::unordered_map<std::string_view, Known>& known, std::uint64_t slide) {
   Agreement result;

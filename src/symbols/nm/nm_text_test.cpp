@@ -37,7 +37,7 @@ TEST(NmText, SystemMap) {
   EXPECT_EQ(list->address_of("linux_banner")->value, 0xffffffff82000020);
   EXPECT_EQ(list->address_of("hardirq_stack_ptr")->value, 0x1fb48u);
   const SymbolTable table = SymbolTable::from_list(std::move(*list));
-  // Of names for one address the function's own, not a section's border; global before weak.
+  // The name for an address is the function's own, not a section's border; global before weak.
   EXPECT_EQ(name_at(table, 0xffffffff81000000), "startup_64");
   EXPECT_EQ(name_at(table, 0xffffffff8100003f), "startup_64");
   EXPECT_EQ(name_at(table, 0xffffffff81000040), "the_function");
