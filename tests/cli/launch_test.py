@@ -1,4 +1,5 @@
 """`ringside record -- COMMAND` with a stand-in for QEMU in PATH."""
+import contextlib
 import os
 import re
 import shutil
@@ -254,16 +255,22 @@ class Launch(cli_case.CliCase):
     def test_ctrl_c_before_qemu_starts(self):
         started = self.folder / "started"
         command = [cli_case.program(), "record", "--", "sh", "-c", f"touch {started}; sleep 20"]
-        process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   text=True, start_new_session=True)
-        try:
-            self.assertTrue(cli_case.wait_until(started.exists))
-            os.killpg(process.pid, signal.SIGINT)
-            said = process.communicate(timeout=10)[1]
-        finally:
-            process.kill()
-        self.assertEqual(process.returncode, FAILED, said)
-        self.assertRegex(said, "no QEMU|before a QEMU")
+        # A shell between two commands may lose a SIGINT. Its standard error must not be waited for.
+        with open(self.folder / "said", "w+", encoding="utf-8") as said:
+            process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stderr=said,
+                                       start_new_session=True)
+            try:
+                self.assertTrue(cli_case.wait_until(started.exists))
+                os.killpg(process.pid, signal.SIGINT)
+                process.wait(timeout=20)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            said.seek(0)
+            text = said.read()
+        self.assertEqual(process.returncode, FAILED, text)
+        self.assertRegex(text, "no QEMU|before a QEMU")
 
 
 if __name__ == "__main__":
