@@ -11,8 +11,8 @@ namespace ringside::arch {
 //   x86: before paging is on (BIOS, boot loader, the first instructions of a kernel);
 //   aarch64: EL2 and EL3;
 //   riscv64: machine mode (OpenSBI).
-// A kernel may run there, too: whoever knows its code says so (session/kernel/kernel_level.h).
-// kUnknown where the registers that say so were not read, and for AArch32 above EL0.
+// A kernel may run there, too: its code decides that (session/kernel/kernel_level.h).
+// kUnknown where the registers that show the mode were not read, and for AArch32 above EL0.
 [[nodiscard]] PrivilegeLevel privilege_level_of(Arch arch, const Registers& registers);
 
 // The level that runs, as the architecture numbers it: aarch64's exception level, riscv64's mode (0

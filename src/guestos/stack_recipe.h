@@ -51,7 +51,7 @@ struct LearntLink {
 };
 
 // Goes to the label in user mode (any other mode is kernel code here, in whichever level it runs),
-// or where the register that says so was not read. go_if_kernel(): the opposite.
+// or where the register that shows the mode was not read. go_if_kernel(): the opposite.
 void go_if_user(wire::RecipeBuilder& recipe, Arch arch, wire::RecipeBuilder::Label to);
 void go_if_kernel(wire::RecipeBuilder& recipe, Arch arch, wire::RecipeBuilder::Label to);
 

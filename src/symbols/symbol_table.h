@@ -15,7 +15,8 @@ struct Symbol {
   std::string_view raw;  // as in the source; valid as long as the table
   ImageAddr start;
   std::uint64_t size = 0;  // bytes up to the end of the symbol's code
-  // The file says so; else it reaches to the next symbol, and there may be other code between them.
+  // `size` is the file's own. Otherwise the symbol reaches to the next one, and there may be other
+  // code between them.
   bool has_own_size = true;
 
   bool operator==(const Symbol&) const = default;

@@ -30,7 +30,7 @@ std::string text_of(const nlohmann::json& answer) {
   return answer.is_string() ? answer.get<std::string>() : std::string();
 }
 
-// QEMU's threads that run the vCPUs, by vCPU number, as far as it says so.
+// QEMU's threads that run the vCPUs, by vCPU number, as far as it reports them.
 std::vector<pid_t> vcpu_threads(const nlohmann::json& cpus) {
   std::vector<pid_t> threads(cpus.size());
   for (const auto& cpu : cpus) {

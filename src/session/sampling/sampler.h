@@ -29,7 +29,7 @@ struct Observation {
   TaskAttributions attributions;               // of the tick's captures
 };
 
-// The thread that stops the guest: takes a tick whenever the clock says so and hands it on.
+// The thread that stops the guest: takes a tick whenever one is due by the clock, and hands it on.
 // Searches of the guest's memory that a tick starts may take seconds where reads stop the guest;
 // the ticks that come due meanwhile are taken between those stops, and looked at afterwards. The
 // engine is this thread's alone from start() to the end of join().

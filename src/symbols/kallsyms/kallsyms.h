@@ -41,10 +41,10 @@ struct LinkAddress {
   std::uint64_t relative_base = 0;  // what decode() wants as `base`: its first symbol
 };
 
-// The link address of an arm64 or riscv64 Image. Where kallsyms_relative_base is not in it (0), the
-// image's relative relocations say so: one of them writes there. Nothing where none does.
-// `text_offset` is the image's (kernel_image/boot_image.h): kernels are linked that far from a 2
-// MiB boundary (arm64), or to one.
+// The link address of an arm64 or riscv64 Image. Where the image has 0 for kallsyms_relative_base,
+// a relative relocation writes the value there; without one the answer is nothing.
+// `text_offset` is the image's (kernel_image/boot_image.h). A kernel is linked that far from a
+// boundary of 2 MiB (arm64), or to such a boundary.
 [[nodiscard]] std::optional<LinkAddress> link_address(Bytes image, const Tables& tables,
                                                       std::uint64_t text_offset);
 

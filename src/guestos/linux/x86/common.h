@@ -30,7 +30,7 @@ namespace ringside::guestos {
                                                std::string_view calls);
 
 // x86's stack for hardware to enter on is a page by itself (struct entry_stack, asm/processor.h),
-// if the kernel's types say so.
+// if the kernel's types give it that size.
 inline constexpr std::uint64_t kX86EntryStack = 4096;  // bytes
 [[nodiscard]] inline bool has_x86_entry_stack(const TypeSource& types) {
   return types.size_of("entry_stack") == kX86EntryStack;
