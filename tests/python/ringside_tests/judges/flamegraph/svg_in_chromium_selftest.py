@@ -89,7 +89,7 @@ def picture():
 class Svg(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.browser = webdriver.Browser(patience=1.0)
+        cls.browser = webdriver.Browser(patience=2.0)
         cls.addClassCleanup(cls.browser.__exit__)
 
     def use(self, text):
