@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Checks how comments are written: comment_rule.py [ROOT [FOLDER …]].
+"""Checks how comments are written: comment_rule.py [ROOT [FILE or FOLDER …]].
 
-In C++, C, Python and shell sources no sentence of a comment or of a docstring begins with "Of" or "What" unless it
+In the sources, scripts and build files no sentence of a comment or of a docstring begins with "Of" or "What" unless it
 asks: such a sentence is most often a fragment, and a noun says more. prose_rule.py checks documents.
 """
 import io
@@ -12,8 +12,9 @@ import tokenize
 
 import prose_rule
 
-FOLDERS = ("src", "plugin", "tests", "demo", "examples", "bench", "script", "cmake")
-CODE = {".h": "//", ".cpp": "//", ".c": "//", ".py": "#", ".sh": "#", ".cmake": "#", "": "#"}
+PLACES = ("src", "plugin", "tests", "demo", "examples", "bench", "script", "cmake", ".ci", "CMakeLists.txt")
+CODE = {".h": "//", ".cpp": "//", ".c": "//", ".S": "//", ".js": "//", ".proto": "//",
+        ".py": "#", ".sh": "#", ".cmake": "#", ".txt": "#", "": "#"}
 FRAGMENT = re.compile(r"[^\w#]*(Of|What)\b")
 LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'')
 
@@ -24,7 +25,7 @@ def comments(text: str, mark: str) -> list[tuple[int, str]]:
     for number, line in enumerate(text.splitlines(), 1):
         code, found_mark, comment = LITERAL.sub('""', line).partition(mark)
         lone = bool(found_mark) and not code.strip()
-        if not found_mark or not lone and mark == "#" and not code.endswith(" "):
+        if not found_mark or line.startswith("#!") or not lone and mark == "#" and not code.endswith(" "):
             joins = False
         elif lone and joins and comment.strip():
             found[-1] = (found[-1][0], f"{found[-1][1]} {comment.strip()}")
@@ -52,12 +53,18 @@ def faults_of(text: str, suffix: str) -> list[tuple[int, str]]:
             if FRAGMENT.match(one) and not one.rstrip('"”*)').endswith("?")]
 
 
+def is_source(path: pathlib.Path) -> bool:
+    if not path.suffix:
+        return path.parent.name in ("script", ".ci")
+    return path.suffix in CODE and (path.suffix != ".txt" or path.name == "CMakeLists.txt")
+
+
 def self_test() -> None:
     for text, suffix, lines in (
             ("// What it is.\n", ".h", [1]), ("// It asks: what is it?\n// What is it?\n", ".h", []),
             ("// A comment\n// goes on. Of two one\n// counts.\n", ".h", [1]), ('f("// What it is");\n', ".h", []),
             ("int a;  // What it is\nint b;  // Of b\n", ".h", [1, 2]), ("// It ends.\n//\n// Of another.\n", ".h", [3]),
-            ("# What it is\n", "", [1]), ("x=${1#What}\n", "", []),
+            ("# What it is\n", "", [1]), ("#!/bin/sh\n# What it is\n", "", [2]), ("x=${1#What}\n", "", []),
             ('def f():\n    """What it is."""\n    return "What"\n', ".py", [2]), ("s = '''\nWhat\n'''\n", ".py", [])):
         found = [number for number, _ in faults_of(text, suffix)]
         assert found == lines, (text, found)
@@ -66,8 +73,8 @@ def self_test() -> None:
 def main() -> int:
     self_test()
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else prose_rule.ROOT
-    files = [path for folder in sys.argv[2:] or FOLDERS for path in sorted((root / folder).rglob("*"))
-             if path.suffix in CODE and path.is_file() and (path.suffix or path.parent.name == "script")]
+    files = [path for place in sys.argv[2:] or PLACES for path in sorted([root / place, *(root / place).rglob("*")])
+             if path.is_file() and is_source(path)]
     faults = 0
     for path in files:
         for number, start in faults_of(path.read_text(errors="replace"), path.suffix):

@@ -253,24 +253,22 @@ class Launch(cli_case.CliCase):
         self.assertFalse(self.log.exists(), "QEMU was started for nothing")
 
     def test_ctrl_c_before_qemu_starts(self):
-        started = self.folder / "started"
+        started, said = self.folder / "started", self.folder / "said"
         command = [cli_case.program(), "record", "--", "sh", "-c", f"touch {started}; sleep 20"]
-        # A shell between two commands may lose a SIGINT. Its standard error must not be waited for.
-        with open(self.folder / "said", "w+", encoding="utf-8") as said:
-            process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stderr=said,
+        # No pipe: a shell between two commands may lose the SIGINT, and would hold the pipe open.
+        with open(said, "wb") as stderr:
+            process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stderr=stderr,
                                        start_new_session=True)
-            try:
-                self.assertTrue(cli_case.wait_until(started.exists))
-                os.killpg(process.pid, signal.SIGINT)
-                process.wait(timeout=20)
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-            said.seek(0)
-            text = said.read()
-        self.assertEqual(process.returncode, FAILED, text)
-        self.assertRegex(text, "no QEMU|before a QEMU")
+        try:
+            self.assertTrue(cli_case.wait_until(started.exists))
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(timeout=20)
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        self.assertEqual(process.returncode, FAILED, said.read_text())
+        self.assertRegex(said.read_text(), "no QEMU|before a QEMU")
 
 
 if __name__ == "__main__":

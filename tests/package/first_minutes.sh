@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a new user does in the first ten minutes, with the ringside and the QEMU in PATH. In each case
+# A new user's first ten minutes, with the ringside and the QEMU in PATH. In each case
 # the first report has names, or one line says what to give. script/test-deb runs it in a clean
 # Debian; it needs no other file of the project, and writes into a temporary folder only.
 #   first_minutes.sh FILES

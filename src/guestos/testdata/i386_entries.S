@@ -1,4 +1,4 @@
-// What i386_entries_test.cpp looks for layouts in, in the manner of Linux' arch/x86/entry/entry_32.S.
+// Code that i386_entries_test.cpp looks for layouts in, after Linux' arch/x86/entry/entry_32.S.
 .macro function name
 .globl \name
 .type \name, @function

@@ -55,8 +55,10 @@ class Browser:
         self._post("/url", {"url": url})
 
     def resize(self, width, height):
-        """Gives the window a size in pixels, its scroll bars included."""
+        """Gives the window a size in pixels, its scroll bars included. Its page follows a moment later."""
         self._post("/window/rect", {"width": width, "height": height})
+        if not self.wait("return innerWidth === arguments[0]", width):
+            raise WebDriverError(f"the page does not become {width} pixels wide")
 
     def run(self, script, *arguments):
         """Runs JavaScript in the page (a function's body) and returns its value."""

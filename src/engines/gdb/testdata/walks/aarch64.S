@@ -1,5 +1,5 @@
-// For tests of memory/aarch64: turns the MMU on with the registers that follow the code. What is
-// mapped need not hold the code: the processor then faults for ever, with these registers.
+// For tests of memory/aarch64: turns the MMU on with the registers that follow the code.
+// Mapped memory need not hold the code: the processor then faults for ever, with these registers.
 //   clang --target=aarch64-none-elf -c aarch64.S && llvm-objcopy -O binary -j .text aarch64.o aarch64.bin
   ldr x0, ttbr0
   msr ttbr0_el1, x0

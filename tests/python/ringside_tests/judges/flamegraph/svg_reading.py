@@ -31,7 +31,6 @@ HEAD = """scrollTo(0, arguments[0]);
         };
         done([scrollY, ['title', 'details', 'search', 'reset'].filter(id => !seen(id))]);
     }, 100));"""
-RESIZED = "return innerWidth === arguments[0]"
 DRAWN = """const svg = document.documentElement, all = document.querySelector('g.frame rect').getBoundingClientRect();
     return Math.abs(svg.getBoundingClientRect().width - all.width - 2 * svg.dataset.margin) < 0.5"""
 LABELS = """return [...document.querySelectorAll('g.frame')].map(frame => {
@@ -102,12 +101,6 @@ def _near(text, part, whole):
     return abs(float(text) - 100 * part / whole) <= 0.0051
 
 
-def _resize(browser, width, height):
-    """The page of a window that was given a size follows a moment later."""
-    browser.resize(width, height)
-    expect(browser.wait(RESIZED, width), f"the page does not become {width} pixels wide")
-
-
 def zoom(browser, frame):
     browser.run(CLICK, frame.index)
     expect(browser.wait(SETTLED, frame.index), f"{frame.name} does not fill the picture after a click")
@@ -143,7 +136,7 @@ def zoom_keeps_shares(browser, frames):
 
 def head_stays(browser, frames):
     """Title, details and buttons are in the window wherever it is scrolled to; at first the root is in it too."""
-    _resize(browser, 1000, 480)
+    browser.resize(1000, 480)
     _open_anew(browser)
     height = browser.run("return innerHeight")
     top = browser.run(BOX, frames[0].index)[1]
@@ -243,7 +236,7 @@ def tooltips_show_all(frames, complete):
 
 def labels_fit(browser, frames):
     """Labels stay inside of their frames; at the file's own width the script writes those of the file."""
-    _resize(browser, 900, 700)
+    browser.resize(900, 700)
     expect(browser.wait(DRAWN), "the picture does not follow the width of its window")
     for frame, (label, length, width) in zip(frames, browser.run(LABELS)):
         expect(length <= width, f"{label!r} is {length:.0f} px long in a frame of {width:.0f} px")
@@ -252,7 +245,7 @@ def labels_fit(browser, frames):
     wanted = int(browser.run("return document.documentElement.dataset.width"))
     width = wanted
     for _ in range(4):  # a scroll bar may take some of it
-        _resize(browser, width, 900)
+        browser.resize(width, 900)
         width += wanted - round(browser.run("return document.documentElement.getBoundingClientRect().width"))
     expect(browser.wait(DRAWN), f"the picture does not become {wanted} px wide")
     for frame, (label, _, _) in zip(frames, browser.run(LABELS)):
