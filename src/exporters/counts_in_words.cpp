@@ -19,7 +19,9 @@ std::string format_part(const Count& count) {
 }
 
 std::string sampled(const Count& weight, const Count& samples, recording::WeightUnit unit) {
-  std::string text = fmt::format("{} {} sampled", format_part(weight), name_of(unit));
+  std::string text = format_part(weight);
+  if (unit != recording::WeightUnit::kSamples) text += fmt::format(" {}", name_of(unit));
+  text += unit == recording::WeightUnit::kSamples ? " samples" : " sampled";
   if (samples.all != weight.all || samples.shown != weight.shown)
     text += fmt::format(" ({} samples)", format_part(samples));
   return text;
@@ -39,7 +41,7 @@ std::string sampled_in_words(const profile::Profile& profile) {
   Count weight{0, total(profile, Disposition::kSampled)};
   Count samples{0, total_samples(profile)};
   for (const profile::SampleGroup& group : profile.samples) {
-    if (group.disposition != Disposition::kSampled) continue;
+    if (!profile.is_sampled(group)) continue;
     weight.shown += group.weight;
     samples.shown += group.samples;
   }

@@ -13,34 +13,37 @@
 namespace ringside::exporters {
 namespace {
 
+using profile::Owner;
 using profile::Profile;
 using profile::SampleGroup;
 
 constexpr std::size_t kTopStacks = 10;
 
 bool is_in_user_code(const SampleGroup& group, const Profile& profile) {
-  if (group.level != PrivilegeLevel::kUnknown) return group.level == PrivilegeLevel::kUser;
+  const PrivilegeLevel level = profile.owner_of(group).level;
+  if (level != PrivilegeLevel::kUnknown) return level == PrivilegeLevel::kUser;
   return profile.frames[profile.stacks[group.stack].frame].kind == profile::Kind::kUser;
 }
 
 bool has_stack(const SampleGroup& group, const Profile& profile) {
-  return group.disposition == wire::Disposition::kSampled &&
+  return profile.is_sampled(group) &&
          profile.name(profile.stacks[group.stack].frame) != profile::kNoStackName;
 }
 
-std::string process_of(const SampleGroup& group, const Profile& profile) {
-  if (!group.pid) return "User PID=? (<unknown>)";
-  const std::string_view comm = profile.strings[group.comm];
-  const bool named = comm != profile::unnamed_thread(group.tid.value_or(*group.pid)) &&
+std::string process_of(const Owner& owner, const Profile& profile) {
+  if (!owner.pid) return "User PID=? (<unknown>)";
+  const std::string_view comm = profile.strings[owner.comm];
+  const bool named = comm != profile::unnamed_thread(owner.tid.value_or(*owner.pid)) &&
                      !recording::is_unnamed_process(comm);
-  return fmt::format("User PID={} ({})", *group.pid, named ? comm : "<unknown>");
+  return fmt::format("User PID={} ({})", *owner.pid, named ? comm : "<unknown>");
 }
 
 std::string line_of(const SampleGroup& group, const Profile& profile) {
   const bool user = is_in_user_code(group, profile);
-  std::string line = user                                       ? process_of(group, profile)
-                     : group.level == PrivilegeLevel::kFirmware ? "Firmware"
-                     : group.level == PrivilegeLevel::kGuest    ? "Guest"
+  const Owner& owner = profile.owner_of(group);
+  std::string line = user                                       ? process_of(owner, profile)
+                     : owner.level == PrivilegeLevel::kFirmware ? "Firmware"
+                     : owner.level == PrivilegeLevel::kGuest    ? "Guest"
                                                                 : "Kernel";
   std::vector<profile::FrameId> frames;  // leaf first
   for (profile::NodeId id = group.stack; id != (user ? profile::kNoNode : group.user_part);
@@ -107,11 +110,12 @@ Result<void> write_emerald_statistics(const Profile& profile, bool top, Sink& si
   std::uint64_t failed = 0;
   std::set<std::optional<std::uint32_t>> processes;  // without a number: the kernel
   for (const SampleGroup& group : profile.samples) {
+    const Owner& owner = profile.owner_of(group);
     if (has_stack(group, profile)) {
       total += group.weight;
-      processes.insert(is_in_user_code(group, profile) ? group.pid : std::nullopt);
-    } else if (group.disposition == wire::Disposition::kSampled ||
-               group.disposition == wire::Disposition::kFailed) {
+      processes.insert(is_in_user_code(group, profile) ? owner.pid : std::nullopt);
+    } else if (owner.disposition == wire::Disposition::kSampled ||
+               owner.disposition == wire::Disposition::kFailed) {
       failed += group.weight;
     }
   }

@@ -24,7 +24,7 @@ void append_stack(const Profile& profile, const profile::SampleGroup& group, std
                   std::string& line) {
   const std::vector<profile::FrameId> frames = profile.stacks.frames_of(group.stack);
   const std::size_t user = profile.stacks.frames_of(group.user_part).size();
-  const bool in_kernel = group.level == PrivilegeLevel::kKernel;
+  const bool in_kernel = profile.owner_of(group).level == PrivilegeLevel::kKernel;
   for (std::size_t i = 0; i < frames.size(); ++i) {
     append_frame(profile.name(frames[i]), line);
     if ((in_kernel && i >= user) || is_kernel(profile.frames[frames[i]].kind)) line += mark;
@@ -37,14 +37,15 @@ Result<void> write_folded(const Profile& profile, const FoldedOptions& options, 
   // Stacks whose frames differ in what this format does not show become one line.
   std::vector<std::pair<std::string, std::uint64_t>> lines;
   for (const profile::SampleGroup& group : profile.samples) {
-    const bool idle = group.disposition == wire::Disposition::kIdle && options.show_idle;
-    if (!idle && group.disposition != wire::Disposition::kSampled) continue;
-    std::string line = options.per_vcpu ? fmt::format("vcpu {}", group.vcpu.value) : "";
+    const profile::Owner& owner = profile.owner_of(group);
+    const bool idle = owner.disposition == wire::Disposition::kIdle && options.show_idle;
+    if (!idle && owner.disposition != wire::Disposition::kSampled) continue;
+    std::string line = options.per_vcpu ? fmt::format("vcpu {}", owner.vcpu.value) : "";
     if (idle) {
       append_frame(profile::kIdleName, line);
     } else {
-      if (const std::string owner = owner_name(profile, group, options.by); !owner.empty())
-        append_frame(owner, line);
+      if (const std::string name = owner_name(profile, owner, options.by); !name.empty())
+        append_frame(name, line);
       append_stack(profile, group, options.annotate_kernel ? "_[k]" : "", line);
     }
     lines.emplace_back(std::move(line), group.weight);

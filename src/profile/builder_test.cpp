@@ -14,8 +14,7 @@ using testing::text_of;
 std::map<std::string, std::uint64_t> stacks_of(const Profile& profile) {
   std::map<std::string, std::uint64_t> result;
   for (const SampleGroup& group : profile.samples)
-    if (group.disposition == wire::Disposition::kSampled)
-      result[text_of(profile, group.stack)] += group.weight;
+    if (profile.is_sampled(group)) result[text_of(profile, group.stack)] += group.weight;
   return result;
 }
 

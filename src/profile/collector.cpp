@@ -13,23 +13,19 @@ constexpr std::size_t kMostKernelMappings = 10'000;
 // perf's name for Linux' idle threads, of which each vCPU has one, all with pid 0.
 constexpr std::string_view kLinuxIdleThread = "swapper";
 
-std::size_t combine(std::size_t hash, std::uint64_t value) {
-  hash ^= value + 0x9e3779b97f4a7c15ULL + (hash << 12) + (hash >> 4);
-  return hash * 0xff51afd7ed558ccdULL;
-}
-
 }  // namespace
 
 Collector::Collector(const BuildOptions& options, FrameNamer& namer, Profile& profile)
     : options_(options), namer_(namer), profile_(profile), names_(profile.strings) {}
 
-std::size_t Collector::KeyHash::operator()(const Key& key) const {
-  std::size_t hash = combine(key.vcpu.value, static_cast<std::uint64_t>(key.level) << 8 |
-                                                 static_cast<std::uint64_t>(key.disposition));
-  for (const std::uint32_t stack : key.stacks) hash = combine(hash, stack);
-  hash = combine(hash, key.cgroup);
-  hash = combine(hash, std::uint64_t{key.comm} << 1 | std::uint64_t{key.knows_mappings});
-  return combine(hash, std::uint64_t{key.pid.value_or(~0u)} << 32 | key.tid.value_or(~0u));
+std::size_t Collector::OwnerHash::operator()(const SampleOwner& owner) const {
+  std::uint64_t hash =
+      mixed(std::uint64_t{owner.pid.value_or(~0u)} << 32 | owner.tid.value_or(~0u));
+  hash = mixed(hash ^ (std::uint64_t{owner.comm} << 32 | owner.cgroup));
+  return mixed(hash ^ (std::uint64_t{owner.vcpu.value} << 24 |
+                       static_cast<std::uint64_t>(owner.level) << 16 |
+                       static_cast<std::uint64_t>(owner.disposition) << 8 |
+                       std::uint64_t{owner.knows_mappings}));
 }
 
 bool Collector::wanted(const recording::SampleInfo& info) const {
@@ -46,11 +42,28 @@ bool Collector::wanted(const recording::SampleInfo& info) const {
 ThreadNames::Called Collector::called(const recording::SampleInfo& info) {
   if (!info.pid) return {};
   ThreadNames::Called called = names_.at(info.time_ns, *info.pid, info.tid);
-  if (*info.pid == 0 && profile_.header.guest_os == "linux")
-    called.comm = profile_.strings.intern(kLinuxIdleThread);
-  else if (called.comm == 0)
-    called.comm = profile_.strings.intern(unnamed_thread(info.tid.value_or(*info.pid)));
+  if (*info.pid == 0 && profile_.header.guest_os == "linux") {
+    if (idle_thread_ == 0) idle_thread_ = profile_.strings.intern(kLinuxIdleThread);
+    called.comm = idle_thread_;
+  } else if (called.comm == 0) {
+    called.comm = unnamed(info.tid.value_or(*info.pid));
+  }
   return called;
+}
+
+StringId Collector::unnamed(std::uint32_t tid) {
+  StringId& name = unnamed_[tid];
+  if (name == 0) name = profile_.strings.intern(unnamed_thread(tid));
+  return name;
+}
+
+OwnerId Collector::owner_of(const recording::SampleInfo& info, ThreadNames::Called called) {
+  const SampleOwner owner{
+      {info.vcpu, info.level, info.disposition, info.pid, info.tid, called.comm, called.cgroup},
+      info.address_space != 0};
+  const auto [it, added] = owner_ids_.try_emplace(owner, static_cast<OwnerId>(owners.size()));
+  if (added) owners.push_back(owner);
+  return it->second;
 }
 
 void Collector::sample(const recording::Sample& value) {
@@ -61,34 +74,30 @@ void Collector::sample(const recording::Sample& value) {
   }
   profile_.totals.add(value);
   add_broken(value);
-  note_owner(info);
+  const ThreadNames::Called called = this->called(info);
+  note_owner(info, called.comm);
   if (!wanted(info)) {
     profile_.filtered_weight += info.weight;
     ++profile_.filtered_samples;
     return;
   }
-  key_.stacks.clear();
-  for (const recording::StackRef& ref : value.stacks) key_.stacks.push_back(ref.node);
-  key_.vcpu = info.vcpu;
-  key_.level = info.level;
-  key_.disposition = info.disposition;
-  key_.pid = info.pid;
-  key_.tid = info.tid;
-  const ThreadNames::Called called = this->called(info);
-  key_.comm = called.comm;
-  key_.cgroup = called.cgroup;
-  key_.knows_mappings = info.address_space != 0;
-  Amount& amount = groups[key_];
-  amount.weight += info.weight;
-  ++amount.samples;
+  std::uint32_t base = 0;
+  for (std::size_t part = value.stacks.size(); part-- > 1;)
+    base = bases.add(base, value.stacks[part].node);
+  const std::uint32_t part = value.stacks.empty() ? 0 : value.stacks.front().node;
+  CollectedGroup& group = groups[groups.find_or_add({owner_of(info, called), base, part})];
+  group.weight += info.weight;
+  ++group.samples;
 }
 
-void Collector::note_owner(const recording::SampleInfo& info) {
+void Collector::note_owner(const recording::SampleInfo& info, StringId comm) {
   profile_.knows_processes |= info.pid.has_value();
   if (info.disposition != wire::Disposition::kSampled) return;
-  const StringId comm = called(info).comm;
-  if (comm != 0 && noted_comms_.insert(comm).second)
+  if (comm >= is_noted_.size()) is_noted_.resize(profile_.strings.size());
+  if (comm != 0 && !is_noted_[comm]) {
+    is_noted_[comm] = true;
     profile_.process_names.emplace(profile_.strings[comm]);
+  }
   if (!is_lone_) return;
   if (!lone_pid_) lone_pid_ = info.pid;
   is_lone_ = lone_pid_ == info.pid &&
@@ -98,17 +107,11 @@ void Collector::note_owner(const recording::SampleInfo& info) {
 void Collector::forget_lone_process() {
   if (!lone_pid_ || !is_lone_) return;
   profile_.knows_processes = false;
-  std::unordered_map<Key, Amount, KeyHash> nobodys;
-  for (const auto& [key, amount] : groups) {
-    Key nameless = key;
-    nameless.pid.reset();
-    nameless.tid.reset();
-    nameless.comm = 0;
-    Amount& sum = nobodys[nameless];
-    sum.weight += amount.weight;
-    sum.samples += amount.samples;
+  for (SampleOwner& owner : owners) {
+    owner.pid.reset();
+    owner.tid.reset();
+    owner.comm = 0;
   }
-  groups = std::move(nobodys);
 }
 
 void Collector::add_broken(const recording::Sample& value) {
@@ -116,10 +119,42 @@ void Collector::add_broken(const recording::Sample& value) {
   for (std::size_t i = 0; i < value.stacks.size(); ++i) {
     const recording::StackRef& ref = value.stacks[i];
     if (is_complete(ref.stop) || ref.node == recording::kLostStack) continue;
-    ++broken[{recording::is_user_part(value, i), ref.stop, ref.node}];
+    const std::uint32_t stop = static_cast<std::uint32_t>(ref.stop) << 1 |
+                               std::uint32_t{recording::is_user_part(value, i)};
+    const std::uint32_t id = broken_.intern(ref.node, stop);
+    if (id == broken_samples_.size()) broken_samples_.push_back(0);
+    ++broken_samples_[id];
   }
 }
 
+std::vector<Collector::BrokenEnd> Collector::broken_ends() const {
+  if (broken_.size() == 0) return {};
+  const std::set<std::uint32_t> with_tables = images_with_tables();
+  std::vector<BrokenEnd> ends;
+  for (std::size_t id = 0; id < broken_.size(); ++id) {
+    const std::uint32_t frame = outermost_frame(broken_.first(id));
+    ends.push_back({frame, (broken_.second(id) & 1) != 0,
+                    static_cast<StopReason>(broken_.second(id) >> 1),
+                    with_tables.count(frames[frame].image) != 0, broken_samples_[id]});
+  }
+  return ends;
+}
+
+// The images of code whose caller some table of unwind information has reported.
+std::set<std::uint32_t> Collector::images_with_tables() const {
+  std::set<std::uint32_t> with_tables;
+  std::optional<std::uint32_t> last;
+  for (const recording::StackNode& node : nodes) {
+    const std::uint32_t image = frames[node.frame].image;
+    if (node.parent == 0 || image == last) continue;
+    const FrameSource rule = frames[nodes[node.parent].frame].source;
+    if (rule == FrameSource::kCfi || rule == FrameSource::kOrc)
+      last = *with_tables.insert(image).first;
+  }
+  return with_tables;
+}
+
+// 0 where the stack has no frame.
 std::uint32_t Collector::outermost_frame(std::uint32_t node) const {
   while (nodes[node].parent != 0) node = nodes[node].parent;
   return nodes[node].frame;

@@ -4,12 +4,15 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
+#include "base/pair_table.h"
 #include "profile/builder.h"
 #include "profile/frame_namer.h"
+#include "profile/group_table.h"
+#include "profile/part_lists.h"
 #include "profile/profile.h"
 #include "profile/thread_names.h"
 #include "recording/reader.h"
@@ -23,41 +26,28 @@ class Collector final : public recording::Visitor {
   // Blobs go to `namer`.
   Collector(const BuildOptions& options, FrameNamer& namer, Profile& profile);
 
-  struct Key {
-    std::vector<std::uint32_t> stacks;  // leaves, the part that ran first in front
-    VcpuId vcpu;
-    PrivilegeLevel level = PrivilegeLevel::kUnknown;
-    wire::Disposition disposition = wire::Disposition::kSampled;
-    std::optional<std::uint32_t> pid;
-    std::optional<std::uint32_t> tid;
-    StringId comm = 0;            // 0 where the process is not known
-    StringId cgroup = 0;          // 0 where it is not known
+  struct SampleOwner : Owner {
     bool knows_mappings = false;  // of its address space
-    bool operator==(const Key&) const = default;
-  };
-  struct KeyHash {
-    std::size_t operator()(const Key& key) const;
-  };
-  struct Amount {
-    std::uint64_t weight = 0;
-    std::uint64_t samples = 0;
+    auto operator<=>(const SampleOwner&) const = default;
   };
 
-  // A part of a stack that is not complete, and how many samples have it.
-  struct BrokenKey {
+  // Where parts of stacks broke off.
+  struct BrokenEnd {
+    std::uint32_t frame = 0;  // the outermost; 0 where there is none
     bool is_user = false;
     StopReason reason = StopReason::kNoRule;
-    std::uint32_t node = 0;
-    auto operator<=>(const BrokenKey&) const = default;
+    bool has_tables = false;  // the frame's image, of unwind information
+    std::uint64_t samples = 0;
   };
 
   // By id; the entry 0 stands for none.
   std::vector<recording::RecordedFrame> frames{1};
-  std::vector<recording::StackNode> nodes{1};
+  LargeVector<recording::StackNode> nodes{recording::StackNode()};
   std::map<std::uint32_t, recording::ImageInfo> images;
   std::map<std::uint32_t, recording::Mapping> mappings;
-  std::unordered_map<Key, Amount, KeyHash> groups;
-  std::map<BrokenKey, std::uint64_t> broken;
+  PartLists bases;  // the parts of stacks but the one that ran
+  std::vector<SampleOwner> owners;
+  GroupTable groups;
 
   void image(const recording::ImageInfo& value) override { images[value.id] = value; }
   void mapping(const recording::Mapping& value) override { mappings[value.id] = value; }
@@ -74,8 +64,8 @@ class Collector final : public recording::Visitor {
   void left_out(std::string_view text) override;
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
-  // The outermost frame of a node's stack; 0 where it has no frame.
-  [[nodiscard]] std::uint32_t outermost_frame(std::uint32_t node) const;
+  // To be called when everything has been read.
+  [[nodiscard]] std::vector<BrokenEnd> broken_ends() const;
   // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.
   void forget_lone_process();
@@ -85,19 +75,30 @@ class Collector final : public recording::Visitor {
   void place_early_frames();
 
  private:
+  struct OwnerHash {
+    std::size_t operator()(const SampleOwner& owner) const;
+  };
   void add_broken(const recording::Sample& value);
+  [[nodiscard]] std::uint32_t outermost_frame(std::uint32_t node) const;
+  [[nodiscard]] std::set<std::uint32_t> images_with_tables() const;
   [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
   [[nodiscard]] ThreadNames::Called called(const recording::SampleInfo& info);
-  void note_owner(const recording::SampleInfo& info);
+  [[nodiscard]] StringId unnamed(std::uint32_t tid);
+  void note_owner(const recording::SampleInfo& info, StringId comm);
+  [[nodiscard]] OwnerId owner_of(const recording::SampleInfo& info, ThreadNames::Called called);
 
   const BuildOptions& options_;
   FrameNamer& namer_;
   Profile& profile_;
   ThreadNames names_;
-  std::unordered_set<StringId> noted_comms_;  // that profile_.process_names has
-  std::optional<std::uint32_t> lone_pid_;     // of all samples since the first that has one …
-  bool is_lone_ = true;                       // … if they have no other
-  Key key_;                                   // reused
+  StringId idle_thread_ = 0;
+  std::unordered_map<std::uint32_t, StringId> unnamed_;  // by tid
+  std::unordered_map<SampleOwner, OwnerId, OwnerHash> owner_ids_;
+  PairTable broken_;  // of a node and its stop: see add_broken()
+  std::vector<std::uint64_t> broken_samples_;
+  std::vector<bool> is_noted_;             // by StringId: profile_.process_names has it
+  std::optional<std::uint32_t> lone_pid_;  // of all samples since the first that has one …
+  bool is_lone_ = true;                    // … if they have no other
 };
 
 }  // namespace ringside::profile

@@ -17,9 +17,9 @@ Weights groups_of(const Profile& profile) {
   const auto text = [](const auto& number) { return number ? std::to_string(*number) : "-"; };
   Weights weights;
   for (const SampleGroup& group : profile.samples)
-    if (group.disposition == wire::Disposition::kSampled)
-      weights[std::string(profile.strings[group.comm]) + " " + text(group.pid) + "/" +
-              text(group.tid) + " " + text_of(profile, group.stack)] += group.weight;
+    if (const Owner& owner = profile.owner_of(group); profile.is_sampled(group))
+      weights[std::string(profile.strings[owner.comm]) + " " + text(owner.pid) + "/" +
+              text(owner.tid) + " " + text_of(profile, group.stack)] += group.weight;
   return weights;
 }
 
@@ -64,7 +64,7 @@ TEST(Processes, AControlGroupHoldsFromItsTimeOn) {
   const Profile profile = recording.profile();
   std::map<std::string, std::uint64_t> weights;
   for (const SampleGroup& group : profile.samples)
-    weights[std::string(profile.strings[group.cgroup])] += group.weight;
+    weights[std::string(profile.strings[profile.owner_of(group).cgroup])] += group.weight;
   EXPECT_EQ(weights, (std::map<std::string, std::uint64_t>{{"/a", 1}, {"/b:c", 2}, {"", 4}}));
 }
 

@@ -6,14 +6,14 @@ namespace ringside::profile {
 
 std::string_view name_of(Kind kind) {
   static constexpr std::array<std::string_view, kKindCount> kNames = {
-      "kernel", "user", "interrupt", "firmware", "guest", "unknown"};
+      "kernel", "user", "interrupt", "firmware", "guest", "unknown", "code"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::uint64_t Profile::weight_of(wire::Disposition disposition) const {
   std::uint64_t weight = 0;
   for (const SampleGroup& group : samples)
-    if (group.disposition == disposition) weight += group.weight;
+    if (owner_of(group).disposition == disposition) weight += group.weight;
   return weight;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -14,17 +15,18 @@
 
 namespace ringside::profile {
 
-// Kind of code that a frame runs; kUnknown where no function was found.
-enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kGuest, kUnknown };
-inline constexpr std::size_t kKindCount = 6;
+// Kind of code that a frame runs; kUnknown where no function was found, kCode where an input has a
+// name and does not say of what.
+enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kGuest, kUnknown, kCode };
+inline constexpr std::size_t kKindCount = 7;
 [[nodiscard]] std::string_view name_of(Kind kind);
 
 // A function of an image. Two frames with the same name and image are the same function.
 struct Function {
   StringId name = 0;   // as sanitize.h makes it
   StringId image = 0;  // the image's name, empty if there is none
-  // Where its frames stand in the source: the first file that was seen, its lowest and its highest
-  // line. Empty and 0 where that is not known.
+  // Where its frames stand in the source: of several files the first by name, its lowest and its
+  // highest line. Empty and 0 where that is not known.
   StringId file = 0;
   std::uint32_t first_line = 0;
   std::uint32_t last_line = 0;
@@ -39,11 +41,8 @@ struct Frame {
   bool operator==(const Frame&) const = default;
 };
 
-// All samples that agree in everything but time.
-struct SampleGroup {
-  NodeId stack = kNoNode;  // the leaf; kNoNode where there is no stack
-  // Where a sample of kernel code has user code at its root: the leaf of that part of `stack`.
-  NodeId user_part = kNoNode;
+// Whose samples they are, and what became of them.
+struct Owner {
   VcpuId vcpu;
   PrivilegeLevel level = PrivilegeLevel::kUnknown;
   wire::Disposition disposition = wire::Disposition::kSampled;
@@ -51,6 +50,16 @@ struct SampleGroup {
   std::optional<std::uint32_t> tid;
   StringId comm = 0;    // what the thread was called then; 0 where the profile knows no processes
   StringId cgroup = 0;  // its control group then; 0 where that is not known
+  auto operator<=>(const Owner&) const = default;
+};
+using OwnerId = std::uint32_t;
+
+// All samples that agree in everything but time.
+struct SampleGroup {
+  NodeId stack = kNoNode;  // the leaf; kNoNode where there is no stack
+  // Where a sample of kernel code has user code at its root: the leaf of that part of `stack`.
+  NodeId user_part = kNoNode;
+  OwnerId owner = 0;
   std::uint64_t weight = 0;
   std::uint64_t samples = 0;
 };
@@ -70,14 +79,18 @@ struct BrokenEnd {
 // number of distinct stacks, not of samples.
 class Profile {
  public:
+  // The kind of input, where that is no recording: "folded stacks". The profile has names and
+  // weights then, and neither a header nor statistics.
+  std::string input;
   recording::Header header;
   recording::WeightUnit unit = recording::WeightUnit::kTicks;
 
   StringTable strings;
-  std::vector<Function> functions;  // by FunctionId
-  std::vector<Frame> frames;        // by FrameId
-  StackTree stacks;                 // root first: a child is called by its parent
-  std::vector<SampleGroup> samples;
+  std::vector<Function> functions;   // by FunctionId
+  std::vector<Frame> frames;         // by FrameId
+  StackTree stacks;                  // root first: a child is called by its parent
+  std::vector<Owner> owners;         // by OwnerId, each once
+  std::vector<SampleGroup> samples;  // by stack, then by owner
 
   bool knows_processes = false;  // some sample of the recording, before filters, says its process
 
@@ -103,6 +116,12 @@ class Profile {
     return strings[functions[frame.function].name];
   }
   [[nodiscard]] std::string_view name(FrameId frame) const { return name(frames[frame]); }
+  [[nodiscard]] const Owner& owner_of(const SampleGroup& group) const {
+    return owners[group.owner];
+  }
+  [[nodiscard]] bool is_sampled(const SampleGroup& group) const {
+    return owner_of(group).disposition == wire::Disposition::kSampled;
+  }
   // Weight of the groups with that disposition.
   [[nodiscard]] std::uint64_t weight_of(wire::Disposition disposition) const;
 };

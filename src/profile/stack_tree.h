@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include "base/large_vector.h"
 
 namespace ringside::profile {
 
@@ -11,25 +13,30 @@ using FrameId = std::uint32_t;
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = 0;
 
-// All stacks as one tree, root first. Node 0 stands for "no frame": the parent of every root. A
-// parent's id is below its children's.
+// All stacks as one tree, root first. Node 0 stands for "no frame": the parent of every root. Nodes
+// are in preorder, so the nodes below one are the ids up to its `end`. No two children of a node
+// have the same frame.
 class StackTree {
  public:
   struct Node {
     NodeId parent = kNoNode;
     FrameId frame = 0;
+    NodeId end = 1;  // behind the last node below this one
   };
 
-  // The node of `frame` called by `parent`, made if it is not there yet.
-  NodeId child(NodeId parent, FrameId frame) {
-    const std::uint64_t key = std::uint64_t{parent} << 32 | frame;
-    const auto [it, added] = children_.try_emplace(key, static_cast<NodeId>(nodes_.size()));
-    if (added) nodes_.push_back({parent, frame});
-    return it->second;
+  StackTree() = default;
+  // `nodes` in preorder, node 0 included; their `end` is computed here.
+  explicit StackTree(LargeVector<Node> nodes) : nodes_(std::move(nodes)) {
+    for (NodeId id = size(); id-- > 0;) {
+      Node& node = nodes_[id];
+      if (node.end <= id) node.end = id + 1;
+      if (id != kNoNode && nodes_[node.parent].end < node.end) nodes_[node.parent].end = node.end;
+    }
   }
+
   [[nodiscard]] const Node& operator[](NodeId id) const { return nodes_[id]; }
   // Nodes, node 0 included.
-  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
+  [[nodiscard]] NodeId size() const { return static_cast<NodeId>(nodes_.size()); }
 
   // The frames of a stack, root first.
   [[nodiscard]] std::vector<FrameId> frames_of(NodeId leaf) const {
@@ -40,8 +47,7 @@ class StackTree {
   }
 
  private:
-  std::vector<Node> nodes_{Node{}};
-  std::unordered_map<std::uint64_t, NodeId> children_;
+  LargeVector<Node> nodes_{Node{}};
 };
 
 }  // namespace ringside::profile

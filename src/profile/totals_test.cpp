@@ -49,7 +49,7 @@ TEST(Totals, AddUpForRandomRecordings) {
     for (const SampleGroup& group : profile.samples) {
       kept += group.weight;
       kept_samples += group.samples;
-      EXPECT_EQ(group.stack == kNoNode, group.disposition != wire::Disposition::kSampled);
+      EXPECT_EQ(group.stack == kNoNode, !profile.is_sampled(group));
     }
     std::uint64_t total = 0;
     for (std::size_t i = 0; i < recording::kDispositionCount; ++i) {

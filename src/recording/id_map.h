@@ -15,6 +15,7 @@ class IdMap {
   // bad.
   [[nodiscard]] bool begin_batch(std::uint32_t first_id) {
     if (first_id < next_id_) return false;
+    is_identity_ = is_identity_ && first_id == next_id_;
     if (ranges_.empty() || first_id != next_id_)
       ranges_.push_back({first_id, static_cast<std::uint32_t>(dense_.size())});
     next_id_ = first_id;
@@ -22,11 +23,13 @@ class IdMap {
   }
   // The next id of the batch stands for `dense`.
   void add(std::uint32_t dense) {
+    is_identity_ = is_identity_ && dense == next_id_;
     dense_.push_back(dense);
     ++next_id_;
   }
   [[nodiscard]] std::optional<std::uint32_t> find(std::uint32_t id) const {
     if (id >= next_id_) return std::nullopt;
+    if (is_identity_ && id != 0) return id;
     auto it = std::upper_bound(ranges_.begin(), ranges_.end(), id,
                                [](std::uint32_t value, const Range& r) { return value < r.first; });
     if (it == ranges_.begin()) return std::nullopt;
@@ -45,6 +48,7 @@ class IdMap {
   std::vector<Range> ranges_;
   std::vector<std::uint32_t> dense_;
   std::uint64_t next_id_ = 1;
+  bool is_identity_ = true;  // as it is where nothing was lost: there is nothing to look up
 };
 
 }  // namespace ringside::recording

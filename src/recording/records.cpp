@@ -34,7 +34,7 @@ SampleInfo info_of(const wire::Capture& capture, std::uint64_t start_monotonic_n
 
 std::string_view name_of(WeightUnit unit) {
   static constexpr std::array<std::string_view, kWeightUnitCount> kNames = {
-      "ticks", "instructions", "ns", "bytes", "events"};
+      "ticks", "instructions", "ns", "bytes", "events", "samples"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 

@@ -81,8 +81,16 @@ struct StackNode {
   bool operator==(const StackNode&) const = default;
 };
 
-enum class WeightUnit : std::uint8_t { kTicks, kInstructions, kNanoseconds, kBytes, kCount };
-inline constexpr std::size_t kWeightUnitCount = 5;
+// kCount is of events; kSamples of a profile that does not say what its counts are.
+enum class WeightUnit : std::uint8_t {
+  kTicks,
+  kInstructions,
+  kNanoseconds,
+  kBytes,
+  kCount,
+  kSamples
+};
+inline constexpr std::size_t kWeightUnitCount = 6;
 inline constexpr std::size_t kDispositionCount = 4;
 
 // Outcome of one tick for one vCPU.

@@ -54,7 +54,7 @@ SampleInfo sample_info(std::size_t n) {
   info.disposition = nth(n, wire::Disposition::kFailed);
   info.pause_ns = 5000 + n;
   info.weight = 6 * n;
-  info.unit = nth(n, WeightUnit::kCount);
+  info.unit = nth(n, WeightUnit::kSamples);
   info.address_space = 0x8000 + n;
   info.pid = static_cast<std::uint32_t>(900 + n);
   info.tid = static_cast<std::uint32_t>(10'000 + n);

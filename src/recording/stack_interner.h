@@ -1,9 +1,10 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
+#include "base/dense_table.h"
+#include "base/pair_table.h"
 #include "recording/records.h"
 
 namespace ringside::recording {
@@ -26,14 +27,14 @@ class StackInterner {
   void clear_pending();
 
  private:
+  struct FrameEntry {
+    RecordedFrame key;
+  };
   struct FrameHash {
-    std::size_t operator()(const RecordedFrame& frame) const;
+    std::uint64_t operator()(const RecordedFrame& frame) const;
   };
-  struct NodeHash {
-    std::size_t operator()(const StackNode& node) const;
-  };
-  std::unordered_map<RecordedFrame, std::uint32_t, FrameHash> frames_;
-  std::unordered_map<StackNode, std::uint32_t, NodeHash> nodes_;
+  DenseTable<RecordedFrame, FrameEntry, FrameHash> frames_;
+  PairTable nodes_;
   Pending pending_;
 };
 

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
+#include "base/dense_table.h"
 #include "base/stack.h"
 
 namespace ringside::recording {
@@ -33,19 +33,22 @@ class StackMemo {
     const XXH128_hash_t hash = XXH3_128bits(words_.data(), words_.size() * sizeof(words_[0]));
     return {hash.low64, hash.high64};
   }
-  [[nodiscard]] std::optional<std::uint32_t> find(const Key& key) const {
-    const auto it = nodes_.find(key);
-    return it == nodes_.end() ? std::nullopt : std::optional(it->second);
+  // The node that was noted with this key; a reference to nothing is to be filled.
+  [[nodiscard]] std::optional<std::uint32_t>& node(const Key& key) {
+    return nodes_[nodes_.find_or_add(key)].node;
   }
-  void add(const Key& key, std::uint32_t node) { nodes_.emplace(key, node); }
   // To be called when a mapping changes: the same address may be another frame now.
   void clear() { nodes_.clear(); }
 
  private:
-  struct Hash {
-    std::size_t operator()(const Key& key) const { return key.low; }
+  struct Entry {
+    Key key;
+    std::optional<std::uint32_t> node = {};
   };
-  std::unordered_map<Key, std::uint32_t, Hash> nodes_;
+  struct Hash {
+    std::uint64_t operator()(const Key& key) const { return key.low; }
+  };
+  DenseTable<Key, Entry, Hash> nodes_;
   std::vector<std::uint64_t> words_;  // reused
 };
 

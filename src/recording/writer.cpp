@@ -131,8 +131,8 @@ StackRef Writer::State::intern(const Stack& stack, std::uint64_t address_space) 
   if (!is_complete(stack.stop)) ref.stopped_at = stack.stopped_at;
   // Else each of the guest's processes would have its own entry of a stack that all have.
   if (mappings.has_none_of(address_space)) address_space = 0;
-  const StackMemo::Key key = memo.key_of(stack, address_space);
-  if (const auto known = memo.find(key)) {
+  std::optional<std::uint32_t>& known = memo.node(memo.key_of(stack, address_space));
+  if (known) {
     ref.node = *known;
     return ref;
   }
@@ -146,7 +146,7 @@ StackRef Writer::State::intern(const Stack& stack, std::uint64_t address_space) 
     }
     ref.node = interner.intern_node({ref.node, interner.intern_frame(frame)});
   }
-  memo.add(key, ref.node);
+  known = ref.node;
   return ref;
 }
 

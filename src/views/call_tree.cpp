@@ -2,147 +2,230 @@
 
 #include <algorithm>
 #include <map>
-#include <unordered_map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include "profile/sanitize.h"
+#include "views/stack_slices.h"
 
 namespace ringside::views {
 namespace {
 
 using profile::FrameId;
 using profile::Profile;
-using profile::StringId;
 
-// The tree as it grows: a node finds its child by name and kind.
-class Growing {
+// A frame's name and kind as one number, in the order of names: frames that only differ in image or
+// inlining are the same here.
+std::vector<std::uint32_t> labels_of(const Profile& profile) {
+  const auto key = [&](FrameId frame) {
+    return std::pair(profile.name(frame), profile.frames[frame].kind);
+  };
+  std::vector<FrameId> sorted(profile.frames.size());
+  std::iota(sorted.begin(), sorted.end(), 0);
+  std::sort(sorted.begin(), sorted.end(), [&](FrameId a, FrameId b) { return key(a) < key(b); });
+  std::vector<std::uint32_t> labels(sorted.size());
+  std::uint32_t label = 0;
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (i > 0 && key(sorted[i - 1]) != key(sorted[i])) ++label;
+    labels[sorted[i]] = label;
+  }
+  return labels;
+}
+
+// The levels above the code: vCPUs, owners, "[idle]".
+struct Group {
+  std::map<std::string, std::unique_ptr<Group>> groups;
+  WeighedStacks stacks;
+  std::uint64_t idle = 0;
+
+  Group& group(const std::string& name) {
+    std::unique_ptr<Group>& group = groups[name];
+    if (!group) group = std::make_unique<Group>();
+    return *group;
+  }
+  [[nodiscard]] std::uint64_t total() const {
+    std::uint64_t sum = idle + stacks.weight(0, stacks.size());
+    for (const auto& [name, group] : groups) sum += group->total();
+    return sum;
+  }
+};
+
+Group grouped(const Profile& profile, const CallTreeOptions& options) {
+  Group all;
+  std::vector<Group*> group_of;  // by owner
+  for (const profile::Owner& owner : profile.owners) {
+    const bool idle = owner.disposition == wire::Disposition::kIdle && options.show_idle;
+    Group*& group = group_of.emplace_back(nullptr);
+    if (!idle && owner.disposition != wire::Disposition::kSampled) continue;
+    group = &all;
+    if (options.per_vcpu) group = &group->group(fmt::format("vcpu {}", owner.vcpu.value));
+    const std::string name =
+        idle ? std::string(profile::kIdleName) : owner_name(profile, owner, options.by);
+    if (!name.empty()) group = &group->group(name);
+  }
+  for (const profile::SampleGroup& samples : profile.samples) {
+    Group* const group = group_of[samples.owner];
+    if (group == nullptr) continue;
+    if (samples.stack == profile::kNoNode)
+      group->idle += samples.weight;
+    else
+      group->stacks.add(samples.stack, samples.weight);
+  }
+  return all;
+}
+
+// Writes a tree in preorder, and only its wide nodes: what is below a narrow one is not looked at.
+class TreeWriter {
  public:
-  using Index = std::uint32_t;
+  TreeWriter(const Profile& profile, const CallTreeOptions& options)
+      : profile_(profile), steps_(profile.stacks, options.reverse), labels_(labels_of(profile)) {}
 
-  explicit Growing(const Profile& profile) : profile_(profile) {
-    tree_.nodes.emplace_back().name = "all";
-    // Frames that only differ in image or inlining are the same here.
-    std::map<std::pair<StringId, profile::Kind>, std::uint32_t> known;
-    for (const profile::Frame& frame : profile.frames) {
-      const auto key = std::pair(profile.functions[frame.function].name, frame.kind);
-      merged_.push_back(
-          known.try_emplace(key, static_cast<std::uint32_t>(known.size())).first->second);
-    }
-  }
-
-  Index child(Index parent, FrameId frame) {
-    const auto [it, added] =
-        children_.try_emplace(std::uint64_t{parent} << 32 | merged_[frame], size());
-    const profile::Frame& what = profile_.frames[frame];
-    const profile::Function* const function = &profile_.functions[what.function];
-    if (added) {
-      append(parent, profile_.name(frame), what.kind);
-      tree_.nodes.back().inlined = true;
-      tree_.nodes.back().function = function;
-    }
-    CallTree::Node& node = tree_.nodes[it->second];
-    node.inlined &= what.inlined;
-    node.several_functions |= node.function != function;
-    return it->second;
-  }
-
-  // A child that is no code.
-  Index special_child(Index parent, const std::string& name) {
-    const auto [it, added] = specials_.try_emplace(std::pair(parent, name), size());
-    if (added) append(parent, tree_.own_names.emplace_back(name), std::nullopt);
-    return it->second;
-  }
-
-  void add_self(Index node, std::uint64_t weight) { tree_.nodes[node].self += weight; }
-
-  CallTree finish() && {
-    std::vector<CallTree::Node>& nodes = tree_.nodes;
-    for (std::size_t i = nodes.size(); i-- > 0;) {
-      nodes[i].total += nodes[i].self;
-      if (i > 0) nodes[nodes[i].parent].total += nodes[i].total;
-    }
+  CallTree write(const Group& all, double minimum_share) && {
+    minimum_ = minimum_share * static_cast<double>(all.total());
+    write_group("all", all, 0);
+    set_ends();
     return std::move(tree_);
   }
 
  private:
-  [[nodiscard]] Index size() const { return static_cast<Index>(tree_.nodes.size()); }
+  // A node that is not written yet: the slices [first, last) of waiting_. Those behind them are of
+  // nodes that are written before.
+  struct Step {
+    std::size_t first;
+    std::size_t last;
+    std::uint32_t depth;
+    std::uint64_t total;
+  };
+  using Steps = std::vector<Step>;  // the next one is the last
 
-  void append(Index parent, std::string_view name, std::optional<profile::Kind> kind) {
+  void write_group(std::string_view name, const Group& group, std::uint32_t depth) {
+    const std::uint32_t index = write_node(name, depth, group.total());
+    tree_.nodes[index].self = group.idle;
+    found_.clear();
+    steps_.begin(group.stacks, [this](const StackSlice& slice) { found_.push_back(slice); });
+    Steps todo;
+    add_children(index, group.stacks, todo);
+    // Groups and code are in one order of names; a group stands before code of its name.
+    for (const auto& [child_name, child] : group.groups) {
+      const std::uint64_t total = child->total();
+      if (is_narrow(total)) {
+        hide(index, total);
+        continue;
+      }
+      write_code(group.stacks, todo, depth, child_name);
+      write_group(tree_.own_names.emplace_back(child_name), *child, depth + 1);
+    }
+    write_code(group.stacks, todo, depth, std::nullopt);
+  }
+
+  // Writes the nodes of `todo`, with all below them: those at the level below `depth` only until
+  // one has the name `limit` or a later one.
+  void write_code(const WeighedStacks& stacks, Steps& todo, std::uint32_t depth,
+                  std::optional<std::string_view> limit) {
+    while (!todo.empty()) {
+      const Step step = todo.back();
+      const FrameId frame = frame_of(waiting_[step.first]);
+      if (limit && step.depth == depth + 1 && profile_.name(frame) >= *limit) return;
+      todo.pop_back();
+      waiting_.resize(step.last);
+      const std::uint32_t index = write_node(profile_.name(frame), step.depth, step.total);
+      describe(index, step);
+      found_.clear();
+      for (std::size_t i = step.first; i < step.last; ++i)
+        tree_.nodes[index].self += steps_.behind(
+            waiting_[i], stacks, [this](const StackSlice& slice) { found_.push_back(slice); });
+      add_children(index, stacks, todo);
+    }
+  }
+
+  // Makes steps of the slices in found_, for each label one. The first label comes last.
+  void add_children(std::uint32_t parent, const WeighedStacks& stacks, Steps& todo) {
+    std::sort(found_.begin(), found_.end(), [this](const StackSlice& a, const StackSlice& b) {
+      return std::pair(label_of(b), a.node) < std::pair(label_of(a), b.node);
+    });
+    for (std::size_t first = 0, last = 0; first < found_.size(); first = last) {
+      std::uint64_t total = 0;
+      for (; last < found_.size() && label_of(found_[last]) == label_of(found_[first]); ++last)
+        total += stacks.weight(found_[last].first, found_[last].last);
+      if (is_narrow(total)) {
+        hide(parent, total);
+        continue;
+      }
+      const std::size_t at = waiting_.size();
+      const auto begin = found_.begin();
+      waiting_.insert(waiting_.end(), begin + static_cast<std::ptrdiff_t>(first),
+                      begin + static_cast<std::ptrdiff_t>(last));
+      todo.push_back({at, waiting_.size(), tree_.nodes[parent].depth + 1, total});
+    }
+  }
+
+  std::uint32_t write_node(std::string_view name, std::uint32_t depth, std::uint64_t total) {
     CallTree::Node node;
     node.name = name;
-    node.kind = kind;
-    node.parent = parent;
-    node.depth = tree_.nodes[parent].depth + 1;
-    tree_.nodes[parent].children.push_back(size());
-    tree_.nodes.push_back(std::move(node));
+    node.depth = depth;
+    node.total = total;
+    tree_.depth = std::max(tree_.depth, depth);
+    tree_.nodes.push_back(node);
+    return static_cast<std::uint32_t>(tree_.nodes.size() - 1);
+  }
+
+  void describe(std::uint32_t index, const Step& step) {
+    CallTree::Node& node = tree_.nodes[index];
+    node.inlined = true;
+    for (std::size_t i = step.first; i < step.last; ++i) {
+      const profile::Frame& frame = profile_.frames[frame_of(waiting_[i])];
+      const profile::Function* const function = &profile_.functions[frame.function];
+      node.kind = frame.kind;
+      node.inlined &= frame.inlined;
+      node.several_functions |= node.function != nullptr && node.function != function;
+      if (node.function == nullptr) node.function = function;
+    }
+  }
+
+  void hide(std::uint32_t parent, std::uint64_t weight) {
+    tree_.nodes[parent].hidden += weight;
+    tree_.hidden += weight;
+  }
+
+  // A node ends where the next one stands that is not deeper.
+  void set_ends() {
+    std::vector<CallTree::Node>& nodes = tree_.nodes;
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t index = 0; index <= nodes.size(); ++index) {
+      while (!open.empty() &&
+             (index == nodes.size() || nodes[open.back()].depth >= nodes[index].depth)) {
+        nodes[open.back()].end = index;
+        open.pop_back();
+      }
+      open.push_back(index);
+    }
+  }
+
+  [[nodiscard]] bool is_narrow(std::uint64_t total) const {
+    return static_cast<double>(total) < minimum_;
+  }
+  [[nodiscard]] FrameId frame_of(const StackSlice& slice) const {
+    return profile_.stacks[slice.node].frame;
+  }
+  [[nodiscard]] std::uint32_t label_of(const StackSlice& slice) const {
+    return labels_[frame_of(slice)];
   }
 
   const Profile& profile_;
+  SliceSteps steps_;
+  std::vector<std::uint32_t> labels_;  // by frame
+  double minimum_ = 0;
   CallTree tree_;
-  std::vector<std::uint32_t> merged_;  // by FrameId
-  std::unordered_map<std::uint64_t, Index> children_;
-  std::map<std::pair<Index, std::string>, Index> specials_;
+  std::vector<StackSlice> waiting_;
+  std::vector<StackSlice> found_;  // reused
 };
-
-// Copies what is wide enough into a tree in preorder, with children by name.
-CallTree cut(CallTree full, double minimum) {
-  CallTree out;
-  out.own_names = std::move(full.own_names);
-  struct Step {
-    std::uint32_t from;
-    std::uint32_t parent;
-  };
-  std::vector<Step> todo{{0, 0}};
-  while (!todo.empty()) {
-    const Step step = todo.back();
-    todo.pop_back();
-    CallTree::Node& node = full.nodes[step.from];
-    const auto index = static_cast<std::uint32_t>(out.nodes.size());
-    std::vector<std::uint32_t> children = std::move(node.children);
-    node.children.clear();
-    node.parent = step.parent;
-    std::sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const CallTree::Node& x = full.nodes[a];
-      const CallTree::Node& y = full.nodes[b];
-      return std::pair(x.name, x.kind) > std::pair(y.name, y.kind);  // the last is taken first
-    });
-    for (const std::uint32_t child : children) {
-      if (static_cast<double>(full.nodes[child].total) < minimum)
-        node.hidden += full.nodes[child].total;
-      else
-        todo.push_back({child, index});
-    }
-    out.hidden += node.hidden;
-    out.depth = std::max(out.depth, node.depth);
-    if (index > 0) out.nodes[step.parent].children.push_back(index);
-    out.nodes.push_back(std::move(node));
-  }
-  return out;
-}
 
 }  // namespace
 
 CallTree make_call_tree(const Profile& profile, const CallTreeOptions& options) {
-  Growing growing(profile);
-  for (const profile::SampleGroup& group : profile.samples) {
-    const bool idle = group.disposition == wire::Disposition::kIdle && options.show_idle;
-    if (!idle && group.disposition != wire::Disposition::kSampled) continue;
-    Growing::Index node = 0;
-    if (options.per_vcpu)
-      node = growing.special_child(node, fmt::format("vcpu {}", group.vcpu.value));
-    if (idle) {
-      node = growing.special_child(node, std::string(profile::kIdleName));
-    } else {
-      if (const std::string owner = owner_name(profile, group, options.by); !owner.empty())
-        node = growing.special_child(node, owner);
-      std::vector<FrameId> frames = profile.stacks.frames_of(group.stack);
-      if (options.reverse) std::reverse(frames.begin(), frames.end());
-      for (const FrameId frame : frames) node = growing.child(node, frame);
-    }
-    growing.add_self(node, group.weight);
-  }
-  CallTree full = std::move(growing).finish();
-  const double minimum = options.minimum_share * static_cast<double>(full.root().total);
-  return cut(std::move(full), minimum);
+  return TreeWriter(profile, options).write(grouped(profile, options), options.minimum_share);
 }
 
 }  // namespace ringside::views

@@ -12,21 +12,20 @@
 
 namespace ringside::views {
 
-// Busy samples merged by name and kind. Node 0 is the root, "all"; children stand behind their
-// parent.
+// Busy samples merged by name and kind. Node 0 is the root, "all". Nodes are in preorder: those
+// below one stand behind it, up to its `end`, and its children are in order of their names.
 struct CallTree {
   struct Node {
     std::string_view name;              // lives as long as the profile and the tree
     std::optional<profile::Kind> kind;  // absent: no code, but "all", a vCPU, an owner or "[idle]"
     bool inlined = false;               // in all of its frames
-    const profile::Function* function = nullptr;  // of its first frame; null where it is no code
-    bool several_functions = false;               // of this name and kind, in different images
-    std::uint32_t parent = 0;
-    std::uint32_t depth = 0;              // of the root 0
-    std::uint64_t self = 0;               // weight that ends here
-    std::uint64_t total = 0;              // self, plus the children's totals, plus hidden
-    std::uint64_t hidden = 0;             // weight of children that were cut
-    std::vector<std::uint32_t> children;  // by name
+    bool several_functions = false;     // of this name and kind, in different images
+    const profile::Function* function = nullptr;  // of one frame; null where it is no code
+    std::uint32_t end = 0;                        // the node behind the last one below this one
+    std::uint32_t depth = 0;                      // of the root 0
+    std::uint64_t self = 0;                       // weight that ends here
+    std::uint64_t total = 0;                      // self, plus the children's totals, plus hidden
+    std::uint64_t hidden = 0;                     // weight of children that were cut
   };
   std::vector<Node> nodes;
   std::deque<std::string> own_names;  // those that are not the profile's
@@ -34,6 +33,12 @@ struct CallTree {
   std::uint64_t hidden = 0;           // weight that was cut, all nodes together
 
   [[nodiscard]] const Node& root() const { return nodes.front(); }
+  [[nodiscard]] std::vector<std::uint32_t> children(std::uint32_t index) const {
+    std::vector<std::uint32_t> children;
+    for (std::uint32_t child = index + 1; child < nodes[index].end; child = nodes[child].end)
+      children.push_back(child);
+    return children;
+  }
 };
 
 struct CallTreeOptions {
@@ -44,6 +49,7 @@ struct CallTreeOptions {
   double minimum_share = 0;           // of the root; narrower nodes are cut, with all below them
 };
 
+// Time and memory grow with the nodes that are not cut, and with the profile's groups.
 [[nodiscard]] CallTree make_call_tree(const profile::Profile& profile,
                                       const CallTreeOptions& options = {});
 

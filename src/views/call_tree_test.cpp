@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <random>
+#include <string>
+#include <vector>
 
 #include "profile/profile_test_util.h"
 
@@ -18,9 +21,10 @@ std::string text_of(const CallTree& tree, std::uint32_t index = 0) {
   const CallTree::Node& node = tree.nodes[index];
   std::string text = fmt::format("{} {}", node.name, node.total);
   if (node.self != 0) text += fmt::format("({})", node.self);
-  if (node.children.empty()) return text;
+  const std::vector<std::uint32_t> children = tree.children(index);
+  if (children.empty()) return text;
   text += "[";
-  for (const std::uint32_t child : node.children)
+  for (const std::uint32_t child : children)
     text += (text.back() == '[' ? "" : " ") + text_of(tree, child);
   return text + "]";
 }
@@ -83,7 +87,7 @@ TEST(CallTree, InlinedIsWhatWasInlinedInAllOfItsFrames) {
   const CallTree tree = make_call_tree(profile);
   std::map<std::string, bool> inlined;
   for (const CallTree::Node& node : tree.nodes)
-    if (node.parent != 0) inlined.emplace(node.name, node.inlined);
+    if (node.depth > 1) inlined.emplace(node.name, node.inlined);
   EXPECT_EQ(inlined, (std::map<std::string, bool>{{"always", true}, {"both", false}}));
 }
 
@@ -121,14 +125,106 @@ TEST(CallTree, TotalsAddUp) {
     options.minimum_share = 0.01 * (round % 7);
     const CallTree tree = make_call_tree(profile, options);
     EXPECT_EQ(tree.root().total, profile.weight_of(wire::Disposition::kSampled));
-    for (const CallTree::Node& node : tree.nodes) {
+    for (std::uint32_t index = 0; index < tree.nodes.size(); ++index) {
+      const CallTree::Node& node = tree.nodes[index];
       std::uint64_t sum = node.self + node.hidden;
-      for (const std::uint32_t child : node.children) {
+      for (const std::uint32_t child : tree.children(index)) {
         sum += tree.nodes[child].total;
-        EXPECT_EQ(&tree.nodes[tree.nodes[child].parent], &node);
+        EXPECT_EQ(tree.nodes[child].depth, node.depth + 1);
       }
       EXPECT_EQ(sum, node.total);
     }
+  }
+}
+
+// A node by the names from the root to it; a frame's kind is behind its name.
+using Path = std::vector<std::string>;
+struct Weights {
+  std::uint64_t self = 0;
+  std::uint64_t total = 0;
+  std::uint64_t hidden = 0;
+  bool operator==(const Weights&) const = default;
+};
+
+std::map<Path, Weights> weights_of(const CallTree& tree) {
+  std::map<Path, Weights> weights;
+  Path path;
+  for (const CallTree::Node& node : tree.nodes) {
+    path.resize(node.depth);
+    path.push_back(std::string(node.name) +
+                   (node.kind ? " " + std::string(name_of(*node.kind)) : ""));
+    weights[path] = {node.self, node.total, node.hidden};
+  }
+  return weights;
+}
+
+// The same by the plainest way.
+std::map<Path, Weights> expected_weights(const profile::Profile& profile,
+                                         const CallTreeOptions& options) {
+  std::map<Path, Weights> all;
+  for (const profile::SampleGroup& group : profile.samples) {
+    const profile::Owner& owner = profile.owner_of(group);
+    const bool idle = owner.disposition == wire::Disposition::kIdle;
+    if (!(idle && options.show_idle) && !profile.is_sampled(group)) continue;
+    Path path{"all"};
+    if (options.per_vcpu) path.push_back(fmt::format("vcpu {}", owner.vcpu.value));
+    path.push_back(idle ? "[idle]" : owner_name(profile, owner, options.by));
+    if (path.back().empty()) path.pop_back();
+    std::vector<profile::FrameId> frames = profile.stacks.frames_of(group.stack);
+    if (options.reverse) std::reverse(frames.begin(), frames.end());
+    for (const profile::FrameId frame : frames)
+      path.push_back(std::string(profile.name(frame)) + " " +
+                     std::string(name_of(profile.frames[frame].kind)));
+    all[path].self += group.weight;
+    for (; !path.empty(); path.pop_back()) all[path].total += group.weight;
+  }
+  const double minimum = options.minimum_share * static_cast<double>(all[{"all"}].total);
+  std::map<Path, Weights> kept;
+  for (const auto& [path, weights] : all) {  // a path comes before those that are longer
+    const Path parent(path.begin(), path.end() - 1);
+    if (!parent.empty() && kept.count(parent) == 0) continue;
+    if (static_cast<double>(weights.total) < minimum)
+      kept[parent].hidden += weights.total;
+    else
+      kept[path] = weights;
+  }
+  return kept;
+}
+
+TEST(CallTree, AgreesWithThePlainestWay) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 40; ++round) {
+    TestRecording recording;
+    const auto part = [&](const std::string& kind) {
+      std::string stack;
+      for (auto depth = 1 + random() % 6; depth > 0; --depth) {
+        const std::string name = "f" + std::to_string(random() % 4);
+        stack += (stack.empty() ? "" : "|") + (random() % 4 == 0 ? "irq:" : kind) + name +
+                 (random() % 4 == 0 ? " < f1 < i" : "");
+      }
+      return stack;
+    };
+    for (std::uint32_t pid = 1; pid < 4; ++pid)
+      if (round % 4 != 0) recording.name(pid, 0, "p" + std::to_string(pid % 2));
+    for (int i = 0; i < 60; ++i) {
+      profile::testing::Line line{part("")};
+      if (random() % 2 == 0) line.stack = part("user:") + " || " + line.stack;
+      line.count = random() % 3;
+      line.vcpu = static_cast<std::uint16_t>(random() % 2);
+      if (round % 4 != 0) line.pid = line.tid = 1 + random() % 3;
+      line.weight = random() % 4;
+      recording.add(line);
+    }
+    recording.add(wire::Disposition::kIdle, 7, 1);
+    const auto profile = recording.profile();
+    CallTreeOptions options;
+    options.reverse = round % 2 == 1;
+    options.per_vcpu = round % 3 == 1;
+    options.show_idle = round % 5 == 1;
+    options.by = static_cast<OwnerLevel>(random() % 4);
+    options.minimum_share = 0.01 * (round % 7);
+    ASSERT_EQ(weights_of(make_call_tree(profile, options)), expected_weights(profile, options))
+        << "round " << round;
   }
 }
 

@@ -5,8 +5,10 @@
 #include <map>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
+#include <vector>
+
+#include "base/pair_table.h"
 
 namespace ringside::views {
 namespace {
@@ -17,10 +19,62 @@ using profile::NodeId;
 using profile::Profile;
 using profile::SampleGroup;
 
-// The fields of a row that belong to the sample, and not to a frame of its stack.
-using Owner =
-    std::tuple<profile::StringId, std::optional<std::uint32_t>, std::optional<std::uint32_t>,
-               std::optional<VcpuId>, std::optional<FunctionId>, profile::StringId>;
+class Keys {
+ public:
+  explicit Keys(const OverheadOptions& options) {
+    for (const SortKey key : options.keys) has_[static_cast<std::size_t>(key)] = true;
+  }
+  [[nodiscard]] bool has(SortKey key) const { return has_[static_cast<std::size_t>(key)]; }
+
+ private:
+  std::array<bool, static_cast<std::size_t>(SortKey::kParent) + 1> has_{};
+};
+
+// Numbers for the owners of samples, as far as the keys distinguish owners. All sections share
+// them, for there may be as many sections as owners.
+class OwnerNumbers {
+ public:
+  OwnerNumbers(const Profile& profile, const OverheadOptions& options, const Keys& keys)
+      : profile_(profile), options_(options), keys_(keys), numbers_(profile.owners.size()) {}
+
+  [[nodiscard]] std::uint32_t of(const SampleGroup& group) {
+    if (keys_.has(SortKey::kParent)) return find(group);
+    std::optional<std::uint32_t>& number = numbers_[group.owner];
+    if (!number) number = find(group);
+    return *number;
+  }
+  [[nodiscard]] std::optional<FunctionId> parent_of(NodeId leaf) const {
+    for (NodeId id = leaf; id != profile::kNoNode; id = profile_.stacks[id].parent) {
+      const FunctionId function = profile_.frames[profile_.stacks[id].frame].function;
+      if (function < options_.is_parent.size() && options_.is_parent[function]) return function;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  // The fields of a row that belong to the sample, and not to a frame of its stack.
+  using Fields =
+      std::tuple<profile::StringId, std::optional<std::uint32_t>, std::optional<std::uint32_t>,
+                 std::optional<VcpuId>, std::optional<FunctionId>, profile::StringId>;
+
+  [[nodiscard]] std::uint32_t find(const SampleGroup& group) {
+    const profile::Owner& owner = profile_.owner_of(group);
+    Fields fields;
+    if (keys_.has(SortKey::kComm)) std::get<0>(fields) = owner.comm;
+    if (keys_.has(SortKey::kPid)) std::get<1>(fields) = owner.pid;
+    if (keys_.has(SortKey::kTid)) std::get<2>(fields) = owner.tid;
+    if (keys_.has(SortKey::kVcpu)) std::get<3>(fields) = owner.vcpu;
+    if (keys_.has(SortKey::kParent)) std::get<4>(fields) = parent_of(group.stack);
+    if (keys_.has(SortKey::kCgroup)) std::get<5>(fields) = owner.cgroup;
+    return known_.try_emplace(fields, static_cast<std::uint32_t>(known_.size())).first->second;
+  }
+
+  const Profile& profile_;
+  const OverheadOptions& options_;
+  const Keys& keys_;
+  std::map<Fields, std::uint32_t> known_;
+  std::vector<std::optional<std::uint32_t>> numbers_;  // by the profile's owner
+};
 
 // Sort key of rows of equal weight: function, image, comm, pid, tid, vCPU, parent, cgroup.
 using Names = std::tuple<std::string_view, std::string_view, std::string_view,
@@ -31,13 +85,12 @@ using Names = std::tuple<std::string_view, std::string_view, std::string_view,
 // stack at hand before.
 class Accumulator {
  public:
-  Accumulator(const Profile& profile, const OverheadOptions& options)
-      : profile_(profile), options_(options) {
-    for (const SortKey key : options.keys) has_key_[static_cast<std::size_t>(key)] = true;
-  }
+  Accumulator(const Profile& profile, const OverheadOptions& options, const Keys& keys,
+              OwnerNumbers& owners)
+      : profile_(profile), options_(options), keys_(keys), owners_(owners) {}
 
   void add(const SampleGroup& group) {
-    switch (group.disposition) {
+    switch (profile_.owner_of(group).disposition) {
       case wire::Disposition::kSampled:
         section_.sampled += group.weight;
         section_.samples += group.samples;
@@ -71,27 +124,7 @@ class Accumulator {
   }
 
  private:
-  [[nodiscard]] bool has(SortKey key) const { return has_key_[static_cast<std::size_t>(key)]; }
-
-  [[nodiscard]] std::optional<FunctionId> parent_of(NodeId leaf) const {
-    for (NodeId id = leaf; id != profile::kNoNode; id = profile_.stacks[id].parent) {
-      const FunctionId function = profile_.frames[profile_.stacks[id].frame].function;
-      if (function < options_.is_parent.size() && options_.is_parent[function]) return function;
-    }
-    return std::nullopt;
-  }
-
-  // The number of the sample's owner, as far as the keys distinguish owners.
-  [[nodiscard]] std::uint32_t owner_of(const SampleGroup& group) {
-    Owner owner;
-    if (has(SortKey::kComm)) std::get<0>(owner) = group.comm;
-    if (has(SortKey::kPid)) std::get<1>(owner) = group.pid;
-    if (has(SortKey::kTid)) std::get<2>(owner) = group.tid;
-    if (has(SortKey::kVcpu)) std::get<3>(owner) = group.vcpu;
-    if (has(SortKey::kParent)) std::get<4>(owner) = parent_of(group.stack);
-    if (has(SortKey::kCgroup)) std::get<5>(owner) = group.cgroup;
-    return owners_.try_emplace(owner, static_cast<std::uint32_t>(owners_.size())).first->second;
-  }
+  [[nodiscard]] bool has(SortKey key) const { return keys_.has(key); }
 
   // The number of a frame's code, as far as the keys distinguish code.
   [[nodiscard]] std::uint32_t code_of(const profile::Frame& frame) const {
@@ -100,28 +133,28 @@ class Accumulator {
   }
 
   std::size_t row_of(std::uint32_t owner, const SampleGroup& group, const profile::Frame& frame) {
-    const std::uint64_t key = std::uint64_t{owner} << 32 | code_of(frame);
-    const auto [it, added] = index_.try_emplace(key, rows_.size());
-    if (!added) return it->second;
+    const std::uint32_t index = index_.intern(owner, code_of(frame));
+    if (index < rows_.size()) return index;
     OverheadRow& row = rows_.emplace_back();
-    if (has(SortKey::kComm)) row.comm = group.comm;
-    if (has(SortKey::kCgroup)) row.cgroup = group.cgroup;
-    if (has(SortKey::kPid)) row.pid = group.pid;
-    if (has(SortKey::kTid)) row.tid = group.tid;
-    if (has(SortKey::kVcpu)) row.vcpu = group.vcpu;
-    if (has(SortKey::kParent)) row.parent = parent_of(group.stack);
+    const profile::Owner& of = profile_.owner_of(group);
+    if (has(SortKey::kComm)) row.comm = of.comm;
+    if (has(SortKey::kCgroup)) row.cgroup = of.cgroup;
+    if (has(SortKey::kPid)) row.pid = of.pid;
+    if (has(SortKey::kTid)) row.tid = of.tid;
+    if (has(SortKey::kVcpu)) row.vcpu = of.vcpu;
+    if (has(SortKey::kParent)) row.parent = owners_.parent_of(group.stack);
     if (has(SortKey::kSymbol)) row.function = frame.function;
     if (has(SortKey::kSymbol) || has(SortKey::kDso))
       row.image = profile_.functions[frame.function].image;
     row.inlined = true;
     row.kind = Kind::kInterrupt;
     met_.push_back(0);
-    return it->second;
+    return index;
   }
 
   void add_stack(const SampleGroup& group) {
     ++stack_number_;
-    const std::uint32_t owner = owner_of(group);
+    const std::uint32_t owner = owners_.of(group);
     bool is_leaf = true;
     for (NodeId id = group.stack; id != profile::kNoNode; id = profile_.stacks[id].parent) {
       const profile::Frame& frame = profile_.frames[profile_.stacks[id].frame];
@@ -150,10 +183,10 @@ class Accumulator {
 
   const Profile& profile_;
   const OverheadOptions& options_;
-  std::array<bool, static_cast<std::size_t>(SortKey::kParent) + 1> has_key_{};
+  const Keys& keys_;
+  OwnerNumbers& owners_;
   OverheadSection section_;
-  std::map<Owner, std::uint32_t> owners_;
-  std::unordered_map<std::uint64_t, std::size_t> index_;  // into rows_
+  PairTable index_;  // of a row: its owner and its code
   std::vector<OverheadRow> rows_;
   std::vector<std::uint64_t> met_;  // by row: the last stack it stood in
   std::uint64_t stack_number_ = 0;
@@ -162,12 +195,15 @@ class Accumulator {
 }  // namespace
 
 OverheadTable make_overhead(const Profile& profile, const OverheadOptions& options) {
-  Accumulator all(profile, options);
+  const Keys keys(options);
+  OwnerNumbers owners(profile, options, keys);
+  Accumulator all(profile, options, keys, owners);
   std::map<VcpuId, Accumulator> per_vcpu;
   for (const SampleGroup& group : profile.samples) {
     all.add(group);
     if (options.per_vcpu)
-      per_vcpu.try_emplace(group.vcpu, profile, options).first->second.add(group);
+      per_vcpu.try_emplace(profile.owner_of(group).vcpu, profile, options, keys, owners)
+          .first->second.add(group);
   }
   OverheadTable table;
   table.all = std::move(all).finish();

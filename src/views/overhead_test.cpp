@@ -168,5 +168,16 @@ TEST(Overhead, AParentIsTheMatchNearestTheLeaf) {
   EXPECT_EQ(weights, (std::map<std::string, std::uint64_t>{{"sys_b", 1}, {"sys_a", 2}, {"", 4}}));
 }
 
+// Memory does not grow with sections times owners.
+TEST(Overhead, AsManyVcpusAsThereCanBe) {
+  TestRecording recording;
+  constexpr std::uint32_t kVcpus = 65'536;
+  for (std::uint32_t vcpu = 0; vcpu < kVcpus; ++vcpu)
+    recording.add({"a", 1, static_cast<std::uint16_t>(vcpu)});
+  const OverheadTable table = make_overhead(recording.profile());
+  EXPECT_EQ(table.per_vcpu.size(), kVcpus);
+  EXPECT_EQ(table.all.sampled, kVcpus);
+}
+
 }  // namespace
 }  // namespace ringside::views

@@ -2,14 +2,14 @@
 
 namespace ringside::views {
 
-std::string owner_name(const profile::Profile& profile, const profile::SampleGroup& group,
+std::string owner_name(const profile::Profile& profile, const profile::Owner& owner,
                        OwnerLevel level) {
   if (level == OwnerLevel::kNone) return {};
-  std::string name(profile.strings[group.comm]);
-  if (level == OwnerLevel::kComm || !group.pid) return name;
-  name += fmt::format("-{}", *group.pid);
+  std::string name(profile.strings[owner.comm]);
+  if (level == OwnerLevel::kComm || !owner.pid) return name;
+  name += fmt::format("-{}", *owner.pid);
   return level == OwnerLevel::kPid ? name
-                                   : name + fmt::format("/{}", group.tid.value_or(*group.pid));
+                                   : name + fmt::format("/{}", owner.tid.value_or(*owner.pid));
 }
 
 }  // namespace ringside::views

@@ -13,7 +13,7 @@ enum class OwnerLevel : std::uint8_t { kNone, kComm, kPid, kTid };
 // The frame that stands for a sample's owner at the root of its stack, as perf's folded stacks have
 // it: "comm", "comm-pid", "comm-pid/tid". Without the numbers where they are not known; empty where
 // the profile knows no processes.
-[[nodiscard]] std::string owner_name(const profile::Profile& profile,
-                                     const profile::SampleGroup& group, OwnerLevel level);
+[[nodiscard]] std::string owner_name(const profile::Profile& profile, const profile::Owner& owner,
+                                     OwnerLevel level);
 
 }  // namespace ringside::views

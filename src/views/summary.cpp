@@ -12,8 +12,8 @@ namespace {
 std::optional<std::uint64_t> count_processes(const profile::Profile& profile) {
   if (!profile.knows_processes) return std::nullopt;
   std::set<std::uint32_t> pids;
-  for (const profile::SampleGroup& group : profile.samples)
-    if (group.pid && group.disposition == wire::Disposition::kSampled) pids.insert(*group.pid);
+  for (const profile::Owner& owner : profile.owners)
+    if (owner.pid && owner.disposition == wire::Disposition::kSampled) pids.insert(*owner.pid);
   return pids.size();
 }
 

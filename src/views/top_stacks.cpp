@@ -9,8 +9,8 @@ std::vector<TopStack> make_top_stacks(const profile::Profile& profile, std::size
   std::map<std::pair<profile::NodeId, profile::StringId>, std::uint64_t> weights;  // leaf and comm
   std::uint64_t total = 0;
   for (const profile::SampleGroup& group : profile.samples) {
-    if (group.disposition != wire::Disposition::kSampled) continue;
-    weights[{group.stack, group.comm}] += group.weight;
+    if (!profile.is_sampled(group)) continue;
+    weights[{group.stack, profile.owner_of(group).comm}] += group.weight;
     total += group.weight;
   }
   std::vector<TopStack> stacks;

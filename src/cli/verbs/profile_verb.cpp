@@ -30,8 +30,8 @@ constexpr std::size_t kTopStacks = 10;
 Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& sink) {
   std::map<std::uint16_t, const profile::SampleGroup*> by_vcpu;
   for (const profile::SampleGroup& group : profile.samples) {
-    const profile::SampleGroup*& shown = by_vcpu[group.vcpu.value];
-    if (shown == nullptr || group.disposition == wire::Disposition::kSampled) shown = &group;
+    const profile::SampleGroup*& shown = by_vcpu[profile.owner_of(group).vcpu.value];
+    if (shown == nullptr || profile.is_sampled(group)) shown = &group;
   }
   for (std::uint32_t n = 0; n < profile.header.vcpu_count; ++n)
     by_vcpu.try_emplace(static_cast<std::uint16_t>(n), nullptr);
@@ -40,11 +40,12 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
       RINGSIDE_TRY(sink.write(fmt::format("vCPU {}: no sample\n", vcpu)));
       continue;
     }
-    const bool sampled = group->disposition == wire::Disposition::kSampled;
-    const std::string owner = owner_name(profile, *group, views::OwnerLevel::kTid);
+    const profile::Owner& of = profile.owner_of(*group);
+    const bool sampled = of.disposition == wire::Disposition::kSampled;
+    const std::string owner = owner_name(profile, of, views::OwnerLevel::kTid);
     RINGSIDE_TRY(sink.write(
         fmt::format("vCPU {}{}{}\n", vcpu, sampled && !owner.empty() ? ", " + owner : "",
-                    sampled ? ":" : fmt::format(": {}", recording::name_of(group->disposition)))));
+                    sampled ? ":" : fmt::format(": {}", recording::name_of(of.disposition)))));
     const auto frames = profile.stacks.frames_of(group->stack);
     for (std::size_t i = 0; i < frames.size(); ++i)
       RINGSIDE_TRY(

@@ -37,7 +37,8 @@ constexpr std::array<Family, profile::kKindCount> kFamilies = {{{'k', "kernel"},
                                                                 {'i', "interrupt"},
                                                                 {'f', "firmware"},
                                                                 {'g', "guest"},
-                                                                {'x', "unknown"}}};
+                                                                {'x', "unknown"},
+                                                                {'c', "code"}}};
 
 std::size_t shade_of(std::string_view name) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
@@ -200,7 +201,7 @@ class Picture {
     std::vector<std::uint64_t> left(tree_.nodes.size(), 0);
     for (std::uint32_t index = 0; index < tree_.nodes.size(); ++index) {
       std::uint64_t next = left[index];
-      for (const std::uint32_t child : tree_.nodes[index].children) {
+      for (const std::uint32_t child : tree_.children(index)) {
         left[child] = next;
         next += tree_.nodes[child].total;
       }
@@ -238,7 +239,7 @@ class Picture {
     const std::string total = amount(node.total);
     std::string hint = fmt::format("{}{} ({})\nself {}", name, node.inlined ? " (inlined)" : "",
                                    total, node.self == node.total ? total : amount(node.self));
-    if (node.kind) hint += origin_line_of(node);
+    if (node.kind && node.kind != Kind::kCode) hint += origin_line_of(node);
     return hint;
   }
 

@@ -77,14 +77,15 @@ Result<void> write_tree(const CallTree& tree, std::size_t width, Sink& sink) {
   // Heaviest child first here; the tree itself is sorted by name.
   std::vector<std::uint32_t> todo{0};
   while (!todo.empty()) {
-    const CallTree::Node& node = tree.nodes[todo.back()];
+    const std::uint32_t index = todo.back();
+    const CallTree::Node& node = tree.nodes[index];
     todo.pop_back();
     RINGSIDE_TRY(writer.line(node.total, node.depth,
                              fmt::format("{}{}", node.name, node.inlined ? kInlined : "")));
     if (node.hidden != 0)
       RINGSIDE_TRY(writer.line(node.hidden, node.depth + 1,
                                fmt::format("(below {}%)", kCallGraphMinimumShare * 100)));
-    std::vector<std::uint32_t> children = node.children;
+    std::vector<std::uint32_t> children = tree.children(index);
     std::stable_sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
       return tree.nodes[a].total > tree.nodes[b].total;
     });

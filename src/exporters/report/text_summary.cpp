@@ -138,13 +138,14 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   const auto add = [&](std::string_view label, std::string_view value) {
     if (!value.empty()) text += fmt::format("# {:<16} : {}\n", label, printable_line(value));
   };
+  add("input", profile.input);
   add("recorded on", header.start_wall_ns == 0 ? "" : format_time(header.start_wall_ns));
   add("host", header.host);
   add("ringside version", header.ringside_version);
-  add("command line", command_line(header.command_line));
+  if (profile.input.empty()) add("command line", command_line(header.command_line));
   add("guest", header.guest_os);
   add("kernel", header.kernel);
-  add("architecture", arch::name_of(header.arch));
+  if (profile.input.empty()) add("architecture", arch::name_of(header.arch));
   add("vCPUs", header.vcpu_count == 0 ? "" : std::to_string(header.vcpu_count));
   add("engine", header.engine);
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
@@ -154,7 +155,7 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   for (const std::string& words : broken_in_words(profile)) add("warning", words);
   StringSink summary;
   RINGSIDE_TRY(write_summary(profile, summary));
-  if (detail) RINGSIDE_TRY(write_unwinding_detail(profile, summary));
+  if (detail && profile.input.empty()) RINGSIDE_TRY(write_unwinding_detail(profile, summary));
   const std::string& lines = summary.text();
   for (std::size_t begin = 0; begin < lines.size();) {
     const std::size_t end = std::min(lines.find('\n', begin), lines.size());
@@ -173,6 +174,10 @@ Result<void> write_warnings(const Profile& profile, Sink& sink) {
 
 Result<void> write_summary(const Profile& profile, Sink& sink) {
   const Summary summary = views::make_summary(profile);
+  if (!profile.input.empty()) {
+    RINGSIDE_TRY(line(sink, "weight", "{:>10}", format_count(summary.sampled)));
+    return line(sink, "unique stacks", "{:>10}", format_count(summary.unique_stacks));
+  }
   RINGSIDE_TRY(sink.write("Sampling\n"));
   RINGSIDE_TRY(write_ticks(summary, sink));
   RINGSIDE_TRY(line(sink, "pause", "{:>10}  average, 99% within {}",

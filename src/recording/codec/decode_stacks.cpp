@@ -78,7 +78,7 @@ void decode_sample(pbf_reader message, Sample& out) {
         info.weight = get_number(message);
         break;
       case f::kUnit:
-        info.unit = get_enum(message, WeightUnit::kCount, WeightUnit::kCount);
+        info.unit = get_enum(message, WeightUnit::kSamples, WeightUnit::kCount);
         break;
       case f::kAddressSpace:
         info.address_space = get_number(message);

@@ -1,0 +1,103 @@
+#include "profile/frame_table.h"
+
+#include <algorithm>
+
+#include "profile/sanitize.h"
+
+namespace ringside::profile {
+namespace {
+
+std::string sanitize_or_empty(std::string_view name) {
+  return name.empty() ? std::string() : sanitize(name);
+}
+
+}  // namespace
+
+FrameTable::FrameTable(const Collector& collected, FrameNamer& namer, const BuildOptions& options,
+                       Profile& profile)
+    : collected_(collected),
+      namer_(namer),
+      options_(options),
+      profile_(profile),
+      interner_(profile),
+      names_(collected.frames.size()) {}
+
+FunctionId FrameTable::function_of(std::uint32_t recorded) {
+  return profile_.frames[frames_of(recorded, false).front()].function;
+}
+
+std::span<const FrameId> FrameTable::find(std::uint32_t recorded, bool knows_mappings) {
+  const recording::RecordedFrame& frame = collected_.frames[recorded];
+  const bool is_anonymous = frame.kind == FrameKind::kUser && frame.image == 0;
+  if (knows_mappings && is_anonymous) {
+    const auto [it, added] = addresses_.try_emplace(recorded);
+    if (added) it->second = placeholder(unknown_name(frame.address));
+    return {&it->second, 1};
+  }
+  std::vector<FrameId> named;
+  name(frame, named);
+  Names& names = names_[recorded];
+  names.first = static_cast<std::uint32_t>(frames_.size());
+  names.count = static_cast<std::uint32_t>(named.size()) & 0x7fffffff;
+  names.is_anonymous = is_anonymous ? 1 : 0;
+  frames_.insert(frames_.end(), named.begin(), named.end());
+  return {&frames_[names.first], named.size()};
+}
+
+void FrameTable::name(const recording::RecordedFrame& frame, std::vector<FrameId>& out) {
+  const auto image = collected_.images.find(frame.image);
+  const auto mapping = collected_.mappings.find(frame.mapping);
+  const bool has_image = image != collected_.images.end();
+  const StringId image_name =
+      has_image ? profile_.strings.intern(sanitize_or_empty(image->second.name)) : 0;
+  if (has_image || frame.kind == FrameKind::kKernel || frame.kind == FrameKind::kInterrupt) {
+    NamedFrame named;
+    namer_.name({frame, has_image ? &image->second : nullptr,
+                 mapping != collected_.mappings.end() ? &mapping->second : nullptr},
+                named);
+    for (std::size_t i = 0; i < named.functions.size(); ++i) {
+      out.push_back(interner_.intern(decorate(with_place(named, i), frame), image_name,
+                                     static_cast<Kind>(frame.kind), i > 0));
+      if (i < named.lines.size())
+        add_place(profile_.functions[profile_.frames[out.back()].function], named.lines[i]);
+    }
+    if (!out.empty()) return;
+  }
+  if (!has_image && frame.kind == FrameKind::kUser)
+    out.push_back(interner_.intern(decorate(std::string(kUserName), frame), 0, Kind::kUser, false));
+  else if (!has_image && frame.kind == FrameKind::kGuest)
+    out.push_back(
+        interner_.intern(decorate(std::string(kGuestName), frame), 0, Kind::kGuest, false));
+  else if (frame.kind == FrameKind::kFirmware)
+    out.push_back(
+        interner_.intern(decorate(std::string(kFirmwareName), frame), 0, Kind::kFirmware, false));
+  else
+    out.push_back(interner_.intern(unknown_name(frame.address), image_name, Kind::kUnknown, false));
+}
+
+std::string FrameTable::decorate(std::string name, const recording::RecordedFrame& frame) const {
+  return options_.show_addresses ? with_address(name, frame.address) : name;
+}
+
+// The name of one of a frame's functions, with its source line if that is wanted and known.
+std::string FrameTable::with_place(const NamedFrame& named, std::size_t index) const {
+  std::string name = sanitize(named.functions[index]);
+  if (!options_.show_lines || index >= named.lines.size()) return name;
+  const SourceLine& place = named.lines[index];
+  return place.line == 0 ? name : with_line(name, place.file, place.line);
+}
+
+void FrameTable::add_place(Function& function, const SourceLine& place) {
+  if (place.line == 0) return;
+  const StringId file = profile_.strings.intern(sanitize(place.file));
+  // One file is shown, and the same one in whatever order frames are named.
+  if (function.first_line == 0 || profile_.strings[file] < profile_.strings[function.file]) {
+    function.file = file;
+    function.first_line = function.last_line = place.line;
+  } else if (function.file == file) {
+    function.first_line = std::min(function.first_line, place.line);
+    function.last_line = std::max(function.last_line, place.line);
+  }
+}
+
+}  // namespace ringside::profile

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "profile/builder.h"
+#include "profile/collector.h"
+#include "profile/frame_interner.h"
+
+namespace ringside::profile {
+
+// The profile's frames of each recorded frame, with their names. Each is named when it is first
+// asked for.
+class FrameTable {
+ public:
+  FrameTable(const Collector& collected, FrameNamer& namer, const BuildOptions& options,
+             Profile& profile);
+
+  // A recorded frame's function, then those inlined into it, outermost first; never empty. User
+  // code that is in no image has an address where it is known what its address space maps; else it
+  // is "[user]". Valid until the next call.
+  std::span<const FrameId> frames_of(std::uint32_t recorded, bool knows_mappings) {
+    const Names names = names_[recorded];
+    if (names.count == 0 || (knows_mappings && names.is_anonymous))
+      return find(recorded, knows_mappings);
+    return {&frames_[names.first], names.count};
+  }
+  // The function that was compiled at a recorded frame, not one inlined into it.
+  FunctionId function_of(std::uint32_t recorded);
+  // A frame that stands for what has none.
+  FrameId placeholder(std::string_view name) {
+    return interner_.intern(name, 0, Kind::kUnknown, false);
+  }
+
+ private:
+  // The frames of a recorded frame, in frames_. 0 of them: it is not named yet.
+  struct Names {
+    std::uint32_t first = 0;
+    std::uint32_t count : 31 = 0;
+    // User code in no image: its name depends on what is known of the address space.
+    std::uint32_t is_anonymous : 1 = 0;
+  };
+
+  std::span<const FrameId> find(std::uint32_t recorded, bool knows_mappings);
+  void name(const recording::RecordedFrame& frame, std::vector<FrameId>& out);
+  [[nodiscard]] std::string decorate(std::string name, const recording::RecordedFrame& frame) const;
+  [[nodiscard]] std::string with_place(const NamedFrame& named, std::size_t index) const;
+  void add_place(Function& function, const SourceLine& place);
+
+  const Collector& collected_;
+  FrameNamer& namer_;
+  const BuildOptions& options_;
+  Profile& profile_;
+  FrameInterner interner_;
+  std::vector<Names> names_;  // by recorded frame
+  std::vector<FrameId> frames_;
+  // Anonymous code of a known address space, by recorded frame.
+  std::unordered_map<std::uint32_t, FrameId> addresses_;
+};
+
+}  // namespace ringside::profile

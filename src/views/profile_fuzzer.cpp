@@ -1,0 +1,73 @@
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "profile/builder.h"
+#include "recording/block.h"
+#include "recording/reader.h"
+#include "views/call_tree.h"
+#include "views/overhead.h"
+
+namespace {
+
+using namespace ringside;
+
+void check(bool good) {
+  if (!good) std::abort();
+}
+
+// Sums are modulo 2^64, as a hostile recording's weights make them.
+void check_sums(const profile::Profile& profile) {
+  std::uint64_t weight = profile.filtered_weight;
+  profile::NodeId last = 0;
+  for (const profile::SampleGroup& group : profile.samples) {
+    weight += group.weight;
+    check(group.stack >= last && group.stack < profile.stacks.size());
+    check(group.user_part < profile.stacks.size());
+    check((group.stack != profile::kNoNode) == profile.is_sampled(group));
+    last = group.stack;
+  }
+  check(weight == profile.totals.total_weight());
+}
+
+void check_sums(const views::CallTree& tree, std::uint64_t sampled) {
+  check(tree.root().total == sampled && tree.root().end == tree.nodes.size());
+  for (std::uint32_t index = 0; index < tree.nodes.size(); ++index) {
+    std::uint64_t sum = tree.nodes[index].self + tree.nodes[index].hidden;
+    for (const std::uint32_t child : tree.children(index)) sum += tree.nodes[child].total;
+    check(sum == tree.nodes[index].total);
+  }
+}
+
+}  // namespace
+
+// The input is the records of a block, and a byte of options behind them.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Bytes bytes = std::as_bytes(std::span(data, size));
+  if (bytes.empty() || bytes.size() > recording::kMaxBlockSize) return 0;
+  static recording::BlockEncoder encoder;
+  const std::string file =
+      recording::file_header() + encoder.encode(recording::BlockKind::kRecords, 0,
+                                                {reinterpret_cast<const char*>(data), size - 1});
+  auto reader = recording::Reader::open(as_bytes(file), "fuzz");
+  if (!reader) return 0;
+  const auto option = [&](unsigned bit) { return (data[size - 1] >> bit & 1) != 0; };
+  profile::BuildOptions build;
+  build.join_interrupts = option(0);
+  build.filter.user_only = option(1);
+  profile::NoNames names;
+  const auto profile = profile::build_profile(*reader, names, build);
+  if (!profile) return 0;
+  check_sums(*profile);
+  views::CallTreeOptions options;
+  options.reverse = option(2);
+  options.per_vcpu = option(3);
+  options.by = static_cast<views::OwnerLevel>(data[size - 1] >> 4 & 3);
+  options.minimum_share = option(6) ? 0.01 : 0;
+  check_sums(views::make_call_tree(*profile, options),
+             profile->weight_of(wire::Disposition::kSampled));
+  (void)views::make_overhead(*profile);
+  return 0;
+}
