@@ -57,6 +57,23 @@ TEST(Bounds, StoredImagesTogether) {
   EXPECT_THAT(seen.left, ElementsAre(HasSubstr("left out")));
 }
 
+// Code and names of a kernel compress to a tenth; zeros compress to nothing.
+TEST(Bounds, StoredImagesOfASmallFile) {
+  TempDir dir;
+  auto writer = Writer::create(dir / "a.data", {});
+  const auto image = writer->add_image({});
+  ASSERT_TRUE(image);
+  const std::vector<std::byte> zeros(20 << 20);
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(writer->add_blob({kImageFileBlob, *image, zeros}));
+  ASSERT_TRUE(writer->finish());
+  ASSERT_LT(std::filesystem::file_size(dir / "a.data"), 100'000u);
+  auto reader = Reader::open(dir / "a.data");
+  const Collector seen = collect(*reader);
+  EXPECT_EQ(seen.blobs.size(), 1u);
+  EXPECT_THAT(seen.left, ElementsAre(HasSubstr("left out")));
+  EXPECT_EQ(ReplayLimits::of_file(100 << 20).blob_bytes, kMostBlobBytes);
+}
+
 // Each header is right and claims the bytes of thousands behind it, and each payload is wrong.
 TEST(Bounds, BlocksThatClaimEachOthersBytes) {
   constexpr std::size_t kHeaders = 30'000;

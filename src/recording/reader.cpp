@@ -153,7 +153,7 @@ std::string Reader::damage() const {
 }
 
 Result<void> Reader::for_each(Visitor& visitor) {
-  Replay replay(visitor);
+  Replay replay(visitor, ReplayLimits::of_file(bytes_.size()));
   BlockDecoder decoder;
   for (const Block& block : blocks_) {
     const auto header = parse_block_header(bytes_.subspan(block.offset));

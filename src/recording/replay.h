@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,10 +13,22 @@
 
 namespace ringside::recording {
 
+inline constexpr std::uint64_t kMostBlobBytes = 512 << 20;
+
 // Bounds on the contents of a hostile recording that its reader has to hold.
 struct ReplayLimits {
-  std::uint64_t blob_bytes = 512 << 20;  // of all blobs together: readers keep them
-  std::uint16_t depth = 512;             // frames of a stack: the unwinder goes no further
+  // Those of a file of so many bytes. A small file cannot hold large tables: what it has of them
+  // compresses better than any code does.
+  [[nodiscard]] static ReplayLimits of_file(std::uint64_t size) {
+    constexpr std::uint64_t kAnyFile = 32 << 20;
+    constexpr std::uint64_t kBestCompression = 32;
+    ReplayLimits limits;
+    limits.blob_bytes = std::min(kMostBlobBytes, kAnyFile + kBestCompression * size);
+    return limits;
+  }
+
+  std::uint64_t blob_bytes = kMostBlobBytes;  // of all blobs together: readers keep them
+  std::uint16_t depth = 512;                  // frames of a stack: the unwinder goes no further
 };
 
 // Hands the records of one block after the other to a visitor, and keeps the promise of Visitor:
