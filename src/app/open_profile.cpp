@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/folded_input.h"
 #include "app/import_session.h"
 #include "app/messages.h"
 #include "app/settings/cpu_list.h"
 #include "app/settings/load_bias.h"
+#include "base/file.h"
+#include "importers/folded_text.h"
 #include "launch/private_folder.h"
 #include "naming/image_symbols.h"
 #include "profile/builder.h"
@@ -60,8 +63,18 @@ Result<recording::Reader> open_recorded(const std::string& path) {
               reader.error().message);
 }
 
+Result<void> check_has_samples(const ReaderSettings& settings) {
+  const auto file = MappedFile::open(settings.input);
+  if (settings.format == InputFormat::kFolded || (settings.format == InputFormat::kAuto && file &&
+                                                  importers::is_folded_text((*file)->bytes())))
+    return fail(ErrorCode::kUsage,
+                "{} is folded text, which has no single samples: name a recording", settings.input);
+  return {};
+}
+
 // A plugin's own file becomes a recording that is gone again when it is closed.
 Result<recording::Reader> open_reader(const ReaderSettings& settings) {
+  RINGSIDE_TRY(check_has_samples(settings));
   if (!is_plugin_file(settings.input)) return open_recorded(settings.input);
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   ImportRequest request;
@@ -95,6 +108,8 @@ Result<OpenRecording> open_recording(const ReaderSettings& settings) {
 }
 
 Result<profile::Profile> open_profile(const ReaderSettings& settings) {
+  RINGSIDE_ASSIGN(auto folded, open_folded(settings));
+  if (folded) return std::move(*folded);
   profile::BuildOptions options;
   options.show_addresses = settings.show_addresses;
   options.show_lines = settings.show_lines;

@@ -12,9 +12,13 @@
 
 namespace ringside::app {
 
+// The kind of an input; kAuto: its contents show it.
+enum class InputFormat { kAuto, kRecording, kFolded };
+
 // Which recording is read, which of its samples, and how they are named.
 struct ReaderSettings {
   std::string input = "ringside.data";
+  InputFormat format = InputFormat::kAuto;
   std::string kernel;
   std::string kernel_symbols;
   std::string load_bias;  // of a plugin's own file
@@ -40,7 +44,7 @@ struct OpenRecording {
 };
 [[nodiscard]] Result<OpenRecording> open_recording(const ReaderSettings& settings);
 
-// Reads and names a recording. Says on standard error what is missing.
+// Reads and names a recording, or reads folded text. Says on standard error what is missing.
 [[nodiscard]] Result<profile::Profile> open_profile(const ReaderSettings& settings);
 
 }  // namespace ringside::app

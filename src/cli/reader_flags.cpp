@@ -9,9 +9,22 @@ void add_reader_flags(App& app, app::ReaderSettings& settings) {
   App& which = app.section(kSamplesSection);
   which
       .add_option("-i,--input,FILE", settings.input,
-                  "The recording, or what the TCG plugin has written by itself")
+                  "The recording, what the TCG plugin has written by itself, or folded stacks; - "
+                  "is folded stacks on standard input")
       ->type_name("FILE")
       ->capture_default_str();
+  which
+      .add_option_function(
+          "--input-format",
+          [&settings](const std::string& name) {
+            settings.format = name == "folded"      ? app::InputFormat::kFolded
+                              : name == "recording" ? app::InputFormat::kRecording
+                                                    : app::InputFormat::kAuto;
+          },
+          "What the input is: recording, folded, or auto, as its contents show")
+      ->type_name("NAME")
+      ->one_of({"auto", "recording", "folded"})
+      ->default_str("auto");
   auto* kernel_flag =
       which.add_flag("-k,--kernel-only", settings.kernel_only, "Samples of kernel code only");
   which.add_flag("-u,--user-only", settings.user_only, "Samples of user code only")

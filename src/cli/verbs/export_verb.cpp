@@ -46,6 +46,10 @@ Result<void> ExportVerb::run(const std::vector<std::string>&) {
                 "--folded-style emerald knows neither --per-cpu, --show-idle nor "
                 "--annotate-kernel");
   RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
+  if (style_.emerald && !profile.input.empty())
+    return fail(ErrorCode::kUsage,
+                "--folded-style emerald needs a recording: {} does not say what is kernel code",
+                settings_.input);
   if (format == app::OutputFormat::kSvg) return app::write_stacks(profile, output_, format, style_);
   options_.by = style_.by;
   return app::write_to(output_, [&](exporters::Sink& sink) {

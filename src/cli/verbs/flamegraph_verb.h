@@ -15,7 +15,8 @@ class FlamegraphVerb final : public Verb {
   [[nodiscard]] std::string examples() const override {
     return "flamegraph -o kernel.svg\n"
            "flamegraph --by pid --comm dd,md5sum -o disk.svg\n"
-           "flamegraph --icicle --title fixed -i new.data -o new.svg";
+           "flamegraph --icicle --title fixed -i new.data -o new.svg\n"
+           "flamegraph -i stacks.folded -o stacks.svg";
   }
   void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;

@@ -1,0 +1,211 @@
+#include "importers/folded_text.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "importers/frame_names.h"
+#include "profile/adopt_stacks.h"
+#include "profile/frame_interner.h"
+#include "profile/sanitize.h"
+#include "profile/stack_forest.h"
+
+namespace ringside::importers {
+namespace {
+
+using profile::FrameId;
+using profile::Kind;
+using profile::NodeId;
+
+// Bytes that two texts have in common at their beginning.
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  const std::size_t size = std::min(a.size(), b.size());
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint64_t) <= size; at += sizeof(std::uint64_t)) {
+    std::uint64_t x = 0;
+    std::uint64_t y = 0;
+    std::memcpy(&x, a.data() + at, sizeof x);
+    std::memcpy(&y, b.data() + at, sizeof y);
+    if (x != y) return at + static_cast<std::size_t>(std::countr_zero(x ^ y)) / 8;
+  }
+  while (at < size && a[at] == b[at]) ++at;
+  return at;
+}
+
+// A whole number, or one with a fraction, that `text` is from its beginning to its end.
+std::optional<std::uint64_t> parse_count(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  std::uint64_t whole = 0;
+  const auto integer = std::from_chars(text.data(), end, whole);
+  if (integer.ec == std::errc() && integer.ptr == end) return whole;
+  double value = 0;
+  const auto real = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+  constexpr double kLimit = 1e18;
+  if (real.ec != std::errc() || real.ptr != end || !(value >= 0 && value < kLimit))
+    return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(value));
+}
+
+struct Line {
+  std::string_view stack;
+  std::uint64_t count = 0;
+};
+
+std::optional<Line> parse_line(std::string_view text) {
+  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
+  const std::size_t blank = text.rfind(' ');
+  if (blank == std::string_view::npos || blank == 0) return std::nullopt;
+  const auto count = parse_count(text.substr(blank + 1));
+  if (!count) return std::nullopt;
+  return Line{text.substr(0, blank), *count};
+}
+
+// The next line of `rest`, without its end.
+std::string_view take_line(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find('\n'), rest.size());
+  const std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return line;
+}
+
+bool is_blank(std::string_view line) { return line.empty() || line == "\r"; }
+
+class FoldedReader {
+ public:
+  explicit FoldedReader(std::size_t bytes) {
+    forest_.reserve(bytes / kBytesPerNode);
+    profile_.samples.reserve(bytes / kBytesPerLine);
+    profile_.input = "folded stacks";
+    profile_.owners.emplace_back();
+  }
+
+  void add(const Line& line) {
+    place(line.stack);
+    const NodeId leaf = open_.empty() ? profile::kNoNode : open_.back().node;
+    profile_.samples.push_back({leaf, profile::kNoNode, 0, line.count, line.count});
+  }
+
+  profile::Profile finish() && {
+    recording::SampleStatistics& totals = profile_.totals;
+    for (const profile::SampleGroup& group : profile_.samples) {
+      totals.weight[0] += group.weight;
+      totals.count[0] += group.samples;
+    }
+    profile_.unit = recording::WeightUnit::kSamples;
+    profile::adopt_stacks(std::move(forest_), profile_);
+    profile_.unique_stacks = profile_.samples.size();
+    return std::move(profile_);
+  }
+
+ private:
+  // Room is made for more than there mostly is: what is not used is not touched.
+  static constexpr std::size_t kBytesPerNode = 16;
+  static constexpr std::size_t kBytesPerLine = 64;
+
+  struct Open {
+    std::size_t end;  // of the frame's name in last_
+    NodeId node;
+  };
+
+  // Frames that a line has in common with the one before are not looked at again: texts are sorted
+  // mostly.
+  void place(std::string_view stack) {
+    const std::size_t common = common_prefix(last_, stack);
+    const auto ends_here = [](std::string_view text, std::size_t at) {
+      return at == text.size() || text[at] == ';';
+    };
+    while (!open_.empty() && (open_.back().end > common || !ends_here(stack, open_.back().end)))
+      open_.pop_back();
+    last_ = stack;
+    std::size_t at = open_.empty() ? 0 : open_.back().end + 1;
+    NodeId node = open_.empty() ? profile::kNoNode : open_.back().node;
+    for (; at < stack.size() || (at == stack.size() && at != 0 && stack[at - 1] == ';');) {
+      const std::size_t end = std::min(stack.find(';', at), stack.size());
+      node = forest_.append(node, frame_of(stack.substr(at, end - at)));
+      open_.push_back({end, node});
+      at = end + 1;
+    }
+  }
+
+  FrameId frame_of(std::string_view text) {
+    return names_.find(text, [&] {
+      static constexpr std::array<std::pair<std::string_view, Kind>, 3> kSuffixes = {
+          {{"_[k]", Kind::kKernel}, {"_[i]", Kind::kCode}, {"_[j]", Kind::kUser}}};
+      std::string_view name = text;
+      Kind kind = Kind::kCode;
+      for (const auto& [suffix, its_kind] : kSuffixes) {
+        if (!name.ends_with(suffix)) continue;
+        name.remove_suffix(suffix.size());
+        kind = its_kind;
+        break;
+      }
+      return interner_.intern(profile::sanitize(name), 0, kind, text.ends_with("_[i]"));
+    });
+  }
+
+  profile::Profile profile_;
+  profile::FrameInterner interner_{profile_};
+  profile::StackForest forest_;
+  FrameNames names_;
+  std::string_view last_;   // the stack of the line before
+  std::vector<Open> open_;  // its frames
+};
+
+bool has_two_counts(const Line& line) { return parse_line(line.stack).has_value(); }
+
+}  // namespace
+
+bool is_folded_text(Bytes bytes) {
+  constexpr std::size_t kBeginning = 64 << 10;
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()),
+                        std::min(bytes.size(), kBeginning));
+  std::string_view line;
+  while (!rest.empty() && is_blank(line)) line = take_line(rest);
+  return line.find('\0') == std::string_view::npos && parse_line(line).has_value();
+}
+
+Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name) {
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  FoldedReader reader(bytes.size());
+  std::uint64_t number = 0;
+  std::uint64_t stacks = 0;
+  std::uint64_t with_two_counts = 0;
+  std::uint64_t others = 0;
+  std::uint64_t first_other = 0;
+  while (!rest.empty()) {
+    const std::string_view text = take_line(rest);
+    ++number;
+    if (is_blank(text)) continue;
+    const auto line = parse_line(text);
+    if (!line) {
+      if (others++ == 0) first_other = number;
+      continue;
+    }
+    ++stacks;
+    if (with_two_counts + 1 == stacks && has_two_counts(*line)) ++with_two_counts;
+    reader.add(*line);
+  }
+  if (stacks == 0)
+    return fail(ErrorCode::kFormat, "{}: no line is a folded stack, such as 'main;read;copy 12'{}",
+                name, others == 0 ? "" : fmt::format("; line {} is none", first_other));
+  if (with_two_counts == stacks)
+    return fail(ErrorCode::kFormat,
+                "{}: each line has two counts, as a difference of two profiles has: give the "
+                "folded stacks of one of them",
+                name);
+  profile::Profile profile = std::move(reader).finish();
+  if (others != 0)
+    profile.damage =
+        fmt::format("lines that are no folded stack are left out: {} of {}; the first is line {}",
+                    others, others + stacks, first_other);
+  return profile;
+}
+
+}  // namespace ringside::importers

@@ -1,0 +1,116 @@
+#include "importers/folded_text.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+namespace ringside::importers {
+namespace {
+
+using profile::Kind;
+using profile::Profile;
+
+Result<Profile> read(const std::string& text) { return read_folded_text(as_bytes(text), "t"); }
+
+using Stacks = std::map<std::string, std::uint64_t>;
+
+Stacks stacks_of(const Profile& profile) {
+  Stacks stacks;
+  for (const profile::SampleGroup& group : profile.samples) {
+    std::string text;
+    for (const profile::FrameId frame : profile.stacks.frames_of(group.stack))
+      text += (text.empty() ? "" : ";") + std::string(profile.name(frame));
+    EXPECT_TRUE(stacks.emplace(text, group.weight).second) << text;
+  }
+  return stacks;
+}
+
+TEST(FoldedText, StacksInAnyOrder) {
+  const auto profile = read("a;b 1\na;b;c 2\na;bc 3\na 4\n\na;b 5\r\nb;a 6");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile),
+            (Stacks{{"a", 4}, {"a;b", 6}, {"a;b;c", 2}, {"a;bc", 3}, {"b;a", 6}}));
+  EXPECT_EQ(profile->weight_of(wire::Disposition::kSampled), 21u);
+  EXPECT_EQ(profile->totals.weight[0], 21u);
+  EXPECT_EQ(profile->unique_stacks, 5u);
+  EXPECT_EQ(profile->damage, "");
+}
+
+TEST(FoldedText, NamesWithBlanksAndNone) {
+  const auto profile = read("operator new(unsigned long);std::map<int, int>::at 2\na;;b 3\na; 4\n");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"operator new(unsigned long);std::map<int, int>::at", 2},
+                                         {"a;[empty name];b", 3},
+                                         {"a;[empty name]", 4}}));
+}
+
+TEST(FoldedText, SuffixesOfFrames) {
+  const auto profile = read("main;jitted_[j];tiny_[i];sys_read_[k] 1\n");
+  ASSERT_TRUE(profile);
+  std::vector<std::pair<Kind, bool>> kinds;
+  for (const profile::FrameId id : profile->stacks.frames_of(profile->samples[0].stack))
+    kinds.emplace_back(profile->frames[id].kind, profile->frames[id].inlined);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"main;jitted;tiny;sys_read", 1}}));
+  EXPECT_EQ(kinds, (std::vector<std::pair<Kind, bool>>{{Kind::kCode, false},
+                                                       {Kind::kUser, false},
+                                                       {Kind::kCode, true},
+                                                       {Kind::kKernel, false}}));
+}
+
+TEST(FoldedText, CountsWithAFraction) {
+  const auto profile = read("a 1.5\nb 0.25\nc 2.\n");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 2}, {"b", 0}, {"c", 2}}));
+}
+
+TEST(FoldedText, LinesThatAreNoStacksAreCounted) {
+  const auto profile = read("a 1\nno count\n# comment\nb -3\nc 2\n");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 1}, {"c", 2}}));
+  EXPECT_EQ(profile->damage,
+            "lines that are no folded stack are left out: 3 of 5; the first is line 2");
+}
+
+TEST(FoldedText, Errors) {
+  EXPECT_EQ(read("").error().message, "t: no line is a folded stack, such as 'main;read;copy 12'");
+  EXPECT_EQ(read("\nwords\n").error().message,
+            "t: no line is a folded stack, such as 'main;read;copy 12'; line 2 is none");
+  EXPECT_NE(read("a;b 1 2\na 3 4\n").error().message.find("two counts"), std::string::npos);
+  // A frame may end in a number.
+  EXPECT_TRUE(read("vcpu 0 1\na;b 2\n"));
+}
+
+TEST(FoldedText, ItsBeginning) {
+  const auto is_folded = [](const std::string& text) { return is_folded_text(as_bytes(text)); };
+  EXPECT_TRUE(is_folded("a;b 1\n"));
+  EXPECT_TRUE(is_folded("\n\na 1"));
+  EXPECT_FALSE(is_folded(""));
+  EXPECT_FALSE(is_folded("words\na 1\n"));
+  EXPECT_FALSE(is_folded(std::string("a\0b 1\n", 6)));
+}
+
+// Against a reader that shares nothing between lines.
+TEST(FoldedText, RandomStacks) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 200; ++round) {
+    std::string text;
+    Stacks expected;
+    for (int i = 0; i < 40; ++i) {
+      std::string stack;
+      for (auto depth = 1 + random() % 5; depth > 0; --depth)
+        stack += (stack.empty() ? "" : ";") + std::string(1 + random() % 3, 'a') +
+                 (random() % 4 == 0 ? "b" : "");
+      const std::uint64_t count = random() % 100;
+      expected[stack] += count;
+      text += stack + " " + std::to_string(count) + "\n";
+    }
+    const auto profile = read(text);
+    ASSERT_TRUE(profile);
+    ASSERT_EQ(stacks_of(*profile), expected) << text;
+  }
+}
+
+}  // namespace
+}  // namespace ringside::importers
