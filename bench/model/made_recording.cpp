@@ -5,13 +5,15 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <array>
 #include <random>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <vector>
 
-#include "base/pair_table.h"
+#include "base/dense_table.h"
 #include "elf/elf_writer.h"
 #include "recording/writer.h"
 

@@ -84,11 +84,11 @@ def cases(options, inputs, output):
 
 
 def measure(options, inputs, folder):
-    output = folder / "output.svg"
+    all_cases = cases(options, inputs, folder / "output.svg")
     numbers = {}
     for turn in range(options.rounds):
         print(f"model: round {turn + 1} of {options.rounds}", file=sys.stderr)
-        for what, who, command, size in cases(options, inputs, output):
+        for what, who, command, size in all_cases:
             if who == "flamegraph.pl" and turn > 0:
                 continue  # it takes longer than all others together
             seconds, memory = run([str(word) for word in command])

@@ -41,6 +41,17 @@ Result<void> check_options(const ReaderSettings& settings) {
               settings.input);
 }
 
+bool is_folded_pipe(const ReaderSettings& settings) {
+  return settings.input == kStandardInput && settings.format != InputFormat::kRecording;
+}
+
+using File = Result<std::shared_ptr<const MappedFile>>;
+
+bool is_folded(const ReaderSettings& settings, const File& file) {
+  if (settings.format != InputFormat::kAuto) return settings.format == InputFormat::kFolded;
+  return file && importers::is_folded_text((*file)->bytes());
+}
+
 Result<std::optional<profile::Profile>> read(Bytes bytes, const ReaderSettings& settings) {
   RINGSIDE_TRY(check_options(settings));
   RINGSIDE_ASSIGN(auto profile, importers::read_folded_text(bytes, settings.input));
@@ -50,20 +61,20 @@ Result<std::optional<profile::Profile>> read(Bytes bytes, const ReaderSettings& 
 
 }  // namespace
 
+bool is_folded_input(const ReaderSettings& settings) {
+  return is_folded_pipe(settings) || is_folded(settings, MappedFile::open(settings.input));
+}
+
 Result<std::optional<profile::Profile>> open_folded(const ReaderSettings& settings) {
-  const bool is_asked_for = settings.format == InputFormat::kFolded;
-  if (settings.format == InputFormat::kRecording) return std::nullopt;
-  if (settings.input == kStandardInput) {
+  if (is_folded_pipe(settings)) {
     RINGSIDE_ASSIGN(const std::string text, read_standard_input());
-    return read(as_bytes(text), settings);
+    ReaderSettings named = settings;
+    named.input = "standard input";
+    return read(as_bytes(text), named);
   }
-  auto file = MappedFile::open(settings.input);
-  if (!file) {
-    // The one that reads other inputs reports it.
-    if (is_asked_for) return tl::unexpected<Error>(file.error());
-    return std::nullopt;
-  }
-  if (!is_asked_for && !importers::is_folded_text((*file)->bytes())) return std::nullopt;
+  const File file = MappedFile::open(settings.input);
+  if (!is_folded(settings, file)) return std::nullopt;
+  if (!file) return tl::unexpected<Error>(file.error());
   return read((*file)->bytes(), settings);
 }
 

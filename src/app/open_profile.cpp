@@ -10,8 +10,6 @@
 #include "app/messages.h"
 #include "app/settings/cpu_list.h"
 #include "app/settings/load_bias.h"
-#include "base/file.h"
-#include "importers/folded_text.h"
 #include "launch/private_folder.h"
 #include "naming/image_symbols.h"
 #include "profile/builder.h"
@@ -63,18 +61,8 @@ Result<recording::Reader> open_recorded(const std::string& path) {
               reader.error().message);
 }
 
-Result<void> check_has_samples(const ReaderSettings& settings) {
-  const auto file = MappedFile::open(settings.input);
-  if (settings.format == InputFormat::kFolded || (settings.format == InputFormat::kAuto && file &&
-                                                  importers::is_folded_text((*file)->bytes())))
-    return fail(ErrorCode::kUsage,
-                "{} is folded text, which has no single samples: name a recording", settings.input);
-  return {};
-}
-
 // A plugin's own file becomes a recording that is gone again when it is closed.
 Result<recording::Reader> open_reader(const ReaderSettings& settings) {
-  RINGSIDE_TRY(check_has_samples(settings));
   if (!is_plugin_file(settings.input)) return open_recorded(settings.input);
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   ImportRequest request;

@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-// Allocates large arrays in huge pages where the host has them to give: to touch one the first time
-// costs a thirtieth, and a look-up in it misses the processor's table of pages far more rarely.
+// Allocates large arrays in huge pages where the host has them to give: fewer pages are to be
+// touched a first time, and a look-up finds its page in the processor's table more often.
 template <class T>
 class LargeAllocator {
  public:

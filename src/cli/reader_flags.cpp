@@ -21,7 +21,7 @@ void add_reader_flags(App& app, app::ReaderSettings& settings) {
                               : name == "recording" ? app::InputFormat::kRecording
                                                     : app::InputFormat::kAuto;
           },
-          "What the input is: recording, folded, or auto, as its contents show")
+          "The kind of input: recording, folded, or auto, as its contents show")
       ->type_name("NAME")
       ->one_of({"auto", "recording", "folded"})
       ->default_str("auto");

@@ -88,8 +88,7 @@ class FoldedReader {
 
   void add(const Line& line) {
     place(line.stack);
-    const NodeId leaf = open_.empty() ? profile::kNoNode : open_.back().node;
-    profile_.samples.push_back({leaf, profile::kNoNode, 0, line.count, line.count});
+    profile_.samples.push_back({open_.back().node, profile::kNoNode, 0, line.count, line.count});
   }
 
   profile::Profile finish() && {
@@ -126,7 +125,7 @@ class FoldedReader {
     last_ = stack;
     std::size_t at = open_.empty() ? 0 : open_.back().end + 1;
     NodeId node = open_.empty() ? profile::kNoNode : open_.back().node;
-    for (; at < stack.size() || (at == stack.size() && at != 0 && stack[at - 1] == ';');) {
+    while (at <= stack.size()) {  // a `;` at the end has a frame without name behind it
       const std::size_t end = std::min(stack.find(';', at), stack.size());
       node = forest_.append(node, frame_of(stack.substr(at, end - at)));
       open_.push_back({end, node});
@@ -136,17 +135,20 @@ class FoldedReader {
 
   FrameId frame_of(std::string_view text) {
     return names_.find(text, [&] {
-      static constexpr std::array<std::pair<std::string_view, Kind>, 3> kSuffixes = {
-          {{"_[k]", Kind::kKernel}, {"_[i]", Kind::kCode}, {"_[j]", Kind::kUser}}};
-      std::string_view name = text;
-      Kind kind = Kind::kCode;
-      for (const auto& [suffix, its_kind] : kSuffixes) {
-        if (!name.ends_with(suffix)) continue;
-        name.remove_suffix(suffix.size());
-        kind = its_kind;
-        break;
-      }
-      return interner_.intern(profile::sanitize(name), 0, kind, text.ends_with("_[i]"));
+      struct Suffix {
+        std::string_view text;
+        Kind kind;
+        bool inlined;
+      };
+      static constexpr std::array<Suffix, 3> kSuffixes = {{{"_[k]", Kind::kKernel, false},
+                                                           {"_[i]", Kind::kCode, true},
+                                                           {"_[j]", Kind::kUser, false}}};
+      for (const Suffix& suffix : kSuffixes)
+        if (text.ends_with(suffix.text))
+          return interner_.intern(
+              profile::sanitize(text.substr(0, text.size() - suffix.text.size())), 0, suffix.kind,
+              suffix.inlined);
+      return interner_.intern(profile::sanitize(text), 0, Kind::kCode, false);
     });
   }
 
@@ -176,7 +178,7 @@ Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name) 
   FoldedReader reader(bytes.size());
   std::uint64_t number = 0;
   std::uint64_t stacks = 0;
-  std::uint64_t with_two_counts = 0;
+  bool all_have_two_counts = true;
   std::uint64_t others = 0;
   std::uint64_t first_other = 0;
   while (!rest.empty()) {
@@ -189,13 +191,13 @@ Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name) 
       continue;
     }
     ++stacks;
-    if (with_two_counts + 1 == stacks && has_two_counts(*line)) ++with_two_counts;
+    all_have_two_counts = all_have_two_counts && has_two_counts(*line);
     reader.add(*line);
   }
   if (stacks == 0)
     return fail(ErrorCode::kFormat, "{}: no line is a folded stack, such as 'main;read;copy 12'{}",
                 name, others == 0 ? "" : fmt::format("; line {} is none", first_other));
-  if (with_two_counts == stacks)
+  if (all_have_two_counts)
     return fail(ErrorCode::kFormat,
                 "{}: each line has two counts, as a difference of two profiles has: give the "
                 "folded stacks of one of them",

@@ -14,12 +14,12 @@ namespace ringside::profile {
 namespace {
 
 // Most samples first.
-std::vector<BrokenEnd> named(const std::vector<Collector::BrokenEnd>& broken, FrameTable& frames) {
+std::vector<BrokenEnd> named(const std::vector<Collector::BrokenPart>& broken, FrameTable& frames) {
   std::map<std::tuple<bool, StopReason, std::optional<FunctionId>, bool>, std::uint64_t> sums;
-  for (const Collector::BrokenEnd& end : broken) {
+  for (const Collector::BrokenPart& part : broken) {
     std::optional<FunctionId> function;
-    if (end.frame != 0) function = frames.function_of(end.frame);
-    sums[{end.is_user, end.reason, function, end.has_tables}] += end.samples;
+    if (part.frame != 0) function = frames.function_of(part.frame);
+    sums[{part.is_user, part.reason, function, part.has_tables}] += part.samples;
   }
   std::vector<BrokenEnd> ends;
   for (const auto& [key, samples] : sums) {
@@ -45,7 +45,7 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   collector.place_early_frames();
 
   const std::uint64_t start = monotonic_ns();
-  const std::vector<Collector::BrokenEnd> broken = collector.broken_ends();
+  const std::vector<Collector::BrokenPart> broken = collector.broken_parts();
   FrameTable frames(collector, namer, options, profile);
   GroupBuilder(collector, frames, options, profile).build();
   if (profile.filtered_samples == 0) profile.broken_ends = named(broken, frames);

@@ -127,17 +127,17 @@ void Collector::add_broken(const recording::Sample& value) {
   }
 }
 
-std::vector<Collector::BrokenEnd> Collector::broken_ends() const {
+std::vector<Collector::BrokenPart> Collector::broken_parts() const {
   if (broken_.size() == 0) return {};
   const std::set<std::uint32_t> with_tables = images_with_tables();
-  std::vector<BrokenEnd> ends;
+  std::vector<BrokenPart> parts;
   for (std::size_t id = 0; id < broken_.size(); ++id) {
     const std::uint32_t frame = outermost_frame(broken_.first(id));
-    ends.push_back({frame, (broken_.second(id) & 1) != 0,
-                    static_cast<StopReason>(broken_.second(id) >> 1),
-                    with_tables.count(frames[frame].image) != 0, broken_samples_[id]});
+    parts.push_back({frame, (broken_.second(id) & 1) != 0,
+                     static_cast<StopReason>(broken_.second(id) >> 1),
+                     with_tables.count(frames[frame].image) != 0, broken_samples_[id]});
   }
-  return ends;
+  return parts;
 }
 
 // The images of code whose caller some table of unwind information has reported.

@@ -32,7 +32,7 @@ class Collector final : public recording::Visitor {
   };
 
   // Where parts of stacks broke off.
-  struct BrokenEnd {
+  struct BrokenPart {
     std::uint32_t frame = 0;  // the outermost; 0 where there is none
     bool is_user = false;
     StopReason reason = StopReason::kNoRule;
@@ -65,7 +65,7 @@ class Collector final : public recording::Visitor {
   void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
 
   // To be called when everything has been read.
-  [[nodiscard]] std::vector<BrokenEnd> broken_ends() const;
+  [[nodiscard]] std::vector<BrokenPart> broken_parts() const;
   // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.
   void forget_lone_process();

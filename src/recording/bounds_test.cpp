@@ -57,7 +57,7 @@ TEST(Bounds, StoredImagesTogether) {
   EXPECT_THAT(seen.left, ElementsAre(HasSubstr("left out")));
 }
 
-// Code and names of a kernel compress to a tenth; zeros compress to nothing.
+// Zeros compress far better than what a recording stores.
 TEST(Bounds, StoredImagesOfASmallFile) {
   TempDir dir;
   auto writer = Writer::create(dir / "a.data", {});

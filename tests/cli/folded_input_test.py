@@ -42,6 +42,8 @@ class FoldedInput(cli_case.CliCase):
         piped = subprocess.run([cli_case.program(), "export", "-i", "-", "--annotate-kernel"], input=TEXT, text=True,
                                capture_output=True, check=True, timeout=20)
         self.assertEqual(piped.stdout, "main;read 3\nmain;read;copy_[k] 12\nmain;write 2\n")
+        self.assertSays(self.ringside("report", "-i", "-"), cli_case.FAILED, "standard input: no line is a folded stack")
+        self.assertSays(self.ringside("export", "-i", "-", "--format", "json-lines"), cli_case.WRONG_USAGE, "no single samples")
 
     def test_lines_that_are_no_stacks_are_reported(self):
         self.write(TEXT + "words\n")

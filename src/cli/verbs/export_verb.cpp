@@ -1,5 +1,6 @@
 #include "cli/verbs/export_verb.h"
 
+#include "app/folded_input.h"
 #include "app/messages.h"
 #include "app/outputs.h"
 #include "cli/options.h"
@@ -64,6 +65,10 @@ Result<void> ExportVerb::write_samples() {
         ErrorCode::kUsage,
         "--format json-lines writes every sample as it is: -k, -u, -C, --comm, --pid, --tid, "
         "--no-irq-join and --per-cpu do not go with it");
+  if (app::is_folded_input(settings_))
+    return fail(ErrorCode::kUsage,
+                "{} is folded text, which has no single samples: name a recording",
+                settings_.input);
   RINGSIDE_ASSIGN(auto opened, app::open_recording(settings_));
   if (const std::string damage = opened.reader.damage(); !damage.empty())
     app::say("ringside: " + damage);
