@@ -11,7 +11,7 @@ import argparse
 import sys
 import time
 
-from ringside_tests.harness import every_engine, folded, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
 from ringside_tests.judges import entry_stacks
 
 WORKLOAD = "entries"
@@ -29,9 +29,11 @@ def run(options, folder):
             recording = every_engine.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
                                             ["--samples", str(options.busy), "--duration", "40",
                                              "--os", "none", "--user-elf", str(program)])
-            stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))
+            lines = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "--no-inline", "-i",
+                                       str(recording), "-o", "-").splitlines()
+            before, stacks = entry_stacks.since_known(entry_stacks.in_order(lines))
             summary, wrong = entry_stacks.check(entry_stacks.count(stacks), options.busy // 20, options.percent)
-            print("\n    ".join([f"{options.arch}, {engine}:", *summary]))
+            print("\n    ".join([f"{options.arch}, {engine}: {before} samples before the program is identified", *summary]))
             failures += [f"{engine}: {line}" for line in wrong]
     return failures
 

@@ -1,6 +1,7 @@
 """Judges the stacks of programs/entries.cpp, which is where the expected ones come from."""
 import collections
 import dataclasses
+import json
 
 _RUN = ("_start", "run")
 FAULTS = _RUN + ("use_memory", "touch_pages")
@@ -39,6 +40,20 @@ def entry_kind(kernel):
     if any(name.removeprefix("asm_").startswith(("sysvec_", "common_interrupt")) for name in kernel[:2]):
         return "interrupt", LEGAL
     return None, LEGAL
+
+
+def in_order(lines):
+    """(stack, 1) of each sample among the lines of `export --format json-lines`, in the order of the recording."""
+    samples = (sample for sample in map(json.loads, lines) if "stacks" in sample)
+    return [(tuple(name for frame in reversed([frame for part in sample["stacks"] for frame in part["frames"]])
+                   for name in reversed(frame["functions"] or ["?"])), 1) for sample in samples]
+
+
+def since_known(stacks):
+    """(how many come before it, the stacks from the first whole user stack on). Until ringside has compared the program's
+    file with the guest's memory, which takes a busy host long, it cannot unwind the program's code."""
+    first = next((at for at, (stack, _) in enumerate(stacks) if stack[:1] == _RUN[:1]), len(stacks))
+    return first, stacks[first:]
 
 
 def count(stacks):

@@ -40,6 +40,16 @@ class EntryStacks(unittest.TestCase):
                             (("handle_exception",), None), (("ret_from_fork", "kthread"), None)):
             self.assertEqual(entry_stacks.entry_kind(kernel)[0], way, kernel)
 
+    def test_stacks_are_read_in_order_outermost_frame_first(self):
+        lines = ['{"engine":"tcg"}', '{"stacks":[{"frames":[{"functions":["read_zero"]},{"functions":[]}]},'
+                 '{"frames":[{"functions":["leaf","inlined_into"]},{"functions":["_start"]}]}]}', '{"stacks":[]}']
+        self.assertEqual(entry_stacks.in_order(lines), [(("_start", "inlined_into", "leaf", "?", "read_zero"), 1), ((), 1)])
+
+    def test_samples_before_the_first_whole_stack_are_set_aside(self):
+        leaf = (("touch_pages",) + FAULT, 1)
+        self.assertEqual(entry_stacks.since_known([leaf, leaf, *SOUND, leaf]), (2, [*SOUND, leaf]))
+        self.assertEqual(entry_stacks.since_known([leaf]), (1, []))
+
     def test_kernel_code_of_other_processes_does_not_count(self):
         self.assertEqual(self.failures([*SOUND, (("ret_from_fork", "kthread"), 50)]), [])
 
