@@ -97,6 +97,8 @@ std::string hex_text(std::span<const std::byte> bytes) {
   return text;
 }
 
+std::size_t plain_length(std::string_view text) { return find_special(text, 0); }
+
 std::size_t shown_length(std::string_view text) {
   const std::size_t length = length_by_lead(text[0]);
   if (length <= 1) return length;

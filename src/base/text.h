@@ -17,6 +17,8 @@ namespace ringside {
 // one that XML forbids or that is not to be shown (a C1 control, a direction mark or override, a
 // line or paragraph separator, a byte order mark). Control characters of ASCII have length 1.
 [[nodiscard]] std::size_t shown_length(std::string_view text);
+// How many bytes at the front of `text` are printable ASCII.
+[[nodiscard]] std::size_t plain_length(std::string_view text);
 
 // One line: line ends and tabs become spaces too.
 [[nodiscard]] std::string printable_line(std::string_view text);

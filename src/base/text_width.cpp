@@ -82,12 +82,15 @@ std::size_t front_before(std::string_view text, std::size_t cells) {
 
 std::size_t cells_of(std::string_view text) {
   std::size_t cells = 0;
-  while (!text.empty()) {
+  while (true) {
+    const std::size_t plain = plain_length(text);
+    cells += plain;
+    text.remove_prefix(plain);
+    if (text.empty()) return cells;
     const std::string_view character = first_character(text);
     cells += width_of(character);
     text.remove_prefix(character.size());
   }
-  return cells;
 }
 
 std::string cut_middle(std::string_view text, std::size_t cells) {
