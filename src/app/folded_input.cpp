@@ -36,7 +36,8 @@ Result<void> check_options(const ReaderSettings& settings) {
     return {};
   return fail(ErrorCode::kUsage,
               "{} is folded text, which has names and counts only: -k, -u, -C, --comm, --pid, "
-              "--tid, --no-irq-join, --show-lines, --show-addresses, --kernel, --symbols and "
+              "--tid, --source, --value, --time, --no-irq-join, --show-lines, --show-addresses, "
+              "--kernel, --symbols and "
               "--load-bias do not go with it",
               settings.input);
 }

@@ -10,6 +10,7 @@
 #include "app/messages.h"
 #include "app/settings/cpu_list.h"
 #include "app/settings/load_bias.h"
+#include "app/settings/time_range.h"
 #include "launch/private_folder.h"
 #include "naming/image_symbols.h"
 #include "profile/builder.h"
@@ -20,7 +21,7 @@ namespace ringside::app {
 
 bool ReaderSettings::filters() const {
   return kernel_only || user_only || !cpus.empty() || !comms.empty() || !pids.empty() ||
-         !tids.empty();
+         !tids.empty() || !sources.empty() || !value.empty() || !time.empty();
 }
 
 namespace {
@@ -51,6 +52,16 @@ Result<void> check_owners(const ReaderSettings& settings, const profile::Profile
               "{}: no sample says which process it belongs to, so --comm, --pid and --tid find "
               "nothing",
               settings.input);
+}
+
+void say_other_sources(const profile::Profile& profile) {
+  std::vector<std::string> texts;
+  for (const profile::OtherSource& other : profile.other_sources)
+    texts.push_back(fmt::format("{} samples of {} ({})", other.samples, other.name,
+                                fmt::join(other.values, ", ")));
+  if (!texts.empty())
+    say(fmt::format("ringside: not shown are {}; --source shows them by name",
+                    fmt::join(texts, ", ")));
 }
 
 Result<recording::Reader> open_recorded(const std::string& path) {
@@ -107,12 +118,18 @@ Result<profile::Profile> open_profile(const ReaderSettings& settings) {
   options.filter.pids = settings.pids;
   options.filter.tids = settings.tids;
   options.join_interrupts = !settings.no_irq_join;
+  options.sources = settings.sources;
+  options.value = settings.value;
+  RINGSIDE_ASSIGN(const TimeRange times, parse_time_range(settings.time));
+  options.filter.from_ns = times.from_ns;
+  options.filter.to_ns = times.to_ns;
   if (!settings.cpus.empty()) {
     RINGSIDE_ASSIGN(options.filter.vcpus, parse_cpu_list(settings.cpus));
   }
   RINGSIDE_ASSIGN(auto opened, open_recording(settings));
   RINGSIDE_ASSIGN(auto profile, profile::build_profile(opened.reader, opened.symbols, options));
   RINGSIDE_TRY(check_owners(settings, profile));
+  say_other_sources(profile);
   if (!profile.damage.empty()) say("ringside: " + profile.damage);
   for (const std::string& warning : opened.symbols.warnings()) say("ringside: " + warning);
   return profile;

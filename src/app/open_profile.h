@@ -29,6 +29,9 @@ struct ReaderSettings {
   std::vector<std::string> comms;
   std::vector<std::uint32_t> pids;
   std::vector<std::uint32_t> tids;
+  std::vector<std::string> sources;
+  std::string value;  // of the samples
+  std::string time;   // as parse_time_range() reads it
   bool no_irq_join = false;
   bool show_addresses = false;
   bool show_lines = false;

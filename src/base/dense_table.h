@@ -34,6 +34,14 @@ class DenseTable {
     }
     return slot;
   }
+  // Null if there is none with that key.
+  [[nodiscard]] const Entry* find(const Key& key) const {
+    if (entries_.empty()) return nullptr;
+    const std::size_t mask = slots_.size() - 1;
+    for (std::size_t at = Hash()(key) & mask; slots_[at] != kEmpty; at = (at + 1) & mask)
+      if (entries_[slots_[at]].key == key) return &entries_[slots_[at]];
+    return nullptr;
+  }
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
   [[nodiscard]] Entry& operator[](std::size_t number) { return entries_[number]; }
   [[nodiscard]] const Entry& operator[](std::size_t number) const { return entries_[number]; }

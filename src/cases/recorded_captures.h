@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "recording/reader.h"
+#include "recording/sample_visitor.h"
 
 namespace ringside::cases {
 
 // The captures of a recording, without their memory, and the stacks that were unwound from them.
-class RecordedCaptures final : public recording::Visitor {
+class RecordedCaptures final : public recording::SampleVisitor {
  public:
   struct Entry {
     recording::SampleInfo info;

@@ -31,6 +31,21 @@ void add_reader_flags(App& app, app::ReaderSettings& settings) {
       ->excludes(kernel_flag);
   which.add_option("-C,--cpu", settings.cpus, "These vCPUs only, such as 0,2-3")->type_name("LIST");
   add_owner_flags(app, settings);
+  which
+      .add_option("--source", settings.sources,
+                  "Samples of these sources only, such as cpu or allocations (default: the "
+                  "recording's first)")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  which
+      .add_option("--value", settings.value,
+                  "Which of their values to add up, such as bytes (default: the first)")
+      ->type_name("NAME");
+  which
+      .add_option("--time", settings.time,
+                  "Samples of these seconds of the recording only, such as 1.5,3 or 1.5,")
+      ->type_name("RANGE");
   App& names = app.section(kNamesSection);
   names
       .add_option("--kernel", settings.kernel,

@@ -7,15 +7,15 @@ namespace {
 
 using wire::Disposition;
 
-// A count as shown, and over the whole recording.
+// A count or a weight as shown, and over the whole recording.
 struct Count {
-  std::uint64_t shown = 0;
-  std::uint64_t all = 0;
+  profile::Weight shown = 0;
+  profile::Weight all = 0;
 };
 
 std::string format_part(const Count& count) {
-  if (count.shown == count.all) return format_count(count.all);
-  return fmt::format("{} of {}", format_count(count.shown), format_count(count.all));
+  if (count.shown == count.all) return format_weight(count.all);
+  return fmt::format("{} of {}", format_weight(count.shown), format_weight(count.all));
 }
 
 std::string sampled(const Count& weight, const Count& samples, recording::WeightUnit unit) {
@@ -27,12 +27,13 @@ std::string sampled(const Count& weight, const Count& samples, recording::Weight
   return text;
 }
 
-std::uint64_t total(const profile::Profile& profile, Disposition disposition) {
-  return profile.totals.weight[static_cast<std::size_t>(disposition)];
+profile::Weight total(const profile::Profile& profile, Disposition disposition) {
+  return static_cast<profile::Weight>(profile.totals.weight[static_cast<std::size_t>(disposition)]);
 }
 
-std::uint64_t total_samples(const profile::Profile& profile) {
-  return profile.totals.count[static_cast<std::size_t>(Disposition::kSampled)];
+profile::Weight total_samples(const profile::Profile& profile) {
+  return static_cast<profile::Weight>(
+      profile.totals.count[static_cast<std::size_t>(Disposition::kSampled)]);
 }
 
 }  // namespace
@@ -51,12 +52,14 @@ std::string sampled_in_words(const profile::Profile& profile) {
 std::string counts_in_words(const profile::Profile& profile,
                             const views::OverheadSection& section) {
   // The profile has no totals of one vCPU.
-  const auto count = [&](std::uint64_t shown, Disposition disposition) {
+  const auto count = [&](profile::Weight shown, Disposition disposition) {
     return Count{shown, section.vcpu ? shown : total(profile, disposition)};
   };
   std::string text = sampled(
       count(section.sampled, Disposition::kSampled),
-      {section.samples, section.vcpu ? section.samples : total_samples(profile)}, profile.unit);
+      {static_cast<profile::Weight>(section.samples),
+       section.vcpu ? static_cast<profile::Weight>(section.samples) : total_samples(profile)},
+      profile.unit);
   if (const Count idle = count(section.idle, Disposition::kIdle); idle.all != 0)
     text += fmt::format(", {} idle ({}% idle)", format_part(idle),
                         format_percent(section.idle, section.sampled + section.idle));

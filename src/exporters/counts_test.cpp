@@ -90,8 +90,10 @@ TEST(Counts, ExportsAgree) {
   EXPECT_EQ(folded, kSampled);
 
   auto reader = recording.reader();
-  std::istringstream lines(
-      text_of([&](Sink& sink) { return write_json_lines(reader, recording.namer(), sink); }));
+  std::istringstream lines(text_of([&](Sink& sink) {
+    EXPECT_TRUE(write_json_lines(reader, recording.namer(), sink));
+    return Result<void>();
+  }));
   std::uint64_t samples = 0;
   std::uint64_t sampled = 0;
   for (std::string line; std::getline(lines, line);) {

@@ -35,12 +35,12 @@ void append_stack(const Profile& profile, const profile::SampleGroup& group, std
 
 Result<void> write_folded(const Profile& profile, const FoldedOptions& options, Sink& sink) {
   // Stacks whose frames differ in what this format does not show become one line.
-  std::vector<std::pair<std::string, std::uint64_t>> lines;
+  std::vector<std::pair<std::string, profile::Weight>> lines;
   for (const profile::SampleGroup& group : profile.samples) {
     const profile::Owner& owner = profile.owner_of(group);
     const bool idle = owner.disposition == wire::Disposition::kIdle && options.show_idle;
     if (!idle && owner.disposition != wire::Disposition::kSampled) continue;
-    std::string line = options.per_vcpu ? fmt::format("vcpu {}", owner.vcpu.value) : "";
+    std::string line = options.per_vcpu ? views::vcpu_name(owner.vcpu) : "";
     if (idle) {
       append_frame(profile::kIdleName, line);
     } else {
@@ -52,7 +52,7 @@ Result<void> write_folded(const Profile& profile, const FoldedOptions& options, 
   }
   std::sort(lines.begin(), lines.end());
   for (std::size_t i = 0; i < lines.size();) {
-    std::uint64_t weight = 0;
+    profile::Weight weight = 0;
     const std::size_t first = i;
     for (; i < lines.size() && lines[i].first == lines[first].first; ++i) weight += lines[i].second;
     RINGSIDE_TRY(sink.write(fmt::format("{} {}\n", lines[first].first, weight)));

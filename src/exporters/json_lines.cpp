@@ -1,5 +1,6 @@
 #include "exporters/json_lines.h"
 
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <vector>
@@ -7,6 +8,7 @@
 #include "arch/arch_info.h"
 #include "profile/sanitize.h"
 #include "profile/thread_names.h"
+#include "recording/sample_visitor.h"
 
 namespace ringside::exporters {
 namespace {
@@ -28,7 +30,12 @@ const char* text_of(FrameKind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-class Lines final : public recording::Visitor {
+// In the value's unit.
+std::int64_t scaled(std::int64_t value, const recording::ValueType& type) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) * type.scale);
+}
+
+class Lines final : public recording::SampleVisitor {
  public:
   Lines(profile::FrameNamer& namer, Sink& sink) : namer_(namer), sink_(sink) {}
 
@@ -46,31 +53,65 @@ class Lines final : public recording::Visitor {
     nodes_.push_back(value);
   }
 
+  void source(const recording::Source& value) override { sources_[value.id] = value; }
+  void text(std::uint32_t, std::string_view value) override { texts_.emplace_back(value); }
+
   void sample(const recording::Sample& value) override {
-    std::string stacks;
-    for (const recording::StackRef& ref : value.stacks) {
-      if (!stacks.empty()) stacks += ',';
-      stacks += stack(ref);
-    }
+    const recording::SampleInfo& info = value.info;
+    const recording::Source& source = sources_[info.source];
     write(fmt::format(
-        R"({{"time_ns":{},"vcpu":{},"level":"{}","disposition":{},{}"weight":{},"unit":{},"stacks":[{}]}})",
-        value.info.time_ns, value.info.vcpu.value, text_of(value.info.level),
-        json_string(recording::name_of(value.info.disposition)), owner(value.info),
-        value.info.weight, json_string(recording::name_of(value.info.unit)), stacks));
+        R"({{"time_ns":{},{}"level":"{}","disposition":{},{}"weight":{},"unit":{},{}"stacks":[{}]}})",
+        info.time_ns,
+        info.vcpu == recording::kNoVcpu ? "" : fmt::format(R"("vcpu":{},)", info.vcpu.value),
+        text_of(info.level), json_string(recording::name_of(info.disposition)), owner(info, source),
+        scaled(static_cast<std::int64_t>(info.weight), source.values.front()),
+        json_string(recording::name_of(source.values.front().unit)), of_source(value, source),
+        stacks(value)));
+  }
+
+  void event_type(const recording::EventType& value) override { event_types_[value.id] = value; }
+  void counter_set(const recording::CounterSet& value) override { counter_sets_[value.id] = value; }
+  void mark(const recording::Mark& value) override { marks_[value.id] = value; }
+  void snapshot(const recording::Snapshot& value) override {
+    write(fmt::format(R"({{"snapshot":{},"time":{},"reason":{}}})", value.id, value.time,
+                      json_string(value.reason)));
+  }
+  void events(const recording::EventBatch& batch) override {
+    recording::Sample sample;
+    for (std::size_t row = 0; row < batch.size(); ++row) {
+      sample.info.time_ns = batch.times[row];
+      expand(batch.contexts[row], sample);
+      write(event(batch, row, sample));
+    }
+  }
+  void counters(const recording::CounterBatch& batch) override {
+    for (std::size_t row = 0; row < batch.size(); ++row) write(counter(batch, row));
   }
 
   void thread_name(const recording::ThreadName& value) override { names_.add(value); }
 
+  void left_out(std::string_view text) override { left_out_.emplace_back(text); }
+
   [[nodiscard]] const Result<void>& result() const { return result_; }
+  [[nodiscard]] std::vector<std::string> left_out() && { return std::move(left_out_); }
 
  private:
   // The members that say whose time a sample was; those that are not known are left out.
-  [[nodiscard]] std::string owner(const recording::SampleInfo& info) const {
+  [[nodiscard]] std::string owner(const recording::SampleInfo& info,
+                                  const recording::Source& source) const {
     std::string members;
     if (info.pid) members += fmt::format(R"("pid":{},)", *info.pid);
     if (info.tid) members += fmt::format(R"("tid":{},)", *info.tid);
+    if (info.state != recording::ThreadState::kUnknown)
+      members += fmt::format(R"("state":"{}",)", recording::name_of(info.state));
+    if (info.waits_for != 0)
+      members += fmt::format(R"("waits_for":{},)", json_string(texts_[info.waits_for]));
     if (!info.pid) return members;
-    const auto called = names_.at(info.time_ns, *info.pid, info.tid);
+    // By another clock than that of the names it is not known when it was: the last name counts.
+    const std::uint64_t time_ns = source.clock == recording::kHostClock
+                                      ? info.time_ns
+                                      : std::numeric_limits<std::uint64_t>::max();
+    const auto called = names_.at(time_ns, *info.pid, info.tid);
     if (called.comm != 0)
       members += fmt::format(R"("comm":{},)", json_string(strings_[called.comm]));
     if (called.cgroup != 0)
@@ -78,13 +119,36 @@ class Lines final : public recording::Visitor {
     return members;
   }
 
+  // The members of samples that are not of the recording's first source, or have several values.
+  [[nodiscard]] static std::string of_source(const recording::Sample& sample,
+                                             const recording::Source& source) {
+    std::string members;
+    if (source.id != recording::kCpuSource)
+      members += fmt::format(R"("source":{},)", json_string(source.name));
+    if (source.values.size() < 2) return members;
+    members += R"("values":{)";
+    for (std::size_t i = 0; i < source.values.size(); ++i) {
+      const bool is_there = i == 0 || i <= sample.more_values.size();
+      const std::int64_t value = i == 0 ? static_cast<std::int64_t>(sample.info.weight)
+                                        : (is_there ? sample.more_values[i - 1] : std::int64_t{1});
+      members += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(source.values[i].name),
+                             scaled(value, source.values[i]));
+    }
+    return members + "},";
+  }
+
   std::string described(const recording::RecordedFrame& frame) {
     const auto image = images_.find(frame.image);
     const auto mapping = mappings_.find(frame.mapping);
     profile::NamedFrame named;
-    namer_.name({frame, image != images_.end() ? &image->second : nullptr,
-                 mapping != mappings_.end() ? &mapping->second : nullptr},
-                named);
+    if (frame.function != 0) {
+      named.functions = {texts_[frame.function]};
+      named.lines = {{texts_[frame.file], frame.line}};
+    } else {
+      namer_.name({frame, image != images_.end() ? &image->second : nullptr,
+                   mapping != mappings_.end() ? &mapping->second : nullptr},
+                  named);
+    }
     std::string functions;
     for (const std::string& function : named.functions)
       functions += (functions.empty() ? "" : ",") + json_string(function);
@@ -101,12 +165,101 @@ class Lines final : public recording::Visitor {
         name_of(frame.source), functions, lines);
   }
 
+  std::string stacks(const recording::Sample& sample) {
+    std::string text;
+    for (const recording::StackRef& ref : sample.stacks)
+      text += (text.empty() ? "" : ",") + stack(ref);
+    return text;
+  }
+
+  std::string event(const recording::EventBatch& batch, std::size_t row,
+                    const recording::Sample& sample) {
+    const recording::EventType& type = event_types_[batch.type];
+    std::string members = owner(sample.info, sources_[type.source]);
+    if (sample.info.vcpu != recording::kNoVcpu)
+      members += fmt::format(R"("vcpu":{},)", sample.info.vcpu.value);
+    if (batch.snapshot != 0) members += fmt::format(R"("snapshot":{},)", batch.snapshot);
+    if (!batch.durations.empty()) members += fmt::format(R"("duration":{},)", batch.durations[row]);
+    if (!batch.keys.empty()) members += fmt::format(R"("key":{},)", batch.keys[row]);
+    std::string fields;
+    for (std::size_t i = 0; i < type.fields.size(); ++i)
+      fields += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(type.fields[i].name),
+                            field(type.fields[i].type, batch.fields[i], row));
+    return fmt::format(R"({{"event":{},"time":{},{}"fields":{{{}}},"stacks":[{}]}})",
+                       json_string(type.name), batch.times[row], members, fields, stacks(sample));
+  }
+
+  std::string field(recording::FieldType type, const recording::EventColumn& column,
+                    std::size_t row) {
+    using recording::FieldType;
+    if (type == FieldType::kBytes) {
+      std::string digits;
+      if (!column.bytes.empty())
+        for (const char byte : column.bytes[row])
+          digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+      return json_string(digits);
+    }
+    const std::int64_t number = column.numbers.empty() ? 0 : column.numbers[row];
+    const auto id = static_cast<std::size_t>(number);
+    switch (type) {
+      case FieldType::kAddress:
+        return fmt::format(R"("{:#x}")", static_cast<std::uint64_t>(number));
+      case FieldType::kText:
+        return json_string(texts_[id]);
+      case FieldType::kSymbol:
+        return frames_[id];
+      default:
+        return fmt::format("{}", number);
+    }
+  }
+
+  std::string counter(const recording::CounterBatch& batch, std::size_t row) {
+    const recording::CounterSet& set = counter_sets_[batch.set];
+    const recording::Mark& mark = marks_[batch.mark];
+    std::string members;
+    if (!mark.name.empty()) members = fmt::format(R"("name":{},)", json_string(mark.name));
+    std::string key;
+    for (std::size_t i = 0; i < set.key.size(); ++i)
+      key += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(set.key[i].name),
+                         key_part(set.key[i].kind, batch.keys[i].empty() ? 0 : batch.keys[i][row]));
+    std::string values;
+    const recording::Source& source = sources_[set.source];
+    for (std::size_t i = 0; i < source.values.size(); ++i)
+      values += fmt::format(
+          "{}{}:{}", i == 0 ? "" : ",", json_string(source.values[i].name),
+          scaled(i >= batch.values.size() || batch.values[i].empty() ? 1 : batch.values[i][row],
+                 source.values[i]));
+    return fmt::format(
+        R"({{"counter":{},"mark":"{}",{}"time_ns":{},"key":{{{}}},"values":{{{}}}}})",
+        json_string(set.name), recording::name_of(mark.kind), members, mark.time_ns, key, values);
+  }
+
+  std::string key_part(recording::KeyKind kind, std::uint64_t value) {
+    using recording::KeyKind;
+    switch (kind) {
+      case KeyKind::kImage: {
+        const auto image = images_.find(static_cast<std::uint32_t>(value));
+        return json_string(image == images_.end() ? std::string_view() : image->second.name);
+      }
+      case KeyKind::kPhysicalPage:
+      case KeyKind::kOffset:
+        return fmt::format(R"("{:#x}")", value);
+      case KeyKind::kThread:
+        return fmt::format("{}", thread_of(static_cast<std::uint32_t>(value)).tid.value_or(0));
+      default:
+        return fmt::format("{}", value);
+    }
+  }
+
   std::string stack(const recording::StackRef& ref) {
     std::string frames;
     if (ref.node < nodes_.size())  // kLostStack is not
       for (std::uint32_t id = ref.node; id != 0; id = nodes_[id].parent)
         frames += (frames.empty() ? "" : ",") + frames_[nodes_[id].frame];
-    return fmt::format(R"({{"stop":"{}","stopped_at":"{}","frames":[{}]}})",
+    const std::string role = ref.role == recording::StackRole::kOwn
+                                 ? ""
+                                 : fmt::format(R"("role":"{}",)", recording::name_of(ref.role));
+    return fmt::format(R"({{{}"stop":"{}","stopped_at":"{}","frames":[{}]}})", role,
                        ref.node == recording::kLostStack ? "lost" : name_of(ref.stop),
                        ref.stopped_at, frames);
   }
@@ -118,10 +271,16 @@ class Lines final : public recording::Visitor {
   profile::FrameNamer& namer_;
   Sink& sink_;
   Result<void> result_;
+  std::vector<std::string> left_out_;
   profile::StringTable strings_;
   profile::ThreadNames names_{strings_};
   std::map<std::uint32_t, recording::ImageInfo> images_;
   std::map<std::uint32_t, recording::Mapping> mappings_;
+  std::map<std::uint32_t, recording::Source> sources_;
+  std::map<std::uint32_t, recording::EventType> event_types_;
+  std::map<std::uint32_t, recording::CounterSet> counter_sets_;
+  std::map<std::uint32_t, recording::Mark> marks_;
+  std::vector<std::string> texts_{1};  // by id
   // By id; the entry 0 stands for none.
   std::vector<std::string> frames_{"null"};
   std::vector<recording::StackNode> nodes_{1};
@@ -129,7 +288,8 @@ class Lines final : public recording::Visitor {
 
 }  // namespace
 
-Result<void> write_json_lines(recording::Reader& reader, profile::FrameNamer& namer, Sink& sink) {
+Result<std::vector<std::string>> write_json_lines(recording::Reader& reader,
+                                                  profile::FrameNamer& namer, Sink& sink) {
   const recording::Header& header = reader.header();
   RINGSIDE_TRY(sink.write(fmt::format(
       R"({{"arch":"{}","guest_os":{},"kernel":{},"engine":{},"interval_ns":{},"vcpus":{}}})"
@@ -138,7 +298,8 @@ Result<void> write_json_lines(recording::Reader& reader, profile::FrameNamer& na
       json_string(header.engine), header.interval_ns, header.vcpu_count)));
   Lines lines(namer, sink);
   RINGSIDE_TRY(reader.for_each(lines));
-  return lines.result();
+  RINGSIDE_TRY(lines.result());
+  return std::move(lines).left_out();
 }
 
 }  // namespace ringside::exporters

@@ -20,6 +20,10 @@ std::string format_percent(std::uint64_t part, std::uint64_t total) {
   return fmt::format("{:.2f}", 100 * share);
 }
 
+std::string format_share(profile::Weight part, std::uint64_t total) {
+  return (part < 0 ? "-" : "") + format_percent(profile::extent_of(part), total);
+}
+
 std::optional<Colour> colour_of_share(std::uint64_t part, std::uint64_t total) {
   const double share = total == 0 ? 0 : static_cast<double>(part) / static_cast<double>(total);
   if (share >= 0.05) return Colour::kRed;
@@ -35,6 +39,10 @@ std::string format_count(std::uint64_t value) {
     text += digits[i];
   }
   return text;
+}
+
+std::string format_weight(profile::Weight weight) {
+  return (weight < 0 ? "-" : "") + format_count(profile::extent_of(weight));
 }
 
 std::string format_time(std::uint64_t wall_ns) {

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -40,22 +41,21 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
 }
 
 // A whole number, or one with a fraction, that `text` is from its beginning to its end.
-std::optional<std::uint64_t> parse_count(std::string_view text) {
+std::optional<profile::Weight> parse_count(std::string_view text) {
   const char* const end = text.data() + text.size();
-  std::uint64_t whole = 0;
+  profile::Weight whole = 0;
   const auto integer = std::from_chars(text.data(), end, whole);
   if (integer.ec == std::errc() && integer.ptr == end) return whole;
   double value = 0;
   const auto real = std::from_chars(text.data(), end, value, std::chars_format::fixed);
   constexpr double kLimit = 1e18;
-  if (real.ec != std::errc() || real.ptr != end || !(value >= 0 && value < kLimit))
-    return std::nullopt;
-  return static_cast<std::uint64_t>(std::llround(value));
+  if (real.ec != std::errc() || real.ptr != end || !(std::abs(value) < kLimit)) return std::nullopt;
+  return std::llround(value);
 }
 
 struct Line {
   std::string_view stack;
-  std::uint64_t count = 0;
+  profile::Weight count = 0;
 };
 
 std::optional<Line> parse_line(std::string_view text) {
@@ -86,15 +86,20 @@ class FoldedReader {
     profile_.owners.emplace_back();
   }
 
-  void add(const Line& line) {
+  // False if the sum of all counts would be too large.
+  bool add(const Line& line) {
+    const std::uint64_t extent = profile::extent_of(line.count);
+    if (extent > extent_left_) return false;
+    extent_left_ -= extent;
     place(line.stack);
-    profile_.samples.push_back({open_.back().node, profile::kNoNode, 0, line.count, line.count});
+    profile_.samples.push_back({open_.back().node, profile::kNoNode, 0, line.count, extent});
+    return true;
   }
 
   profile::Profile finish() && {
     recording::SampleStatistics& totals = profile_.totals;
     for (const profile::SampleGroup& group : profile_.samples) {
-      totals.weight[0] += group.weight;
+      totals.weight[0] += static_cast<std::uint64_t>(group.weight);
       totals.count[0] += group.samples;
     }
     profile_.unit = recording::WeightUnit::kSamples;
@@ -153,6 +158,7 @@ class FoldedReader {
   }
 
   profile::Profile profile_;
+  std::uint64_t extent_left_ = std::numeric_limits<profile::Weight>::max();
   profile::FrameInterner interner_{profile_};
   profile::StackForest forest_;
   FrameNames names_;
@@ -186,13 +192,12 @@ Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name) 
     ++number;
     if (is_blank(text)) continue;
     const auto line = parse_line(text);
-    if (!line) {
+    if (!line || !reader.add(*line)) {
       if (others++ == 0) first_other = number;
       continue;
     }
     ++stacks;
     all_have_two_counts = all_have_two_counts && has_two_counts(*line);
-    reader.add(*line);
   }
   if (stacks == 0)
     return fail(ErrorCode::kFormat, "{}: no line is a folded stack, such as 'main;read;copy 12'{}",

@@ -14,7 +14,7 @@ using profile::Profile;
 
 Result<Profile> read(const std::string& text) { return read_folded_text(as_bytes(text), "t"); }
 
-using Stacks = std::map<std::string, std::uint64_t>;
+using Stacks = std::map<std::string, profile::Weight>;
 
 Stacks stacks_of(const Profile& profile) {
   Stacks stacks;
@@ -65,8 +65,23 @@ TEST(FoldedText, CountsWithAFraction) {
   EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 2}, {"b", 0}, {"c", 2}}));
 }
 
+TEST(FoldedText, CountsMayBeNegative) {
+  const auto profile = read("a;b -3\na 2\na;c -0.6\n");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a;b", -3}, {"a", 2}, {"a;c", -1}}));
+  EXPECT_EQ(profile->weight_of(wire::Disposition::kSampled), -2);
+}
+
+TEST(FoldedText, CountsThatWouldNotAddUpAreLeftOut) {
+  const auto profile = read("a 9223372036854775807\nb 1\nc -1\nd 0\ne 9223372036854775808\n");
+  ASSERT_TRUE(profile);
+  EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 9223372036854775807}, {"d", 0}}));
+  EXPECT_EQ(profile->damage,
+            "lines that are no folded stack are left out: 3 of 5; the first is line 2");
+}
+
 TEST(FoldedText, LinesThatAreNoStacksAreCounted) {
-  const auto profile = read("a 1\nno count\n# comment\nb -3\nc 2\n");
+  const auto profile = read("a 1\nno count\n# comment\nb 3x\nc 2\n");
   ASSERT_TRUE(profile);
   EXPECT_EQ(stacks_of(*profile), (Stacks{{"a", 1}, {"c", 2}}));
   EXPECT_EQ(profile->damage,

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "recording/reader.h"
+#include "recording/sample_visitor.h"
 
 namespace ringside::importers {
 namespace {
@@ -54,7 +54,7 @@ TEST(MaestroCpuReader, WhatIsCutOrNoneIsAnErrorWithItsOffset) {
 }
 
 // The addresses of each recorded stack, leaf first.
-class Stacks final : public recording::Visitor {
+class Stacks final : public recording::SampleVisitor {
  public:
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     frames_.push_back(value);

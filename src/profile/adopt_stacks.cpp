@@ -45,8 +45,8 @@ void count_frames(Profile& profile) {
       const bool is_unknown = profile.frames[node.frame].kind == Kind::kUnknown;
       path.push_back({node.end, (path.empty() ? 0 : path.back().unknown) + (is_unknown ? 1 : 0)});
     }
-    profile.all_frames += group.weight * path.size();
-    profile.unknown_frames += group.weight * path.back().unknown;
+    profile.all_frames += extent_of(group.weight) * path.size();
+    profile.unknown_frames += extent_of(group.weight) * path.back().unknown;
   }
 }
 

@@ -37,10 +37,10 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
                               const BuildOptions& options) {
   Profile profile;
   profile.header = reader.header();
-  profile.unit = options.unit;
   profile.damage = reader.damage();
   Collector collector(options, namer, profile);
   RINGSIDE_TRY(reader.for_each(collector));
+  RINGSIDE_TRY(collector.finish());
   collector.forget_lone_process();
   collector.place_early_frames();
 

@@ -24,6 +24,13 @@ struct Filter {
   std::vector<std::uint32_t> tids;
   std::uint64_t from_ns = 0;  // times since the start of the recording, [from, to)
   std::uint64_t to_ns = std::numeric_limits<std::uint64_t>::max();
+
+  [[nodiscard]] bool has_time(std::uint64_t time_ns) const {
+    return time_ns >= from_ns && time_ns < to_ns;
+  }
+  [[nodiscard]] bool is_of_some_time() const {
+    return from_ns != 0 || to_ns != std::numeric_limits<std::uint64_t>::max();
+  }
 };
 
 struct BuildOptions {
@@ -33,11 +40,15 @@ struct BuildOptions {
   // Interrupts stand over what they interrupted. Else they are charged to nobody: the frames from
   // the leaf to the interrupt's entry are a stack of their own, of kInterruptName.
   bool join_interrupts = true;
-  recording::WeightUnit unit = recording::WeightUnit::kTicks;
+  // Which sources' samples, by name; empty: the first source's.
+  std::vector<std::string> sources;
+  // Which of their values, by name; empty: the first one.
+  std::string value;
 };
 
 // Aggregates the samples of a recording, then names each distinct frame once. Memory grows with the
-// number of distinct stacks, and of processes that they are of.
+// number of distinct stacks, and of processes that they are of. Errors: there is no such source or
+// value, with the list of those that there are; the sources' values have several units.
 [[nodiscard]] Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
                                             const BuildOptions& options = {});
 

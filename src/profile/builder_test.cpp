@@ -146,17 +146,120 @@ TEST(Builder, Filters) {
             (Stacks{{"u", 1}, {"k", 1}}));
 }
 
-TEST(Builder, OtherUnitsAreCountedNotMixed) {
-  TestRecording recording;
-  recording.add({"k", 1});
+// Two CPU engines and an allocator's samples in one recording.
+class Sources : public ::testing::Test {
+ protected:
+  Sources() {
+    add_source("monitor", recording::SourceKind::kCpu,
+               {{"ticks", recording::WeightUnit::kTicks, 1}});
+    add_source("allocations", recording::SourceKind::kAllocations,
+               {{"count", recording::WeightUnit::kCount, 1},
+                {"bytes", recording::WeightUnit::kBytes, 16}});
+    add(1, "k", 3, {});
+    add(2, "k", 5, {});
+    add(3, "k", 1, {100});
+    add(3, "l", 2, {300});
+  }
+  void add_source(const std::string& name, recording::SourceKind kind,
+                  const std::vector<recording::ValueType>& values) {
+    recording::Source source;
+    source.name = name;
+    source.kind = kind;
+    source.values = values;
+    EXPECT_TRUE(recording_.writer().add_source(source));
+  }
+  void add(std::uint32_t source, const std::string& function, std::uint64_t weight,
+           const std::vector<std::int64_t>& more) {
+    recording::SampleInfo info;
+    info.source = source;
+    info.weight = weight;
+    info.level = PrivilegeLevel::kKernel;
+    recording::RecordedFrame frame;
+    frame.function = *recording_.writer().add_text(function);
+    const std::vector<recording::StackRef> stacks = {
+        recording_.writer().add_stack(std::vector{frame})};
+    EXPECT_TRUE(recording_.writer().add_sample(info, stacks, more));
+  }
+  [[nodiscard]] static BuildOptions choosing(std::vector<std::string> sources,
+                                             const std::string& value = {}) {
+    BuildOptions options;
+    options.sources = std::move(sources);
+    options.value = value;
+    return options;
+  }
+  std::string error(const BuildOptions& options) {
+    const auto profile = recording_.try_profile(options);
+    return profile ? "no error" : profile.error().message;
+  }
+
+  TestRecording recording_;
+};
+
+TEST_F(Sources, TheFirstIsShownAndTheOthersAreCounted) {
+  const Profile profile = recording_.profile();
+  EXPECT_EQ(profile.source, "cpu");
+  EXPECT_EQ(profile.unit, recording::WeightUnit::kTicks);
+  EXPECT_EQ(stacks_of(profile), (Stacks{{"k", 3}}));
+  EXPECT_EQ(profile.totals.total_weight(), 3u);
+  EXPECT_EQ(profile.other_sources,
+            (std::vector<OtherSource>{{"monitor", {"ticks"}, 1},
+                                      {"allocations", {"count", "bytes"}, 2}}));
+}
+
+TEST_F(Sources, OneOrSeveralAreChosenByName) {
+  EXPECT_EQ(stacks_of(recording_.profile(choosing({"monitor"}))), (Stacks{{"k", 5}}));
+  const Profile both = recording_.profile(choosing({"cpu", "monitor"}));
+  EXPECT_EQ(stacks_of(both), (Stacks{{"k", 8}}));
+  EXPECT_EQ(both.source, "cpu,monitor");
+  EXPECT_EQ(both.totals.total_weight(), 8u);
+}
+
+TEST_F(Sources, AValueIsChosenByNameAndScaled) {
+  const Profile counts = recording_.profile(choosing({"allocations"}));
+  EXPECT_EQ(stacks_of(counts), (Stacks{{"k", 1}, {"l", 2}}));
+  EXPECT_EQ(counts.unit, recording::WeightUnit::kCount);
+  const Profile bytes = recording_.profile(choosing({"allocations"}, "bytes"));
+  EXPECT_EQ(stacks_of(bytes), (Stacks{{"k", 1600}, {"l", 4800}}));
+  EXPECT_EQ(bytes.unit, recording::WeightUnit::kBytes);
+  EXPECT_EQ(bytes.value, "bytes");
+  EXPECT_EQ(bytes.totals.total_weight(), 6400u);
+}
+
+// Names have the host's time.
+TEST_F(Sources, SamplesByAnotherClockHaveTheLastName) {
+  recording::Writer& writer = recording_.writer();
+  recording::Source source;
+  source.name = "instructions";
+  source.clock = *writer.add_clock({0, recording::ClockKind::kInstructions, "instructions", 0});
+  source.values = {{"count", recording::WeightUnit::kCount, 1}};
+  ASSERT_TRUE(writer.add_source(source));
+  ASSERT_TRUE(writer.add_thread_name({1'000'000, 7, 0, 0, "first", {}}));
+  ASSERT_TRUE(writer.add_thread_name({2'000'000, 7, 0, 0, "last", {}}));
   recording::SampleInfo info;
-  info.unit = recording::WeightUnit::kBytes;
-  info.weight = 4096;
-  ASSERT_TRUE(recording.writer().add_sample(info, nullptr));
-  EXPECT_EQ(recording.profile().other_unit_samples, 1u);
-  BuildOptions options;
-  options.unit = recording::WeightUnit::kBytes;
-  EXPECT_EQ(recording.profile(options).weight_of(wire::Disposition::kSampled), 4096u);
+  info.source = 4;
+  info.pid = 7;
+  for (info.time_ns = 1; info.time_ns < 5; ++info.time_ns)
+    ASSERT_TRUE(writer.add_sample(info, nullptr));
+  const Profile profile = recording_.profile(choosing({"instructions"}));
+  ASSERT_EQ(profile.owners.size(), 1u);
+  EXPECT_EQ(profile.strings[profile.owners[0].comm], "last");
+  EXPECT_EQ(error([] {
+              BuildOptions options = choosing({"instructions"});
+              options.filter.to_ns = 3;
+              return options;
+            }()),
+            "the times of instructions are not seconds of the host, so --time does not go with it");
+}
+
+TEST_F(Sources, WrongChoicesListWhatThereIs) {
+  const std::string all = "cpu (ticks), monitor (ticks), allocations (count, bytes)";
+  EXPECT_EQ(error(choosing({"memory"})), "there is no source memory; the recording has " + all);
+  EXPECT_EQ(error(choosing({"cpu"}, "bytes")),
+            "the source cpu has no value bytes; the recording has " + all);
+  EXPECT_EQ(error(choosing({"cpu", "allocations"})),
+            "the values of cpu and allocations have several units: choose one source, or a value; "
+            "the recording has " +
+                all);
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
 #include "profile/collector.h"
 
 #include <algorithm>
+#include <limits>
 
+#include "base/release.h"
 #include "profile/sanitize.h"
 
 namespace ringside::profile {
@@ -9,6 +11,8 @@ namespace {
 
 constexpr std::size_t kMaxWarnings = 1000;
 constexpr std::size_t kMostKernelMappings = 10'000;
+constexpr std::uint32_t kNoGroup = 0xffffffff;
+constexpr std::uint64_t kAtTheEnd = std::numeric_limits<std::uint64_t>::max() - 1;
 
 // perf's name for Linux' idle threads, of which each vCPU has one, all with pid 0.
 constexpr std::string_view kLinuxIdleThread = "swapper";
@@ -16,7 +20,11 @@ constexpr std::string_view kLinuxIdleThread = "swapper";
 }  // namespace
 
 Collector::Collector(const BuildOptions& options, FrameNamer& namer, Profile& profile)
-    : options_(options), namer_(namer), profile_(profile), names_(profile.strings) {}
+    : options_(options),
+      namer_(namer),
+      profile_(profile),
+      choice_(options),
+      names_(profile.strings) {}
 
 std::size_t Collector::OwnerHash::operator()(const SampleOwner& owner) const {
   std::uint64_t hash =
@@ -28,25 +36,25 @@ std::size_t Collector::OwnerHash::operator()(const SampleOwner& owner) const {
                        std::uint64_t{owner.knows_mappings}));
 }
 
-bool Collector::wanted(const recording::SampleInfo& info) const {
+// But for its time.
+bool Collector::wanted(const recording::Context& context) const {
   const Filter& filter = options_.filter;
-  if (info.time_ns < filter.from_ns || info.time_ns >= filter.to_ns) return false;
   if (!filter.vcpus.empty() &&
-      std::find(filter.vcpus.begin(), filter.vcpus.end(), info.vcpu) == filter.vcpus.end())
+      std::find(filter.vcpus.begin(), filter.vcpus.end(), context.vcpu) == filter.vcpus.end())
     return false;
-  if (info.disposition != wire::Disposition::kSampled) return true;
-  if (filter.kernel_only && info.level != PrivilegeLevel::kKernel) return false;
-  return !filter.user_only || info.level == PrivilegeLevel::kUser;
+  if (context.disposition != wire::Disposition::kSampled) return true;
+  if (filter.kernel_only && context.level != PrivilegeLevel::kKernel) return false;
+  return !filter.user_only || context.level == PrivilegeLevel::kUser;
 }
 
-ThreadNames::Called Collector::called(const recording::SampleInfo& info) {
-  if (!info.pid) return {};
-  ThreadNames::Called called = names_.at(info.time_ns, *info.pid, info.tid);
-  if (*info.pid == 0 && profile_.header.guest_os == "linux") {
+ThreadNames::Called Collector::called(std::uint64_t time_ns, const recording::Thread& thread) {
+  if (!thread.pid) return {};
+  ThreadNames::Called called = names_.at(time_ns, *thread.pid, thread.tid);
+  if (*thread.pid == 0 && profile_.header.guest_os == "linux") {
     if (idle_thread_ == 0) idle_thread_ = profile_.strings.intern(kLinuxIdleThread);
     called.comm = idle_thread_;
   } else if (called.comm == 0) {
-    called.comm = unnamed(info.tid.value_or(*info.pid));
+    called.comm = unnamed(thread.tid.value_or(*thread.pid));
   }
   return called;
 }
@@ -57,51 +65,137 @@ StringId Collector::unnamed(std::uint32_t tid) {
   return name;
 }
 
-OwnerId Collector::owner_of(const recording::SampleInfo& info, ThreadNames::Called called) {
-  const SampleOwner owner{
-      {info.vcpu, info.level, info.disposition, info.pid, info.tid, called.comm, called.cgroup},
-      info.address_space != 0};
+OwnerId Collector::owner_of(const recording::Context& context, ThreadNames::Called called) {
+  const recording::Thread& thread = threads_[context.thread];
+  const SampleOwner owner{{context.vcpu, context.level, context.disposition, thread.pid, thread.tid,
+                           called.comm, called.cgroup},
+                          context.address_space != 0};
   const auto [it, added] = owner_ids_.try_emplace(owner, static_cast<OwnerId>(owners.size()));
   if (added) owners.push_back(owner);
   return it->second;
 }
 
-void Collector::sample(const recording::Sample& value) {
-  const recording::SampleInfo& info = value.info;
-  if (info.unit != options_.unit) {
-    ++profile_.other_unit_samples;
-    return;
+void Collector::sample_batch(const recording::SampleBatch& batch) {
+  const SourceChoice::Value* const value = choice_.take(batch.source, batch.size());
+  if (value == nullptr) return;
+  const bool has_values = value->index < batch.values.size() && !batch.values[value->index].empty();
+  const std::int64_t* const values = has_values ? batch.values[value->index].data() : nullptr;
+  begin_rows(batch.times, *value);
+  for (std::size_t row = 0; row < batch.size(); ++row) {
+    constexpr std::size_t kAhead = 8;
+    if (row + kAhead < batch.size()) __builtin_prefetch(&sums_[batch.contexts[row + kAhead]], 1);
+    if (value->is_cpu) profile_.totals.add_time(batch.times[row], batch.pause(row));
+    add_row(
+        batch.contexts[row], batch.times[row],
+        values == nullptr ? value->scale : static_cast<std::uint64_t>(values[row]) * value->scale);
   }
-  profile_.totals.add(value);
-  add_broken(value);
-  const ThreadNames::Called called = this->called(info);
-  note_owner(info, called.comm);
-  if (!wanted(info)) {
-    profile_.filtered_weight += info.weight;
-    ++profile_.filtered_samples;
-    return;
-  }
-  std::uint32_t base = 0;
-  for (std::size_t part = value.stacks.size(); part-- > 1;)
-    base = bases.add(base, value.stacks[part].node);
-  const std::uint32_t part = value.stacks.empty() ? 0 : value.stacks.front().node;
-  CollectedGroup& group = groups[groups.find_or_add({owner_of(info, called), base, part})];
-  group.weight += info.weight;
-  ++group.samples;
 }
 
-void Collector::note_owner(const recording::SampleInfo& info, StringId comm) {
-  profile_.knows_processes |= info.pid.has_value();
-  if (info.disposition != wire::Disposition::kSampled) return;
+void Collector::begin_rows(const std::vector<std::uint64_t>& times,
+                           const SourceChoice::Value& value) {
+  has_host_time_ = value.has_host_time;
+  names_are_settled_ = !has_host_time_ || times.empty() ||
+                       *std::min_element(times.begin(), times.end()) >= newest_name_ns_;
+}
+
+void Collector::add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight) {
+  // By another clock it is not known when: the thread has its last name.
+  const std::uint64_t time_ns = has_host_time_ ? time : kAtTheEnd;
+  ContextSum& sum = sums_[context];
+  // A context's group is found again for each sample where names have changed in between.
+  if (sum.answer != answers_ || !names_are_settled_) {
+    enter(context, time_ns);
+    sum.answer = names_are_settled_ ? answers_ : 0;
+  }
+  if (!options_.filter.has_time(time_ns)) return leave_out(context, weight);
+  sum.weight += weight;
+  ++sum.samples;
+}
+
+std::span<const recording::StackRef> Collector::own_stacks(const recording::Context& context) {
+  stacks_.clear();
+  for (std::uint32_t list = context.stacks; list != 0; list = lists_[list].rest)
+    if (lists_[list].stack.role == recording::StackRole::kOwn)
+      stacks_.push_back(lists_[list].stack);
+  return stacks_;
+}
+
+void Collector::enter(std::uint32_t id, std::uint64_t time_ns) {
+  settle(id);
+  const recording::Context& context = contexts_[id];
+  const ThreadNames::Called called = this->called(time_ns, threads_[context.thread]);
+  note_owner(context, called.comm);
+  context_groups_[id] = kNoGroup;
+  if (!wanted(context)) return;
+  const std::span<const recording::StackRef> stacks = own_stacks(context);
+  std::uint32_t base = 0;
+  for (std::size_t part = stacks.size(); part-- > 1;) base = bases.add(base, stacks[part].node);
+  const std::uint32_t part = stacks.empty() ? 0 : stacks.front().node;
+  context_groups_[id] = groups.find_or_add({owner_of(context, called), base, part});
+}
+
+void Collector::settle(std::uint32_t id) {
+  ContextSum& sum = sums_[id];
+  if (sum.samples == 0) return;
+  count(id, sum.samples, sum.weight);
+  if (context_groups_[id] != kNoGroup) {
+    CollectedGroup& group = groups[context_groups_[id]];
+    group.samples += sum.samples;
+    group.weight += sum.weight;
+  } else {
+    profile_.filtered_samples += sum.samples;
+    profile_.filtered_weight += sum.weight;
+  }
+  sum.samples = 0;
+  sum.weight = 0;
+}
+
+void Collector::leave_out(std::uint32_t id, std::uint64_t weight) {
+  count(id, 1, weight);
+  ++profile_.filtered_samples;
+  profile_.filtered_weight += weight;
+}
+
+void Collector::count(std::uint32_t id, std::uint64_t samples, std::uint64_t weight) {
+  const recording::Context& context = contexts_[id];
+  const std::span<const recording::StackRef> stacks = own_stacks(context);
+  profile_.totals.add_outcome(context, stacks, samples, weight);
+  add_broken(context, stacks, samples);
+}
+
+Result<void> Collector::finish() {
+  add_counters();
+  for (std::uint32_t id = 1; id < sums_.size(); ++id) settle(id);
+  release(sums_);
+  release(context_groups_);
+  release(contexts_);
+  release(lists_);
+  for (const auto& [source, statistics] : statistics_) {
+    if (!choice_.is_chosen(source)) continue;
+    if (!profile_.recorded)
+      profile_.recorded = statistics;
+    else
+      *profile_.recorded += statistics;
+  }
+  return choice_.finish(profile_);
+}
+
+void Collector::note_owner(const recording::Context& context, StringId comm) {
+  const std::optional<std::uint32_t>& pid = threads_[context.thread].pid;
+  profile_.knows_processes |= pid.has_value();
+  if (context.disposition != wire::Disposition::kSampled) return;
   if (comm >= is_noted_.size()) is_noted_.resize(profile_.strings.size());
   if (comm != 0 && !is_noted_[comm]) {
     is_noted_[comm] = true;
     profile_.process_names.emplace(profile_.strings[comm]);
   }
   if (!is_lone_) return;
-  if (!lone_pid_) lone_pid_ = info.pid;
-  is_lone_ = lone_pid_ == info.pid &&
-             (!lone_pid_ || recording::is_unnamed_process(profile_.strings[comm]));
+  if (!lone_pid_ && pid) {
+    lone_pid_ = pid;
+    ++answers_;  // later samples without a process are of another one
+  }
+  is_lone_ =
+      lone_pid_ == pid && (!lone_pid_ || recording::is_unnamed_process(profile_.strings[comm]));
 }
 
 void Collector::forget_lone_process() {
@@ -114,16 +208,17 @@ void Collector::forget_lone_process() {
   }
 }
 
-void Collector::add_broken(const recording::Sample& value) {
-  if (value.info.disposition != wire::Disposition::kSampled) return;
-  for (std::size_t i = 0; i < value.stacks.size(); ++i) {
-    const recording::StackRef& ref = value.stacks[i];
+void Collector::add_broken(const recording::Context& context,
+                           std::span<const recording::StackRef> stacks, std::uint64_t samples) {
+  if (context.disposition != wire::Disposition::kSampled) return;
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    const recording::StackRef& ref = stacks[i];
     if (is_complete(ref.stop) || ref.node == recording::kLostStack) continue;
     const std::uint32_t stop = static_cast<std::uint32_t>(ref.stop) << 1 |
-                               std::uint32_t{recording::is_user_part(value, i)};
+                               std::uint32_t{recording::is_user_part(context.level, i)};
     const std::uint32_t id = broken_.intern(ref.node, stop);
     if (id == broken_samples_.size()) broken_samples_.push_back(0);
-    ++broken_samples_[id];
+    broken_samples_[id] += samples;
   }
 }
 

@@ -1,19 +1,24 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "base/pair_table.h"
 #include "profile/builder.h"
+#include "profile/counter_table.h"
 #include "profile/frame_namer.h"
 #include "profile/group_table.h"
 #include "profile/part_lists.h"
 #include "profile/profile.h"
+#include "profile/source_choice.h"
 #include "profile/thread_names.h"
 #include "recording/reader.h"
 
@@ -43,6 +48,7 @@ class Collector final : public recording::Visitor {
   // By id; the entry 0 stands for none.
   std::vector<recording::RecordedFrame> frames{1};
   LargeVector<recording::StackNode> nodes{recording::StackNode()};
+  std::vector<std::string> texts{1};
   std::map<std::uint32_t, recording::ImageInfo> images;
   std::map<std::uint32_t, recording::Mapping> mappings;
   PartLists bases;  // the parts of stacks but the one that ran
@@ -57,14 +63,38 @@ class Collector final : public recording::Visitor {
   void stack_node(std::uint32_t, const recording::StackNode& value) override {
     nodes.push_back(value);
   }
-  void sample(const recording::Sample& value) override;
-  void thread_name(const recording::ThreadName& value) override { names_.add(value); }
+  void source(const recording::Source& value) override { choice_.add(value); }
+  void text(std::uint32_t, std::string_view value) override { texts.emplace_back(value); }
+  void thread(std::uint32_t, const recording::Thread& value) override { threads_.push_back(value); }
+  void stack_list(std::uint32_t, const recording::StackList& value) override {
+    lists_.push_back(value);
+  }
+  void context(std::uint32_t, const recording::Context& value) override {
+    contexts_.push_back(value);
+    sums_.emplace_back();
+    context_groups_.push_back(0);
+  }
+  void sample_batch(const recording::SampleBatch& batch) override;
+  void event_type(const recording::EventType& value) override { event_types_[value.id] = value; }
+  void events(const recording::EventBatch& batch) override;
+  void counter_set(const recording::CounterSet& value) override { counter_sets_[value.id] = value; }
+  void mark(const recording::Mark& value) override { mark_times_[value.id] = value.time_ns; }
+  void counters(const recording::CounterBatch& batch) override;
+  void thread_name(const recording::ThreadName& value) override {
+    names_.add(value);
+    newest_name_ns_ = std::max(newest_name_ns_, value.time_ns);
+    ++answers_;
+  }
   void blob(const recording::Blob& value) override { namer_.blob(value); }
   void warning(std::string_view text) override;
   void left_out(std::string_view text) override;
-  void statistics(const recording::Statistics& value) override { profile_.recorded = value; }
+  void statistics(const recording::Statistics& value) override {
+    statistics_[value.source] = value;
+  }
 
-  // To be called when everything has been read.
+  // To be called when everything has been read, before what follows. Errors: those of
+  // build_profile().
+  [[nodiscard]] Result<void> finish();
   [[nodiscard]] std::vector<BrokenPart> broken_parts() const;
   // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.
@@ -78,18 +108,61 @@ class Collector final : public recording::Visitor {
   struct OwnerHash {
     std::size_t operator()(const SampleOwner& owner) const;
   };
-  void add_broken(const recording::Sample& value);
+  // Samples of one context since they were settled, small because there is one for each sample to
+  // be found. `answer` is answers_ when their group was found; 0: it was not.
+  struct ContextSum {
+    std::uint64_t weight = 0;
+    std::uint32_t samples = 0;
+    std::uint32_t answer = 0;
+  };
+  // The stacks that ran, without those of other roles.
+  [[nodiscard]] std::span<const recording::StackRef> own_stacks(const recording::Context& context);
+  // Rows with these times follow.
+  void begin_rows(const std::vector<std::uint64_t>& times, const SourceChoice::Value& value);
+  void add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight);
+  // Makes samples of the counters. No frames may follow.
+  void add_counters();
+  // Finds the group of a context's samples at that time.
+  void enter(std::uint32_t context, std::uint64_t time_ns);
+  // Adds its samples to where they belong.
+  void settle(std::uint32_t context);
+  // Adds them to what the profile shows of all samples, before filters.
+  void count(std::uint32_t context, std::uint64_t samples, std::uint64_t weight);
+  // A sample that is not of the filter's time.
+  void leave_out(std::uint32_t context, std::uint64_t weight);
+  void add_broken(const recording::Context& context, std::span<const recording::StackRef> stacks,
+                  std::uint64_t samples);
   [[nodiscard]] std::uint32_t outermost_frame(std::uint32_t node) const;
   [[nodiscard]] std::set<std::uint32_t> images_with_tables() const;
-  [[nodiscard]] bool wanted(const recording::SampleInfo& info) const;
-  [[nodiscard]] ThreadNames::Called called(const recording::SampleInfo& info);
+  [[nodiscard]] bool wanted(const recording::Context& context) const;
+  [[nodiscard]] ThreadNames::Called called(std::uint64_t time_ns, const recording::Thread& thread);
   [[nodiscard]] StringId unnamed(std::uint32_t tid);
-  void note_owner(const recording::SampleInfo& info, StringId comm);
-  [[nodiscard]] OwnerId owner_of(const recording::SampleInfo& info, ThreadNames::Called called);
+  void note_owner(const recording::Context& context, StringId comm);
+  [[nodiscard]] OwnerId owner_of(const recording::Context& context, ThreadNames::Called called);
 
   const BuildOptions& options_;
   FrameNamer& namer_;
   Profile& profile_;
+  SourceChoice choice_;
+  std::map<std::uint32_t, recording::Statistics> statistics_;  // by source
+  // By id; the entry 0 stands for none.
+  std::vector<recording::Thread> threads_{1};
+  std::vector<recording::StackList> lists_{1};
+  std::vector<recording::Context> contexts_{1};
+  std::map<std::uint32_t, recording::EventType> event_types_;
+  std::map<std::uint32_t, recording::CounterSet> counter_sets_;
+  std::map<std::uint32_t, std::uint64_t> mark_times_;
+  CounterTable counters_;
+  std::uint64_t last_mark_ns_ = 0;
+  LargeVector<ContextSum> sums_{ContextSum()};    // by context
+  std::vector<std::uint32_t> context_groups_{1};  // by context: since it was entered
+  std::vector<recording::StackRef> stacks_;       // reused
+  // Changes with all that enter() finds out of.
+  std::uint32_t answers_ = 1;
+  // For the rows at hand: no later name will be found for their times.
+  bool names_are_settled_ = true;
+  bool has_host_time_ = true;
+  std::uint64_t newest_name_ns_ = 0;  // from when on the last names of all threads hold
   ThreadNames names_;
   StringId idle_thread_ = 0;
   std::unordered_map<std::uint32_t, StringId> unnamed_;  // by tid

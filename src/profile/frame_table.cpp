@@ -50,6 +50,15 @@ void FrameTable::name(const recording::RecordedFrame& frame, std::vector<FrameId
   const bool has_image = image != collected_.images.end();
   const StringId image_name =
       has_image ? profile_.strings.intern(sanitize_or_empty(image->second.name)) : 0;
+  if (frame.function != 0) {
+    NamedFrame named;
+    named.functions.push_back(collected_.texts[frame.function]);
+    named.lines.push_back({collected_.texts[frame.file], frame.line});
+    out.push_back(interner_.intern(with_place(named, 0), image_name, static_cast<Kind>(frame.kind),
+                                   frame.inlined));
+    add_place(profile_.functions[profile_.frames[out.back()].function], named.lines.front());
+    return;
+  }
   if (has_image || frame.kind == FrameKind::kKernel || frame.kind == FrameKind::kInterrupt) {
     NamedFrame named;
     namer_.name({frame, has_image ? &image->second : nullptr,

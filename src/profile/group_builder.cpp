@@ -37,7 +37,8 @@ void GroupBuilder::build() {
   {
     StackPlacer placer(collected_, frames_);
     profile_.samples.reserve(collected_.groups.size());
-    for (const CollectedGroup& group : collected_.groups) add(group, placer);
+    for (const CollectedGroup& group : collected_.groups)
+      if (group.samples > 0) add(group, placer);
     collected_.groups = GroupTable();
     placer.place(std::move(stacks_), profile_.samples);
     profile_.unique_stacks = placer.distinct();
@@ -50,7 +51,7 @@ void GroupBuilder::build() {
 void GroupBuilder::add(const CollectedGroup& collected, StackPlacer& placer) {
   const Collector::SampleOwner& of = collected_.owners[collected.key.owner];
   SampleGroup group;
-  group.weight = collected.weight;
+  group.weight = bounded(static_cast<Weight>(collected.weight));
   group.samples = collected.samples;
   const bool sampled = of.disposition == wire::Disposition::kSampled;
   if (sampled && !options_.join_interrupts) group.stack = placer.interrupt(collected.key.part);
@@ -60,7 +61,7 @@ void GroupBuilder::add(const CollectedGroup& collected, StackPlacer& placer) {
   if (owner.comm == 0 && profile_.knows_processes)
     owner.comm = profile_.strings.intern(kNobodyName);
   if (sampled && !is_wanted(options_.filter, owner, profile_)) {
-    profile_.filtered_weight += group.weight;
+    profile_.filtered_weight += collected.weight;
     profile_.filtered_samples += group.samples;
     return;
   }
@@ -69,6 +70,19 @@ void GroupBuilder::add(const CollectedGroup& collected, StackPlacer& placer) {
     stacks_.push_back({static_cast<std::uint32_t>(profile_.samples.size()), collected.key.base,
                        collected.key.part, of.knows_mappings, is_interrupt});
   profile_.samples.push_back(group);
+}
+
+// Every sum of weights is one that a Weight can be: beyond that groups weigh nothing.
+Weight GroupBuilder::bounded(Weight weight) {
+  const std::uint64_t extent = extent_of(weight);
+  if (extent <= extent_left_) {
+    extent_left_ -= extent;
+    return weight;
+  }
+  if (!std::exchange(said_heavy_, true))
+    profile_.left_out.emplace_back(
+        "the weight of some samples is left out: no recording's weights add up to 2^63");
+  return 0;
 }
 
 // The owner of an interrupt that is charged to nobody.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -24,6 +25,7 @@ class GroupBuilder {
 
  private:
   void add(const CollectedGroup& collected, StackPlacer& placer);
+  [[nodiscard]] Weight bounded(Weight weight);
   [[nodiscard]] Owner nobody(const Owner& interrupted);
   [[nodiscard]] OwnerId id_of(const Owner& owner);
 
@@ -32,6 +34,9 @@ class GroupBuilder {
   const BuildOptions& options_;
   Profile& profile_;
   std::map<Owner, OwnerId> owner_ids_;
+  // The extent that the groups to come may have.
+  std::uint64_t extent_left_ = std::numeric_limits<Weight>::max();
+  bool said_heavy_ = false;
   std::vector<RecordedStack> stacks_;  // of the groups that were added
 };
 

@@ -10,8 +10,8 @@ std::string_view name_of(Kind kind) {
   return kNames[static_cast<std::size_t>(kind)];
 }
 
-std::uint64_t Profile::weight_of(wire::Disposition disposition) const {
-  std::uint64_t weight = 0;
+Weight Profile::weight_of(wire::Disposition disposition) const {
+  Weight weight = 0;
   for (const SampleGroup& group : samples)
     if (owner_of(group).disposition == disposition) weight += group.weight;
   return weight;

@@ -54,13 +54,22 @@ struct Owner {
 };
 using OwnerId = std::uint32_t;
 
+// A sum over samples. Negative where a profile is a difference, or where some samples take back
+// what others gave.
+using Weight = std::int64_t;
+// How much a weight is, whatever its sign: what shares are shares of.
+[[nodiscard]] constexpr std::uint64_t extent_of(Weight weight) {
+  return weight < 0 ? std::uint64_t{0} - static_cast<std::uint64_t>(weight)
+                    : static_cast<std::uint64_t>(weight);
+}
+
 // All samples that agree in everything but time.
 struct SampleGroup {
   NodeId stack = kNoNode;  // the leaf; kNoNode where there is no stack
   // Where a sample of kernel code has user code at its root: the leaf of that part of `stack`.
   NodeId user_part = kNoNode;
   OwnerId owner = 0;
-  std::uint64_t weight = 0;
+  Weight weight = 0;
   std::uint64_t samples = 0;
 };
 
@@ -75,6 +84,14 @@ struct BrokenEnd {
   bool operator==(const BrokenEnd&) const = default;
 };
 
+// A source whose samples a profile leaves out.
+struct OtherSource {
+  std::string name;
+  std::vector<std::string> values;  // their names
+  std::uint64_t samples = 0;
+  bool operator==(const OtherSource&) const = default;
+};
+
 // A named, aggregated profile: what every view and exporter starts from. Its size depends on the
 // number of distinct stacks, not of samples.
 class Profile {
@@ -84,6 +101,9 @@ class Profile {
   std::string input;
   recording::Header header;
   recording::WeightUnit unit = recording::WeightUnit::kTicks;
+  std::string source;  // the names of those that were chosen, with commas between; empty: no record
+  std::string value;   // its name
+  bool is_of_ticks = true;  // samples are outcomes of ticks of vCPUs, as Statistics counts them
 
   StringTable strings;
   std::vector<Function> functions;   // by FunctionId
@@ -103,14 +123,15 @@ class Profile {
   std::set<std::string> process_names;            // of all samples, the filter's or not
   std::uint64_t filtered_weight = 0;  // left out by the filter: totals = samples + filtered
   std::uint64_t filtered_samples = 0;
-  std::uint64_t other_unit_samples = 0;  // of another unit than `unit`; not in `samples`
-  std::uint64_t unique_stacks = 0;       // distinct recorded stacks of address level, after filters
-  std::uint64_t unknown_frames = 0;      // frames over all sampled weight without a function …
-  std::uint64_t all_frames = 0;          // … of so many
-  std::uint64_t symbol_ns = 0;           // time the builder spent in the FrameNamer
-  std::string damage;                    // what the reader says is missing
-  std::vector<std::string> warnings;     // that the writer recorded
-  std::vector<std::string> left_out;     // what the reader left out, for it is beyond its bounds
+  // Sources that were not chosen: their samples are not in `samples`, nor in any sum.
+  std::vector<OtherSource> other_sources;
+  std::uint64_t unique_stacks = 0;    // distinct recorded stacks of address level, after filters
+  std::uint64_t unknown_frames = 0;   // frames over all sampled weight without a function …
+  std::uint64_t all_frames = 0;       // … of so many
+  std::uint64_t symbol_ns = 0;        // time the builder spent in the FrameNamer
+  std::string damage;                 // what the reader says is missing
+  std::vector<std::string> warnings;  // that the writer recorded
+  std::vector<std::string> left_out;  // what the reader left out, for it is beyond its bounds
 
   [[nodiscard]] std::string_view name(const Frame& frame) const {
     return strings[functions[frame.function].name];
@@ -123,7 +144,7 @@ class Profile {
     return owner_of(group).disposition == wire::Disposition::kSampled;
   }
   // Weight of the groups with that disposition.
-  [[nodiscard]] std::uint64_t weight_of(wire::Disposition disposition) const;
+  [[nodiscard]] Weight weight_of(wire::Disposition disposition) const;
 };
 
 }  // namespace ringside::profile

@@ -113,9 +113,12 @@ class TestRecording {
     return std::move(*reader);
   }
 
-  Profile profile(const BuildOptions& options = {}) {
+  Result<Profile> try_profile(const BuildOptions& options) {
     auto reader = this->reader();
-    auto profile = build_profile(reader, namer_, options);
+    return build_profile(reader, namer_, options);
+  }
+  Profile profile(const BuildOptions& options = {}) {
+    auto profile = try_profile(options);
     EXPECT_TRUE(profile);
     profile->symbol_ns = 0;  // the only thing that differs from run to run
     return std::move(*profile);

@@ -23,9 +23,9 @@ std::uint64_t hash_of(const void* data, std::size_t size) { return XXH3_64bits(d
 
 }  // namespace
 
-std::string file_header() {
+std::string file_header(std::uint16_t major) {
   std::string out(kFileMagic.data(), kFileMagic.size());
-  put(out, kMajorVersion);
+  put(out, major);
   put(out, kMinorVersion);
   put(out, std::uint32_t{0});
   return out;

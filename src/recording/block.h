@@ -13,7 +13,8 @@
 namespace ringside::recording {
 
 inline constexpr std::array<char, 8> kFileMagic = {'R', 'I', 'N', 'G', 'S', 'I', 'D', 'E'};
-inline constexpr std::uint16_t kMajorVersion = 1;
+inline constexpr std::uint16_t kMajorVersion = 2;
+inline constexpr std::uint16_t kOldestMajorVersion = 1;  // that is read
 inline constexpr std::uint16_t kMinorVersion = 0;
 inline constexpr std::size_t kFileHeaderSize = 16;
 
@@ -36,7 +37,7 @@ struct BlockHeader {
 };
 inline constexpr std::uint16_t kFlagZstd = 1;
 
-[[nodiscard]] std::string file_header();
+[[nodiscard]] std::string file_header(std::uint16_t major = kMajorVersion);
 
 // Nothing where there is no whole header with a right check sum at the front of `bytes`, or it
 // claims a size above kMaxBlockSize.

@@ -5,6 +5,7 @@
 
 #include "recording/block.h"
 #include "recording/codec/encode.h"
+#include "recording/old_record_test_util.h"
 #include "recording/recording_test_util.h"
 #include "recording/replay.h"
 
@@ -50,7 +51,8 @@ TEST(Bounds, StoredImagesTogether) {
   for (std::uint32_t image = 1; image <= 4; ++image)
     encode(BlobPiece{kImageFileBlob, image, 0, content.size(), content}, payload);
   Collector seen;
-  Replay replay(seen, {.blob_bytes = 1000});
+  const Header header;
+  Replay replay(seen, header, kMajorVersion, {.blob_bytes = 1000});
   replay.block(payload);
   replay.block(payload);
   EXPECT_EQ(seen.blobs.size(), 2u);
@@ -72,6 +74,151 @@ TEST(Bounds, StoredImagesOfASmallFile) {
   EXPECT_EQ(seen.blobs.size(), 1u);
   EXPECT_THAT(seen.left, ElementsAre(HasSubstr("left out")));
   EXPECT_EQ(ReplayLimits::of_file(100 << 20).blob_bytes, kMostBlobBytes);
+}
+
+// Columns of one byte a row compress far better than what a recording stores.
+std::string columns_of(std::size_t rows) {
+  ContextTable contexts;
+  (void)contexts.intern({}, {});
+  SampleBatch batch;
+  batch.source = 1;
+  batch.times.resize(rows);
+  batch.contexts.resize(rows, 1);
+  std::string payload;
+  encode(Header{}, payload);
+  encode(contexts, payload);
+  encode(batch, payload);
+  return payload;
+}
+
+TEST(Bounds, SamplesOfASmallFile) {
+  Collector seen;
+  const Header header;
+  Replay replay(seen, header, kMajorVersion, {.samples = 1000});
+  replay.block(columns_of(600));
+  replay.block(columns_of(600));
+  EXPECT_EQ(seen.samples.size(), 600u);
+  EXPECT_THAT(seen.left, ElementsAre(HasSubstr("samples beyond 1000")));
+  EXPECT_LT(ReplayLimits::of_file(77'000).samples, 14'000'000u);
+}
+
+TEST(Bounds, BytesOfTablesAndOfBlobs) {
+  const std::string content(400, 'x');
+  std::string blobs;
+  for (std::uint64_t offset = 0; offset < 2000; offset += 400)
+    encode(BlobPiece{kImageFileBlob, 1, offset, 2000, content}, blobs);
+  Collector seen;
+  const Header header;
+  Replay replay(seen, header, kMajorVersion, {.table_bytes = 1000});
+  replay.block(blobs);
+  EXPECT_EQ(seen.blobs.size(), 1u);
+  replay.block(columns_of(400));
+  EXPECT_EQ(seen.samples.size(), 400u);
+  replay.block(columns_of(400));
+  EXPECT_EQ(seen.samples.size(), 800u);
+  replay.block(columns_of(400));
+  EXPECT_EQ(seen.samples.size(), 800u);
+  EXPECT_THAT(seen.left, ElementsAre(HasSubstr("records beyond")));
+}
+
+TEST(Bounds, RowsOfOneTable) {
+  BlockEncoder encoder;
+  std::string bytes = file_header() + encoder.encode(BlockKind::kRecords, 0, columns_of(300'000));
+  auto reader = Reader::open(as_bytes(bytes), "long");
+  ASSERT_TRUE(reader);
+  const Collector seen = collect(*reader);
+  EXPECT_TRUE(seen.samples.empty());
+  EXPECT_THAT(seen.warnings, ElementsAre(HasSubstr("more rows")));
+}
+
+TEST(Bounds, EntriesOfTables) {
+  ContextTable contexts;
+  for (std::uint32_t pid = 1; pid <= 10; ++pid) {
+    SampleInfo info;
+    info.pid = pid;
+    (void)contexts.intern(info, {});
+  }
+  std::string payload;
+  encode(contexts, payload);
+  SampleBatch batch;
+  batch.source = 1;
+  batch.times.resize(10);
+  for (std::uint32_t context = 1; context <= 10; ++context) batch.contexts.push_back(context);
+  encode(batch, payload);
+  Collector seen;
+  const Header header;
+  Replay replay(seen, header, kMajorVersion, {.entries = 15});
+  replay.block(payload);
+  ASSERT_EQ(seen.samples.size(), 10u);
+  EXPECT_EQ(seen.samples[4].info.pid, 5u);
+  EXPECT_EQ(seen.samples[4].stacks.size(), 0u);
+  EXPECT_EQ(seen.samples[5].info.pid, std::nullopt);
+  ASSERT_EQ(seen.samples[5].stacks.size(), 1u);
+  EXPECT_EQ(seen.samples[5].stacks[0].node, kLostStack);
+  EXPECT_THAT(seen.left, ElementsAre(HasSubstr("beyond 15 entries")));
+}
+
+// A sample of version 1 may have as many stacks as fit into a block.
+TEST(Bounds, StacksOfOneSample) {
+  const std::vector<StackRef> stacks(1000);
+  Collector seen;
+  const Header header;
+  Replay replay(seen, header, 1);
+  replay.block(testing::old_sample_record({}, WeightUnit::kTicks, stacks));
+  ASSERT_EQ(seen.samples.size(), 1u);
+  EXPECT_EQ(seen.samples[0].stacks.size(), kMostStacks);
+}
+
+TEST(Bounds, SourcesAndTheirValues) {
+  Source source;
+  source.values.assign(100, {"value", WeightUnit::kBytes, 1});
+  std::string payload;
+  for (source.id = 1; source.id <= 2000; ++source.id) encode(source, payload);
+  Collector seen;
+  const Header header;
+  Replay replay(seen, header, kMajorVersion);
+  replay.block(payload);
+  EXPECT_EQ(seen.sources.size(), 1024u);
+  EXPECT_EQ(seen.sources[0].values.size(), kMostColumns);
+  EXPECT_THAT(seen.left, ElementsAre(HasSubstr("sources beyond 1024")));
+}
+
+// To fill it up would take 32 bytes for each row that is not there.
+TEST(Bounds, AColumnOfBytesThatIsTooShort) {
+  std::string payload;
+  encode(Source{1, "source", {}, 0, 0, "", {{"count", {}, 1}}}, payload);
+  encode(EventType{1, "event", 1, {{"bytes", FieldType::kBytes, {}}}}, payload);
+  EventBatch batch{1,
+                   0,
+                   std::vector<std::uint64_t>(1000),
+                   std::vector<std::uint32_t>(1000),
+                   {},
+                   {},
+                   {{{}, {"one"}}}};
+  encode(batch, payload);
+  Collector seen;
+  const Header header;
+  Replay replay(seen, header, kMajorVersion);
+  replay.block(payload);
+  ASSERT_EQ(seen.event_batches.size(), 1u);
+  EXPECT_EQ(seen.event_batches[0].size(), 1000u);
+  EXPECT_TRUE(seen.event_batches[0].fields[0].bytes.empty());
+}
+
+// Each key is kept.
+TEST(Bounds, Counters) {
+  std::string payload;
+  encode(Source{1, "source", {}, 0, 0, "", {{"count", {}, 1}}}, payload);
+  encode(CounterSet{1, "counters", 1, {{"address", KeyKind::kOffset}}}, payload);
+  CounterBatch batch{1, 0, {std::vector<std::uint64_t>(600)}, {}};
+  encode(batch, payload);
+  encode(batch, payload);
+  Collector seen;
+  const Header header;
+  Replay replay(seen, header, kMajorVersion, {.entries = 1000});
+  replay.block(payload);
+  EXPECT_EQ(seen.counter_batches.size(), 1u);
+  EXPECT_THAT(seen.left, ElementsAre(HasSubstr("beyond 1000 entries")));
 }
 
 // Each header is right and claims the bytes of thousands behind it, and each payload is wrong.

@@ -5,6 +5,7 @@
 #include "recording/block.h"
 #include "recording/codec/encode.h"
 #include "recording/codec/fields.h"
+#include "recording/old_record_test_util.h"
 #include "recording/recording_test_util.h"
 
 // Contents that a later version may write without breaking this one.
@@ -17,7 +18,7 @@ using testing::sampled;
 
 class Bytestream {
  public:
-  Bytestream() { bytes_ = file_header(); }
+  explicit Bytestream(std::uint16_t major = kMajorVersion) : bytes_(file_header(major)) {}
   Bytestream& add(BlockKind kind, std::string_view payload) {
     bytes_ += encoder_.encode(kind, sequence_++, payload);
     return *this;
@@ -42,11 +43,19 @@ std::string header_record() {
 }
 
 std::string sample_record(std::uint64_t time_ns) {
-  Sample sample;
-  sample.info = sampled(time_ns);
+  ContextTable contexts;
+  SampleBatch batch;
+  batch.source = 1;
+  batch.times.push_back(time_ns);
+  batch.contexts.push_back(contexts.intern(sampled(time_ns), {}));
   std::string payload;
-  encode(sample, payload);
+  encode(contexts, payload);
+  encode(batch, payload);
   return payload;
+}
+
+std::string old_sample_record(std::uint64_t time_ns) {
+  return testing::old_sample_record(sampled(time_ns), WeightUnit::kTicks, {});
 }
 
 TEST(Compatibility, UnknownBlockKindsAreSkipped) {
@@ -74,8 +83,8 @@ TEST(Compatibility, UnknownRecordsAndFieldsAreSkipped) {
     sample.add_uint64(fields::sample::kUnit, 200);
     sample.add_uint64(fields::sample::kLevel, 200);
   }
-  payload += sample_record(43);
-  Bytestream file;
+  payload += old_sample_record(43);
+  Bytestream file(1);
   file.add(BlockKind::kRecords, payload).add(BlockKind::kEnd, {});
   Reader reader = file.open();
   const Collector seen = collect(reader);
@@ -84,6 +93,47 @@ TEST(Compatibility, UnknownRecordsAndFieldsAreSkipped) {
   EXPECT_EQ(seen.samples[0].info.disposition, wire::Disposition::kFailed);
   EXPECT_EQ(seen.samples[1].info.time_ns, 43u);
   EXPECT_TRUE(seen.warnings.empty());
+  ASSERT_EQ(seen.left.size(), 1u);
+  EXPECT_NE(seen.left[0].find("such as 99"), std::string::npos) << seen.left[0];
+}
+
+// A later version may add columns and values to a batch of samples.
+TEST(Compatibility, UnknownColumnsAndValuesAreSkipped) {
+  std::string payload = header_record();
+  {
+    protozero::pbf_writer records(payload);
+    {
+      protozero::pbf_writer contexts(records, fields::records::kContexts);
+      contexts.add_uint32(fields::contexts::kFirstId, 1);
+      const std::uint32_t traits[] = {0xff'ff'ff'ff, 1};
+      contexts.add_packed_uint32(fields::contexts::kTraits, traits, traits + 2);
+      const std::uint32_t more[] = {1, 2};
+      contexts.add_packed_uint32(60, more, more + 2);
+    }
+    protozero::pbf_writer batch(records, fields::records::kSampleBatch);
+    batch.add_uint32(fields::sample_batch::kSource, 1);
+    const std::int64_t times[] = {5, -1, 7};  // one more than there are contexts
+    batch.add_packed_sint64(fields::sample_batch::kTime, times, times + 3);
+    const std::uint32_t contexts[] = {1, 2};
+    batch.add_packed_uint32(fields::sample_batch::kContext, contexts, contexts + 2);
+    batch.add_packed_uint32(61, contexts, contexts + 2);
+  }
+  Bytestream file;
+  file.add(BlockKind::kRecords, payload).add(BlockKind::kEnd, {});
+  Reader reader = file.open();
+  const Collector seen = collect(reader);
+  ASSERT_EQ(seen.samples.size(), 2u);
+  EXPECT_EQ(seen.samples[0].info.time_ns, 5u);
+  EXPECT_EQ(seen.samples[0].info.disposition, wire::Disposition::kFailed);
+  EXPECT_EQ(seen.samples[0].info.level, PrivilegeLevel::kUnknown);
+  EXPECT_EQ(seen.samples[0].info.state, ThreadState::kUnknown);
+  EXPECT_EQ(seen.samples[1].info.time_ns, 4u);
+  EXPECT_EQ(seen.samples[1].info.level, PrivilegeLevel::kKernel);
+  EXPECT_EQ(seen.samples[1].info.weight, 1u);
+  EXPECT_EQ(seen.samples[1].info.pause_ns, 0u);
+  // The record of the source is missing.
+  ASSERT_EQ(seen.sources.size(), 1u);
+  EXPECT_EQ(seen.sources[0].name, "cpu");
 }
 
 TEST(Compatibility, AFieldOfAnotherTypeIsSkipped) {
@@ -95,7 +145,7 @@ TEST(Compatibility, AFieldOfAnotherTypeIsSkipped) {
     sample.add_uint64(fields::sample::kStack, 3);
     sample.add_uint64(fields::sample::kVcpu, 3);
   }
-  Bytestream file;
+  Bytestream file(1);
   file.add(BlockKind::kRecords, payload);
   Reader reader = file.open();
   const Collector seen = collect(reader);

@@ -139,8 +139,9 @@ TEST(Damage, MessagesNameTheFileAndWhatToDo) {
             name + " is not a recording of ringside; `ringside import` reads other formats");
   std::string newer = make_recording(1);
   newer[8] = 9;
-  EXPECT_EQ(message_of(newer),
-            name + " has format 9.0, this ringside reads 1.x: use the version that recorded it");
+  EXPECT_EQ(
+      message_of(newer),
+      name + " has format 9.0, this ringside reads 1.x to 2.x: use the version that recorded it");
   EXPECT_EQ(message_of(make_recording(1).substr(0, 30)),
             name + " holds no whole block: nothing was recorded");
   const auto missing = Reader::open(dir / "none.data");

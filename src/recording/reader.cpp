@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMaxDamageTexts = 8;
 
-Result<void> check_file_header(Bytes bytes, const std::string& name) {
+// The major version.
+Result<std::uint16_t> check_file_header(Bytes bytes, const std::string& name) {
   if (bytes.empty())
     return fail(ErrorCode::kFormat, "{} is empty: `ringside record` writes recordings", name);
   const std::size_t magic_size = std::min(bytes.size(), kFileMagic.size());
@@ -27,11 +28,12 @@ Result<void> check_file_header(Bytes bytes, const std::string& name) {
   ByteReader reader(bytes.subspan(kFileMagic.size()));
   const auto major = *reader.read<std::uint16_t>();
   const auto minor = *reader.read<std::uint16_t>();
-  if (major != kMajorVersion)
+  if (major < kOldestMajorVersion || major > kMajorVersion)
     return fail(ErrorCode::kUnsupported,
-                "{} has format {}.{}, this ringside reads {}.x: use the version that recorded it",
-                name, major, minor, kMajorVersion);
-  return {};
+                "{} has format {}.{}, this ringside reads {}.x to {}.x: use the version that "
+                "recorded it",
+                name, major, minor, kOldestMajorVersion, kMajorVersion);
+  return major;
 }
 
 // Where the next intact header starts, at or behind `from`; the end of the bytes if there is none.
@@ -67,8 +69,9 @@ Result<Reader> Reader::open(const std::filesystem::path& path) {
 }
 
 Result<Reader> Reader::open(Bytes bytes, std::string name) {
-  RINGSIDE_TRY(check_file_header(bytes, name));
+  RINGSIDE_ASSIGN(const std::uint16_t major, check_file_header(bytes, name));
   Reader reader;
+  reader.major_ = major;
   reader.bytes_ = bytes;
   reader.name_ = std::move(name);
   RINGSIDE_TRY(reader.scan());
@@ -153,7 +156,7 @@ std::string Reader::damage() const {
 }
 
 Result<void> Reader::for_each(Visitor& visitor) {
-  Replay replay(visitor, ReplayLimits::of_file(bytes_.size()));
+  Replay replay(visitor, header_, major_, ReplayLimits::of_file(bytes_.size()));
   BlockDecoder decoder;
   for (const Block& block : blocks_) {
     const auto header = parse_block_header(bytes_.subspan(block.offset));

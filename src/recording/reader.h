@@ -13,8 +13,10 @@
 namespace ringside::recording {
 
 // The contents of a recording, in the order in which they were written. An image, mapping, frame or
-// stack node comes before what refers to it; ids of frames and nodes are dense, from 1, in the
-// order of the calls. An id that a record names is one that was given before, or 0, or kLostStack.
+// stack node comes before what refers to it, and so do texts, threads, stack lists, contexts and
+// sources; ids of those that are given by id are dense, from 1, in the order of the calls. An id
+// that a record names is one that was given before, or 0, or kLostStack; the context and the source
+// of a sample are not 0.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -22,14 +24,30 @@ class Visitor {
   virtual void mapping(const Mapping&) {}
   virtual void frame(std::uint32_t /*id*/, const RecordedFrame&) {}
   virtual void stack_node(std::uint32_t /*id*/, const StackNode&) {}
-  virtual void sample(const Sample&) {}
+  virtual void clock(const Clock&) {}
+  virtual void clock_tie(const ClockTie&) {}
+  virtual void source(const Source&) {}
+  virtual void text(std::uint32_t /*id*/, std::string_view) {}
+  virtual void thread(std::uint32_t /*id*/, const Thread&) {}
+  virtual void stack_list(std::uint32_t /*id*/, const StackList&) {}
+  virtual void context(std::uint32_t /*id*/, const Context&) {}
+  // Their types, sets, marks and snapshots come before; an event has a context, and a column for
+  // each field of its type; a counter a column for each part of its set's key.
+  virtual void event_type(const EventType&) {}
+  virtual void snapshot(const Snapshot&) {}
+  virtual void events(const EventBatch&) {}
+  virtual void counter_set(const CounterSet&) {}
+  virtual void mark(const Mark&) {}
+  virtual void counters(const CounterBatch&) {}
+  // Batches of one source are in the order of time in which they were written; those of several are
+  // not. sample_visitor.h gives samples one by one.
+  virtual void sample_batch(const SampleBatch&) {}
   // The machine state that the sample of the same time and vCPU was unwound from, which came before
   // it; host_time_ns counts from Header::start_monotonic_ns.
   virtual void capture(const wire::Capture&) {}
   virtual void epoch(const GuestEpoch&) {}
   virtual void thread_name(const ThreadName&) {}
   virtual void blob(const Blob&) {}
-  virtual void event(const Event&) {}
   virtual void warning(std::string_view /*text*/) {}
   // A sentence about contents beyond a reader's bounds, which are not handed on.
   virtual void left_out(std::string_view /*text*/) {}
@@ -72,6 +90,7 @@ class Reader {
   std::shared_ptr<const MappedFile> file_;
   Bytes bytes_;
   std::string name_;
+  std::uint16_t major_ = 0;
   Header header_;
   std::vector<Block> blocks_;        // those of records
   std::vector<std::string> damage_;  // the first few

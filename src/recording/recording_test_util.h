@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "recording/reader.h"
+#include "recording/sample_visitor.h"
 #include "recording/writer.h"
 
 // For tests: a private folder, a recording in a few lines, and a visitor that keeps everything.
@@ -64,7 +64,7 @@ inline SampleInfo with(SampleInfo info, wire::Disposition disposition) {
   return info;
 }
 
-struct Collector : Visitor {
+struct Collector : SampleVisitor {
   void image(const ImageInfo& value) override { images.push_back(value); }
   void mapping(const Mapping& value) override { mappings.push_back(value); }
   void frame(std::uint32_t id, const RecordedFrame& value) override {
@@ -77,6 +77,19 @@ struct Collector : Visitor {
     EXPECT_LT(value.frame, frames.size());
     nodes.push_back(value);
   }
+  void clock(const Clock& value) override { clocks.push_back(value); }
+  void clock_tie(const ClockTie& value) override { clock_ties.push_back(value); }
+  void source(const Source& value) override { sources.push_back(value); }
+  void text(std::uint32_t id, std::string_view value) override {
+    EXPECT_EQ(id, texts.size());
+    texts.emplace_back(value);
+  }
+  void event_type(const EventType& value) override { event_types.push_back(value); }
+  void events(const EventBatch& value) override { event_batches.push_back(value); }
+  void snapshot(const Snapshot& value) override { snapshots.push_back(value); }
+  void counter_set(const CounterSet& value) override { counter_sets.push_back(value); }
+  void mark(const Mark& value) override { marks.push_back(value); }
+  void counters(const CounterBatch& value) override { counter_batches.push_back(value); }
   void sample(const Sample& value) override {
     for (const StackRef& ref : value.stacks)
       EXPECT_TRUE(ref.node == kLostStack || ref.node < nodes.size());
@@ -89,7 +102,6 @@ struct Collector : Visitor {
     blobs.emplace_back(value.kind, std::string(reinterpret_cast<const char*>(value.content.data()),
                                                value.content.size()));
   }
-  void event(const Event& value) override { events.push_back(value); }
   void warning(std::string_view text) override { warnings.emplace_back(text); }
   void left_out(std::string_view text) override { left.emplace_back(text); }
   void statistics(const Statistics& value) override { statistics_seen.push_back(value); }
@@ -105,12 +117,21 @@ struct Collector : Visitor {
   std::vector<Mapping> mappings;
   std::vector<RecordedFrame> frames{1};
   std::vector<StackNode> nodes{1};
+  std::vector<Clock> clocks;
+  std::vector<ClockTie> clock_ties;
+  std::vector<Source> sources;
+  std::vector<std::string> texts{1};
+  std::vector<EventType> event_types;
+  std::vector<EventBatch> event_batches;
+  std::vector<Snapshot> snapshots;
+  std::vector<CounterSet> counter_sets;
+  std::vector<Mark> marks;
+  std::vector<CounterBatch> counter_batches;
   std::vector<Sample> samples;
   std::vector<wire::Capture> captures;
   std::vector<GuestEpoch> epochs;
   std::vector<ThreadName> thread_names;
   std::vector<std::pair<std::string, std::string>> blobs;
-  std::vector<Event> events;
   std::vector<std::string> warnings;
   std::vector<std::string> left;
   std::vector<Statistics> statistics_seen;

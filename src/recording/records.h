@@ -11,7 +11,8 @@
 #include "base/byte_reader.h"
 #include "base/stack.h"
 #include "base/types.h"
-#include "wire/capture.h"
+#include "recording/events.h"
+#include "recording/samples.h"
 
 // The contents of a recording, as plain values. docs/recording-format.md says how they are stored.
 //
@@ -33,6 +34,9 @@ struct Header {
   std::string kernel;             // what people call the kernel: a version, or a file's name
   std::string host;               // name of the machine that ran ringside
 };
+
+// The source that a header describes.
+[[nodiscard]] Source cpu_source(const Header& header);
 
 // An ELF file, or a piece of guest memory that is read like one.
 struct ImageInfo {
@@ -60,14 +64,19 @@ struct Mapping {
   bool operator==(const Mapping&) const = default;
 };
 
-// A frame as it was unwound; names come later.
+// A frame as it was unwound; names come later. It has `function` where an input has names instead
+// of addresses.
 struct RecordedFrame {
   GuestVirt address;
   bool exact = false;  // as in ringside::Frame
   FrameSource source = FrameSource::kRegisters;
   FrameKind kind = FrameKind::kKernel;
-  std::uint32_t image = 0;    // 0: no image is mapped there
-  std::uint32_t mapping = 0;  // 0: no image is mapped there
+  std::uint32_t image = 0;     // 0: no image is mapped there
+  std::uint32_t mapping = 0;   // 0: no image is mapped there
+  std::uint32_t function = 0;  // a text; 0: the address finds its name
+  std::uint32_t file = 0;      // a text, with `function`: where it stands in the source
+  std::uint32_t line = 0;      // there; 0: unknown
+  bool inlined = false;        // with `function`: into the function of the node's parent
 
   [[nodiscard]] GuestVirt lookup_address() const { return exact ? address : address - 1; }
   bool operator==(const RecordedFrame&) const = default;
@@ -81,57 +90,7 @@ struct StackNode {
   bool operator==(const StackNode&) const = default;
 };
 
-// kCount is of events; kSamples of a profile that does not say what its counts are.
-enum class WeightUnit : std::uint8_t {
-  kTicks,
-  kInstructions,
-  kNanoseconds,
-  kBytes,
-  kCount,
-  kSamples
-};
-inline constexpr std::size_t kWeightUnitCount = 6;
 inline constexpr std::size_t kDispositionCount = 4;
-
-// Outcome of one tick for one vCPU.
-struct SampleInfo {
-  std::uint64_t time_ns = 0;  // when the guest had stopped; the vCPUs of one stop share it
-  VcpuId vcpu;
-  PrivilegeLevel level = PrivilegeLevel::kUnknown;
-  wire::Disposition disposition = wire::Disposition::kSampled;
-  std::uint64_t pause_ns = 0;  // how long the guest stood still for the stop, all vCPUs together
-  std::uint64_t weight = 1;
-  WeightUnit unit = WeightUnit::kTicks;
-  std::uint64_t address_space = 0;
-  std::optional<std::uint32_t> pid;
-  std::optional<std::uint32_t> tid;
-  bool operator==(const SampleInfo&) const = default;
-};
-
-// Takes the fields that a capture has. `start_monotonic_ns` is the header's.
-[[nodiscard]] SampleInfo info_of(const wire::Capture& capture, std::uint64_t start_monotonic_ns);
-
-// One stack of a sample, as the writer takes it and as the reader gives it back.
-struct StackRef {
-  std::uint32_t node = 0;  // the leaf; 0 where no frame was found, kLostStack where it was damaged
-  StopReason stop = StopReason::kEndOfStack;
-  GuestVirt stopped_at;  // 0 where the stack is complete
-  bool operator==(const StackRef&) const = default;
-};
-inline constexpr std::uint32_t kLostStack = 0xffffffff;
-
-struct Sample {
-  SampleInfo info;
-  // The part that ran first, then what it was entered from: kernel, then user. Empty unless
-  // sampled.
-  std::vector<StackRef> stacks;
-  bool operator==(const Sample&) const = default;
-};
-
-// Whether sample.stacks[index] is of user code.
-[[nodiscard]] inline bool is_user_part(const Sample& sample, std::size_t index) {
-  return index > 0 || sample.info.level == PrivilegeLevel::kUser;
-}
 
 // The guest became another one: it booted, or its kernel moved. Stacks do not cross epochs.
 struct GuestEpoch {
@@ -157,15 +116,6 @@ inline constexpr const char* kKeptSymbolsBlob = "kept-symbols";
 
 // Blob::kind: the same with functions that no symbol names, called after their image and place.
 inline constexpr const char* kSynthesizedSymbolsBlob = "nameless-functions";
-
-struct Event {
-  std::uint64_t time_ns = 0;
-  VcpuId vcpu;
-  std::string name;
-  std::vector<std::pair<std::string, std::string>> fields;
-  StackRef stack;  // node 0: none
-  bool operator==(const Event&) const = default;
-};
 
 // The name of a process or thread, and its control group, from a time on.
 struct ThreadName {
@@ -207,9 +157,10 @@ inline constexpr const char* kLostToRing = "lost, plugin's ring full";
 inline constexpr const char* kLostToSuspension = "lost, ringside was suspended";
 inline constexpr const char* kLostToEngine = "lost, engine gave no sample";
 
-// Figures that the samples do not show. A "vCPU tick" is one tick of one vCPU: a tick of a guest
-// with four vCPUs is four of them. due = sampled + idle + skipped + failed + lost.
+// Figures of a source that its samples do not show. A "vCPU tick" is one tick of one vCPU: a tick
+// of a guest with four vCPUs is four of them. due = sampled + idle + skipped + failed + lost.
 struct Statistics {
+  std::uint32_t source = 1;
   std::uint64_t due = 0;   // vCPU ticks
   std::uint64_t lost = 0;  // vCPU ticks that were due and gave no sample
   std::uint64_t late =
@@ -217,10 +168,11 @@ struct Statistics {
   std::uint64_t duration_ns = 0;
   std::uint64_t symbol_ns = 0;  // time spent on loading and looking up symbols
   std::map<std::string, std::uint64_t> counters;
+  // Those of another source are counted, too; the longer duration counts.
+  Statistics& operator+=(const Statistics& other);
   bool operator==(const Statistics&) const = default;
 };
 
-[[nodiscard]] std::string_view name_of(WeightUnit unit);
 [[nodiscard]] std::string_view name_of(wire::Disposition disposition);
 
 }  // namespace ringside::recording

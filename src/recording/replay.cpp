@@ -10,94 +10,198 @@ namespace ringside::recording {
 namespace {
 
 constexpr std::uint64_t kMaxBlobSize = 256 << 20;  // bytes
+constexpr std::size_t kMostSources = 1024;
 
-std::uint32_t known_or_zero(const std::set<std::uint32_t>& known, std::uint32_t id) {
-  return known.count(id) != 0 ? id : 0;
+// Stands for one whose record is lost.
+Source lost_source(std::uint32_t id) {
+  Source source = cpu_source({});
+  if (id == kCpuSource) return source;
+  source.id = id;
+  source.name = fmt::format("source {}", id);
+  source.kind = SourceKind::kOther;
+  source.values = {{"count", WeightUnit::kCount, 1}};
+  return source;
 }
 
 }  // namespace
 
 void Replay::block(std::string_view payload) {
-  namespace f = fields::records;
+  raw_bytes_ += payload.size();
+  if (raw_bytes_ > limits_.raw_bytes ||
+      raw_bytes_ - payload.size() - blob_raw_bytes_ > limits_.table_bytes) {
+    leave_out_once(said_raw_,
+                   fmt::format("records beyond {} MB are left out: no recording of this size has "
+                               "as many",
+                               limits_.table_bytes >> 20));
+    return;
+  }
+  all_texts(payload);
   protozero::pbf_reader records(payload.data(), payload.size());
-  while (records.next()) {
-    if (records.wire_type() != protozero::pbf_wire_type::length_delimited) {
+  while (records.next())
+    if (records.wire_type() == protozero::pbf_wire_type::length_delimited)
+      record(records);
+    else
       records.skip();
-      continue;
-    }
-    switch (records.tag()) {
-      case f::kImage: {
-        const ImageInfo image = decode_image(records.get_message());
-        images_.insert(image.id);
-        visitor_.image(image);
-        break;
-      }
-      case f::kMapping: {
-        Mapping mapping = decode_mapping(records.get_message());
-        mapping.image = known_or_zero(images_, mapping.image);
-        mappings_.insert(mapping.id);
-        visitor_.mapping(mapping);
-        break;
-      }
-      case f::kFrames:
-        frames(records.get_message());
-        break;
-      case f::kStackNodes:
-        stack_nodes(records.get_message());
-        break;
-      case f::kSample:
-        sample(records.get_message());
-        break;
-      case f::kEpoch:
-        visitor_.epoch(decode_epoch(records.get_message()));
-        break;
-      case f::kBlobPiece:
-        blob_piece(decode_blob_piece(records.get_message()));
-        break;
-      case f::kEvent: {
-        Event event = decode_event(records.get_message());
-        resolve(event.stack);
-        visitor_.event(event);
-        break;
-      }
-      case f::kThreadName:
-        visitor_.thread_name(decode_thread_name(records.get_message()));
-        break;
-      case f::kCapture:
-        visitor_.capture(decode_capture(records.get_message()));
-        break;
-      case f::kStatistics:
-        visitor_.statistics(decode_statistics(records.get_message()));
-        break;
-      case f::kWarning: {
-        const protozero::data_view text = records.get_view();
-        visitor_.warning({text.data(), text.size()});
-        break;
-      }
-      default:
-        records.skip();
-    }
+}
+
+// A record may stand before its text: protobuf orders fields by their numbers.
+void Replay::all_texts(std::string_view payload) {
+  try {
+    protozero::pbf_reader records(payload.data(), payload.size());
+    while (records.next(fields::records::kTexts, protozero::pbf_wire_type::length_delimited))
+      texts(records.get_message());
+  } catch (const protozero::exception&) {
+    // The records behind that are not read, either, and block() says so.
   }
 }
 
+void Replay::record(protozero::pbf_reader& records) {
+  namespace f = fields::records;
+  switch (records.tag()) {
+    case f::kHeader:  // the Reader has it
+    case f::kTexts:
+      records.skip();
+      break;
+    case f::kImage: {
+      const ImageInfo image = decode_image(records.get_message());
+      images_.insert(image.id);
+      visitor_.image(image);
+      break;
+    }
+    case f::kMapping: {
+      Mapping mapping = decode_mapping(records.get_message());
+      mapping.image = known_image(mapping.image);
+      mappings_.insert(mapping.id);
+      visitor_.mapping(mapping);
+      break;
+    }
+    case f::kFrames:
+      frames(records.get_message());
+      break;
+    case f::kStackNodes:
+      stack_nodes(records.get_message());
+      break;
+    case f::kSource:
+      (void)add(decode_source(records.get_message()));
+      break;
+    case f::kClock:
+      visitor_.clock(decode_clock(records.get_message()));
+      break;
+    case f::kClockTie:
+      visitor_.clock_tie(decode_clock_tie(records.get_message()));
+      break;
+    case f::kEpoch:
+      visitor_.epoch(decode_epoch(records.get_message()));
+      break;
+    case f::kBlobPiece:
+      blob_piece(decode_blob_piece(records.get_message()));
+      break;
+    case f::kThreadName:
+      visitor_.thread_name(decode_thread_name(records.get_message()));
+      break;
+    case f::kCapture:
+      visitor_.capture(decode_capture(records.get_message()));
+      break;
+    case f::kStatistics:
+      visitor_.statistics(decode_statistics(records.get_message()));
+      break;
+    case f::kWarning: {
+      const protozero::data_view text = records.get_view();
+      visitor_.warning({text.data(), text.size()});
+      break;
+    }
+    default:
+      if (is_old_ ? old_record(records) : new_record(records)) break;
+      leave_out_once(said_unknown_,
+                     fmt::format("records of kinds that this ringside does not have, such as {}, "
+                                 "are left out: a later ringside reads them",
+                                 records.tag()));
+      records.skip();
+  }
+}
+
+bool Replay::old_record(protozero::pbf_reader& records) {
+  if (records.tag() != fields::records::kSample) return false;
+  old_.add(records.get_message(), *this);
+  return true;
+}
+
+bool Replay::new_record(protozero::pbf_reader& records) {
+  namespace f = fields::records;
+  switch (records.tag()) {
+    case f::kSampleBatch:
+      sample_batch(records.get_message());
+      return true;
+    case f::kContexts:
+      contexts(records.get_message());
+      return true;
+    case f::kStackLists:
+      stack_lists(records.get_message());
+      return true;
+    case f::kThreads:
+      threads(records.get_message());
+      return true;
+    case f::kEventType:
+      event_type(records.get_message());
+      return true;
+    case f::kEventBatch:
+      event_batch(records.get_message());
+      return true;
+    case f::kSnapshot: {
+      const Snapshot snapshot = decode_snapshot(records.get_message());
+      if (snapshots_.insert(snapshot.id).second && may_add_entry()) visitor_.snapshot(snapshot);
+      return true;
+    }
+    case f::kCounterSet:
+      counter_set(records.get_message());
+      return true;
+    case f::kMark: {
+      const Mark mark = decode_mark(records.get_message());
+      if (marks_.insert(mark.id).second && may_add_entry()) visitor_.mark(mark);
+      return true;
+    }
+    case f::kCounterBatch:
+      counter_batch(records.get_message());
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Replay::may_add_entry(std::uint64_t size) {
+  if (size <= limits_.entries - entries_) {
+    entries_ += size;
+    return true;
+  }
+  leave_out_once(said_entries_,
+                 fmt::format("stacks and threads beyond {} entries are left out: no recording of "
+                             "this size has as many",
+                             limits_.entries));
+  return false;
+}
+
 void Replay::frames(protozero::pbf_reader message) {
-  FrameBatch batch = decode_frames(message);
+  Batch<RecordedFrame> batch = decode_frames(message);
   if (!frame_ids_.begin_batch(batch.first_id)) return;
-  for (RecordedFrame& frame : batch.frames) {
-    frame.image = known_or_zero(images_, frame.image);
-    frame.mapping = known_or_zero(mappings_, frame.mapping);
+  for (RecordedFrame& frame : batch.rows) {
+    if (!may_add_entry()) return;
+    frame.image = known_image(frame.image);
+    frame.mapping = known_mapping(frame.mapping);
+    frame.function = text_or_zero(frame.function);
+    frame.file = text_or_zero(frame.file);
     frame_ids_.add(next_frame_);
     visitor_.frame(next_frame_++, frame);
   }
 }
 
 void Replay::stack_nodes(protozero::pbf_reader message) {
-  const NodeBatch batch = decode_nodes(message);
+  const Batch<StackNode> batch = decode_nodes(message);
   if (!node_ids_.begin_batch(batch.first_id)) return;
-  for (const StackNode& stored : batch.nodes) {
+  for (const StackNode& stored : batch.rows) {
     const auto frame = frame_ids_.find(stored.frame);
     const auto parent =
         stored.parent == 0 ? std::optional<std::uint32_t>(0) : node_ids_.find(stored.parent);
+    if (!may_add_entry()) return;
     // A stack that lacks a frame in its middle is no stack.
     if (!frame || !parent || *parent == kLostStack) {
       node_ids_.add(kLostStack);
@@ -117,6 +221,127 @@ void Replay::stack_nodes(protozero::pbf_reader message) {
   }
 }
 
+void Replay::texts(protozero::pbf_reader message) {
+  constexpr std::uint64_t kBytesPerEntry = 16;
+  const Batch<std::string_view> batch = decode_texts(message);
+  if (!text_ids_.begin_batch(batch.first_id)) return;
+  for (const std::string_view text : batch.rows) {
+    if (!may_add_entry(1 + text.size() / kBytesPerEntry)) return;
+    text_ids_.add(next_text_);
+    visitor_.text(next_text_++, text);
+  }
+}
+
+void Replay::threads(protozero::pbf_reader message) {
+  const Batch<Thread> batch = decode_threads(message);
+  if (!thread_ids_.begin_batch(batch.first_id)) return;
+  for (const Thread& thread : batch.rows) {
+    if (!may_add_entry()) return;
+    thread_ids_.add(add(thread));
+  }
+}
+
+void Replay::stack_lists(protozero::pbf_reader message) {
+  Batch<StackList> batch = decode_stack_lists(message);
+  if (!list_ids_.begin_batch(batch.first_id)) return;
+  for (StackList& list : batch.rows) {
+    if (!may_add_entry()) return;
+    resolve(list.stack);
+    if (list.rest != 0) list.rest = list_ids_.find(list.rest).value_or(lost_stacks());
+    if (list_sizes_[list.rest] == kMostStacks) list.rest = 0;
+    list_ids_.add(add(list));
+  }
+}
+
+void Replay::contexts(protozero::pbf_reader message) {
+  Batch<Context> batch = decode_contexts(message);
+  if (!context_ids_.begin_batch(batch.first_id)) return;
+  for (Context& context : batch.rows) {
+    if (!may_add_entry()) return;
+    context.thread = thread_ids_.find(context.thread).value_or(0);
+    context.waits_for = text_or_zero(context.waits_for);
+    const auto stacks =
+        context.stacks == 0 ? std::optional<std::uint32_t>(0) : list_ids_.find(context.stacks);
+    context.stacks = stacks ? *stacks : lost_stacks();
+    context_ids_.add(add(context));
+  }
+}
+
+void Replay::sample_batch(protozero::pbf_reader message) {
+  decode_sample_batch(message, batch_);
+  if (batch_.source == 0) batch_.source = kCpuSource;  // a batch has a source
+  if (sources_.count(batch_.source) == 0 && !add(lost_source(batch_.source))) return;
+  resolve_contexts(batch_.contexts);
+  add(batch_);
+}
+
+void Replay::resolve_contexts(std::vector<std::uint32_t>& ids) {
+  for (std::uint32_t& id : ids) {
+    const auto known = context_ids_.find(id);
+    id = known ? *known : lost_context();
+  }
+}
+
+std::uint32_t Replay::add(const Thread& thread) {
+  visitor_.thread(next_thread_, thread);
+  return next_thread_++;
+}
+
+std::uint32_t Replay::add(const StackList& list) {
+  list_sizes_.push_back(static_cast<std::uint8_t>(list_sizes_[list.rest] + 1));
+  visitor_.stack_list(next_list_, list);
+  return next_list_++;
+}
+
+std::uint32_t Replay::add(const Context& context) {
+  visitor_.context(next_context_, context);
+  return next_context_++;
+}
+
+bool Replay::add(const Source& source) {
+  if (source.id == 0) return false;
+  if (sources_.count(source.id) != 0) return true;
+  if (sources_.size() == kMostSources) {
+    leave_out_once(said_sources_, fmt::format("sources beyond {} are left out: no recording has "
+                                              "as many",
+                                              kMostSources));
+    return false;
+  }
+  sources_.insert(source.id);
+  visitor_.source(source);
+  return true;
+}
+
+std::uint32_t Replay::lost_stacks() {
+  if (lost_stacks_ == 0)
+    lost_stacks_ = add(StackList{{kLostStack, StopReason::kNoRule, {}, {}}, 0});
+  return lost_stacks_;
+}
+
+std::uint32_t Replay::lost_context() {
+  if (lost_context_ != 0) return lost_context_;
+  Context context;
+  context.vcpu = kNoVcpu;
+  context.stacks = lost_stacks();
+  return lost_context_ = add(context);
+}
+
+bool Replay::may_add_rows(std::size_t rows) {
+  if (rows > limits_.samples - samples_) {
+    leave_out_once(said_samples_,
+                   fmt::format("samples beyond {} are left out: no recording of this size has as "
+                               "many",
+                               limits_.samples));
+    return false;
+  }
+  samples_ += rows;
+  return true;
+}
+
+void Replay::add(const SampleBatch& batch) {
+  if (may_add_rows(batch.size())) visitor_.sample_batch(batch);
+}
+
 void Replay::leave_out_once(bool& said, std::string_view text) {
   if (!std::exchange(said, true)) visitor_.left_out(text);
 }
@@ -125,13 +350,8 @@ void Replay::resolve(StackRef& ref) const {
   if (ref.node != 0) ref.node = node_ids_.find(ref.node).value_or(kLostStack);
 }
 
-void Replay::sample(protozero::pbf_reader message) {
-  decode_sample(message, sample_);
-  for (StackRef& ref : sample_.stacks) resolve(ref);
-  visitor_.sample(sample_);
-}
-
 void Replay::blob_piece(const BlobPiece& piece) {
+  blob_raw_bytes_ += piece.content.size();
   if (piece.offset == 0) {
     blob_ = piece;
     blob_content_.clear();
@@ -154,7 +374,7 @@ void Replay::blob_piece(const BlobPiece& piece) {
   blob_content_.append(piece.content);
   if (blob_content_.size() < piece.total_size) return;
   blob_bytes_ += piece.total_size;
-  visitor_.blob({piece.kind, known_or_zero(images_, piece.image), as_bytes(blob_content_)});
+  visitor_.blob({piece.kind, known_image(piece.image), as_bytes(blob_content_)});
   blob_.reset();
   blob_content_.clear();
 }

@@ -71,7 +71,8 @@ TEST(RoundTrip, SamplesWithEveryField) {
   info.level = PrivilegeLevel::kUser;
   info.pause_ns = 81'000;
   info.weight = 0;
-  info.unit = WeightUnit::kBytes;
+  info.thread_start_ns = 77;
+  info.state = ThreadState::kBlocked;
   info.address_space = 0x1234000;
   info.pid = 0;
   info.tid = 4711;
@@ -109,7 +110,9 @@ TEST(RoundTrip, RecordsOfNothingButDefaults) {
   ASSERT_TRUE(writer->add_sample({}, &none));
   ASSERT_TRUE(writer->add_epoch({}));
   ASSERT_TRUE(writer->add_thread_name({}));
-  ASSERT_TRUE(writer->add_event({}, nullptr));
+  ASSERT_TRUE(writer->add_text(""));
+  ASSERT_TRUE(writer->add_clock({}));
+  ASSERT_TRUE(writer->add_clock_tie({}));
   ASSERT_TRUE(writer->add_warning(""));
   ASSERT_TRUE(writer->add_statistics({}));
   ASSERT_TRUE(writer->finish());
@@ -122,7 +125,9 @@ TEST(RoundTrip, RecordsOfNothingButDefaults) {
   EXPECT_EQ(seen.samples[0].stacks, std::vector{StackRef{}});
   EXPECT_EQ(seen.epochs.size(), 1u);
   EXPECT_EQ(seen.thread_names.size(), 1u);
-  EXPECT_EQ(seen.events.size(), 1u);
+  EXPECT_EQ(seen.texts.size(), 2u);
+  EXPECT_EQ(seen.clocks.size(), 1u);
+  EXPECT_EQ(seen.clock_ties.size(), 1u);
   EXPECT_EQ(seen.warnings.size(), 1u);
   EXPECT_EQ(seen.statistics_seen.size(), 1u);
 }
@@ -133,15 +138,12 @@ TEST(RoundTrip, EverythingElse) {
   ASSERT_TRUE(writer);
   const GuestEpoch epoch{5, "reboot", 0x1000};
   const ThreadName name{6, 1, 2, 0x3000, "kworker/0:1", "/user.slice"};
-  const Event event{7, {1}, "block_rq_issue", {{"dev", "vda"}, {"sector", "42"}, {"", ""}}, {}};
-  const Statistics statistics{10, 2, 1, 1'000'000'000, 5, {{"bytes copied", 99}, {"x", 0}}};
+  const Statistics statistics{3, 10, 2, 1, 1'000'000'000, 5, {{"bytes copied", 99}, {"x", 0}}};
   std::string table(3'000'000, 'k');
   for (std::size_t i = 0; i < table.size(); i += 7)
     table[i] = static_cast<char>(i * 2654435761u >> 8);
   ASSERT_TRUE(writer->add_epoch(epoch));
   ASSERT_TRUE(writer->add_thread_name(name));
-  const Stack stack = make_stack({1, 2, 3});
-  ASSERT_TRUE(writer->add_event(event, &stack));
   ASSERT_TRUE(writer->add_blob({"kallsyms", 0, as_bytes(table)}));
   ASSERT_TRUE(writer->add_blob({"empty", 0, {}}));
   ASSERT_TRUE(writer->add_warning("the kernel has no symbols"));
@@ -155,14 +157,107 @@ TEST(RoundTrip, EverythingElse) {
   const Collector seen = collect(*reader);
   EXPECT_EQ(seen.epochs, std::vector{epoch});
   EXPECT_EQ(seen.thread_names, std::vector{name});
-  ASSERT_EQ(seen.events.size(), 1u);
-  EXPECT_EQ(seen.events[0].fields, event.fields);
-  EXPECT_EQ(seen.addresses(seen.events[0].stack), (std::vector<std::uint64_t>{1, 2, 3}));
   ASSERT_EQ(seen.blobs.size(), 2u);
   EXPECT_TRUE(seen.blobs[0].second == table);
   EXPECT_EQ(seen.blobs[1].first, "empty");
   EXPECT_EQ(seen.warnings, std::vector<std::string>{"the kernel has no symbols"});
   EXPECT_EQ(seen.statistics_seen.back(), statistics);
+}
+
+TEST(RoundTrip, SourcesAndClocks) {
+  TempDir dir;
+  const Source cpu = cpu_source(some_header());
+  auto writer = Writer::create(dir / "a.data", some_header());
+  ASSERT_TRUE(writer);
+  const Clock clock{1, ClockKind::kGuestCounter, "TSC of vCPU 0", 3'000'000'000};
+  const ClockTie tie{1, 123'456'789'012, kHostClock, 5};
+  Source allocations{2,
+                     "allocations",
+                     SourceKind::kAllocations,
+                     1,
+                     512 << 10,
+                     "tcg",
+                     {{"count", WeightUnit::kCount, 1}, {"bytes", WeightUnit::kBytes, 16}}};
+  EXPECT_EQ(*writer->add_clock(clock), 1u);
+  EXPECT_EQ(*writer->add_source(allocations), 2u);
+  ASSERT_TRUE(writer->add_clock_tie(tie));
+  ASSERT_TRUE(writer->finish());
+  auto reader = Reader::open(dir / "a.data");
+  ASSERT_TRUE(reader);
+  const Collector seen = collect(*reader);
+  EXPECT_EQ(cpu.name, "cpu");
+  EXPECT_EQ(cpu.period, 10'000'000u);
+  EXPECT_EQ(seen.sources, (std::vector{cpu, allocations}));
+  EXPECT_EQ(seen.clocks, std::vector{clock});
+  EXPECT_EQ(seen.clock_ties, std::vector{tie});
+}
+
+TEST(RoundTrip, SeveralValuesAndStacksASample) {
+  TempDir dir;
+  Source allocations;
+  allocations.name = "allocations";
+  allocations.values = {{"count", WeightUnit::kCount, 1},
+                        {"bytes", WeightUnit::kBytes, 1},
+                        {"change", WeightUnit::kBytes, 1}};
+  auto writer = Writer::create(dir / "a.data", {}, {allocations});
+  ASSERT_TRUE(writer);
+  StackRef own = writer->add_stack(make_stack({0x1000, 0x2000}), 0);
+  StackRef waker = writer->add_stack(make_stack({0x3000}), 0);
+  waker.role = StackRole::kWaker;
+  SampleInfo info;
+  info.vcpu = kNoVcpu;
+  info.waits_for = *writer->add_text("futex_wait");
+  for (const std::int64_t bytes : {4096, -4096, 1}) {
+    const std::vector<std::int64_t> more = {bytes, 1};
+    info.time_ns += 10;
+    info.weight = 1;
+    ASSERT_TRUE(writer->add_sample(info, std::vector{own, waker}, more));
+  }
+  EXPECT_FALSE(writer->add_sample(info, nullptr)) << "it has one value of three";
+  info.source = 2;
+  EXPECT_FALSE(writer->add_sample(info, nullptr)) << "there is no such source";
+  ASSERT_TRUE(writer->finish());
+  auto reader = Reader::open(dir / "a.data");
+  ASSERT_TRUE(reader);
+  const Collector seen = collect(*reader);
+  ASSERT_EQ(seen.samples.size(), 3u);
+  const std::int64_t bytes[] = {4096, -4096, 1};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Sample& sample = seen.samples[i];
+    EXPECT_EQ(sample.info.time_ns, 10 * (i + 1));
+    EXPECT_EQ(sample.info.vcpu, kNoVcpu);
+    EXPECT_EQ(sample.info.weight, 1u);
+    EXPECT_EQ(sample.more_values, (std::vector<std::int64_t>{bytes[i], 1}));
+    EXPECT_EQ(seen.texts[sample.info.waits_for], "futex_wait");
+    ASSERT_EQ(sample.stacks.size(), 2u);
+    EXPECT_EQ(sample.stacks[0].role, StackRole::kOwn);
+    EXPECT_EQ(seen.addresses(sample.stacks[0]), (std::vector<std::uint64_t>{0x1000, 0x2000}));
+    EXPECT_EQ(sample.stacks[1].role, StackRole::kWaker);
+    EXPECT_EQ(seen.addresses(sample.stacks[1]), (std::vector<std::uint64_t>{0x3000}));
+  }
+}
+
+TEST(RoundTrip, FramesThatAreNames) {
+  TempDir dir;
+  auto writer = Writer::create(dir / "a.data", {});
+  ASSERT_TRUE(writer);
+  RecordedFrame inlined;
+  inlined.function = *writer->add_text("List::push");
+  inlined.file = *writer->add_text("list.rs");
+  inlined.line = 42;
+  inlined.inlined = true;
+  RecordedFrame outer;
+  outer.function = *writer->add_text("main");
+  ASSERT_TRUE(
+      writer->add_sample({}, std::vector{writer->add_stack(std::vector{inlined, outer})}, {}));
+  ASSERT_TRUE(writer->finish());
+  auto reader = Reader::open(dir / "a.data");
+  ASSERT_TRUE(reader);
+  const Collector seen = collect(*reader);
+  ASSERT_EQ(seen.frames.size(), 3u);
+  EXPECT_EQ(seen.frames[1], outer);
+  EXPECT_EQ(seen.frames[2], inlined);
+  EXPECT_EQ(seen.texts, (std::vector<std::string>{"", "List::push", "list.rs", "main"}));
 }
 
 TEST(RoundTrip, StacksAreInterned) {

@@ -58,37 +58,49 @@ std::uint64_t PartStops::complete() const {
 }
 
 void SampleStatistics::add(const Sample& sample) {
-  const SampleInfo& info = sample.info;
-  const auto disposition = static_cast<std::size_t>(info.disposition);
-  ++count[disposition];
-  weight[disposition] += info.weight;
-  if (!any_ || info.time_ns != last_stop_ns_) pause.add(info.pause_ns);
-  last_stop_ns_ = info.time_ns;
-  first_ns = any_ ? std::min(first_ns, info.time_ns) : info.time_ns;
-  last_ns = std::max(last_ns, info.time_ns);
-  any_ = true;
-  if (info.disposition != wire::Disposition::kSampled || sample.stacks.empty()) return;
-
-  const auto incomplete = std::find_if(sample.stacks.begin(), sample.stacks.end(),
-                                       [](const StackRef& ref) { return !is_complete(ref.stop); });
-  const StackRef& ending = incomplete != sample.stacks.end() ? *incomplete : sample.stacks.back();
-  ++stops[static_cast<std::size_t>(ending.stop)];
-  add_parts(sample);
-  if (std::any_of(sample.stacks.begin(), sample.stacks.end(),
-                  [](const StackRef& ref) { return ref.node == kLostStack; }))
-    ++lost_stacks;
+  Context context;
+  context.level = sample.info.level;
+  context.disposition = sample.info.disposition;
+  add_time(sample.info.time_ns, sample.info.pause_ns);
+  add_outcome(context, sample.stacks, 1, sample.info.weight);
 }
 
-void SampleStatistics::add_parts(const Sample& sample) {
-  if (sample.info.level == PrivilegeLevel::kFirmware) {
-    ++firmware;
+void SampleStatistics::add_time(std::uint64_t time_ns, std::uint64_t pause_ns) {
+  if (!any_ || time_ns != last_stop_ns_) pause.add(pause_ns);
+  last_stop_ns_ = time_ns;
+  first_ns = any_ ? std::min(first_ns, time_ns) : time_ns;
+  last_ns = std::max(last_ns, time_ns);
+  any_ = true;
+}
+
+void SampleStatistics::add_outcome(const Context& context, std::span<const StackRef> stacks,
+                                   std::uint64_t samples, std::uint64_t sum) {
+  const auto disposition = static_cast<std::size_t>(context.disposition);
+  count[disposition] += samples;
+  weight[disposition] += sum;
+  if (context.disposition != wire::Disposition::kSampled || stacks.empty()) return;
+
+  const auto incomplete = std::find_if(stacks.begin(), stacks.end(),
+                                       [](const StackRef& ref) { return !is_complete(ref.stop); });
+  const StackRef& ending = incomplete != stacks.end() ? *incomplete : stacks.back();
+  stops[static_cast<std::size_t>(ending.stop)] += samples;
+  add_parts(context.level, stacks, samples);
+  if (std::any_of(stacks.begin(), stacks.end(),
+                  [](const StackRef& ref) { return ref.node == kLostStack; }))
+    lost_stacks += samples;
+}
+
+void SampleStatistics::add_parts(PrivilegeLevel level, std::span<const StackRef> stacks,
+                                 std::uint64_t samples) {
+  if (level == PrivilegeLevel::kFirmware) {
+    firmware += samples;
     return;
   }
-  for (std::size_t i = 0; i < sample.stacks.size() && i < 2; ++i) {
-    PartStops& part = is_user_part(sample, i) ? user : kernel;
-    ++part.stops[static_cast<std::size_t>(sample.stacks[i].stop)];
+  for (std::size_t i = 0; i < stacks.size() && i < 2; ++i) {
+    PartStops& part = is_user_part(level, i) ? user : kernel;
+    part.stops[static_cast<std::size_t>(stacks[i].stop)] += samples;
   }
-  if (sample.stacks.size() > 1) ++both;
+  if (stacks.size() > 1) both += samples;
 }
 
 std::uint64_t SampleStatistics::total_weight() const {

@@ -2,7 +2,7 @@
 
 #include <array>
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include "recording/records.h"
 
@@ -34,11 +34,16 @@ struct PartStops {
 };
 
 // Everything that the samples themselves show, so that a recording whose writer died has it too.
-// Feed it every sample in order; samples of one stop (equal times, one after the other) count their
-// pause once.
 class SampleStatistics {
  public:
+  // A sample. To be called in their order; samples of one stop (equal times, one after the other)
+  // count their pause once.
   void add(const Sample& sample);
+  // The same in two steps: when each sample was taken, and what became of `samples` of that weight
+  // together, that have level, disposition and stacks in common.
+  void add_time(std::uint64_t time_ns, std::uint64_t pause_ns);
+  void add_outcome(const Context& context, std::span<const StackRef> stacks, std::uint64_t samples,
+                   std::uint64_t weight);
 
   // Samples and their weight by what became of them, indexed by wire::Disposition.
   std::array<std::uint64_t, kDispositionCount> count{};
@@ -62,7 +67,7 @@ class SampleStatistics {
   [[nodiscard]] std::uint64_t total_weight() const;
 
  private:
-  void add_parts(const Sample& sample);
+  void add_parts(PrivilegeLevel level, std::span<const StackRef> stacks, std::uint64_t samples);
 
   bool any_ = false;
   std::uint64_t last_stop_ns_ = 0;

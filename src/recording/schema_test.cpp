@@ -6,6 +6,7 @@
 
 #include "recording/block.h"
 #include "recording/codec/encode.h"
+#include "recording/old_record_test_util.h"
 #include "recording/recording_test_util.h"
 
 // The writer and the reader against recording.proto, by protoc: what it makes of a recording with
@@ -54,7 +55,8 @@ SampleInfo sample_info(std::size_t n) {
   info.disposition = nth(n, wire::Disposition::kFailed);
   info.pause_ns = 5000 + n;
   info.weight = 6 * n;
-  info.unit = nth(n, WeightUnit::kSamples);
+  info.thread_start_ns = 20'000 + n;
+  info.state = nth(n, kLastThreadState);
   info.address_space = 0x8000 + n;
   info.pid = static_cast<std::uint32_t>(900 + n);
   info.tid = static_cast<std::uint32_t>(10'000 + n);
@@ -87,6 +89,17 @@ wire::Capture capture(std::size_t n) {
   return capture;
 }
 
+Source source(std::size_t n) {
+  return {
+      static_cast<std::uint32_t>(1 + n),
+      "source name",
+      nth(n, kLastSourceKind),
+      1,
+      30'000 + n,
+      "source engine",
+      {{"value name", nth(n, kLastWeightUnit), 2 + n}, {"more", nth(n + 1, kLastWeightUnit), 1}}};
+}
+
 // Pieces as a large table has them.
 std::string two_pieces() {
   std::string payload;
@@ -95,28 +108,91 @@ std::string two_pieces() {
   return payload;
 }
 
+Mark mark(std::size_t n) {
+  return {static_cast<std::uint32_t>(1 + n), nth(n, kLastMarkKind), 40'000 + n, "mark name"};
+}
+
+Snapshot snapshot() { return {1, 50'001, 3, "snapshot reason"}; }
+
+EventType event_type() {
+  EventType type{1, "type name", 2, {}};
+  for (std::size_t n = 0; n <= static_cast<std::size_t>(kLastFieldType); ++n)
+    type.fields.push_back({"field name", nth(n, kLastFieldType), nth(n, kLastWeightUnit)});
+  return type;
+}
+
+EventBatch events(Writer& writer) {
+  EventBatch batch{1, 1, {70, 60}, {}, {80, 0}, {0, 90}, {}};
+  batch.contexts.assign(2, writer.add_context(sample_info(0), {}));
+  batch.fields = {
+      {{-1, 100}, {}}, {{101, 0}, {}}, {{2, 1}, {}}, {{}, {"bytes", "\xff"}}, {{1, 1}, {}}};
+  return batch;
+}
+
+CounterSet counter_set() {
+  CounterSet set{1, "set name", 2, {}};
+  for (std::size_t n = 0; n <= static_cast<std::size_t>(kLastKeyKind); ++n)
+    set.key.push_back({"key name", nth(n, kLastKeyKind)});
+  return set;
+}
+
+CounterBatch counters() {
+  return {1, 2, {{2, 1}, {}, {110, 111}, {1, 0}, {3, 4}, {1, 0}, {112, 113}}, {{}, {-114, 115}}};
+}
+
 void write_everything(const std::filesystem::path& path) {
-  auto writer = Writer::create(path, every_field());
+  std::vector<Source> sources;
+  for (std::size_t n = 0; n <= static_cast<std::size_t>(kLastWeightUnit); ++n)
+    sources.push_back(source(n));
+  auto writer = Writer::create(path, every_field(), sources);
   ASSERT_TRUE(writer);
   const std::vector<std::byte> build_id = {std::byte{4}, std::byte{0xab}};
   ASSERT_TRUE(writer->add_image({0, "name", "path", build_id, Arch::kRiscv64, ~6ull, 7, 8}));
   ASSERT_TRUE(writer->add_image({}));
   ASSERT_TRUE(writer->add_mapping(
       {0, 2, {0xffffffff81000000}, {0xffffffff81000008}, {0x500000}, 6, 0x8001}));
+  for (std::size_t n = 0; n <= static_cast<std::size_t>(kLastClockKind); ++n)
+    ASSERT_TRUE(writer->add_clock({0, nth(n, kLastClockKind), "clock name", 400 + n}));
+  ASSERT_TRUE(writer->add_clock_tie({1, 2, 3, 4}));
+  RecordedFrame named;
+  named.function = *writer->add_text("function");
+  named.file = *writer->add_text("file");
+  named.line = 42;
+  named.inlined = true;
+  const StackRef names = writer->add_stack(std::vector{named});
   for (std::size_t n = 0; n < kStopReasonCount; ++n) {
     const Stack first = stack(n);
-    const Stack second = make_stack({0x401000 + n});
-    const Stack* parts[] = {&first, &second};
-    ASSERT_TRUE(writer->add_sample(sample_info(n), parts));
+    StackRef second = writer->add_stack(make_stack({0x401000 + n}), 0);
+    second.role = nth(n, kLastStackRole);
+    SampleInfo info = sample_info(n);
+    info.waits_for = named.file;
+    const std::vector<std::int64_t> more = {-5};
+    ASSERT_TRUE(writer->add_sample(
+        info, std::vector{writer->add_stack(first, info.address_space), second, names}, more));
     ASSERT_TRUE(writer->add_capture(capture(n)));
   }
+  for (std::size_t n = 0; n <= static_cast<std::size_t>(kLastMarkKind); ++n)
+    ASSERT_TRUE(writer->add_mark(mark(n)));
+  ASSERT_TRUE(writer->add_snapshot(snapshot()));
+  ASSERT_TRUE(writer->add_event_type(event_type()));
+  ASSERT_TRUE(writer->add_events(events(*writer)));
+  ASSERT_TRUE(writer->add_counter_set(counter_set()));
+  ASSERT_TRUE(writer->add_counters(counters()));
   ASSERT_TRUE(writer->add_epoch({1100, "reason", 0x3003}));
-  const Stack behind = stack(1);
-  ASSERT_TRUE(writer->add_event({1200, {2}, "name", {{"key", "value"}}, {}}, &behind));
   ASSERT_TRUE(writer->add_thread_name({1300, 22, 33, 0x4004, "name, cut in \xe2\x82", "cgroup"}));
   ASSERT_TRUE(writer->add_warning("warning"));
-  ASSERT_TRUE(writer->add_statistics({1, 2, 3, 4, 5, {{"name", 6}}}));
+  ASSERT_TRUE(writer->add_statistics({2, 1, 2, 3, 4, 5, {{"name", 6}}}));
   ASSERT_TRUE(writer->finish());
+}
+
+// Samples of version 1, which readers of version 2 leave out.
+std::string old_samples() {
+  std::string records;
+  for (std::size_t n = 0; n < kStopReasonCount; ++n)
+    records +=
+        testing::old_sample_record(sample_info(n), nth(n, kLastWeightUnit),
+                                   {{1, nth(n, StopReason::kLostRegister), {0x3000 + n}, {}}});
+  return records;
 }
 
 // The records of all blocks, as one message.
@@ -136,9 +212,9 @@ std::string payload_of(std::string_view file) {
   return records;
 }
 
-std::string file_of(std::string_view payload) {
+std::string file_of(std::string_view payload, std::uint16_t major = kMajorVersion) {
   BlockEncoder encoder;
-  return file_header() + encoder.encode(BlockKind::kRecords, 0, payload) +
+  return file_header(major) + encoder.encode(BlockKind::kRecords, 0, payload) +
          encoder.encode(BlockKind::kEnd, 1, {});
 }
 
@@ -149,7 +225,7 @@ class Schema : public ::testing::Test {
       GTEST_SKIP() << "protoc was not there when this was configured (script/bootstrap installs "
                       "protobuf-compiler)";
     ASSERT_NO_FATAL_FAILURE(write_everything(dir_ / "every.data"));
-    payload_ = payload_of(slurp(dir_ / "every.data")) + two_pieces();
+    payload_ = payload_of(slurp(dir_ / "every.data")) + two_pieces() + old_samples();
   }
 
   // `how`: --decode or --encode.
@@ -173,7 +249,7 @@ TEST_F(Schema, KnowsWhatTheWriterWrites) {
   EXPECT_FALSE(std::regex_search(text, unknown, std::regex("(^|\n) *[0-9]+(:| \\{)")))
       << unknown[0];
   EXPECT_FALSE(std::regex_search(text, unknown,
-                                 std::regex("\n *(arch|level|disposition|unit|stop): [0-9]+")))
+                                 std::regex("\n *(arch|level|disposition|unit|stop|kind): [0-9]+")))
       << unknown[0];
   if (std::getenv("RINGSIDE_UPDATE_GOLDEN") != nullptr) {
     std::ofstream(kText, std::ios::binary) << text;
@@ -208,7 +284,16 @@ TEST_F(Schema, DescribesWhatTheReaderReads) {
   EXPECT_EQ(b.epochs, a.epochs);
   EXPECT_EQ(b.thread_names, a.thread_names);
   EXPECT_EQ(b.blobs, a.blobs);
-  EXPECT_EQ(b.events, a.events);
+  EXPECT_EQ(b.sources, a.sources);
+  EXPECT_EQ(b.clocks, a.clocks);
+  EXPECT_EQ(b.clock_ties, a.clock_ties);
+  EXPECT_EQ(b.texts, a.texts);
+  EXPECT_EQ(b.marks, a.marks);
+  EXPECT_EQ(b.snapshots, a.snapshots);
+  EXPECT_EQ(b.event_types, a.event_types);
+  EXPECT_EQ(b.event_batches, a.event_batches);
+  EXPECT_EQ(b.counter_sets, a.counter_sets);
+  EXPECT_EQ(b.counter_batches, a.counter_batches);
   EXPECT_EQ(b.statistics_seen, a.statistics_seen);
   ASSERT_EQ(b.captures.size(), a.captures.size());
   for (std::size_t i = 0; i < a.captures.size(); ++i) {
@@ -232,8 +317,12 @@ TEST_F(Schema, TheReaderGivesTheValuesThatWereWritten) {
   ASSERT_EQ(seen.samples.size(), kStopReasonCount);
   ASSERT_EQ(seen.captures.size(), kStopReasonCount);
   for (std::size_t n = 0; n < kStopReasonCount; ++n) {
-    EXPECT_EQ(seen.samples[n].info, sample_info(n)) << n;
-    ASSERT_EQ(seen.samples[n].stacks.size(), 2u);
+    SampleInfo info = sample_info(n);
+    info.waits_for = 2;
+    EXPECT_EQ(seen.samples[n].info, info) << n;
+    EXPECT_EQ(seen.samples[n].more_values, std::vector<std::int64_t>{-5});
+    ASSERT_EQ(seen.samples[n].stacks.size(), 3u);
+    EXPECT_EQ(seen.samples[n].stacks[1].role, nth(n, kLastStackRole));
     const StackRef& first = seen.samples[n].stacks[0];
     EXPECT_EQ(first.stop, stack(n).stop);
     const GuestVirt nowhere;  // of a complete stack
@@ -247,6 +336,58 @@ TEST_F(Schema, TheReaderGivesTheValuesThatWereWritten) {
   }
   ASSERT_EQ(seen.blobs.size(), 1u);
   EXPECT_EQ(seen.blobs[0].second, "content-five");
+  ASSERT_GT(seen.sources.size(), 1u);
+  for (std::size_t n = 0; n < seen.sources.size(); ++n) EXPECT_EQ(seen.sources[n], source(n)) << n;
+  ASSERT_EQ(seen.clocks.size(), 5u);
+  EXPECT_EQ(seen.clocks[2], (Clock{3, ClockKind::kGuestCounter, "clock name", 402}));
+  EXPECT_EQ(seen.clock_ties, std::vector{(ClockTie{1, 2, 3, 4})});
+  EXPECT_EQ(seen.texts, (std::vector<std::string>{"", "function", "file"}));
+  const RecordedFrame& named = seen.frames[seen.nodes[seen.samples[0].stacks[2].node].frame];
+  EXPECT_EQ(seen.texts[named.function], "function");
+  EXPECT_EQ(seen.texts[named.file], "file");
+  EXPECT_EQ(named.line, 42u);
+  EXPECT_TRUE(named.inlined);
+  EXPECT_EQ(seen.statistics_seen.back().source, 2u);
+  ASSERT_EQ(seen.marks.size(), 4u);
+  for (std::size_t n = 0; n < seen.marks.size(); ++n) EXPECT_EQ(seen.marks[n], mark(n)) << n;
+  EXPECT_EQ(seen.snapshots, std::vector{snapshot()});
+  EXPECT_EQ(seen.event_types, std::vector{event_type()});
+  EXPECT_EQ(seen.counter_sets, std::vector{counter_set()});
+  ASSERT_EQ(seen.event_batches.size(), 1u);
+  TempDir scratch;
+  auto writer = Writer::create(scratch / "other.data", {});
+  EventBatch batch = events(*writer);
+  batch.contexts = seen.event_batches[0].contexts;
+  EXPECT_EQ(seen.event_batches[0], batch);
+  EXPECT_EQ(seen.counter_batches, std::vector{counters()});
+  EXPECT_EQ(seen.left.size(), 1u) << "samples of version 1 have no place here";
+}
+
+TEST_F(Schema, TheReaderGivesTheSamplesOfVersion1) {
+  std::string payload;
+  encode(every_field(), payload);
+  payload += old_samples();
+  const std::string old = file_of(protoc("--encode", protoc("--decode", payload)), 1);
+  auto reader = Reader::open(as_bytes(old), "old");
+  ASSERT_TRUE(reader);
+  const Collector seen = collect(*reader);
+  EXPECT_TRUE(seen.left.empty());
+  ASSERT_EQ(seen.samples.size(), kStopReasonCount);
+  for (std::size_t n = 0; n < kStopReasonCount; ++n) {
+    SampleInfo info = sample_info(n);  // without what version 1 does not have
+    info.thread_start_ns = 0;
+    info.state = ThreadState::kUnknown;
+    info.source = seen.samples[n].info.source;
+    EXPECT_EQ(seen.samples[n].info, info) << n;
+    const auto source = std::find_if(seen.sources.begin(), seen.sources.end(),
+                                     [&](const Source& one) { return one.id == info.source; });
+    ASSERT_NE(source, seen.sources.end());
+    EXPECT_EQ(source->values.front().unit, nth(n, kLastWeightUnit));
+    ASSERT_EQ(seen.samples[n].stacks.size(), 1u);
+    EXPECT_EQ(seen.samples[n].stacks[0].node, kLostStack) << "it has no nodes";
+    EXPECT_EQ(seen.samples[n].stacks[0].stop, nth(n, StopReason::kLostRegister));
+  }
+  EXPECT_EQ(seen.sources.front(), cpu_source(every_field()));
 }
 
 }  // namespace

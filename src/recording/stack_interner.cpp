@@ -6,8 +6,9 @@ std::uint64_t StackInterner::FrameHash::operator()(const RecordedFrame& frame) c
   const std::uint64_t traits = std::uint64_t{frame.exact} |
                                static_cast<std::uint64_t>(frame.source) << 1 |
                                static_cast<std::uint64_t>(frame.kind) << 9;
-  return mixed(frame.address.value ^ traits << 48 ^ std::uint64_t{frame.mapping} << 40 ^
-               std::uint64_t{frame.image} << 32);
+  const std::uint64_t names = std::uint64_t{frame.function} << 32 | frame.line;
+  return mixed((names == 0 ? 0 : mixed(names)) ^ frame.address.value ^ traits << 48 ^
+               std::uint64_t{frame.mapping} << 40 ^ std::uint64_t{frame.image} << 32);
 }
 
 std::uint32_t StackInterner::intern_frame(const RecordedFrame& frame) {

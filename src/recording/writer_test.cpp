@@ -8,6 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <random>
+
+#include "recording/interner.h"
 #include "recording/recording_test_util.h"
 
 namespace ringside::recording {
@@ -109,7 +112,38 @@ TEST(Writer, ErrorsStick) {
 }
 
 // A guest may begin hundreds of processes a second, whose stacks are the same.
-TEST(Writer, MemoryDoesNotGrowWithTheNumberOfProcesses) {
+TEST(Writer, LongTextsAndBytesFitIntoBlocks) {
+  TempDir dir;
+  auto writer = Writer::create(dir / "a.data", {});
+  ASSERT_TRUE(writer);
+  std::mt19937 random(1);
+  std::string text(60'000, '\0');
+  for (int i = 0; i < 100; ++i) {
+    for (char& c : text) c = static_cast<char>(random());
+    ASSERT_TRUE(writer->add_text(text));
+  }
+  ASSERT_TRUE(writer->add_event_type({0, "event", 1, {{"bytes", FieldType::kBytes, {}}}}));
+  EventBatch batch{1, 0, {}, {}, {}, {}, {{}}};
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    batch.times.push_back(i);
+    batch.contexts.push_back(writer->add_context({}, {}));
+    batch.fields[0].bytes.push_back(std::string(3000, static_cast<char>(i)));
+  }
+  ASSERT_TRUE(writer->add_events(batch));
+  ASSERT_TRUE(writer->finish());
+  auto reader = Reader::open(dir / "a.data");
+  ASSERT_TRUE(reader);
+  const testing::Collector seen = collect(*reader);
+  EXPECT_EQ(seen.texts.size(), 101u);
+  EXPECT_EQ(seen.texts.back(), text);
+  std::uint64_t row = 0;
+  for (const EventBatch& part : seen.event_batches)
+    for (const std::string& bytes : part.fields[0].bytes)
+      EXPECT_EQ(bytes, std::string(3000, static_cast<char>(row++)));
+  EXPECT_EQ(row, 5000u);
+}
+
+TEST(Writer, AProcessTakesLittleMemory) {
   TempDir dir;
   auto writer = Writer::create(dir / "a.data", {});
   ASSERT_TRUE(writer);
@@ -117,11 +151,30 @@ TEST(Writer, MemoryDoesNotGrowWithTheNumberOfProcesses) {
   std::size_t before = 0;
   for (std::uint64_t i = 1; i <= 101'000; ++i) {
     SampleInfo info = sampled(i);
+    info.pid = static_cast<std::uint32_t>(i);
     info.address_space = i;
     ASSERT_TRUE(writer->add_sample(info, &stack));
-    if (i == 1'000) before = ::mallinfo2().uordblks;
+    if (i == 1'000) before = ::mallinfo2().uordblks + ::mallinfo2().hblkhd;
   }
-  EXPECT_LT(::mallinfo2().uordblks, before + (1u << 20));
+  EXPECT_LT(::mallinfo2().uordblks + ::mallinfo2().hblkhd, before + 100'000 * 200);
+}
+
+TEST(NumberTable, ForgetsWhatWasNotSeenForLong) {
+  struct Hash {
+    std::uint64_t operator()(std::uint64_t key) const { return mixed(key); }
+  };
+  NumberTable<std::uint64_t, Hash, 100> table;
+  EXPECT_EQ(table.number(0), 1u);
+  EXPECT_EQ(table.number(7), 2u);
+  std::uint32_t last = 2;
+  for (std::uint64_t key = 1000; key < 21'000; ++key) {
+    const std::uint32_t number = table.number(key);
+    EXPECT_EQ(number, last + 1) << "no number is given twice";
+    last = number;
+    EXPECT_EQ(table.number(0), 1u) << "it is seen all the time";
+    EXPECT_EQ(table.next(), last + 1);
+  }
+  EXPECT_EQ(table.number(7), last + 1) << "it was forgotten";
 }
 
 TEST(Writer, ADestroyedWriterKeepsItsSamples) {

@@ -38,15 +38,16 @@ std::vector<std::uint32_t> labels_of(const Profile& profile) {
 struct Group {
   std::map<std::string, std::unique_ptr<Group>> groups;
   WeighedStacks stacks;
-  std::uint64_t idle = 0;
+  profile::Weight idle = 0;
 
   Group& group(const std::string& name) {
     std::unique_ptr<Group>& group = groups[name];
     if (!group) group = std::make_unique<Group>();
     return *group;
   }
-  [[nodiscard]] std::uint64_t total() const {
-    std::uint64_t sum = idle + stacks.weight(0, stacks.size());
+  [[nodiscard]] Amount total() const {
+    Amount sum{idle, profile::extent_of(idle)};
+    sum += stacks.amount(0, stacks.size());
     for (const auto& [name, group] : groups) sum += group->total();
     return sum;
   }
@@ -60,7 +61,7 @@ Group grouped(const Profile& profile, const CallTreeOptions& options) {
     Group*& group = group_of.emplace_back(nullptr);
     if (!idle && owner.disposition != wire::Disposition::kSampled) continue;
     group = &all;
-    if (options.per_vcpu) group = &group->group(fmt::format("vcpu {}", owner.vcpu.value));
+    if (options.per_vcpu) group = &group->group(vcpu_name(owner.vcpu));
     const std::string name =
         idle ? std::string(profile::kIdleName) : owner_name(profile, owner, options.by);
     if (!name.empty()) group = &group->group(name);
@@ -83,7 +84,7 @@ class TreeWriter {
       : profile_(profile), steps_(profile.stacks, options.reverse), labels_(labels_of(profile)) {}
 
   CallTree write(const Group& all, double minimum_share) && {
-    minimum_ = minimum_share * static_cast<double>(all.total());
+    minimum_ = minimum_share * static_cast<double>(all.total().extent);
     write_group("all", all, 0);
     set_ends();
     return std::move(tree_);
@@ -96,7 +97,7 @@ class TreeWriter {
     std::size_t first;
     std::size_t last;
     std::uint32_t depth;
-    std::uint64_t total;
+    Amount total;
   };
   using Steps = std::vector<Step>;  // the next one is the last
 
@@ -109,7 +110,7 @@ class TreeWriter {
     add_children(index, group.stacks, todo);
     // Groups and code are in one order of names; a group stands before code of its name.
     for (const auto& [child_name, child] : group.groups) {
-      const std::uint64_t total = child->total();
+      const Amount total = child->total();
       if (is_narrow(total)) {
         hide(index, total);
         continue;
@@ -146,9 +147,9 @@ class TreeWriter {
       return std::pair(label_of(b), a.node) < std::pair(label_of(a), b.node);
     });
     for (std::size_t first = 0, last = 0; first < found_.size(); first = last) {
-      std::uint64_t total = 0;
+      Amount total;
       for (; last < found_.size() && label_of(found_[last]) == label_of(found_[first]); ++last)
-        total += stacks.weight(found_[last].first, found_[last].last);
+        total += stacks.amount(found_[last].first, found_[last].last);
       if (is_narrow(total)) {
         hide(parent, total);
         continue;
@@ -161,11 +162,12 @@ class TreeWriter {
     }
   }
 
-  std::uint32_t write_node(std::string_view name, std::uint32_t depth, std::uint64_t total) {
+  std::uint32_t write_node(std::string_view name, std::uint32_t depth, Amount total) {
     CallTree::Node node;
     node.name = name;
     node.depth = depth;
-    node.total = total;
+    node.total = total.weight;
+    node.extent = total.extent;
     tree_.depth = std::max(tree_.depth, depth);
     tree_.nodes.push_back(node);
     return static_cast<std::uint32_t>(tree_.nodes.size() - 1);
@@ -184,9 +186,9 @@ class TreeWriter {
     }
   }
 
-  void hide(std::uint32_t parent, std::uint64_t weight) {
-    tree_.nodes[parent].hidden += weight;
-    tree_.hidden += weight;
+  void hide(std::uint32_t parent, Amount amount) {
+    tree_.nodes[parent].hidden += amount.weight;
+    tree_.hidden += amount.extent;
   }
 
   // A node ends where the next one stands that is not deeper.
@@ -203,8 +205,8 @@ class TreeWriter {
     }
   }
 
-  [[nodiscard]] bool is_narrow(std::uint64_t total) const {
-    return static_cast<double>(total) < minimum_;
+  [[nodiscard]] bool is_narrow(Amount total) const {
+    return static_cast<double>(total.extent) < minimum_;
   }
   [[nodiscard]] FrameId frame_of(const StackSlice& slice) const {
     return profile_.stacks[slice.node].frame;

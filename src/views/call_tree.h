@@ -23,14 +23,17 @@ struct CallTree {
     const profile::Function* function = nullptr;  // of one frame; null where it is no code
     std::uint32_t end = 0;                        // the node behind the last one below this one
     std::uint32_t depth = 0;                      // of the root 0
-    std::uint64_t self = 0;                       // weight that ends here
-    std::uint64_t total = 0;                      // self, plus the children's totals, plus hidden
-    std::uint64_t hidden = 0;                     // weight of children that were cut
+    profile::Weight self = 0;                     // weight that ends here
+    profile::Weight total = 0;                    // self, plus the children's totals, plus hidden
+    profile::Weight hidden = 0;                   // weight of children that were cut
+    // The sum of the extents of all groups in `total`, which it equals where none is negative.
+    // Shares are of the root's.
+    std::uint64_t extent = 0;
   };
   std::vector<Node> nodes;
   std::deque<std::string> own_names;  // those that are not the profile's
   std::uint32_t depth = 0;            // of the deepest node that is not cut
-  std::uint64_t hidden = 0;           // weight that was cut, all nodes together
+  std::uint64_t hidden = 0;           // extent that was cut, all nodes together
 
   [[nodiscard]] const Node& root() const { return nodes.front(); }
   [[nodiscard]] std::vector<std::uint32_t> children(std::uint32_t index) const {

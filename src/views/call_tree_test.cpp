@@ -127,7 +127,7 @@ TEST(CallTree, TotalsAddUp) {
     EXPECT_EQ(tree.root().total, profile.weight_of(wire::Disposition::kSampled));
     for (std::uint32_t index = 0; index < tree.nodes.size(); ++index) {
       const CallTree::Node& node = tree.nodes[index];
-      std::uint64_t sum = node.self + node.hidden;
+      profile::Weight sum = node.self + node.hidden;
       for (const std::uint32_t child : tree.children(index)) {
         sum += tree.nodes[child].total;
         EXPECT_EQ(tree.nodes[child].depth, node.depth + 1);
@@ -140,9 +140,9 @@ TEST(CallTree, TotalsAddUp) {
 // A node by the names from the root to it; a frame's kind is behind its name.
 using Path = std::vector<std::string>;
 struct Weights {
-  std::uint64_t self = 0;
-  std::uint64_t total = 0;
-  std::uint64_t hidden = 0;
+  profile::Weight self = 0;
+  profile::Weight total = 0;
+  profile::Weight hidden = 0;
   bool operator==(const Weights&) const = default;
 };
 

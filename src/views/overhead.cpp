@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/pair_table.h"
-
 namespace ringside::views {
 namespace {
 
@@ -81,20 +79,30 @@ using Names = std::tuple<std::string_view, std::string_view, std::string_view,
                          std::optional<std::uint32_t>, std::optional<std::uint32_t>,
                          std::optional<VcpuId>, std::string_view, std::string_view>;
 
-// Sums up one section. Rows are found by owner and code; `met_` shows whether one was met in the
-// stack at hand before.
+// Numbers for rows, which ascend through all owners and all sections: the row of a function, where
+// its number is one of the owner at hand.
+struct RowNumbers {
+  explicit RowNumbers(const Profile& profile)
+      : of_code(std::max(profile.functions.size(), profile.strings.size())) {}
+  std::uint64_t next = 1;
+  std::vector<std::uint64_t> of_code;  // 0: it has none
+};
+
+// Sums up one section. The stacks of one owner are taken in the order of the tree, so that only
+// those frames are looked at that a stack does not have in common with the one before.
 class Accumulator {
  public:
   Accumulator(const Profile& profile, const OverheadOptions& options, const Keys& keys,
-              OwnerNumbers& owners)
-      : profile_(profile), options_(options), keys_(keys), owners_(owners) {}
+              OwnerNumbers& owners, RowNumbers& numbers)
+      : profile_(profile), options_(options), keys_(keys), owners_(owners), numbers_(numbers) {}
 
   void add(const SampleGroup& group) {
     switch (profile_.owner_of(group).disposition) {
       case wire::Disposition::kSampled:
         section_.sampled += group.weight;
+        section_.extent += profile::extent_of(group.weight);
         section_.samples += group.samples;
-        add_stack(group);
+        if (group.stack != profile::kNoNode) stacks_.push_back({owners_.of(group), &group});
         break;
       case wire::Disposition::kIdle:
         section_.idle += group.weight;
@@ -109,11 +117,25 @@ class Accumulator {
   }
 
   OverheadSection finish() && {
-    std::erase_if(rows_, [](const OverheadRow& row) { return row.total == 0; });
+    owners_first_ = numbers_.next;
+    // The profile has them by stack.
+    std::stable_sort(stacks_.begin(), stacks_.end(),
+                     [](const OwnedStack& a, const OwnedStack& b) { return a.owner < b.owner; });
+    for (std::size_t i = 0; i < stacks_.size(); ++i) {
+      if (i > 0 && stacks_[i].owner != stacks_[i - 1].owner) {
+        leave(0);
+        owners_first_ = numbers_.next;
+      }
+      add_stack(stacks_[i]);
+    }
+    leave(0);
+    std::erase_if(rows_, [](const OverheadRow& row) { return row.total == 0 && row.self == 0; });
     section_.rows = std::move(rows_);
     const auto weight = [&](const OverheadRow& row) {
-      return options_.sort == OverheadOptions::Sort::kSelf ? std::pair(row.self, row.total)
-                                                           : std::pair(row.total, row.self);
+      const std::uint64_t self = profile::extent_of(row.self);
+      const std::uint64_t total = profile::extent_of(row.total);
+      return options_.sort == OverheadOptions::Sort::kSelf ? std::pair(self, total)
+                                                           : std::pair(total, self);
     };
     std::sort(section_.rows.begin(), section_.rows.end(),
               [&](const OverheadRow& a, const OverheadRow& b) {
@@ -124,6 +146,19 @@ class Accumulator {
   }
 
  private:
+  struct OwnedStack {
+    std::uint32_t owner;
+    const SampleGroup* group;
+  };
+  static constexpr std::size_t kNoRow = ~std::size_t{0};
+  // A frame of the stack at hand.
+  struct Step {
+    NodeId node;
+    std::size_t row;             // kNoRow where it has none of its own
+    bool is_outermost;           // of those with this row
+    profile::Weight weight = 0;  // of the stacks that have it
+  };
+
   [[nodiscard]] bool has(SortKey key) const { return keys_.has(key); }
 
   // The number of a frame's code, as far as the keys distinguish code.
@@ -132,9 +167,10 @@ class Accumulator {
     return has(SortKey::kDso) ? profile_.functions[frame.function].image : 0;
   }
 
-  std::size_t row_of(std::uint32_t owner, const SampleGroup& group, const profile::Frame& frame) {
-    const std::uint32_t index = index_.intern(owner, code_of(frame));
-    if (index < rows_.size()) return index;
+  std::size_t row_of(const SampleGroup& group, const profile::Frame& frame) {
+    std::uint64_t& number = numbers_.of_code[code_of(frame)];
+    if (number >= owners_first_) return rows_.size() - (numbers_.next - number);
+    number = numbers_.next++;
     OverheadRow& row = rows_.emplace_back();
     const profile::Owner& of = profile_.owner_of(group);
     if (has(SortKey::kComm)) row.comm = of.comm;
@@ -148,28 +184,51 @@ class Accumulator {
       row.image = profile_.functions[frame.function].image;
     row.inlined = true;
     row.kind = Kind::kInterrupt;
-    met_.push_back(0);
-    return index;
+    open_.push_back(0);
+    return rows_.size() - 1;
   }
 
-  void add_stack(const SampleGroup& group) {
-    ++stack_number_;
-    const std::uint32_t owner = owners_.of(group);
-    bool is_leaf = true;
-    for (NodeId id = group.stack; id != profile::kNoNode; id = profile_.stacks[id].parent) {
-      const profile::Frame& frame = profile_.frames[profile_.stacks[id].frame];
-      if (frame.inlined && !options_.inlined_rows) continue;
-      const std::size_t index = row_of(owner, group, frame);
-      OverheadRow& row = rows_[index];
-      if (row.kind == Kind::kInterrupt) row.kind = frame.kind;
-      row.inlined = frame.inlined && row.inlined;
-      if (std::exchange(is_leaf, false)) {
-        row.self += group.weight;
-        row.self_samples += group.samples;
-      }
-      if (met_[index] == stack_number_) continue;
-      met_[index] = stack_number_;
-      row.total += group.weight;
+  void add_stack(const OwnedStack& stack) {
+    const SampleGroup& group = *stack.group;
+    std::size_t common = path_.size();
+    while (common > 0 && (group.stack < path_[common - 1].node ||
+                          group.stack >= profile_.stacks[path_[common - 1].node].end))
+      --common;
+    leave(common);
+    new_.clear();
+    const NodeId last = path_.empty() ? profile::kNoNode : path_.back().node;
+    for (NodeId id = group.stack; id != last; id = profile_.stacks[id].parent) new_.push_back(id);
+    for (auto id = new_.rbegin(); id != new_.rend(); ++id) enter(*id, group);
+    path_.back().weight += group.weight;
+    const auto leaf = std::find_if(path_.rbegin(), path_.rend(),
+                                   [](const Step& step) { return step.row != kNoRow; });
+    if (leaf == path_.rend()) return;
+    rows_[leaf->row].self += group.weight;
+    rows_[leaf->row].self_samples += group.samples;
+  }
+
+  void enter(NodeId node, const SampleGroup& group) {
+    const profile::Frame& frame = profile_.frames[profile_.stacks[node].frame];
+    if (frame.inlined && !options_.inlined_rows) {
+      path_.push_back({node, kNoRow, false});
+      return;
+    }
+    const std::size_t index = row_of(group, frame);
+    OverheadRow& row = rows_[index];
+    if (row.kind == Kind::kInterrupt) row.kind = frame.kind;
+    row.inlined = frame.inlined && row.inlined;
+    path_.push_back({node, index, open_[index]++ == 0});
+  }
+
+  // Leaves all but the first `kept` frames of the stack at hand.
+  void leave(std::size_t kept) {
+    while (path_.size() > kept) {
+      const Step step = path_.back();
+      path_.pop_back();
+      if (!path_.empty()) path_.back().weight += step.weight;
+      if (step.row == kNoRow) continue;
+      --open_[step.row];
+      if (step.is_outermost) rows_[step.row].total += step.weight;
     }
   }
 
@@ -185,11 +244,14 @@ class Accumulator {
   const OverheadOptions& options_;
   const Keys& keys_;
   OwnerNumbers& owners_;
+  RowNumbers& numbers_;
   OverheadSection section_;
-  PairTable index_;  // of a row: its owner and its code
   std::vector<OverheadRow> rows_;
-  std::vector<std::uint64_t> met_;  // by row: the last stack it stood in
-  std::uint64_t stack_number_ = 0;
+  std::uint64_t owners_first_ = 0;  // number of a row of the owner at hand
+  std::vector<OwnedStack> stacks_;
+  std::vector<Step> path_;           // root first
+  std::vector<NodeId> new_;          // reused
+  std::vector<std::uint32_t> open_;  // by row: frames of the stack at hand
 };
 
 }  // namespace
@@ -197,12 +259,13 @@ class Accumulator {
 OverheadTable make_overhead(const Profile& profile, const OverheadOptions& options) {
   const Keys keys(options);
   OwnerNumbers owners(profile, options, keys);
-  Accumulator all(profile, options, keys, owners);
+  RowNumbers numbers(profile);
+  Accumulator all(profile, options, keys, owners, numbers);
   std::map<VcpuId, Accumulator> per_vcpu;
   for (const SampleGroup& group : profile.samples) {
     all.add(group);
     if (options.per_vcpu)
-      per_vcpu.try_emplace(profile.owner_of(group).vcpu, profile, options, keys, owners)
+      per_vcpu.try_emplace(profile.owner_of(group).vcpu, profile, options, keys, owners, numbers)
           .first->second.add(group);
   }
   OverheadTable table;

@@ -32,8 +32,8 @@ struct OverheadRow {
   std::optional<std::uint32_t> tid;
   std::optional<VcpuId> vcpu;
   profile::Kind kind = profile::Kind::kKernel;  // interrupt only where every frame of it was one
-  std::uint64_t self = 0;                       // weight of samples it was the leaf of
-  std::uint64_t total = 0;  // weight of samples it stood in, each counted once (recursion too)
+  profile::Weight self = 0;                     // weight of samples it was the leaf of
+  profile::Weight total = 0;  // weight of samples it stood in, each counted once (recursion too)
   std::uint64_t self_samples = 0;
   bool inlined = false;  // into others, wherever it stood
 };
@@ -42,10 +42,11 @@ struct OverheadRow {
 struct OverheadSection {
   std::optional<VcpuId> vcpu;  // absent: all together
   std::vector<OverheadRow> rows;
-  std::uint64_t sampled = 0;  // weights; percentages are of `sampled`, and self adds up to it
-  std::uint64_t idle = 0;
-  std::uint64_t skipped = 0;
-  std::uint64_t failed = 0;
+  profile::Weight sampled = 0;  // weights; self adds up to `sampled`
+  profile::Weight idle = 0;
+  profile::Weight skipped = 0;
+  profile::Weight failed = 0;
+  std::uint64_t extent = 0;   // of the groups of `sampled`: percentages are of it
   std::uint64_t samples = 0;  // those of `sampled`
 };
 

@@ -12,8 +12,8 @@ using profile::testing::TestRecording;
 
 struct Row {
   std::string name;
-  std::uint64_t self;
-  std::uint64_t total;
+  profile::Weight self;
+  profile::Weight total;
   bool operator==(const Row&) const = default;
 };
 

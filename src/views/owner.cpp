@@ -1,5 +1,7 @@
 #include "views/owner.h"
 
+#include <fmt/core.h>
+
 namespace ringside::views {
 
 std::string owner_name(const profile::Profile& profile, const profile::Owner& owner,
@@ -10,6 +12,10 @@ std::string owner_name(const profile::Profile& profile, const profile::Owner& ow
   name += fmt::format("-{}", *owner.pid);
   return level == OwnerLevel::kPid ? name
                                    : name + fmt::format("/{}", owner.tid.value_or(*owner.pid));
+}
+
+std::string vcpu_name(VcpuId vcpu) {
+  return vcpu == recording::kNoVcpu ? "no vcpu" : fmt::format("vcpu {}", vcpu.value);
 }
 
 }  // namespace ringside::views

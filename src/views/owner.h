@@ -16,4 +16,7 @@ enum class OwnerLevel : std::uint8_t { kNone, kComm, kPid, kTid };
 [[nodiscard]] std::string owner_name(const profile::Profile& profile, const profile::Owner& owner,
                                      OwnerLevel level);
 
+// "vcpu 3"; "no vcpu" for samples that were taken of none.
+[[nodiscard]] std::string vcpu_name(VcpuId vcpu);
+
 }  // namespace ringside::views

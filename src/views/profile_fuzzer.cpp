@@ -18,24 +18,24 @@ void check(bool good) {
   if (!good) std::abort();
 }
 
-// Sums are modulo 2^64, as a hostile recording's weights make them.
+// The totals are modulo 2^64, as a hostile recording's weights make them.
 void check_sums(const profile::Profile& profile) {
   std::uint64_t weight = profile.filtered_weight;
   profile::NodeId last = 0;
   for (const profile::SampleGroup& group : profile.samples) {
-    weight += group.weight;
+    weight += static_cast<std::uint64_t>(group.weight);
     check(group.stack >= last && group.stack < profile.stacks.size());
     check(group.user_part < profile.stacks.size());
     check((group.stack != profile::kNoNode) == profile.is_sampled(group));
     last = group.stack;
   }
-  check(weight == profile.totals.total_weight());
+  check(!profile.left_out.empty() || weight == profile.totals.total_weight());
 }
 
-void check_sums(const views::CallTree& tree, std::uint64_t sampled) {
+void check_sums(const views::CallTree& tree, profile::Weight sampled) {
   check(tree.root().total == sampled && tree.root().end == tree.nodes.size());
   for (std::uint32_t index = 0; index < tree.nodes.size(); ++index) {
-    std::uint64_t sum = tree.nodes[index].self + tree.nodes[index].hidden;
+    profile::Weight sum = tree.nodes[index].self + tree.nodes[index].hidden;
     for (const std::uint32_t child : tree.children(index)) sum += tree.nodes[child].total;
     check(sum == tree.nodes[index].total);
   }

@@ -7,27 +7,50 @@
 
 namespace ringside::views {
 
+// The weight of some groups, and the sum of their extents.
+struct Amount {
+  profile::Weight weight = 0;
+  std::uint64_t extent = 0;
+  Amount& operator+=(const Amount& other) {
+    weight += other.weight;
+    extent += other.extent;
+    return *this;
+  }
+};
+
 // Some groups of a profile by stack, with the sums of their weights: the weight of a subtree of
 // stacks is the difference of two sums, for the tree is in preorder.
 class WeighedStacks {
  public:
   // In ascending order of `stack`.
-  void add(profile::NodeId stack, std::uint64_t weight) {
+  void add(profile::NodeId stack, profile::Weight weight) {
+    // Up to the first negative weight the extents are the sums.
+    if (weight < 0 && extents_.empty()) extents_.assign(sums_.begin(), sums_.end());
     stacks_.push_back(stack);
     sums_.push_back(sums_.back() + weight);
+    if (!extents_.empty()) extents_.push_back(extents_.back() + profile::extent_of(weight));
   }
   [[nodiscard]] std::uint32_t size() const { return static_cast<std::uint32_t>(stacks_.size()); }
   [[nodiscard]] profile::NodeId stack(std::uint32_t index) const { return stacks_[index]; }
   // The sum over the entries [first, last).
-  [[nodiscard]] std::uint64_t weight(std::uint32_t first, std::uint32_t last) const {
+  [[nodiscard]] profile::Weight weight(std::uint32_t first, std::uint32_t last) const {
     return sums_[last] - sums_[first];
+  }
+  // The same of their extents.
+  [[nodiscard]] std::uint64_t extent(std::uint32_t first, std::uint32_t last) const {
+    return extents_.empty() ? static_cast<std::uint64_t>(weight(first, last))
+                            : extents_[last] - extents_[first];
+  }
+  [[nodiscard]] Amount amount(std::uint32_t first, std::uint32_t last) const {
+    return {weight(first, last), extent(first, last)};
   }
   // The first entry at or behind `from` whose stack is not below `end`.
   [[nodiscard]] std::uint32_t find(std::uint32_t from, profile::NodeId end) const;
 
  private:
   std::vector<profile::NodeId> stacks_;
-  std::vector<std::uint64_t> sums_{0};  // before each entry, and behind the last
+  std::vector<profile::Weight> sums_{0};  // before each entry, and behind the last
+  std::vector<std::uint64_t> extents_;    // the same; empty where no weight is negative
 };
 
 // Entries of WeighedStacks that go through one node of the tree of stacks.
@@ -53,7 +76,7 @@ class SliceSteps {
   }
   // The same for what comes behind a slice's node. Returns the weight that ends at the node.
   template <class Next>
-  std::uint64_t behind(const StackSlice& slice, const WeighedStacks& stacks, Next&& next) const {
+  profile::Weight behind(const StackSlice& slice, const WeighedStacks& stacks, Next&& next) const {
     if (!reverse_) return part(slice, stacks, next);
     const profile::NodeId caller = tree_[slice.node].parent;
     if (caller == profile::kNoNode) return stacks.weight(slice.first, slice.last);
@@ -63,7 +86,7 @@ class SliceSteps {
 
  private:
   template <class Next>
-  std::uint64_t part(const StackSlice& slice, const WeighedStacks& stacks, Next&& next) const {
+  profile::Weight part(const StackSlice& slice, const WeighedStacks& stacks, Next&& next) const {
     const std::uint32_t below = stacks.find(slice.first, slice.node + 1);
     profile::NodeId child = slice.node + 1;
     for (std::uint32_t at = below; at < slice.last;) {

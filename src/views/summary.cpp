@@ -38,7 +38,7 @@ std::vector<std::pair<std::string, std::uint64_t>> lost_by_reason(
 Summary make_summary(const profile::Profile& profile) {
   const recording::SampleStatistics& totals = profile.totals;
   const auto weight = [&](wire::Disposition disposition) {
-    return totals.weight[static_cast<std::size_t>(disposition)];
+    return static_cast<profile::Weight>(totals.weight[static_cast<std::size_t>(disposition)]);
   };
   Summary summary;
   summary.samples = totals.count[static_cast<std::size_t>(wire::Disposition::kSampled)];

@@ -19,11 +19,11 @@ struct Summary {
   std::optional<std::uint64_t> late;
   // Why they are lost, in words, most first; these add up to `lost`.
   std::vector<std::pair<std::string, std::uint64_t>> lost_by_reason;
-  std::uint64_t samples = 0;  // each stands for one vCPU tick or more …
-  std::uint64_t sampled = 0;  // … and all for so many; these four are weights
-  std::uint64_t idle = 0;
-  std::uint64_t skipped = 0;
-  std::uint64_t failed = 0;
+  std::uint64_t samples = 0;    // each stands for one vCPU tick or more …
+  profile::Weight sampled = 0;  // … and all for so many; these four are weights
+  profile::Weight idle = 0;
+  profile::Weight skipped = 0;
+  profile::Weight failed = 0;
 
   std::uint64_t stops = 0;  // times the guest was stopped
   std::uint64_t pause_average_ns = 0;

@@ -6,12 +6,13 @@
 namespace ringside::views {
 
 std::vector<TopStack> make_top_stacks(const profile::Profile& profile, std::size_t count) {
-  std::map<std::pair<profile::NodeId, profile::StringId>, std::uint64_t> weights;  // leaf and comm
+  std::map<std::pair<profile::NodeId, profile::StringId>, profile::Weight>
+      weights;  // leaf and comm
   std::uint64_t total = 0;
   for (const profile::SampleGroup& group : profile.samples) {
     if (!profile.is_sampled(group)) continue;
     weights[{group.stack, profile.owner_of(group).comm}] += group.weight;
-    total += group.weight;
+    total += profile::extent_of(group.weight);
   }
   std::vector<TopStack> stacks;
   for (const auto& [of, weight] : weights) {
@@ -26,7 +27,9 @@ std::vector<TopStack> make_top_stacks(const profile::Profile& profile, std::size
   }
   // Equally heavy stacks by their names, so that two runs of the same guest print the same.
   const auto heavier = [&](const TopStack& a, const TopStack& b) {
-    if (a.weight != b.weight) return a.weight > b.weight;
+    if (a.weight != b.weight)
+      return std::pair(profile::extent_of(a.weight), a.weight) >
+             std::pair(profile::extent_of(b.weight), b.weight);
     if (a.comm != b.comm) return profile.strings[a.comm] < profile.strings[b.comm];
     return std::lexicographical_compare(
         a.frames.begin(), a.frames.end(), b.frames.begin(), b.frames.end(),

@@ -10,7 +10,7 @@ namespace ringside::views {
 struct TopStack {
   std::vector<profile::FrameId> frames;  // leaf first
   profile::StringId comm = 0;            // whose stack; 0 where the profile knows no processes
-  std::uint64_t weight = 0;
+  profile::Weight weight = 0;
   double share = 0;  // of what was sampled, 0 to 1
 };
 

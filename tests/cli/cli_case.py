@@ -23,6 +23,14 @@ def program():
     return _options.ringside
 
 
+def built(name):
+    """A program that was built for these tests."""
+    path = pathlib.Path(_options.stand_in or "none").resolve().with_name(name)
+    if not path.exists():
+        raise unittest.SkipTest(f"no {name}: build that target")
+    return path
+
+
 def wait_until(condition, seconds=20):
     """Whether it comes true in that time."""
     end = time.monotonic() + seconds

@@ -64,7 +64,7 @@ Result<void> ExportVerb::write_samples() {
     return fail(
         ErrorCode::kUsage,
         "--format json-lines writes every sample as it is: -k, -u, -C, --comm, --pid, --tid, "
-        "--no-irq-join and --per-cpu do not go with it");
+        "--source, --value, --time, --no-irq-join and --per-cpu do not go with it");
   if (app::is_folded_input(settings_))
     return fail(ErrorCode::kUsage,
                 "{} is folded text, which has no single samples: name a recording",
@@ -72,8 +72,11 @@ Result<void> ExportVerb::write_samples() {
   RINGSIDE_ASSIGN(auto opened, app::open_recording(settings_));
   if (const std::string damage = opened.reader.damage(); !damage.empty())
     app::say("ringside: " + damage);
-  RINGSIDE_TRY(app::write_to(output_, [&](exporters::Sink& sink) {
-    return exporters::write_json_lines(opened.reader, opened.symbols, sink);
+  RINGSIDE_TRY(app::write_to(output_, [&](exporters::Sink& sink) -> Result<void> {
+    RINGSIDE_ASSIGN(const auto left_out,
+                    exporters::write_json_lines(opened.reader, opened.symbols, sink));
+    for (const std::string& text : left_out) app::say("ringside: " + text);
+    return {};
   }));
   for (const std::string& warning : opened.symbols.warnings()) app::say("ringside: " + warning);
   return {};

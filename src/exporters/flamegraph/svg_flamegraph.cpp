@@ -78,8 +78,8 @@ std::string subtitle_of(const Profile& profile) {
   if (header.arch != Arch::kUnknown) add(arch::name_of(header.arch));
   if (header.vcpu_count != 0)
     add(fmt::format("{} vCPU{}", header.vcpu_count, header.vcpu_count == 1 ? "" : "s"));
-  const std::uint64_t sampled = profile.weight_of(wire::Disposition::kSampled);
-  const std::uint64_t idle = profile.weight_of(wire::Disposition::kIdle);
+  const profile::Weight sampled = profile.weight_of(wire::Disposition::kSampled);
+  const profile::Weight idle = profile.weight_of(wire::Disposition::kIdle);
   add(sampled_in_words(profile));
   if (idle != 0) add(fmt::format("{}% idle", format_percent(idle, sampled + idle)));
   if (header.interval_ns != 0) add("every " + format_duration(header.interval_ns));
@@ -93,9 +93,9 @@ class Picture {
   Picture(const Profile& profile, const FlamegraphOptions& options, Sink& sink)
       : profile_(profile), options_(options), sink_(sink), tree_(make_tree()) {
     width_ = std::max(options.width, L::kNarrowestPicture);
-    empty_ = tree_.root().total == 0;
+    empty_ = tree_.root().extent == 0;
     height_ = L::kFramesTop + L::kFootHeight + (tree_.depth + 1) * L::kFrameHeight;
-    scale_ = empty_ ? 0 : (width_ - 2.0 * L::kMargin) / static_cast<double>(tree_.root().total);
+    scale_ = empty_ ? 0 : (width_ - 2.0 * L::kMargin) / static_cast<double>(tree_.root().extent);
   }
 
   Result<void> write() {
@@ -203,7 +203,7 @@ class Picture {
       std::uint64_t next = left[index];
       for (const std::uint32_t child : tree_.children(index)) {
         left[child] = next;
-        next += tree_.nodes[child].total;
+        next += tree_.nodes[child].extent;
       }
       RINGSIDE_TRY(write_frame(index, left[index]));
     }
@@ -213,7 +213,7 @@ class Picture {
   Result<void> write_frame(std::uint32_t index, std::uint64_t left) {
     const CallTree::Node& node = tree_.nodes[index];
     const double x = L::kMargin + static_cast<double>(left) * scale_;
-    const double width = static_cast<double>(node.total) * scale_;
+    const double width = static_cast<double>(node.extent) * scale_;
     const unsigned row = options_.icicle ? node.depth : tree_.depth - node.depth;
     const unsigned y = L::kFramesTop + row * L::kFrameHeight;
     const auto room =
@@ -226,15 +226,15 @@ class Picture {
     return sink_.write(fmt::format(
         "<g class=\"frame {}\" data-name=\"{}\" data-w=\"{}\" data-d=\"{}\"><title>{}</title>"
         "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>{}</g>\n",
-        class_of(node), name, node.total, node.depth, hint_of(node, name), x, y, width,
+        class_of(node), name, node.extent, node.depth, hint_of(node, name), x, y, width,
         L::kFrameHeight - L::kFrameGap, text));
   }
 
   // The text of the frame's tooltip, escaped as its name is.
   [[nodiscard]] std::string hint_of(const CallTree::Node& node, const std::string& name) {
-    const auto amount = [&](std::uint64_t weight) {
-      return fmt::format("{} {}, {}%", format_count(weight), name_of(profile_.unit),
-                         format_percent(weight, tree_.root().total));
+    const auto amount = [&](profile::Weight weight) {
+      return fmt::format("{} {}, {}%", format_weight(weight), name_of(profile_.unit),
+                         format_share(weight, tree_.root().extent));
     };
     const std::string total = amount(node.total);
     std::string hint = fmt::format("{}{} ({})\nself {}", name, node.inlined ? " (inlined)" : "",
@@ -264,7 +264,7 @@ class Picture {
     if (tree_.hidden != 0)
       text += fmt::format("{}frames narrower than {} px are left out, {}% in all",
                           text.empty() ? "" : "; ", options_.minimum_width,
-                          format_percent(tree_.hidden, tree_.root().total));
+                          format_percent(tree_.hidden, tree_.root().extent));
     return sink_.write(fmt::format("<text id=\"foot\" x=\"{}\" y=\"{}\">{}</text>\n", L::kMargin,
                                    height_ - L::kFoot, text));
   }

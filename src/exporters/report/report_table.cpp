@@ -69,9 +69,9 @@ class Table {
   void fill() {
     for (const OverheadRow& row : section_.rows) {
       const bool by_self = options_.overhead.sort == views::OverheadOptions::Sort::kSelf;
-      const std::uint64_t weight = by_self ? row.self : row.total;
+      const std::uint64_t weight = profile::extent_of(by_self ? row.self : row.total);
       const bool small = static_cast<double>(weight) * 100 <
-                         options_.minimum_percent * static_cast<double>(section_.sampled);
+                         options_.minimum_percent * static_cast<double>(section_.extent);
       if (small || (options_.maximum_rows != 0 && rows_.size() >= options_.maximum_rows)) {
         rest_.self += row.self;
         rest_.self_samples += row.self_samples;
@@ -102,6 +102,7 @@ class Table {
 
   [[nodiscard]] Row shown(const OverheadRow& row) const {
     Row cells;
+    cells.reserve(layouts_.size());
     for (const Column column : options_.columns) add_cells(column, row, cells);
     return cells;
   }
@@ -146,10 +147,10 @@ class Table {
     }
   }
 
-  [[nodiscard]] Cell share(std::uint64_t weight) const {
-    return {format_percent(weight, section_.sampled) + "%",
+  [[nodiscard]] Cell share(profile::Weight weight) const {
+    return {format_share(weight, section_.extent) + "%",
             {},
-            colour_of_share(weight, section_.sampled)};
+            colour_of_share(profile::extent_of(weight), section_.extent)};
   }
 
   [[nodiscard]] Cell name_or_nobody(profile::StringId name) const {
@@ -158,6 +159,7 @@ class Table {
 
   [[nodiscard]] std::string vcpu_of(const OverheadRow& row) const {
     const std::optional<VcpuId> vcpu = row.vcpu ? row.vcpu : section_.vcpu;
+    if (vcpu == recording::kNoVcpu) return "-";
     return vcpu ? std::to_string(vcpu->value) : "all";
   }
 
@@ -173,18 +175,27 @@ class Table {
     return cell;
   }
 
-  Result<void> write_line(const Row& cells, Sink& sink) const {
+  Result<void> write_line(const Row& cells, Sink& sink) {
+    line_.clear();
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (i != 0) RINGSIDE_TRY(sink.write("  "));
+      if (i != 0) line_ += "  ";
       const Layout layout = i < layouts_.size() ? layouts_[i] : Layout{};
-      const std::string text = cells[i].text + cells[i].tail;
-      const std::size_t width = cells_of(text);
-      const std::string gap(layout.width > width ? layout.width - width : 0, ' ');
-      if (layout.right) RINGSIDE_TRY(sink.write(gap));
-      RINGSIDE_TRY(cells[i].colour ? sink.paint(text, *cells[i].colour) : sink.write(text));
-      if (!layout.right && i + 1 < cells.size()) RINGSIDE_TRY(sink.write(gap));
+      const Cell& cell = cells[i];
+      const std::size_t width = cells_of(cell.text) + cells_of(cell.tail);
+      const std::size_t gap = layout.width > width ? layout.width - width : 0;
+      if (layout.right) line_.append(gap, ' ');
+      if (cell.colour) {
+        RINGSIDE_TRY(sink.write(line_));
+        line_.clear();
+        RINGSIDE_TRY(sink.paint(cell.text + cell.tail, *cell.colour));
+      } else {
+        line_ += cell.text;
+        line_ += cell.tail;
+      }
+      if (!layout.right && i + 1 < cells.size()) line_.append(gap, ' ');
     }
-    return sink.write("\n");
+    line_ += '\n';
+    return sink.write(line_);
   }
 
   const Profile& profile_;
@@ -193,6 +204,7 @@ class Table {
   bool shows_image_ = false;  // behind the symbol, where it has no column
   std::vector<Layout> layouts_;
   std::vector<Row> rows_;
+  std::string line_;  // reused
   OverheadRow rest_;  // of rows that are not shown
   std::size_t hidden_ = 0;
 };

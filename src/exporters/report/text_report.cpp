@@ -20,9 +20,12 @@ constexpr double kCallGraphMinimumShare = 0.005;
 
 Result<void> write_section(const Profile& profile, const OverheadSection& section,
                            const ReportOptions& options, Sink& sink) {
-  const std::string head =
-      (section.vcpu ? fmt::format("# vCPU {}: ", section.vcpu->value) : "# All vCPUs: ") +
-      counts_in_words(profile, section);
+  std::string head = "# All vCPUs: ";
+  if (section.vcpu == recording::kNoVcpu)
+    head = "# On no vCPU: ";
+  else if (section.vcpu)
+    head = fmt::format("# vCPU {}: ", section.vcpu->value);
+  head += counts_in_words(profile, section);
   RINGSIDE_TRY(sink.write(head + "\n#\n"));
   if (section.rows.empty()) return sink.write("# Nothing was running.\n\n");
   return write_table(profile, section, options, sink);
@@ -51,13 +54,13 @@ class TreeWriter {
   TreeWriter(const CallTree& tree, std::size_t width, Sink& sink)
       : tree_(tree), width_(width), indentation_(tree, width), sink_(sink) {}
 
-  Result<void> line(std::uint64_t weight, std::size_t depth, const std::string& text) {
-    const std::string percent = format_percent(weight, tree_.root().total) + "%";
+  Result<void> line(profile::Weight weight, std::size_t depth, const std::string& text) {
+    const std::string percent = format_share(weight, tree_.root().extent) + "%";
     const std::string gap(10 - std::min<std::size_t>(10, percent.size()), ' ');
     const std::string indent(2 + indentation_.at(depth), ' ');
     const std::size_t used = gap.size() + percent.size() + indent.size();
     RINGSIDE_TRY(sink_.write(gap));
-    const auto colour = colour_of_share(weight, tree_.root().total);
+    const auto colour = colour_of_share(profile::extent_of(weight), tree_.root().extent);
     RINGSIDE_TRY(colour ? sink_.paint(percent, *colour) : sink_.write(percent));
     const std::string fitted =
         width_ == 0 ? text : cut_middle(text, width_ > used ? width_ - used : 1);
@@ -87,7 +90,7 @@ Result<void> write_tree(const CallTree& tree, std::size_t width, Sink& sink) {
                                fmt::format("(below {}%)", kCallGraphMinimumShare * 100)));
     std::vector<std::uint32_t> children = tree.children(index);
     std::stable_sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return tree.nodes[a].total > tree.nodes[b].total;
+      return tree.nodes[a].extent > tree.nodes[b].extent;
     });
     todo.insert(todo.end(), children.rbegin(), children.rend());
   }
@@ -103,7 +106,7 @@ Result<void> write_report(const Profile& profile, const ReportOptions& options, 
   if (table.per_vcpu.size() > 1)
     for (const OverheadSection& section : table.per_vcpu)
       RINGSIDE_TRY(write_section(profile, section, options, sink));
-  if (!options.call_graph || table.all.sampled == 0) return {};
+  if (!options.call_graph || table.all.extent == 0) return {};
   views::CallTreeOptions tree;
   tree.minimum_share = kCallGraphMinimumShare;
   return write_tree(views::make_call_tree(profile, tree), options.width, sink);

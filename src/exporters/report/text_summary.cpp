@@ -45,7 +45,10 @@ std::string command_line(const std::vector<std::string>& words) {
 }
 
 Result<void> write_ticks(const Summary& summary, Sink& sink) {
-  const std::uint64_t seen = summary.sampled + summary.idle + summary.skipped + summary.failed;
+  std::uint64_t seen = 0;
+  for (const profile::Weight weight :
+       {summary.sampled, summary.idle, summary.skipped, summary.failed})
+    seen += static_cast<std::uint64_t>(weight);
   const std::uint64_t all = seen + summary.lost.value_or(0);
   const auto part = [&](std::string_view label, std::uint64_t value) {
     return line(sink, label, "{:>10}  {:>6}%", format_count(value), format_percent(value, all));
@@ -54,9 +57,9 @@ Result<void> write_ticks(const Summary& summary, Sink& sink) {
     RINGSIDE_TRY(line(sink, "vCPU ticks due", "{:>10}", format_count(*summary.due)));
   else
     RINGSIDE_TRY(line(sink, "vCPU ticks taken", "{:>10}", format_count(seen)));
-  RINGSIDE_TRY(line(sink, "  sampled", "{:>10}  {:>6}%{}", format_count(summary.sampled),
+  RINGSIDE_TRY(line(sink, "  sampled", "{:>10}  {:>6}%{}", format_weight(summary.sampled),
                     format_percent(summary.sampled, all),
-                    summary.samples == summary.sampled
+                    summary.sampled == static_cast<profile::Weight>(summary.samples)
                         ? ""
                         : fmt::format("  in {} samples", format_count(summary.samples))));
   RINGSIDE_TRY(part("  idle", summary.idle));
@@ -130,6 +133,18 @@ Result<void> write_counters(const Profile& profile, const Summary& summary, Sink
   return {};
 }
 
+// Samples that are no ticks of vCPUs.
+Result<void> write_samples(const Profile& profile, const Summary& summary, Sink& sink) {
+  RINGSIDE_TRY(sink.write("Samples\n"));
+  RINGSIDE_TRY(line(sink, "samples", "{:>10}", format_count(summary.samples)));
+  RINGSIDE_TRY(line(sink, profile.value, "{:>10}  {}", format_weight(summary.sampled),
+                    name_of(profile.unit)));
+  if (profile.recorded && profile.recorded->lost != 0)
+    RINGSIDE_TRY(line(sink, "lost", "{:>10}", format_count(profile.recorded->lost)));
+  RINGSIDE_TRY(write_unwinding(summary, sink));
+  return line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns));
+}
+
 }  // namespace
 
 Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
@@ -149,6 +164,8 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   add("vCPUs", header.vcpu_count == 0 ? "" : std::to_string(header.vcpu_count));
   add("engine", header.engine);
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
+  if (!profile.other_sources.empty() || !profile.is_of_ticks)
+    add("source", fmt::format("{} ({})", profile.source, profile.value));
   add("missing", profile.damage);
   for (const std::string& warning : profile.warnings) add("warning", warning);
   for (const std::string& words : all_in_words(profile)) add("warning", words);
@@ -175,9 +192,10 @@ Result<void> write_warnings(const Profile& profile, Sink& sink) {
 Result<void> write_summary(const Profile& profile, Sink& sink) {
   const Summary summary = views::make_summary(profile);
   if (!profile.input.empty()) {
-    RINGSIDE_TRY(line(sink, "weight", "{:>10}", format_count(summary.sampled)));
+    RINGSIDE_TRY(line(sink, "weight", "{:>10}", format_weight(summary.sampled)));
     return line(sink, "unique stacks", "{:>10}", format_count(summary.unique_stacks));
   }
+  if (!profile.is_of_ticks) return write_samples(profile, summary, sink);
   RINGSIDE_TRY(sink.write("Sampling\n"));
   RINGSIDE_TRY(write_ticks(summary, sink));
   RINGSIDE_TRY(line(sink, "pause", "{:>10}  average, 99% within {}",
@@ -216,7 +234,7 @@ Result<void> write_top_stacks(const Profile& profile, std::size_t count, Sink& s
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     const std::string_view comm = profile.strings[stacks[i].comm];
     RINGSIDE_TRY(sink.write(fmt::format("#{}  {:.2f}%  {} {}{}{}\n", i + 1, 100 * stacks[i].share,
-                                        format_count(stacks[i].weight), name_of(profile.unit),
+                                        format_weight(stacks[i].weight), name_of(profile.unit),
                                         comm.empty() ? "" : "  ", comm)));
     for (const profile::FrameId frame : stacks[i].frames)
       RINGSIDE_TRY(sink.write(fmt::format("    {}\n", profile.name(frame))));

@@ -162,41 +162,6 @@ ThreadName decode_thread_name(pbf_reader message) {
   return name;
 }
 
-Event decode_event(pbf_reader message) {
-  namespace f = fields::event;
-  Event event;
-  while (message.next()) switch (message.tag()) {
-      case f::kTimeNs:
-        event.time_ns = get_number(message);
-        break;
-      case f::kVcpu:
-        event.vcpu = get_vcpu(message);
-        break;
-      case f::kName:
-        event.name = get_text(message);
-        break;
-      case f::kField: {
-        pbf_reader field = get_message(message);
-        auto& [key, value] = event.fields.emplace_back();
-        while (field.next()) {
-          if (field.tag() == fields::event_field::kKey)
-            key = get_text(field);
-          else if (field.tag() == fields::event_field::kValue)
-            value = get_text(field);
-          else
-            field.skip();
-        }
-        break;
-      }
-      case f::kStack:
-        event.stack = decode_stack(get_message(message));
-        break;
-      default:
-        message.skip();
-    }
-  return event;
-}
-
 Statistics decode_statistics(pbf_reader message) {
   namespace f = fields::statistics;
   Statistics statistics;
@@ -231,6 +196,9 @@ Statistics decode_statistics(pbf_reader message) {
         statistics.counters[name] = value;
         break;
       }
+      case f::kSource:
+        statistics.source = get_small(message);
+        break;
       default:
         message.skip();
     }

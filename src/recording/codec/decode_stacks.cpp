@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "recording/codec/columns.h"
 #include "recording/codec/decode.h"
 #include "recording/codec/decode_field.h"
 #include "recording/codec/fields.h"
@@ -5,30 +8,15 @@
 namespace ringside::recording {
 namespace {
 
-RecordedFrame& set_traits(RecordedFrame& frame, std::uint32_t traits) {
-  const std::uint32_t kind = traits >> 1 & 0x7f;
-  const std::uint32_t source = traits >> 8 & 0xff;
+void set_traits(RecordedFrame& frame, std::uint64_t traits) {
+  const std::uint64_t kind = traits >> 1 & 0x7f;
+  const std::uint64_t source = traits >> 8 & 0xff;
   frame.exact = (traits & 1) != 0;
-  frame.kind = kind <= static_cast<std::uint32_t>(kLastFrameKind) ? static_cast<FrameKind>(kind)
+  frame.inlined = (traits >> 16 & 1) != 0;
+  frame.kind = kind <= static_cast<std::uint64_t>(kLastFrameKind) ? static_cast<FrameKind>(kind)
                                                                   : FrameKind::kKernel;
   frame.source =
       source < kFrameSourceCount ? static_cast<FrameSource>(source) : FrameSource::kGuess;
-  return frame;
-}
-
-// Reads a packed column into rows that exist, calling set(row, value); returns how many it had.
-template <class Row, class Set>
-std::size_t read_column(pbf_reader& message, std::vector<Row>& rows, Set&& set) {
-  if (!is_bytes(message)) {
-    message.skip();
-    return rows.size();
-  }
-  std::size_t index = 0;
-  for (const std::uint32_t value : message.get_packed_uint32()) {
-    if (index == rows.size()) break;
-    set(rows[index++], value);
-  }
-  return index;
 }
 
 }  // namespace
@@ -52,9 +40,10 @@ StackRef decode_stack(pbf_reader message) {
   return ref;
 }
 
-void decode_sample(pbf_reader message, Sample& out) {
+void decode_sample(pbf_reader message, OldSample& out) {
   namespace f = fields::sample;
   out.info = {};
+  out.unit = WeightUnit::kTicks;
   out.stacks.clear();
   SampleInfo& info = out.info;
   while (message.next()) switch (message.tag()) {
@@ -78,7 +67,7 @@ void decode_sample(pbf_reader message, Sample& out) {
         info.weight = get_number(message);
         break;
       case f::kUnit:
-        info.unit = get_enum(message, WeightUnit::kSamples, WeightUnit::kCount);
+        out.unit = get_enum(message, kLastWeightUnit, WeightUnit::kCount);
         break;
       case f::kAddressSpace:
         info.address_space = get_number(message);
@@ -97,35 +86,40 @@ void decode_sample(pbf_reader message, Sample& out) {
     }
 }
 
-FrameBatch decode_frames(pbf_reader message) {
+Batch<RecordedFrame> decode_frames(pbf_reader message) {
   namespace f = fields::frames;
-  FrameBatch batch;
+  Batch<RecordedFrame> batch;
+  const auto read = [&](std::uint32_t RecordedFrame::*member) {
+    read_column(message, batch.rows, [member](RecordedFrame& frame, std::uint64_t value) {
+      frame.*member = static_cast<std::uint32_t>(value);
+    });
+  };
   while (message.next()) switch (message.tag()) {
       case f::kFirstId:
         batch.first_id = get_small(message);
         break;
-      case f::kAddress: {
-        if (!is_bytes(message)) {
-          message.skip();
-          break;
-        }
-        std::uint64_t address = 0;
-        for (const std::int64_t delta : message.get_packed_sint64()) {
-          address += static_cast<std::uint64_t>(delta);
-          batch.frames.emplace_back().address.value = address;
-        }
+      case f::kAddress:
+        read_first_differences(message, batch.rows, [](RecordedFrame& frame, std::uint64_t value) {
+          frame.address.value = value;
+        });
         break;
-      }
       case f::kTraits:
-        read_column(message, batch.frames, set_traits);
+        read_column(message, batch.rows, set_traits);
         break;
       case f::kImage:
-        read_column(message, batch.frames,
-                    [](RecordedFrame& frame, std::uint32_t value) { frame.image = value; });
+        read(&RecordedFrame::image);
         break;
       case f::kMapping:
-        read_column(message, batch.frames,
-                    [](RecordedFrame& frame, std::uint32_t value) { frame.mapping = value; });
+        read(&RecordedFrame::mapping);
+        break;
+      case f::kFunction:
+        read(&RecordedFrame::function);
+        break;
+      case f::kFile:
+        read(&RecordedFrame::file);
+        break;
+      case f::kLine:
+        read(&RecordedFrame::line);
         break;
       default:
         message.skip();
@@ -133,30 +127,29 @@ FrameBatch decode_frames(pbf_reader message) {
   return batch;
 }
 
-NodeBatch decode_nodes(pbf_reader message) {
+Batch<StackNode> decode_nodes(pbf_reader message) {
   namespace f = fields::stack_nodes;
-  NodeBatch batch;
+  Batch<StackNode> batch;
+  std::size_t frames = 0;
   while (message.next()) switch (message.tag()) {
       case f::kFirstId:
         batch.first_id = get_small(message);
         break;
-      case f::kParent: {
-        if (!is_bytes(message)) {
-          message.skip();
-          break;
-        }
-        for (const std::uint32_t parent : message.get_packed_uint32())
-          batch.nodes.push_back({parent, 0});
+      case f::kParent:
+        read_first_column(message, batch.rows, [](StackNode& node, std::uint64_t value) {
+          node.parent = static_cast<std::uint32_t>(value);
+        });
         break;
-      }
       case f::kFrame:
-        batch.nodes.resize(
-            read_column(message, batch.nodes,
-                        [](StackNode& node, std::uint32_t value) { node.frame = value; }));
+        read_column(message, batch.rows, [&](StackNode& node, std::uint64_t value) {
+          node.frame = static_cast<std::uint32_t>(value);
+          ++frames;
+        });
         break;
       default:
         message.skip();
     }
+  batch.rows.resize(std::min(batch.rows.size(), frames));
   return batch;
 }
 

@@ -2,7 +2,9 @@
 
 #include <protozero/pbf_writer.hpp>
 
+#include "recording/codec/columns.h"
 #include "recording/codec/fields.h"
+#include "recording/codec/put_field.h"
 
 namespace ringside::recording {
 namespace {
@@ -10,36 +12,10 @@ namespace {
 using fields::Tag;
 using protozero::pbf_writer;
 
-// Zero and empty are the defaults of every field, so they are not stored; except in the first field
-// of a message, because protozero drops a message without any.
-void put(pbf_writer& out, Tag tag, std::uint64_t value) {
-  if (value != 0) out.add_uint64(tag, value);
-}
-
-void put_address(pbf_writer& out, Tag tag, std::uint64_t value) {
-  if (value != 0) out.add_fixed64(tag, value);
-}
-
-void put(pbf_writer& out, Tag tag, std::string_view text) {
-  if (!text.empty()) out.add_bytes(tag, text.data(), text.size());
-}
-
-template <class Enum>
-void put_enum(pbf_writer& out, Tag tag, Enum value) {
-  put(out, tag, static_cast<std::uint64_t>(value));
-}
-
-void put_stack(pbf_writer& parent, Tag tag, const StackRef& ref) {
-  namespace f = fields::stack;
-  pbf_writer out(parent, tag);
-  out.add_uint64(f::kNode, ref.node);
-  put_enum(out, f::kStop, ref.stop);
-  put_address(out, f::kStoppedAt, ref.stopped_at.value);
-}
-
 std::uint32_t traits_of(const RecordedFrame& frame) {
   return static_cast<std::uint32_t>(frame.exact) | static_cast<std::uint32_t>(frame.kind) << 1 |
-         static_cast<std::uint32_t>(frame.source) << 8;
+         static_cast<std::uint32_t>(frame.source) << 8 |
+         static_cast<std::uint32_t>(frame.inlined) << 16;
 }
 
 void encode_frames(const StackInterner::Pending& pending, pbf_writer& payload) {
@@ -61,6 +37,13 @@ void encode_frames(const StackInterner::Pending& pending, pbf_writer& payload) {
   add_column(f::kTraits, traits_of);
   add_column(f::kImage, [](const RecordedFrame& frame) { return frame.image; });
   add_column(f::kMapping, [](const RecordedFrame& frame) { return frame.mapping; });
+  const auto add_rare_column = [&](Tag tag, auto&& value_of) {
+    put_unusual_column(out, tag, pending.frames.size(),
+                       [&](auto row) -> std::uint64_t { return value_of(pending.frames[row]); });
+  };
+  add_rare_column(f::kFunction, [](const RecordedFrame& frame) { return frame.function; });
+  add_rare_column(f::kFile, [](const RecordedFrame& frame) { return frame.file; });
+  add_rare_column(f::kLine, [](const RecordedFrame& frame) { return frame.line; });
 }
 
 void encode_nodes(const StackInterner::Pending& pending, pbf_writer& payload) {
@@ -129,22 +112,50 @@ void encode(const StackInterner::Pending& pending, std::string& payload) {
   if (!pending.nodes.empty()) encode_nodes(pending, records);
 }
 
-void encode(const Sample& sample, std::string& payload) {
-  namespace f = fields::sample;
+void encode(const Clock& clock, std::string& payload) {
+  namespace f = fields::clock;
   pbf_writer records(payload);
-  pbf_writer out(records, fields::records::kSample);
-  const SampleInfo& info = sample.info;
-  out.add_uint64(f::kTimeNs, info.time_ns);
-  put(out, f::kVcpu, info.vcpu.value);
-  put_enum(out, f::kLevel, info.level);
-  put_enum(out, f::kDisposition, info.disposition);
-  put(out, f::kPauseNs, info.pause_ns);
-  if (info.weight != 1) out.add_uint64(f::kWeight, info.weight);
-  put_enum(out, f::kUnit, info.unit);
-  put(out, f::kAddressSpace, info.address_space);
-  if (info.pid) out.add_uint32(f::kPid, *info.pid);
-  if (info.tid) out.add_uint32(f::kTid, *info.tid);
-  for (const StackRef& ref : sample.stacks) put_stack(out, f::kStack, ref);
+  pbf_writer out(records, fields::records::kClock);
+  out.add_uint64(f::kId, clock.id);
+  put_enum(out, f::kKind, clock.kind);
+  put(out, f::kName, clock.name);
+  put(out, f::kFrequency, clock.frequency);
+}
+
+void encode(const ClockTie& tie, std::string& payload) {
+  namespace f = fields::clock_tie;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kClockTie);
+  out.add_uint64(f::kClock, tie.clock);
+  put(out, f::kAt, tie.at);
+  put(out, f::kOther, tie.other);
+  put(out, f::kOtherAt, tie.other_at);
+}
+
+void encode(const Source& source, std::string& payload) {
+  namespace f = fields::source;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kSource);
+  out.add_uint64(f::kId, source.id);
+  put(out, f::kName, source.name);
+  put_enum(out, f::kKind, source.kind);
+  put(out, f::kClock, source.clock);
+  put(out, f::kPeriod, source.period);
+  put(out, f::kEngine, source.engine);
+  for (const ValueType& type : source.values) {
+    pbf_writer value(out, f::kValue);
+    value.add_bytes(fields::value_type::kName, type.name);
+    put_enum(value, fields::value_type::kUnit, type.unit);
+    if (type.scale != 1) value.add_uint64(fields::value_type::kScale, type.scale);
+  }
+}
+
+void encode(const TextBatch& batch, std::string& payload) {
+  namespace f = fields::texts;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kTexts);
+  out.add_uint32(f::kFirstId, batch.first_id);
+  for (const std::string& text : batch.texts) out.add_bytes(f::kText, text);
 }
 
 void encode(const GuestEpoch& epoch, std::string& payload) {
@@ -166,21 +177,6 @@ void encode(const ThreadName& name, std::string& payload) {
   put(out, f::kAddressSpace, name.address_space);
   put(out, f::kName, name.name);
   put(out, f::kCgroup, name.cgroup);
-}
-
-void encode(const Event& event, std::string& payload) {
-  namespace f = fields::event;
-  pbf_writer records(payload);
-  pbf_writer out(records, fields::records::kEvent);
-  out.add_uint64(f::kTimeNs, event.time_ns);
-  put(out, f::kVcpu, event.vcpu.value);
-  put(out, f::kName, event.name);
-  for (const auto& [key, value] : event.fields) {
-    pbf_writer field(out, f::kField);
-    field.add_bytes(fields::event_field::kKey, key);
-    put(field, fields::event_field::kValue, value);
-  }
-  if (event.stack.node != 0) put_stack(out, f::kStack, event.stack);
 }
 
 void encode(const wire::Capture& capture, std::string& payload) {
@@ -226,6 +222,7 @@ void encode(const Statistics& statistics, std::string& payload) {
     counter.add_bytes(fields::statistics_counter::kName, name);
     put(counter, fields::statistics_counter::kValue, value);
   }
+  if (statistics.source != kCpuSource) out.add_uint32(f::kSource, statistics.source);
 }
 
 void encode_warning(std::string_view text, std::string& payload) {

@@ -19,11 +19,24 @@ enum : Tag {
   kSample = 6,
   kEpoch = 7,
   kBlobPiece = 8,
-  kEvent = 9,
   kThreadName = 10,
   kStatistics = 11,
   kWarning = 12,
   kCapture = 13,
+  kClock = 14,
+  kClockTie = 15,
+  kSource = 16,
+  kTexts = 17,
+  kThreads = 18,
+  kStackLists = 19,
+  kContexts = 20,
+  kSampleBatch = 21,
+  kSnapshot = 22,
+  kEventType = 23,
+  kEventBatch = 24,
+  kCounterSet = 25,
+  kMark = 26,
+  kCounterBatch = 27,
 };
 }
 namespace header {
@@ -65,10 +78,106 @@ enum : Tag {
 };
 }
 namespace frames {
-enum : Tag { kFirstId = 1, kAddress = 2, kTraits = 3, kImage = 4, kMapping = 5 };
+enum : Tag {
+  kFirstId = 1,
+  kAddress = 2,
+  kTraits = 3,
+  kImage = 4,
+  kMapping = 5,
+  kFunction = 6,
+  kFile = 7,
+  kLine = 8,
+};
 }
 namespace stack_nodes {
 enum : Tag { kFirstId = 1, kParent = 2, kFrame = 3 };
+}
+namespace clock {
+enum : Tag { kId = 1, kKind = 2, kName = 3, kFrequency = 4 };
+}
+namespace clock_tie {
+enum : Tag { kClock = 1, kAt = 2, kOther = 3, kOtherAt = 4 };
+}
+namespace value_type {
+enum : Tag { kName = 1, kUnit = 2, kScale = 3 };
+}
+namespace source {
+enum : Tag {
+  kId = 1,
+  kName = 2,
+  kKind = 3,
+  kClock = 4,
+  kPeriod = 5,
+  kEngine = 6,
+  kValue = 7,
+};
+}
+namespace texts {
+enum : Tag { kFirstId = 1, kText = 2 };
+}
+namespace threads {
+enum : Tag { kFirstId = 1, kPid = 2, kTid = 3, kStartNs = 4 };
+}
+namespace stack_lists {
+enum : Tag { kFirstId = 1, kNode = 2, kRest = 3, kEnds = 4, kStoppedAt = 5 };
+}
+namespace contexts {
+enum : Tag {
+  kFirstId = 1,
+  kTraits = 2,
+  kThread = 3,
+  kVcpu = 4,
+  kWaitsFor = 5,
+  kAddressSpace = 6,
+  kStacks = 7,
+};
+}
+namespace sample_batch {
+enum : Tag { kSource = 1, kTime = 2, kContext = 3, kPause = 4, kValues = 5 };
+}
+namespace event_type {
+enum : Tag { kId = 1, kName = 2, kSource = 3, kField = 4 };
+}
+namespace event_type_field {
+enum : Tag { kName = 1, kType = 2, kUnit = 3 };
+}
+namespace event_batch {
+enum : Tag {
+  kType = 1,
+  kSnapshot = 2,
+  kTime = 3,
+  kContext = 4,
+  kDuration = 5,
+  kKey = 6,
+  kColumn = 7,
+};
+}
+namespace event_batch_column {
+enum : Tag { kNumber = 1, kBytes = 2 };
+}
+namespace snapshot {
+enum : Tag { kId = 1, kTime = 2, kClock = 3, kReason = 4 };
+}
+namespace counter_set {
+enum : Tag { kId = 1, kName = 2, kSource = 3, kKey = 4 };
+}
+namespace counter_set_key_part {
+enum : Tag { kName = 1, kKind = 2 };
+}
+namespace mark {
+enum : Tag { kId = 1, kKind = 2, kTime = 3, kName = 4 };
+}
+namespace counter_batch {
+enum : Tag { kSet = 1, kMark = 2, kKey = 3, kValues = 4 };
+}
+namespace counter_batch_key {
+enum : Tag { kPart = 1 };
+}
+namespace counter_batch_values {
+enum : Tag { kValue = 1 };
+}
+namespace sample_batch_values {
+enum : Tag { kValue = 1 };
 }
 namespace sample {
 enum : Tag {
@@ -93,12 +202,6 @@ enum : Tag { kTimeNs = 1, kReason = 2, kLoadBias = 3 };
 }
 namespace blob_piece {
 enum : Tag { kKind = 1, kImage = 2, kOffset = 3, kTotalSize = 4, kContent = 5 };
-}
-namespace event {
-enum : Tag { kTimeNs = 1, kVcpu = 2, kName = 3, kField = 4, kStack = 5 };
-}
-namespace event_field {
-enum : Tag { kKey = 1, kValue = 2 };
 }
 namespace thread_name {
 enum : Tag { kTimeNs = 1, kPid = 2, kTid = 3, kAddressSpace = 4, kName = 5, kCgroup = 6 };
@@ -128,6 +231,7 @@ enum : Tag {
   kDurationNs = 4,
   kSymbolNs = 5,
   kCounter = 6,
+  kSource = 7,
 };
 }
 namespace statistics_counter {

@@ -8,8 +8,8 @@
 
 #include "base/clock.h"
 #include "engines/testing/fake_engine.h"
-#include "recording/reader.h"
 #include "recording/sample_statistics.h"
+#include "recording/sample_visitor.h"
 #include "session/recorder.h"
 
 // For tests of the recorder: a recording of a guest made by hand, and what is in it.
@@ -23,7 +23,7 @@ class RunOn final : public Control {
   [[nodiscard]] Wish poll() override { return stop ? Wish::kStop : Wish::kSample; }
 };
 
-class Reading final : public recording::Visitor {
+class Reading final : public recording::SampleVisitor {
  public:
   void sample(const recording::Sample& sample) override {
     seen.add(sample);

@@ -1,0 +1,125 @@
+#include <algorithm>
+
+#include "profile/collector.h"
+
+// Events and counters as samples.
+namespace ringside::profile {
+namespace {
+
+constexpr std::size_t kNoField = ~std::size_t{0};
+
+// The field of that name, or kNoField.
+std::size_t field_of(const recording::EventType& type, const std::string& name) {
+  const auto found =
+      std::find_if(type.fields.begin(), type.fields.end(), [&](const recording::EventField& field) {
+        return field.name == name && field.type == recording::FieldType::kInteger;
+      });
+  return found == type.fields.end() ? kNoField
+                                    : static_cast<std::size_t>(found - type.fields.begin());
+}
+
+CounterKey key_of(const recording::CounterSet& set, const recording::CounterBatch& batch,
+                  std::size_t row) {
+  using recording::KeyKind;
+  CounterKey key;
+  for (std::size_t part = 0; part < set.key.size(); ++part) {
+    const std::uint64_t value = batch.keys[part].empty() ? 0 : batch.keys[part][row];
+    switch (set.key[part].kind) {
+      case KeyKind::kImage:
+        key.image = static_cast<std::uint32_t>(value);
+        break;
+      case KeyKind::kPhysicalPage:
+      case KeyKind::kOffset:
+        key.address += value;
+        break;
+      case KeyKind::kVcpu:
+        key.vcpu = {static_cast<std::uint16_t>(value)};
+        break;
+      case KeyKind::kThread:
+        key.thread = static_cast<std::uint32_t>(value);
+        break;
+      case KeyKind::kPageEpoch:
+      case KeyKind::kNumber:
+        break;
+    }
+  }
+  return key;
+}
+
+}  // namespace
+
+void Collector::events(const recording::EventBatch& batch) {
+  const recording::EventType& type = event_types_[batch.type];
+  const SourceChoice::Value* const value = choice_.take(type.source, batch.size());
+  if (value == nullptr) return;
+  const bool is_count = value->index == 0;
+  const std::size_t field = is_count ? kNoField : field_of(type, value->name);
+  const auto weight_of = [&](std::size_t row) -> std::uint64_t {
+    if (is_count) return 1;
+    if (field != kNoField) {
+      const std::vector<std::int64_t>& numbers = batch.fields[field].numbers;
+      return numbers.empty() ? 0 : static_cast<std::uint64_t>(numbers[row]);
+    }
+    return value->name != recording::kDurationValue || batch.durations.empty()
+               ? 0
+               : batch.durations[row];
+  };
+  begin_rows(batch.times, *value);
+  for (std::size_t row = 0; row < batch.size(); ++row)
+    add_row(batch.contexts[row], batch.times[row], weight_of(row) * value->scale);
+}
+
+void Collector::counters(const recording::CounterBatch& batch) {
+  const recording::CounterSet& set = counter_sets_[batch.set];
+  const SourceChoice::Value* const value = choice_.take(set.source, batch.size());
+  if (value == nullptr) return;
+  const std::uint64_t time_ns = mark_times_[batch.mark];
+  last_mark_ns_ = std::max(last_mark_ns_, time_ns);
+  const bool has_values = value->index < batch.values.size() && !batch.values[value->index].empty();
+  for (std::size_t row = 0; row < batch.size(); ++row) {
+    const std::uint64_t count =
+        has_values ? static_cast<std::uint64_t>(batch.values[value->index][row]) : 1;
+    CounterSum& sum = counters_[counters_.find_or_add(key_of(set, batch, row))];
+    (options_.filter.has_time(time_ns) ? sum.weight : sum.left_out) += count * value->scale;
+  }
+}
+
+void Collector::add_counters() {
+  // Code that each address space has is the kernel's.
+  std::set<std::uint32_t> kernel_images;
+  for (const auto& [id, mapping] : mappings)
+    if (mapping.address_space == 0) kernel_images.insert(mapping.image);
+  for (const CounterSum& sum : counters_) {
+    const bool is_kernel = sum.key.image == 0 || kernel_images.count(sum.key.image) != 0;
+    recording::RecordedFrame frame;
+    const auto image = images.find(sum.key.image);
+    frame.address = {sum.key.address + (image != images.end() ? image->second.load_bias : 0)};
+    frame.exact = true;
+    frame.kind = is_kernel ? FrameKind::kKernel : FrameKind::kUser;
+    frame.image = sum.key.image;
+    frames.push_back(frame);
+    nodes.push_back({0, static_cast<std::uint32_t>(frames.size() - 1)});
+    lists_.push_back({{static_cast<std::uint32_t>(nodes.size() - 1),
+                       StopReason::kEndOfStack,
+                       {},
+                       recording::StackRole::kOwn},
+                      0});
+    recording::Context context;
+    context.thread = sum.key.thread;
+    context.vcpu = sum.key.vcpu;
+    context.level = is_kernel ? PrivilegeLevel::kKernel : PrivilegeLevel::kUser;
+    context.stacks = static_cast<std::uint32_t>(lists_.size() - 1);
+    const auto id = static_cast<std::uint32_t>(contexts_.size());
+    this->context(id, context);
+    if (sum.left_out != 0) {
+      enter(id, last_mark_ns_);
+      leave_out(id, sum.left_out);
+    }
+    if (sum.weight == 0) continue;
+    enter(id, last_mark_ns_);
+    sums_[id].weight = sum.weight;
+    sums_[id].samples = 1;
+  }
+}
+
+}  // namespace ringside::profile

@@ -1,0 +1,28 @@
+"""Recordings of version 1 are read as the ringside of their time read them.
+
+version-1/ has recordings of the bundled kernel at work, each a second long, by the last commit that wrote version 1
+(202f6794). expected.json has the SHA-256 of what that program exported from each, where the kernel's file was not there.
+"""
+import hashlib
+import json
+
+import cli_case
+
+FOLDER = cli_case.HERE / "version-1"
+EXPECTED = json.loads((FOLDER / "expected.json").read_text())
+
+
+class Version1(cli_case.CliCase):
+    def test_exports_are_the_same_byte_for_byte(self):
+        self.assertEqual(set(EXPECTED), {path.name for path in FOLDER.glob("*.data")})
+        for name, expected in EXPECTED.items():
+            for form in ("folded", "json-lines"):
+                with self.subTest(recording=name, form=form):
+                    result = self.ringside("export", "--format", form, "-i", FOLDER / name, "-o", "-")
+                    self.assertEqual(result.returncode, cli_case.DONE, result.said)
+                    self.assertEqual(result.stdout.count("\n"), expected[f"{form} lines"])
+                    self.assertEqual(hashlib.sha256(result.stdout.encode()).hexdigest(), expected[form])
+
+
+if __name__ == "__main__":
+    cli_case.main()
