@@ -4,7 +4,8 @@
 Makes a recording of 600,000 distinct stacks and one of 10,000,000 samples of 200,000 stacks. Each command is a process
 from its start to its end, with its input in the page cache; all take turns. Prints medians of processor time (user and
 system) and of peak resident memory, which has the input's pages too. flamegraph.pl takes part where it is installed
-(Debian: libdevel-nytprof-perl), another build of ringside with --baseline. --out FILE.json writes the numbers.
+(Debian: libdevel-nytprof-perl), another build of ringside with --baseline: it reads the same samples from recordings that
+its own made_recording has written, where it has one. --out FILE.json writes the numbers.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 """
 import argparse
@@ -27,13 +28,15 @@ def parse_options():
     parser.add_argument("--out", type=pathlib.Path, help="write the numbers as JSON to this file")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release",
                         help="a build with RINGSIDE_BENCH (default build/release)")
-    parser.add_argument("--baseline", type=pathlib.Path, help="another ringside, measured beside this one")
+    parser.add_argument("--baseline", type=pathlib.Path, help="another build's folder, or its ringside, measured beside this one")
     parser.add_argument("--stacks", type=int, default=600_000, help="distinct stacks of the first recording")
     parser.add_argument("--samples", type=int, default=10_000_000, help="of the second, which has a third of the stacks")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for the inputs; those that are there are used")
     options = parser.parse_args()
     options.build = options.build.resolve()
+    if options.baseline and not options.baseline.is_dir():
+        options.baseline = options.baseline.parent
     return options
 
 
@@ -49,27 +52,39 @@ def run(command):
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
-def make_inputs(options, folder):
-    """The paths of the recording of many stacks, of the one of many samples, and of folded text."""
-    maker = options.build / "bench" / "model" / "made_recording"
-    stacks, samples, folded = (folder / name for name in ("stacks.data", "samples.data", "stacks.folded"))
+def make_recordings(options, build, folder, suffix):
+    """The paths of the recording of many stacks, and of the one of many samples."""
+    maker = build / "bench" / "model" / "made_recording"
+    stacks, samples = (folder / (name + suffix) for name in ("stacks.data", "samples.data"))
     if not stacks.exists():
         subprocess.run([maker, "--stacks", str(options.stacks), stacks], check=True)
     if not samples.exists():
         subprocess.run([maker, "--stacks", str(options.stacks // 3), "--samples", str(options.samples), samples], check=True)
+    return stacks, samples
+
+
+def make_inputs(options, folder):
+    """({"ringside": recordings, "baseline": those of that build}, the path of folded text)."""
+    recordings = {"ringside": make_recordings(options, options.build, folder, "")}
+    if options.baseline:
+        own = (options.baseline / "bench" / "model" / "made_recording").exists()
+        recordings["baseline"] = make_recordings(options, options.baseline, folder, ".baseline") if own \
+            else recordings["ringside"]
+    folded = folder / "stacks.folded"
     if not folded.exists():
-        subprocess.run([options.build / "ringside", "export", "-i", stacks, "-o", folded], check=True)
-    return stacks, samples, folded
+        subprocess.run([options.build / "ringside", "export", "-i", recordings["ringside"][0], "-o", folded], check=True)
+    return recordings, folded
 
 
 def cases(options, inputs, output):
     """[(what, who, command, bytes of text that are read, else None)]."""
-    stacks, samples, folded = inputs
+    recordings, folded = inputs
     programs = {"ringside": options.build / "ringside"}
     if options.baseline:
-        programs["baseline"] = options.baseline.resolve()
+        programs["baseline"] = options.baseline.resolve() / "ringside"
     found = []
     for who, program in programs.items():
+        stacks, samples = recordings[who]
         found.append(("recording to SVG", who, [program, "flamegraph", "-i", stacks, "-o", output], None))
         found.append(("recording to folded text", who, [program, "export", "-i", stacks, "-o", output.with_suffix(".folded")], None))
         found.append(("report of many samples", who, [program, "report", "-i", samples], None))
