@@ -90,6 +90,7 @@ void Collector::add_counters() {
   for (const auto& [id, mapping] : mappings)
     if (mapping.address_space == 0) kernel_images.insert(mapping.image);
   for (const CounterSum& sum : counters_) {
+    if (sum.weight == 0 && sum.left_out == 0) continue;
     const bool is_kernel = sum.key.image == 0 || kernel_images.count(sum.key.image) != 0;
     recording::RecordedFrame frame;
     const auto image = images.find(sum.key.image);
@@ -111,12 +112,9 @@ void Collector::add_counters() {
     context.stacks = static_cast<std::uint32_t>(lists_.size() - 1);
     const auto id = static_cast<std::uint32_t>(contexts_.size());
     this->context(id, context);
-    if (sum.left_out != 0) {
-      enter(id, last_mark_ns_);
-      leave_out(id, sum.left_out);
-    }
-    if (sum.weight == 0) continue;
     enter(id, last_mark_ns_);
+    if (sum.left_out != 0) leave_out(id, sum.left_out);
+    if (sum.weight == 0) continue;
     sums_[id].weight = sum.weight;
     sums_[id].samples = 1;
   }

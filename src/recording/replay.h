@@ -84,8 +84,8 @@ class Replay {
   std::uint32_t add(const Thread& thread);
   std::uint32_t add(const StackList& list);
   std::uint32_t add(const Context& context);
-  // The first of a number is its source.
-  // False where it cannot be one.
+  // Gives the visitor a source whose id is a new one. False where there are too many, or the id
+  // is 0.
   bool add(const Source& source);
   void add(const SampleBatch& batch);
   // The contexts of a batch by the ids that the visitor has.
@@ -110,6 +110,8 @@ class Replay {
   [[nodiscard]] bool is_full() const { return said_entries_; }
   void resolve(StackRef& ref) const;
   void leave_out_once(bool& said, std::string_view text);
+  // Events or counters whose type or set is not there.
+  void leave_out_undescribed();
 
   Visitor& visitor_;
   ReplayLimits limits_;

@@ -10,14 +10,15 @@ void Replay::event_type(protozero::pbf_reader message) {
     visitor_.event_type(type);
 }
 
+void Replay::leave_out_undescribed() {
+  leave_out_once(said_undescribed_,
+                 "events and counters are left out, of which the description is lost");
+}
+
 void Replay::event_batch(protozero::pbf_reader message) {
   EventBatch batch = decode_event_batch(message);
   const auto type = event_types_.find(batch.type);
-  if (type == event_types_.end()) {
-    leave_out_once(said_undescribed_,
-                   "events and counters are left out, of which the description is lost");
-    return;
-  }
+  if (type == event_types_.end()) return leave_out_undescribed();
   if (!may_add_rows(batch.size())) return;
   batch.snapshot = snapshots_.count(batch.snapshot) != 0 ? batch.snapshot : 0;
   resolve_contexts(batch.contexts);
@@ -46,11 +47,7 @@ void Replay::counter_set(protozero::pbf_reader message) {
 void Replay::counter_batch(protozero::pbf_reader message) {
   CounterBatch batch = decode_counter_batch(message);
   const auto set = counter_sets_.find(batch.set);
-  if (set == counter_sets_.end()) {
-    leave_out_once(said_undescribed_,
-                   "events and counters are left out, of which the description is lost");
-    return;
-  }
+  if (set == counter_sets_.end()) return leave_out_undescribed();
   // Readers hold them by key.
   if (batch.size() == 0 || !may_add_rows(batch.size()) || !may_add_entry(batch.size())) return;
   batch.mark = marks_.count(batch.mark) != 0 ? batch.mark : 0;

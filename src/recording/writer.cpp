@@ -28,10 +28,9 @@ namespace {
 constexpr std::size_t kBlockTarget = 64 << 10;         // bytes of records in a block
 constexpr std::uint64_t kBlockPeriodNs = 500'000'000;  // of sample time
 constexpr std::size_t kBlobPieceSize = 1 << 20;        // bytes
-constexpr std::size_t kMaxText = 64 << 10;             // bytes of one warning
+constexpr std::size_t kMaxText = 64 << 10;             // bytes of one warning or text
 constexpr std::size_t kBytesPerPendingEntry = 8;       // a guess of what one will take
-
-constexpr std::size_t kRowsOfBatch = 4096;
+constexpr std::size_t kRowsOfBatch = 4096;             // of events and counters, at most
 
 // So many that their bytes fit into a block.
 std::size_t rows_of_batch(const EventBatch& batch) {
@@ -71,8 +70,9 @@ struct Writer::State {
   StackMemo memo;
   ContextTable contexts;
   MappingTable mappings;
-  // The block that is being gathered: texts.pending, places and sources, interner.pending(), what
-  // is pending of contexts, then the rest: records, and behind them the batches of samples.
+  // The block that is being gathered: the pending texts, places (images, mappings, and what
+  // describes samples, events and counters), interner.pending(), the pending contexts, records, and
+  // behind them the batches of samples.
   TextTable texts;
   std::string places;
   std::string records;

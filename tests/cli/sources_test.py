@@ -111,7 +111,7 @@ class Sources(cli_case.CliCase):
         self.assertRegex(self.read("report", "--header").stdout, r"# +lost +10\b")
         text = self.read("report", "--header", "--source", "allocations", "--value", "bytes").stdout
         self.assertNotIn("lost", text)
-        self.assertRegex(text, rf"# source +: allocations \(bytes\)")
+        self.assertRegex(text, r"# source +: allocations \(bytes\)")
         self.assertRegex(text, rf"# +bytes +{16 * sum(ALLOCATIONS):,} +bytes")
 
     def test_wrong_choices_list_what_there_is(self):
