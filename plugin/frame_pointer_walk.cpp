@@ -34,9 +34,10 @@ bool is_kernel_address(Arch arch, std::uint64_t address) {
 
 }  // namespace
 
-void walk_frame_pointers(Guest& guest, wire::Capture& capture) {
+std::span<std::uint64_t> walk_frame_pointers(
+    Guest& guest, const wire::Capture& capture,
+    std::span<std::uint64_t, kMostWalkedFrames> addresses) {
   const arch::RegisterRoles roles = arch::roles_of(capture.arch);
-  std::uint64_t addresses[kMostWalkedFrames];
   std::size_t count = 0;
   addresses[count++] = capture.registers.get(roles.pc);
   const bool starts_high = is_kernel_address(capture.arch, addresses[0]);
@@ -55,9 +56,7 @@ void walk_frame_pointers(Guest& guest, wire::Capture& capture) {
     addresses[count++] = record->return_address;
     next = record->frame_pointer;
   }
-  const auto bytes = std::as_bytes(std::span(addresses).first(count));
-  capture.bytes.assign(bytes.begin(), bytes.end());
-  capture.registers = {};
+  return addresses.first(count);
 }
 
 }  // namespace ringside::plugin

@@ -63,13 +63,12 @@ void HostTimePacer::on_block(unsigned n) {
   VcpuState& state = vcpus_[n];
   if (const std::uint64_t ticks = state.ticks.exchange(0, std::memory_order_acq_rel)) {
     state.processor.store(::sched_getcpu(), std::memory_order_relaxed);
-    wire::RingVcpu& shared = ring_->vcpu(n);
     const StolenTime::Found found = state.stolen.found();
     if (found == StolenTime::Found::kWaited) {
-      shared.stolen_ticks.fetch_add(ticks, std::memory_order_relaxed);
+      ring_->count(n, wire::RingCounter::kStolenTicks, ticks);
     } else {
       const bool is_taken = found == StolenTime::Found::kRan;
-      shared.delayed_ticks.fetch_add(ticks - is_taken, std::memory_order_relaxed);
+      ring_->count(n, wire::RingCounter::kDelayedTicks, ticks - is_taken);
       if (is_taken) state.vcpu.sample(1);
     }
     // After a wait too: else the ticks that follow are compared with a poll from before it.
@@ -81,7 +80,7 @@ void HostTimePacer::on_block(unsigned n) {
 void HostTimePacer::count_as_idle(unsigned n) {
   qemu_plugin_u64_set(flag_, n, 0);
   if (const std::uint64_t ticks = vcpus_[n].ticks.exchange(0, std::memory_order_acq_rel))
-    ring_->vcpu(n).idle_ticks.fetch_add(ticks, std::memory_order_relaxed);
+    ring_->count(n, wire::RingCounter::kIdleTicks, ticks);
 }
 
 void HostTimePacer::on_idle(unsigned n) {
@@ -112,11 +111,10 @@ void HostTimePacer::tick(std::uint64_t lost, bool is_late) {
   for (unsigned n = 0; n < ring_->vcpus(); ++n) {
     VcpuState& state = vcpus_[n];
     if (!state.online.load(std::memory_order_acquire)) continue;
-    wire::RingVcpu& shared = ring_->vcpu(n);
-    shared.due_ticks.fetch_add(1 + lost, std::memory_order_relaxed);
-    if (lost != 0) shared.delayed_ticks.fetch_add(lost, std::memory_order_relaxed);
+    ring_->count(n, wire::RingCounter::kDueTicks, 1 + lost);
+    if (lost != 0) ring_->count(n, wire::RingCounter::kDelayedTicks, lost);
     if (state.idle.load(std::memory_order_acquire)) {
-      shared.idle_ticks.fetch_add(1, std::memory_order_relaxed);
+      ring_->count(n, wire::RingCounter::kIdleTicks);
     } else {
       // Not where it is still to take one.
       if (polls && state.ticks.load(std::memory_order_relaxed) == 0) state.stolen.poll(is_late);

@@ -42,7 +42,8 @@ void InstructionPacer::wait_for_start(VcpuState& state) {
   const wire::RingHeader& header = ring_->header();
   const std::uint64_t give_up_ns = monotonic_ns() + kPatienceNs;
   bool seen_reader = false;
-  while (header.running.load(std::memory_order_acquire) == 0 &&
+  const wire::RingSource& clock = ring_->source(wire::SourceId::kClock);
+  while (clock.enabled.load(std::memory_order_acquire) == 0 &&
          header.one_thread.load(std::memory_order_relaxed) == 0) {
     const std::uint32_t seen = header.doorbell.load(std::memory_order_acquire);
     (void)state.vcpu.serve();
@@ -73,9 +74,8 @@ void InstructionPacer::on_block(unsigned n) {
     const std::uint64_t missed = state.clock->missed();
     state.clock->advance(state.executed);
     const std::uint64_t ticks = 1 + state.clock->missed() - missed;
-    ring_->vcpu(n).due_ticks.fetch_add(ticks, std::memory_order_relaxed);
+    ring_->count(n, wire::RingCounter::kDueTicks, ticks);
     state.vcpu.sample(ticks);
-    if (header.lockstep.load(std::memory_order_relaxed) != 0) state.vcpu.wait_for_reader();
   }
   (void)state.vcpu.serve();
   set_counter(n, running ? state.clock->due_ns() - std::min(state.executed, state.clock->due_ns())

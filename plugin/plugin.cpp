@@ -115,8 +115,10 @@ bool Plugin::stand_alone(const StandAlone& wishes, Arch arch, wire::RingClock cl
   const unsigned vcpus = ring_.vcpus();
   if (!file_.open(wishes.out, wishes.format, file_header(arch, vcpus, clock, wishes.interval)))
     return false;
-  for (unsigned n = 0; n < vcpus; ++n)
-    vcpus_[n].vcpu.write_for_file(wishes.format == OutFormat::kMaestro);
+  if (wishes.format == OutFormat::kMaestro) {
+    ring_.source(wire::SourceId::kClock).kind = wire::RecordKind::kEvent;
+    for (unsigned n = 0; n < vcpus; ++n) vcpus_[n].vcpu.walk_stacks();
+  }
   drain_ = std::make_unique<Drain>(ring_, arch, wishes, file_);
   return true;
 }

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
+#include <thread>
 
+#include "wire/futex.h"
 #include "wire/record.h"
 
 namespace ringside::plugin {
@@ -23,17 +26,39 @@ class SharedRingTest : public ::testing::Test {
   // Puts in a record of kRecord bytes; returns where it begins in the ring, or nothing where the
   // ring is full.
   std::optional<std::size_t> put() {
-    const auto room = ring_.reserve(0, kRecord);
-    if (room.empty()) return std::nullopt;
-    wire::write_padding(room);  // any record does
-    ring_.commit(0, kRecord);
-    return static_cast<std::size_t>(room.data() - start_);
+    const auto slot = ring_.begin_record(0, wire::SourceId::kClock, kRecord, [] {});
+    EXPECT_EQ(slot.origin.sequence, puts_++);
+    if (slot.room.empty()) return std::nullopt;
+    wire::write_padding(slot.room);  // any record does
+    ring_.commit(0, wire::SourceId::kClock, kRecord, [] {});
+    return static_cast<std::size_t>(slot.room.data() - start_);
   }
 
   void take_all() { ring_.vcpu(0).tail = ring_.vcpu(0).head.load(); }
 
+  void set_backpressure(wire::Backpressure backpressure) {
+    ring_.source(wire::SourceId::kClock).backpressure = backpressure;
+  }
+  [[nodiscard]] std::uint64_t taken() const { return ring_.vcpu(0).tail; }
+
+  // As a reader that is behind: takes the oldest records when a vCPU waits, until it stops.
+  std::thread slow_reader(std::atomic<bool>& stops) {
+    return std::thread([&] {
+      while (!stops) {
+        if (ring_.header().waiting == 0 || ring_.is_drained(0)) {
+          std::this_thread::yield();
+          continue;
+        }
+        ring_.vcpu(0).tail += ring_.record_at(0, taken()).size();
+        ++ring_.header().doorbell;
+        wire::futex_wake(ring_.header().doorbell);
+      }
+    });
+  }
+
   SharedRing ring_;
   std::size_t size_ = 0;
+  std::uint32_t puts_ = 0;
   const std::byte* start_ = nullptr;
 };
 
@@ -66,7 +91,48 @@ TEST_F(SharedRingTest, GoesOnWhereAReaderIsBehind) {
 TEST_F(SharedRingTest, ARecordThatWouldNotFitInFrontGoesOn) {
   for (std::size_t n = 0; n < size_ / 4 / kRecord; ++n) ASSERT_TRUE(put());
   take_all();
-  EXPECT_FALSE(ring_.reserve(0, size_ / 2).empty());
+  EXPECT_TRUE(ring_.has_room(0, ring_.longest_record()));
+}
+
+TEST_F(SharedRingTest, AVcpuWaitsForRoomAndLosesNothing) {
+  set_backpressure(wire::Backpressure::kWait);
+  std::atomic<bool> stops{false};
+  std::thread reader = slow_reader(stops);
+  for (std::size_t n = 0; n < 3 * size_ / kRecord; ++n) EXPECT_TRUE(put()) << n;
+  stops = true;
+  reader.join();
+  EXPECT_EQ(ring_.header().waiting, 0u);
+  EXPECT_GT(taken(), size_);
+}
+
+TEST_F(SharedRingTest, InLockstepAVcpuWaitsForItsRecordToBeTaken) {
+  set_backpressure(wire::Backpressure::kLockstep);
+  std::atomic<bool> stops{false};
+  std::thread reader = slow_reader(stops);
+  for (std::size_t n = 0; n < 20; ++n) {
+    EXPECT_TRUE(put());
+    EXPECT_TRUE(ring_.is_drained(0)) << n;
+  }
+  stops = true;
+  reader.join();
+}
+
+// The reader may give up waiting, as at its end.
+TEST_F(SharedRingTest, AVcpuWaitsNoLongerThanItIsAskedTo) {
+  set_backpressure(wire::Backpressure::kWait);
+  while (ring_.has_room(0, kRecord)) ASSERT_TRUE(put());
+  std::thread reader([&] {
+    while (ring_.header().waiting == 0) std::this_thread::yield();
+    set_backpressure(wire::Backpressure::kDrop);
+  });
+  EXPECT_FALSE(put());
+  reader.join();
+}
+
+TEST_F(SharedRingTest, ARecordThatNeverFitsIsLostAtOnce) {
+  set_backpressure(wire::Backpressure::kWait);
+  const std::size_t bytes = size_ + 8;
+  EXPECT_TRUE(ring_.begin_record(0, wire::SourceId::kClock, bytes, [] {}).room.empty());
 }
 
 // A reader goes from record to record: what is left out is one.

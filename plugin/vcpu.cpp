@@ -1,5 +1,6 @@
 #include "plugin/vcpu.h"
 
+#include <array>
 #include <bit>
 
 #include "arch/arch_info.h"
@@ -7,14 +8,12 @@
 #include "base/clock.h"
 #include "plugin/frame_pointer_walk.h"
 #include "wire/classify.h"
-#include "wire/futex.h"
 #include "wire/record.h"
 #include "wire/sample_file.h"
 
 namespace ringside::plugin {
 namespace {
 
-constexpr std::uint64_t kPollReaderNs = 20'000'000;
 constexpr std::size_t kCodePage = 4096;
 
 }  // namespace
@@ -70,10 +69,7 @@ bool Vcpu::take(wire::Capture& capture, bool wants_memory) {
   const bool copies = wire::classify(capture, {plan_.kernel != 0, plan_.user != 0},
                                      static_cast<Arch>(plan_.recipe_arch));
   if (capture.disposition == wire::Disposition::kSkipped) return false;
-  if (walks_ && capture.disposition == wire::Disposition::kSampled)
-    walk_frame_pointers(guest_, capture);
-  else if (copies)
-    copy_memory(capture);
+  if (copies && !walks_) copy_memory(capture);
   return true;
 }
 
@@ -92,31 +88,47 @@ void Vcpu::store_code(const wire::Capture& capture) {
     std::byte code[kCodePage];
     if (guest_.read_memory(at, code) != kCodePage) continue;
     const std::size_t bytes = wire::memory_record_bytes(kCodePage);
-    const auto room = ring_->reserve(number_, bytes);
-    if (room.empty()) return;
-    wire::write_memory_record(at, code, room);
-    ring_->commit(number_, bytes);
+    const auto slot = ring_->begin_record(number_, wire::SourceId::kCode, bytes, meanwhile());
+    if (slot.room.empty()) return;
+    wire::write_memory_record({capture.vcpu, capture.host_time_ns, at, code}, slot.origin,
+                              slot.room);
+    ring_->commit(number_, wire::SourceId::kCode, bytes, meanwhile());
   }
+}
+
+template <class What>
+bool Vcpu::put(wire::SourceId source, const What& what) {
+  const std::size_t bytes = wire::record_bytes(what);
+  const auto slot = ring_->begin_record(number_, source, bytes, meanwhile());
+  if (slot.room.empty()) return false;
+  wire::write_record(what, slot.origin, slot.room);
+  ring_->commit(number_, source, bytes, meanwhile());
+  return true;
+}
+
+bool Vcpu::put_sample(std::uint64_t ticks) {
+  if (walks_) {
+    std::array<std::uint64_t, 1 + kMostWalkedFrames> values{ticks};
+    const std::span addresses = std::span(values).subspan<1>();
+    const std::size_t count = walk_frame_pointers(guest_, capture_, addresses).size();
+    return put(wire::SourceId::kClock,
+               wire::Event{capture_.vcpu, capture_.arch, capture_.level, capture_.host_time_ns,
+                           std::span(values).first(1 + count)});
+  }
+  if (ring_->source(wire::SourceId::kCode).enabled.load(std::memory_order_relaxed) != 0)
+    store_code(capture_);
+  capture_.weight = ticks;
+  capture_.pause_ns = monotonic_ns() - capture_.host_time_ns;
+  return put(wire::SourceId::kClock, capture_);
 }
 
 void Vcpu::sample(std::uint64_t ticks) {
   copy_plan();
-  wire::RingVcpu& shared = ring_->vcpu(number_);
   if (plan_.wanted == 0 || !take(capture_, true)) {
-    shared.skipped_ticks.fetch_add(ticks, std::memory_order_relaxed);
-    return;
+    ring_->count(number_, wire::RingCounter::kSkippedTicks, ticks);
+  } else if (!put_sample(ticks)) {
+    ring_->count(number_, wire::RingCounter::kLostTicks, ticks);
   }
-  capture_.weight = ticks;
-  if (stores_code_) store_code(capture_);
-  const std::size_t bytes = wire::record_bytes(capture_);
-  const auto room = ring_->reserve(number_, bytes);
-  if (room.empty()) {
-    shared.lost_ticks.fetch_add(ticks, std::memory_order_relaxed);
-    return;
-  }
-  capture_.pause_ns = monotonic_ns() - capture_.host_time_ns;
-  wire::write_record(capture_, room);
-  ring_->commit(number_, bytes);
 }
 
 std::uint32_t Vcpu::answer(wire::MailboxRequest request) {
@@ -126,7 +138,7 @@ std::uint32_t Vcpu::answer(wire::MailboxRequest request) {
     wire::Capture capture;
     if (!take(capture, false)) return 0;
     const std::size_t bytes = wire::record_bytes(capture);
-    wire::write_record(capture, mailbox.first(bytes));
+    wire::write_record(capture, {}, mailbox.first(bytes));
     return static_cast<std::uint32_t>(bytes);
   }
   const std::size_t wanted =
@@ -157,20 +169,6 @@ bool Vcpu::serve() {
   header.answered.store(number, std::memory_order_release);
   ring_->ring_bell();
   return false;
-}
-
-void Vcpu::wait_for_reader() {
-  wire::RingHeader& header = ring_->header();
-  ring_->ring_bell();
-  while (!ring_->is_drained(number_) && header.lockstep.load(std::memory_order_acquire) != 0) {
-    const std::uint32_t seen = header.doorbell.load(std::memory_order_acquire);
-    (void)serve();
-    if (ring_->is_drained(number_)) return;
-    wire::futex_wait(header.doorbell, seen, monotonic_ns() + kPollReaderNs);
-    if (ring_->reader_is_there()) continue;
-    ring_->abandon();
-    return;
-  }
 }
 
 }  // namespace ringside::plugin

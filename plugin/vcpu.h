@@ -15,26 +15,28 @@ namespace ringside::plugin {
 class Vcpu {
  public:
   void attach(SharedRing& ring, unsigned number, Arch arch);
-  // The samples are for a file (wire/sample_file.h), not for ringside: now and then the code around
-  // the kernel's pc goes with them; or, where `walks`, they are addresses and nothing else.
-  void write_for_file(bool walks) {
-    stores_code_ = !walks;
-    walks_ = walks;
-  }
+  // Samples are events: the number of ticks, then the addresses of walk_frame_pointers().
+  void walk_stacks() { walks_ = true; }
 
   // Takes the sample that `ticks` ticks are due for.
   void sample(std::uint64_t ticks);
   // Answers ringside's request if it is for this vCPU and it can be answered now. True if one for
   // this vCPU is still open.
   bool serve();
-  // Until ringside has taken out what was sampled, or is gone; answers requests meanwhile.
-  void wait_for_reader();
 
  private:
   void copy_plan();
   [[nodiscard]] bool take(wire::Capture& capture, bool wants_memory);
   void copy_memory(wire::Capture& capture);
   void store_code(const wire::Capture& capture);
+  // ringside may ask something while this vCPU waits for it.
+  [[nodiscard]] SharedRing::Meanwhile meanwhile() {
+    return [this] { (void)serve(); };
+  }
+  // False where there was no room.
+  template <class What>
+  [[nodiscard]] bool put(wire::SourceId source, const What& what);
+  [[nodiscard]] bool put_sample(std::uint64_t ticks);
   [[nodiscard]] std::uint32_t answer(wire::MailboxRequest request);
 
   SharedRing* ring_ = nullptr;
@@ -42,7 +44,6 @@ class Vcpu {
   Arch arch_ = Arch::kUnknown;
   Guest guest_;
   bool has_registers_ = false;
-  bool stores_code_ = false;
   bool walks_ = false;
   std::uint64_t kernel_samples_ = 0;
   std::uint64_t firmware_samples_ = 0;  // in a mode that may be a kernel's

@@ -31,6 +31,9 @@ Drain::Drain(SharedRing& ring, Arch arch, const StandAlone& wishes, OutputFile& 
   for (unsigned n = 0; n < ring.vcpus(); ++n)
     counted_[n].vcpu = VcpuId{static_cast<std::uint16_t>(n)};
   plan(arch, wishes);
+  // Pages are few, and without them the file cannot be given the kernel's names.
+  if (wishes.format == OutFormat::kRingside)
+    enable(wire::SourceId::kCode, wire::Backpressure::kWait);
   if (start_after_ns_ == 0) start_sampling();
 }
 
@@ -51,16 +54,29 @@ void Drain::plan(Arch arch, const StandAlone& wishes) {
   }
 }
 
+void Drain::enable(wire::SourceId id, wire::Backpressure backpressure) {
+  wire::RingSource& source = ring_->source(id);
+  source.backpressure.store(backpressure, std::memory_order_relaxed);
+  source.enabled.store(1, std::memory_order_release);
+}
+
+void Drain::disable_all() {
+  for (const auto id : {wire::SourceId::kClock, wire::SourceId::kCode}) {
+    ring_->source(id).enabled.store(0, std::memory_order_release);
+    ring_->source(id).backpressure.store(wire::Backpressure::kDrop, std::memory_order_release);
+  }
+}
+
 void Drain::start_sampling() {
   wire::RingHeader& header = ring_->header();
   header.interval.store(interval_, std::memory_order_relaxed);
   header.jitter.store(1, std::memory_order_relaxed);
   header.seed.store(kSeed, std::memory_order_relaxed);
-  // A guest whose time is its instructions does not mind waiting: nothing is lost then.
-  header.lockstep.store(header.clock == wire::RingClock::kInstructions ? 1 : 0,
-                        std::memory_order_relaxed);
   header.start.store(1, std::memory_order_release);
-  header.running.store(1, std::memory_order_release);
+  // A guest whose time is its instructions does not mind waiting: nothing is lost then.
+  enable(wire::SourceId::kClock, header.clock == wire::RingClock::kInstructions
+                                     ? wire::Backpressure::kLockstep
+                                     : wire::Backpressure::kDrop);
   header.doorbell.fetch_add(1, std::memory_order_release);
   wire::futex_wake(header.doorbell);
 }
@@ -85,18 +101,16 @@ void Drain::run() {
       if (ended_) return;
       take_all();
     }
-    header.doorbell.fetch_add(1, std::memory_order_release);
+    header.doorbell.fetch_add(1);
     // The pacer sleeps on the same word: it is woken for a vCPU that waits only.
-    if (header.lockstep.load(std::memory_order_relaxed) != 0) wire::futex_wake(header.doorbell);
+    if (header.waiting.load() != 0) wire::futex_wake(header.doorbell);
     wire::futex_wait(header.bell, bell, monotonic_ns() + kIntervalNs);
   }
 }
 
 void Drain::finish() {
   const std::lock_guard lock(mutex_);
-  wire::RingHeader& header = ring_->header();
-  header.running.store(0, std::memory_order_release);
-  header.lockstep.store(0, std::memory_order_release);
+  disable_all();
   take_all();
   for (unsigned n = 0; n < ring_->vcpus(); ++n) take_last_counts(n);
   (void)file_->flush();
@@ -128,7 +142,7 @@ void Drain::take_all() {
     take_records(n);
     take_counts(n);
   }
-  if (!file_->flush()) ring_->header().running.store(0, std::memory_order_release);
+  if (!file_->flush()) disable_all();
 }
 
 void Drain::take_records(unsigned n) {
@@ -145,14 +159,13 @@ void Drain::take_records(unsigned n) {
 }
 
 wire::VcpuCounts Drain::counts(unsigned n) const {
-  const wire::RingVcpu& vcpu = ring_->vcpu(n);
   return {counted_[n].vcpu,
           monotonic_ns(),
-          vcpu.idle_ticks.load(std::memory_order_relaxed),
-          vcpu.skipped_ticks.load(std::memory_order_relaxed),
-          vcpu.lost_ticks.load(std::memory_order_relaxed),
-          vcpu.stolen_ticks.load(std::memory_order_relaxed),
-          vcpu.delayed_ticks.load(std::memory_order_relaxed)};
+          ring_->counter(n, wire::RingCounter::kIdleTicks),
+          ring_->counter(n, wire::RingCounter::kSkippedTicks),
+          ring_->counter(n, wire::RingCounter::kLostTicks),
+          ring_->counter(n, wire::RingCounter::kStolenTicks),
+          ring_->counter(n, wire::RingCounter::kDelayedTicks)};
 }
 
 void Drain::take_counts(unsigned n) {
@@ -165,7 +178,7 @@ void Drain::take_counts(unsigned n) {
 // Ticks that were due and have not come to the file count as delayed.
 void Drain::take_last_counts(unsigned n) {
   wire::VcpuCounts& last = counted_[n] = counts(n);
-  const std::uint64_t due = ring_->vcpu(n).due_ticks.load(std::memory_order_relaxed);
+  const std::uint64_t due = ring_->counter(n, wire::RingCounter::kDueTicks);
   const std::uint64_t known =
       taken_[n] + last.idle + last.skipped + last.stolen + last.lost + last.delayed;
   last.delayed += due - std::min(due, known);

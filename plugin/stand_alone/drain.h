@@ -25,6 +25,8 @@ class Drain {
 
  private:
   void plan(Arch arch, const StandAlone& wishes);
+  void enable(wire::SourceId id, wire::Backpressure backpressure);
+  void disable_all();
   void start_sampling();
   void run();
   void take_all();

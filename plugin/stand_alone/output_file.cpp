@@ -58,13 +58,14 @@ void OutputFile::add_record(Bytes record) {
 }
 
 // maestro-os/kern-profile @ 32f201e4: a byte says how many, then 64-bit addresses, leaf first.
-void OutputFile::add_addresses(Bytes record) {
-  if (!wire::read_record(record, capture_)) return;
-  const std::size_t count = capture_.bytes.size() / sizeof(std::uint64_t);
-  if (count == 0) return;
-  for (std::uint64_t i = 0; i < std::min(capture_.weight, kMostCopies); ++i) {
-    gathered_.push_back(static_cast<std::byte>(count));
-    gathered_.insert(gathered_.end(), capture_.bytes.begin(), capture_.bytes.end());
+void OutputFile::add_addresses(Bytes bytes) {
+  wire::Capture unused;
+  const auto event = wire::read_record(bytes, unused);
+  if (!event || event->kind != wire::RecordKind::kEvent || event->values() < 2) return;
+  const Bytes addresses = event->body.subspan(sizeof(std::uint64_t));
+  for (std::uint64_t i = 0; i < std::min(event->value(0), kMostCopies); ++i) {
+    gathered_.push_back(static_cast<std::byte>(event->values() - 1));
+    gathered_.insert(gathered_.end(), addresses.begin(), addresses.end());
   }
 }
 

@@ -32,7 +32,6 @@ class OutputFile {
   int fd_ = -1;  // as long as QEMU lives
   bool failed_ = false;
   std::vector<std::byte> gathered_;
-  wire::Capture capture_;  // its memory is used again and again
 };
 
 }  // namespace ringside::plugin

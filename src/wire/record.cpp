@@ -4,31 +4,20 @@
 #include <cstring>
 
 #include "base/little_endian.h"
+#include "wire/record_header.h"
 
 namespace ringside::wire {
 namespace {
 
-enum class RecordKind : std::uint32_t { kPadding = 1, kCapture = 2 };
-
-struct RecordStart {
-  std::uint32_t bytes;  // of the whole record
-  RecordKind kind;
-};
-
 struct CaptureStart {
-  RecordStart start;
-  std::uint16_t vcpu;
-  std::uint8_t arch;
-  std::uint8_t level;
-  std::uint8_t disposition;
-  std::uint8_t padding[3];
-  std::uint64_t host_time_ns;
+  RecordHeader header;
   std::uint64_t pause_ns;
   std::uint64_t weight;
   std::uint64_t valid;  // bit n: register n follows
   std::uint32_t pieces;
   std::uint32_t memory_bytes;
-  std::uint64_t reserved;
+  std::uint8_t disposition;
+  std::uint8_t padding[7];
 };
 static_assert(sizeof(CaptureStart) == 64);
 
@@ -40,10 +29,6 @@ struct PieceStart {
   std::uint32_t tag;
 };
 static_assert(sizeof(PieceStart) == 24);
-
-constexpr std::size_t aligned(std::size_t bytes) {
-  return (bytes + kRecordAlignment - 1) / kRecordAlignment * kRecordAlignment;
-}
 
 // Copies values one after the other; the caller knows that there is room.
 class Cursor {
@@ -74,15 +59,13 @@ bool read_capture(Bytes record, Capture& capture) {
   // Each sum is below 2^33: nothing wraps.
   const std::size_t needed = at + registers * sizeof(std::uint64_t) +
                              std::size_t{start.pieces} * sizeof(PieceStart) + start.memory_bytes;
-  if (needed > record.size() || start.arch > static_cast<std::uint8_t>(kLastArch) ||
-      start.level > static_cast<std::uint8_t>(kLastPrivilegeLevel) ||
-      start.disposition > static_cast<std::uint8_t>(Disposition::kFailed))
+  if (needed > record.size() || start.disposition > static_cast<std::uint8_t>(Disposition::kFailed))
     return false;
-  capture.vcpu = VcpuId{start.vcpu};
-  capture.arch = static_cast<Arch>(start.arch);
-  capture.level = static_cast<PrivilegeLevel>(start.level);
+  capture.vcpu = VcpuId{start.header.vcpu};
+  capture.arch = static_cast<Arch>(start.header.arch);
+  capture.level = static_cast<PrivilegeLevel>(start.header.level);
   capture.disposition = static_cast<Disposition>(start.disposition);
-  capture.host_time_ns = start.host_time_ns;
+  capture.host_time_ns = start.header.host_time_ns;
   capture.pause_ns = start.pause_ns;
   capture.weight = start.weight;
   capture.registers = {};
@@ -108,24 +91,33 @@ bool read_capture(Bytes record, Capture& capture) {
   return true;
 }
 
+// Writes the header that captures and events begin with.
+template <class What>
+RecordHeader header_of(const What& what, RecordKind kind, RecordOrigin origin, std::size_t bytes) {
+  return {static_cast<std::uint32_t>(bytes),
+          kind,
+          origin.source,
+          what.vcpu.value,
+          static_cast<std::uint8_t>(what.arch),
+          static_cast<std::uint8_t>(what.level),
+          origin.sequence,
+          what.host_time_ns};
+}
+
 }  // namespace
 
 std::size_t record_bytes(const Capture& capture) {
-  return aligned(sizeof(CaptureStart) +
-                 static_cast<std::size_t>(std::popcount(capture.registers.valid)) *
-                     sizeof(std::uint64_t) +
-                 capture.pieces.size() * sizeof(PieceStart) + capture.bytes.size());
+  return aligned_record(sizeof(CaptureStart) +
+                        static_cast<std::size_t>(std::popcount(capture.registers.valid)) *
+                            sizeof(std::uint64_t) +
+                        capture.pieces.size() * sizeof(PieceStart) + capture.bytes.size());
 }
 
-void write_record(const Capture& capture, std::span<std::byte> destination) {
+void write_record(const Capture& capture, RecordOrigin origin, std::span<std::byte> destination) {
   Cursor cursor(destination.data());
   CaptureStart start{};
-  start.start = {static_cast<std::uint32_t>(destination.size()), RecordKind::kCapture};
-  start.vcpu = capture.vcpu.value;
-  start.arch = static_cast<std::uint8_t>(capture.arch);
-  start.level = static_cast<std::uint8_t>(capture.level);
+  start.header = header_of(capture, RecordKind::kCapture, origin, destination.size());
   start.disposition = static_cast<std::uint8_t>(capture.disposition);
-  start.host_time_ns = capture.host_time_ns;
   start.pause_ns = capture.pause_ns;
   start.weight = capture.weight;
   start.valid = capture.registers.valid;
@@ -141,30 +133,70 @@ void write_record(const Capture& capture, std::span<std::byte> destination) {
   cursor.zero_until(destination.data() + destination.size());
 }
 
-void write_padding(std::span<std::byte> destination) {
-  Cursor(destination.data())
-      .put(RecordStart{static_cast<std::uint32_t>(destination.size()), RecordKind::kPadding});
+std::size_t record_bytes(const Event& event) {
+  return sizeof(RecordHeader) + event.values.size_bytes();
 }
 
-std::size_t trusted_record_bytes(Bytes bytes) { return load<RecordStart>(bytes, 0).bytes; }
+void write_record(const Event& event, RecordOrigin origin, std::span<std::byte> destination) {
+  Cursor cursor(destination.data());
+  cursor.put(header_of(event, RecordKind::kEvent, origin, destination.size()));
+  cursor.put(std::as_bytes(event.values));
+}
+
+void write_padding(std::span<std::byte> destination) {
+  Cursor cursor(destination.data());
+  cursor.put(static_cast<std::uint32_t>(destination.size()));
+  cursor.put(std::uint32_t{static_cast<std::uint16_t>(RecordKind::kPadding)});
+}
+
+std::size_t trusted_record_bytes(Bytes bytes) { return load<std::uint32_t>(bytes, 0); }
+
+bool is_padding(Bytes record) {
+  return load<RecordKind>(record, offsetof(RecordHeader, kind)) == RecordKind::kPadding;
+}
 
 std::uint64_t trusted_record_ticks(Bytes record) {
-  const bool is_capture = load<RecordStart>(record, 0).kind == RecordKind::kCapture;
-  return is_capture ? load<CaptureStart>(record, 0).weight : 0;
+  if (is_padding(record)) return 0;
+  const auto header = load<RecordHeader>(record, 0);
+  if (header.source != SourceId::kClock) return 0;
+  if (header.kind == RecordKind::kCapture) return load<CaptureStart>(record, 0).weight;
+  // The first value of an event of the clock's.
+  return header.kind == RecordKind::kEvent ? load<std::uint64_t>(record, sizeof(RecordHeader)) : 0;
 }
 
-bool is_padding(Bytes record) { return load<RecordStart>(record, 0).kind == RecordKind::kPadding; }
-
 std::optional<Record> read_record(Bytes bytes, Capture& capture) {
-  if (bytes.size() < sizeof(RecordStart)) return std::nullopt;
-  const auto start = load<RecordStart>(bytes, 0);
-  if (start.bytes < sizeof(RecordStart) || start.bytes % kRecordAlignment != 0 ||
-      start.bytes > bytes.size())
+  if (bytes.size() < kRecordAlignment) return std::nullopt;
+  const auto size = load<std::uint32_t>(bytes, 0);
+  const auto kind = load<RecordKind>(bytes, offsetof(RecordHeader, kind));
+  if (size < kRecordAlignment || size % kRecordAlignment != 0 || size > bytes.size())
     return std::nullopt;
-  if (start.kind == RecordKind::kPadding) return Record{start.bytes, true};
-  if (start.kind != RecordKind::kCapture || !read_capture(bytes.first(start.bytes), capture))
+  Record record;
+  record.bytes = size;
+  record.kind = kind;
+  if (record.is_padding()) return record;
+  if (size < sizeof(RecordHeader)) return std::nullopt;
+  const auto header = load<RecordHeader>(bytes, 0);
+  if (header.arch > static_cast<std::uint8_t>(kLastArch) ||
+      header.level > static_cast<std::uint8_t>(kLastPrivilegeLevel))
     return std::nullopt;
-  return Record{start.bytes, false};
+  record.origin = {header.source, header.sequence};
+  record.vcpu = VcpuId{header.vcpu};
+  record.level = static_cast<PrivilegeLevel>(header.level);
+  record.host_time_ns = header.host_time_ns;
+  record.body = bytes.first(size).subspan(sizeof(RecordHeader));
+  switch (kind) {
+    case RecordKind::kCapture:
+      return read_capture(bytes.first(size), capture) ? std::optional(record) : std::nullopt;
+    case RecordKind::kEvent:
+      return record.values() <= kMostEventValues ? std::optional(record) : std::nullopt;
+    case RecordKind::kCounts:
+    case RecordKind::kMemory:
+      return record;
+    case RecordKind::kPadding:
+    case RecordKind::kOldMemory:  // it has no such header: sample_file.cpp reads it
+      break;
+  }
+  return std::nullopt;
 }
 
 }  // namespace ringside::wire

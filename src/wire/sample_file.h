@@ -8,15 +8,17 @@
 
 #include "base/byte_reader.h"
 #include "wire/capture.h"
+#include "wire/record.h"
 #include "wire/ring.h"
 
 // The file that the TCG plugin writes where no ringside runs beside QEMU: a header, then records as
-// they lie in a ring (wire/record.h), and two more kinds. FORMAT.md describes it.
+// they lie in a ring (wire/record.h), and counts. FORMAT.md describes it. Files of version 1 are
+// read too: their records have no sequence, and memory has another header.
 
 namespace ringside::wire {
 
 inline constexpr std::array<char, 8> kSampleFileMagic{'R', 'S', 'T', 'C', 'G', '0', '0', '1'};
-inline constexpr std::uint32_t kSampleFileVersion = 1;
+inline constexpr std::uint32_t kSampleFileVersion = 2;
 inline constexpr std::uint32_t kMostVcpus = 4096;
 
 struct SampleFileHeader {
@@ -52,17 +54,21 @@ void write_counts_record(const VcpuCounts& counts, std::span<std::byte> destinat
 
 // Bytes that write_memory_record() needs.
 [[nodiscard]] std::size_t memory_record_bytes(std::size_t bytes);
-// A piece of the guest's virtual memory.
-void write_memory_record(GuestVirt address, Bytes memory, std::span<std::byte> destination);
-
-enum class FileRecordKind : std::uint8_t { kPadding, kCapture, kCounts, kMemory };
+// A piece of the guest's virtual memory, as a vCPU saw it.
+struct MemoryAt {
+  VcpuId vcpu;
+  std::uint64_t host_time_ns = 0;  // monotonic clock
+  GuestVirt address;
+  Bytes memory;
+};
+void write_memory_record(const MemoryAt& piece, RecordOrigin origin,
+                         std::span<std::byte> destination);
 
 struct FileRecord {
   std::size_t bytes = 0;  // of the record, padding included
-  FileRecordKind kind = FileRecordKind::kPadding;
+  RecordKind kind = RecordKind::kPadding;
   VcpuCounts counts;  // where it is one of counts
-  GuestVirt address;  // where it is one of memory
-  Bytes memory;       // a part of what was read
+  MemoryAt memory;    // where it is one of memory, of any version; a part of what was read
 };
 
 // Does it begin like one, whatever its version?

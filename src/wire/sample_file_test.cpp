@@ -27,7 +27,7 @@ std::vector<std::byte> header_bytes(std::uint32_t version, std::uint32_t arch, s
 }
 
 TEST(SampleFile, ReadsTheHeaderAsFormatMdHasIt) {
-  const auto header = read_sample_file_header(header_bytes(1, 2, 4, 1000));
+  const auto header = read_sample_file_header(header_bytes(2, 2, 4, 1000));
   ASSERT_TRUE(header);
   EXPECT_EQ(header->arch, static_cast<std::uint32_t>(Arch::kI386));
   EXPECT_EQ(header->vcpus, 4u);
@@ -41,7 +41,9 @@ TEST(SampleFile, RefusesWhatIsNone) {
   cut.pop_back();
   EXPECT_TRUE(is_sample_file(cut));
   EXPECT_FALSE(read_sample_file_header(cut));
-  EXPECT_FALSE(read_sample_file_header(header_bytes(2, 1, 1, 1)));
+  EXPECT_TRUE(read_sample_file_header(header_bytes(1, 1, 1, 1)));
+  EXPECT_FALSE(read_sample_file_header(header_bytes(0, 1, 1, 1)));
+  EXPECT_FALSE(read_sample_file_header(header_bytes(3, 1, 1, 1)));
   EXPECT_FALSE(read_sample_file_header(header_bytes(1, 5, 1, 1)));
   EXPECT_FALSE(read_sample_file_header(header_bytes(1, 1, 0, 1)));
   EXPECT_FALSE(read_sample_file_header(header_bytes(1, 1, 4097, 1)));
@@ -56,7 +58,7 @@ TEST(SampleFile, ReadsCountsByHand) {
   Capture capture;
   const auto read = read_file_record(record, capture);
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->kind, FileRecordKind::kCounts);
+  EXPECT_EQ(read->kind, RecordKind::kCounts);
   EXPECT_EQ(read->bytes, 64u);
   EXPECT_EQ(read->counts.vcpu, VcpuId{2});
   EXPECT_EQ(read->counts.time_ns, 10u);
@@ -85,17 +87,39 @@ TEST(SampleFile, OlderFilesDoNotCountDelayedTicks) {
 TEST(SampleFile, ReadsMemoryAndRefusesWhatIsCut) {
   const std::vector<std::byte> memory(13, std::byte{0x90});
   std::vector<std::byte> record(memory_record_bytes(memory.size()));
-  ASSERT_EQ(record.size(), 40u);
-  write_memory_record(GuestVirt{0xffffffff81000000}, memory, record);
+  ASSERT_EQ(record.size(), 56u);
+  write_memory_record({VcpuId{3}, 17, GuestVirt{0xffffffff81000000}, memory}, {SourceId::kCode, 5},
+                      record);
   Capture capture;
   const auto read = read_file_record(record, capture);
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->kind, FileRecordKind::kMemory);
-  EXPECT_EQ(read->address, GuestVirt{0xffffffff81000000});
-  EXPECT_TRUE(std::equal(read->memory.begin(), read->memory.end(), memory.begin(), memory.end()));
+  EXPECT_EQ(read->kind, RecordKind::kMemory);
+  EXPECT_EQ(read->memory.vcpu, VcpuId{3});
+  EXPECT_EQ(read->memory.host_time_ns, 17u);
+  EXPECT_EQ(read->memory.address, GuestVirt{0xffffffff81000000});
+  const Bytes found = read->memory.memory;
+  EXPECT_TRUE(std::equal(found.begin(), found.end(), memory.begin(), memory.end()));
   for (std::size_t size = 0; size < record.size(); ++size)
     EXPECT_FALSE(read_file_record(Bytes(record).first(size), capture)) << size;
+  record[32] = std::byte{17};  // more than the record holds
+  EXPECT_FALSE(read_file_record(record, capture));
+}
+
+TEST(SampleFile, ReadsMemoryOfVersion1) {
+  std::vector<std::byte> record;
+  for (const std::uint32_t value : {40u, 4u}) put(record, value);
+  put(record, std::uint64_t{0xffffffff81000000});
+  for (const std::uint32_t value : {13u, 0u}) put(record, value);
+  record.resize(40, std::byte{0x90});
+  Capture capture;
+  const auto read = read_file_record(record, capture);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->bytes, 40u);
+  EXPECT_EQ(read->memory.address, GuestVirt{0xffffffff81000000});
+  EXPECT_EQ(read->memory.memory.size(), 13u);
   record[16] = std::byte{17};  // more than the record holds
+  EXPECT_FALSE(read_file_record(record, capture));
+  record[4] = std::byte{5};  // of version 2: its address and its size are missing
   EXPECT_FALSE(read_file_record(record, capture));
 }
 
@@ -104,11 +128,11 @@ TEST(SampleFile, ReadsTheRecordsOfRings) {
   sample.arch = Arch::kX86_64;
   sample.weight = 3;
   std::vector<std::byte> record(record_bytes(sample));
-  write_record(sample, record);
+  write_record(sample, {}, record);
   Capture capture;
   const auto read = read_file_record(record, capture);
   ASSERT_TRUE(read);
-  EXPECT_EQ(read->kind, FileRecordKind::kCapture);
+  EXPECT_EQ(read->kind, RecordKind::kCapture);
   EXPECT_EQ(capture.weight, 3u);
 }
 

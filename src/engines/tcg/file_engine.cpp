@@ -35,10 +35,9 @@ void FileEngine::survey() {
   while (end_ < bytes.size()) {
     const auto record = wire::read_file_record(bytes.subspan(end_), capture);
     const bool is_wrong =
-        !record ||
-        (record->kind == wire::FileRecordKind::kCapture && capture.vcpu.value >= header_.vcpus) ||
-        (record->kind == wire::FileRecordKind::kCounts &&
-         record->counts.vcpu.value >= header_.vcpus);
+        !record || record->kind == wire::RecordKind::kEvent ||
+        (record->kind == wire::RecordKind::kCapture && capture.vcpu.value >= header_.vcpus) ||
+        (record->kind == wire::RecordKind::kCounts && record->counts.vcpu.value >= header_.vcpus);
     if (is_wrong) {
       damage_ = fmt::format(
           "the plugin's file is cut or damaged at byte {}; the {} bytes behind "
@@ -46,9 +45,11 @@ void FileEngine::survey() {
           end_, bytes.size() - end_);
       return;
     }
-    if (record->kind == wire::FileRecordKind::kMemory && memory_.size() < kMostMemoryRecords) {
-      memory_.push_back(*record);
-      code_pages_.push_back(record->address);
+    const bool is_memory =
+        record->kind == wire::RecordKind::kMemory || record->kind == wire::RecordKind::kOldMemory;
+    if (is_memory && memory_.size() < kMostMemoryRecords) {
+      memory_.push_back(record->memory);
+      code_pages_.push_back(record->memory.address);
     }
     end_ += record->bytes;
   }
@@ -97,10 +98,9 @@ Result<Tick> FileEngine::tick(const TickPlan&) {
     // Read once already; but a file may change.
     if (!record) return fail(ErrorCode::kFormat, "the plugin's file has changed");
     at_ += record->bytes;
-    if (record->kind == wire::FileRecordKind::kCounts &&
-        record->counts.vcpu.value < counted_.size()) {
+    if (record->kind == wire::RecordKind::kCounts && record->counts.vcpu.value < counted_.size()) {
       add_counts(record->counts, tick);
-    } else if (record->kind == wire::FileRecordKind::kCapture) {
+    } else if (record->kind == wire::RecordKind::kCapture) {
       counts_.due += capture.weight;
       tick.captures.push_back(std::move(capture));
     }
@@ -126,10 +126,9 @@ Result<std::size_t> FileEngine::read_virtual(VcpuId, GuestVirt address,
   std::size_t done = 0;
   while (done < destination.size()) {
     const GuestVirt at = address + done;
-    const auto found =
-        std::find_if(memory_.rbegin(), memory_.rend(), [at](const wire::FileRecord& record) {
-          return at - record.address < record.memory.size();
-        });
+    const auto found = std::find_if(
+        memory_.rbegin(), memory_.rend(),
+        [at](const wire::MemoryAt& piece) { return at - piece.address < piece.memory.size(); });
     if (found == memory_.rend()) break;
     const Bytes rest = found->memory.subspan(at - found->address);
     const std::size_t size = std::min(rest.size(), destination.size() - done);

@@ -56,7 +56,7 @@ class FileEngine final : public Engine, public SelfPaced {
   std::size_t end_ = 0;  // behind the last whole record
   std::string damage_;
   std::vector<GuestVirt> code_pages_;
-  std::vector<wire::FileRecord> memory_;
+  std::vector<wire::MemoryAt> memory_;
   std::vector<wire::VcpuCounts> counted_;
   PaceCounts counts_;
   bool started_ = false;

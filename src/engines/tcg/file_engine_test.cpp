@@ -38,7 +38,7 @@ class FileEngineTest : public ::testing::Test {
     capture.arch = Arch::kX86_64;
     capture.host_time_ns = time_ns;
     capture.weight = weight;
-    wire::write_record(capture, room(wire::record_bytes(capture)));
+    wire::write_record(capture, {}, room(wire::record_bytes(capture)));
   }
   void put_counts(const wire::VcpuCounts& counts) {
     wire::write_counts_record(counts, room(wire::kCountsRecordBytes));
@@ -107,7 +107,8 @@ TEST_F(FileEngineTest, ReadsTheMemoryThatIsThere) {
   const std::vector<std::byte> second(64, std::byte{2});
   for (const auto& [address, memory] :
        {std::pair(GuestVirt{0x1000}, first), std::pair(GuestVirt{0x1040}, second)})
-    wire::write_memory_record(address, memory, room(wire::memory_record_bytes(memory.size())));
+    wire::write_memory_record({VcpuId{0}, 1, address, memory}, {},
+                              room(wire::memory_record_bytes(memory.size())));
   const auto engine = open();
   ASSERT_TRUE(engine);
   EXPECT_THAT((*engine)->code_pages(), ElementsAre(GuestVirt{0x1000}, GuestVirt{0x1040}));

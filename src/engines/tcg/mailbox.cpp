@@ -64,7 +64,7 @@ std::optional<arch::Registers> Mailbox::registers(VcpuId vcpu, std::chrono::mill
   if (!answer) return std::nullopt;
   wire::Capture capture;
   const auto record = wire::read_record(*answer, capture);
-  if (!record || record->is_padding) return std::nullopt;
+  if (!record || record->kind != wire::RecordKind::kCapture) return std::nullopt;
   return capture.registers;
 }
 

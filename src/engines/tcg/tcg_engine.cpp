@@ -78,21 +78,26 @@ TcgEngine::~TcgEngine() { stop(); }
 
 Result<void> TcgEngine::start(const Pace& pace) {
   wire::RingHeader& header = ring_.header();
+  if (pace.lockstep && (header.features & wire::kRingWaits) == 0)
+    return fail(ErrorCode::kUnsupported,
+                "the plugin in this QEMU cannot wait for its reader, as --deterministic needs; use "
+                "the plugin that came with this ringside");
   pace_ = pace;
   header.interval.store(pace.interval, std::memory_order_relaxed);
   header.jitter.store(pace.jitter ? 1 : 0, std::memory_order_relaxed);
-  header.lockstep.store(pace.lockstep ? 1 : 0, std::memory_order_relaxed);
   header.seed.store(pace.seed, std::memory_order_relaxed);
   header.start.fetch_add(1, std::memory_order_release);
-  header.running.store(1, std::memory_order_release);
+  clock().backpressure.store(
+      pace.lockstep ? wire::Backpressure::kLockstep : wire::Backpressure::kDrop,
+      std::memory_order_relaxed);
+  clock().enabled.store(1, std::memory_order_release);
   ring_.ring_doorbell();
   return {};
 }
 
 void TcgEngine::stop() {
-  wire::RingHeader& header = ring_.header();
-  header.running.store(0, std::memory_order_release);
-  header.lockstep.store(0, std::memory_order_release);
+  clock().enabled.store(0, std::memory_order_release);
+  clock().backpressure.store(wire::Backpressure::kDrop, std::memory_order_release);
   pace_.lockstep = false;
   ring_.release();
   ring_.ring_doorbell();
@@ -101,7 +106,7 @@ void TcgEngine::stop() {
 std::uint64_t TcgEngine::due_ticks() const {
   std::uint64_t due = 0;
   for (std::size_t n = 0; n < ring_.vcpus(); ++n)
-    due += ring_.vcpu(n).due_ticks.load(std::memory_order_relaxed);
+    due += ring_.counter(n, wire::RingCounter::kDueTicks);
   return due;
 }
 
@@ -139,7 +144,7 @@ bool TcgEngine::paused_by_user() {
   next_status_ns_ = now + kStatusIntervalNs;
   const auto runs = guest_is_running();
   if (!runs || *runs) return false;
-  if (ring_.header().running.exchange(0, std::memory_order_acq_rel) != 0) pauses_ = true;
+  if (clock().enabled.exchange(0, std::memory_order_acq_rel) != 0) pauses_ = true;
   return true;
 }
 
@@ -158,11 +163,10 @@ Result<void> TcgEngine::send(const TickPlan& plan) {
 }
 
 TcgEngine::Counted TcgEngine::counts_of(std::size_t n) const {
-  const wire::RingVcpu& vcpu = ring_.vcpu(n);
-  return {vcpu.idle_ticks.load(std::memory_order_relaxed),
-          vcpu.skipped_ticks.load(std::memory_order_relaxed),
-          vcpu.stolen_ticks.load(std::memory_order_relaxed),
-          vcpu.lost_ticks.load(std::memory_order_relaxed)};
+  return {ring_.counter(n, wire::RingCounter::kIdleTicks),
+          ring_.counter(n, wire::RingCounter::kSkippedTicks),
+          ring_.counter(n, wire::RingCounter::kStolenTicks),
+          ring_.counter(n, wire::RingCounter::kLostTicks)};
 }
 
 // Ticks of which nothing but their number is known.
@@ -182,8 +186,11 @@ Result<void> TcgEngine::take(Tick& tick) {
     const Counted now = counts_of(n);
     while (true) {
       wire::Capture capture;
-      RINGSIDE_ASSIGN(const bool taken, ring_.next(n, capture));
-      if (!taken) break;
+      RINGSIDE_ASSIGN(const auto record, ring_.next(n, capture));
+      if (!record) break;
+      if (record->kind != wire::RecordKind::kCapture)
+        return fail(ErrorCode::kFormat, "the plugin sent a record of source {}, which is disabled",
+                    static_cast<unsigned>(record->origin.source));
       accounted_ += capture.weight;
       tick.captures.push_back(std::move(capture));
     }
@@ -205,10 +212,7 @@ Result<void> TcgEngine::take(Tick& tick) {
 
 Result<Tick> TcgEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(send(plan));
-  if (pace_.lockstep) {
-    ring_.release();
-    ring_.ring_doorbell();
-  }
+  if (pace_.lockstep) ring_.release();
   Tick tick;
   const wire::RingHeader& header = ring_.header();
   const std::uint32_t bell = header.bell.load(std::memory_order_acquire);

@@ -54,6 +54,7 @@ class TcgEngine final : public Engine, public SelfPaced {
     std::uint64_t ring_full = 0;
   };
   TcgEngine(RingMap ring, std::optional<qmp::Monitor> monitor);
+  [[nodiscard]] wire::RingSource& clock() const { return ring_.source(wire::SourceId::kClock); }
   [[nodiscard]] Result<void> send(const TickPlan& plan);
   [[nodiscard]] std::uint64_t due_ticks() const;
   [[nodiscard]] Result<void> take(Tick& tick);

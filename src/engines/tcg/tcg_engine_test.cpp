@@ -40,9 +40,6 @@ std::unique_ptr<TcgEngine> connect(const FakePlugin& plugin) {
 TEST(RingMap, WhatIsNoRingIsRefused) {
   EXPECT_EQ(RingMap::open("/nonexistent/ring").error().code, ErrorCode::kNotFound);
   const FakePlugin plugin(1);
-  plugin.header().version = 9;
-  EXPECT_THAT(RingMap::open(plugin.path()).error().message, HasSubstr("version 9"));
-  plugin.header().version = wire::kRingVersion;
   for (const std::uint32_t vcpus : {0u, 2u, 1000000u}) {
     plugin.header().vcpus = vcpus;
     EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kFormat) << vcpus;
@@ -55,6 +52,132 @@ TEST(RingMap, WhatIsNoRingIsRefused) {
   EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kFormat);
   plugin.header().magic = 0;  // the plugin writes it last
   EXPECT_EQ(RingMap::open(plugin.path()).error().code, ErrorCode::kNotFound);
+}
+
+std::string refusal(const FakePlugin& plugin) {
+  const auto ring = RingMap::open(plugin.path());
+  return ring ? "" : ring.error().message;
+}
+
+TEST(RingMap, APluginOfAnotherReleaseIsRefusedInWords) {
+  const FakePlugin plugin(1);
+  for (const std::uint32_t version : {5u, 9u}) {
+    plugin.header().version = version;
+    EXPECT_THAT(refusal(plugin), HasSubstr("version " + std::to_string(version) + " of the ring"));
+    EXPECT_THAT(refusal(plugin), HasSubstr("reads version 6"));
+  }
+  plugin.header().version = wire::kRingVersion;
+  plugin.header().sizes.vcpu += 8;
+  EXPECT_THAT(refusal(plugin), HasSubstr("of the same release"));
+  plugin.header().sizes = wire::kRingSizes;
+  plugin.header().demands = 0x40;
+  EXPECT_THAT(refusal(plugin), HasSubstr("(bits 0x40)"));
+  plugin.header().demands = 0;
+  EXPECT_EQ(refusal(plugin), "");
+}
+
+// It has more sources and counters than this ringside makes use of, and can do more.
+TEST(RingMap, APluginThatHasMoreIsRead) {
+  FakePlugin plugin({.vcpus = 2, .ring_bytes = 64 * 1024, .sources = 40, .counters = 1000});
+  plugin.header().features = ~0u;
+  auto ring = RingMap::open(plugin.path());
+  ASSERT_TRUE(ring) << ring.error().message;
+  plugin.counter(1, wire::RingCounter::kDelayedTicks) = 7;
+  EXPECT_EQ(ring->counter(1, wire::RingCounter::kDelayedTicks), 7u);
+  ASSERT_TRUE(plugin.put(sample(1, 3)));
+  wire::Capture capture;
+  ASSERT_TRUE(ring->next(1, capture)->has_value());
+  EXPECT_EQ(capture.host_time_ns, 3u);
+}
+
+TEST(TcgEngine, APluginThatCannotWaitDoesNotRunInLockstep) {
+  const FakePlugin plugin(1);
+  plugin.header().features = 0;
+  const auto engine = connect(plugin);
+  ASSERT_TRUE(engine->start({1000, true, 1, false}));
+  EXPECT_THAT(engine->start({1000, true, 1, true}).error().message, HasSubstr("cannot wait"));
+}
+
+TEST(RingMap, ReadsEvents) {
+  FakePlugin plugin(1);
+  plugin.clock().kind = wire::RecordKind::kEvent;
+  auto ring = RingMap::open(plugin.path());
+  const std::array<std::uint64_t, 3> values{5, 0, ~std::uint64_t{0}};
+  ASSERT_TRUE(plugin.put(
+      wire::Event{VcpuId{0}, Arch::kI386, PrivilegeLevel::kUser, 17, std::span(values)}));
+  wire::Capture unused;
+  const auto record = ring->next(0, unused);
+  ASSERT_TRUE(record && *record);
+  EXPECT_EQ((*record)->bytes, 24u + 3 * 8);
+  EXPECT_EQ((*record)->level, PrivilegeLevel::kUser);
+  EXPECT_EQ((*record)->host_time_ns, 17u);
+  ASSERT_EQ((*record)->values(), 3u);
+  EXPECT_EQ((*record)->value(0), 5u);
+  EXPECT_EQ((*record)->value(2), ~std::uint64_t{0});
+}
+
+// The sequence shows how many are missing, and the plugin has counted as many.
+TEST(RingMap, LostRecordsAreMissingInTheSequence) {
+  FakePlugin plugin(1, 4096);
+  auto ring = RingMap::open(plugin.path());
+  wire::Capture capture;
+  std::vector<std::uint32_t> read;
+  std::uint64_t lost = 0;
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint64_t n = 0; n < 20; ++n) lost += plugin.put(sample(0, n, 600)) ? 0u : 1u;
+    while (true) {
+      const auto record = ring->next(0, capture);
+      ASSERT_TRUE(record) << record.error().message;
+      if (!*record) break;
+      read.push_back((*record)->origin.sequence);
+    }
+    ring->release();
+  }
+  ASSERT_GT(lost, 30u);
+  EXPECT_EQ(plugin.clock_state(0).lost, lost);
+  EXPECT_EQ(read.size() + lost, 60u);
+  EXPECT_EQ(read.back() + 1 - read.size() + (59 - read.back()), lost);
+}
+
+TEST(RingMap, MissingRecordsThatNobodyCountedAreDamage) {
+  FakePlugin plugin(2);
+  auto ring = RingMap::open(plugin.path());
+  wire::Capture capture;
+  ASSERT_TRUE(plugin.put(sample(0, 1)));
+  ASSERT_TRUE(ring->next(0, capture)->has_value());
+  ++plugin.clock_state(0).sequence;
+  ASSERT_TRUE(plugin.put(sample(0, 2)));
+  EXPECT_EQ(ring->next(0, capture).error().code, ErrorCode::kFormat);
+  // One comes again.
+  ASSERT_TRUE(plugin.put(sample(1, 1)));
+  ASSERT_TRUE(ring->next(1, capture)->has_value());
+  --plugin.clock_state(1).sequence;
+  ASSERT_TRUE(plugin.put(sample(1, 2)));
+  EXPECT_EQ(ring->next(1, capture).error().code, ErrorCode::kFormat);
+}
+
+// A later ringside counts from where it came.
+TEST(RingMap, WhatWasLostBeforeIsNotMissing) {
+  FakePlugin plugin(1, 4096);
+  while (plugin.put(sample(0, 1, 600))) {
+  }
+  auto ring = RingMap::open(plugin.path());
+  wire::Capture capture;
+  ASSERT_TRUE(plugin.put(sample(0, 2, 600)));
+  ASSERT_TRUE(ring->next(0, capture)->has_value());
+  plugin.clock_state(0).sequence += 1;  // nobody has counted it
+  ASSERT_TRUE(plugin.put(sample(0, 3, 600)));
+  EXPECT_EQ(ring->next(0, capture).error().code, ErrorCode::kFormat);
+}
+
+TEST(RingMap, WakesAVcpuThatWaits) {
+  FakePlugin plugin(1);
+  auto ring = RingMap::open(plugin.path());
+  ring->release();
+  EXPECT_EQ(plugin.header().doorbell, 0u);
+  plugin.header().waiting = 1;
+  ring->release();
+  EXPECT_EQ(plugin.header().doorbell, 1u);
 }
 
 // Its file becomes shorter, or empty: no SIGBUS, neither where it is read nor where it is written.
@@ -71,7 +194,7 @@ TEST(RingMap, AFileThatShrinksIsDamaged) {
     ASSERT_TRUE(ring) << ring.error().message;
     ASSERT_TRUE(plugin.put(sample(0, 1)));
     wire::Capture capture;
-    ASSERT_TRUE(ring->next(0, capture).value());
+    ASSERT_TRUE(ring->next(0, capture)->has_value());
     std::filesystem::resize_file(plugin.path(), left);
     ring->release();
     ring->ring_doorbell();
@@ -88,12 +211,12 @@ TEST(RingMap, TakesRecordsAcrossTheEndOfTheRing) {
   // 300 records of some 700 bytes go round a ring of 4096 many times.
   for (std::uint64_t i = 1; i <= 300; ++i) {
     ASSERT_TRUE(plugin.put(sample(0, i, 600))) << i;
-    ASSERT_TRUE(*ring->next(0, taken)) << i;
+    ASSERT_TRUE(ring->next(0, taken)->has_value()) << i;
     EXPECT_EQ(taken.host_time_ns, i);
     EXPECT_EQ(taken.bytes.back(), std::byte(i));
     ring->release();
   }
-  EXPECT_FALSE(*ring->next(0, taken));
+  EXPECT_FALSE(ring->next(0, taken)->has_value());
 }
 
 TEST(RingMap, RoomIsGivenBackByReleaseOnly) {
@@ -104,7 +227,7 @@ TEST(RingMap, RoomIsGivenBackByReleaseOnly) {
   while (plugin.put(sample(0, ++time, 600))) {
   }
   ASSERT_GE(time, 4u);
-  while (*ring->next(0, taken)) {
+  while (ring->next(0, taken)->has_value()) {
   }
   EXPECT_FALSE(plugin.put(sample(0, 99, 600)));
   ring->release();
@@ -129,15 +252,17 @@ TEST(TcgEngine, GivesWhatWasSampledInOrderOfTime) {
   ASSERT_TRUE(engine);
   ASSERT_TRUE(engine->start({1'000'000, true, 1, false}));
   EXPECT_EQ(plugin.header().interval, 1'000'000u);
-  EXPECT_EQ(plugin.header().running, 1u);
+  EXPECT_EQ(plugin.clock().enabled, 1u);
+  EXPECT_EQ(plugin.clock().backpressure, wire::Backpressure::kDrop);
   for (const std::uint64_t time : {10u, 30u}) ASSERT_TRUE(plugin.put(sample(0, time)));
   for (const std::uint64_t time : {20u, 40u}) ASSERT_TRUE(plugin.put(sample(1, time)));
-  plugin.vcpu(1).idle_ticks += 7;
-  plugin.vcpu(0).skipped_ticks += 2;
-  plugin.vcpu(0).lost_ticks += 3;
-  plugin.vcpu(1).stolen_ticks += 5;
-  plugin.vcpu(0).due_ticks += 2 + 2 + 3;
-  plugin.vcpu(1).due_ticks += 2 + 7 + 5 + 1;  // one that the vCPU has not come to yet
+  plugin.counter(1, wire::RingCounter::kIdleTicks) += 7;
+  plugin.counter(0, wire::RingCounter::kSkippedTicks) += 2;
+  plugin.counter(0, wire::RingCounter::kLostTicks) += 3;
+  plugin.counter(1, wire::RingCounter::kStolenTicks) += 5;
+  plugin.counter(0, wire::RingCounter::kDueTicks) += 2 + 2 + 3;
+  plugin.counter(1, wire::RingCounter::kDueTicks) +=
+      2 + 7 + 5 + 1;  // one that the vCPU has not come to yet
   const auto tick = engine->tick({});
   ASSERT_TRUE(tick);
   std::vector<std::uint64_t> times;
@@ -157,7 +282,7 @@ TEST(TcgEngine, GivesWhatWasSampledInOrderOfTime) {
   EXPECT_EQ(engine->counts().ring_full, 3u);
   EXPECT_EQ(engine->counts().delayed, 1u);
   engine->stop();
-  EXPECT_EQ(plugin.header().running, 0u);
+  EXPECT_EQ(plugin.clock().enabled, 0u);
 }
 
 TEST(TcgEngine, WhatWasSampledIsThereAfterTheEndOfQemu) {
@@ -176,7 +301,7 @@ TEST(TcgEngine, InLockstepASampleIsHeldUntilTheNextTick) {
   FakePlugin plugin(1);
   const auto engine = connect(plugin);
   ASSERT_TRUE(engine->start({1000, true, 1, true}));
-  EXPECT_EQ(plugin.header().lockstep, 1u);
+  EXPECT_EQ(plugin.clock().backpressure, wire::Backpressure::kLockstep);
   ASSERT_TRUE(plugin.put(sample(0, 1)));
   ASSERT_EQ(engine->tick({})->captures.size(), 1u);
   EXPECT_NE(plugin.vcpu(0).tail, plugin.vcpu(0).head);

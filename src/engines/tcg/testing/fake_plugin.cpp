@@ -5,29 +5,26 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <new>
 #include <stdexcept>
 
 #include "wire/record.h"
 
 namespace ringside::engines::tcg::testing {
 
-FakePlugin::FakePlugin(unsigned vcpus, std::uint32_t ring_bytes) : layout_{vcpus, ring_bytes} {
+FakePlugin::FakePlugin(const wire::RingLayout& layout) {
   std::string name = (std::filesystem::temp_directory_path() / "ringside-ring-XXXXXX").string();
   fd_.reset(::mkstemp(name.data()));
   path_ = name;
-  if (!fd_.valid() || ::ftruncate(fd_.get(), static_cast<off_t>(layout_.bytes())) != 0)
+  if (!fd_.valid() || ::ftruncate(fd_.get(), static_cast<off_t>(layout.bytes())) != 0)
     throw std::runtime_error("cannot make " + name);
   void* const base =
-      ::mmap(nullptr, layout_.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
+      ::mmap(nullptr, layout.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd_.get(), 0);
   if (base == MAP_FAILED) throw std::runtime_error("cannot map " + name);
-  base_ = static_cast<std::byte*>(base);
-  new (base_) wire::RingHeader;
-  for (unsigned n = 0; n < vcpus; ++n) new (base_ + layout_.vcpu(n)) wire::RingVcpu;
-  header().version = wire::kRingVersion;
+  memory_ = {static_cast<std::byte*>(base), layout};
+  memory_.begin();
+  clock().kind = wire::RecordKind::kCapture;
+  header().features = wire::kRingWaits;
   header().arch = static_cast<std::uint32_t>(Arch::kX86_64);
-  header().vcpus = vcpus;
-  header().ring_bytes = ring_bytes;
   header().pid = static_cast<std::uint32_t>(::getpid());
   header().api = 4;
   set_lock(F_WRLCK);
@@ -35,7 +32,7 @@ FakePlugin::FakePlugin(unsigned vcpus, std::uint32_t ring_bytes) : layout_{vcpus
 }
 
 FakePlugin::~FakePlugin() {
-  ::munmap(base_, layout_.bytes());
+  ::munmap(memory_.base(), memory_.layout().bytes());
   std::filesystem::remove(path_);
 }
 
@@ -48,20 +45,29 @@ void FakePlugin::set_lock(short type) {
     throw std::runtime_error("cannot lock " + path_.string());
 }
 
-bool FakePlugin::put(const wire::Capture& capture) {
-  wire::RingVcpu& state = vcpu(capture.vcpu.value);
-  const std::span<std::byte> all = ring(capture.vcpu.value);
-  const std::size_t bytes = wire::record_bytes(capture);
+template <class What>
+bool FakePlugin::put_any(const What& what) {
+  const std::size_t n = what.vcpu.value;
+  wire::RingVcpu& state = vcpu(n);
+  const std::span<std::byte> all = ring(n);
+  const std::size_t bytes = wire::record_bytes(what);
   const std::size_t to_end = all.size() - state.head % all.size();
   const std::size_t needed = bytes <= to_end ? bytes : to_end + bytes;
-  if (needed > all.size() - (state.head - state.tail)) return false;
+  const wire::RecordOrigin origin{wire::SourceId::kClock, clock_state(n).sequence++};
+  if (needed > all.size() - (state.head - state.tail)) {
+    ++clock_state(n).lost;
+    return false;
+  }
   if (bytes > to_end) {
     wire::write_padding(all.last(to_end));
     state.head += to_end;
   }
-  wire::write_record(capture, all.subspan(state.head % all.size(), bytes));
+  wire::write_record(what, origin, all.subspan(state.head % all.size(), bytes));
   state.head += bytes;
   return true;
 }
+
+template bool FakePlugin::put_any(const wire::Capture&);
+template bool FakePlugin::put_any(const wire::Event&);
 
 }  // namespace ringside::engines::tcg::testing
