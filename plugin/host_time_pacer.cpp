@@ -53,7 +53,8 @@ void HostTimePacer::on_start(unsigned n) {
   vcpus_[n].stolen.begin();
   // Not before the first vCPU: by then QEMU has become a daemon, if it is to be one.
   if (has_thread_.test_and_set()) return;
-  start_own_thread([](void* self) { static_cast<HostTimePacer*>(self)->run(); }, this);
+  // Without it no tick is ever due.
+  (void)start_own_thread([](void* self) { static_cast<HostTimePacer*>(self)->run(); }, this);
 }
 
 void HostTimePacer::on_block(unsigned n) {
@@ -157,7 +158,7 @@ void HostTimePacer::run() {
     std::uint64_t now = monotonic_ns();
     if (now >= next_poll_ns) {
       next_poll_ns = now + kPollReaderNs;
-      if (!ring_->reader_is_there()) ring_->abandon();
+      (void)ring_->reader_is_gone();
     }
     start_anew(now);
     raise_for_request();

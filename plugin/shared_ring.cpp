@@ -69,9 +69,8 @@ bool SharedRing::create(const std::string& path, Arch arch, unsigned vcpus, unsi
 }
 
 std::optional<SharedRing::Place> SharedRing::find_place(unsigned n, std::size_t bytes) const {
-  const wire::RingVcpu& state = vcpu(n);
-  const std::uint64_t head = state.head.load(std::memory_order_relaxed);
-  const std::uint64_t used = head - state.tail.load(std::memory_order_acquire);
+  const std::uint64_t head = vcpu(n).head.load(std::memory_order_relaxed);
+  const std::uint64_t used = bytes_used(n);
   const std::size_t size = memory_.layout().ring_bytes;
   const std::size_t at = head % size;
   const std::size_t to_end = size - at;
@@ -101,9 +100,7 @@ void SharedRing::wait_for_reader(wire::SourceId source, const Done& is_done,
     meanwhile();
     if (is_done()) break;
     wire::futex_wait(doorbell, seen, monotonic_ns() + kPollReaderNs);
-    if (reader_is_there()) continue;
-    abandon();
-    break;
+    if (reader_is_gone()) break;
   }
   header().waiting.fetch_sub(1);
 }
@@ -136,14 +133,17 @@ void SharedRing::advance(unsigned n, std::size_t bytes) {
 void SharedRing::commit(unsigned n, wire::SourceId source, std::size_t bytes,
                         const Meanwhile& meanwhile) {
   advance(n, bytes);
+  // It takes what is there from time to time; this may be too late.
+  const std::size_t alarm = memory_.layout().ring_bytes / 4;
+  if (const std::uint64_t used = bytes_used(n); used >= alarm && used - bytes < alarm) ring_bell();
   if (backpressure(source) == wire::Backpressure::kLockstep)
     wait_for_reader(
         source, [&] { return is_drained(n); }, meanwhile);
 }
 
-bool SharedRing::is_drained(unsigned n) const {
+std::uint64_t SharedRing::bytes_used(unsigned n) const {
   const wire::RingVcpu& state = vcpu(n);
-  return state.tail.load(std::memory_order_acquire) == state.head.load(std::memory_order_relaxed);
+  return state.head.load(std::memory_order_relaxed) - state.tail.load(std::memory_order_acquire);
 }
 
 Bytes SharedRing::record_at(unsigned n, std::uint64_t position) const {
@@ -161,8 +161,12 @@ bool SharedRing::reader_is_there() const {
   return ::fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-void SharedRing::abandon() {
-  abandoned_.store(header().start.load(std::memory_order_acquire), std::memory_order_relaxed);
+bool SharedRing::reader_is_gone() {
+  // In this order: another ringside may come in between, and its start is not over.
+  const std::uint32_t start = header().start.load(std::memory_order_acquire);
+  if (reader_is_there()) return false;
+  abandoned_.store(start, std::memory_order_relaxed);
+  return true;
 }
 
 bool SharedRing::is_wanted() const {

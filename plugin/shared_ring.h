@@ -51,15 +51,16 @@ class SharedRing {
   // An empty ring has room for so many bytes, wherever its records ended.
   [[nodiscard]] std::size_t longest_record() const { return memory_.layout().ring_bytes / 2; }
   // True if ringside has taken out all records.
-  [[nodiscard]] bool is_drained(unsigned vcpu) const;
+  [[nodiscard]] bool is_drained(unsigned vcpu) const { return bytes_used(vcpu) == 0; }
 
   // The record that begins `position` bytes after the first one ever: the reader's to ask for.
   [[nodiscard]] Bytes record_at(unsigned vcpu, std::uint64_t position) const;
 
   // True as long as ringside lives: it holds a lock on the file, which the system lets go of.
   [[nodiscard]] bool reader_is_there() const;
-  // ringside is gone: what it has started is over. The next start counts again.
-  void abandon();
+  // The same in other words; and then what ringside has started is over. The next start counts
+  // again.
+  [[nodiscard]] bool reader_is_gone();
   // Whether samples are to be taken.
   [[nodiscard]] bool is_wanted() const;
   void ring_bell();
@@ -71,6 +72,8 @@ class SharedRing {
     std::size_t offset = 0;
   };
   [[nodiscard]] std::optional<Place> find_place(unsigned vcpu, std::size_t bytes) const;
+  // That ringside has not taken out.
+  [[nodiscard]] std::uint64_t bytes_used(unsigned vcpu) const;
   void advance(unsigned vcpu, std::size_t bytes);
   [[nodiscard]] wire::Backpressure backpressure(wire::SourceId source) const;
   // Until that is so, the source's records need not wait any more, or ringside is gone.

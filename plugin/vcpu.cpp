@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <utility>
 
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
@@ -119,11 +120,16 @@ bool Vcpu::put_sample(std::uint64_t ticks) {
     store_code(capture_);
   capture_.weight = ticks;
   capture_.pause_ns = monotonic_ns() - capture_.host_time_ns;
-  return put(wire::SourceId::kClock, capture_);
+  if (!put(wire::SourceId::kClock, capture_)) return false;
+  if (runners_.is_new(capture_)) ring_->ring_bell();
+  return true;
 }
 
 void Vcpu::sample(std::uint64_t ticks) {
   copy_plan();
+  // Another ringside has not seen anybody yet.
+  const std::uint32_t start = ring_->header().start.load(std::memory_order_relaxed);
+  if (std::exchange(start_, start) != start) runners_ = {};
   if (plan_.wanted == 0 || !take(capture_, true)) {
     ring_->count(number_, wire::RingCounter::kSkippedTicks, ticks);
   } else if (!put_sample(ticks)) {

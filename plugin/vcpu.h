@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "plugin/guest.h"
+#include "plugin/recent_runners.h"
 #include "plugin/shared_ring.h"
 #include "wire/capture.h"
 #include "wire/sample_clock.h"
@@ -49,6 +50,8 @@ class Vcpu {
   std::uint64_t firmware_samples_ = 0;  // in a mode that may be a kernel's
   std::uint32_t plan_sequence_ = 0;
   wire::RingPlan plan_;
+  std::uint32_t start_ = 0;  // ringside's, that is, whose samples runners_ is of
+  RecentRunners runners_;
   wire::Capture capture_;  // its memory is used again and again
 };
 

@@ -31,9 +31,8 @@ Drain::Drain(SharedRing& ring, Arch arch, const StandAlone& wishes, OutputFile& 
   for (unsigned n = 0; n < ring.vcpus(); ++n)
     counted_[n].vcpu = VcpuId{static_cast<std::uint16_t>(n)};
   plan(arch, wishes);
-  // Pages are few, and without them the file cannot be given the kernel's names.
   if (wishes.format == OutFormat::kRingside)
-    enable(wire::SourceId::kCode, wire::Backpressure::kWait);
+    enable(wire::SourceId::kCode, wire::Backpressure::kDrop);
   if (start_after_ns_ == 0) start_sampling();
 }
 
@@ -83,7 +82,8 @@ void Drain::start_sampling() {
 
 void Drain::on_vcpu_start() {
   if (has_thread_.test_and_set()) return;
-  start_own_thread([](void* self) { static_cast<Drain*>(self)->run(); }, this);
+  // Nobody would take what vCPUs wait for.
+  if (!start_own_thread([](void* self) { static_cast<Drain*>(self)->run(); }, this)) disable_all();
 }
 
 void Drain::run() {

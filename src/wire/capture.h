@@ -23,6 +23,10 @@ enum class PieceKind : std::uint8_t {
 };
 inline constexpr std::size_t kPieceKindCount = 6;
 
+// A value piece with this tag says who runs, in whatever way: the same value for the same process.
+// Where nobody waits for captures, those of a process that is new are passed on at once.
+inline constexpr std::uint16_t kRunnerTag = 0xffff;
+
 struct MemoryPiece {
   GuestVirt address;
   PieceKind why;

@@ -10,9 +10,9 @@
 #include "wire/seqlock.h"
 
 // The memory that the TCG plugin inside QEMU shares with ringside: a file that the plugin makes and
-// both map. Every field but `claimed` has one writer, named in its comment. A vCPU never waits for
-// ringside, except where a source's Backpressure asks it to. FORMAT.md describes the records in the
-// rings.
+// both map. Every field but `claimed` is written by one side, which its comment names. A vCPU never
+// waits for ringside, except where a source's Backpressure asks it to. FORMAT.md describes the
+// records in the rings.
 //
 // Plugin and ringside may be of different builds. They agree on the following:
 // * `magic` and `version` are where they are in all versions, and another version is refused.

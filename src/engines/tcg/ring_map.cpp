@@ -63,11 +63,12 @@ Result<wire::RingLayout> check_header(const wire::RingHeader& header, std::uint6
   }
   RINGSIDE_TRY(check_version(header, path));
   const wire::RingLayout layout{header.vcpus, header.ring_bytes, header.sources, header.counters};
-  const bool sane = header.vcpus > 0 && header.vcpus <= kMostVcpus &&
-                    std::has_single_bit(header.ring_bytes) &&
-                    header.ring_bytes >= wire::kRingPage && header.sources >= wire::kUsualSources &&
-                    header.sources <= kMostSources && header.counters >= wire::kUsualCounters &&
-                    header.counters <= kMostCounters && layout.bytes() == file_bytes &&
+  // The copy is judged: another process may write the header.
+  const bool sane = layout.vcpus > 0 && layout.vcpus <= kMostVcpus &&
+                    std::has_single_bit(layout.ring_bytes) &&
+                    layout.ring_bytes >= wire::kRingPage && layout.sources >= wire::kUsualSources &&
+                    layout.sources <= kMostSources && layout.counters >= wire::kUsualCounters &&
+                    layout.counters <= kMostCounters && layout.bytes() == file_bytes &&
                     header.arch <= static_cast<std::uint32_t>(kLastArch);
   if (!sane) return fail(ErrorCode::kFormat, "{}: a ring with a damaged header", path.string());
   return layout;

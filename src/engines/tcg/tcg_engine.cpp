@@ -14,17 +14,17 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kWait{1};  // for samples; they lie in the ring meanwhile, and processes end
+// For samples, which lie in the ring meanwhile; the plugin rings where one must not wait. Shorter
+// while what samples are to copy is still changing.
+constexpr std::uint64_t kShortestWaitNs = 1'000'000;
+constexpr std::uint64_t kLongestWaitNs = 10'000'000;
+constexpr std::size_t kUsualCaptures = 16;
 constexpr milliseconds kPatience{20};         // with a vCPU that is asked for memory
 constexpr milliseconds kKernelPatience{100};  // that it enters the kernel
 // In lockstep the vCPU whose sample it is waits for the question: however long the host keeps it
 // from answering, the same run gives the same answer.
 constexpr milliseconds kLockstepPatience{10'000};
 constexpr std::uint64_t kStatusIntervalNs = 200'000'000;
-
-constexpr std::uint64_t nanoseconds(milliseconds time) {
-  return static_cast<std::uint64_t>(std::chrono::nanoseconds(time).count());
-}
 
 // Kernels of all four architectures live in the upper half; on i386 that is most often 3 GiB up.
 bool is_kernel_address(Arch arch, GuestVirt address) {
@@ -157,6 +157,7 @@ Result<void> TcgEngine::send(const TickPlan& plan) {
     if (n < plans_.size() && same(next, plans_[n])) continue;
     plans_.resize(std::max(plans_.size(), n + 1));
     plans_[n] = next;
+    wait_ns_ = kShortestWaitNs;
     ring_.vcpu(n).plan.store(next);
   }
   return {};
@@ -182,17 +183,21 @@ void TcgEngine::add_counted(std::size_t vcpu, wire::Disposition what, std::uint6
 }
 
 Result<void> TcgEngine::take(Tick& tick) {
+  tick.captures.reserve(kUsualCaptures);
   for (std::size_t n = 0; n < ring_.vcpus(); ++n) {
     const Counted now = counts_of(n);
     while (true) {
-      wire::Capture capture;
+      wire::Capture& capture = tick.captures.emplace_back();
       RINGSIDE_ASSIGN(const auto record, ring_.next(n, capture));
-      if (!record) break;
-      if (record->kind != wire::RecordKind::kCapture)
+      if (!record) {
+        tick.captures.pop_back();
+        break;
+      }
+      if (record->origin.source != wire::SourceId::kClock ||
+          record->kind != wire::RecordKind::kCapture)
         return fail(ErrorCode::kFormat, "the plugin sent a record of source {}, which is disabled",
                     static_cast<unsigned>(record->origin.source));
       accounted_ += capture.weight;
-      tick.captures.push_back(std::move(capture));
     }
     Counted& before = counted_[n];
     add_counted(n, wire::Disposition::kIdle, now.idle - before.idle, tick);
@@ -203,19 +208,31 @@ Result<void> TcgEngine::take(Tick& tick) {
     before = now;
   }
   if (!pace_.lockstep) ring_.release();
-  std::stable_sort(tick.captures.begin(), tick.captures.end(),
-                   [](const wire::Capture& a, const wire::Capture& b) {
-                     return a.host_time_ns < b.host_time_ns;
-                   });
+  const auto is_earlier = [](const wire::Capture& a, const wire::Capture& b) {
+    return a.host_time_ns < b.host_time_ns;
+  };
+  // One vCPU's are in order.
+  if (!std::is_sorted(tick.captures.begin(), tick.captures.end(), is_earlier))
+    std::stable_sort(tick.captures.begin(), tick.captures.end(), is_earlier);
   return {};
+}
+
+// Until the plugin rings, or enough may have been sampled.
+void TcgEngine::wait_for_samples() {
+  const std::atomic<std::uint32_t>& bell = ring_.header().bell;
+  const std::uint64_t until = taken_ns_ + wait_ns_;
+  if (monotonic_ns() < until) wire::futex_wait(bell, bell_seen_, until);
+  bell_seen_ = bell.load(std::memory_order_acquire);
+  taken_ns_ = monotonic_ns();
+  wait_ns_ = std::min(2 * wait_ns_, kLongestWaitNs);
 }
 
 Result<Tick> TcgEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(send(plan));
   if (pace_.lockstep) ring_.release();
+  wait_for_samples();
   Tick tick;
   const wire::RingHeader& header = ring_.header();
-  const std::uint32_t bell = header.bell.load(std::memory_order_acquire);
   // First: what was sampled before the end is still to be taken.
   const bool ended = has_ended();
   RINGSIDE_TRY(take(tick));
@@ -226,9 +243,6 @@ Result<Tick> TcgEngine::tick(const TickPlan& plan) {
                 "plugins cannot distinguish them; use --engine gdb, or one vCPU");
   if (ended) return fail(ErrorCode::kClosed, "QEMU has ended");
   tick.paused_by_user = paused_by_user();
-  if (tick.paused_by_user) return tick;
-  wire::futex_wait(header.bell, bell, monotonic_ns() + nanoseconds(kWait));
-  RINGSIDE_TRY(take(tick));
   return tick;
 }
 

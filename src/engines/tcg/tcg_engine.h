@@ -57,6 +57,7 @@ class TcgEngine final : public Engine, public SelfPaced {
   [[nodiscard]] wire::RingSource& clock() const { return ring_.source(wire::SourceId::kClock); }
   [[nodiscard]] Result<void> send(const TickPlan& plan);
   [[nodiscard]] std::uint64_t due_ticks() const;
+  void wait_for_samples();
   [[nodiscard]] Result<void> take(Tick& tick);
   [[nodiscard]] Counted counts_of(std::size_t vcpu) const;
   void add_counted(std::size_t vcpu, wire::Disposition what, std::uint64_t ticks, Tick& tick);
@@ -74,6 +75,9 @@ class TcgEngine final : public Engine, public SelfPaced {
   std::uint64_t accounted_ = 0;        // ticks of what tick() has returned
   std::uint64_t stolen_ = 0;
   std::uint64_t ring_full_ = 0;
+  std::uint32_t bell_seen_ = 0;  // before samples were taken last
+  std::uint64_t taken_ns_ = 0;   // when that was
+  std::uint64_t wait_ns_ = 0;
   std::uint64_t next_status_ns_ = 0;
   bool pauses_ = false;  // sampling does, until the guest's user lets it go on
 };

@@ -31,7 +31,10 @@ class TaskRecipe {
     recipe_.go_if_equal(mm_, 0, no_task);
     copy(mm_, space_window(types_), kSpaceTag);
     copy_user_state();
-    if (source_.copies_program) copy_program(no_task);
+    if (source_.copies_program) {
+      say_who_runs(no_task);
+      copy_program(no_task);
+    }
     recipe_.bind(no_task);
     copy_remaining_stack();
   }
@@ -107,6 +110,12 @@ class TaskRecipe {
     recipe_.load(table, {mm_, types_.mm.pgd.offset}, pointer_, end);
     copy_user_stack(recipe_, *source_.user_tables, types_.arch, {sp_, table}, end);
     recipe_.bind(end);
+  }
+
+  void say_who_runs(Label end) {
+    const auto tgid = recipe_.slot();
+    recipe_.load(tgid, {task_, types_.task.tgid.offset}, types_.task.tgid.size, end);
+    recipe_.emit(tgid, wire::kRunnerTag);
   }
 
   // Leads from an address space to the file that it was made for. In user mode and in the kernel:
