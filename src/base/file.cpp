@@ -44,6 +44,7 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
     return fail(ErrorCode::kFormat, "{}: not a regular file", path.string());
   const auto size = static_cast<std::size_t>(info.st_size);
   const std::byte* data = nullptr;
+  bool is_mapped = true;  // not a copy
   if (size > 0) {
     void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd.get(), 0);
     if (mapped == MAP_FAILED) return fail_errno(path.string());
@@ -51,15 +52,20 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::filesystem
     if (!watch_mapping(mapped, size, path.string())) {
       ::munmap(mapped, size);
       RINGSIDE_ASSIGN(data, read_copy(fd.get(), size, path));
+      is_mapped = false;
     }
   }
-  return std::shared_ptr<const MappedFile>(new MappedFile(data, size));
+  return std::shared_ptr<const MappedFile>(new MappedFile(data, size, is_mapped));
 }
 
 MappedFile::~MappedFile() {
   if (size_ == 0) return;
   forget_mapping(data_);
   ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::release_pages() const {
+  if (size_ != 0 && is_mapped_) ::madvise(const_cast<std::byte*>(data_), size_, MADV_DONTNEED);
 }
 
 Result<void> write_all(int fd, Bytes bytes, const std::string& what) {

@@ -21,11 +21,16 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
 
   [[nodiscard]] Bytes bytes() const { return {data_, size_}; }
+  // The pages that were read are not counted as this process's memory any more. They stay in the
+  // system's cache, where they are read again.
+  void release_pages() const;
 
  private:
-  MappedFile(const std::byte* data, std::size_t size) : data_(data), size_(size) {}
+  MappedFile(const std::byte* data, std::size_t size, bool is_mapped)
+      : data_(data), size_(size), is_mapped_(is_mapped) {}
   const std::byte* data_;
   std::size_t size_;
+  bool is_mapped_;  // else a copy
 };
 
 // Writes all of `bytes` to `fd`, going on after short writes and EINTR. `what` names it in

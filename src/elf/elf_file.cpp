@@ -19,7 +19,17 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::open(const std::filesystem::path
   std::unique_ptr<ElfFile> file(new ElfFile);
   file->name_ = path.string();
   RINGSIDE_ASSIGN(file->mapped_, MappedFile::open(path));
+  file->is_on_disk_ = true;
   file->bytes_ = file->mapped_->bytes();
+  return parse(std::move(file));
+}
+
+Result<std::shared_ptr<const ElfFile>> ElfFile::from_copy(std::shared_ptr<const MappedFile> copy,
+                                                          std::size_t size, std::string name) {
+  std::unique_ptr<ElfFile> file(new ElfFile);
+  file->name_ = std::move(name);
+  file->mapped_ = std::move(copy);
+  file->bytes_ = file->mapped_->bytes().first(size);
   return parse(std::move(file));
 }
 

@@ -73,6 +73,9 @@ class ElfFile {
       const std::filesystem::path& path);
   [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> from_bytes(
       std::vector<std::byte> bytes, std::string name);
+  // The same of a file that holds what from_bytes() would be given, and more behind it.
+  [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> from_copy(
+      std::shared_ptr<const MappedFile> copy, std::size_t size, std::string name);
   ~ElfFile();
   ElfFile(const ElfFile&) = delete;
   ElfFile& operator=(const ElfFile&) = delete;
@@ -80,10 +83,14 @@ class ElfFile {
   [[nodiscard]] const std::string& name() const { return name_; }  // the path, if it has one
   [[nodiscard]] Bytes file_bytes() const { return bytes_; }
   // Lies in a file as it is, so that it can be opened again. Otherwise it was unpacked, or made.
-  [[nodiscard]] bool is_on_disk() const { return mapped_ != nullptr; }
+  [[nodiscard]] bool is_on_disk() const { return is_on_disk_; }
   // Bytes of memory that it is counted with where many files are kept: what is mapped costs little
   // more than what was read of its tables.
   [[nodiscard]] std::size_t memory_use() const { return kTables + owned_.size(); }
+  // After work on all of it, such as reading tables: MappedFile::release_pages().
+  void release_pages() const {
+    if (mapped_) mapped_->release_pages();
+  }
   [[nodiscard]] Arch arch() const { return arch_; }
   [[nodiscard]] bool is_64() const { return is_64_; }
   [[nodiscard]] std::uint16_t type() const { return type_; }  // e_type
@@ -140,6 +147,7 @@ class ElfFile {
   std::string name_;
   std::shared_ptr<const MappedFile> mapped_;
   std::vector<std::byte> owned_;
+  bool is_on_disk_ = false;
   Bytes bytes_;
   Arch arch_ = Arch::kUnknown;
   bool is_64_ = false;

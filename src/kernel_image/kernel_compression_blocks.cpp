@@ -30,20 +30,36 @@ Result<std::span<std::byte>> extend(std::vector<std::byte>& bytes, std::size_t s
   return std::span(bytes).subspan(used);
 }
 
+constexpr std::uint32_t kLz4Magic = 0x184c2102;
+constexpr std::size_t kLz4Block = std::size_t{8} << 20;
+
+// The most that the blocks of a stream can hold, at 255 bytes for each byte, as LZ4 can.
+std::size_t most_unpacked(Bytes bytes) {
+  constexpr std::size_t kMostRatio = 255;
+  std::size_t most = 0;
+  ByteReader reader(bytes);
+  while (reader.remaining() > 4) {
+    const auto size = reader.read<std::uint32_t>();
+    if (!size || *size == kLz4Magic) continue;
+    if (!reader.skip(*size)) break;
+    most += std::min(kLz4Block, kMostRatio * *size);
+  }
+  return most;
+}
+
 }  // namespace
 
 // `lz4 -l`, doc/lz4_Frame_format.md, "Legacy frame": a magic number, then blocks {size, bytes} of
 // 8 MiB each when unpacked; ends with the input. A magic number may stand between blocks.
 Result<Unpacked> decompress_lz4_legacy(Bytes bytes, std::size_t max_size) {
-  constexpr std::uint32_t kMagic = 0x184c2102;
-  constexpr std::size_t kBlock = std::size_t{8} << 20;
   std::vector<std::byte> result;
-  std::vector<std::byte> block(std::min(kBlock, max_size));
+  result.reserve(std::min(most_unpacked(bytes), max_size));
+  std::vector<std::byte> block(std::min(kLz4Block, max_size));
   ByteReader reader(bytes);
   // The kernel's build appends the unpacked size: 4 bytes that are no block.
   while (reader.remaining() > 4) {
     RINGSIDE_ASSIGN(const auto size, reader.read<std::uint32_t>());
-    if (size == kMagic) continue;
+    if (size == kLz4Magic) continue;
     const std::size_t at = reader.offset();
     RINGSIDE_ASSIGN(const Bytes packed, reader.read_bytes(size));
     if (size > std::size_t{LZ4_MAX_INPUT_SIZE})
@@ -56,7 +72,7 @@ Result<Unpacked> decompress_lz4_legacy(Bytes bytes, std::size_t max_size) {
     RINGSIDE_ASSIGN(const auto room, extend(result, static_cast<std::size_t>(count), max_size));
     if (!room.empty()) std::memcpy(room.data(), block.data(), room.size());
     // Only the last block is shorter.
-    if (static_cast<std::size_t>(count) < kBlock) break;
+    if (static_cast<std::size_t>(count) < kLz4Block) break;
   }
   if (result.empty()) return fail(ErrorCode::kTruncated, "the stream ends before its first block");
   return Unpacked{std::move(result), reader.offset()};

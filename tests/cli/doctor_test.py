@@ -113,6 +113,26 @@ class Doctor(cli_case.CliCase):
         (self.folder / "ringside.toml").write_text('qemu = ["qemu-system-x86_64"]\n')
         self.assertIn("tcg", self.line(self.doctor(), "engine"))
 
+    def test_the_kernels_that_are_kept(self):
+        def cache(*arguments):
+            result = self.ringside("doctor", *arguments)
+            self.assertSays(result, DONE)
+            return result
+        self.assertIn("0 kernels, 0.0 MiB", self.line(cache("--cache"), "in all"))
+        self.assertEqual(cache("--clear-cache").stdout, "removed 0 kernels, 0.0 MiB\n")
+        kernels = self.folder / "cache" / "ringside" / "kernels"
+        kernels.mkdir(parents=True, mode=0o700)
+        (kernels / "1.kernel").write_bytes(bytes(3 << 20))
+        (kernels / "another").write_bytes(b"file")
+        self.assertIn("damaged", self.line(cache("--cache"), "3.0 MiB"))
+        self.assertIn("1 kernel, 3.0 MiB, at most 256 MiB", self.line(cache("--cache"), "in all"))
+        self.assertEqual(cache("--clear-cache").stdout, "removed 1 kernel, 3.0 MiB\n")
+        self.assertEqual([file.name for file in kernels.iterdir()], ["another"])
+        kernels.chmod(0o777)
+        (kernels / "1.kernel").write_bytes(b"of whoever")
+        self.assertIn("another user", self.line(cache("--cache"), "not used"))
+        self.assertSays(self.ringside("doctor", "--cache", "-i", "x"), WRONG_USAGE, "--cache")
+
     def test_a_recording(self):
         result = self.doctor("-i", self.recording())
         self.assertEqual(result.returncode, DONE, result.said)

@@ -10,6 +10,7 @@
 #include "base/scheduling.h"
 #include "cli/options.h"
 #include "cli/terminal.h"
+#include "cli/verbs/doctor_cache.h"
 #include "cli/verbs/doctor_recording.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
@@ -186,9 +187,18 @@ void DoctorVerb::add_options(App& app) {
                "Print only the path of the TCG plugin for QEMU's -plugin: the one that the QEMU "
                "behind -- loads, else the first QEMU in PATH that loads one")
       ->excludes(input);
+  app.add_flag("--cache", cache_,
+               "Only list the kernels that are kept decoded in the user's cache folder")
+      ->excludes(input);
+  app.add_flag("--clear-cache", clear_cache_, "Only remove them")->excludes(input);
 }
 
 Result<void> DoctorVerb::run(const std::vector<std::string>& command) {
+  if (clear_cache_) return clear_cache();
+  if (cache_) {
+    say_cache();
+    return {};
+  }
   if (only_plugin_) return say_plugin(command, !command_folder_.empty());
   say_machine();
   say_qemus();

@@ -16,7 +16,8 @@ class DoctorVerb final : public Verb {
     return "doctor\n"
            "doctor -- qemu-system-x86_64 -enable-kvm -kernel my-kernel.elf\n"
            "doctor -i ringside.data\n"
-           "doctor --plugin";
+           "doctor --plugin\n"
+           "doctor --cache";
   }
   void add_options(App& app) override;
   [[nodiscard]] bool takes_command() const override { return true; }
@@ -25,6 +26,8 @@ class DoctorVerb final : public Verb {
  private:
   std::string input_;
   bool only_plugin_ = false;
+  bool cache_ = false;
+  bool clear_cache_ = false;
 };
 
 }  // namespace ringside::cli

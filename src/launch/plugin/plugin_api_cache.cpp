@@ -3,9 +3,9 @@
 #include <sys/stat.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 
+#include "base/user_cache.h"
 #include "launch/json_file.h"
 
 namespace ringside::launch {
@@ -48,14 +48,7 @@ std::optional<std::pair<std::string, Answer>> identity_of(const std::filesystem:
 }  // namespace
 
 PluginApiCache::PluginApiCache() {
-  const auto folder_in = [](const char* variable) -> std::filesystem::path {
-    const char* const value = std::getenv(variable);
-    return value != nullptr && *value == '/' ? value : "";
-  };
-  std::filesystem::path folder = folder_in("XDG_CACHE_HOME");
-  if (folder.empty())
-    if (const auto home = folder_in("HOME"); !home.empty()) folder = home / ".cache";
-  if (!folder.empty()) file_ = folder / "ringside" / "plugin-api.json";
+  if (const auto folder = user_cache_folder(); !folder.empty()) file_ = folder / "plugin-api.json";
 }
 
 std::optional<PluginApi> PluginApiCache::find(const std::filesystem::path& qemu) const {

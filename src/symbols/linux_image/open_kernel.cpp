@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "kernel_image/boot_image.h"
+#include "symbols/linux_image/kernel_cache.h"
 #include "symbols/linux_image/linux_image.h"
 #include "symbols/nm/kernel_symbols.h"
 
@@ -36,12 +37,17 @@ Result<KernelFile> open_file(const std::filesystem::path& path) {
 }  // namespace
 
 Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::filesystem::path& path) {
+  const KernelCache cache;
+  if (auto kept = cache.find(path)) return kept;
+  const auto origin = KernelCache::origin_of(path);
   RINGSIDE_ASSIGN(const auto file, open_file(path));
   if (file.elf && !file.elf->symbols().empty()) return file.elf;
   const auto image = file.elf ? read_linux_image(*file.elf) : read_linux_image(file.flat);
   if (!image && file.elf) return file.elf;
   if (!image) return fail(image.error().code, "{}: {}", path.string(), image.error().message);
-  return elf::ElfFile::from_bytes(make_elf(*image), path.string());
+  std::vector<std::byte> made = make_elf(*image);
+  if (auto kept = cache.keep(path, origin, made)) return kept;
+  return elf::ElfFile::from_bytes(std::move(made), path.string());
 }
 
 Result<std::shared_ptr<const elf::ElfFile>> open_kernel(const std::filesystem::path& path,

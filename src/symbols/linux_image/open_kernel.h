@@ -10,7 +10,7 @@ namespace ringside::symbols {
 
 // A kernel file of any kind: an ELF file with symbols as it is; anything else that has kallsyms (a
 // boot image, a stripped vmlinux) by make_elf(). An ELF file with neither as it is, too. Unpacking
-// and decoding a distribution's kernel takes 0.3 s (with xz 1.2 s).
+// and decoding a distribution's kernel takes 0.3 s (with xz 1.2 s); KernelCache keeps the result.
 [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open_kernel(
     const std::filesystem::path& path);
 // The same, by the symbols in the text file `symbols` (System.map, /proc/kallsyms, nm) instead of
