@@ -147,7 +147,7 @@ Result<void> import_maestro(const ImportRequest& request) {
   std::unordered_map<std::uint64_t, bool> known;
   if (kernel) {
     const elf::Image image{1, elf::kKernelImage, kernel, load_bias.value_or(0)};
-    RINGSIDE_TRY(session::write_image(image, writer));
+    RINGSIDE_TRY(session::write_image(image, session::RecordedNames::kAll, writer));
     symbolizer.emplace(symbols::open_symbolizer(kernel, {}, symbols::Inlines::kHide));
     options.is_named = [&, image](GuestVirt at) {
       const auto [entry, is_new] = known.try_emplace(at.value);

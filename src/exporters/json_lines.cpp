@@ -35,6 +35,17 @@ std::int64_t scaled(std::int64_t value, const recording::ValueType& type) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(value) * type.scale);
 }
 
+// Frames are named where they stand, and some of their names come later.
+class Names final : public recording::Visitor {
+ public:
+  explicit Names(profile::FrameNamer& namer) : namer_(namer) {}
+  void blob(const recording::Blob& value) override { namer_.blob(value); }
+  void function(const recording::ImageFunction& value) override { namer_.function(value); }
+
+ private:
+  profile::FrameNamer& namer_;
+};
+
 class Lines final : public recording::SampleVisitor {
  public:
   Lines(profile::FrameNamer& namer, Sink& sink) : namer_(namer), sink_(sink) {}
@@ -45,7 +56,6 @@ class Lines final : public recording::SampleVisitor {
                       json_string(value.path), value.load_bias));
   }
   void mapping(const recording::Mapping& value) override { mappings_[value.id] = value; }
-  void blob(const recording::Blob& value) override { namer_.blob(value); }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     frames_.push_back(described(value));
   }
@@ -296,6 +306,8 @@ Result<std::vector<std::string>> write_json_lines(recording::Reader& reader,
       "\n",
       arch::name_of(header.arch), json_string(header.guest_os), json_string(header.kernel),
       json_string(header.engine), header.interval_ns, header.vcpu_count)));
+  Names names(namer);
+  RINGSIDE_TRY(reader.for_each(names));
   Lines lines(namer, sink);
   RINGSIDE_TRY(reader.for_each(lines));
   RINGSIDE_TRY(lines.result());

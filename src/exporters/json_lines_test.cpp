@@ -30,6 +30,47 @@ std::vector<json> parse_lines(const std::string& text) {
   return lines;
 }
 
+// Knows the functions that a recording names, as of when it is asked first.
+class LateNamer final : public profile::FrameNamer {
+ public:
+  void name(const profile::FrameToName& what, profile::NamedFrame& out) override {
+    asked_ = true;
+    for (const auto& function : functions_)
+      if (what.frame.lookup_address().value - function.address.value < function.size)
+        out.functions = {function.name};
+  }
+  void function(const recording::ImageFunction& function) override {
+    if (!asked_) functions_.push_back(function);
+  }
+
+ private:
+  std::vector<recording::ImageFunction> functions_;
+  bool asked_ = false;
+};
+
+TEST(JsonLines, NamesThatComeLaterCount) {
+  const recording::testing::TempDir dir;
+  auto writer = recording::Writer::create(dir / "t.data", {});
+  ASSERT_TRUE(writer->add_image({}));
+  Stack stack;
+  for (const std::uint64_t address : {0x8010, 0x9010}) {
+    ASSERT_TRUE(
+        writer->add_function({1, {address - 0x10}, 0x100, fmt::format("at_{:x}", address), false}));
+    stack.frames = {{{address}, true, FrameSource::kRegisters, FrameKind::kKernel}};
+    ASSERT_TRUE(writer->add_sample({}, &stack));
+    ASSERT_TRUE(writer->flush());
+  }
+  ASSERT_TRUE(writer->finish());
+  auto reader = recording::Reader::open(dir / "t.data");
+  LateNamer namer;
+  StringSink sink;
+  ASSERT_TRUE(write_json_lines(*reader, namer, sink));
+  const std::vector<json> lines = parse_lines(sink.text());
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[2]["stacks"][0]["frames"][0]["functions"][0], "at_8010");
+  EXPECT_EQ(lines[3]["stacks"][0]["frames"][0]["functions"][0], "at_9010");
+}
+
 TEST(JsonLines, WritesEverySample) {
   const recording::testing::TempDir dir;
   auto writer = recording::Writer::create(dir / "t.data", {});

@@ -19,6 +19,15 @@ void GivenKernel::warn_once(std::string warning) {
     warnings_.push_back(std::move(warning));
 }
 
+bool GivenKernel::is_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  if (!has_file() || options_.load_bias ||
+      std::filesystem::absolute(options_.file, ignored) != path)
+    return false;
+  used_ = true;
+  return true;
+}
+
 const recording::ImageInfo* GivenKernel::unseen(GuestVirt at) {
   unseen_.id = kUnseenKernel;
   unseen_.name = elf::kKernelImage;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,8 @@ class GivenKernel {
   [[nodiscard]] bool has_file() const { return !options_.file.empty(); }
   [[nodiscard]] bool has_symbols() const { return options_.symbols.has_value(); }
   [[nodiscard]] const std::string& path() const { return options_.file; }
+  // Whether that is the given file, at the place where it ran; then it is made use of.
+  [[nodiscard]] bool is_file(const std::filesystem::path& path);
   [[nodiscard]] const std::string& symbols_name() const { return options_.symbols_name; }
 
   // The image of kernel code at `at` in a recording that knows no kernel there; null where that is

@@ -79,6 +79,20 @@ void ImageSymbols::blob(const recording::Blob& blob) {
     nameless_[blob.image].assign(blob.content.begin(), blob.content.end());
 }
 
+void ImageSymbols::function(const recording::ImageFunction& function) {
+  Functions& functions = functions_[function.image];
+  functions.list.push_back({function.address, function.size, function.name});
+  functions.in_file = function.in_file;
+}
+
+ImageSymbols::OpenFile ImageSymbols::named_functions(const recording::ImageInfo& image,
+                                                     bool in_file) const {
+  const auto found = functions_.find(image.id);
+  if (found == functions_.end() || found->second.in_file != in_file) return nullptr;
+  return elf::ElfFile::from_bytes(
+      symbols::make_symbol_file(image.arch, image.build_id, found->second.list), image.name);
+}
+
 ImageSymbols::OpenFile ImageSymbols::open(const recording::ImageInfo& image,
                                           const OpenFile& stored) {
   if (!stored || *stored) return stored;
@@ -104,8 +118,10 @@ ImageSymbols::OpenFile ImageSymbols::open_given(const recording::ImageInfo& imag
 ImageSymbols::OpenFile ImageSymbols::open_kept(const recording::ImageInfo& image,
                                                const Error& why) {
   const auto kept = kept_.find(image.id);
-  if (kept == kept_.end()) return tl::unexpected<Error>(why);
-  RINGSIDE_ASSIGN(auto file, kernel_image::elf_from_bytes(std::move(kept->second), image.name));
+  RINGSIDE_ASSIGN(ElfPointer file, kept == kept_.end() ? named_functions(image, true)
+                                                       : kernel_image::elf_from_bytes(
+                                                             std::move(kept->second), image.name));
+  if (!file) return tl::unexpected<Error>(why);
   if (!file->symbols().empty())
     warnings_.push_back(fmt::format(
         "{}: {}. Its functions have the names that the recording keeps, without inlined functions "
@@ -167,7 +183,7 @@ void ImageSymbols::add_nameless(const recording::ImageInfo& image, Loaded& loade
 
 ImageSymbols::OpenFile ImageSymbols::take_stored(const recording::ImageInfo& image) {
   const auto stored = stored_.find(image.id);
-  if (stored == stored_.end()) return nullptr;
+  if (stored == stored_.end()) return named_functions(image, false);
   return kernel_image::elf_from_bytes(std::move(stored->second), image.name);
 }
 
@@ -179,7 +195,10 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   const OpenFile stored = take_stored(image);
   // Memory around where a kernel of no known file ran: its addresses are those in the guest.
   const bool is_code = is_kernel && stored && *stored && (*stored)->symbols().empty();
-  auto file = is_kernel && given_.has_file() ? open_given(image, stored) : open(image, stored);
+  // The given file is where the recorded symbols are from: they are what it would give.
+  const bool is_stored = stored && *stored && !image.path.empty() && given_.is_file(image.path);
+  auto file = is_kernel && given_.has_file() && !is_stored ? open_given(image, stored)
+                                                           : open(image, stored);
   if (!file && !is_code) file = open_kept(image, file.error());
   std::optional<symbols::SymbolTable> given;
   if (is_kernel) given = given_.symbols_for(file && !is_code ? file->get() : nullptr);

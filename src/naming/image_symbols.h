@@ -14,6 +14,7 @@
 #include "profile/frame_namer.h"
 #include "symbols/debug_files.h"
 #include "symbols/demangle.h"
+#include "symbols/symbol_file.h"
 #include "symbols/symbolizer.h"
 
 namespace ringside::naming {
@@ -37,6 +38,7 @@ class ImageSymbols final : public profile::FrameNamer {
   void name(const profile::FrameToName& what, profile::NamedFrame& out) override;
   // Keeps the ELF files of images that were made of guest memory.
   void blob(const recording::Blob& blob) override;
+  void function(const recording::ImageFunction& function) override;
   // Programs and libraries without symbols are reported in one of them, those of which no file is
   // known in another.
   [[nodiscard]] std::vector<std::string> warnings() const;
@@ -57,6 +59,9 @@ class ImageSymbols final : public profile::FrameNamer {
   [[nodiscard]] OpenFile open_kept(const recording::ImageInfo& image, const Error& why);
   // The file or symbols of the image that the recording holds; null where it holds none.
   [[nodiscard]] OpenFile take_stored(const recording::ImageInfo& image);
+  // A file of the functions that the recording names, those that are in the image's file or those
+  // that are not; null where it names none.
+  [[nodiscard]] OpenFile named_functions(const recording::ImageInfo& image, bool in_file) const;
   [[nodiscard]] const recording::ImageInfo* image_of(const profile::FrameToName& what);
 
   Options options_;
@@ -67,6 +72,11 @@ class ImageSymbols final : public profile::FrameNamer {
   std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
   std::map<std::uint32_t, std::vector<std::byte>> kept_;    // of images that have files
   std::map<std::uint32_t, std::vector<std::byte>> nameless_;
+  struct Functions {
+    std::vector<symbols::PackedFunction> list;
+    bool in_file = false;
+  };
+  std::map<std::uint32_t, Functions> functions_;  // that the recording names one by one
   std::vector<std::string> warnings_;
   std::vector<std::string> stripped_;  // programs and libraries without symbols, each name once
   bool has_named_kernel_ = false;

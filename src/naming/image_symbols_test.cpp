@@ -49,6 +49,27 @@ TEST(ImageSymbols, NamesWhatOnlyTheGuestHeld) {
   EXPECT_EQ(damaged.warnings().size(), 1u);
 }
 
+TEST(ImageSymbols, NamesFunctionsThatARecordingNamesOneByOne) {
+  recording::ImageInfo image;
+  image.id = 2;
+  image.name = "disk";
+  image.arch = Arch::kI386;
+  ImageSymbols symbols({});
+  symbols.function({2, {0xe0800010}, 0x20, "open_disk", false});
+  symbols.function({2, {0xe0800040}, 0x10, "close_disk", false});
+  symbols.function({3, {0xe0800000}, 0x100, "another_image", false});
+  const auto name = [&](std::uint64_t address) {
+    const recording::RecordedFrame frame{.address = GuestVirt{address}, .image = 2};
+    profile::NamedFrame named;
+    symbols.name({frame, &image, nullptr}, named);
+    return named.functions;
+  };
+  EXPECT_EQ(name(0xe0800018), std::vector<std::string>{"open_disk"});
+  EXPECT_EQ(name(0xe0800050), std::vector<std::string>{"close_disk"});
+  EXPECT_TRUE(name(0xe0800038).empty());  // between them
+  EXPECT_TRUE(symbols.warnings().empty());
+}
+
 // Frames of programs and libraries have linked addresses: one name for all processes.
 TEST(ImageSymbols, NamesProgramsByLinkedAddresses) {
   ImageSymbols symbols({});
@@ -167,6 +188,26 @@ TEST_F(KernelFromMemory, IsNamedByItsFileWhereverItRan) {
   EXPECT_TRUE(named.warnings().empty());
 }
 
+// The recording names few functions. Static ones of one name are several in the file.
+TEST_F(KernelFromMemory, IsRecognizedByTheFunctionsThatTheRecordingNames) {
+  const std::vector<std::byte> code(0x1000, std::byte{0x90});
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+  writer.add_segment({kLinked}, code.size(), true, false, code);
+  writer.set_symbols({{"vfs_read", {kLinked + 0x100}, 0x80, kFunction},
+                      {"jhash", {kLinked + 0x200}, 0x10, kFunction},
+                      {"jhash", {kLinked + 0x300}, 0x10, kFunction},
+                      {"jhash", {kLinked + 0x400}, 0x10, kFunction},
+                      {"not_recorded", {kLinked + 0x500}, 0x80, kFunction}});
+  write(writer.write());
+  ImageSymbols named = symbols();
+  named.function({1, {kLinked + kSlide + 0x100}, 0x80, "vfs_read", false});
+  named.function({1, {kLinked + kSlide + 0x300}, 0x10, "jhash", false});
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x110), "vfs_read");
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x308), "jhash");
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x510), "not_recorded");
+  EXPECT_TRUE(named.warnings().empty());
+}
+
 TEST_F(KernelFromMemory, TheUserMaySayWhereItRan) {
   ImageSymbols named = symbols(kSlide + 0x1000);
   named.blob({recording::kSymbolsBlob, 1, kernel(kLinked + kSlide)});
@@ -261,6 +302,23 @@ TEST_F(KernelOnDisk, BuiltAgainTheRecordingsOwnNamesStand) {
     ASSERT_EQ(named.warnings().size(), 1u);
     EXPECT_NE(named.warnings()[0].find("is not the file that was recorded"), std::string::npos);
   }
+}
+
+TEST_F(KernelOnDisk, GoneTheFunctionsThatTheRecordingNamesStand) {
+  ::unlink(path_.c_str());
+  ImageSymbols named({});
+  named.function({1, {kLinked + 0x100}, 0x80, "vfs_read", true});
+  EXPECT_EQ(name(named, kLinked + 0x110), "vfs_read");
+  ASSERT_EQ(named.warnings().size(), 1u);
+  EXPECT_NE(named.warnings()[0].find("the names that the recording keeps"), std::string::npos);
+}
+
+// With its file everything has a name, not only what the recording names.
+TEST_F(KernelOnDisk, TheFileNamesMoreThanTheRecording) {
+  ImageSymbols named({});
+  named.function({1, {kLinked + 0x800}, 0x80, "recorded", true});
+  EXPECT_EQ(name(named, kLinked + 0x110), "vfs_read");
+  EXPECT_TRUE(named.warnings().empty());
 }
 
 TEST_F(KernelOnDisk, GoneTheRecordingsOwnNamesStand) {

@@ -86,6 +86,7 @@ class Collector final : public recording::Visitor {
     ++answers_;
   }
   void blob(const recording::Blob& value) override { namer_.blob(value); }
+  void function(const recording::ImageFunction& value) override { namer_.function(value); }
   void warning(std::string_view text) override;
   void left_out(std::string_view text) override;
   void statistics(const recording::Statistics& value) override {

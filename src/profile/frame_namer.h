@@ -40,6 +40,8 @@ class FrameNamer {
   virtual void name(const FrameToName& what, NamedFrame& out) = 0;
   // The recording's data on an image; it comes before the frames in that image are asked for.
   virtual void blob(const recording::Blob&) {}
+  // A function of an image; all come before frames are asked for.
+  virtual void function(const recording::ImageFunction&) {}
 };
 
 // Knows no names: every frame is shown by its address.

@@ -82,6 +82,7 @@ class Generator {
                     {"t", FieldType::kText, {}},
                     {"b", FieldType::kBytes, {}},
                     {"s", FieldType::kSymbol, {}}}};
+    for (int image = 0; image < 2; ++image) ASSERT_TRUE(writer_.add_image({}));
     ASSERT_TRUE(writer_.add_event_type(type));
     ASSERT_TRUE(writer_.add_counter_set(
         {0, "counters", 2, {{"address", KeyKind::kOffset}, {"thread", KeyKind::kThread}}}));
@@ -128,7 +129,7 @@ class Generator {
 
   void add_one() {
     time_ += below(2'000'000);
-    switch (below(12)) {
+    switch (below(13)) {
       case 0:
         return add_events();
       case 1:
@@ -145,7 +146,15 @@ class Generator {
         ASSERT_TRUE(writer_.add_epoch({time_, "reboot", time_}));
         ++before_;
         return keep("epoch", fmt::format("{}", time_));
-      case 4:
+      case 4: {
+        const ImageFunction function{
+            1 + below(2), {time_}, below(99), fmt::format("f{}", below(9)), below(2) != 0};
+        ASSERT_TRUE(writer_.add_function(function));
+        return keep("function",
+                    fmt::format("{} {} {} {} {}", function.image, function.address.value,
+                                function.size, function.name, function.in_file));
+      }
+      case 5:
         if (below(4) == 0) {
           ASSERT_TRUE(writer_.flush());
         }
@@ -238,6 +247,11 @@ class Described final : public testing::Collector {
     ++before_;
     lines["name"].push_back(
         fmt::format("{} {} {} {}", name.time_ns, name.pid, name.tid, name.name));
+  }
+  void function(const ImageFunction& function) override {
+    lines["function"].push_back(fmt::format("{} {} {} {} {}", function.image,
+                                            function.address.value, function.size, function.name,
+                                            function.in_file));
   }
   void epoch(const GuestEpoch& epoch) override {
     ++before_;

@@ -22,6 +22,7 @@ class Visitor {
   virtual ~Visitor() = default;
   virtual void image(const ImageInfo&) {}
   virtual void mapping(const Mapping&) {}
+  virtual void function(const ImageFunction&) {}
   virtual void frame(std::uint32_t /*id*/, const RecordedFrame&) {}
   virtual void stack_node(std::uint32_t /*id*/, const StackNode&) {}
   virtual void clock(const Clock&) {}

@@ -67,6 +67,7 @@ inline SampleInfo with(SampleInfo info, wire::Disposition disposition) {
 struct Collector : SampleVisitor {
   void image(const ImageInfo& value) override { images.push_back(value); }
   void mapping(const Mapping& value) override { mappings.push_back(value); }
+  void function(const ImageFunction& value) override { functions.push_back(value); }
   void frame(std::uint32_t id, const RecordedFrame& value) override {
     EXPECT_EQ(id, frames.size());
     frames.push_back(value);
@@ -126,6 +127,7 @@ struct Collector : SampleVisitor {
   std::vector<Snapshot> snapshots;
   std::vector<CounterSet> counter_sets;
   std::vector<Mark> marks;
+  std::vector<ImageFunction> functions;
   std::vector<CounterBatch> counter_batches;
   std::vector<Sample> samples;
   std::vector<wire::Capture> captures;

@@ -107,6 +107,17 @@ struct Blob {
   Bytes content;  // valid during the visitor's call
 };
 
+// A function of an image, as its symbols have it. Those are recorded that frames lie in, and some
+// of the others, by which the image is recognized.
+struct ImageFunction {
+  std::uint32_t image = 0;
+  ImageAddr address;       // as linked
+  std::uint64_t size = 0;  // bytes
+  std::string name;        // not demangled
+  bool in_file = false;    // the file at the image's path has its name, too
+  bool operator==(const ImageFunction&) const = default;
+};
+
 // Blob::kind: an ELF file with an image's functions, as symbols::pack_symbols() makes it, where
 // there was no file to open again.
 inline constexpr const char* kSymbolsBlob = "symbols";

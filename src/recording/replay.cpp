@@ -75,6 +75,12 @@ void Replay::record(protozero::pbf_reader& records) {
       visitor_.mapping(mapping);
       break;
     }
+    case f::kImageFunction: {
+      ImageFunction function = decode_image_function(records.get_message());
+      function.image = known_image(function.image);
+      if (function.image != 0 && may_add_entry()) visitor_.function(function);
+      break;
+    }
     case f::kFrames:
       frames(records.get_message());
       break;

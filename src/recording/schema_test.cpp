@@ -151,6 +151,7 @@ void write_everything(const std::filesystem::path& path) {
   ASSERT_TRUE(writer->add_image({}));
   ASSERT_TRUE(writer->add_mapping(
       {0, 2, {0xffffffff81000000}, {0xffffffff81000008}, {0x500000}, 6, 0x8001}));
+  ASSERT_TRUE(writer->add_function({1, {0x5005}, 6, "function, cut in \xe2\x82", true}));
   for (std::size_t n = 0; n <= static_cast<std::size_t>(kLastClockKind); ++n)
     ASSERT_TRUE(writer->add_clock({0, nth(n, kLastClockKind), "clock name", 400 + n}));
   ASSERT_TRUE(writer->add_clock_tie({1, 2, 3, 4}));
@@ -282,6 +283,7 @@ TEST_F(Schema, DescribesWhatTheReaderReads) {
   EXPECT_EQ(b.nodes, a.nodes);
   EXPECT_EQ(b.samples, a.samples);
   EXPECT_EQ(b.epochs, a.epochs);
+  EXPECT_EQ(b.functions, a.functions);
   EXPECT_EQ(b.thread_names, a.thread_names);
   EXPECT_EQ(b.blobs, a.blobs);
   EXPECT_EQ(b.sources, a.sources);
@@ -348,6 +350,8 @@ TEST_F(Schema, TheReaderGivesTheValuesThatWereWritten) {
   EXPECT_EQ(named.line, 42u);
   EXPECT_TRUE(named.inlined);
   EXPECT_EQ(seen.statistics_seen.back().source, 2u);
+  EXPECT_EQ(seen.functions,
+            (std::vector<ImageFunction>{{1, {0x5005}, 6, "function, cut in \xe2\x82", true}}));
   ASSERT_EQ(seen.marks.size(), 4u);
   for (std::size_t n = 0; n < seen.marks.size(); ++n) EXPECT_EQ(seen.marks[n], mark(n)) << n;
   EXPECT_EQ(seen.snapshots, std::vector{snapshot()});

@@ -306,6 +306,13 @@ StackRef Writer::add_stack(const Stack& stack, std::uint64_t address_space) {
 
 StackRef Writer::add_stack(std::span<const RecordedFrame> frames) { return state_->intern(frames); }
 
+Result<void> Writer::add_function(const ImageFunction& function) {
+  RINGSIDE_TRY(state_->check());
+  RINGSIDE_TRY(state_->flush_if_due(0));
+  encode(function, state_->places);
+  return {};
+}
+
 Result<std::uint32_t> Writer::add_clock(const Clock& clock) {
   RINGSIDE_TRY(state_->check());
   Clock stored = clock;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -37,6 +36,9 @@ class Writer {
   // Returns the id for Mapping::image. The id in `image` is ignored.
   [[nodiscard]] Result<std::uint32_t> add_image(const ImageInfo& image);
   [[nodiscard]] Result<std::uint32_t> add_mapping(const Mapping& mapping);
+
+  // Where it comes before the frames in it, a recording that is cut has names for all of them.
+  [[nodiscard]] Result<void> add_function(const ImageFunction& function);
 
   // Each returns the id. That in the value is ignored.
   [[nodiscard]] Result<std::uint32_t> add_clock(const Clock& clock);

@@ -31,7 +31,8 @@ void identify(const elf::ElfFile& file, recording::ImageInfo& info) {
 
 }  // namespace
 
-Result<void> write_image(const elf::Image& image, recording::Writer& writer) {
+Result<std::uint32_t> write_image(const elf::Image& image, RecordedNames names,
+                                  recording::Writer& writer) {
   recording::ImageInfo info;
   info.name = image.name;
   if (!image.from_guest) info.path = image.file->name();
@@ -49,16 +50,17 @@ Result<void> write_image(const elf::Image& image, recording::Writer& writer) {
     mapping.file_offset = segment.offset;
     RINGSIDE_TRY(writer.add_mapping(mapping));
   }
+  if (names == RecordedNames::kUsed && !image.file->symbols().empty()) return id;
   if (image.from_guest) {
     RINGSIDE_TRY(writer.add_blob({recording::kImageFileBlob, id, image.file->file_bytes()}));
   } else {
     // Whoever writes a kernel builds it again before reading the recording.
     const char* const kind =
         image.file->is_on_disk() ? recording::kKeptSymbolsBlob : recording::kSymbolsBlob;
-    const std::vector<std::byte> names = symbols::pack_symbols(*image.file);
-    RINGSIDE_TRY(writer.add_blob({kind, id, names}));
+    const std::vector<std::byte> packed = symbols::pack_symbols(*image.file);
+    RINGSIDE_TRY(writer.add_blob({kind, id, packed}));
   }
-  return {};
+  return id;
 }
 
 Result<std::uint32_t> write_user_image(const guestos::UserImage& image, recording::Writer& writer) {

@@ -6,9 +6,15 @@
 
 namespace ringside::session {
 
-// An image and where its code stands, and with them what is needed to name its functions and is in
-// no file on disk.
-[[nodiscard]] Result<void> write_image(const elf::Image& image, recording::Writer& writer);
+// How an image's functions get into a recording.
+enum class RecordedNames {
+  kAll,   // with the image: those of its file for when that is gone, or the file itself
+  kUsed,  // later, one by one (UsedFunctions); an image without symbols is recorded as it is
+};
+
+// An image and where its code stands. Returns its number.
+[[nodiscard]] Result<std::uint32_t> write_image(const elf::Image& image, RecordedNames names,
+                                                recording::Writer& writer);
 
 // The same of a program or library, whose frames have linked addresses: it has no mappings. Returns
 // its number.

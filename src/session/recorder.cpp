@@ -48,6 +48,7 @@ Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Wri
       queue_(kQueueBytes),
       unwinder_(images_, {.kernel_seen = !watch_.has_file(), .max_frames = 512}),
       user_stacks_(writer),
+      used_functions_(writer),
       early_(engine.vcpu_count() *
              (kCodePatienceNs / std::max<std::uint64_t>(options.interval_ns, 1) + 1)) {}
 
@@ -98,7 +99,11 @@ Result<void> Recorder::add_image(const elf::Image& found) {
   elf::Image numbered = found;
   numbered.id = static_cast<std::uint32_t>(images_.images().size() + 1);
   const elf::Image& image = images_.add(std::move(numbered));
-  RINGSIDE_TRY(write_image(image, *writer_));
+  // A case is a file by itself, and has all names.
+  const auto names = options_.keep_captures ? RecordedNames::kAll : RecordedNames::kUsed;
+  RINGSIDE_ASSIGN(const std::uint32_t id, write_image(image, names, *writer_));
+  if (names == RecordedNames::kUsed) RINGSIDE_TRY(used_functions_.add(image, id));
+  image.file->release_pages();
   return writer_->flush();
 }
 
@@ -175,8 +180,9 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
 }
 
 // Before --after's text, or after the end: nothing was due.
-void Recorder::leave_out(const engines::Tick& tick) {
-  for (const wire::Capture& capture : tick.captures) outside_ticks_ += capture.weight;
+void Recorder::leave_out(const engines::Tick& tick, std::size_t first) {
+  for (std::size_t i = first; i < tick.captures.size(); ++i)
+    outside_ticks_ += tick.captures[i].weight;
 }
 
 bool Recorder::limit_reached() const {
@@ -189,8 +195,14 @@ Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions&
     const std::uint64_t now = recording::info_of(tick.captures.front(), start_ns_).time_ns;
     RINGSIDE_TRY(user_stacks_.adopt(attributions.updates, now));
   }
-  for (std::size_t i = 0; i < tick.captures.size(); ++i)
+  for (std::size_t i = 0; i < tick.captures.size(); ++i) {
+    // The captures of one stop belong together; those of an engine with its own pace do not.
+    if (engine_->self_paced() != nullptr && limit_reached()) {
+      leave_out(tick, i);
+      break;
+    }
     RINGSIDE_TRY(handle(tick.captures[i], attributions.by_capture[i]));
+  }
   return {};
 }
 
@@ -302,7 +314,10 @@ std::optional<arch::Registers> Recorder::entered_from(const wire::Capture& captu
 
 Result<void> Recorder::write(const EarlySamples::Sample& sample) {
   std::vector<const Stack*> parts;
-  for (const Stack& part : sample.parts) parts.push_back(&part);
+  for (const Stack& part : sample.parts) {
+    RINGSIDE_TRY(used_functions_.note(part, images_));
+    parts.push_back(&part);
+  }
   // The user's part says more than the one frame of the kernel's unwinder.
   const bool is_user = sample.info.level == PrivilegeLevel::kUser && parts.size() > 1;
   RINGSIDE_TRY(writer_->add_sample(sample.info, std::span(parts).subspan(is_user ? 1 : 0)));

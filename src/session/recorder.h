@@ -19,6 +19,7 @@
 #include "session/sampling/capture_planner.h"
 #include "session/sampling/options.h"
 #include "session/sampling/sampler.h"
+#include "session/used_functions.h"
 #include "session/user_stacks.h"
 #include "unwind/unwinder.h"
 
@@ -79,7 +80,7 @@ class Recorder {
  private:
   [[nodiscard]] Result<void> wait_for_start(Control& control, bool& stopped);
   [[nodiscard]] Result<void> record(Control& control, Sampler& sampler);
-  void leave_out(const engines::Tick& tick);
+  void leave_out(const engines::Tick& tick, std::size_t first = 0);
   [[nodiscard]] Result<void> handle(const engines::Tick& tick,
                                     const TaskAttributions& attributions);
   [[nodiscard]] Result<void> handle(const wire::Capture& capture,
@@ -120,6 +121,7 @@ class Recorder {
   unwind::Unwinder unwinder_;
   guestos::InterruptCode interrupts_;
   UserStacks user_stacks_;
+  UsedFunctions used_functions_;
   KernelStackUsers stack_users_;
   EarlySamples early_;
   bool loads_code_ = false;  // the kernel does, such as modules

@@ -115,6 +115,31 @@ Mapping decode_mapping(pbf_reader message) {
   return mapping;
 }
 
+ImageFunction decode_image_function(pbf_reader message) {
+  namespace f = fields::image_function;
+  ImageFunction function;
+  while (message.next()) switch (message.tag()) {
+      case f::kImage:
+        function.image = get_small(message);
+        break;
+      case f::kAddress:
+        function.address.value = get_number(message);
+        break;
+      case f::kSize:
+        function.size = get_number(message);
+        break;
+      case f::kName:
+        function.name = get_text(message);
+        break;
+      case f::kInFile:
+        function.in_file = get_number(message) != 0;
+        break;
+      default:
+        message.skip();
+    }
+  return function;
+}
+
 GuestEpoch decode_epoch(pbf_reader message) {
   namespace f = fields::epoch;
   GuestEpoch epoch;

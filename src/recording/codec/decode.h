@@ -22,6 +22,7 @@ struct OldSample {
 [[nodiscard]] Header decode_header(protozero::pbf_reader message);
 [[nodiscard]] ImageInfo decode_image(protozero::pbf_reader message);
 [[nodiscard]] Mapping decode_mapping(protozero::pbf_reader message);
+[[nodiscard]] ImageFunction decode_image_function(protozero::pbf_reader message);
 void decode_sample(protozero::pbf_reader message, OldSample& out);  // reuses out's memory
 [[nodiscard]] Clock decode_clock(protozero::pbf_reader message);
 [[nodiscard]] ClockTie decode_clock_tie(protozero::pbf_reader message);

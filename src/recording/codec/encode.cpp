@@ -158,6 +158,17 @@ void encode(const TextBatch& batch, std::string& payload) {
   for (const std::string& text : batch.texts) out.add_bytes(f::kText, text);
 }
 
+void encode(const ImageFunction& function, std::string& payload) {
+  namespace f = fields::image_function;
+  pbf_writer records(payload);
+  pbf_writer out(records, fields::records::kImageFunction);
+  out.add_uint32(f::kImage, function.image);
+  put_address(out, f::kAddress, function.address.value);
+  put(out, f::kSize, function.size);
+  put(out, f::kName, function.name);
+  put(out, f::kInFile, std::uint64_t{function.in_file});
+}
+
 void encode(const GuestEpoch& epoch, std::string& payload) {
   namespace f = fields::epoch;
   pbf_writer records(payload);

@@ -16,6 +16,7 @@ namespace ringside::recording {
 void encode(const Header& header, std::string& out);
 void encode(const ImageInfo& image, std::string& out);
 void encode(const Mapping& mapping, std::string& out);
+void encode(const ImageFunction& function, std::string& out);
 void encode(const StackInterner::Pending& pending, std::string& out);
 // The pending part of it.
 void encode(const ContextTable& table, std::string& out);

@@ -37,6 +37,7 @@ enum : Tag {
   kCounterSet = 25,
   kMark = 26,
   kCounterBatch = 27,
+  kImageFunction = 28,
 };
 }
 namespace header {
@@ -199,6 +200,9 @@ enum : Tag { kNode = 1, kStop = 2, kStoppedAt = 3 };
 }
 namespace epoch {
 enum : Tag { kTimeNs = 1, kReason = 2, kLoadBias = 3 };
+}
+namespace image_function {
+enum : Tag { kImage = 1, kAddress = 2, kSize = 3, kName = 4, kInFile = 5 };
 }
 namespace blob_piece {
 enum : Tag { kKind = 1, kImage = 2, kOffset = 3, kTotalSize = 4, kContent = 5 };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "symbols/nm/nm_text.h"
 
@@ -37,23 +38,18 @@ std::unordered_map<std::string_view, Known> by_name(const Symbols& symbols) {
   return known;
 }
 
-struct Agreement {
-  std::size_t common = 0;
-  std::size_t equal = 0;
-};
-
-// Counts the functions whose names are in the list once, and those of them that are `slide` before
-// the list's address.
-Agreement agreement(const elf::ElfFile& file,
-                    const std::unordered_map<std::string_view, Known>& known, std::uint64_t slide) {
-  Agreement result;
+// How far a list's functions lie above those of a file with the same names, for names that are once
+// in both: a list may have one of several static functions of a name.
+std::vector<std::uint64_t> distances(const elf::ElfFile& file,
+                                     const std::unordered_map<std::string_view, Known>& list) {
+  std::vector<std::uint64_t> found;
+  const auto own = by_name(file.symbols());
   for (const elf::FunctionSymbol& symbol : file.symbols()) {
-    const auto entry = known.find(symbol.name);
-    if (entry == known.end() || !entry->second.once) continue;
-    ++result.common;
-    result.equal += entry->second.address - symbol.address == slide;
+    const auto listed = list.find(symbol.name);
+    if (listed == list.end() || !listed->second.once || !own.at(symbol.name).once) continue;
+    found.push_back(listed->second.address - symbol.address);
   }
-  return result;
+  return found;
 }
 
 std::optional<ImageAddr> lowest_kernel_segment(const elf::ElfFile& file) {
@@ -70,39 +66,26 @@ bool is_in_file(const elf::ElfFile& file, ImageAddr address) {
                      [&](const elf::Segment& segment) { return segment.contains(address); });
 }
 
-// How far the list lies above the file: the distance that most common functions have, of the first
-// few of them.
-std::optional<std::uint64_t> slide_by_names(
-    const elf::ElfFile& file, const std::unordered_map<std::string_view, Known>& known) {
-  constexpr std::size_t kTries = 8;
-  std::optional<std::uint64_t> best;
-  std::size_t most = 0;
-  std::size_t tries = 0;
-  for (const elf::FunctionSymbol& symbol : file.symbols()) {
-    const auto entry = known.find(symbol.name);
-    if (entry == known.end() || !entry->second.once) continue;
-    const std::uint64_t slide = entry->second.address - symbol.address;
-    if (const std::size_t equal = agreement(file, known, slide).equal; equal > most) {
-      most = equal;
-      best = slide;
-    }
-    if (++tries == kTries) break;
-  }
-  return best;
-}
-
-// The same. Error kMismatch: too few of the functions agree.
+// How far the list lies above the file: the distance that most functions have, of the first few of
+// them. Nothing where they have no name in common. Error kMismatch: too few of them agree.
 Result<std::optional<std::uint64_t>> sure_slide(
     const elf::ElfFile& file, const std::unordered_map<std::string_view, Known>& known,
     const std::string& name) {
-  const std::optional<std::uint64_t> slide = slide_by_names(file, known);
-  if (!slide) return slide;
-  const Agreement found = agreement(file, known, *slide);
-  if (found.equal * 10 < found.common * 9)
+  constexpr std::size_t kTries = 8;
+  const std::vector<std::uint64_t> all = distances(file, known);
+  std::optional<std::uint64_t> slide;
+  std::size_t equal = 0;
+  for (std::size_t n = 0; n < std::min(all.size(), kTries); ++n) {
+    const auto count = static_cast<std::size_t>(std::count(all.begin(), all.end(), all[n]));
+    if (count <= equal) continue;
+    equal = count;
+    slide = all[n];
+  }
+  if (equal * 10 < all.size() * 9)
     return fail(ErrorCode::kMismatch,
                 "{} is of another kernel than {}: of the {} functions in both, {} are where they "
                 "should be; give the one of the same build",
-                name, file.name(), found.common, found.equal);
+                name, file.name(), all.size(), equal);
   return slide;
 }
 

@@ -33,6 +33,11 @@ class CurrentTask {
   // Lets recipes walk the page tables of the task: all its copy() from now on.
   void adopt(UserTables tables) { user_tables_ = std::move(tables); }
   [[nodiscard]] bool knows_user_tables() const { return user_tables_.has_value(); }
+  // Physical address of what the kernel allocates page tables from; nothing before adopt().
+  [[nodiscard]] std::optional<std::uint64_t> from_linear(GuestVirt address) const {
+    if (!user_tables_) return std::nullopt;
+    return address.value - user_tables_->to_linear;
+  }
   // A recipe: what read() needs, and user code's stack.
   void copy(wire::RecipeBuilder& recipe, VcpuId vcpu) const;
   // Nothing where it was not copied: user code ran without the kernel in its page tables.

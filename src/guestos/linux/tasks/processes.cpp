@@ -137,11 +137,13 @@ Result<bool> LinuxProcesses::find_user_tables(const TaskView& task, GuestMemory&
 // A vCPU changes to the next task's page tables before it does to its stack (context_switch() in
 // kernel/sched/core.c). Where the root cannot be compared it is taken for the task's.
 Result<bool> LinuxProcesses::uses_tables_of(const TaskView& task, const wire::Capture& capture,
-                                            GuestMemory& memory) {
+                                            GuestMemory& memory) const {
   const auto root = arch::user_root(capture.arch, capture.registers);
+  if (!root) return true;
+  if (const auto own = current_.from_linear({task.space[1]}))
+    return is_root_of(capture.arch, *root, *own);
   RINGSIDE_ASSIGN(const auto own, memory.kernel().physical_address({task.space[1]}));
-  if (!root || !own) return true;
-  return is_root_of(capture.arch, *root, own->value);
+  return !own || is_root_of(capture.arch, *root, own->value);
 }
 
 Result<std::vector<std::byte>> LinuxProcesses::user_stack(const TaskView& task, bool is_own,

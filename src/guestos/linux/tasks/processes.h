@@ -64,9 +64,8 @@ class LinuxProcesses {
   [[nodiscard]] Result<std::vector<std::byte>> user_stack(const TaskView& task, bool is_own,
                                                           const wire::Capture& capture,
                                                           GuestMemory& memory) const;
-  [[nodiscard]] static Result<bool> uses_tables_of(const TaskView& task,
-                                                   const wire::Capture& capture,
-                                                   GuestMemory& memory);
+  [[nodiscard]] Result<bool> uses_tables_of(const TaskView& task, const wire::Capture& capture,
+                                            GuestMemory& memory) const;
   [[nodiscard]] Result<void> report_name(const TaskView& task, const wire::Capture& capture,
                                          GuestMemory& memory, ProcessUpdates& updates);
   // Into `reported`; what cannot be read now stays as it was.
