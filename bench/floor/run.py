@@ -24,7 +24,7 @@ from guest import Guest
 from ringside_tests.harness import linux_guest, machine, qmp
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-WORKLOADS = {"compute": 50_000, "syscalls": 12_000, "forks": 60, "tight": 12_000_000}
+WORKLOADS = {"compute": 50_000, "syscalls": 12_000, "forks": 60, "programs": 3, "tight": 12_000_000}
 WITHOUT = "without"
 WAYS = {WITHOUT: None, "without, again": None, "translation": "", "callback in all blocks": ",check=callback",
         "callback in some": ",check=callback,in=some", "store in all blocks": ",check=store",

@@ -1,20 +1,26 @@
-"""Builds the guest's only program and packs it as an initramfs."""
+"""Builds the guest's programs and packs them as an initramfs."""
 import gzip
 import pathlib
 import subprocess
 
-SOURCE = pathlib.Path(__file__).with_name("workloads.c")
+FOLDER = pathlib.Path(__file__).parent
+PROGRAMS = {"init": "workloads.c", "short_program": "short_program.c"}
 
 
 def build(folder):
     """Returns the path of the initramfs, in the folder."""
-    program = pathlib.Path(folder) / "init"
-    subprocess.run(["clang", "--target=x86_64-linux-gnu", "-O2", "-static", "-nostdlib", "-ffreestanding", "-fno-pic",
-                    "-fno-stack-protector", "-Wall", "-Wextra", "-Werror", "-fuse-ld=lld", "-o", str(program),
-                    str(SOURCE)], check=True)
     image = pathlib.Path(folder) / "initrd.gz"
-    image.write_bytes(gzip.compress(archive({"init": program.read_bytes()})))
+    image.write_bytes(gzip.compress(archive({name: program(source, folder) for name, source in PROGRAMS.items()})))
     return image
+
+
+def program(source, folder):
+    """The bytes of a program that needs no C library."""
+    path = pathlib.Path(folder) / "program"
+    subprocess.run(["clang", "--target=x86_64-linux-gnu", "-O2", "-static", "-nostdlib", "-ffreestanding", "-fno-pic",
+                    "-fno-stack-protector", "-Wall", "-Wextra", "-Werror", "-fuse-ld=lld", "-o", str(path),
+                    str(FOLDER / source)], check=True)
+    return path.read_bytes()
 
 
 def archive(files):

@@ -31,7 +31,7 @@ from ringside_tests.harness import linux_guest, machine, qmp
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # How often each is done: about a second of processor time on a Xeon at 2.5 GHz.
-WORKLOADS = {"compute": 800_000, "syscalls": 250_000, "forks": 800, "tight": 200_000_000}
+WORKLOADS = {"compute": 800_000, "syscalls": 250_000, "forks": 800, "programs": 80, "tight": 200_000_000}
 WAYS = {"tcg": [cells.Way("tcg", frequency) for frequency in (0, 100, 1000, 10000)],
         "gdb": [cells.Way("gdb", frequency) for frequency in (100, 1000)],
         "qmp": [cells.Way("qmp", frequency) for frequency in (100, 1000)]}
