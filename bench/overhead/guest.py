@@ -12,7 +12,7 @@ _SETTLE = 0.02  # seconds; the vCPU is asleep by then
 
 
 class Guest:
-    """plugin: what to load into QEMU, or None. All of it lies in a temporary folder."""
+    """plugin: what to load into QEMU, or None; {folder} in it is the temporary folder in which all of it lies."""
 
     def __init__(self, paths, initrd, plugin=None):
         self._folder = tempfile.TemporaryDirectory(prefix="ringside-overhead-")
@@ -20,8 +20,9 @@ class Guest:
         self.ring = folder / "ring"
         extra = ["-chardev", f"socket,id=orders,path={folder}/orders,server=on,wait=off", "-serial", "chardev:orders"]
         if plugin:
-            extra += ["-plugin", f"{plugin},ring={self.ring}"]
+            extra += ["-plugin", plugin.format(folder=folder)]
         self._port = None
+        self._awaited = self._answer = b""
         try:
             self.machine = machine.Machine(kernel=paths["VMLINUZ"], initrd=initrd, cpus=1, memory=256,
                                            append="console=ttyS0 quiet nokaslr", extra=extra,
@@ -51,17 +52,26 @@ class Guest:
     def work(self, name, count, within=120):
         """Has a workload done so many times; returns the processor time of the vCPU's thread, in seconds."""
         before = cpu_time.of_thread(self.pid, self.vcpu)
-        self._order(f"{name} {count}", within)
+        self.give_order(f"{name} {count}")
+        while not self.has_answered(within):
+            pass
         time.sleep(_SETTLE)
         return cpu_time.of_thread(self.pid, self.vcpu) - before
 
-    def _order(self, order, within):
+    def give_order(self, order):
         """The terminal echoes the order, then comes the answer."""
-        self._port.settimeout(within)
+        self._answer = b""
+        self._awaited = f"done {order}".encode()
         self._port.sendall(order.encode() + b"\n")
-        answer = b""
-        while f"done {order}".encode() not in answer:
+
+    def has_answered(self, within):
+        """Reads what has come, or waits for some of it so many seconds."""
+        self._port.settimeout(within)
+        try:
             piece = self._port.recv(4096)
-            if not piece:
-                raise machine.GuestError(f"QEMU ended during '{order}'")
-            answer += piece
+        except BlockingIOError:
+            piece = None
+        if piece == b"":
+            raise machine.GuestError(f"QEMU ended before '{self._awaited.decode()}'")
+        self._answer += piece or b""
+        return self._awaited in self._answer

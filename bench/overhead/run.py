@@ -139,12 +139,13 @@ def run(options):
     paths = linux_guest.fetch(vmlinux=False)
     table = {(workload, way): cells.Cell() for workload in WORKLOADS for way in options.ways}
     needs_plugin = any(way.engine == "tcg" for way in options.ways)
+    plugin = f"{options.plugin},ring={{folder}}/ring"
     with tempfile.TemporaryDirectory(prefix="ringside-overhead-") as folder:
         initrd = guest_image.build(folder)
         for number in range(options.rounds):
             print(f"overhead: round {number + 1} of {options.rounds}", file=sys.stderr)
             with Guest(paths, initrd) as plain, \
-                    Guest(paths, initrd, options.plugin) if needs_plugin else contextlib.nullcontext() as plugged:
+                    Guest(paths, initrd, plugin) if needs_plugin else contextlib.nullcontext() as plugged:
                 Round(options, plain, plugged, pathlib.Path(folder), number).run(table)
     summaries = {key: cell.summary(key[1].bar) for key, cell in table.items()}
     print("\n".join(cells.table(summaries)))
