@@ -121,6 +121,28 @@ TEST(Bounds, BytesOfTablesAndOfBlobs) {
   EXPECT_THAT(seen.left, ElementsAre(HasSubstr("records beyond")));
 }
 
+// Readers hold them several times, so they count as more than one entry, by their length.
+TEST(Bounds, Functions) {
+  const auto functions_of = [](std::size_t name) {
+    std::string payload;
+    ImageInfo image;
+    image.id = 1;
+    encode(image, payload);
+    for (std::uint64_t n = 0; n < 100; ++n)
+      encode(ImageFunction{1, {n}, 1, std::string(name, 'x'), false}, payload);
+    Collector seen;
+    const Header header;
+    Replay replay(seen, header, kMajorVersion, {.entries = 200});
+    replay.block(payload);
+    EXPECT_THAT(seen.left, ElementsAre(HasSubstr("beyond 200 entries")));
+    return seen.functions.size();
+  };
+  EXPECT_LE(functions_of(1), 50u);
+  EXPECT_GE(functions_of(1), 25u);
+  EXPECT_LE(functions_of(1600), 2u);
+  EXPECT_GE(functions_of(1600), 1u);
+}
+
 TEST(Bounds, RowsOfOneTable) {
   BlockEncoder encoder;
   std::string bytes = file_header() + encoder.encode(BlockKind::kRecords, 0, columns_of(300'000));

@@ -78,7 +78,9 @@ void Replay::record(protozero::pbf_reader& records) {
     case f::kImageFunction: {
       ImageFunction function = decode_image_function(records.get_message());
       function.image = known_image(function.image);
-      if (function.image != 0 && may_add_entry()) visitor_.function(function);
+      // A reader has each in four tables, and its name three times.
+      if (function.image != 0 && may_add_entry(4 + function.name.size() / 16))
+        visitor_.function(function);
       break;
     }
     case f::kFrames:
