@@ -14,14 +14,14 @@ import contextlib
 import os
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 
 import guest_image
+import measurement
 import paired
 from guest import Guest
-from ringside_tests.harness import linux_guest, machine, qmp
+from ringside_tests.harness import linux_guest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORKLOADS = {"compute": 50_000, "syscalls": 12_000, "forks": 60, "programs": 3, "tight": 12_000_000}
@@ -76,16 +76,7 @@ def main():
         parser.error("--rounds is 2 at least, --turns 1")
     if not os.path.exists(options.plugin):
         parser.error(f"no file {options.plugin}: script/bench floor builds it")
-    machine.exit_on_signals()
-    try:
-        run(options)
-    except linux_guest.NoNetwork as error:
-        print(f"floor: skipped: {error}", file=sys.stderr)
-        return linux_guest.NO_NETWORK
-    except (machine.GuestError, qmp.QmpError, subprocess.SubprocessError, OSError) as error:
-        print(f"floor: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return measurement.exit_status("floor", lambda: run(options))
 
 
 if __name__ == "__main__":

@@ -24,9 +24,10 @@ import time
 import cells
 import cpu_time
 import guest_image
+import measurement
 import sampler
 from guest import Guest
-from ringside_tests.harness import linux_guest, machine, qmp
+from ringside_tests.harness import linux_guest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -157,20 +158,11 @@ def run(options):
 
 def main():
     options = parse_options()
-    machine.exit_on_signals()
     # A vCPU that waits for a processor when a tick is due is not sampled: with other work on the machine there would be
     # fewer samples a second than are asked for, and less to measure.
     with contextlib.suppress(PermissionError):
         os.nice(-10)
-    try:
-        run(options)
-    except linux_guest.NoNetwork as error:
-        print(f"overhead: skipped: {error}", file=sys.stderr)
-        return linux_guest.NO_NETWORK
-    except (machine.GuestError, sampler.RingsideError, qmp.QmpError, subprocess.SubprocessError, OSError) as error:
-        print(f"overhead: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return measurement.exit_status("overhead", lambda: run(options), sampler.RingsideError)
 
 
 if __name__ == "__main__":

@@ -26,12 +26,13 @@ import time
 
 import gdb_attached
 import gdb_fresh
+import measurement
 import pauses
 import qmp_naive
 import registers_only
 import result
 import ringside_attached
-from ringside_tests.harness import linux_guest, machine
+from ringside_tests.harness import linux_guest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -197,16 +198,7 @@ def run(options):
 
 def main():
     options = parse_options()
-    machine.exit_on_signals()
-    try:
-        run(options)
-    except linux_guest.NoNetwork as error:
-        print(f"pause: skipped: {error}", file=sys.stderr)
-        return linux_guest.NO_NETWORK
-    except (machine.GuestError, gdb_attached.GdbError, ringside_attached.RingsideError, OSError) as error:
-        print(f"pause: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return measurement.exit_status("pause", lambda: run(options), gdb_attached.GdbError, ringside_attached.RingsideError)
 
 
 if __name__ == "__main__":

@@ -16,14 +16,15 @@ import dataclasses
 import os
 import pathlib
 import re
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-from ringside_tests.harness import linux_guest, machine, qmp
+import measurement
+import turns
+from ringside_tests.harness import linux_guest, machine
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PLUGIN = "plugin/libringside-tcg.so"
@@ -55,24 +56,21 @@ class Build:
             extra=["-plugin", f"{folder}/{PLUGIN},ring={ring}"], base=linux_guest.base(paths))
         self._attach = ["--ring", ring, "--qmp", self._machine.monitor]
         self._machine.wait_serial(linux_guest.READY, 120)
-        self._signal(signal.SIGSTOP)
+        turns.hold(self._machine.process.pid)
 
     def close(self):
-        self._signal(signal.SIGCONT)
+        turns.let_go(self._machine.process.pid)
         self._machine.close()
         self._files.cleanup()
 
-    def _signal(self, number):
-        os.kill(self._machine.process.pid, number)
-
     def turn(self, seconds):
         """Runs of one sample, of a second and of so many."""
-        self._signal(signal.SIGCONT)
+        turns.let_go(self._machine.process.pid)
         time.sleep(SETTLE)
         try:
             return [self._record(*until) for until in (("--samples", 1), ("--duration", 1), ("--duration", seconds))]
         finally:
-            self._signal(signal.SIGSTOP)
+            turns.hold(self._machine.process.pid)
 
     def _record(self, *until):
         command = [self._ringside, "record", *self._attach, "--kernel", self._kernel, "--interval", "1", *until,
@@ -100,10 +98,10 @@ class Build:
         return taken, taken + count("lost")
 
 
-def line(turns):
-    """The medians of turns: of each its three runs."""
+def line(taken):
+    """The medians of turns that were taken: of each its three runs."""
     def median(value):
-        return statistics.median(map(value, turns))
+        return statistics.median(map(value, taken))
 
     def for_a_sample(runs):
         _, short, long = runs
@@ -123,14 +121,14 @@ def run(options):
             for folder in options.builds:
                 builds[folder] = Build(folder, paths, workload)
                 stack.callback(builds[folder].close)
-            turns = {folder: [] for folder in builds}
+            taken = {folder: [] for folder in builds}
             for number in range(options.rounds + 1):
                 for folder, build in builds.items():
-                    turns[folder].append(build.turn(options.seconds))
-                    print(f"recording: {workload}: round {number} of {options.rounds}: {line(turns[folder][-1:])}",
+                    taken[folder].append(build.turn(options.seconds))
+                    print(f"recording: {workload}: round {number} of {options.rounds}: {line(taken[folder][-1:])}",
                           file=sys.stderr)
             for folder in builds:
-                print(f"{workload:6} {folder}: {line(turns[folder][1:])}")
+                print(f"{workload:6} {folder}: {line(taken[folder][1:])}")
 
 
 def main():
@@ -148,16 +146,7 @@ def main():
     for folder in options.builds:
         if not os.path.exists(f"{folder}/{PLUGIN}"):
             parser.error(f"no file {folder}/{PLUGIN}")
-    machine.exit_on_signals()
-    try:
-        run(options)
-    except linux_guest.NoNetwork as error:
-        print(f"recording: skipped: {error}", file=sys.stderr)
-        return linux_guest.NO_NETWORK
-    except (machine.GuestError, qmp.QmpError, subprocess.SubprocessError, OSError) as error:
-        print(f"recording: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return measurement.exit_status("recording", lambda: run(options))
 
 
 if __name__ == "__main__":

@@ -19,16 +19,16 @@ import gzip
 import os
 import pathlib
 import random
-import subprocess
 import sys
 import tempfile
 
 import cpu_time
 import guest_image
+import measurement
 import paired
 import turns
 from guest import Guest
-from ringside_tests.harness import linux_guest, machine, qmp
+from ringside_tests.harness import linux_guest, machine
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = pathlib.Path(__file__).with_name("work")
@@ -178,19 +178,10 @@ def parse_options():
 
 def main():
     options = parse_options()
-    machine.exit_on_signals()
     # The machine's other work comes between two turns less often.
     with contextlib.suppress(PermissionError):
         os.nice(-10)
-    try:
-        run(options)
-    except linux_guest.NoNetwork as error:
-        print(f"translation: skipped: {error}", file=sys.stderr)
-        return linux_guest.NO_NETWORK
-    except (machine.GuestError, qmp.QmpError, subprocess.SubprocessError, OSError) as error:
-        print(f"translation: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return measurement.exit_status("translation", lambda: run(options))
 
 
 if __name__ == "__main__":
