@@ -158,7 +158,7 @@ void HostTimePacer::run() {
     std::uint64_t now = monotonic_ns();
     if (now >= next_poll_ns) {
       next_poll_ns = now + kPollReaderNs;
-      (void)ring_->reader_is_gone();
+      ring_->abandon_if_reader_is_gone();
     }
     start_anew(now);
     raise_for_request();

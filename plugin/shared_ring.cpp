@@ -100,7 +100,7 @@ void SharedRing::wait_for_reader(wire::SourceId source, const Done& is_done,
     meanwhile();
     if (is_done()) break;
     wire::futex_wait(doorbell, seen, monotonic_ns() + kPollReaderNs);
-    if (reader_is_gone()) break;
+    if (abandon_if_reader_is_gone()) break;
   }
   header().waiting.fetch_sub(1);
 }
@@ -161,7 +161,7 @@ bool SharedRing::reader_is_there() const {
   return ::fcntl(fd_, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
-bool SharedRing::reader_is_gone() {
+bool SharedRing::abandon_if_reader_is_gone() {
   // In this order: another ringside may come in between, and its start is not over.
   const std::uint32_t start = header().start.load(std::memory_order_acquire);
   if (reader_is_there()) return false;

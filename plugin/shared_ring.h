@@ -58,9 +58,9 @@ class SharedRing {
 
   // True as long as ringside lives: it holds a lock on the file, which the system lets go of.
   [[nodiscard]] bool reader_is_there() const;
-  // The same in other words; and then what ringside has started is over. The next start counts
+  // Where it is gone, what it has started is over, and the result is true. The next start counts
   // again.
-  [[nodiscard]] bool reader_is_gone();
+  bool abandon_if_reader_is_gone();
   // Whether samples are to be taken.
   [[nodiscard]] bool is_wanted() const;
   void ring_bell();

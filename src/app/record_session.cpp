@@ -107,7 +107,7 @@ class Session {
     auto recorded = record();
     engine_.reset();  // lets go of the guest, whatever happened
     suspension_.reset();
-    given_kernel_.reset();
+    given_kernel_.reset();  // the summary takes names from the recording
     if (recorded) recorded = on_recorded(summary_);
     if (!guest_ || guest_->info.refused) return recorded;
     if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended

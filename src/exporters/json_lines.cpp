@@ -204,12 +204,11 @@ class Lines final : public recording::SampleVisitor {
     using recording::FieldType;
     if (type == FieldType::kBytes) {
       std::string digits;
-      if (!column.bytes.empty())
-        for (const char byte : column.bytes[row])
-          digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+      for (const char byte : column.bytes_at(row))
+        digits += fmt::format("{:02x}", static_cast<unsigned char>(byte));
       return json_string(digits);
     }
-    const std::int64_t number = column.numbers.empty() ? 0 : column.numbers[row];
+    const std::int64_t number = column.number(row);
     const auto id = static_cast<std::size_t>(number);
     switch (type) {
       case FieldType::kAddress:
@@ -231,14 +230,12 @@ class Lines final : public recording::SampleVisitor {
     std::string key;
     for (std::size_t i = 0; i < set.key.size(); ++i)
       key += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(set.key[i].name),
-                         key_part(set.key[i].kind, batch.keys[i].empty() ? 0 : batch.keys[i][row]));
+                         key_part(set.key[i].kind, batch.key(i, row)));
     std::string values;
     const recording::Source& source = sources_[set.source];
     for (std::size_t i = 0; i < source.values.size(); ++i)
-      values += fmt::format(
-          "{}{}:{}", i == 0 ? "" : ",", json_string(source.values[i].name),
-          scaled(i >= batch.values.size() || batch.values[i].empty() ? 1 : batch.values[i][row],
-                 source.values[i]));
+      values += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(source.values[i].name),
+                            scaled(batch.value(i, row), source.values[i]));
     return fmt::format(
         R"({{"counter":{},"mark":"{}",{}"time_ns":{},"key":{{{}}},"values":{{{}}}}})",
         json_string(set.name), recording::name_of(mark.kind), members, mark.time_ns, key, values);

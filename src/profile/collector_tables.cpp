@@ -23,7 +23,7 @@ CounterKey key_of(const recording::CounterSet& set, const recording::CounterBatc
   using recording::KeyKind;
   CounterKey key;
   for (std::size_t part = 0; part < set.key.size(); ++part) {
-    const std::uint64_t value = batch.keys[part].empty() ? 0 : batch.keys[part][row];
+    const std::uint64_t value = batch.key(part, row);
     switch (set.key[part].kind) {
       case KeyKind::kImage:
         key.image = static_cast<std::uint32_t>(value);
@@ -56,13 +56,8 @@ void Collector::events(const recording::EventBatch& batch) {
   const std::size_t field = is_count ? kNoField : field_of(type, value->name);
   const auto weight_of = [&](std::size_t row) -> std::uint64_t {
     if (is_count) return 1;
-    if (field != kNoField) {
-      const std::vector<std::int64_t>& numbers = batch.fields[field].numbers;
-      return numbers.empty() ? 0 : static_cast<std::uint64_t>(numbers[row]);
-    }
-    return value->name != recording::kDurationValue || batch.durations.empty()
-               ? 0
-               : batch.durations[row];
+    if (field != kNoField) return static_cast<std::uint64_t>(batch.fields[field].number(row));
+    return value->name == recording::kDurationValue ? batch.duration(row) : 0;
   };
   begin_rows(batch.times, *value);
   for (std::size_t row = 0; row < batch.size(); ++row)

@@ -42,6 +42,12 @@ inline constexpr const char* kDurationValue = "duration";
 struct EventColumn {
   std::vector<std::int64_t> numbers;  // integers, addresses, and the ids of texts and frames
   std::vector<std::string> bytes;     // of FieldType::kBytes
+  [[nodiscard]] std::int64_t number(std::size_t row) const {
+    return numbers.empty() ? 0 : numbers[row];
+  }
+  [[nodiscard]] std::string_view bytes_at(std::size_t row) const {
+    return bytes.empty() ? std::string_view() : bytes[row];
+  }
   bool operator==(const EventColumn&) const = default;
 };
 
@@ -55,6 +61,9 @@ struct EventBatch {
   std::vector<std::uint64_t> keys;       // pairs two, such as a request and its end; empty: all 0
   std::vector<EventColumn> fields;       // those of the type
   [[nodiscard]] std::size_t size() const { return times.size(); }
+  [[nodiscard]] std::uint64_t duration(std::size_t row) const {
+    return durations.empty() ? 0 : durations[row];
+  }
   bool operator==(const EventBatch&) const = default;
 };
 
@@ -120,6 +129,13 @@ struct CounterBatch {
   std::vector<std::vector<std::uint64_t>> keys;
   std::vector<std::vector<std::int64_t>> values;  // by the source's value; an empty one: all 1
   [[nodiscard]] std::size_t size() const { return keys.empty() ? 0 : keys.front().size(); }
+  [[nodiscard]] std::uint64_t key(std::size_t part, std::size_t row) const {
+    return keys[part].empty() ? 0 : keys[part][row];
+  }
+  // There may be fewer columns than the source has values.
+  [[nodiscard]] std::int64_t value(std::size_t value, std::size_t row) const {
+    return value >= values.size() || values[value].empty() ? 1 : values[value][row];
+  }
   bool operator==(const CounterBatch&) const = default;
 };
 

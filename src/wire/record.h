@@ -19,7 +19,7 @@ enum class RecordKind : std::uint16_t {
   kPadding = 1,    // a header of 8 bytes; nothing else counts
   kCapture = 2,    // registers and memory
   kCounts = 3,     // in files (sample_file.h)
-  kOldMemory = 4,  // the same, of version 1
+  kOldMemory = 4,  // memory in files of version 1, with a header of its own
   kMemory = 5,     // a piece of the guest's memory (sample_file.h)
   kEvent = 6,      // numbers, without registers
 };

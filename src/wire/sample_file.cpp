@@ -72,7 +72,7 @@ std::optional<FileRecord> read_old_memory(Bytes bytes) {
   if (!memory) return std::nullopt;
   FileRecord result;
   result.bytes = size;
-  result.kind = RecordKind::kOldMemory;
+  result.kind = RecordKind::kMemory;
   result.memory = *memory;
   return result;
 }

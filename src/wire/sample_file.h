@@ -65,10 +65,10 @@ void write_memory_record(const MemoryAt& piece, RecordOrigin origin,
                          std::span<std::byte> destination);
 
 struct FileRecord {
-  std::size_t bytes = 0;  // of the record, padding included
-  RecordKind kind = RecordKind::kPadding;
-  VcpuCounts counts;  // where it is one of counts
-  MemoryAt memory;    // where it is one of memory, of any version; a part of what was read
+  std::size_t bytes = 0;                   // of the record, padding included
+  RecordKind kind = RecordKind::kPadding;  // memory is kMemory in files of all versions
+  VcpuCounts counts;                       // where it is one of counts
+  MemoryAt memory;                         // where it is one of memory; a part of what was read
 };
 
 // Does it begin like one, whatever its version?

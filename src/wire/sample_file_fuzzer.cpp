@@ -43,8 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   while (const auto record = wire::read_file_record(bytes, capture)) {
     must(record->bytes != 0 && record->bytes <= bytes.size());
     for (const wire::MemoryPiece& piece : capture.pieces) (void)capture.bytes_of(piece).size();
-    if (record->kind == wire::RecordKind::kMemory || record->kind == wire::RecordKind::kOldMemory ||
-        record->kind == wire::RecordKind::kCounts)
+    if (record->kind == wire::RecordKind::kMemory || record->kind == wire::RecordKind::kCounts)
       check(*record);
     bytes = bytes.subspan(record->bytes);
   }

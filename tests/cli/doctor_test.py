@@ -131,7 +131,9 @@ class Doctor(cli_case.CliCase):
         kernels.chmod(0o777)
         (kernels / "1.kernel").write_bytes(b"of whoever")
         self.assertIn("another user", self.line(cache("--cache"), "not used"))
-        self.assertSays(self.ringside("doctor", "--cache", "-i", "x"), WRONG_USAGE, "--cache")
+        for others in (("--cache", "-i", "x"), ("--cache", "--plugin"), ("--clear-cache", "--cache"),
+                       ("--clear-cache", "--plugin"), ("--clear-cache", "-i", "x")):
+            self.assertSays(self.ringside("doctor", *others), WRONG_USAGE, others[0])
 
     def test_a_recording(self):
         result = self.doctor("-i", self.recording())

@@ -183,14 +183,21 @@ void DoctorVerb::add_options(App& app) {
   Option* input =
       app.add_option("-i,--input", input_, "Also say why stacks of this recording are broken")
           ->type_name("FILE");
-  app.add_flag("--plugin", only_plugin_,
-               "Print only the path of the TCG plugin for QEMU's -plugin: the one that the QEMU "
-               "behind -- loads, else the first QEMU in PATH that loads one")
-      ->excludes(input);
-  app.add_flag("--cache", cache_,
-               "Only list the kernels that are kept decoded in the user's cache folder")
-      ->excludes(input);
-  app.add_flag("--clear-cache", clear_cache_, "Only remove them")->excludes(input);
+  Option* plugin =
+      app.add_flag("--plugin", only_plugin_,
+                   "Print only the path of the TCG plugin for QEMU's -plugin: the one that the "
+                   "QEMU behind -- loads, else the first QEMU in PATH that loads one")
+          ->excludes(input);
+  Option* cache = app.add_flag("--cache", cache_,
+                               "Only list the kernels that are kept decoded in the user's cache "
+                               "folder")
+                      ->excludes(input)
+                      ->excludes(plugin);
+  app.add_flag("--clear-cache", clear_cache_,
+               "Only remove the kernels that are kept decoded in the user's cache folder")
+      ->excludes(input)
+      ->excludes(plugin)
+      ->excludes(cache);
 }
 
 Result<void> DoctorVerb::run(const std::vector<std::string>& command) {

@@ -45,9 +45,7 @@ void FileEngine::survey() {
           end_, bytes.size() - end_);
       return;
     }
-    const bool is_memory =
-        record->kind == wire::RecordKind::kMemory || record->kind == wire::RecordKind::kOldMemory;
-    if (is_memory && memory_.size() < kMostMemoryRecords) {
+    if (record->kind == wire::RecordKind::kMemory && memory_.size() < kMostMemoryRecords) {
       memory_.push_back(record->memory);
       code_pages_.push_back(record->memory.address);
     }

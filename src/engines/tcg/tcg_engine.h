@@ -77,7 +77,7 @@ class TcgEngine final : public Engine, public SelfPaced {
   std::uint64_t ring_full_ = 0;
   std::uint32_t bell_seen_ = 0;  // before samples were taken last
   std::uint64_t taken_ns_ = 0;   // when that was
-  std::uint64_t wait_ns_ = 0;
+  std::uint64_t wait_ns_ = 0;    // for the next ones
   std::uint64_t next_status_ns_ = 0;
   bool pauses_ = false;  // sampling does, until the guest's user lets it go on
 };
