@@ -4,11 +4,14 @@
 
 namespace ringside {
 
-bool host_is_crowded(std::size_t vcpus) {
+std::size_t processors() {
   cpu_set_t mine;
-  if (::sched_getaffinity(0, sizeof(mine), &mine) != 0) return false;
-  return vcpus + 2 > static_cast<std::size_t>(CPU_COUNT(&mine));
+  // It fails where the host has more than a set holds.
+  if (::sched_getaffinity(0, sizeof(mine), &mine) != 0) return CPU_SETSIZE;
+  return static_cast<std::size_t>(CPU_COUNT(&mine));
 }
+
+bool host_is_crowded(std::size_t vcpus) { return vcpus + 2 > processors(); }
 
 std::optional<Scheduling> schedule_first(pid_t thread) {
   sched_param before{};

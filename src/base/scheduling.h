@@ -15,6 +15,9 @@ struct Scheduling {
   int priority = 0;
 };
 
+// Processors that the calling thread may run on.
+[[nodiscard]] std::size_t processors();
+
 // True where as many busy vCPUs as these do not leave two processors free: for the thread that
 // stops them and for the one that asks for it.
 [[nodiscard]] bool host_is_crowded(std::size_t vcpus);

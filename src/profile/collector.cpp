@@ -165,7 +165,11 @@ void Collector::count(std::uint32_t id, std::uint64_t samples, std::uint64_t wei
 
 Result<void> Collector::finish() {
   add_counters();
-  for (std::uint32_t id = 1; id < sums_.size(); ++id) settle(id);
+  for (std::uint32_t id = 1; id < sums_.size(); ++id) {
+    constexpr std::uint32_t kAhead = 8;
+    if (id + kAhead < sums_.size()) __builtin_prefetch(&lists_[contexts_[id + kAhead].stacks]);
+    settle(id);
+  }
   release(sums_);
   release(context_groups_);
   release(contexts_);

@@ -30,7 +30,9 @@ bool is_wanted(const Filter& filter, const Owner& owner, const Profile& profile)
 
 GroupBuilder::GroupBuilder(Collector& collected, FrameTable& frames, const BuildOptions& options,
                            Profile& profile)
-    : collected_(collected), frames_(frames), options_(options), profile_(profile) {}
+    : collected_(collected), frames_(frames), options_(options), profile_(profile) {
+  for (auto& chosen : chosen_) chosen.resize(collected.owners.size());
+}
 
 void GroupBuilder::build() {
   StackForest forest;
@@ -56,16 +58,13 @@ void GroupBuilder::add(const CollectedGroup& collected, StackPlacer& placer) {
   const bool sampled = of.disposition == wire::Disposition::kSampled;
   if (sampled && !options_.join_interrupts) group.stack = placer.interrupt(collected.key.part);
   const bool is_interrupt = group.stack != kNoNode;
-  Owner owner = of;
-  if (is_interrupt) owner = nobody(of);
-  if (owner.comm == 0 && profile_.knows_processes)
-    owner.comm = profile_.strings.intern(kNobodyName);
-  if (sampled && !is_wanted(options_.filter, owner, profile_)) {
+  const OwnerChoice owner = owner_of(collected.key.owner, is_interrupt);
+  if (!owner) {
     profile_.filtered_weight += collected.weight;
     profile_.filtered_samples += group.samples;
     return;
   }
-  group.owner = id_of(owner);
+  group.owner = *owner;
   if (sampled)
     stacks_.push_back({static_cast<std::uint32_t>(profile_.samples.size()), collected.key.base,
                        collected.key.part, of.knows_mappings, is_interrupt});
@@ -94,7 +93,20 @@ Owner GroupBuilder::nobody(const Owner& interrupted) {
   return owner;
 }
 
-OwnerId GroupBuilder::id_of(const Owner& owner) {
+GroupBuilder::OwnerChoice GroupBuilder::owner_of(std::uint32_t recorded, bool is_interrupt) {
+  std::optional<OwnerChoice>& chosen = chosen_[is_interrupt ? 1 : 0][recorded];
+  if (!chosen) chosen = choose_owner(collected_.owners[recorded], is_interrupt);
+  return *chosen;
+}
+
+GroupBuilder::OwnerChoice GroupBuilder::choose_owner(const Collector::SampleOwner& of,
+                                                     bool is_interrupt) {
+  Owner owner = of;
+  if (is_interrupt) owner = nobody(of);
+  if (owner.comm == 0 && profile_.knows_processes)
+    owner.comm = profile_.strings.intern(kNobodyName);
+  if (of.disposition == wire::Disposition::kSampled && !is_wanted(options_.filter, owner, profile_))
+    return std::nullopt;
   const auto [it, added] =
       owner_ids_.try_emplace(owner, static_cast<OwnerId>(profile_.owners.size()));
   if (added) profile_.owners.push_back(owner);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "profile/builder.h"
@@ -26,14 +28,18 @@ class GroupBuilder {
  private:
   void add(const CollectedGroup& collected, StackPlacer& placer);
   [[nodiscard]] Weight bounded(Weight weight);
+  // The profile's owner of samples of a recorded one; nothing where the filter does not want them.
+  using OwnerChoice = std::optional<OwnerId>;
+  [[nodiscard]] OwnerChoice owner_of(std::uint32_t recorded, bool is_interrupt);
+  [[nodiscard]] OwnerChoice choose_owner(const Collector::SampleOwner& of, bool is_interrupt);
   [[nodiscard]] Owner nobody(const Owner& interrupted);
-  [[nodiscard]] OwnerId id_of(const Owner& owner);
 
   Collector& collected_;
   FrameTable& frames_;
   const BuildOptions& options_;
   Profile& profile_;
   std::map<Owner, OwnerId> owner_ids_;
+  std::array<std::vector<std::optional<OwnerChoice>>, 2> chosen_;  // by is_interrupt; by recorded
   // The extent that the groups to come may have.
   std::uint64_t extent_left_ = std::numeric_limits<Weight>::max();
   bool said_heavy_ = false;

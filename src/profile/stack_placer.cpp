@@ -1,7 +1,8 @@
 #include "profile/stack_placer.h"
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
+#include <utility>
 
 #include "profile/sanitize.h"
 
@@ -52,11 +53,7 @@ NodeId StackPlacer::interrupt(std::uint32_t recorded_node) {
 void StackPlacer::place(std::vector<RecordedStack> stacks, std::vector<SampleGroup>& samples) {
   counted_on_.resize(collected_.nodes.size() + 1);
   place_bases(stacks);
-  const auto order = [](const RecordedStack& stack) {
-    return std::tuple(stack.base, stack.knows_mappings, stack.sample);
-  };
-  std::sort(stacks.begin(), stacks.end(),
-            [&](const RecordedStack& a, const RecordedStack& b) { return order(a) < order(b); });
+  sort_by_base(stacks);
   const RecordedStack* last = nullptr;
   std::uint32_t newest = base_;
   for (const RecordedStack& stack : stacks) {
@@ -67,6 +64,20 @@ void StackPlacer::place(std::vector<RecordedStack> stacks, std::vector<SampleGro
     count(stack.base, stack.part);
     if (!stack.is_placed) place_stack(stack, samples[stack.sample]);
   }
+}
+
+// Those of a base that know mappings come behind the others. `stacks` is in order of samples, and
+// so are those of each base.
+void StackPlacer::sort_by_base(std::vector<RecordedStack>& stacks) const {
+  const auto number = [](const RecordedStack& stack) {
+    return 2 * std::size_t{stack.base} + (stack.knows_mappings ? 1 : 0);
+  };
+  std::vector<std::uint32_t> places(2 * std::size_t{collected_.bases.size()} + 1);  // by number
+  for (const RecordedStack& stack : stacks) ++places[number(stack) + 1];
+  std::partial_sum(places.begin(), places.end(), places.begin());
+  std::vector<RecordedStack> sorted(stacks.size());
+  for (const RecordedStack& stack : stacks) sorted[places[number(stack)]++] = stack;
+  stacks = std::move(sorted);
 }
 
 // Bases that stand on nothing are placed together, with the stacks that do; of those that stand on

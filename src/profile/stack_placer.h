@@ -32,7 +32,7 @@ class StackPlacer {
   NodeId interrupt(std::uint32_t recorded_node);
 
   // Fills `stack` and `user_part` of the samples that `stacks` name, but of those that are placed.
-  // To be called once.
+  // `stacks` is in order of samples. To be called once.
   void place(std::vector<RecordedStack> stacks, std::vector<SampleGroup>& samples);
 
   // Distinct stacks of all that was placed.
@@ -47,6 +47,7 @@ class StackPlacer {
   };
   using Leaves = std::vector<NodeId>;  // of bases
 
+  void sort_by_base(std::vector<RecordedStack>& stacks) const;
   void place_bases(const std::vector<RecordedStack>& stacks);
   void place_stack(const RecordedStack& stack, SampleGroup& sample);
   void count(std::uint32_t base, std::uint32_t part);

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "recording/block.h"
+#include "recording/blocks_ahead.h"
 #include "recording/codec/fields.h"
 #include "recording/replay.h"
 
@@ -126,7 +127,7 @@ Result<void> Reader::scan() {
     }
     expected = header->sequence + 1;
     if (header->kind == static_cast<std::uint16_t>(BlockKind::kRecords)) {
-      blocks_.push_back({offset});
+      blocks_.push_back(offset);
       if (!has_header) {
         has_header = true;
         const auto payload = decoder.decode(*header, rest.first(header->stored_size));
@@ -157,26 +158,17 @@ std::string Reader::damage() const {
 
 Result<void> Reader::for_each(Visitor& visitor) {
   Replay replay(visitor, header_, major_, ReplayLimits::of_file(bytes_.size()));
-  BlockDecoder decoder;
-  for (const Block& block : blocks_) {
-    const auto header = parse_block_header(bytes_.subspan(block.offset));
-    const Bytes rest = bytes_.subspan(block.offset + kBlockHeaderSize);
-    if (!header || rest.size() < header->stored_size) {
-      visitor.warning(fmt::format("{}: the block at offset {:#x} is gone: the file has changed",
-                                  name_, block.offset));
-      continue;
-    }
-    const auto payload = decoder.decode(*header, rest.first(header->stored_size));
-    if (!payload) {
-      visitor.warning(
-          fmt::format("{}: block {}: {}", name_, header->sequence, payload.error().message));
+  BlocksAhead blocks(bytes_, blocks_, major_ > 1);
+  while (DecodedBlock* const block = blocks.next()) {
+    if (!block->error.empty()) {
+      visitor.warning(fmt::format("{}: {}", name_, block->error));
       continue;
     }
     try {
-      replay.block(*payload);
+      replay.block(block->payload, block->decoded());
     } catch (const protozero::exception& error) {
       visitor.warning(
-          fmt::format("{}: block {} holds no records: {}", name_, header->sequence, error.what()));
+          fmt::format("{}: block {} holds no records: {}", name_, block->sequence, error.what()));
     }
   }
   return {};

@@ -80,9 +80,6 @@ class Reader {
   [[nodiscard]] std::uint64_t lost_blocks() const { return lost_blocks_; }
 
  private:
-  struct Block {
-    std::size_t offset;  // of its header in the file
-  };
   Reader() = default;
   // Finds the whole blocks and what is missing between them.
   [[nodiscard]] Result<void> scan();
@@ -93,7 +90,7 @@ class Reader {
   std::string name_;
   std::uint16_t major_ = 0;
   Header header_;
-  std::vector<Block> blocks_;        // those of records
+  std::vector<std::size_t> blocks_;  // offsets of those of records
   std::vector<std::string> damage_;  // the first few
   std::uint64_t damage_count_ = 0;
   std::uint64_t lost_blocks_ = 0;

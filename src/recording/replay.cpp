@@ -25,7 +25,8 @@ Source lost_source(std::uint32_t id) {
 
 }  // namespace
 
-void Replay::block(std::string_view payload) {
+void Replay::block(std::string_view payload, std::span<SampleBatch> decoded) {
+  decoded_ = decoded;
   raw_bytes_ += payload.size();
   if (raw_bytes_ > limits_.raw_bytes ||
       raw_bytes_ - payload.size() - blob_raw_bytes_ > limits_.table_bytes) {
@@ -275,12 +276,22 @@ void Replay::contexts(protozero::pbf_reader message) {
   }
 }
 
+SampleBatch& Replay::decoded_batch(protozero::pbf_reader message) {
+  if (decoded_.empty()) {
+    decode_sample_batch(message, batch_);
+    return batch_;
+  }
+  SampleBatch& batch = decoded_.front();
+  decoded_ = decoded_.subspan(1);
+  return batch;
+}
+
 void Replay::sample_batch(protozero::pbf_reader message) {
-  decode_sample_batch(message, batch_);
-  if (batch_.source == 0) batch_.source = kCpuSource;  // a batch has a source
-  if (sources_.count(batch_.source) == 0 && !add(lost_source(batch_.source))) return;
-  resolve_contexts(batch_.contexts);
-  add(batch_);
+  SampleBatch& batch = decoded_batch(message);
+  if (batch.source == 0) batch.source = kCpuSource;  // a batch has a source
+  if (sources_.count(batch.source) == 0 && !add(lost_source(batch.source))) return;
+  resolve_contexts(batch.contexts);
+  add(batch);
 }
 
 void Replay::resolve_contexts(std::vector<std::uint32_t>& ids) {

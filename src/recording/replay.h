@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,9 +56,9 @@ class Replay {
       : visitor_(visitor), limits_(limits), is_old_(major == 1), old_(header) {
     if (is_old_) (void)add(cpu_source(header));
   }
-  // Throws protozero::exception where the payload is no message; what stood before it was handed
-  // on.
-  void block(std::string_view payload);
+  // `decoded` are the first sample batches of the payload. Throws protozero::exception where the
+  // payload is no message; what stood before it was handed on.
+  void block(std::string_view payload, std::span<SampleBatch> decoded = {});
 
  private:
   friend class OldSamples;
@@ -74,6 +75,7 @@ class Replay {
   void stack_lists(protozero::pbf_reader message);
   void contexts(protozero::pbf_reader message);
   void sample_batch(protozero::pbf_reader message);
+  [[nodiscard]] SampleBatch& decoded_batch(protozero::pbf_reader message);
   void event_type(protozero::pbf_reader message);
   void event_batch(protozero::pbf_reader message);
   void counter_set(protozero::pbf_reader message);
@@ -140,8 +142,9 @@ class Replay {
   std::map<std::uint32_t, CounterSet> counter_sets_;
   std::set<std::uint32_t> marks_;
   std::set<std::uint32_t> snapshots_;
-  SampleBatch batch_;              // reused
-  std::optional<BlobPiece> blob_;  // that is being put together in blob_content_
+  std::span<SampleBatch> decoded_;  // the next sample batches of the block at hand
+  SampleBatch batch_;               // reused
+  std::optional<BlobPiece> blob_;   // that is being put together in blob_content_
   std::string blob_content_;
   std::uint64_t blob_bytes_ = 0;               // of all blobs that were handed on
   std::vector<std::uint16_t> node_depths_{0};  // by dense id: frames from the root

@@ -13,17 +13,11 @@ constexpr std::size_t kLeastRoom = 16;  // … and what others are cut for
 
 std::size_t width_of(const Cell& cell) { return cells_of(cell.text) + cells_of(cell.tail); }
 
-std::size_t widest(const std::vector<Row>& rows, std::size_t column) {
-  std::size_t width = 0;
-  for (const Row& row : rows)
-    if (column < row.size()) width = std::max(width, width_of(row[column]));
-  return width;
-}
-
 // Cells of all columns but the last, with the gaps behind them.
 std::size_t before_last(const std::vector<Layout>& layouts) {
   std::size_t width = 0;
-  for (std::size_t i = 0; i + 1 < layouts.size(); ++i) width += layouts[i].width + kGap;
+  for (std::size_t i = 0; i + 1 < layouts.size(); ++i)
+    if (!layouts[i].is_left_out) width += layouts[i].width + kGap;
   return width;
 }
 
@@ -33,22 +27,16 @@ void cut(Cell& cell, std::size_t width) {
   cell.text = cut_middle(cell.text, std::max<std::size_t>(1, width - cells_of(cell.tail)));
 }
 
-void remove_column(std::vector<Layout>& layouts, std::vector<Row>& rows, std::size_t column) {
-  const auto at = static_cast<std::ptrdiff_t>(column);
-  layouts.erase(layouts.begin() + at);
-  for (Row& row : rows) row.erase(row.begin() + at);
-}
-
 // False: every column that may go is gone.
-bool leave_one_out(std::vector<Layout>& layouts, std::vector<Row>& rows) {
-  std::size_t first = layouts.size();
-  for (std::size_t i = 0; i + 1 < layouts.size(); ++i)
-    if (layouts[i].leaves != 0 &&
-        (first == layouts.size() || layouts[i].leaves < layouts[first].leaves))
-      first = i;
-  if (first == layouts.size()) return false;
-  remove_column(layouts, rows, first);
-  return true;
+bool leave_one_out(std::vector<Layout>& layouts) {
+  Layout* first = nullptr;
+  for (std::size_t i = 0; i + 1 < layouts.size(); ++i) {
+    Layout& layout = layouts[i];
+    if (layout.leaves == 0 || layout.is_left_out) continue;
+    if (first == nullptr || layout.leaves < first->leaves) first = &layout;
+  }
+  if (first != nullptr) first->is_left_out = true;
+  return first != nullptr;
 }
 
 // The widest column of text that is wider than its name; nullptr: there is none.
@@ -56,13 +44,28 @@ Layout* widest_text(std::vector<Layout>& layouts) {
   Layout* found = nullptr;
   for (std::size_t i = 0; i + 1 < layouts.size(); ++i) {
     Layout& layout = layouts[i];
-    if (layout.right || layout.width <= layout.name.size()) continue;
+    if (layout.right || layout.is_left_out || layout.width <= layout.name.size()) continue;
     if (found == nullptr || layout.width > found->width) found = &layout;
   }
   return found;
 }
 
+// Cells for the last column in a line of `width`.
+std::size_t room_for_last(const std::vector<Layout>& layouts, std::size_t width) {
+  const std::size_t before = before_last(layouts);
+  return width > before ? width - before : 1;
+}
+
 }  // namespace
+
+Cell& Row::add() {
+  if (size_ == cells_.size()) cells_.emplace_back();
+  Cell& cell = cells_[size_++];
+  cell.text.clear();
+  cell.tail.clear();
+  cell.colour.reset();
+  return cell;
+}
 
 std::vector<Layout> layouts_of(ReportColumn column) {
   switch (column) {
@@ -92,30 +95,36 @@ std::vector<Layout> layouts_of(ReportColumn column) {
   return {};
 }
 
-void widen(std::vector<Layout>& layouts, const std::vector<Row>& rows) {
-  const std::size_t widened = layouts.size() - (layouts.back().right ? 0 : 1);
-  for (std::size_t i = 0; i < widened; ++i)
-    layouts[i].width = std::max(layouts[i].width, widest(rows, i));
+void measure(const Row& row, std::vector<Layout>& layouts) {
+  for (std::size_t i = 0; i < std::min(row.size(), layouts.size()); ++i)
+    layouts[i].widest = std::max(layouts[i].widest, width_of(row[i]));
 }
 
-void fit(std::vector<Layout>& layouts, std::vector<Row>& rows, std::size_t width,
-         bool may_leave_out) {
-  const std::size_t names = std::min(widest(rows, layouts.size() - 1), kNameRoom);
-  while (may_leave_out && before_last(layouts) + names > width && leave_one_out(layouts, rows)) {
+void widen(std::vector<Layout>& layouts) {
+  const std::size_t widened = layouts.size() - (layouts.back().right ? 0 : 1);
+  for (std::size_t i = 0; i < widened; ++i)
+    layouts[i].width = std::max(layouts[i].width, layouts[i].widest);
+}
+
+void fit(std::vector<Layout>& layouts, std::size_t width, bool may_leave_out) {
+  const std::size_t names = std::min(layouts.back().widest, kNameRoom);
+  while (may_leave_out && before_last(layouts) + names > width && leave_one_out(layouts)) {
   }
   for (Layout* layout = widest_text(layouts);
        layout != nullptr && before_last(layouts) + kLeastRoom > width;
        layout = widest_text(layouts))
     --layout->width;
-  const std::size_t before = before_last(layouts);
-  const std::size_t room = width > before ? width - before : 1;
-  if (!layouts.back().right) layouts.back().width = std::min(layouts.back().width, room);
-  for (Row& row : rows) {
-    for (std::size_t i = 0; i < layouts.size(); ++i)
-      if (!layouts[i].right) cut(row[i], i + 1 == layouts.size() ? room : layouts[i].width);
-    const std::size_t used = before + layouts.back().width + kGap;
-    if (row.size() > layouts.size()) cut(row.back(), width > used ? width - used : 1);
-  }
+  Layout& last = layouts.back();
+  if (!last.right) last.width = std::min(last.width, room_for_last(layouts, width));
+}
+
+void cut(Row& row, const std::vector<Layout>& layouts, std::size_t width) {
+  const std::size_t columns = layouts.size();
+  for (std::size_t i = 0; i < columns; ++i)
+    if (!layouts[i].right)
+      cut(row[i], i + 1 == columns ? room_for_last(layouts, width) : layouts[i].width);
+  const std::size_t used = before_last(layouts) + layouts.back().width + kGap;
+  if (row.size() > columns) cut(row[columns], width > used ? width - used : 1);
 }
 
 }  // namespace ringside::exporters

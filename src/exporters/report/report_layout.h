@@ -17,7 +17,25 @@ struct Cell {
   std::string tail = {};  // behind it, and not cut before it
   std::optional<Colour> colour = {};
 };
-using Row = std::vector<Cell>;
+
+// The cells of a row. Their strings keep their memory for the next row.
+class Row {
+ public:
+  void clear() { size_ = 0; }
+  // An empty cell, behind the others.
+  Cell& add();
+  // Empty cells, up to so many in all.
+  void pad(std::size_t size) {
+    while (size_ < size) add();
+  }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] Cell& operator[](std::size_t column) { return cells_[column]; }
+  [[nodiscard]] const Cell& operator[](std::size_t column) const { return cells_[column]; }
+
+ private:
+  std::vector<Cell> cells_;
+  std::size_t size_ = 0;  // of cells_ that the row has
+};
 
 // How a column looks. The names are perf's where perf has the column.
 struct Layout {
@@ -25,18 +43,25 @@ struct Layout {
   std::size_t width = 0;  // in cells, at least
   bool right = false;
   int leaves = 0;  // where room is scarce the column with the least number goes first; 0: it stays
+  std::size_t widest = 0;  // cells of what stands in it
+  bool is_left_out = false;
 };
 
 // A ReportColumn is one of these, but that kSymbol is two.
 [[nodiscard]] std::vector<Layout> layouts_of(ReportColumn column);
 
-// Widens columns to what stands in them, but for text in the last one, behind which nothing stands.
-void widen(std::vector<Layout>& layouts, const std::vector<Row>& rows);
+// Each row is to be measured before what follows. A row may have one cell more than there are
+// columns.
+void measure(const Row& row, std::vector<Layout>& layouts);
 
-// Makes widened columns fit into `width` cells: leaves some out of `layouts` and of each row where
-// `may_leave_out`, then narrows those of text and cuts what stands in them. A row may have one cell
-// more than there are columns.
-void fit(std::vector<Layout>& layouts, std::vector<Row>& rows, std::size_t width,
-         bool may_leave_out);
+// Widens columns to what stands in them, but for text in the last one, behind which nothing stands.
+void widen(std::vector<Layout>& layouts);
+
+// Makes widened columns fit into `width` cells: leaves some out where `may_leave_out`, then narrows
+// those of text.
+void fit(std::vector<Layout>& layouts, std::size_t width, bool may_leave_out);
+
+// Cuts what stands in the cells of a row for columns that fit into `width` cells.
+void cut(Row& row, const std::vector<Layout>& layouts, std::size_t width);
 
 }  // namespace ringside::exporters

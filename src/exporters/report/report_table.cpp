@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/text_width.h"
@@ -33,128 +35,128 @@ class Table {
   }
 
   Result<void> write(Sink& sink) {
-    fill();
+    choose_rows();
     const bool indents = !layouts_.front().right;
     const std::string mark = indents ? "# " : "#";
     const std::string margin = indents ? "  " : "";
-    if (options_.width != 0)
-      for (Layout& layout : layouts_) layout.width = layout.name.size();
-    // Room for "# ".
-    if (!indents) layouts_[0].width = std::max(layouts_[0].width, layouts_[0].name.size() + 2);
-    widen(layouts_, rows_);
-    if (hidden_ != 0) rows_.push_back(rest());
-    if (options_.width != 0)
-      fit(layouts_, rows_, options_.width - mark.size(), options_.may_leave_out_columns);
-    Row names;
-    Row dots;
-    for (const Layout& layout : layouts_) {
-      names.push_back({std::string(layout.name)});
-      // The first one begins behind "# ".
-      dots.push_back({std::string(layout.width - (names.size() == 1 && !indents ? 1 : 0), '.')});
-    }
+    lay_out(indents, mark.size());
     RINGSIDE_TRY(sink.write(mark));
-    RINGSIDE_TRY(write_line(names, sink));
+    RINGSIDE_TRY(write_names(sink));
     RINGSIDE_TRY(sink.write(mark));
-    RINGSIDE_TRY(write_line(dots, sink));
+    RINGSIDE_TRY(write_dots(indents, sink));
     RINGSIDE_TRY(sink.write("#\n"));
-    for (const Row& row : rows_) {
+    for (std::size_t number = 0; number < count(); ++number) {
+      make(number);
+      if (options_.width != 0) cut(row_, layouts_, options_.width - mark.size());
       RINGSIDE_TRY(sink.write(margin));
-      RINGSIDE_TRY(write_line(row, sink));
+      RINGSIDE_TRY(write_line(sink));
     }
     return sink.write("\n");
   }
 
  private:
   // Rows that are too small, or too many, become one.
-  void fill() {
+  void choose_rows() {
+    const bool by_self = options_.overhead.sort == views::OverheadOptions::Sort::kSelf;
     for (const OverheadRow& row : section_.rows) {
-      const bool by_self = options_.overhead.sort == views::OverheadOptions::Sort::kSelf;
       const std::uint64_t weight = profile::extent_of(by_self ? row.self : row.total);
       const bool small = static_cast<double>(weight) * 100 <
                          options_.minimum_percent * static_cast<double>(section_.extent);
-      if (small || (options_.maximum_rows != 0 && rows_.size() >= options_.maximum_rows)) {
+      if (small || (options_.maximum_rows != 0 && chosen_.size() >= options_.maximum_rows)) {
         rest_.self += row.self;
         rest_.self_samples += row.self_samples;
         ++hidden_;
       } else {
-        rows_.push_back(shown(row));
+        chosen_.push_back(&row);
       }
     }
   }
 
-  [[nodiscard]] Row rest() const {
+  void lay_out(bool indents, std::size_t margin) {
+    if (options_.width != 0)
+      for (Layout& layout : layouts_) layout.width = layout.name.size();
+    // Room for "# ".
+    if (!indents) layouts_[0].width = std::max(layouts_[0].width, layouts_[0].name.size() + 2);
+    for (std::size_t number = 0; number < count(); ++number) {
+      make(number);
+      measure(row_, layouts_);
+    }
+    widen(layouts_);
+    if (options_.width != 0) fit(layouts_, options_.width - margin, options_.may_leave_out_columns);
+  }
+
+  [[nodiscard]] std::size_t count() const { return chosen_.size() + (hidden_ == 0 ? 0 : 1); }
+  // Makes one of the rows in row_.
+  void make(std::size_t number) {
+    row_.clear();
+    if (number == chosen_.size()) return make_rest();
+    for (const Column column : options_.columns) add_cells(column, *chosen_[number]);
+  }
+
+  void make_rest() {
     const bool are_functions =
         options_.overhead.keys == std::vector<views::SortKey>{views::SortKey::kSymbol};
-    Row row;
     for (const Column column : options_.columns) {
       const bool matters = column == Column::kOverhead || column == Column::kSamples ||
                            (column == Column::kVcpu && are_functions);
       if (matters)
-        add_cells(column, rest_, row);
+        add_cells(column, rest_);
       else
-        row.resize(row.size() + layouts_of(column).size());
+        row_.pad(row_.size() + layouts_of(column).size());
     }
-    row.push_back({fmt::format("({} more {})", hidden_, are_functions ? "functions" : "rows")});
     // Nothing stands in the last column where it is one of text.
-    if (!layouts_.back().right) row.erase(row.end() - 2);
-    return row;
+    Cell& cell = layouts_.back().right ? row_.add() : row_[row_.size() - 1];
+    cell.text = fmt::format("({} more {})", hidden_, are_functions ? "functions" : "rows");
   }
 
-  [[nodiscard]] Row shown(const OverheadRow& row) const {
-    Row cells;
-    cells.reserve(layouts_.size());
-    for (const Column column : options_.columns) add_cells(column, row, cells);
-    return cells;
-  }
-
-  void add_cells(Column column, const OverheadRow& row, Row& cells) const {
+  void add_cells(Column column, const OverheadRow& row) {
     switch (column) {
       case Column::kOverhead:
-        cells.push_back(share(row.self));
+        add_share(row.self);
         break;
       case Column::kChildren:
-        cells.push_back(share(row.total));
+        add_share(row.total);
         break;
       case Column::kSamples:
-        cells.push_back({std::to_string(row.self_samples)});
+        row_.add().text = std::to_string(row.self_samples);
         break;
       case Column::kComm:
-        cells.push_back(name_or_nobody(row.comm));
+        add_name_or_nobody(row.comm);
         break;
       case Column::kCgroup:
-        cells.push_back(name_or_nobody(row.cgroup));
+        add_name_or_nobody(row.cgroup);
         break;
       case Column::kPid:
-        cells.push_back({number(row.pid)});
+        row_.add().text = number(row.pid);
         break;
       case Column::kTid:
-        cells.push_back({number(row.tid)});
+        row_.add().text = number(row.tid);
         break;
       case Column::kVcpu:
-        cells.push_back({vcpu_of(row)});
+        row_.add().text = vcpu_of(row);
         break;
       case Column::kDso:
-        cells.push_back(name_or_nobody(row.image));
+        add_name_or_nobody(row.image);
         break;
       case Column::kSymbol:
-        cells.push_back({std::string(profile::name_of(row.kind))});
-        cells.push_back(symbol_of(row));
+        row_.add().text = profile::name_of(row.kind);
+        add_symbol(row);
         break;
       case Column::kParent:
-        cells.push_back(
-            {row.parent ? name_of(*row.parent) : std::string("[other]")});  // perf's word
+        row_.add().text = row.parent ? name_of(*row.parent) : "[other]";  // perf's word
         break;
     }
   }
 
-  [[nodiscard]] Cell share(profile::Weight weight) const {
-    return {format_share(weight, section_.extent) + "%",
-            {},
-            colour_of_share(profile::extent_of(weight), section_.extent)};
+  void add_share(profile::Weight weight) {
+    Cell& cell = row_.add();
+    cell.text = format_share(weight, section_.extent);
+    cell.text += '%';
+    cell.colour = colour_of_share(profile::extent_of(weight), section_.extent);
   }
 
-  [[nodiscard]] Cell name_or_nobody(profile::StringId name) const {
-    return {std::string(name == 0 ? profile::kNobodyName : profile_.strings[name])};
+  void add_name_or_nobody(profile::StringId name) {
+    row_.add().text = name == 0 ? profile::kNobodyName : profile_.strings[name];
   }
 
   [[nodiscard]] std::string vcpu_of(const OverheadRow& row) const {
@@ -163,24 +165,43 @@ class Table {
     return vcpu ? std::to_string(vcpu->value) : "all";
   }
 
-  [[nodiscard]] std::string name_of(profile::FunctionId function) const {
-    return std::string(profile_.strings[profile_.functions[function].name]);
+  [[nodiscard]] std::string_view name_of(profile::FunctionId function) const {
+    return profile_.strings[profile_.functions[function].name];
   }
 
-  [[nodiscard]] Cell symbol_of(const OverheadRow& row) const {
-    Cell cell{row.function ? name_of(*row.function) : std::string()};
+  void add_symbol(const OverheadRow& row) {
+    Cell& cell = row_.add();
+    if (row.function) cell.text = name_of(*row.function);
     if (row.inlined) cell.tail += kInlined;
-    if (shows_image_ && row.image != 0)
-      cell.tail += fmt::format("  [{}]", profile_.strings[row.image]);
-    return cell;
+    if (!shows_image_ || row.image == 0) return;
+    cell.tail += "  [";
+    cell.tail += profile_.strings[row.image];
+    cell.tail += ']';
   }
 
-  Result<void> write_line(const Row& cells, Sink& sink) {
+  Result<void> write_names(Sink& sink) {
+    row_.clear();
+    for (const Layout& layout : layouts_) row_.add().text = layout.name;
+    return write_line(sink);
+  }
+
+  Result<void> write_dots(bool indents, Sink& sink) {
+    row_.clear();
+    // The first one begins behind "# ".
+    for (const Layout& layout : layouts_)
+      row_.add().text.assign(layout.width - (row_.size() == 1 && !indents ? 1 : 0), '.');
+    return write_line(sink);
+  }
+
+  // Writes row_.
+  Result<void> write_line(Sink& sink) {
     line_.clear();
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      if (i != 0) line_ += "  ";
+    bool is_first = true;
+    for (std::size_t i = 0; i < row_.size(); ++i) {
       const Layout layout = i < layouts_.size() ? layouts_[i] : Layout{};
-      const Cell& cell = cells[i];
+      if (layout.is_left_out) continue;
+      if (!std::exchange(is_first, false)) line_ += "  ";
+      const Cell& cell = row_[i];
       const std::size_t width = cells_of(cell.text) + cells_of(cell.tail);
       const std::size_t gap = layout.width > width ? layout.width - width : 0;
       if (layout.right) line_.append(gap, ' ');
@@ -192,7 +213,7 @@ class Table {
         line_ += cell.text;
         line_ += cell.tail;
       }
-      if (!layout.right && i + 1 < cells.size()) line_.append(gap, ' ');
+      if (!layout.right && i + 1 < row_.size()) line_.append(gap, ' ');
     }
     line_ += '\n';
     return sink.write(line_);
@@ -203,10 +224,11 @@ class Table {
   const ReportOptions& options_;
   bool shows_image_ = false;  // behind the symbol, where it has no column
   std::vector<Layout> layouts_;
-  std::vector<Row> rows_;
-  std::string line_;  // reused
-  OverheadRow rest_;  // of rows that are not shown
+  std::vector<const OverheadRow*> chosen_;
+  OverheadRow rest_;  // of rows that were not
   std::size_t hidden_ = 0;
+  Row row_;           // the one at hand
+  std::string line_;  // reused
 };
 
 }  // namespace

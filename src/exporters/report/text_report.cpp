@@ -4,8 +4,10 @@
 #include <limits>
 #include <string>
 
+#include "base/run_both.h"
 #include "base/text_width.h"
 #include "exporters/counts_in_words.h"
+#include "exporters/held_text.h"
 #include "exporters/report/report_table.h"
 #include "exporters/units.h"
 
@@ -29,6 +31,13 @@ Result<void> write_section(const Profile& profile, const OverheadSection& sectio
   RINGSIDE_TRY(sink.write(head + "\n#\n"));
   if (section.rows.empty()) return sink.write("# Nothing was running.\n\n");
   return write_table(profile, section, options, sink);
+}
+
+Result<void> write_vcpus(const Profile& profile, const std::vector<OverheadSection>& sections,
+                         const ReportOptions& options, Sink& sink) {
+  for (const OverheadSection& section : sections)
+    RINGSIDE_TRY(write_section(profile, section, options, sink));
+  return {};
 }
 
 // How far a line of the tree is indented. Deep trees leave half of a terminal for the names.
@@ -97,15 +106,26 @@ Result<void> write_tree(const CallTree& tree, std::size_t width, Sink& sink) {
   return sink.write("\n");
 }
 
+// The sections of the vCPUs are made while that of all is written.
+Result<void> write_sections(const Profile& profile, const views::OverheadTable& table,
+                            const ReportOptions& options, Sink& sink) {
+  // One vCPU would only say the same again.
+  if (table.per_vcpu.size() < 2) return write_section(profile, table.all, options, sink);
+  Result<void> all;
+  Result<void> each;
+  HeldText held;
+  run_both([&] { all = write_section(profile, table.all, options, sink); },
+           [&] { each = write_vcpus(profile, table.per_vcpu, options, held); });
+  RINGSIDE_TRY(all);
+  RINGSIDE_TRY(each);
+  return held.write_to(sink);
+}
+
 }  // namespace
 
 Result<void> write_report(const Profile& profile, const ReportOptions& options, Sink& sink) {
   const views::OverheadTable table = views::make_overhead(profile, options.overhead);
-  RINGSIDE_TRY(write_section(profile, table.all, options, sink));
-  // One vCPU would only say the same again.
-  if (table.per_vcpu.size() > 1)
-    for (const OverheadSection& section : table.per_vcpu)
-      RINGSIDE_TRY(write_section(profile, section, options, sink));
+  RINGSIDE_TRY(write_sections(profile, table, options, sink));
   if (!options.call_graph || table.all.extent == 0) return {};
   views::CallTreeOptions tree;
   tree.minimum_share = kCallGraphMinimumShare;

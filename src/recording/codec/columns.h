@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <protozero/pbf_writer.hpp>
+#include <protozero/varint.hpp>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -54,15 +55,31 @@ void put_column_message(protozero::pbf_writer& out, fields::Tag message, fields:
     column.add_packed_uint64(tag, values.begin(), values.end());
 }
 
+// The numbers of the packed field that a message stands at. protozero's own iterators decode each
+// number, and then look for its end.
+class PackedNumbers {
+ public:
+  explicit PackedNumbers(pbf_reader& message) {
+    const protozero::data_view view = message.get_view();
+    at_ = view.data();
+    end_ = at_ + view.size();
+  }
+  [[nodiscard]] bool are_left() const { return at_ != end_; }
+  [[nodiscard]] std::uint64_t take() { return protozero::decode_varint(&at_, end_); }
+  [[nodiscard]] std::int64_t take_signed() { return protozero::decode_zigzag64(take()); }
+
+ private:
+  const char* at_;
+  const char* end_;
+};
+
 // Reads a column into rows that exist: set(row, value).
 template <class Row, class Set>
 void read_column(pbf_reader& message, std::vector<Row>& rows, Set&& set) {
   if (!is_bytes(message)) return message.skip();
-  std::size_t index = 0;
-  for (const std::uint64_t value : message.get_packed_uint64()) {
-    if (index == rows.size()) return;
-    set(rows[index++], value);
-  }
+  PackedNumbers numbers(message);
+  for (std::size_t index = 0; numbers.are_left() && index < rows.size(); ++index)
+    set(rows[index], numbers.take());
 }
 
 // More than a block of the writer has. A hostile one would have a reader hold 40 times its bytes.
@@ -84,7 +101,7 @@ Row& add_row(std::vector<Row>& rows) {
 template <class Row, class Set>
 void read_first_column(pbf_reader& message, std::vector<Row>& rows, Set&& set) {
   if (!is_bytes(message)) return message.skip();
-  for (const std::uint64_t value : message.get_packed_uint64()) set(add_row(rows), value);
+  for (PackedNumbers numbers(message); numbers.are_left();) set(add_row(rows), numbers.take());
 }
 
 // The same of signed differences to the value before.
@@ -92,8 +109,8 @@ template <class Row, class Set>
 void read_first_differences(pbf_reader& message, std::vector<Row>& rows, Set&& set) {
   if (!is_bytes(message)) return message.skip();
   std::uint64_t value = 0;
-  for (const std::int64_t difference : message.get_packed_sint64())
-    set(add_row(rows), value += static_cast<std::uint64_t>(difference));
+  for (PackedNumbers numbers(message); numbers.are_left();)
+    set(add_row(rows), value += static_cast<std::uint64_t>(numbers.take_signed()));
 }
 
 // The values of a column's own message.
@@ -102,11 +119,13 @@ void read_column_message(pbf_reader message, fields::Tag tag, std::vector<Value>
   while (message.next()) {
     if (message.tag() != tag || !is_bytes(message)) {
       message.skip();
-    } else if constexpr (std::is_signed_v<Value>) {
-      for (const std::int64_t value : message.get_packed_sint64()) add_row(values) = value;
-    } else {
-      for (const std::uint64_t value : message.get_packed_uint64()) add_row(values) = value;
+      continue;
     }
+    for (PackedNumbers numbers(message); numbers.are_left();)
+      if constexpr (std::is_signed_v<Value>)
+        add_row(values) = numbers.take_signed();
+      else
+        add_row(values) = numbers.take();
   }
 }
 

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+
+#include "views/overhead.h"
+
+namespace ringside::views {
+
+// A set of sort keys.
+class SortKeys {
+ public:
+  explicit SortKeys(const std::vector<SortKey>& keys) {
+    for (const SortKey key : keys) has_[static_cast<std::size_t>(key)] = true;
+  }
+  [[nodiscard]] bool has(SortKey key) const { return has_[static_cast<std::size_t>(key)]; }
+
+ private:
+  std::array<bool, static_cast<std::size_t>(SortKey::kParent) + 1> has_{};
+};
+
+}  // namespace ringside::views
