@@ -31,6 +31,14 @@ std::vector<BrokenEnd> named(const std::vector<Collector::BrokenPart>& broken, F
   return ends;
 }
 
+// Frames that the stacks of a file of so many bytes may have together. Each part of a stack is
+// placed on each other part that it was sampled on: a small file could make very many of few.
+std::uint64_t most_nodes(std::uint64_t size) {
+  constexpr std::uint64_t kAnyFile = 1 << 20;
+  constexpr std::uint64_t kForEachByte = 6;
+  return kAnyFile + kForEachByte * size;
+}
+
 }  // namespace
 
 Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
@@ -47,7 +55,7 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   const std::uint64_t start = monotonic_ns();
   const std::vector<Collector::BrokenPart> broken = collector.broken_parts();
   FrameTable frames(collector, namer, options, profile);
-  GroupBuilder(collector, frames, options, profile).build();
+  GroupBuilder(collector, frames, options, most_nodes(reader.size()), profile).build();
   if (profile.filtered_samples == 0) profile.broken_ends = named(broken, frames);
   profile.symbol_ns = monotonic_ns() - start;
   return profile;

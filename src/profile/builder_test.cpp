@@ -90,6 +90,36 @@ TEST(Builder, ShowLines) {
             (Stacks{{"outer a.c:10;middle;inner b.h:7;leaf", 1}}));
 }
 
+// A small file names few stacks, and each on each other is many.
+TEST(Builder, StacksBeyondTheBoundAreLostAndCounted) {
+  constexpr std::size_t kDepth = 500;
+  constexpr std::size_t kEach = 80;
+  const auto stack_of = [](std::uint64_t first, std::size_t depth, FrameKind kind) {
+    std::vector<std::uint64_t> addresses(depth);
+    for (std::size_t i = 0; i < depth; ++i) addresses[i] = first + i;
+    return recording::testing::make_stack(addresses, StopReason::kEndOfStack, kind);
+  };
+  TestRecording recording;
+  for (std::size_t leaf = 0; leaf < kEach; ++leaf)
+    for (std::size_t base = 0; base < kEach; ++base) {
+      const Stack kernel = stack_of(0x1000 + leaf, kDepth, FrameKind::kKernel);
+      const Stack user = stack_of(0x100000 + base, 1, FrameKind::kUser);
+      const Stack* const parts[] = {&kernel, &user};
+      ASSERT_TRUE(recording.writer().add_sample({}, parts));
+    }
+  const Profile profile = recording.profile();
+  EXPECT_LT(profile.stacks.size(), kEach * kEach * kDepth * 2 / 3);
+  EXPECT_GT(profile.stacks.size(), std::size_t{1} << 20);
+  ASSERT_EQ(profile.left_out.size(), 1u);
+  EXPECT_NE(profile.left_out[0].find("frames in all are left out"), std::string::npos);
+  std::uint64_t lost = 0;
+  for (const SampleGroup& group : profile.samples)
+    if (profile.name(profile.stacks[group.stack].frame) == "[lost stack]") lost += group.samples;
+  EXPECT_GT(lost, 0u);
+  EXPECT_LT(lost, kEach * kEach);
+  EXPECT_EQ(profile.weight_of(wire::Disposition::kSampled), Weight{kEach * kEach});
+}
+
 // Where a function's frames stand: from the lowest line to the highest.
 TEST(Builder, FunctionsKnowTheirLines) {
   TestRecording recording;

@@ -1,5 +1,7 @@
 #include "profile/group_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -29,21 +31,30 @@ bool is_wanted(const Filter& filter, const Owner& owner, const Profile& profile)
 }  // namespace
 
 GroupBuilder::GroupBuilder(Collector& collected, FrameTable& frames, const BuildOptions& options,
-                           Profile& profile)
-    : collected_(collected), frames_(frames), options_(options), profile_(profile) {
+                           std::uint64_t most_nodes, Profile& profile)
+    : collected_(collected),
+      frames_(frames),
+      options_(options),
+      most_nodes_(most_nodes),
+      profile_(profile) {
   for (auto& chosen : chosen_) chosen.resize(collected.owners.size());
 }
 
 void GroupBuilder::build() {
   StackForest forest;
   {
-    StackPlacer placer(collected_, frames_);
+    StackPlacer placer(collected_, frames_, most_nodes_);
     profile_.samples.reserve(collected_.groups.size());
     for (const CollectedGroup& group : collected_.groups)
       if (group.samples > 0) add(group, placer);
     collected_.groups = GroupTable();
     placer.place(std::move(stacks_), profile_.samples);
     profile_.unique_stacks = placer.distinct();
+    if (placer.is_full())
+      profile_.left_out.push_back(
+          fmt::format("stacks beyond {} frames in all are left out: no recording of this size has "
+                      "as many",
+                      most_nodes_));
     forest = std::move(placer).take();
   }
   release(collected_.nodes);

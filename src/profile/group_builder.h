@@ -18,9 +18,9 @@ namespace ringside::profile {
 // does not want.
 class GroupBuilder {
  public:
-  // The profile gets its frames by `frames`.
+  // The profile gets its frames by `frames`, and of all stacks together about `most_nodes`.
   GroupBuilder(Collector& collected, FrameTable& frames, const BuildOptions& options,
-               Profile& profile);
+               std::uint64_t most_nodes, Profile& profile);
   // Fills what the profile has of groups, owners and stacks. Frees what the collector has of them.
   // To be called once.
   void build();
@@ -37,6 +37,7 @@ class GroupBuilder {
   Collector& collected_;
   FrameTable& frames_;
   const BuildOptions& options_;
+  std::uint64_t most_nodes_;
   Profile& profile_;
   std::map<Owner, OwnerId> owner_ids_;
   std::array<std::vector<std::optional<OwnerChoice>>, 2> chosen_;  // by is_interrupt; by recorded

@@ -4,12 +4,13 @@
 #include <numeric>
 #include <utility>
 
-#include "profile/sanitize.h"
-
 namespace ringside::profile {
 
-StackPlacer::StackPlacer(const Collector& collected, FrameTable& frames)
-    : collected_(collected), frames_(frames), places_(collected.nodes.size()) {
+StackPlacer::StackPlacer(const Collector& collected, FrameTable& frames, std::uint64_t most_nodes)
+    : collected_(collected),
+      frames_(frames),
+      most_nodes_(most_nodes),
+      places_(collected.nodes.size()) {
   forest_.reserve(collected.nodes.size());
 }
 
@@ -34,9 +35,12 @@ NodeId StackPlacer::append_path(NodeId parent, bool knows_mappings) {
 }
 
 NodeId StackPlacer::place_part(NodeId base, std::uint32_t recorded_node, bool knows_mappings) {
-  if (recorded_node == recording::kLostStack)
-    return forest_.append(base, frames_.placeholder(kLostStackName));
+  if (recorded_node == recording::kLostStack) return append_lost(base);
   const NodeId parent = find_path(base, recorded_node);
+  if (forest_.size() + path_.size() > most_nodes_) {
+    is_full_ = true;
+    return append_lost(base);
+  }
   return append_path(parent, knows_mappings);
 }
 

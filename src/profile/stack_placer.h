@@ -6,6 +6,7 @@
 
 #include "profile/collector.h"
 #include "profile/frame_table.h"
+#include "profile/sanitize.h"
 #include "profile/stack_forest.h"
 
 namespace ringside::profile {
@@ -24,7 +25,8 @@ struct RecordedStack {
 // is placed on that base already.
 class StackPlacer {
  public:
-  StackPlacer(const Collector& collected, FrameTable& frames);
+  // Frames of stacks beyond `most_nodes` are not placed: those stacks are kLostStackName.
+  StackPlacer(const Collector& collected, FrameTable& frames, std::uint64_t most_nodes);
 
   // Places those frames of a stack that run because of an interrupt, from its entry to the leaf.
   // Where interrupts are nested, the outermost counts. kNoNode where there are none. All calls come
@@ -35,6 +37,7 @@ class StackPlacer {
   // `stacks` is in order of samples. To be called once.
   void place(std::vector<RecordedStack> stacks, std::vector<SampleGroup>& samples);
 
+  [[nodiscard]] bool is_full() const { return is_full_; }
   // Distinct stacks of all that was placed.
   [[nodiscard]] std::uint64_t distinct() const { return distinct_; }
   // All that was placed; the placer is not used afterwards.
@@ -54,9 +57,14 @@ class StackPlacer {
   NodeId place_part(NodeId base, std::uint32_t recorded_node, bool knows_mappings);
   NodeId find_path(NodeId base, std::uint32_t recorded_node);
   NodeId append_path(NodeId parent, bool knows_mappings);
+  NodeId append_lost(NodeId base) {
+    return forest_.append(base, frames_.placeholder(kLostStackName));
+  }
 
   const Collector& collected_;
   FrameTable& frames_;
+  std::uint64_t most_nodes_;
+  bool is_full_ = false;  // a stack was not placed
   StackForest forest_;
   LargeVector<Place> places_;               // by recorded node
   std::uint32_t base_ = 1;                  // the number of the base at hand

@@ -66,6 +66,8 @@ class Reader {
   [[nodiscard]] static Result<Reader> open(Bytes bytes, std::string name);
 
   [[nodiscard]] const Header& header() const { return header_; }
+  // Bytes of the file.
+  [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
   // May be called again; every call starts from the beginning. Errors: none today that open() did
   // not give; the result is there for readers of streams.
   [[nodiscard]] Result<void> for_each(Visitor& visitor);
