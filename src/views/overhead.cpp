@@ -1,5 +1,6 @@
 #include "views/overhead.h"
 
+#include <atomic>
 #include <map>
 #include <utility>
 
@@ -15,10 +16,29 @@ namespace {
 using profile::Profile;
 using profile::SampleGroup;
 
-// Sums up the sections of one table. Each thread has its own.
-class Sections {
+// The groups that one section is the sum of, in the profile's order.
+struct SectionGroups {
+  std::optional<VcpuId> vcpu;
+  std::vector<const SampleGroup*> groups;
+};
+
+// All together first, then those of each vCPU.
+std::vector<SectionGroups> section_groups(const Profile& profile, bool per_vcpu) {
+  std::vector<SectionGroups> sections(1);
+  sections.front().groups.reserve(profile.samples.size());
+  std::map<VcpuId, std::vector<const SampleGroup*>> of_vcpu;
+  for (const SampleGroup& group : profile.samples) {
+    sections.front().groups.push_back(&group);
+    if (per_vcpu) of_vcpu[profile.owner_of(group).vcpu].push_back(&group);
+  }
+  for (auto& [vcpu, groups] : of_vcpu) sections.push_back({vcpu, std::move(groups)});
+  return sections;
+}
+
+// Sums up one section after the other. Each thread has its own.
+class SectionMaker {
  public:
-  Sections(const Profile& profile, const OverheadOptions& options, const RowOrder& order)
+  SectionMaker(const Profile& profile, const OverheadOptions& options, const RowOrder& order)
       : profile_(profile),
         options_(options),
         order_(order),
@@ -26,23 +46,12 @@ class Sections {
         owners_(profile, options, keys_),
         numbers_(profile) {}
 
-  [[nodiscard]] OverheadSection all() {
+  [[nodiscard]] OverheadSection make(const SectionGroups& of) {
     SectionSum sum(profile_, options_, keys_, owners_, numbers_);
-    for (const SampleGroup& group : profile_.samples) sum.add(group);
-    return std::move(sum).finish(order_);
-  }
-
-  [[nodiscard]] std::vector<OverheadSection> per_vcpu() {
-    std::map<VcpuId, SectionSum> sums;
-    for (const SampleGroup& group : profile_.samples)
-      sums.try_emplace(profile_.owner_of(group).vcpu, profile_, options_, keys_, owners_, numbers_)
-          .first->second.add(group);
-    std::vector<OverheadSection> sections;
-    for (auto& [vcpu, sum] : sums) {
-      sections.push_back(std::move(sum).finish(order_));
-      sections.back().vcpu = vcpu;
-    }
-    return sections;
+    for (const SampleGroup* const group : of.groups) sum.add(*group);
+    OverheadSection section = std::move(sum).finish(order_);
+    section.vcpu = of.vcpu;
+    return section;
   }
 
  private:
@@ -58,13 +67,22 @@ class Sections {
 
 OverheadTable make_overhead(const Profile& profile, const OverheadOptions& options) {
   const RowOrder order(profile, options.sort);
-  OverheadTable table;
-  const auto sum_all = [&] { table.all = Sections(profile, options, order).all(); };
-  const auto sum_each = [&] { table.per_vcpu = Sections(profile, options, order).per_vcpu(); };
-  if (options.per_vcpu)
-    run_both(sum_all, sum_each);
+  const std::vector<SectionGroups> groups = section_groups(profile, options.per_vcpu);
+  std::vector<OverheadSection> sections(groups.size());
+  std::atomic<std::size_t> next = 0;
+  const auto make_sections = [&] {
+    SectionMaker maker(profile, options, order);
+    for (std::size_t i = next++; i < sections.size(); i = next++)
+      sections[i] = maker.make(groups[i]);
+  };
+  if (sections.size() > 1)
+    run_both(make_sections, make_sections);
   else
-    sum_all();
+    make_sections();
+  OverheadTable table;
+  table.all = std::move(sections.front());
+  sections.erase(sections.begin());
+  table.per_vcpu = std::move(sections);
   return table;
 }
 
