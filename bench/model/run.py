@@ -2,8 +2,8 @@
 """Measures what it takes to read a large profile: from a recording or folded text to a report or a flame graph.
 
 Makes a recording of 600,000 distinct stacks and one of 10,000,000 samples of 200,000 stacks. Each command is a process
-from its start to its end, with its input in the page cache; all take turns. Prints medians of processor time (user and
-system) and of peak resident memory, which has the input's pages too. flamegraph.pl takes part where it is installed
+from its start to its end, with its input in the page cache; all take turns. Prints medians of the time from start to end,
+of processor time (user and system) and of peak resident memory, which has the input's pages too. flamegraph.pl takes part where it is installed
 (Debian: libdevel-nytprof-perl), another build of ringside with --baseline: it reads the same samples from recordings that
 its own made_recording has written, where it has one. --out FILE.json writes the numbers.
 Exit status: 0 done, 1 failed, 2 wrong usage.
@@ -17,6 +17,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FLAMEGRAPH_PL = [shutil.which("flamegraph.pl"), "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"]
@@ -41,7 +42,8 @@ def parse_options():
 
 
 def run(command):
-    """(seconds of processor time, bytes of peak resident memory) of a process."""
+    """(seconds from start to end, seconds of processor time, bytes of peak resident memory) of a process."""
+    started = time.monotonic()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     errors = process.stderr.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -49,7 +51,7 @@ def run(command):
     process.stderr.close()
     if process.returncode != 0:
         raise subprocess.CalledProcessError(process.returncode, command, stderr=errors)
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    return time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
 def make_recordings(options, build, folder, suffix):
@@ -106,20 +108,21 @@ def measure(options, inputs, folder):
         for what, who, command, size in all_cases:
             if who == "flamegraph.pl" and turn > 0:
                 continue  # it takes longer than all others together
-            seconds, memory = run([str(word) for word in command])
-            entry = numbers.setdefault((what, who), {"cpu_seconds": [], "peak_bytes": [], "text_bytes": size})
+            elapsed, seconds, memory = run([str(word) for word in command])
+            entry = numbers.setdefault((what, who), {"seconds": [], "cpu_seconds": [], "peak_bytes": [], "text_bytes": size})
+            entry["seconds"].append(elapsed)
             entry["cpu_seconds"].append(seconds)
             entry["peak_bytes"].append(memory)
     return numbers
 
 
 def table(numbers):
-    lines = [f"{'':26}{'':16}{'processor time':>16}{'least':>10}{'peak memory':>14}{'text':>12}"]
+    lines = [f"{'':26}{'':16}{'time':>10}{'least':>10}{'processor time':>16}{'peak memory':>14}{'text':>12}"]
     for (what, who), entry in numbers.items():
-        seconds = statistics.median(entry["cpu_seconds"])
-        speed = f"{entry['text_bytes'] / 1e6 / seconds:9.0f} MB/s" if entry["text_bytes"] else ""
-        lines.append(f"{what:26}{who:16}{seconds:14.2f} s{min(entry['cpu_seconds']):8.2f} s"
-                     f"{statistics.median(entry['peak_bytes']) / MIB:10.0f} MiB{speed:>14}")
+        median = {name: statistics.median(entry[name]) for name in ("seconds", "cpu_seconds", "peak_bytes")}
+        speed = f"{entry['text_bytes'] / 1e6 / median['cpu_seconds']:9.0f} MB/s" if entry["text_bytes"] else ""
+        lines.append(f"{what:26}{who:16}{median['seconds']:8.2f} s{min(entry['seconds']):8.2f} s{median['cpu_seconds']:14.2f} s"
+                     f"{median['peak_bytes'] / MIB:10.0f} MiB{speed:>14}")
     return lines
 
 
