@@ -1,24 +1,11 @@
 #pragma once
 
-#include "arch/arch_info.h"
+#include "unwind/compact_stepper.h"
 #include "unwind/rule_cache.h"
 #include "unwind/rule_sources.h"
 #include "wire/capture.h"
 
 namespace ringside::unwind {
-
-// The registers that compact rules know, of one frame.
-struct Frontier {
-  std::uint64_t pc = 0;
-  std::uint64_t sp = 0;
-  std::uint64_t fp = 0;
-  std::uint64_t link = 0;
-  bool exact = true;
-  bool has_fp = false;
-  bool has_link = false;
-};
-
-[[nodiscard]] Frontier frontier_of(const wire::Capture& capture, const arch::ArchInfo& platform);
 
 // Walks a stack by compact rules alone, with a cache from address to rule in front of all sources:
 // what almost every stack needs, without a table search or an allocation per frame. It gives up on
@@ -41,6 +28,8 @@ class FastWalk {
  private:
   // Looks up the rule of an address that the cache does not have.
   [[nodiscard]] const CompactRule& look_up(CodeAddress at);
+  // Whether the stack that a frame with this CFA is on ends there.
+  [[nodiscard]] bool ends_near(GuestVirt cfa, const wire::Capture& capture);
 
   RuleSources& sources_;
   RuleCache cache_;

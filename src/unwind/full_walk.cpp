@@ -164,19 +164,6 @@ bool FullWalk::is_interrupt_code(const MachineState& frame) {
   return sources_.code_of(sources_.known_at(at), at).interrupt_code;
 }
 
-Frontier FullWalk::frontier() const {
-  const arch::RegisterRoles& roles = state_.platform->roles;
-  Frontier at{.pc = state_.pc().value,
-              .sp = state_.sp().value,
-              .fp = state_.get(roles.fp),
-              .exact = state_.exact,
-              .has_fp = state_.has(roles.fp)};
-  if (roles.link == arch::RegisterRoles::kNone || !state_.has(roles.link)) return at;
-  at.link = state_.get(roles.link);
-  at.has_link = true;
-  return at;
-}
-
 UserEntry FullWalk::user_entry(const wire::Capture& capture, StopReason stop) {
   UserEntry entry;
   const StackMemory memory(capture, sources_.images());

@@ -153,7 +153,9 @@ const UserRules::Known& UserRules::at(ImageAddr pc, PcKind kind) {
   Remembered& known = known_[static_cast<std::size_t>(kind)];
   if (const auto found = known.find(pc.value); found != known.end()) return found->second;
   if (known.size() >= kMaxKnown) known.clear();
-  return known.emplace(pc.value, look_up(pc, kind)).first->second;
+  Known& added = known.emplace(pc.value, look_up(pc, kind)).first->second;
+  if (added.rule) added.compact = compact(*added.rule, platform_);
+  return added;
 }
 
 std::size_t UserRules::memory_use() const {

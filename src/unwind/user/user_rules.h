@@ -7,6 +7,7 @@
 
 #include "arch/arch_info.h"
 #include "unwind/cfi/table.h"
+#include "unwind/compact_rule.h"
 #include "unwind/pc_kind.h"
 #include "unwind/step.h"
 #include "unwind/x86/decoder.h"
@@ -20,8 +21,9 @@ class UserRules {
   ~UserRules();
 
   struct Known {
-    std::optional<Rule> rule;  // nothing: no source knows the address
-    const cfi::FrameSection* section = nullptr;
+    // The rule in short; kNone where no source knows the address. It comes first: most walks need
+    // no more.
+    CompactRule compact;
     // No table knows the address, and the file's code keeps frame pointers: one of zero marks the
     // outermost frame (psABIs).
     bool ends_at_zero_fp = false;
@@ -30,6 +32,8 @@ class UserRules {
     bool checks_call = false;
     // Where the program, or the dynamic loader, is entered; no table knows the address.
     bool is_entry = false;
+    std::optional<Rule> rule;
+    const cfi::FrameSection* section = nullptr;
   };
   // Valid until the next call.
   [[nodiscard]] const Known& at(ImageAddr pc, PcKind kind);

@@ -6,6 +6,7 @@
 
 #include "arch/arch_info.h"
 #include "base/least_recent.h"
+#include "unwind/compact_stepper.h"
 #include "unwind/user/user_rules.h"
 #include "unwind/x86/call_site.h"
 
@@ -22,16 +23,14 @@ MachineState state_of(const arch::Registers& registers, const arch::ArchInfo& pl
 }
 
 // A leaf need not have set its frame pointer, unless its frame is found by it.
-bool is_outermost(const UserRules::Known& known, const MachineState& state) {
+bool is_outermost(const UserRules::Known& known, const Frontier& at) {
   if (known.is_entry) return true;
-  const std::uint8_t fp = state.platform->roles.fp;
-  if (!known.ends_at_zero_fp || !state.has(fp) || state.get(fp) != 0) return false;
-  return !state.exact || (known.rule && known.rule->source == FrameSource::kFramePointer);
+  if (!known.ends_at_zero_fp || !at.has_zero_fp()) return false;
+  return !at.exact || known.compact.source == FrameSource::kFramePointer;
 }
 
-Frame frame_of(const MachineState& state, const UserCode::Range* range, FrameSource source) {
-  Frame frame{
-      .address = state.pc(), .exact = state.exact, .source = source, .kind = FrameKind::kUser};
+Frame frame_of(const Frontier& at, const UserCode::Range* range, FrameSource source) {
+  Frame frame{.address = {at.pc}, .exact = at.exact, .source = source, .kind = FrameKind::kUser};
   if (range == nullptr) return frame;
   frame.address = {range->to_image(frame.address).value};
   frame.image = range->image;
@@ -44,9 +43,16 @@ bool is_in_system_call(const MachineState& leaf, const wire::Capture& capture) {
          leaf.has(arch::x86_64::kRcx) && leaf.get(arch::x86_64::kRcx) == leaf.pc().value;
 }
 
-Stack leaf_alone(const MachineState& leaf, const UserCode& code, StopReason why) {
+Stack leaf_of(const MachineState& leaf, const UserCode& code) {
   Stack stack;
-  stack.frames.push_back(frame_of(leaf, code.find(leaf.pc()), FrameSource::kRegisters));
+  stack.frames.reserve(16);
+  stack.frames.push_back(
+      frame_of(frontier_of(leaf), code.find(leaf.pc()), FrameSource::kRegisters));
+  return stack;
+}
+
+Stack leaf_alone(const MachineState& leaf, const UserCode& code, StopReason why) {
+  Stack stack = leaf_of(leaf, code);
   stack.stop = why;
   stack.stopped_at = leaf.pc();
   return stack;
@@ -71,6 +77,13 @@ class UserUnwinder::Impl {
     std::size_t bytes = 0;  // when all were added up
   };
 
+  // Adds the callers of `leaf`, which is all that `stack` has. By compact rules alone, which most
+  // stacks need no more than; false: what was added is to be thrown away.
+  [[nodiscard]] bool walk_fast(const MachineState& leaf, PcKind kind, const wire::Capture& capture,
+                               const UserCode& code, Stack& stack);
+  // With all registers tracked.
+  void walk_full(const MachineState& leaf, PcKind kind, const wire::Capture& capture,
+                 const UserCode& code, Stack& stack);
   [[nodiscard]] UserRules& rules_of(const UserCode::Range& range, const arch::ArchInfo& platform);
   [[nodiscard]] Step step(const MachineState& state, PcKind kind, const UserCode::Range* range,
                           const StackMemory& memory, const UserCode& code);
@@ -116,7 +129,7 @@ Step UserUnwinder::Impl::step(const MachineState& state, PcKind kind, const User
   if (range == nullptr || !range->file) return Stop{StopReason::kNoRule, state.pc()};
   const UserRules::Known& known =
       rules_of(*range, *state.platform).at(range->to_image(state.pc()), kind);
-  if (is_outermost(known, state)) return Stop{StopReason::kEndOfStack, state.pc()};
+  if (is_outermost(known, frontier_of(state))) return Stop{StopReason::kEndOfStack, state.pc()};
   if (!known.rule) return Stop{StopReason::kNoRule, state.pc()};
   const RuleContext context{known.section, range->load_bias, true};
   const bool checks_call = known.checks_call;
@@ -146,17 +159,55 @@ std::optional<Stop> UserUnwinder::Impl::check(const MachineState& before, const 
 
 Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& capture,
                                  const UserCode& code) {
+  Stack stack = leaf_of(leaf, code);
+  const PcKind kind = is_in_system_call(leaf, capture) ? PcKind::kInSystemCall : PcKind::kExact;
+  if (walk_fast(leaf, kind, capture, code, stack)) return stack;
+  stack.frames.resize(1);
+  walk_full(leaf, kind, capture, code, stack);
+  return stack;
+}
+
+bool UserUnwinder::Impl::walk_fast(const MachineState& leaf, PcKind kind,
+                                   const wire::Capture& capture, const UserCode& code,
+                                   Stack& stack) {
+  using Kind = CompactRule::Kind;
+  const arch::ArchInfo& platform = *leaf.platform;
+  Frontier at = frontier_of(leaf);
+  CompactStepper stepper(capture, platform, no_images_);
+  const auto end = [&stack](StopReason reason, GuestVirt pc) {
+    stack.stop = reason;
+    stack.stopped_at = pc;
+    return true;
+  };
+  const UserCode::Range* range = code.find(leaf.pc());
+  while (range != nullptr && range->file && stack.frames.size() < max_frames_) {
+    const GuestVirt pc{at.pc};
+    const UserRules::Known& known = rules_of(*range, platform).at(range->to_image(pc), kind);
+    const CompactRule rule = known.compact;
+    const bool checks_call = known.checks_call;
+    if (rule.kind == Kind::kEnd || is_outermost(known, at)) return end(StopReason::kEndOfStack, pc);
+    if (rule.kind == Kind::kNone) return end(StopReason::kNoRule, pc);
+    if (rule.kind != Kind::kCall || stepper.step(rule, at) != CompactStepper::Outcome::kStep)
+      return false;
+    const GuestVirt caller{at.pc};
+    if (checks_call && !may_return_to(caller, platform, code)) return end(StopReason::kNoRule, pc);
+    range = code.find(caller - 1);
+    kind = PcKind::kReturnAddress;
+    stack.frames.push_back(frame_of(at, range, rule.source));
+  }
+  return false;
+}
+
+void UserUnwinder::Impl::walk_full(const MachineState& leaf, PcKind kind,
+                                   const wire::Capture& capture, const UserCode& code,
+                                   Stack& stack) {
   const StackMemory memory(capture, no_images_, leaf.platform->id);
-  Stack stack;
   MachineState state = leaf;
   const UserCode::Range* range = code.find(state.lookup_address());
-  stack.frames.push_back(frame_of(state, range, FrameSource::kRegisters));
   const auto stop = [&stack](const Stop& why) {
     stack.stop = why.reason;
     stack.stopped_at = why.at;
-    return std::move(stack);
   };
-  PcKind kind = is_in_system_call(leaf, capture) ? PcKind::kInSystemCall : PcKind::kExact;
   for (;;) {
     if (stack.frames.size() >= max_frames_) return stop({StopReason::kTooDeep, state.pc()});
     const Step result = step(state, kind, range, memory, code);
@@ -168,7 +219,7 @@ Stack UserUnwinder::Impl::unwind(const MachineState& leaf, const wire::Capture& 
     state = caller.state;
     kind = state.exact ? PcKind::kExact : PcKind::kReturnAddress;
     range = code.find(state.lookup_address());
-    stack.frames.push_back(frame_of(state, range, caller.source));
+    stack.frames.push_back(frame_of(frontier_of(state), range, caller.source));
   }
 }
 
