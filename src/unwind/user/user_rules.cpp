@@ -1,8 +1,11 @@
 #include "unwind/user/user_rules.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "arch/arch_info.h"
+#include "base/least_recent.h"
 #include "unwind/code_unit.h"
 #include "unwind/x86/frame_analysis.h"
 #include "unwind/x86/frame_pointer_use.h"
@@ -87,8 +90,15 @@ class UserRules::Instructions {
   [[nodiscard]] std::size_t memory_use() const { return starts_ ? starts_->memory_use() : 0; }
 
  private:
-  // Functions that were examined last: most stacks go through the same few.
-  static constexpr std::size_t kMostAnalysed = 8;
+  // Each takes some kilobytes. Programs without symbols are sampled all over.
+  static constexpr std::size_t kMostAnalysed = 128;
+
+  // Its start, the size of its first range, how many ranges it has, and CodeUnit::is_assumed.
+  using UnitKey = std::tuple<std::uint64_t, std::uint64_t, std::size_t, bool>;
+  struct Analysed {
+    x86::FrameAnalysis function;
+    std::uint64_t last_use = 0;
+  };
 
   [[nodiscard]] x86::FunctionStarts& starts() {
     if (!starts_) starts_.emplace(file_);
@@ -113,19 +123,16 @@ class UserRules::Instructions {
   }
   // Valid until the next call.
   [[nodiscard]] const x86::FrameAnalysis& analysed(const CodeUnit& unit) {
-    const auto found = std::find_if(analysed_.begin(), analysed_.end(), [&](const auto& each) {
-      return each.first.is_assumed == unit.is_assumed && each.first.start() == unit.start() &&
-             each.first.ranges.size() == unit.ranges.size() &&
-             each.first.ranges.front().size == unit.ranges.front().size;
-    });
-    if (found != analysed_.end()) {
-      std::rotate(analysed_.begin(), found, found + 1);
-    } else {
-      if (analysed_.size() == kMostAnalysed) analysed_.pop_back();
-      analysed_.emplace(analysed_.begin(), unit,
-                        x86::FrameAnalysis(file_, unit, platform_, decoder_));
+    const UnitKey key{unit.start().value, unit.ranges.front().size, unit.ranges.size(),
+                      unit.is_assumed};
+    auto found = analysed_.find(key);
+    if (found == analysed_.end()) {
+      if (analysed_.size() == kMostAnalysed) forget_least_recent(analysed_);
+      found =
+          analysed_.try_emplace(key, x86::FrameAnalysis(file_, unit, platform_, decoder_)).first;
     }
-    return analysed_.front().second;
+    found->second.last_use = ++uses_;
+    return found->second.function;
   }
   // Code that begins in the middle of a function goes back into it.
   [[nodiscard]] bool may_not_return(const x86::FrameAnalysis& function, const CodeRange& range) {
@@ -139,8 +146,9 @@ class UserRules::Instructions {
   const arch::ArchInfo& platform_;
   x86::Decoder decoder_;
   CodeUnits units_;
-  std::optional<x86::FunctionStarts> starts_;                      // made when first asked
-  std::vector<std::pair<CodeUnit, x86::FrameAnalysis>> analysed_;  // the last one first
+  std::optional<x86::FunctionStarts> starts_;  // made when first asked
+  std::map<UnitKey, Analysed> analysed_;
+  std::uint64_t uses_ = 0;
   bool keeps_frame_pointers_;
 };
 
