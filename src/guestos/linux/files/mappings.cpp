@@ -80,7 +80,7 @@ Result<GuestVirt> MappingList::add(GuestVirt at) {
     return fail(ErrorCode::kDisturbed, "{} holds no mapping of the address space at {}", at, mm_);
   if (mapping.file.value != 0) {
     mapping.offset = FileOffset{vma.number(fields.page_offset) * types_.page_size};
-  } else {
+  } else if (mapping.executable()) {
     RINGSIDE_ASSIGN(mapping.name, special_name(vma));
   }
   mappings_.push_back(std::move(mapping));

@@ -18,7 +18,7 @@ struct LinuxMapping {
   std::uint64_t flags = 0;
   GuestVirt file;     // its struct file; 0: none
   FileOffset offset;  // of `start` in that file
-  std::string name;   // of pages that the kernel maps into every process: "[vdso]"; else empty
+  std::string name;   // of code that the kernel maps into every process: "[vdso]"; else empty
 
   [[nodiscard]] bool executable() const { return (flags & kExecute) != 0; }
 };

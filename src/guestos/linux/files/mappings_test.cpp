@@ -90,8 +90,10 @@ TEST_F(Mappings, WhatAMappingSays) {
   vmas_[1].vm_file = reinterpret_cast<struct file*>(&file);
   vmas_[1].vm_pgoff = 5;
   vmas_[1].__vm_flags = 0x75;
+  vmas_[2].__vm_flags = 0x75;
   vmas_[2].vm_ops = &file;
   vmas_[2].vm_private_data = const_cast<vm_special_mapping*>(&special);
+  vmas_[3].__vm_flags = 0x75;
   vmas_[3].vm_ops = &file;
   vmas_[3].vm_private_data = reinterpret_cast<void*>(8);  // of a driver's own
   const auto found = read();

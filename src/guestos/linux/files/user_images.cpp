@@ -72,6 +72,8 @@ Result<std::shared_ptr<const UserImage>> UserImages::find(const LinuxMapping& ma
   if (mapping.name == "[vdso]") return find_vdso(mapping, task, memory);
   if (mapping.file.value == 0) return nullptr;
   const KernelReader read(memory.kernel(), types_.arch);
+  if (const auto identity = read_file_identity(types_, read, mapping.file))
+    if (auto image = known(*identity)) return image;
   const auto file = read_guest_file(types_, read, mapping.file);
   if (!file && is_of_memory(file.error().code)) return nullptr;
   if (!file) return tl::unexpected(file.error());
@@ -92,12 +94,14 @@ std::shared_ptr<const UserImage> UserImages::known(const FileIdentity& file) {
   return found->second.image;
 }
 
-Result<std::vector<std::byte>> UserImages::kernels_vdso(const TaskView& task, std::size_t size,
+Result<GuestVirt> UserImages::vdso_image_of(const TaskView& task, const KernelReader& read) const {
+  if (!types_.vdso_image) return GuestVirt{0};
+  return read.pointer(GuestVirt{task.space[0]} + types_.mm.vdso_image->offset);
+}
+
+Result<std::vector<std::byte>> UserImages::kernels_vdso(GuestVirt at, std::size_t size,
                                                         const KernelReader& read) const {
   std::vector<std::byte> bytes;
-  if (!types_.vdso_image) return bytes;
-  RINGSIDE_ASSIGN(const GuestVirt at,
-                  read.pointer(GuestVirt{task.space[0]} + types_.mm.vdso_image->offset));
   if (at.value == 0) return bytes;
   RINGSIDE_ASSIGN(const KernelObject image,
                   read.object(at, types_.vdso_image->bytes, "struct vdso_image"));
@@ -115,7 +119,14 @@ Result<std::shared_ptr<const UserImage>> UserImages::find_vdso(const LinuxMappin
                                                                const TaskView& task,
                                                                GuestMemory& memory) {
   const std::size_t size = std::min(mapping.end - mapping.start, kMaxVdso);
-  auto kernels = kernels_vdso(task, size, KernelReader(memory.kernel(), types_.arch));
+  const KernelReader read(memory.kernel(), types_.arch);
+  const auto place = vdso_image_of(task, read);
+  if (!place && !is_of_memory(place.error().code)) return tl::unexpected<Error>(place.error());
+  const GuestVirt at = place.value_or(GuestVirt{0});
+  for (const Vdso& known : vdsos_)
+    if (at.value != 0 && known.at == at && known.image->file->file_bytes().size() == size)
+      return known.image;
+  auto kernels = kernels_vdso(at, size, read);
   if (!kernels && !is_of_memory(kernels.error().code))
     return tl::unexpected<Error>(kernels.error());
   std::vector<std::byte> bytes = kernels ? std::move(*kernels) : std::vector<std::byte>();
@@ -126,17 +137,17 @@ Result<std::shared_ptr<const UserImage>> UserImages::find_vdso(const LinuxMappin
     RINGSIDE_ASSIGN(got, process->read_up_to(mapping.start, bytes));
   }
   const auto start = Bytes(bytes).first(got);
-  for (const auto& known : vdsos_) {
-    const Bytes content = known->file->file_bytes();
+  for (const Vdso& known : vdsos_) {
+    const Bytes content = known.image->file->file_bytes();
     if (got >= types_.page_size && content.size() == bytes.size() &&
         std::equal(start.begin(), start.end(), content.begin()))
-      return known;
+      return known.image;
   }
   if (got < bytes.size()) return nullptr;
   auto file = elf::ElfFile::from_bytes(std::move(bytes), mapping.name);
   if (!file) return nullptr;
   if (vdsos_.size() == kMaxVdsos) vdsos_.erase(vdsos_.begin());
-  return vdsos_.emplace_back(make_image(mapping.name, {}, std::move(*file), true));
+  return vdsos_.emplace_back(Vdso{at, make_image(mapping.name, {}, std::move(*file), true)}).image;
 }
 
 Result<CachedFile> UserImages::in_page_cache(const GuestFile& file, const KernelReader& read,

@@ -48,12 +48,18 @@ class UserImages {
     std::shared_ptr<const UserImage> image;
     std::uint64_t last_use = 0;
   };
+  struct Vdso {
+    GuestVirt at;  // the struct vdso_image, a constant of the kernel; 0: not known
+    std::shared_ptr<const UserImage> image;
+  };
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> find_vdso(const LinuxMapping& mapping,
                                                                    const TaskView& task,
                                                                    GuestMemory& memory);
-  // Where the kernel has the vDSO of a task, `size` bytes of it, or less. Nothing where it does not
-  // say that.
-  [[nodiscard]] Result<std::vector<std::byte>> kernels_vdso(const TaskView& task, std::size_t size,
+  // A task's struct vdso_image; 0 where the kernel does not say that.
+  [[nodiscard]] Result<GuestVirt> vdso_image_of(const TaskView& task,
+                                                const KernelReader& read) const;
+  // `size` bytes of the vDSO that a struct vdso_image is of, or less; nothing where there is none.
+  [[nodiscard]] Result<std::vector<std::byte>> kernels_vdso(GuestVirt at, std::size_t size,
                                                             const KernelReader& read) const;
   [[nodiscard]] Result<std::shared_ptr<const UserImage>> make(const GuestFile& file,
                                                               const KernelReader& read,
@@ -71,7 +77,7 @@ class UserImages {
   std::size_t max_bytes_;
   std::map<FileIdentity, Known> files_;
   std::uint64_t uses_ = 0;
-  std::vector<std::shared_ptr<const UserImage>> vdsos_;  // 64 and 32 bits
+  std::vector<Vdso> vdsos_;  // 64 and 32 bits
 };
 
 }  // namespace ringside::guestos

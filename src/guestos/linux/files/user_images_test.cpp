@@ -101,9 +101,14 @@ TEST_F(UserImagesTest, TheVdsoIsReadWhereTheKernelHasIt) {
   // None, and one that is not all there.
   space.context.vdso_image = nullptr;
   EXPECT_FALSE(find());
-  space.context.vdso_image = &image;
-  image.size = 0x1000;
+  vdso_image cut = image;
+  cut.size = 0x1000;
+  space.context.vdso_image = &cut;
   EXPECT_FALSE(find());
+  // A kernel's vDSO is read once.
+  space.context.vdso_image = &image;
+  image.data = nullptr;
+  EXPECT_EQ(find(), found);
 }
 
 }  // namespace

@@ -82,10 +82,10 @@ std::optional<AddressSpaceUpdate> LinuxAddressSpaces::by_program(const TaskView&
 // Nothing where the guest has changed it meanwhile.
 Result<std::optional<AddressSpaceUpdate>> LinuxAddressSpaces::read(const TaskView& task,
                                                                    GuestMemory& memory) {
-  // Most often the process has ended.
-  RINGSIDE_ASSIGN(const bool is_there, is_unchanged(task, memory.kernel()));
-  if (!is_there) return std::nullopt;
   const KernelReader reader(memory.kernel(), types_.arch);
+  // Most often the process has ended.
+  RINGSIDE_ASSIGN(const auto is_there, read_space(task, reader));
+  if (!is_there) return std::nullopt;
   auto mappings = read_mappings(types_, reader, {task.space[0]});
   if (!mappings && is_of_memory(mappings.error().code)) return std::nullopt;
   if (!mappings) return tl::unexpected(mappings.error());
@@ -102,20 +102,27 @@ Result<std::optional<AddressSpaceUpdate>> LinuxAddressSpaces::read(const TaskVie
                      memory));
     if (image) space.mappings.push_back({mapping.start, mapping.end, mapping.offset, image});
   }
-  RINGSIDE_ASSIGN(const bool unchanged, is_unchanged(task, memory.kernel()));
+  RINGSIDE_ASSIGN(const bool unchanged, is_unchanged(task, reader));
   if (!unchanged) return std::nullopt;
   return space;
 }
 
-Result<bool> LinuxAddressSpaces::is_unchanged(const TaskView& task, VirtualMemory& kernel) const {
-  const KernelReader reader(kernel, types_.arch);
+Result<std::optional<KernelObject>> LinuxAddressSpaces::read_space(const TaskView& task,
+                                                                   const KernelReader& read) const {
   const std::array fields{types_.mm.pgd, types_.mm.exec_vm, types_.mm.start_code,
                           types_.mm.start_stack};
-  const auto mm = reader.object({task.space[0]}, types_.mm.bytes, "struct mm_struct");
-  if (!mm && is_of_memory(mm.error().code)) return false;
+  auto mm = read.object({task.space[0]}, types_.mm.bytes, "struct mm_struct");
+  if (!mm && is_of_memory(mm.error().code)) return std::nullopt;
   if (!mm) return tl::unexpected(mm.error());
   for (std::size_t i = 0; i < fields.size(); ++i)
-    if (mm->number(fields[i]) != task.space[i + 1]) return false;
+    if (mm->number(fields[i]) != task.space[i + 1]) return std::nullopt;
+  return std::move(*mm);
+}
+
+Result<bool> LinuxAddressSpaces::is_unchanged(const TaskView& task,
+                                              const KernelReader& reader) const {
+  RINGSIDE_ASSIGN(const auto mm, read_space(task, reader));
+  if (!mm) return false;
   if (!task.program) return true;
   const auto program = read_file_identity(types_, reader, mm->pointer(types_.mm.exe_file));
   if (!program && is_of_memory(program.error().code)) return false;

@@ -60,7 +60,11 @@ class LinuxAddressSpaces {
   void remember_program(const TaskView& task, const AddressSpaceUpdate& space);
   // The main program alone; nothing where it was not seen in another process, or was forgotten.
   [[nodiscard]] std::optional<AddressSpaceUpdate> by_program(const TaskView& task);
-  [[nodiscard]] Result<bool> is_unchanged(const TaskView& task, VirtualMemory& kernel) const;
+  // The task's struct mm_struct, if it is still the one of its space.
+  [[nodiscard]] Result<std::optional<KernelObject>> read_space(const TaskView& task,
+                                                               const KernelReader& read) const;
+  // It is, and the program is the same.
+  [[nodiscard]] Result<bool> is_unchanged(const TaskView& task, const KernelReader& read) const;
 
   LinuxTypes types_;
   UserImages images_;
