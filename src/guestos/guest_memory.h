@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -53,6 +54,8 @@ class GuestMemory {
   }
   // How the page tables of a process are walked; nothing where the engine reads no page tables.
   [[nodiscard]] virtual std::optional<memory::TableShape> user_tables() { return std::nullopt; }
+  // The kernel maps all RAM at this distance from its physical address, as long as it runs.
+  virtual void set_linear_distance(std::uint64_t /*distance*/) {}
   // Null where there is no way to it.
   [[nodiscard]] virtual PhysicalMemory* physical() = 0;
 };

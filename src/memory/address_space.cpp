@@ -3,6 +3,28 @@
 #include <algorithm>
 
 namespace ringside::memory {
+namespace {
+
+// All pages of a block are in the map of all RAM if one is.
+constexpr std::uint64_t kLinearBlock = 2u << 20;
+
+}  // namespace
+
+Result<PageWalk> AddressSpace::walk(GuestVirt address) {
+  const std::uint64_t block = address.value / kLinearBlock;
+  if (linear_blocks_.contains(block)) {
+    PageWalk known;
+    known.end = WalkEnd::kMapped;
+    known.address = {address.value - *linear_distance_};
+    known.bytes = kLinearBlock - address.value % kLinearBlock;
+    return known;
+  }
+  RINGSIDE_ASSIGN(const PageWalk found, tables_->walk(table_pages_, address));
+  if (linear_distance_ && found.end == WalkEnd::kMapped &&
+      found.address.value == address.value - *linear_distance_)
+    linear_blocks_.insert(block);
+  return found;
+}
 
 // Pages that lie side by side in physical memory are read at once.
 Result<std::size_t> AddressSpace::read_up_to(GuestVirt address, std::span<std::byte> destination) {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+
 #include "memory/page_cache.h"
 #include "memory/page_walk.h"
 
@@ -14,9 +18,10 @@ class AddressSpace final : public VirtualMemory {
 
   [[nodiscard]] Result<std::size_t> read_up_to(GuestVirt address,
                                                std::span<std::byte> destination) override;
-  [[nodiscard]] Result<PageWalk> walk(GuestVirt address) {
-    return tables_->walk(table_pages_, address);
-  }
+  [[nodiscard]] Result<PageWalk> walk(GuestVirt address);
+  // Pages at this distance from their physical address are in the kernel's map of all RAM, which
+  // does not change: they are walked to once.
+  void set_linear_distance(std::uint64_t distance) { linear_distance_ = distance; }
   // Page tables are read once: forget them when the guest may have changed them.
   void forget_tables() { table_pages_.forget(); }
 
@@ -24,6 +29,8 @@ class AddressSpace final : public VirtualMemory {
   const PageTables* tables_;
   PhysicalMemory* physical_;
   PageCache<GuestPhys> table_pages_;
+  std::optional<std::uint64_t> linear_distance_;
+  std::unordered_set<std::uint64_t> linear_blocks_;  // numbers of those that have such a page
 };
 
 }  // namespace ringside::memory

@@ -61,6 +61,21 @@ TEST_F(Space, TablesAreReadOnce) {
   EXPECT_EQ(*space_.read_up_to(GuestVirt{0}, bytes), 0u);
 }
 
+TEST_F(Space, TheMapOfAllRamIsWalkedToOnce) {
+  ram_.put(GuestPhys{0x4000 + 8 * 3}, std::uint64_t{0x3001});
+  space_.set_linear_distance(0);
+  EXPECT_EQ(space_.read_value<std::uint64_t>(GuestVirt{0x8000}).error().code,
+            ErrorCode::kUnreadable);
+  EXPECT_EQ(space_.walk(GuestVirt{0x3010})->address, GuestPhys{0x3010});
+  ram_.put(GuestPhys{0x1000}, std::uint64_t{0});
+  space_.forget_tables();
+  const std::size_t before = ram_.reads;
+  EXPECT_EQ(*space_.read_value<std::uint64_t>(GuestVirt{0x8008}), 0x8008u);
+  EXPECT_EQ(ram_.reads, before + 1);
+  EXPECT_EQ(space_.walk(GuestVirt{0x8008})->bytes, (2u << 20) - 0x8008);
+  EXPECT_EQ(space_.walk(GuestVirt{2u << 20})->end, WalkEnd::kNotPresent);
+}
+
 TEST_F(Space, AFailingSourceIsAnError) {
   std::vector<std::byte> bytes(16);
   ram_.error = Error{ErrorCode::kClosed, "gone"};

@@ -38,7 +38,7 @@ Result<bool> GuestView::adopt(const wire::Capture& running, std::optional<GuestV
   if (physical_ == nullptr) return false;
   RINGSIDE_ASSIGN(auto tables, find_kernel_tables(*engine_, running, *physical_));
   if (!tables) return false;
-  by_tables_ = std::make_unique<PagedSpace>(std::move(tables), *physical_);
+  read_by(std::move(tables));
   return root ? take_own_root(*root) : Result<bool>(true);
 }
 
@@ -61,7 +61,7 @@ Result<bool> GuestView::take_own_root(GuestVirt root) {
   // It is the kernel's only if it maps the very table.
   RINGSIDE_ASSIGN(const auto again, own->walk(*physical_, root));
   if (again.end != memory::WalkEnd::kMapped || again.address != *place) return false;
-  by_tables_ = std::make_unique<PagedSpace>(std::move(own), *physical_);
+  read_by(std::move(own));
   return true;
 }
 
@@ -72,6 +72,16 @@ void GuestView::forget() {
 guestos::GuestSpace& GuestView::kernel() {
   if (by_tables_) return *by_tables_;
   return *by_vcpu_;
+}
+
+void GuestView::read_by(std::unique_ptr<memory::PageTables> tables) {
+  by_tables_ = std::make_unique<PagedSpace>(std::move(tables), *physical_);
+  if (linear_distance_) by_tables_->set_linear_distance(*linear_distance_);
+}
+
+void GuestView::set_linear_distance(std::uint64_t distance) {
+  linear_distance_ = distance;
+  if (by_tables_) by_tables_->set_linear_distance(distance);
 }
 
 std::unique_ptr<memory::PageTables> GuestView::tables_of_process(GuestPhys root) const {

@@ -37,12 +37,14 @@ class GuestView final : public guestos::GuestMemory {
   [[nodiscard]] std::optional<memory::TableShape> user_tables() override {
     return by_tables_ ? by_tables_->tables().lower_half() : std::nullopt;
   }
+  void set_linear_distance(std::uint64_t distance) override;
   [[nodiscard]] PhysicalMemory* physical() override { return physical_; }
   // Why there is none; empty where there is.
   [[nodiscard]] const std::string& why_not_physical() const { return why_not_physical_; }
 
  private:
   void probe_physical();
+  void read_by(std::unique_ptr<memory::PageTables> tables);
   [[nodiscard]] Result<bool> take_own_root(GuestVirt root);
   [[nodiscard]] std::unique_ptr<memory::PageTables> tables_of_kernel(GuestPhys root) const;
   [[nodiscard]] std::unique_ptr<memory::PageTables> tables_of(const wire::Capture& capture) const;
@@ -52,6 +54,7 @@ class GuestView final : public guestos::GuestMemory {
   PhysicalMemory* physical_ = nullptr;
   std::string why_not_physical_;
   std::optional<wire::Capture> running_;
+  std::optional<std::uint64_t> linear_distance_;
   // The kernel's: by its page tables, else by what the vCPU of running_ is in, else nothing.
   std::unique_ptr<PagedSpace> by_tables_;
   std::unique_ptr<guestos::GuestSpace> by_vcpu_ = std::make_unique<guestos::EmptySpace>();

@@ -25,6 +25,8 @@ class PagedSpace final : public guestos::GuestSpace {
     return walk.end == memory::WalkEnd::kMapped ? std::optional(walk.address) : std::nullopt;
   }
   [[nodiscard]] const memory::PageTables& tables() const { return *tables_; }
+  // As AddressSpace has it.
+  void set_linear_distance(std::uint64_t distance) { space_.set_linear_distance(distance); }
   // Page tables are read once: forget them when the guest may have changed them.
   void forget_tables() { space_.forget_tables(); }
 

@@ -131,6 +131,7 @@ Result<bool> LinuxProcesses::find_user_tables(const TaskView& task, GuestMemory&
   const std::uint64_t to_linear = root.value - root_place->value;
   if (mm.value - mm_place->value != to_linear) return false;
   current_.adopt({std::move(*shape), to_linear});
+  memory.set_linear_distance(to_linear);
   return true;
 }
 
