@@ -259,7 +259,9 @@ Result<void> Recorder::unwind_early_samples() {
 
 std::vector<Stack> Recorder::unwind(const wire::Capture& capture,
                                     const guestos::TaskAttribution& attribution) {
-  std::vector<Stack> parts{unwinder_.unwind(capture)};
+  std::vector<Stack> parts;
+  parts.reserve(2);
+  parts.push_back(unwinder_.unwind(capture));
   interrupts_.mark(parts.front());
   if (auto user = user_part(capture, attribution, parts.front())) parts.push_back(std::move(*user));
   return parts;

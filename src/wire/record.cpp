@@ -75,6 +75,7 @@ bool read_capture(Bytes record, Capture& capture) {
     at += sizeof(std::uint64_t);
   }
   capture.pieces.clear();
+  capture.pieces.reserve(start.pieces);
   std::uint32_t offset = 0;
   for (std::uint32_t n = 0; n < start.pieces; ++n, at += sizeof(PieceStart)) {
     const auto piece = load<PieceStart>(record, at);

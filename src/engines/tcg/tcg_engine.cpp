@@ -233,9 +233,10 @@ Result<Tick> TcgEngine::tick(const TickPlan& plan) {
   wait_for_samples();
   Tick tick;
   const wire::RingHeader& header = ring_.header();
-  // First: what was sampled before the end is still to be taken.
-  const bool ended = has_ended();
   RINGSIDE_TRY(take(tick));
+  const bool ended = tick.captures.empty() && has_ended();
+  // Samples from before the end are still to be taken.
+  if (ended) RINGSIDE_TRY(take(tick));
   if (!tick.captures.empty()) return tick;
   if (header.one_thread.load(std::memory_order_relaxed) != 0)
     return fail(ErrorCode::kUnsupported,

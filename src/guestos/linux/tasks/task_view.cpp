@@ -1,6 +1,7 @@
 #include "guestos/linux/tasks/task_view.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "guestos/linux/tasks/task_layout.h"
 #include "guestos/linux/tasks/task_pieces.h"
@@ -15,13 +16,14 @@ std::optional<std::uint64_t> read_field(const wire::Capture& capture, GuestVirt 
 }
 
 std::string read_text(const wire::Capture& capture, GuestVirt at, std::size_t limit) {
-  std::string text;
-  while (text.size() < limit) {
-    const auto c = capture.read<char>(at + text.size());
-    if (!c || *c == 0) break;
-    text.push_back(*c);
+  for (const wire::MemoryPiece& piece : capture.pieces) {
+    const std::uint64_t offset = at - piece.address;
+    if (!piece.is_memory() || offset >= piece.size) continue;
+    const Bytes copied = capture.bytes_of(piece).subspan(offset);
+    const auto* const start = reinterpret_cast<const char*>(copied.data());
+    return {start, strnlen(start, std::min(limit, copied.size()))};
   }
-  return text;
+  return {};
 }
 
 // The superblock must be the one that the copy of the inode leads to; nothing where a piece is
