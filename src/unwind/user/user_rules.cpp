@@ -87,11 +87,13 @@ class UserRules::Instructions {
     return known;
   }
   // Bytes.
-  [[nodiscard]] std::size_t memory_use() const { return starts_ ? starts_->memory_use() : 0; }
+  [[nodiscard]] std::size_t memory_use() const {
+    return analysed_bytes_ + (starts_ ? starts_->memory_use() : 0);
+  }
 
  private:
-  // Each takes some kilobytes. Programs without symbols are sampled all over.
-  static constexpr std::size_t kMostAnalysed = 128;
+  // Each function takes some kilobytes. Programs without symbols are sampled all over.
+  static constexpr std::size_t kMostAnalysedBytes = 1 << 20;
 
   // Its start, the size of its first range, how many ranges it has, and CodeUnit::is_assumed.
   using UnitKey = std::tuple<std::uint64_t, std::uint64_t, std::size_t, bool>;
@@ -121,18 +123,24 @@ class UserRules::Instructions {
     }
     return std::nullopt;
   }
+  [[nodiscard]] Analysed& analyse(const UnitKey& key, const CodeUnit& unit) {
+    const auto bytes_of = [](const Analysed& each) { return each.function.memory_use(); };
+    forget_beyond(analysed_, kMostAnalysedBytes, bytes_of);
+    Analysed& added =
+        analysed_.try_emplace(key, x86::FrameAnalysis(file_, unit, platform_, decoder_))
+            .first->second;
+    analysed_bytes_ = 0;
+    for (const auto& [each, analysed] : analysed_) analysed_bytes_ += bytes_of(analysed);
+    return added;
+  }
   // Valid until the next call.
   [[nodiscard]] const x86::FrameAnalysis& analysed(const CodeUnit& unit) {
     const UnitKey key{unit.start().value, unit.ranges.front().size, unit.ranges.size(),
                       unit.is_assumed};
-    auto found = analysed_.find(key);
-    if (found == analysed_.end()) {
-      if (analysed_.size() == kMostAnalysed) forget_least_recent(analysed_);
-      found =
-          analysed_.try_emplace(key, x86::FrameAnalysis(file_, unit, platform_, decoder_)).first;
-    }
-    found->second.last_use = ++uses_;
-    return found->second.function;
+    const auto found = analysed_.find(key);
+    Analysed& analysed = found != analysed_.end() ? found->second : analyse(key, unit);
+    analysed.last_use = ++uses_;
+    return analysed.function;
   }
   // Code that begins in the middle of a function goes back into it.
   [[nodiscard]] bool may_not_return(const x86::FrameAnalysis& function, const CodeRange& range) {
@@ -148,6 +156,7 @@ class UserRules::Instructions {
   CodeUnits units_;
   std::optional<x86::FunctionStarts> starts_;  // made when first asked
   std::map<UnitKey, Analysed> analysed_;
+  std::size_t analysed_bytes_ = 0;  // of all of them
   std::uint64_t uses_ = 0;
   bool keeps_frame_pointers_;
 };

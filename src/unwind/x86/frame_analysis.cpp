@@ -456,6 +456,11 @@ std::optional<FrameState> FrameAnalysis::at(ImageAddr at) const {
   return known == nullptr ? std::nullopt : std::optional(known->state);
 }
 
+std::size_t FrameAnalysis::memory_use() const {
+  return sizeof(*this) + known_.capacity() * sizeof(Known) +
+         segments_.capacity() * sizeof(Segment) + tail_jumps_.capacity() * sizeof(ImageAddr);
+}
+
 bool FrameAnalysis::is_swept(ImageAddr at) const {
   const Known* known = known_at(at);
   return known != nullptr && segments_[known->segment].is_swept;

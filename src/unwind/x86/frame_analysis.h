@@ -73,6 +73,7 @@ class FrameAnalysis {
   [[nodiscard]] bool returns() const { return segments_.front().leads_to_return; }
   // Has an iret or sysret: it may be the code that hardware enters.
   [[nodiscard]] bool returns_from_interrupt() const { return returns_from_interrupt_; }
+  [[nodiscard]] std::size_t memory_use() const;  // bytes
 
  private:
   struct Known {
