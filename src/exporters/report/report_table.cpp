@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -150,9 +151,17 @@ class Table {
 
   void add_share(profile::Weight weight) {
     Cell& cell = row_.add();
-    cell.text = format_share(weight, section_.extent);
-    cell.text += '%';
+    cell.text = percent_of(weight);
     cell.colour = colour_of_share(profile::extent_of(weight), section_.extent);
+  }
+
+  // Most rows weigh as much as others do.
+  const std::string& percent_of(profile::Weight weight) {
+    constexpr std::size_t kMostKept = 4096;
+    if (percents_.size() == kMostKept) percents_.clear();
+    const auto [percent, added] = percents_.try_emplace(weight);
+    if (added) percent->second = format_share(weight, section_.extent) + "%";
+    return percent->second;
   }
 
   void add_name_or_nobody(profile::StringId name) {
@@ -227,6 +236,7 @@ class Table {
   std::vector<const OverheadRow*> chosen_;
   OverheadRow rest_;  // of rows that were not
   std::size_t hidden_ = 0;
+  std::unordered_map<profile::Weight, std::string> percents_;
   Row row_;           // the one at hand
   std::string line_;  // reused
 };
