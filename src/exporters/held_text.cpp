@@ -2,15 +2,22 @@
 
 namespace ringside::exporters {
 
-Result<void> HeldText::write(std::string_view text) {
-  if (pieces_.empty() || pieces_.back().colour) pieces_.emplace_back();
+Result<void> HeldText::add(std::string_view text) {
+  is_full_ = is_full_ || text_.size() + pieces_.size() * sizeof(Piece) + text.size() > most_;
+  if (is_full_) return fail(ErrorCode::kUnsupported, "more text than is held");
   text_ += text;
+  return {};
+}
+
+Result<void> HeldText::write(std::string_view text) {
+  RINGSIDE_TRY(add(text));
+  if (pieces_.empty() || pieces_.back().colour) pieces_.emplace_back();
   pieces_.back().end = text_.size();
   return {};
 }
 
 Result<void> HeldText::paint(std::string_view text, Colour colour) {
-  text_ += text;
+  RINGSIDE_TRY(add(text));
   pieces_.push_back({text_.size(), colour});
   return {};
 }

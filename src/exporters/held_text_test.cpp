@@ -25,7 +25,7 @@ class Brackets final : public Sink {
 };
 
 TEST(HeldText, GivesTextAndColoursAsTheyCame) {
-  HeldText held;
+  HeldText held(1000);
   Brackets direct;
   for (Sink* sink : {static_cast<Sink*>(&held), static_cast<Sink*>(&direct)}) {
     ASSERT_TRUE(sink->paint("1 %", Colour::kGreen));
@@ -47,12 +47,21 @@ TEST(HeldText, StopsWhereTheOtherSinkFails) {
       return fail(ErrorCode::kIo, "full");
     }
   };
-  HeldText held;
+  HeldText held(1000);
   ASSERT_TRUE(held.write("text"));
   Full full;
   const auto written = held.write_to(full);
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().message, "full");
+}
+
+TEST(HeldText, IsFullBeyondItsBound) {
+  HeldText held(100);
+  EXPECT_TRUE(held.write(std::string(60, 'x')));
+  EXPECT_FALSE(held.is_full());
+  EXPECT_FALSE(held.write(std::string(60, 'x')));
+  EXPECT_TRUE(held.is_full());
+  EXPECT_FALSE(held.paint("", Colour::kRed));
 }
 
 }  // namespace

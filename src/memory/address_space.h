@@ -21,7 +21,10 @@ class AddressSpace final : public VirtualMemory {
   [[nodiscard]] Result<PageWalk> walk(GuestVirt address);
   // Pages at this distance from their physical address are in the kernel's map of all RAM, which
   // does not change: they are walked to once.
-  void set_linear_distance(std::uint64_t distance) { linear_distance_ = distance; }
+  void set_linear_distance(std::uint64_t distance) {
+    if (linear_distance_ != distance) linear_blocks_.clear();
+    linear_distance_ = distance;
+  }
   // Page tables are read once: forget them when the guest may have changed them.
   void forget_tables() { table_pages_.forget(); }
 

@@ -31,12 +31,15 @@ std::vector<BrokenEnd> named(const std::vector<Collector::BrokenPart>& broken, F
   return ends;
 }
 
-// Frames that the stacks of a file of so many bytes may have together. Each part of a stack is
-// placed on each other part that it was sampled on: a small file could make very many of few.
+// Recorded frames that the stacks of a file of so many bytes may have together. Each part of a
+// stack is placed on each other part that it was sampled on: a small file could make very many of
+// few.
 std::uint64_t most_nodes(std::uint64_t size) {
   constexpr std::uint64_t kAnyFile = 1 << 20;
   constexpr std::uint64_t kForEachByte = 6;
-  return kAnyFile + kForEachByte * size;
+  constexpr std::uint64_t kAnySize = 1
+                                     << 30;  // NodeId numbers them, and those of inlined functions
+  return std::min(kAnySize, kAnyFile + kForEachByte * size);
 }
 
 }  // namespace

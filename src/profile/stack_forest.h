@@ -20,8 +20,6 @@ class StackForest {
     return static_cast<NodeId>(nodes_.size() - 1);
   }
 
-  [[nodiscard]] std::size_t size() const { return nodes_.size(); }
-
   struct Merged {
     StackTree tree;
     LargeVector<NodeId> node_of;  // by this forest's ids

@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "profile/sanitize.h"
+
 namespace ringside::profile {
 
 StackPlacer::StackPlacer(const Collector& collected, FrameTable& frames, std::uint64_t most_nodes)
@@ -37,11 +39,18 @@ NodeId StackPlacer::append_path(NodeId parent, bool knows_mappings) {
 NodeId StackPlacer::place_part(NodeId base, std::uint32_t recorded_node, bool knows_mappings) {
   if (recorded_node == recording::kLostStack) return append_lost(base);
   const NodeId parent = find_path(base, recorded_node);
-  if (forest_.size() + path_.size() > most_nodes_) {
+  if (path_.size() > most_nodes_ - placed_) {
     is_full_ = true;
     return append_lost(base);
   }
+  placed_ += path_.size();
   return append_path(parent, knows_mappings);
+}
+
+NodeId StackPlacer::append_lost(NodeId base) {
+  if (lost_.base != base_)
+    lost_ = {base_, forest_.append(base, frames_.placeholder(kLostStackName))};
+  return lost_.node;
 }
 
 NodeId StackPlacer::interrupt(std::uint32_t recorded_node) {

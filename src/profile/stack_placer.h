@@ -6,7 +6,6 @@
 
 #include "profile/collector.h"
 #include "profile/frame_table.h"
-#include "profile/sanitize.h"
 #include "profile/stack_forest.h"
 
 namespace ringside::profile {
@@ -25,7 +24,8 @@ struct RecordedStack {
 // is placed on that base already.
 class StackPlacer {
  public:
-  // Frames of stacks beyond `most_nodes` are not placed: those stacks are kLostStackName.
+  // Recorded nodes beyond `most_nodes` are not placed, those of one on several bases counted each:
+  // the parts of stacks that have them are kLostStackName.
   StackPlacer(const Collector& collected, FrameTable& frames, std::uint64_t most_nodes);
 
   // Places those frames of a stack that run because of an interrupt, from its entry to the leaf.
@@ -57,14 +57,15 @@ class StackPlacer {
   NodeId place_part(NodeId base, std::uint32_t recorded_node, bool knows_mappings);
   NodeId find_path(NodeId base, std::uint32_t recorded_node);
   NodeId append_path(NodeId parent, bool knows_mappings);
-  NodeId append_lost(NodeId base) {
-    return forest_.append(base, frames_.placeholder(kLostStackName));
-  }
+  // The node of kLostStackName on the base at hand.
+  NodeId append_lost(NodeId base);
 
   const Collector& collected_;
   FrameTable& frames_;
   std::uint64_t most_nodes_;
-  bool is_full_ = false;  // a stack was not placed
+  std::uint64_t placed_ = 0;
+  bool is_full_ = false;  // a part was not placed
+  Place lost_;
   StackForest forest_;
   LargeVector<Place> places_;               // by recorded node
   std::uint32_t base_ = 1;                  // the number of the base at hand

@@ -17,7 +17,7 @@ struct DecodedBlock {
   std::uint32_t sequence = 0;
   std::string payload;
   std::string error;  // in words; empty where there is a payload
-  // The first sample batches of the payload, decoded: all of them but where there are very many.
+  // The first sample batches of the payload, decoded: all of them but where there are many.
   [[nodiscard]] std::span<SampleBatch> decoded() { return std::span(batches).first(batch_count); }
 
   std::vector<SampleBatch> batches;
@@ -31,6 +31,8 @@ class BlocksAhead {
   // `offsets` are those of the blocks, in order; they and the file outlive this. `has_batches`: the
   // file's version has sample batches.
   BlocksAhead(Bytes file, std::span<const std::size_t> offsets, bool has_batches);
+  BlocksAhead(const BlocksAhead&) = delete;
+  BlocksAhead& operator=(const BlocksAhead&) = delete;
 
   // Valid until the next call. nullptr: there are no more.
   [[nodiscard]] DecodedBlock* next();
@@ -40,12 +42,18 @@ class BlocksAhead {
   struct Group {
     BlockDecoder decoder;
     std::vector<DecodedBlock> blocks;
-    std::size_t count = 0;  // of `blocks`
+    std::size_t count = 0;  // of `blocks`: the others are memory for later ones
+    // That may still be decoded ahead.
+    std::size_t batches_left = 0;
+    std::size_t rows_left = 0;
+
+    [[nodiscard]] std::size_t memory_use() const;  // bytes
   };
 
   // Decodes those that come next into a group.
   void fill(Group& group);
-  void decode(std::size_t offset, BlockDecoder& decoder, DecodedBlock& out) const;
+  void decode(std::size_t offset, Group& group, DecodedBlock& out) const;
+  static void decode_batches(Group& group, DecodedBlock& out);
   // Makes the next group the one at hand. False: there is none.
   [[nodiscard]] bool take_group();
   void decode_ahead();

@@ -81,7 +81,7 @@ TEST(BlocksAhead, ABlockThatCannotBeDecompressedSaysSo) {
 }
 
 TEST(BlocksAhead, AReplayTakesWhatIsDecodedAndDecodesTheRest) {
-  constexpr std::size_t kRows = 150'000;  // the first two are decoded ahead
+  constexpr std::size_t kRows = 100'000;  // the first two are decoded ahead
   std::string payload;
   for (std::uint64_t i = 0; i < 4; ++i) encode(batch_of(kRows, 1'000'000 * i), payload);
   Blocks blocks;
@@ -99,6 +99,30 @@ TEST(BlocksAhead, AReplayTakesWhatIsDecodedAndDecodesTheRest) {
     EXPECT_EQ(seen.samples[i * kRows].info.time_ns, 1'000'000 * i);
     EXPECT_EQ(seen.samples[(i + 1) * kRows - 1].info.time_ns, 1'000'000 * i + kRows - 1);
   }
+}
+
+// Three bytes each in the file, and a hundred in memory.
+TEST(BlocksAhead, FewOfVeryManyBatchesAreDecodedAhead) {
+  std::string payload;
+  for (int i = 0; i < 100'000; ++i) payload += std::string("\xaa\x01\x00", 3);
+  Blocks blocks;
+  for (int i = 0; i < 3; ++i) blocks.add(payload);
+  BlocksAhead ahead = blocks.ahead();
+  std::size_t decoded = 0;
+  for (DecodedBlock* block = ahead.next(); block != nullptr; block = ahead.next()) {
+    EXPECT_EQ(block->payload, payload);
+    decoded += block->decoded().size();
+  }
+  EXPECT_EQ(decoded, 1024u);
+}
+
+TEST(BlocksAhead, BlocksWithoutContentAreManyGroups) {
+  Blocks blocks;
+  for (int i = 0; i < 1000; ++i) blocks.add("");
+  BlocksAhead ahead = blocks.ahead();
+  std::uint32_t count = 0;
+  while (const DecodedBlock* const block = ahead.next()) EXPECT_EQ(block->sequence, ++count);
+  EXPECT_EQ(count, 1000u);
 }
 
 TEST(BlocksAhead, ABatchThatIsNoMessageIsLeftToTheReplay) {

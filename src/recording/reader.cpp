@@ -159,7 +159,9 @@ std::string Reader::damage() const {
 Result<void> Reader::for_each(Visitor& visitor) {
   Replay replay(visitor, header_, major_, ReplayLimits::of_file(bytes_.size()));
   BlocksAhead blocks(bytes_, blocks_, major_ > 1);
-  while (DecodedBlock* const block = blocks.next()) {
+  while (replay.takes_blocks()) {
+    DecodedBlock* const block = blocks.next();
+    if (block == nullptr) break;
     if (!block->error.empty()) {
       visitor.warning(fmt::format("{}: {}", name_, block->error));
       continue;

@@ -59,6 +59,8 @@ class Replay {
   // `decoded` are the first sample batches of the payload. Throws protozero::exception where the
   // payload is no message; what stood before it was handed on.
   void block(std::string_view payload, std::span<SampleBatch> decoded = {});
+  // False: blocks are beyond the limits, whatever they hold.
+  [[nodiscard]] bool takes_blocks() const { return !said_raw_; }
 
  private:
   friend class OldSamples;

@@ -85,9 +85,8 @@ CompactStepper::CompactStepper(const wire::Capture& capture, const arch::ArchInf
       images_(images),
       capture_(capture),
       reader_(capture, platform.roles.pointer_size),
-      leaf_sp_(capture.registers.get(platform.roles.sp)),
-      pieces_(capture.pieces) {
-  for (const wire::MemoryPiece& piece : pieces_) {
+      leaf_sp_(capture.registers.get(platform.roles.sp)) {
+  for (const wire::MemoryPiece& piece : capture.pieces) {
     if (piece.why != wire::PieceKind::kStackLink) continue;
     first_link_ = std::min(first_link_, piece.address.value);
     last_link_ = std::max(last_link_, piece.address.value);
@@ -163,7 +162,7 @@ bool CompactStepper::is_hardware_frame(GuestVirt at) {
 
 // Linux's call_on_irqstack: see full_walk.cpp.
 void CompactStepper::follow_link(std::uint64_t& sp) {
-  for (const wire::MemoryPiece& piece : pieces_) {
+  for (const wire::MemoryPiece& piece : capture_.pieces) {
     if (piece.why != wire::PieceKind::kStackLink || piece.size < platform_.roles.pointer_size)
       continue;
     const std::uint64_t slot = piece.address.value;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "arch/arch_info.h"
 #include "elf/image_map.h"
@@ -32,7 +31,7 @@ class CompactStepper {
  public:
   enum class Outcome : std::uint8_t {
     kStep,
-    kNoCaller,  // a call from 0; the frontier's stack pointer is the CFA
+    kNoCaller,  // the return address is 0; the frontier's stack pointer is the CFA
     kUserMode,
     kGiveUp,  // only a walk that tracks all registers can decide
   };
@@ -79,7 +78,6 @@ class CompactStepper {
   const wire::Capture& capture_;
   PieceReader reader_;
   std::uint64_t leaf_sp_;
-  const std::vector<wire::MemoryPiece>& pieces_;
   // The lowest and the highest slot of a link to another stack, if there is any.
   std::uint64_t first_link_ = ~std::uint64_t{0};
   std::uint64_t last_link_ = 0;

@@ -71,9 +71,10 @@ OverheadTable make_overhead(const Profile& profile, const OverheadOptions& optio
   std::vector<OverheadSection> sections(groups.size());
   std::atomic<std::size_t> next = 0;
   const auto make_sections = [&] {
+    std::size_t i = next++;
+    if (i >= sections.size()) return;
     SectionMaker maker(profile, options, order);
-    for (std::size_t i = next++; i < sections.size(); i = next++)
-      sections[i] = maker.make(groups[i]);
+    for (; i < sections.size(); i = next++) sections[i] = maker.make(groups[i]);
   };
   if (sections.size() > 1)
     run_both(make_sections, make_sections);

@@ -64,7 +64,7 @@ struct OverheadOptions {
       true;  // of inlined functions; else their time is the function's that has them
 };
 
-// Rows by weight, the heaviest first, then by name.
+// Rows by weight, the heaviest first, as RowOrder has it.
 [[nodiscard]] OverheadTable make_overhead(const profile::Profile& profile,
                                           const OverheadOptions& options = {});
 

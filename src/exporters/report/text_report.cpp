@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/run_both.h"
+#include "base/scheduling.h"
 #include "base/text_width.h"
 #include "exporters/counts_in_words.h"
 #include "exporters/held_text.h"
@@ -106,19 +107,18 @@ Result<void> write_tree(const CallTree& tree, std::size_t width, Sink& sink) {
   return sink.write("\n");
 }
 
-// The sections of the vCPUs are made while that of all is written.
+// Where there is a second processor, the text of the vCPUs is made while that of all is written.
 Result<void> write_sections(const Profile& profile, const views::OverheadTable& table,
                             const ReportOptions& options, Sink& sink) {
+  constexpr std::size_t kMostHeld = 64 << 20;  // bytes
   // One vCPU would only say the same again.
   if (table.per_vcpu.size() < 2) return write_section(profile, table.all, options, sink);
   Result<void> all;
-  Result<void> each;
-  HeldText held;
+  HeldText held(processors() > 1 ? kMostHeld : 0);
   run_both([&] { all = write_section(profile, table.all, options, sink); },
-           [&] { each = write_vcpus(profile, table.per_vcpu, options, held); });
+           [&] { (void)write_vcpus(profile, table.per_vcpu, options, held); });
   RINGSIDE_TRY(all);
-  RINGSIDE_TRY(each);
-  return held.write_to(sink);
+  return held.is_full() ? write_vcpus(profile, table.per_vcpu, options, sink) : held.write_to(sink);
 }
 
 }  // namespace

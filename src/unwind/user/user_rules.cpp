@@ -93,7 +93,7 @@ class UserRules::Instructions {
 
  private:
   // Each function takes some kilobytes. Programs without symbols are sampled all over.
-  static constexpr std::size_t kMostAnalysedBytes = 1 << 20;
+  static constexpr std::size_t kMostAnalysedBytes = 4 << 20;
 
   // Its start, the size of its first range, how many ranges it has, and CodeUnit::is_assumed.
   using UnitKey = std::tuple<std::uint64_t, std::uint64_t, std::size_t, bool>;

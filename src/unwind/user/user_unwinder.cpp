@@ -180,8 +180,10 @@ bool UserUnwinder::Impl::walk_fast(const MachineState& leaf, PcKind kind,
     return true;
   };
   const UserCode::Range* range = code.find(leaf.pc());
-  while (range != nullptr && range->file && stack.frames.size() < max_frames_) {
+  while (stack.frames.size() < max_frames_) {
+    if (range == nullptr) return false;
     const GuestVirt pc{at.pc};
+    if (!range->file) return end(StopReason::kNoRule, pc);
     const UserRules::Known& known = rules_of(*range, platform).at(range->to_image(pc), kind);
     const CompactRule rule = known.compact;
     const bool checks_call = known.checks_call;
@@ -195,7 +197,7 @@ bool UserUnwinder::Impl::walk_fast(const MachineState& leaf, PcKind kind,
     kind = PcKind::kReturnAddress;
     stack.frames.push_back(frame_of(at, range, rule.source));
   }
-  return false;
+  return end(StopReason::kTooDeep, {at.pc});
 }
 
 void UserUnwinder::Impl::walk_full(const MachineState& leaf, PcKind kind,
