@@ -127,7 +127,7 @@ class UserRules::Instructions {
     const auto bytes_of = [](const Analysed& each) { return each.function.memory_use(); };
     forget_beyond(analysed_, kMostAnalysedBytes, bytes_of);
     Analysed& added =
-        analysed_.try_emplace(key, x86::FrameAnalysis(file_, unit, platform_, decoder_))
+        analysed_.try_emplace(key, Analysed{x86::FrameAnalysis(file_, unit, platform_, decoder_)})
             .first->second;
     analysed_bytes_ = 0;
     for (const auto& [each, analysed] : analysed_) analysed_bytes_ += bytes_of(analysed);
