@@ -3,9 +3,9 @@
 
 Makes a recording of 600,000 distinct stacks and one of 10,000,000 samples of 200,000 stacks. Each command is a process
 from its start to its end, with its input in the page cache; all take turns. Prints medians of the time from start to end,
-of processor time (user and system) and of peak resident memory, which has the input's pages too. flamegraph.pl takes part where it is installed
-(Debian: libdevel-nytprof-perl), another build of ringside with --baseline: it reads the same samples from recordings that
-its own made_recording has written, where it has one. --out FILE.json writes the numbers.
+of processor time (user and system) and of peak resident memory, which has the input's pages too. flamegraph.pl takes part
+where it is installed (Debian: libdevel-nytprof-perl), another build of ringside with --baseline: it reads the same samples
+from recordings that its own made_recording has written, where it has one. --out FILE.json writes the numbers.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 """
 import argparse

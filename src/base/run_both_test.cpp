@@ -1,11 +1,12 @@
 #include "base/run_both.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#include "base/testing/one_processor.h"
 
 namespace ringside {
 namespace {
@@ -25,24 +26,8 @@ TEST(RunBoth, AnExceptionOfEitherIsThrownOn) {
   EXPECT_THROW(run_both([] { throw std::runtime_error("first"); }, [] {}), std::runtime_error);
 }
 
-// This thread's processors, as they were, when it ends.
-class OneProcessor {
- public:
-  OneProcessor() {
-    ::sched_getaffinity(0, sizeof before_, &before_);
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(::sched_getcpu(), &one);
-    ::sched_setaffinity(0, sizeof one, &one);
-  }
-  ~OneProcessor() { ::sched_setaffinity(0, sizeof before_, &before_); }
-
- private:
-  cpu_set_t before_{};
-};
-
 TEST(RunBoth, OnOneProcessorTheSecondFollowsInTheSameThread) {
-  const OneProcessor one;
+  const testing::OneProcessor one;
   std::thread::id first;
   std::thread::id second;
   run_both([&] { first = std::this_thread::get_id(); },

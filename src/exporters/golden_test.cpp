@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/testing/one_processor.h"
 #include "exporters/exporters_test_util.h"
 #include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
@@ -95,6 +96,11 @@ TEST(Golden, Report) {
   options.call_graph = true;
   options.maximum_rows = 5;
   expect_golden("report--children-g--rows=5.txt", report(options));
+}
+
+TEST(Golden, ReportOnOneProcessor) {
+  const ringside::testing::OneProcessor one;
+  expect_golden("report.txt", report({}));
 }
 
 // Three processes, of which two have one name, a thread with a name of its own, system calls,

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <system_error>
 
-#include "base/scheduling.h"
+#include "base/run_both.h"
 #include "recording/codec/decode.h"
 #include "recording/codec/fields.h"
 
@@ -57,12 +56,9 @@ bool BlocksAhead::take_group() {
 }
 
 void BlocksAhead::decode_ahead() {
-  if (left_.empty() || processors() < 2) return;
+  if (left_.empty()) return;
   Group& group = groups_[1 - at_hand_];
-  try {
-    filling_ = std::async(std::launch::async, [this, &group] { fill(group); });
-  } catch (const std::system_error&) {  // the user may have no more threads
-  }
+  filling_ = run_beside([this, &group] { fill(group); });
 }
 
 void BlocksAhead::fill(Group& group) {

@@ -17,11 +17,11 @@ struct DecodedBlock {
   std::uint32_t sequence = 0;
   std::string payload;
   std::string error;  // in words; empty where there is a payload
-  // The first sample batches of the payload, decoded: all of them but where there are many.
-  [[nodiscard]] std::span<SampleBatch> decoded() { return std::span(batches).first(batch_count); }
-
   std::vector<SampleBatch> batches;
   std::size_t batch_count = 0;  // of `batches`: the others are memory for later ones
+
+  // The first sample batches of the payload, decoded: all of them but where there are many.
+  [[nodiscard]] std::span<SampleBatch> decoded() { return std::span(batches).first(batch_count); }
 };
 
 // Gives the blocks of a file one after the other, decompressed. Where there is a second processor

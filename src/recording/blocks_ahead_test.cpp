@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/one_processor.h"
 #include "recording/codec/encode.h"
 #include "recording/recording_test_util.h"
 #include "recording/replay.h"
@@ -40,7 +41,7 @@ SampleBatch batch_of(std::size_t rows, std::uint64_t first_time = 0) {
   return batch;
 }
 
-TEST(BlocksAhead, GivesAllInOrder) {
+void expect_all_in_order() {
   constexpr std::uint32_t kBlocks = 40;  // of 128 KiB: several groups
   Blocks blocks;
   for (std::uint32_t i = 0; i < kBlocks; ++i)
@@ -55,6 +56,13 @@ TEST(BlocksAhead, GivesAllInOrder) {
   }
   EXPECT_EQ(ahead.next(), nullptr);
   EXPECT_EQ(ahead.next(), nullptr);
+}
+
+TEST(BlocksAhead, GivesAllInOrder) { expect_all_in_order(); }
+
+TEST(BlocksAhead, GivesAllInOrderOnOneProcessor) {
+  const ringside::testing::OneProcessor one;
+  expect_all_in_order();
 }
 
 TEST(BlocksAhead, MayBeLeftAtAnyTime) {
