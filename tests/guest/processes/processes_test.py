@@ -50,6 +50,15 @@ def stacks_of(options, recording, deadline, *more):
         raise
 
 
+def working_stacks(options, recording, deadline, *more):
+    return process_truth.working(stacks_of(options, recording, deadline, *more))
+
+
+def room_of_share(options, samples):
+    """Points that the share of the kernel may be off: four standard deviations where there are few samples."""
+    return max(options.points, 4 * 100 * (0.24 * 3 / max(samples, 1)) ** 0.5)
+
+
 def check_processes(options, recording, processes, deadline):
     truth = process_truth.parse(options.truth.read_text())
     functions = process_truth.kernel_functions(options.kernel)
@@ -57,10 +66,10 @@ def check_processes(options, recording, processes, deadline):
     charged = 0
     for pid, (vcpu, name) in sorted(processes.items()):
         program = truth[name]
-        stacks = stacks_of(options, recording, deadline, "--pid", str(pid))
+        stacks = working_stacks(options, recording, deadline, "--pid", str(pid))
         charged += folded.samples(stacks)
-        whole = folded.samples(stacks_of(options, recording, deadline, "--cpu", str(vcpu)))
-        named = folded.samples(stacks_of(options, recording, deadline, "--pid", str(pid), "--comm", name))
+        whole = folded.samples(working_stacks(options, recording, deadline, "--cpu", str(vcpu)))
+        named = folded.samples(working_stacks(options, recording, deadline, "--pid", str(pid), "--comm", name))
         summary, wrong = process_truth.check_process(program, stacks, whole, options.points, functions.__contains__)
         if named != folded.samples(stacks):
             wrong.append(f"{named} of {folded.samples(stacks)} samples have the program's name")
@@ -68,7 +77,7 @@ def check_processes(options, recording, processes, deadline):
         wrong += process_truth.check_absent(program, others, stacks)
         print("\n    ".join([f"pid {pid}, vCPU {vcpu}, {name}:", *summary]))
         failures += [f"pid {pid} ({name}): {line}" for line in wrong]
-    whole = folded.samples(stacks_of(options, recording, deadline))
+    whole = folded.samples(working_stacks(options, recording, deadline))
     # Samples of no process: from before the page was known, and between two processes.
     if charged < 0.99 * whole or charged > whole:
         failures.append(f"{charged} of {whole} samples are charged to the processes")
@@ -82,8 +91,10 @@ def check_halves(options, recording, deadline):
     print(f"{whole} samples, {kernel} of the kernel and {user} of user code")
     failures = [] if kernel + user == whole else [f"{kernel} kernel and {user} user samples are not {whole}"]
     # 40 parts of a hundred are spent in system calls.
-    if abs(100 * kernel / max(whole, 1) - 40) > options.points:
-        failures.append(f"{kernel} of {whole} samples are the kernel's, not 40 %")
+    kernel, user = (folded.samples(working_stacks(options, recording, deadline, how)) for how in ("-k", "-u"))
+    worked = kernel + user
+    if abs(100 * kernel / max(worked, 1) - 40) > room_of_share(options, worked):
+        failures.append(f"{kernel} of {worked} samples are the kernel's, not 40 %")
     return failures
 
 
@@ -97,9 +108,7 @@ def check_only(options, folder, deadline, flag, part):
     taken, skipped = numbers["sampled"], numbers["skipped"]
     share = 100 * taken / max(taken + skipped, 1)
     print(f"{flag}: {taken} sampled, {skipped} skipped: {share:.2f} %")
-    # Fewer samples: four standard deviations.
-    room = max(options.points, 4 * 100 * (0.24 * 3 / max(taken + skipped, 1)) ** 0.5)
-    if abs(share - part) > room:
+    if abs(share - part) > room_of_share(options, taken + skipped):
         failures.append(f"{flag}: {share:.2f} % of the ticks were sampled, not {part} %")
     other = folded.samples(stacks_of(options, recording, deadline, "-u" if flag == "-k" else "-k"))
     if numbers["failed"] or other:

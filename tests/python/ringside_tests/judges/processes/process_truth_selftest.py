@@ -51,6 +51,10 @@ class ProcessTruth(unittest.TestCase):
         self.assertEqual(self.failures([*SOUND, (("entry", "sys_read"), 1)]), [])
         self.assertEqual(len(self.failures([*SOUND, (("_start", "entry", "sys_read"), 1)])), 2)
 
+    def test_what_the_last_process_does_at_the_end_is_left_out(self):
+        leaving = ("_start", "entry", process_truth.LEAVING, "print()")
+        self.assertEqual(process_truth.working([*SOUND, (leaving, 3)]), SOUND)
+
     def test_kernel_stacks_on_user_codes_are_counted(self):
         def failures(stacks):
             return process_truth.check_joined(stacks, KERNEL.__contains__, 97)[1]
