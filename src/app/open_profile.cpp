@@ -106,9 +106,9 @@ Result<OpenRecording> open_recording(const ReaderSettings& settings) {
   return OpenRecording{std::move(reader), naming::ImageSymbols(std::move(options))};
 }
 
-Result<profile::Profile> open_profile(const ReaderSettings& settings) {
-  RINGSIDE_ASSIGN(auto folded, open_folded(settings));
-  if (folded) return std::move(*folded);
+namespace {
+
+Result<profile::BuildOptions> build_options(const ReaderSettings& settings) {
   profile::BuildOptions options;
   options.show_addresses = settings.show_addresses;
   options.show_lines = settings.show_lines;
@@ -126,6 +126,15 @@ Result<profile::Profile> open_profile(const ReaderSettings& settings) {
   if (!settings.cpus.empty()) {
     RINGSIDE_ASSIGN(options.filter.vcpus, parse_cpu_list(settings.cpus));
   }
+  return options;
+}
+
+}  // namespace
+
+Result<profile::Profile> open_profile(const ReaderSettings& settings) {
+  RINGSIDE_ASSIGN(auto folded, open_folded(settings));
+  if (folded) return std::move(*folded);
+  RINGSIDE_ASSIGN(const auto options, build_options(settings));
   RINGSIDE_ASSIGN(auto opened, open_recording(settings));
   RINGSIDE_ASSIGN(auto profile, profile::build_profile(opened.reader, opened.symbols, options));
   RINGSIDE_TRY(check_owners(settings, profile));
@@ -133,6 +142,20 @@ Result<profile::Profile> open_profile(const ReaderSettings& settings) {
   if (!profile.damage.empty()) say("ringside: " + profile.damage);
   for (const std::string& warning : opened.symbols.warnings()) say("ringside: " + warning);
   return profile;
+}
+
+Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings) {
+  RINGSIDE_ASSIGN(auto options, build_options(settings));
+  options.every_source = true;
+  RINGSIDE_ASSIGN(auto recording, open_recording(settings));
+  auto opened = std::make_unique<OpenDetails>(OpenDetails{std::move(recording), nullptr});
+  RINGSIDE_ASSIGN(opened->profile,
+                  profile::DetailedProfile::read(opened->recording.reader,
+                                                 opened->recording.symbols, std::move(options)));
+  RINGSIDE_TRY(check_owners(settings, opened->profile->profile()));
+  if (const std::string& damage = opened->profile->profile().damage; !damage.empty())
+    say("ringside: " + damage);
+  return opened;
 }
 
 }  // namespace ringside::app

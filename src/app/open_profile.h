@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "app/settings/symbol_settings.h"
 #include "base/result.h"
 #include "naming/image_symbols.h"
+#include "profile/detailed_profile.h"
 #include "profile/profile.h"
 #include "recording/reader.h"
 
@@ -46,6 +48,15 @@ struct OpenRecording {
   naming::ImageSymbols symbols;
 };
 [[nodiscard]] Result<OpenRecording> open_recording(const ReaderSettings& settings);
+
+// A recording whose samples are handed on one by one.
+struct OpenDetails {
+  OpenRecording recording;
+  std::unique_ptr<profile::DetailedProfile> profile;
+};
+// Says on standard error what is damaged. Names are found, and what is missing there is known, when
+// frames are asked for.
+[[nodiscard]] Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings);
 
 // Reads and names a recording, or reads folded text. Says on standard error what is missing.
 [[nodiscard]] Result<profile::Profile> open_profile(const ReaderSettings& settings);

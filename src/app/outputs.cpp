@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "exporters/emerald.h"
-#include "exporters/flamegraph/svg_flamegraph.h"
-#include "exporters/folded.h"
+#include "app/folded_input.h"
+#include "app/messages.h"
 
 namespace ringside::app {
 
@@ -23,68 +22,138 @@ Result<void> check_output(const std::filesystem::path& output) {
 }
 
 Result<void> write_to(const std::string& path,
-                      const std::function<Result<void>(exporters::Sink&)>& write) {
+                      const std::function<Result<void>(exporters::Sink&)>& write, bool is_binary) {
   RINGSIDE_ASSIGN(auto sink, exporters::FileSink::create(path));
+  if (is_binary) sink.keep_bytes();
   RINGSIDE_TRY(write(sink));
   return sink.commit();
 }
 
 namespace {
 
-struct KnownFormat {
-  const char* extension;
-  OutputFormat format;
-};
-constexpr KnownFormat kFormats[] = {{".svg", OutputFormat::kSvg},
-                                    {".folded", OutputFormat::kFolded},
-                                    {".txt", OutputFormat::kFolded},
-                                    {".jsonl", OutputFormat::kJsonLines}};
-
 // Extensions of formats that other profilers write.
 constexpr const char* kForeign[] = {".png", ".jpg",  ".jpeg", ".gif", ".webp", ".pdf", ".html",
                                     ".htm", ".json", ".pb",   ".gz",  ".csv",  ".data"};
 
-}  // namespace
-
-Result<OutputFormat> format_of(const std::string& path, OutputFormat otherwise,
-                               const std::string& asked,
-                               const std::vector<OutputFormat>& possible) {
-  const std::string extension = std::filesystem::path(path).extension();
-  std::string choice;
-  std::optional<OutputFormat> named;
-  for (const KnownFormat& known : kFormats) {
-    if (std::find(possible.begin(), possible.end(), known.format) == possible.end()) continue;
-    choice += (choice.empty() ? "" : " or ") + std::string(known.extension);
-    if (extension == known.extension) named = known.format;
-  }
-  const auto is_extension = [&](const char* text) { return extension == text; };
-  const bool is_foreign =
-      !named && asked.empty() &&
-      (std::any_of(std::begin(kForeign), std::end(kForeign), is_extension) ||
-       std::any_of(std::begin(kFormats), std::end(kFormats),
-                   [&](const KnownFormat& known) { return is_extension(known.extension); }));
-  if (is_foreign)
-    return fail(ErrorCode::kUsage,
-                "-o {}: this command does not write that format; end the name in {}", path, choice);
-  if (named && *named != otherwise && !asked.empty())
-    return fail(ErrorCode::kUsage, "-o {} and {} disagree on the format: leave out one of them",
-                path, asked);
-  return named.value_or(otherwise);
+bool has_extension(const std::string& path, std::string_view extension) {
+  const std::string name = std::filesystem::path(path).filename();
+  return name.size() > extension.size() && std::string_view(name).ends_with(extension);
 }
 
-Result<void> write_stacks(const profile::Profile& profile, const std::string& path,
-                          OutputFormat format, const StackStyle& style) {
-  return write_to(path, [&](exporters::Sink& sink) {
-    if (format == OutputFormat::kSvg) {
-      exporters::FlamegraphOptions options;
-      options.by = style.by;
-      return exporters::write_flamegraph(profile, options, sink);
-    }
-    if (style.emerald) return exporters::write_emerald_folded(profile, sink);
-    exporters::FoldedOptions options;
-    options.by = style.by;
-    return exporters::write_folded(profile, options, sink);
-  });
+bool has_extension(const std::string& path, const exporters::Format& format) {
+  return std::any_of(format.extensions.begin(), format.extensions.end(),
+                     [&](const char* extension) { return has_extension(path, extension); });
+}
+
+// Whether the extension may be of files in many formats: with --format it says nothing.
+bool has_common_extension(const std::string& path) {
+  return has_extension(path, ".txt") || has_extension(path, ".json");
+}
+
+// A terminal shows no bytes that are not text.
+Result<void> check_terminal(const std::string& path, const exporters::Format& format) {
+  if (!format.is_binary || path != "-" || ::isatty(STDOUT_FILENO) == 0) return {};
+  return fail(ErrorCode::kUsage,
+              "--format {} is not text for a terminal: name a file with -o, such as -o out{}",
+              format.name, format.extensions.front());
+}
+
+}  // namespace
+
+Result<const exporters::Format*> format_of(const std::string& path, const std::string& otherwise,
+                                           const std::string& asked,
+                                           const std::vector<std::string>& possible) {
+  const exporters::Format* named = nullptr;
+  bool is_of_another = false;
+  std::string choice;
+  for (const exporters::Format& format : exporters::formats()) {
+    const bool is_possible = possible.empty() || std::find(possible.begin(), possible.end(),
+                                                           format.name) != possible.end();
+    const bool is_named = has_extension(path, format);
+    if (is_named && is_possible) named = &format;
+    is_of_another |= is_named && !is_possible;
+    if (!is_possible) continue;
+    for (const char* extension : format.extensions)
+      choice += (choice.empty() ? "" : ", ") + std::string(extension);
+  }
+  is_of_another |= std::any_of(std::begin(kForeign), std::end(kForeign),
+                               [&](const char* foreign) { return has_extension(path, foreign); });
+  if (named == nullptr && asked.empty() && is_of_another)
+    return fail(ErrorCode::kUsage,
+                "-o {}: this command does not write that format; end the name in one of {}", path,
+                choice);
+  if (!asked.empty() && has_common_extension(path)) named = nullptr;
+  if (named != nullptr && named->name != otherwise && !asked.empty())
+    return fail(ErrorCode::kUsage, "-o {} and {} disagree on the format: leave out one of them",
+                path, asked);
+  return named != nullptr ? named : exporters::format_named(otherwise);
+}
+
+Result<void> write_profile(const profile::Profile& profile, const std::string& path,
+                           const exporters::Format& format,
+                           const exporters::ExportOptions& options) {
+  const auto write = std::get<exporters::Format::FromProfile>(format.write);
+  return write_to(path, [&](exporters::Sink& sink) { return write(profile, options, sink); });
+}
+
+namespace {
+
+void say_all(const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) say("ringside: " + sentence);
+}
+
+Result<void> write_details(const ReaderSettings& settings, const std::string& path,
+                           const exporters::Format& format,
+                           const exporters::ExportOptions& options) {
+  RINGSIDE_ASSIGN(auto opened, open_details(settings));
+  const auto write = std::get<exporters::Format::FromDetails>(format.write);
+  RINGSIDE_TRY(write_to(
+      path, [&](exporters::Sink& sink) { return write(*opened->profile, options, sink); },
+      format.is_binary));
+  say_all(opened->profile->profile().left_out);
+  say_all(opened->recording.symbols.warnings());
+  return {};
+}
+
+Result<void> write_recording(const ReaderSettings& settings, const std::string& path,
+                             const exporters::Format& format) {
+  if (settings.filters() || settings.no_irq_join)
+    return fail(
+        ErrorCode::kUsage,
+        "--format {} writes every sample as it is: -k, -u, -C, --comm, --pid, --tid, --source, "
+        "--value, --time and --no-irq-join do not go with it",
+        format.name);
+  RINGSIDE_ASSIGN(auto opened, open_recording(settings));
+  if (const std::string damage = opened.reader.damage(); !damage.empty())
+    say("ringside: " + damage);
+  const auto write = std::get<exporters::Format::FromRecording>(format.write);
+  RINGSIDE_TRY(write_to(path, [&](exporters::Sink& sink) -> Result<void> {
+    RINGSIDE_ASSIGN(const auto left_out, write(opened.reader, opened.symbols, sink));
+    say_all(left_out);
+    return {};
+  }));
+  say_all(opened.symbols.warnings());
+  return {};
+}
+
+}  // namespace
+
+Result<void> write_export(const ReaderSettings& settings, const std::string& path,
+                          const exporters::Format& format,
+                          const exporters::ExportOptions& options) {
+  RINGSIDE_TRY(check_terminal(path, format));
+  if (std::holds_alternative<exporters::Format::FromProfile>(format.write)) {
+    RINGSIDE_ASSIGN(const auto profile, open_profile(settings));
+    return write_profile(profile, path, format, options);
+  }
+  if (is_folded_input(settings))
+    return fail(ErrorCode::kUsage,
+                "{} is folded text, which has no single samples, and --format {} needs them: name "
+                "a recording",
+                settings.input, format.name);
+  if (std::holds_alternative<exporters::Format::FromRecording>(format.write))
+    return write_recording(settings, path, format);
+  return write_details(settings, path, format, options);
 }
 
 }  // namespace ringside::app

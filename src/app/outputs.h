@@ -5,10 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "app/open_profile.h"
 #include "base/result.h"
+#include "exporters/format.h"
 #include "exporters/sink.h"
 #include "profile/profile.h"
-#include "views/owner.h"
 
 namespace ringside::app {
 
@@ -19,27 +20,27 @@ namespace ringside::app {
 // Writes to `path` ("-": standard output) what `write` produces; the file appears only when it is
 // whole.
 [[nodiscard]] Result<void> write_to(const std::string& path,
-                                    const std::function<Result<void>(exporters::Sink&)>& write);
+                                    const std::function<Result<void>(exporters::Sink&)>& write,
+                                    bool is_binary = false);
 
-enum class OutputFormat { kSvg, kFolded, kJsonLines };
+// The format of an output: what its extension says (.svg, .folded, .pb.gz), else the one of the
+// name `otherwise`. `asked`: an option that has chosen `otherwise`, or empty. `possible`: names of
+// formats; empty: all. Error kUsage where the two disagree, where the extension is of a format that
+// ringside does not write (.png), and for one that is not in `possible`.
+[[nodiscard]] Result<const exporters::Format*> format_of(const std::string& path,
+                                                         const std::string& otherwise,
+                                                         const std::string& asked,
+                                                         const std::vector<std::string>& possible);
 
-// The format of an output: what its extension says (.svg, .folded, .jsonl), else `otherwise`.
-// `asked`: an option that has chosen `otherwise`, or empty. Error kUsage where the two disagree,
-// where the extension is of a format that ringside does not write (.png), and for one that is not
-// in `possible`.
-[[nodiscard]] Result<OutputFormat> format_of(const std::string& path, OutputFormat otherwise,
-                                             const std::string& asked,
-                                             const std::vector<OutputFormat>& possible);
+// Writes a profile in a format of sums, such as a flame graph or folded stacks.
+[[nodiscard]] Result<void> write_profile(const profile::Profile& profile, const std::string& path,
+                                         const exporters::Format& format,
+                                         const exporters::ExportOptions& options);
 
-// How stacks are written, whatever the file.
-struct StackStyle {
-  views::OwnerLevel by = views::OwnerLevel::kComm;
-  bool emerald = false;  // folded stacks as Emerald's profiler writes them
-  std::string asked;     // --folded-style, if that was given
-};
-
-// A flame graph, or folded stacks.
-[[nodiscard]] Result<void> write_stacks(const profile::Profile& profile, const std::string& path,
-                                        OutputFormat format, const StackStyle& style);
+// Reads the input that `settings` name and writes it in any format. Says on standard error what is
+// missing. Errors: kUsage for settings that the format has no use for.
+[[nodiscard]] Result<void> write_export(const ReaderSettings& settings, const std::string& path,
+                                        const exporters::Format& format,
+                                        const exporters::ExportOptions& options);
 
 }  // namespace ringside::app

@@ -21,16 +21,11 @@ void add_owner_level_flag(App& app, views::OwnerLevel& level) {
       ->default_str("comm");
 }
 
-void add_stack_style_flags(App& app, app::StackStyle& style) {
-  add_owner_level_flag(app, style.by);
-  app.add_option_function(
-         "--folded-style",
-         [&style](const std::string& name) {
-           style.emerald = name == "emerald";
-           style.asked = "--folded-style " + name;
-         },
-         "Folded stacks: plain, or as Emerald's profiler writes them, Kernel;… and User PID=7 "
-         "(name);…")
+void add_stack_style_flags(App& app, exporters::ExportOptions& options) {
+  add_owner_level_flag(app, options.by);
+  app.add_option("--folded-style", options.folded_style,
+                 "Folded stacks: plain, or as Emerald's profiler writes them, Kernel;… and User "
+                 "PID=7 (name);…")
       ->type_name("STYLE")
       ->one_of({"plain", "emerald"})
       ->default_str("plain");

@@ -9,6 +9,6 @@ class App;
 // --by: the frame at the root of each stack.
 void add_owner_level_flag(App& app, views::OwnerLevel& level);
 // --by and --folded-style.
-void add_stack_style_flags(App& app, app::StackStyle& style);
+void add_stack_style_flags(App& app, exporters::ExportOptions& options);
 
 }  // namespace ringside::cli

@@ -46,7 +46,10 @@ Result<void> FileSink::paint(std::string_view text, Colour colour) {
 }
 
 Result<void> FileSink::write(std::string_view text) {
-  filter_.add(text, buffer_);
+  if (keeps_bytes_)
+    buffer_ += text;
+  else
+    filter_.add(text, buffer_);
   return buffer_.size() < kBufferSize ? Result<void>{} : flush();
 }
 

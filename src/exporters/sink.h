@@ -36,7 +36,8 @@ class StringSink final : public Sink {
 
 // A text file that appears under its name at commit(), whole; "-" is standard output; a device or a
 // pipe is written to directly. Whatever an exporter lets through, the file holds nothing that
-// drives a terminal (base/text.h) but the colours of paint(), and those only after use_colours().
+// drives a terminal (base/text.h) but the colours of paint(), and those only after use_colours();
+// keep_bytes() is for files that are not text.
 // Errors name the file; kClosed: the reader of a pipe is gone.
 class FileSink final : public Sink {
  public:
@@ -44,6 +45,8 @@ class FileSink final : public Sink {
   // Writes to a pipe or a terminal. `name` is for errors.
   [[nodiscard]] static FileSink to_stream(UniqueFd stream, std::string name);
   void use_colours() { has_colours_ = true; }
+  // What is written is not text: every byte stays.
+  void keep_bytes() { keeps_bytes_ = true; }
   [[nodiscard]] Result<void> write(std::string_view text) override;
   [[nodiscard]] Result<void> paint(std::string_view text, Colour colour) override;
   [[nodiscard]] Result<void> commit();
@@ -56,6 +59,7 @@ class FileSink final : public Sink {
   UniqueFd stream_;  // where it is no regular file
   std::string name_;
   bool has_colours_ = false;
+  bool keeps_bytes_ = false;
   TextFilter filter_;
   std::string buffer_;
 };

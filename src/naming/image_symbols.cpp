@@ -52,6 +52,9 @@ void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& o
     if (frame->function.empty()) continue;
     out.functions.push_back(demangled(frame->function));
     out.lines.push_back({frame->file, frame->line});
+    if (frame->size == 0) continue;
+    out.start = GuestVirt{frame->start.value + bias};
+    out.size = frame->size;
   }
 }
 

@@ -9,6 +9,7 @@
 #include "profile/collector.h"
 #include "profile/frame_table.h"
 #include "profile/group_builder.h"
+#include "profile/stack_bounds.h"
 
 namespace ringside::profile {
 namespace {
@@ -29,17 +30,6 @@ std::vector<BrokenEnd> named(const std::vector<Collector::BrokenPart>& broken, F
   std::stable_sort(ends.begin(), ends.end(),
                    [](const BrokenEnd& a, const BrokenEnd& b) { return a.samples > b.samples; });
   return ends;
-}
-
-// Recorded frames that the stacks of a file of so many bytes may have together. Each part of a
-// stack is placed on each other part that it was sampled on: a small file could make very many of
-// few.
-std::uint64_t most_nodes(std::uint64_t size) {
-  constexpr std::uint64_t kAnyFile = 1 << 20;
-  constexpr std::uint64_t kForEachByte = 6;
-  constexpr std::uint64_t kAnySize = 1
-                                     << 30;  // NodeId numbers them, and those of inlined functions
-  return std::min(kAnySize, kAnyFile + kForEachByte * size);
 }
 
 }  // namespace

@@ -42,6 +42,9 @@ struct BuildOptions {
   bool join_interrupts = true;
   // Which sources' samples, by name; empty: the first source's.
   std::vector<std::string> sources;
+  // Every source's where `sources` is empty, whatever the units of its values: for a
+  // DetailedProfile.
+  bool every_source = false;
   // Which of their values, by name; empty: the first one.
   std::string value;
 };

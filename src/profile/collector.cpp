@@ -11,7 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxWarnings = 1000;
 constexpr std::size_t kMostKernelMappings = 10'000;
-constexpr std::uint32_t kNoGroup = 0xffffffff;
 constexpr std::uint64_t kAtTheEnd = std::numeric_limits<std::uint64_t>::max() - 1;
 
 // perf's name for Linux' idle threads, of which each vCPU has one, all with pid 0.
@@ -98,15 +97,30 @@ void Collector::begin_rows(const std::vector<std::uint64_t>& times,
                        *std::min_element(times.begin(), times.end()) >= newest_name_ns_;
 }
 
-void Collector::add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight) {
-  // By another clock it is not known when: the thread has its last name.
-  const std::uint64_t time_ns = has_host_time_ ? time : kAtTheEnd;
+Collector::ContextSum& Collector::entered(std::uint32_t context, std::uint64_t time_ns) {
   ContextSum& sum = sums_[context];
   // A context's group is found again for each sample where names have changed in between.
   if (sum.answer != answers_ || !names_are_settled_) {
     enter(context, time_ns);
     sum.answer = names_are_settled_ ? answers_ : 0;
   }
+  return sum;
+}
+
+// By another clock it is not known when: the thread has its last name.
+std::uint64_t Collector::host_time(std::uint64_t time) const {
+  return has_host_time_ ? time : kAtTheEnd;
+}
+
+std::uint32_t Collector::group_of(std::uint32_t context, std::uint64_t time) {
+  const std::uint64_t time_ns = host_time(time);
+  static_cast<void>(entered(context, time_ns));
+  return options_.filter.has_time(time_ns) ? context_groups_[context] : kNoGroup;
+}
+
+void Collector::add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight) {
+  const std::uint64_t time_ns = host_time(time);
+  ContextSum& sum = entered(context, time_ns);
   if (!options_.filter.has_time(time_ns)) return leave_out(context, weight);
   sum.weight += weight;
   ++sum.samples;

@@ -26,7 +26,7 @@ namespace ringside::profile {
 
 // Reads a recording into what the builder names: tables of frames and nodes, and the samples summed
 // up by everything but time. Fills those fields of the profile that need no names.
-class Collector final : public recording::Visitor {
+class Collector : public recording::Visitor {
  public:
   // Blobs go to `namer`.
   Collector(const BuildOptions& options, FrameNamer& namer, Profile& profile);
@@ -54,6 +54,7 @@ class Collector final : public recording::Visitor {
   PartLists bases;  // the parts of stacks but the one that ran
   std::vector<SampleOwner> owners;
   GroupTable groups;
+  CounterTable counter_sums;
 
   void image(const recording::ImageInfo& value) override { images[value.id] = value; }
   void mapping(const recording::Mapping& value) override { mappings[value.id] = value; }
@@ -96,6 +97,7 @@ class Collector final : public recording::Visitor {
   // To be called when everything has been read, before what follows. Errors: those of
   // build_profile().
   [[nodiscard]] Result<void> finish();
+  [[nodiscard]] std::vector<recording::Source> chosen_sources() const { return choice_.chosen(); }
   [[nodiscard]] std::vector<BrokenPart> broken_parts() const;
   // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.
@@ -104,6 +106,17 @@ class Collector final : public recording::Visitor {
   // be called when everything has been read. Where two images have lain at an address nobody knows
   // which one it was.
   void place_early_frames();
+
+ protected:
+  // Rows with these times follow.
+  void begin_rows(const std::vector<std::uint64_t>& times, const SourceChoice::Value& value);
+  // The group of a row; kNoGroup where the filter leaves it out. Groups get the same numbers
+  // whenever a recording is read.
+  [[nodiscard]] std::uint32_t group_of(std::uint32_t context, std::uint64_t time);
+  [[nodiscard]] SourceChoice& choice() { return choice_; }
+  [[nodiscard]] const recording::EventType& event_type_of(std::uint32_t id) {
+    return event_types_[id];
+  }
 
  private:
   struct OwnerHash {
@@ -118,9 +131,10 @@ class Collector final : public recording::Visitor {
   };
   // The stacks that ran, without those of other roles.
   [[nodiscard]] std::span<const recording::StackRef> own_stacks(const recording::Context& context);
-  // Rows with these times follow.
-  void begin_rows(const std::vector<std::uint64_t>& times, const SourceChoice::Value& value);
   void add_row(std::uint32_t context, std::uint64_t time, std::uint64_t weight);
+  // The sum of a context whose group is found.
+  ContextSum& entered(std::uint32_t context, std::uint64_t time_ns);
+  [[nodiscard]] std::uint64_t host_time(std::uint64_t time) const;
   // Makes samples of the counters. No frames may follow.
   void add_counters();
   // Finds the group of a context's samples at that time.
@@ -153,7 +167,6 @@ class Collector final : public recording::Visitor {
   std::map<std::uint32_t, recording::EventType> event_types_;
   std::map<std::uint32_t, recording::CounterSet> counter_sets_;
   std::map<std::uint32_t, std::uint64_t> mark_times_;
-  CounterTable counters_;
   std::uint64_t last_mark_ns_ = 0;
   LargeVector<ContextSum> sums_{ContextSum()};    // by context
   std::vector<std::uint32_t> context_groups_{1};  // by context: since it was entered

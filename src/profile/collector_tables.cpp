@@ -1,23 +1,10 @@
 #include <algorithm>
 
 #include "profile/collector.h"
+#include "profile/event_values.h"
 
 // Events and counters as samples.
 namespace ringside::profile {
-namespace {
-
-constexpr std::size_t kNoField = ~std::size_t{0};
-
-// The field of that name, or kNoField.
-std::size_t field_of(const recording::EventType& type, const std::string& name) {
-  const auto found =
-      std::find_if(type.fields.begin(), type.fields.end(), [&](const recording::EventField& field) {
-        return field.name == name && field.type == recording::FieldType::kInteger;
-      });
-  return found == type.fields.end() ? kNoField
-                                    : static_cast<std::size_t>(found - type.fields.begin());
-}
-
 CounterKey key_of(const recording::CounterSet& set, const recording::CounterBatch& batch,
                   std::size_t row) {
   using recording::KeyKind;
@@ -46,22 +33,14 @@ CounterKey key_of(const recording::CounterSet& set, const recording::CounterBatc
   return key;
 }
 
-}  // namespace
-
 void Collector::events(const recording::EventBatch& batch) {
   const recording::EventType& type = event_types_[batch.type];
   const SourceChoice::Value* const value = choice_.take(type.source, batch.size());
   if (value == nullptr) return;
-  const bool is_count = value->index == 0;
-  const std::size_t field = is_count ? kNoField : field_of(type, value->name);
-  const auto weight_of = [&](std::size_t row) -> std::uint64_t {
-    if (is_count) return 1;
-    if (field != kNoField) return static_cast<std::uint64_t>(batch.fields[field].number(row));
-    return value->name == recording::kDurationValue ? batch.duration(row) : 0;
-  };
+  const EventValue weight(type, value->index, value->name);
   begin_rows(batch.times, *value);
   for (std::size_t row = 0; row < batch.size(); ++row)
-    add_row(batch.contexts[row], batch.times[row], weight_of(row) * value->scale);
+    add_row(batch.contexts[row], batch.times[row], weight.of(batch, row) * value->scale);
 }
 
 void Collector::counters(const recording::CounterBatch& batch) {
@@ -74,7 +53,7 @@ void Collector::counters(const recording::CounterBatch& batch) {
   for (std::size_t row = 0; row < batch.size(); ++row) {
     const std::uint64_t count =
         has_values ? static_cast<std::uint64_t>(batch.values[value->index][row]) : 1;
-    CounterSum& sum = counters_[counters_.find_or_add(key_of(set, batch, row))];
+    CounterSum& sum = counter_sums[counter_sums.find_or_add(key_of(set, batch, row))];
     (options_.filter.has_time(time_ns) ? sum.weight : sum.left_out) += count * value->scale;
   }
 }
@@ -84,7 +63,8 @@ void Collector::add_counters() {
   std::set<std::uint32_t> kernel_images;
   for (const auto& [id, mapping] : mappings)
     if (mapping.address_space == 0) kernel_images.insert(mapping.image);
-  for (const CounterSum& sum : counters_) {
+  for (std::size_t number = 0; number < counter_sums.size(); ++number) {
+    CounterSum& sum = counter_sums[number];
     if (sum.weight == 0 && sum.left_out == 0) continue;
     const bool is_kernel = sum.key.image == 0 || kernel_images.count(sum.key.image) != 0;
     recording::RecordedFrame frame;
@@ -108,6 +88,7 @@ void Collector::add_counters() {
     const auto id = static_cast<std::uint32_t>(contexts_.size());
     this->context(id, context);
     enter(id, last_mark_ns_);
+    sum.group = context_groups_[id];
     if (sum.left_out != 0) leave_out(id, sum.left_out);
     if (sum.weight == 0) continue;
     sums_[id].weight = sum.weight;

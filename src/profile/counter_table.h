@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/dense_table.h"
+#include "profile/group_table.h"
 #include "recording/records.h"
 
 namespace ringside::profile {
@@ -16,10 +17,15 @@ struct CounterKey {
   bool operator==(const CounterKey&) const = default;
 };
 
+// The key of a row of counters.
+[[nodiscard]] CounterKey key_of(const recording::CounterSet& set,
+                                const recording::CounterBatch& batch, std::size_t row);
+
 struct CounterSum {
   CounterKey key;
   std::uint64_t weight = 0;
   std::uint64_t left_out = 0;  // of other times than the filter's
+  std::uint32_t group = kNoGroup;
 };
 
 struct CounterHash {

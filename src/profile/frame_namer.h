@@ -29,6 +29,9 @@ struct NamedFrame {
   // Where each of them stands: at the call of the next, the last at the address. Empty, or one for
   // each function.
   std::vector<SourceLine> lines;
+  // Where the symbol of the first one stands in the guest. `size` 0: not known.
+  GuestVirt start;
+  std::uint64_t size = 0;
 };
 
 // Finds names. The builder asks once for every distinct frame of a recording.

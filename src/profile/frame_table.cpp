@@ -22,6 +22,30 @@ FrameTable::FrameTable(const Collector& collected, FrameNamer& namer, const Buil
       interner_(profile),
       names_(collected.frames.size()) {}
 
+void FrameTable::keep(std::uint32_t recorded, const NamedFrame& named) {
+  for (std::size_t i = places_.size(); i < frames_.size(); ++i) {
+    const std::size_t index = i - names_[recorded].first;
+    Place place;
+    if (index < named.lines.size() && named.lines[index].line != 0)
+      place = {profile_.strings.intern(sanitize(named.lines[index].file)), named.lines[index].line};
+    places_.push_back(place);
+  }
+  if (named.size != 0) symbols_[recorded] = {named.start, named.size};
+}
+
+std::span<const Place> FrameTable::places_of(std::uint32_t recorded) {
+  if (!keeps_places_) return {};
+  static_cast<void>(frames_of(recorded, false));
+  const Names names = names_[recorded];
+  return {&places_[names.first], names.count};
+}
+
+SymbolRange FrameTable::symbol_of(std::uint32_t recorded) {
+  static_cast<void>(frames_of(recorded, false));
+  const auto found = symbols_.find(recorded);
+  return found == symbols_.end() ? SymbolRange() : found->second;
+}
+
 FunctionId FrameTable::function_of(std::uint32_t recorded) {
   return profile_.frames[frames_of(recorded, false).front()].function;
 }
@@ -41,6 +65,7 @@ std::span<const FrameId> FrameTable::find(std::uint32_t recorded, bool knows_map
   names.count = static_cast<std::uint32_t>(named.size()) & 0x7fffffff;
   names.is_anonymous = is_anonymous ? 1 : 0;
   frames_.insert(frames_.end(), named.begin(), named.end());
+  if (keeps_places_) keep(recorded, named_);
   return {&frames_[names.first], named.size()};
 }
 
@@ -50,8 +75,11 @@ void FrameTable::name(const recording::RecordedFrame& frame, std::vector<FrameId
   const bool has_image = image != collected_.images.end();
   const StringId image_name =
       has_image ? profile_.strings.intern(sanitize_or_empty(image->second.name)) : 0;
+  NamedFrame& named = named_;
+  named.functions.clear();
+  named.lines.clear();
+  named.size = 0;
   if (frame.function != 0) {
-    NamedFrame named;
     named.functions.push_back(collected_.texts[frame.function]);
     named.lines.push_back({collected_.texts[frame.file], frame.line});
     out.push_back(interner_.intern(with_place(named, 0), image_name, static_cast<Kind>(frame.kind),
@@ -60,7 +88,6 @@ void FrameTable::name(const recording::RecordedFrame& frame, std::vector<FrameId
     return;
   }
   if (has_image || frame.kind == FrameKind::kKernel || frame.kind == FrameKind::kInterrupt) {
-    NamedFrame named;
     namer_.name({frame, has_image ? &image->second : nullptr,
                  mapping != collected_.mappings.end() ? &mapping->second : nullptr},
                 named);

@@ -13,12 +13,26 @@
 
 namespace ringside::profile {
 
+// Where one of a frame's functions stands in the source.
+struct Place {
+  StringId file = 0;
+  std::uint32_t line = 0;  // 0: unknown
+};
+
+// The symbol that gave a frame its name.
+struct SymbolRange {
+  GuestVirt start;
+  std::uint64_t size = 0;  // 0: not known
+};
+
 // The profile's frames of each recorded frame, with their names. Each is named when it is first
 // asked for.
 class FrameTable {
  public:
   FrameTable(const Collector& collected, FrameNamer& namer, const BuildOptions& options,
              Profile& profile);
+  // To be called first: places_of() and symbol_of() are empty without it.
+  void keep_places() { keeps_places_ = true; }
 
   // A recorded frame's function, then those inlined into it, outermost first; never empty. User
   // code that is in no image has an address where it is known what its address space maps; else it
@@ -29,6 +43,9 @@ class FrameTable {
       return find(recorded, knows_mappings);
     return {&frames_[names.first], names.count};
   }
+  // Those of frames_of() where they are known, else none.
+  std::span<const Place> places_of(std::uint32_t recorded);
+  SymbolRange symbol_of(std::uint32_t recorded);
   // The function that was compiled at a recorded frame, not one inlined into it.
   FunctionId function_of(std::uint32_t recorded);
   // A frame that stands for what has none.
@@ -46,10 +63,12 @@ class FrameTable {
   };
 
   std::span<const FrameId> find(std::uint32_t recorded, bool knows_mappings);
+  // Leaves what was found in named_.
   void name(const recording::RecordedFrame& frame, std::vector<FrameId>& out);
   [[nodiscard]] std::string decorate(std::string name, const recording::RecordedFrame& frame) const;
   [[nodiscard]] std::string with_place(const NamedFrame& named, std::size_t index) const;
   void add_place(Function& function, const SourceLine& place);
+  void keep(std::uint32_t recorded, const NamedFrame& named);
 
   const Collector& collected_;
   FrameNamer& namer_;
@@ -60,6 +79,10 @@ class FrameTable {
   std::vector<FrameId> frames_;
   // Anonymous code of a known address space, by recorded frame.
   std::unordered_map<std::uint32_t, FrameId> addresses_;
+  bool keeps_places_ = false;
+  NamedFrame named_;                                        // reused
+  std::vector<Place> places_;                               // as frames_
+  std::unordered_map<std::uint32_t, SymbolRange> symbols_;  // by recorded frame
 };
 
 }  // namespace ringside::profile

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
-#include <map>
-#include <optional>
 #include <vector>
 
 #include "profile/builder.h"
 #include "profile/collector.h"
 #include "profile/frame_table.h"
+#include "profile/owner_chooser.h"
 #include "profile/stack_placer.h"
 
 namespace ringside::profile {
@@ -28,19 +26,13 @@ class GroupBuilder {
  private:
   void add(const CollectedGroup& collected, StackPlacer& placer);
   [[nodiscard]] Weight bounded(Weight weight);
-  // The profile's owner of samples of a recorded one; nothing where the filter does not want them.
-  using OwnerChoice = std::optional<OwnerId>;
-  [[nodiscard]] OwnerChoice owner_of(std::uint32_t recorded, bool is_interrupt);
-  [[nodiscard]] OwnerChoice choose_owner(const Collector::SampleOwner& of, bool is_interrupt);
-  [[nodiscard]] Owner nobody(const Owner& interrupted);
 
   Collector& collected_;
   FrameTable& frames_;
   const BuildOptions& options_;
   std::uint64_t most_nodes_;
   Profile& profile_;
-  std::map<Owner, OwnerId> owner_ids_;
-  std::array<std::vector<std::optional<OwnerChoice>>, 2> chosen_;  // by is_interrupt; by recorded
+  OwnerChooser owners_;
   // The extent that the groups to come may have.
   std::uint64_t extent_left_ = std::numeric_limits<Weight>::max();
   bool said_heavy_ = false;

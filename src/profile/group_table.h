@@ -6,6 +6,9 @@
 
 namespace ringside::profile {
 
+// The group of samples that a filter leaves out.
+inline constexpr std::uint32_t kNoGroup = 0xffffffff;
+
 // Whose samples, and of which stack.
 struct GroupKey {
   std::uint32_t owner = 0;

@@ -30,7 +30,15 @@ void SourceChoice::add(const recording::Source& source) {
                    source.kind == recording::SourceKind::kCpu,
                    source.clock == recording::kHostClock};
   }
+  if (options_.every_source && options_.sources.empty()) known.is_chosen = known.has_value;
   sources_.push_back(std::move(known));
+}
+
+std::vector<recording::Source> SourceChoice::chosen() const {
+  std::vector<recording::Source> sources;
+  for (const Known& known : sources_)
+    if (known.is_chosen) sources.push_back(known.source);
+  return sources;
 }
 
 const SourceChoice::Value* SourceChoice::take(std::uint32_t source, std::uint64_t samples) {
@@ -64,6 +72,11 @@ Result<void> SourceChoice::finish(Profile& profile) const {
                      [&](const Known& known) { return known.source.name == wanted; }))
       return fail(ErrorCode::kUsage, "there is no source {}; the recording has {}", wanted,
                   listed());
+  if (!sources_.empty() && options_.every_source && options_.sources.empty() &&
+      std::none_of(sources_.begin(), sources_.end(),
+                   [](const Known& known) { return known.is_chosen; }))
+    return fail(ErrorCode::kUsage, "no source has a value {}; the recording has {}", options_.value,
+                listed());
   const Known* first = nullptr;
   std::vector<std::string> names;
   for (const Known& known : sources_) {
@@ -81,7 +94,8 @@ Result<void> SourceChoice::finish(Profile& profile) const {
                   "the times of {} are not seconds of the host, so --time does not go with it",
                   known.source.name);
     const recording::ValueType& value = known.source.values[known.value.index];
-    if (first != nullptr && first->source.values[first->value.index].unit != value.unit)
+    if (!options_.every_source && first != nullptr &&
+        first->source.values[first->value.index].unit != value.unit)
       return fail(ErrorCode::kUsage,
                   "the values of {} and {} have several units: choose one source, or a value; the "
                   "recording has {}",

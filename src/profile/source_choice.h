@@ -30,6 +30,8 @@ class SourceChoice {
   // To be called when everything has been read. Fills what the profile has of sources. Errors:
   // those of build_profile().
   [[nodiscard]] Result<void> finish(Profile& profile) const;
+  // Those that are chosen, in order of the recording.
+  [[nodiscard]] std::vector<recording::Source> chosen() const;
   // Whether that source's statistics count.
   [[nodiscard]] bool is_chosen(std::uint32_t source) const;
 

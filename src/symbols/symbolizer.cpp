@@ -23,6 +23,8 @@ std::vector<SourceFrame> Symbolizer::lookup(ImageAddr address) {
   if (!symbol) return frames;
   if (frames.empty()) frames.emplace_back();
   frames.back().function = symbol->raw;
+  frames.back().start = symbol->start;
+  frames.back().size = symbol->size;
   return frames;
 }
 

@@ -1,85 +1,92 @@
 #include "cli/verbs/export_verb.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "app/folded_input.h"
-#include "app/messages.h"
 #include "app/outputs.h"
 #include "cli/options.h"
 #include "cli/output_flags.h"
 #include "cli/reader_flags.h"
-#include "exporters/emerald.h"
-#include "exporters/json_lines.h"
 
 namespace ringside::cli {
+namespace {
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const exporters::Format& format : exporters::formats()) names.emplace_back(format.name);
+  return names;
+}
+
+// "folded: one line a stack (.folded); pprof: …"
+std::string format_help() {
+  std::string text;
+  for (const exporters::Format& format : exporters::formats())
+    text += fmt::format("{}{}: {} ({})", text.empty() ? "" : "; ", format.name, format.summary,
+                        fmt::join(format.extensions, ", "));
+  return text + ". Without it the output's extension chooses";
+}
+
+bool takes(const exporters::Format& format, const std::string& option) {
+  return std::find(format.takes.begin(), format.takes.end(), option) != format.takes.end();
+}
+
+}  // namespace
 
 void ExportVerb::add_options(App& app) {
   App& output = app.section(kOutputSection);
-  output
-      .add_option("--format", format_,
-                  "folded: one line a stack, outermost frame first, and its weight; "
-                  "json-lines: every sample with its frames' addresses, one JSON object a line. "
-                  "Without it the output's extension chooses: .folded, .jsonl or .svg")
+  output.add_option("--format", format_, format_help())
       ->type_name("NAME")
-      ->one_of({"folded", "json-lines"})
+      ->one_of(format_names())
       ->default_str("folded");
   output.add_option("-o,--output", output_, "The file; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  output.add_flag("--per-cpu", options_.per_vcpu, "A first frame for each vCPU");
-  output.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a stack of their own");
-  output.add_flag("--annotate-kernel", options_.annotate_kernel,
-                  "_[k] behind the kernel's functions, as stackcollapse-perf.pl --kernel has it");
-  add_stack_style_flags(output, style_);
+  style_ = &app.section("What is written");
+  style_->add_flag("--per-cpu", options_.per_vcpu, "A first frame for each vCPU");
+  style_->add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a stack of their own");
+  style_->add_flag("--annotate-kernel", options_.annotate_kernel,
+                   "_[k] behind the kernel's functions, as stackcollapse-perf.pl --kernel has it");
+  add_stack_style_flags(*style_, options_);
   add_reader_flags(app, settings_);
 }
 
-Result<app::OutputFormat> ExportVerb::format() const {
-  using enum app::OutputFormat;
-  const std::string asked = format_.empty() ? style_.asked : "--format " + format_;
-  return app::format_of(output_, format_ == "json-lines" ? kJsonLines : kFolded, asked,
-                        {kFolded, kJsonLines, kSvg});
+Result<const exporters::Format*> ExportVerb::format() const {
+  const bool has_style = !options_.folded_style.empty();
+  const std::string asked = !format_.empty() ? "--format " + format_
+                            : has_style      ? "--folded-style " + options_.folded_style
+                                             : "";
+  return app::format_of(output_, format_.empty() ? "folded" : format_, asked, {});
 }
 
-Result<void> ExportVerb::run(const std::vector<std::string>&) {
-  RINGSIDE_ASSIGN(const app::OutputFormat format, this->format());
-  if (format == app::OutputFormat::kJsonLines) return write_samples();
-  if (style_.emerald && (options_.per_vcpu || options_.show_idle || options_.annotate_kernel))
+// No option is ignored.
+Result<void> ExportVerb::check_options(const exporters::Format& format) const {
+  for (const Option* const option : style_->own_options()) {
+    const std::string name = option->names().back();
+    if (!option->is_given() || takes(format, name)) continue;
+    std::vector<std::string> others;
+    for (const exporters::Format& other : exporters::formats())
+      if (takes(other, name)) others.emplace_back(other.name);
+    return fail(ErrorCode::kUsage, "{} does not go with the format {}, but with {}", name,
+                format.name, fmt::join(others, ", "));
+  }
+  if (options_.folded_style == "emerald" &&
+      (options_.per_vcpu || options_.show_idle || options_.annotate_kernel))
     return fail(ErrorCode::kUsage,
                 "--folded-style emerald knows neither --per-cpu, --show-idle nor "
                 "--annotate-kernel");
-  RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
-  if (style_.emerald && !profile.input.empty())
+  if (options_.folded_style == "emerald" && app::is_folded_input(settings_))
     return fail(ErrorCode::kUsage,
                 "--folded-style emerald needs a recording: {} does not say what is kernel code",
                 settings_.input);
-  if (format == app::OutputFormat::kSvg) return app::write_stacks(profile, output_, format, style_);
-  options_.by = style_.by;
-  return app::write_to(output_, [&](exporters::Sink& sink) {
-    if (style_.emerald) return exporters::write_emerald_folded(profile, sink);
-    return exporters::write_folded(profile, options_, sink);
-  });
+  return {};
 }
 
-Result<void> ExportVerb::write_samples() {
-  if (settings_.filters() || settings_.no_irq_join || options_.per_vcpu)
-    return fail(
-        ErrorCode::kUsage,
-        "--format json-lines writes every sample as it is: -k, -u, -C, --comm, --pid, --tid, "
-        "--source, --value, --time, --no-irq-join and --per-cpu do not go with it");
-  if (app::is_folded_input(settings_))
-    return fail(ErrorCode::kUsage,
-                "{} is folded text, which has no single samples: name a recording",
-                settings_.input);
-  RINGSIDE_ASSIGN(auto opened, app::open_recording(settings_));
-  if (const std::string damage = opened.reader.damage(); !damage.empty())
-    app::say("ringside: " + damage);
-  RINGSIDE_TRY(app::write_to(output_, [&](exporters::Sink& sink) -> Result<void> {
-    RINGSIDE_ASSIGN(const auto left_out,
-                    exporters::write_json_lines(opened.reader, opened.symbols, sink));
-    for (const std::string& text : left_out) app::say("ringside: " + text);
-    return {};
-  }));
-  for (const std::string& warning : opened.symbols.warnings()) app::say("ringside: " + warning);
-  return {};
+Result<void> ExportVerb::run(const std::vector<std::string>&) {
+  RINGSIDE_ASSIGN(const exporters::Format* const format, this->format());
+  RINGSIDE_TRY(check_options(*format));
+  return app::write_export(settings_, output_, *format, options_);
 }
 
 }  // namespace ringside::cli

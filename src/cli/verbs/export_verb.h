@@ -1,9 +1,8 @@
 #pragma once
 
 #include "app/open_profile.h"
-#include "app/outputs.h"
 #include "cli/verbs/verb.h"
-#include "exporters/folded.h"
+#include "exporters/format.h"
 
 namespace ringside::cli {
 
@@ -23,13 +22,13 @@ class ExportVerb final : public Verb {
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:
-  [[nodiscard]] Result<app::OutputFormat> format() const;
-  [[nodiscard]] Result<void> write_samples();
+  [[nodiscard]] Result<const exporters::Format*> format() const;
+  [[nodiscard]] Result<void> check_options(const exporters::Format& format) const;
 
   app::ReaderSettings settings_;
-  exporters::FoldedOptions options_;
-  app::StackStyle style_;
-  std::string format_;  // empty: as the output's extension says
+  exporters::ExportOptions options_;
+  App* style_ = nullptr;  // the options of single formats
+  std::string format_;    // empty: as the output's extension says
   std::string output_ = "-";
 };
 

@@ -36,13 +36,14 @@ void FlamegraphVerb::add_options(App& app) {
 }
 
 Result<void> FlamegraphVerb::run(const std::vector<std::string>&) {
-  RINGSIDE_ASSIGN(const auto format,
-                  app::format_of(output_, app::OutputFormat::kSvg, "",
-                                 {app::OutputFormat::kSvg, app::OutputFormat::kFolded}));
+  RINGSIDE_ASSIGN(const exporters::Format* const format,
+                  app::format_of(output_, "svg", "", {"svg", "folded"}));
   RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
-  if (format == app::OutputFormat::kFolded)
-    return app::write_stacks(profile, output_, format,
-                             {.by = options_.by, .emerald = false, .asked = {}});
+  if (format == exporters::format_named("folded")) {
+    exporters::ExportOptions folded;
+    folded.by = options_.by;
+    return app::write_profile(profile, output_, *format, folded);
+  }
   RINGSIDE_TRY(app::write_to(output_, [&](exporters::Sink& sink) {
     return exporters::write_flamegraph(profile, options_, sink);
   }));

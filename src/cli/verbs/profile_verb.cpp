@@ -95,12 +95,13 @@ void ProfileVerb::add_options(App& app) {
 }
 
 Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
-  auto format = app::OutputFormat::kSvg;
+  const exporters::Format* format = nullptr;
+  const bool is_emerald = style_.folded_style == "emerald";
   if (!output_.empty()) {
-    const auto otherwise =
-        style_.asked.empty() ? app::OutputFormat::kSvg : app::OutputFormat::kFolded;
-    RINGSIDE_ASSIGN(format, app::format_of(output_, otherwise, style_.asked,
-                                           {app::OutputFormat::kSvg, app::OutputFormat::kFolded}));
+    const bool is_folded = !style_.folded_style.empty();
+    RINGSIDE_ASSIGN(format, app::format_of(output_, is_folded ? "folded" : "svg",
+                                           is_folded ? "--folded-style " + style_.folded_style : "",
+                                           {"svg", "folded"}));
     RINGSIDE_TRY(app::check_output(output_));
   }
   settings_.settle(!command.empty());
@@ -113,22 +114,21 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   reader_.input = folder.path() / "ringside.data";
   reader_.kernel = settings_.kernel;
   reader_.kernel_symbols = settings_.symbols;
-  const auto on_recorded = [this, format](const app::RecordSummary&) -> Result<void> {
+  const auto on_recorded = [this, format, is_emerald](const app::RecordSummary&) -> Result<void> {
     RINGSIDE_ASSIGN(const auto profile, app::open_profile(reader_));
     auto printed = app::write_to("-", [&](exporters::Sink& sink) -> Result<void> {
       if (one_shot_) return write_one_shot(profile, sink);
-      if (style_.emerald)
-        return exporters::write_emerald_statistics(profile, output_.empty(), sink);
+      if (is_emerald) return exporters::write_emerald_statistics(profile, output_.empty(), sink);
       RINGSIDE_TRY(exporters::write_top_stacks(profile, kTopStacks, sink));
       RINGSIDE_TRY(exporters::write_summary(profile, sink));
       return settings_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
     });
-    say_lost_and_cut(profile, style_.emerald);
+    say_lost_and_cut(profile, is_emerald);
     if (!one_shot_)
       for (const std::string& words : exporters::broken_in_words(profile))
         app::say("ringside: " + words);
     if (output_.empty()) return printed;
-    if (auto written = app::write_stacks(profile, output_, format, style_); !written) {
+    if (auto written = app::write_profile(profile, output_, *format, style_); !written) {
       keep_recording(reader_.input);
       return written;
     }

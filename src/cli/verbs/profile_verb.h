@@ -26,7 +26,7 @@ class ProfileVerb final : public Verb {
  private:
   app::SamplingSettings settings_;
   app::ReaderSettings reader_;
-  app::StackStyle style_;
+  exporters::ExportOptions style_;
   std::string output_;
   bool one_shot_ = false;
 };

@@ -20,6 +20,9 @@ struct SourceFrame {
   std::uint32_t line = 0;    // 0: unknown
   std::uint32_t column = 0;  // 0: unknown
   bool inlined = false;      // into the frame behind it
+  // The range of the symbol that gave the name, as linked. `size` 0: no symbol did.
+  ImageAddr start;
+  std::uint64_t size = 0;
 
   bool operator==(const SourceFrame&) const = default;
 };

@@ -1,0 +1,66 @@
+#include "exporters/format.h"
+
+#include "exporters/emerald.h"
+#include "exporters/flamegraph/svg_flamegraph.h"
+#include "exporters/folded.h"
+#include "exporters/json_lines.h"
+#include "exporters/perf/perf_script.h"
+#include "exporters/pprof.h"
+
+namespace ringside::exporters {
+namespace {
+
+using profile::DetailedProfile;
+using profile::Profile;
+
+Result<void> folded(const Profile& profile, const ExportOptions& options, Sink& sink) {
+  if (options.folded_style == "emerald") return write_emerald_folded(profile, sink);
+  return write_folded(
+      profile, {options.per_vcpu, options.show_idle, options.by, options.annotate_kernel}, sink);
+}
+
+Result<void> svg(const Profile& profile, const ExportOptions& options, Sink& sink) {
+  FlamegraphOptions picture;
+  picture.per_vcpu = options.per_vcpu;
+  picture.by = options.by;
+  picture.show_idle = options.show_idle;
+  return write_flamegraph(profile, picture, sink);
+}
+
+}  // namespace
+
+std::span<const Format> formats() {
+  static const std::vector<Format> kFormats = {
+      {"folded",
+       {".folded", ".txt"},
+       "one line a stack, outermost frame first, and its weight",
+       {"--per-cpu", "--show-idle", "--annotate-kernel", "--by", "--folded-style"},
+       folded},
+      {"json-lines",
+       {".jsonl"},
+       "every sample with its frames' addresses, one JSON object a line",
+       {},
+       write_json_lines},
+      {"svg", {".svg"}, "a flame graph", {"--per-cpu", "--show-idle", "--by"}, svg},
+      {"pprof",
+       {".pb.gz", ".pprof"},
+       "for 'go tool pprof' and all that read its files",
+       {"--show-idle"},
+       write_pprof,
+       true},
+      {"perf-script",
+       {".perf-script"},
+       "the text of 'perf script': every sample with its stack",
+       {"--show-idle", "--redox-style"},
+       write_perf_script},
+  };
+  return kFormats;
+}
+
+const Format* format_named(std::string_view name) {
+  for (const Format& format : formats())
+    if (format.name == name) return &format;
+  return nullptr;
+}
+
+}  // namespace ringside::exporters

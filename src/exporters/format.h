@@ -1,0 +1,51 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/result.h"
+#include "exporters/sink.h"
+#include "profile/detailed_profile.h"
+#include "profile/profile.h"
+#include "recording/reader.h"
+#include "views/owner.h"
+
+namespace ringside::exporters {
+
+// How a format is written; Format::takes lists the options that set each.
+struct ExportOptions {
+  bool per_vcpu = false;                            // --per-cpu
+  bool show_idle = false;                           // --show-idle
+  bool annotate_kernel = false;                     // --annotate-kernel
+  views::OwnerLevel by = views::OwnerLevel::kComm;  // --by
+  std::string folded_style = {};                    // --folded-style; empty: plain
+};
+
+// A format that a recording can be written in: one row of formats().
+struct Format {
+  // Writes the sums over samples.
+  using FromProfile = Result<void> (*)(const profile::Profile&, const ExportOptions&, Sink&);
+  // Writes samples one by one, addresses, source lines or several values.
+  using FromDetails = Result<void> (*)(profile::DetailedProfile&, const ExportOptions&, Sink&);
+  // Writes all that is recorded. Returns sentences about what was left out.
+  using FromRecording = Result<std::vector<std::string>> (*)(recording::Reader&,
+                                                             profile::FrameNamer&, Sink&);
+
+  const char* name;                     // of --format
+  std::vector<const char*> extensions;  // of files that are written in it
+  const char* summary;                  // for --help: what it is for
+  std::vector<std::string_view> takes;  // options of export, besides those that choose samples
+  std::variant<FromProfile, FromDetails, FromRecording> write;
+  bool is_binary = false;  // a terminal gets none of it
+};
+
+// All formats, in the order of --help.
+[[nodiscard]] std::span<const Format> formats();
+// Null if there is none of that name.
+[[nodiscard]] const Format* format_named(std::string_view name);
+
+}  // namespace ringside::exporters

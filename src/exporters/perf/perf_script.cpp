@@ -1,0 +1,110 @@
+#include "exporters/perf/perf_script.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <vector>
+
+#include "elf/image_map.h"
+#include "profile/sanitize.h"
+
+namespace ringside::exporters {
+namespace {
+
+using profile::DetailedFrame;
+using profile::DetailedProfile;
+
+// The file of a frame's code, as perf has it.
+std::string dso_of(const DetailedFrame& frame) {
+  if (frame.image == nullptr) return "[unknown]";
+  if (frame.image->name == elf::kKernelImage) return "[kernel.kallsyms]";
+  const bool is_kernel =
+      frame.kind == profile::Kind::kKernel || frame.kind == profile::Kind::kInterrupt;
+  if (is_kernel) return fmt::format("[{}]", profile::sanitize(frame.image->name));
+  return profile::sanitize(frame.image->path.empty() ? frame.image->name : frame.image->path);
+}
+
+// The lines of stacks are made once for each frame.
+class ScriptWriter final : public profile::SampleReceiver {
+ public:
+  ScriptWriter(DetailedProfile& profile, const ExportOptions& options, Sink& sink)
+      : profile_(profile), options_(options), sink_(sink) {}
+
+  void sample(const profile::TimedSample& sample) override {
+    if (!result_) return;
+    const profile::Owner& owner = profile_.owner_of(sample.group);
+    const bool is_idle = owner.disposition == wire::Disposition::kIdle;
+    if (owner.disposition != wire::Disposition::kSampled && !(is_idle && options_.show_idle))
+      return;
+    text_.clear();
+    append_head(sample, owner);
+    if (is_idle) text_ += fmt::format("\t{:16x} {} ([unknown])\n", 0, profile::kIdleName);
+    for (const profile::StackEntry& entry : profile_.stack_of(sample.group))
+      text_ += lines_of(entry);
+    text_ += '\n';
+    result_ = sink_.write(text_);
+  }
+
+  [[nodiscard]] const Result<void>& result() const { return result_; }
+
+ private:
+  void append_head(const profile::TimedSample& sample, const profile::Owner& owner) {
+    const std::string_view comm = profile_.profile().strings[owner.comm];
+    const auto out = std::back_inserter(text_);
+    fmt::format_to(
+        out, "{:>16} {}/{}", comm.empty() ? profile::kNobodyName : comm,
+        owner.pid ? fmt::format("{}", *owner.pid) : "-1",
+        owner.tid || owner.pid ? fmt::format("{}", owner.tid.value_or(*owner.pid)) : "-1");
+    if (owner.vcpu != recording::kNoVcpu) fmt::format_to(out, " [{:03}]", owner.vcpu.value);
+    constexpr std::uint64_t kSecond = 1'000'000'000;
+    fmt::format_to(out, " {}.{:09}: {:>10} {}: \n", sample.time / kSecond, sample.time % kSecond,
+                   sample.values.empty() ? 0 : sample.values.front(), event_of(sample.source));
+  }
+
+  const std::string& event_of(std::uint32_t source) {
+    if (events_.empty())
+      for (const profile::ChosenSource& chosen : profile_.sources())
+        events_.push_back(profile::sanitize(chosen.source.name));
+    return events_[source];
+  }
+
+  const std::string& lines_of(const profile::StackEntry& entry) {
+    std::vector<std::string>& lines = lines_[entry.knows_mappings ? 1 : 0];
+    if (entry.frame >= lines.size()) lines.resize(entry.frame + 1);
+    std::string& line = lines[entry.frame];
+    if (line.empty()) line = make_lines(profile_.frame(entry));
+    return line;
+  }
+
+  [[nodiscard]] std::string make_lines(const DetailedFrame& frame) const {
+    const profile::Profile& all = profile_.profile();
+    std::string text;
+    for (std::size_t i = frame.functions.size(); i-- > 1;)
+      text +=
+          fmt::format("\t{:16x} {} (inlined)\n", frame.address.value, all.name(frame.functions[i]));
+    const bool is_unknown =
+        frame.id != 0 && all.frames[frame.functions.front()].kind == profile::Kind::kUnknown;
+    text += fmt::format("\t{:16x} {}", frame.address.value,
+                        is_unknown ? "[unknown]" : all.name(frame.functions.front()));
+    if (frame.symbol.size != 0) text += fmt::format("+{:#x}", frame.address - frame.symbol.start);
+    return text + fmt::format(" ({})\n", dso_of(frame));
+  }
+
+  DetailedProfile& profile_;
+  const ExportOptions& options_;
+  Sink& sink_;
+  Result<void> result_;
+  std::string text_;                               // reused
+  std::vector<std::string> events_;                // by source
+  std::array<std::vector<std::string>, 2> lines_;  // by knows_mappings; by recorded frame
+};
+
+}  // namespace
+
+Result<void> write_perf_script(DetailedProfile& profile, const ExportOptions& options, Sink& sink) {
+  ScriptWriter writer(profile, options, sink);
+  RINGSIDE_TRY(profile.for_each(writer));
+  return writer.result();
+}
+
+}  // namespace ringside::exporters
