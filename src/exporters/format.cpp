@@ -1,6 +1,7 @@
 #include "exporters/format.h"
 
 #include "exporters/emerald.h"
+#include "exporters/firefox/firefox.h"
 #include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
 #include "exporters/json_lines.h"
@@ -53,6 +54,12 @@ std::span<const Format> formats() {
        "the text of 'perf script': every sample with its stack",
        {"--show-idle", "--redox-style"},
        write_perf_script},
+      {"firefox",
+       {".firefox.json.gz", ".json.gz"},
+       "for the Firefox Profiler and its command-line tool; 'ringside view' opens it there",
+       {},
+       write_firefox,
+       true},
   };
   return kFormats;
 }
