@@ -1,6 +1,7 @@
 #include "exporters/format.h"
 
 #include "exporters/emerald.h"
+#include "exporters/firefox/firefox.h"
 #include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
 #include "exporters/json_lines.h"
@@ -77,6 +78,12 @@ std::span<const Format> formats() {
        "the captures of Asterinas' profiler",
        {},
        write_asterinas_json},
+      {"firefox",
+       {".firefox.json.gz", ".json.gz"},
+       "for the Firefox Profiler and its command-line tool; 'ringside view' opens it there",
+       {},
+       write_firefox,
+       true},
   };
   return kFormats;
 }
