@@ -66,7 +66,7 @@ std::span<const Format> formats() {
       {"callgrind",
        {".callgrind"},
        "for KCachegrind and callgrind_annotate: costs by function and source line",
-       {"--show-idle"},
+       {"--show-idle", "--by"},
        write_callgrind},
       {"chrome-trace",
        {".trace.json"},

@@ -60,10 +60,6 @@ class Pprof(viewer_case.ViewerCase):
             self.assert_same(there, here)
         self.each_recording(check)
 
-    def interval(self, name):
-        text = self.ringside("export", "-i", self.recording(name), "--format", "json-lines", "-o", "-")
-        return int(re.search(r'"interval_ns":(\d+)', text).group(1))
-
     def test_tags_are_the_report_s_commands(self):
         def check(name):
             text = self.pprof("-tags", self.export(name, "out.pb.gz", "--source", "cpu"))

@@ -83,10 +83,9 @@ def viewers():
 
 
 @functools.cache
-def _samples_of(recording):
-    text = run(_options.ringside, "export", "-i", recording, "--format", "json-lines", "-o", "-").stdout
-    lines = (json.loads(line) for line in text.splitlines())
-    return [_sample(line) for line in lines if "time_ns" in line and "stacks" in line]
+def _lines_of(recording, *options):
+    text = run(_options.ringside, "export", "-i", recording, "--format", "json-lines", "-o", "-", *options).stdout
+    return [json.loads(line) for line in text.splitlines()]
 
 
 class ViewerCase(unittest.TestCase):
@@ -124,13 +123,31 @@ class ViewerCase(unittest.TestCase):
         self.ringside("export", "-i", self.recording(name), "-o", output, *arguments)
         return self.folder / output
 
-    def samples(self, name):
-        """All samples of a recording, in its order."""
-        return _samples_of(self.recording(name))
+    def lines(self, name, *options):
+        """The objects of json-lines: a recording's header, samples, events and counters."""
+        return _lines_of(self.recording(name), *options)
 
-    def sampled(self, name, source="cpu"):
+    def interval(self, name):
+        """Nanoseconds between two ticks."""
+        return self.lines(name)[0]["interval_ns"]
+
+    def samples(self, name, *options):
+        """All samples of a recording, in its order."""
+        return [_sample(line) for line in self.lines(name, *options) if "time_ns" in line and "stacks" in line]
+
+    def sampled(self, name, source="cpu", options=()):
         """Those of one source that have a stack."""
-        return [sample for sample in self.samples(name) if sample.disposition == "sampled" and sample.source == source]
+        return [sample for sample in self.samples(name, *options)
+                if sample.disposition == "sampled" and sample.source == source]
+
+    def function_sums(self, name, *options):
+        """(samples whose leaf a function is, samples that it is in) by name, of the vCPUs' ticks."""
+        own, whole = collections.Counter(), collections.Counter()
+        for sample in self.sampled(name, options=options):
+            own[sample.frames[0]] += sample.weight
+            for function in set(sample.frames):
+                whole[function] += sample.weight
+        return own, whole
 
     def report(self, name, fields, *options):
         """The rows of a report as a dictionary from the fields, joined by a space, to samples. The field sym is the

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "exporters/parts/value_columns.h"
 #include "profile/sanitize.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 namespace {
@@ -19,6 +20,7 @@ using profile::FunctionId;
 using profile::StringId;
 
 constexpr FunctionId kIdle = ~FunctionId{0};
+constexpr std::string_view kNobody = "[all]";  // calls the outermost functions of no process
 
 // A function in a stack, and the line in its file that it stands at.
 struct Spot {
@@ -71,10 +73,21 @@ class CallgrindWriter {
     add_to(costs_[{leaf.function, CostKey::kNone, leaf.line}], costs);
     // Outermost first, so that the first call of a function is the one that counts.
     seen_.clear();
-    seen_.insert(leaf.function);
-    for (std::size_t i = spots_.size(); i-- > 1;)
-      if (seen_.insert(spots_[i].function).second)
-        add_to(costs_[{spots_[i].function, spots_[i - 1].function, spots_[i].line}], costs);
+    Spot caller{owner_id(profile_.owner_of(group)), 0};
+    for (auto spot = spots_.rbegin(); spot != spots_.rend(); ++spot) {
+      if (seen_.insert(spot->function).second)
+        add_to(costs_[{caller.function, spot->function, caller.line}], costs);
+      caller = *spot;
+    }
+  }
+
+  // The owner as a function: those of the profile come first.
+  FunctionId owner_id(const profile::Owner& owner) {
+    std::string name = owner_name(profile_.profile(), owner, options_.by);
+    if (name.empty()) name = kNobody;
+    const auto [entry, added] = owner_ids_.try_emplace(name, owners_.size());
+    if (added) owners_.push_back(name);
+    return static_cast<FunctionId>(profile_.profile().functions.size() + entry->second);
   }
 
   static void add_to(Costs& sum, const Costs& costs) {
@@ -139,17 +152,21 @@ class CallgrindWriter {
   }
 
   [[nodiscard]] std::uint32_t line_of(FunctionId function) const {
-    return function == kIdle ? 0 : profile_.profile().functions[function].first_line;
+    const profile::Profile& all = profile_.profile();
+    return function < all.functions.size() ? all.functions[function].first_line : 0;
   }
 
   std::string place_text(const char* object, const char* file, const char* name, FunctionId id) {
     const profile::Profile& all = profile_.profile();
-    const profile::Function function = id == kIdle ? profile::Function() : all.functions[id];
-    std::string text = object + named(objects_, function.image, all.strings[function.image]);
-    text += file + named(files_, function.file, all.strings[function.file]);
-    const std::string_view function_name =
-        id == kIdle ? profile::kIdleName : all.strings[function.name];
-    return text + name + named(functions_, id, function_name);
+    constexpr std::uint32_t kNoImage = ~0u;
+    if (id >= all.functions.size())
+      return object + named(objects_, kNoImage, "[process]") + file + named(files_, 0, "") + name +
+             named(functions_, id,
+                   id == kIdle ? profile::kIdleName : owners_[id - all.functions.size()]);
+    const profile::Function& function = all.functions[id];
+    return object + named(objects_, function.image, all.strings[function.image]) + file +
+           named(files_, function.file, all.strings[function.file]) + name +
+           named(functions_, id, all.strings[function.name]);
   }
 
   // "(3) name" where it is new, else "(3)".
@@ -169,8 +186,10 @@ class CallgrindWriter {
   std::map<std::uint32_t, std::size_t> objects_;    // numbers of images' names
   std::map<std::uint32_t, std::size_t> files_;      // of source files
   std::map<std::uint32_t, std::size_t> functions_;  // of functions
-  std::vector<Spot> spots_;                         // reused
-  std::set<FunctionId> seen_;                       // reused
+  std::vector<std::string> owners_;
+  std::map<std::string, std::size_t> owner_ids_;  // in owners_
+  std::vector<Spot> spots_;                       // reused
+  std::set<FunctionId> seen_;                     // reused
 };
 
 }  // namespace

@@ -9,8 +9,9 @@ namespace ringside::exporters {
 // sources. A call's count is its samples: how often it ran is not known. Inlined functions are
 // called by those that they are inlined into.
 //
-// In a stack that has a function several times only its outermost call counts, so that a function's
-// own cost and that of its calls are the samples that it is in.
+// The outermost functions are called by their process, so that each has a caller. In a stack that
+// has a function several times only its outermost call counts. The cost of all calls of a function
+// is then that of the samples that it is in, as the readers add it up.
 [[nodiscard]] Result<void> write_callgrind(profile::DetailedProfile& profile,
                                            const ExportOptions& options, Sink& sink);
 

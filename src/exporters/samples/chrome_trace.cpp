@@ -94,11 +94,12 @@ class ThreadWriter {
     id_ = fmt::format("0x{:x}", thread + 1);
     new_nodes_.clear();
     add_node(kRoot, "", 0, 1);
+    std::uint64_t first = 0;
     std::optional<std::uint64_t> last;
     for (std::size_t i = 0; i < samples.count_of(thread); ++i) {
       const SamplesByThread::Row row = samples.row(thread, i);
       if (!is_shown(row.group)) continue;
-      if (!last) write_start(row.time);
+      if (!last) write_start(first = row.time);
       ids_ += fmt::format("{}{}", ids_.empty() ? "" : ",", node_of(row.group));
       deltas_ += fmt::format("{}{}", deltas_.empty() ? "" : ",",
                              micros(row.time - last.value_or(row.time)));
@@ -106,6 +107,7 @@ class ThreadWriter {
       if (++count_ == kChunk) write_chunk(row.time);
     }
     if (count_ > 0) write_chunk(*last);
+    if (last) write_task(first, *last);
   }
 
  private:
@@ -120,6 +122,14 @@ class ThreadWriter {
         R"("ph":"P","cat":"disabled-by-default-v8.cpu_profiler","name":"Profile","id":"{}",{},)"
         R"("ts":{},"args":{{"data":{{"startTime":{}}}}})",
         id_, place_, micros(time), micros(time)));
+  }
+
+  // The panel shows no more than the time that events without samples take.
+  void write_task(std::uint64_t first, std::uint64_t last) {
+    out_.add(
+        fmt::format(R"("ph":"X","cat":"disabled-by-default-devtools.timeline","name":"RunTask",{},)"
+                    R"("ts":{},"dur":{},"args":{{}})",
+                    place_, micros(first), micros(last - first)));
   }
 
   void write_chunk(std::uint64_t time) {

@@ -72,6 +72,10 @@ class Browser:
         """A real click in the middle of the element; refused when another element covers it."""
         self._post(f"/element/{self.find(selector)}/click", {})
 
+    def choose_file(self, script, path):
+        """Chooses a file in the input that a script returns."""
+        self._post(f"/element/{self.run(script)[_ELEMENT]}/value", {"text": str(path)})
+
     def press(self, keys):
         """Types into whatever has the focus. Control characters are WebDriver's (U+E009 Ctrl, U+E007 Enter)."""
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
