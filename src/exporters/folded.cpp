@@ -1,9 +1,14 @@
 #include "exporters/folded.h"
 
 #include <algorithm>
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
 #include "profile/sanitize.h"
+#include "views/line_order.h"
 
 namespace ringside::exporters {
 namespace {
@@ -31,33 +36,108 @@ void append_stack(const Profile& profile, const profile::SampleGroup& group, std
   }
 }
 
+// A group's place among the lines.
+struct Line {
+  std::uint32_t first = 0;  // of what stands in front of the stack
+  std::uint32_t stack = 0;
+  const profile::SampleGroup* group = nullptr;
+  [[nodiscard]] bool is_same(const Line& other) const {
+    return first == other.first && stack == other.stack;
+  }
+};
+
+// One line for all groups of the same stack, made when it is written.
+class FoldedWriter {
+ public:
+  FoldedWriter(const Profile& profile, const FoldedOptions& options, Sink& sink)
+      : profile_(profile), options_(options), sink_(sink) {}
+
+  Result<void> write() {
+    place_lines();
+    for (std::size_t at = 0; at < lines_.size();) {
+      std::size_t end = at + 1;
+      while (end < lines_.size() && lines_[end].is_same(lines_[at])) ++end;
+      RINGSIDE_TRY(write_lines(std::span(lines_).subspan(at, end - at)));
+      at = end;
+    }
+    return {};
+  }
+
+ private:
+  // The vCPU and the owner, with the ';' behind them.
+  [[nodiscard]] std::string first_part(const profile::Owner& owner) const {
+    std::string first = options_.per_vcpu ? views::vcpu_name(owner.vcpu) : "";
+    const bool is_idle = owner.disposition == wire::Disposition::kIdle;
+    if (const std::string name = is_idle ? std::string() : owner_name(profile_, owner, options_.by);
+        !name.empty())
+      append_frame(name, first);
+    return first.empty() ? first : first + ';';
+  }
+
+  void place_lines() {
+    const auto is_shown = [this](const profile::Owner& owner) {
+      return owner.disposition == wire::Disposition::kSampled ||
+             (owner.disposition == wire::Disposition::kIdle && options_.show_idle);
+    };
+    std::map<std::string, std::uint32_t> numbers;
+    for (const profile::Owner& owner : profile_.owners)
+      if (is_shown(owner)) numbers.try_emplace(first_part(owner));
+    for (auto& [first, number] : numbers) {
+      number = static_cast<std::uint32_t>(firsts_.size());
+      firsts_.push_back(first);
+    }
+    std::vector<std::uint32_t> by_owner;
+    for (const profile::Owner& owner : profile_.owners)
+      by_owner.push_back(is_shown(owner) ? numbers[first_part(owner)] : 0);
+    const views::LineOrder order(profile_);
+    for (const profile::SampleGroup& group : profile_.samples)
+      if (is_shown(profile_.owner_of(group)))
+        lines_.push_back({by_owner[group.owner], order.place(group.stack), &group});
+    std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) {
+      return std::tie(a.first, a.stack) < std::tie(b.first, b.stack);
+    });
+  }
+
+  Result<void> write_lines(std::span<const Line> lines) {
+    if (options_.annotate_kernel) return write_marked(lines);
+    profile::Weight weight = 0;
+    for (const Line& line : lines) weight += line.group->weight;
+    return write_line(text_of(lines.front(), ""), weight);
+  }
+
+  // Stacks of one line may have marks at several frames.
+  Result<void> write_marked(std::span<const Line> lines) {
+    std::map<std::string, profile::Weight> weights;
+    for (const Line& line : lines) weights[text_of(line, "_[k]")] += line.group->weight;
+    for (const auto& [text, weight] : weights) RINGSIDE_TRY(write_line(text, weight));
+    return {};
+  }
+
+  [[nodiscard]] std::string text_of(const Line& line, std::string_view mark) const {
+    std::string text = firsts_[line.first];
+    if (text.ends_with(';')) text.pop_back();
+    if (profile_.is_sampled(*line.group))
+      append_stack(profile_, *line.group, mark, text);
+    else
+      append_frame(profile::kIdleName, text);
+    return text;
+  }
+
+  Result<void> write_line(const std::string& text, profile::Weight weight) {
+    return sink_.write(fmt::format("{} {}\n", text, weight));
+  }
+
+  const Profile& profile_;
+  const FoldedOptions& options_;
+  Sink& sink_;
+  std::vector<std::string> firsts_;  // in their order
+  std::vector<Line> lines_;
+};
+
 }  // namespace
 
 Result<void> write_folded(const Profile& profile, const FoldedOptions& options, Sink& sink) {
-  // Stacks whose frames differ in what this format does not show become one line.
-  std::vector<std::pair<std::string, profile::Weight>> lines;
-  for (const profile::SampleGroup& group : profile.samples) {
-    const profile::Owner& owner = profile.owner_of(group);
-    const bool idle = owner.disposition == wire::Disposition::kIdle && options.show_idle;
-    if (!idle && owner.disposition != wire::Disposition::kSampled) continue;
-    std::string line = options.per_vcpu ? views::vcpu_name(owner.vcpu) : "";
-    if (idle) {
-      append_frame(profile::kIdleName, line);
-    } else {
-      if (const std::string name = owner_name(profile, owner, options.by); !name.empty())
-        append_frame(name, line);
-      append_stack(profile, group, options.annotate_kernel ? "_[k]" : "", line);
-    }
-    lines.emplace_back(std::move(line), group.weight);
-  }
-  std::sort(lines.begin(), lines.end());
-  for (std::size_t i = 0; i < lines.size();) {
-    profile::Weight weight = 0;
-    const std::size_t first = i;
-    for (; i < lines.size() && lines[i].first == lines[first].first; ++i) weight += lines[i].second;
-    RINGSIDE_TRY(sink.write(fmt::format("{} {}\n", lines[first].first, weight)));
-  }
-  return {};
+  return FoldedWriter(profile, options, sink).write();
 }
 
 }  // namespace ringside::exporters

@@ -14,8 +14,8 @@ struct FoldedOptions {
       false;  // "_[k]" behind the kernel's frames, as stackcollapse-perf --kernel
 };
 
-// "outermost;…;leaf WEIGHT" a line, sorted by the bytes of the stack, for flamegraph.pl, speedscope
-// and all that read their format. An empty profile gives no line.
+// "outermost;…;leaf WEIGHT" a line, sorted by the bytes of the stack (without its marks), for
+// flamegraph.pl, speedscope and all that read their format. An empty profile gives no line.
 [[nodiscard]] Result<void> write_folded(const profile::Profile& profile,
                                         const FoldedOptions& options, Sink& sink);
 

@@ -1,7 +1,9 @@
 #include "cli/verbs/report_verb.h"
 
+#include "app/outputs.h"
 #include "cli/options.h"
 #include "cli/reader_flags.h"
+#include "exporters/report/data_report.h"
 #include "exporters/report/text_report.h"
 
 namespace ringside::cli {
@@ -18,6 +20,11 @@ void ReportVerb::add_options(App& app) {
 }
 
 void ReportVerb::add_content(App& what) {
+  what.add_option("--format", format_,
+                  "text for people; csv or json for programs: all rows, without --percent-limit")
+      ->type_name("NAME")
+      ->one_of({"text", "csv", "json"})
+      ->capture_default_str();
   what.add_flag("--children", children_, "Sort by the time with callees");
   what.add_flag("-g,--call-graph", call_graph_, "Show what each outermost function called");
   what.add_option(
@@ -49,23 +56,48 @@ void ReportVerb::add_content(App& what) {
       ->capture_default_str();
 }
 
-Result<void> ReportVerb::run(const std::vector<std::string>&) {
-  RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
+// A table for programs: the same whether a terminal shows it or not.
+Result<void> ReportVerb::write_data(const profile::Profile& profile) {
+  if (call_graph_ || header_ || verbose_)
+    return fail(ErrorCode::kUsage, "--format {}: -g, --header and -v are for text", format_);
+  if (format_ == "csv" && per_vcpu_)
+    return fail(ErrorCode::kUsage,
+                "--format csv is one table: use --sort vcpu,symbol instead of --per-cpu");
   exporters::ReportOptions options;
+  RINGSIDE_TRY(set_options(profile, options));
+  options.overhead.per_vcpu = per_vcpu_;
+  if (sort_.empty() && fields_.empty()) std::erase(options.columns, exporters::ReportColumn::kVcpu);
+  return app::write_to("-", [&](exporters::Sink& sink) {
+    return format_ == "csv" ? exporters::write_csv_report(profile, options, sink)
+                            : exporters::write_json_report(profile, options, sink);
+  });
+}
+
+Result<void> ReportVerb::set_options(const profile::Profile& profile,
+                                     exporters::ReportOptions& options) const {
   options.overhead.sort =
       children_ ? views::OverheadOptions::Sort::kTotal : views::OverheadOptions::Sort::kSelf;
-  const bool is_terminal = screen_.is_terminal();
-  const bool has_usual_columns = sort_.empty() && fields_.empty();
-  options.overhead.per_vcpu = per_vcpu_ || (!no_vcpus_ && !is_terminal && has_usual_columns);
   // Where the code is comes first: one small function may be inlined into all that is hot.
   options.overhead.inlined_rows = settings_.symbols.inline_is_given;
   RINGSIDE_TRY(choose_columns(sort_, fields_, profile.knows_processes, options));
+  RINGSIDE_ASSIGN(options.overhead.is_parent, find_parents(profile, parent_));
+  options.minimum_percent = percent_limit_.value_or(0);
+  options.maximum_rows = rows_;
+  return {};
+}
+
+Result<void> ReportVerb::run(const std::vector<std::string>&) {
+  RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
+  if (format_ != "text") return write_data(profile);
+  exporters::ReportOptions options;
+  RINGSIDE_TRY(set_options(profile, options));
+  const bool is_terminal = screen_.is_terminal();
+  const bool has_usual_columns = sort_.empty() && fields_.empty();
+  options.overhead.per_vcpu = per_vcpu_ || (!no_vcpus_ && !is_terminal && has_usual_columns);
   // It says "all" in every row of the one table.
   if (is_terminal && has_usual_columns && !options.overhead.per_vcpu)
     std::erase(options.columns, exporters::ReportColumn::kVcpu);
-  RINGSIDE_ASSIGN(options.overhead.is_parent, find_parents(profile, parent_));
   options.minimum_percent = percent_limit_.value_or(is_terminal ? kFoldedPercent : 0);
-  options.maximum_rows = rows_;
   options.call_graph = call_graph_;
   options.width = screen_.width();
   options.may_leave_out_columns = has_usual_columns;

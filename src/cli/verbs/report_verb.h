@@ -17,7 +17,8 @@ class ReportVerb final : public Verb {
     return "report\n"
            "report --children --cpu 0\n"
            "report --sort pid,comm,dso --comm dd,sh\n"
-           "report -g --percent-limit 1 -i other.data";
+           "report -g --percent-limit 1 -i other.data\n"
+           "report --format json > report.json";
   }
   void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
@@ -26,7 +27,12 @@ class ReportVerb final : public Verb {
   void add_content(App& what);
 
   app::ReaderSettings settings_;
+  [[nodiscard]] Result<void> set_options(const profile::Profile& profile,
+                                         exporters::ReportOptions& options) const;
+  [[nodiscard]] Result<void> write_data(const profile::Profile& profile);
+
   ReportScreen screen_;
+  std::string format_ = "text";
   bool children_ = false;
   bool header_ = false;
   bool verbose_ = false;

@@ -1,0 +1,251 @@
+#include "exporters/report/data_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "exporters/parts/json_text.h"
+#include "profile/sanitize.h"
+#include "views/summary.h"
+
+namespace ringside::exporters {
+namespace {
+
+using profile::Profile;
+using views::OverheadRow;
+using views::OverheadSection;
+
+// A value of a row: a number as it is, a text to be quoted. Empty: there is none.
+struct Field {
+  const char* name;
+  std::string value;
+  bool is_text = false;
+};
+using Fields = std::vector<Field>;
+
+template <class T>
+std::string number(const std::optional<T>& value) {
+  return value ? std::to_string(*value) : std::string();
+}
+
+class Rows {
+ public:
+  Rows(const Profile& profile, const OverheadSection& section, const ReportOptions& options)
+      : profile_(profile), section_(section), options_(options) {
+    const bool by_self = options.overhead.sort == views::OverheadOptions::Sort::kSelf;
+    for (const OverheadRow& row : section.rows) {
+      const std::uint64_t weight = profile::extent_of(by_self ? row.self : row.total);
+      const bool is_small = percent_of(weight) < options.minimum_percent;
+      if (is_small || (options.maximum_rows != 0 && chosen_.size() >= options.maximum_rows)) {
+        rest_.self += row.self;
+        rest_.self_samples += row.self_samples;
+        ++left_out_;
+      } else {
+        chosen_.push_back(&row);
+      }
+    }
+  }
+
+  [[nodiscard]] std::size_t count() const { return chosen_.size(); }
+  [[nodiscard]] std::size_t left_out() const { return left_out_; }
+  [[nodiscard]] const OverheadRow& rest() const { return rest_; }
+  [[nodiscard]] Fields fields(std::size_t index) const { return fields_of(*chosen_[index]); }
+
+  // Those of a row, by column.
+  [[nodiscard]] Fields fields_of(const OverheadRow& row) const {
+    Fields fields;
+    for (const ReportColumn column : options_.columns) add(column, row, fields);
+    return fields;
+  }
+
+ private:
+  [[nodiscard]] double percent_of(std::uint64_t weight) const {
+    return section_.extent == 0
+               ? 0
+               : 100 * static_cast<double>(weight) / static_cast<double>(section_.extent);
+  }
+  [[nodiscard]] std::string share(profile::Weight weight) const {
+    return fmt::format("{}{:.4f}", weight < 0 ? "-" : "", percent_of(profile::extent_of(weight)));
+  }
+  [[nodiscard]] std::string text(profile::StringId id) const {
+    return std::string(profile_.strings[id]);
+  }
+  [[nodiscard]] std::string function(const std::optional<profile::FunctionId>& id) const {
+    return id ? text(profile_.functions[*id].name) : std::string();
+  }
+
+  void add(ReportColumn column, const OverheadRow& row, Fields& fields) const {
+    switch (column) {
+      case ReportColumn::kOverhead:
+        fields.push_back({"overhead_percent", share(row.self)});
+        fields.push_back({"self", std::to_string(row.self)});
+        break;
+      case ReportColumn::kChildren:
+        fields.push_back({"children_percent", share(row.total)});
+        fields.push_back({"total", std::to_string(row.total)});
+        break;
+      case ReportColumn::kSamples:
+        fields.push_back({"samples", std::to_string(row.self_samples)});
+        break;
+      case ReportColumn::kComm:
+        fields.push_back({"comm", text(row.comm), true});
+        break;
+      case ReportColumn::kCgroup:
+        fields.push_back({"cgroup", text(row.cgroup), true});
+        break;
+      case ReportColumn::kPid:
+        fields.push_back({"pid", number(row.pid)});
+        break;
+      case ReportColumn::kTid:
+        fields.push_back({"tid", number(row.tid)});
+        break;
+      case ReportColumn::kVcpu:
+        fields.push_back({"vcpu", vcpu_of(row)});
+        break;
+      case ReportColumn::kDso:
+        fields.push_back({"dso", text(row.image), true});
+        break;
+      case ReportColumn::kSymbol:
+        fields.push_back({"kind", std::string(profile::name_of(row.kind)), true});
+        fields.push_back({"symbol", function(row.function), true});
+        fields.push_back({"inlined", row.inlined ? "true" : "false"});
+        break;
+      case ReportColumn::kParent:
+        fields.push_back({"parent", function(row.parent), true});
+        break;
+    }
+  }
+
+  [[nodiscard]] std::string vcpu_of(const OverheadRow& row) const {
+    const std::optional<VcpuId> vcpu = row.vcpu ? row.vcpu : section_.vcpu;
+    return vcpu && vcpu != recording::kNoVcpu ? std::to_string(vcpu->value) : std::string();
+  }
+
+  const Profile& profile_;
+  const OverheadSection& section_;
+  const ReportOptions& options_;
+  std::vector<const OverheadRow*> chosen_;
+  OverheadRow rest_;  // of rows that were not
+  std::size_t left_out_ = 0;
+};
+
+std::string csv_quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + '"';
+}
+
+std::string csv_line(const Fields& fields) {
+  std::string line;
+  for (const Field& field : fields)
+    line += (&field == &fields.front() ? "" : ",") + csv_quoted(field.value);
+  return line + "\n";
+}
+
+// The rows that are left out as one, with the sums that they have.
+std::string csv_rest(const Rows& rows) {
+  Fields fields = rows.fields_of(rows.rest());
+  for (Field& field : fields) {
+    const std::string_view name = field.name;
+    const bool is_sum = name == "overhead_percent" || name == "self" || name == "samples";
+    if (!is_sum) field.value.clear();
+  }
+  const auto text = std::find_if(fields.rbegin(), fields.rend(),
+                                 [](const Field& field) { return field.is_text; });
+  if (text != fields.rend()) text->value = fmt::format("({} more rows)", rows.left_out());
+  return csv_line(fields);
+}
+
+std::string json_object(const Fields& fields) {
+  std::string text;
+  for (const Field& field : fields) {
+    const std::string value = field.is_text         ? json_quoted(field.value)
+                              : field.value.empty() ? std::string("null")
+                                                    : field.value;
+    text += fmt::format("{}\"{}\":{}", text.empty() ? "" : ",", field.name, value);
+  }
+  return "{" + text + "}";
+}
+
+Result<void> write_json_table(const Profile& profile, const OverheadSection& section,
+                              const ReportOptions& options, Sink& sink) {
+  const Rows rows(profile, section, options);
+  RINGSIDE_TRY(sink.write(fmt::format(
+      R"({{"vcpu":{},"sampled":{},"samples":{},"idle":{},"skipped":{},"failed":{},"rows":[)",
+      section.vcpu && section.vcpu != recording::kNoVcpu ? std::to_string(section.vcpu->value)
+                                                         : std::string("null"),
+      section.sampled, section.samples, section.idle, section.skipped, section.failed)));
+  for (std::size_t i = 0; i < rows.count(); ++i)
+    RINGSIDE_TRY(sink.write((i == 0 ? "\n" : ",\n") + json_object(rows.fields(i))));
+  return sink.write(fmt::format(R"(],"left_out":{{"rows":{},"self":{},"samples":{}}}}})",
+                                rows.left_out(), rows.rest().self, rows.rest().self_samples));
+}
+
+// Numbers that are not known are null.
+Result<void> write_json_counts(const Profile& profile, Sink& sink) {
+  const views::Summary summary = views::make_summary(profile);
+  const auto or_null = [](const std::optional<std::uint64_t>& value) {
+    return value ? std::to_string(*value) : std::string("null");
+  };
+  std::string reasons;
+  for (const auto& [reason, count] : summary.lost_by_reason)
+    reasons += fmt::format("{}{}:{}", reasons.empty() ? "" : ",", json_string(reason), count);
+  return sink.write(fmt::format(
+      R"("counts":{{"due":{},"sampled":{},"idle":{},"skipped":{},"failed":{},"lost":{},)"
+      R"("lost_by_reason":{{{}}},"late":{},"filtered":{},"stacks":{},"complete_stacks":{},)"
+      R"("unknown_frames":{},"frames":{},"duration_ns":{},"stopped_ns":{}}})",
+      or_null(summary.due), summary.sampled, summary.idle, summary.skipped, summary.failed,
+      or_null(summary.lost), reasons, or_null(summary.late), profile.filtered_weight,
+      summary.unwound, summary.complete, summary.unknown_frames, summary.all_frames,
+      summary.duration_ns, summary.stood_still_ns));
+}
+
+Result<void> write_json_head(const Profile& profile, Sink& sink) {
+  const recording::Header& header = profile.header;
+  std::string warnings;
+  const auto add_warning = [&](const std::string& text) {
+    if (!text.empty()) warnings += (warnings.empty() ? "" : ",") + json_string(text);
+  };
+  add_warning(profile.damage);
+  for (const std::string& text : profile.warnings) add_warning(text);
+  for (const std::string& text : profile.left_out) add_warning(text);
+  return sink.write(fmt::format(
+      R"({{"version":1,"kernel":{},"guest_os":{},"engine":{},"vcpus":{},"interval_ns":{},)"
+      R"("start_ns":{},"source":{},"value":{},"unit":"{}","warnings":[{}],)",
+      json_string(header.kernel), json_string(header.guest_os), json_string(header.engine),
+      header.vcpu_count, header.interval_ns, header.start_wall_ns, json_quoted(profile.source),
+      json_quoted(profile.value), recording::name_of(profile.unit), warnings));
+}
+
+}  // namespace
+
+Result<void> write_csv_report(const Profile& profile, const ReportOptions& options, Sink& sink) {
+  views::OverheadOptions overhead = options.overhead;
+  overhead.per_vcpu = false;
+  const views::OverheadTable table = views::make_overhead(profile, overhead);
+  const Rows rows(profile, table.all, options);
+  Fields names = rows.fields_of({});
+  for (Field& field : names) field.value = field.name;
+  RINGSIDE_TRY(sink.write(csv_line(names)));
+  for (std::size_t i = 0; i < rows.count(); ++i) RINGSIDE_TRY(sink.write(csv_line(rows.fields(i))));
+  return rows.left_out() == 0 ? Result<void>() : sink.write(csv_rest(rows));
+}
+
+Result<void> write_json_report(const Profile& profile, const ReportOptions& options, Sink& sink) {
+  const views::OverheadTable table = views::make_overhead(profile, options.overhead);
+  RINGSIDE_TRY(write_json_head(profile, sink));
+  RINGSIDE_TRY(write_json_counts(profile, sink));
+  RINGSIDE_TRY(sink.write(",\"tables\":[\n"));
+  RINGSIDE_TRY(write_json_table(profile, table.all, options, sink));
+  for (const OverheadSection& section : table.per_vcpu) {
+    RINGSIDE_TRY(sink.write(",\n"));
+    RINGSIDE_TRY(write_json_table(profile, section, options, sink));
+  }
+  return sink.write("\n]}\n");
+}
+
+}  // namespace ringside::exporters
