@@ -4,6 +4,7 @@
 #include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
 #include "exporters/json_lines.h"
+#include "exporters/perf/perf_data.h"
 #include "exporters/perf/perf_script.h"
 #include "exporters/pprof.h"
 
@@ -53,6 +54,14 @@ std::span<const Format> formats() {
        "the text of 'perf script': every sample with its stack",
        {"--show-idle", "--redox-style"},
        write_perf_script},
+      {"perf-data",
+       {".perf.data", ".data"},
+       "for 'perf report', 'perf script' and hotspot",
+       {"--show-idle"},
+       write_perf_data,
+       true,
+       ".buildid",
+       "perf --buildid-dir {folder} report -i {output}"},
   };
   return kFormats;
 }
