@@ -44,8 +44,8 @@ Result<void> write_to(const std::string& path,
 namespace {
 
 // Extensions of formats that other profilers write.
-constexpr const char* kForeign[] = {".png", ".jpg",  ".jpeg", ".gif", ".webp", ".pdf", ".html",
-                                    ".htm", ".json", ".pb",   ".gz",  ".csv"};
+constexpr const char* kForeign[] = {".png",  ".jpg", ".jpeg", ".gif", ".webp", ".pdf",
+                                    ".html", ".htm", ".json", ".pb",  ".gz",   ".csv"};
 
 bool has_extension(const std::string& path, std::string_view extension) {
   const std::string name = std::filesystem::path(path).filename();
@@ -123,8 +123,8 @@ Result<void> check_no_recording(const std::string& path) {
 // As a shell takes it for one word.
 std::string quoted(const std::string& word) {
   const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("/._-+=:,@%").find(static_cast<char>(c)) !=
-                                       std::string_view::npos;
+    return std::isalnum(c) != 0 ||
+           std::string_view("/._-+=:,@%").find(static_cast<char>(c)) != std::string_view::npos;
   };
   if (std::all_of(word.begin(), word.end(), is_plain)) return word;
   std::string text = "'";
@@ -144,9 +144,9 @@ Result<std::optional<AtomicFolder>> folder_beside(const std::string& path,
 }
 
 void say_reader(const std::string& path, const exporters::Format& format) {
-  say("ringside: to read it: " +
-      fmt::format(fmt::runtime(format.reader), fmt::arg("output", quoted(path)),
-                  fmt::arg("folder", quoted(path + format.folder))));
+  say("ringside: to read it: " + fmt::format(fmt::runtime(format.reader),
+                                             fmt::arg("output", quoted(path)),
+                                             fmt::arg("folder", quoted(path + format.folder))));
 }
 
 Result<void> write_details(const ReaderSettings& settings, const std::string& path,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <span>
 
 #include "exporters/perf/perf_features.h"
 #include "exporters/perf/perf_images.h"
@@ -15,9 +16,9 @@ namespace perf {
 namespace {
 
 constexpr std::string_view kMagic = "PERFILE2";
-constexpr std::uint32_t kExecutable = 5;    // PROT_READ | PROT_EXEC
-constexpr std::uint32_t kPrivate = 2;       // MAP_PRIVATE
-constexpr std::size_t kMostChain = 8000;    // of what a record of 64 KiB holds
+constexpr std::uint32_t kExecutable = 5;       // PROT_READ | PROT_EXEC
+constexpr std::uint32_t kPrivate = 2;          // MAP_PRIVATE
+constexpr std::size_t kMostChain = 8000;       // of what a record of 64 KiB holds
 constexpr std::uint64_t kRoundSize = 1 << 16;  // samples
 
 // What stands behind every record that is no sample.
@@ -46,8 +47,7 @@ class RecordWriter final : public profile::SampleReceiver {
     if (!result_ || !images_.shows(sample.group)) return;
     const profile::Owner& owner = profile_.owner_of(sample.group);
     const PerfThread thread = thread_of(owner);
-    if (comms_.must_tell(sample.group))
-      write_comm(thread, comm_of(profile_, owner), sample.time);
+    if (comms_.must_tell(sample.group)) write_comm(thread, comm_of(profile_, owner), sample.time);
     write_sample(sample, owner, thread);
     first_time_ = std::min(first_time_, sample.time);
     last_time_ = std::max(last_time_, sample.time);
@@ -136,10 +136,9 @@ class RecordWriter final : public profile::SampleReceiver {
 
   void write_sample(const profile::TimedSample& sample, const profile::Owner& owner,
                     PerfThread thread) {
-    const bool is_idle = owner.disposition == wire::Disposition::kIdle;
-    make_chain(sample.group);
-    const PerfPlace& leaf =
-        is_idle ? images_.idle_place() : images_.place_of(profile_.stack_of(sample.group).front());
+    const std::span<const profile::StackEntry> stack = profile_.stack_of(sample.group);
+    make_chain(stack);
+    const PerfPlace& leaf = stack.empty() ? images_.idle_place() : images_.place_of(stack.front());
     record_.begin(RecordType::kSample, leaf.is_kernel ? kKernelMode : kUserMode);
     record_.add(event_id(sample.source));
     record_.add(leaf.address);
@@ -151,16 +150,16 @@ class RecordWriter final : public profile::SampleReceiver {
     const std::int64_t value = sample.values.empty() ? 0 : sample.values.front();
     record_.add(static_cast<std::uint64_t>(std::max<std::int64_t>(value, 0)));
     record_.add(static_cast<std::uint64_t>(chain_.size()));
-    record_.add_bytes({reinterpret_cast<const char*>(chain_.data()),
-                       chain_.size() * sizeof(std::uint64_t)});
+    record_.add_bytes(
+        {reinterpret_cast<const char*>(chain_.data()), chain_.size() * sizeof(std::uint64_t)});
     put();
   }
 
   // Leaf first, with a mark before the kernel's frames and one before the user's.
-  void make_chain(std::uint32_t group) {
+  void make_chain(std::span<const profile::StackEntry> stack) {
     chain_.clear();
     std::uint64_t context = 0;
-    for (const profile::StackEntry& entry : profile_.stack_of(group)) {
+    for (const profile::StackEntry& entry : stack) {
       if (chain_.size() >= kMostChain) break;
       const PerfPlace& place = images_.place_of(entry);
       const std::uint64_t here = place.is_kernel ? kContextKernel : kContextUser;
@@ -269,6 +268,15 @@ Result<void> write_pipe(profile::DetailedProfile& profile, const PerfImages& ima
     record.add(static_cast<std::uint64_t>(feature.id));
     record.add_bytes(feature.bytes);
     record.add_bytes(std::string((8 - feature.bytes.size() % 8) % 8, '\0'));
+    head += record.end();
+  }
+  // perf has given names to what it read as attributes before it reads the feature.
+  for (std::size_t i = 0; i < attributes.size(); ++i) {
+    constexpr std::uint64_t kName = 2;  // PERF_EVENT_UPDATE__NAME
+    record.begin(RecordType::kEventUpdate, 0);
+    record.add(kName);
+    record.add(event_id(i));
+    record.add_text(event_name(profile, i));
     head += record.end();
   }
   for (const PerfImage& image : images.images()) head += build_id_record(image);

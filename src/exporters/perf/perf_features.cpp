@@ -15,7 +15,8 @@ constexpr std::uint64_t kSecond = 1'000'000'000;
 
 // Structures and numbers of linux/perf_event.h.
 constexpr std::uint32_t kTypeSoftware = 1;
-constexpr std::uint64_t kSoftwareDummy = 9;
+constexpr std::uint64_t kCpuClock = 0;  // of that type, which counts nanoseconds
+constexpr std::uint32_t kTypeRaw = 4;
 constexpr std::uint64_t kSampleType = 1 | 1 << 1 | 1 << 2 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 16;
 constexpr std::uint64_t kMmapFlag = 1 << 8;
 constexpr std::uint64_t kCommFlag = 1 << 9;
@@ -24,9 +25,9 @@ constexpr std::uint64_t kSampleIdAllFlag = 1 << 18;
 constexpr std::uint64_t kMmap2Flag = 1 << 23;
 constexpr std::uint64_t kBuildIdFlag = std::uint64_t{1} << 34;
 struct EventAttribute {
-  std::uint32_t type = kTypeSoftware;
+  std::uint32_t type = kTypeRaw;
   std::uint32_t size = sizeof(EventAttribute);
-  std::uint64_t config = kSoftwareDummy;
+  std::uint64_t config = 0;
   std::uint64_t period = 1;  // or the frequency
   std::uint64_t sample_type = kSampleType;
   std::uint64_t read_format = 0;
@@ -81,7 +82,7 @@ std::string events(const profile::DetailedProfile& profile,
   for (std::size_t i = 0; i < attributes.size(); ++i) {
     bytes += attributes[i];
     add(bytes, std::uint32_t{1});  // ids
-    add_text(bytes, profile::sanitize(profile.sources()[i].source.name.substr(0, 512)));
+    add_text(bytes, event_name(profile, i));
     add(bytes, event_id(i));
   }
   return bytes;
@@ -106,10 +107,20 @@ const char* machine_of(Arch arch) {
 
 }  // namespace
 
+// hotspot knows the unit of an event by its type: it shows those of the processor's clock as times,
+// and raw ones as numbers. perf passes over "dummy" events in parts.
 std::vector<std::string> attributes_of(const profile::DetailedProfile& profile) {
   std::vector<std::string> all;
   for (const profile::ChosenSource& chosen : profile.sources()) {
     EventAttribute attribute;
+    attribute.config = event_id(all.size());
+    const bool is_time =
+        !chosen.values.empty() &&
+        chosen.source.values[chosen.values.front()].unit == recording::WeightUnit::kNanoseconds;
+    if (is_time) {
+      attribute.type = kTypeSoftware;
+      attribute.config = kCpuClock;
+    }
     if (chosen.source.clock == recording::kHostClock && chosen.source.period != 0) {
       attribute.flags |= kFrequencyFlag;
       attribute.period = std::max<std::uint64_t>(kSecond / chosen.source.period, 1);
@@ -119,12 +130,18 @@ std::vector<std::string> attributes_of(const profile::DetailedProfile& profile) 
   return all;
 }
 
+std::string event_name(const profile::DetailedProfile& profile, std::size_t source) {
+  constexpr std::size_t kMostName = 512;
+  return profile::sanitize(profile.sources()[source].source.name.substr(0, kMostName));
+}
+
 std::vector<Feature> features_of(const profile::DetailedProfile& profile,
                                  const std::vector<std::string>& attributes) {
   const recording::Header& header = profile.profile().header;
   const std::string machine = machine_of(header.arch);
   std::vector<Feature> features;
-  if (!header.host.empty()) features.push_back({FeatureId::kHostname, text(header.host)});
+  // hotspot takes a header without it for one of another byte order.
+  features.push_back({FeatureId::kHostname, text(header.host)});
   if (!header.kernel.empty()) features.push_back({FeatureId::kRelease, text(header.kernel)});
   features.push_back({FeatureId::kVersion, text("ringside " + header.ringside_version)});
   if (!machine.empty()) features.push_back({FeatureId::kArch, text(machine)});

@@ -36,6 +36,8 @@ struct Feature {
 // What is known before there is a sample: all but build ids and times, in their order.
 [[nodiscard]] std::vector<Feature> features_of(const profile::DetailedProfile& profile,
                                                const std::vector<std::string>& attributes);
+// A source's name.
+[[nodiscard]] std::string event_name(const profile::DetailedProfile& profile, std::size_t source);
 // A record of one image, of which the feature kBuildIds is made.
 [[nodiscard]] std::string build_id_record(const PerfImage& image);
 

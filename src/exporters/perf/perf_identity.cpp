@@ -7,13 +7,14 @@
 #include <cstring>
 
 #include "elf/image_map.h"
+#include "exporters/perf/perf_record.h"
 #include "profile/sanitize.h"
 
 namespace ringside::exporters::perf {
 namespace {
 
-constexpr std::size_t kMostPart = 200;   // file names of 255 bytes are allowed
-constexpr std::size_t kMostParts = 8;    // the last ones of a path
+constexpr std::size_t kMostPart = 200;  // file names of 255 bytes are allowed
+constexpr std::size_t kMostParts = 8;   // the last ones of a path
 constexpr std::string_view kFolder = "/guest";
 
 // One part of a path that is a file's name and nothing else, on every file system.
@@ -42,7 +43,8 @@ std::vector<std::string> parts_of(std::string_view path) {
 // perf takes "[kernel.…]", "[guest.…]" and "[vdso]" for what they are on the host.
 std::string module_name(std::string_view name) {
   std::string safe = safe_part(name);
-  std::replace_if(safe.begin(), safe.end(), [](char c) { return c == '.' || c == ']'; }, '_');
+  std::replace_if(
+      safe.begin(), safe.end(), [](char c) { return c == '.' || c == ']'; }, '_');
   return safe.starts_with("vdso") || safe.starts_with("vsyscall") ? safe + "_" : safe;
 }
 
@@ -70,8 +72,9 @@ std::string numbered_dso_path(const std::string& path, int number) {
 
 std::vector<std::byte> Fingerprint::build_id() const {
   const XXH128_hash_t hash = XXH3_128bits(text_.data(), text_.size());
-  std::vector<std::byte> id(sizeof hash);
+  std::vector<std::byte> id(kMostBuildId);
   std::memcpy(id.data(), &hash, sizeof hash);
+  std::memcpy(id.data() + sizeof hash, &hash, kMostBuildId - sizeof hash);
   return id;
 }
 

@@ -17,7 +17,8 @@ namespace ringside::exporters::perf {
 // Of another image of that name.
 [[nodiscard]] std::string numbered_dso_path(const std::string& path, int number);
 
-// A build id for an image that has none: XXH3-128 over what makes it the image it is.
+// A build id of 20 bytes for an image that has none: XXH3-128 over what makes it the image it is,
+// and its first bytes again. (hotspot knows no shorter ones.)
 class Fingerprint {
  public:
   void add(std::string_view text) { text_.append(text).push_back('\0'); }

@@ -113,9 +113,8 @@ void PerfImages::move_far_frames(std::uint32_t index) {
   std::vector<Seen> frames = std::move(drafts_[index].frames);
   std::sort(frames.begin(), frames.end(), lower);
   const std::uint64_t low = frames.front().address & ~(kPage - 1);
-  const auto far = std::find_if(frames.begin(), frames.end(), [&](const Seen& seen) {
-    return seen.address - low >= kWindow;
-  });
+  const auto far = std::find_if(frames.begin(), frames.end(),
+                                [&](const Seen& seen) { return seen.address - low >= kWindow; });
   for (auto seen = far; seen != frames.end(); ++seen)
     slot(seen->frame, seen->knows_mappings) = place_of_name(strings_[seen->name], false);
   frames.erase(far, frames.end());
@@ -138,10 +137,10 @@ void PerfImages::finish(std::uint32_t index) {
     slot(seen.frame, seen.knows_mappings).address = seen.address + image.bias;
   }
   image.symbols = ranges.take();
-  for (PerfSymbol& symbol : image.symbols) {
-    symbol.start += image.bias;
-    symbol.end += image.bias;
-  }
+  for (PerfSymbol& symbol : image.symbols)
+    for (std::uint64_t* const address :
+         {&symbol.start, &symbol.end, &symbol.first_frame, &symbol.last_frame})
+      *address += image.bias;
   image.start += image.bias;
   image.end += image.bias;
 }
@@ -166,7 +165,7 @@ void PerfImages::finish_names(std::uint32_t index) {
   image.file_start = image.is_kernel ? 0 : image.start;
   image.end = image.start;
   for (const auto& [name, address] : drafts_[index].names) {
-    image.symbols.push_back({address, address + kNameSize, name});
+    image.symbols.push_back({address, address + kNameSize, name, address, address});
     image.end = std::max(image.end, address + kNameSize);
   }
   image.end = (image.end + kPage - 1) & ~(kPage - 1);

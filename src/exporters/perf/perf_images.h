@@ -63,10 +63,10 @@ class PerfImages {
   // A frame in an image.
   struct Seen {
     std::uint64_t address = 0;
-    std::uint64_t start = 0;  // of its function
-    std::uint64_t size = 0;   // of its function; 0: not known
+    std::uint64_t start = 0;     // of its function
+    std::uint64_t size = 0;      // of its function; 0: not known
     profile::StringId name = 0;  // in strings_
-    std::uint32_t frame = 0;  // whose place it is …
+    std::uint32_t frame = 0;     // whose place it is …
     bool knows_mappings = false;
   };
   struct Draft {
@@ -98,7 +98,7 @@ class PerfImages {
   std::map<std::pair<std::uint32_t, bool>, std::uint32_t> draft_ids_;  // by image and is_kernel
   std::vector<PerfImage> images_;
   profile::StringTable strings_;
-  std::set<std::string> paths_;                  // of images_
+  std::set<std::string> paths_;                 // of images_
   std::set<std::vector<std::byte>> build_ids_;  // of images_
 };
 

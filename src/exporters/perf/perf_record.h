@@ -18,6 +18,7 @@ enum class RecordType : std::uint32_t {
   kHeaderAttr = 64,
   kHeaderBuildId = 67,
   kFinishedRound = 68,
+  kEventUpdate = 78,
   kHeaderFeature = 80,
 };
 

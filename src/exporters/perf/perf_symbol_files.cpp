@@ -37,21 +37,29 @@ std::vector<std::byte> elf_file(const PerfImages& images, const PerfImage& image
   if (image.is_kernel)
     symbols.push_back({kKernelStart, start, 0, ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), text});
   for (const PerfSymbol& symbol : image.symbols)
-    symbols.push_back({images.name(symbol), {symbol.start - image.bias}, symbol.end - symbol.start,
-                       ELF64_ST_INFO(STB_LOCAL, STT_FUNC), text});
+    symbols.push_back({images.name(symbol),
+                       {symbol.start - image.bias},
+                       symbol.end - symbol.start,
+                       ELF64_ST_INFO(STB_LOCAL, STT_FUNC),
+                       text});
   writer.set_symbols(std::move(symbols));
   return writer.write();
 }
 
-// hotspot reads a name up to the first space. Addresses behind a function are not its own.
+// For hotspot, which reads a name up to the first space, and gives all frames at the first bytes of
+// their functions the name of one of them: a name with such a frame begins a byte earlier.
+// Addresses behind a function are not its own.
 void append_kallsyms(const PerfImages& images, const PerfImage& image, std::string& out) {
   for (std::size_t i = 0; i < image.symbols.size(); ++i) {
     const PerfSymbol& symbol = image.symbols[i];
     std::string name(images.name(symbol));
     std::replace(name.begin(), name.end(), ' ', '_');
-    fmt::format_to(std::back_inserter(out), "{:016x} t {}\n", symbol.start, name);
+    const bool is_early = symbol.first_frame == symbol.start && symbol.start != 0 &&
+                          (i == 0 || image.symbols[i - 1].last_frame < symbol.start - 1);
+    fmt::format_to(std::back_inserter(out), "{:016x} t {}\n", symbol.start - (is_early ? 1 : 0),
+                   name);
     const bool is_last = i + 1 == image.symbols.size();
-    if (is_last || image.symbols[i + 1].start != symbol.end)
+    if (is_last || image.symbols[i + 1].start > symbol.end + 1)
       fmt::format_to(std::back_inserter(out), "{:016x} t [unknown]\n", symbol.end);
   }
 }
@@ -67,7 +75,7 @@ Result<void> write_symbol_files(const PerfImages& images, Arch arch, AtomicFolde
     if (image.is_kernel)
       append_kallsyms(images, image, kallsyms);
     else
-      RINGSIDE_TRY(folder.link(fmt::format("debug{}/{}", image.path, id), name));
+      RINGSIDE_TRY(folder.link(fmt::format("debug{}/{:0<40}", image.path, id), name));
   }
   return folder.write("kallsyms", as_bytes(kallsyms));
 }

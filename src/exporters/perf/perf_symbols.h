@@ -11,6 +11,8 @@ struct PerfSymbol {
   std::uint64_t start = 0;
   std::uint64_t end = 0;  // behind the last byte
   profile::StringId name = 0;
+  std::uint64_t first_frame = 0;  // the lowest address of its frames
+  std::uint64_t last_frame = 0;
   bool operator==(const PerfSymbol&) const = default;
 };
 
