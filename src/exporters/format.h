@@ -24,7 +24,8 @@ struct ExportOptions {
   bool annotate_kernel = false;                     // --annotate-kernel
   views::OwnerLevel by = views::OwnerLevel::kComm;  // --by
   std::string folded_style = {};                    // --folded-style; empty: plain
-  AtomicFolder* beside = nullptr;                   // of Format::folder; null: only the Sink
+  std::string redox_style = {};    // --redox-style: letters of its tool; empty: perf\'s own text
+  AtomicFolder* beside = nullptr;  // of Format::folder; null: only the Sink
 };
 
 // A format that a recording can be written in: one row of formats().

@@ -36,7 +36,9 @@ class SampleReplayer final : public Collector {
       if (!set_group(batch.contexts[row], batch.times[row])) continue;
       for (std::size_t i = 0; i < values_.size(); ++i)
         set_value(i, static_cast<std::uint64_t>(batch.value(chosen().values[i], row)));
+      sample_.pause_ns = batch.pause(row);
       receiver_.sample(sample_);
+      sample_.pause_ns = 0;
     }
   }
 

@@ -53,6 +53,7 @@ struct TimedSample {
   std::uint32_t source = 0;  // in DetailedProfile::sources()
   std::uint32_t group = 0;
   std::uint64_t time = 0;                // by the source's clock
+  std::uint64_t pause_ns = 0;            // as recording::SampleInfo has it
   std::span<const std::int64_t> values;  // those of the ChosenSource, scaled
 };
 

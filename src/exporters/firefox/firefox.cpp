@@ -1,0 +1,229 @@
+#include "exporters/firefox/firefox.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "exporters/firefox/markers.h"
+#include "exporters/firefox/profile_info.h"
+#include "exporters/firefox/thread_plan.h"
+#include "exporters/gzip_sink.h"
+#include "profile/sanitize.h"
+
+namespace ringside::exporters {
+namespace firefox {
+namespace {
+
+using profile::DetailedProfile;
+using Rows = std::span<const std::uint32_t>;
+
+constexpr std::size_t kNoSource = ~std::size_t{0};
+constexpr std::size_t kVisibleGuestThreads = 10;  // at first; the viewer shows the others on demand
+
+// The first source of ticks: its samples are what vCPUs and threads ran.
+std::size_t cpu_source(const DetailedProfile& profile) {
+  for (std::size_t i = 0; i < profile.sources().size(); ++i)
+    if (profile.sources()[i].source.kind == recording::SourceKind::kCpu) return i;
+  return kNoSource;
+}
+
+// A value of a source that has a thread for itself.
+struct ValueThread {
+  std::size_t source = 0;
+  std::size_t value = 0;
+  ThreadHead head;
+};
+
+class FirefoxWriter {
+ public:
+  FirefoxWriter(DetailedProfile& profile, Sink& sink)
+      : profile_(profile),
+        json_(sink),
+        tables_(profile),
+        columns_(profile, profile.profile().header.interval_ns) {}
+
+  Result<void> write() {
+    RINGSIDE_TRY(profile_.for_each(columns_));
+    notes_ = notes(profile_.profile(), columns_.pauses());
+    plan();
+    json_.add_text("{");
+    write_profile_info(json_, profile_.profile(), columns_.event_types(), visible());
+    json_.add_text("\"threads\":[");
+    write_plan(vcpus_, true);
+    write_plan(guest_, false);
+    for (const ValueThread& thread : values_) write_value(thread);
+    RINGSIDE_TRY(write_notes());
+    json_.add_text("],");
+    tables_.write(json_);
+    json_.add_text("}");
+    return json_.finish();
+  }
+
+ private:
+  void plan() {
+    cpu_ = cpu_source(profile_);
+    if (cpu_ != kNoSource) {
+      vcpus_ = plan_vcpus(profile_, columns_.of_source(cpu_));
+      guest_ = plan_guest(profile_, columns_.of_source(cpu_));
+    }
+    for (std::size_t source = 0; source < profile_.sources().size(); ++source)
+      for (std::size_t value = 0; value < profile_.sources()[source].values.size(); ++value)
+        if ((source != cpu_ || value != 0) && columns_.of_source(source).size() != 0)
+          values_.push_back({source, value, value_head(source, value)});
+  }
+
+  [[nodiscard]] ThreadHead value_head(std::size_t source, std::size_t value) const {
+    const recording::Source& from = profile_.sources()[source].source;
+    const std::string name = fmt::format("{} {}", profile::sanitize(from.name),
+                                         profile::sanitize(type_of(source, value).name));
+    const bool is_host_time = from.clock == recording::kHostClock;
+    return {is_host_time ? name : name + " (not by the host's clock)",
+            "Other sources",
+            "other sources",
+            json_string(name),
+            false,
+            columns_.of_source(source).size()};
+  }
+
+  [[nodiscard]] const recording::ValueType& type_of(std::size_t source, std::size_t value) const {
+    const profile::ChosenSource& chosen = profile_.sources()[source];
+    return chosen.source.values[chosen.values[value]];
+  }
+
+  // vCPUs, the guest's busiest threads, and all of the rest.
+  [[nodiscard]] std::vector<std::uint32_t> visible() const {
+    const auto first_guest = static_cast<std::uint32_t>(vcpus_.threads.size());
+    const auto behind_guest = first_guest + static_cast<std::uint32_t>(guest_.threads.size());
+    std::vector<std::uint32_t> shown(first_guest);
+    std::iota(shown.begin(), shown.end(), 0u);
+    std::vector<std::uint32_t> busiest(guest_.threads.size());
+    std::iota(busiest.begin(), busiest.end(), 0u);
+    std::stable_sort(busiest.begin(), busiest.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return guest_.threads[a].samples > guest_.threads[b].samples;
+    });
+    busiest.resize(std::min(busiest.size(), kVisibleGuestThreads));
+    for (const std::uint32_t thread : busiest) shown.push_back(first_guest + thread);
+    const std::size_t rest = values_.size() + (has_notes() ? 1 : 0);
+    for (std::uint32_t i = 0; i < rest; ++i) shown.push_back(behind_guest + i);
+    return shown;
+  }
+
+  void write_plan(const ThreadPlan& plan, bool is_of_vcpus) {
+    if (plan.threads.empty()) return;
+    const RowsByThread rows(plan, columns_.of_source(cpu_));
+    for (std::size_t i = 0; i < plan.threads.size(); ++i) {
+      write_samples(plan.threads[i], cpu_, 0, is_of_vcpus ? samples_of(rows.of(i)) : rows.of(i));
+      write_markers(json_, tables_, is_of_vcpus ? missing(rows.of(i)) : std::vector<Marker>());
+      json_.add_text("}");
+    }
+  }
+
+  // Without the ticks that gave no sample.
+  Rows samples_of(Rows rows) {
+    const SampleRows& all = columns_.of_source(cpu_);
+    chosen_rows_.clear();
+    std::copy_if(rows.begin(), rows.end(), std::back_inserter(chosen_rows_),
+                 [&](std::uint32_t row) { return is_sample(profile_, all.groups[row]); });
+    return chosen_rows_;
+  }
+
+  // A filter leaves gaps, too.
+  [[nodiscard]] std::vector<Marker> missing(Rows rows) const {
+    const profile::Profile& all = profile_.profile();
+    const bool finds_lost = all.filtered_samples == 0 && all.recorded && all.recorded->lost != 0 &&
+                            profile_.sources()[cpu_].source.clock == recording::kHostClock;
+    return missing_ticks(profile_, columns_, cpu_, rows, finds_lost);
+  }
+
+  void write_value(const ValueThread& thread) {
+    const SampleRows& all = columns_.of_source(thread.source);
+    chosen_rows_.clear();
+    for (std::uint32_t row = 0; row < all.size(); ++row)
+      if (is_sample(profile_, all.groups[row])) chosen_rows_.push_back(row);
+    write_samples(thread.head, thread.source, thread.value, chosen_rows_);
+    write_markers(json_, tables_, {});
+    json_.add_text("}");
+  }
+
+  [[nodiscard]] bool has_notes() const { return !notes_.empty() || columns_.events().size() != 0; }
+
+  Result<void> write_notes() {
+    if (!has_notes()) return {};
+    write_samples({"Events", "ringside", "ringside", "\"events\"", true, 0}, 0, 0, {});
+    RINGSIDE_TRY(write_event_markers(json_, tables_, notes_, columns_, profile_));
+    json_.add_text("}");
+    return {};
+  }
+
+  // A thread without its markers and its end.
+  void write_samples(const ThreadHead& head, std::size_t source, std::size_t value, Rows rows) {
+    json_.add(R"({}{{"name":{},"processName":{},"pid":{},"tid":{},"isMainThread":{},)",
+              is_first_thread_ ? "" : ",", json_string(head.name), json_string(head.process),
+              json_string(head.pid), head.tid, head.is_main);
+    is_first_thread_ = false;
+    json_.add(R"("processType":"default","processStartupTime":0,"processShutdownTime":null,)"
+              R"("registerTime":{},"unregisterTime":null,"pausedRanges":[],)"
+              R"("showMarkersInTimeline":true,"samples":{{)",
+              rows.empty() ? "0" : milliseconds(time_ns(source, rows.front())));
+    write_columns(source, value, rows);
+    json_.add("\"length\":{}}},", rows.size());
+  }
+
+  void write_columns(std::size_t source, std::size_t value, Rows rows) {
+    json_.column("stack", rows.size(), [&](std::size_t i) {
+      json_.add("{}", tables_.stack_of(columns_.of_source(source).groups[rows[i]]));
+    });
+    std::uint64_t before = 0;
+    json_.column("timeDeltas", rows.size(), [&](std::size_t i) {
+      const std::uint64_t now = time_ns(source, rows[i]);
+      json_.add_text(milliseconds(now - before));
+      before = now;
+    });
+    if (rows.empty()) {
+      json_.add_text(R"("weight":null,"weightType":"samples",)");
+      return;
+    }
+    write_weights(columns_.of_source(source).values[value], type_of(source, value).unit, rows);
+  }
+
+  void write_weights(const MostlyOnes& weights, recording::WeightUnit unit, Rows rows) {
+    const bool is_time = unit == recording::WeightUnit::kNanoseconds;
+    const bool is_bytes = unit == recording::WeightUnit::kBytes;
+    if (weights.are_ones() && !is_time)
+      json_.add_text("\"weight\":null,");
+    else
+      json_.column("weight", rows.size(), [&](std::size_t i) {
+        if (is_time)
+          json_.add("{}", static_cast<double>(weights[rows[i]]) / 1e6);
+        else
+          json_.add("{}", weights[rows[i]]);
+      });
+    json_.add(R"("weightType":"{}",)", is_time ? "tracing-ms" : is_bytes ? "bytes" : "samples");
+  }
+
+  [[nodiscard]] std::uint64_t time_ns(std::size_t source, std::uint32_t row) const {
+    return columns_.time_ns(source, columns_.of_source(source).times[row]);
+  }
+
+  DetailedProfile& profile_;
+  JsonText json_;
+  StackTables tables_;
+  SampleColumns columns_;
+  std::size_t cpu_ = kNoSource;
+  ThreadPlan vcpus_;
+  ThreadPlan guest_;
+  std::vector<ValueThread> values_;
+  std::vector<Marker> notes_;
+  std::vector<std::uint32_t> chosen_rows_;  // reused
+  bool is_first_thread_ = true;
+};
+
+}  // namespace
+}  // namespace firefox
+
+Result<void> write_firefox(profile::DetailedProfile& profile, const ExportOptions&, Sink& sink) {
+  GzipSink compressed(sink);
+  RINGSIDE_TRY(firefox::FirefoxWriter(profile, compressed).write());
+  return compressed.finish();
+}
+
+}  // namespace ringside::exporters
