@@ -19,7 +19,7 @@ std::string temporary_name(const fs::path& path) {
   return (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
 }
 
-// What a folder's list names, and the list itself. Empty: it has none.
+// The names in a folder's list, and the list's own. Empty: it has none.
 std::set<std::string> listed(const fs::path& folder) {
   const auto list = MappedFile::open(folder / AtomicFolder::kList);
   if (!list) return {};

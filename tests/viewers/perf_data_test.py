@@ -29,7 +29,7 @@ def read_script(text):
 
 
 class HotspotStream:
-    """What hotspot-perfparser writes for hotspot: messages of a type and a QDataStream's numbers, which are big-endian."""
+    """The output of hotspot-perfparser, which hotspot reads: messages of a type and a QDataStream's numbers, which are big-endian."""
     COMMAND, LOCATION, SYMBOL, STRING, ATTRIBUTES, SAMPLE = 2, 3, 4, 5, 11, 13
 
     def __init__(self, data):
@@ -120,7 +120,7 @@ class PerfData(viewer_case.ViewerCase):
         return samples
 
     def same_samples(self, there, here):
-        # Of events and counters JSON lines have no samples; the test of reports counts those.
+        # JSON lines have no samples of events and counters; the test of reports counts those.
         sources = {sample[0] for sample in here}
         there = [sample for sample in there if sample[0] in sources]
         self.assert_same(collections.Counter(there), collections.Counter(here))

@@ -21,7 +21,7 @@ constexpr std::uint32_t kPrivate = 2;          // MAP_PRIVATE
 constexpr std::size_t kMostChain = 8000;       // of what a record of 64 KiB holds
 constexpr std::uint64_t kRoundSize = 1 << 16;  // samples
 
-// What stands behind every record that is no sample.
+// The end of every record that is no sample.
 struct SampleId {
   PerfThread thread;
   std::uint64_t time = 0;
@@ -59,7 +59,7 @@ class RecordWriter final : public profile::SampleReceiver {
   }
 
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  // Of all samples.
+  // The lowest and the highest time of a sample.
   [[nodiscard]] std::uint64_t first_time() const { return std::min(first_time_, last_time_); }
   [[nodiscard]] std::uint64_t last_time() const { return last_time_; }
 

@@ -33,7 +33,7 @@ struct Feature {
   std::string bytes;
 };
 
-// What is known before there is a sample: all but build ids and times, in their order.
+// All features but build ids and times, which need images and samples; in their order.
 [[nodiscard]] std::vector<Feature> features_of(const profile::DetailedProfile& profile,
                                                const std::vector<std::string>& attributes);
 // A source's name.

@@ -14,7 +14,7 @@ namespace ringside::exporters::perf {
 // "[kernel.kallsyms]", other kernel code is "[NAME]", all else is below "/guest", where neither
 // perf nor hotspot finds a file of the host by mistake.
 [[nodiscard]] std::string dso_path(const recording::ImageInfo* info, bool is_kernel);
-// Of another image of that name.
+// The name of another image that would have the same one.
 [[nodiscard]] std::string numbered_dso_path(const std::string& path, int number);
 
 // A build id of 20 bytes for an image that has none: XXH3-128 over what makes it the image it is,

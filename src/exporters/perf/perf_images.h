@@ -15,7 +15,7 @@
 
 namespace ringside::exporters::perf {
 
-// What perf calls a DSO.
+// An image as perf has it, which calls it a DSO.
 struct PerfImage {
   bool is_kernel = false;           // kernel code, or a module's
   std::string path;                 // perf shows what stands behind the last slash
@@ -44,7 +44,7 @@ struct PerfPlace {
 // is called "<unknown:0x…>" then, as in all outputs.
 class PerfImages {
  public:
-  // Of the groups that are sampled, and of idle vCPUs if they are shown.
+  // Takes the groups that are sampled, and those of idle vCPUs if they are shown.
   PerfImages(profile::DetailedProfile& profile, bool shows_idle);
 
   [[nodiscard]] std::string_view name(const PerfSymbol& symbol) const {
@@ -54,7 +54,7 @@ class PerfImages {
   [[nodiscard]] const PerfPlace& place_of(const profile::StackEntry& entry) const {
     return places_[entry.knows_mappings ? 1 : 0][entry.frame];
   }
-  // Of samples of vCPUs that are idle.
+  // The place of vCPUs that are idle. Only where there are such samples.
   [[nodiscard]] const PerfPlace& idle_place() const { return *idle_; }
   // Whether the group's samples are written.
   [[nodiscard]] bool shows(std::uint32_t group) const;
