@@ -1,5 +1,8 @@
-"""The format perf-data, as perf and hotspot read it, in the forms of a file and of a pipe: counts, names, threads and times
-are ringside's own. perf.data has no inlined functions, so a frame is compared by the function that was compiled there."""
+"""The format perf-data, as perf and hotspot read it, in the forms of a file and of a pipe.
+
+Counts, names, threads and times are ringside's own. perf.data has no inlined functions, so a frame is compared by the
+function that was compiled there.
+"""
 import collections
 import json
 import os
@@ -29,7 +32,7 @@ def read_script(text):
 
 
 class HotspotStream:
-    """The output of hotspot-perfparser, which hotspot reads: messages of a type and a QDataStream's numbers, which are big-endian."""
+    """The output of hotspot-perfparser, which hotspot reads: messages of a QDataStream, whose numbers are big-endian."""
     COMMAND, LOCATION, SYMBOL, STRING, ATTRIBUTES, SAMPLE = 2, 3, 4, 5, 11, 13
 
     def __init__(self, data):
@@ -62,14 +65,15 @@ class HotspotStream:
         return self.strings.get(self.symbols[owner], "")
 
     def _names(self, frames):
-        """Without the leaf of kernel code that hotspot puts once more before the first frame of user code, as user code."""
+        """Without the leaf of kernel code, which hotspot puts once more before the first frame of user code."""
         leaf = self.addresses[frames[0]]
         names = [(self._name(frame), self.addresses[frame]) for frame in frames]
         return tuple(name for name, address in names if name or address != leaf)
 
     def named_samples(self):
         """[(event, pid, tid, cpu, time in ns, period, function names)]"""
-        return [(self.strings[self.attributes[event]], *rest, self._names(frames)) for event, *rest, frames in self.samples]
+        return [(self.strings[self.attributes[event]], *rest, self._names(frames))
+                for event, *rest, frames in self.samples]
 
 
 class PerfData(viewer_case.ViewerCase):
@@ -79,12 +83,13 @@ class PerfData(viewer_case.ViewerCase):
         # perf reads a vmlinux where it is started, and ~/.debug and ~/.perfconfig.
         self.empty = self.folder / "empty"
         self.empty.mkdir()
-        self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.empty), "QT_QPA_PLATFORM": "offscreen", "LC_ALL": "C"}
+        self.environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.empty), "QT_QPA_PLATFORM": "offscreen",
+                            "LC_ALL": "C"}
 
     def run_perf(self, output, *arguments, stdin=None):
         command = [self.perf, "--buildid-dir", f"{self.folder}/out.perf.data.buildid", *arguments, "-i", str(output)]
-        result = subprocess.run(command, check=False, capture_output=True, cwd=self.empty, env=self.environment, stdin=stdin,
-                                timeout=120)
+        result = subprocess.run(command, check=False, capture_output=True, cwd=self.empty, env=self.environment,
+                                stdin=stdin, timeout=120)
         text = result.stdout.decode(errors="replace")
         self.assertEqual(result.returncode, 0, result.stderr.decode(errors="replace"))
         return text, result.stderr.decode(errors="replace")
@@ -97,7 +102,8 @@ class PerfData(viewer_case.ViewerCase):
 
     def perf_report(self, output, keys, *options):
         """{row: samples}"""
-        text, _ = self.run_perf(output, "report", "--stdio", "-g", "none", "--no-children", "-F", "sample," + keys, *options)
+        text, _ = self.run_perf(output, "report", "--stdio", "-g", "none", "--no-children", "-F", "sample," + keys,
+                                *options)
         rows = collections.Counter()
         for line in text.splitlines():
             if line.strip() and not line.startswith("#"):
@@ -137,9 +143,9 @@ class PerfData(viewer_case.ViewerCase):
         self.each_recording(check)
 
     def to_pipe(self, name, *options):
-        command = [viewer_case._options.ringside, "export", "-i", self.recording(name), "--format", "perf-data", "-o", "-"]
-        return subprocess.run([*command, *options], check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=120).stdout
+        command = [viewer_case._options.ringside, "export", "-i", self.recording(name), "--format", "perf-data"]
+        return subprocess.run([*command, "-o", "-", *options], check=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=120).stdout
 
     def test_reports_agree(self):
         def check(name):
@@ -168,9 +174,9 @@ class PerfData(viewer_case.ViewerCase):
             self.assertEqual(there[source], sum(self.report("mixed", "sym", "--source", source).values()), source)
 
     def test_the_printed_command_shows_names(self):
-        self.assertIn("linux", viewer_case.KINDS)
         command = [viewer_case._options.ringside, "export", "-i", self.recording("mixed"), "-o", "it's out.perf.data"]
-        said = subprocess.run(command, check=True, cwd=self.folder, stderr=subprocess.PIPE, text=True, timeout=60).stderr
+        said = subprocess.run(command, check=True, cwd=self.folder, stderr=subprocess.PIPE, text=True,
+                              timeout=60).stderr
         shown = subprocess.run(["sh", "-c", COMMAND.search(said).group(1) + " --stdio"], check=True, cwd=self.folder,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment, timeout=60)
         self.assertIn("handle_fault", shown.stdout)
