@@ -1,14 +1,26 @@
 #include "app/outputs.h"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
+#include <optional>
 
 #include "app/folded_input.h"
 #include "app/messages.h"
 
 namespace ringside::app {
+
+namespace {
+
+bool is_plain_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+}  // namespace
 
 Result<void> check_output(const std::filesystem::path& output) {
   const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
@@ -32,8 +44,8 @@ Result<void> write_to(const std::string& path,
 namespace {
 
 // Extensions of formats that other profilers write.
-constexpr const char* kForeign[] = {".png", ".jpg",  ".jpeg", ".gif", ".webp", ".pdf", ".html",
-                                    ".htm", ".json", ".pb",   ".gz",  ".csv",  ".data"};
+constexpr const char* kForeign[] = {".png",  ".jpg", ".jpeg", ".gif", ".webp", ".pdf",
+                                    ".html", ".htm", ".json", ".pb",  ".gz",   ".csv"};
 
 bool has_extension(const std::string& path, std::string_view extension) {
   const std::string name = std::filesystem::path(path).filename();
@@ -94,14 +106,55 @@ void say_all(const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) say("ringside: " + sentence);
 }
 
+// A recording cannot be made again.
+Result<void> check_no_recording(const std::string& path) {
+  if (path == "-" || !is_plain_file(path) || !recording::Reader::open(path)) return {};
+  return fail(ErrorCode::kUsage, "-o {}: this is a recording, which export does not replace", path);
+}
+
+// As a shell takes it for one word.
+std::string quoted(const std::string& word) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 ||
+           std::string_view("/._-+=:,@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+// The folder that a format has beside an output that is a file.
+Result<std::optional<AtomicFolder>> folder_beside(const std::string& path,
+                                                  const exporters::Format& format) {
+  std::error_code ignored;
+  const bool is_file =
+      path != "-" && (is_plain_file(path) || !std::filesystem::exists(path, ignored));
+  if (format.folder == nullptr || !is_file) return std::optional<AtomicFolder>();
+  RINGSIDE_ASSIGN(AtomicFolder folder, AtomicFolder::create(path + format.folder));
+  return std::optional<AtomicFolder>(std::move(folder));
+}
+
+void say_reader(const std::string& path, const exporters::Format& format) {
+  say("ringside: to read it: " + fmt::format(fmt::runtime(format.reader),
+                                             fmt::arg("output", quoted(path)),
+                                             fmt::arg("folder", quoted(path + format.folder))));
+}
+
 Result<void> write_details(const ReaderSettings& settings, const std::string& path,
                            const exporters::Format& format,
                            const exporters::ExportOptions& options) {
   RINGSIDE_ASSIGN(auto opened, open_details(settings));
+  RINGSIDE_ASSIGN(auto folder, folder_beside(path, format));
+  exporters::ExportOptions with_folder = options;
+  if (folder) with_folder.beside = &*folder;
   const auto write = std::get<exporters::Format::FromDetails>(format.write);
-  RINGSIDE_TRY(write_to(
-      path, [&](exporters::Sink& sink) { return write(*opened->profile, options, sink); },
-      format.is_binary));
+  const auto write_both = [&](exporters::Sink& sink) -> Result<void> {
+    RINGSIDE_TRY(write(*opened->profile, with_folder, sink));
+    return folder ? folder->commit() : Result<void>{};
+  };
+  RINGSIDE_TRY(write_to(path, write_both, format.is_binary));
+  if (folder) say_reader(path, format);
   say_all(opened->profile->profile().left_out);
   say_all(opened->recording.symbols.warnings());
   return {};
@@ -133,6 +186,7 @@ Result<void> write_recording(const ReaderSettings& settings, const std::string& 
 Result<void> write_export(const ReaderSettings& settings, const std::string& path,
                           const exporters::Format& format,
                           const exporters::ExportOptions& options) {
+  RINGSIDE_TRY(check_no_recording(path));
   if (std::holds_alternative<exporters::Format::FromProfile>(format.write)) {
     RINGSIDE_ASSIGN(const auto profile, open_profile(settings));
     return write_profile(profile, path, format, options);

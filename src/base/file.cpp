@@ -109,6 +109,19 @@ Result<void> AtomicFile::flush() {
   return result;
 }
 
+Result<void> AtomicFile::rewrite(std::uint64_t offset, std::string_view text) {
+  RINGSIDE_TRY(flush());
+  while (!text.empty()) {
+    const ssize_t written =
+        ::pwrite(fd_.get(), text.data(), text.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return fail_errno("cannot write " + path_.string());
+    text.remove_prefix(static_cast<std::size_t>(written));
+    offset += static_cast<std::uint64_t>(written);
+  }
+  return {};
+}
+
 Result<void> AtomicFile::commit() {
   RINGSIDE_TRY(flush());
   if (::rename(temporary_.c_str(), path_.c_str()) != 0)

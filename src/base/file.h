@@ -47,6 +47,8 @@ class AtomicFile {
   ~AtomicFile();
 
   [[nodiscard]] Result<void> write(std::string_view text);
+  // Replaces bytes that were written, from that offset on.
+  [[nodiscard]] Result<void> rewrite(std::uint64_t offset, std::string_view text);
   [[nodiscard]] Result<void> commit();
 
  private:

@@ -134,7 +134,7 @@ class ElfWriter::File {
       const ElfWriter::Segment& segment = from_.segments_[i];
       Phdr entry{};
       entry.p_type = PT_LOAD;
-      entry.p_offset = static_cast<Word>(out_.size());
+      entry.p_offset = static_cast<Word>(segment.bytes.empty() ? 0 : out_.size());
       entry.p_vaddr = static_cast<Word>(segment.address.value);
       entry.p_paddr = entry.p_vaddr;
       entry.p_filesz = static_cast<Word>(segment.bytes.size());

@@ -15,8 +15,8 @@ class ElfWriter {
   // `type` is e_type.
   ElfWriter(Arch arch, bool is_64, std::uint16_t type) : arch_(arch), is_64_(is_64), type_(type) {}
 
-  // A PT_LOAD program header; `bytes` may be fewer than `memory_size`. Segments are to be added by
-  // ascending address.
+  // A PT_LOAD program header; `bytes` may be fewer than `memory_size`. Without any its file offset
+  // is 0. Segments are to be added by ascending address.
   void add_segment(ImageAddr address, std::uint64_t memory_size, bool executable, bool writable,
                    Bytes bytes);
   // A section with contents of its own; `type` and `flags` are sh_type and sh_flags. Returns its

@@ -5,6 +5,7 @@
 #include "exporters/flamegraph/svg_flamegraph.h"
 #include "exporters/folded.h"
 #include "exporters/json_lines.h"
+#include "exporters/perf/perf_data.h"
 #include "exporters/perf/perf_script.h"
 #include "exporters/samples/asterinas_json.h"
 #include "exporters/samples/callgrind.h"
@@ -58,6 +59,14 @@ std::span<const Format> formats() {
        "the text of 'perf script': every sample with its stack",
        {"--show-idle", "--redox-style"},
        write_perf_script},
+      {"perf-data",
+       {".perf.data", ".data"},
+       "for 'perf report', 'perf script' and hotspot",
+       {"--show-idle"},
+       write_perf_data,
+       true,
+       ".buildid",
+       "perf --buildid-dir {folder} report -i {output}"},
       {"speedscope",
        {".speedscope.json"},
        "for speedscope: a profile of each thread and of all",

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/atomic_folder.h"
 #include "base/result.h"
 #include "exporters/sink.h"
 #include "profile/detailed_profile.h"
@@ -23,7 +24,8 @@ struct ExportOptions {
   bool annotate_kernel = false;                     // --annotate-kernel
   views::OwnerLevel by = views::OwnerLevel::kComm;  // --by
   std::string folded_style = {};                    // --folded-style; empty: plain
-  std::string redox_style = {};  // --redox-style: letters of its tool; empty: perf\'s own text
+  std::string redox_style = {};    // --redox-style: letters of its tool; empty: perf\'s own text
+  AtomicFolder* beside = nullptr;  // of Format::folder; null: only the Sink
 };
 
 // A format that a recording can be written in: one row of formats().
@@ -42,6 +44,9 @@ struct Format {
   std::vector<std::string_view> takes;  // options of export, besides those that choose samples
   std::variant<FromProfile, FromDetails, FromRecording> write;
   bool is_binary = false;  // a terminal gets none of it
+  // A folder of more files, beside an output that is a file: what its name has behind the output's.
+  const char* folder = nullptr;
+  const char* reader = nullptr;  // with it: the command that reads both, of {output} and {folder}
 };
 
 // All formats, in the order of --help.

@@ -53,6 +53,12 @@ Result<void> FileSink::write(std::string_view text) {
   return buffer_.size() < kBufferSize ? Result<void>{} : flush();
 }
 
+Result<void> FileSink::rewrite(std::uint64_t offset, std::string_view text) {
+  if (!can_rewrite()) return Sink::rewrite(offset, text);
+  RINGSIDE_TRY(flush());
+  return file_->rewrite(offset, text);
+}
+
 Result<void> FileSink::flush() {
   auto result = file_ ? file_->write(buffer_) : write_all(stream_.get(), as_bytes(buffer_), name_);
   buffer_.clear();

@@ -20,12 +20,23 @@ class Sink {
   [[nodiscard]] virtual Result<void> write(std::string_view text) = 0;
   // Text within a line, in a colour where the sink has colours.
   [[nodiscard]] virtual Result<void> paint(std::string_view text, Colour) { return write(text); }
+  // Whether bytes can be replaced that were written before: not those of a pipe.
+  [[nodiscard]] virtual bool can_rewrite() const { return false; }
+  // Replaces bytes from that offset on, all of which were written. Only where can_rewrite().
+  [[nodiscard]] virtual Result<void> rewrite(std::uint64_t /*offset*/, std::string_view /*text*/) {
+    return fail(ErrorCode::kUnsupported, "this output cannot be rewritten");
+  }
 };
 
 class StringSink final : public Sink {
  public:
   [[nodiscard]] Result<void> write(std::string_view text) override {
     text_.append(text);
+    return {};
+  }
+  [[nodiscard]] bool can_rewrite() const override { return true; }
+  [[nodiscard]] Result<void> rewrite(std::uint64_t offset, std::string_view text) override {
+    text_.replace(offset, text.size(), text);
     return {};
   }
   [[nodiscard]] const std::string& text() const { return text_; }
@@ -49,6 +60,8 @@ class FileSink final : public Sink {
   void keep_bytes() { keeps_bytes_ = true; }
   [[nodiscard]] Result<void> write(std::string_view text) override;
   [[nodiscard]] Result<void> paint(std::string_view text, Colour colour) override;
+  [[nodiscard]] bool can_rewrite() const override { return file_.has_value() && keeps_bytes_; }
+  [[nodiscard]] Result<void> rewrite(std::uint64_t offset, std::string_view text) override;
   [[nodiscard]] Result<void> commit();
 
  private:
