@@ -91,6 +91,7 @@ void write_profile_info(JsonText& json, const profile::Profile& profile,
               [&](std::size_t i) { json.add("{}", visible[i]); });
   if (!visible.empty()) json.add(R"("initialSelectedThreads":[{}],)", visible.front());
   json.add_text(R"("keepProfileThreadOrder":true,"usesOnlyOneStackType":true,)"
+                R"("sampleUnits":{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"},)"
                 R"("sourceCodeIsNotOnSearchfox":true,"symbolicated":true,)"
                 R"("symbolicationNotSupported":true},)");
 }
