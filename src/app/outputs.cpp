@@ -50,14 +50,6 @@ bool has_common_extension(const std::string& path) {
   return has_extension(path, ".txt") || has_extension(path, ".json");
 }
 
-// A terminal shows no bytes that are not text.
-Result<void> check_terminal(const std::string& path, const exporters::Format& format) {
-  if (!format.is_binary || path != "-" || ::isatty(STDOUT_FILENO) == 0) return {};
-  return fail(ErrorCode::kUsage,
-              "--format {} is not text for a terminal: name a file with -o, such as -o out{}",
-              format.name, format.extensions.front());
-}
-
 }  // namespace
 
 Result<const exporters::Format*> format_of(const std::string& path, const std::string& otherwise,
@@ -141,7 +133,6 @@ Result<void> write_recording(const ReaderSettings& settings, const std::string& 
 Result<void> write_export(const ReaderSettings& settings, const std::string& path,
                           const exporters::Format& format,
                           const exporters::ExportOptions& options) {
-  RINGSIDE_TRY(check_terminal(path, format));
   if (std::holds_alternative<exporters::Format::FromProfile>(format.write)) {
     RINGSIDE_ASSIGN(const auto profile, open_profile(settings));
     return write_profile(profile, path, format, options);

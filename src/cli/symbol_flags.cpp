@@ -9,9 +9,10 @@ void add_symbol_flags(App& app, app::SymbolSettings& settings) {
   names
       .add_option("--demangle", settings.demangle,
                   "How much of a C++ or Rust name to show: short without arguments and generics, "
-                  "verbose with Rust's hashes, none as in the file")
+                  "verbose with Rust's hashes, asterinas as Asterinas' profiler cleans it up, none "
+                  "as in the file")
       ->type_name("STYLE")
-      ->one_of({"full", "short", "verbose", "none"})
+      ->one_of({"full", "short", "verbose", "asterinas", "none"})
       ->capture_default_str();
   names.add_flag_function(
       "--inline",

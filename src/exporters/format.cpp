@@ -6,7 +6,11 @@
 #include "exporters/folded.h"
 #include "exporters/json_lines.h"
 #include "exporters/perf/perf_script.h"
-#include "exporters/pprof.h"
+#include "exporters/samples/asterinas_json.h"
+#include "exporters/samples/callgrind.h"
+#include "exporters/samples/chrome_trace.h"
+#include "exporters/samples/pprof.h"
+#include "exporters/samples/speedscope.h"
 
 namespace ringside::exporters {
 namespace {
@@ -54,6 +58,26 @@ std::span<const Format> formats() {
        "the text of 'perf script': every sample with its stack",
        {"--show-idle", "--redox-style"},
        write_perf_script},
+      {"speedscope",
+       {".speedscope.json"},
+       "for speedscope: a profile of each thread and of all",
+       {"--show-idle"},
+       write_speedscope},
+      {"callgrind",
+       {".callgrind"},
+       "for KCachegrind and callgrind_annotate: costs by function and source line",
+       {"--show-idle"},
+       write_callgrind},
+      {"chrome-trace",
+       {".trace.json"},
+       "for Chrome's Performance panel: events, and the samples of each thread",
+       {"--show-idle"},
+       write_chrome_trace},
+      {"asterinas-json",
+       {".asterinas.json"},
+       "the captures of Asterinas' profiler",
+       {},
+       write_asterinas_json},
       {"firefox",
        {".firefox.json.gz", ".json.gz"},
        "for the Firefox Profiler and its command-line tool; 'ringside view' opens it there",

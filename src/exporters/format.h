@@ -23,6 +23,7 @@ struct ExportOptions {
   bool annotate_kernel = false;                     // --annotate-kernel
   views::OwnerLevel by = views::OwnerLevel::kComm;  // --by
   std::string folded_style = {};                    // --folded-style; empty: plain
+  std::string redox_style = {};  // --redox-style: letters of its tool; empty: perf\'s own text
 };
 
 // A format that a recording can be written in: one row of formats().

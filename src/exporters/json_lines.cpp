@@ -2,23 +2,16 @@
 
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "arch/arch_info.h"
+#include "exporters/parts/json_text.h"
 #include "profile/sanitize.h"
 #include "profile/thread_names.h"
 #include "recording/sample_visitor.h"
 
 namespace ringside::exporters {
 namespace {
-
-// `text`, sanitized as in every output, as a JSON string.
-std::string json_string(std::string_view text) {
-  using nlohmann::json;
-  if (text.empty()) return "\"\"";
-  return json(profile::sanitize(text)).dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 const char* text_of(PrivilegeLevel level) {
   constexpr const char* kNames[] = {"unknown", "kernel", "user", "firmware", "guest"};

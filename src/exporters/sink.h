@@ -45,7 +45,7 @@ class FileSink final : public Sink {
   // Writes to a pipe or a terminal. `name` is for errors.
   [[nodiscard]] static FileSink to_stream(UniqueFd stream, std::string name);
   void use_colours() { has_colours_ = true; }
-  // What is written is not text: every byte stays.
+  // The output is not text: every byte stays.
   void keep_bytes() { keeps_bytes_ = true; }
   [[nodiscard]] Result<void> write(std::string_view text) override;
   [[nodiscard]] Result<void> paint(std::string_view text, Colour colour) override;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "symbols/asterinas_name.h"
 #include "symbols/shorten.h"
 
 namespace ringside::symbols {
@@ -77,6 +78,7 @@ std::string demangle(std::string_view raw, DemangleStyle style) {
       rust ? take(rust_demangle(mangled.c_str(), hashes ? DMGL_VERBOSE : 0))
            : take(cplus_demangle_v3(mangled.c_str(), brief ? 0 : DMGL_PARAMS | DMGL_ANSI));
   if (name.empty()) return std::string(raw);
+  if (style == DemangleStyle::kAsterinas) return asterinas_name(name);
   if (brief) name = shorten(name);
   if (split.suffix.empty()) return name;
   return brief ? name.append(split.suffix)

@@ -9,7 +9,8 @@ enum class DemangleStyle {
   kFull,     // with arguments, template arguments and clone suffixes
   kVerbose,  // that, and Rust's hashes: of a legacy name behind it, of v0's crates in brackets
   kShort,  // the path only: no parameters, no template or generic arguments, no impl disambiguators
-  kNone,   // as in the file
+  kAsterinas,  // as Asterinas' profiler has it: asterinas_name.h
+  kNone,       // as in the file
 };
 
 // A symbol's name as people read it: C++ (Itanium ABI) and Rust (legacy, with or without a hash;

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "symbols/asterinas_name.h"
 #include "symbols/shorten.h"
 
 namespace ringside::symbols {
@@ -30,6 +31,24 @@ TEST(Demangle, RustLegacyLosesItsHash) {
   EXPECT_EQ(brief("_ZN60_$LT$kernel..task..Task$u20$as$u20$core..ops..drop..Drop$GT$4drop17h"
                   "0123456789abcdefE"),
             "kernel::task::Task::drop");
+}
+
+// The names of the transcript in Asterinas' own test.
+TEST(Demangle, AsterinasCleansUpWholeNames) {
+  EXPECT_EQ(asterinas_name("aster_nix::sched::priority_scheduler::{impl#1}::local_mut_rq_with"),
+            "aster_nix::sched::priority_scheduler::local_mut_rq_with");
+  EXPECT_EQ(asterinas_name("alloc::boxed::{impl#50}::call<(), (dyn core::ops::function::Fn<(), "
+                           "Output=()> + core::marker::Send), alloc::alloc::Global>"),
+            "alloc::boxed::call");
+  EXPECT_EQ(asterinas_name("ostd::task::scheduler::yield_now::{closure#0}"),
+            "ostd::task::scheduler::yield_now");
+  EXPECT_EQ(asterinas_name("ostd::task::{impl#2}::build::kernel_task_entry"),
+            "ostd::task::build::kernel_task_entry");
+  EXPECT_EQ(asterinas_name("<kernel::Task as Drop>::drop"), "kernel::Task::drop");
+  EXPECT_EQ(asterinas_name("foo::bar(int, char const*)"), "foo::bar");
+  EXPECT_EQ(asterinas_name("(anonymous namespace)::put(char)"), "put");
+  EXPECT_EQ(asterinas_name("plain_c_name"), "plain_c_name");
+  EXPECT_EQ(demangle("_ZN3foo3barEiPKc", DemangleStyle::kAsterinas), "foo::bar");
 }
 
 TEST(Demangle, RustV0) {

@@ -5,6 +5,7 @@ namespace ringside::app {
 symbols::DemangleStyle SymbolSettings::style() const {
   if (demangle == "short") return symbols::DemangleStyle::kShort;
   if (demangle == "verbose") return symbols::DemangleStyle::kVerbose;
+  if (demangle == "asterinas") return symbols::DemangleStyle::kAsterinas;
   return demangle == "none" ? symbols::DemangleStyle::kNone : symbols::DemangleStyle::kFull;
 }
 

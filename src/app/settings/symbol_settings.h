@@ -9,7 +9,7 @@ namespace ringside::app {
 
 // How functions are named.
 struct SymbolSettings {
-  std::string demangle = "full";  // short, verbose or none
+  std::string demangle = "full";  // short, verbose, asterinas or none
   bool no_inline = false;
   bool inline_is_given = false;
   bool debuginfod = false;

@@ -9,6 +9,7 @@
 #include "cli/options.h"
 #include "cli/output_flags.h"
 #include "cli/reader_flags.h"
+#include "cli/terminal.h"
 
 namespace ringside::cli {
 namespace {
@@ -49,6 +50,12 @@ void ExportVerb::add_options(App& app) {
   style_->add_flag("--annotate-kernel", options_.annotate_kernel,
                    "_[k] behind the kernel's functions, as stackcollapse-perf.pl --kernel has it");
   add_stack_style_flags(*style_, options_);
+  style_
+      ->add_option("--redox-style", options_.redox_style,
+                   "Frames as Redox' profiling tool writes them: letters of o (function+offset), x "
+                   "(a function, and function+offset as its child), i (also beyond a symbol's "
+                   "size); _ for none of them")
+      ->type_name("LETTERS");
   add_reader_flags(app, settings_);
 }
 
@@ -76,6 +83,9 @@ Result<void> ExportVerb::check_options(const exporters::Format& format) const {
     return fail(ErrorCode::kUsage,
                 "--folded-style emerald knows neither --per-cpu, --show-idle nor "
                 "--annotate-kernel");
+  if (options_.redox_style.find_first_not_of("oxi_") != std::string::npos)
+    return fail(ErrorCode::kUsage, "--redox-style {}: give letters of o, x and i, or _ for none",
+                options_.redox_style);
   if (options_.folded_style == "emerald" && app::is_folded_input(settings_))
     return fail(ErrorCode::kUsage,
                 "--folded-style emerald needs a recording: {} does not say what is kernel code",
@@ -85,6 +95,10 @@ Result<void> ExportVerb::check_options(const exporters::Format& format) const {
 
 Result<void> ExportVerb::run(const std::vector<std::string>&) {
   RINGSIDE_ASSIGN(const exporters::Format* const format, this->format());
+  if (format->is_binary && output_ == "-" && output_is_terminal())
+    return fail(ErrorCode::kUsage,
+                "--format {} is not text for a terminal: name a file with -o, such as -o out{}",
+                format->name, format->extensions.front());
   RINGSIDE_TRY(check_options(*format));
   return app::write_export(settings_, output_, *format, options_);
 }

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exporters/firefox/json_text.h"
+#include "exporters/parts/json_text.h"
 #include "profile/detailed_profile.h"
 
 namespace ringside::exporters::firefox {

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "exporters/firefox/json_text.h"
+#include "exporters/parts/json_text.h"
 #include "profile/profile.h"
 #include "recording/events.h"
 

@@ -10,8 +10,8 @@
 #include "base/large_vector.h"
 #include "base/pair_table.h"
 #include "exporters/firefox/categories.h"
-#include "exporters/firefox/json_text.h"
 #include "exporters/firefox/libraries.h"
+#include "exporters/parts/json_text.h"
 #include "profile/detailed_profile.h"
 #include "profile/string_table.h"
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <optional>
 
-#include "exporters/firefox/json_text.h"
+#include "exporters/parts/json_text.h"
 #include "profile/sanitize.h"
 
 namespace ringside::exporters::firefox {

@@ -14,6 +14,9 @@ namespace {
 using profile::DetailedFrame;
 using profile::DetailedProfile;
 
+constexpr std::string_view kRedoxKernel = "kernel";     // the root frame of Redox' pictures
+constexpr std::string_view kRedoxUnknown = "[kernel]";  // a frame without a symbol there
+
 // The file of a frame's code, as perf has it.
 std::string dso_of(const DetailedFrame& frame) {
   if (frame.image == nullptr) return "[unknown]";
@@ -49,7 +52,8 @@ class ScriptWriter final : public profile::SampleReceiver {
 
  private:
   void append_head(const profile::TimedSample& sample, const profile::Owner& owner) {
-    const std::string_view comm = profile_.profile().strings[owner.comm];
+    const std::string_view comm =
+        options_.redox_style.empty() ? profile_.profile().strings[owner.comm] : kRedoxKernel;
     const auto out = std::back_inserter(text_);
     fmt::format_to(
         out, "{:>16} {}/{}", comm.empty() ? profile::kNobodyName : comm,
@@ -77,6 +81,28 @@ class ScriptWriter final : public profile::SampleReceiver {
   }
 
   [[nodiscard]] std::string make_lines(const DetailedFrame& frame) const {
+    return options_.redox_style.empty() ? perf_lines(frame) : redox_lines(frame);
+  }
+
+  // "name+12b"; with x its function stands below it as the caller.
+  [[nodiscard]] std::string redox_lines(const DetailedFrame& frame) const {
+    const auto has = [this](char letter) {
+      return options_.redox_style.find(letter) != std::string::npos;
+    };
+    const profile::Profile& all = profile_.profile();
+    const profile::Frame& function = all.frames[frame.functions.front()];
+    const bool is_unknown = function.kind == profile::Kind::kUnknown;
+    const std::string name(is_unknown ? kRedoxUnknown : all.name(function));
+    const bool has_offset = frame.symbol.size != 0 && !is_unknown;
+    const std::string exact =
+        has_offset ? fmt::format("{}+{:x}", name, frame.address - frame.symbol.start) : name;
+    const std::string line = fmt::format("\t{:16x} [unknown] ({})\n", frame.address.value,
+                                         has('o') || has('x') ? exact : name);
+    if (!has('x') || !has_offset) return line;
+    return line + fmt::format("\t{:16x} [unknown] ({})\n", frame.address.value, name);
+  }
+
+  [[nodiscard]] std::string perf_lines(const DetailedFrame& frame) const {
     const profile::Profile& all = profile_.profile();
     std::string text;
     for (std::size_t i = frame.functions.size(); i-- > 1;)

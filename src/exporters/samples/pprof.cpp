@@ -1,4 +1,4 @@
-#include "exporters/pprof.h"
+#include "exporters/samples/pprof.h"
 
 #include <array>
 #include <map>
@@ -7,6 +7,7 @@
 
 #include "base/pair_table.h"
 #include "base/text.h"
+#include "elf/image_map.h"
 #include "exporters/gzip_sink.h"
 #include "exporters/parts/value_columns.h"
 #include "profile/sanitize.h"
@@ -52,7 +53,8 @@ enum Mapping : std::uint32_t {
 };
 enum Location : std::uint32_t { kLocationNumber = 1, kMappingOf = 2, kAddress = 3, kLine = 4 };
 enum Line : std::uint32_t { kFunctionOf = 1, kLineNumber = 2 };
-enum Function : std::uint32_t { kFunctionId = 1, kName = 2, kSystemName = 3, kFile = 4 };
+// Without a system_name, which pprof takes for a name that is to be demangled and shortened.
+enum Function : std::uint32_t { kFunctionId = 1, kName = 2, kFile = 4 };
 }  // namespace tag
 
 const char* unit_of(recording::WeightUnit unit) {
@@ -84,6 +86,9 @@ class PprofWriter {
     GroupSums sums(profile_, columns);
     RINGSIDE_TRY(profile_.for_each(sums));
     write_header(columns);
+    // pprof calls a profile after its first mapping.
+    for (const auto& [id, image] : profile_.images())
+      if (image.name == elf::kKernelImage) mapping_of(image);
     RINGSIDE_TRY(flush());
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group) {
       if (!sums.has(group) || !is_shown(group)) continue;
@@ -233,7 +238,6 @@ class PprofWriter {
     pbf_writer function(bytes);
     function.add_uint64(tag::kFunctionId, id + 1);
     function.add_int64(tag::kName, name);
-    function.add_int64(tag::kSystemName, name);
     function.add_int64(tag::kFile, file);
     message_.add_message(tag::kFunction, bytes);
     return id + 1;
@@ -263,18 +267,16 @@ class PprofWriter {
     }
   }
 
-  // The lowest and the highest address of all its mappings.
+  // The longest of its mappings.
   void add_range(pbf_writer& message, const recording::ImageInfo& image) const {
-    std::uint64_t start = ~std::uint64_t{0};
-    std::uint64_t end = 0;
-    for (const auto& [id, mapping] : profile_.mappings()) {
-      if (mapping.image != image.id) continue;
-      start = std::min(start, mapping.start.value);
-      end = std::max(end, mapping.end.value);
-    }
-    if (start >= end) return;
-    message.add_uint64(tag::kMemoryStart, start);
-    message.add_uint64(tag::kMemoryLimit, end);
+    const recording::Mapping* longest = nullptr;
+    for (const auto& [id, mapping] : profile_.mappings())
+      if (mapping.image == image.id &&
+          (longest == nullptr || mapping.end - mapping.start > longest->end - longest->start))
+        longest = &mapping;
+    if (longest == nullptr) return;
+    message.add_uint64(tag::kMemoryStart, longest->start.value);
+    message.add_uint64(tag::kMemoryLimit, longest->end.value);
   }
 
   Result<void> flush() {

@@ -3,14 +3,20 @@
 #include <fmt/format.h>
 
 #include <cstddef>
+#include <iterator>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "exporters/sink.h"
 
 namespace ringside::exporters {
 
-// `text` as a JSON string: one printable line, whatever stands in it (base/text.h).
+// A text that is safe to print already, as a JSON string with its quotes. Bytes that are not UTF-8
+// become U+FFFD.
+[[nodiscard]] std::string json_quoted(std::string_view text);
+// The same of a text from outside, sanitized as in every output (profile/sanitize.h). An empty text
+// stays empty.
 [[nodiscard]] std::string json_string(std::string_view text);
 
 // JSON that is written piece by piece, so that columns of any length need no memory.

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "profile/detailed_profile.h"
+
+namespace ringside::exporters {
+
+// The fields of an event as the members of a JSON object: `"sector":8,"command":"R"`. Addresses and
+// bytes are text in hexadecimal digits, a symbol is its function's name.
+[[nodiscard]] std::string event_fields(profile::DetailedProfile& profile,
+                                       const profile::TimedEvent& event);
+
+}  // namespace ringside::exporters

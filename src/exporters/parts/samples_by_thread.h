@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/large_vector.h"
+#include "exporters/parts/thread_table.h"
+#include "profile/detailed_profile.h"
+
+namespace ringside::exporters {
+
+// The samples of one source, for formats that write one thread after the other. 16 bytes a sample.
+class SamplesByThread final : public profile::SampleReceiver {
+ public:
+  // `source`: in DetailedProfile::sources().
+  SamplesByThread(const profile::DetailedProfile& profile, std::uint32_t source)
+      : profile_(profile), source_(source) {}
+  void sample(const profile::TimedSample& sample) override;
+
+  // To be called when all samples have come.
+  void sort(const ThreadTable& table);
+  struct Row {
+    std::uint32_t group = 0;
+    std::uint64_t time = 0;
+  };
+  [[nodiscard]] std::size_t count_of(std::uint32_t thread) const {
+    return starts_[thread + 1] - starts_[thread];
+  }
+  // The thread's sample at that place in order of time.
+  [[nodiscard]] Row row(std::uint32_t thread, std::size_t place) const {
+    const std::uint32_t index = order_[starts_[thread] + place];
+    return {groups_[index], times_[index]};
+  }
+
+ private:
+  const profile::DetailedProfile& profile_;
+  std::uint32_t source_;
+  LargeVector<std::uint32_t> groups_;
+  LargeVector<std::uint64_t> times_;
+  LargeVector<std::uint32_t> order_;  // of the above, by thread, then by time
+  std::vector<std::size_t> starts_;   // in order_, by thread
+};
+
+}  // namespace ringside::exporters

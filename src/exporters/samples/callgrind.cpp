@@ -1,0 +1,182 @@
+#include "exporters/samples/callgrind.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/text.h"
+#include "exporters/parts/value_columns.h"
+#include "profile/sanitize.h"
+
+namespace ringside::exporters {
+namespace {
+
+using profile::DetailedProfile;
+using profile::FunctionId;
+using profile::StringId;
+
+constexpr FunctionId kIdle = ~FunctionId{0};
+
+// A function in a stack, and the line in its file that it stands at.
+struct Spot {
+  FunctionId function = 0;
+  std::uint32_t line = 0;
+};
+
+// Costs of a function's own, or of the calls of another one from one of its lines.
+struct CostKey {
+  FunctionId function = 0;
+  FunctionId called = kNone;
+  std::uint32_t line = 0;
+  auto operator<=>(const CostKey&) const = default;
+  static constexpr FunctionId kNone = kIdle - 1;
+};
+
+class CallgrindWriter {
+ public:
+  CallgrindWriter(DetailedProfile& profile, const ExportOptions& options, Sink& sink)
+      : profile_(profile), options_(options), sink_(sink), columns_(value_columns(profile)) {}
+
+  Result<void> write() {
+    GroupSums sums(profile_, columns_);
+    RINGSIDE_TRY(profile_.for_each(sums));
+    totals_.resize(columns_.size());
+    // A function's file is known when all its frames are named.
+    for (std::uint32_t group = 0; group < profile_.group_count(); ++group)
+      if (sums.has(group)) set_spots(group);
+    for (std::uint32_t group = 0; group < profile_.group_count(); ++group)
+      if (sums.has(group) && is_shown(group)) add(group, sums);
+    RINGSIDE_TRY(write_head());
+    return write_costs();
+  }
+
+ private:
+  using Costs = std::vector<std::int64_t>;
+
+  [[nodiscard]] bool is_shown(std::uint32_t group) const {
+    const wire::Disposition disposition = profile_.owner_of(group).disposition;
+    return disposition == wire::Disposition::kSampled ||
+           (disposition == wire::Disposition::kIdle && options_.show_idle);
+  }
+
+  void add(std::uint32_t group, const GroupSums& sums) {
+    set_spots(group);
+    Costs costs;
+    for (std::size_t i = 0; i < columns_.size(); ++i) costs.push_back(sums.sum(group, i));
+    add_to(totals_, costs);
+    const Spot& leaf = spots_.front();
+    add_to(costs_[{leaf.function, CostKey::kNone, leaf.line}], costs);
+    // Outermost first, so that the first call of a function is the one that counts.
+    seen_.clear();
+    seen_.insert(leaf.function);
+    for (std::size_t i = spots_.size(); i-- > 1;)
+      if (seen_.insert(spots_[i].function).second)
+        add_to(costs_[{spots_[i].function, spots_[i - 1].function, spots_[i].line}], costs);
+  }
+
+  static void add_to(Costs& sum, const Costs& costs) {
+    sum.resize(costs.size());
+    for (std::size_t i = 0; i < costs.size(); ++i) sum[i] += costs[i];
+  }
+
+  // Innermost first.
+  void set_spots(std::uint32_t group) {
+    const profile::Profile& all = profile_.profile();
+    spots_.clear();
+    for (const profile::StackEntry& entry : profile_.stack_of(group)) {
+      const profile::DetailedFrame frame = profile_.frame(entry);
+      for (std::size_t i = frame.functions.size(); i-- > 0;) {
+        const FunctionId function = all.frames[frame.functions[i]].function;
+        const profile::Place place = frame.place(i);
+        // Lines are of one file: the function's.
+        const bool is_there = place.file == all.functions[function].file;
+        spots_.push_back({function, is_there ? place.line : 0});
+      }
+    }
+    if (spots_.empty()) spots_.push_back({kIdle, 0});
+  }
+
+  Result<void> write_head() {
+    const profile::Profile& all = profile_.profile();
+    std::string text = fmt::format(
+        "# callgrind format\nversion: 1\ncreator: ringside {}\ncmd: {}\npositions: line\nevents:",
+        printable_line(all.header.ringside_version), printable_line(all.header.kernel));
+    for (const ValueColumn& column : columns_) text += " " + event_name(column.name);
+    text += "\nsummary:" + costs_text(totals_) + "\n";
+    return sink_.write(text);
+  }
+
+  // An event's name is one word.
+  static std::string event_name(std::string name) {
+    std::replace(name.begin(), name.end(), ' ', '_');
+    return name;
+  }
+
+  static std::string costs_text(const Costs& costs) {
+    std::string text;
+    for (const std::int64_t cost : costs) text += fmt::format(" {}", cost);
+    return text;
+  }
+
+  Result<void> write_costs() {
+    FunctionId last = CostKey::kNone;
+    for (const auto& [key, costs] : costs_) {
+      std::string text;
+      if (key.function != last) text += "\n" + place_text("ob=", "fl=", "fn=", key.function);
+      last = key.function;
+      if (key.called != CostKey::kNone) {
+        text += place_text("cob=", "cfi=", "cfn=", key.called);
+        const std::int64_t calls = std::max<std::int64_t>(costs.empty() ? 0 : costs.front(), 0);
+        text += fmt::format("calls={} {}\n", calls, line_of(key.called));
+      }
+      text += fmt::format("{}{}\n", key.line, costs_text(costs));
+      RINGSIDE_TRY(sink_.write(text));
+    }
+    return {};
+  }
+
+  [[nodiscard]] std::uint32_t line_of(FunctionId function) const {
+    return function == kIdle ? 0 : profile_.profile().functions[function].first_line;
+  }
+
+  std::string place_text(const char* object, const char* file, const char* name, FunctionId id) {
+    const profile::Profile& all = profile_.profile();
+    const profile::Function function = id == kIdle ? profile::Function() : all.functions[id];
+    std::string text = object + named(objects_, function.image, all.strings[function.image]);
+    text += file + named(files_, function.file, all.strings[function.file]);
+    const std::string_view function_name =
+        id == kIdle ? profile::kIdleName : all.strings[function.name];
+    return text + name + named(functions_, id, function_name);
+  }
+
+  // "(3) name" where it is new, else "(3)".
+  static std::string named(std::map<std::uint32_t, std::size_t>& numbers, std::uint32_t id,
+                           std::string_view name) {
+    const auto [number, added] = numbers.try_emplace(id, numbers.size() + 1);
+    return fmt::format("({}){}{}\n", number->second, added ? " " : "",
+                       added ? (name.empty() ? "???" : name) : "");
+  }
+
+  DetailedProfile& profile_;
+  const ExportOptions& options_;
+  Sink& sink_;
+  std::vector<ValueColumn> columns_;
+  std::map<CostKey, Costs> costs_;
+  Costs totals_;
+  std::map<std::uint32_t, std::size_t> objects_;    // numbers of images' names
+  std::map<std::uint32_t, std::size_t> files_;      // of source files
+  std::map<std::uint32_t, std::size_t> functions_;  // of functions
+  std::vector<Spot> spots_;                         // reused
+  std::set<FunctionId> seen_;                       // reused
+};
+
+}  // namespace
+
+Result<void> write_callgrind(DetailedProfile& profile, const ExportOptions& options, Sink& sink) {
+  return CallgrindWriter(profile, options, sink).write();
+}
+
+}  // namespace ringside::exporters

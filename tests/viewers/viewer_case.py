@@ -1,0 +1,166 @@
+"""Base of the tests of formats: recordings, ringside's own numbers about them, and the programs that read other formats.
+
+The numbers are those of `export --format json-lines`, which shares no code with the formats but the recording's reader and
+the finding of names.
+"""
+import argparse
+import collections
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SKIPPED = 77
+KINDS = {"demo": "the bundled kernel", "linux": "Debian's kernel with joined stacks", "mixed": "a made-up recording"}
+_options = argparse.Namespace()
+
+
+@dataclasses.dataclass(frozen=True)
+class Sample:
+    """One sample of a recording. frames: names with inlined functions, leaf first; of them those of a kernel's frame that
+    stand on user code's are no part of `user_frames`."""
+    source: str
+    time_ns: int
+    vcpu: int
+    level: str
+    disposition: str
+    pid: int
+    tid: int
+    comm: str
+    weight: int
+    values: tuple
+    frames: tuple
+    addresses: tuple
+
+
+def _name_of(frame):
+    """As reports have it where there is no function."""
+    if frame["functions"]:
+        return frame["functions"]
+    if frame["kind"] == "firmware":
+        return ["[firmware]"]
+    if frame["kind"] == "user" and "image" not in frame:
+        return ["[user]"]
+    return [f"<unknown:{frame['address']}>"]
+
+
+def _sample(line):
+    stacks = [stack for stack in line["stacks"] if "role" not in stack]
+    frames = [frame for stack in stacks for frame in stack["frames"]]
+    return Sample(source=line.get("source", "cpu"), time_ns=line["time_ns"], vcpu=line.get("vcpu", -1), level=line["level"],
+                  disposition=line["disposition"], pid=line.get("pid", -1), tid=line.get("tid", line.get("pid", -1)),
+                  comm=line.get("comm", ""), weight=line["weight"], values=tuple(line.get("values", {}).items()),
+                  frames=tuple(name for frame in frames for name in reversed(_name_of(frame))),
+                  addresses=tuple(int(frame["address"], 16) for frame in frames))
+
+
+def run(*command, limit=120, **more):
+    """The result of a command, whose standard error stands behind its standard output where it failed."""
+    result = subprocess.run([*map(str, command)], check=False, text=True, errors="replace", stdin=subprocess.DEVNULL,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit, **more)
+    if result.returncode:
+        raise AssertionError(f"{command[0]} ended with status {result.returncode}: {result.stdout[-800:]} "
+                             f"{result.stderr[-2000:]}")
+    return result
+
+
+@functools.cache
+def viewers():
+    """The paths that script/fetch-viewers prints. Skips the test where they cannot be had."""
+    result = subprocess.run([ROOT / "script" / "fetch-viewers"], check=False, text=True, stdout=subprocess.PIPE)
+    if result.returncode == 3:
+        raise unittest.SkipTest("no network: the viewers cannot be fetched")
+    if result.returncode:
+        raise AssertionError("script/fetch-viewers failed")
+    return dict(line.split("=", 1) for line in result.stdout.splitlines())
+
+
+@functools.cache
+def _samples_of(recording):
+    text = run(_options.ringside, "export", "-i", recording, "--format", "json-lines", "-o", "-").stdout
+    lines = (json.loads(line) for line in text.splitlines())
+    return [_sample(line) for line in lines if "time_ns" in line and "stacks" in line]
+
+
+class ViewerCase(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="ringside-viewers-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def each_recording(self, check, *names):
+        """Calls a function with the name of each recording that is there, in a subtest of its own."""
+        for name in names or KINDS:
+            if not self.recording(name).exists():
+                print(f"skipped: no recording of {KINDS[name]}")
+                continue
+            with self.subTest(recording=name):
+                check(name)
+
+    def assert_same(self, there, here):
+        """Two dictionaries are equal; a failure shows a few of the keys that differ. (assertEqual takes minutes for that.)"""
+        wrong = [f"{key}: {there.get(key)} there, {here.get(key)} here" for key in {**there, **here}
+                 if there.get(key) != here.get(key)]
+        self.assertEqual(len(wrong), 0, "\n".join(wrong[:8]))
+        self.assertTrue(here, "there is nothing to compare")
+
+    @staticmethod
+    def recording(name):
+        return _options.recordings / f"{name}.data"
+
+    def ringside(self, *arguments, limit=120):
+        """The standard output of the program."""
+        return run(_options.ringside, *arguments, limit=limit, cwd=self.folder).stdout
+
+    def export(self, name, output, *arguments):
+        """Writes a recording in another format; returns the file's path."""
+        self.ringside("export", "-i", self.recording(name), "-o", output, *arguments)
+        return self.folder / output
+
+    def samples(self, name):
+        """All samples of a recording, in its order."""
+        return _samples_of(self.recording(name))
+
+    def sampled(self, name, source="cpu"):
+        """Those of one source that have a stack."""
+        return [sample for sample in self.samples(name) if sample.disposition == "sampled" and sample.source == source]
+
+    def report(self, name, fields, *options):
+        """The rows of a report as a dictionary from the fields, joined by a space, to samples. The field sym is the
+        name alone."""
+        text = self.ringside("report", "-i", self.recording(name), "--stdio", "-F", "sample," + fields, *options)
+        rows = collections.Counter()
+        for line in text.splitlines():
+            if line.strip() and not line.startswith("#"):
+                count, rest = line.split(None, 1)
+                if fields == "sym":
+                    rest = rest.strip().split(None, 1)[1].split("  [")[0]
+                rows[" ".join(rest.split())] += int(count.replace(",", ""))
+        return rows
+
+
+def need(program, package):
+    """The path of a program. Skips the test where it is not installed."""
+    path = shutil.which(program) or (program if os.access(program, os.X_OK) else None)
+    if path is None:
+        raise unittest.SkipTest(f"no {program}: install {package}")
+    return path
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ringside", required=True, type=os.path.abspath)
+    parser.add_argument("--recordings", required=True, type=pathlib.Path)
+    options, rest = parser.parse_known_args(namespace=_options)
+    options.recordings = options.recordings.resolve()
+    program = unittest.main(argv=[sys.argv[0], *rest], exit=False)
+    if not program.result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(SKIPPED if program.result.testsRun == len(program.result.skipped) else 0)
