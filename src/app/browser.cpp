@@ -23,7 +23,8 @@ bool open_in_browser(const std::string& url) {
   ::posix_spawn_file_actions_init(&actions);
   for (const int stream : {0, 1, 2})
     ::posix_spawn_file_actions_addopen(&actions, stream, "/dev/null", O_RDWR, 0);
-  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);  // sockets and the folder's lock are ours
+  // The server's socket and the folder's lock are not for it.
+  ::posix_spawn_file_actions_addclosefrom_np(&actions, 3);
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kProfiler = "https://profiler.firefox.com";
 
-// What a link opens: files by their names in its URL, and the link.
+// A link, and the files that it needs, by their names in its URL.
 struct Site {
   std::map<std::string, ServedFile> files;
   std::string link;

@@ -46,7 +46,7 @@ class FirefoxWriter {
     notes_ = notes(profile_.profile(), columns_.pauses());
     plan();
     json_.add_text("{");
-    write_profile_info(json_, profile_.profile(), columns_.event_types(), visible());
+    write_profile_info(json_, profile_.profile(), columns_.event_types(), end_ns(), visible());
     json_.add_text("\"threads\":[");
     write_plan(vcpus_, true);
     write_plan(guest_, false);
@@ -86,6 +86,15 @@ class FirefoxWriter {
   [[nodiscard]] const recording::ValueType& type_of(std::size_t source, std::size_t value) const {
     const profile::ChosenSource& chosen = profile_.sources()[source];
     return chosen.source.values[chosen.values[value]];
+  }
+
+  // Ticks may begin long after the recording's time 0, and its duration counts from the first.
+  [[nodiscard]] std::uint64_t end_ns() const {
+    const profile::Profile& all = profile_.profile();
+    std::uint64_t end = all.recorded ? all.recorded->duration_ns : 0;
+    for (std::size_t source = 0; source < profile_.sources().size(); ++source)
+      end = std::max(end, columns_.time_ns(source, columns_.of_source(source).last_time));
+    return end + all.header.interval_ns;
   }
 
   // vCPUs, the guest's busiest threads, and all of the rest.

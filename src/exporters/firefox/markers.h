@@ -10,7 +10,7 @@
 
 namespace ringside::exporters::firefox {
 
-// What stands in a thread besides its samples.
+// An event in a thread, besides its samples.
 struct Marker {
   const char* name;
   std::uint64_t start_ns = 0;
@@ -38,7 +38,7 @@ void write_marker_schemas(JsonText& json, std::span<const recording::EventType> 
                                                 const SampleColumns& columns, std::size_t source,
                                                 std::span<const std::uint32_t> rows,
                                                 bool finds_lost, std::uint64_t& lost);
-// What was recorded as a sentence, and the long pauses.
+// Markers of recorded sentences, such as warnings, and of the long pauses.
 [[nodiscard]] std::vector<Marker> notes(const profile::Profile& profile,
                                         std::span<const Pause> pauses);
 
