@@ -93,10 +93,10 @@ class Firefox(viewer_case.ViewerCase):
                 if "stacks" not in line or "time_ns" not in line or line.get("source", "cpu") != "cpu":
                     continue
                 if line["disposition"] == "idle":
-                    here[line["vcpu"]]["Idle"] += 1
+                    here[line["vcpu"]]["Idle"] += line["weight"]
                 elif line["disposition"] == "sampled":
                     frames = [frame for stack in line["stacks"] for frame in stack["frames"]]
-                    here[line["vcpu"]][FRAME_KINDS[frames[0]["kind"]] if frames else "Other"] += 1
+                    here[line["vcpu"]][FRAME_KINDS[frames[0]["kind"]] if frames else "Other"] += line["weight"]
             for handle, thread in self.threads().items():
                 if thread["pid"] != "vCPUs":
                     continue

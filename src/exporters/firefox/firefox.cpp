@@ -216,7 +216,8 @@ class FirefoxWriter {
     json_.column("threadCPUDelta", rows.size(), [&](std::size_t i) {
       const bool is_idle =
           profile_.owner_of(all.groups[rows[i]]).disposition == wire::Disposition::kIdle;
-      json_.add("{}", is_idle ? 0 : from.period);
+      const std::int64_t ticks = is_idle ? 0 : std::max<std::int64_t>(all.values[0][rows[i]], 0);
+      json_.add("{}", static_cast<double>(ticks) * static_cast<double>(from.period));
     });
   }
 
