@@ -22,6 +22,7 @@
 #include "cli/verbs/report_verb.h"
 #include "cli/verbs/symbolize_verb.h"
 #include "cli/verbs/verb.h"
+#include "cli/verbs/view_verb.h"
 #include "launch/qemu/qemu_shim.h"
 
 namespace ringside::cli {
@@ -142,6 +143,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(std::make_unique<PsVerb>());
   verbs.push_back(std::make_unique<ReportVerb>());
   verbs.push_back(std::make_unique<FlamegraphVerb>());
+  verbs.push_back(std::make_unique<ViewVerb>());
   verbs.push_back(std::make_unique<ExportVerb>());
   verbs.push_back(std::make_unique<ImportVerb>());
   verbs.push_back(std::make_unique<SymbolizeVerb>());

@@ -8,7 +8,8 @@
 
 namespace ringside::exporters::firefox {
 
-// What a frame's category is an index of. The viewer wants one that is grey: that of what has none.
+// A frame's category is an index of kCategories. The viewer wants one that is grey, for what has
+// none.
 enum class Category : std::uint8_t { kOther, kKernel, kUser, kInterrupt, kIdle, kFirmware, kGuest };
 
 struct CategoryStyle {

@@ -46,7 +46,7 @@ class FirefoxWriter {
     notes_ = notes(profile_.profile(), columns_.pauses());
     plan();
     json_.add_text("{");
-    write_profile_info(json_, profile_.profile(), columns_.event_types(), visible());
+    write_profile_info(json_, profile_.profile(), columns_.event_types(), end_ns(), visible());
     json_.add_text("\"threads\":[");
     write_plan(vcpus_, true);
     write_plan(guest_, false);
@@ -75,8 +75,7 @@ class FirefoxWriter {
     const recording::Source& from = profile_.sources()[source].source;
     const std::string name = fmt::format("{} {}", profile::sanitize(from.name),
                                          profile::sanitize(type_of(source, value).name));
-    const bool is_host_time = from.clock == recording::kHostClock;
-    return {is_host_time ? name : name + " (not by the host's clock)",
+    return {is_of_host_time(source) ? name : name + " (not by the host's clock)",
             "Other sources",
             "other sources",
             json_string(name),
@@ -87,6 +86,15 @@ class FirefoxWriter {
   [[nodiscard]] const recording::ValueType& type_of(std::size_t source, std::size_t value) const {
     const profile::ChosenSource& chosen = profile_.sources()[source];
     return chosen.source.values[chosen.values[value]];
+  }
+
+  // Ticks may begin long after the recording's time 0, and its duration counts from the first.
+  [[nodiscard]] std::uint64_t end_ns() const {
+    const profile::Profile& all = profile_.profile();
+    std::uint64_t end = all.recorded ? all.recorded->duration_ns : 0;
+    for (std::size_t source = 0; source < profile_.sources().size(); ++source)
+      end = std::max(end, columns_.time_ns(source, columns_.of_source(source).last_time));
+    return end + all.header.interval_ns;
   }
 
   // vCPUs, the guest's busiest threads, and all of the rest.
@@ -110,11 +118,32 @@ class FirefoxWriter {
   void write_plan(const ThreadPlan& plan, bool is_of_vcpus) {
     if (plan.threads.empty()) return;
     const RowsByThread rows(plan, columns_.of_source(cpu_));
+    std::vector<std::vector<Marker>> markers(plan.threads.size());
+    if (is_of_vcpus) add_missing_ticks(rows, markers);
     for (std::size_t i = 0; i < plan.threads.size(); ++i) {
       write_samples(plan.threads[i], cpu_, 0, is_of_vcpus ? samples_of(rows.of(i)) : rows.of(i));
-      write_markers(json_, tables_, is_of_vcpus ? missing(rows.of(i)) : std::vector<Marker>());
+      write_markers(json_, tables_, markers[i]);
       json_.add_text("}");
     }
+  }
+
+  // Where lost ticks are seems to be known, it is shown, unless these would be more than there are:
+  // then the period is not that of each vCPU.
+  void add_missing_ticks(const RowsByThread& rows, std::vector<std::vector<Marker>>& markers) {
+    const profile::Profile& all = profile_.profile();
+    bool finds_lost = all.filtered_samples == 0 && all.recorded && all.recorded->lost != 0 &&
+                      is_of_host_time(cpu_);
+    for (;;) {
+      std::uint64_t found = 0;
+      for (std::size_t i = 0; i < markers.size(); ++i)
+        markers[i] = missing_ticks(profile_, columns_, cpu_, rows.of(i), finds_lost, found);
+      if (!finds_lost || found <= all.recorded->lost) return;
+      finds_lost = false;
+    }
+  }
+
+  [[nodiscard]] bool is_of_host_time(std::size_t source) const {
+    return profile_.sources()[source].source.clock == recording::kHostClock;
   }
 
   // Without the ticks that gave no sample.
@@ -124,14 +153,6 @@ class FirefoxWriter {
     std::copy_if(rows.begin(), rows.end(), std::back_inserter(chosen_rows_),
                  [&](std::uint32_t row) { return is_sample(profile_, all.groups[row]); });
     return chosen_rows_;
-  }
-
-  // A filter leaves gaps, too.
-  [[nodiscard]] std::vector<Marker> missing(Rows rows) const {
-    const profile::Profile& all = profile_.profile();
-    const bool finds_lost = all.filtered_samples == 0 && all.recorded && all.recorded->lost != 0 &&
-                            profile_.sources()[cpu_].source.clock == recording::kHostClock;
-    return missing_ticks(profile_, columns_, cpu_, rows, finds_lost);
   }
 
   void write_value(const ValueThread& thread) {
@@ -182,7 +203,22 @@ class FirefoxWriter {
       json_.add_text(R"("weight":null,"weightType":"samples",)");
       return;
     }
+    if (source == cpu_ && value == 0) write_cpu_time(rows);
     write_weights(columns_.of_source(source).values[value], type_of(source, value).unit, rows);
+  }
+
+  // The processor time since the sample before: each tick stands for a period. Without it the
+  // viewer takes a thread for busy between any two samples.
+  void write_cpu_time(Rows rows) {
+    const recording::Source& from = profile_.sources()[cpu_].source;
+    if (!is_of_host_time(cpu_) || from.period == 0) return;
+    const SampleRows& all = columns_.of_source(cpu_);
+    json_.column("threadCPUDelta", rows.size(), [&](std::size_t i) {
+      const bool is_idle =
+          profile_.owner_of(all.groups[rows[i]]).disposition == wire::Disposition::kIdle;
+      const std::int64_t ticks = is_idle ? 0 : std::max<std::int64_t>(all.values[0][rows[i]], 0);
+      json_.add("{}", static_cast<double>(ticks) * static_cast<double>(from.period));
+    });
   }
 
   void write_weights(const MostlyOnes& weights, recording::WeightUnit unit, Rows rows) {

@@ -10,7 +10,7 @@
 
 namespace ringside::exporters::firefox {
 
-// What stands in a thread besides its samples.
+// An event in a thread, besides its samples.
 struct Marker {
   const char* name;
   std::uint64_t start_ns = 0;
@@ -33,12 +33,12 @@ void write_markers(JsonText& json, StackTables& tables, std::span<const Marker> 
 void write_marker_schemas(JsonText& json, std::span<const recording::EventType> types);
 
 // Ticks of one vCPU that gave no sample, from the rows of its ticks; with `finds_lost` those of
-// which there is no row, too: so many as fit in where it has none.
+// which there is no row, too: so many as fit in where it has none, which are added to `lost`.
 [[nodiscard]] std::vector<Marker> missing_ticks(const profile::DetailedProfile& profile,
                                                 const SampleColumns& columns, std::size_t source,
                                                 std::span<const std::uint32_t> rows,
-                                                bool finds_lost);
-// What was recorded as a sentence, and the long pauses.
+                                                bool finds_lost, std::uint64_t& lost);
+// Markers of recorded sentences, such as warnings, and of the long pauses.
 [[nodiscard]] std::vector<Marker> notes(const profile::Profile& profile,
                                         std::span<const Pause> pauses);
 

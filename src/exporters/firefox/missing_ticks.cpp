@@ -18,7 +18,8 @@ const char* name_of(Disposition disposition) {
 
 std::vector<Marker> missing_ticks(const profile::DetailedProfile& profile,
                                   const SampleColumns& columns, std::size_t source,
-                                  std::span<const std::uint32_t> rows, bool finds_lost) {
+                                  std::span<const std::uint32_t> rows, bool finds_lost,
+                                  std::uint64_t& lost) {
   const SampleRows& all = columns.of_source(source);
   const std::uint64_t period = profile.sources()[source].source.period;
   std::vector<Marker> markers;
@@ -39,6 +40,7 @@ std::vector<Marker> missing_ticks(const profile::DetailedProfile& profile,
     if (finds_lost && i != 0 && period != 0 && time_ns - last_ns >= 2 * period) {
       close();
       const std::uint64_t missing = (time_ns - last_ns + period / 2) / period - 1;
+      lost += missing;
       markers.push_back(marker_of_ticks("lost ticks", last_ns, time_ns, missing));
     }
     if (ticks != 0 && (!is_missing || disposition != open)) close();

@@ -65,7 +65,7 @@ void write_extra(JsonText& json, const profile::Profile& profile) {
 }  // namespace
 
 void write_profile_info(JsonText& json, const profile::Profile& profile,
-                        std::span<const recording::EventType> types,
+                        std::span<const recording::EventType> types, std::uint64_t end_ns,
                         std::span<const std::uint32_t> visible) {
   const recording::Header& header = profile.header;
   json.add(R"("meta":{{"version":{},"preprocessedProfileVersion":{},"product":"ringside",)",
@@ -77,9 +77,7 @@ void write_profile_info(JsonText& json, const profile::Profile& profile,
            json_string(header.ringside_version),
            json_string(fmt::format("{} {}", header.guest_os, arch::name_of(header.arch))),
            json_string(header.kernel), header.vcpu_count);
-  if (profile.recorded)
-    json.add(R"("profilingStartTime":0,"profilingEndTime":{},)",
-             milliseconds(profile.recorded->duration_ns));
+  json.add(R"("profilingStartTime":0,"profilingEndTime":{},)", milliseconds(end_ns));
   std::string arguments;
   for (const std::string& word : header.command_line)
     arguments += (arguments.empty() ? "" : " ") + word;
@@ -91,6 +89,7 @@ void write_profile_info(JsonText& json, const profile::Profile& profile,
               [&](std::size_t i) { json.add("{}", visible[i]); });
   if (!visible.empty()) json.add(R"("initialSelectedThreads":[{}],)", visible.front());
   json.add_text(R"("keepProfileThreadOrder":true,"usesOnlyOneStackType":true,)"
+                R"("sampleUnits":{"time":"ms","eventDelay":"ms","threadCPUDelta":"ns"},)"
                 R"("sourceCodeIsNotOnSearchfox":true,"symbolicated":true,)"
                 R"("symbolicationNotSupported":true},)");
 }

@@ -1,0 +1,130 @@
+#include "app/view.h"
+
+#include "app/browser.h"
+#include "app/loopback_server.h"
+#include "app/messages.h"
+#include "app/outputs.h"
+#include "app/signals.h"
+#include "app/speedscope_page.h"
+#include "launch/private_folder.h"
+
+namespace ringside::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kProfiler = "https://profiler.firefox.com";
+
+// A link, and the files that it needs, by their names in its URL.
+struct Site {
+  std::map<std::string, ServedFile> files;
+  std::string link;
+};
+
+// A URL as a part of another one's path.
+std::string url_encoded(std::string_view url) {
+  std::string text;
+  for (const char c : url)
+    text +=
+        c == ':' || c == '/' ? fmt::format("%{:02X}", static_cast<unsigned>(c)) : std::string(1, c);
+  return text;
+}
+
+Result<fs::path> write_file(const ViewRequest& request, const fs::path& folder,
+                            const exporters::Format& format, const char* name) {
+  const fs::path path = folder / name;
+  RINGSIDE_TRY(write_export(request.settings, path, format, {}));
+  return path;
+}
+
+Result<Site> firefox_site(const ViewRequest& request, const fs::path& folder,
+                          const std::string& url) {
+  constexpr const char* kName = "profile.json";
+  RINGSIDE_ASSIGN(const fs::path path,
+                  write_file(request, folder, *exporters::format_named("firefox"), kName));
+  say("ringside: the browser asks whether " + std::string(kProfiler) +
+      " may read from this machine: allow it. The page needs a network; --svg and --speedscope "
+      "need none");
+  return Site{{{kName, {path, "application/json", "gzip"}}},
+              std::string(kProfiler) + "/from-url/" + url_encoded(url + kName)};
+}
+
+Result<Site> svg_site(const ViewRequest& request, const fs::path& folder, const std::string& url) {
+  constexpr const char* kName = "flamegraph.svg";
+  RINGSIDE_ASSIGN(const fs::path path,
+                  write_file(request, folder, *exporters::format_named("svg"), kName));
+  return Site{{{kName, {path, "image/svg+xml", ""}}}, url + kName};
+}
+
+const char* type_of(const fs::path& file) {
+  const std::map<std::string, const char*> kTypes = {{".html", "text/html; charset=utf-8"},
+                                                     {".js", "text/javascript"},
+                                                     {".css", "text/css"},
+                                                     {".json", "application/json"},
+                                                     {".svg", "image/svg+xml"},
+                                                     {".png", "image/png"},
+                                                     {".ico", "image/x-icon"},
+                                                     {".wasm", "application/wasm"},
+                                                     {".woff2", "font/woff2"}};
+  const auto type = kTypes.find(file.extension().string());
+  return type == kTypes.end() ? "application/octet-stream" : type->second;
+}
+
+// The format that speedscope reads with all that ringside knows.
+const exporters::Format& speedscope_format() {
+  const exporters::Format* const own = exporters::format_named("speedscope");
+  return own != nullptr ? *own : *exporters::format_named("folded");
+}
+
+Result<Site> speedscope_site(const ViewRequest& request, const fs::path& folder,
+                             const std::string& url) {
+  RINGSIDE_ASSIGN(const fs::path page, find_speedscope_page(request.speedscope_page));
+  Site site;
+  std::error_code error;
+  for (fs::directory_iterator entry(page, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->is_regular_file(error))
+      site.files[entry->path().filename()] = {entry->path(), type_of(entry->path()), ""};
+  constexpr const char* kName = "ringside-profile";
+  RINGSIDE_ASSIGN(const fs::path path, write_file(request, folder, speedscope_format(), kName));
+  site.files[kName] = {path, "application/octet-stream", ""};
+  site.link = url + "index.html#profileURL=" + kName;
+  return site;
+}
+
+Result<Site> make_site(const ViewRequest& request, const fs::path& folder, const std::string& url) {
+  switch (request.page) {
+    case ViewPage::kSvg:
+      return svg_site(request, folder, url);
+    case ViewPage::kSpeedscope:
+      return speedscope_site(request, folder, url);
+    default:
+      return firefox_site(request, folder, url);
+  }
+}
+
+void open_link(const ViewRequest& request, const std::string& link) {
+  if (!request.opens_browser || !has_screen()) {
+    say("ringside: open the link in a browser of this machine; Ctrl-C ends");
+    return;
+  }
+  say(open_in_browser(link)
+          ? "ringside: opening the link in a browser; Ctrl-C ends"
+          : "ringside: there is no xdg-open: open the link in a browser; Ctrl-C ends");
+}
+
+}  // namespace
+
+Result<void> view(const ViewRequest& request) {
+  const Signals signals;
+  const auto is_over = [] { return Signals::interrupted() || Signals::terminated(); };
+  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
+  RINGSIDE_ASSIGN(auto server, LoopbackServer::listen(request.port, kProfiler));
+  RINGSIDE_ASSIGN(const Site site, make_site(request, folder.path(), server.url()));
+  if (is_over()) return {};
+  RINGSIDE_TRY(write_to("-", [&](exporters::Sink& sink) { return sink.write(site.link + "\n"); }));
+  open_link(request, site.link);
+  return server.serve(site.files, is_over);
+}
+
+}  // namespace ringside::app

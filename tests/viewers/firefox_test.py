@@ -1,0 +1,133 @@
+"""The format firefox, as the Firefox Profiler's command-line tool reads it: threads, functions, categories and markers are
+ringside's own."""
+import collections
+import json
+import time
+
+import viewer_case
+
+FRAME_KINDS = {"kernel": "Kernel", "user": "User", "firmware": "Firmware", "interrupt": "Interrupt"}
+
+
+class Firefox(viewer_case.ViewerCase):
+    def setUp(self):
+        super().setUp()
+        paths = viewer_case.viewers()
+        self.command = (paths["NODE"], paths["PROFILER_CLI"])
+
+    def cli(self, *arguments):
+        return viewer_case.run(*self.command, *arguments, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)}).stdout
+
+    def load(self, name, *arguments):
+        """Loads a recording; the tool gives up where its server is not up within half a second."""
+        path = self.export(name, f"{name}.firefox.json.gz", *arguments)
+        self.addCleanup(self.cli, "stop", "--all")
+        for attempt in range(20):
+            try:
+                self.cli("load", path)
+                return
+            except AssertionError:
+                if attempt == 19:
+                    raise
+                self.cli("stop", "--all")
+                time.sleep(1)
+
+    def json(self, *arguments):
+        return json.loads(self.cli(*arguments, "--json"))
+
+    def threads(self):
+        """The threads as (process, name, pid, tid), by their handles."""
+        listed = self.json("thread", "list", "--limit", "0")["threads"]
+        return {thread["threadHandle"]: thread for thread in listed}
+
+    def functions(self, handle, *more):
+        """(own samples, samples with callees), each by function."""
+        listed = self.json("thread", "functions", "--thread", handle, "--limit", "0", *more)["functions"]
+        own, total = collections.Counter(), collections.Counter()
+        for function in listed:
+            own[function["name"]] += function["selfSamples"]
+            total[function["name"]] += function["totalSamples"]
+        return +own, total
+
+    def check_functions(self, handle, samples):
+        own, total = self.functions(handle)
+        here_own, here_total = collections.Counter(), collections.Counter()
+        for sample in samples:
+            here_own[sample.frames[0] if sample.frames else "[no stack]"] += sample.weight
+            for function in set(sample.frames):
+                here_total[function] += sample.weight
+        self.assert_same(own, here_own)
+        # Functions of the same name in two files are two there: both may be in one stack.
+        for function, count in here_total.items():
+            self.assertGreaterEqual(total[function], count, function)
+
+    def test_functions_of_vcpus_and_guest_threads_are_those_of_the_samples(self):
+        def check(name):
+            self.load(name)
+            threads = self.threads()
+            by_vcpu, by_thread = collections.defaultdict(list), collections.defaultdict(list)
+            for sample in self.sampled(name):
+                by_vcpu[f"vCPU {sample.vcpu}"].append(sample)
+                by_thread[sample.pid, sample.tid].append(sample)
+            vcpus = {thread["name"]: handle for handle, thread in threads.items() if thread["pid"] == "vCPUs"}
+            self.assertEqual(sorted(vcpus), sorted(by_vcpu))
+            for vcpu, samples in by_vcpu.items():
+                self.check_functions(vcpus[vcpu], samples)
+            guest = {(int(thread["pid"]), int(thread["tid"])): handle for handle, thread in threads.items()
+                     if str(thread["pid"]).isdigit()}
+            known = {key: samples for key, samples in by_thread.items() if key != (-1, -1)}
+            self.assertEqual(set(guest), set(known))
+            busiest = sorted(known, key=lambda key: -len(known[key]))[:4]
+            for key in busiest:
+                self.check_functions(guest[key], known[key])
+
+        self.each_recording(check)
+
+    def test_categories_are_the_kinds_of_the_innermost_frames(self):
+        def check(name):
+            self.load(name)
+            text = self.ringside("export", "-i", self.recording(name), "--format", "json-lines", "-o", "-")
+            lines = [json.loads(line) for line in text.splitlines()]
+            here = collections.defaultdict(collections.Counter)
+            for line in lines:
+                if "stacks" not in line or "time_ns" not in line or line.get("source", "cpu") != "cpu":
+                    continue
+                if line["disposition"] == "idle":
+                    here[line["vcpu"]]["Idle"] += line["weight"]
+                elif line["disposition"] == "sampled":
+                    frames = [frame for stack in line["stacks"] for frame in stack["frames"]]
+                    here[line["vcpu"]][FRAME_KINDS[frames[0]["kind"]] if frames else "Other"] += line["weight"]
+            for handle, thread in self.threads().items():
+                if thread["pid"] != "vCPUs":
+                    continue
+                listed = self.json("thread", "samples", "--thread", handle, "--include-idle")["categoryBreakdown"]["categories"]
+                there = collections.Counter({row["name"]: row["samples"] for row in listed})
+                self.assert_same(there, here[int(thread["name"].split()[1])])
+
+        self.each_recording(check)
+
+    def test_other_sources_are_threads_of_their_own(self):
+        if not self.recording("mixed").exists():
+            self.skipTest("no recording")
+        self.load("mixed")
+        threads = {thread["name"]: handle for handle, thread in self.threads().items()}
+        here = collections.Counter()
+        for sample in self.sampled("mixed", "allocations"):
+            here[sample.frames[0]] += dict(sample.values)["bytes"]
+        there, _ = self.functions(threads["allocations bytes"])
+        self.assert_same(there, here)
+
+    def test_events_are_markers_with_their_fields(self):
+        if not self.recording("mixed").exists():
+            self.skipTest("no recording")
+        text = self.ringside("export", "-i", self.recording("mixed"), "--format", "json-lines", "-o", "-")
+        lines = [json.loads(line) for line in text.splitlines()]
+        here = collections.Counter(line["event"] for line in lines if "event" in line)
+        self.load("mixed")
+        handle = next(handle for handle, thread in self.threads().items() if thread["name"] == "Events")
+        listed = self.json("thread", "markers", "--thread", handle, "--top-n", "1000")["byType"]
+        self.assert_same({row["markerName"]: row["count"] for row in listed}, here)
+
+
+if __name__ == "__main__":
+    viewer_case.main()
