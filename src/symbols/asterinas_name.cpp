@@ -37,7 +37,7 @@ std::string without_braces(std::string text) {
 std::string asterinas_name(std::string_view name) {
   constexpr std::string_view kAnonymous = "(anonymous namespace)::";
   if (name.starts_with(kAnonymous)) return asterinas_name(name.substr(kAnonymous.size()));
-  // Of "<Task as Drop>::drop" the generics' removal alone would leave "::drop".
+  // Without generics alone "<Task as Drop>::drop" would be "::drop": it is shortened first.
   std::string clean = without_braces(without_brackets(shorten(name), '<', '>'));
   clean.resize(std::min(clean.find(' '), clean.size()));
   clean.resize(std::min(clean.find('(', 1), clean.size()));

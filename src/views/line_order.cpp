@@ -26,7 +26,7 @@ bool comes_first(const Step& a, const Step& b) {
   const std::size_t common = std::min(a.name.size(), b.name.size());
   if (const int order = a.name.substr(0, common).compare(b.name.substr(0, common)); order != 0)
     return order < 0;
-  // What follows the shorter name: a ';', or the end of the line, which is before all else.
+  // Behind the shorter name stands a ";", or the end of the line, which is before all else.
   const auto next = [common](const Step& step) {
     if (step.name.size() > common) return 1 + int{static_cast<unsigned char>(step.name[common])};
     return step.goes_on ? 1 + int{';'} : 0;
