@@ -95,6 +95,7 @@ Result<OpenRecording> open_recording(const ReaderSettings& settings) {
   RINGSIDE_ASSIGN(auto reader, open_reader(settings));
   naming::ImageSymbols::Options options{.style = settings.symbols.style(),
                                         .inlines = settings.symbols.inlines(),
+                                        .beyond_sizes = settings.symbols.beyond_sizes,
                                         .files = settings.symbols.files(),
                                         .kernel = {.file = settings.kernel,
                                                    .load_bias = load_bias,

@@ -70,12 +70,6 @@ const char* type_of(const fs::path& file) {
   return type == kTypes.end() ? "application/octet-stream" : type->second;
 }
 
-// The format that speedscope reads with all that ringside knows.
-const exporters::Format& speedscope_format() {
-  const exporters::Format* const own = exporters::format_named("speedscope");
-  return own != nullptr ? *own : *exporters::format_named("folded");
-}
-
 Result<Site> speedscope_site(const ViewRequest& request, const fs::path& folder,
                              const std::string& url) {
   RINGSIDE_ASSIGN(const fs::path page, find_speedscope_page(request.speedscope_page));
@@ -86,7 +80,8 @@ Result<Site> speedscope_site(const ViewRequest& request, const fs::path& folder,
     if (entry->is_regular_file(error))
       site.files[entry->path().filename()] = {entry->path(), type_of(entry->path()), ""};
   constexpr const char* kName = "ringside-profile";
-  RINGSIDE_ASSIGN(const fs::path path, write_file(request, folder, speedscope_format(), kName));
+  RINGSIDE_ASSIGN(const fs::path path,
+                  write_file(request, folder, *exporters::format_named("speedscope"), kName));
   site.files[kName] = {path, "application/octet-stream", ""};
   site.link = url + "index.html#profileURL=" + kName;
   return site;

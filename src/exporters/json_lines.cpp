@@ -6,6 +6,7 @@
 
 #include "arch/arch_info.h"
 #include "exporters/parts/json_text.h"
+#include "profile/kernel_mappings.h"
 #include "profile/sanitize.h"
 #include "profile/thread_names.h"
 #include "recording/sample_visitor.h"
@@ -34,6 +35,16 @@ class Names final : public recording::Visitor {
   explicit Names(profile::FrameNamer& namer) : namer_(namer) {}
   void blob(const recording::Blob& value) override { namer_.blob(value); }
   void function(const recording::ImageFunction& value) override { namer_.function(value); }
+  // Some frames were sampled before the image that lies there was found.
+  void image(const recording::ImageInfo& value) override { images[value.id] = value; }
+  void mapping(const recording::Mapping& value) override {
+    mappings[value.id] = value;
+    kernels.add(value);
+  }
+
+  std::map<std::uint32_t, recording::ImageInfo> images;
+  std::map<std::uint32_t, recording::Mapping> mappings;
+  profile::KernelMappings kernels;
 
  private:
   profile::FrameNamer& namer_;
@@ -41,16 +52,17 @@ class Names final : public recording::Visitor {
 
 class Lines final : public recording::SampleVisitor {
  public:
-  Lines(profile::FrameNamer& namer, Sink& sink) : namer_(namer), sink_(sink) {}
+  Lines(profile::FrameNamer& namer, const Names& names, Sink& sink)
+      : namer_(namer), named_(names), sink_(sink) {}
 
   void image(const recording::ImageInfo& value) override {
-    images_[value.id] = value;
     write(fmt::format(R"({{"image":{},"path":{},"load_bias":"{:#x}"}})", json_string(value.name),
                       json_string(value.path), value.load_bias));
   }
-  void mapping(const recording::Mapping& value) override { mappings_[value.id] = value; }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
-    frames_.push_back(described(value));
+    recording::RecordedFrame frame = value;
+    named_.kernels.place(frame);
+    frames_.push_back(described(frame));
   }
   void stack_node(std::uint32_t, const recording::StackNode& value) override {
     nodes_.push_back(value);
@@ -141,15 +153,15 @@ class Lines final : public recording::SampleVisitor {
   }
 
   std::string described(const recording::RecordedFrame& frame) {
-    const auto image = images_.find(frame.image);
-    const auto mapping = mappings_.find(frame.mapping);
+    const auto image = named_.images.find(frame.image);
+    const auto mapping = named_.mappings.find(frame.mapping);
     profile::NamedFrame named;
     if (frame.function != 0) {
       named.functions = {texts_[frame.function]};
       named.lines = {{texts_[frame.file], frame.line}};
     } else {
-      namer_.name({frame, image != images_.end() ? &image->second : nullptr,
-                   mapping != mappings_.end() ? &mapping->second : nullptr},
+      namer_.name({frame, image != named_.images.end() ? &image->second : nullptr,
+                   mapping != named_.mappings.end() ? &mapping->second : nullptr},
                   named);
     }
     std::string functions;
@@ -163,8 +175,9 @@ class Lines final : public recording::SampleVisitor {
     return fmt::format(
         R"({{"address":"{}","exact":{},"kind":"{}",{}"rule":"{}","functions":[{}]{}}})",
         frame.address, frame.exact, text_of(frame.kind),
-        image == images_.end() ? ""
-                               : fmt::format(R"("image":{},)", json_string(image->second.name)),
+        image == named_.images.end()
+            ? ""
+            : fmt::format(R"("image":{},)", json_string(image->second.name)),
         name_of(frame.source), functions, lines);
   }
 
@@ -238,8 +251,8 @@ class Lines final : public recording::SampleVisitor {
     using recording::KeyKind;
     switch (kind) {
       case KeyKind::kImage: {
-        const auto image = images_.find(static_cast<std::uint32_t>(value));
-        return json_string(image == images_.end() ? std::string_view() : image->second.name);
+        const auto image = named_.images.find(static_cast<std::uint32_t>(value));
+        return json_string(image == named_.images.end() ? std::string_view() : image->second.name);
       }
       case KeyKind::kPhysicalPage:
       case KeyKind::kOffset:
@@ -269,13 +282,12 @@ class Lines final : public recording::SampleVisitor {
   }
 
   profile::FrameNamer& namer_;
+  const Names& named_;
   Sink& sink_;
   Result<void> result_;
   std::vector<std::string> left_out_;
   profile::StringTable strings_;
   profile::ThreadNames names_{strings_};
-  std::map<std::uint32_t, recording::ImageInfo> images_;
-  std::map<std::uint32_t, recording::Mapping> mappings_;
   std::map<std::uint32_t, recording::Source> sources_;
   std::map<std::uint32_t, recording::EventType> event_types_;
   std::map<std::uint32_t, recording::CounterSet> counter_sets_;
@@ -298,7 +310,7 @@ Result<std::vector<std::string>> write_json_lines(recording::Reader& reader,
       json_string(header.engine), header.interval_ns, header.vcpu_count)));
   Names names(namer);
   RINGSIDE_TRY(reader.for_each(names));
-  Lines lines(namer, sink);
+  Lines lines(namer, names, sink);
   RINGSIDE_TRY(reader.for_each(lines));
   RINGSIDE_TRY(lines.result());
   return std::move(lines).left_out();

@@ -217,6 +217,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   if (!loaded && given)
     loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   if (given) loaded->put_first(std::move(*given));
+  if (loaded && options_.beyond_sizes) loaded->accept_beyond_sizes();
   add_nameless(image, loaded);
   if (loaded && loaded->empty()) {
     loaded.reset();

@@ -29,6 +29,7 @@ class ImageSymbols final : public profile::FrameNamer {
   struct Options {
     symbols::DemangleStyle style = symbols::DemangleStyle::kFull;
     symbols::Inlines inlines = symbols::Inlines::kShow;
+    bool beyond_sizes = false;  // Symbolizer::accept_beyond_sizes()
     symbols::DebugFileOptions files;
     GivenKernel::Options kernel = {};  // stands for the recorded one
   };

@@ -4,13 +4,13 @@
 #include <limits>
 
 #include "base/release.h"
+#include "profile/kernel_mappings.h"
 #include "profile/sanitize.h"
 
 namespace ringside::profile {
 namespace {
 
 constexpr std::size_t kMaxWarnings = 1000;
-constexpr std::size_t kMostKernelMappings = 10'000;
 constexpr std::uint64_t kAtTheEnd = std::numeric_limits<std::uint64_t>::max() - 1;
 
 // perf's name for Linux' idle threads, of which each vCPU has one, all with pid 0.
@@ -274,29 +274,9 @@ std::uint32_t Collector::outermost_frame(std::uint32_t node) const {
 }
 
 void Collector::place_early_frames() {
-  const auto is_kernel = [](FrameKind kind) {
-    return kind == FrameKind::kKernel || kind == FrameKind::kInterrupt;
-  };
-  // There are few, but many of processes.
-  std::vector<const recording::Mapping*> kernels;
-  for (const auto& [id, mapping] : mappings)
-    if (mapping.address_space == 0 && kernels.size() < kMostKernelMappings)
-      kernels.push_back(&mapping);
-  for (recording::RecordedFrame& frame : frames) {
-    if (frame.image != 0 || !is_kernel(frame.kind)) continue;
-    const recording::Mapping* there = nullptr;
-    bool is_certain = true;
-    const GuestVirt at = frame.lookup_address();
-    for (const recording::Mapping* mapping : kernels) {
-      if (at < mapping->start || at >= mapping->end) continue;
-      is_certain = there == nullptr || there->image == mapping->image;
-      there = mapping;
-      if (!is_certain) break;
-    }
-    if (there == nullptr || !is_certain) continue;
-    frame.image = there->image;
-    frame.mapping = there->id;
-  }
+  KernelMappings kernels;
+  for (const auto& [id, mapping] : mappings) kernels.add(mapping);
+  for (recording::RecordedFrame& frame : frames) kernels.place(frame);
 }
 
 void Collector::left_out(std::string_view text) { profile_.left_out.emplace_back(text); }

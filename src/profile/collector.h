@@ -102,9 +102,8 @@ class Collector : public recording::Visitor {
   // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.
   void forget_lone_process();
-  // Gives kernel frames that were sampled before their code was known the image that lies there. To
-  // be called when everything has been read. Where two images have lain at an address nobody knows
-  // which one it was.
+  // Gives kernel frames that were sampled before their code was found the image that lies there. To
+  // be called when everything has been read.
   void place_early_frames();
 
  protected:

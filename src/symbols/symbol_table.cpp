@@ -87,9 +87,23 @@ SymbolTable SymbolTable::from_list(SymbolList list) {
   return table;
 }
 
+namespace {
+
+auto first_behind(const std::vector<Symbol>& symbols, ImageAddr address) {
+  return std::upper_bound(symbols.begin(), symbols.end(), address,
+                          [](ImageAddr at, const Symbol& symbol) { return at < symbol.start; });
+}
+
+}  // namespace
+
+std::optional<Symbol> SymbolTable::find_below(ImageAddr address) const {
+  const auto after = first_behind(symbols_, address);
+  if (after == symbols_.begin()) return std::nullopt;
+  return *std::prev(after);
+}
+
 std::optional<Symbol> SymbolTable::find(ImageAddr address) const {
-  auto after = std::upper_bound(symbols_.begin(), symbols_.end(), address,
-                                [](ImageAddr at, const Symbol& s) { return at < s.start; });
+  auto after = first_behind(symbols_, address);
   // Functions may nest (an entry point in another's middle): the innermost that still reaches here,
   // looked for a few symbols back.
   for (int i = 0; i < 8 && after != symbols_.begin(); ++i) {

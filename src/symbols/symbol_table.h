@@ -35,6 +35,8 @@ class SymbolTable {
   // The symbol whose range holds `address`, which is an address as linked. For a return address,
   // ask for the byte before it (Frame::lookup_address).
   [[nodiscard]] std::optional<Symbol> find(ImageAddr address) const;
+  // The last symbol that begins at or below `address`, wherever it ends.
+  [[nodiscard]] std::optional<Symbol> find_below(ImageAddr address) const;
   [[nodiscard]] const std::vector<Symbol>& symbols() const { return symbols_; }
   [[nodiscard]] bool empty() const { return symbols_.empty(); }
 

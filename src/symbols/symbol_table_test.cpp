@@ -41,5 +41,11 @@ TEST_F(SymbolTableTest, OutsideIsNothing) {
   EXPECT_EQ(name_at({~std::uint64_t{0}}), "nothing");
 }
 
+TEST_F(SymbolTableTest, ASymbolBelowIsFoundWhereverItEnds) {
+  EXPECT_EQ(table_.find_below(entry_ + 605)->raw, "global_alias");
+  EXPECT_EQ(table_.find_below(entry_ + 3)->raw, "inner_label");
+  EXPECT_FALSE(table_.find_below(entry_ - 1));
+}
+
 }  // namespace
 }  // namespace ringside::symbols

@@ -20,6 +20,9 @@ std::vector<SourceFrame> Symbolizer::lookup(ImageAddr address) {
     if (const auto other = fallback_->find(address);
         other && (!symbol || symbol->start < other->start))
       symbol = other;
+  for (auto table = tables_.begin();
+       accepts_beyond_sizes_ && frames.empty() && table != tables_.end() && !symbol; ++table)
+    symbol = table->find_below(address);
   if (!symbol) return frames;
   if (frames.empty()) frames.emplace_back();
   frames.back().function = symbol->raw;

@@ -31,6 +31,9 @@ class Symbolizer {
   // function is: what begins behind it has its own name.
   void set_fallback(SymbolTable table) { fallback_ = std::move(table); }
 
+  // Where nothing else has a name, the symbol below the address gives it, whatever its size.
+  void accept_beyond_sizes() { accepts_beyond_sizes_ = true; }
+
   // Neither symbols nor debug information.
   [[nodiscard]] bool empty() const;
 
@@ -39,6 +42,7 @@ class Symbolizer {
   std::optional<SymbolTable> fallback_;
   std::unique_ptr<DwarfSymbols> dwarf_;
   Inlines inlines_;
+  bool accepts_beyond_sizes_ = false;
 };
 
 }  // namespace ringside::symbols

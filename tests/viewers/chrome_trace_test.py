@@ -54,11 +54,11 @@ class ChromeTrace(viewer_case.ViewerCase):
                 time = samples["start"]
                 for delta, stack in zip(samples["deltas"], samples["stacks"], strict=True):
                     time += delta
-                    there[thread, round(time), stack.removesuffix("\n(root)")] += 1
+                    there[thread, round(1000 * time), stack.removesuffix("\n(root)")] += 1
             here = collections.Counter()
             for sample in self.sampled(name):
                 thread = f"{sample.pid}/{sample.tid}" if sample.pid >= 0 else f"-1/{sample.vcpu}"
-                here[thread, round(sample.time_ns / 1000), "\n".join(sample.frames)] += 1
+                here[thread, sample.time_ns, "\n".join(sample.frames)] += 1
             self.assert_same(there, here)
         self.each_recording(check)
 

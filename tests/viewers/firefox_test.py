@@ -1,53 +1,16 @@
 """The format firefox, as the Firefox Profiler's command-line tool reads it: threads, functions, categories and markers are
 ringside's own."""
 import collections
-import json
-import time
 
 import viewer_case
+from firefox_tool import FirefoxToolCase
 
 FRAME_KINDS = {"kernel": "Kernel", "user": "User", "firmware": "Firmware", "interrupt": "Interrupt"}
 
 
-class Firefox(viewer_case.ViewerCase):
-    def setUp(self):
-        super().setUp()
-        paths = viewer_case.viewers()
-        self.command = (paths["NODE"], paths["PROFILER_CLI"])
-
-    def cli(self, *arguments):
-        return viewer_case.run(*self.command, *arguments, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)}).stdout
-
-    def load(self, name, *arguments):
-        """Loads a recording; the tool gives up where its server is not up within half a second."""
-        path = self.export(name, f"{name}.firefox.json.gz", *arguments)
-        self.addCleanup(self.cli, "stop", "--all")
-        for attempt in range(20):
-            try:
-                self.cli("load", path)
-                return
-            except AssertionError:
-                if attempt == 19:
-                    raise
-                self.cli("stop", "--all")
-                time.sleep(1)
-
-    def json(self, *arguments):
-        return json.loads(self.cli(*arguments, "--json"))
-
-    def threads(self):
-        """The threads as (process, name, pid, tid), by their handles."""
-        listed = self.json("thread", "list", "--limit", "0")["threads"]
-        return {thread["threadHandle"]: thread for thread in listed}
-
-    def functions(self, handle, *more):
-        """(own samples, samples with callees), each by function."""
-        listed = self.json("thread", "functions", "--thread", handle, "--limit", "0", *more)["functions"]
-        own, total = collections.Counter(), collections.Counter()
-        for function in listed:
-            own[function["name"]] += function["selfSamples"]
-            total[function["name"]] += function["totalSamples"]
-        return +own, total
+class Firefox(FirefoxToolCase):
+    def load_recording(self, name):
+        self.load(self.export(name, f"{name}.firefox.json.gz"))
 
     def check_functions(self, handle, samples):
         own, total = self.functions(handle)
@@ -63,7 +26,7 @@ class Firefox(viewer_case.ViewerCase):
 
     def test_functions_of_vcpus_and_guest_threads_are_those_of_the_samples(self):
         def check(name):
-            self.load(name)
+            self.load_recording(name)
             threads = self.threads()
             by_vcpu, by_thread = collections.defaultdict(list), collections.defaultdict(list)
             for sample in self.sampled(name):
@@ -85,11 +48,9 @@ class Firefox(viewer_case.ViewerCase):
 
     def test_categories_are_the_kinds_of_the_innermost_frames(self):
         def check(name):
-            self.load(name)
-            text = self.ringside("export", "-i", self.recording(name), "--format", "json-lines", "-o", "-")
-            lines = [json.loads(line) for line in text.splitlines()]
+            self.load_recording(name)
             here = collections.defaultdict(collections.Counter)
-            for line in lines:
+            for line in self.lines(name):
                 if "stacks" not in line or "time_ns" not in line or line.get("source", "cpu") != "cpu":
                     continue
                 if line["disposition"] == "idle":
@@ -107,9 +68,7 @@ class Firefox(viewer_case.ViewerCase):
         self.each_recording(check)
 
     def test_other_sources_are_threads_of_their_own(self):
-        if not self.recording("mixed").exists():
-            self.skipTest("no recording")
-        self.load("mixed")
+        self.load_recording("mixed")
         threads = {thread["name"]: handle for handle, thread in self.threads().items()}
         here = collections.Counter()
         for sample in self.sampled("mixed", "allocations"):
@@ -118,12 +77,8 @@ class Firefox(viewer_case.ViewerCase):
         self.assert_same(there, here)
 
     def test_events_are_markers_with_their_fields(self):
-        if not self.recording("mixed").exists():
-            self.skipTest("no recording")
-        text = self.ringside("export", "-i", self.recording("mixed"), "--format", "json-lines", "-o", "-")
-        lines = [json.loads(line) for line in text.splitlines()]
-        here = collections.Counter(line["event"] for line in lines if "event" in line)
-        self.load("mixed")
+        here = collections.Counter(line["event"] for line in self.lines("mixed") if "event" in line)
+        self.load_recording("mixed")
         handle = next(handle for handle, thread in self.threads().items() if thread["name"] == "Events")
         listed = self.json("thread", "markers", "--thread", handle, "--top-n", "1000")["byType"]
         self.assert_same({row["markerName"]: row["count"] for row in listed}, here)

@@ -36,7 +36,7 @@ def record_linux(options, folder):
     paths = linux_guest.fetch(vmlinux=False, userland=True)
     qemu = linux_guest.base(paths) + ["-smp", "2", "-m", "512", "-serial", "stdio", "-kernel", paths["VMLINUZ"], "-initrd",
                                       paths["USERLAND_INITRD"], "-append", linux_guest.append(paths, "programs")]
-    how = ["--interval", "4", "--after", "ringside-guest: ready", "--duration", "8", "--programs", paths["USERLAND"]]
+    how = ["--interval", "4", "--after", "ringside-guest: ready", "--duration", "8", "--sysroot", paths["USERLAND"]]
     return launched.record(options.ringside, how, qemu, folder, time.monotonic() + 150)
 
 

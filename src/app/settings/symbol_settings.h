@@ -13,6 +13,7 @@ struct SymbolSettings {
   bool no_inline = false;
   bool inline_is_given = false;
   bool debuginfod = false;
+  bool beyond_sizes = false;  // also names of symbols that end before the address
 
   [[nodiscard]] symbols::DemangleStyle style() const;
   [[nodiscard]] symbols::Inlines inlines() const;

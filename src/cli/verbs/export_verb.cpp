@@ -100,6 +100,7 @@ Result<void> ExportVerb::run(const std::vector<std::string>&) {
                 "--format {} is not text for a terminal: name a file with -o, such as -o out{}",
                 format->name, format->extensions.front());
   RINGSIDE_TRY(check_options(*format));
+  settings_.symbols.beyond_sizes = options_.redox_style.find('i') != std::string::npos;
   return app::write_export(settings_, output_, *format, options_);
 }
 

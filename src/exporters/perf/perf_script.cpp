@@ -51,14 +51,14 @@ class ScriptWriter final : public profile::SampleReceiver {
   [[nodiscard]] const Result<void>& result() const { return result_; }
 
  private:
+  // perf pads no command where call chains follow: readers take a blank for a frame's line.
   void append_head(const profile::TimedSample& sample, const profile::Owner& owner) {
     const std::string_view comm =
         options_.redox_style.empty() ? profile_.profile().strings[owner.comm] : kRedoxKernel;
     const auto out = std::back_inserter(text_);
-    fmt::format_to(
-        out, "{:>16} {}/{}", comm.empty() ? profile::kNobodyName : comm,
-        owner.pid ? fmt::format("{}", *owner.pid) : "-1",
-        owner.tid || owner.pid ? fmt::format("{}", owner.tid.value_or(*owner.pid)) : "-1");
+    const std::uint32_t pid = owner.pid.value_or(0);  // readers take no other number for "none"
+    fmt::format_to(out, "{} {:>5}/{:<5}", comm.empty() ? profile::kNobodyName : comm, pid,
+                   owner.tid.value_or(pid));
     if (owner.vcpu != recording::kNoVcpu) fmt::format_to(out, " [{:03}]", owner.vcpu.value);
     constexpr std::uint64_t kSecond = 1'000'000'000;
     fmt::format_to(out, " {}.{:09}: {:>10} {}: \n", sample.time / kSecond, sample.time % kSecond,

@@ -1,0 +1,25 @@
+#include "profile/kernel_mappings.h"
+
+namespace ringside::profile {
+
+void KernelMappings::add(const recording::Mapping& mapping) {
+  constexpr std::size_t kMost = 10'000;
+  if (mapping.address_space == 0 && mappings_.size() < kMost) mappings_.push_back(mapping);
+}
+
+void KernelMappings::place(recording::RecordedFrame& frame) const {
+  const bool is_kernel = frame.kind == FrameKind::kKernel || frame.kind == FrameKind::kInterrupt;
+  if (frame.image != 0 || !is_kernel) return;
+  const recording::Mapping* there = nullptr;
+  const GuestVirt at = frame.lookup_address();
+  for (const recording::Mapping& mapping : mappings_) {
+    if (at < mapping.start || at >= mapping.end) continue;
+    if (there != nullptr && there->image != mapping.image) return;
+    there = &mapping;
+  }
+  if (there == nullptr) return;
+  frame.image = there->image;
+  frame.mapping = there->id;
+}
+
+}  // namespace ringside::profile

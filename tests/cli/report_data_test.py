@@ -1,0 +1,94 @@
+"""report --format csv and json: the numbers of the text, in forms for programs."""
+import csv
+import io
+import json
+import pathlib
+import re
+import subprocess
+import unittest
+
+import cli_case
+from cli_case import DONE, WRONG_USAGE
+
+SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "docs" / "report.schema.json"
+
+
+class ReportData(cli_case.CliCase):
+    def setUp(self):
+        super().setUp()
+        self.mixed = self.folder / "mixed.data"
+        subprocess.run([cli_case.built("ringside_mixed_recording"), self.mixed], check=True)
+
+    def output(self, *arguments):
+        result = self.ringside("report", self.mixed, *arguments)
+        self.assertEqual(result.returncode, DONE, result.said)
+        return result.stdout
+
+    def csv(self, *arguments):
+        return list(csv.DictReader(io.StringIO(self.output("--format", "csv", *arguments))))
+
+    def text(self, *arguments):
+        """The rows of the text with samples and one key: [(samples, key)]."""
+        lines = self.output("--stdio", "--no-per-cpu", "-F", *arguments).splitlines()
+        return [tuple(line.split(None, 1)) for line in lines if line.strip() and not line.startswith("#")]
+
+    def test_rows_are_those_of_the_text(self):
+        for key in ("comm", "pid", "vcpu"):
+            with self.subTest(key=key):
+                there = [(row["samples"], row[key]) for row in self.csv("-F", f"sample,{key}")]
+                self.assertEqual(there, [(samples, value.strip()) for samples, value in self.text(f"sample,{key}")])
+
+    def test_self_adds_up_to_what_was_sampled(self):
+        content = json.loads(self.output("--format", "json", "--per-cpu"))
+        self.assertEqual(content["tables"][0]["sampled"], 2700)  # as mixed_recording.cpp writes them
+        for table in content["tables"]:
+            self.assertEqual(sum(row["self"] for row in table["rows"]), table["sampled"])
+            self.assertEqual(table["left_out"]["rows"], 0)
+        self.assertEqual(sum(table["sampled"] for table in content["tables"][1:]), 2700)
+        counts = content["counts"]
+        self.assertEqual(counts["due"], counts["sampled"] + counts["idle"] + counts["skipped"] + counts["failed"]
+                         + counts["lost"])
+
+    def test_limits_leave_out_rows_and_say_so(self):
+        content = json.loads(self.output("--format", "json", "--rows", "3"))
+        table = content["tables"][0]
+        self.assertEqual(len(table["rows"]), 3)
+        self.assertEqual(sum(row["self"] for row in table["rows"]) + table["left_out"]["self"], table["sampled"])
+        rows = self.csv("--rows", "3")
+        self.assertEqual(len(rows), 4)
+        self.assertRegex(rows[-1]["symbol"], r"^\(\d+ more rows\)$")
+        self.assertEqual(sum(int(row["self"]) for row in rows), 2700)
+
+    def test_names_with_separators_stay_one_field(self):
+        text = self.output("--format", "csv")
+        for line in text.splitlines():
+            self.assertEqual(len(next(csv.reader([line]))), len(text.splitlines()[0].split(",")))
+
+    def test_the_schema_holds(self):
+        try:
+            import jsonschema
+        except ImportError:
+            self.skipTest("no jsonschema: install python3-jsonschema")
+        schema = json.loads(SCHEMA.read_text())
+        for arguments in ([], ["--per-cpu"], ["--sort", "pid,tid,vcpu,dso,parent"], ["--source", "allocations"],
+                          ["--source", "off-cpu", "--value", "time", "--rows", "1"], ["--children"]):
+            with self.subTest(arguments=arguments):
+                content = json.loads(self.output("--format", "json", *arguments))
+                jsonschema.Draft7Validator(schema).validate(content)
+                content["tables"][0]["rows"][0]["color"] = "red"
+                with self.assertRaises(jsonschema.ValidationError):
+                    jsonschema.Draft7Validator(schema).validate(content)
+
+    def test_options_for_people_are_refused(self):
+        for arguments in (["csv", "-g"], ["json", "--header"], ["csv", "--per-cpu"], ["json", "-v"]):
+            with self.subTest(arguments=arguments):
+                result = self.ringside("report", self.mixed, "--format", *arguments)
+                self.assertSays(result, WRONG_USAGE, f"--format {arguments[0]}")
+
+    def test_percentages_have_a_point_in_every_locale(self):
+        text = self.ringside("report", self.mixed, "--format", "csv", environment={"LC_ALL": "de_DE.UTF-8"}.items()).stdout
+        self.assertTrue(re.search(r"^\d+\.\d{4},", text, re.MULTILINE))
+
+
+if __name__ == "__main__":
+    cli_case.main()
