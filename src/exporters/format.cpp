@@ -89,7 +89,7 @@ std::span<const Format> formats() {
        write_asterinas_json},
       {"firefox",
        {".firefox.json.gz", ".json.gz"},
-       "for the Firefox Profiler and its command-line tool; 'ringside view' opens it there",
+       "for the Firefox Profiler, as 'ringside view' opens it",
        {},
        write_firefox,
        true},
