@@ -21,7 +21,7 @@ struct ServedFile {
 // Serves files to this machine alone, below a path that nobody can guess. Other users and pages of
 // other origins get nothing: the path must be right, the Host header must name this server (a name
 // that was bound anew to 127.0.0.1 is another one), and of other origins a browser lets only
-// `origin` read.
+// `origin` read. Who sees the browser's command line while it starts sees the path, too.
 class LoopbackServer {
  public:
   // `port` 0: a free one. Errors: the port is taken.

@@ -111,12 +111,11 @@ void open_link(const ViewRequest& request, const std::string& link) {
 }  // namespace
 
 Result<void> view(const ViewRequest& request) {
-  const Signals signals;
-  const auto is_over = [] { return Signals::interrupted() || Signals::terminated(); };
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
   RINGSIDE_ASSIGN(auto server, LoopbackServer::listen(request.port, kProfiler));
   RINGSIDE_ASSIGN(const Site site, make_site(request, folder.path(), server.url()));
-  if (is_over()) return {};
+  const Signals signals;
+  const auto is_over = [] { return Signals::interrupted() || Signals::terminated(); };
   RINGSIDE_TRY(write_to("-", [&](exporters::Sink& sink) { return sink.write(site.link + "\n"); }));
   open_link(request, site.link);
   return server.serve(site.files, is_over);

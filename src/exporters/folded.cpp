@@ -64,13 +64,17 @@ class FoldedWriter {
   }
 
  private:
-  // The vCPU and the owner, with the ';' behind them.
+  // The vCPU and the owner, with the ';' behind them. Idle vCPUs stand among owners where those
+  // have names, else among stacks.
   [[nodiscard]] std::string first_part(const profile::Owner& owner) const {
     std::string first = options_.per_vcpu ? views::vcpu_name(owner.vcpu) : "";
     const bool is_idle = owner.disposition == wire::Disposition::kIdle;
-    if (const std::string name = is_idle ? std::string() : owner_name(profile_, owner, options_.by);
-        !name.empty())
-      append_frame(name, first);
+    const std::string name = is_idle ? std::string() : owner_name(profile_, owner, options_.by);
+    if (!name.empty()) append_frame(name, first);
+    if (is_idle && has_owners_) {
+      append_frame(profile::kIdleName, first);
+      return first;
+    }
     return first.empty() ? first : first + ';';
   }
 
@@ -79,6 +83,11 @@ class FoldedWriter {
       return owner.disposition == wire::Disposition::kSampled ||
              (owner.disposition == wire::Disposition::kIdle && options_.show_idle);
     };
+    has_owners_ = std::any_of(profile_.owners.begin(), profile_.owners.end(),
+                              [&](const profile::Owner& owner) {
+                                return owner.disposition == wire::Disposition::kSampled &&
+                                       !owner_name(profile_, owner, options_.by).empty();
+                              });
     std::map<std::string, std::uint32_t> numbers;
     for (const profile::Owner& owner : profile_.owners)
       if (is_shown(owner)) numbers.try_emplace(first_part(owner));
@@ -115,6 +124,7 @@ class FoldedWriter {
 
   [[nodiscard]] std::string text_of(const Line& line, std::string_view mark) const {
     std::string text = firsts_[line.first];
+    if (!profile_.is_sampled(*line.group) && has_owners_) return text;
     if (text.ends_with(';')) text.pop_back();
     if (profile_.is_sampled(*line.group))
       append_stack(profile_, *line.group, mark, text);
@@ -130,6 +140,7 @@ class FoldedWriter {
   const Profile& profile_;
   const FoldedOptions& options_;
   Sink& sink_;
+  bool has_owners_ = false;          // with names
   std::vector<std::string> firsts_;  // in their order
   std::vector<Line> lines_;
 };

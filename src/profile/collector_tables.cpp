@@ -54,7 +54,10 @@ void Collector::counters(const recording::CounterBatch& batch) {
     const std::uint64_t count =
         has_values ? static_cast<std::uint64_t>(batch.values[value->index][row]) : 1;
     CounterSum& sum = counter_sums[counter_sums.find_or_add(key_of(set, batch, row))];
-    (options_.filter.has_time(time_ns) ? sum.weight : sum.left_out) += count * value->scale;
+    const bool is_wanted = options_.filter.has_time(time_ns);
+    (is_wanted ? sum.weight : sum.left_out) += count * value->scale;
+    for (std::size_t i = 0; options_.every_source && is_wanted && i < batch.values.size(); ++i)
+      sum.has_others |= batch.value(i, row) != 0;
   }
 }
 
@@ -65,7 +68,7 @@ void Collector::add_counters() {
     if (mapping.address_space == 0) kernel_images.insert(mapping.image);
   for (std::size_t number = 0; number < counter_sums.size(); ++number) {
     CounterSum& sum = counter_sums[number];
-    if (sum.weight == 0 && sum.left_out == 0) continue;
+    if (sum.weight == 0 && sum.left_out == 0 && !sum.has_others) continue;
     const bool is_kernel = sum.key.image == 0 || kernel_images.count(sum.key.image) != 0;
     recording::RecordedFrame frame;
     const auto image = images.find(sum.key.image);
@@ -90,7 +93,7 @@ void Collector::add_counters() {
     enter(id, last_mark_ns_);
     sum.group = context_groups_[id];
     if (sum.left_out != 0) leave_out(id, sum.left_out);
-    if (sum.weight == 0) continue;
+    if (sum.weight == 0 && !sum.has_others) continue;
     sums_[id].weight = sum.weight;
     sums_[id].samples = 1;
   }

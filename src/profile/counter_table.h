@@ -26,6 +26,7 @@ struct CounterSum {
   std::uint64_t weight = 0;
   std::uint64_t left_out = 0;  // of other times than the filter's
   std::uint32_t group = kNoGroup;
+  bool has_others = false;  // values that were not chosen, for a DetailedProfile
 };
 
 struct CounterHash {

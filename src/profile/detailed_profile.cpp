@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/pair_table.h"
 #include "profile/event_values.h"
 #include "profile/sanitize.h"
 #include "profile/stack_bounds.h"
@@ -115,7 +116,10 @@ class SampleReplayer final : public Collector {
     const auto weight = static_cast<Weight>(value * scale);
     std::uint64_t& left = extents_[sample_.source][index];
     const bool fits = extent_of(weight) <= left;
-    if (fits) left -= extent_of(weight);
+    if (fits)
+      left -= extent_of(weight);
+    else if (!std::exchange(profile_.said_heavy_, true))
+      profile_.profile_.left_out.emplace_back(kTooHeavy);
     values_[index] = fits ? weight : 0;
   }
 
@@ -194,27 +198,32 @@ bool DetailedProfile::is_interrupt(std::uint32_t id) const {
   return false;
 }
 
+// As StackPlacer counts them: each recorded node once on each base.
 void DetailedProfile::bound_stacks() {
-  std::vector<std::uint32_t> depths(collected_.nodes.size());
-  for (std::size_t node = 1; node < depths.size(); ++node)
-    depths[node] = depths[collected_.nodes[node].parent] + 1;
-  const auto depth_of = [&](std::uint32_t node) {
-    return node == recording::kLostStack ? std::uint64_t{1} : depths[node];
-  };
   const PartLists& bases = collected_.bases;
-  std::vector<std::uint64_t> base_depths(bases.size());
-  for (std::uint32_t base = 1; base < bases.size(); ++base)
-    base_depths[base] = base_depths[bases.base(base)] + depth_of(bases.part(base));
   const std::uint64_t most = most_nodes(reader_.size());
-  std::uint64_t left = most;
+  PairTable placed;
   bool is_full = false;
+  const auto place = [&](std::uint32_t base, std::uint32_t node) {
+    while (node != 0 && node != recording::kLostStack && placed.size() < most) {
+      const std::size_t known = placed.size();
+      placed.intern(base, node);
+      if (placed.size() == known) return;  // and all below it
+      node = collected_.nodes[node].parent;
+    }
+    is_full |= node != 0 && node != recording::kLostStack;
+  };
   is_lost_.resize(owners_.size());
   for (std::size_t id = 0; id < owners_.size(); ++id) {
+    if (!owners_[id] || is_full) {
+      is_lost_[id] = is_full;
+      continue;
+    }
     const GroupKey& key = collected_.groups[id].key;
-    const std::uint64_t depth = base_depths[key.base] + depth_of(key.part);
-    is_lost_[id] = depth > left;
-    is_full |= depth > left;
-    left -= std::min(left, depth);
+    place(key.base, key.part);
+    for (std::uint32_t base = key.base; base != 0; base = bases.base(base))
+      place(bases.base(base), bases.part(base));
+    is_lost_[id] = is_full;
   }
   if (is_full) profile_.left_out.push_back(beyond_nodes(most));
 }

@@ -28,8 +28,10 @@ struct DetailedFrame {
   std::span<const Place> places;       // of those, or empty
   SymbolRange symbol;                  // of the first of them
 
-  // The address that names were looked up with.
-  [[nodiscard]] GuestVirt lookup_address() const { return exact ? address : address - 1; }
+  // The address that names were looked up with; 0 where there is none.
+  [[nodiscard]] GuestVirt lookup_address() const {
+    return exact || address.value == 0 ? address : address - 1;
+  }
   [[nodiscard]] Place place(std::size_t function) const {
     return function < places.size() ? places[function] : Place();
   }
@@ -135,6 +137,7 @@ class DetailedProfile {
   std::vector<StackEntry> stack_;             // reused
   FrameId lost_stack_ = 0;
   FrameId no_stack_ = 0;
+  bool said_heavy_ = false;
 };
 
 }  // namespace ringside::profile

@@ -62,9 +62,7 @@ Weight GroupBuilder::bounded(Weight weight) {
     extent_left_ -= extent;
     return weight;
   }
-  if (!std::exchange(said_heavy_, true))
-    profile_.left_out.emplace_back(
-        "the weight of some samples is left out: no recording's weights add up to 2^63");
+  if (!std::exchange(said_heavy_, true)) profile_.left_out.emplace_back(kTooHeavy);
   return 0;
 }
 

@@ -19,6 +19,10 @@ namespace ringside::profile {
   return std::min(kAnySize, kAnyFile + kForEachByte * size);
 }
 
+// The sentence about weights beyond what a Weight can be.
+inline constexpr const char* kTooHeavy =
+    "the weight of some samples is left out: no recording's weights add up to 2^63";
+
 // The sentence that reports those that are left out.
 [[nodiscard]] inline std::string beyond_nodes(std::uint64_t most_nodes) {
   return fmt::format(

@@ -4,7 +4,8 @@ import re
 
 import viewer_case
 
-ROW = re.compile(r"^\s*([\d,]+|\.) \(\s*[\d.]+%\)\s+(?:[\d,]+|\.)(?: \(\s*[\d.]+%\))?\s+[^:]*:(.*?)(?: \[[^\]]*\])?$")
+ROW = re.compile(r"^\s*([\d,]+|\.) \(\s*[\d.]+%\)\s+(?:[\d,]+|\.)(?: \(\s*[\d.]+%\))?\s+[^:]*:(.*?)"
+                 r"(?: \[(?:\[[^\]]*\]|[^\]]*)\])?$")
 
 
 class Callgrind(viewer_case.ViewerCase):
@@ -26,6 +27,14 @@ class Callgrind(viewer_case.ViewerCase):
             self.assert_same(+self.annotate(path), +own)
             self.assert_same(+self.annotate(path, "--inclusive=yes"), +whole)
         self.each_recording(check)
+
+    def test_costs_of_other_sources_are_no_function_s_own(self):
+        own, whole = self.function_sums("mixed")
+        path = self.export("mixed", "out.callgrind")  # of all sources
+        there = +self.annotate(path)
+        self.assert_same({name: there[name] for name in own}, own)
+        there = self.annotate(path, "--inclusive=yes")
+        self.assert_same({name: there[name] for name in whole}, whole)
 
     def test_lines_are_those_of_the_frames(self):
         """Own costs by source line, of the demo kernel, which has debug information."""

@@ -37,9 +37,11 @@ std::vector<Marker> missing_ticks(const profile::DetailedProfile& profile,
         disposition == Disposition::kSkipped || disposition == Disposition::kFailed;
     const std::uint64_t time_ns = columns.time_ns(source, all.times[rows[i]]);
     // Ticks come at any moment of their interval: two neighbours are less than two periods apart.
-    if (finds_lost && i != 0 && period != 0 && time_ns - last_ns >= 2 * period) {
+    const std::uint64_t gap = time_ns - last_ns;
+    if (finds_lost && i != 0 && period != 0 && gap / 2 >= period) {
       close();
-      const std::uint64_t missing = (time_ns - last_ns + period / 2) / period - 1;
+      const std::uint64_t missing =
+          gap / period - 1 + (gap % period >= period - period / 2 ? 1 : 0);
       lost += missing;
       markers.push_back(marker_of_ticks("lost ticks", last_ns, time_ns, missing));
     }

@@ -23,6 +23,7 @@ std::vector<ValueColumn> value_columns(const profile::DetailedProfile& profile) 
                            chosen.source.period});
     }
   }
+  columns.resize(std::min(columns.size(), kMostValueColumns));
   return columns;
 }
 
@@ -35,17 +36,32 @@ std::int64_t scaled(std::int64_t value, const ValueColumn& column) {
   return product;
 }
 
+void add_bounded(std::int64_t& sum, std::int64_t value) {
+  if (__builtin_add_overflow(sum, value, &sum))
+    sum = value < 0 ? std::numeric_limits<std::int64_t>::min()
+                    : std::numeric_limits<std::int64_t>::max();
+}
+
 GroupSums::GroupSums(const profile::DetailedProfile& profile,
                      const std::vector<ValueColumn>& columns)
-    : columns_(columns),
-      sums_(profile.group_count() * columns.size()),
-      has_(profile.group_count()) {}
+    : columns_(columns), samples_(profile.group_count()) {}
 
 void GroupSums::sample(const profile::TimedSample& sample) {
-  has_[sample.group] = true;
-  std::int64_t* const sums = &sums_[sample.group * columns_.size()];
-  for (std::size_t i = 0; i < columns_.size(); ++i)
-    if (columns_[i].source == sample.source) sums[i] += sample.values[columns_[i].value];
+  ++samples_[sample.group];
+  const std::size_t known = entries_.size();
+  Entry& entry = entries_[entries_.find_or_add({sample.source, sample.group})];
+  if (entries_.size() != known) {
+    entry.first = sums_.size();
+    sums_.resize(sums_.size() + sample.values.size());
+  }
+  for (std::size_t i = 0; i < sample.values.size(); ++i)
+    add_bounded(sums_[entry.first + i], sample.values[i]);
+}
+
+std::int64_t GroupSums::sum(std::uint32_t group, std::size_t column) const {
+  const Entry* const entry = entries_.find({columns_[column].source, group});
+  return entry == nullptr ? 0
+                          : scaled(sums_[entry->first + columns_[column].value], columns_[column]);
 }
 
 }  // namespace ringside::exporters

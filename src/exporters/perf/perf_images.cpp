@@ -30,6 +30,13 @@ std::uint64_t window_of(std::uint32_t index) { return kUserBase + 2 * kWindow * 
 
 PerfImages::PerfImages(profile::DetailedProfile& profile, bool shows_idle)
     : profile_(profile), shows_idle_(shows_idle) {
+  for (const auto& [id, mapping] : profile_.mappings()) {
+    if (mapping.start >= mapping.end) continue;
+    const auto [range, added] =
+        ranges_.try_emplace(mapping.image, std::pair(mapping.start.value, mapping.end.value));
+    range->second.first = std::min(range->second.first, mapping.start.value);
+    range->second.second = std::max(range->second.second, mapping.end.value);
+  }
   for (std::uint32_t group = 0; group < profile_.group_count(); ++group) {
     if (!shows(group)) continue;
     const bool is_idle = profile_.owner_of(group).disposition == wire::Disposition::kIdle;
@@ -152,11 +159,10 @@ void PerfImages::set_range(const Draft& draft, PerfImage& image) const {
   image.start = first & ~(kPage - 1);
   image.end = std::max(last, (last | (kPage - 1)) + 1);
   if (!image.is_kernel) return;
-  for (const auto& [id, mapping] : profile_.mappings()) {
-    if (mapping.image != draft.info->id || mapping.start >= mapping.end) continue;
-    image.start = std::min(image.start, mapping.start.value);
-    image.end = std::max(image.end, mapping.end.value);
-  }
+  const auto range = ranges_.find(draft.info->id);
+  if (range == ranges_.end()) return;
+  image.start = std::min(image.start, range->second.first);
+  image.end = std::max(image.end, range->second.second);
 }
 
 void PerfImages::finish_names(std::uint32_t index) {
@@ -179,15 +185,16 @@ void PerfImages::name_image(std::uint32_t index) {
   image.is_kernel = draft.is_kernel;
   const std::string path = dso_path(draft.info, draft.is_kernel);
   image.path = path;
-  for (int number = 2; !paths_.insert(image.path).second; ++number)
-    image.path = numbered_dso_path(path, number);
+  while (!paths_.try_emplace(image.path, 1).second)
+    image.path = numbered_dso_path(path, ++paths_[path]);
 }
 
 void PerfImages::identify(std::uint32_t index) {
   PerfImage& image = images_[index];
   if (drafts_[index].info != nullptr) image.build_id = drafts_[index].info->build_id;
   image.build_id.resize(std::min(image.build_id.size(), kMostBuildId));
-  if (image.build_id.empty() || build_ids_.count(image.build_id) != 0) {
+  constexpr std::size_t kLeastBuildId = 4;  // bytes; less is no file's name
+  if (image.build_id.size() < kLeastBuildId || build_ids_.count(image.build_id) != 0) {
     Fingerprint print;
     print.add(image.path);
     for (const std::byte part : image.build_id) print.add(static_cast<std::uint64_t>(part));

@@ -98,7 +98,9 @@ class PerfImages {
   std::map<std::pair<std::uint32_t, bool>, std::uint32_t> draft_ids_;  // by image and is_kernel
   std::vector<PerfImage> images_;
   profile::StringTable strings_;
-  std::set<std::string> paths_;                 // of images_
+  std::map<std::string, int> paths_;  // of images_, with the last number that was given
+  // By image: from where to where its mappings go.
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> ranges_;
   std::set<std::vector<std::byte>> build_ids_;  // of images_
 };
 

@@ -199,9 +199,9 @@ Result<void> write_json_counts(const Profile& profile, Sink& sink) {
       R"("lost_by_reason":{{{}}},"late":{},"filtered":{},"stacks":{},"complete_stacks":{},)"
       R"("unknown_frames":{},"frames":{},"duration_ns":{},"stopped_ns":{}}})",
       or_null(summary.due), summary.sampled, summary.idle, summary.skipped, summary.failed,
-      or_null(summary.lost), reasons, or_null(summary.late), profile.filtered_weight,
-      summary.unwound, summary.complete, summary.unknown_frames, summary.all_frames,
-      summary.duration_ns, summary.stood_still_ns));
+      or_null(summary.lost), reasons, or_null(summary.late),
+      static_cast<profile::Weight>(profile.filtered_weight), summary.unwound, summary.complete,
+      summary.unknown_frames, summary.all_frames, summary.duration_ns, summary.stood_still_ns));
 }
 
 Result<void> write_json_head(const Profile& profile, Sink& sink) {

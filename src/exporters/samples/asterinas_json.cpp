@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "exporters/parts/json_text.h"
@@ -21,17 +20,19 @@ class CaptureWriter final : public profile::SampleReceiver {
     const profile::Owner& owner = profile_.owner_of(sample.group);
     if (!result_ || sample.source != 0 || owner.disposition != wire::Disposition::kSampled) return;
     const VcpuId vcpu = owner.vcpu;
-    const bool is_next = std::find(vcpus_.begin(), vcpus_.end(), vcpu) != vcpus_.end();
-    if (is_next) vcpus_.clear();
-    const char* const before = is_next ? "},{" : vcpus_.empty() ? "{" : ",";
-    vcpus_.push_back(vcpu);
-    has_captures_ = true;
+    if (vcpu == recording::kNoVcpu) return;
+    if (vcpu.value >= captures_.size()) captures_.resize(std::size_t{vcpu.value} + 1);
+    const bool is_first = capture_ == 0;
+    const bool is_next = is_first || captures_[vcpu.value] == capture_;
+    if (is_next) ++capture_;
+    captures_[vcpu.value] = capture_;
+    const char* const before = is_first ? "{" : is_next ? "},{" : ",";
     result_ = sink_.write(fmt::format("{}\"{}\":[{}]", before, vcpu.value, names_of(sample.group)));
   }
 
   [[nodiscard]] Result<void> finish() {
     RINGSIDE_TRY(result_);
-    return sink_.write(has_captures_ ? "}]}\n" : "]}\n");
+    return sink_.write(capture_ != 0 ? "}]}\n" : "]}\n");
   }
 
  private:
@@ -60,8 +61,8 @@ class CaptureWriter final : public profile::SampleReceiver {
   DetailedProfile& profile_;
   Sink& sink_;
   Result<void> result_;
-  bool has_captures_ = false;
-  std::vector<VcpuId> vcpus_;  // of the capture at hand
+  std::uint64_t capture_ = 0;            // the one at hand; 0: there was none yet
+  std::vector<std::uint64_t> captures_;  // by vCPU: the last one that has it
   std::vector<std::string> names_;
 };
 

@@ -75,8 +75,11 @@ class CallgrindWriter {
     seen_.clear();
     Spot caller{owner_id(profile_.owner_of(group)), 0};
     for (auto spot = spots_.rbegin(); spot != spots_.rend(); ++spot) {
-      if (seen_.insert(spot->function).second)
-        add_to(costs_[{caller.function, spot->function, caller.line}], costs);
+      if (seen_.insert(spot->function).second) {
+        const CostKey call{caller.function, spot->function, caller.line};
+        add_to(costs_[call], costs);
+        calls_[call] += sums.samples(group);
+      }
       caller = *spot;
     }
   }
@@ -92,7 +95,7 @@ class CallgrindWriter {
 
   static void add_to(Costs& sum, const Costs& costs) {
     sum.resize(costs.size());
-    for (std::size_t i = 0; i < costs.size(); ++i) sum[i] += costs[i];
+    for (std::size_t i = 0; i < costs.size(); ++i) add_bounded(sum[i], costs[i]);
   }
 
   // Innermost first.
@@ -142,8 +145,7 @@ class CallgrindWriter {
       last = key.function;
       if (key.called != CostKey::kNone) {
         text += place_text("cob=", "cfi=", "cfn=", key.called);
-        const std::int64_t calls = std::max<std::int64_t>(costs.empty() ? 0 : costs.front(), 0);
-        text += fmt::format("calls={} {}\n", calls, line_of(key.called));
+        text += fmt::format("calls={} {}\n", calls_.at(key), line_of(key.called));
       }
       text += fmt::format("{}{}\n", key.line, costs_text(costs));
       RINGSIDE_TRY(sink_.write(text));
@@ -182,6 +184,7 @@ class CallgrindWriter {
   Sink& sink_;
   std::vector<ValueColumn> columns_;
   std::map<CostKey, Costs> costs_;
+  std::map<CostKey, std::uint64_t> calls_;  // samples
   Costs totals_;
   std::map<std::uint32_t, std::size_t> objects_;    // numbers of images' names
   std::map<std::uint32_t, std::size_t> files_;      // of source files

@@ -194,13 +194,17 @@ class ThreadWriter {
   std::vector<profile::FunctionId> functions_;  // reused
 };
 
+// A process is called after its main thread, which comes first.
 void add_names(const ThreadTable& table, TraceEvents& out) {
+  const ThreadTable::Thread* last = nullptr;
   for (const ThreadTable::Thread& thread : table.threads()) {
     const std::string place = thread_members(thread);
     out.add(fmt::format(R"("ph":"M","name":"thread_name",{},"args":{{"name":{}}})", place,
                         json_quoted(thread.name)));
-    out.add(fmt::format(R"("ph":"M","name":"process_name",{},"args":{{"name":{}}})", place,
-                        json_quoted(thread.pid ? thread.name : "vCPUs")));
+    if (last == nullptr || last->pid != thread.pid)
+      out.add(fmt::format(R"("ph":"M","name":"process_name",{},"args":{{"name":{}}})", place,
+                          json_quoted(thread.pid ? thread.name : "vCPUs")));
+    last = &thread;
   }
 }
 

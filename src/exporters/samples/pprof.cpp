@@ -38,12 +38,11 @@ enum Profile : std::uint32_t {
 };
 enum ValueType : std::uint32_t { kType = 1, kUnit = 2 };
 enum Sample : std::uint32_t { kLocationId = 1, kValue = 2, kLabel = 3 };
-enum Label : std::uint32_t { kKey = 1, kText = 2, kNumber = 3 };
+enum Label : std::uint32_t { kKey = 1, kText = 2 };
 enum Mapping : std::uint32_t {
   kMappingId = 1,
   kMemoryStart = 2,
   kMemoryLimit = 3,
-  kFileOffset = 4,
   kFilename = 5,
   kBuildId = 6,
   kHasFunctions = 7,
@@ -251,13 +250,17 @@ class PprofWriter {
   }
 
   void write_mappings() {
+    const auto longest = ranges();
     for (std::size_t i = 0; i < mappings_.size(); ++i) {
       const recording::ImageInfo& image = *mappings_[i];
       const std::string_view name = image.path.empty() ? image.name : image.path;
       std::string bytes;
       pbf_writer mapping(bytes);
       mapping.add_uint64(tag::kMappingId, i + 1);
-      add_range(mapping, image);
+      if (const auto range = longest.find(image.id); range != longest.end()) {
+        mapping.add_uint64(tag::kMemoryStart, range->second->start.value);
+        mapping.add_uint64(tag::kMemoryLimit, range->second->end.value);
+      }
       mapping.add_int64(tag::kFilename, strings_.intern(printable_line(name)));
       mapping.add_int64(tag::kBuildId, strings_.intern(hex_text(image.build_id)));
       for (const auto has :
@@ -267,16 +270,15 @@ class PprofWriter {
     }
   }
 
-  // The longest of its mappings.
-  void add_range(pbf_writer& message, const recording::ImageInfo& image) const {
-    const recording::Mapping* longest = nullptr;
-    for (const auto& [id, mapping] : profile_.mappings())
-      if (mapping.image == image.id &&
-          (longest == nullptr || mapping.end - mapping.start > longest->end - longest->start))
-        longest = &mapping;
-    if (longest == nullptr) return;
-    message.add_uint64(tag::kMemoryStart, longest->start.value);
-    message.add_uint64(tag::kMemoryLimit, longest->end.value);
+  // By image: the longest of its mappings.
+  [[nodiscard]] std::unordered_map<std::uint32_t, const recording::Mapping*> ranges() const {
+    std::unordered_map<std::uint32_t, const recording::Mapping*> longest;
+    for (const auto& [id, mapping] : profile_.mappings()) {
+      const recording::Mapping*& so_far = longest[mapping.image];
+      if (so_far == nullptr || mapping.end - mapping.start > so_far->end - so_far->start)
+        so_far = &mapping;
+    }
+    return longest;
   }
 
   Result<void> flush() {
