@@ -54,8 +54,8 @@ def measure(options, recordings, folder):
         for name in options.formats:
             print(f"formats: round {turn + 1} of {options.rounds}: {name}", file=sys.stderr)
             entry = numbers[name]
-            seconds, memory, entry["bytes"] = export(options.build / "ringside", recordings[0], name, folder / "output.data")
-            small, _, _ = export(options.build / "ringside", recordings[1], name, folder / "output.data")
+            seconds, memory, entry["bytes"] = export(options.build / "ringside", recordings[0], name, folder / "output")
+            small, _, _ = export(options.build / "ringside", recordings[1], name, folder / "output")
             entry["seconds"].append(seconds)
             entry["small_seconds"].append(small)
             entry["peak_bytes"].append(memory)
