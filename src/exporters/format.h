@@ -28,6 +28,10 @@ struct ExportOptions {
   AtomicFolder* beside = nullptr;  // of Format::folder; null: only the Sink
 };
 
+// Whether samples of that owner are written: those with a stack, and those of idle vCPUs where they
+// are wanted.
+[[nodiscard]] bool is_shown(const profile::Owner& owner, const ExportOptions& options);
+
 // A format that a recording can be written in: one row of formats().
 struct Format {
   // Writes the sums over samples.

@@ -37,8 +37,7 @@ class ScriptWriter final : public profile::SampleReceiver {
     if (!result_) return;
     const profile::Owner& owner = profile_.owner_of(sample.group);
     const bool is_idle = owner.disposition == wire::Disposition::kIdle;
-    if (owner.disposition != wire::Disposition::kSampled && !(is_idle && options_.show_idle))
-      return;
+    if (!is_shown(owner, options_)) return;
     text_.clear();
     append_head(sample, owner);
     if (is_idle) text_ += fmt::format("\t{:16x} {} ([unknown])\n", 0, profile::kIdleName);

@@ -50,19 +50,13 @@ class CallgrindWriter {
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group)
       if (sums.has(group)) set_spots(group);
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group)
-      if (sums.has(group) && is_shown(group)) add(group, sums);
+      if (sums.has(group) && is_shown(profile_.owner_of(group), options_)) add(group, sums);
     RINGSIDE_TRY(write_head());
     return write_costs();
   }
 
  private:
   using Costs = std::vector<std::int64_t>;
-
-  [[nodiscard]] bool is_shown(std::uint32_t group) const {
-    const wire::Disposition disposition = profile_.owner_of(group).disposition;
-    return disposition == wire::Disposition::kSampled ||
-           (disposition == wire::Disposition::kIdle && options_.show_idle);
-  }
 
   void add(std::uint32_t group, const GroupSums& sums) {
     set_spots(group);

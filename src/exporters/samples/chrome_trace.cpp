@@ -98,7 +98,7 @@ class ThreadWriter {
     std::optional<std::uint64_t> last;
     for (std::size_t i = 0; i < samples.count_of(thread); ++i) {
       const SamplesByThread::Row row = samples.row(thread, i);
-      if (!is_shown(row.group)) continue;
+      if (!is_shown(profile_.owner_of(row.group), options_)) continue;
       if (!last) write_start(first = row.time);
       ids_ += fmt::format("{}{}", ids_.empty() ? "" : ",", node_of(row.group));
       deltas_ += fmt::format("{}{}", deltas_.empty() ? "" : ",",
@@ -111,12 +111,6 @@ class ThreadWriter {
   }
 
  private:
-  [[nodiscard]] bool is_shown(std::uint32_t group) const {
-    const wire::Disposition disposition = profile_.owner_of(group).disposition;
-    return disposition == wire::Disposition::kSampled ||
-           (disposition == wire::Disposition::kIdle && options_.show_idle);
-  }
-
   void write_start(std::uint64_t time) {
     out_.add(fmt::format(
         R"("ph":"P","cat":"disabled-by-default-v8.cpu_profiler","name":"Profile","id":"{}",{},)"

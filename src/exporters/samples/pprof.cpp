@@ -90,7 +90,7 @@ class PprofWriter {
       if (image.name == elf::kKernelImage) mapping_of(image);
     RINGSIDE_TRY(flush());
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group) {
-      if (!sums.has(group) || !is_shown(group)) continue;
+      if (!sums.has(group) || !is_shown(profile_.owner_of(group), options_)) continue;
       write_sample(group, columns, sums);
       RINGSIDE_TRY(flush());
     }
@@ -103,12 +103,6 @@ class PprofWriter {
   }
 
  private:
-  [[nodiscard]] bool is_shown(std::uint32_t group) const {
-    const wire::Disposition disposition = profile_.owner_of(group).disposition;
-    return disposition == wire::Disposition::kSampled ||
-           (disposition == wire::Disposition::kIdle && options_.show_idle);
-  }
-
   void write_value_type(tag::Profile field, std::string_view name, std::string_view unit) {
     std::string bytes;
     pbf_writer type(bytes);

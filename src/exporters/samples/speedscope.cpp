@@ -119,7 +119,7 @@ class SpeedscopeWriter {
       for (const Row& row : summed(sums, 0)) threads[table.of(profile_, row.group)].push_back(row);
     } else {
       for (const OrderedSamples::Row& row : in_order.take())
-        if (is_shown(row.group))
+        if (is_shown(profile_.owner_of(row.group), options_))
           threads[table.of(profile_, row.group)].push_back({row.group, row.value});
     }
     for (std::size_t i = 0; i < threads.size(); ++i)
@@ -128,16 +128,11 @@ class SpeedscopeWriter {
     return {};
   }
 
-  [[nodiscard]] bool is_shown(std::uint32_t group) const {
-    const wire::Disposition disposition = profile_.owner_of(group).disposition;
-    return disposition == wire::Disposition::kSampled ||
-           (disposition == wire::Disposition::kIdle && options_.show_idle);
-  }
-
   [[nodiscard]] std::vector<Row> summed(const GroupSums& sums, std::size_t column) const {
     std::vector<Row> rows;
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group)
-      if (sums.has(group) && is_shown(group) && sums.sum(group, column) != 0)
+      if (sums.has(group) && is_shown(profile_.owner_of(group), options_) &&
+          sums.sum(group, column) != 0)
         rows.push_back({group, sums.sum(group, column)});
     return rows;
   }
