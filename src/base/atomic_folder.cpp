@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "base/creation_mode.h"
 #include "base/file.h"
 #include "base/split.h"
 
@@ -92,10 +93,7 @@ Result<AtomicFolder> AtomicFolder::create(const fs::path& path) {
   RINGSIDE_TRY(check_replaceable(path));
   std::string name = temporary_name(path);
   if (::mkdtemp(name.data()) == nullptr) return fail_errno("cannot write " + path.string());
-  // mkdtemp makes it private; an output has the mode any other new folder would have.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::chmod(name.c_str(), 0777 & ~mask);
+  ::chmod(name.c_str(), creation_mode(0777));
   return AtomicFolder(path, name);
 }
 

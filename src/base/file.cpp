@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 
+#include "base/creation_mode.h"
 #include "base/shrunk_files.h"
 
 namespace ringside {
@@ -87,10 +88,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   std::string name = temporary_name(path);
   UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));
   if (!fd.valid()) return fail_errno("cannot write " + path.string());
-  // mkstemp makes the file private; an output has the mode any other new file would have.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  ::fchmod(fd.get(), 0666 & ~mask);
+  ::fchmod(fd.get(), creation_mode(0666));
   return AtomicFile(std::move(fd), path, name);
 }
 

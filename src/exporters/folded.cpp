@@ -79,10 +79,6 @@ class FoldedWriter {
   }
 
   void place_lines() {
-    const auto is_shown = [this](const profile::Owner& owner) {
-      return owner.disposition == wire::Disposition::kSampled ||
-             (owner.disposition == wire::Disposition::kIdle && options_.show_idle);
-    };
     has_owners_ = std::any_of(profile_.owners.begin(), profile_.owners.end(),
                               [&](const profile::Owner& owner) {
                                 return owner.disposition == wire::Disposition::kSampled &&
@@ -90,17 +86,18 @@ class FoldedWriter {
                               });
     std::map<std::string, std::uint32_t> numbers;
     for (const profile::Owner& owner : profile_.owners)
-      if (is_shown(owner)) numbers.try_emplace(first_part(owner));
+      if (views::is_shown(owner, options_.show_idle)) numbers.try_emplace(first_part(owner));
     for (auto& [first, number] : numbers) {
       number = static_cast<std::uint32_t>(firsts_.size());
       firsts_.push_back(first);
     }
     std::vector<std::uint32_t> by_owner;
     for (const profile::Owner& owner : profile_.owners)
-      by_owner.push_back(is_shown(owner) ? numbers[first_part(owner)] : 0);
+      by_owner.push_back(views::is_shown(owner, options_.show_idle) ? numbers[first_part(owner)]
+                                                                    : 0);
     const views::LineOrder order(profile_);
     for (const profile::SampleGroup& group : profile_.samples)
-      if (is_shown(profile_.owner_of(group)))
+      if (views::is_shown(profile_.owner_of(group), options_.show_idle))
         lines_.push_back({by_owner[group.owner], order.place(group.stack), &group});
     std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) {
       return std::tie(a.first, a.stack) < std::tie(b.first, b.stack);

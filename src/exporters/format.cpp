@@ -97,11 +97,6 @@ std::span<const Format> formats() {
   return kFormats;
 }
 
-bool is_shown(const profile::Owner& owner, const ExportOptions& options) {
-  return owner.disposition == wire::Disposition::kSampled ||
-         (owner.disposition == wire::Disposition::kIdle && options.show_idle);
-}
-
 const Format* format_named(std::string_view name) {
   for (const Format& format : formats())
     if (format.name == name) return &format;

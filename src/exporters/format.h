@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,10 +26,6 @@ struct ExportOptions {
   std::string redox_style = {};    // --redox-style: letters of its tool; empty: perf\'s own text
   AtomicFolder* beside = nullptr;  // of Format::folder; null: only the Sink
 };
-
-// Whether samples of that owner are written: those with a stack, and those of idle vCPUs where they
-// are wanted.
-[[nodiscard]] bool is_shown(const profile::Owner& owner, const ExportOptions& options);
 
 // A format that a recording can be written in: one row of formats().
 struct Format {

@@ -10,14 +10,10 @@
 #include "profile/sanitize.h"
 #include "profile/thread_names.h"
 #include "recording/sample_visitor.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 namespace {
-
-const char* text_of(PrivilegeLevel level) {
-  constexpr const char* kNames[] = {"unknown", "kernel", "user", "firmware", "guest"};
-  return kNames[static_cast<std::size_t>(level)];
-}
 
 const char* text_of(FrameKind kind) {
   constexpr const char* kNames[] = {"kernel", "user", "interrupt", "firmware", "guest"};
@@ -78,8 +74,8 @@ class Lines final : public recording::SampleVisitor {
         R"({{"time_ns":{},{}"level":"{}","disposition":{},{}"weight":{},"unit":{},{}"stacks":[{}]}})",
         info.time_ns,
         info.vcpu == recording::kNoVcpu ? "" : fmt::format(R"("vcpu":{},)", info.vcpu.value),
-        text_of(info.level), json_string(recording::name_of(info.disposition)), owner(info, source),
-        scaled(static_cast<std::int64_t>(info.weight), source.values.front()),
+        views::level_name(info.level), json_string(recording::name_of(info.disposition)),
+        owner(info, source), scaled(static_cast<std::int64_t>(info.weight), source.values.front()),
         json_string(recording::name_of(source.values.front().unit)), of_source(value, source),
         stacks(value)));
   }

@@ -71,6 +71,27 @@ TEST(ImageSymbols, NamesFunctionsThatARecordingNamesOneByOne) {
 }
 
 // Frames of programs and libraries have linked addresses: one name for all processes.
+TEST(ImageSymbols, TakesTheSymbolBelowWhereThatIsWanted) {
+  recording::ImageInfo image;
+  image.id = 2;
+  image.name = "disk";
+  image.arch = Arch::kI386;
+  const auto file = module_file();
+  const auto name = [&](bool beyond_sizes, std::uint64_t address) {
+    ImageSymbols::Options options;
+    options.beyond_sizes = beyond_sizes;
+    ImageSymbols symbols(std::move(options));
+    symbols.blob({recording::kImageFileBlob, 2, file});
+    const recording::RecordedFrame frame{.address = GuestVirt{address}, .image = 2};
+    profile::NamedFrame named;
+    symbols.name({frame, &image, nullptr}, named);
+    return named.functions;
+  };
+  EXPECT_TRUE(name(false, 0xe0800038).empty());
+  EXPECT_EQ(name(true, 0xe0800038), std::vector<std::string>{"open_disk"});
+  EXPECT_TRUE(name(true, 0xe0800008).empty());  // there is none below
+}
+
 TEST(ImageSymbols, NamesProgramsByLinkedAddresses) {
   ImageSymbols symbols({});
   symbols.blob({recording::kSymbolsBlob, 2, module_file()});

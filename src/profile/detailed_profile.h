@@ -109,8 +109,9 @@ class DetailedProfile {
   // Valid until the next call that takes a frame that was not asked for yet.
   [[nodiscard]] DetailedFrame frame(const StackEntry& entry);
 
-  // Reads the recording again, and hands on its samples and events in its order, those of each
-  // source in order of time. Sums of counters come last, at the time of the last mark.
+  // Reads the recording again, and hands on its samples and events in the order in which they were
+  // written: those of one source and vCPU are in order of time. Sums of counters come last, at the
+  // time of the last mark.
   [[nodiscard]] Result<void> for_each(SampleReceiver& receiver);
 
  private:

@@ -19,10 +19,6 @@ std::vector<std::string> value_names(const recording::Source& source) {
 
 void SourceChoice::add(const recording::Source& source) {
   Known known{source, false, false, {}, 0};
-  known.is_chosen = options_.sources.empty()
-                        ? sources_.empty()
-                        : std::find(options_.sources.begin(), options_.sources.end(),
-                                    source.name) != options_.sources.end();
   for (std::size_t i = 0; i < source.values.size() && !known.has_value; ++i) {
     if (!options_.value.empty() && source.values[i].name != options_.value) continue;
     known.has_value = true;
@@ -30,7 +26,11 @@ void SourceChoice::add(const recording::Source& source) {
                    source.kind == recording::SourceKind::kCpu,
                    source.clock == recording::kHostClock};
   }
-  if (options_.every_source && options_.sources.empty()) known.is_chosen = known.has_value;
+  const std::vector<std::string>& wanted = options_.sources;
+  if (!wanted.empty())
+    known.is_chosen = std::find(wanted.begin(), wanted.end(), source.name) != wanted.end();
+  else
+    known.is_chosen = options_.every_source ? known.has_value : sources_.empty();
   sources_.push_back(std::move(known));
 }
 

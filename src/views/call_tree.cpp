@@ -59,7 +59,7 @@ Group grouped(const Profile& profile, const CallTreeOptions& options) {
   for (const profile::Owner& owner : profile.owners) {
     const bool idle = owner.disposition == wire::Disposition::kIdle && options.show_idle;
     Group*& group = group_of.emplace_back(nullptr);
-    if (!idle && owner.disposition != wire::Disposition::kSampled) continue;
+    if (!is_shown(owner, options.show_idle)) continue;
     group = &all;
     if (options.per_vcpu) group = &group->group(vcpu_name(owner.vcpu));
     const std::string name =

@@ -14,6 +14,12 @@ std::string owner_name(const profile::Profile& profile, const profile::Owner& ow
                                    : name + fmt::format("/{}", owner.tid.value_or(*owner.pid));
 }
 
+const char* level_name(PrivilegeLevel level) {
+  constexpr const char* kNames[kPrivilegeLevelCount] = {"unknown", "kernel", "user", "firmware",
+                                                        "guest"};
+  return kNames[static_cast<std::size_t>(level)];
+}
+
 std::string vcpu_name(VcpuId vcpu) {
   return vcpu == recording::kNoVcpu ? "no vcpu" : fmt::format("vcpu {}", vcpu.value);
 }

@@ -16,6 +16,16 @@ enum class OwnerLevel : std::uint8_t { kNone, kComm, kPid, kTid };
 [[nodiscard]] std::string owner_name(const profile::Profile& profile, const profile::Owner& owner,
                                      OwnerLevel level);
 
+// Whether samples of that owner are shown: those with a stack, and those of idle vCPUs where they
+// are wanted.
+[[nodiscard]] inline bool is_shown(const profile::Owner& owner, bool show_idle) {
+  return owner.disposition == wire::Disposition::kSampled ||
+         (owner.disposition == wire::Disposition::kIdle && show_idle);
+}
+
+// "kernel", "user"; "unknown" where it is not known.
+[[nodiscard]] const char* level_name(PrivilegeLevel level);
+
 // "vcpu 3"; "no vcpu" for samples that were taken of none.
 [[nodiscard]] std::string vcpu_name(VcpuId vcpu);
 

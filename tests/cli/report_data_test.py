@@ -5,7 +5,6 @@ import json
 import pathlib
 import re
 import subprocess
-import unittest
 
 import cli_case
 from cli_case import DONE, WRONG_USAGE

@@ -1,7 +1,6 @@
 """The text of perf script, as the Firefox Profiler's tool reads it, and in the style of Redox' tool."""
 import collections
 import re
-import unittest
 
 import viewer_case
 from firefox_tool import FirefoxToolCase

@@ -24,8 +24,8 @@ _options = argparse.Namespace()
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """One sample of a recording. frames: names with inlined functions, leaf first; of them those of a kernel's frame that
-    stand on user code's are no part of `user_frames`."""
+    """One sample of a recording. frames: names with inlined functions, leaf first. addresses: of the frames that are not
+    inlined."""
     source: str
     time_ns: int
     vcpu: int

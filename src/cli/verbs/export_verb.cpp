@@ -44,7 +44,7 @@ void ExportVerb::add_options(App& app) {
   output.add_option("-o,--output", output_, "The file; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  style_ = &app.section("What is written");
+  style_ = &app.section("Contents");
   style_->add_flag("--per-cpu", options_.per_vcpu, "A first frame for each vCPU");
   style_->add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a stack of their own");
   style_->add_flag("--annotate-kernel", options_.annotate_kernel,

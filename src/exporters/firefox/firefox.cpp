@@ -6,7 +6,7 @@
 #include "exporters/firefox/markers.h"
 #include "exporters/firefox/profile_info.h"
 #include "exporters/firefox/thread_plan.h"
-#include "exporters/gzip_sink.h"
+#include "exporters/parts/gzip_sink.h"
 #include "profile/sanitize.h"
 
 namespace ringside::exporters {

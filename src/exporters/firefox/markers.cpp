@@ -1,5 +1,7 @@
 #include "exporters/firefox/markers.h"
 
+#include "exporters/parts/event_fields.h"
+
 namespace ringside::exporters::firefox {
 namespace {
 
@@ -71,29 +73,10 @@ class FieldWriter final : public profile::SampleReceiver {
   }
 
  private:
+  // The page shows no null.
   std::string field(const profile::TimedEvent& event, std::size_t index) {
-    using recording::FieldType;
-    const recording::EventColumn& column = event.batch.fields[index];
-    const std::int64_t number = column.number(event.row);
-    switch (event.type.fields[index].type) {
-      case FieldType::kBytes: {
-        const std::string_view bytes = column.bytes_at(event.row);
-        return json_string(hex_text(std::as_bytes(std::span(bytes))));
-      }
-      case FieldType::kAddress:
-        return fmt::format(R"("{:#x}")", static_cast<std::uint64_t>(number));
-      case FieldType::kText:
-        return json_string(profile_.text(static_cast<std::uint32_t>(number)));
-      case FieldType::kSymbol:
-        return symbol(static_cast<std::uint32_t>(number));
-      default:
-        return fmt::format("{}", number);
-    }
-  }
-  std::string symbol(std::uint32_t frame) {
-    if (frame == 0) return "\"\"";
-    const profile::DetailedFrame detailed = profile_.frame({frame, false, false});
-    return json_string(profile_.profile().name(detailed.functions.front()));
+    std::string value = event_field(profile_, event, index);
+    return value == "null" ? "\"\"" : value;
   }
 
   JsonText& json_;

@@ -5,6 +5,7 @@
 
 #include "exporters/parts/json_text.h"
 #include "profile/sanitize.h"
+#include "views/owner.h"
 
 namespace ringside::exporters::firefox {
 namespace {
@@ -72,8 +73,7 @@ void name_threads(const profile::Profile& all, const GuestThreads& threads, Thre
 }  // namespace
 
 bool is_sample(const profile::DetailedProfile& profile, std::uint32_t group) {
-  const Disposition disposition = profile.owner_of(group).disposition;
-  return disposition == Disposition::kSampled || disposition == Disposition::kIdle;
+  return views::is_shown(profile.owner_of(group), true);
 }
 
 ThreadPlan plan_vcpus(const profile::DetailedProfile& profile, const SampleRows& rows) {

@@ -6,10 +6,9 @@
 #include "exporters/parts/json_text.h"
 
 namespace ringside::exporters {
-namespace {
 
-std::string value_of(profile::DetailedProfile& profile, const profile::TimedEvent& event,
-                     std::size_t field) {
+std::string event_field(profile::DetailedProfile& profile, const profile::TimedEvent& event,
+                        std::size_t field) {
   using recording::FieldType;
   const recording::EventColumn& column = event.batch.fields[field];
   const std::int64_t number = column.number(event.row);
@@ -32,13 +31,11 @@ std::string value_of(profile::DetailedProfile& profile, const profile::TimedEven
   return fmt::format("{}", number);
 }
 
-}  // namespace
-
 std::string event_fields(profile::DetailedProfile& profile, const profile::TimedEvent& event) {
   std::string members;
   for (std::size_t i = 0; i < event.type.fields.size(); ++i)
     members += fmt::format("{}{}:{}", i == 0 ? "" : ",", json_string(event.type.fields[i].name),
-                           value_of(profile, event, i));
+                           event_field(profile, event, i));
   return members;
 }
 

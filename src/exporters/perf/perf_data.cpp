@@ -51,7 +51,7 @@ class RecordWriter final : public profile::SampleReceiver {
     write_sample(sample, owner, thread);
     first_time_ = std::min(first_time_, sample.time);
     last_time_ = std::max(last_time_, sample.time);
-    // Only samples of one source come in order of time.
+    // Samples of one source come nearly in order of time, those of several do not.
     if (++samples_ % kRoundSize == 0 && profile_.sources().size() == 1) {
       record_.begin(RecordType::kFinishedRound, 0);
       put();
@@ -181,10 +181,6 @@ class RecordWriter final : public profile::SampleReceiver {
   std::uint64_t first_time_ = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t last_time_ = 0;
 };
-
-void add(std::string& bytes, std::uint64_t number) {
-  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
 
 // The header of a file: where its sections are.
 struct FileHeader {

@@ -36,11 +36,6 @@ struct EventAttribute {
 };
 static_assert(sizeof(EventAttribute) == 112);  // PERF_ATTR_SIZE_VER5
 
-template <class Number>
-void add(std::string& bytes, Number number) {
-  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
 // perf's header has texts with their size, which is a multiple of 64 and counts a NUL at least.
 void add_text(std::string& bytes, std::string_view text) {
   constexpr std::size_t kUnit = 64;

@@ -9,6 +9,7 @@
 #include "exporters/perf/perf_record.h"
 #include "exporters/perf/perf_symbols.h"
 #include "profile/sanitize.h"
+#include "views/owner.h"
 
 namespace ringside::exporters::perf {
 namespace {
@@ -59,10 +60,7 @@ PerfImages::PerfImages(profile::DetailedProfile& profile, bool shows_idle)
 }
 
 bool PerfImages::shows(std::uint32_t group) const {
-  if (!profile_.has_group(group)) return false;
-  const wire::Disposition disposition = profile_.owner_of(group).disposition;
-  return disposition == wire::Disposition::kSampled ||
-         (disposition == wire::Disposition::kIdle && shows_idle_);
+  return profile_.has_group(group) && views::is_shown(profile_.owner_of(group), shows_idle_);
 }
 
 PerfPlace& PerfImages::slot(std::uint32_t frame, bool knows_mappings) {

@@ -35,6 +35,11 @@ inline constexpr std::uint64_t kContextUser = static_cast<std::uint64_t>(-512);
 inline constexpr std::uint32_t kNobody = 0xffffffff;  // as a pid, tid or cpu: there is none
 inline constexpr std::size_t kMostBuildId = 20;       // bytes
 
+template <std::integral Number>
+void add(std::string& bytes, Number number) {
+  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
 // Builds one record at a time.
 class RecordBuilder {
  public:
@@ -46,7 +51,7 @@ class RecordBuilder {
   }
   template <std::integral Number>
   void add(Number number) {
-    bytes_.append(reinterpret_cast<const char*>(&number), sizeof number);
+    perf::add(bytes_, number);
   }
   void add_bytes(std::string_view bytes) { bytes_ += bytes; }
   // With a NUL, and as many more as the next number needs to be aligned to 8 bytes.

@@ -7,6 +7,7 @@
 
 #include "elf/image_map.h"
 #include "profile/sanitize.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 namespace {
@@ -37,7 +38,7 @@ class ScriptWriter final : public profile::SampleReceiver {
     if (!result_) return;
     const profile::Owner& owner = profile_.owner_of(sample.group);
     const bool is_idle = owner.disposition == wire::Disposition::kIdle;
-    if (!is_shown(owner, options_)) return;
+    if (!views::is_shown(owner, options_.show_idle)) return;
     text_.clear();
     append_head(sample, owner);
     if (is_idle) text_ += fmt::format("\t{:16x} {} ([unknown])\n", 0, profile::kIdleName);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "exporters/parts/json_text.h"
+#include "exporters/report/row_choice.h"
 #include "profile/sanitize.h"
 #include "views/summary.h"
 
@@ -34,25 +35,12 @@ std::string number(const std::optional<T>& value) {
 class Rows {
  public:
   Rows(const Profile& profile, const OverheadSection& section, const ReportOptions& options)
-      : profile_(profile), section_(section), options_(options) {
-    const bool by_self = options.overhead.sort == views::OverheadOptions::Sort::kSelf;
-    for (const OverheadRow& row : section.rows) {
-      const std::uint64_t weight = profile::extent_of(by_self ? row.self : row.total);
-      const bool is_small = percent_of(weight) < options.minimum_percent;
-      if (is_small || (options.maximum_rows != 0 && chosen_.size() >= options.maximum_rows)) {
-        rest_.self += row.self;
-        rest_.self_samples += row.self_samples;
-        ++left_out_;
-      } else {
-        chosen_.push_back(&row);
-      }
-    }
-  }
+      : profile_(profile), section_(section), options_(options), choice_(section, options) {}
 
-  [[nodiscard]] std::size_t count() const { return chosen_.size(); }
-  [[nodiscard]] std::size_t left_out() const { return left_out_; }
-  [[nodiscard]] const OverheadRow& rest() const { return rest_; }
-  [[nodiscard]] Fields fields(std::size_t index) const { return fields_of(*chosen_[index]); }
+  [[nodiscard]] std::size_t count() const { return choice_.shown.size(); }
+  [[nodiscard]] std::size_t left_out() const { return choice_.left_out; }
+  [[nodiscard]] const OverheadRow& rest() const { return choice_.rest; }
+  [[nodiscard]] Fields fields(std::size_t index) const { return fields_of(*choice_.shown[index]); }
 
   // Those of a row, by column.
   [[nodiscard]] Fields fields_of(const OverheadRow& row) const {
@@ -127,9 +115,7 @@ class Rows {
   const Profile& profile_;
   const OverheadSection& section_;
   const ReportOptions& options_;
-  std::vector<const OverheadRow*> chosen_;
-  OverheadRow rest_;  // of rows that were not
-  std::size_t left_out_ = 0;
+  RowChoice choice_;
 };
 
 std::string csv_quoted(const std::string& text) {

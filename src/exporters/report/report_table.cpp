@@ -9,6 +9,7 @@
 
 #include "base/text_width.h"
 #include "exporters/report/report_layout.h"
+#include "exporters/report/row_choice.h"
 #include "exporters/units.h"
 #include "profile/sanitize.h"
 
@@ -28,7 +29,7 @@ std::string number(const std::optional<T>& value) {
 class Table {
  public:
   Table(const Profile& profile, const OverheadSection& section, const ReportOptions& options)
-      : profile_(profile), section_(section), options_(options) {
+      : profile_(profile), section_(section), options_(options), choice_(section, options) {
     for (const Column column : options.columns)
       for (const Layout& layout : layouts_of(column)) layouts_.push_back(layout);
     shows_image_ = std::find(options.columns.begin(), options.columns.end(), Column::kDso) ==
@@ -36,7 +37,6 @@ class Table {
   }
 
   Result<void> write(Sink& sink) {
-    choose_rows();
     const bool indents = !layouts_.front().right;
     const std::string mark = indents ? "# " : "#";
     const std::string margin = indents ? "  " : "";
@@ -56,23 +56,6 @@ class Table {
   }
 
  private:
-  // Rows that are too small, or too many, become one.
-  void choose_rows() {
-    const bool by_self = options_.overhead.sort == views::OverheadOptions::Sort::kSelf;
-    for (const OverheadRow& row : section_.rows) {
-      const std::uint64_t weight = profile::extent_of(by_self ? row.self : row.total);
-      const bool small = static_cast<double>(weight) * 100 <
-                         options_.minimum_percent * static_cast<double>(section_.extent);
-      if (small || (options_.maximum_rows != 0 && chosen_.size() >= options_.maximum_rows)) {
-        rest_.self += row.self;
-        rest_.self_samples += row.self_samples;
-        ++hidden_;
-      } else {
-        chosen_.push_back(&row);
-      }
-    }
-  }
-
   void lay_out(bool indents, std::size_t margin) {
     if (options_.width != 0)
       for (Layout& layout : layouts_) layout.width = layout.name.size();
@@ -86,12 +69,14 @@ class Table {
     if (options_.width != 0) fit(layouts_, options_.width - margin, options_.may_leave_out_columns);
   }
 
-  [[nodiscard]] std::size_t count() const { return chosen_.size() + (hidden_ == 0 ? 0 : 1); }
+  [[nodiscard]] std::size_t count() const {
+    return choice_.shown.size() + (choice_.left_out == 0 ? 0 : 1);
+  }
   // Makes one of the rows in row_.
   void make(std::size_t number) {
     row_.clear();
-    if (number == chosen_.size()) return make_rest();
-    for (const Column column : options_.columns) add_cells(column, *chosen_[number]);
+    if (number == choice_.shown.size()) return make_rest();
+    for (const Column column : options_.columns) add_cells(column, *choice_.shown[number]);
   }
 
   void make_rest() {
@@ -101,13 +86,13 @@ class Table {
       const bool matters = column == Column::kOverhead || column == Column::kSamples ||
                            (column == Column::kVcpu && are_functions);
       if (matters)
-        add_cells(column, rest_);
+        add_cells(column, choice_.rest);
       else
         row_.pad(row_.size() + layouts_of(column).size());
     }
     // Nothing stands in the last column where it is one of text.
     Cell& cell = layouts_.back().right ? row_.add() : row_[row_.size() - 1];
-    cell.text = fmt::format("({} more {})", hidden_, are_functions ? "functions" : "rows");
+    cell.text = fmt::format("({} more {})", choice_.left_out, are_functions ? "functions" : "rows");
   }
 
   void add_cells(Column column, const OverheadRow& row) {
@@ -233,9 +218,7 @@ class Table {
   const ReportOptions& options_;
   bool shows_image_ = false;  // behind the symbol, where it has no column
   std::vector<Layout> layouts_;
-  std::vector<const OverheadRow*> chosen_;
-  OverheadRow rest_;  // of rows that were not
-  std::size_t hidden_ = 0;
+  RowChoice choice_;
   std::unordered_map<profile::Weight, std::string> percents_;
   Row row_;           // the one at hand
   std::string line_;  // reused

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "exporters/parts/json_text.h"
+#include "exporters/parts/stack_functions.h"
 #include "symbols/asterinas_name.h"
 
 namespace ringside::exporters {
@@ -39,11 +40,9 @@ class CaptureWriter final : public profile::SampleReceiver {
   [[nodiscard]] std::string names_of(std::uint32_t group) {
     const profile::Profile& all = profile_.profile();
     std::string names;
-    for (const profile::StackEntry& entry : profile_.stack_of(group)) {
-      const profile::DetailedFrame frame = profile_.frame(entry);
-      for (std::size_t i = frame.functions.size(); i-- > 0;)
-        names += (names.empty() ? "" : ",") + name_of(all.frames[frame.functions[i]]);
-    }
+    for_each_function(profile_, group, [&](const profile::DetailedFrame& frame, std::size_t i) {
+      names += (names.empty() ? "" : ",") + name_of(all.frames[frame.functions[i]]);
+    });
     return names;
   }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "exporters/parts/stack_functions.h"
 #include "exporters/parts/value_columns.h"
 #include "profile/sanitize.h"
 #include "views/owner.h"
@@ -50,7 +51,8 @@ class CallgrindWriter {
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group)
       if (sums.has(group)) set_spots(group);
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group)
-      if (sums.has(group) && is_shown(profile_.owner_of(group), options_)) add(group, sums);
+      if (sums.has(group) && views::is_shown(profile_.owner_of(group), options_.show_idle))
+        add(group, sums);
     RINGSIDE_TRY(write_head());
     return write_costs();
   }
@@ -96,16 +98,13 @@ class CallgrindWriter {
   void set_spots(std::uint32_t group) {
     const profile::Profile& all = profile_.profile();
     spots_.clear();
-    for (const profile::StackEntry& entry : profile_.stack_of(group)) {
-      const profile::DetailedFrame frame = profile_.frame(entry);
-      for (std::size_t i = frame.functions.size(); i-- > 0;) {
-        const FunctionId function = all.frames[frame.functions[i]].function;
-        const profile::Place place = frame.place(i);
-        // Lines are of one file: the function's.
-        const bool is_there = place.file == all.functions[function].file;
-        spots_.push_back({function, is_there ? place.line : 0});
-      }
-    }
+    for_each_function(profile_, group, [&](const profile::DetailedFrame& frame, std::size_t i) {
+      const FunctionId function = all.frames[frame.functions[i]].function;
+      const profile::Place place = frame.place(i);
+      // Lines are of one file: the function's.
+      const bool is_there = place.file == all.functions[function].file;
+      spots_.push_back({function, is_there ? place.line : 0});
+    });
     if (spots_.empty()) spots_.push_back({kIdle, 0});
   }
 

@@ -9,8 +9,10 @@
 #include "exporters/parts/event_fields.h"
 #include "exporters/parts/json_text.h"
 #include "exporters/parts/samples_by_thread.h"
+#include "exporters/parts/stack_functions.h"
 #include "exporters/parts/thread_table.h"
 #include "profile/sanitize.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 namespace {
@@ -98,7 +100,7 @@ class ThreadWriter {
     std::optional<std::uint64_t> last;
     for (std::size_t i = 0; i < samples.count_of(thread); ++i) {
       const SamplesByThread::Row row = samples.row(thread, i);
-      if (!is_shown(profile_.owner_of(row.group), options_)) continue;
+      if (!views::is_shown(profile_.owner_of(row.group), options_.show_idle)) continue;
       if (!last) write_start(first = row.time);
       ids_ += fmt::format("{}{}", ids_.empty() ? "" : ",", node_of(row.group));
       deltas_ += fmt::format("{}{}", deltas_.empty() ? "" : ",",
@@ -142,11 +144,9 @@ class ThreadWriter {
   std::uint32_t node_of(std::uint32_t group) {
     const profile::Profile& all = profile_.profile();
     functions_.clear();
-    for (const profile::StackEntry& entry : profile_.stack_of(group)) {
-      const profile::DetailedFrame frame = profile_.frame(entry);
-      for (std::size_t i = frame.functions.size(); i-- > 0;)
-        functions_.push_back(all.frames[frame.functions[i]].function);
-    }
+    for_each_function(profile_, group, [&](const profile::DetailedFrame& frame, std::size_t i) {
+      functions_.push_back(all.frames[frame.functions[i]].function);
+    });
     std::uint32_t node = 1;
     if (functions_.empty()) return child(node, ~profile::FunctionId{0}, kIdle, "");
     for (auto id = functions_.rbegin(); id != functions_.rend(); ++id) {

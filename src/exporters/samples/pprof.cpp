@@ -1,6 +1,5 @@
 #include "exporters/samples/pprof.h"
 
-#include <array>
 #include <map>
 #include <protozero/pbf_writer.hpp>
 #include <unordered_map>
@@ -8,9 +7,10 @@
 #include "base/pair_table.h"
 #include "base/text.h"
 #include "elf/image_map.h"
-#include "exporters/gzip_sink.h"
+#include "exporters/parts/gzip_sink.h"
 #include "exporters/parts/value_columns.h"
 #include "profile/sanitize.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 namespace {
@@ -67,12 +67,6 @@ const char* unit_of(recording::WeightUnit unit) {
   }
 }
 
-const char* mode_of(PrivilegeLevel level) {
-  constexpr std::array<const char*, kPrivilegeLevelCount> kModes = {"unknown", "kernel", "user",
-                                                                    "firmware", "guest"};
-  return kModes[static_cast<std::size_t>(level)];
-}
-
 // Messages that refer to others come in any order, so samples are written first, and what they use
 // behind them.
 class PprofWriter {
@@ -90,7 +84,8 @@ class PprofWriter {
       if (image.name == elf::kKernelImage) mapping_of(image);
     RINGSIDE_TRY(flush());
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group) {
-      if (!sums.has(group) || !is_shown(profile_.owner_of(group), options_)) continue;
+      if (!sums.has(group) || !views::is_shown(profile_.owner_of(group), options_.show_idle))
+        continue;
       write_sample(group, columns, sums);
       RINGSIDE_TRY(flush());
     }
@@ -161,8 +156,9 @@ class PprofWriter {
     if (owner.comm != 0) add_text(sample, "comm", profile_.profile().strings[owner.comm]);
     if (owner.cgroup != 0) add_text(sample, "cgroup", profile_.profile().strings[owner.cgroup]);
     if (owner.vcpu != recording::kNoVcpu) add_number(sample, "vcpu", owner.vcpu.value);
-    add_text(sample, "mode",
-             owner.disposition == wire::Disposition::kIdle ? "idle" : mode_of(owner.level));
+    add_text(
+        sample, "mode",
+        owner.disposition == wire::Disposition::kIdle ? "idle" : views::level_name(owner.level));
     message_.add_message(tag::kSample, sample_);
   }
 

@@ -6,9 +6,11 @@
 #include <vector>
 
 #include "exporters/parts/json_text.h"
+#include "exporters/parts/stack_functions.h"
 #include "exporters/parts/thread_table.h"
 #include "exporters/parts/value_columns.h"
 #include "profile/sanitize.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 namespace {
@@ -119,7 +121,7 @@ class SpeedscopeWriter {
       for (const Row& row : summed(sums, 0)) threads[table.of(profile_, row.group)].push_back(row);
     } else {
       for (const OrderedSamples::Row& row : in_order.take())
-        if (is_shown(profile_.owner_of(row.group), options_))
+        if (views::is_shown(profile_.owner_of(row.group), options_.show_idle))
           threads[table.of(profile_, row.group)].push_back({row.group, row.value});
     }
     for (std::size_t i = 0; i < threads.size(); ++i)
@@ -131,7 +133,7 @@ class SpeedscopeWriter {
   [[nodiscard]] std::vector<Row> summed(const GroupSums& sums, std::size_t column) const {
     std::vector<Row> rows;
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group)
-      if (sums.has(group) && is_shown(profile_.owner_of(group), options_) &&
+      if (sums.has(group) && views::is_shown(profile_.owner_of(group), options_.show_idle) &&
           sums.sum(group, column) != 0)
         rows.push_back({group, sums.sum(group, column)});
     return rows;
@@ -159,11 +161,9 @@ class SpeedscopeWriter {
   // "[0,3,7]": outermost first, by place in shared.frames.
   std::string stack_text(std::uint32_t group) {
     frames_.clear();
-    for (const profile::StackEntry& entry : profile_.stack_of(group)) {
-      const profile::DetailedFrame frame = profile_.frame(entry);
-      for (std::size_t i = frame.functions.size(); i-- > 0;)
-        frames_.push_back(frame_of(profile_.profile().frames[frame.functions[i]].function));
-    }
+    for_each_function(profile_, group, [&](const profile::DetailedFrame& frame, std::size_t i) {
+      frames_.push_back(frame_of(profile_.profile().frames[frame.functions[i]].function));
+    });
     if (frames_.empty()) frames_.push_back(frame_of(kIdle));
     std::string text = "[";
     for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame)

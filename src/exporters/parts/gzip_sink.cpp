@@ -1,4 +1,4 @@
-#include "exporters/gzip_sink.h"
+#include "exporters/parts/gzip_sink.h"
 
 #include <zlib.h>
 
