@@ -6,23 +6,24 @@
 
 namespace ringside::cli {
 
-void add_owner_level_flag(App& app, views::OwnerLevel& level) {
-  using views::OwnerLevel;
-  static const std::map<std::string, OwnerLevel> kLevels = {{"none", OwnerLevel::kNone},
-                                                            {"comm", OwnerLevel::kComm},
-                                                            {"pid", OwnerLevel::kPid},
-                                                            {"tid", OwnerLevel::kTid}};
+void add_root_frame_flag(App& app, views::RootFrame& by) {
+  using views::RootFrame;
+  static const std::map<std::string, RootFrame> kFrames = {{"none", RootFrame::kNone},
+                                                           {"comm", RootFrame::kComm},
+                                                           {"pid", RootFrame::kPid},
+                                                           {"tid", RootFrame::kTid},
+                                                           {"module", RootFrame::kModule}};
   app.add_option_function(
-         "--by", [&level](const std::string& name) { level = kLevels.at(name); },
-         "The frame at the root of each stack, where processes are known: comm, pid shows "
-         "comm-PID, tid comm-PID/TID")
+         "--by", [&by](const std::string& name) { by = kFrames.at(name); },
+         "The frame at the root of each stack: where processes are known comm, pid for comm-PID, "
+         "tid for comm-PID/TID; module for the image whose code ran")
       ->type_name("LEVEL")
-      ->one_of({"comm", "pid", "tid", "none"})
+      ->one_of({"comm", "pid", "tid", "module", "none"})
       ->default_str("comm");
 }
 
 void add_stack_style_flags(App& app, exporters::ExportOptions& options) {
-  add_owner_level_flag(app, options.by);
+  add_root_frame_flag(app, options.by);
   app.add_option("--folded-style", options.folded_style,
                  "Folded stacks: plain, or as Emerald's profiler writes them, Kernel;… and User "
                  "PID=7 (name);…")

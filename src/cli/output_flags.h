@@ -7,7 +7,7 @@ namespace ringside::cli {
 class App;
 
 // --by: the frame at the root of each stack.
-void add_owner_level_flag(App& app, views::OwnerLevel& level);
+void add_root_frame_flag(App& app, views::RootFrame& by);
 // --by and --folded-style.
 void add_stack_style_flags(App& app, exporters::ExportOptions& options);
 

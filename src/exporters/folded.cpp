@@ -64,14 +64,23 @@ class FoldedWriter {
   }
 
  private:
-  // The vCPU and the owner, with the ';' behind them. Idle vCPUs stand among owners where those
-  // have names, else among stacks.
-  [[nodiscard]] std::string first_part(const profile::Owner& owner) const {
+  // The first part of a line depends on these alone.
+  using Root = std::pair<profile::OwnerId, profile::StringId>;
+
+  [[nodiscard]] Root root_of(const profile::SampleGroup& group) const {
+    return {group.owner, root_image(profile_, group, options_.by)};
+  }
+
+  // The vCPU and the root, with the ';' behind them. Idle vCPUs stand among roots where there are
+  // some, else among stacks.
+  [[nodiscard]] std::string first_part(const Root& root) const {
+    const profile::Owner& owner = profile_.owners[root.first];
     std::string first = options_.per_vcpu ? views::vcpu_name(owner.vcpu) : "";
     const bool is_idle = owner.disposition == wire::Disposition::kIdle;
-    const std::string name = is_idle ? std::string() : owner_name(profile_, owner, options_.by);
+    const std::string name =
+        is_idle ? std::string() : root_name(profile_, owner, root.second, options_.by);
     if (!name.empty()) append_frame(name, first);
-    if (is_idle && has_owners_) {
+    if (is_idle && has_roots_) {
       append_frame(profile::kIdleName, first);
       return first;
     }
@@ -79,26 +88,25 @@ class FoldedWriter {
   }
 
   void place_lines() {
-    has_owners_ = std::any_of(profile_.owners.begin(), profile_.owners.end(),
-                              [&](const profile::Owner& owner) {
-                                return owner.disposition == wire::Disposition::kSampled &&
-                                       !owner_name(profile_, owner, options_.by).empty();
-                              });
+    std::map<Root, std::uint32_t> roots;
+    for (const profile::SampleGroup& group : profile_.samples)
+      if (views::is_shown(profile_.owner_of(group), options_.show_idle)) roots[root_of(group)];
+    has_roots_ = std::any_of(roots.begin(), roots.end(), [&](const auto& root) {
+      const profile::Owner& owner = profile_.owners[root.first.first];
+      return owner.disposition == wire::Disposition::kSampled &&
+             !root_name(profile_, owner, root.first.second, options_.by).empty();
+    });
     std::map<std::string, std::uint32_t> numbers;
-    for (const profile::Owner& owner : profile_.owners)
-      if (views::is_shown(owner, options_.show_idle)) numbers.try_emplace(first_part(owner));
+    for (const auto& [root, number] : roots) numbers[first_part(root)];
     for (auto& [first, number] : numbers) {
       number = static_cast<std::uint32_t>(firsts_.size());
       firsts_.push_back(first);
     }
-    std::vector<std::uint32_t> by_owner;
-    for (const profile::Owner& owner : profile_.owners)
-      by_owner.push_back(views::is_shown(owner, options_.show_idle) ? numbers[first_part(owner)]
-                                                                    : 0);
+    for (auto& [root, number] : roots) number = numbers[first_part(root)];
     const views::LineOrder order(profile_);
     for (const profile::SampleGroup& group : profile_.samples)
       if (views::is_shown(profile_.owner_of(group), options_.show_idle))
-        lines_.push_back({by_owner[group.owner], order.place(group.stack), &group});
+        lines_.push_back({roots[root_of(group)], order.place(group.stack), &group});
     std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) {
       return std::tie(a.first, a.stack) < std::tie(b.first, b.stack);
     });
@@ -121,7 +129,7 @@ class FoldedWriter {
 
   [[nodiscard]] std::string text_of(const Line& line, std::string_view mark) const {
     std::string text = firsts_[line.first];
-    if (!profile_.is_sampled(*line.group) && has_owners_) return text;
+    if (!profile_.is_sampled(*line.group) && has_roots_) return text;
     if (text.ends_with(';')) text.pop_back();
     if (profile_.is_sampled(*line.group))
       append_stack(profile_, *line.group, mark, text);
@@ -137,7 +145,7 @@ class FoldedWriter {
   const Profile& profile_;
   const FoldedOptions& options_;
   Sink& sink_;
-  bool has_owners_ = false;          // with names
+  bool has_roots_ = false;           // with names
   std::vector<std::string> firsts_;  // in their order
   std::vector<Line> lines_;
 };

@@ -18,11 +18,11 @@ namespace ringside::exporters {
 
 // How a format is written; Format::takes lists the options that set each.
 struct ExportOptions {
-  bool per_vcpu = false;                            // --per-cpu
-  bool show_idle = false;                           // --show-idle
-  bool annotate_kernel = false;                     // --annotate-kernel
-  views::OwnerLevel by = views::OwnerLevel::kComm;  // --by
-  std::string folded_style = {};                    // --folded-style; empty: plain
+  bool per_vcpu = false;                          // --per-cpu
+  bool show_idle = false;                         // --show-idle
+  bool annotate_kernel = false;                   // --annotate-kernel
+  views::RootFrame by = views::RootFrame::kComm;  // --by
+  std::string folded_style = {};                  // --folded-style; empty: plain
   std::string redox_style = {};    // --redox-style: letters of its tool; empty: perf\'s own text
   AtomicFolder* beside = nullptr;  // of Format::folder; null: only the Sink
 };

@@ -130,14 +130,22 @@ TEST(Golden, Processes) {
   };
   FoldedOptions stacks;
   expect_golden("folded--processes.txt", folded(stacks));
-  stacks.by = views::OwnerLevel::kTid;
+  stacks.by = views::RootFrame::kTid;
   stacks.annotate_kernel = true;
   expect_golden("folded--processes--by=tid--annotate-kernel.txt", folded(stacks));
   stacks.annotate_kernel = false;
-  stacks.by = views::OwnerLevel::kNone;
+  stacks.by = views::RootFrame::kNone;
   stacks.per_vcpu = true;
   stacks.show_idle = true;
   expect_golden("folded--processes--by=none--per-vcpu--show-idle.txt", folded(stacks));
+  stacks.by = views::RootFrame::kModule;
+  expect_golden("folded--processes--by=module--per-vcpu--show-idle.txt", folded(stacks));
+  FlamegraphOptions picture;
+  picture.by = views::RootFrame::kModule;
+  picture.colors = FrameColoring::kModule;
+  picture.theme = Theme::kDark;
+  expect_golden("flamegraph--processes--by=module--colors=module--theme=dark.svg.txt",
+                text_of([&](Sink& sink) { return write_flamegraph(profile, picture, sink); }));
 
   using views::SortKey;
   ReportOptions options;

@@ -55,20 +55,20 @@ struct Group {
 
 Group grouped(const Profile& profile, const CallTreeOptions& options) {
   Group all;
-  std::vector<Group*> group_of;  // by owner
-  for (const profile::Owner& owner : profile.owners) {
-    const bool idle = owner.disposition == wire::Disposition::kIdle && options.show_idle;
-    Group*& group = group_of.emplace_back(nullptr);
-    if (!is_shown(owner, options.show_idle)) continue;
-    group = &all;
-    if (options.per_vcpu) group = &group->group(vcpu_name(owner.vcpu));
-    const std::string name =
-        idle ? std::string(profile::kIdleName) : owner_name(profile, owner, options.by);
-    if (!name.empty()) group = &group->group(name);
-  }
+  std::map<std::pair<profile::OwnerId, profile::StringId>, Group*> roots;
   for (const profile::SampleGroup& samples : profile.samples) {
-    Group* const group = group_of[samples.owner];
-    if (group == nullptr) continue;
+    const profile::Owner& owner = profile.owner_of(samples);
+    if (!is_shown(owner, options.show_idle)) continue;
+    const profile::StringId image = root_image(profile, samples, options.by);
+    Group*& group = roots[{samples.owner, image}];
+    if (group == nullptr) {
+      group = &all;
+      if (options.per_vcpu) group = &group->group(vcpu_name(owner.vcpu));
+      const std::string name = profile.is_sampled(samples)
+                                   ? root_name(profile, owner, image, options.by)
+                                   : std::string(profile::kIdleName);
+      if (!name.empty()) group = &group->group(name);
+    }
     if (samples.stack == profile::kNoNode)
       group->idle += samples.weight;
     else

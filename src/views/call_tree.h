@@ -45,11 +45,11 @@ struct CallTree {
 };
 
 struct CallTreeOptions {
-  bool reverse = false;               // leaf first: who called this, instead of what did this call
-  bool per_vcpu = false;              // a first level with one node per vCPU
-  OwnerLevel by = OwnerLevel::kComm;  // below that one node per owner, where they are known
-  bool show_idle = false;             // idle weight as one frame "[idle]"
-  double minimum_share = 0;           // of the root; narrower nodes are cut, with all below them
+  bool reverse = false;             // leaf first: who called this, instead of what did this call
+  bool per_vcpu = false;            // a first level with one node per vCPU
+  RootFrame by = RootFrame::kComm;  // below that one node per owner or image, where known
+  bool show_idle = false;           // idle weight as one frame "[idle]"
+  double minimum_share = 0;         // of the root; narrower nodes are cut, with all below them
 };
 
 // Time and memory grow with the nodes that are not cut, and with the profile's groups.

@@ -69,15 +69,15 @@ TEST(CallTree, ByOwner) {
   EXPECT_EQ(text_of(make_call_tree(profile, options)),
             "all 31[[idle] 16(16) [unknown] 8[b 8(8)] dd 3[a 3(3)] io 4[a 4(4)]]");
   options.show_idle = false;
-  options.by = OwnerLevel::kPid;
+  options.by = RootFrame::kPid;
   EXPECT_EQ(text_of(make_call_tree(profile, options)),
             "all 15[[unknown] 8[b 8(8)] dd-1 1[a 1(1)] dd-2 2[a 2(2)] io-2 4[a 4(4)]]");
-  options.by = OwnerLevel::kTid;
+  options.by = RootFrame::kTid;
   options.per_vcpu = true;
   EXPECT_EQ(text_of(make_call_tree(profile, options)),
             "all 15[vcpu 0 11[[unknown] 8[b 8(8)] dd-1/1 1[a 1(1)] dd-2/2 2[a 2(2)]]"
             " vcpu 1 4[io-2/3 4[a 4(4)]]]");
-  options.by = OwnerLevel::kNone;
+  options.by = RootFrame::kNone;
   options.per_vcpu = false;
   EXPECT_EQ(text_of(make_call_tree(profile, options)), "all 15[a 7(7) b 8(8)]");
 }
@@ -169,6 +169,11 @@ std::map<Path, Weights> expected_weights(const profile::Profile& profile,
     Path path{"all"};
     if (options.per_vcpu) path.push_back(fmt::format("vcpu {}", owner.vcpu.value));
     path.push_back(idle ? "[idle]" : owner_name(profile, owner, options.by));
+    if (options.by == RootFrame::kModule && !idle) {
+      const profile::FrameId leaf = profile.stacks.frames_of(group.stack).back();
+      const auto image = profile.strings[profile.functions[profile.frames[leaf].function].image];
+      path.back() = image.empty() ? "[unknown]" : std::string(image);
+    }
     if (path.back().empty()) path.pop_back();
     std::vector<profile::FrameId> frames = profile.stacks.frames_of(group.stack);
     if (options.reverse) std::reverse(frames.begin(), frames.end());
@@ -221,7 +226,7 @@ TEST(CallTree, AgreesWithThePlainestWay) {
     options.reverse = round % 2 == 1;
     options.per_vcpu = round % 3 == 1;
     options.show_idle = round % 5 == 1;
-    options.by = static_cast<OwnerLevel>(random() % 4);
+    options.by = static_cast<RootFrame>(random() % 5);
     options.minimum_share = 0.01 * (round % 7);
     ASSERT_EQ(weights_of(make_call_tree(profile, options)), expected_weights(profile, options))
         << "round " << round;

@@ -2,16 +2,28 @@
 
 #include <fmt/core.h>
 
+#include "profile/sanitize.h"
+
 namespace ringside::views {
 
-std::string owner_name(const profile::Profile& profile, const profile::Owner& owner,
-                       OwnerLevel level) {
-  if (level == OwnerLevel::kNone) return {};
+std::string owner_name(const profile::Profile& profile, const profile::Owner& owner, RootFrame by) {
+  if (by == RootFrame::kNone || by == RootFrame::kModule) return {};
   std::string name(profile.strings[owner.comm]);
-  if (level == OwnerLevel::kComm || !owner.pid) return name;
+  if (by == RootFrame::kComm || !owner.pid) return name;
   name += fmt::format("-{}", *owner.pid);
-  return level == OwnerLevel::kPid ? name
-                                   : name + fmt::format("/{}", owner.tid.value_or(*owner.pid));
+  return by == RootFrame::kPid ? name : name + fmt::format("/{}", owner.tid.value_or(*owner.pid));
+}
+
+profile::StringId root_image(const profile::Profile& profile, const profile::SampleGroup& group,
+                             RootFrame by) {
+  if (by != RootFrame::kModule || group.stack == profile::kNoNode) return 0;
+  return profile.functions[profile.frames[profile.stacks[group.stack].frame].function].image;
+}
+
+std::string root_name(const profile::Profile& profile, const profile::Owner& owner,
+                      profile::StringId image, RootFrame by) {
+  if (by != RootFrame::kModule) return owner_name(profile, owner, by);
+  return std::string(image == 0 ? profile::kNobodyName : profile.strings[image]);
 }
 
 const char* level_name(PrivilegeLevel level) {

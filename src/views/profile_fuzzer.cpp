@@ -64,7 +64,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   views::CallTreeOptions options;
   options.reverse = option(2);
   options.per_vcpu = option(3);
-  options.by = static_cast<views::OwnerLevel>(data[size - 1] >> 4 & 3);
+  options.by = static_cast<views::RootFrame>((data[size - 1] >> 4) % 5);
   options.minimum_share = option(6) ? 0.01 : 0;
   check_sums(views::make_call_tree(*profile, options),
              profile->weight_of(wire::Disposition::kSampled));

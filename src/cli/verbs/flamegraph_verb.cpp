@@ -1,5 +1,8 @@
 #include "cli/verbs/flamegraph_verb.h"
 
+#include <map>
+#include <string>
+
 #include "app/messages.h"
 #include "app/outputs.h"
 #include "cli/options.h"
@@ -7,6 +10,37 @@
 #include "cli/reader_flags.h"
 
 namespace ringside::cli {
+
+namespace {
+
+void add_coloring_flags(App& picture, exporters::FlamegraphOptions& options) {
+  using exporters::FrameColoring;
+  using exporters::Theme;
+  static const std::map<std::string, FrameColoring> kColorings = {
+      {"auto", FrameColoring::kAuto},
+      {"kind", FrameColoring::kKind},
+      {"memory", FrameColoring::kMemory},
+      {"module", FrameColoring::kModule}};
+  static const std::map<std::string, Theme> kThemes = {
+      {"auto", Theme::kAuto}, {"light", Theme::kLight}, {"dark", Theme::kDark}};
+  picture
+      .add_option_function(
+          "--colors", [&options](const std::string& name) { options.colors = kColorings.at(name); },
+          "What colours show: kind, kernel code and user code and so on; memory, the same in "
+          "green; module, the image; auto, memory where bytes are added up, else kind")
+      ->type_name("NAME")
+      ->one_of({"auto", "kind", "memory", "module"})
+      ->default_str("auto");
+  picture
+      .add_option_function(
+          "--theme", [&options](const std::string& name) { options.theme = kThemes.at(name); },
+          "The page: light, dark, or auto, as the viewer prefers")
+      ->type_name("NAME")
+      ->one_of({"auto", "light", "dark"})
+      ->default_str("auto");
+}
+
+}  // namespace
 
 void FlamegraphVerb::add_options(App& app) {
   App& picture = app.section("The picture");
@@ -30,7 +64,8 @@ void FlamegraphVerb::add_options(App& app) {
   picture.add_flag("--icicle", options_.icicle, "Roots at the top");
   picture.add_flag("--reverse", options_.reverse, "Leaves first: who calls what is hot");
   picture.add_flag("--per-cpu", options_.per_vcpu, "One tower for each vCPU");
-  add_owner_level_flag(picture, options_.by);
+  add_root_frame_flag(picture, options_.by);
+  add_coloring_flags(picture, options_);
   picture.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a frame of their own");
   add_reader_flags(app, settings_);
 }

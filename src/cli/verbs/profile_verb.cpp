@@ -42,7 +42,7 @@ Result<void> write_one_shot(const profile::Profile& profile, exporters::Sink& si
     }
     const profile::Owner& of = profile.owner_of(*group);
     const bool sampled = of.disposition == wire::Disposition::kSampled;
-    const std::string owner = owner_name(profile, of, views::OwnerLevel::kTid);
+    const std::string owner = owner_name(profile, of, views::RootFrame::kTid);
     RINGSIDE_TRY(sink.write(
         fmt::format("vCPU {}{}{}\n", vcpu, sampled && !owner.empty() ? ", " + owner : "",
                     sampled ? ":" : fmt::format(": {}", recording::name_of(of.disposition)))));

@@ -6,8 +6,8 @@
 namespace ringside::exporters {
 
 // Where the parts of the flame graph stand, in pixels. flamegraph.js repeats none of it: it reads
-// what it needs from the picture's root, where data_attributes() writes it. Font sizes and colours
-// stand in flamegraph.css.
+// what it needs from the picture's root, where data_attributes() writes it. Font sizes stand
+// in flamegraph.css.
 struct FlamegraphLayout {
   static constexpr unsigned kNarrowestPicture = 320;
   static constexpr unsigned kMargin = 16;

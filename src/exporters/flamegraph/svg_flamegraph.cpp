@@ -1,7 +1,6 @@
 #include "exporters/flamegraph/svg_flamegraph.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <tuple>
 #include <vector>
@@ -26,35 +25,9 @@ using views::CallTree;
 
 using L = FlamegraphLayout;
 
-constexpr std::size_t kShades = 5;
-
-struct Family {
-  char letter;  // of the class in flamegraph.css
-  const char* legend;
-};
-constexpr std::array<Family, profile::kKindCount> kFamilies = {{{'k', "kernel"},
-                                                                {'u', "user"},
-                                                                {'i', "interrupt"},
-                                                                {'f', "firmware"},
-                                                                {'g', "guest"},
-                                                                {'x', "unknown"},
-                                                                {'c', "code"}}};
-
-std::size_t shade_of(std::string_view name) {
-  std::uint32_t hash = 2166136261u;  // FNV-1a
-  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-  return (hash >> 7) % kShades;
-}
-
-std::string class_of(const CallTree::Node& node) {
-  if (!node.kind) return "n0";
-  return fmt::format("{}{}", kFamilies[static_cast<std::size_t>(*node.kind)].letter,
-                     shade_of(node.name));
-}
-
 // "kernel code in vmlinux, fair.c:6512-6540": the lines of it that were seen.
 std::string origin_of(const CallTree::Node& node, const Profile& profile) {
-  std::string text = kFamilies[static_cast<std::size_t>(*node.kind)].legend + std::string(" code");
+  std::string text = word_for(*node.kind) + std::string(" code");
   if (node.function == nullptr) return text;
   if (node.several_functions) return text + " in several images";
   const profile::Function& function = *node.function;
@@ -91,7 +64,11 @@ std::string subtitle_of(const Profile& profile) {
 class Picture {
  public:
   Picture(const Profile& profile, const FlamegraphOptions& options, Sink& sink)
-      : profile_(profile), options_(options), sink_(sink), tree_(make_tree()) {
+      : profile_(profile),
+        options_(options),
+        sink_(sink),
+        tree_(make_tree()),
+        colors_(profile, tree_, options.colors) {
     width_ = std::max(options.width, L::kNarrowestPicture);
     empty_ = tree_.root().extent == 0;
     height_ = L::kFramesTop + L::kFootHeight + (tree_.depth + 1) * L::kFrameHeight;
@@ -136,9 +113,9 @@ class Picture {
 <text id="title" x="{7}" y="{8}">{3}</text>
 <text id="subtitle" x="{7}" y="{9}">{10}</text>
 )",
-        width_, height_, data_attributes(width_, options_.icicle), xml_escape(title),
-        kFlamegraphCss, L::kHeadOverhang, L::kFramesTop - L::kFrameGap, L::kMargin, L::kTitle,
-        L::kSubtitle, xml_escape(subtitle))));
+        width_, height_, data_attributes(width_, options_.icicle), xml_escape(title), style(),
+        L::kHeadOverhang, L::kFramesTop - L::kFrameGap, L::kMargin, L::kTitle, L::kSubtitle,
+        xml_escape(subtitle))));
     const unsigned search = L::kMargin + L::kSearchWidth;
     const unsigned reset = search + L::kButtonGap + L::kResetWidth;
     return sink_.write(
@@ -146,6 +123,12 @@ class Picture {
         button("search", "Search", L::kSearchWidth, search) + search_box() +
         fmt::format("<text id=\"details\" x=\"{}\" y=\"{}\"> </text>\n", L::kMargin, L::kDetails) +
         right("<text id=\"matched\"> </text>", L::kMargin, L::kDetails));
+  }
+
+  [[nodiscard]] std::string style() const {
+    return std::string(kFlamegraphCss) + themed(options_.theme, [this](bool dark_page) {
+             return colors_.rules(dark_page) + page_rules(dark_page);
+           });
   }
 
   // Something that keeps its distance from the right edge when the window's width changes.
@@ -177,21 +160,16 @@ class Picture {
   }
 
   Result<void> write_legend() {
-    std::array<bool, profile::kKindCount> present{};
-    for (const CallTree::Node& node : tree_.nodes)
-      if (node.kind) present[static_cast<std::size_t>(*node.kind)] = true;
     unsigned x = L::kMargin;
     std::string text = "<g class=\"legend\">";
-    for (std::size_t kind = 0; kind < kFamilies.size(); ++kind) {
-      if (!present[kind]) continue;
-      const std::string_view legend = kFamilies[kind].legend;
+    for (const FrameColors::Entry& entry : colors_.legend()) {
       text += fmt::format(
-          "<g class=\"{0}0\"><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\" rx=\"{4}\"/>"
+          "<g class=\"{0}\"><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\" rx=\"{4}\"/>"
           "<text x=\"{5}\" y=\"{6}\">{7}</text></g>",
-          kFamilies[kind].letter, x, L::kLegendTop, L::kSwatch, L::kSwatchRadius,
-          x + L::kSwatchToText, L::kLegend, legend);
+          entry.css_class, x, L::kLegendTop, L::kSwatch, L::kSwatchRadius, x + L::kSwatchToText,
+          L::kLegend, xml_escape(entry.text));
       x += L::kSwatchToText + L::kLegendGap +
-           L::kLegendCharacter * static_cast<unsigned>(legend.size());
+           L::kLegendCharacter * static_cast<unsigned>(entry.text.size());
     }
     return sink_.write(text + "</g>\n</g>\n");
   }
@@ -226,7 +204,7 @@ class Picture {
     return sink_.write(fmt::format(
         "<g class=\"frame {}\" data-name=\"{}\" data-w=\"{}\" data-d=\"{}\"><title>{}</title>"
         "<rect x=\"{:.2f}\" y=\"{}\" width=\"{:.2f}\" height=\"{}\"/>{}</g>\n",
-        class_of(node), name, node.extent, node.depth, hint_of(node, name), x, y, width,
+        colors_.class_of(node), name, node.extent, node.depth, hint_of(node, name), x, y, width,
         L::kFrameHeight - L::kFrameGap, text));
   }
 
@@ -273,6 +251,7 @@ class Picture {
   const FlamegraphOptions& options_;
   Sink& sink_;
   CallTree tree_;
+  FrameColors colors_;
   unsigned width_ = 0;
   unsigned height_ = 0;
   bool empty_ = false;

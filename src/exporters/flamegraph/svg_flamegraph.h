@@ -3,6 +3,8 @@
 #include <string>
 
 #include "exporters/flamegraph/flamegraph_layout.h"
+#include "exporters/flamegraph/flamegraph_theme.h"
+#include "exporters/flamegraph/frame_colors.h"
 #include "exporters/sink.h"
 #include "profile/profile.h"
 #include "views/owner.h"
@@ -16,11 +18,13 @@ struct FlamegraphOptions {
   unsigned width = 1200;
   // Pixels at that width; narrower frames are left out.
   double minimum_width = FlamegraphLayout::kNarrowestFrame;
-  bool icicle = false;                              // roots at the top
-  bool reverse = false;                             // leaf first: who calls what is hot
-  bool per_vcpu = false;                            // a first level with one frame per vCPU
-  views::OwnerLevel by = views::OwnerLevel::kComm;  // below that one frame per owner
-  bool show_idle = false;                           // idle ticks as one frame "[idle]"
+  bool icicle = false;                            // roots at the top
+  bool reverse = false;                           // leaf first: who calls what is hot
+  bool per_vcpu = false;                          // a first level with one frame per vCPU
+  views::RootFrame by = views::RootFrame::kComm;  // below that one frame per owner or image
+  bool show_idle = false;                         // idle ticks as one frame "[idle]"
+  FrameColoring colors = FrameColoring::kAuto;
+  Theme theme = Theme::kAuto;
 };
 
 // One self-contained SVG: zoom, search, tooltips, and an address that keeps zoom and search; a

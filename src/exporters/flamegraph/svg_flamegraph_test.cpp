@@ -159,6 +159,36 @@ TEST(Flamegraph, LayoutIsSaidOnce) {
   }
 }
 
+// Programs that draw SVG files into pictures have no variables, and no user with preferences.
+TEST(Flamegraph, ColoursAreWrittenOut) {
+  const auto profile = make_profile({{"a", 1}});
+  const std::string both = svg_of(profile);
+  FlamegraphOptions options;
+  options.theme = Theme::kLight;
+  const std::string light = svg_of(profile, options);
+  options.theme = Theme::kDark;
+  const std::string dark = svg_of(profile, options);
+  for (const std::string& svg : {both, light, dark})
+    EXPECT_EQ(svg.find("var(--"), std::string::npos);
+  EXPECT_NE(both.find("@media (prefers-color-scheme: dark)"), std::string::npos);
+  EXPECT_EQ((light + dark).find("prefers-color-scheme"), std::string::npos);
+  EXPECT_NE(light, dark);
+}
+
+TEST(Flamegraph, BytesAreGreen) {
+  auto profile = make_profile({{"a", 1}});
+  const std::string ticks = svg_of(profile);
+  FlamegraphOptions options;
+  options.colors = FrameColoring::kMemory;
+  const std::string green = svg_of(profile, options);
+  EXPECT_NE(green, ticks);
+  const auto style = [](const std::string& svg) { return svg.substr(0, svg.find("</style>")); };
+  profile.unit = recording::WeightUnit::kBytes;
+  EXPECT_EQ(style(svg_of(profile)), style(green));
+  options.colors = FrameColoring::kKind;
+  EXPECT_EQ(style(svg_of(profile, options)), style(ticks));
+}
+
 TEST(Flamegraph, IdenticalInputGivesIdenticalBytes) {
   const auto text = [] { return svg_of(make_profile({{"a|b", 2}, {"a|c", 1}, {"user:d", 1}})); };
   EXPECT_EQ(text(), text());

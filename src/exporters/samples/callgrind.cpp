@@ -69,7 +69,7 @@ class CallgrindWriter {
     add_to(costs_[{leaf.function, CostKey::kNone, leaf.line}], costs);
     // Outermost first, so that the first call of a function is the one that counts.
     seen_.clear();
-    Spot caller{owner_id(profile_.owner_of(group)), 0};
+    Spot caller{root_id(profile_.owner_of(group), leaf.function), 0};
     for (auto spot = spots_.rbegin(); spot != spots_.rend(); ++spot) {
       if (seen_.insert(spot->function).second) {
         const CostKey call{caller.function, spot->function, caller.line};
@@ -80,13 +80,15 @@ class CallgrindWriter {
     }
   }
 
-  // The owner as a function: those of the profile come first.
-  FunctionId owner_id(const profile::Owner& owner) {
-    std::string name = owner_name(profile_.profile(), owner, options_.by);
+  // The root as a function: those of the profile come first.
+  FunctionId root_id(const profile::Owner& owner, FunctionId leaf) {
+    const profile::Profile& all = profile_.profile();
+    std::string name;
+    if (leaf != kIdle) name = root_name(all, owner, all.functions[leaf].image, options_.by);
     if (name.empty()) name = kNobody;
-    const auto [entry, added] = owner_ids_.try_emplace(name, owners_.size());
-    if (added) owners_.push_back(name);
-    return static_cast<FunctionId>(profile_.profile().functions.size() + entry->second);
+    const auto [entry, added] = root_ids_.try_emplace(name, roots_.size());
+    if (added) roots_.push_back(name);
+    return static_cast<FunctionId>(all.functions.size() + entry->second);
   }
 
   static void add_to(Costs& sum, const Costs& costs) {
@@ -157,7 +159,7 @@ class CallgrindWriter {
     if (id >= all.functions.size())
       return object + named(objects_, kNoImage, "[process]") + file + named(files_, 0, "") + name +
              named(functions_, id,
-                   id == kIdle ? profile::kIdleName : owners_[id - all.functions.size()]);
+                   id == kIdle ? profile::kIdleName : roots_[id - all.functions.size()]);
     const profile::Function& function = all.functions[id];
     return object + named(objects_, function.image, all.strings[function.image]) + file +
            named(files_, function.file, all.strings[function.file]) + name +
@@ -182,10 +184,10 @@ class CallgrindWriter {
   std::map<std::uint32_t, std::size_t> objects_;    // numbers of images' names
   std::map<std::uint32_t, std::size_t> files_;      // of source files
   std::map<std::uint32_t, std::size_t> functions_;  // of functions
-  std::vector<std::string> owners_;
-  std::map<std::string, std::size_t> owner_ids_;  // in owners_
-  std::vector<Spot> spots_;                       // reused
-  std::set<FunctionId> seen_;                     // reused
+  std::vector<std::string> roots_;
+  std::map<std::string, std::size_t> root_ids_;  // in roots_
+  std::vector<Spot> spots_;                      // reused
+  std::set<FunctionId> seen_;                    // reused
 };
 
 }  // namespace

@@ -54,6 +54,11 @@ class Browser:
     def open(self, url):
         self._post("/url", {"url": url})
 
+    def prefer(self, scheme):
+        """Pages see a user who prefers that scheme of colours: light or dark."""
+        self._post("/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia",
+                                         "params": {"features": [{"name": "prefers-color-scheme", "value": scheme}]}})
+
     def resize(self, width, height):
         """Gives the window a size in pixels, its scroll bars included. Its page follows a moment later."""
         self._post("/window/rect", {"width": width, "height": height})

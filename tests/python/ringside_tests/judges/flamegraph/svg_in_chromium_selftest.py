@@ -56,8 +56,8 @@ def picture():
     """An SVG as ringside writes it, of TREE, roots at the bottom."""
     deepest = max(frame[0] for frame in TREE)
     kinds = dict(svg_reading.KINDS, n="")
-    css, label, script = ((ASSETS / name).read_text() for name in
-                          ("flamegraph.css", "flamegraph_label.js", "flamegraph.js"))
+    css, theme, label, script = ((ASSETS / name).read_text() for name in
+                                 ("flamegraph.css", "flamegraph_theme.css", "flamegraph_label.js", "flamegraph.js"))
     height = 112 + 34 + 19 * (deepest + 1)
     frames, left = "", {0: 0}
     for index, (depth, weight, kind, name, *cut) in enumerate(TREE):
@@ -77,7 +77,7 @@ def picture():
     return f"""<svg id="ringside" xmlns="http://www.w3.org/2000/svg" width="1200" height="{height}" data-width="1200"
  data-narrowest-picture="320" data-margin="16" data-gap="16" data-narrowest-frame="0.1" data-inset="3"
  data-baseline="13" data-character="6.95" data-shortest="3" data-roots="bottom"
- data-unit="ticks"><style><![CDATA[{css}]]></style><rect id="page" width="100%" height="100%"/><g id="head">
+ data-unit="ticks"><style><![CDATA[{css}{theme}]]></style><rect id="page" width="100%" height="100%"/><g id="head">
 <rect id="head-page" width="100%" height="111"/><text id="title" x="16" y="32">T</text>
 <text id="reset" class="button" x="16" y="50">Reset</text><text id="search" class="button" x="90" y="50">Search</text>
 <foreignObject id="search-box" x="200" y="30" width="232" height="26"><div xmlns="http://www.w3.org/1999/xhtml"><input
