@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <vector>
 
 #include "elf/image_map.h"
+#include "exporters/parts/frame_texts.h"
 #include "profile/sanitize.h"
 #include "views/owner.h"
 
@@ -28,7 +28,6 @@ std::string dso_of(const DetailedFrame& frame) {
   return profile::sanitize(frame.image->path.empty() ? frame.image->name : frame.image->path);
 }
 
-// The lines of stacks are made once for each frame.
 class ScriptWriter final : public profile::SampleReceiver {
  public:
   ScriptWriter(DetailedProfile& profile, const ExportOptions& options, Sink& sink)
@@ -43,7 +42,7 @@ class ScriptWriter final : public profile::SampleReceiver {
     append_head(sample, owner);
     if (is_idle) text_ += fmt::format("\t{:16x} {} ([unknown])\n", 0, profile::kIdleName);
     for (const profile::StackEntry& entry : profile_.stack_of(sample.group))
-      text_ += lines_of(entry);
+      text_ += lines_.of(entry, [&] { return make_lines(profile_.frame(entry)); });
     text_ += '\n';
     result_ = sink_.write(text_);
   }
@@ -70,14 +69,6 @@ class ScriptWriter final : public profile::SampleReceiver {
       for (const profile::ChosenSource& chosen : profile_.sources())
         events_.push_back(profile::sanitize(chosen.source.name));
     return events_[source];
-  }
-
-  const std::string& lines_of(const profile::StackEntry& entry) {
-    std::vector<std::string>& lines = lines_[entry.knows_mappings ? 1 : 0];
-    if (entry.frame >= lines.size()) lines.resize(entry.frame + 1);
-    std::string& line = lines[entry.frame];
-    if (line.empty()) line = make_lines(profile_.frame(entry));
-    return line;
   }
 
   [[nodiscard]] std::string make_lines(const DetailedFrame& frame) const {
@@ -120,9 +111,9 @@ class ScriptWriter final : public profile::SampleReceiver {
   const ExportOptions& options_;
   Sink& sink_;
   Result<void> result_;
-  std::string text_;                               // reused
-  std::vector<std::string> events_;                // by source
-  std::array<std::vector<std::string>, 2> lines_;  // by knows_mappings; by recorded frame
+  std::string text_;                 // reused
+  std::vector<std::string> events_;  // by source
+  FrameTexts lines_;
 };
 
 }  // namespace

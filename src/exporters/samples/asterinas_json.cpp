@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <string>
 #include <vector>
 
+#include "exporters/parts/frame_texts.h"
 #include "exporters/parts/json_text.h"
-#include "exporters/parts/stack_functions.h"
 #include "symbols/asterinas_name.h"
 
 namespace ringside::exporters {
@@ -28,7 +29,13 @@ class CaptureWriter final : public profile::SampleReceiver {
     if (is_next) ++capture_;
     captures_[vcpu.value] = capture_;
     const char* const before = is_first ? "{" : is_next ? "},{" : ",";
-    result_ = sink_.write(fmt::format("{}\"{}\":[{}]", before, vcpu.value, names_of(sample.group)));
+    text_ = fmt::format("{}\"{}\":[", before, vcpu.value);
+    const std::size_t start = text_.size();
+    for (const profile::StackEntry& entry : profile_.stack_of(sample.group))
+      text_ += names_.of(entry, [&] { return names_of(profile_.frame(entry)); });
+    text_.erase(start, 1);  // the first comma
+    text_ += ']';
+    result_ = sink_.write(text_);
   }
 
   [[nodiscard]] Result<void> finish() {
@@ -37,24 +44,17 @@ class CaptureWriter final : public profile::SampleReceiver {
   }
 
  private:
-  [[nodiscard]] std::string names_of(std::uint32_t group) {
+  // `,"name"` for each of a frame's functions, innermost first.
+  [[nodiscard]] std::string names_of(const profile::DetailedFrame& frame) const {
     const profile::Profile& all = profile_.profile();
     std::string names;
-    for_each_function(profile_, group, [&](const profile::DetailedFrame& frame, std::size_t i) {
-      names += (names.empty() ? "" : ",") + name_of(all.frames[frame.functions[i]]);
-    });
+    for (std::size_t i = frame.functions.size(); i-- > 0;) {
+      const profile::Frame& function = all.frames[frame.functions[i]];
+      names += function.kind == profile::Kind::kUnknown
+                   ? ",\"??\""
+                   : "," + json_quoted(symbols::asterinas_name(all.name(function)));
+    }
     return names;
-  }
-
-  // Quoted; each function's is made once.
-  const std::string& name_of(const profile::Frame& frame) {
-    if (frame.function >= names_.size()) names_.resize(frame.function + 1);
-    std::string& name = names_[frame.function];
-    if (name.empty())
-      name = frame.kind == profile::Kind::kUnknown
-                 ? "\"??\""
-                 : json_quoted(symbols::asterinas_name(profile_.profile().name(frame)));
-    return name;
   }
 
   DetailedProfile& profile_;
@@ -62,7 +62,8 @@ class CaptureWriter final : public profile::SampleReceiver {
   Result<void> result_;
   std::uint64_t capture_ = 0;            // the one at hand; 0: there was none yet
   std::vector<std::uint64_t> captures_;  // by vCPU: the last one that has it
-  std::vector<std::string> names_;
+  FrameTexts names_;
+  std::string text_;  // reused
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -25,9 +26,14 @@ constexpr std::string_view kIdle = "(idle)";  // as V8 calls it
 constexpr std::string_view kRoot = "(root)";
 
 // "12.345": microseconds.
-std::string micros(std::uint64_t ns) {
+void append_micros(std::uint64_t ns, std::string& out) {
   constexpr std::uint64_t kMicro = 1000;
-  return fmt::format("{}.{:03}", ns / kMicro, ns % kMicro);
+  fmt::format_to(std::back_inserter(out), "{}.{:03}", ns / kMicro, ns % kMicro);
+}
+std::string micros(std::uint64_t ns) {
+  std::string text;
+  append_micros(ns, text);
+  return text;
 }
 
 std::string thread_members(const ThreadTable::Thread& thread) {
@@ -102,9 +108,9 @@ class ThreadWriter {
       const SamplesByThread::Row row = samples.row(thread, i);
       if (!views::is_shown(profile_.owner_of(row.group), options_.show_idle)) continue;
       if (!last) write_start(first = row.time);
-      ids_ += fmt::format("{}{}", ids_.empty() ? "" : ",", node_of(row.group));
-      deltas_ += fmt::format("{}{}", deltas_.empty() ? "" : ",",
-                             micros(row.time - last.value_or(row.time)));
+      fmt::format_to(std::back_inserter(ids_), "{}{}", ids_.empty() ? "" : ",", node_of(row.group));
+      if (!deltas_.empty()) deltas_ += ',';
+      append_micros(row.time - last.value_or(row.time), deltas_);
       last = row.time;
       if (++count_ == kChunk) write_chunk(row.time);
     }
@@ -140,8 +146,16 @@ class ThreadWriter {
     count_ = 0;
   }
 
-  // Ids count from 1, the root's.
+  // A group is of one thread: its stack is walked once.
   std::uint32_t node_of(std::uint32_t group) {
+    if (group >= node_of_group_.size()) node_of_group_.resize(profile_.group_count());
+    std::uint32_t& node = node_of_group_[group];
+    if (node == 0) node = find_node(group);
+    return node;
+  }
+
+  // Ids count from 1, the root's.
+  std::uint32_t find_node(std::uint32_t group) {
     const profile::Profile& all = profile_.profile();
     functions_.clear();
     for_each_function(profile_, group, [&](const profile::DetailedFrame& frame, std::size_t i) {
@@ -178,7 +192,8 @@ class ThreadWriter {
   DetailedProfile& profile_;
   const ExportOptions& options_;
   TraceEvents& out_;
-  PairTable nodes_;  // of a parent and a function
+  PairTable nodes_;                           // of a parent and a function
+  std::vector<std::uint32_t> node_of_group_;  // 0: not found yet
   std::string place_;
   std::string id_;
   std::string new_nodes_;
