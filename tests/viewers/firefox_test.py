@@ -1,6 +1,9 @@
 """The format firefox, as the Firefox Profiler's command-line tool reads it: threads, functions, categories and markers are
 ringside's own."""
 import collections
+import gzip
+import itertools
+import json
 
 import viewer_case
 from firefox_tool import FirefoxToolCase
@@ -64,6 +67,23 @@ class Firefox(FirefoxToolCase):
                 listed = self.json("thread", "samples", "--thread", handle, "--include-idle")["categoryBreakdown"]["categories"]
                 there = collections.Counter({row["name"]: row["samples"] for row in listed})
                 self.assert_same(there, here[int(thread["name"].split()[1])])
+
+        self.each_recording(check)
+
+    def test_times_are_those_of_the_samples(self):
+        """By the words of the format: deltas of milliseconds. The tool shows none."""
+        def check(name):
+            profile = json.loads(gzip.decompress(self.export(name, "out.firefox.json.gz").read_bytes()))
+            here = collections.defaultdict(list)
+            for sample in self.samples(name):
+                if sample.source == "cpu" and sample.disposition in ("sampled", "idle"):
+                    here[f"vCPU {sample.vcpu}"].append(sample.time_ns)
+            there = {}
+            for thread in profile["threads"]:
+                if thread["pid"] == "vCPUs":
+                    nanoseconds = (round(delta * 1e6) for delta in thread["samples"]["timeDeltas"])
+                    there |= {(thread["name"], i): time for i, time in enumerate(itertools.accumulate(nanoseconds))}
+            self.assert_same(there, {(vcpu, i): time for vcpu, times in here.items() for i, time in enumerate(sorted(times))})
 
         self.each_recording(check)
 

@@ -117,7 +117,7 @@ class FirefoxWriter {
 
   void write_plan(const ThreadPlan& plan, bool is_of_vcpus) {
     if (plan.threads.empty()) return;
-    const RowsByThread rows(plan, columns_.of_source(cpu_));
+    const RowsByThread rows = rows_by_thread(plan, columns_.of_source(cpu_));
     std::vector<std::vector<Marker>> markers(plan.threads.size());
     if (is_of_vcpus) add_missing_ticks(rows, markers);
     for (std::size_t i = 0; i < plan.threads.size(); ++i) {
@@ -157,10 +157,10 @@ class FirefoxWriter {
 
   void write_value(const ValueThread& thread) {
     const SampleRows& all = columns_.of_source(thread.source);
-    chosen_rows_.clear();
-    for (std::uint32_t row = 0; row < all.size(); ++row)
-      if (is_sample(profile_, all.groups[row])) chosen_rows_.push_back(row);
-    write_samples(thread.head, thread.source, thread.value, chosen_rows_);
+    const RowsByThread rows(1, all.times, [&](std::uint32_t row) {
+      return is_sample(profile_, all.groups[row]) ? 0 : RowsByThread::kNoThread;
+    });
+    write_samples(thread.head, thread.source, thread.value, rows.of(0));
     write_markers(json_, tables_, {});
     json_.add_text("}");
   }

@@ -15,14 +15,13 @@ void SampleColumns::sample(const profile::TimedSample& sample) {
   SampleRows& rows = rows_[sample.source];
   for (std::size_t i = 0; i < rows.values.size(); ++i)
     rows.values[i].add(rows.size(), sample.values[i]);
-  const std::uint64_t time =
-      rows.times.empty() ? sample.time : std::max(sample.time, rows.times.back());
-  rows.times.push_back(time);
+  rows.times.push_back(sample.time);
   rows.groups.push_back(sample.group);
-  rows.last_time = std::max(rows.last_time, time);
-  const bool is_new_stop = pauses_.empty() || pauses_.back().time_ns != time;
+  rows.first_time = std::min(rows.first_time, sample.time);
+  rows.last_time = std::max(rows.last_time, sample.time);
+  const bool is_new_stop = pauses_.empty() || pauses_.back().time_ns != sample.time;
   if (sample.pause_ns > shortest_pause_ns_ && is_new_stop)
-    pauses_.push_back({time, sample.pause_ns});
+    pauses_.push_back({sample.time, sample.pause_ns});
 }
 
 void SampleColumns::event(const profile::TimedSample& sample, const profile::TimedEvent& event) {
@@ -44,7 +43,7 @@ void SampleColumns::event(const profile::TimedSample& sample, const profile::Tim
 std::uint64_t SampleColumns::time_ns(std::size_t source, std::uint64_t time) const {
   if (profile_.sources()[source].source.clock == recording::kHostClock) return time;
   const SampleRows& rows = rows_[source];
-  const std::uint64_t first = rows.times.empty() ? 0 : rows.times.front();
+  const std::uint64_t first = rows.first_time;
   if (time <= first || rows.last_time <= first) return 0;
   const profile::Profile& all = profile_.profile();
   const std::uint64_t duration = all.recorded ? all.recorded->duration_ns : all.totals.last_ns;

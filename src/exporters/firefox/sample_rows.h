@@ -30,9 +30,10 @@ class MostlyOnes {
 
 // The samples of one source, and its events as samples.
 struct SampleRows {
-  std::deque<std::uint64_t> times;  // by the source's clock; none is before the one in front of it
+  std::deque<std::uint64_t> times;  // by the source's clock
   std::deque<std::uint32_t> groups;
   std::vector<MostlyOnes> values;
+  std::uint64_t first_time = std::numeric_limits<std::uint64_t>::max();
   std::uint64_t last_time = 0;  // with the durations of events
 
   [[nodiscard]] std::size_t size() const { return times.size(); }

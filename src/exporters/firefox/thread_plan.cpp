@@ -79,7 +79,7 @@ bool is_sample(const profile::DetailedProfile& profile, std::uint32_t group) {
 ThreadPlan plan_vcpus(const profile::DetailedProfile& profile, const SampleRows& rows) {
   const std::vector<std::uint64_t> counts = samples_by_group(profile, rows);
   ThreadPlan plan;
-  plan.of_group.resize(counts.size(), kNoThread);
+  plan.of_group.resize(counts.size(), RowsByThread::kNoThread);
   std::map<std::uint32_t, std::uint32_t> threads;
   for (std::uint32_t group = 0; group < counts.size(); ++group)
     if (counts[group] != 0 && profile.owner_of(group).vcpu != recording::kNoVcpu)
@@ -102,7 +102,7 @@ ThreadPlan plan_guest(const profile::DetailedProfile& profile, const SampleRows&
   const std::vector<std::uint64_t> counts = samples_by_group(profile, rows);
   const bool knows_processes = profile.profile().knows_processes;
   ThreadPlan plan;
-  plan.of_group.resize(counts.size(), kNoThread);
+  plan.of_group.resize(counts.size(), RowsByThread::kNoThread);
   GuestThreads threads;
   for (std::uint32_t group = 0; group < counts.size(); ++group) {
     if (counts[group] == 0 || !is_sample(profile, group)) continue;
@@ -123,15 +123,9 @@ ThreadPlan plan_guest(const profile::DetailedProfile& profile, const SampleRows&
   return plan;
 }
 
-RowsByThread::RowsByThread(const ThreadPlan& plan, const SampleRows& rows)
-    : ends_(plan.threads.size() + 2) {
-  for (const std::uint32_t group : rows.groups)
-    if (const std::uint32_t thread = plan.of_group[group]; thread != kNoThread) ++ends_[thread + 2];
-  for (std::size_t i = 2; i < ends_.size(); ++i) ends_[i] += ends_[i - 1];
-  rows_.resize(ends_.back());
-  for (std::uint32_t row = 0; row < rows.size(); ++row)
-    if (const std::uint32_t thread = plan.of_group[rows.groups[row]]; thread != kNoThread)
-      rows_[ends_[thread + 1]++] = row;
+RowsByThread rows_by_thread(const ThreadPlan& plan, const SampleRows& rows) {
+  return {plan.threads.size(), rows.times,
+          [&](std::uint32_t row) { return plan.of_group[rows.groups[row]]; }};
 }
 
 }  // namespace ringside::exporters::firefox

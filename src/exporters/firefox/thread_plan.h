@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exporters/firefox/sample_rows.h"
+#include "exporters/parts/rows_by_thread.h"
 
 namespace ringside::exporters::firefox {
 
@@ -22,9 +23,8 @@ struct ThreadHead {
 // Threads that share out the samples of one source.
 struct ThreadPlan {
   std::vector<ThreadHead> threads;
-  std::vector<std::uint32_t> of_group;  // the thread of each group; kNoThread: it is in none
+  std::vector<std::uint32_t> of_group;  // the thread of each group, or RowsByThread::kNoThread
 };
-inline constexpr std::uint32_t kNoThread = 0xffffffff;
 
 // A thread for each vCPU, with all its ticks, also those that gave no sample.
 [[nodiscard]] ThreadPlan plan_vcpus(const profile::DetailedProfile& profile,
@@ -34,18 +34,8 @@ inline constexpr std::uint32_t kNoThread = 0xffffffff;
 [[nodiscard]] ThreadPlan plan_guest(const profile::DetailedProfile& profile,
                                     const SampleRows& rows);
 
-// The rows of each thread, in their order.
-class RowsByThread {
- public:
-  RowsByThread(const ThreadPlan& plan, const SampleRows& rows);
-  [[nodiscard]] std::span<const std::uint32_t> of(std::size_t thread) const {
-    return std::span(rows_).subspan(ends_[thread], ends_[thread + 1] - ends_[thread]);
-  }
-
- private:
-  std::vector<std::size_t> ends_;  // of the thread before
-  std::vector<std::uint32_t> rows_;
-};
+// The rows of each thread.
+[[nodiscard]] RowsByThread rows_by_thread(const ThreadPlan& plan, const SampleRows& rows);
 
 // Whether it is a sample, of code or of an idle vCPU.
 [[nodiscard]] bool is_sample(const profile::DetailedProfile& profile, std::uint32_t group);

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
-#include <vector>
 
 #include "base/large_vector.h"
+#include "exporters/parts/rows_by_thread.h"
 #include "exporters/parts/thread_table.h"
 #include "profile/detailed_profile.h"
 
@@ -24,12 +23,10 @@ class SamplesByThread final : public profile::SampleReceiver {
     std::uint32_t group = 0;
     std::uint64_t time = 0;
   };
-  [[nodiscard]] std::size_t count_of(std::uint32_t thread) const {
-    return starts_[thread + 1] - starts_[thread];
-  }
+  [[nodiscard]] std::size_t count_of(std::uint32_t thread) const { return rows_.of(thread).size(); }
   // The thread's sample at that place in order of time.
   [[nodiscard]] Row row(std::uint32_t thread, std::size_t place) const {
-    const std::uint32_t index = order_[starts_[thread] + place];
+    const std::uint32_t index = rows_.of(thread)[place];
     return {groups_[index], times_[index]};
   }
 
@@ -38,8 +35,7 @@ class SamplesByThread final : public profile::SampleReceiver {
   std::uint32_t source_;
   LargeVector<std::uint32_t> groups_;
   LargeVector<std::uint64_t> times_;
-  LargeVector<std::uint32_t> order_;  // of the above, by thread, then by time
-  std::vector<std::size_t> starts_;   // in order_, by thread
+  RowsByThread rows_;  // of the above
 };
 
 }  // namespace ringside::exporters
