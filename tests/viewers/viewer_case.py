@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -122,6 +123,26 @@ class ViewerCase(unittest.TestCase):
         """Writes a recording in another format; returns the file's path."""
         self.ringside("export", "-i", self.recording(name), "-o", output, *arguments)
         return self.folder / output
+
+    def view(self, name, *options):
+        """The link that `ringside view` prints, whose server runs until the test is over."""
+        server = subprocess.Popen([_options.ringside, "view", "--no-open", *map(str, options), self.recording(name)],
+                                  cwd=self.folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+        self.addCleanup(self._end_view, server)
+        link = server.stdout.readline().strip()
+        if not link:
+            self.fail(f"view prints no link: {server.communicate(timeout=20)[1]}")
+        return link
+
+    def _end_view(self, server):
+        server.send_signal(signal.SIGINT)
+        try:
+            _, said = server.communicate(timeout=60)
+        finally:
+            server.kill()
+            server.wait()
+        self.assertEqual(server.returncode, 0, said)
 
     def lines(self, name, *options):
         """The objects of json-lines: a recording's header, samples, events and counters."""

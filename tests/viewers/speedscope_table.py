@@ -1,0 +1,28 @@
+"""The table of functions in speedscope's page."""
+import collections
+import re
+
+UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1}
+ROW = re.compile(r"([\d.]+)(ns|µs|ms|s|) \([\d.<%]+\)\s+([\d.]+)(ns|µs|ms|s|) \([\d.<%]+\)\s+(.+)")
+OPENED = "return document.body.innerText.includes('Sandwich') && /\\(1\\/\\d+\\)/.test(document.body.innerText)"
+ROWS = "return (document.body.innerText.match(/\\([\\d.<%]+\\)\\s/g) || []).length / 2"
+
+
+def text(browser):
+    """The page's text with the table, once it shows the first profile. AssertionError where it does not."""
+    if not browser.wait(OPENED):
+        raise AssertionError("speedscope does not open the file")
+    browser.press("3")
+    if not browser.wait("return document.body.innerText.includes('Symbol Name')"):
+        raise AssertionError("speedscope shows no functions")
+    return browser.run("return document.body.innerText")
+
+
+def own_times(page):
+    """(seconds, by how much they may be off as the page rounds) by function. Functions of one name in several files have
+    rows of their own, which are added up."""
+    found = collections.defaultdict(lambda: (0.0, 0.0))
+    for _, _, own, unit, symbol in ROW.findall(page):
+        seconds, off = found[symbol.strip()]
+        found[symbol.strip()] = seconds + float(own) * UNITS[unit], off + 0.0051 * UNITS[unit]
+    return dict(found)

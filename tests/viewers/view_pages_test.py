@@ -1,0 +1,103 @@
+"""`ringside view --svg` and `--speedscope`: the page behind the link, in Chromium that reaches this machine only."""
+import collections
+import re
+import unittest
+import urllib.parse
+
+import page_browser
+import speedscope_table
+import viewer_case
+from ringside_tests.harness import webdriver
+from ringside_tests.judges.flamegraph import svg_in_chromium, svg_reading
+
+FRAMES = """return [...document.querySelectorAll('g.frame')].map(frame =>
+    [frame.dataset.name, Number(frame.dataset.d), Number(frame.dataset.w)])"""
+ZOOMED = """const width = element => element.getBoundingClientRect().width;
+    return Math.abs(width(document.querySelector('#test-target')) - width(document.querySelector('g.frame rect'))) < 0.5"""
+SEARCH_OPEN = "return document.activeElement === document.querySelector('#search-input')"
+# The names of the frames that have another colour than before.
+COLOURED = """const fills = arguments[0];
+    return [...document.querySelectorAll('g.frame')].filter((frame, index) =>
+        getComputedStyle(frame.querySelector('rect')).fill !== fills[index]).map(frame => frame.dataset.name)"""
+
+
+@unittest.skipUnless(webdriver.available(), "no chromium or chromedriver")
+class ViewPages(viewer_case.ViewerCase):
+    def assert_quiet_and_local(self, browser, link):
+        """All requests of the page went to the link's server, and the console has no errors."""
+        requests, errors = browser.requests_and_errors()
+        self.assertIn(link.partition("#")[0], [url.partition("#")[0] for url in requests])
+        server = f"http://{urllib.parse.urlsplit(link).netloc}/"
+        self.assertEqual([url for url in requests if not url.startswith(server)], [])
+        self.assertEqual(errors, [])
+
+    def test_the_flame_graph_shows_the_samples(self):
+        def check(name):
+            link = self.view(name, "--svg")
+            with page_browser.PageBrowser() as browser:
+                browser.open(link)
+                frames = browser.run(FRAMES)
+                self.assert_quiet_and_local(browser, link)
+            there, path = {}, []
+            for function, depth, weight in frames:
+                path[depth:] = [function]
+                there[tuple(path)] = weight
+            here = collections.Counter()
+            for sample in self.sampled(name):
+                stack = ("all", sample.comm or "[unknown]", *reversed(sample.frames))
+                for depth in range(1, len(stack) + 1):
+                    here[stack[:depth]] += sample.weight
+            self.assert_same(there, here)
+        self.each_recording(check)
+
+    def test_a_click_zooms_the_flame_graph_and_a_search_colours_it(self):
+        link = self.view("demo", "--svg")
+        with page_browser.PageBrowser() as browser:
+            browser.open(link)
+            browser.run(svg_in_chromium.MARK)
+            self.assertFalse(browser.run(ZOOMED))
+            browser.click("#test-target")
+            self.assertTrue(browser.wait(ZOOMED), "a click on a frame does not zoom")
+            browser.click("#reset")
+            self.assertTrue(browser.wait("return !(() => {" + ZOOMED + "})()"), "the reset does not end the zoom")
+            fills = browser.run(svg_in_chromium.FILLS)
+            self.assertEqual(browser.run(COLOURED, fills), [])
+            browser.press_with_control("f")
+            self.assertTrue(browser.wait(SEARCH_OPEN), "Ctrl-F opens no search")
+            browser.press("sort")
+            expected = [name for name, depth, _ in browser.run(FRAMES) if depth and "sort" in name]
+            self.assertTrue(expected)
+            self.assertTrue(browser.wait("return (() => {" + COLOURED + "})(...arguments).length === arguments[1]",
+                                         fills, len(expected)), "the search colours other frames than those of the name")
+            self.assertEqual(browser.run(COLOURED, fills), expected)
+            whole = svg_reading.frames_of(self.export("demo", "out.svg"))[0]
+            weight = svg_reading.matched_weight(whole, re.compile("sort"))
+            self.assertIn(svg_reading.share(weight, whole.weight), browser.run(svg_reading.MATCHED))
+            self.assert_quiet_and_local(browser, link)
+
+    def test_speedscope_shows_the_functions_and_their_times(self):
+        page = viewer_case.viewers()["SPEEDSCOPE"]
+
+        def check(name):
+            link = self.view(name, "--speedscope", "--speedscope-page", page)
+            period = 1e-9 * self.interval(name)
+            own, whole = self.function_sums(name)
+            with page_browser.PageBrowser() as browser:
+                browser.open(link)
+                speedscope_table.text(browser)
+                browser.resize(webdriver.WINDOW[0], 24 * len(whole) + 800)  # for all rows
+                has_all = browser.wait(speedscope_table.ROWS + " >= arguments[0]", len(whole))
+                self.assertTrue(has_all, "there are fewer functions")
+                there = speedscope_table.own_times(browser.run("return document.body.innerText"))
+                self.assert_quiet_and_local(browser, link)
+            self.assertEqual(set(there), set(whole))
+            wrong = [f"{function}: {seconds} s there, {own[function] * period} s here"
+                     for function, (seconds, off) in there.items() if abs(seconds - own[function] * period) > off]
+            self.assertEqual(wrong, [])
+            self.assertAlmostEqual(sum(seconds for seconds, _ in there.values()), sum(own.values()) * period,
+                                   delta=sum(off for _, off in there.values()))
+        self.each_recording(check, "demo", "mixed")
+
+
+if __name__ == "__main__":
+    viewer_case.main()
