@@ -4,12 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <optional>
 
 #include "app/folded_input.h"
 #include "app/messages.h"
+#include "base/shell_word.h"
 
 namespace ringside::app {
 
@@ -112,18 +112,6 @@ Result<void> check_no_recording(const std::string& path) {
   return fail(ErrorCode::kUsage, "-o {}: this is a recording, which export does not replace", path);
 }
 
-// As a shell takes it for one word.
-std::string quoted(const std::string& word) {
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 ||
-           std::string_view("/._-+=:,@%").find(static_cast<char>(c)) != std::string_view::npos;
-  };
-  if (std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 // The folder that a format has beside an output that is a file.
 Result<std::optional<AtomicFolder>> folder_beside(const std::string& path,
                                                   const exporters::Format& format) {
@@ -137,8 +125,8 @@ Result<std::optional<AtomicFolder>> folder_beside(const std::string& path,
 
 void say_reader(const std::string& path, const exporters::Format& format) {
   say("ringside: to read it: " + fmt::format(fmt::runtime(format.reader),
-                                             fmt::arg("output", quoted(path)),
-                                             fmt::arg("folder", quoted(path + format.folder))));
+                                             fmt::arg("output", shell_word(path)),
+                                             fmt::arg("folder", shell_word(path + format.folder))));
 }
 
 Result<void> write_details(const ReaderSettings& settings, const std::string& path,

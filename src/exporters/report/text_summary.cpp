@@ -2,6 +2,7 @@
 #include <string>
 
 #include "arch/arch_info.h"
+#include "base/shell_word.h"
 #include "base/text.h"
 #include "exporters/broken_in_words.h"
 #include "exporters/cut_in_words.h"
@@ -22,20 +23,6 @@ Result<void> line(Sink& sink, std::string_view label, fmt::format_string<Args...
                   Args&&... args) {
   return sink.write(fmt::format("  {:<20}  {}\n", printable_line(label),
                                 printable_line(fmt::format(format, std::forward<Args>(args)...))));
-}
-
-// As a shell would take it.
-std::string shell_word(const std::string& word) {
-  if (!word.empty() && word.find_first_of(" \t\n'\"\\$`*?;&|<>()#~") == std::string::npos)
-    return word;
-  std::string quoted = "'";
-  for (const char c : word) {
-    if (c == '\'')
-      quoted += "'\\''";
-    else
-      quoted += c;
-  }
-  return quoted + "'";
 }
 
 std::string command_line(const std::vector<std::string>& words) {

@@ -9,6 +9,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/shell_word.h"
 #include "launch/deterministic.h"
 #include "launch/engine_choice.h"
 #include "launch/host_facts.h"
@@ -21,16 +22,6 @@
 
 namespace ringside::launch {
 namespace {
-
-std::string shell_quoted(const std::string& text) {
-  std::string result = "'";
-  for (const char c : text)
-    if (c == '\'')
-      result += "'\\''";
-    else
-      result += c;
-  return result + "'";
-}
 
 // True for the first caller only.
 bool claim(const std::filesystem::path& folder) {
@@ -167,8 +158,8 @@ Result<void> write_shims(const std::filesystem::path& folder, const std::filesys
   for (const std::filesystem::path& program : qemus_in(path)) {
     const std::string name = program.filename().string();
     const std::string shim =
-        fmt::format("#!/bin/sh\nexec {} {} {} {} \"$@\"\n", shell_quoted(self.string()),
-                    kShimOption, shell_quoted(folder.string()), shell_quoted(program.string()));
+        fmt::format("#!/bin/sh\nexec {} {} {} {} \"$@\"\n", shell_word(self.string()), kShimOption,
+                    shell_word(folder.string()), shell_word(program.string()));
     RINGSIDE_TRY(write_output(bin / name, shim));
     ::chmod((bin / name).c_str(), 0700);
   }
