@@ -39,6 +39,10 @@ struct LoopbackServer::State {
     response.set_header("Referrer-Policy", "no-referrer");
     response.set_header("Cache-Control", "no-store");
     const bool is_here = request.get_header_value("Host") == host;
+    if (is_here && request.path == "/favicon.ico") {  // browsers ask each server for it
+      response.status = 204;
+      return;
+    }
     if (!is_here || !request.path.starts_with(folder)) {
       response.status = is_here ? 404 : 403;
       return;

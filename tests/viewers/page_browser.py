@@ -14,31 +14,21 @@ class PageBrowser(webdriver.Browser):
 
     def __init__(self, resolver="", flags=(), patience=60.0):
         rules = f"{resolver}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1" if resolver else "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
-        self._flags = [f"--host-resolver-rules={rules}", *flags]
-        super().__init__(patience)
+        super().__init__(patience, [f"--host-resolver-rules={rules}", *flags], ["performance"])
         self.open("about:blank")  # in place of the page that a new browser shows
         self.requests()
         self.log()
 
-    def _request(self, method, path, body=None):
-        if path == "/session":
-            wanted = body["capabilities"]["alwaysMatch"]
-            wanted["goog:chromeOptions"] = {**wanted["goog:chromeOptions"],
-                                            "args": wanted["goog:chromeOptions"]["args"] + self._flags}
-            wanted["goog:loggingPrefs"] = {**wanted["goog:loggingPrefs"], "performance": "ALL"}
-        return super()._request(method, path, body)
-
     def requests(self):
         """The URLs that pages asked for since the last call, in order; without what is inside of a page."""
-        events = [json.loads(entry["message"])["message"] for entry in self._post("/se/log", {"type": "performance"})]
+        events = [json.loads(entry["message"])["message"] for entry in self.log("performance")]
         urls = [event["params"]["request"]["url"] if event["method"] == "Network.requestWillBeSent" else event["params"]["url"]
                 for event in events if event["method"] in ("Network.requestWillBeSent", "Network.webSocketCreated")]
         return [url for url in urls if not url.startswith(LOCAL_SCHEMES)]
 
     def errors(self):
-        """The console's errors since the last call; not those of the icon, which the browser asks each server for by itself."""
-        return [entry["message"] for entry in self.log()
-                if entry["level"] == "SEVERE" and "/favicon.ico - " not in entry["message"]]
+        """The console's errors since the last call."""
+        return [entry["message"] for entry in self.log() if entry["level"] == "SEVERE"]
 
     def requests_and_errors(self):
         """(requests, errors) since the last call. The page asks for a server that is not there, and both are waited for: so
@@ -55,5 +45,4 @@ class PageBrowser(webdriver.Browser):
 
     def set_permission(self, name, state, origin):
         """state: granted, denied or prompt."""
-        self._post("/goog/cdp/execute", {"cmd": "Browser.setPermission",
-                                         "params": {"permission": {"name": name}, "setting": state, "origin": origin}})
+        self.command("Browser.setPermission", permission={"name": name}, setting=state, origin=origin)

@@ -115,9 +115,9 @@ class ViewerCase(unittest.TestCase):
     def recording(name):
         return _options.recordings / f"{name}.data"
 
-    def ringside(self, *arguments, limit=120):
+    def ringside(self, *arguments, limit=120, **more):
         """The standard output of the program."""
-        return run(_options.ringside, *arguments, limit=limit, cwd=self.folder).stdout
+        return run(_options.ringside, *arguments, limit=limit, cwd=self.folder, **more).stdout
 
     def export(self, name, output, *arguments):
         """Writes a recording in another format; returns the file's path."""
@@ -201,4 +201,5 @@ def main():
     program = unittest.main(argv=[sys.argv[0], *rest], exit=False)
     if not program.result.wasSuccessful():
         sys.exit(1)
-    sys.exit(SKIPPED if program.result.testsRun == len(program.result.skipped) else 0)
+    skipped = {getattr(test, "test_case", test).id() for test, _ in program.result.skipped}  # once for all subtests of one
+    sys.exit(SKIPPED if program.result.testsRun == len(skipped) else 0)

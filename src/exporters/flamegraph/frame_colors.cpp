@@ -16,7 +16,7 @@ using profile::StringId;
 using views::CallTree;
 
 constexpr std::size_t kShades = 5;
-constexpr std::size_t kLongestModule = 24;  // characters of a module's name in the legend
+constexpr std::size_t kLongestModule = 16;  // characters of a module's name in the legend
 
 // Okabe and Ito's idea: orange, blue, purple, green and grey differ in lightness too, so that they
 // stay apart for colour-blind eyes.

@@ -27,9 +27,10 @@ def available():
 
 
 class Browser:
-    """A headless Chromium with a profile of its own. patience: seconds that wait() waits."""
+    """A headless Chromium with a profile of its own. patience: seconds that wait() waits. flags: further options of
+    Chromium. logs: names of further logs that it keeps."""
 
-    def __init__(self, patience=5.0):
+    def __init__(self, patience=5.0, flags=(), logs=()):
         self._patience = patience
         with contextlib.ExitStack() as cleanup:
             folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="ringside-chromium-",
@@ -38,8 +39,8 @@ class Browser:
                                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
             cleanup.callback(self._end_driver)
             self._port = self._read_port()
-            options = {"binary": shutil.which("chromium"), "args": FLAGS + [f"--user-data-dir={folder}/profile"]}
-            capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+            options = {"binary": shutil.which("chromium"), "args": [*FLAGS, *flags, f"--user-data-dir={folder}/profile"]}
+            capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": dict.fromkeys(("browser", *logs), "ALL")}
             session = self._request("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
             self._session = f"/session/{session['sessionId']}"
             cleanup.callback(self._request, "DELETE", self._session)
@@ -56,8 +57,7 @@ class Browser:
 
     def prefer(self, scheme):
         """Pages see a user who prefers that scheme of colours: light or dark."""
-        self._post("/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia",
-                                         "params": {"features": [{"name": "prefers-color-scheme", "value": scheme}]}})
+        self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def resize(self, width, height):
         """Gives the window a size in pixels, its scroll bars included. Its page follows a moment later."""
@@ -91,9 +91,13 @@ class Browser:
                    {"type": "keyUp", "value": key}, {"type": "keyUp", "value": "\ue009"}]
         self._post("/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
 
-    def log(self):
-        """The browser console's entries since the last call: level, message, …"""
-        return self._post("/se/log", {"type": "browser"})
+    def log(self, name="browser"):
+        """A log's entries since the last call, the console's if it is not named: level, message, …"""
+        return self._post("/se/log", {"type": name})
+
+    def command(self, method, **parameters):
+        """A command of the DevTools protocol."""
+        return self._post("/goog/cdp/execute", {"cmd": method, "params": parameters})
 
     def screenshot(self):
         """The bytes of a PNG of the page."""
