@@ -1,13 +1,12 @@
 #include "base/shell_word.h"
 
 #include <algorithm>
-#include <cctype>
 
 namespace ringside {
 
 std::string shell_word(std::string_view word) {
   const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("/._-+=:,@%").find(c) != std::string_view::npos;
   };
   if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return std::string(word);

@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-// `word` as a POSIX shell takes it for one word: in single quotes unless it has plain characters
-// only.
+// `word` as a POSIX shell takes it for one argument: in single quotes unless it has plain
+// characters only.
 [[nodiscard]] std::string shell_word(std::string_view word);
 
 }  // namespace ringside

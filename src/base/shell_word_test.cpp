@@ -12,6 +12,7 @@ namespace {
 // A shell prints the word.
 std::string through_a_shell(const std::string& word) {
   FILE* const pipe = ::popen(("printf %s " + shell_word(word)).c_str(), "r");
+  if (pipe == nullptr) return "no shell";
   std::string text;
   std::array<char, 256> buffer{};
   while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))

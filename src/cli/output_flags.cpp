@@ -17,7 +17,7 @@ void add_root_frame_flag(App& app, views::RootFrame& by) {
          "--by", [&by](const std::string& name) { by = kFrames.at(name); },
          "The frame at the root of each stack: where processes are known comm, pid for comm-PID, "
          "tid for comm-PID/TID; module for the image whose code ran")
-      ->type_name("LEVEL")
+      ->type_name("NAME")
       ->one_of({"comm", "pid", "tid", "module", "none"})
       ->default_str("comm");
 }
@@ -30,6 +30,15 @@ void add_stack_style_flags(App& app, exporters::ExportOptions& options) {
       ->type_name("STYLE")
       ->one_of({"plain", "emerald"})
       ->default_str("plain");
+}
+
+Result<void> check_stack_style(const App& section, const exporters::ExportOptions& options) {
+  if (options.folded_style != "emerald") return {};
+  for (const Option* const option : section.own_options())
+    for (const char* const name : {"--by", "--per-cpu", "--show-idle", "--annotate-kernel"})
+      if (option->is_given() && option->names().back() == name)
+        return fail(ErrorCode::kUsage, "--folded-style emerald does not go with {}", name);
+  return {};
 }
 
 }  // namespace ringside::cli

@@ -9,7 +9,7 @@ namespace ringside::exporters {
 struct FoldedOptions {
   bool per_vcpu = false;                          // a first frame "vcpu 0", "vcpu 1", …
   bool show_idle = false;                         // idle ticks as "[idle] COUNT"
-  views::RootFrame by = views::RootFrame::kComm;  // a frame for the owner, where it is known
+  views::RootFrame by = views::RootFrame::kComm;  // the frame at the root
   bool annotate_kernel =
       false;  // "_[k]" behind the kernel's frames, as stackcollapse-perf --kernel
 };

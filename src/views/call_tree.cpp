@@ -34,7 +34,7 @@ std::vector<std::uint32_t> labels_of(const Profile& profile) {
   return labels;
 }
 
-// The levels above the code: vCPUs, owners, "[idle]".
+// The levels above the code: vCPUs, roots, "[idle]".
 struct Group {
   std::map<std::string, std::unique_ptr<Group>> groups;
   WeighedStacks stacks;

@@ -17,7 +17,7 @@ namespace ringside::views {
 struct CallTree {
   struct Node {
     std::string_view name;              // lives as long as the profile and the tree
-    std::optional<profile::Kind> kind;  // absent: no code, but "all", a vCPU, an owner or "[idle]"
+    std::optional<profile::Kind> kind;  // absent: no code, but "all", a vCPU, a root or "[idle]"
     bool inlined = false;               // in all of its frames
     bool several_functions = false;     // of this name and kind, in different images
     const profile::Function* function = nullptr;  // of one frame; null where it is no code
@@ -47,7 +47,7 @@ struct CallTree {
 struct CallTreeOptions {
   bool reverse = false;             // leaf first: who called this, instead of what did this call
   bool per_vcpu = false;            // a first level with one node per vCPU
-  RootFrame by = RootFrame::kComm;  // below that one node per owner or image, where known
+  RootFrame by = RootFrame::kComm;  // below that one node per root
   bool show_idle = false;           // idle weight as one frame "[idle]"
   double minimum_share = 0;         // of the root; narrower nodes are cut, with all below them
 };

@@ -14,6 +14,18 @@ class Outputs(cli_case.CliCase):
             result = self.ringside("profile", "--gdb", self.gdb, "--duration", "0.2", *arguments)
             return result, stub
 
+    def test_a_flame_graph_of_folded_stacks_ignores_no_option(self):
+        self.assertSays(self.record("--duration", "0.2")[0], DONE)
+        for options in (["--colors", "module"], ["--theme", "dark"], ["--icicle"], ["--reverse"], ["--title", "x"],
+                        ["--width", "500"], ["--min-width", "3"]):
+            result = self.ringside("flamegraph", "-o", "out.folded", *options)
+            self.assertSays(result, WRONG_USAGE, options[0], "out.folded")
+            self.assertFalse((self.folder / "out.folded").exists())
+        for options in ([], ["--per-cpu"], ["--show-idle"], ["--by", "none"]):
+            self.assertSays(self.ringside("flamegraph", "-o", "out.folded", *options), DONE)
+            self.assertSays(self.ringside("export", "-o", "same.folded", *options), DONE)
+            self.assertEqual((self.folder / "out.folded").read_text(), (self.folder / "same.folded").read_text())
+
     def test_a_recording_in_a_folder_that_is_not_there(self):
         result, stub = self.record("-o", "nowhere/ringside.data")
         self.assertSays(result, FAILED, "nowhere/ringside.data", "no such file")

@@ -110,6 +110,10 @@ class WrongUsage(cli_case.CliCase):
             plain = self.ringside("export", "-i", recording, "--by", by, "--annotate-kernel")
             self.assertRegex(plain.stdout, r"\A<unknown:0x[0-9a-f]+>_\[k\] \d+\n\Z")
 
+    def test_emeralds_style_has_one_kind_of_root(self):
+        for verb, *guest in (["export"], ["profile", "--gdb", self.gdb]):
+            self.refused(verb, *guest, "--folded-style", "emerald", "--by", "pid", says="--by")
+
     def test_a_bad_list_of_vcpus(self):
         for cpus in ("x", "3-1", "0,,1", "-", "0-", "99999999999"):
             with self.subTest(cpus=cpus):

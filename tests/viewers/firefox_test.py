@@ -74,16 +74,27 @@ class Firefox(FirefoxToolCase):
         """By the words of the format: deltas of milliseconds. The tool shows none."""
         def check(name):
             profile = json.loads(gzip.decompress(self.export(name, "out.firefox.json.gz").read_bytes()))
-            here = collections.defaultdict(list)
+            shared = profile["shared"]
+
+            def leaf(stack):
+                function = shared["frameTable"]["func"][shared["stackTable"]["frame"][stack]]
+                return shared["stringArray"][shared["funcTable"]["name"][function]]
+
+            here = collections.Counter()
             for sample in self.samples(name):
+                function = sample.frames[0] if sample.frames else "[idle]"
                 if sample.source == "cpu" and sample.disposition in ("sampled", "idle"):
-                    here[f"vCPU {sample.vcpu}"].append(sample.time_ns)
-            there = {}
+                    here["vCPUs", f"vCPU {sample.vcpu}", sample.time_ns, function] += 1
+                if sample.source == "cpu" and sample.disposition == "sampled" and sample.pid >= 0:
+                    here[str(sample.pid), sample.tid, sample.time_ns, function] += 1
+            there = collections.Counter()
             for thread in profile["threads"]:
-                if thread["pid"] == "vCPUs":
-                    nanoseconds = (round(delta * 1e6) for delta in thread["samples"]["timeDeltas"])
-                    there |= {(thread["name"], i): time for i, time in enumerate(itertools.accumulate(nanoseconds))}
-            self.assert_same(there, {(vcpu, i): time for vcpu, times in here.items() for i, time in enumerate(sorted(times))})
+                nanoseconds = (round(delta * 1e6) for delta in thread["samples"]["timeDeltas"])
+                who = thread["name"] if thread["pid"] == "vCPUs" else thread["tid"]
+                for time, stack in zip(itertools.accumulate(nanoseconds), thread["samples"]["stack"], strict=True):
+                    if thread["pid"] == "vCPUs" or thread["pid"].isdigit():
+                        there[thread["pid"], who, time, leaf(stack)] += 1
+            self.assert_same(there, here)
 
         self.each_recording(check)
 

@@ -13,7 +13,7 @@ FILLS = """return [...document.querySelectorAll('g.frame')].map(frame => [
     getComputedStyle(frame.querySelector('rect')).fill, frame.querySelector('title').textContent]);"""
 PAGE = """const fill = id => getComputedStyle(document.getElementById(id)).fill;
     return [fill('page'), fill('title')];"""
-LEGEND = "return [...document.querySelectorAll('.legend text')].map(text => text.textContent);"
+LEGEND = "return [...document.querySelectorAll('.legend title')].map(title => title.textContent);"
 
 
 def color(text):
@@ -26,8 +26,8 @@ def lightness(text):
 
 
 class Flamegraph(viewer_case.ViewerCase):
-    def picture(self, name, *options):
-        self.ringside("flamegraph", "-i", self.recording(name), "-o", "out.svg", "--min-width", "0", *options)
+    def picture(self, name, *options, minimum=0):
+        self.ringside("flamegraph", "-i", self.recording(name), "-o", "out.svg", "--min-width", minimum, *options)
         return self.folder / "out.svg"
 
     def test_roots_by_module_are_the_rows_of_a_report(self):
@@ -89,20 +89,34 @@ class Flamegraph(viewer_case.ViewerCase):
 
     @unittest.skipUnless(webdriver.available(), "no chromium or chromedriver")
     def test_modules_have_colours_of_their_own(self):
+        def heaviest(name):
+            sums = +self.report(name, "dso", "--sort", "dso")
+            del sums["[unknown]"]
+            return dict(sorted(sums.items(), key=lambda row: (-row[1], row[0]))[:6])
+
+        def check_legend(name, legend):
+            best = heaviest(name)
+            shown = [image for image in legend if image != "other images"]
+            self.assertTrue(shown)
+            self.assertEqual(shown, [image for image in best if image in shown])
+            if name == "demo":
+                self.assertEqual(shown, list(best))
+
         def check(name):
             with webdriver.Browser(patience=20) as browser:
-                browser.open(f"file://{self.picture(name, '--colors', 'module', '--by', 'none')}")
-                legend, frames = browser.run(LEGEND), browser.run(FILLS)
+                for minimum, *options in ([0, "--reverse"], [20, "--by", "module"], [0, "--by", "none"]):
+                    picture = self.picture(name, "--colors", "module", *options, minimum=minimum)
+                    browser.open(f"file://{picture}")
+                    check_legend(name, browser.run(LEGEND))
+                frames = browser.run(FILLS)
             fills = collections.defaultdict(set)
             for fill, hint in frames:
                 if found := re.search(r" code in (?!several images)(.*?)(,|$)", hint.split("\n")[-1]):
                     fills[found.group(1)].add(fill)
-            here = [image for image, _ in self.report(name, "dso", "--sort", "dso").most_common() if image != "[unknown]"][:6]
-            self.assertEqual([image for image in legend if image != "other"][:len(here)], here)
-            self.assertTrue(here)
-            for image in here:
-                others = set().union(*(fills[other] for other in here if other != image))
-                self.assertFalse(fills[image] & others, image)
+            best = heaviest(name)
+            colours = [frozenset(fills[image]) for image in best]
+            self.assertEqual({len(each) for each in colours}, {1})
+            self.assertEqual(len(set(colours)), len(best))
         self.each_recording(check, "linux", "demo")
 
 

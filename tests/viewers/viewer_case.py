@@ -10,6 +10,7 @@ import functools
 import json
 import os
 import pathlib
+import select
 import shutil
 import signal
 import subprocess
@@ -130,8 +131,10 @@ class ViewerCase(unittest.TestCase):
                                   cwd=self.folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE)
         self.addCleanup(self._end_view, server)
-        link = server.stdout.readline().strip()
+        says, _, _ = select.select([server.stdout], [], [], 60)
+        link = server.stdout.readline().strip() if says else ""
         if not link:
+            server.kill()
             self.fail(f"view prints no link: {server.communicate(timeout=20)[1]}")
         return link
 

@@ -78,11 +78,7 @@ Result<void> ExportVerb::check_options(const exporters::Format& format) const {
     return fail(ErrorCode::kUsage, "{} does not go with the format {}, but with {}", name,
                 format.name, fmt::join(others, ", "));
   }
-  if (options_.folded_style == "emerald" &&
-      (options_.per_vcpu || options_.show_idle || options_.annotate_kernel))
-    return fail(ErrorCode::kUsage,
-                "--folded-style emerald knows neither --per-cpu, --show-idle nor "
-                "--annotate-kernel");
+  RINGSIDE_TRY(check_stack_style(*style_, options_));
   if (options_.redox_style.find_first_not_of("oxi_") != std::string::npos)
     return fail(ErrorCode::kUsage, "--redox-style {}: give letters of o, x and i, or _ for none",
                 options_.redox_style);

@@ -1,6 +1,7 @@
 #include "cli/verbs/flamegraph_verb.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "app/messages.h"
@@ -26,8 +27,9 @@ void add_coloring_flags(App& picture, exporters::FlamegraphOptions& options) {
   picture
       .add_option_function(
           "--colors", [&options](const std::string& name) { options.colors = kColorings.at(name); },
-          "What colours show: kind, kernel code and user code and so on; memory, the same in "
-          "green; module, the image; auto, memory where bytes are added up, else kind")
+          "What colours show: kind, kernel code and user code and so on; memory, the same with "
+          "the kernel in green; module, the image; auto, memory where bytes are added up, else "
+          "kind")
       ->type_name("NAME")
       ->one_of({"auto", "kind", "memory", "module"})
       ->default_str("auto");
@@ -44,6 +46,7 @@ void add_coloring_flags(App& picture, exporters::FlamegraphOptions& options) {
 
 void FlamegraphVerb::add_options(App& app) {
   App& picture = app.section("The picture");
+  picture_ = &picture;
   picture.add_option("-o,--output", output_, "The picture; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
@@ -70,13 +73,29 @@ void FlamegraphVerb::add_options(App& app) {
   add_reader_flags(app, settings_);
 }
 
+// No option is ignored.
+Result<void> FlamegraphVerb::check_folded_options() const {
+  const std::set<std::string> taken = {"--output", "--by", "--per-cpu", "--show-idle"};
+  for (const Option* const option : picture_->own_options())
+    if (option->is_given() && !taken.contains(option->names().back()))
+      return fail(ErrorCode::kUsage,
+                  "{} is for pictures, and {} gets folded stacks: give it a name "
+                  "such as out.svg",
+                  option->names().back(), output_);
+  return {};
+}
+
 Result<void> FlamegraphVerb::run(const std::vector<std::string>&) {
   RINGSIDE_ASSIGN(const exporters::Format* const format,
                   app::format_of(output_, "svg", "", {"svg", "folded"}));
+  const bool is_folded = format == exporters::format_named("folded");
+  if (is_folded) RINGSIDE_TRY(check_folded_options());
   RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
-  if (format == exporters::format_named("folded")) {
+  if (is_folded) {
     exporters::ExportOptions folded;
     folded.by = options_.by;
+    folded.per_vcpu = options_.per_vcpu;
+    folded.show_idle = options_.show_idle;
     return app::write_profile(profile, output_, *format, folded);
   }
   RINGSIDE_TRY(app::write_to(output_, [&](exporters::Sink& sink) {

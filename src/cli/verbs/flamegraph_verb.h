@@ -22,9 +22,12 @@ class FlamegraphVerb final : public Verb {
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:
+  [[nodiscard]] Result<void> check_folded_options() const;
+
   app::ReaderSettings settings_;
   exporters::FlamegraphOptions options_;
   std::string output_ = "flamegraph.svg";
+  const App* picture_ = nullptr;  // the section of options
 };
 
 }  // namespace ringside::cli

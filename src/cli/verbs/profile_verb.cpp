@@ -90,6 +90,7 @@ void ProfileVerb::add_options(App& app) {
       .add_flag("--show-addresses", reader_.show_addresses,
                 "Show each frame's address behind its name");
   add_stack_style_flags(output, style_);
+  output_section_ = &output;
   add_owner_flags(app, reader_);
   add_symbol_flags(app, reader_.symbols);
 }
@@ -97,6 +98,7 @@ void ProfileVerb::add_options(App& app) {
 Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   const exporters::Format* format = nullptr;
   const bool is_emerald = style_.folded_style == "emerald";
+  RINGSIDE_TRY(check_stack_style(*output_section_, style_));
   if (!output_.empty()) {
     const bool is_folded = !style_.folded_style.empty();
     RINGSIDE_ASSIGN(format, app::format_of(output_, is_folded ? "folded" : "svg",

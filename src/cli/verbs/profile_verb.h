@@ -27,6 +27,7 @@ class ProfileVerb final : public Verb {
   app::SamplingSettings settings_;
   app::ReaderSettings reader_;
   exporters::ExportOptions style_;
+  const App* output_section_ = nullptr;
   std::string output_;
   bool one_shot_ = false;
 };

@@ -156,11 +156,14 @@ class FirefoxWriter {
   }
 
   void write_value(const ValueThread& thread) {
-    const SampleRows& all = columns_.of_source(thread.source);
-    const RowsByThread rows(1, all.times, [&](std::uint32_t row) {
-      return is_sample(profile_, all.groups[row]) ? 0 : RowsByThread::kNoThread;
-    });
-    write_samples(thread.head, thread.source, thread.value, rows.of(0));
+    if (thread.source != rows_source_) {  // those of one source stand beside each other
+      const SampleRows& all = columns_.of_source(thread.source);
+      rows_ = RowsByThread(1, all.times, [&](std::uint32_t row) {
+        return is_sample(profile_, all.groups[row]) ? 0 : RowsByThread::kNoThread;
+      });
+      rows_source_ = thread.source;
+    }
+    write_samples(thread.head, thread.source, thread.value, rows_.of(0));
     write_markers(json_, tables_, {});
     json_.add_text("}");
   }
@@ -250,6 +253,8 @@ class FirefoxWriter {
   std::vector<ValueThread> values_;
   std::vector<Marker> notes_;
   std::vector<std::uint32_t> chosen_rows_;  // reused
+  RowsByThread rows_;                       // the samples of a source in order of time
+  std::size_t rows_source_ = kNoSource;
   bool is_first_thread_ = true;
 };
 

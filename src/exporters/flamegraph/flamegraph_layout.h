@@ -37,6 +37,7 @@ struct FlamegraphLayout {
   static constexpr unsigned kSwatchToText = 17;    // from one's left edge to the other's
   static constexpr unsigned kLegendCharacter = 7;  // of a proportional font, on average
   static constexpr unsigned kLegendGap = 18;
+  static constexpr std::size_t kLongestLegend = 16;  // cells of a text
 
   // The frames.
   static constexpr unsigned kFramesTop = 112;

@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
-#include "exporters/flamegraph/frame_label.h"
+#include "views/owner.h"
 
 namespace ringside::exporters {
 namespace {
@@ -16,10 +15,8 @@ using profile::StringId;
 using views::CallTree;
 
 constexpr std::size_t kShades = 5;
-constexpr std::size_t kLongestModule = 16;  // characters of a module's name in the legend
 
-// Okabe and Ito's idea: orange, blue, purple, green and grey differ in lightness too, so that they
-// stay apart for colour-blind eyes.
+// A hue has five shades, so that frames beside each other stay apart.
 enum Hue : std::size_t { kOrange, kBlue, kPurple, kTeal, kYellow, kRed, kGrey, kGreen, kAqua };
 
 constexpr std::array<std::array<ThemedColor, kShades>, 9> kHues = {{
@@ -71,6 +68,17 @@ constexpr std::array<std::array<ThemedColor, kShades>, 9> kHues = {{
 }};
 constexpr ThemedColor kNoCode = {"#e4e7ee", "#303642"};
 
+// By rank, and one for all others. Chosen by a search: each two are at least 22 apart (CIE76), for
+// eyes without red or without green receptors as well (Machado and others, 2009).
+constexpr std::array<ThemedColor, 7> kModuleColors = {{{"#ffb454", "#a9611f"},
+                                                       {"#8f98cc", "#122ab2"},
+                                                       {"#b2ffc2", "#549969"},
+                                                       {"#c466ff", "#491a66"},
+                                                       {"#b8a96e", "#4c4113"},
+                                                       {"#cc7a87", "#4c2a2f"},
+                                                       {"#c3c8d1", "#59606d"}}};
+constexpr std::size_t kOthers = kModuleColors.size() - 1;
+
 struct Family {
   char letter;
   const char* word;
@@ -81,10 +89,10 @@ constexpr std::array<Family, profile::kKindCount> kFamilies = {
     {{'k', "kernel", kOrange, kGreen},
      {'u', "user", kBlue, kAqua},
      {'i', "interrupt", kPurple, kYellow},
-     {'f', "firmware", kTeal, kTeal},
+     {'f', "firmware", kTeal, kPurple},
      {'g', "guest", kYellow, kBlue},
      {'x', "unknown", kGrey, kGrey},
-     {'c', "code", kRed, kGreen}}};
+     {'c', "code", kRed, kTeal}}};
 
 const Family& family_of(profile::Kind kind) { return kFamilies[static_cast<std::size_t>(kind)]; }
 
@@ -118,64 +126,70 @@ void FrameColors::find_kinds() {
     if (node.kind) present[static_cast<std::size_t>(*node.kind)] = true;
   for (std::size_t kind = 0; kind < kFamilies.size(); ++kind) {
     if (!present[kind]) continue;
-    const Family& family = kFamilies[kind];
-    hues_[{family.letter}] =
-        coloring_ == FrameColoring::kMemory ? family.in_memory : family.by_kind;
-    legend_.push_back({fmt::format("{}0", family.letter), family.word});
+    legend_.push_back({fmt::format("{}0", kFamilies[kind].letter), kFamilies[kind].word});
   }
+}
+
+// As `report --sort dso` sums them up, whatever the tree shows of them.
+std::vector<StringId> FrameColors::heaviest_modules() const {
+  std::map<StringId, std::uint64_t> weights;
+  for (const profile::SampleGroup& group : profile_.samples)
+    if (profile_.is_sampled(group))
+      weights[root_image(profile_, group, views::RootFrame::kModule)] +=
+          profile::extent_of(group.weight);
+  weights.erase(0);
+  std::vector<StringId> order;
+  for (const auto& [image, weight] : weights) order.push_back(image);
+  std::sort(order.begin(), order.end(), [&](StringId a, StringId b) {
+    if (weights[a] != weights[b]) return weights[a] > weights[b];
+    return profile_.strings[a] < profile_.strings[b];
+  });
+  order.resize(std::min(order.size(), kOthers));
+  return order;
 }
 
 void FrameColors::find_modules() {
-  std::map<StringId, std::uint64_t> weights;
-  bool has_others = false;
-  for (const CallTree::Node& node : tree_.nodes) {
-    if (!node.kind) continue;
-    const bool has_module =
-        node.function != nullptr && !node.several_functions && node.function->image != 0;
-    if (has_module) weights[node.function->image] += profile::extent_of(node.self);
-    has_others |= !has_module;
-  }
-  std::vector<std::pair<std::uint64_t, StringId>> order;
-  for (const auto& [image, weight] : weights) order.emplace_back(weight, image);
-  std::sort(order.begin(), order.end(), [this](const auto& a, const auto& b) {
-    if (a.first != b.first) return a.first > b.first;
-    return profile_.strings[a.second] < profile_.strings[b.second];
-  });
-  has_others |= order.size() > kModules;
-  order.resize(std::min(order.size(), kModules));
-  static_assert(kGrey == kModules, "modules have the hues before the grey one");
-  const auto add = [this](std::size_t module, std::string text) {
-    hues_[module_class(module)] = module;
-    legend_.push_back({module_class(module) + "0", std::move(text)});
-  };
-  for (const auto& [weight, image] : order) {
-    const std::size_t module = modules_.size();
-    modules_[image] = module;
-    add(module, frame_label(profile_.strings[image], kLongestModule));
-  }
-  if (has_others) add(kModules, "other");
+  for (const StringId image : heaviest_modules()) modules_.emplace(image, modules_.size());
+  std::array<bool, kModuleColors.size()> present{};
+  for (const CallTree::Node& node : tree_.nodes)
+    if (node.kind) present[module_of(node)] = true;
+  std::array<std::string, kModuleColors.size()> names;
+  for (const auto& [image, module] : modules_) names[module] = profile_.strings[image];
+  names[kOthers] = "other images";
+  for (std::size_t module = 0; module < names.size(); ++module)
+    if (present[module]) legend_.push_back({module_class(module), names[module]});
 }
 
 std::size_t FrameColors::module_of(const CallTree::Node& node) const {
-  if (node.function == nullptr || node.several_functions) return kModules;
+  if (node.function == nullptr || node.several_functions) return kOthers;
   const auto module = modules_.find(node.function->image);
-  return module == modules_.end() ? kModules : module->second;
+  return module == modules_.end() ? kOthers : module->second;
 }
 
 std::string FrameColors::class_of(const CallTree::Node& node) const {
   if (!node.kind) return "n0";
-  const std::size_t shade = shade_of(node.name);
-  const std::string kind = fmt::format("{}{}", family_of(*node.kind).letter, shade);
+  const std::string kind = fmt::format("{}{}", family_of(*node.kind).letter, shade_of(node.name));
   if (coloring_ != FrameColoring::kModule) return kind;
-  return fmt::format("{} {}{}", kind, module_class(module_of(node)), shade);
+  return kind + " " + module_class(module_of(node));
 }
 
 std::string FrameColors::rules(bool dark_page) const {
   std::string text = fmt::format(".n0 rect {{ fill: {}; }}\n", kNoCode.on(dark_page));
-  for (const auto& [name, hue] : hues_)
+  const auto add = [&](const std::string& css_class, const ThemedColor& color) {
+    text += fmt::format(".{} rect {{ fill: {}; }}\n", css_class, color.on(dark_page));
+  };
+  for (const Entry& entry : legend_) {
+    if (coloring_ == FrameColoring::kModule) {
+      add(entry.css_class, kModuleColors[entry.css_class.back() - '0']);
+      continue;
+    }
+    const Family& family =
+        *std::find_if(kFamilies.begin(), kFamilies.end(),
+                      [&](const Family& each) { return each.letter == entry.css_class.front(); });
+    const Hue hue = coloring_ == FrameColoring::kMemory ? family.in_memory : family.by_kind;
     for (std::size_t shade = 0; shade < kShades; ++shade)
-      text +=
-          fmt::format(".{}{} rect {{ fill: {}; }}\n", name, shade, kHues[hue][shade].on(dark_page));
+      add(fmt::format("{}{}", family.letter, shade), kHues[hue][shade]);
+  }
   return text;
 }
 

@@ -15,11 +15,11 @@ namespace ringside::exporters {
 enum class FrameColoring : std::uint8_t {
   kAuto,    // kMemory where weights are bytes, else kKind
   kKind,    // kernel, user, interrupt …
-  kMemory,  // the same in green, as flamegraph.pl has pictures of allocations
+  kMemory,  // the same, but green and aqua, as flamegraph.pl has pictures of allocations
   kModule,  // the images with most weight of their own; a grey for all others
 };
 
-// The colours of one picture's frames. A shade is chosen by a frame's name.
+// The colours of one picture's frames.
 class FrameColors {
  public:
   // `profile` and `tree` must outlive it.
@@ -31,7 +31,7 @@ class FrameColors {
 
   struct Entry {
     std::string css_class;
-    std::string text;
+    std::string text;  // whole; safe to show as the profile's names are
   };
   [[nodiscard]] const std::vector<Entry>& legend() const { return legend_; }
 
@@ -39,17 +39,16 @@ class FrameColors {
   [[nodiscard]] std::string rules(bool dark_page) const;
 
  private:
-  static constexpr std::size_t kModules = 6;  // with a colour of their own
-
   void find_kinds();
   void find_modules();
+  [[nodiscard]] std::vector<profile::StringId> heaviest_modules() const;
   [[nodiscard]] std::size_t module_of(const views::CallTree::Node& node) const;
 
   const profile::Profile& profile_;
   const views::CallTree& tree_;
   FrameColoring coloring_;
-  std::map<profile::StringId, std::size_t> modules_;  // their places in the legend's order
-  std::map<std::string, std::size_t> hues_;  // by the part of a class before the shade's number
+  std::map<profile::StringId, std::size_t>
+      modules_;  // the rank of those with a colour of their own
   std::vector<Entry> legend_;
 };
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "arch/arch_info.h"
+#include "base/text_width.h"
 #include "exporters/counts_in_words.h"
 #include "exporters/flamegraph/flamegraph_assets.h"
 #include "exporters/flamegraph/flamegraph_layout.h"
@@ -163,13 +164,15 @@ class Picture {
     unsigned x = L::kMargin;
     std::string text = "<g class=\"legend\">";
     for (const FrameColors::Entry& entry : colors_.legend()) {
+      const std::string word = cut_middle(entry.text, L::kLongestLegend);
       text += fmt::format(
-          "<g class=\"{0}\"><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\" rx=\"{4}\"/>"
-          "<text x=\"{5}\" y=\"{6}\">{7}</text></g>",
+          "<g class=\"{0}\"><title>{8}</title><rect x=\"{1}\" y=\"{2}\" width=\"{3}\" "
+          "height=\"{3}\" "
+          "rx=\"{4}\"/><text x=\"{5}\" y=\"{6}\">{7}</text></g>",
           entry.css_class, x, L::kLegendTop, L::kSwatch, L::kSwatchRadius, x + L::kSwatchToText,
-          L::kLegend, xml_escape(entry.text));
+          L::kLegend, xml_escape(word), xml_escape(entry.text));
       x += L::kSwatchToText + L::kLegendGap +
-           L::kLegendCharacter * static_cast<unsigned>(entry.text.size());
+           L::kLegendCharacter * static_cast<unsigned>(cells_of(word));
     }
     return sink_.write(text + "</g>\n</g>\n");
   }

@@ -21,7 +21,7 @@ struct FlamegraphOptions {
   bool icicle = false;                            // roots at the top
   bool reverse = false;                           // leaf first: who calls what is hot
   bool per_vcpu = false;                          // a first level with one frame per vCPU
-  views::RootFrame by = views::RootFrame::kComm;  // below that one frame per owner or image
+  views::RootFrame by = views::RootFrame::kComm;  // below that one frame per root
   bool show_idle = false;                         // idle ticks as one frame "[idle]"
   FrameColoring colors = FrameColoring::kAuto;
   Theme theme = Theme::kAuto;

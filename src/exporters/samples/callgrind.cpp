@@ -153,11 +153,17 @@ class CallgrindWriter {
     return function < all.functions.size() ? all.functions[function].first_line : 0;
   }
 
+  // In place of an image.
+  [[nodiscard]] const char* root_object() const {
+    return options_.by == views::RootFrame::kModule ? "[module]" : "[process]";
+  }
+
   std::string place_text(const char* object, const char* file, const char* name, FunctionId id) {
     const profile::Profile& all = profile_.profile();
     constexpr std::uint32_t kNoImage = ~0u;
     if (id >= all.functions.size())
-      return object + named(objects_, kNoImage, "[process]") + file + named(files_, 0, "") + name +
+      return object + named(objects_, kNoImage, root_object()) + file + named(files_, 0, "") +
+             name +
              named(functions_, id,
                    id == kIdle ? profile::kIdleName : roots_[id - all.functions.size()]);
     const profile::Function& function = all.functions[id];
