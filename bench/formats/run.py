@@ -18,8 +18,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MB = 1e6
-FORMATS = ("folded", "pprof", "speedscope", "callgrind", "firefox", "perf-data", "chrome-trace", "asterinas-json", "perf-script",
-           "json-lines")
+FORMATS = ("folded", "pprof", "speedscope", "callgrind", "firefox", "perf-data", "chrome-trace", "trace-dat", "asterinas-json",
+           "perf-script", "json-lines")
 
 
 def export(program, recording, name, output):

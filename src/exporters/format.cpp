@@ -12,6 +12,7 @@
 #include "exporters/samples/chrome_trace.h"
 #include "exporters/samples/pprof.h"
 #include "exporters/samples/speedscope.h"
+#include "exporters/trace_dat/trace_dat.h"
 
 namespace ringside::exporters {
 namespace {
@@ -82,6 +83,12 @@ std::span<const Format> formats() {
        "for Chrome's Performance panel: events, and the samples of each thread",
        {"--show-idle"},
        write_chrome_trace},
+      {"trace-dat",
+       {".dat"},
+       "for 'trace-cmd report' and KernelShark: every sample and event with its stack",
+       {"--show-idle"},
+       write_trace_dat,
+       true},
       {"asterinas-json",
        {".asterinas.json"},
        "the captures of Asterinas' profiler",

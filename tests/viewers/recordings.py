@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Records what the tests of formats read, once for all of them.
 
-    recordings.py --ringside PROGRAM --kernel ELF --programs FOLDER --mixed PROGRAM --output FOLDER
+    recordings.py --ringside PROGRAM --kernel ELF --programs FOLDER --mixed PROGRAM --hostile PROGRAM --output FOLDER
 
 demo.data: processes and interrupts of the bundled kernel on two vCPUs. linux.data: Debian's kernel with Debian's programs on
 two vCPUs, whose kernel stacks stand on user stacks. mixed.data: a made-up recording of several sources, with events and
-counters. Without a network there is no linux.data.
+counters. hostile.data: a made-up one whose names are to do harm. Without a network there is no linux.data.
 
 Exit status: 0 done, 1 failed, 2 wrong usage.
 """
@@ -48,6 +48,7 @@ def record_all(options):
             except linux_guest.NoNetwork as error:
                 print(f"{name}.data: skipped: {error}")
     subprocess.run([options.mixed, options.output / "mixed.data"], check=True)
+    subprocess.run([options.hostile, options.output / "hostile.data"], check=True)
 
 
 def main():
@@ -56,6 +57,7 @@ def main():
     parser.add_argument("--kernel", required=True, type=os.path.abspath)
     parser.add_argument("--programs", required=True, type=pathlib.Path, help="where compute.elf and syscaller.elf are")
     parser.add_argument("--mixed", required=True, type=os.path.abspath, help="the program that writes mixed.data")
+    parser.add_argument("--hostile", required=True, type=os.path.abspath, help="the program that writes hostile.data")
     parser.add_argument("--output", required=True, type=pathlib.Path)
     options = parser.parse_args()
     machine.exit_on_signals()

@@ -100,7 +100,7 @@ class ViewerCase(unittest.TestCase):
         """Calls a function with the name of each recording that is there, in a subtest of its own."""
         for name in names or KINDS:
             if not self.recording(name).exists():
-                print(f"skipped: no recording of {KINDS[name]}")
+                print(f"skipped: no recording of {KINDS.get(name, name)}")
                 continue
             with self.subTest(recording=name):
                 check(name)

@@ -7,6 +7,12 @@
 
 namespace ringside::exporters {
 
+std::string_view symbol_name(profile::DetailedProfile& profile, std::int64_t number) {
+  if (number == 0) return {};
+  return profile.profile().name(
+      profile.frame({static_cast<std::uint32_t>(number), false, false}).functions.front());
+}
+
 std::string event_field(profile::DetailedProfile& profile, const profile::TimedEvent& event,
                         std::size_t field) {
   using recording::FieldType;
@@ -25,8 +31,7 @@ std::string event_field(profile::DetailedProfile& profile, const profile::TimedE
     }
     case FieldType::kSymbol:
       if (number == 0) return "null";
-      return json_quoted(profile.profile().name(
-          profile.frame({static_cast<std::uint32_t>(number), false, false}).functions.front()));
+      return json_quoted(symbol_name(profile, number));
   }
   return fmt::format("{}", number);
 }

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "profile/detailed_profile.h"
 
 namespace ringside::exporters {
+
+// The name of the function that a field of kSymbol holds. Empty: it holds none.
+[[nodiscard]] std::string_view symbol_name(profile::DetailedProfile& profile, std::int64_t number);
 
 // One field of an event as JSON: a number or a text.
 [[nodiscard]] std::string event_field(profile::DetailedProfile& profile,

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "exporters/parts/binary.h"
+
 // Records of perf.data as bytes. Numbers: linux/perf_event.h, and of those that perf adds
 // tools/perf/util/event.h and header.h (Linux 6.1).
 namespace ringside::exporters::perf {
@@ -35,11 +37,6 @@ inline constexpr std::uint64_t kContextUser = static_cast<std::uint64_t>(-512);
 inline constexpr std::uint32_t kNobody = 0xffffffff;  // as a pid, tid or cpu: there is none
 inline constexpr std::size_t kMostBuildId = 20;       // bytes
 
-template <std::integral Number>
-void add(std::string& bytes, Number number) {
-  bytes.append(reinterpret_cast<const char*>(&number), sizeof number);
-}
-
 // Builds one record at a time.
 class RecordBuilder {
  public:
@@ -51,7 +48,7 @@ class RecordBuilder {
   }
   template <std::integral Number>
   void add(Number number) {
-    perf::add(bytes_, number);
+    exporters::add(bytes_, number);
   }
   void add_bytes(std::string_view bytes) { bytes_ += bytes; }
   // With a NUL, and as many more as the next number needs to be aligned to 8 bytes.

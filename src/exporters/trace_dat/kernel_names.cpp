@@ -1,0 +1,82 @@
+#include "exporters/trace_dat/kernel_names.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "exporters/trace_dat/safe_text.h"
+
+namespace ringside::exporters::trace_dat {
+namespace {
+
+// In the kernel's half, where no architecture has its kernel.
+constexpr std::uint64_t kNamesStart = std::uint64_t{0xfff} << 52;
+constexpr std::uint64_t kNameSize = 16;
+constexpr std::uint64_t kNamesSize = kNameSize << 32;
+// Readers take an address that ends like this for the end of a stack, whatever stands above.
+constexpr std::uint64_t kEndMark = 0xffffffff;
+
+}  // namespace
+
+KernelNames::KernelNames(profile::DetailedProfile& profile) : profile_(profile) {
+  for (std::uint32_t group = 0; group < profile.group_count(); ++group) {
+    if (!profile.has_group(group) ||
+        profile.owner_of(group).disposition != wire::Disposition::kSampled)
+      continue;
+    for (const profile::StackEntry& entry : profile.stack_of(group)) {
+      std::vector<bool>& is_placed = is_placed_[entry.knows_mappings ? 1 : 0];
+      if (entry.frame >= is_placed.size()) is_placed.resize(entry.frame + 1);
+      if (is_placed[entry.frame]) continue;
+      is_placed[entry.frame] = true;
+      const profile::DetailedFrame frame = profile.frame(entry);
+      if (is_kernel(frame)) add(entry, frame);
+    }
+  }
+  make_kallsyms();
+}
+
+void KernelNames::add(const profile::StackEntry& entry, const profile::DetailedFrame& frame) {
+  Seen seen;
+  seen.start = frame.symbol.start.value;
+  seen.size = frame.symbol.size;
+  // A return address behind the function's last byte would be the next one's.
+  const bool is_behind = seen.size != 0 && frame.address.value - seen.start >= seen.size;
+  seen.address = is_behind ? frame.lookup_address().value : frame.address.value;
+  seen.name = strings_.intern(symbol_word(profile_.profile().name(frame.functions.front())));
+  const bool is_usable = seen.address != 0 && (seen.address & kEndMark) != kEndMark &&
+                         seen.address - kNamesStart >= kNamesSize;
+  std::vector<std::uint64_t>& addresses = addresses_[entry.knows_mappings ? 1 : 0];
+  if (entry.frame >= addresses.size()) addresses.resize(entry.frame + 1);
+  if (!is_usable || taken_.try_emplace(seen.address, seen.name).first->second != seen.name) {
+    addresses[entry.frame] = address_of_name(seen.name);
+    return;
+  }
+  addresses[entry.frame] = seen.address;
+  seen_.push_back(seen);
+}
+
+std::uint64_t KernelNames::address_of_name(profile::StringId name) {
+  const auto [entry, added] = names_.try_emplace(name, kNamesStart + kNameSize * names_.size());
+  if (added) seen_.push_back({entry->second, entry->second, kNameSize, name});
+  return entry->second;
+}
+
+void KernelNames::make_kallsyms() {
+  std::sort(seen_.begin(), seen_.end(),
+            [](const Seen& a, const Seen& b) { return a.address < b.address; });
+  perf::SymbolRanges ranges(1, ~std::uint64_t{0});
+  for (const Seen& seen : seen_) ranges.add(seen.address, seen.start, seen.size, seen.name);
+  const auto out = std::back_inserter(kallsyms_);
+  std::uint64_t end = 0;
+  for (const perf::PerfSymbol& symbol : ranges.take()) {
+    fmt::format_to(out, "{:016x} t {}\n", symbol.start, strings_[symbol.name]);
+    end = symbol.end;
+  }
+  // libtraceevent gives the last name of all to its first byte only.
+  if (end != 0) fmt::format_to(out, "{:016x} t _end\n", end);
+  seen_ = {};
+  taken_ = {};
+}
+
+}  // namespace ringside::exporters::trace_dat
