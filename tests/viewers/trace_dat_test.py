@@ -1,11 +1,14 @@
-"""The format trace-dat, as `trace-cmd report` reads it: samples, events and stacks are those of json-lines.
+"""The format trace-dat, as trace-cmd and KernelShark read it: samples, events and stacks are those of json-lines.
 
 A trace has no functions that are inlined into the kernel's, so a frame of the kernel is compared by the function that was
 compiled there.
 """
 import collections
+import json
+import pathlib
 import re
 import subprocess
+import sys
 
 import viewer_case
 
@@ -14,6 +17,7 @@ FRAME = re.compile(r"=> (.*) \([0-9a-f]+\)$")
 TASK = r"process=(-?\d+) comm=(.*) mode=(\w+)"
 VALUE = re.compile(r"(-?\d+)(?: \w+)?$")  # with its unit
 RECORDINGS = (*viewer_case.KINDS, "hostile")
+KERNELSHARK_ROWS = pathlib.Path(__file__).with_name("kernelshark_rows.py")
 EVENT_EXTRAS = ("duration", "key", "snapshot")
 
 Entry = collections.namedtuple("Entry", "cpu time thread name event text stack")
@@ -55,6 +59,11 @@ def stack_of(line):
             functions = [name.replace(";", ":") for name in viewer_case._name_of(frame)]
             names += functions[::-1] if frame["kind"] == "user" else [symbol_word(functions[0])]
     return tuple(names)
+
+
+def time_of(time):
+    """A time of json-lines as the trace has it: never 0."""
+    return max(time, 1)
 
 
 def mode_of(line):
@@ -106,7 +115,7 @@ class TraceDat(viewer_case.ViewerCase):
                     stack = stack_of(line)
                     if line["disposition"] == "sampled":
                         stack = stack or ("[no_stack]",)
-                    here["sample_" + word(source) if source else "sample", cpu, line["time_ns"], thread, process, comm,
+                    here["sample_" + word(source) if source else "sample", cpu, time_of(line["time_ns"]), thread, process, comm,
                          mode_of(line), values or ((line["unit"], line["weight"]),), stack] += 1
             # JSON lines have sums of counters in lines of another kind.
             sources = {key[0] for key in here}
@@ -133,7 +142,7 @@ class TraceDat(viewer_case.ViewerCase):
                 fields = tuple(value["functions"][0] if isinstance(value, dict) else str(value)
                                for value in line["fields"].values())
                 cpu, thread, process, comm = self.place(name, line)
-                here[word(line["event"]), cpu, line["time"], thread, process, comm,
+                here[word(line["event"]), cpu, time_of(line["time"]), thread, process, comm,
                      tuple(line.get(extra, 0) for extra in EVENT_EXTRAS), fields, stack_of(line)] += 1
             self.assert_same(there, here)
         self.each_recording(check, "mixed", "hostile")
@@ -158,6 +167,24 @@ class TraceDat(viewer_case.ViewerCase):
                 self.assertTrue(times)
                 self.assertEqual(times, sorted(times))
         self.each_recording(check)
+
+    def test_kernelshark_has_the_same_rows(self):
+        def check(name):
+            output = self.export(name, "out.dat", "--show-idle")
+            rows = subprocess.run([sys.executable, "-B", KERNELSHARK_ROWS, output], check=False, text=True, cwd=self.folder,
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+            if rows.returncode == viewer_case.SKIPPED:
+                self.skipTest("no libkshark.so.2: install libkshark2")
+            self.assertEqual(rows.returncode, 0, rows.stderr)
+            rows = list(map(json.loads, rows.stdout.splitlines()))
+            times = [row[0] for row in rows]
+            self.assertEqual(times, sorted(times))
+            there = collections.Counter(tuple(row) for row in rows if row[4].startswith("ringside/"))
+            here = collections.Counter(
+                (entry.time, entry.cpu, entry.thread, entry.name, f"ringside/{entry.event}", entry.text)
+                for entry in read_report(self.report(output)))
+            self.assert_same(there, here)
+        self.each_recording(check, *RECORDINGS)
 
     def test_a_pipe_gets_the_same_bytes(self):
         def check(name):

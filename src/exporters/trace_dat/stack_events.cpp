@@ -27,7 +27,7 @@ std::vector<std::string> StackEvents::formats() {
   return {fmt::format("name: kernel_stack\nID: {}\nformat:\n{}"
                       "\tfield:int size;\toffset:8;\tsize:4;\tsigned:1;\n"
                       "\tfield:unsigned long caller[8];\toffset:{};\tsize:64;\tsigned:0;\n\n"
-                      "print fmt: \"=> %ps of %d\", (void *)REC->caller[0], REC->size\n",
+                      "print fmt: \"=> %ps (%d frames)\", (void *)REC->caller[0], REC->size\n",
                       kKernelStack, common_fields(), kCallersOffset),
           fmt::format("name: user_stack\nID: {}\nformat:\n{}"
                       "\tfield:unsigned int tgid;\toffset:8;\tsize:4;\tsigned:0;\n"

@@ -77,7 +77,9 @@ class Items final : public profile::SampleReceiver {
   }
 
  private:
+  // KernelShark puts a processor whose first event is at 0 behind all others.
   void keep(std::uint32_t source) {
+    item_.time = std::max<std::uint64_t>(item_.time, 1);
     runs_[{processors_.of(profile_.owner_of(item_.group).vcpu), source}].add(item_);
   }
 

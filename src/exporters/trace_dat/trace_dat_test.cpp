@@ -314,6 +314,7 @@ TEST_F(TraceDatTest, IdleProcessorsAreShownOnDemand) {
   const std::string file = bytes(options);
   const File trace(file);
   ASSERT_EQ(trace.buffers[1].size(), 1u);
+  EXPECT_EQ(trace.buffers[1][0].time, 1u) << "KernelShark cannot sort 0";
   EXPECT_EQ(at<std::int32_t>(trace.buffers[1][0], 4), 0);
   EXPECT_EQ(at<std::uint8_t>(trace.buffers[1][0], 16), 6);
 }
