@@ -26,17 +26,21 @@ KernelNames::KernelNames(profile::DetailedProfile& profile) : profile_(profile) 
       continue;
     for (const profile::StackEntry& entry : profile.stack_of(group)) {
       std::vector<bool>& is_placed = is_placed_[entry.knows_mappings ? 1 : 0];
-      if (entry.frame >= is_placed.size()) is_placed.resize(entry.frame + 1);
+      std::vector<std::uint64_t>& addresses = addresses_[entry.knows_mappings ? 1 : 0];
+      if (entry.frame >= addresses.size()) {
+        addresses.resize(entry.frame + 1);
+        is_placed.resize(entry.frame + 1);
+      }
       if (is_placed[entry.frame]) continue;
       is_placed[entry.frame] = true;
       const profile::DetailedFrame frame = profile.frame(entry);
-      if (is_kernel(frame)) add(entry, frame);
+      if (frame.kind != profile::Kind::kUser) addresses[entry.frame] = place(frame);
     }
   }
   make_kallsyms();
 }
 
-void KernelNames::add(const profile::StackEntry& entry, const profile::DetailedFrame& frame) {
+std::uint64_t KernelNames::place(const profile::DetailedFrame& frame) {
   Seen seen;
   seen.start = frame.symbol.start.value;
   seen.size = frame.symbol.size;
@@ -46,14 +50,10 @@ void KernelNames::add(const profile::StackEntry& entry, const profile::DetailedF
   seen.name = strings_.intern(symbol_word(profile_.profile().name(frame.functions.front())));
   const bool is_usable = seen.address != 0 && (seen.address & kEndMark) != kEndMark &&
                          seen.address - kNamesStart >= kNamesSize;
-  std::vector<std::uint64_t>& addresses = addresses_[entry.knows_mappings ? 1 : 0];
-  if (entry.frame >= addresses.size()) addresses.resize(entry.frame + 1);
-  if (!is_usable || taken_.try_emplace(seen.address, seen.name).first->second != seen.name) {
-    addresses[entry.frame] = address_of_name(seen.name);
-    return;
-  }
-  addresses[entry.frame] = seen.address;
+  if (!is_usable || taken_.try_emplace(seen.address, seen.name).first->second != seen.name)
+    return address_of_name(seen.name);
   seen_.push_back(seen);
+  return seen.address;
 }
 
 std::uint64_t KernelNames::address_of_name(profile::StringId name) {

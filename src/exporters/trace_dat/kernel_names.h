@@ -20,10 +20,7 @@ class KernelNames {
   // Takes the frames of all groups that are sampled.
   explicit KernelNames(profile::DetailedProfile& profile);
 
-  // Whether a frame is one of the kernel's stack: all but a program's are.
-  [[nodiscard]] static bool is_kernel(const profile::DetailedFrame& frame) {
-    return frame.kind != profile::Kind::kUser;
-  }
+  // 0: the frame is a program's. All others are of the kernel's stack.
   [[nodiscard]] std::uint64_t address_of(const profile::StackEntry& entry) const {
     return addresses_[entry.knows_mappings ? 1 : 0][entry.frame];
   }
@@ -38,7 +35,7 @@ class KernelNames {
     profile::StringId name = 0;
   };
 
-  void add(const profile::StackEntry& entry, const profile::DetailedFrame& frame);
+  std::uint64_t place(const profile::DetailedFrame& frame);
   std::uint64_t address_of_name(profile::StringId name);
   void make_kallsyms();
 

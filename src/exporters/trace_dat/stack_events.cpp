@@ -40,14 +40,14 @@ Result<void> StackEvents::add(std::uint64_t time, std::uint32_t group, const Tas
                               RingBuffer& buffer) {
   if (profile_.owner_of(group).disposition != wire::Disposition::kSampled) return {};
   for (const profile::StackEntry& entry : profile_.stack_of(group)) {
-    const profile::DetailedFrame frame = profile_.frame(entry);
-    if (KernelNames::is_kernel(frame)) {
+    const std::uint64_t address = names_.address_of(entry);
+    if (address != 0) {
       RINGSIDE_TRY(write_lines(time, task, buffer));
-      callers_.push_back(names_.address_of(entry));
+      callers_.push_back(address);
       if (callers_.size() == kMostCallers) RINGSIDE_TRY(write_callers(time, task, buffer));
     } else {
       RINGSIDE_TRY(write_callers(time, task, buffer));
-      const std::string& lines = lines_of(entry, frame);
+      const std::string& lines = lines_of(entry);
       if (kUserTitle.size() + text_.size() + lines.size() > kMostText)
         RINGSIDE_TRY(write_lines(time, task, buffer));
       text_ += lines;
@@ -84,12 +84,12 @@ Result<void> StackEvents::write_lines(std::uint64_t time, const Task& task, Ring
 
 // As trace-cmd shows the kernel's: "\n=> name (address)". Inlined functions have their caller's
 // address.
-const std::string& StackEvents::lines_of(const profile::StackEntry& entry,
-                                         const profile::DetailedFrame& frame) {
+const std::string& StackEvents::lines_of(const profile::StackEntry& entry) {
   std::vector<std::string>& all = lines_[entry.knows_mappings ? 1 : 0];
   if (entry.frame >= all.size()) all.resize(entry.frame + 1);
   std::string& lines = all[entry.frame];
   if (!lines.empty()) return lines;
+  const profile::DetailedFrame frame = profile_.frame(entry);
   for (std::size_t i = frame.functions.size(); i-- > 0;) {
     const std::string_view name = profile_.profile().name(frame.functions[i]);
     lines += fmt::format("\n=> {} ({:x})", fitting(name, kMostName), frame.address.value);

@@ -32,8 +32,7 @@ class StackEvents {
   [[nodiscard]] Result<void> write_callers(std::uint64_t time, const Task& task,
                                            RingBuffer& buffer);
   [[nodiscard]] Result<void> write_lines(std::uint64_t time, const Task& task, RingBuffer& buffer);
-  const std::string& lines_of(const profile::StackEntry& entry,
-                              const profile::DetailedFrame& frame);
+  const std::string& lines_of(const profile::StackEntry& entry);
 
   profile::DetailedProfile& profile_;
   const KernelNames& names_;

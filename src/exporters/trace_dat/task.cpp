@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <span>
 
 #include "exporters/parts/binary.h"
 #include "exporters/perf/perf_threads.h"
@@ -26,15 +27,23 @@ std::string mode_list() {
                             static_cast<int>(Mode::kInterrupt), static_cast<int>(Mode::kIdle));
 }
 
-Task task_of(profile::DetailedProfile& profile, std::uint32_t group) {
-  const profile::Owner& owner = profile.owner_of(group);
+Tasks::Tasks(profile::DetailedProfile& profile)
+    : profile_(profile), are_in_interrupt_(profile.group_count()) {
+  for (std::uint32_t group = 0; group < profile.group_count(); ++group) {
+    if (!profile.has_group(group)) continue;
+    const std::span<const profile::StackEntry> stack = profile.stack_of(group);
+    are_in_interrupt_[group] =
+        !stack.empty() && profile.frame(stack.front()).kind == profile::Kind::kInterrupt;
+  }
+}
+
+Task Tasks::of(std::uint32_t group) const {
+  const profile::Owner& owner = profile_.owner_of(group);
   const perf::PerfThread thread = perf::thread_of(owner);
   Task task{static_cast<std::int32_t>(thread.tid), static_cast<std::int32_t>(thread.pid),
-            perf::comm_of(profile, owner), static_cast<Mode>(owner.level)};
+            perf::comm_of(profile_, owner), static_cast<Mode>(owner.level)};
   if (owner.disposition == wire::Disposition::kIdle) task.mode = Mode::kIdle;
-  if (owner.disposition != wire::Disposition::kSampled) return task;
-  const profile::DetailedFrame leaf = profile.frame(profile.stack_of(group).front());
-  if (leaf.kind == profile::Kind::kInterrupt) task.mode = Mode::kInterrupt;
+  if (are_in_interrupt_[group]) task.mode = Mode::kInterrupt;
   return task;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "profile/detailed_profile.h"
 
@@ -23,7 +24,16 @@ struct Task {
   std::string_view name;
   Mode mode = {};
 };
-[[nodiscard]] Task task_of(profile::DetailedProfile& profile, std::uint32_t group);
+
+class Tasks {
+ public:
+  explicit Tasks(profile::DetailedProfile& profile);
+  [[nodiscard]] Task of(std::uint32_t group) const;
+
+ private:
+  profile::DetailedProfile& profile_;
+  std::vector<bool> are_in_interrupt_;  // by group
+};
 
 // The lines of saved_cmdlines: "12 dd". A thread has the last of its names; 0 has none.
 [[nodiscard]] std::string saved_command_lines(const profile::DetailedProfile& profile);

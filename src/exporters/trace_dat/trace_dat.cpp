@@ -127,7 +127,7 @@ class BufferWriter {
  public:
   BufferWriter(DetailedProfile& profile, const Processors& processors, Items& items,
                const KernelNames& names)
-      : profile_(profile), processors_(processors), items_(items), stacks_(profile, names) {}
+      : processors_(processors), items_(items), tasks_(profile), stacks_(profile, names) {}
 
   // The bytes of each.
   Result<std::vector<std::uint64_t>> write(Sink& sink) {
@@ -144,14 +144,14 @@ class BufferWriter {
 
  private:
   Result<void> write_item(const Item& item, RingBuffer& buffer) {
-    const Task task = task_of(profile_, item.group);
+    const Task task = tasks_.of(item.group);
     RINGSIDE_TRY(buffer.add(item.time, items_.kinds().bytes_of(item, task)));
     return stacks_.add(item.time, item.group, task, buffer);
   }
 
-  DetailedProfile& profile_;
   const Processors& processors_;
   Items& items_;
+  Tasks tasks_;
   StackEvents stacks_;
 };
 
