@@ -35,7 +35,7 @@ class Tasks {
   std::vector<bool> are_in_interrupt_;  // by group
 };
 
-// The lines of saved_cmdlines: "12 dd". A thread has the last of its names; 0 has none.
+// The lines of saved_cmdlines: "12 dd". A thread has one of its names; 0 has none.
 [[nodiscard]] std::string saved_command_lines(const profile::DetailedProfile& profile);
 
 inline constexpr std::size_t kCommonSize = 8;
