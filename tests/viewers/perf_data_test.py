@@ -119,7 +119,8 @@ class PerfData(viewer_case.ViewerCase):
             if line.get("disposition") != "sampled" or "stacks" not in line:
                 continue
             frames = [frame for stack in line["stacks"] if "role" not in stack for frame in stack["frames"]]
-            names = tuple(viewer_case._name_of(frame)[0].replace(";", ":") for frame in frames) or ("[no stack]",)
+            names = tuple(viewer_case.name_of(frame, "pid" in line)[0].replace(";", ":") for frame in frames)
+            names = names or ("[no stack]",)
             pid = line.get("pid", -1)
             samples.append((line.get("source", "cpu"), line.get("comm") or "[unknown]", pid, line.get("tid", pid),
                             line.get("vcpu", -1), line["time_ns"], line["weight"], names))

@@ -47,7 +47,8 @@ Result<void> StackEvents::add(std::uint64_t time, std::uint32_t group, const Tas
       if (callers_.size() == kMostCallers) RINGSIDE_TRY(write_callers(time, task, buffer));
     } else {
       RINGSIDE_TRY(write_callers(time, task, buffer));
-      const std::string& lines = lines_of(entry);
+      const std::string& lines =
+          lines_.of(entry, [&] { return make_lines(profile_.frame(entry)); });
       if (kUserTitle.size() + text_.size() + lines.size() > kMostText)
         RINGSIDE_TRY(write_lines(time, task, buffer));
       text_ += lines;
@@ -84,12 +85,8 @@ Result<void> StackEvents::write_lines(std::uint64_t time, const Task& task, Ring
 
 // As trace-cmd shows the kernel's: "\n=> name (address)". Inlined functions have their caller's
 // address.
-const std::string& StackEvents::lines_of(const profile::StackEntry& entry) {
-  std::vector<std::string>& all = lines_[entry.knows_mappings ? 1 : 0];
-  if (entry.frame >= all.size()) all.resize(entry.frame + 1);
-  std::string& lines = all[entry.frame];
-  if (!lines.empty()) return lines;
-  const profile::DetailedFrame frame = profile_.frame(entry);
+std::string StackEvents::make_lines(const profile::DetailedFrame& frame) const {
+  std::string lines;
   for (std::size_t i = frame.functions.size(); i-- > 0;) {
     const std::string_view name = profile_.profile().name(frame.functions[i]);
     lines += fmt::format("\n=> {} ({:x})", fitting(name, kMostName), frame.address.value);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "exporters/parts/frame_texts.h"
 #include "exporters/trace_dat/kernel_names.h"
 #include "exporters/trace_dat/ring_buffer.h"
 #include "exporters/trace_dat/task.h"
@@ -32,14 +32,14 @@ class StackEvents {
   [[nodiscard]] Result<void> write_callers(std::uint64_t time, const Task& task,
                                            RingBuffer& buffer);
   [[nodiscard]] Result<void> write_lines(std::uint64_t time, const Task& task, RingBuffer& buffer);
-  const std::string& lines_of(const profile::StackEntry& entry);
+  [[nodiscard]] std::string make_lines(const profile::DetailedFrame& frame) const;
 
   profile::DetailedProfile& profile_;
   const KernelNames& names_;
-  std::array<std::vector<std::string>, 2> lines_;  // by knows_mappings; by recorded frame
-  std::vector<std::uint64_t> callers_;             // not written yet
-  std::string text_;                               // not written yet
-  std::string bytes_;                              // reused
+  FrameTexts lines_;
+  std::vector<std::uint64_t> callers_;  // not written yet
+  std::string text_;                    // not written yet
+  std::string bytes_;                   // reused
 };
 
 }  // namespace ringside::exporters::trace_dat
