@@ -7,6 +7,7 @@
 
 #include "base/little_endian.h"
 #include "elf/elf_file.h"
+#include "exporters/exporters_test_util.h"
 #include "recording/recording_test_util.h"
 
 // Offsets are those of tools/perf/Documentation/perf.data-file-format.txt and of
@@ -16,6 +17,8 @@ namespace {
 
 using recording::testing::slurp;
 using recording::testing::TempDir;
+using testing::frame;
+using testing::PipeSink;
 
 constexpr std::uint64_t kKernelMark = 0xffffffffffffff80;
 constexpr std::uint64_t kUserMark = 0xfffffffffffffe00;
@@ -92,20 +95,6 @@ struct File {
   std::vector<Record> records;
   std::map<unsigned, std::string> features;
 };
-
-// Takes no byte back.
-class PipeSink final : public Sink {
- public:
-  Result<void> write(std::string_view text) override {
-    text_ += text;
-    return {};
-  }
-  std::string text_;
-};
-
-Frame frame(std::uint64_t address, bool exact, FrameKind kind, std::uint32_t image = 0) {
-  return {{address}, exact, FrameSource::kRegisters, kind, image};
-}
 
 class PerfDataTest : public ::testing::Test {
  protected:

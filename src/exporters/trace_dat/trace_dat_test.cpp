@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "exporters/exporters_test_util.h"
 #include "exporters/trace_dat/ring_buffer.h"
 #include "exporters/trace_dat/trace_dat_test_util.h"
 #include "recording/recording_test_util.h"
@@ -18,6 +19,8 @@ namespace ringside::exporters {
 namespace {
 
 using recording::testing::TempDir;
+using testing::frame;
+using testing::PipeSink;
 using trace_dat::testing::Event;
 using trace_dat::testing::events_of;
 
@@ -100,19 +103,6 @@ T at(const Event& event, std::size_t place) {
 std::string text_at(const Event& event, std::size_t place) {
   const auto where = at<std::uint32_t>(event, place);
   return event.bytes.substr(where & 0xffff, (where >> 16) - 1);
-}
-
-class PipeSink final : public Sink {
- public:
-  Result<void> write(std::string_view text) override {
-    text_ += text;
-    return {};
-  }
-  std::string text_;
-};
-
-Frame frame(std::uint64_t address, bool exact, FrameKind kind, std::uint32_t image = 0) {
-  return {{address}, exact, FrameSource::kRegisters, kind, image};
 }
 
 class TraceDatTest : public ::testing::Test {
