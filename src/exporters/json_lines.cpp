@@ -113,6 +113,8 @@ class Lines final : public recording::SampleVisitor {
     std::string members;
     if (info.pid) members += fmt::format(R"("pid":{},)", *info.pid);
     if (info.tid) members += fmt::format(R"("tid":{},)", *info.tid);
+    if (info.address_space != 0)
+      members += fmt::format(R"("address_space":"{:#x}",)", info.address_space);
     if (info.state != recording::ThreadState::kUnknown)
       members += fmt::format(R"("state":"{}",)", recording::name_of(info.state));
     if (info.waits_for != 0)

@@ -98,6 +98,7 @@ TEST(JsonLines, WritesEverySample) {
   ASSERT_TRUE(writer->add_thread_name({6, 7, 8, 0, "d\"d"}));
   info.pid = 7;
   info.tid = 8;
+  info.address_space = 0x2000;
   ASSERT_TRUE(writer->add_sample(info, &stack));  // at 5 it had no name yet
   info.time_ns = 6;
   ASSERT_TRUE(writer->add_sample(info, &stack));
@@ -124,6 +125,8 @@ TEST(JsonLines, WritesEverySample) {
     {"address":"0x8020","exact":false,"kind":"kernel","image":"kernel","rule":"call-frame information","functions":["f\"0x801f\\","inlined"]},
     {"address":"0x20","exact":false,"kind":"kernel","rule":"guess","functions":[]}]}])"));
   EXPECT_FALSE(lines[2].contains("pid") || lines[2].contains("tid") || lines[2].contains("comm"));
+  EXPECT_FALSE(lines[2].contains("address_space"));
+  EXPECT_EQ(lines[3]["address_space"], "0x2000");
   EXPECT_EQ(lines[3]["pid"], 7);
   EXPECT_EQ(lines[3]["tid"], 8);
   EXPECT_FALSE(lines[3].contains("comm"));

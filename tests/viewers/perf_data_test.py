@@ -119,7 +119,7 @@ class PerfData(viewer_case.ViewerCase):
             if line.get("disposition") != "sampled" or "stacks" not in line:
                 continue
             frames = [frame for stack in line["stacks"] if "role" not in stack for frame in stack["frames"]]
-            names = tuple(viewer_case.name_of(frame, "pid" in line)[0].replace(";", ":") for frame in frames)
+            names = tuple(viewer_case.name_of(frame, line)[0].replace(";", ":") for frame in frames)
             names = names or ("[no stack]",)
             pid = line.get("pid", -1)
             samples.append((line.get("source", "cpu"), line.get("comm") or "[unknown]", pid, line.get("tid", pid),
@@ -203,9 +203,11 @@ class PerfData(viewer_case.ViewerCase):
             there = HotspotStream(stream.read_bytes()).named_samples()
             # It reads the kernel's names up to the first space.
             there = [(*sample[:-1], tuple(part.replace(" ", "_") for part in sample[-1])) for sample in there]
-            # It takes a process -1 for the kernel, and finds no files for it.
-            here = [(event, pid, *rest, () if pid == -1 and names == ("[user]",) else
-                     tuple(part.replace(" ", "_") for part in names)) for event, _, pid, *rest, names in self.truth(name)]
+            # It takes a process -1 for the kernel and finds no files for it, then nor for others at the same address.
+            truth = self.truth(name)
+            nameless = {names for _, _, pid, *_, names in truth if pid == -1 and names == ("[user]",)}
+            here = [(event, pid, *rest, () if names in nameless else tuple(part.replace(" ", "_") for part in names))
+                    for event, _, pid, *rest, names in truth]
             self.same_samples(there, here)
         self.each_recording(check)
 

@@ -56,7 +56,7 @@ def stack_of(line):
     names = []
     for stack in line["stacks"]:
         for frame in stack["frames"] if "role" not in stack else ():
-            functions = [name.replace(";", ":") for name in viewer_case.name_of(frame, "pid" in line)]
+            functions = [name.replace(";", ":") for name in viewer_case.name_of(frame, line)]
             names += functions[::-1] if frame["kind"] == "user" else [symbol_word(functions[0])]
     return tuple(names)
 

@@ -42,13 +42,14 @@ class Sample:
     addresses: tuple
 
 
-def name_of(frame, knows_process):
-    """As reports have it where there is no function. The mappings of a process that is known are known, too."""
+def name_of(frame, line):
+    """The functions of a frame of a line of json-lines, as reports have them. User code in no image has an address where it
+    is known what its process maps."""
     if frame["functions"]:
         return frame["functions"]
     if frame["kind"] == "firmware":
         return ["[firmware]"]
-    if frame["kind"] == "user" and "image" not in frame and not knows_process:
+    if frame["kind"] == "user" and "image" not in frame and "address_space" not in line:
         return ["[user]"]
     return [f"<unknown:{frame['address']}>"]
 
@@ -59,7 +60,7 @@ def _sample(line):
     return Sample(source=line.get("source", "cpu"), time_ns=line["time_ns"], vcpu=line.get("vcpu", -1), level=line["level"],
                   disposition=line["disposition"], pid=line.get("pid", -1), tid=line.get("tid", line.get("pid", -1)),
                   comm=line.get("comm", ""), weight=line["weight"], values=tuple(line.get("values", {}).items()),
-                  frames=tuple(name for frame in frames for name in reversed(name_of(frame, "pid" in line))),
+                  frames=tuple(name for frame in frames for name in reversed(name_of(frame, line))),
                   addresses=tuple(int(frame["address"], 16) for frame in frames))
 
 
