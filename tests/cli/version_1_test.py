@@ -5,10 +5,12 @@ version-1/ has recordings of the bundled kernel at work, each a second long, by 
 """
 import hashlib
 import json
+import re
 
 import cli_case
 
 FOLDER = cli_case.HERE / "version-1"
+NEWER = re.compile(r'"address_space":"0x[0-9a-f]+",')  # a member that the program of then did not write
 EXPECTED = json.loads((FOLDER / "expected.json").read_text())
 
 
@@ -21,7 +23,8 @@ class Version1(cli_case.CliCase):
                     result = self.ringside("export", "--format", form, "-i", FOLDER / name, "-o", "-")
                     self.assertEqual(result.returncode, cli_case.DONE, result.said)
                     self.assertEqual(result.stdout.count("\n"), expected[f"{form} lines"])
-                    self.assertEqual(hashlib.sha256(result.stdout.encode()).hexdigest(), expected[form])
+                    text = NEWER.sub("", result.stdout)
+                    self.assertEqual(hashlib.sha256(text.encode()).hexdigest(), expected[form])
 
 
 if __name__ == "__main__":
