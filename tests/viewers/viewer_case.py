@@ -26,8 +26,8 @@ _options = argparse.Namespace()
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """One sample of a recording. frames: names with inlined functions, leaf first. addresses: of the frames that are not
-    inlined."""
+    """One sample of a recording. frames: names with inlined functions, leaf first; images: those of each. addresses: of the
+    frames that are not inlined."""
     source: str
     time_ns: int
     vcpu: int
@@ -39,6 +39,7 @@ class Sample:
     weight: int
     values: tuple
     frames: tuple
+    images: tuple
     addresses: tuple
 
 
@@ -61,6 +62,7 @@ def _sample(line):
                   disposition=line["disposition"], pid=line.get("pid", -1), tid=line.get("tid", line.get("pid", -1)),
                   comm=line.get("comm", ""), weight=line["weight"], values=tuple(line.get("values", {}).items()),
                   frames=tuple(name for frame in frames for name in reversed(name_of(frame, line))),
+                  images=tuple(frame.get("image", "") for frame in frames for _ in name_of(frame, line)),
                   addresses=tuple(int(frame["address"], 16) for frame in frames))
 
 
@@ -166,11 +168,12 @@ class ViewerCase(unittest.TestCase):
                 if sample.disposition == "sampled" and sample.source == source]
 
     def function_sums(self, name, *options):
-        """(samples whose leaf a function is, samples that it is in) by name, of the vCPUs' ticks."""
+        """(samples whose leaf a function is, samples that it is in) by name, of the vCPUs' ticks. Where functions of several
+        images have one name, the second is their sum."""
         own, whole = collections.Counter(), collections.Counter()
         for sample in self.sampled(name, options=options):
             own[sample.frames[0]] += sample.weight
-            for function in set(sample.frames):
+            for function, _ in set(zip(sample.frames, sample.images, strict=True)):
                 whole[function] += sample.weight
         return own, whole
 
