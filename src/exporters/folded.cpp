@@ -64,37 +64,27 @@ class FoldedWriter {
   }
 
  private:
-  // The first part of a line depends on these alone.
-  using Root = std::pair<profile::OwnerId, profile::StringId>;
-
-  [[nodiscard]] Root root_of(const profile::SampleGroup& group) const {
-    return {group.owner, root_image(profile_, group, options_.by)};
-  }
-
   // The vCPU and the root, with the ';' behind them. Idle vCPUs stand among roots where there are
   // some, else among stacks.
-  [[nodiscard]] std::string first_part(const Root& root) const {
-    const profile::Owner& owner = profile_.owners[root.first];
+  [[nodiscard]] std::string first_part(const views::Root& root) const {
+    const profile::Owner& owner = profile_.owners[root.owner];
     std::string first = options_.per_vcpu ? views::vcpu_name(owner.vcpu) : "";
     const bool is_idle = owner.disposition == wire::Disposition::kIdle;
-    const std::string name =
-        is_idle ? std::string() : root_name(profile_, owner, root.second, options_.by);
-    if (!name.empty()) append_frame(name, first);
-    if (is_idle && has_roots_) {
-      append_frame(profile::kIdleName, first);
-      return first;
-    }
-    return first.empty() ? first : first + ';';
+    const std::string name = root_name(profile_, root, options_.by);
+    if (!name.empty() && (has_roots_ || !is_idle)) append_frame(name, first);
+    return first.empty() || (is_idle && has_roots_) ? first : first + ';';
   }
 
   void place_lines() {
-    std::map<Root, std::uint32_t> roots;
+    std::map<views::Root, std::uint32_t> roots;
+    const auto number_of = [&](const profile::SampleGroup& group) -> std::uint32_t& {
+      return roots[root_of(profile_, group, options_.by)];
+    };
     for (const profile::SampleGroup& group : profile_.samples)
-      if (views::is_shown(profile_.owner_of(group), options_.show_idle)) roots[root_of(group)];
+      if (views::is_shown(profile_.owner_of(group), options_.show_idle)) number_of(group) = 0;
     has_roots_ = std::any_of(roots.begin(), roots.end(), [&](const auto& root) {
-      const profile::Owner& owner = profile_.owners[root.first.first];
-      return owner.disposition == wire::Disposition::kSampled &&
-             !root_name(profile_, owner, root.first.second, options_.by).empty();
+      return profile_.owners[root.first.owner].disposition == wire::Disposition::kSampled &&
+             !root_name(profile_, root.first, options_.by).empty();
     });
     std::map<std::string, std::uint32_t> numbers;
     for (const auto& [root, number] : roots) numbers[first_part(root)];
@@ -106,7 +96,7 @@ class FoldedWriter {
     const views::LineOrder order(profile_);
     for (const profile::SampleGroup& group : profile_.samples)
       if (views::is_shown(profile_.owner_of(group), options_.show_idle))
-        lines_.push_back({roots[root_of(group)], order.place(group.stack), &group});
+        lines_.push_back({number_of(group), order.place(group.stack), &group});
     std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) {
       return std::tie(a.first, a.stack) < std::tie(b.first, b.stack);
     });

@@ -23,7 +23,7 @@ struct ExportOptions {
   bool annotate_kernel = false;                   // --annotate-kernel
   views::RootFrame by = views::RootFrame::kComm;  // --by
   std::string folded_style = {};                  // --folded-style; empty: plain
-  std::string redox_style = {};    // --redox-style: letters of its tool; empty: perf\'s own text
+  std::string redox_style = {};    // --redox-style: letters of its tool; empty: perf's own text
   AtomicFolder* beside = nullptr;  // of Format::folder; null: only the Sink
 };
 

@@ -70,7 +70,6 @@ TEST(ImageSymbols, NamesFunctionsThatARecordingNamesOneByOne) {
   EXPECT_TRUE(symbols.warnings().empty());
 }
 
-// Frames of programs and libraries have linked addresses: one name for all processes.
 TEST(ImageSymbols, TakesTheSymbolBelowWhereThatIsWanted) {
   recording::ImageInfo image;
   image.id = 2;
@@ -92,6 +91,7 @@ TEST(ImageSymbols, TakesTheSymbolBelowWhereThatIsWanted) {
   EXPECT_TRUE(name(true, 0xe0800008).empty());  // there is none below
 }
 
+// Frames of programs and libraries have linked addresses: one name for all processes.
 TEST(ImageSymbols, NamesProgramsByLinkedAddresses) {
   ImageSymbols symbols({});
   symbols.blob({recording::kSymbolsBlob, 2, module_file()});

@@ -55,18 +55,16 @@ struct Group {
 
 Group grouped(const Profile& profile, const CallTreeOptions& options) {
   Group all;
-  std::map<std::pair<profile::OwnerId, profile::StringId>, Group*> roots;
+  std::map<Root, Group*> roots;
   for (const profile::SampleGroup& samples : profile.samples) {
     const profile::Owner& owner = profile.owner_of(samples);
     if (!is_shown(owner, options.show_idle)) continue;
-    const profile::StringId image = root_image(profile, samples, options.by);
-    Group*& group = roots[{samples.owner, image}];
+    const Root root = root_of(profile, samples, options.by);
+    Group*& group = roots[root];
     if (group == nullptr) {
       group = &all;
       if (options.per_vcpu) group = &group->group(vcpu_name(owner.vcpu));
-      const std::string name = profile.is_sampled(samples)
-                                   ? root_name(profile, owner, image, options.by)
-                                   : std::string(profile::kIdleName);
+      const std::string name = root_name(profile, root, options.by);
       if (!name.empty()) group = &group->group(name);
     }
     if (samples.stack == profile::kNoNode)

@@ -14,16 +14,17 @@ std::string owner_name(const profile::Profile& profile, const profile::Owner& ow
   return by == RootFrame::kPid ? name : name + fmt::format("/{}", owner.tid.value_or(*owner.pid));
 }
 
-profile::StringId root_image(const profile::Profile& profile, const profile::SampleGroup& group,
-                             RootFrame by) {
-  if (by != RootFrame::kModule || group.stack == profile::kNoNode) return 0;
-  return profile.functions[profile.frames[profile.stacks[group.stack].frame].function].image;
+Root root_of(const profile::Profile& profile, const profile::SampleGroup& group, RootFrame by) {
+  if (by != RootFrame::kModule || group.stack == profile::kNoNode) return {group.owner, 0};
+  const profile::Frame& leaf = profile.frames[profile.stacks[group.stack].frame];
+  return {group.owner, profile.functions[leaf.function].image};
 }
 
-std::string root_name(const profile::Profile& profile, const profile::Owner& owner,
-                      profile::StringId image, RootFrame by) {
+std::string root_name(const profile::Profile& profile, const Root& root, RootFrame by) {
+  const profile::Owner& owner = profile.owners[root.owner];
+  if (owner.disposition == wire::Disposition::kIdle) return std::string(profile::kIdleName);
   if (by != RootFrame::kModule) return owner_name(profile, owner, by);
-  return std::string(image == 0 ? profile::kNobodyName : profile.strings[image]);
+  return std::string(root.image == 0 ? profile::kNobodyName : profile.strings[root.image]);
 }
 
 const char* level_name(PrivilegeLevel level) {

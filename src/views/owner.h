@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 
@@ -17,15 +18,19 @@ enum class RootFrame : std::uint8_t { kNone, kComm, kPid, kTid, kModule };
 [[nodiscard]] std::string owner_name(const profile::Profile& profile, const profile::Owner& owner,
                                      RootFrame by);
 
-// The image of the leaf's function, which its root is called after; 0 where there is none, and
-// where roots are no images. A root's name depends on this and on the owner only.
-[[nodiscard]] profile::StringId root_image(const profile::Profile& profile,
-                                           const profile::SampleGroup& group, RootFrame by);
+// All that the name of a root depends on: few of many groups differ in it.
+struct Root {
+  profile::OwnerId owner = 0;
+  profile::StringId image = 0;  // of the leaf's function; 0 where there is none, or it is no root
+  auto operator<=>(const Root&) const = default;
+};
+[[nodiscard]] Root root_of(const profile::Profile& profile, const profile::SampleGroup& group,
+                           RootFrame by);
 
-// The name of the root of a sampled stack, as report has it for --sort dso where it is an image;
-// empty for none.
-[[nodiscard]] std::string root_name(const profile::Profile& profile, const profile::Owner& owner,
-                                    profile::StringId image, RootFrame by);
+// "[idle]" for idle vCPUs, an image as report has it for --sort dso, else owner_name(); empty for
+// none.
+[[nodiscard]] std::string root_name(const profile::Profile& profile, const Root& root,
+                                    RootFrame by);
 
 // Whether samples of that owner are shown: those with a stack, and those of idle vCPUs where they
 // are wanted.

@@ -1,5 +1,7 @@
 """Flame graphs in Chromium: their colours on a light and on a dark page, by kind, by memory and by module."""
 import collections
+import itertools
+import math
 import os
 import re
 import shutil
@@ -21,11 +23,47 @@ def color(text):
     return tuple(int(number) for number in re.fullmatch(r"rgb\((\d+), (\d+), (\d+)\)", text).groups())
 
 
+def light(code):
+    """The linear red, green and blue of "#rrggbb", 0 to 1."""
+    parts = [int(code[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+
+
+def lab(parts):
+    """CIELAB of linear red, green and blue (IEC 61966-2-1, white D65)."""
+    def bend(part):
+        return part ** (1 / 3) if part > (6 / 29) ** 3 else part / (3 * (6 / 29) ** 2) + 4 / 29
+    red, green, blue = parts
+    x = bend((0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047)
+    y = bend(0.2126 * red + 0.7152 * green + 0.0722 * blue)
+    z = bend((0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883)
+    return 116 * y - 16, 500 * (x - y), 200 * (y - z)
+
+
 def lightness(text):
     return sum(color(text)) / 3 / 255
 
 
+# Linear red, green and blue as eyes see them: with all receptors, without green ones, without red ones (Machado, Oliveira
+# and Fernandes, 2009, severity 1).
+EYES = (((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+        ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
+        ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)))
+
+
 class Flamegraph(viewer_case.ViewerCase):
+    def test_colours_of_modules_are_apart_for_all_eyes(self):
+        """Any two of one page, by CIE76."""
+        source = (viewer_case.ROOT / "src" / "exporters" / "flamegraph" / "frame_colors.cpp").read_text()
+        table = source.partition("kModuleColors = ")[2].partition(";")[0]
+        pairs = re.findall(r'"(#[0-9a-f]{6})", "(#[0-9a-f]{6})"', table)
+        self.assertEqual(len(pairs), 7)
+        for colours in zip(*pairs, strict=True):
+            for eyes in EYES:
+                seen = [lab([min(max(sum(a * b for a, b in zip(row, light(code), strict=True)), 0), 1) for row in eyes])
+                        for code in colours]
+                self.assertGreaterEqual(min(math.dist(a, b) for a, b in itertools.combinations(seen, 2)), 22)
+
     def picture(self, name, *options, minimum=0):
         self.ringside("flamegraph", "-i", self.recording(name), "-o", "out.svg", "--min-width", minimum, *options)
         return self.folder / "out.svg"

@@ -138,15 +138,10 @@ class PerfData(viewer_case.ViewerCase):
             here = self.truth(name)
             self.same_samples(self.script(self.folder / "out.perf.data"), here)
             pipe = self.folder / "pipe"
-            pipe.write_bytes(self.to_pipe(name))
+            pipe.write_bytes(self.piped(name, "perf-data"))
             with open(pipe, "rb") as stream:
                 self.same_samples(self.script("-", stdin=stream), here)
         self.each_recording(check)
-
-    def to_pipe(self, name, *options):
-        command = [viewer_case._options.ringside, "export", "-i", self.recording(name), "--format", "perf-data"]
-        return subprocess.run([*command, "-o", "-", *options], check=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=120).stdout
 
     def test_reports_agree(self):
         def check(name):

@@ -189,12 +189,7 @@ class TraceDat(viewer_case.ViewerCase):
     def test_a_pipe_gets_the_same_bytes(self):
         def check(name):
             output = self.export(name, "out.dat")
-            with open(self.folder / "pipe", "wb") as pipe:
-                writer = subprocess.Popen([viewer_case._options.ringside, "export", "-i", self.recording(name), "--format",
-                                           "trace-dat", "-o", "-"], stdout=subprocess.PIPE)
-                pipe.write(writer.communicate(timeout=120)[0])
-            self.assertEqual(writer.returncode, 0)
-            self.assertEqual((self.folder / "pipe").read_bytes(), output.read_bytes())
+            self.assertTrue(self.piped(name, "trace-dat") == output.read_bytes(), "a pipe gets other bytes than a file")
         self.each_recording(check)
 
 

@@ -128,6 +128,12 @@ class ViewerCase(unittest.TestCase):
         self.ringside("export", "-i", self.recording(name), "-o", output, *arguments)
         return self.folder / output
 
+    def piped(self, name, form, *options):
+        """The bytes that a pipe gets of a recording in another format."""
+        return subprocess.run([_options.ringside, "export", "-i", self.recording(name), "--format", form, "-o", "-", *options],
+                              check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=120).stdout
+
     def view(self, name, *options):
         """The link that `ringside view` prints, whose server runs until the test is over."""
         server = subprocess.Popen([_options.ringside, "view", "--no-open", *map(str, options), self.recording(name)],

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -66,10 +67,11 @@ constexpr std::array<std::array<ThemedColor, kShades>, 9> kHues = {{
       {"#a9e2ea", "#318999"},
       {"#5bb9c8", "#125a67"}}},
 }};
+constexpr const char* kNoCodeClass = "n0";  // flamegraph_theme.css has it, too
 constexpr ThemedColor kNoCode = {"#e4e7ee", "#303642"};
 
-// By rank, and one for all others. Chosen by a search: each two are at least 22 apart (CIE76), for
-// eyes without red or without green receptors as well (Machado and others, 2009).
+// By rank, and one for all others. Each two are at least 22 apart (CIE76), for eyes without red or
+// without green receptors as well; tests/viewers/flamegraph_test.py measures it.
 constexpr std::array<ThemedColor, 7> kModuleColors = {{{"#ffb454", "#a9611f"},
                                                        {"#8f98cc", "#122ab2"},
                                                        {"#b2ffc2", "#549969"},
@@ -110,7 +112,7 @@ const char* word_for(profile::Kind kind) { return family_of(kind).word; }
 
 FrameColors::FrameColors(const profile::Profile& profile, const CallTree& tree,
                          FrameColoring coloring)
-    : profile_(profile), tree_(tree), coloring_(coloring) {
+    : profile_(profile), tree_(tree), coloring_(coloring), classes_{{kNoCodeClass, kNoCode}} {
   if (coloring_ == FrameColoring::kAuto)
     coloring_ = profile.unit == recording::WeightUnit::kBytes ? FrameColoring::kMemory
                                                               : FrameColoring::kKind;
@@ -126,7 +128,11 @@ void FrameColors::find_kinds() {
     if (node.kind) present[static_cast<std::size_t>(*node.kind)] = true;
   for (std::size_t kind = 0; kind < kFamilies.size(); ++kind) {
     if (!present[kind]) continue;
-    legend_.push_back({fmt::format("{}0", kFamilies[kind].letter), kFamilies[kind].word});
+    const Family& family = kFamilies[kind];
+    legend_.push_back({fmt::format("{}0", family.letter), family.word});
+    const Hue hue = coloring_ == FrameColoring::kMemory ? family.in_memory : family.by_kind;
+    for (std::size_t shade = 0; shade < kShades; ++shade)
+      classes_.emplace_back(fmt::format("{}{}", family.letter, shade), kHues[hue][shade]);
   }
 }
 
@@ -135,7 +141,7 @@ std::vector<StringId> FrameColors::heaviest_modules() const {
   std::map<StringId, std::uint64_t> weights;
   for (const profile::SampleGroup& group : profile_.samples)
     if (profile_.is_sampled(group))
-      weights[root_image(profile_, group, views::RootFrame::kModule)] +=
+      weights[root_of(profile_, group, views::RootFrame::kModule).image] +=
           profile::extent_of(group.weight);
   weights.erase(0);
   std::vector<StringId> order;
@@ -156,8 +162,11 @@ void FrameColors::find_modules() {
   std::array<std::string, kModuleColors.size()> names;
   for (const auto& [image, module] : modules_) names[module] = profile_.strings[image];
   names[kOthers] = "other images";
-  for (std::size_t module = 0; module < names.size(); ++module)
-    if (present[module]) legend_.push_back({module_class(module), names[module]});
+  for (std::size_t module = 0; module < names.size(); ++module) {
+    if (!present[module]) continue;
+    legend_.push_back({module_class(module), names[module]});
+    classes_.emplace_back(module_class(module), kModuleColors[module]);
+  }
 }
 
 std::size_t FrameColors::module_of(const CallTree::Node& node) const {
@@ -167,29 +176,16 @@ std::size_t FrameColors::module_of(const CallTree::Node& node) const {
 }
 
 std::string FrameColors::class_of(const CallTree::Node& node) const {
-  if (!node.kind) return "n0";
+  if (!node.kind) return kNoCodeClass;
   const std::string kind = fmt::format("{}{}", family_of(*node.kind).letter, shade_of(node.name));
   if (coloring_ != FrameColoring::kModule) return kind;
   return kind + " " + module_class(module_of(node));
 }
 
 std::string FrameColors::rules(bool dark_page) const {
-  std::string text = fmt::format(".n0 rect {{ fill: {}; }}\n", kNoCode.on(dark_page));
-  const auto add = [&](const std::string& css_class, const ThemedColor& color) {
-    text += fmt::format(".{} rect {{ fill: {}; }}\n", css_class, color.on(dark_page));
-  };
-  for (const Entry& entry : legend_) {
-    if (coloring_ == FrameColoring::kModule) {
-      add(entry.css_class, kModuleColors[entry.css_class.back() - '0']);
-      continue;
-    }
-    const Family& family =
-        *std::find_if(kFamilies.begin(), kFamilies.end(),
-                      [&](const Family& each) { return each.letter == entry.css_class.front(); });
-    const Hue hue = coloring_ == FrameColoring::kMemory ? family.in_memory : family.by_kind;
-    for (std::size_t shade = 0; shade < kShades; ++shade)
-      add(fmt::format("{}{}", family.letter, shade), kHues[hue][shade]);
-  }
+  std::string text;
+  for (const auto& [name, color] : classes_)
+    text += fmt::format(".{} rect {{ fill: {}; }}\n", name, color.on(dark_page));
   return text;
 }
 

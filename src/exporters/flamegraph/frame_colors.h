@@ -1,8 +1,9 @@
 #pragma once
 
-#include <array>
+#include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "exporters/flamegraph/flamegraph_theme.h"
@@ -47,9 +48,9 @@ class FrameColors {
   const profile::Profile& profile_;
   const views::CallTree& tree_;
   FrameColoring coloring_;
-  std::map<profile::StringId, std::size_t>
-      modules_;  // the rank of those with a colour of their own
+  std::map<profile::StringId, std::size_t> modules_;  // ranks of those with a colour of their own
   std::vector<Entry> legend_;
+  std::vector<std::pair<std::string, ThemedColor>> classes_;  // of the style sheet
 };
 
 // "kernel", "user": the words of the legend and of tooltips.

@@ -23,7 +23,7 @@ constexpr std::uint64_t kRoundSize = 1 << 16;  // samples
 
 // The end of every record that is no sample.
 struct SampleId {
-  PerfThread thread;
+  ThreadNumbers thread;
   std::uint64_t time = 0;
 };
 
@@ -46,7 +46,7 @@ class RecordWriter final : public profile::SampleReceiver {
   void sample(const profile::TimedSample& sample) override {
     if (!result_ || !images_.shows(sample.group)) return;
     const profile::Owner& owner = profile_.owner_of(sample.group);
-    const PerfThread thread = thread_of(owner);
+    const ThreadNumbers thread = thread_of(owner);
     if (comms_.must_tell(sample.group)) write_comm(thread, comm_of(profile_, owner), sample.time);
     write_sample(sample, owner, thread);
     first_time_ = std::min(first_time_, sample.time);
@@ -97,7 +97,7 @@ class RecordWriter final : public profile::SampleReceiver {
     std::set<std::pair<std::uint64_t, std::uint32_t>> written;  // of processes and images
     for (std::uint32_t group = 0; group < profile_.group_count(); ++group) {
       if (!images_.shows(group)) continue;
-      PerfThread process = thread_of(profile_.owner_of(group));
+      ThreadNumbers process = thread_of(profile_.owner_of(group));
       if (process.pid != kNobody) process.tid = process.pid;
       const std::uint64_t key = std::uint64_t{process.pid} << 32 | process.tid;
       for (const profile::StackEntry& entry : profile_.stack_of(group)) {
@@ -108,7 +108,7 @@ class RecordWriter final : public profile::SampleReceiver {
     }
   }
 
-  void write_user_mapping(const PerfImage& image, PerfThread process) {
+  void write_user_mapping(const PerfImage& image, ThreadNumbers process) {
     record_.begin(RecordType::kMmap2, kUserMode | kHasBuildId);
     record_.add(process.pid);
     record_.add(process.tid);
@@ -125,7 +125,7 @@ class RecordWriter final : public profile::SampleReceiver {
     put({process, 0});
   }
 
-  void write_comm(PerfThread thread, std::string_view name, std::uint64_t time) {
+  void write_comm(ThreadNumbers thread, std::string_view name, std::uint64_t time) {
     constexpr std::size_t kMostName = 255;
     record_.begin(RecordType::kComm, kUserMode);
     record_.add(thread.pid);
@@ -135,7 +135,7 @@ class RecordWriter final : public profile::SampleReceiver {
   }
 
   void write_sample(const profile::TimedSample& sample, const profile::Owner& owner,
-                    PerfThread thread) {
+                    ThreadNumbers thread) {
     const std::span<const profile::StackEntry> stack = profile_.stack_of(sample.group);
     make_chain(stack);
     const PerfPlace& leaf = stack.empty() ? images_.idle_place() : images_.place_of(stack.front());

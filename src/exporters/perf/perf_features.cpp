@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "exporters/parts/thread_numbers.h"
 #include "exporters/perf/perf_record.h"
 #include "profile/sanitize.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "elf/image_map.h"
+#include "exporters/parts/symbol_ranges.h"
 #include "exporters/perf/perf_identity.h"
 #include "exporters/perf/perf_record.h"
-#include "exporters/perf/perf_symbols.h"
 #include "profile/sanitize.h"
 #include "views/owner.h"
 
@@ -21,9 +21,6 @@ constexpr std::uint64_t kPage = 0x1000;
 // meant by mistake. Images are twice their size apart.
 constexpr std::uint64_t kUserBase = std::uint64_t{1} << 52;
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 32;
-// In the kernel's half, where no architecture has its kernel.
-constexpr std::uint64_t kKernelNames = std::uint64_t{0xfff} << 52;
-constexpr std::uint64_t kNameSize = 16;
 
 std::uint64_t window_of(std::uint32_t index) { return kUserBase + 2 * kWindow * index; }
 
@@ -85,9 +82,7 @@ void PerfImages::add(const profile::StackEntry& entry) {
   Seen seen;
   seen.start = frame.symbol.start.value;
   seen.size = frame.symbol.size;
-  // A return address behind the function's last byte would be the next one's.
-  const bool is_behind = seen.size != 0 && frame.address.value - seen.start >= seen.size;
-  seen.address = is_behind ? frame.lookup_address().value : frame.address.value;
+  seen.address = symbol_address(frame);
   seen.name = strings_.intern(name);
   seen.frame = entry.frame;
   seen.knows_mappings = entry.knows_mappings;
@@ -107,7 +102,7 @@ std::uint32_t PerfImages::draft_of(const recording::ImageInfo* info, bool is_ker
 PerfPlace PerfImages::place_of_name(std::string_view name, bool is_kernel) {
   const std::uint32_t index = draft_of(nullptr, is_kernel);
   std::map<profile::StringId, std::uint64_t>& names = drafts_[index].names;
-  const std::uint64_t base = is_kernel ? kKernelNames : window_of(index);
+  const std::uint64_t base = is_kernel ? kNamesStart : window_of(index);
   const auto entry =
       names.try_emplace(strings_.intern(name), base + kNameSize * names.size()).first;
   return {entry->second, index, is_kernel};
@@ -142,7 +137,7 @@ void PerfImages::finish(std::uint32_t index) {
     slot(seen.frame, seen.knows_mappings).address = seen.address + image.bias;
   }
   image.symbols = ranges.take();
-  for (PerfSymbol& symbol : image.symbols)
+  for (FrameSymbol& symbol : image.symbols)
     for (std::uint64_t* const address :
          {&symbol.start, &symbol.end, &symbol.first_frame, &symbol.last_frame})
       *address += image.bias;
@@ -165,7 +160,7 @@ void PerfImages::set_range(const Draft& draft, PerfImage& image) const {
 
 void PerfImages::finish_names(std::uint32_t index) {
   PerfImage& image = images_[index];
-  image.start = image.is_kernel ? kKernelNames : window_of(index);
+  image.start = image.is_kernel ? kNamesStart : window_of(index);
   image.file_start = image.is_kernel ? 0 : image.start;
   image.end = image.start;
   for (const auto& [name, address] : drafts_[index].names) {
@@ -174,7 +169,7 @@ void PerfImages::finish_names(std::uint32_t index) {
   }
   image.end = (image.end + kPage - 1) & ~(kPage - 1);
   std::sort(image.symbols.begin(), image.symbols.end(),
-            [](const PerfSymbol& a, const PerfSymbol& b) { return a.start < b.start; });
+            [](const FrameSymbol& a, const FrameSymbol& b) { return a.start < b.start; });
 }
 
 void PerfImages::name_image(std::uint32_t index) {
@@ -197,7 +192,7 @@ void PerfImages::identify(std::uint32_t index) {
     print.add(image.path);
     for (const std::byte part : image.build_id) print.add(static_cast<std::uint64_t>(part));
     if (drafts_[index].info != nullptr) print.add(drafts_[index].info->code_hash);
-    for (const PerfSymbol& symbol : image.symbols) {
+    for (const FrameSymbol& symbol : image.symbols) {
       print.add(symbol.start);
       print.add(strings_[symbol.name]);
     }

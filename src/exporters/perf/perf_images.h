@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "exporters/perf/perf_symbols.h"
+#include "exporters/parts/symbol_ranges.h"
 #include "profile/detailed_profile.h"
 
 namespace ringside::exporters::perf {
@@ -22,9 +22,9 @@ struct PerfImage {
   std::vector<std::byte> build_id;  // one is made where the image has none; at most 20 bytes
   std::uint64_t start = 0;          // where it is mapped, the same in all processes
   std::uint64_t end = 0;
-  std::uint64_t file_start = 0;     // where the file's first byte would be
-  std::uint64_t bias = 0;           // places minus addresses in the file, modulo 2^64
-  std::vector<PerfSymbol> symbols;  // by address; they do not overlap
+  std::uint64_t file_start = 0;      // where the file's first byte would be
+  std::uint64_t bias = 0;            // places minus addresses in the file, modulo 2^64
+  std::vector<FrameSymbol> symbols;  // by address; they do not overlap
 };
 
 // A frame's place in perf.data.
@@ -47,7 +47,7 @@ class PerfImages {
   // Takes the groups that are sampled, and those of idle vCPUs if they are shown.
   PerfImages(profile::DetailedProfile& profile, bool shows_idle);
 
-  [[nodiscard]] std::string_view name(const PerfSymbol& symbol) const {
+  [[nodiscard]] std::string_view name(const FrameSymbol& symbol) const {
     return strings_[symbol.name];
   }
   [[nodiscard]] const std::vector<PerfImage>& images() const { return images_; }

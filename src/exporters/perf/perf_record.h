@@ -34,8 +34,7 @@ inline constexpr std::uint16_t kHasBuildIdSize = 1 << 15;  // a HEADER_BUILD_ID
 inline constexpr std::uint64_t kContextKernel = static_cast<std::uint64_t>(-128);
 inline constexpr std::uint64_t kContextUser = static_cast<std::uint64_t>(-512);
 
-inline constexpr std::uint32_t kNobody = 0xffffffff;  // as a pid, tid or cpu: there is none
-inline constexpr std::size_t kMostBuildId = 20;       // bytes
+inline constexpr std::size_t kMostBuildId = 20;  // bytes
 
 // Builds one record at a time.
 class RecordBuilder {

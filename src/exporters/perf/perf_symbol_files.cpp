@@ -36,7 +36,7 @@ std::vector<std::byte> elf_file(const PerfImages& images, const PerfImage& image
   std::vector<elf::ElfWriter::Symbol> symbols;
   if (image.is_kernel)
     symbols.push_back({kKernelStart, start, 0, ELF64_ST_INFO(STB_LOCAL, STT_NOTYPE), text});
-  for (const PerfSymbol& symbol : image.symbols)
+  for (const FrameSymbol& symbol : image.symbols)
     symbols.push_back({images.name(symbol),
                        {symbol.start - image.bias},
                        symbol.end - symbol.start,
@@ -51,7 +51,7 @@ std::vector<std::byte> elf_file(const PerfImages& images, const PerfImage& image
 // Addresses behind a function are not its own.
 void append_kallsyms(const PerfImages& images, const PerfImage& image, std::string& out) {
   for (std::size_t i = 0; i < image.symbols.size(); ++i) {
-    const PerfSymbol& symbol = image.symbols[i];
+    const FrameSymbol& symbol = image.symbols[i];
     std::string name(images.name(symbol));
     std::replace(name.begin(), name.end(), ' ', '_');
     const bool is_early = symbol.first_frame == symbol.start && symbol.start != 0 &&

@@ -69,7 +69,7 @@ class CallgrindWriter {
     add_to(costs_[{leaf.function, CostKey::kNone, leaf.line}], costs);
     // Outermost first, so that the first call of a function is the one that counts.
     seen_.clear();
-    Spot caller{root_id(profile_.owner_of(group), leaf.function), 0};
+    Spot caller{root_id(profile_.owner_id(group), leaf.function), 0};
     for (auto spot = spots_.rbegin(); spot != spots_.rend(); ++spot) {
       if (seen_.insert(spot->function).second) {
         const CostKey call{caller.function, spot->function, caller.line};
@@ -81,10 +81,11 @@ class CallgrindWriter {
   }
 
   // The root as a function: those of the profile come first.
-  FunctionId root_id(const profile::Owner& owner, FunctionId leaf) {
+  FunctionId root_id(profile::OwnerId owner, FunctionId leaf) {
     const profile::Profile& all = profile_.profile();
-    std::string name;
-    if (leaf != kIdle) name = root_name(all, owner, all.functions[leaf].image, options_.by);
+    std::string name = leaf == kIdle
+                           ? owner_name(all, all.owners[owner], options_.by)
+                           : root_name(all, {owner, all.functions[leaf].image}, options_.by);
     if (name.empty()) name = kNobody;
     const auto [entry, added] = root_ids_.try_emplace(name, roots_.size());
     if (added) roots_.push_back(name);

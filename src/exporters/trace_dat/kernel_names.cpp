@@ -10,9 +10,6 @@
 namespace ringside::exporters::trace_dat {
 namespace {
 
-// In the kernel's half, where no architecture has its kernel.
-constexpr std::uint64_t kNamesStart = std::uint64_t{0xfff} << 52;
-constexpr std::uint64_t kNameSize = 16;
 constexpr std::uint64_t kNamesSize = kNameSize << 32;
 // Readers take an address that ends like this for the end of a stack, whatever stands above.
 constexpr std::uint64_t kEndMark = 0xffffffff;
@@ -44,9 +41,7 @@ std::uint64_t KernelNames::place(const profile::DetailedFrame& frame) {
   Seen seen;
   seen.start = frame.symbol.start.value;
   seen.size = frame.symbol.size;
-  // A return address behind the function's last byte would be the next one's.
-  const bool is_behind = seen.size != 0 && frame.address.value - seen.start >= seen.size;
-  seen.address = is_behind ? frame.lookup_address().value : frame.address.value;
+  seen.address = symbol_address(frame);
   seen.name = strings_.intern(symbol_word(profile_.profile().name(frame.functions.front())));
   const bool is_usable = seen.address != 0 && (seen.address & kEndMark) != kEndMark &&
                          seen.address - kNamesStart >= kNamesSize;
@@ -65,11 +60,11 @@ std::uint64_t KernelNames::address_of_name(profile::StringId name) {
 void KernelNames::make_kallsyms() {
   std::sort(seen_.begin(), seen_.end(),
             [](const Seen& a, const Seen& b) { return a.address < b.address; });
-  perf::SymbolRanges ranges(1, ~std::uint64_t{0});
+  SymbolRanges ranges(1, ~std::uint64_t{0});
   for (const Seen& seen : seen_) ranges.add(seen.address, seen.start, seen.size, seen.name);
   const auto out = std::back_inserter(kallsyms_);
   std::uint64_t end = 0;
-  for (const perf::PerfSymbol& symbol : ranges.take()) {
+  for (const FrameSymbol& symbol : ranges.take()) {
     fmt::format_to(out, "{:016x} t {}\n", symbol.start, strings_[symbol.name]);
     end = symbol.end;
   }

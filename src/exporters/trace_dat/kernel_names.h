@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "exporters/perf/perf_symbols.h"
+#include "exporters/parts/symbol_ranges.h"
 #include "profile/detailed_profile.h"
 
 namespace ringside::exporters::trace_dat {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "exporters/parts/binary.h"
-#include "exporters/perf/perf_threads.h"
+#include "exporters/parts/thread_numbers.h"
 #include "exporters/trace_dat/safe_text.h"
 #include "views/owner.h"
 
@@ -39,9 +39,9 @@ Tasks::Tasks(profile::DetailedProfile& profile)
 
 Task Tasks::of(std::uint32_t group) const {
   const profile::Owner& owner = profile_.owner_of(group);
-  const perf::PerfThread thread = perf::thread_of(owner);
+  const ThreadNumbers thread = thread_of(owner);
   Task task{static_cast<std::int32_t>(thread.tid), static_cast<std::int32_t>(thread.pid),
-            perf::comm_of(profile_, owner), static_cast<Mode>(owner.level)};
+            comm_of(profile_, owner), static_cast<Mode>(owner.level)};
   if (owner.disposition == wire::Disposition::kIdle) task.mode = Mode::kIdle;
   if (are_in_interrupt_[group]) task.mode = Mode::kInterrupt;
   return task;
@@ -50,7 +50,7 @@ Task Tasks::of(std::uint32_t group) const {
 std::string saved_command_lines(const profile::DetailedProfile& profile) {
   std::map<std::int32_t, std::string_view> names;
   for (const profile::Owner& owner : profile.profile().owners)
-    names[static_cast<std::int32_t>(perf::thread_of(owner).tid)] = perf::comm_of(profile, owner);
+    names[static_cast<std::int32_t>(thread_of(owner).tid)] = comm_of(profile, owner);
   std::string lines;
   for (const auto& [thread, name] : names)
     if (thread != 0) lines += fmt::format("{} {}\n", thread, command_line_name(name));

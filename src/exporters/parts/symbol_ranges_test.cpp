@@ -1,15 +1,15 @@
-#include "exporters/perf/perf_symbols.h"
+#include "exporters/parts/symbol_ranges.h"
 
 #include <gtest/gtest.h>
 
-namespace ringside::exporters::perf {
+namespace ringside::exporters {
 namespace {
 
-using Symbols = std::vector<PerfSymbol>;
+using Symbols = std::vector<FrameSymbol>;
 
 constexpr std::uint64_t kEnd = 0x10000;
 
-TEST(PerfSymbols, GoAsFarAsTheirFunctions) {
+TEST(SymbolRanges, GoAsFarAsTheirFunctions) {
   SymbolRanges ranges(0x1000, kEnd);
   ranges.add(0x1010, 0x1000, 0x100, 1);
   ranges.add(0x1080, 0x1000, 0x100, 1);
@@ -18,7 +18,7 @@ TEST(PerfSymbols, GoAsFarAsTheirFunctions) {
             (Symbols{{0x1000, 0x1100, 1, 0x1010, 0x1080}, {0x1200, 0x1240, 2, 0x1200, 0x1200}}));
 }
 
-TEST(PerfSymbols, WithoutASizeFromTheFirstFrameToTheLast) {
+TEST(SymbolRanges, WithoutASizeFromTheFirstFrameToTheLast) {
   SymbolRanges ranges(0x1000, kEnd);
   ranges.add(0x1010, 0, 0, 1);
   ranges.add(0x1080, 0, 0, 1);
@@ -30,7 +30,7 @@ TEST(PerfSymbols, WithoutASizeFromTheFirstFrameToTheLast) {
 }
 
 // A function in another one, as assembler code has them: each frame keeps its name.
-TEST(PerfSymbols, DoNotGoOverFramesOfOthers) {
+TEST(SymbolRanges, DoNotGoOverFramesOfOthers) {
   SymbolRanges ranges(0x1000, kEnd);
   ranges.add(0x1010, 0x1000, 0x100, 1);
   ranges.add(0x1050, 0x1008, 0x60, 2);
@@ -40,7 +40,7 @@ TEST(PerfSymbols, DoNotGoOverFramesOfOthers) {
                                     {0x1051, 0x1100, 1, 0x1090, 0x1090}}));
 }
 
-TEST(PerfSymbols, StayInTheirImage) {
+TEST(SymbolRanges, StayInTheirImage) {
   SymbolRanges ranges(0x1000, kEnd);
   ranges.add(0x1010, 0x800, ~std::uint64_t{0} - 0x800, 1);
   ranges.add(kEnd, kEnd, 1, 2);
@@ -48,7 +48,7 @@ TEST(PerfSymbols, StayInTheirImage) {
 }
 
 // A range that its frame is not in is none.
-TEST(PerfSymbols, DamagedRangesAreNotTaken) {
+TEST(SymbolRanges, DamagedRangesAreNotTaken) {
   SymbolRanges ranges(0x1000, kEnd);
   ranges.add(0x1010, 0x2000, 0x10, 1);
   ranges.add(0x1010, 0x1000, 0x100, 2);
@@ -56,4 +56,4 @@ TEST(PerfSymbols, DamagedRangesAreNotTaken) {
 }
 
 }  // namespace
-}  // namespace ringside::exporters::perf
+}  // namespace ringside::exporters

@@ -1,8 +1,14 @@
-#include "exporters/perf/perf_symbols.h"
+#include "exporters/parts/symbol_ranges.h"
 
 #include <algorithm>
 
-namespace ringside::exporters::perf {
+namespace ringside::exporters {
+
+std::uint64_t symbol_address(const profile::DetailedFrame& frame) {
+  const bool is_behind =
+      frame.symbol.size != 0 && frame.address - frame.symbol.start >= frame.symbol.size;
+  return is_behind ? frame.lookup_address().value : frame.address.value;
+}
 
 void SymbolRanges::add(std::uint64_t address, std::uint64_t start, std::uint64_t size,
                        profile::StringId name) {
@@ -24,4 +30,4 @@ void SymbolRanges::add(std::uint64_t address, std::uint64_t start, std::uint64_t
   free_ = address + 1;
 }
 
-}  // namespace ringside::exporters::perf
+}  // namespace ringside::exporters
