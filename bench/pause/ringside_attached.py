@@ -20,7 +20,7 @@ def record(program, machine, vmlinux, seconds, interval_ms, output, options=(), 
 
     attach_options: options that say how to attach; the guest's gdb stub when left out.
     """
-    command = [program, "record", *(attach_options or ["--gdb", machine.gdb]), "--kernel", vmlinux, "--interval", str(interval_ms),
+    command = [program, "record", *(attach_options or ["--gdb", machine.gdb]), "--kernel", vmlinux, "--interval", f"{interval_ms}ms",
                "--duration", str(seconds), "-o", str(output), *options]
     log = pathlib.Path(f"{output}.log")
     with open(log, "wb") as log_file, \

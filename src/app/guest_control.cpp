@@ -1,5 +1,7 @@
 #include "app/guest_control.h"
 
+#include <algorithm>
+
 #include "app/signals.h"
 #include "app/suspension.h"
 
@@ -26,8 +28,14 @@ session::Control::Wish GuestControl::poll() {
 }
 
 void GuestControl::progress(const Progress& progress) {
-  line_.show(fmt::format("recording {:.1f} s: {} samples, {} ticks idle  (Ctrl-C ends)",
-                         progress.seconds, progress.samples, progress.idle));
+  std::string done;
+  if (progress.share && *progress.share > 0) {
+    const double share = std::min(*progress.share, 1.0);
+    done = fmt::format("{:.0f} % done, {:.0f} s left, ", 100 * share,
+                       progress.seconds * (1 - share) / share);
+  }
+  line_.show(fmt::format("recording {:.1f} s: {}{} samples, {} ticks idle  (Ctrl-C ends)",
+                         progress.seconds, done, progress.samples, progress.idle));
 }
 
 void GuestControl::paused(bool is_paused) {

@@ -1,170 +1,182 @@
 #include "app/import_session.h"
 
-#include <algorithm>
-#include <cstring>
-#include <map>
-#include <optional>
-#include <unordered_map>
+#include <fmt/format.h>
 
+#include <memory>
+#include <optional>
+
+#include "app/import_plugin.h"
+#include "app/input_files.h"
 #include "app/kernel_file.h"
 #include "app/messages.h"
 #include "app/outputs.h"
-#include "app/settings/guest_system.h"
 #include "app/settings/load_bias.h"
-#include "base/file.h"
-#include "engines/tcg/file_engine.h"
-#include "importers/maestro_cpu.h"
-#include "kernel_image/slide.h"
+#include "importers/maestro_symbols.h"
 #include "recording/writer.h"
 #include "session/recorded_image.h"
-#include "session/recorder.h"
-#include "symbols/debug_files.h"
-#include "symbols/symbolizer.h"
 
 namespace ringside::app {
 namespace {
 
-using engines::tcg::FileEngine;
+using importers::CodeRange;
+using importers::Format;
+using importers::Input;
 using KernelFile = std::shared_ptr<const elf::ElfFile>;
 
-constexpr std::size_t kPagesToProbe = 64;
-
-class Unattended final : public session::Control {
+// The kernel that a request names, at the place where it ran; opened when it is asked for.
+class GivenKernel {
  public:
-  Wish poll() override { return Wish::kSample; }
+  explicit GivenKernel(const ImportRequest& request) : request_(request) {}
+
+  // Null where none is given.
+  [[nodiscard]] Result<std::optional<elf::Image>> image() {
+    if (image_ || (request_.kernel.empty() && request_.symbols.empty())) return image_;
+    RINGSIDE_ASSIGN(const auto load_bias, parse_load_bias(request_.load_bias));
+    RINGSIDE_ASSIGN(const KernelFile file, open());
+    image_ = elf::Image{1, elf::kKernelImage, file, load_bias.value_or(0)};
+    return image_;
+  }
+
+  [[nodiscard]] Result<std::vector<CodeRange>> code() {
+    std::vector<CodeRange> ranges;
+    RINGSIDE_ASSIGN(const auto image, this->image());
+    if (!image) return ranges;
+    for (const elf::Segment& segment : image->file->segments()) {
+      if (!segment.executable) continue;
+      const GuestVirt start = image->to_guest(segment.address);
+      ranges.push_back({start, start + segment.memory_size});
+    }
+    return ranges;
+  }
+
+ private:
+  [[nodiscard]] Result<KernelFile> open() const {
+    return request_.kernel.empty() ? open_listed_kernel(request_.symbols)
+                                   : open_kernel(request_.kernel, request_.symbols);
+  }
+
+  const ImportRequest& request_;
+  std::optional<elf::Image> image_;
 };
 
-Result<KernelFile> kernel_of(const ImportRequest& request) {
-  if (request.kernel.empty()) {
-    if (!request.symbols.empty())
-      return fail(ErrorCode::kUsage, "--symbols needs the kernel's image as well: --kernel FILE");
-    say("ringside: without --kernel FILE frames are addresses, and stacks are guesses");
-    return KernelFile();
+class RecordingTarget final : public importers::Target {
+ public:
+  // `kernel`: the image for addresses, where the format has any. `is_placed`: --load-bias says
+  // where it ran.
+  RecordingTarget(std::filesystem::path path, std::optional<elf::Image> kernel, bool is_placed)
+      : path_(std::move(path)), kernel_(std::move(kernel)), is_placed_(is_placed) {}
+
+  void place_kernel(std::uint64_t load_bias) override {
+    if (kernel_ && !is_placed_) kernel_->load_bias = load_bias;
   }
-  return open_kernel(request.kernel, request.symbols);
+
+  Result<recording::Writer*> create(recording::Header header,
+                                    const std::vector<recording::Source>& sources) override {
+    header.ringside_version = RINGSIDE_VERSION;
+    if (kernel_) RINGSIDE_TRY(describe_kernel(header));
+    RINGSIDE_ASSIGN(auto writer, recording::Writer::create(path_, header, sources));
+    writer_.emplace(std::move(writer));
+    if (kernel_)
+      RINGSIDE_TRY(session::write_image(*kernel_, session::RecordedNames::kAll, *writer_));
+    return &*writer_;
+  }
+  [[nodiscard]] Result<void> finish() { return writer_->finish(); }
+
+ private:
+  Result<void> describe_kernel(recording::Header& header) const {
+    const elf::ElfFile& file = *kernel_->file;
+    RINGSIDE_TRY(check_kernel(file, header.arch));
+    if (header.arch == Arch::kUnknown) header.arch = file.arch();
+    if (header.kernel.empty()) header.kernel = std::filesystem::path(file.name()).filename();
+    return {};
+  }
+
+  std::filesystem::path path_;
+  std::optional<elf::Image> kernel_;
+  bool is_placed_;
+  std::optional<recording::Writer> writer_;
+};
+
+bool takes_kernel(const Format& format) {
+  for (const std::string_view option : format.takes)
+    if (option == "--kernel") return true;
+  return false;
 }
 
-// Where most of the stored code is to be found in the kernel's file.
-Result<std::optional<std::uint64_t>> find_load_bias(FileEngine& engine, const elf::ElfFile& file) {
-  engines::VcpuMemory memory = engine.virtual_memory(VcpuId{0});
-  std::map<std::uint64_t, unsigned> votes;
-  const auto& pages = engine.code_pages();
-  // The last ones first: a kernel runs longer than what came before it.
-  for (std::size_t i = 0; i < std::min(pages.size(), kPagesToProbe); ++i) {
-    RINGSIDE_ASSIGN(const auto slide,
-                    kernel_image::find_slide(file, pages[pages.size() - 1 - i], memory));
-    if (slide) ++votes[*slide];
-  }
-  const auto most = std::max_element(
-      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return most == votes.end() ? std::nullopt : std::optional(most->first);
+Result<importers::ImportOptions> options_for(const ImportRequest& request, GivenKernel& kernel) {
+  RINGSIDE_ASSIGN(auto options, import_options(request.settings));
+  RINGSIDE_ASSIGN(options.kernel_load_bias, parse_load_bias(request.load_bias));
+  RINGSIDE_ASSIGN(options.kernel_code, kernel.code());
+  RINGSIDE_ASSIGN(const auto image, kernel.image());
+  if (image) options.kernel = image->file;
+  if (!request.settings.maestro_cut) return options;
+  if (!image)
+    return fail(ErrorCode::kUsage,
+                "--maestro-cut needs --kernel FILE: it cuts where no function is known");
+  options.maestro_name = importers::maestro_names(image->file, image->load_bias);
+  return options;
 }
 
-Result<session::KernelRequest> find_kernel(FileEngine& engine, const ImportRequest& request) {
-  session::KernelRequest kernel;
-  RINGSIDE_ASSIGN(kernel.file, kernel_of(request));
-  RINGSIDE_ASSIGN(kernel.load_bias, parse_load_bias(request.load_bias));
-  kernel.system.os = parse_guest_os(request.os);
-  if (!kernel.file) return kernel;
-  RINGSIDE_TRY(check_kernel(*kernel.file, engine.arch()));
-  RINGSIDE_ASSIGN(const auto found, find_load_bias(engine, *kernel.file));
-  if (kernel.load_bias && found && *kernel.load_bias != *found)
-    say(fmt::format("ringside: the guest's code says that the load bias is {:#x}, not {:#x}",
-                    *found, *kernel.load_bias));
-  if (!kernel.load_bias) kernel.load_bias = found;
-  if (!kernel.load_bias)
-    say(
-        fmt::format("ringside: the code that {} holds of its guest's kernel is nowhere in {}: is "
-                    "it another kernel? If it has moved, give --load-bias",
-                    request.input.string(), kernel.file->name()));
-  return kernel;
+Result<void> import(const ImportRequest& request, const Format& format,
+                    std::span<const Input> inputs) {
+  RINGSIDE_TRY(check_settings(request.settings, format));
+  if (inputs.size() > 1 && !format.takes_several)
+    return fail(ErrorCode::kUsage,
+                "{} is one of several inputs: a recording is made of one {} file", inputs[1].name,
+                format.name);
+  RINGSIDE_TRY(check_output(request.output));
+  RINGSIDE_TRY(check_no_input(request.output, request.inputs));
+  GivenKernel kernel(request);
+  RINGSIDE_ASSIGN(const auto options, options_for(request, kernel));
+  std::optional<elf::Image> image;
+  if (takes_kernel(format)) {
+    RINGSIDE_ASSIGN(image, kernel.image());
+  }
+  if (!image && !format.has_mark)
+    say("ringside: without --kernel FILE or --symbols FILE frames are addresses");
+  RecordingTarget target(request.output, std::move(image), !request.load_bias.empty());
+  RINGSIDE_ASSIGN(const auto imported, format.read(inputs, options, target));
+  for (const std::string& warning : imported.warnings) say("ringside: " + warning);
+  return target.finish();
 }
 
-recording::Header header_of(const wire::SampleFileHeader& file,
-                            const session::KernelRequest& kernel) {
-  recording::Header header;
-  header.ringside_version = RINGSIDE_VERSION;
-  header.start_wall_ns = file.start_wall_ns;
-  header.start_monotonic_ns = file.start_monotonic_ns;
-  header.arch = static_cast<Arch>(file.arch);
-  header.vcpu_count = file.vcpus;
-  // By instructions there is no time between two ticks.
-  header.interval_ns = file.clock == wire::RingClock::kHostTime ? file.interval : 0;
-  header.engine = "tcg";
-  if (kernel.file) {
-    header.kernel = std::filesystem::path(kernel.file->name()).filename();
-    if (const auto system = guestos::system_of(kernel.system, *kernel.file))
-      header.guest_os = *system;
-  }
-  return header;
+Result<void> import_plugin(const ImportRequest& request) {
+  if (request.settings.is_given())
+    return fail(ErrorCode::kUsage,
+                "--cpu-freq, --context-names and --maestro-cut do not go with the input format {}",
+                kPluginFormat);
+  if (request.inputs.size() > 1)
+    return fail(ErrorCode::kUsage,
+                "{} is one of several inputs: a recording is made of one {} file",
+                request.inputs[1], kPluginFormat);
+  PluginRequest plugin;
+  RINGSIDE_ASSIGN(plugin.input, path_of_input(request.inputs.front()));
+  plugin.output = request.output;
+  plugin.kernel = request.kernel;
+  plugin.symbols = request.symbols;
+  plugin.load_bias = request.load_bias;
+  plugin.os = request.os;
+  plugin.keep_captures = request.keep_captures;
+  return import_plugin_file(plugin);
 }
 
 }  // namespace
 
-bool is_plugin_file(const std::filesystem::path& path) {
-  const auto file = MappedFile::open(path);
-  const std::size_t size = wire::kSampleFileMagic.size();
-  return file && (*file)->bytes().size() >= size &&
-         std::memcmp((*file)->bytes().data(), wire::kSampleFileMagic.data(), size) == 0;
+Result<std::string> resolved_format(const ImportRequest& request) {
+  if (request.format != kAutoFormat) return request.format;
+  RINGSIDE_ASSIGN(const auto inputs, open_inputs(request.inputs));
+  GivenKernel kernel(request);
+  return format_of_inputs(inputs, [&] { return kernel.code(); });
 }
 
-Result<void> import_plugin_file(const ImportRequest& request) {
-  RINGSIDE_ASSIGN(const auto engine, FileEngine::open(request.input));
-  RINGSIDE_ASSIGN(const auto kernel, find_kernel(*engine, request));
-  RINGSIDE_TRY(check_output(request.output));
-  const wire::SampleFileHeader& file = engine->header();
-  session::SamplingOptions options;
-  options.interval_ns = file.interval;
-  options.deterministic = true;
-  options.replay_start_ns = file.start_monotonic_ns;
-  options.keep_captures = request.keep_captures;
-  if (!engine->damage().empty()) options.warnings.push_back(engine->damage());
-  RINGSIDE_ASSIGN(auto writer, recording::Writer::create(request.output, header_of(file, kernel)));
-  session::Recorder recorder(*engine, kernel, writer, file.start_monotonic_ns, options);
-  Unattended control;
-  const session::RecordResult result = recorder.run(control);
-  for (const std::string& warning : result.warnings) say("ringside: " + warning);
-  if (result.error) return tl::unexpected<Error>(*result.error);
-  return {};
-}
-
-Result<void> import_maestro(const ImportRequest& request) {
-  RINGSIDE_ASSIGN(const auto file, MappedFile::open(request.input));
-  RINGSIDE_ASSIGN(const KernelFile kernel, kernel_of(request));
-  RINGSIDE_ASSIGN(const auto load_bias, parse_load_bias(request.load_bias));
-  RINGSIDE_TRY(check_output(request.output));
-  recording::Header header;
-  header.ringside_version = RINGSIDE_VERSION;
-  header.vcpu_count = 1;
-  header.engine = "maestro";
-  if (kernel) {
-    header.arch = kernel->arch();
-    header.kernel = std::filesystem::path(kernel->name()).filename();
-  }
-  RINGSIDE_ASSIGN(auto writer, recording::Writer::create(request.output, header));
-  importers::MaestroOptions options{.cut = request.maestro_cut, .is_named = {}};
-  std::optional<symbols::Symbolizer> symbolizer;
-  std::unordered_map<std::uint64_t, bool> known;
-  if (kernel) {
-    const elf::Image image{1, elf::kKernelImage, kernel, load_bias.value_or(0)};
-    RINGSIDE_TRY(session::write_image(image, session::RecordedNames::kAll, writer));
-    symbolizer.emplace(symbols::open_symbolizer(kernel, {}, symbols::Inlines::kHide));
-    options.is_named = [&, image](GuestVirt at) {
-      const auto [entry, is_new] = known.try_emplace(at.value);
-      if (is_new) entry->second = !symbolizer->lookup(image.to_image(at)).empty();
-      return entry->second;
-    };
-  } else if (options.cut) {
-    return fail(ErrorCode::kUsage,
-                "--maestro-cut needs --kernel FILE: it cuts where no function is "
-                "known");
-  }
-  RINGSIDE_ASSIGN(const auto result, importers::import_maestro_cpu(file->bytes(), options, writer));
-  if (!result.damage.empty()) {
-    say("ringside: " + result.damage);
-    RINGSIDE_TRY(writer.add_warning(result.damage));
-  }
-  return writer.finish();
+Result<void> import_files(const ImportRequest& request) {
+  RINGSIDE_ASSIGN(const std::string format, resolved_format(request));
+  if (format == kPluginFormat) return import_plugin(request);
+  if (format == kRecordingFormat)
+    return fail(ErrorCode::kUsage, "{} is a recording already: look at it with 'ringside report'",
+                request.inputs.front());
+  RINGSIDE_ASSIGN(const auto inputs, open_inputs(request.inputs));
+  return import(request, *importers::format_named(format), inputs);
 }
 
 }  // namespace ringside::app

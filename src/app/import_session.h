@@ -2,30 +2,32 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "app/input_format.h"
+#include "app/settings/import_settings.h"
 #include "base/result.h"
 
 namespace ringside::app {
 
-// A file that another program, or the TCG plugin by itself, has written, and how it becomes a
+// Files that another program, or the TCG plugin by itself, has written, and how they become a
 // recording.
 struct ImportRequest {
-  std::filesystem::path input;
+  std::vector<std::string> inputs;  // at least one; "-" is standard input
   std::filesystem::path output;
-  std::string kernel;     // its file; empty: frames are addresses
-  std::string symbols;    // a text of the kernel's symbols; may be empty
-  std::string load_bias;  // hexadecimal; empty: found out
-  std::string os = "auto";
-  bool keep_captures = false;
-  bool maestro_cut = false;
+  std::string format = kAutoFormat;  // of input_formats()
+  std::string kernel;                // its file; empty: addresses have no names
+  std::string symbols;               // a text of the kernel's symbols; may be empty
+  std::string load_bias;             // hexadecimal; empty: detected, or 0
+  ImportSettings settings;
+  std::string os = "auto";     // of the TCG plugin's guest
+  bool keep_captures = false;  // of the TCG plugin
 };
 
-// True if that file was written by the TCG plugin without ringside.
-[[nodiscard]] bool is_plugin_file(const std::filesystem::path& path);
+// `format`, or the one that the contents show. Errors as those of format_of_inputs().
+[[nodiscard]] Result<std::string> resolved_format(const ImportRequest& request);
 
-// Unwinds what the plugin has sampled. Says on standard error what is missing.
-[[nodiscard]] Result<void> import_plugin_file(const ImportRequest& request);
-// The raw data of Maestro's CPU profiler.
-[[nodiscard]] Result<void> import_maestro(const ImportRequest& request);
+// Makes the recording. Says on standard error what is missing.
+[[nodiscard]] Result<void> import_files(const ImportRequest& request);
 
 }  // namespace ringside::app

@@ -7,6 +7,7 @@
 
 #include "app/folded_input.h"
 #include "app/import_session.h"
+#include "app/input_files.h"
 #include "app/messages.h"
 #include "app/settings/cpu_list.h"
 #include "app/settings/load_bias.h"
@@ -20,8 +21,8 @@
 namespace ringside::app {
 
 bool ReaderSettings::filters() const {
-  return kernel_only || user_only || !cpus.empty() || !comms.empty() || !pids.empty() ||
-         !tids.empty() || !sources.empty() || !value.empty() || !time.empty();
+  return kernel_only || user_only || !cpus.empty() || !cpu_mask.empty() || !comms.empty() ||
+         !pids.empty() || !tids.empty() || !sources.empty() || !value.empty() || !time.empty();
 }
 
 namespace {
@@ -43,7 +44,7 @@ Result<void> check_owners(const ReaderSettings& settings, const profile::Profile
   };
   if (profile.knows_processes && !settings.comms.empty() &&
       std::none_of(settings.comms.begin(), settings.comms.end(), has_name))
-    return fail(ErrorCode::kNotFound, "{}: no sample is of {}; there are {}", settings.input,
+    return fail(ErrorCode::kNotFound, "{}: no sample is of {}; there are {}", settings.input(),
                 fmt::join(settings.comms, " or "), listed(profile.process_names));
   if (profile.knows_processes ||
       (settings.comms.empty() && settings.pids.empty() && settings.tids.empty()))
@@ -51,7 +52,7 @@ Result<void> check_owners(const ReaderSettings& settings, const profile::Profile
   return fail(ErrorCode::kNotFound,
               "{}: no sample says which process it belongs to, so --comm, --pid and --tid find "
               "nothing",
-              settings.input);
+              settings.input());
 }
 
 void say_other_sources(const profile::Profile& profile) {
@@ -72,26 +73,60 @@ Result<recording::Reader> open_recorded(const std::string& path) {
               reader.error().message);
 }
 
-// A plugin's own file becomes a recording that is gone again when it is closed.
-Result<recording::Reader> open_reader(const ReaderSettings& settings) {
-  if (!is_plugin_file(settings.input)) return open_recorded(settings.input);
-  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
+ImportRequest import_request(const ReaderSettings& settings) {
   ImportRequest request;
-  request.input = settings.input;
-  request.output = folder.path() / "ringside.data";
+  request.inputs = settings.inputs;
+  request.format = settings.format;
   request.kernel = settings.kernel;
   request.symbols = settings.kernel_symbols;
   request.load_bias = settings.load_bias;
-  RINGSIDE_TRY(import_plugin_file(request));
+  request.settings = settings.import;
+  return request;
+}
+
+// The file of another program becomes a recording that is gone again when it is closed.
+Result<recording::Reader> open_imported(const ReaderSettings& settings) {
+  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create_for_large_files());
+  ImportRequest request = import_request(settings);
+  request.output = folder.path() / "ringside.data";
+  RINGSIDE_TRY(import_files(request));
   return recording::Reader::open(request.output);
+}
+
+Result<recording::Reader> open_reader(const ReaderSettings& settings) {
+  if (settings.format != kRecordingFormat) return open_imported(settings);
+  if (settings.inputs.size() > 1)
+    return fail(ErrorCode::kUsage, "{} is one of several inputs: give one recording",
+                settings.inputs[1]);
+  RINGSIDE_ASSIGN(const std::string path, path_of_input(settings.input()));
+  std::error_code ignored;
+  if (path != settings.input() && std::filesystem::file_size(path, ignored) == 0)
+    return fail(ErrorCode::kFormat, "standard input is empty: pipe a file of a profiler into it");
+  return open_recorded(path);
 }
 
 }  // namespace
 
-Result<OpenRecording> open_recording(const ReaderSettings& settings) {
+Result<ReaderSettings> resolved(const ReaderSettings& settings) {
+  ReaderSettings known = settings;
+  std::error_code ignored;
+  if (known.format == kAutoFormat && known.input() != "-" &&
+      !std::filesystem::exists(known.input(), ignored))
+    known.format = kRecordingFormat;
+  RINGSIDE_ASSIGN(known.format, resolved_format(import_request(known)));
+  return known;
+}
+
+Result<OpenRecording> open_recording(const ReaderSettings& asked) {
+  RINGSIDE_ASSIGN(const ReaderSettings settings, resolved(asked));
   RINGSIDE_ASSIGN(const auto load_bias, parse_load_bias(settings.load_bias));
-  if (load_bias && settings.kernel.empty() && !is_plugin_file(settings.input))
+  if (load_bias && settings.kernel.empty() && settings.format == kRecordingFormat)
     return fail(ErrorCode::kUsage, "--load-bias is where the file of --kernel ran: give both");
+  if (settings.import.is_given() && settings.format == kRecordingFormat)
+    return fail(ErrorCode::kUsage,
+                "{} is a recording: --cpu-freq, --context-names and --maestro-cut are for files of "
+                "other profilers",
+                settings.input());
   RINGSIDE_ASSIGN(auto reader, open_reader(settings));
   naming::ImageSymbols::Options options{.style = settings.symbols.style(),
                                         .inlines = settings.symbols.inlines(),
@@ -105,6 +140,11 @@ Result<OpenRecording> open_recording(const ReaderSettings& settings) {
     RINGSIDE_ASSIGN(options.kernel.symbols, symbols::read_kernel_symbols(settings.kernel_symbols));
   }
   return OpenRecording{std::move(reader), naming::ImageSymbols(std::move(options))};
+}
+
+Result<std::vector<VcpuId>> chosen_vcpus(const ReaderSettings& settings) {
+  if (!settings.cpu_mask.empty()) return parse_cpu_mask(settings.cpu_mask);
+  return settings.cpus.empty() ? std::vector<VcpuId>() : parse_cpu_list(settings.cpus);
 }
 
 namespace {
@@ -124,15 +164,14 @@ Result<profile::BuildOptions> build_options(const ReaderSettings& settings) {
   RINGSIDE_ASSIGN(const TimeRange times, parse_time_range(settings.time));
   options.filter.from_ns = times.from_ns;
   options.filter.to_ns = times.to_ns;
-  if (!settings.cpus.empty()) {
-    RINGSIDE_ASSIGN(options.filter.vcpus, parse_cpu_list(settings.cpus));
-  }
+  RINGSIDE_ASSIGN(options.filter.vcpus, chosen_vcpus(settings));
   return options;
 }
 
 }  // namespace
 
-Result<profile::Profile> open_profile(const ReaderSettings& settings) {
+Result<profile::Profile> open_profile(const ReaderSettings& asked) {
+  RINGSIDE_ASSIGN(const ReaderSettings settings, resolved(asked));
   RINGSIDE_ASSIGN(auto folded, open_folded(settings));
   if (folded) return std::move(*folded);
   RINGSIDE_ASSIGN(const auto options, build_options(settings));

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "app/input_format.h"
+#include "app/settings/import_settings.h"
 #include "app/settings/symbol_settings.h"
 #include "base/result.h"
 #include "naming/image_symbols.h"
@@ -14,18 +16,18 @@
 
 namespace ringside::app {
 
-// The kind of an input; kAuto: its contents show it.
-enum class InputFormat { kAuto, kRecording, kFolded };
-
 // Which recording is read, which of its samples, and how they are named.
 struct ReaderSettings {
-  std::string input = "ringside.data";
-  InputFormat format = InputFormat::kAuto;
+  // One file, or several of one profile, such as a ring of each CPU. "-" is standard input.
+  std::vector<std::string> inputs = {"ringside.data"};
+  std::string format = kAutoFormat;  // of input_formats()
+  ImportSettings import;
   std::string kernel;
   std::string kernel_symbols;
-  std::string load_bias;  // of a plugin's own file
+  std::string load_bias;
   SymbolSettings symbols;
   std::string cpus;
+  std::string cpu_mask;  // as parse_cpu_mask() reads it; not with `cpus`
   bool kernel_only = false;
   bool user_only = false;
   std::vector<std::string> comms;
@@ -38,11 +40,19 @@ struct ReaderSettings {
   bool show_addresses = false;
   bool show_lines = false;
 
+  [[nodiscard]] const std::string& input() const { return inputs.front(); }  // the first
   // Any option that leaves samples out.
   [[nodiscard]] bool filters() const;
 };
 
-// A recording and what names its frames.
+// The same with a format that is not kAutoFormat: the one that the contents show. An input that
+// does not exist is a recording. Errors as those of format_of_inputs().
+[[nodiscard]] Result<ReaderSettings> resolved(const ReaderSettings& settings);
+
+// The vCPUs that they leave; none where all are left. Error kUsage.
+[[nodiscard]] Result<std::vector<VcpuId>> chosen_vcpus(const ReaderSettings& settings);
+
+// A recording and what names its frames. All other inputs but folded text are imported for that.
 struct OpenRecording {
   recording::Reader reader;
   naming::ImageSymbols symbols;

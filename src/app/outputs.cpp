@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/folded_input.h"
 #include "app/messages.h"
 #include "base/shell_word.h"
 
@@ -30,6 +29,17 @@ Result<void> check_output(const std::filesystem::path& output) {
   if (output == "-" || is_special) return {};
   if (::access(folder.c_str(), W_OK | X_OK) != 0)
     return fail_errno("cannot write " + output.string());
+  return {};
+}
+
+Result<void> check_no_input(const std::filesystem::path& output,
+                            const std::vector<std::string>& inputs) {
+  for (const std::string& input : inputs) {
+    std::error_code is_not_there;
+    if (is_plain_file(output) && std::filesystem::equivalent(output, input, is_not_there))
+      return fail(ErrorCode::kUsage, "-o {}: this is the input; give the output another name",
+                  output.string());
+  }
   return {};
 }
 
@@ -129,16 +139,23 @@ void say_reader(const std::string& path, const exporters::Format& format) {
                                              fmt::arg("folder", shell_word(path + format.folder))));
 }
 
-Result<void> write_details(const ReaderSettings& settings, const std::string& path,
-                           const exporters::Format& format,
-                           const exporters::ExportOptions& options) {
+bool chooses_vcpus(const exporters::Format& format) {
+  return std::find(format.takes.begin(), format.takes.end(), "--cpu") != format.takes.end();
+}
+
+Result<void> write_details(ReaderSettings settings, const std::string& path,
+                           const exporters::Format& format, exporters::ExportOptions options) {
+  if (chooses_vcpus(format)) {
+    RINGSIDE_ASSIGN(options.vcpus, chosen_vcpus(settings));
+    settings.cpus.clear();
+    settings.cpu_mask.clear();
+  }
   RINGSIDE_ASSIGN(auto opened, open_details(settings));
   RINGSIDE_ASSIGN(auto folder, folder_beside(path, format));
-  exporters::ExportOptions with_folder = options;
-  if (folder) with_folder.beside = &*folder;
+  if (folder) options.beside = &*folder;
   const auto write = std::get<exporters::Format::FromDetails>(format.write);
   const auto write_both = [&](exporters::Sink& sink) -> Result<void> {
-    RINGSIDE_TRY(write(*opened->profile, with_folder, sink));
+    RINGSIDE_TRY(write(*opened->profile, options, sink));
     return folder ? folder->commit() : Result<void>{};
   };
   RINGSIDE_TRY(write_to(path, write_both, format.is_binary));
@@ -151,11 +168,11 @@ Result<void> write_details(const ReaderSettings& settings, const std::string& pa
 Result<void> write_recording(const ReaderSettings& settings, const std::string& path,
                              const exporters::Format& format) {
   if (settings.filters() || settings.no_irq_join)
-    return fail(
-        ErrorCode::kUsage,
-        "--format {} writes every sample as it is: -k, -u, -C, --comm, --pid, --tid, --source, "
-        "--value, --time and --no-irq-join do not go with it",
-        format.name);
+    return fail(ErrorCode::kUsage,
+                "--format {} writes every sample as it is: -k, -u, -C, --cpu-mask, --comm, --pid, "
+                "--tid, --source, "
+                "--value, --time and --no-irq-join do not go with it",
+                format.name);
   RINGSIDE_ASSIGN(auto opened, open_recording(settings));
   if (const std::string damage = opened.reader.damage(); !damage.empty())
     say("ringside: " + damage);
@@ -171,19 +188,16 @@ Result<void> write_recording(const ReaderSettings& settings, const std::string& 
 
 }  // namespace
 
-Result<void> write_export(const ReaderSettings& settings, const std::string& path,
+Result<void> write_export(const ReaderSettings& asked, const std::string& path,
                           const exporters::Format& format,
                           const exporters::ExportOptions& options) {
   RINGSIDE_TRY(check_no_recording(path));
+  RINGSIDE_TRY(check_no_input(path, asked.inputs));
+  RINGSIDE_ASSIGN(const ReaderSettings settings, resolved(asked));
   if (std::holds_alternative<exporters::Format::FromProfile>(format.write)) {
     RINGSIDE_ASSIGN(const auto profile, open_profile(settings));
     return write_profile(profile, path, format, options);
   }
-  if (is_folded_input(settings))
-    return fail(ErrorCode::kUsage,
-                "{} is folded text, which has no single samples, and --format {} needs them: name "
-                "a recording",
-                settings.input, format.name);
   if (std::holds_alternative<exporters::Format::FromRecording>(format.write))
     return write_recording(settings, path, format);
   return write_details(settings, path, format, options);

@@ -17,6 +17,10 @@ namespace ringside::app {
 // started than after it ran for an hour.
 [[nodiscard]] Result<void> check_output(const std::filesystem::path& output);
 
+// Error kUsage if `output` is one of the files that are read.
+[[nodiscard]] Result<void> check_no_input(const std::filesystem::path& output,
+                                          const std::vector<std::string>& inputs);
+
 // Writes to `path` ("-": standard output) what `write` produces; the file appears only when it is
 // whole.
 [[nodiscard]] Result<void> write_to(const std::string& path,

@@ -171,7 +171,8 @@ class Session {
   // The end of a guest that ringside started is reported by its QEMU's exit status.
   Result<void> report_guest_end() const {
     if (guest_) return {};
-    const bool too_early = request_.settings.duration_s || request_.settings.samples;
+    const SamplingSettings& settings = request_.settings;
+    const bool too_early = settings.duration_s || settings.samples || settings.rounds;
     if (too_early)
       return fail(ErrorCode::kClosed,
                   "the guest ended before the recording did (QEMU closed the connection); {} "

@@ -35,8 +35,9 @@ enum class FrameKind : std::uint8_t {
   kInterrupt,  // kernel code between an interrupt's entry and the code that it interrupted
   kFirmware,
   kGuest,  // of the kernel as a hypervisor
+  kCode,   // of an input that does not say of what
 };
-inline constexpr FrameKind kLastFrameKind = FrameKind::kGuest;
+inline constexpr FrameKind kLastFrameKind = FrameKind::kCode;
 
 // One frame of a stack. `address` is the pc itself where `exact` (a leaf, or code that was
 // interrupted), else a return address, which belongs to the call before it. In an image whose place

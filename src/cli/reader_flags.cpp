@@ -1,5 +1,6 @@
 #include "cli/reader_flags.h"
 
+#include "cli/import_flags.h"
 #include "cli/options.h"
 #include "cli/symbol_flags.h"
 
@@ -8,28 +9,25 @@ namespace ringside::cli {
 void add_reader_flags(App& app, app::ReaderSettings& settings) {
   App& which = app.section(kSamplesSection);
   which
-      .add_option("-i,--input,FILE", settings.input,
-                  "The recording, what the TCG plugin has written by itself, or folded stacks; - "
-                  "is folded stacks on standard input")
+      .add_option("-i,--parse,--input,FILE", settings.inputs,
+                  "The recording, or the file of another profiler that 'ringside import' takes; - "
+                  "is standard input")
       ->type_name("FILE")
+      ->allow_extra_args(false)
       ->capture_default_str();
-  which
-      .add_option_function(
-          "--input-format",
-          [&settings](const std::string& name) {
-            settings.format = name == "folded"      ? app::InputFormat::kFolded
-                              : name == "recording" ? app::InputFormat::kRecording
-                                                    : app::InputFormat::kAuto;
-          },
-          "The kind of input: recording, folded, or auto, as its contents show")
-      ->type_name("NAME")
-      ->one_of({"auto", "recording", "folded"})
-      ->default_str("auto");
+  add_input_format_flag(which, settings.format, FormatHelp::kRefers);
   auto* kernel_flag =
       which.add_flag("-k,--kernel-only", settings.kernel_only, "Samples of kernel code only");
   which.add_flag("-u,--user-only", settings.user_only, "Samples of user code only")
       ->excludes(kernel_flag);
-  which.add_option("-C,--cpu", settings.cpus, "These vCPUs only, such as 0,2-3")->type_name("LIST");
+  Option* const cpus =
+      which.add_option("-C,--cpu", settings.cpus, "These vCPUs only, such as 0,2-3")
+          ->type_name("LIST");
+  which
+      .add_option("--cpu-mask", settings.cpu_mask,
+                  "The same as a mask, decimal or with 0x: 5 is of the vCPUs 0 and 2")
+      ->type_name("MASK")
+      ->excludes(cpus);
   add_owner_flags(app, settings);
   which
       .add_option("--source", settings.sources,
@@ -61,11 +59,13 @@ void add_reader_flags(App& app, app::ReaderSettings& settings) {
   names.add_flag("--show-addresses", settings.show_addresses,
                  "Show each frame's address behind its name");
   add_symbol_flags(app, settings.symbols);
-  app.section(kAdvancedSection)
+  App& advanced = app.section(kAdvancedSection);
+  advanced
       .add_option("--load-bias", settings.load_bias,
                   "Where the kernel ran minus where it is linked, with --kernel or if the input is "
                   "a TCG plugin's own file (default: detected)")
       ->type_name("HEX");
+  add_import_flags(advanced, settings.import);
 }
 
 void add_owner_flags(App& app, app::ReaderSettings& settings) {

@@ -12,10 +12,10 @@ void add_what(App& what, app::SamplingSettings& settings) {
                                "Samples a second in which the guest runs, up to 10000")
                    ->type_name("HZ")
                    ->range(1e-4, 10000.0);
-  what.add_option("--interval", settings.interval_ms,
-                  "Instead of -F: mean milliseconds between samples, in which the guest runs")
-      ->type_name("MS")
-      ->range(0.1, 1e7)
+  what.add_option("--interval", settings.interval,
+                  "Instead of -F: mean time between samples, in which the guest runs, such as "
+                  "200us, 10ms or 0.1s; milliseconds without a unit")
+      ->type_name("TIME")
       ->excludes(rate);
   auto* kernel_flag =
       what.add_flag("-k,--kernel-only", settings.kernel_only, "Sample kernel code only");
@@ -25,14 +25,26 @@ void add_what(App& what, app::SamplingSettings& settings) {
       ->type_name("LIST");
 }
 
-void add_when(App& when, app::SamplingSettings& settings) {
+void add_count(App& when, app::SamplingSettings& settings, Counted counted) {
+  if (counted == Counted::kRounds)
+    when.add_option("-n,--samples", settings.rounds,
+                    "Stop after so many rounds, each of one sample of every vCPU, idle or not "
+                    "('ringside record -n' counts stacks)")
+        ->type_name("N")
+        ->positive_number();
+  else
+    when.add_option("-n,--samples", settings.samples,
+                    "Stop after so many stacks; idle vCPUs have none ('ringside profile -n' counts "
+                    "rounds)")
+        ->type_name("N")
+        ->positive_number();
+}
+
+void add_when(App& when, app::SamplingSettings& settings, Counted counted) {
   when.add_option("-d,--duration", settings.duration_s, "Sample for this long")
       ->type_name("SECONDS")
       ->range(1e-3, 1e9);
-  when.add_option("-n,--samples", settings.samples,
-                  "Stop after so many stacks; idle vCPUs have none")
-      ->type_name("N")
-      ->positive_number();
+  add_count(when, settings, counted);
   when.add_option("-D,--delay", settings.delay_s, "Wait before the first sample")
       ->type_name("SECONDS")
       ->range(0.0, 1e9);
@@ -102,9 +114,9 @@ void add_engine(App& how, app::SamplingSettings& settings) {
 
 }  // namespace
 
-void add_sampling_flags(App& app, app::SamplingSettings& settings) {
+void add_sampling_flags(App& app, app::SamplingSettings& settings, Counted counted) {
   add_what(app.section("Samples to take"), settings);
-  add_when(app.section("When"), settings);
+  add_when(app.section("When"), settings, counted);
   add_guest(app.section("A guest that runs already"), settings);
   App& names = app.section(kNamesSection);
   names

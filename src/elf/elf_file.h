@@ -56,6 +56,13 @@ struct DataSymbol {
   std::uint64_t size = 0;
 };
 
+// An entry of a symbol table, whatever it names.
+struct TableSymbol {
+  ImageAddr address;
+  std::uint64_t size = 0;
+  std::string_view name;  // as in the file
+};
+
 struct Note {
   std::string_view owner;
   std::uint32_t type = 0;
@@ -110,6 +117,8 @@ class ElfFile {
   // Functions and code labels of .symtab (of .dynsym if there is no .symtab), sorted by address.
   // Read at the first call: 70,000 functions take about 20 ms.
   [[nodiscard]] const std::vector<FunctionSymbol>& symbols() const;
+  // All entries of that table, in its order; not kept.
+  [[nodiscard]] std::vector<TableSymbol> all_symbols() const;
   // A symbol of any type by its name; a linear search.
   [[nodiscard]] std::optional<DataSymbol> symbol_named(std::string_view name) const;
 

@@ -90,6 +90,15 @@ const std::vector<FunctionSymbol>& ElfFile::symbols() const {
   return symbols_;
 }
 
+std::vector<TableSymbol> ElfFile::all_symbols() const {
+  std::vector<TableSymbol> all;
+  for_each_symbol([&](const RawSymbol& symbol, std::string_view name) {
+    all.push_back({{symbol.value}, symbol.size, name});
+    return true;
+  });
+  return all;
+}
+
 std::optional<DataSymbol> ElfFile::symbol_named(std::string_view name) const {
   std::optional<DataSymbol> found;
   for_each_symbol([&](const RawSymbol& symbol, std::string_view candidate) {

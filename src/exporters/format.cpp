@@ -92,7 +92,7 @@ std::span<const Format> formats() {
       {"asterinas-json",
        {".asterinas.json"},
        "the captures of Asterinas' profiler",
-       {},
+       {"--cpu"},
        write_asterinas_json},
       {"firefox",
        {".firefox.json.gz", ".json.gz"},

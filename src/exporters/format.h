@@ -24,6 +24,7 @@ struct ExportOptions {
   views::RootFrame by = views::RootFrame::kComm;  // --by
   std::string folded_style = {};                  // --folded-style; empty: plain
   std::string redox_style = {};    // --redox-style: letters of its tool; empty: perf's own text
+  std::vector<VcpuId> vcpus = {};  // of formats that take --cpu: those to write; empty: all
   AtomicFolder* beside = nullptr;  // of Format::folder; null: only the Sink
 };
 
@@ -40,7 +41,9 @@ struct Format {
   const char* name;                     // of --format
   std::vector<const char*> extensions;  // of files that are written in it
   const char* summary;                  // for --help: what it is for
-  std::vector<std::string_view> takes;  // options of export, besides those that choose samples
+  // Options of export, besides those that choose samples. "--cpu": it gets the samples of all vCPUs
+  // and chooses by itself.
+  std::vector<std::string_view> takes;
   std::variant<FromProfile, FromDetails, FromRecording> write;
   bool is_binary = false;  // a terminal gets none of it
   // A folder of more files, beside an output that is a file: what its name has behind the output's.

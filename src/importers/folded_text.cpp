@@ -1,17 +1,15 @@
 #include "importers/folded_text.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/split.h"
+#include "importers/folded_line.h"
 #include "importers/frame_names.h"
 #include "profile/adopt_stacks.h"
 #include "profile/frame_interner.h"
@@ -40,43 +38,6 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
   return at;
 }
 
-// A whole number, or one with a fraction, that `text` is from its beginning to its end.
-std::optional<profile::Weight> parse_count(std::string_view text) {
-  const char* const end = text.data() + text.size();
-  profile::Weight whole = 0;
-  const auto integer = std::from_chars(text.data(), end, whole);
-  if (integer.ec == std::errc() && integer.ptr == end) return whole;
-  double value = 0;
-  const auto real = std::from_chars(text.data(), end, value, std::chars_format::fixed);
-  constexpr double kLimit = 1e18;
-  if (real.ec != std::errc() || real.ptr != end || !(std::abs(value) < kLimit)) return std::nullopt;
-  return std::llround(value);
-}
-
-struct Line {
-  std::string_view stack;
-  profile::Weight count = 0;
-};
-
-std::optional<Line> parse_line(std::string_view text) {
-  if (!text.empty() && text.back() == '\r') text.remove_suffix(1);
-  const std::size_t blank = text.rfind(' ');
-  if (blank == std::string_view::npos || blank == 0) return std::nullopt;
-  const auto count = parse_count(text.substr(blank + 1));
-  if (!count) return std::nullopt;
-  return Line{text.substr(0, blank), *count};
-}
-
-// The next line of `rest`, without its end.
-std::string_view take_line(std::string_view& rest) {
-  const std::size_t end = std::min(rest.find('\n'), rest.size());
-  const std::string_view line = rest.substr(0, end);
-  rest.remove_prefix(std::min(end + 1, rest.size()));
-  return line;
-}
-
-bool is_blank(std::string_view line) { return line.empty() || line == "\r"; }
-
 class FoldedReader {
  public:
   explicit FoldedReader(std::size_t bytes) {
@@ -87,7 +48,7 @@ class FoldedReader {
   }
 
   // False if the sum of all counts would be too large.
-  bool add(const Line& line) {
+  bool add(const FoldedLine& line) {
     const std::uint64_t extent = profile::extent_of(line.count);
     if (extent > extent_left_) return false;
     extent_left_ -= extent;
@@ -140,20 +101,9 @@ class FoldedReader {
 
   FrameId frame_of(std::string_view text) {
     return names_.find(text, [&] {
-      struct Suffix {
-        std::string_view text;
-        Kind kind;
-        bool inlined;
-      };
-      static constexpr std::array<Suffix, 3> kSuffixes = {{{"_[k]", Kind::kKernel, false},
-                                                           {"_[i]", Kind::kCode, true},
-                                                           {"_[j]", Kind::kUser, false}}};
-      for (const Suffix& suffix : kSuffixes)
-        if (text.ends_with(suffix.text))
-          return interner_.intern(
-              profile::sanitize(text.substr(0, text.size() - suffix.text.size())), 0, suffix.kind,
-              suffix.inlined);
-      return interner_.intern(profile::sanitize(text), 0, Kind::kCode, false);
+      const FoldedFrame frame = parse_folded_frame(text);
+      return interner_.intern(profile::sanitize(frame.name), 0, static_cast<Kind>(frame.kind),
+                              frame.inlined);
     });
   }
 
@@ -166,8 +116,6 @@ class FoldedReader {
   std::vector<Open> open_;  // its frames
 };
 
-bool has_two_counts(const Line& line) { return parse_line(line.stack).has_value(); }
-
 }  // namespace
 
 bool is_folded_text(Bytes bytes) {
@@ -175,8 +123,8 @@ bool is_folded_text(Bytes bytes) {
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()),
                         std::min(bytes.size(), kBeginning));
   std::string_view line;
-  while (!rest.empty() && is_blank(line)) line = take_line(rest);
-  return line.find('\0') == std::string_view::npos && parse_line(line).has_value();
+  while (!rest.empty() && line.empty()) line = take_line(rest);
+  return line.find('\0') == std::string_view::npos && parse_folded_line(line).has_value();
 }
 
 Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name) {
@@ -190,8 +138,8 @@ Result<profile::Profile> read_folded_text(Bytes bytes, const std::string& name) 
   while (!rest.empty()) {
     const std::string_view text = take_line(rest);
     ++number;
-    if (is_blank(text)) continue;
-    const auto line = parse_line(text);
+    if (text.empty()) continue;
+    const auto line = parse_folded_line(text);
     if (!line || !reader.add(*line)) {
       if (others++ == 0) first_other = number;
       continue;

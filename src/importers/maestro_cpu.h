@@ -1,13 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <string>
 #include <vector>
 
 #include "base/byte_reader.h"
 #include "base/result.h"
-#include "recording/writer.h"
+#include "importers/format.h"
 
 namespace ringside::importers {
 
@@ -20,6 +18,7 @@ class MaestroCpuReader {
   // `bytes` must outlive the reader.
   explicit MaestroCpuReader(Bytes bytes) : reader_(bytes) {}
 
+  [[nodiscard]] std::size_t offset() const { return reader_.offset(); }
   // The next sample; false at the end. Errors: kTruncated where the file ends inside of a sample,
   // kFormat where it cannot be such data, both with the offset.
   [[nodiscard]] Result<bool> next(std::vector<GuestVirt>& addresses);
@@ -28,23 +27,14 @@ class MaestroCpuReader {
   ByteReader reader_;
 };
 
-struct MaestroOptions {
-  // Maestro's own counts: a stack is cut at each frame that has no name, and each piece counts as
-  // a sample. Otherwise stacks stay whole.
-  bool cut = false;
-  // Whether the function at that address is known; asked where `cut`.
-  std::function<bool(GuestVirt)> is_named;
-};
+// kFits where all of it are samples whose first addresses are ones that code may have, and some of
+// the kernel's code where that is known.
+[[nodiscard]] Likeness maestro_likeness(const Input& input, const ImportOptions& options);
 
-struct MaestroResult {
-  std::uint64_t samples = 0;  // in the raw data
-  std::uint64_t stacks = 0;   // in the recording: more or fewer where stacks were cut
-  std::string damage;         // why the rest of the data was left out; empty where all was read
-};
-
-// Puts all samples into a recording that holds the images already, and its statistics. Errors:
-// the writer's, and kFormat where not even the first sample can be read.
-[[nodiscard]] Result<MaestroResult> import_maestro_cpu(Bytes bytes, const MaestroOptions& options,
-                                                       recording::Writer& writer);
+// Stacks stay whole, and their frames addresses. With options.maestro_name they are cut at each
+// frame without a name, as Maestro's own program does it: each piece is a sample with the number of
+// the stack that it is of, and its frames have names.
+[[nodiscard]] Result<Imported> import_maestro(std::span<const Input> inputs,
+                                              const ImportOptions& options, Target& target);
 
 }  // namespace ringside::importers

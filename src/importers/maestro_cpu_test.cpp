@@ -2,19 +2,18 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-
-#include "recording/sample_visitor.h"
+#include "importers/importers_test_util.h"
 
 namespace ringside::importers {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-// Two samples, byte by byte: {0xc0100010, 0xc0100105, 0xc0100209} and {0xffffffff80000010}.
+// Samples, byte by byte: {0xc0100010, 0xc0100105, 0xc0100209} and {0xffffffff80000010}.
 constexpr unsigned char kTwo[] = {
     3,                                               //
     0x10, 0,    0x10, 0xc0, 0,    0,    0,    0,     //
@@ -23,112 +22,110 @@ constexpr unsigned char kTwo[] = {
     1,                                               //
     0x10, 0,    0,    0x80, 0xff, 0xff, 0xff, 0xff,  //
 };
+const std::string kText(reinterpret_cast<const char*>(kTwo), sizeof kTwo);
 
-Bytes bytes_of(std::span<const unsigned char> data) { return std::as_bytes(data); }
-
-TEST(MaestroCpuReader, ReadsSamplesLeafFirst) {
-  MaestroCpuReader reader(bytes_of(kTwo));
-  std::vector<GuestVirt> addresses;
-  ASSERT_TRUE(*reader.next(addresses));
-  EXPECT_THAT(addresses,
-              ElementsAre(GuestVirt{0xc0100010}, GuestVirt{0xc0100105}, GuestVirt{0xc0100209}));
-  ASSERT_TRUE(*reader.next(addresses));
-  EXPECT_THAT(addresses, ElementsAre(GuestVirt{0xffffffff80000010}));
-  EXPECT_FALSE(*reader.next(addresses));
-}
-
-TEST(MaestroCpuReader, WhatIsCutOrNoneIsAnErrorWithItsOffset) {
-  std::vector<GuestVirt> addresses;
-  MaestroCpuReader cut(bytes_of(std::span(kTwo).first(30)));
-  ASSERT_TRUE(*cut.next(addresses));
-  EXPECT_EQ(cut.next(addresses).error().code, ErrorCode::kTruncated);
-  for (const int count : {0, 65, 255}) {
-    std::vector<unsigned char> data(1 + 8 * 255);
-    data[0] = static_cast<unsigned char>(count);
-    MaestroCpuReader wrong{bytes_of(data)};
-    const auto result = wrong.next(addresses);
-    ASSERT_FALSE(result) << count;
-    EXPECT_EQ(result.error().code, ErrorCode::kFormat);
-    EXPECT_THAT(result.error().message, HasSubstr("offset 0x0"));
-  }
-}
-
-// The addresses of each recorded stack, leaf first.
-class Stacks final : public recording::SampleVisitor {
- public:
-  void frame(std::uint32_t, const recording::RecordedFrame& value) override {
-    frames_.push_back(value);
-  }
-  void stack_node(std::uint32_t, const recording::StackNode& value) override {
-    nodes_.push_back(value);
-  }
-  void sample(const recording::Sample& value) override {
-    auto& stack = stacks.emplace_back();
-    for (std::uint32_t id = value.stacks.at(0).node; id != 0; id = nodes_[id].parent)
-      stack.push_back(frames_[nodes_[id].frame].lookup_address().value);
-  }
-  void statistics(const recording::Statistics& value) override { due = value.due; }
-
-  std::vector<std::vector<std::uint64_t>> stacks;
-  std::uint64_t due = 0;
-
- private:
-  std::vector<recording::RecordedFrame> frames_{1};
-  std::vector<recording::StackNode> nodes_{1};
-};
-
-class MaestroImport : public ::testing::Test {
+class MaestroImport : public ImportTest {
  protected:
-  MaestroImport()
-      : path_(std::filesystem::temp_directory_path() /
-              ("ringside-maestro-" + std::to_string(::getpid()))) {}
-  ~MaestroImport() override { std::filesystem::remove(path_); }
-
-  MaestroResult import(Bytes bytes, const MaestroOptions& options, Stacks& stacks) {
-    auto writer = recording::Writer::create(path_, {});
-    EXPECT_TRUE(writer);
-    auto result = import_maestro_cpu(bytes, options, *writer);
-    EXPECT_TRUE(result);
-    EXPECT_TRUE(writer->finish());
-    auto reader = recording::Reader::open(path_);
-    EXPECT_TRUE(reader);
-    EXPECT_TRUE(reader->for_each(stacks));
-    std::filesystem::remove(path_);
-    return *result;
+  Result<Imported> read(const std::string& text, const ImportOptions& options = {}) {
+    return import(import_maestro, {text}, options);
   }
-  std::filesystem::path path_;
+  [[nodiscard]] std::vector<std::vector<std::string>> stacks() const {
+    std::vector<std::vector<std::string>> stacks;
+    for (const auto& sample : recorded.samples) stacks.push_back(sample.frames);
+    return stacks;
+  }
+  [[nodiscard]] std::vector<std::uint64_t> times() const {
+    std::vector<std::uint64_t> times;
+    for (const auto& sample : recorded.samples) times.push_back(sample.info.time_ns);
+    return times;
+  }
 };
 
 // The leaf is looked up where it is, return addresses at the call before them.
 TEST_F(MaestroImport, StacksStayWhole) {
-  Stacks stacks;
-  const MaestroResult result = import(bytes_of(kTwo), {}, stacks);
-  EXPECT_THAT(stacks.stacks, ElementsAre(ElementsAre(0xc0100010, 0xc0100104, 0xc0100208),
-                                         ElementsAre(0xffffffff80000010)));
-  EXPECT_EQ(result.samples, 2u);
-  EXPECT_EQ(result.stacks, 2u);
-  EXPECT_EQ(stacks.due, 2u);
-  EXPECT_THAT(result.damage, "");
+  const auto imported = read(kText);
+  ASSERT_TRUE(imported) << imported.error().message;
+  EXPECT_THAT(stacks(), ElementsAre(ElementsAre("0xc0100010", "0xc0100104", "0xc0100208"),
+                                    ElementsAre("0xffffffff80000010")));
+  EXPECT_EQ(imported->records, 2u);
+  EXPECT_THAT(imported->warnings, IsEmpty());
+  EXPECT_EQ(recorded.statistics_of[1].due, 2u);
+  EXPECT_EQ(recorded.header.engine, "maestro");
+  EXPECT_EQ(recorded.sources.at(0).kind, recording::SourceKind::kCpu);
+  EXPECT_EQ(recorded.samples[0].info.vcpu, recording::kNoVcpu);
+}
+
+TEST_F(MaestroImport, SamplesAreNumbered) {
+  ASSERT_TRUE(read(kText + kText));
+  EXPECT_THAT(times(), ElementsAre(0, 1, 2, 3));
+  ASSERT_EQ(recorded.clocks.size(), 1u);
+  EXPECT_EQ(recorded.clocks[0].kind, recording::ClockKind::kEventNumber);
+  EXPECT_EQ(recorded.sources.at(0).clock, 1u);
 }
 
 // As the original counts: the piece on either side of an unknown frame, and nothing of a sample
-// that is unknown altogether.
-TEST_F(MaestroImport, CutsAtUnknownFramesWhereThatIsWanted) {
-  Stacks stacks;
-  const MaestroOptions options{.cut = true, .is_named = [](GuestVirt at) {
-                                 return at.value == 0xc0100010 || at.value == 0xc0100208;
-                               }};
-  const MaestroResult result = import(bytes_of(kTwo), options, stacks);
-  EXPECT_THAT(stacks.stacks, ElementsAre(ElementsAre(0xc0100010), ElementsAre(0xc0100208)));
-  EXPECT_EQ(result.samples, 2u);
-  EXPECT_EQ(result.stacks, 2u);
+// that is unknown altogether. Return addresses are looked up as they are.
+TEST_F(MaestroImport, CutsAtFramesWithoutANameWhereThatIsWanted) {
+  ImportOptions options;
+  options.maestro_name = [](GuestVirt at) -> std::optional<std::string> {
+    if (at.value == 0xc0100010) return "kernel::leaf";
+    if (at.value == 0xc0100209) return "_start";
+    return std::nullopt;
+  };
+  const auto imported = read(kText + kText, options);
+  ASSERT_TRUE(imported);
+  EXPECT_THAT(stacks(), ElementsAre(ElementsAre("kernel::leaf"), ElementsAre("_start"),
+                                    ElementsAre("kernel::leaf"), ElementsAre("_start")));
+  EXPECT_THAT(times(), ElementsAre(0, 0, 2, 2));
+  EXPECT_EQ(imported->records, 4u);
+  EXPECT_EQ(recorded.statistics_of[1].due, 4u);
 }
 
-TEST_F(MaestroImport, WhatIsBeforeADamageIsKept) {
-  Stacks stacks;
-  const MaestroResult result = import(bytes_of(std::span(kTwo).first(30)), {}, stacks);
-  EXPECT_EQ(stacks.stacks.size(), 1u);
-  EXPECT_THAT(result.damage, HasSubstr("left out"));
+TEST_F(MaestroImport, PiecesHaveAllTheirFrames) {
+  ImportOptions options;
+  options.maestro_name = [](GuestVirt at) { return fmt::format("f{:x}", at.value & 0xfff); };
+  ASSERT_TRUE(read(kText, options));
+  EXPECT_THAT(stacks(), ElementsAre(ElementsAre("f10", "f105", "f209"), ElementsAre("f10")));
+}
+
+TEST_F(MaestroImport, KeepsWhatCameBeforeADamage) {
+  const auto cut = read(kText.substr(0, 30));
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(recorded.samples.size(), 1u);
+  EXPECT_THAT(cut->warnings, ElementsAre(AllOf(HasSubstr("left out"), HasSubstr("0x1a"))));
+  for (const int count : {0, 65, 255}) {
+    const auto damaged = read(kText + static_cast<char>(count) + std::string(2040, 'x'));
+    ASSERT_TRUE(damaged) << count;
+    EXPECT_EQ(recorded.samples.size(), 2u);
+    EXPECT_THAT(damaged->warnings, ElementsAre(HasSubstr("offset 0x22")));
+  }
+}
+
+TEST_F(MaestroImport, WhatHasNoSampleIsAnError) {
+  for (std::size_t size = 0; size < 25; ++size) {
+    const auto result = read(kText.substr(0, size));
+    ASSERT_FALSE(result) << size;
+    EXPECT_EQ(result.error().code, ErrorCode::kTruncated);
+    EXPECT_THAT(result.error().message, AllOf(HasSubstr("input"), HasSubstr("offset 0x")));
+  }
+  EXPECT_EQ(read("text").error().code, ErrorCode::kFormat);
+}
+
+TEST(MaestroLikeness, IsOfAllSamples) {
+  const auto likeness = [](const std::string& text, const ImportOptions& options = {}) {
+    return maestro_likeness({"input", as_bytes(text), {}}, options);
+  };
+  EXPECT_EQ(likeness(kText), Likeness::kFits);
+  EXPECT_EQ(likeness(kText.substr(0, 25)), Likeness::kFits);  // the first of the two
+  for (std::size_t size = 0; size < kText.size(); ++size)
+    EXPECT_TRUE(size == 25 || likeness(kText.substr(0, size)) == Likeness::kNone) << size;
+  // A text that would parse: a line of 8 letters behind a newline, which is 10.
+  EXPECT_EQ(likeness("\n" + std::string(80, 'a')), Likeness::kNone);
+  ImportOptions options;
+  options.kernel_code = {{{0xffffffff81000000}, {0xffffffff82000000}}};
+  EXPECT_EQ(likeness(kText, options), Likeness::kNone);
+  options.kernel_code = {{{0xc0100000}, {0xc0200000}}};
+  EXPECT_EQ(likeness(kText, options), Likeness::kFits);
 }
 
 }  // namespace

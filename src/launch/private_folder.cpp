@@ -69,6 +69,12 @@ Result<PrivateFolder> PrivateFolder::create() {
   return make_in(parent);
 }
 
+Result<PrivateFolder> PrivateFolder::create_for_large_files() {
+  std::error_code error;
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
+  return make_in(error ? "/tmp" : parent);
+}
+
 PrivateFolder::~PrivateFolder() {
   std::error_code ignored;
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);

@@ -16,6 +16,8 @@ class PrivateFolder {
   // In $XDG_RUNTIME_DIR where that is, else in the folder for temporary files. The path is short
   // enough for a Unix socket inside it.
   [[nodiscard]] static Result<PrivateFolder> create();
+  // In the folder for temporary files: $XDG_RUNTIME_DIR is small.
+  [[nodiscard]] static Result<PrivateFolder> create_for_large_files();
   PrivateFolder(PrivateFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   PrivateFolder& operator=(PrivateFolder&& other) noexcept {

@@ -64,6 +64,7 @@ class Collector : public recording::Visitor {
   void stack_node(std::uint32_t, const recording::StackNode& value) override {
     nodes.push_back(value);
   }
+  void clock(const recording::Clock& value) override { choice_.add(value); }
   void source(const recording::Source& value) override { choice_.add(value); }
   void text(std::uint32_t, std::string_view value) override { texts.emplace_back(value); }
   void thread(std::uint32_t, const recording::Thread& value) override { threads_.push_back(value); }

@@ -11,6 +11,12 @@ std::string sanitize_or_empty(std::string_view name) {
   return name.empty() ? std::string() : sanitize(name);
 }
 
+// Some inputs have neither an address nor a name.
+std::string name_of_unknown(const recording::RecordedFrame& frame) {
+  const bool has_address = frame.kind != FrameKind::kCode || frame.address.value != 0;
+  return has_address ? unknown_name(frame.address) : "<unknown>";
+}
+
 }  // namespace
 
 FrameTable::FrameTable(const Collector& collected, FrameNamer& namer, const BuildOptions& options,
@@ -108,7 +114,7 @@ void FrameTable::name(const recording::RecordedFrame& frame, std::vector<FrameId
     out.push_back(
         interner_.intern(decorate(std::string(kFirmwareName), frame), 0, Kind::kFirmware, false));
   else
-    out.push_back(interner_.intern(unknown_name(frame.address), image_name, Kind::kUnknown, false));
+    out.push_back(interner_.intern(name_of_unknown(frame), image_name, Kind::kUnknown, false));
 }
 
 std::string FrameTable::decorate(std::string name, const recording::RecordedFrame& frame) const {

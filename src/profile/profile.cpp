@@ -6,7 +6,7 @@ namespace ringside::profile {
 
 std::string_view name_of(Kind kind) {
   static constexpr std::array<std::string_view, kKindCount> kNames = {
-      "kernel", "user", "interrupt", "firmware", "guest", "unknown", "code"};
+      "kernel", "user", "interrupt", "firmware", "guest", "code", "unknown"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

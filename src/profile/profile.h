@@ -15,9 +15,8 @@
 
 namespace ringside::profile {
 
-// Kind of code that a frame runs; kUnknown where no function was found, kCode where an input has a
-// name and does not say of what.
-enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kGuest, kUnknown, kCode };
+// Kind of code that a frame runs, as FrameKind has it; kUnknown where no function was found.
+enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kGuest, kCode, kUnknown };
 inline constexpr std::size_t kKindCount = 7;
 [[nodiscard]] std::string_view name_of(Kind kind);
 
@@ -104,6 +103,8 @@ class Profile {
   std::string source;  // the names of those that were chosen, with commas between; empty: no record
   std::string value;   // its name
   bool is_of_ticks = true;  // samples are outcomes of ticks of vCPUs, as Statistics counts them
+  bool has_times = true;    // false: samples have numbers in place of times
+  bool has_seconds = true;  // false: or times of a clock whose rate is not known
 
   StringTable strings;
   std::vector<Function> functions;   // by FunctionId

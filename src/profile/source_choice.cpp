@@ -56,6 +56,12 @@ bool SourceChoice::is_chosen(std::uint32_t source) const {
   });
 }
 
+const recording::Clock* SourceChoice::clock_named(std::uint32_t id) const {
+  const auto found = std::find_if(clocks_.begin(), clocks_.end(),
+                                  [&](const recording::Clock& clock) { return clock.id == id; });
+  return found == clocks_.end() ? nullptr : &*found;
+}
+
 // "cpu (ticks), allocations (count, bytes)".
 std::string SourceChoice::listed() const {
   if (sources_.empty()) return "no source";
@@ -106,6 +112,10 @@ Result<void> SourceChoice::finish(Profile& profile) const {
       profile.value = sanitize(value.name);
     }
     profile.is_of_ticks &= known.source.kind == recording::SourceKind::kCpu;
+    if (const recording::Clock* const clock = clock_named(known.source.clock)) {
+      profile.has_times &= clock->kind != recording::ClockKind::kEventNumber;
+      profile.has_seconds &= clock->frequency != 0;
+    }
     names.push_back(sanitize(known.source.name));
   }
   profile.source = fmt::format("{}", fmt::join(names, ","));

@@ -15,6 +15,7 @@ class SourceChoice {
  public:
   explicit SourceChoice(const BuildOptions& options) : options_(options) {}
 
+  void add(const recording::Clock& clock) { clocks_.push_back(clock); }
   // The next source of the recording.
   void add(const recording::Source& source);
   // Counts `samples` of that source. The value that is wanted of each; null: they are left out.
@@ -44,9 +45,12 @@ class SourceChoice {
     std::uint64_t samples = 0;
   };
   [[nodiscard]] std::string listed() const;
+  // Null for the host's.
+  [[nodiscard]] const recording::Clock* clock_named(std::uint32_t id) const;
 
   const BuildOptions& options_;
   std::vector<Known> sources_;
+  std::vector<recording::Clock> clocks_;
 };
 
 }  // namespace ringside::profile

@@ -158,7 +158,8 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
       if (!seen->code.empty()) RINGSIDE_TRY(unwind_early_samples());
       const auto wish = options_.deterministic ? control.poll() : Control::Wish::kSample;
       if (wish == Control::Wish::kStop) sampler.stop();
-      if (wish != Control::Wish::kSample)
+      // Ticks that waited while the last one that is wanted was unwound are none of it.
+      if (wish != Control::Wish::kSample || limit_reached())
         leave_out(seen->tick);
       else
         RINGSIDE_TRY(handle(seen->tick, seen->attributions));
@@ -172,7 +173,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
     // Memory that the queue took while the disk or the host was busy would stay with the process.
     if (queue_.was_drained(kBacklogBytes)) ::malloc_trim(0);
     const double seconds = static_cast<double>(now - std::min(now, sampling_since_ns_)) / 1e9;
-    control.progress({seconds, samples_, idle_});
+    control.progress({seconds, samples_, idle_, share_done(seconds)});
     if (!stopped_ns_ && control.poll() == Control::Wish::kStop) stopped_ns_ = now;
   }
   report(control, sampler);
@@ -186,8 +187,30 @@ void Recorder::leave_out(const engines::Tick& tick, std::size_t first) {
 }
 
 bool Recorder::limit_reached() const {
-  if (!options_.samples || samples_ < *options_.samples) return false;
-  return !options_.every_vcpu || seen_vcpus_.size() >= engine_->vcpu_count();
+  if (options_.samples && samples_ < *options_.samples) return false;
+  if (options_.rounds && whole_rounds() < *options_.rounds) return false;
+  return options_.samples || options_.rounds;
+}
+
+std::uint64_t Recorder::whole_rounds() const {
+  if (ticks_by_vcpu_.empty() || ticks_by_vcpu_.size() < engine_->vcpu_count()) return 0;
+  return std::min_element(ticks_by_vcpu_.begin(), ticks_by_vcpu_.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->second;
+}
+
+// By the limit that is met first, as far as the others are not to be waited for.
+std::optional<double> Recorder::share_done(double seconds) const {
+  const auto share_of = [](std::uint64_t done, const std::optional<std::uint64_t>& all) {
+    return all ? static_cast<double>(done) / static_cast<double>(*all) : 1;
+  };
+  std::optional<double> share;
+  if (options_.samples || options_.rounds)
+    share =
+        std::min(share_of(samples_, options_.samples), share_of(whole_rounds(), options_.rounds));
+  if (options_.duration_ns)
+    share = std::max(share.value_or(0), seconds * 1e9 / static_cast<double>(*options_.duration_ns));
+  return share;
 }
 
 Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions& attributions) {
@@ -209,7 +232,7 @@ Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions&
 Result<void> Recorder::handle(const wire::Capture& capture,
                               const guestos::TaskAttribution& attribution) {
   recording::SampleInfo info = recording::info_of(capture, start_ns_);
-  seen_vcpus_.insert(capture.vcpu);
+  ticks_by_vcpu_[capture.vcpu] += capture.weight;
   if (capture.disposition != wire::Disposition::kSampled) {
     if (capture.disposition == wire::Disposition::kIdle) idle_ += capture.weight;
     return add({.info = info, .parts = {}, .capture = std::nullopt, .attribution = {}},

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "base/result.h"
@@ -40,6 +40,7 @@ class Control {
     double seconds = 0;
     std::uint64_t samples = 0;
     std::uint64_t idle = 0;
+    std::optional<double> share = {};  // of what is to be done, 0 to 1; absent: there is no end
   };
   virtual void progress(const Progress&) {}
   // Sampling has begun: the first tick has been taken.
@@ -103,6 +104,9 @@ class Recorder {
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> unwind_early_samples();
   [[nodiscard]] bool limit_reached() const;
+  // Ticks that each vCPU has had at least.
+  [[nodiscard]] std::uint64_t whole_rounds() const;
+  [[nodiscard]] std::optional<double> share_done(double seconds) const;
   void report(Control& control, const Sampler& sampler);
   static void suspend_if_wanted(Control& control, Sampler& sampler);
   void end_in_time(Control& control, Sampler& sampler);
@@ -133,7 +137,7 @@ class Recorder {
   SamplesByLevel samples_by_level_{};
   bool knows_guest_ = false;  // the kernel that was found is a guest's
   std::uint64_t stack_bytes_ = 0;
-  std::set<VcpuId> seen_vcpus_;
+  std::map<VcpuId, std::uint64_t> ticks_by_vcpu_;
   bool kernel_seen_ = false;
   bool reported_begun_ = false;
   bool reported_paused_ = false;

@@ -86,13 +86,28 @@ TEST_F(RecorderTest, EveryVcpuIsSeenWhereThatIsWanted) {
     SamplingOptions options;
     options.interval_ns = 1'000'000;
     options.samples = 1;
-    options.every_vcpu = every_vcpu;
+    if (every_vcpu) options.rounds = 1;
     options.deterministic = true;
     options.duration_ns = 1'000'000'000;
     RunOn control;
     const RecordResult result = record(engine, options, control);
     EXPECT_EQ(result.samples > 20, every_vcpu) << result.samples;
   }
+}
+
+// An idle vCPU has its rounds, too.
+TEST_F(RecorderTest, EndsAfterSoManyRoundsOfAllVcpus) {
+  FakeEngine engine(2);
+  engine.on_tick = [](wire::Capture& capture, const engines::VcpuPlan&, std::uint64_t) {
+    if (capture.vcpu.value == 1) capture.disposition = wire::Disposition::kIdle;
+  };
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  options.rounds = 30;
+  options.deterministic = true;
+  const RecordResult result = record(engine, options, control_);
+  EXPECT_FALSE(result.error);
+  EXPECT_EQ(result.samples, 30u);
 }
 
 TEST_F(RecorderTest, KeepsTheCaptureOfEachStack) {

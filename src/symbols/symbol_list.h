@@ -17,6 +17,7 @@ struct ListedSymbol {
   char type = '?';
   std::string_view name;
   std::string_view module;  // empty for the kernel itself
+  std::uint64_t size = 0;   // bytes; 0: not known
 
   bool operator==(const ListedSymbol&) const = default;
   [[nodiscard]] bool is_text() const {

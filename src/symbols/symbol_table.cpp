@@ -16,7 +16,8 @@ constexpr std::uint64_t kMaxLastFunction = 4096;
 
 auto rank(const ListedSymbol& symbol) {
   const int binding = symbol.type == 'T' ? 0 : symbol.type == 't' ? 2 : 1;
-  return std::tuple(is_section_border(symbol.name), binding, symbol.name.size(), symbol.name);
+  return std::tuple(is_section_border(symbol.name), symbol.size == 0, binding, symbol.name.size(),
+                    symbol.name);
 }
 
 // Linker scripts' names; what lies behind them is in the same segment, and no code of that name.
@@ -66,6 +67,7 @@ SymbolTable SymbolTable::from_list(SymbolList list) {
     return a.address < b.address;
   };
   std::vector<ListedSymbol>& all = list.symbols;
+  std::uint64_t known_size = 0;  // of the last function, as the list has it
   if (!std::is_sorted(all.begin(), all.end(), by_address))
     std::stable_sort(all.begin(), all.end(), by_address);
   for (std::size_t i = 0; i < all.size();) {
@@ -75,9 +77,14 @@ SymbolTable SymbolTable::from_list(SymbolList list) {
       if (all[end].is_text() && (best == nullptr || rank(all[end]) < rank(*best))) best = &all[end];
     i = end;
     if (best == nullptr || is_end_of_text(best->name)) continue;
+    // A label inside a function that has a size names a place in it.
+    const bool inside = best->size == 0 && !table.symbols_.empty() &&
+                        best->address - table.symbols_.back().start < known_size;
+    if (inside) continue;
+    known_size = best->size;
     // The list does not hold what comes behind the last function of a module.
-    std::uint64_t size = kMaxLastFunction;
-    if (end < all.size()) {
+    std::uint64_t size = best->size != 0 ? best->size : kMaxLastFunction;
+    if (best->size == 0 && end < all.size()) {
       const std::uint64_t distance = all[end].address - best->address;
       size = all[end].module == best->module ? distance : std::min(size, distance);
     }

@@ -28,8 +28,8 @@ struct Symbol {
 class SymbolTable {
  public:
   [[nodiscard]] static SymbolTable from_elf(std::shared_ptr<const elf::ElfFile> file);
-  // The functions of a list (kallsyms, System.map), which has no sizes: each reaches to the next
-  // symbol of any kind. The names stay those of the list, whose text is kept.
+  // The functions of a list (kallsyms, System.map). One without a size reaches to the next symbol
+  // of any kind. The names stay those of the list, whose text is kept.
   [[nodiscard]] static SymbolTable from_list(SymbolList list);
 
   // The symbol whose range holds `address`, which is an address as linked. For a return address,

@@ -20,7 +20,7 @@ COMPLETED = (
     ("record --engine=tc", "--engine=tcg"),
     ("record -F 100 -o report --engine tc", "tcg"),
     ("report --demangle ver", "verbose"),
-    ("import --format mae", "maestro"),
+    ("import --input-format mae", "maestro"),
     ("ps au", "aux"),
     ("case ex", "extract"),
     ("case list --incom", "--incomplete"),

@@ -86,15 +86,12 @@ class Formats(cli_case.CliCase):
                 self.assertSays(result, WRONG_USAGE, "does not go with the format")
                 self.assertFalse((self.folder / "out").exists())
 
-    def test_folded_text_has_no_single_samples(self):
+    def test_folded_text_is_written_in_all_formats(self):
         (self.folder / "stacks.folded").write_text("a;b 3\n")
         for name in self.formats():
             with self.subTest(format=name):
-                result = self.ringside("export", "stacks.folded", "--format", name, "-o", "out")
-                if name in ("folded", "svg"):
-                    self.assertSays(result, DONE)
-                else:
-                    self.assertSays(result, WRONG_USAGE, "folded text", name)
+                self.assertSays(self.ringside("export", "stacks.folded", "--format", name, "-o", "out"), DONE)
+                self.assertTrue((self.folder / "out").stat().st_size)
 
     def test_a_terminal_gets_no_binary_file(self):
         controller, terminal = os.openpty()

@@ -42,7 +42,7 @@ class Terminal(cli_case.CliCase):
         samples = b"".join(struct.pack("<BQQ", 2, BASE + SIZE * number, BASE + SIZE + 4) * count
                            for number, (_, _, count) in enumerate(FUNCTIONS))
         (self.folder / "raw").write_bytes(samples)
-        self.assertSays(self.ringside("import", "--format", "maestro", "raw", "--kernel", "kernel.elf"), DONE)
+        self.assertSays(self.ringside("import", "--input-format", "maestro", "raw", "--kernel", "kernel.elf"), DONE)
 
     def at_terminal(self, *arguments, columns=80, status=DONE, environment=(), act=None):
         """The output at a terminal of so many columns, with plain line feeds. `act` gets (process, master)."""
@@ -201,7 +201,7 @@ class Terminal(cli_case.CliCase):
         # More than a pipe holds, so that ringside writes to nobody.
         many = b"".join(struct.pack("<BQ", 1, BASE + 0x10000 + 8 * number) for number in range(9000))
         (self.folder / "raw").write_bytes(many)
-        self.assertSays(self.ringside("import", "--format", "maestro", "raw", "--kernel", "kernel.elf", "-o", "many.data"),
+        self.assertSays(self.ringside("import", "--input-format", "maestro", "raw", "--kernel", "kernel.elf", "-o", "many.data"),
                         DONE)
         self.assertEqual(self.report("-i", "many.data", "--percent-limit", "0", environment=self.pager("exit 0\n")), "")
         self.assertEqual(self.said, "")

@@ -33,10 +33,11 @@ class WrongUsage(cli_case.CliCase):
         self.assertSays(self.ringside("report"), FAILED, "ringside.data: No such file", "ringside record")
 
     def test_import(self):
-        self.refused("import", "x", says="--format")
-        self.refused("import", "--format", "perf", "x", says="--format")
-        self.refused("import", "--format", "tcg", says="file")
-        self.refused("import", "--format", "tcg", "x", "--maestro-cut", says="--format maestro")
+        self.refused("import", says="file")
+        self.refused("import", "--input-format", "perf", "x", says="--input-format")
+        for options in (["--maestro-cut"], ["--cpu-freq", "2.2"], ["--context-names", "x"]):
+            for name in ("folded", "tcg"):
+                self.refused("import", "--input-format", name, __file__, *options, says=(options[0], name))
 
     def test_no_guest(self):
         for verb in ("record", "profile"):

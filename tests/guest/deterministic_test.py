@@ -40,7 +40,7 @@ def record(options, number, folder, deadline):
     if options.replay:
         log = folder / "replay.log"
         qemu += ["-nic", "none", "-icount", f"shift=1,rr={'record' if number == 1 else 'replay'},rrfile={log}"]
-    how = ["--deterministic", "--interval", f"{options.interval:g}", "--samples", str(options.samples),
+    how = ["--deterministic", "--interval", f"{options.interval:g}ms", "--samples", str(options.samples),
            *(["--after", options.after] if options.after else [])]
     recording = launched.record(options.ringside, how, qemu, place, deadline)
     return launched.folded_text(options.ringside, recording, deadline)

@@ -28,7 +28,7 @@ def record(options, paths, folder, deadline):
     qemu = linux_guest.base(paths) + [
         "-smp", "1", "-m", "512", "-serial", "stdio", "-kernel", str(kernel), "-initrd", paths["INITRD"],
         "-append", f"{linux_guest.append(paths, WORKLOAD)} late={MODULE}", *linux_guest.disk(folder)]
-    how = ["--engine", options.engine, "--duration", f"{options.seconds:g}", "--interval", f"{options.interval:g}",
+    how = ["--engine", options.engine, "--duration", f"{options.seconds:g}", "--interval", f"{options.interval:g}ms",
            "--after", linux_guest.READY, *options.record_option]
     recording = launched.record(options.ringside, how, qemu, folder, deadline)
     return recording, (folder / "record.log").read_text(errors="replace")

@@ -72,7 +72,7 @@ def run_guest(options, folder, deadline):
 def samples(options, folder, name, form, deadline):
     """[(level, stop, [(address, exact, functions)])] for each tick, in order."""
     recording = folder / f"{name}.data"
-    launched.read_back(options.ringside, deadline, "import", "--format", form, str(folder / name),
+    launched.read_back(options.ringside, deadline, "import", "--input-format", form, str(folder / name),
                        "--kernel", str(options.kernel), "-o", str(recording))
     found = []
     text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "--no-inline",

@@ -26,7 +26,7 @@ def record(options, folder, deadline):
     qemu = base + ["-smp", str(options.cpus), "-m", "256", "-serial", "stdio",
                            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel),
                            "-append", f"workload={options.workload} seconds=0"]
-    how = [*samples, "--interval", f"{options.interval:g}", "--after", "ringside-demo: ready", *options.record_option]
+    how = [*samples, "--interval", f"{options.interval:g}ms", "--after", "ringside-demo: ready", *options.record_option]
     return launched.record(options.ringside, how, qemu, folder, deadline)
 
 

@@ -1,6 +1,7 @@
 #include "app/settings/sampling_settings.h"
 
 #include "app/settings/cpu_list.h"
+#include "app/settings/interval.h"
 
 namespace ringside::app {
 namespace {
@@ -25,12 +26,14 @@ launch::LaunchRequest SamplingSettings::launch_request() const {
 
 Result<session::SamplingOptions> SamplingSettings::options() const {
   session::SamplingOptions options;
-  if (interval_ms) options.interval_ns = to_ns(*interval_ms / 1e3);
+  if (!interval.empty()) {
+    RINGSIDE_ASSIGN(options.interval_ns, parse_interval(interval));
+  }
   if (frequency) options.interval_ns = to_ns(1 / *frequency);
   options.delay_ns = to_ns(delay_s);
   if (duration_s) options.duration_ns = to_ns(*duration_s);
   options.samples = samples;
-  options.every_vcpu = one_shot;
+  options.rounds = rounds;
   options.kernel = !user_only;
   options.user = !kernel_only;
   if (!cpus.empty()) {

@@ -22,10 +22,11 @@ struct SamplingSettings {
   std::string symbols;
   std::string load_bias;
   GuestSystemSettings system;
-  std::optional<double> interval_ms;
+  std::string interval;  // as parse_interval() reads it; empty: the default
   std::optional<double> frequency;
   std::optional<double> duration_s;
   std::optional<std::uint64_t> samples;
+  std::optional<std::uint64_t> rounds;  // only profile has an option for it
   double delay_s = 0;
   std::string after;
   std::string until;

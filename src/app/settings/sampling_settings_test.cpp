@@ -11,7 +11,7 @@ TEST(SamplingSettings, FrequencyAndIntervalMeanTheSame) {
   settings.frequency = 1000;
   EXPECT_EQ(settings.options()->interval_ns, 1'000'000u);
   settings.frequency.reset();
-  settings.interval_ms = 0.2;
+  settings.interval = "200us";
   EXPECT_EQ(settings.options()->interval_ns, 200'000u);
 }
 

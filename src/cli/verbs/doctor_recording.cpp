@@ -39,8 +39,8 @@ void say_of(const std::string& what, const std::string& is) {
 
 Result<void> say_recording(const std::string& input) {
   app::ReaderSettings settings;
-  settings.input = input;
-  settings.format = app::InputFormat::kRecording;
+  settings.inputs = {input};
+  settings.format = app::kRecordingFormat;
   RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings));
   const views::Summary summary = views::make_summary(profile);
   print(fmt::format("\n{}\n", printable_line(input)));

@@ -82,10 +82,12 @@ Result<void> ExportVerb::check_options(const exporters::Format& format) const {
   if (options_.redox_style.find_first_not_of("oxi_") != std::string::npos)
     return fail(ErrorCode::kUsage, "--redox-style {}: give letters of o, x and i, or _ for none",
                 options_.redox_style);
-  if (options_.folded_style == "emerald" && app::is_folded_input(settings_))
+  if (options_.folded_style != "emerald") return {};
+  RINGSIDE_ASSIGN(const auto resolved, app::resolved(settings_));
+  if (resolved.format == app::kFoldedFormat)
     return fail(ErrorCode::kUsage,
                 "--folded-style emerald needs a recording: {} does not say what is kernel code",
-                settings_.input);
+                settings_.input());
   return {};
 }
 

@@ -90,6 +90,7 @@ Result<void> FlamegraphVerb::run(const std::vector<std::string>&) {
                   app::format_of(output_, "svg", "", {"svg", "folded"}));
   const bool is_folded = format == exporters::format_named("folded");
   if (is_folded) RINGSIDE_TRY(check_folded_options());
+  RINGSIDE_TRY(app::check_no_input(output_, settings_.inputs));
   RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings_));
   if (is_folded) {
     exporters::ExportOptions folded;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "app/import_session.h"
 #include "cli/verbs/verb.h"
 
@@ -12,17 +15,16 @@ class ImportVerb final : public Verb {
     return "Make a recording of what the TCG plugin alone, or another profiler, has written";
   }
   [[nodiscard]] std::string examples() const override {
-    return "import --format tcg samples.tcg --kernel my-kernel.elf -o ringside.data\n"
-           "import --format maestro qemu-profile --kernel maestro";
+    return "import perf.data -o ringside.data\n"
+           "import samples.tcg --kernel my-kernel.elf\n"
+           "import --input-format redox-b profiling-0 profiling-1 --kernel kernel --cpu-freq 2.2";
   }
   void add_options(App& app) override;
   [[nodiscard]] Result<void> run(const std::vector<std::string>& command) override;
 
  private:
   app::ImportRequest request_;
-  std::string input_;
   std::string output_ = "ringside.data";
-  std::string format_;
 };
 
 }  // namespace ringside::cli

@@ -1,6 +1,9 @@
 #include "cli/verbs/profile_verb.h"
 
+#include <ctime>
+#include <filesystem>
 #include <map>
+#include <variant>
 
 #include "app/messages.h"
 #include "app/outputs.h"
@@ -77,13 +80,29 @@ void keep_recording(const std::string& recording) {
 }  // namespace
 
 void ProfileVerb::add_options(App& app) {
-  add_sampling_flags(app, settings_);
+  add_sampling_flags(app, settings_, Counted::kRounds);
   App& output = app.section(kOutputSection);
   output
       .add_option("-o,--output", output_,
-                  "Also write this: .folded gives folded stacks, as --folded-style does; else a "
-                  "flame graph")
+                  "Also write this: .folded gives folded stacks, as --folded-style does; .json the "
+                  "captures of Asterinas' profiler; else a flame graph. Its name is made of the "
+                  "kernel's and the time where only --format is given")
       ->type_name("FILE");
+  output
+      .add_option("--format", format_,
+                  "The output's kind, whatever its name: json, folded or flame-graph")
+      ->type_name("NAME")
+      ->one_of({"json", "folded", "flame-graph"});
+  output
+      .add_option("--cpu-mask", reader_.cpu_mask,
+                  "Only these vCPUs in the output: 5 or 0x5 is of the vCPUs 0 and 2")
+      ->type_name("MASK");
+  output
+      .add_option("--parse", parse_,
+                  "Write what was profiled before, from this file, and sample no guest")
+      ->type_name("FILE")
+      ->excludes(app.find_option("--samples"))
+      ->excludes(app.find_option("--interval"));
   app.section("Samples to take")
       .add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
   app.section(kNamesSection)
@@ -95,32 +114,90 @@ void ProfileVerb::add_options(App& app) {
   add_symbol_flags(app, reader_.symbols);
 }
 
-Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
-  const exporters::Format* format = nullptr;
-  const bool is_emerald = style_.folded_style == "emerald";
-  RINGSIDE_TRY(check_stack_style(*output_section_, style_));
-  if (!output_.empty()) {
-    const bool is_folded = !style_.folded_style.empty();
-    RINGSIDE_ASSIGN(format, app::format_of(output_, is_folded ? "folded" : "svg",
-                                           is_folded ? "--folded-style " + style_.folded_style : "",
-                                           {"svg", "folded"}));
-    RINGSIDE_TRY(app::check_output(output_));
+// As the words of --format are called in exporters::formats().
+Result<const exporters::Format*> ProfileVerb::choose_format() const {
+  static const std::map<std::string, std::string> kNames = {
+      {"json", "asterinas-json"}, {"folded", "folded"}, {"flame-graph", "svg"}};
+  const bool is_json = format_.empty() && output_.ends_with(".json");
+  std::string asked = is_json ? "-o " + output_ : "--format " + format_;
+  std::string name = kNames.at(is_json ? "json" : format_.empty() ? "flame-graph" : format_);
+  if (!is_json && format_.empty()) asked.clear();
+  if (!style_.folded_style.empty()) {
+    if (!asked.empty() && name != "folded")
+      return fail(ErrorCode::kUsage, "{} does not go with --folded-style {}", asked,
+                  style_.folded_style);
+    asked = "--folded-style " + style_.folded_style;
+    name = "folded";
   }
-  settings_.settle(!command.empty());
-  settings_.system.debuginfod = reader_.symbols.debuginfod;
-  if (one_shot_) settings_.samples = 1;
-  settings_.one_shot = one_shot_;
-  if (!settings_.duration_s && (one_shot_ || !settings_.samples))
-    settings_.duration_s = kDefaultSeconds;
-  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
-  reader_.input = folder.path() / "ringside.data";
+  return app::format_of(output_, name, asked, {"svg", "folded", "asterinas-json"});
+}
+
+namespace {
+
+// "profile-142312", as Asterinas' profiler has it.
+std::string default_name(const std::string& stem, const exporters::Format& format) {
+  const std::string name = format.name;
+  return stem + (name == "asterinas-json" ? ".json" : format.extensions.front());
+}
+
+std::string stem_with_time(const std::string& kernel) {
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  ::localtime_r(&now, &local);
+  const std::string name = std::filesystem::path(kernel).filename();
+  return fmt::format("{}-profile-{:02}{:02}{:02}", name.empty() ? "kernel" : name, local.tm_hour,
+                     local.tm_min, local.tm_sec);
+}
+
+}  // namespace
+
+Result<void> ProfileVerb::write(const profile::Profile& profile,
+                                const exporters::Format& format) const {
+  if (std::holds_alternative<exporters::Format::FromProfile>(format.write))
+    return app::write_profile(profile, output_, format, style_);
+  return app::write_export(reader_, output_, format, style_);
+}
+
+Result<void> ProfileVerb::render(const std::vector<std::string>& command) {
+  if (!command.empty() || settings_.attaches() || one_shot_)
+    return fail(ErrorCode::kUsage,
+                "--parse reads a file and samples no guest: leave out --gdb, "
+                "--qmp, --ring, --one-shot and QEMU's command line");
+  RINGSIDE_ASSIGN(const exporters::Format* const format, choose_format());
+  if (output_.empty())
+    output_ = default_name(std::filesystem::path(parse_).replace_extension().string(), *format);
+  reader_.inputs = {parse_};
   reader_.kernel = settings_.kernel;
   reader_.kernel_symbols = settings_.symbols;
-  const auto on_recorded = [this, format, is_emerald](const app::RecordSummary&) -> Result<void> {
+  RINGSIDE_TRY(app::write_export(reader_, output_, *format, style_));
+  app::say("ringside: wrote " + output_);
+  return {};
+}
+
+Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
+  const bool is_emerald = style_.folded_style == "emerald";
+  RINGSIDE_TRY(check_stack_style(*output_section_, style_));
+  if (!parse_.empty()) return render(command);
+  RINGSIDE_ASSIGN(const exporters::Format* const format, choose_format());
+  const bool writes = !output_.empty() || !format_.empty();
+  if (!output_.empty()) RINGSIDE_TRY(app::check_output(output_));
+  settings_.settle(!command.empty());
+  settings_.system.debuginfod = reader_.symbols.debuginfod;
+  if (one_shot_) settings_.samples = settings_.rounds = 1;
+  settings_.one_shot = one_shot_;
+  if (!settings_.duration_s && (one_shot_ || !settings_.rounds))
+    settings_.duration_s = kDefaultSeconds;
+  RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());
+  reader_.inputs = {folder.path() / "ringside.data"};
+  reader_.format = app::kRecordingFormat;
+  reader_.kernel = settings_.kernel;
+  reader_.kernel_symbols = settings_.symbols;
+  const auto on_recorded = [this, format, writes,
+                            is_emerald](const app::RecordSummary&) -> Result<void> {
     RINGSIDE_ASSIGN(const auto profile, app::open_profile(reader_));
     auto printed = app::write_to("-", [&](exporters::Sink& sink) -> Result<void> {
       if (one_shot_) return write_one_shot(profile, sink);
-      if (is_emerald) return exporters::write_emerald_statistics(profile, output_.empty(), sink);
+      if (is_emerald) return exporters::write_emerald_statistics(profile, !writes, sink);
       RINGSIDE_TRY(exporters::write_top_stacks(profile, kTopStacks, sink));
       RINGSIDE_TRY(exporters::write_summary(profile, sink));
       return settings_.verbose ? exporters::write_unwinding_detail(profile, sink) : Result<void>();
@@ -129,15 +206,16 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
     if (!one_shot_)
       for (const std::string& words : exporters::broken_in_words(profile))
         app::say("ringside: " + words);
-    if (output_.empty()) return printed;
-    if (auto written = app::write_profile(profile, output_, *format, style_); !written) {
-      keep_recording(reader_.input);
+    if (!writes) return printed;
+    if (output_.empty()) output_ = default_name(stem_with_time(profile.header.kernel), *format);
+    if (auto written = write(profile, *format); !written) {
+      keep_recording(reader_.input());
       return written;
     }
     app::say("ringside: wrote " + output_);
     return printed;
   };
-  return app::record_guest({settings_, command, reader_.input, "profile", command_folder_},
+  return app::record_guest({settings_, command, reader_.input(), "profile", command_folder_},
                            on_recorded);
 }
 

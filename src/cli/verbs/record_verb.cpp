@@ -15,7 +15,8 @@ namespace {
 // The statistics of a recording, on standard error.
 Result<void> say_summary(const std::string& recording, const app::SamplingSettings& sampling) {
   app::ReaderSettings settings;
-  settings.input = recording;
+  settings.inputs = {recording};
+  settings.format = app::kRecordingFormat;
   settings.kernel = sampling.kernel;
   settings.kernel_symbols = sampling.symbols;
   RINGSIDE_ASSIGN(const auto profile, app::open_profile(settings));
@@ -33,7 +34,7 @@ Result<void> say_summary(const std::string& recording, const app::SamplingSettin
 }  // namespace
 
 void RecordVerb::add_options(App& app) {
-  add_sampling_flags(app, settings_);
+  add_sampling_flags(app, settings_, Counted::kStacks);
   app.section(kOutputSection)
       .add_option("-o,--output", output_, "The recording; - streams it to standard output")
       ->type_name("FILE")

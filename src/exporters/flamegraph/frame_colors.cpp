@@ -93,8 +93,8 @@ constexpr std::array<Family, profile::kKindCount> kFamilies = {
      {'i', "interrupt", kPurple, kYellow},
      {'f', "firmware", kTeal, kPurple},
      {'g', "guest", kYellow, kBlue},
-     {'x', "unknown", kGrey, kGrey},
-     {'c', "code", kRed, kTeal}}};
+     {'c', "code", kRed, kTeal},
+     {'x', "unknown", kGrey, kGrey}}};
 
 const Family& family_of(profile::Kind kind) { return kFamilies[static_cast<std::size_t>(kind)]; }
 

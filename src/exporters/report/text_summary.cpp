@@ -120,6 +120,16 @@ Result<void> write_counters(const Profile& profile, const Summary& summary, Sink
   return {};
 }
 
+Result<void> write_pauses(const Summary& summary, Sink& sink) {
+  RINGSIDE_TRY(line(sink, "pause", "{:>10}  average, 99% within {}",
+                    format_duration(summary.pause_average_ns),
+                    format_duration(summary.pause_p99_ns)));
+  return line(sink, "guest stood still", "{:>10}  {:>6}% of {}",
+              format_duration(summary.stood_still_ns),
+              format_percent(summary.stood_still_ns, summary.duration_ns),
+              format_duration(summary.duration_ns));
+}
+
 // Samples that are no ticks of vCPUs.
 Result<void> write_samples(const Profile& profile, const Summary& summary, Sink& sink) {
   RINGSIDE_TRY(sink.write("Samples\n"));
@@ -153,6 +163,10 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
   if (!profile.other_sources.empty() || !profile.is_of_ticks)
     add("source", fmt::format("{} ({})", profile.source, profile.value));
+  if (!profile.has_times)
+    add("time", "none in the input; samples are numbered in their order");
+  else if (!profile.has_seconds)
+    add("time", "of a counter whose rate is not known; --cpu-freq gives it");
   add("missing", profile.damage);
   for (const std::string& warning : profile.warnings) add("warning", warning);
   for (const std::string& words : all_in_words(profile)) add("warning", words);
@@ -185,13 +199,7 @@ Result<void> write_summary(const Profile& profile, Sink& sink) {
   if (!profile.is_of_ticks) return write_samples(profile, summary, sink);
   RINGSIDE_TRY(sink.write("Sampling\n"));
   RINGSIDE_TRY(write_ticks(summary, sink));
-  RINGSIDE_TRY(line(sink, "pause", "{:>10}  average, 99% within {}",
-                    format_duration(summary.pause_average_ns),
-                    format_duration(summary.pause_p99_ns)));
-  RINGSIDE_TRY(line(sink, "guest stood still", "{:>10}  {:>6}% of {}",
-                    format_duration(summary.stood_still_ns),
-                    format_percent(summary.stood_still_ns, summary.duration_ns),
-                    format_duration(summary.duration_ns)));
+  if (profile.has_seconds) RINGSIDE_TRY(write_pauses(summary, sink));
   RINGSIDE_TRY(write_unwinding(summary, sink));
   RINGSIDE_TRY(line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns)));
   return write_counters(profile, summary, sink);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -16,25 +17,20 @@ using profile::DetailedProfile;
 
 class CaptureWriter final : public profile::SampleReceiver {
  public:
-  CaptureWriter(DetailedProfile& profile, Sink& sink) : profile_(profile), sink_(sink) {}
+  // `vcpus`: those to write; empty: all.
+  CaptureWriter(DetailedProfile& profile, const std::vector<VcpuId>& vcpus, Sink& sink)
+      : profile_(profile), vcpus_(vcpus), sink_(sink) {}
 
   void sample(const profile::TimedSample& sample) override {
     const profile::Owner& owner = profile_.owner_of(sample.group);
-    if (!result_ || sample.source != 0 || owner.disposition != wire::Disposition::kSampled) return;
-    const VcpuId vcpu = owner.vcpu;
-    if (vcpu == recording::kNoVcpu) return;
-    if (vcpu.value >= captures_.size()) captures_.resize(std::size_t{vcpu.value} + 1);
-    const bool is_first = capture_ == 0;
-    const bool is_next = is_first || captures_[vcpu.value] == capture_;
-    if (is_next) ++capture_;
-    captures_[vcpu.value] = capture_;
-    const char* const before = is_first ? "{" : is_next ? "},{" : ",";
-    text_ = fmt::format("{}\"{}\":[", before, vcpu.value);
-    const std::size_t start = text_.size();
-    for (const profile::StackEntry& entry : profile_.stack_of(sample.group))
-      text_ += names_.of(entry, [&] { return names_of(profile_.frame(entry)); });
-    text_.erase(start, 1);  // the first comma
-    text_ += ']';
+    if (!result_ || sample.source != 0) return;
+    const bool has_stack =
+        owner.disposition == wire::Disposition::kSampled && owner.vcpu != recording::kNoVcpu;
+    const bool is_numbered = !profile_.profile().has_times;
+    if (!has_stack && !is_numbered) return;
+    text_.clear();
+    if (is_numbered ? is_later(sample.time) : is_there_already(owner.vcpu)) begin_capture();
+    if (has_stack && is_chosen(owner.vcpu)) append_stack(owner.vcpu, sample.group);
     result_ = sink_.write(text_);
   }
 
@@ -44,6 +40,40 @@ class CaptureWriter final : public profile::SampleReceiver {
   }
 
  private:
+  // Captures have numbers instead of times.
+  [[nodiscard]] bool is_later(std::uint64_t number) {
+    const bool is_later = capture_ == 0 || number != number_;
+    number_ = number;
+    return is_later;
+  }
+
+  // A vCPU that the capture at hand has begins the next one.
+  [[nodiscard]] bool is_there_already(VcpuId vcpu) {
+    if (vcpu.value >= captures_.size()) captures_.resize(std::size_t{vcpu.value} + 1);
+    const bool is_there = capture_ == 0 || captures_[vcpu.value] == capture_;
+    captures_[vcpu.value] = is_there ? capture_ + 1 : capture_;
+    return is_there;
+  }
+
+  [[nodiscard]] bool is_chosen(VcpuId vcpu) const {
+    return vcpus_.empty() || std::find(vcpus_.begin(), vcpus_.end(), vcpu) != vcpus_.end();
+  }
+
+  void begin_capture() {
+    text_ += capture_++ == 0 ? "{" : "},{";
+    is_empty_ = true;
+  }
+
+  void append_stack(VcpuId vcpu, std::uint32_t group) {
+    text_ += fmt::format("{}\"{}\":[", is_empty_ ? "" : ",", vcpu.value);
+    is_empty_ = false;
+    const std::size_t start = text_.size();
+    for (const profile::StackEntry& entry : profile_.stack_of(group))
+      text_ += names_.of(entry, [&] { return names_of(profile_.frame(entry)); });
+    text_.erase(start, 1);  // the first comma
+    text_ += ']';
+  }
+
   // `,"name"` for each of a frame's functions, innermost first.
   [[nodiscard]] std::string names_of(const profile::DetailedFrame& frame) const {
     const profile::Profile& all = profile_.profile();
@@ -58,9 +88,12 @@ class CaptureWriter final : public profile::SampleReceiver {
   }
 
   DetailedProfile& profile_;
+  const std::vector<VcpuId>& vcpus_;
   Sink& sink_;
   Result<void> result_;
   std::uint64_t capture_ = 0;            // the one at hand; 0: there was none yet
+  bool is_empty_ = true;                 // it has no stack yet
+  std::uint64_t number_ = 0;             // of the one at hand, where captures have numbers
   std::vector<std::uint64_t> captures_;  // by vCPU: the last one that has it
   FrameTexts names_;
   std::string text_;  // reused
@@ -68,9 +101,10 @@ class CaptureWriter final : public profile::SampleReceiver {
 
 }  // namespace
 
-Result<void> write_asterinas_json(DetailedProfile& profile, const ExportOptions&, Sink& sink) {
+Result<void> write_asterinas_json(DetailedProfile& profile, const ExportOptions& options,
+                                  Sink& sink) {
   RINGSIDE_TRY(sink.write("{\"stack_traces\":["));
-  CaptureWriter writer(profile, sink);
+  CaptureWriter writer(profile, options.vcpus, sink);
   RINGSIDE_TRY(profile.for_each(writer));
   return writer.finish();
 }

@@ -15,8 +15,9 @@ struct SamplingOptions {
   std::uint64_t delay_ns = 0;                // after the start, before the first tick
   std::optional<std::uint64_t> duration_ns;  // from the first tick on, also of a paused guest
   bool starts_paused = false;                // … but not before the guest has first run
-  std::optional<std::uint64_t> samples;      // stacks, all vCPUs together; idle vCPUs give none
-  bool every_vcpu = false;  // those are enough only when each vCPU has been seen, idle or not
+  // The end, where neither is met any more. Stacks, all vCPUs together; idle vCPUs give none.
+  std::optional<std::uint64_t> samples;
+  std::optional<std::uint64_t> rounds;  // ticks of each vCPU, idle or not
   bool kernel = true;
   bool user = true;
   std::vector<VcpuId> vcpus;  // empty: all

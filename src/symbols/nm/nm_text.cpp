@@ -1,7 +1,6 @@
 #include "symbols/nm/nm_text.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "base/split.h"
@@ -9,24 +8,7 @@
 namespace ringside::symbols {
 namespace {
 
-constexpr std::size_t kMaxFields = 5;
-
-struct Fields {
-  std::array<std::string_view, kMaxFields> text;
-  std::size_t count = 0;
-};
-
-// The words of a line; what is past the last field is left out.
-Fields fields_of(std::string_view line) {
-  constexpr std::string_view kBlank = " \t\r";
-  Fields fields;
-  while (fields.count < kMaxFields) {
-    const std::string_view word = take_word(line, kBlank);
-    if (word.empty()) break;
-    fields.text[fields.count++] = word;
-  }
-  return fields;
-}
+constexpr std::string_view kBlank = " \t";
 
 bool read_address(std::string_view word, std::uint64_t& value) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, 16);
@@ -43,18 +25,44 @@ std::string_view without_brackets(std::string_view word) {
   return bracketed ? word.substr(1, word.size() - 2) : std::string_view();
 }
 
+// Takes off a name what is behind it: the module, behind a tab as the kernel writes it, or `nm
+// -l`'s place in the source. Behind a blank a module is only where that is the name's only one:
+// demangled names have blanks, and may end in brackets.
+std::string_view take_module(std::string_view& name) {
+  std::size_t end = name.find('\t');
+  if (end == std::string_view::npos) {
+    end = name.find(' ');
+    if (end == std::string_view::npos || name.find(' ', end + 1) != std::string_view::npos ||
+        without_brackets(name.substr(end + 1)).empty())
+      return {};
+  }
+  std::string_view rest = name.substr(end);
+  name = name.substr(0, end);
+  return without_brackets(take_word(rest, kBlank));
+}
+
 // False for a line that is none of the forms.
-bool read_symbol(const Fields& fields, ListedSymbol& symbol) {
-  std::uint64_t ignored = 0;
-  if (fields.count < 3 || !read_address(fields.text[0], symbol.address.value)) return false;
-  // A name may be one letter, so that the type is searched for first where most texts have it.
-  const std::size_t type = is_type(fields.text[1]) ? 1 : 2;
-  if (type + 1 >= fields.count || !is_type(fields.text[type])) return false;
-  if (type == 2 && !read_address(fields.text[1], ignored)) return false;
-  symbol.type = fields.text[type][0];
-  symbol.name = fields.text[type + 1];
-  if (type + 2 < fields.count) symbol.module = without_brackets(fields.text[type + 2]);
+bool read_symbol(std::string_view line, ListedSymbol& symbol) {
+  if (!read_address(take_word(line, kBlank), symbol.address.value)) return false;
+  std::string_view type = take_word(line, kBlank);
+  if (!is_type(type)) {
+    if (!read_address(type, symbol.size)) return false;
+    type = take_word(line, kBlank);
+    if (!is_type(type)) return false;
+  }
+  symbol.type = type[0];
+  line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
+  symbol.name = line.substr(0, line.find_last_not_of(kBlank) + 1);
+  if (symbol.name.empty()) return false;
+  symbol.module = take_module(symbol.name);
   return true;
+}
+
+// "U name", "w name": a symbol that is not defined here.
+bool is_undefined(std::string_view line) {
+  const std::string_view word = take_word(line, kBlank);
+  std::uint64_t ignored = 0;
+  return is_type(word) && !read_address(word, ignored);
 }
 
 }  // namespace
@@ -65,11 +73,10 @@ Result<SymbolList> parse_nm_text(std::string text, const std::string& file_name)
   std::string_view rest = *list.text;
   bool all_zero = true;
   for (std::size_t number = 1; !rest.empty(); ++number) {
-    const Fields fields = fields_of(take_line(rest));
-    // "U name", "w name": not defined here.
-    if (fields.count == 0 || (fields.count == 2 && is_type(fields.text[0]))) continue;
+    const std::string_view line = take_line(rest);
+    if (line.find_first_not_of(kBlank) == std::string_view::npos || is_undefined(line)) continue;
     ListedSymbol symbol;
-    if (!read_symbol(fields, symbol))
+    if (!read_symbol(line, symbol))
       return fail(ErrorCode::kFormat, "{}: line {} is not \"address type name\"", file_name,
                   number);
     all_zero = all_zero && symbol.address.value == 0;

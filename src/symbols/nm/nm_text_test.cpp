@@ -89,6 +89,59 @@ TEST(NmText, FormsOfNm) {
   EXPECT_EQ(list->symbols[2].address.value, 0x1160u);
 }
 
+// As `nm -CS` writes the names of a Rust kernel.
+TEST(NmText, NamesMayHaveBlanks) {
+  const auto list = parse_nm_text(
+      "ffffffff80000000 0000000000000123 t <kernel::Vec<u8> as core::fmt::Debug>::fmt\n"
+      "ffffffff80000200 T memcpy\n"
+      "ffffffff80000300 0000000000000010 t kernel::run::{closure#0} [clone .cold]\r\n"
+      "ffffffff80000400 0000000000000020 T operator new[](unsigned long)  \n"
+      "                 U foo(int, char)\n"
+      "ffffffff80000500 0000000000000008 W t\n"
+      "ffffffff80000600 0000000000000030 T main\t/src/main.c:12\n",
+      "nm");
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_EQ(list->symbols.size(), 6u);
+  EXPECT_EQ(list->symbols[0].name, "<kernel::Vec<u8> as core::fmt::Debug>::fmt");
+  EXPECT_EQ(list->symbols[0].size, 0x123u);
+  EXPECT_EQ(list->symbols[1].name, "memcpy");
+  EXPECT_EQ(list->symbols[1].size, 0u);
+  EXPECT_EQ(list->symbols[2].name, "kernel::run::{closure#0} [clone .cold]");
+  EXPECT_EQ(list->symbols[3].name, "operator new[](unsigned long)");
+  EXPECT_EQ(list->symbols[4].name, "t");
+  EXPECT_EQ(list->symbols[4].type, 'W');
+  EXPECT_EQ(list->symbols[5].name, "main");
+  for (const ListedSymbol& symbol : list->symbols) EXPECT_EQ(symbol.module, "");
+}
+
+// A module behind a blank is one where nothing else is behind it: texts lose their tabs.
+TEST(NmText, ModulesMayStandBehindABlank) {
+  const auto list = parse_nm_text("ffffffffc0000000 t ext4_init [ext4]\n", "kallsyms");
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->symbols[0].name, "ext4_init");
+  EXPECT_EQ(list->symbols[0].module, "ext4");
+}
+
+TEST(NmText, SizesEndFunctions) {
+  auto list = parse_nm_text(
+      "ffffffff80000000 0000000000000040 t outer\n"
+      "ffffffff80000010 t label_in_it\n"
+      "ffffffff80000050 t without_size\n"
+      "ffffffff80000050 0000000000000004 t with_size\n"
+      "ffffffff80000060 T last_but_one\n"
+      "ffffffff80000100 0000000000000010 T last\n",
+      "nm");
+  ASSERT_TRUE(list);
+  const SymbolTable table = SymbolTable::from_list(std::move(*list));
+  EXPECT_EQ(name_at(table, 0xffffffff8000003f), "outer");
+  EXPECT_EQ(name_at(table, 0xffffffff80000040), "nothing");
+  EXPECT_EQ(name_at(table, 0xffffffff80000050), "with_size");
+  EXPECT_EQ(name_at(table, 0xffffffff80000054), "nothing");
+  EXPECT_EQ(name_at(table, 0xffffffff800000ff), "last_but_one");
+  EXPECT_EQ(name_at(table, 0xffffffff8000010f), "last");
+  EXPECT_EQ(name_at(table, 0xffffffff80000110), "nothing");
+}
+
 TEST(NmText, SaysWhatIsWrong) {
   const auto message = [](const char* text) {
     return parse_nm_text(text, "System.map").error().message;

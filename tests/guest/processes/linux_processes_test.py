@@ -60,7 +60,7 @@ def record(options, engine, paths, folder, deadline):
     qemu = linux_guest.base(paths, options.cpu) + [
         "-smp", str(options.cpus), "-m", "512", "-serial", "stdio", "-kernel", str(kernel), "-initrd",
         paths["USERLAND_INITRD"], "-append", words]
-    how = ["--engine", engine, "--samples", str(options.samples), "--interval", f"{options.interval:g}", "--after",
+    how = ["--engine", engine, "--samples", str(options.samples), "--interval", f"{options.interval:g}ms", "--after",
            linux_guest.READY, *options.record_option]
     if options.know == "vmlinux":
         how += ["--kernel", paths["VMLINUX"]]

@@ -30,7 +30,7 @@ def record(options, folder, deadline, seconds, *more):
     qemu = machine.BASE + ["-smp", str(options.cpus), "-m", "256", "-serial", "stdio", *options.qemu_option,
                            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel),
                            "-append", f"workload=user seconds={seconds:g}"]
-    how = ["--engine", options.engine, "--interval", f"{options.interval:g}", "--after", "ringside-demo: ready",
+    how = ["--engine", options.engine, "--interval", f"{options.interval:g}ms", "--after", "ringside-demo: ready",
            *more, *options.record_option]
     recording = launched.record(options.ringside, how, qemu, folder, deadline)
     said = (folder / "record.log").read_text(errors="replace")

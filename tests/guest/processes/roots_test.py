@@ -46,7 +46,7 @@ def check(options, recording, deadline):
 def run(options, folder, deadline):
     programs = {name: options.programs / f"{name}.elf" for name in set(page_table_roots.PROGRAMS.values())}
     how = ["--kernel", str(options.kernel), "--os", "none", "--user-elf", str(programs["syscaller"]),
-           "--interval", f"{options.interval:g}", "--samples", str(options.busy)]
+           "--interval", f"{options.interval:g}ms", "--samples", str(options.busy)]
     with machine.Machine(options.kernel, page_table_roots.WORK, cpus=1, memory=256) as guest:
         guest.wait_serial("ringside-demo: ready", 60)
         roots = page_table_roots.find_roots(guest, time.monotonic() + 30)

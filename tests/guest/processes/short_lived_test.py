@@ -38,7 +38,7 @@ def record(options, engine, guest, kernel, folder, deadline):
     interval = options.plugin_interval if engine == "tcg" else options.interval
     limits = ["--duration", f"{60 * options.minutes:g}"] if options.minutes else ["--samples", str(options.samples)]
     command = [options.ringside, "record", *every_engine.attach_options(engine, guest, folder), "--kernel", kernel, "--interval",
-               f"{interval:g}", *limits, "-o", recording, *options.record_option]
+               f"{interval:g}ms", *limits, "-o", recording, *options.record_option]
     with open(folder / f"{engine}.log", "wb") as log, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log,
                                                                          stderr=log) as process:
         end = time.monotonic() + 60 * (options.minutes or 0)

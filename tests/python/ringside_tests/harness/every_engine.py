@@ -75,5 +75,5 @@ def record(options, engine, guest, kernel, folder, deadline, limits):
     recording = folder / f"{engine}.data"
     interval = options.plugin_interval if engine == "tcg" else options.interval
     launched.read_back(options.ringside, deadline, "record", *attach_options(engine, guest, folder), "--kernel", str(kernel),
-                       "--interval", f"{interval:g}", *limits, "-o", str(recording), *options.record_option)
+                       "--interval", f"{interval:g}ms", *limits, "-o", str(recording), *options.record_option)
     return recording

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "importers/format.h"
+
+namespace ringside::app {
+
+// The path of an input. "-" is standard input, which is copied to a temporary file at the first
+// call; that file is gone when ringside ends.
+[[nodiscard]] Result<std::string> path_of_input(const std::string& input);
+
+// Files as importers read them. They are mapped as long as their Inputs live. "-" is standard
+// input.
+[[nodiscard]] Result<std::vector<importers::Input>> open_inputs(
+    const std::vector<std::string>& inputs);
+
+}  // namespace ringside::app

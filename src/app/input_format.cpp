@@ -1,0 +1,89 @@
+#include "app/input_format.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "recording/block.h"
+#include "wire/sample_file.h"
+
+namespace ringside::app {
+namespace {
+
+using importers::Format;
+using importers::ImportOptions;
+using importers::Input;
+using importers::Likeness;
+
+bool begins_with(const Input& input, std::span<const char> magic) {
+  return input.text().starts_with(std::string_view(magic.data(), magic.size()));
+}
+
+std::optional<std::string> own_format_of(const Input& input) {
+  // The reader of recordings explains an empty file, and one that was cut early.
+  const std::span<const char> magic(recording::kFileMagic);
+  if (begins_with(input, magic.first(std::min(input.bytes.size(), magic.size()))))
+    return kRecordingFormat;
+  if (begins_with(input, wire::kSampleFileMagic)) return kPluginFormat;
+  return std::nullopt;
+}
+
+// The formats that all inputs are alike. The ring of an idle CPU is empty.
+std::vector<const Format*> alike(std::span<const Input> inputs, const ImportOptions& options,
+                                 Likeness least) {
+  std::vector<const Format*> found;
+  for (const Format& format : importers::formats())
+    if (std::all_of(inputs.begin(), inputs.end(), [&](const Input& input) {
+          return input.bytes.empty() || format.likeness(input, options) >= least;
+        }))
+      found.push_back(&format);
+  return found;
+}
+
+// Binary data without a mark is taken for a format only by a kernel's addresses in it.
+void leave_out_unmarked(std::vector<const Format*>& formats) {
+  formats.erase(std::remove_if(formats.begin(), formats.end(),
+                               [](const Format* format) { return !format->has_mark; }),
+                formats.end());
+}
+
+Result<std::string> one_of(const std::vector<const Format*>& formats, const Input& input) {
+  if (formats.size() == 1) return std::string(formats.front()->name);
+  if (formats.empty())
+    return fail(ErrorCode::kFormat,
+                "{} is not a recording, nor a file of another profiler that is recognized by its "
+                "contents; name its format with --input-format (raw data needs --kernel, too)",
+                input.name);
+  std::vector<std::string> names;
+  for (const Format* format : formats) names.emplace_back(format->name);
+  return fail(ErrorCode::kUsage, "{} may be of several formats: choose --input-format {}",
+              input.name, fmt::join(names, " or "));
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> input_formats() {
+  std::vector<std::pair<std::string, std::string>> all = {
+      {kRecordingFormat, "ringside's own"}, {kPluginFormat, "the TCG plugin's file (out=FILE)"}};
+  for (const Format& format : importers::formats()) all.emplace_back(format.name, format.summary);
+  return all;
+}
+
+Result<std::string> format_of_inputs(
+    std::span<const Input> inputs,
+    const std::function<Result<std::vector<importers::CodeRange>>()>& kernel_code) {
+  const auto filled = std::find_if(inputs.begin(), inputs.end(),
+                                   [](const Input& input) { return !input.bytes.empty(); });
+  const Input& first = filled == inputs.end() ? inputs.front() : *filled;
+  if (const auto own = own_format_of(first)) return *own;
+  ImportOptions options;
+  const auto certain = alike(inputs, options, Likeness::kCertain);
+  if (!certain.empty()) return one_of(certain, first);
+  RINGSIDE_ASSIGN(options.kernel_code, kernel_code());
+  auto fitting = alike(inputs, options, Likeness::kFits);
+  if (options.kernel_code.empty()) leave_out_unmarked(fitting);
+  return one_of(fitting, first);
+}
+
+}  // namespace ringside::app

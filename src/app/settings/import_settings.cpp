@@ -1,0 +1,66 @@
+#include "app/settings/import_settings.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+
+namespace ringside::app {
+namespace {
+
+constexpr double kHzOfGhz = 1e9;
+constexpr double kMostGhz = 1000;
+
+Result<double> parse_frequency(const std::string& text) {
+  double ghz = 0;
+  const char* const end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, ghz, std::chars_format::fixed);
+  if (parsed.ec != std::errc() || parsed.ptr != end || !(ghz > 0) || ghz > kMostGhz)
+    return fail(ErrorCode::kUsage,
+                "--cpu-freq {}: give the rate of the time stamp counter in GHz, such as 2.2", text);
+  return ghz * kHzOfGhz;
+}
+
+Result<std::map<std::uint32_t, std::string>> read_context_names(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return fail_errno(path);
+  std::map<std::uint32_t, std::string> names;
+  std::string line;
+  for (unsigned number = 1; std::getline(file, line); ++number) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    if (line.empty()) continue;
+    std::uint32_t id = 0;
+    const char* const end = line.data() + line.size();
+    const auto parsed = std::from_chars(line.data(), end, id);
+    if (parsed.ec != std::errc() || parsed.ptr == end || *parsed.ptr != ' ')
+      return fail(ErrorCode::kFormat,
+                  "{}: line {} is no id and name of a context, such as '12 init'", path, number);
+    names[id] = std::string(parsed.ptr + 1, end);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<importers::ImportOptions> import_options(const ImportSettings& settings) {
+  importers::ImportOptions options;
+  if (!settings.cpu_frequency.empty()) {
+    RINGSIDE_ASSIGN(options.counter_hz, parse_frequency(settings.cpu_frequency));
+  }
+  if (!settings.context_names.empty()) {
+    RINGSIDE_ASSIGN(options.context_names, read_context_names(settings.context_names));
+  }
+  return options;
+}
+
+Result<void> check_settings(const ImportSettings& settings, const importers::Format& format) {
+  const auto check = [&](bool is_given, std::string_view option) -> Result<void> {
+    const auto& takes = format.takes;
+    if (!is_given || std::find(takes.begin(), takes.end(), option) != takes.end()) return {};
+    return fail(ErrorCode::kUsage, "{} does not go with the input format {}", option, format.name);
+  };
+  RINGSIDE_TRY(check(!settings.cpu_frequency.empty(), "--cpu-freq"));
+  RINGSIDE_TRY(check(!settings.context_names.empty(), "--context-names"));
+  return check(settings.maestro_cut, "--maestro-cut");
+}
+
+}  // namespace ringside::app

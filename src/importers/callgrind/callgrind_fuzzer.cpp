@@ -1,0 +1,10 @@
+#include "importers/callgrind/callgrind.h"
+#include "importers/fuzzed_import.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace ringside;
+  const importers::Input input{"fuzzed", {reinterpret_cast<const std::byte*>(data), size}, {}};
+  (void)importers::callgrind_likeness(input, {});
+  importers::import_fuzzed(importers::import_callgrind, data, size);
+  return 0;
+}

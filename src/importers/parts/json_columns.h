@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace ringside::importers {
+
+// Bounds what an import holds of a file's tables, and what the recording's writer keeps of its
+// frames and stacks, so that the whole of it stays below 1 GB.
+class TableBudget {
+ public:
+  static constexpr std::size_t kMost = std::size_t{600} << 20;        // bytes
+  static constexpr std::size_t kMostTables = std::size_t{500} << 20;  // of these
+
+  // Counts bytes that are held from now on; false where they are too many.
+  [[nodiscard]] bool take(std::size_t bytes) {
+    used_ += bytes;
+    return used_ <= limit_;
+  }
+  // The tables are complete: stacks take the rest.
+  void begin_stacks() { limit_ = kMost; }
+  [[nodiscard]] std::string reason() const {
+    return "its tables take more than the " + std::to_string(kMostTables >> 20) +
+           " MiB that are held at once: save a part of the profile";
+  }
+
+ private:
+  std::size_t used_ = 0;
+  std::size_t limit_ = kMostTables;
+};
+
+// In a column of indexes: null, -1, or no index at all.
+inline constexpr std::uint32_t kNoIndex = 0xffffffff;
+
+// A column of a table. It grows without being copied.
+template <class T>
+using Column = std::deque<T>;
+
+// The value at `index`, or `none` where the column ends before.
+template <class T>
+[[nodiscard]] T at_or(const Column<T>& column, std::size_t index, T none) {
+  return index < column.size() ? column[index] : none;
+}
+
+// Adds a value to a column; false where the budget has no room for it.
+template <class T>
+[[nodiscard]] bool add_to(Column<T>& column, T value, TableBudget& budget) {
+  column.push_back(value);
+  return budget.take(sizeof(T));
+}
+
+// Texts by index. Longer ones than any name is are cut. The writer may keep them, too.
+class TextColumn {
+ public:
+  static constexpr std::size_t kLongest = 16 << 10;  // bytes
+
+  [[nodiscard]] bool add(std::string_view text, TableBudget& budget) {
+    texts_.emplace_back(text.substr(0, kLongest));
+    return budget.take(sizeof(std::string) + 16 + 2 * texts_.back().size());
+  }
+  [[nodiscard]] std::size_t size() const { return texts_.size(); }
+  // Empty where there is none of that index.
+  [[nodiscard]] std::string_view operator[](std::size_t index) const {
+    return index < texts_.size() ? std::string_view(texts_[index]) : std::string_view();
+  }
+
+ private:
+  std::deque<std::string> texts_;
+};
+
+}  // namespace ringside::importers

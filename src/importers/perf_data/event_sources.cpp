@@ -1,0 +1,89 @@
+#include "importers/perf_data/event_sources.h"
+
+#include <algorithm>
+
+#include "importers/perf_data/numbers.h"
+
+namespace ringside::importers::perf_data {
+namespace {
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+constexpr std::uint32_t kNumberClock = 1;
+
+}  // namespace
+
+std::uint64_t interval_of(const Attribute& attribute) {
+  if (attribute.has_frequency()) return attribute.period == 0 ? 0 : kSecond / attribute.period;
+  return attribute.counts_time() ? attribute.period : 0;
+}
+
+recording::Source EventSources::source(std::size_t event) const {
+  const Attribute& attribute = attributes_.all()[event];
+  recording::Source source;
+  source.name = attribute.name;
+  source.kind = recording::SourceKind::kOther;
+  source.clock = attribute.has(sample::kTime) ? recording::kHostClock : kNumberClock;
+  if (source.clock == recording::kHostClock) source.period = interval_of(attribute);
+  source.values = {{"period",
+                    attribute.counts_time() ? recording::WeightUnit::kNanoseconds
+                                            : recording::WeightUnit::kCount,
+                    1}};
+  return source;
+}
+
+std::vector<recording::Source> EventSources::begin(std::size_t first) {
+  std::vector<recording::Source> all;
+  sources_.resize(attributes_.all().size());
+  for (std::size_t event = 0; event < sources_.size(); ++event) {
+    if (attributes_.all()[event].is_dummy() && event != first) continue;
+    all.push_back(source(event));
+    sources_[event] = static_cast<std::uint32_t>(all.size());
+    counts_.push_back({event});
+  }
+  return all;
+}
+
+Result<void> EventSources::start(recording::Writer& writer) {
+  writer_ = &writer;
+  const bool has_numbers =
+      std::any_of(attributes_.all().begin(), attributes_.all().end(),
+                  [](const Attribute& attribute) { return !attribute.has(sample::kTime); });
+  if (!has_numbers) return {};
+  recording::Clock clock;
+  clock.kind = recording::ClockKind::kEventNumber;
+  clock.name = "event number";
+  RINGSIDE_ASSIGN(const std::uint32_t id, writer.add_clock(clock));
+  static_cast<void>(id);  // the first one
+  return {};
+}
+
+Result<std::uint32_t> EventSources::source_of(std::size_t event) {
+  if (event >= sources_.size()) sources_.resize(event + 1);
+  if (sources_[event] == 0) {
+    RINGSIDE_ASSIGN(sources_[event], writer_->add_source(source(event)));
+    counts_.push_back({event});
+  }
+  return sources_[event];
+}
+
+void EventSources::count_lost(std::size_t event, std::uint64_t lost, bool is_counter) {
+  if (event >= lost_.size()) lost_.resize(event + 1);
+  (is_counter ? lost_[event].by_counter : lost_[event].by_records) += lost;
+}
+
+Result<void> EventSources::add_statistics(std::uint64_t duration_ns) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    recording::Statistics statistics;
+    statistics.source = static_cast<std::uint32_t>(i + 1);
+    if (counts_[i].event < lost_.size()) {
+      const Lost& lost = lost_[counts_[i].event];
+      statistics.lost = std::max(lost.by_records, lost.by_counter);
+    }
+    statistics.due = counts_[i].samples + statistics.lost;
+    statistics.duration_ns = duration_ns;
+    RINGSIDE_TRY(writer_->add_statistics(statistics));
+  }
+  return {};
+}
+
+}  // namespace ringside::importers::perf_data

@@ -1,0 +1,50 @@
+#include "importers/speedscope/file_stacks.h"
+
+#include "symbols/demangle.h"
+
+namespace ringside::importers::speedscope {
+namespace {
+
+// Whether a frame's file is a program or library, as perf's are, and not a source file.
+bool is_image(std::string_view file) {
+  if (file.starts_with('[')) return true;
+  const std::string_view base = file.substr(file.find_last_of("/\\") + 1);
+  for (const std::string_view part : {".so", ".ko", ".dll", ".exe", ".dylib"})
+    if (base.find(part) != std::string_view::npos) return true;
+  return base.find('.') == std::string_view::npos;
+}
+
+}  // namespace
+
+Result<recording::RecordedFrame> FileStacks::make_frame(std::uint32_t index,
+                                                        recording::Writer& writer) {
+  recording::RecordedFrame frame;
+  frame.exact = true;
+  frame.kind = FrameKind::kCode;
+  const std::string_view name = file_.frame_names[index];
+  const bool is_mangled = name.starts_with("_Z") || name.starts_with("_R");
+  RINGSIDE_ASSIGN(frame.function, is_mangled ? writer.add_text(symbols::demangle(
+                                                   name, symbols::DemangleStyle::kFull))
+                                             : writer.add_text(name));
+  const std::string_view file = file_.frame_files[index];
+  if (file.empty()) return frame;
+  frame.line = file_.frame_lines[index];
+  if (frame.line == 0 && is_image(file)) {
+    RINGSIDE_ASSIGN(frame.image, image_of(std::string(file), writer));
+  } else {
+    RINGSIDE_ASSIGN(frame.file, writer.add_text(file));
+  }
+  return frame;
+}
+
+Result<std::uint32_t> FileStacks::image_of(const std::string& path, recording::Writer& writer) {
+  const auto [entry, added] = images_.try_emplace(path, 0);
+  if (!added) return entry->second;
+  recording::ImageInfo image;
+  image.name = path.starts_with('[') ? path : path.substr(path.find_last_of("/\\") + 1);
+  image.path = image.name == path ? "" : path;
+  RINGSIDE_ASSIGN(entry->second, writer.add_image(image));
+  return entry->second;
+}
+
+}  // namespace ringside::importers::speedscope

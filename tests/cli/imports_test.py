@@ -1,0 +1,136 @@
+"""Files of other profilers as inputs: which format they are, standard input, what is refused, Asterinas' way of working."""
+import json
+import subprocess
+
+import cli_case
+import fake_stub
+from cli_case import DONE, FAILED, WRONG_USAGE
+
+# Three captures of two CPUs; the last one has one of them only.
+CAPTURES = {"stack_traces": [{"0": ["spin", "lock", "main"], "1": ["idle", "main"]},
+                             {"1": ["idle", "main"], "0": ["copy", "main"]},
+                             {"1": ["??", "main"]}]}
+PERF_SCRIPT = """\
+dd 12 [001] 100.000001: 250000 cpu-clock:
+\tffffffff81000010 copy_user+0x10 ([kernel.kallsyms])
+\tffffffff81000105 vfs_read+0x5 ([kernel.kallsyms])
+\t          401020 main+0x20 (/bin/dd)
+
+"""
+
+
+class Imports(cli_case.CliCase):
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    def profile(self, *arguments, **stub):
+        with fake_stub.FakeStub(self.gdb, **stub):
+            return self.ringside("profile", "--gdb", self.gdb, *arguments)
+
+    def folded(self, *arguments, **more):
+        result = self.ringside("export", "--format", "folded", *arguments, **more)
+        self.assertSays(result, DONE)
+        return result.stdout
+
+    def json_of(self, *arguments):
+        result = self.ringside("export", "--format", "asterinas-json", *arguments)
+        self.assertSays(result, DONE)
+        return json.loads(result.stdout)
+
+    def test_the_contents_show_the_format(self):
+        captures = self.write("captures", json.dumps(CAPTURES))
+        self.assertEqual(self.folded(captures), "main;<unknown> 1\nmain;copy 1\nmain;idle 2\nmain;lock;spin 1\n")
+        text = self.write("text", PERF_SCRIPT)
+        self.assertEqual(self.folded(text), "dd;main;vfs_read;copy_user 250000\n")
+
+    def test_an_imported_recording_reads_as_the_file_does(self):
+        for name, text in (("captures", json.dumps(CAPTURES)), ("text", PERF_SCRIPT), ("folded", "main;read 12\nmain 1\n")):
+            with self.subTest(name=name):
+                self.assertSays(self.ringside("import", self.write(name, text), "-o", f"{name}.data"), DONE,
+                                f"ringside report -i {name}.data")
+                self.assertEqual(self.folded(f"{name}.data"), self.folded(name))
+
+    def test_standard_input(self):
+        for text in (json.dumps(CAPTURES), PERF_SCRIPT):
+            piped = subprocess.run([cli_case.program(), "export", "-i", "-"], input=text, text=True, capture_output=True,
+                                   check=True, timeout=20)
+            self.assertEqual(piped.stdout, self.folded(self.write("file", text)))
+
+    def test_head_lines_say_that_there_are_no_times(self):
+        captures = self.write("captures", json.dumps(CAPTURES))
+        report = self.ringside("report", captures, "--header")
+        self.assertSays(report, DONE)
+        self.assertIn("# time             : none in the input", report.stdout)
+        self.assertSays(self.ringside("report", captures, "--time", "1,2"), WRONG_USAGE, "--time")
+
+    def test_what_is_refused(self):
+        captures = self.write("captures", json.dumps(CAPTURES))
+        self.assertSays(self.ringside("report", self.write("words", "words\n")), FAILED, "words is not a recording",
+                        "--input-format")
+        self.assertSays(self.ringside("import", captures, captures), WRONG_USAGE, "one of several inputs")
+        self.assertSays(self.ringside("import", "absent"), FAILED, "absent")
+        for arguments in (["export", captures, "-o", captures, "--format", "asterinas-json"], ["import", captures, "-o", captures],
+                          ["flamegraph", captures, "-o", captures + "", "--input-format", "asterinas-json"]):
+            before = (self.folder / captures).read_bytes()
+            result = self.ringside(*arguments)
+            self.assertSays(result, WRONG_USAGE, "this is the input")
+            self.assertEqual((self.folder / captures).read_bytes(), before)
+        recording = self.recording("--duration", "0.2")
+        self.assertSays(self.ringside("import", recording, "-o", "other.data"), WRONG_USAGE, "is a recording already")
+        self.assertSays(self.ringside("report", recording, "--cpu-freq", "2.2"), WRONG_USAGE, "--cpu-freq")
+
+    def test_what_is_damaged_is_reported_and_the_rest_is_kept(self):
+        whole = json.dumps(CAPTURES)
+        self.write("cut", whole[:whole.index("copy")])
+        result = self.ringside("import", "cut", "-o", "cut.data")
+        self.assertSays(result, DONE, "cut", "offset 0x")
+        self.assertIn("lock;spin", self.folded("cut.data"))
+        self.assertSays(self.ringside("import", self.write("none", whole[:20]), "-o", "none.data"), FAILED, "none", "offset 0x")
+        self.assertFalse((self.folder / "none.data").exists())
+
+    def test_masks_choose_cpus_and_keep_captures(self):
+        captures = self.write("captures", json.dumps(CAPTURES))
+        self.assertEqual(self.json_of(captures), CAPTURES)
+        for mask, cpus in (("1", "0"), ("0x2", "1"), ("3", "0,1")):
+            wanted = {"stack_traces": [{cpu: stack for cpu, stack in capture.items() if cpu in cpus.split(",")}
+                                       for capture in CAPTURES["stack_traces"]]}
+            self.assertEqual(self.json_of(captures, "--cpu-mask", mask), wanted)
+            self.assertEqual(self.json_of(captures, "--cpu", cpus), wanted)
+            self.assertEqual(self.folded(captures, "--cpu-mask", mask), self.folded(captures, "--cpu", cpus))
+        self.assertSays(self.ringside("export", captures, "--cpu-mask", "0"), WRONG_USAGE, "--cpu-mask 0")
+        self.assertSays(self.ringside("export", captures, "--cpu-mask", "1", "--cpu", "0"), WRONG_USAGE, "--cpu")
+
+    def test_captures_that_are_empty_are_kept(self):
+        captures = {"stack_traces": [{}, {"0": ["main"]}, {}, {}, {"1": ["main"]}, {}]}
+        self.assertEqual(self.json_of(self.write("captures", json.dumps(captures))), captures)
+
+    def test_parse_renders_what_was_profiled_before(self):
+        captures = self.write("cpu.json", json.dumps(CAPTURES))
+        self.assertSays(self.ringside("profile", "--parse", captures), DONE, "cpu.svg")
+        self.assertIn("lock", (self.folder / "cpu.svg").read_text())
+        self.assertSays(self.ringside("profile", "--parse", captures, "--format", "folded", "--cpu-mask", "1"), DONE, "cpu.folded")
+        self.assertEqual((self.folder / "cpu.folded").read_text(), "main;copy 1\nmain;lock;spin 1\n")
+        self.assertSays(self.ringside("profile", "--parse", captures, "--format", "json"), WRONG_USAGE, "this is the input")
+        self.assertSays(self.ringside("profile", "--parse", captures, "-o", "two.json"), DONE)
+        self.assertEqual(json.loads((self.folder / "two.json").read_text()), CAPTURES)
+        self.assertSays(self.ringside("flamegraph", "--parse", captures, "--cpu", "0", "-o", "one.svg"), DONE)
+        for option in (["--samples", "3"], ["--interval", "1s"], ["--gdb", "localhost:1"]):
+            self.assertSays(self.ringside("profile", "--parse", captures, *option), WRONG_USAGE, "--parse")
+
+    def test_profile_writes_captures_under_a_name_of_its_own(self):
+        result = self.profile("--samples", "20", "--interval", "5ms", "--format", "json", vcpus=2)
+        self.assertSays(result, DONE)
+        [path] = self.folder.glob("*-profile-*.json")
+        self.assertRegex(path.name, r"-profile-\d{6}\.json$")
+        captures = json.loads(path.read_text())["stack_traces"]
+        self.assertEqual(len(captures), 20)
+        self.assertTrue(all(set(capture) == {"0", "1"} for capture in captures))
+
+    def test_a_number_of_milliseconds_below_1_may_be_meant_as_seconds(self):
+        result = self.profile("--interval", "0.1")
+        self.assertSays(result, WRONG_USAGE, "100us", "0.1s")
+
+
+if __name__ == "__main__":
+    cli_case.main()
