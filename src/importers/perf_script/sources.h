@@ -38,7 +38,6 @@ class Sources {
  private:
   recording::Writer* writer_ = nullptr;
   std::uint32_t clock_ = 0;
-  std::uint64_t interval_ns_ = 0;
   std::unordered_map<std::string, Known> sources_;
   std::string last_name_;
   Known* last_ = nullptr;
