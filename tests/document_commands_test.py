@@ -49,7 +49,7 @@ def check_ringside(words: list[str]) -> None:
             raise Fault(f"there is no command {words[0]}")
         path.append(words.pop(0))
     options, usage = options_of(*path), help_of(*path).splitlines()[0]
-    takes_qemu, operands = "QEMU" in usage, usage.count(" [") + len(re.findall(r" [A-Z]+$", usage)) - 1
+    takes_qemu, operands = "QEMU" in usage, usage.count(" [") + len(re.findall(r" [A-Z]+(?: …)?$", usage)) - 1
     while words:
         word, _, value = words.pop(0).partition("=")
         if word == "--" or (takes_qemu and not word.startswith("-") and word != "…"):

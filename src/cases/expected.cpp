@@ -9,8 +9,9 @@
 namespace ringside::cases {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKinds = {"kernel", "user", "interrupt", "firmware",
-                                                    "guest"};
+constexpr std::array<std::string_view, 6> kKinds = {"kernel",   "user",  "interrupt",
+                                                    "firmware", "guest", "code"};
+static_assert(kKinds.size() == static_cast<std::size_t>(kLastFrameKind) + 1);
 
 std::string stop_text(StopReason reason) {
   std::string text = name_of(reason);

@@ -16,7 +16,8 @@ namespace ringside::exporters {
 namespace {
 
 const char* text_of(FrameKind kind) {
-  constexpr const char* kNames[] = {"kernel", "user", "interrupt", "firmware", "guest"};
+  constexpr const char* kNames[] = {"kernel", "user", "interrupt", "firmware", "guest", "code"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(kLastFrameKind) + 1);
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -22,10 +22,26 @@ constexpr const char* kFormat = "folded";
 constexpr std::size_t kReleaseEvery = 16 << 20;    // bytes
 constexpr std::size_t kMostKnownBytes = 64 << 20;  // of names that are kept to be found again
 
+// Gives back the memory of what was read, now and then.
+class Releaser {
+ public:
+  explicit Releaser(const Input& input) : input_(input), released_(input.bytes.size()) {}
+  void read_all_but(std::size_t left) {
+    if (!input_.release || released_ - left < kReleaseEvery) return;
+    released_ = left;
+    input_.release();
+  }
+
+ private:
+  const Input& input_;
+  std::size_t released_;  // bytes that were not read then
+};
+
 // Whether no line that is a stack has one count only. Mostly the first one shows that it is not so.
-bool has_only_two_counts(std::string_view rest) {
+bool has_only_two_counts(const Input& input) {
+  Releaser releaser(input);
   bool has_stacks = false;
-  while (!rest.empty()) {
+  for (std::string_view rest = input.text(); !rest.empty(); releaser.read_all_but(rest.size())) {
     const auto line = parse_folded_line(take_line(rest));
     if (line && !has_two_counts(*line)) return false;
     has_stacks |= line.has_value();
@@ -38,19 +54,15 @@ class FoldedImport {
   FoldedImport(const Input& input, Target& target) : input_(input), target_(target) {}
 
   Result<Imported> run() {
-    if (has_only_two_counts(input_.text()))
+    if (has_only_two_counts(input_))
       return fail(ErrorCode::kFormat,
                   "{}: each line has two counts, as a difference of two profiles has: give the "
                   "folded stacks of one of them",
                   input_.name);
-    std::string_view rest = input_.text();
-    std::size_t released = rest.size();
-    while (!rest.empty()) {
+    Releaser releaser(input_);
+    for (std::string_view rest = input_.text(); !rest.empty(); releaser.read_all_but(rest.size())) {
       ++line_;
       RINGSIDE_TRY(take(take_line(rest)));
-      if (!input_.release || released - rest.size() < kReleaseEvery) continue;
-      released = rest.size();
-      input_.release();
     }
     if (writer_ == nullptr)
       return fail(ErrorCode::kFormat,

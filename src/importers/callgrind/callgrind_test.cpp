@@ -217,7 +217,7 @@ TEST_F(CallgrindTest, RecursiveCallsStandInAStackOnce) {
       (Sums{{"main", 1}, {"main;even", 50}, {"main;even;odd", 40}, {"main;even;odd;leaf", 9}}));
 }
 
-// An input whose calls cost more than what they call, or less, or of circles without a caller.
+// Calls that cost more than their callees, or less, and circles without a caller.
 TEST_F(CallgrindTest, OwnCostsAreExactWhateverCallsSay) {
   ASSERT_TRUE(
       import("events: Ir\n"

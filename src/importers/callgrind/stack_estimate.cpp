@@ -10,7 +10,7 @@ namespace ringside::importers::callgrind {
 namespace {
 
 constexpr std::int64_t kSmallest = 1 << 12;  // a part of all that is split in proportion
-constexpr std::uint64_t kMostCells = 32 << 20;
+constexpr std::uint64_t kMostCells = 128 << 20;
 
 class Estimate {
  public:
@@ -49,7 +49,7 @@ class Estimate {
       if (taken_.empty()) continue;
       sort_taken();
       paths_.start(entry, members.size());
-      for (const Chains::Chain& chain : taken_) RINGSIDE_TRY(split(chain));
+      for (const auto& [share, chain] : by_share_) RINGSIDE_TRY(split(chain, share));
       chains_.release(taken_);
     }
     return take_negative(members);
@@ -104,19 +104,19 @@ class Estimate {
     return share;
   }
 
+  // Larger ones first, so that what is split in proportion finds room everywhere.
   void sort_taken() {
-    shares_.clear();
-    for (const Chains::Chain& chain : taken_) shares_.emplace_back(share_of(chain), chain);
-    std::sort(shares_.begin(), shares_.end(), [](const auto& a, const auto& b) {
+    by_share_.clear();
+    for (const Chains::Chain& chain : taken_) by_share_.emplace_back(share_of(chain), chain);
+    std::sort(by_share_.begin(), by_share_.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second.callers < b.second.callers;
     });
-    for (std::size_t i = 0; i < taken_.size(); ++i) taken_[i] = shares_[i].second;
   }
 
-  Result<void> split(const Chains::Chain& chain) {
-    const bool is_large =
-        share_of(chain) * kSmallest >= 1 && cells_ + columns_.size() <= kMostCells;
-    if (is_large) cells_ += columns_.size();
+  Result<void> split(const Chains::Chain& chain, double share) {
+    const std::uint64_t cells = columns_.size() * graph_.events();
+    const bool is_large = share * kSmallest >= 1 && cells_ + cells <= kMostCells;
+    if (is_large) cells_ += cells;
     const Costs row = chains_.amounts(chain);
     const auto parts =
         is_large ? splitter_.split_in_proportion(row) : splitter_.split_in_order(row);
@@ -169,11 +169,11 @@ class Estimate {
   CirclePaths paths_;
   Splitter splitter_;
   std::vector<Column> columns_;  // of the component at hand
-  std::uint64_t cells_ = 0;      // columns that were looked at
+  std::uint64_t cells_ = 0;      // room of columns that was looked at
   EstimatedStack stack_;         // reused
   std::vector<std::int64_t> amounts_;
   std::vector<Chains::Chain> taken_;
-  std::vector<std::pair<double, Chains::Chain>> shares_;
+  std::vector<std::pair<double, Chains::Chain>> by_share_;  // those that are taken
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ inline RingData words_of(char format, const TrueSample& sample) {
 
 inline std::string text_of(const RingData& words) {
   std::string text(words.size() * 8, '\0');
-  std::memcpy(text.data(), words.data(), text.size());
+  if (!words.empty()) std::memcpy(text.data(), words.data(), text.size());
   return text;
 }
 
