@@ -29,23 +29,18 @@ std::optional<std::string> own_format_of(const Input& input) {
   return std::nullopt;
 }
 
-// The formats that all inputs are alike. The ring of an idle CPU is empty.
+// The formats that all inputs are alike. The ring of an idle CPU is empty. Binary data without a
+// mark is taken for a format only by a kernel's addresses in it.
 std::vector<const Format*> alike(std::span<const Input> inputs, const ImportOptions& options,
                                  Likeness least) {
   std::vector<const Format*> found;
   for (const Format& format : importers::formats())
-    if (std::all_of(inputs.begin(), inputs.end(), [&](const Input& input) {
+    if ((format.has_mark || !options.kernel_code.empty()) &&
+        std::all_of(inputs.begin(), inputs.end(), [&](const Input& input) {
           return input.bytes.empty() || format.likeness(input, options) >= least;
         }))
       found.push_back(&format);
   return found;
-}
-
-// Binary data without a mark is taken for a format only by a kernel's addresses in it.
-void leave_out_unmarked(std::vector<const Format*>& formats) {
-  formats.erase(std::remove_if(formats.begin(), formats.end(),
-                               [](const Format* format) { return !format->has_mark; }),
-                formats.end());
 }
 
 Result<std::string> one_of(const std::vector<const Format*>& formats, const Input& input) {
@@ -81,9 +76,7 @@ Result<std::string> format_of_inputs(
   const auto certain = alike(inputs, options, Likeness::kCertain);
   if (!certain.empty()) return one_of(certain, first);
   RINGSIDE_ASSIGN(options.kernel_code, kernel_code());
-  auto fitting = alike(inputs, options, Likeness::kFits);
-  if (options.kernel_code.empty()) leave_out_unmarked(fitting);
-  return one_of(fitting, first);
+  return one_of(alike(inputs, options, Likeness::kFits), first);
 }
 
 }  // namespace ringside::app
