@@ -21,6 +21,20 @@ class TableBudget {
     used_ += bytes;
     return used_ <= limit_;
   }
+  // Counts what the writer keeps up to a node that it has given: it numbers nodes in the order of
+  // first sight.
+  [[nodiscard]] bool take_node(std::uint32_t node) {
+    constexpr std::size_t kBytesOfNode = 40;
+    const std::size_t added = node > nodes_ ? node - nodes_ : 0;
+    nodes_ += static_cast<std::uint32_t>(added);
+    return take(kBytesOfNode * added);
+  }
+  // Counts frames that were looked up to make a stack. They are many where each of many stacks has
+  // hundreds; a few bytes of a file can ask for that.
+  [[nodiscard]] bool take_look_ups(std::size_t frames) {
+    look_ups_ += frames;
+    return look_ups_ <= kMostLookUps;
+  }
   // The tables are complete: stacks take the rest.
   void begin_stacks() { limit_ = kMost; }
   [[nodiscard]] std::string reason() const {
@@ -29,7 +43,11 @@ class TableBudget {
   }
 
  private:
+  static constexpr std::uint64_t kMostLookUps = std::uint64_t{1} << 28;
+
   std::size_t used_ = 0;
+  std::uint32_t nodes_ = 0;
+  std::uint64_t look_ups_ = 0;
   std::size_t limit_ = kMostTables;
 };
 

@@ -81,13 +81,12 @@ Result<StackMaker::Made> StackMaker::make(std::uint32_t node, recording::Writer&
   return made;
 }
 
-// The writer numbers nodes in the order of first sight.
 std::uint32_t StackMaker::add(std::span<const RecordedFrame> frames, recording::Writer& writer) {
-  constexpr std::size_t kBytesInWriter = 40;  // of a node
   const std::uint32_t node = writer.add_stack(frames).node;
-  if (node == recording::kLostStack || node <= nodes_) return node;
-  has_room_ = budget_.take(kBytesInWriter * (node - nodes_)) && has_room_;
-  nodes_ = node;
+  const bool is_lost = node == recording::kLostStack;
+  const bool has_room =
+      budget_.take_look_ups(frames.size()) && budget_.take_node(is_lost ? 0 : node);
+  has_room_ = has_room_ && has_room;
   return node;
 }
 

@@ -81,7 +81,6 @@ class StackMaker {
   std::vector<std::uint32_t> made_of_;  // by node: place in made_, plus 1
   std::deque<Made> made_;
   std::unordered_map<std::uint32_t, recording::RecordedFrame> frames_;  // those that stacks have
-  std::uint32_t nodes_ = 0;                                             // in the recording
   std::vector<recording::RecordedFrame> stack_;                         // reused
   bool is_cut_ = false;                                                 // of `stack_`
   std::uint64_t cut_stacks_ = 0;

@@ -5,6 +5,8 @@
 namespace ringside::importers::speedscope {
 namespace {
 
+constexpr std::size_t kMostImages = 1 << 16;
+
 // Whether a frame's file is a program or library, as perf's are, and not a source file.
 bool is_image(std::string_view file) {
   if (file.starts_with('[')) return true;
@@ -29,7 +31,9 @@ Result<recording::RecordedFrame> FileStacks::make_frame(std::uint32_t index,
   const std::string_view file = file_.frame_files[index];
   if (file.empty()) return frame;
   frame.line = file_.frame_lines[index];
-  if (frame.line == 0 && is_image(file)) {
+  frame.inlined = frame.line == 0 && file == "inlined";
+  if (frame.inlined || file == "[unknown]") return frame;
+  if (frame.line == 0 && is_image(file) && images_.size() < kMostImages) {
     RINGSIDE_ASSIGN(frame.image, image_of(std::string(file), writer));
   } else {
     RINGSIDE_ASSIGN(frame.file, writer.add_text(file));

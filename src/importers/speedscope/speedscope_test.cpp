@@ -89,6 +89,17 @@ TEST_F(Speedscope, FramesHaveTheirPlaceAndMangledNamesAreDemangled) {
   EXPECT_EQ(work->kind, FrameKind::kCode);
 }
 
+TEST_F(Speedscope, FilesOfPerfAreImages) {
+  std::string text = file_with(sampled("t", "none", "[[0,1,2]]", "[1]"));
+  const std::string frames =
+      R"("frames":[{"name":"main","file":"/usr/bin/dd"},{"name":"a","file":"inlined"},)"
+      R"({"name":"b","file":"[unknown]"},)";
+  text.replace(text.find("\"frames\":["), std::string(kFrames).find("{\"name\":\"_ZN") - 10,
+               frames);
+  ASSERT_TRUE(read(text));
+  EXPECT_THAT(recorded.samples[0].frames, ElementsAre("b", "a (inlined)", "[dd] main"));
+}
+
 TEST_F(Speedscope, SamplesWithoutTimeAreNumbered) {
   ASSERT_TRUE(read(file_with(sampled("t", "none", "[[0],[1],[]]", "[7,8,9]"))));
   EXPECT_THAT(weights(), ElementsAre(7, 8, 9));
