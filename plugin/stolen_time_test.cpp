@@ -84,9 +84,9 @@ TEST(StolenTime, AWaitCountsOnce) {
     while (found < 20 && monotonic_ns() < end) {
       stolen.poll_from_within();
       burn(kBurnNs);
+      const std::uint64_t before = waited_so_far_ns();  // a wait behind it may count again
       if (!has_waited(stolen)) continue;
       ++found;
-      const std::uint64_t before = waited_so_far_ns();
       stolen.poll_from_within();
       ::usleep(1);
       const bool again = has_waited(stolen);

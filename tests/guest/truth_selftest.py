@@ -48,7 +48,7 @@ class TruthTest(unittest.TestCase):
         status, said = self.run_with()
         self.assertEqual(status, 0, said)
         calls = (self.folder / "calls").read_text()
-        self.assertIn("record --samples 102 --interval 1 --after ringside-demo: ready -o ", calls)
+        self.assertIn("record --samples 102 --interval 1ms --after ringside-demo: ready -o ", calls)
         self.assertIn("-- qemu-system-x86_64 -accel tcg", calls)
         self.assertIn("-append workload=chains seconds=0", calls)
 
