@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "app/input_files.h"
 #include "app/kernel_file.h"
 #include "app/messages.h"
 #include "app/outputs.h"
@@ -27,7 +28,7 @@ class Unattended final : public session::Control {
   Wish poll() override { return Wish::kSample; }
 };
 
-Result<KernelFile> kernel_of(const PluginRequest& request) {
+Result<KernelFile> kernel_of(const ImportRequest& request) {
   if (request.kernel.empty()) {
     if (!request.symbols.empty())
       return fail(ErrorCode::kUsage, "--symbols needs the kernel's image as well: --kernel FILE");
@@ -53,7 +54,7 @@ Result<std::optional<std::uint64_t>> find_load_bias(FileEngine& engine, const el
   return most == votes.end() ? std::nullopt : std::optional(most->first);
 }
 
-Result<session::KernelRequest> find_kernel(FileEngine& engine, const PluginRequest& request) {
+Result<session::KernelRequest> find_kernel(FileEngine& engine, const ImportRequest& request) {
   session::KernelRequest kernel;
   RINGSIDE_ASSIGN(kernel.file, kernel_of(request));
   RINGSIDE_ASSIGN(kernel.load_bias, parse_load_bias(request.load_bias));
@@ -69,7 +70,7 @@ Result<session::KernelRequest> find_kernel(FileEngine& engine, const PluginReque
     say(
         fmt::format("ringside: the code that {} holds of its guest's kernel is nowhere in {}: is "
                     "it another kernel? If it has moved, give --load-bias",
-                    request.input.string(), kernel.file->name()));
+                    request.inputs.front(), kernel.file->name()));
   return kernel;
 }
 
@@ -94,11 +95,16 @@ recording::Header header_of(const wire::SampleFileHeader& file,
 
 }  // namespace
 
-Result<void> import_plugin_file(const PluginRequest& request) {
-  RINGSIDE_ASSIGN(const auto engine, FileEngine::open(request.input));
+Result<void> import_plugin_file(const ImportRequest& request) {
+  if (request.settings.is_given())
+    return fail(ErrorCode::kUsage,
+                "--cpu-freq, --context-names and --maestro-cut do not go with the input format {}",
+                kPluginFormat);
+  RINGSIDE_ASSIGN(const std::string input, path_of_input(request.inputs.front()));
+  RINGSIDE_ASSIGN(const auto engine, FileEngine::open(input));
   RINGSIDE_ASSIGN(const auto kernel, find_kernel(*engine, request));
   RINGSIDE_TRY(check_output(request.output));
-  RINGSIDE_TRY(check_no_input(request.output, {request.input.string()}));
+  RINGSIDE_TRY(check_no_input(request.output, request.inputs));
   const wire::SampleFileHeader& file = engine->header();
   session::SamplingOptions options;
   options.interval_ns = file.interval;

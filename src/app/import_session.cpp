@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <optional>
 
 #include "app/import_plugin.h"
@@ -21,43 +20,26 @@ namespace {
 using importers::CodeRange;
 using importers::Format;
 using importers::Input;
-using KernelFile = std::shared_ptr<const elf::ElfFile>;
 
-// The kernel that a request names, at the place where it ran; opened when it is asked for.
-class GivenKernel {
- public:
-  explicit GivenKernel(const ImportRequest& request) : request_(request) {}
+// The kernel that a request names, at the place where it ran; nothing where none is given.
+Result<std::optional<elf::Image>> kernel_of(const ImportRequest& request) {
+  if (request.kernel.empty() && request.symbols.empty()) return std::nullopt;
+  RINGSIDE_ASSIGN(const auto load_bias, parse_load_bias(request.load_bias));
+  RINGSIDE_ASSIGN(const auto file, request.kernel.empty()
+                                       ? open_listed_kernel(request.symbols)
+                                       : open_kernel(request.kernel, request.symbols));
+  return elf::Image{1, elf::kKernelImage, file, load_bias.value_or(0)};
+}
 
-  // Null where none is given.
-  [[nodiscard]] Result<std::optional<elf::Image>> image() {
-    if (image_ || (request_.kernel.empty() && request_.symbols.empty())) return image_;
-    RINGSIDE_ASSIGN(const auto load_bias, parse_load_bias(request_.load_bias));
-    RINGSIDE_ASSIGN(const KernelFile file, open());
-    image_ = elf::Image{1, elf::kKernelImage, file, load_bias.value_or(0)};
-    return image_;
+std::vector<CodeRange> code_of(const elf::Image& image) {
+  std::vector<CodeRange> ranges;
+  for (const elf::Segment& segment : image.file->segments()) {
+    if (!segment.executable) continue;
+    const GuestVirt start = image.to_guest(segment.address);
+    ranges.push_back({start, start + segment.memory_size});
   }
-
-  [[nodiscard]] Result<std::vector<CodeRange>> code() {
-    std::vector<CodeRange> ranges;
-    RINGSIDE_ASSIGN(const auto image, this->image());
-    if (!image) return ranges;
-    for (const elf::Segment& segment : image->file->segments()) {
-      if (!segment.executable) continue;
-      const GuestVirt start = image->to_guest(segment.address);
-      ranges.push_back({start, start + segment.memory_size});
-    }
-    return ranges;
-  }
-
- private:
-  [[nodiscard]] Result<KernelFile> open() const {
-    return request_.kernel.empty() ? open_listed_kernel(request_.symbols)
-                                   : open_kernel(request_.kernel, request_.symbols);
-  }
-
-  const ImportRequest& request_;
-  std::optional<elf::Image> image_;
-};
+  return ranges;
+}
 
 class RecordingTarget final : public importers::Target {
  public:
@@ -97,67 +79,43 @@ class RecordingTarget final : public importers::Target {
   std::optional<recording::Writer> writer_;
 };
 
-bool takes_kernel(const Format& format) {
-  for (const std::string_view option : format.takes)
-    if (option == "--kernel") return true;
-  return false;
-}
-
-Result<importers::ImportOptions> options_for(const ImportRequest& request, GivenKernel& kernel) {
+Result<importers::ImportOptions> options_for(const ImportRequest& request,
+                                             const std::optional<elf::Image>& kernel) {
   RINGSIDE_ASSIGN(auto options, import_options(request.settings));
   RINGSIDE_ASSIGN(options.kernel_load_bias, parse_load_bias(request.load_bias));
-  RINGSIDE_ASSIGN(options.kernel_code, kernel.code());
-  RINGSIDE_ASSIGN(const auto image, kernel.image());
-  if (image) options.kernel = image->file;
+  if (kernel) {
+    options.kernel = kernel->file;
+    options.kernel_code = code_of(*kernel);
+  }
   if (!request.settings.maestro_cut) return options;
-  if (!image)
+  if (!kernel)
     return fail(ErrorCode::kUsage,
                 "--maestro-cut needs --kernel FILE: it cuts where no function is known");
-  options.maestro_name = importers::maestro_names(image->file, image->load_bias);
+  options.maestro_name = importers::maestro_names(kernel->file, kernel->load_bias);
   return options;
 }
 
 Result<void> import(const ImportRequest& request, const Format& format,
                     std::span<const Input> inputs) {
   RINGSIDE_TRY(check_settings(request.settings, format));
-  if (inputs.size() > 1 && !format.takes_several)
-    return fail(ErrorCode::kUsage,
-                "{} is one of several inputs: a recording is made of one {} file", inputs[1].name,
-                format.name);
   RINGSIDE_TRY(check_output(request.output));
   RINGSIDE_TRY(check_no_input(request.output, request.inputs));
-  GivenKernel kernel(request);
+  RINGSIDE_ASSIGN(auto kernel, kernel_of(request));
   RINGSIDE_ASSIGN(const auto options, options_for(request, kernel));
-  std::optional<elf::Image> image;
-  if (takes_kernel(format)) {
-    RINGSIDE_ASSIGN(image, kernel.image());
-  }
-  if (!image && !format.has_mark)
+  if (!format.takes_option("--kernel")) kernel.reset();  // there are no addresses of it
+  if (!kernel && !format.has_mark)
     say("ringside: without --kernel FILE or --symbols FILE frames are addresses");
-  RecordingTarget target(request.output, std::move(image), !request.load_bias.empty());
+  RecordingTarget target(request.output, std::move(kernel), !request.load_bias.empty());
   RINGSIDE_ASSIGN(const auto imported, format.read(inputs, options, target));
   for (const std::string& warning : imported.warnings) say("ringside: " + warning);
   return target.finish();
 }
 
-Result<void> import_plugin(const ImportRequest& request) {
-  if (request.settings.is_given())
-    return fail(ErrorCode::kUsage,
-                "--cpu-freq, --context-names and --maestro-cut do not go with the input format {}",
-                kPluginFormat);
-  if (request.inputs.size() > 1)
-    return fail(ErrorCode::kUsage,
-                "{} is one of several inputs: a recording is made of one {} file",
-                request.inputs[1], kPluginFormat);
-  PluginRequest plugin;
-  RINGSIDE_ASSIGN(plugin.input, path_of_input(request.inputs.front()));
-  plugin.output = request.output;
-  plugin.kernel = request.kernel;
-  plugin.symbols = request.symbols;
-  plugin.load_bias = request.load_bias;
-  plugin.os = request.os;
-  plugin.keep_captures = request.keep_captures;
-  return import_plugin_file(plugin);
+Result<void> check_count(const ImportRequest& request, const std::string& format) {
+  const Format* const known = importers::format_named(format);
+  if (request.inputs.size() == 1 || (known != nullptr && known->takes_several)) return {};
+  return fail(ErrorCode::kUsage, "{} is one of several inputs: a recording is made of one {} file",
+              request.inputs[1], format);
 }
 
 }  // namespace
@@ -165,16 +123,19 @@ Result<void> import_plugin(const ImportRequest& request) {
 Result<std::string> resolved_format(const ImportRequest& request) {
   if (request.format != kAutoFormat) return request.format;
   RINGSIDE_ASSIGN(const auto inputs, open_inputs(request.inputs));
-  GivenKernel kernel(request);
-  return format_of_inputs(inputs, [&] { return kernel.code(); });
+  return format_of_inputs(inputs, [&]() -> Result<std::vector<CodeRange>> {
+    RINGSIDE_ASSIGN(const auto kernel, kernel_of(request));
+    return kernel ? code_of(*kernel) : std::vector<CodeRange>();
+  });
 }
 
 Result<void> import_files(const ImportRequest& request) {
   RINGSIDE_ASSIGN(const std::string format, resolved_format(request));
-  if (format == kPluginFormat) return import_plugin(request);
   if (format == kRecordingFormat)
     return fail(ErrorCode::kUsage, "{} is a recording already: look at it with 'ringside report'",
                 request.inputs.front());
+  RINGSIDE_TRY(check_count(request, format));
+  if (format == kPluginFormat) return import_plugin_file(request);
   RINGSIDE_ASSIGN(const auto inputs, open_inputs(request.inputs));
   return import(request, *importers::format_named(format), inputs);
 }

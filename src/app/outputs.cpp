@@ -139,13 +139,9 @@ void say_reader(const std::string& path, const exporters::Format& format) {
                                              fmt::arg("folder", shell_word(path + format.folder))));
 }
 
-bool chooses_vcpus(const exporters::Format& format) {
-  return std::find(format.takes.begin(), format.takes.end(), "--cpu") != format.takes.end();
-}
-
 Result<void> write_details(ReaderSettings settings, const std::string& path,
                            const exporters::Format& format, exporters::ExportOptions options) {
-  if (chooses_vcpus(format)) {
+  if (format.takes_option("--cpu")) {
     RINGSIDE_ASSIGN(options.vcpus, chosen_vcpus(settings));
     settings.cpus.clear();
     settings.cpu_mask.clear();

@@ -1,10 +1,10 @@
 #include "cases/text_lines.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "base/split.h"
+#include "base/whole_number.h"
 
 namespace ringside::cases {
 namespace {
@@ -82,10 +82,8 @@ std::optional<std::uint64_t> to_number(std::string_view word) {
     word.remove_prefix(2);
     base = 16;
   }
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, base);
-  if (error != std::errc{} || end != word.data() + word.size()) return std::nullopt;
-  return negative ? 0 - value : value;
+  const auto value = whole_number<std::uint64_t>(word, base);
+  return value && negative ? 0 - *value : value;
 }
 
 std::optional<std::int16_t> to_offset(std::string_view word) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,6 +50,10 @@ struct Format {
   // A folder of more files, beside an output that is a file: what its name has behind the output's.
   const char* folder = nullptr;
   const char* reader = nullptr;  // with it: the command that reads both, of {output} and {folder}
+
+  [[nodiscard]] bool takes_option(std::string_view option) const {
+    return std::find(takes.begin(), takes.end(), option) != takes.end();
+  }
 };
 
 // All formats, in the order of --help.

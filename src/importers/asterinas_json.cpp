@@ -1,7 +1,6 @@
 #include "importers/asterinas_json.h"
 
 #include <array>
-#include <charconv>
 #include <optional>
 #include <set>
 #include <string>
@@ -9,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/whole_number.h"
+#include "importers/parts/event_numbers.h"
 #include "importers/parts/faults.h"
 #include "importers/parts/json_reader.h"
 #include "importers/parts/json_stacks.h"
@@ -96,12 +97,8 @@ class AsterinasImport final : public JsonVisitor {
   }
 
   bool name(JsonState, std::string_view name) override {
-    unsigned number = 0;
-    const char* const end = name.data() + name.size();
-    const auto parsed = std::from_chars(name.data(), end, number);
-    const bool is_cpu =
-        parsed.ec == std::errc() && parsed.ptr == end && number < recording::kNoVcpu.value;
-    cpu_ = is_cpu ? std::optional(static_cast<std::uint16_t>(number)) : std::nullopt;
+    cpu_ = whole_number<std::uint16_t>(name);
+    if (cpu_ == recording::kNoVcpu.value) cpu_.reset();
     return true;
   }
 
@@ -183,14 +180,12 @@ class AsterinasImport final : public JsonVisitor {
     header.engine = "asterinas-json";
     recording::Source source;
     source.name = recording::kCpuSourceName;
-    source.clock = 1;
+    source.clock = kEventNumbers;
     source.period = 1;
     source.engine = header.engine;
     source.values = {{"ticks", recording::WeightUnit::kTicks, 1}};
     RINGSIDE_ASSIGN(writer_, target_.create(std::move(header), {source}));
-    RINGSIDE_ASSIGN(const auto clock,
-                    writer_->add_clock({1, recording::ClockKind::kEventNumber, "event number", 0}));
-    (void)clock;
+    RINGSIDE_TRY(add_event_numbers(*writer_));
     for (std::uint64_t capture = 0; capture < captures_; ++capture)
       RINGSIDE_TRY(add_skipped(capture));
     return {};

@@ -4,15 +4,15 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/whole_number.h"
+
 namespace ringside::importers {
 namespace {
 
 // A whole number, or one with a fraction, that `text` is from its beginning to its end.
 std::optional<std::int64_t> parse_count(std::string_view text) {
+  if (const auto whole = whole_number<std::int64_t>(text)) return whole;
   const char* const end = text.data() + text.size();
-  std::int64_t whole = 0;
-  const auto integer = std::from_chars(text.data(), end, whole);
-  if (integer.ec == std::errc() && integer.ptr == end) return whole;
   double value = 0;
   const auto real = std::from_chars(text.data(), end, value, std::chars_format::fixed);
   constexpr double kLimit = 1e18;

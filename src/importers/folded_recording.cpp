@@ -9,6 +9,7 @@
 #include "importers/folded_line.h"
 #include "importers/folded_text.h"
 #include "importers/frame_names.h"
+#include "importers/parts/event_numbers.h"
 #include "importers/parts/faults.h"
 #include "importers/parts/stack_budget.h"
 #include "profile/profile.h"
@@ -160,12 +161,12 @@ class FoldedImport {
     recording::Source source;
     source.name = "samples";
     source.kind = recording::SourceKind::kOther;
-    source.clock = 1;
+    source.clock = kEventNumbers;
     source.period = 1;
     source.engine = kFormat;
     source.values = {{"samples", recording::WeightUnit::kSamples, 1}};
     RINGSIDE_ASSIGN(writer_, target_.create(std::move(header), {source}));
-    RINGSIDE_TRY(writer_->add_clock({1, recording::ClockKind::kEventNumber, "event number", 0}));
+    RINGSIDE_TRY(add_event_numbers(*writer_));
     return {};
   }
 

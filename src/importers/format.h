@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -89,6 +90,10 @@ struct Format {
   std::vector<std::string_view> takes;  // options that only some formats have a use for
   bool takes_several = false;           // files, for instance one of each CPU
   bool has_mark = true;  // false: binary data that only a kernel's addresses in it reveal
+
+  [[nodiscard]] bool takes_option(std::string_view option) const {
+    return std::find(takes.begin(), takes.end(), option) != takes.end();
+  }
 };
 
 // All formats, in the order of --help.

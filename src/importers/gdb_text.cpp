@@ -10,6 +10,7 @@
 #include "importers/gdb_line_reader.h"
 #include "importers/gdb_lines.h"
 #include "importers/gdb_stack.h"
+#include "importers/parts/event_numbers.h"
 #include "importers/parts/faults.h"
 
 namespace ringside::importers {
@@ -217,8 +218,7 @@ class GdbImport {
     (is_cpu ? cpus_ : threads_).id = 1;
     RINGSIDE_ASSIGN(writer_, target_.create(header, {source(is_cpu)}));
     stack_ = std::make_unique<GdbStack>(*writer_);
-    return writer_->add_clock({1, recording::ClockKind::kEventNumber, "event number", 0})
-        .map([](std::uint32_t) {});
+    return add_event_numbers(*writer_);
   }
 
   Result<std::uint32_t> id_of(Known& known) {
@@ -234,7 +234,7 @@ class GdbImport {
     recording::Source source;
     source.name = is_cpu ? recording::kCpuSourceName : kThreadSource;
     source.kind = is_cpu ? SourceKind::kCpu : SourceKind::kOther;
-    source.clock = 1;
+    source.clock = kEventNumbers;
     source.period = 1;
     source.engine = kFormat;
     source.values = {is_cpu ? recording::ValueType{"ticks", recording::WeightUnit::kTicks, 1}

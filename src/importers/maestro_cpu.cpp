@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "importers/parts/event_numbers.h"
+
 namespace ringside::importers {
 namespace {
 
@@ -120,12 +122,11 @@ Result<recording::Writer*> create(Target& target) {
   const recording::Source source{
       .name = recording::kCpuSourceName,
       .kind = recording::SourceKind::kCpu,
-      .clock = 1,
+      .clock = kEventNumbers,
       .engine = header.engine,
       .values = {{.name = "ticks", .unit = recording::WeightUnit::kTicks}}};
   RINGSIDE_ASSIGN(recording::Writer* const writer, target.create(header, {source}));
-  RINGSIDE_ASSIGN([[maybe_unused]] const std::uint32_t clock,
-                  writer->add_clock({1, recording::ClockKind::kEventNumber, "event number", 0}));
+  RINGSIDE_TRY(add_event_numbers(*writer));
   return writer;
 }
 

@@ -3,23 +3,12 @@
 #include <algorithm>
 
 #include "elf/code_hash.h"
+#include "elf/code_size.h"
 #include "session/synthesized_symbols.h"
 #include "symbols/symbol_file.h"
 
 namespace ringside::session {
 namespace {
-
-// Bytes from the lowest to the highest address of code.
-std::uint64_t code_size(const elf::ElfFile& file) {
-  std::uint64_t low = ~std::uint64_t{0};
-  std::uint64_t high = 0;
-  for (const elf::Segment& segment : file.segments()) {
-    if (!segment.executable) continue;
-    low = std::min(low, segment.address.value);
-    high = std::max(high, segment.address.value + segment.memory_size);
-  }
-  return low > high ? 0 : high - low;
-}
 
 // Sets the fields that distinguish the file that ran from one that was built again.
 void identify(const elf::ElfFile& file, recording::ImageInfo& info) {
@@ -39,7 +28,7 @@ Result<std::uint32_t> write_image(const elf::Image& image, RecordedNames names,
   identify(*image.file, info);
   info.arch = image.file->arch();
   info.load_bias = image.load_bias;
-  info.size = code_size(*image.file);
+  info.size = elf::code_size(*image.file);
   RINGSIDE_ASSIGN(const std::uint32_t id, writer.add_image(info));
   for (const elf::Segment& segment : image.file->segments()) {
     if (!segment.executable) continue;
@@ -71,7 +60,7 @@ Result<std::uint32_t> write_user_image(const guestos::UserImage& image, recordin
   if (on_disk) info.path = image.file->name();
   identify(*image.file, info);
   info.arch = image.file->arch();
-  info.size = code_size(*image.file);
+  info.size = elf::code_size(*image.file);
   RINGSIDE_ASSIGN(const std::uint32_t id, writer.add_image(info));
   if (!on_disk || info.build_id.empty())
     RINGSIDE_TRY(writer.add_blob({on_disk ? recording::kKeptSymbolsBlob : recording::kSymbolsBlob,

@@ -1,6 +1,5 @@
 #include "app/settings/import_settings.h"
 
-#include <algorithm>
 #include <charconv>
 #include <fstream>
 
@@ -54,8 +53,7 @@ Result<importers::ImportOptions> import_options(const ImportSettings& settings) 
 
 Result<void> check_settings(const ImportSettings& settings, const importers::Format& format) {
   const auto check = [&](bool is_given, std::string_view option) -> Result<void> {
-    const auto& takes = format.takes;
-    if (!is_given || std::find(takes.begin(), takes.end(), option) != takes.end()) return {};
+    if (!is_given || format.takes_option(option)) return {};
     return fail(ErrorCode::kUsage, "{} does not go with the input format {}", option, format.name);
   };
   RINGSIDE_TRY(check(!settings.cpu_frequency.empty(), "--cpu-freq"));

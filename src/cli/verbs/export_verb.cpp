@@ -29,10 +29,6 @@ std::string format_help() {
   return text + ". Without it the output's extension chooses";
 }
 
-bool takes(const exporters::Format& format, const std::string& option) {
-  return std::find(format.takes.begin(), format.takes.end(), option) != format.takes.end();
-}
-
 }  // namespace
 
 void ExportVerb::add_options(App& app) {
@@ -71,10 +67,10 @@ Result<const exporters::Format*> ExportVerb::format() const {
 Result<void> ExportVerb::check_options(const exporters::Format& format) const {
   for (const Option* const option : style_->own_options()) {
     const std::string name = option->names().back();
-    if (!option->is_given() || takes(format, name)) continue;
+    if (!option->is_given() || format.takes_option(name)) continue;
     std::vector<std::string> others;
     for (const exporters::Format& other : exporters::formats())
-      if (takes(other, name)) others.emplace_back(other.name);
+      if (other.takes_option(name)) others.emplace_back(other.name);
     return fail(ErrorCode::kUsage, "{} does not go with the format {}, but with {}", name,
                 format.name, fmt::join(others, ", "));
   }

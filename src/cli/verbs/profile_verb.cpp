@@ -114,14 +114,16 @@ void ProfileVerb::add_options(App& app) {
   add_symbol_flags(app, reader_.symbols);
 }
 
-// As the words of --format are called in exporters::formats().
 Result<const exporters::Format*> ProfileVerb::choose_format() const {
+  // By the words of --format.
   static const std::map<std::string, std::string> kNames = {
-      {"json", "asterinas-json"}, {"folded", "folded"}, {"flame-graph", "svg"}};
-  const bool is_json = format_.empty() && output_.ends_with(".json");
-  std::string asked = is_json ? "-o " + output_ : "--format " + format_;
-  std::string name = kNames.at(is_json ? "json" : format_.empty() ? "flame-graph" : format_);
-  if (!is_json && format_.empty()) asked.clear();
+      {"", "svg"}, {"json", "asterinas-json"}, {"folded", "folded"}, {"flame-graph", "svg"}};
+  std::string name = kNames.at(format_);
+  std::string asked = format_.empty() ? "" : "--format " + format_;
+  if (format_.empty() && output_.ends_with(".json")) {
+    name = "asterinas-json";
+    asked = "-o " + output_;
+  }
   if (!style_.folded_style.empty()) {
     if (!asked.empty() && name != "folded")
       return fail(ErrorCode::kUsage, "{} does not go with --folded-style {}", asked,
@@ -134,12 +136,12 @@ Result<const exporters::Format*> ProfileVerb::choose_format() const {
 
 namespace {
 
-// "profile-142312", as Asterinas' profiler has it.
-std::string default_name(const std::string& stem, const exporters::Format& format) {
-  const std::string name = format.name;
-  return stem + (name == "asterinas-json" ? ".json" : format.extensions.front());
+std::string file_name(const std::string& stem, const exporters::Format& format) {
+  const bool is_json = std::string_view(format.name) == "asterinas-json";
+  return stem + (is_json ? ".json" : format.extensions.front());
 }
 
+// "KERNEL-profile-142312", as Asterinas' profiler has it.
 std::string stem_with_time(const std::string& kernel) {
   const std::time_t now = std::time(nullptr);
   std::tm local{};
@@ -165,7 +167,7 @@ Result<void> ProfileVerb::render(const std::vector<std::string>& command) {
                 "--qmp, --ring, --one-shot and QEMU's command line");
   RINGSIDE_ASSIGN(const exporters::Format* const format, choose_format());
   if (output_.empty())
-    output_ = default_name(std::filesystem::path(parse_).replace_extension().string(), *format);
+    output_ = file_name(std::filesystem::path(parse_).replace_extension().string(), *format);
   reader_.inputs = {parse_};
   reader_.kernel = settings_.kernel;
   reader_.kernel_symbols = settings_.symbols;
@@ -179,6 +181,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   RINGSIDE_TRY(check_stack_style(*output_section_, style_));
   if (!parse_.empty()) return render(command);
   RINGSIDE_ASSIGN(const exporters::Format* const format, choose_format());
+  RINGSIDE_TRY(app::chosen_vcpus(reader_));
   const bool writes = !output_.empty() || !format_.empty();
   if (!output_.empty()) RINGSIDE_TRY(app::check_output(output_));
   settings_.settle(!command.empty());
@@ -207,7 +210,7 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
       for (const std::string& words : exporters::broken_in_words(profile))
         app::say("ringside: " + words);
     if (!writes) return printed;
-    if (output_.empty()) output_ = default_name(stem_with_time(profile.header.kernel), *format);
+    if (output_.empty()) output_ = file_name(stem_with_time(profile.header.kernel), *format);
     if (auto written = write(profile, *format); !written) {
       keep_recording(reader_.input());
       return written;

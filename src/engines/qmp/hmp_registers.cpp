@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <limits>
 #include <optional>
 #include <span>
 
+#include "base/whole_number.h"
 #include "engines/gdb/protocol/hex.h"
 
 namespace ringside::engines::qmp {
@@ -114,13 +114,6 @@ bool is_word(char c) {
   return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '/';
 }
 
-std::optional<unsigned> parse_decimal(std::string_view digits) {
-  unsigned number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<Name> find(std::span<const Name> table, std::string_view word) {
   const auto found = std::find_if(table.begin(), table.end(),
                                   [word](const Name& entry) { return entry.name == word; });
@@ -132,7 +125,7 @@ std::optional<Name> find(std::span<const Name> table, std::string_view word) {
 std::optional<Name> aarch64_register(std::string_view word) {
   if (auto known = find(kAArch64, word)) return known;
   if (word.size() != 3 || (word[0] != 'X' && word[0] != 'R')) return std::nullopt;
-  const auto number = parse_decimal(word.substr(1));
+  const auto number = whole_number<unsigned>(word.substr(1));
   if (!number || *number > (word[0] == 'X' ? 30u : 12u)) return std::nullopt;
   return Name{word, static_cast<std::uint8_t>(arm::kX0 + *number)};
 }
@@ -141,7 +134,8 @@ std::optional<Name> aarch64_register(std::string_view word) {
 std::optional<Name> riscv64_register(std::string_view word) {
   const std::size_t slash = word.find('/');
   if (slash == word.npos) return find(kRiscv64, word);
-  const auto number = word[0] == 'x' ? parse_decimal(word.substr(1, slash - 1)) : std::nullopt;
+  const auto number =
+      word[0] == 'x' ? whole_number<unsigned>(word.substr(1, slash - 1)) : std::nullopt;
   if (!number || *number > 31) return std::nullopt;
   return Name{word, static_cast<std::uint8_t>(*number)};
 }
@@ -202,7 +196,7 @@ class Reader {
  private:
   void begin(std::string_view number) {
     finish();
-    const auto value = parse_decimal(number);
+    const auto value = whole_number<unsigned>(number);
     if (!value || *value > std::numeric_limits<std::uint16_t>::max()) return;
     vcpus_.push_back({VcpuId{static_cast<std::uint16_t>(*value)}, {}, false});
     of_machine_mode_ = {};

@@ -109,7 +109,7 @@ class RecordWriter final : public profile::SampleReceiver {
   }
 
   void write_user_mapping(const PerfImage& image, ThreadNumbers process) {
-    record_.begin(RecordType::kMmap2, kUserMode | kHasBuildId);
+    record_.begin(RecordType::kMmap2, kUserMode | kMiscBuildId);
     record_.add(process.pid);
     record_.add(process.tid);
     record_.add(image.start);
@@ -260,7 +260,7 @@ Result<void> write_pipe(profile::DetailedProfile& profile, const PerfImages& ima
   for (const Feature& feature : features_of(profile, attributes)) {
     constexpr std::size_t kMostBytes = 65000;
     if (feature.bytes.size() > kMostBytes) continue;
-    record.begin(RecordType::kHeaderFeature, 0);
+    record.begin(RecordType::kFeature, 0);
     record.add(static_cast<std::uint64_t>(feature.id));
     record.add_bytes(feature.bytes);
     record.add_bytes(std::string((8 - feature.bytes.size() % 8) % 8, '\0'));

@@ -152,7 +152,7 @@ std::vector<Feature> features_of(const profile::DetailedProfile& profile,
 std::string build_id_record(const PerfImage& image) {
   RecordBuilder record;
   const std::uint16_t mode = image.is_kernel ? kKernelMode : kUserMode;
-  record.begin(RecordType::kHeaderBuildId, static_cast<std::uint16_t>(mode | kHasBuildIdSize));
+  record.begin(RecordType::kBuildId, static_cast<std::uint16_t>(mode | kMiscBuildIdSize));
   record.add(kNobody);  // of the host, not of a guest that perf records
   std::string id(reinterpret_cast<const char*>(image.build_id.data()), image.build_id.size());
   id.resize(kMostBuildId);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exporters/perf/perf_images.h"
+#include "formats/perf_data.h"
 #include "profile/detailed_profile.h"
 
 namespace ringside::exporters::perf {
@@ -16,20 +17,9 @@ namespace ringside::exporters::perf {
 // perf_event_attr of each source, as bytes.
 [[nodiscard]] std::vector<std::string> attributes_of(const profile::DetailedProfile& profile);
 
-// Bits of perf.data's header: what else it has, in the order of the numbers.
-enum class FeatureId : std::uint32_t {
-  kBuildIds = 2,
-  kHostname = 3,
-  kRelease = 4,
-  kVersion = 5,
-  kArch = 6,
-  kProcessors = 7,
-  kCommandLine = 11,
-  kEvents = 12,
-  kSampleTime = 21,
-};
+// One of what perf.data has besides records, in the order of the numbers.
 struct Feature {
-  FeatureId id;
+  formats::perf_data::FeatureId id;
   std::string bytes;
 };
 

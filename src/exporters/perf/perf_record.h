@@ -7,34 +7,16 @@
 #include <type_traits>
 
 #include "exporters/parts/binary.h"
+#include "formats/perf_data.h"
 
-// Records of perf.data as bytes. Numbers: linux/perf_event.h, and of those that perf adds
-// tools/perf/util/event.h and header.h (Linux 6.1).
+// Records of perf.data as bytes.
 namespace ringside::exporters::perf {
 
-enum class RecordType : std::uint32_t {
-  kMmap = 1,
-  kComm = 3,
-  kSample = 9,
-  kMmap2 = 10,
-  kHeaderAttr = 64,
-  kHeaderBuildId = 67,
-  kFinishedRound = 68,
-  kEventUpdate = 78,
-  kHeaderFeature = 80,
-};
+using namespace formats::perf_data;
 
-// perf_event_header::misc: the mode of the processor, and flags.
-inline constexpr std::uint16_t kKernelMode = 1;
-inline constexpr std::uint16_t kUserMode = 2;
-inline constexpr std::uint16_t kHasBuildId = 1 << 14;      // an MMAP2, instead of the inode
-inline constexpr std::uint16_t kHasBuildIdSize = 1 << 15;  // a HEADER_BUILD_ID
-
-// In a call chain: what follows is code of the kernel, of a process.
-inline constexpr std::uint64_t kContextKernel = static_cast<std::uint64_t>(-128);
-inline constexpr std::uint64_t kContextUser = static_cast<std::uint64_t>(-512);
-
-inline constexpr std::size_t kMostBuildId = 20;  // bytes
+// perf_event_header::misc of the exporter's records.
+inline constexpr auto kKernelMode = static_cast<std::uint16_t>(CpuMode::kKernel);
+inline constexpr auto kUserMode = static_cast<std::uint16_t>(CpuMode::kUser);
 
 // Builds one record at a time.
 class RecordBuilder {

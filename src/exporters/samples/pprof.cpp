@@ -9,6 +9,7 @@
 #include "elf/image_map.h"
 #include "exporters/parts/gzip_sink.h"
 #include "exporters/parts/value_columns.h"
+#include "formats/pprof.h"
 #include "profile/sanitize.h"
 #include "views/owner.h"
 
@@ -20,41 +21,7 @@ using profile::DetailedProfile;
 using profile::StringId;
 using protozero::pbf_writer;
 
-// Field numbers of profile.proto.
-namespace tag {
-enum Profile : std::uint32_t {
-  kSampleType = 1,
-  kSample = 2,
-  kMapping = 3,
-  kLocation = 4,
-  kFunction = 5,
-  kStringTable = 6,
-  kTimeNanos = 9,
-  kDurationNanos = 10,
-  kPeriodType = 11,
-  kPeriod = 12,
-  kComment = 13,
-  kDefaultSampleType = 14
-};
-enum ValueType : std::uint32_t { kType = 1, kUnit = 2 };
-enum Sample : std::uint32_t { kLocationId = 1, kValue = 2, kLabel = 3 };
-enum Label : std::uint32_t { kKey = 1, kText = 2 };
-enum Mapping : std::uint32_t {
-  kMappingId = 1,
-  kMemoryStart = 2,
-  kMemoryLimit = 3,
-  kFilename = 5,
-  kBuildId = 6,
-  kHasFunctions = 7,
-  kHasFilenames = 8,
-  kHasLineNumbers = 9,
-  kHasInlineFrames = 10
-};
-enum Location : std::uint32_t { kLocationNumber = 1, kMappingOf = 2, kAddress = 3, kLine = 4 };
-enum Line : std::uint32_t { kFunctionOf = 1, kLineNumber = 2 };
-// Without a system_name, which pprof takes for a name that is to be demangled and shortened.
-enum Function : std::uint32_t { kFunctionId = 1, kName = 2, kFile = 4 };
-}  // namespace tag
+namespace tag = formats::pprof;  // numbers of fields
 
 const char* unit_of(recording::WeightUnit unit) {
   switch (unit) {
@@ -225,6 +192,7 @@ class PprofWriter {
     ++functions_written_;
     std::string bytes;
     pbf_writer function(bytes);
+    // Without a system_name, which pprof takes for a name that is to be demangled and shortened.
     function.add_uint64(tag::kFunctionId, id + 1);
     function.add_int64(tag::kName, name);
     function.add_int64(tag::kFile, file);

@@ -6,6 +6,7 @@
 
 #include "importers/callgrind/profile_reader.h"
 #include "importers/callgrind/stack_writer.h"
+#include "importers/parts/event_numbers.h"
 
 namespace ringside::importers {
 namespace {
@@ -63,7 +64,7 @@ class Import {
       header.command_line.emplace_back(word);
     recording::Source source;
     source.name = "callgrind";
-    source.clock = 1;
+    source.clock = kEventNumbers;
     source.kind = recording::SourceKind::kOther;
     source.values = events_.values(is_own);
     is_of_ticks_ = is_own && source.values.front().name == "ticks";
@@ -72,7 +73,7 @@ class Import {
       source.kind = recording::SourceKind::kCpu;
     }
     RINGSIDE_ASSIGN(recording::Writer* const writer, target_.create(header, {std::move(source)}));
-    RINGSIDE_TRY(writer->add_clock({1, recording::ClockKind::kEventNumber, "event number", 0}));
+    RINGSIDE_TRY(add_event_numbers(*writer));
     return writer;
   }
 

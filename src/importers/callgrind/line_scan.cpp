@@ -1,7 +1,8 @@
 #include "importers/callgrind/line_scan.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/whole_number.h"
 
 namespace ringside::importers::callgrind {
 
@@ -39,9 +40,9 @@ bool parse_number(std::string_view word, std::uint64_t& number) {
     word.remove_prefix(2);
     base = 16;
   }
-  const char* const end = word.data() + word.size();
-  const auto result = std::from_chars(word.data(), end, number, base);
-  return result.ec == std::errc() && result.ptr == end;
+  const auto whole = whole_number<std::uint64_t>(word, base);
+  number = whole.value_or(0);
+  return whole.has_value();
 }
 
 }  // namespace ringside::importers::callgrind

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "importers/parts/event_numbers.h"
 #include "importers/parts/json_series.h"
 
 namespace ringside::importers::firefox {
@@ -159,10 +160,7 @@ Result<void> Recorder::create() {
   if (profile_.is_of_ringside()) header.kernel = meta.platform;
   RINGSIDE_ASSIGN(writer_, target_.create(std::move(header), plan_.sources));
   if (meta.time_is_bytes) {
-    RINGSIDE_ASSIGN(
-        const std::uint32_t clock,
-        writer_->add_clock({kNumberClock, recording::ClockKind::kEventNumber, "event number", 0}));
-    static_cast<void>(clock);
+    RINGSIDE_TRY(add_event_numbers(*writer_));
   }
   for (const Name& name : plan_.names)
     RINGSIDE_TRY(writer_->add_thread_name({0, name.pid, name.tid, 0, name.text}));

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include "arch/arch_info.h"
+#include "base/whole_number.h"
 #include "profile/sanitize.h"
 #include "symbols/demangle.h"
 
@@ -21,21 +21,16 @@ std::vector<std::byte> build_id(std::string_view digits) {
   if (digits.size() < 16 || digits.size() > 40 || digits.size() % 2 != 0) return {};
   std::vector<std::byte> bytes;
   for (std::size_t i = 0; i < digits.size(); i += 2) {
-    unsigned byte = 0;
-    const auto parsed = std::from_chars(digits.data() + i, digits.data() + i + 2, byte, 16);
-    if (parsed.ec != std::errc() || parsed.ptr != digits.data() + i + 2) return {};
-    bytes.push_back(static_cast<std::byte>(byte));
+    const auto byte = whole_number<std::uint8_t>(digits.substr(i, 2), 16);
+    if (!byte) return {};
+    bytes.push_back(static_cast<std::byte>(*byte));
   }
   return bytes;
 }
 
 std::optional<std::uint64_t> hexadecimal(std::string_view text) {
   if (!text.starts_with("0x")) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + 2, end, number, 16);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return number;
+  return whole_number<std::uint64_t>(text.substr(2), 16);
 }
 
 // "<unknown:0x1c>", as ringside shows a frame without a name.
@@ -167,10 +162,8 @@ Result<RecordedFrame> TableStacks::make_frame(std::uint32_t index, Writer& write
     return frame;
   }
   if (address >= 0 && hexadecimal(name) == frame.address.value) return frame;
-  const bool is_mangled = name.starts_with("_Z") || name.starts_with("_R");
-  RINGSIDE_ASSIGN(frame.function, is_mangled ? writer.add_text(symbols::demangle(
-                                                   name, symbols::DemangleStyle::kFull))
-                                             : writer.add_text(name));
+  RINGSIDE_ASSIGN(frame.function,
+                  writer.add_text(symbols::demangle(name, symbols::DemangleStyle::kFull)));
   frame.inlined = is_inlined(index);
   const std::string_view file = file_of(function);
   if (file.empty()) return frame;

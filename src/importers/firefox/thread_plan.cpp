@@ -1,32 +1,25 @@
 #include "importers/firefox/thread_plan.h"
 
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
+
+#include "base/whole_number.h"
+#include "importers/parts/event_numbers.h"
 
 namespace ringside::importers::firefox {
 namespace {
 
 using recording::WeightUnit;
 
-// A number that `text` is from its beginning to its end.
-std::optional<std::uint32_t> number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return number;
-}
-
 // Gives texts that are no numbers one, which no other has.
 class Numbers {
  public:
   void see(const std::string& text) {
-    if (const auto number = number_of(text)) taken_.insert(*number);
+    if (const auto number = whole_number<std::uint32_t>(text)) taken_.insert(*number);
   }
   [[nodiscard]] std::uint32_t of(const std::string& text) {
-    if (const auto number = number_of(text)) return *number;
+    if (const auto number = whole_number<std::uint32_t>(text)) return *number;
     const auto [entry, added] = given_.try_emplace(text, 0);
     if (!added) return entry->second;
     while (taken_.contains(next_)) ++next_;
@@ -50,7 +43,7 @@ recording::Source source_of(const Meta& meta, SampleKind kind, WeightType type) 
   source.engine = "firefox";
   source.kind = type == WeightType::kBytes ? recording::SourceKind::kAllocations
                                            : recording::SourceKind::kOther;
-  source.clock = meta.time_is_bytes ? kNumberClock : recording::kHostClock;
+  source.clock = meta.time_is_bytes ? kEventNumbers : recording::kHostClock;
   switch (type) {
     case WeightType::kSamples:
       source.name = "samples";
@@ -118,15 +111,16 @@ class Planner {
     constexpr std::string_view kVcpu = "vCPU ";
     series.view = thread.pid == "vCPUs" ? View::kVcpus : View::kThreads;
     if (series.view == View::kVcpus) {
-      const auto number = thread.name.starts_with(kVcpu)
-                              ? number_of(std::string_view(thread.name).substr(kVcpu.size()))
-                              : std::nullopt;
+      const auto number =
+          thread.name.starts_with(kVcpu)
+              ? whole_number<std::uint32_t>(std::string_view(thread.name).substr(kVcpu.size()))
+              : std::nullopt;
       if (number && *number < recording::kNoVcpu.value)
         series.vcpu = VcpuId{static_cast<std::uint16_t>(*number)};
       return;
     }
-    series.pid = number_of(thread.pid);
-    series.tid = number_of(thread.tid);
+    series.pid = whole_number<std::uint32_t>(thread.pid);
+    series.tid = whole_number<std::uint32_t>(thread.tid);
     if (series.pid) name(series, thread);
   }
 

@@ -36,9 +36,6 @@ struct Plan {
   std::vector<Name> names;
 };
 
-// Clock of samples that have no time.
-inline constexpr std::uint32_t kNumberClock = 1;
-
 [[nodiscard]] Plan plan_threads(const Profile& profile);
 
 }  // namespace ringside::importers::firefox

@@ -68,7 +68,7 @@ class JsonInput {
   };
 
  private:
-  struct Inflater;
+  struct Unpacked;
 
   [[nodiscard]] bool refill();
   [[nodiscard]] bool next_plain();
@@ -76,7 +76,7 @@ class JsonInput {
   void release_now_and_then();
 
   const Input& input_;
-  std::unique_ptr<Inflater> inflater_;  // null: the file is not compressed
+  std::unique_ptr<Unpacked> unpacked_;  // null: the file is not compressed
   const char* begin_ = nullptr;         // of the piece at hand
   const char* at_ = nullptr;
   const char* end_ = nullptr;

@@ -8,9 +8,11 @@
 #include <cstring>
 #include <utility>
 
-#include "importers/perf_data/numbers.h"
+#include "formats/perf_data.h"
 
 namespace ringside::importers::perf_data {
+
+using namespace formats::perf_data;
 namespace {
 
 constexpr std::size_t kFirstVersion = 64;  // bytes: PERF_ATTR_SIZE_VER0

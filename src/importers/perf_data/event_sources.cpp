@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
-#include "importers/perf_data/numbers.h"
+#include "formats/perf_data.h"
+#include "importers/parts/event_numbers.h"
 
 namespace ringside::importers::perf_data {
+
+using namespace formats::perf_data;
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint32_t kNumberClock = 1;
 
 }  // namespace
 
@@ -22,7 +24,7 @@ recording::Source EventSources::source(std::size_t event) const {
   recording::Source source;
   source.name = attribute.name;
   source.kind = recording::SourceKind::kOther;
-  source.clock = attribute.has(sample::kTime) ? recording::kHostClock : kNumberClock;
+  source.clock = attribute.has(sample::kTime) ? recording::kHostClock : kEventNumbers;
   if (source.clock == recording::kHostClock) source.period = interval_of(attribute);
   source.values = {{"period",
                     attribute.counts_time() ? recording::WeightUnit::kNanoseconds
@@ -48,13 +50,7 @@ Result<void> EventSources::start(recording::Writer& writer) {
   const bool has_numbers =
       std::any_of(attributes_.all().begin(), attributes_.all().end(),
                   [](const Attribute& attribute) { return !attribute.has(sample::kTime); });
-  if (!has_numbers) return {};
-  recording::Clock clock;
-  clock.kind = recording::ClockKind::kEventNumber;
-  clock.name = "event number";
-  RINGSIDE_ASSIGN(const std::uint32_t id, writer.add_clock(clock));
-  static_cast<void>(id);  // the first one
-  return {};
+  return has_numbers ? add_event_numbers(writer) : Result<void>();
 }
 
 Result<std::uint32_t> EventSources::source_of(std::size_t event) {

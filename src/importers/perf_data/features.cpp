@@ -6,9 +6,11 @@
 
 #include "arch/arch_info.h"
 #include "base/byte_cursor.h"
-#include "importers/perf_data/numbers.h"
+#include "formats/perf_data.h"
 
 namespace ringside::importers::perf_data {
+
+using namespace formats::perf_data;
 namespace {
 
 constexpr std::size_t kMostWords = 4096;        // of a command line
@@ -133,6 +135,8 @@ void read_feature(std::uint32_t id, Bytes bytes, Features& features, Attributes&
       break;
     case FeatureId::kBuildIds:
       read_build_ids(cursor, features);
+      break;
+    case FeatureId::kSampleTime:  // the samples have it
       break;
   }
 }

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "importers/perf_data/numbers.h"
+#include "formats/perf_data.h"
 
 namespace ringside::importers::perf_data {
+
+using namespace formats::perf_data;
 
 // Numbers and texts as records have them.
 class Body {

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "base/byte_cursor.h"
-#include "importers/perf_data/numbers.h"
+#include "formats/perf_data.h"
 
 namespace ringside::importers::perf_data {
+
+using namespace formats::perf_data;
 namespace {
 
 constexpr std::size_t kHeaderSize = 8;

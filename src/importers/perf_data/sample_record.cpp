@@ -5,9 +5,11 @@
 #include <utility>
 
 #include "base/byte_cursor.h"
-#include "importers/perf_data/numbers.h"
+#include "formats/perf_data.h"
 
 namespace ringside::importers::perf_data {
+
+using namespace formats::perf_data;
 namespace {
 
 Words read_words(ByteCursor& cursor, std::uint64_t count) {

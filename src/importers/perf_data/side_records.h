@@ -5,11 +5,13 @@
 #include <string_view>
 
 #include "base/byte_reader.h"
-#include "importers/perf_data/numbers.h"
+#include "formats/perf_data.h"
 
 // Records about what happens beside the samples. Texts and bytes lie in the record. Each function
 // gives nothing for a body that is too short.
 namespace ringside::importers::perf_data {
+
+using namespace formats::perf_data;
 
 // MMAP and MMAP2: from now on a file is at these addresses.
 struct MapRecord {

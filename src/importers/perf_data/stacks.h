@@ -5,9 +5,9 @@
 
 #include "base/dense_table.h"
 #include "base/result.h"
+#include "formats/perf_data.h"
 #include "importers/perf_data/attributes.h"
 #include "importers/perf_data/kernel_code.h"
-#include "importers/perf_data/numbers.h"
 #include "importers/perf_data/sample_record.h"
 #include "importers/perf_data/unwinding.h"
 #include "importers/perf_data/user_images.h"
@@ -15,6 +15,8 @@
 #include "recording/writer.h"
 
 namespace ringside::importers::perf_data {
+
+using namespace formats::perf_data;
 
 [[nodiscard]] PrivilegeLevel level_of(CpuMode mode);
 

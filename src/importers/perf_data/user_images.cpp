@@ -13,6 +13,7 @@
 
 #include "base/split.h"
 #include "elf/code_hash.h"
+#include "elf/code_size.h"
 #include "symbols/symbol_file.h"
 #include "symbols/symbol_list.h"
 
@@ -27,17 +28,6 @@ constexpr std::uint64_t kLowestLoaded = 0x10000000;
 bool is_anonymous(std::string_view path) {
   return path == "//anon" || path.starts_with("/dev/zero") || path.starts_with("/anon_hugepage") ||
          path.starts_with("[stack") || path.starts_with("/SYSV") || path == "[heap]";
-}
-
-std::uint64_t code_size(const elf::ElfFile& file) {
-  std::uint64_t low = ~std::uint64_t{0};
-  std::uint64_t high = 0;
-  for (const elf::Segment& segment : file.segments()) {
-    if (!segment.executable) continue;
-    low = std::min(low, segment.address.value);
-    high = std::max(high, segment.address.value + segment.memory_size);
-  }
-  return low > high ? 0 : high - low;
 }
 
 // Place in the file minus linked address, of the code that is mapped from `offset` on.
@@ -146,7 +136,7 @@ Result<void> UserImages::record(MappedFileInfo& info) {
     image.build_id.assign(build_id.begin(), build_id.end());
     if (build_id.empty()) image.code_hash = elf::code_hash(*info.file);
     image.arch = info.file->arch();
-    image.size = code_size(*info.file);
+    image.size = elf::code_size(*info.file);
   }
   RINGSIDE_ASSIGN(info.image, writer_->add_image(image));
   if (info.kind == Kind::kJit && files_.is_same_machine()) {

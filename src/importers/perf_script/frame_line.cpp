@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/whole_number.h"
+
 namespace ringside::importers::perf_script {
 namespace {
 
@@ -99,9 +101,9 @@ std::optional<SourceLine> parse_source_line(std::string_view line) {
   const std::size_t colon = text.rfind(':');
   if (colon == kNowhere) return std::nullopt;
   const std::string_view digits = text.substr(colon + 1);
-  const char* const end = digits.data() + digits.size();
-  const auto parsed = std::from_chars(digits.data(), end, source.line);
-  if (digits != "?" && (parsed.ec != std::errc() || parsed.ptr != end)) return std::nullopt;
+  const auto number = whole_number<std::uint32_t>(digits);
+  if (!number && digits != "?") return std::nullopt;
+  source.line = number.value_or(0);
   if (source.line != 0) source.file = text.substr(0, colon);
   return source;
 }

@@ -1,9 +1,10 @@
 #include "importers/perf_script/header_line.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <limits>
+
+#include "base/whole_number.h"
 
 namespace ringside::importers::perf_script {
 namespace {
@@ -18,16 +19,6 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(kBlanks);
   if (begin == kNowhere) return {};
   return text.substr(begin, text.find_last_not_of(kBlanks) + 1 - begin);
-}
-
-// A number that `text` is from its beginning to its end.
-template <class T>
-std::optional<T> number_in(std::string_view text) {
-  T value = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, value);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
 }
 
 std::string_view last_word(std::string_view text) {
@@ -80,7 +71,7 @@ TimeAt find_time(std::string_view line) {
 std::optional<std::uint64_t> time_of(std::string_view line, const TimeAt& at) {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   constexpr std::uint64_t kMostSeconds = std::numeric_limits<std::int64_t>::max() / kSecond;
-  const auto seconds = number_in<std::uint64_t>(line.substr(at.begin, at.dot - at.begin));
+  const auto seconds = whole_number<std::uint64_t>(line.substr(at.begin, at.dot - at.begin));
   if (!seconds || *seconds >= kMostSeconds) return std::nullopt;
   std::uint64_t fraction = 0;
   std::uint64_t unit = kSecond;
@@ -110,7 +101,7 @@ void take_event(std::string_view text, HeaderLine& header) {
   header.rest = text;
   std::string_view word = take_first_word(text);
   std::optional<std::uint64_t> period;
-  if (!word.empty() && is_digit(word.front()) && (period = number_in<std::uint64_t>(word))) {
+  if (!word.empty() && is_digit(word.front()) && (period = whole_number<std::uint64_t>(word))) {
     std::string_view behind = text;
     word = take_first_word(behind);
     const bool is_event = word.size() > 1 && word.back() == ':';
@@ -127,14 +118,14 @@ void take_event(std::string_view text, HeaderLine& header) {
 
 bool is_cpu(std::string_view word) {
   return word.size() > 2 && word.front() == '[' && word.back() == ']' &&
-         number_in<std::uint32_t>(word.substr(1, word.size() - 2));
+         whole_number<std::uint32_t>(word.substr(1, word.size() - 2));
 }
 
 // "1234", "1234/1235" or "-1".
 bool take_pid(std::string_view word, Owner& owner) {
   const std::size_t slash = word.find('/');
-  const auto pid = number_in<std::int64_t>(word.substr(0, slash));
-  const auto tid = slash == kNowhere ? pid : number_in<std::int64_t>(word.substr(slash + 1));
+  const auto pid = whole_number<std::int64_t>(word.substr(0, slash));
+  const auto tid = slash == kNowhere ? pid : whole_number<std::int64_t>(word.substr(slash + 1));
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
   if (!pid || !tid || *pid < -1 || *tid < -1 || *pid > kMost || *tid > kMost) return false;
   if (*pid != -1) owner.pid = static_cast<std::uint32_t>(*pid);
@@ -162,7 +153,7 @@ void take_event_without_time(std::string_view line, HeaderLine& header) {
     header.rest = rest;
     header.owner = line.substr(0, static_cast<std::size_t>(word.data() - line.data()));
     std::string_view owner = header.owner;
-    header.period = number_in<std::uint64_t>(take_last_word(owner));
+    header.period = whole_number<std::uint64_t>(take_last_word(owner));
     if (header.period && is_number(last_word(owner)))
       header.owner = owner;
     else
@@ -176,7 +167,7 @@ void take_event_without_time(std::string_view line, HeaderLine& header) {
 void take_pid_of_comm(Owner& owner) {
   const std::size_t dash = owner.comm.rfind('-');
   if (dash == kNowhere || dash == 0) return;
-  const auto pid = number_in<std::uint32_t>(owner.comm.substr(dash + 1));
+  const auto pid = whole_number<std::uint32_t>(owner.comm.substr(dash + 1));
   if (!pid) return;
   owner.pid = owner.tid = *pid;
   owner.comm.remove_suffix(owner.comm.size() - dash);
@@ -208,7 +199,7 @@ Owner parse_owner(std::string_view text) {
   for (int i = 0; i <= kMostFlags && !rest.empty() && !has_pid; ++i) {
     const std::string_view word = take_last_word(rest);
     if (is_cpu(word)) {
-      owner.cpu = number_in<std::uint32_t>(word.substr(1, word.size() - 2));
+      owner.cpu = whole_number<std::uint32_t>(word.substr(1, word.size() - 2));
       owner.comm = rest;
     } else if (take_pid(word, owner)) {
       owner.comm = rest;

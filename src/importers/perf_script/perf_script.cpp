@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "importers/parts/event_numbers.h"
 #include "importers/parts/faults.h"
 #include "importers/perf_script/comments.h"
 #include "importers/perf_script/frame_line.h"
@@ -159,12 +160,11 @@ class ScriptImport {
     header.interval_ns = comments_.interval_ns;
     header.start_wall_ns = comments_.wall_ns;
     header.start_monotonic_ns = start_ns_;
-    const recording::Source source =
-        Sources::describe(first.event, first.period.has_value(),
-                          has_times_ ? recording::kHostClock : 1, comments_.interval_ns);
+    const recording::Source source = Sources::describe(
+        first.event, first.period.has_value(), has_times_ ? recording::kHostClock : kEventNumbers,
+        comments_.interval_ns);
     RINGSIDE_ASSIGN(writer_, target_.create(std::move(header), {source}));
-    if (!has_times_)
-      RINGSIDE_TRY(writer_->add_clock({1, recording::ClockKind::kEventNumber, "event number", 0}));
+    if (!has_times_) RINGSIDE_TRY(add_event_numbers(*writer_));
     sources_.begin(*writer_, source);
     owners_.emplace(*writer_);
     stacks_.emplace(*writer_, options_);

@@ -44,10 +44,6 @@ void take_file_for_name(FrameLine& line) {
   line.file = {};
 }
 
-bool is_mangled(std::string_view name) {
-  return name.starts_with("_Z") || name.starts_with("_R") || name.starts_with("__Z");
-}
-
 }  // namespace
 
 TextKey Stacks::key_of(std::string_view text, bool has_names) {
@@ -164,9 +160,7 @@ Result<Stacks::FrameEntry> Stacks::frame_of(FrameLine line, bool has_names) {
       line.symbol == profile::kIdleName && line.file.empty() && line.address == GuestVirt{};
   if (!line.symbol.empty()) {
     RINGSIDE_ASSIGN(frame.function,
-                    text_of(is_mangled(line.symbol)
-                                ? symbols::demangle(line.symbol, symbols::DemangleStyle::kFull)
-                                : std::string(line.symbol)));
+                    text_of(symbols::demangle(line.symbol, symbols::DemangleStyle::kFull)));
   }
   // Code that --kernel has is in the image that it is recorded with. Other code without a name is
   // in no file that can be opened: its address is where it ran, and the text does not say where the

@@ -1,5 +1,6 @@
+#include "formats/pprof.h"
+#include "importers/parts/gzip_reader.h"
 #include "importers/pprof/field_reader.h"
-#include "importers/pprof/fields.h"
 #include "importers/pprof/messages.h"
 #include "importers/pprof/pprof.h"
 #include "importers/pprof/unzipped.h"
@@ -71,11 +72,10 @@ Likeness pprof_likeness(const Input& input, const ImportOptions&) {
     const std::string_view text = input.text();
     return likeness_of(text.substr(0, kBeginning), text.size() <= kBeginning);
   }
-  const auto beginning = unzipped(input.bytes, kBeginning);
-  if (!beginning) return Likeness::kNone;
-  const Bytes bytes = beginning->bytes;
+  const Unzipped beginning = unzipped(input.bytes, kBeginning);
+  const Bytes bytes = beginning.bytes;
   return likeness_of({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
-                     beginning->fault.empty());
+                     beginning.fault.empty());
 }
 
 }  // namespace ringside::importers

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "base/dense_table.h"
+#include "formats/pprof.h"
 #include "importers/parts/faults.h"
 #include "importers/pprof/field_reader.h"
-#include "importers/pprof/fields.h"
 
 namespace ringside::importers::pprof {
+
+namespace field = formats::pprof;  // numbers of fields
 
 using TextIndex = std::uint64_t;  // in the string table; 0 is the empty text
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "importers/parts/event_numbers.h"
 #include "importers/parts/faults.h"
+#include "importers/parts/gzip_reader.h"
 #include "importers/pprof/comments.h"
 #include "importers/pprof/profile_source.h"
 #include "importers/pprof/samples.h"
@@ -48,7 +50,7 @@ class Import {
   Result<void> read_messages() {
     std::string_view bytes = as_text(input_.bytes);
     if (is_gzip(input_.bytes)) {
-      RINGSIDE_ASSIGN(unzipped_, unzipped(input_.bytes, kMostUnzipped));
+      unzipped_ = unzipped(input_.bytes, kMostUnzipped);
       bytes = as_text(unzipped_.bytes);
       if (input_.release) input_.release();
     }
@@ -62,7 +64,7 @@ class Import {
     if (writer_ == nullptr) {
       RINGSIDE_ASSIGN(writer_,
                       target_.create(header_of(messages_), {source_of(messages_, columns_)}));
-      RINGSIDE_TRY(writer_->add_clock({1, recording::ClockKind::kEventNumber, "event number", 0}));
+      RINGSIDE_TRY(add_event_numbers(*writer_));
       samples_.emplace(messages_, options_, columns_, *writer_);
       RINGSIDE_TRY(samples_->start());
     }

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "importers/pprof/fields.h"
+#include "formats/pprof.h"
 
 namespace ringside::importers::pprof {
+
+namespace field = formats::pprof;
 
 // Builds profiles for tests, as protobuf has them.
 class ProfileBuilder {

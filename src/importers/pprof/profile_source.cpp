@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "importers/parts/event_numbers.h"
 #include "importers/pprof/value_units.h"
 
 namespace ringside::importers::pprof {
@@ -38,7 +39,7 @@ recording::Source source_of(const Messages& messages, const std::vector<std::siz
   recording::Source source;
   source.name = messages.text(messages.period_type.name).substr(0, kLongestName);
   if (source.name.empty()) source.name = "pprof";
-  source.clock = 1;
+  source.clock = kEventNumbers;
   for (const std::size_t column : columns)
     source.values.push_back(value_type(messages, messages.types[column]));
   const recording::ValueType& first = source.values.front();

@@ -1,8 +1,9 @@
 #include "importers/pprof/sample_owner.h"
 
 #include <array>
-#include <charconv>
 #include <limits>
+
+#include "base/whole_number.h"
 
 namespace ringside::importers::pprof {
 namespace {
@@ -17,13 +18,9 @@ struct Label {
 
   template <class Number>
   [[nodiscard]] std::optional<Number> as() const {
-    std::uint64_t value = number;
-    if (!text.empty()) {
-      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    }
-    if (value > std::numeric_limits<Number>::max()) return std::nullopt;
-    return static_cast<Number>(value);
+    if (!text.empty()) return whole_number<Number>(text);
+    if (number > std::numeric_limits<Number>::max()) return std::nullopt;
+    return static_cast<Number>(number);
   }
 };
 

@@ -1,7 +1,8 @@
 #include "importers/redox/cpu_numbers.h"
 
-#include <charconv>
 #include <unordered_map>
+
+#include "base/whole_number.h"
 
 namespace ringside::importers::redox {
 namespace {
@@ -23,10 +24,9 @@ std::optional<VcpuId> cpu_number_of(std::string_view name) {
     name = name.substr(0, dot);
     digits = digits_at_end(name);
   }
-  std::uint16_t number = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (parsed.ec != std::errc() || number >= kMostCpus) return std::nullopt;
-  return VcpuId{number};
+  const auto number = whole_number<std::uint16_t>(digits);
+  if (!number || *number >= kMostCpus) return std::nullopt;
+  return VcpuId{*number};
 }
 
 Result<std::vector<VcpuId>> cpu_numbers(std::span<const Input> inputs) {

@@ -24,10 +24,8 @@ Result<recording::RecordedFrame> FileStacks::make_frame(std::uint32_t index,
   frame.exact = true;
   frame.kind = FrameKind::kCode;
   const std::string_view name = file_.frame_names[index];
-  const bool is_mangled = name.starts_with("_Z") || name.starts_with("_R");
-  RINGSIDE_ASSIGN(frame.function, is_mangled ? writer.add_text(symbols::demangle(
-                                                   name, symbols::DemangleStyle::kFull))
-                                             : writer.add_text(name));
+  RINGSIDE_ASSIGN(frame.function,
+                  writer.add_text(symbols::demangle(name, symbols::DemangleStyle::kFull)));
   const std::string_view file = file_.frame_files[index];
   if (file.empty()) return frame;
   frame.line = file_.frame_lines[index];

@@ -3,9 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
+
+#include "base/whole_number.h"
+#include "importers/parts/event_numbers.h"
 
 namespace ringside::importers::speedscope {
 namespace {
@@ -46,27 +48,19 @@ const Profile* repeated_sum(const File& file, std::size_t sums) {
   return nullptr;
 }
 
-// A number that `text` is from its beginning to its end.
-std::optional<std::uint32_t> number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return number;
-}
-
 // A profile that ringside wrote is called after its owner: "dd 12/13", "vcpu 0".
 void set_owner(PlannedProfile& planned) {
   const std::string_view name = planned.profile->name;
   constexpr std::string_view kVcpu = "vcpu ";
-  const auto vcpu = name.starts_with(kVcpu) ? number_of(name.substr(kVcpu.size())) : std::nullopt;
+  const auto vcpu = name.starts_with(kVcpu) ? whole_number<std::uint32_t>(name.substr(kVcpu.size()))
+                                            : std::nullopt;
   if (vcpu && *vcpu < recording::kNoVcpu.value)
     planned.vcpu = VcpuId{static_cast<std::uint16_t>(*vcpu)};
   const std::size_t slash = name.rfind('/');
   const std::size_t blank = name.rfind(' ');
   if (slash == std::string_view::npos || blank == std::string_view::npos || slash < blank) return;
-  const auto tid = number_of(name.substr(slash + 1));
-  planned.pid = number_of(name.substr(blank + 1, slash - blank - 1));
+  const auto tid = whole_number<std::uint32_t>(name.substr(slash + 1));
+  planned.pid = whole_number<std::uint32_t>(name.substr(blank + 1, slash - blank - 1));
   if (!tid) planned.pid.reset();
   if (!planned.pid) return;
   planned.tid = *tid;
@@ -77,7 +71,7 @@ recording::Source source_of(const Unit& unit) {
   recording::Source source;
   source.kind = recording::SourceKind::kOther;
   source.engine = "speedscope";
-  source.clock = unit.is_time() ? recording::kHostClock : kNumberClock;
+  source.clock = unit.is_time() ? recording::kHostClock : kEventNumbers;
   switch (unit.unit) {
     case WeightUnit::kNanoseconds:
       source.name = "time";

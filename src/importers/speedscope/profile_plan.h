@@ -39,9 +39,6 @@ struct Plan {
   bool has_all = false;  // threads are left out: the profiles of all have more
 };
 
-// Clock of samples that have no time; clock 0 is of all others.
-inline constexpr std::uint32_t kNumberClock = 1;
-
 // A profile "all, …" at the beginning that is the sum of the threads' profiles is not counted
 // twice. Ringside's own files have one, also where speedscope exported them again, and another
 // "all, …" for each other value.

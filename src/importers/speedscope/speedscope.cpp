@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "importers/parts/event_numbers.h"
 #include "importers/parts/json_series.h"
 #include "importers/speedscope/file_stacks.h"
 #include "importers/speedscope/profile_plan.h"
@@ -153,10 +154,7 @@ class Recorder {
     if (is_of_ringside(file_)) header.kernel = file_.name;
     header.start_monotonic_ns = base_ > 0 ? static_cast<std::uint64_t>(base_) : 0;
     RINGSIDE_ASSIGN(writer_, target_.create(std::move(header), plan_.sources));
-    RINGSIDE_ASSIGN(
-        const std::uint32_t clock,
-        writer_->add_clock({kNumberClock, recording::ClockKind::kEventNumber, "event number", 0}));
-    static_cast<void>(clock);
+    RINGSIDE_TRY(add_event_numbers(*writer_));
     for (const PlannedProfile& planned : plan_.profiles)
       if (planned.pid)
         RINGSIDE_TRY(writer_->add_thread_name({0, *planned.pid, planned.tid, 0, planned.thread}));

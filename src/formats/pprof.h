@@ -3,7 +3,7 @@
 #include <cstdint>
 
 // Field numbers of profile.proto (github.com/google/pprof, proto/profile.proto, November 2024).
-namespace ringside::importers::pprof::field {
+namespace ringside::formats::pprof {
 
 enum Profile : std::uint32_t {
   kSampleType = 1,
@@ -31,10 +31,14 @@ enum Mapping : std::uint32_t {
   kMemoryLimit = 3,
   kFileOffset = 4,
   kFilename = 5,
-  kBuildId = 6
+  kBuildId = 6,
+  kHasFunctions = 7,
+  kHasFilenames = 8,
+  kHasLineNumbers = 9,
+  kHasInlineFrames = 10
 };
 enum Location : std::uint32_t { kLocationNumber = 1, kMappingOf = 2, kAddress = 3, kLine = 4 };
 enum Line : std::uint32_t { kFunctionOf = 1, kLineNumber = 2 };
 enum Function : std::uint32_t { kFunctionId = 1, kName = 2, kSystemName = 3, kFile = 4 };
 
-}  // namespace ringside::importers::pprof::field
+}  // namespace ringside::formats::pprof

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 // Numbers of perf.data: those of the kernel are from include/uapi/linux/perf_event.h, those that
 // perf adds from tools/lib/perf/include/perf/event.h and tools/perf/util/header.h (Linux 6.18).
-namespace ringside::importers::perf_data {
+namespace ringside::formats::perf_data {
 
 enum class RecordType : std::uint32_t {
   kMmap = 1,
@@ -118,6 +119,7 @@ enum class FeatureId : std::uint32_t {
   kProcessors = 7,
   kCommandLine = 11,
   kEvents = 12,
+  kSampleTime = 21,
   kClockData = 29,
 };
 
@@ -125,4 +127,4 @@ enum class FeatureId : std::uint32_t {
 inline constexpr std::uint32_t kNobody = 0xffffffff;
 inline constexpr std::size_t kMostBuildId = 20;  // bytes
 
-}  // namespace ringside::importers::perf_data
+}  // namespace ringside::formats::perf_data
