@@ -184,9 +184,10 @@ Result<profile::Profile> open_profile(const ReaderSettings& asked) {
   return profile;
 }
 
-Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings) {
+Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings,
+                                                  bool every_source) {
   RINGSIDE_ASSIGN(auto options, build_options(settings));
-  options.every_source = true;
+  options.every_source = every_source;
   RINGSIDE_ASSIGN(auto recording, open_recording(settings));
   auto opened = std::make_unique<OpenDetails>(OpenDetails{std::move(recording), nullptr});
   RINGSIDE_ASSIGN(opened->profile,

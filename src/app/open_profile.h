@@ -66,7 +66,9 @@ struct OpenDetails {
 };
 // Says on standard error what is damaged. Names are found, and what is missing there is known, when
 // frames are asked for.
-[[nodiscard]] Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings);
+// `every_source`: that of all sources where the settings choose none, else of the first.
+[[nodiscard]] Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings,
+                                                                bool every_source = true);
 
 // Reads and names a recording, or reads folded text. Says on standard error what is missing.
 [[nodiscard]] Result<profile::Profile> open_profile(const ReaderSettings& settings);

@@ -12,6 +12,7 @@
 #include "cli/project_settings.h"
 #include "cli/terminal.h"
 #include "cli/verbs/case_verb.h"
+#include "cli/verbs/diff_verb.h"
 #include "cli/verbs/doctor_verb.h"
 #include "cli/verbs/export_verb.h"
 #include "cli/verbs/flamegraph_verb.h"
@@ -61,7 +62,7 @@ int run_verbs(std::vector<std::string> words) {
   app.footer(
       "'ringside COMMAND --help' has the options of a command. Exit status: 0 done, 1 the "
       "operation "
-      "failed, 2 wrong usage.");
+      "failed, 2 wrong usage, 3 a limit of 'diff' is passed.");
   app.require_subcommand(1);
   std::string shell;
   app.add_option("--completion", shell, "Print the completion script of a shell")
@@ -129,7 +130,8 @@ int run_verbs(std::vector<std::string> words) {
     for (const std::string& name : take_shrunk_files())
       app::say("ringside: " + name +
                " became shorter while it was read: what stood behind its new end is missing");
-    return report(result ? print_result() : result);
+    const int status = report(result ? print_result() : result);
+    return status == kDone ? verb->exit_status() : status;
   }
   return kWrongUsage;
 }
@@ -143,6 +145,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(std::make_unique<PsVerb>());
   verbs.push_back(std::make_unique<ReportVerb>());
   verbs.push_back(std::make_unique<FlamegraphVerb>());
+  verbs.push_back(std::make_unique<DiffVerb>());
   verbs.push_back(std::make_unique<ViewVerb>());
   verbs.push_back(std::make_unique<ExportVerb>());
   verbs.push_back(std::make_unique<ImportVerb>());

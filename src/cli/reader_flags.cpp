@@ -6,15 +6,65 @@
 
 namespace ringside::cli {
 
+namespace {
+
+void add_place_flags(App& app, app::ReaderSettings& settings) {
+  App& names = app.section(kNamesSection);
+  names.add_flag("--show-lines", settings.show_lines,
+                 "Show each frame's source line behind its name");
+  names.add_flag("--show-addresses", settings.show_addresses,
+                 "Show each frame's address behind its name");
+}
+
+void add_kernel_flags(App& app, app::ReaderSettings& settings) {
+  App& names = app.section(kNamesSection);
+  names
+      .add_option("--kernel", settings.kernel,
+                  "The kernel's ELF file, if record did not find it, or it has moved since")
+      ->type_name("FILE");
+  names
+      .add_option("--symbols", settings.kernel_symbols,
+                  "The kernel's symbols, if its file has none or too few: System.map, nm's output "
+                  "or /proc/kallsyms")
+      ->type_name("FILE");
+}
+
+void add_advanced_flags(App& app, app::ReaderSettings& settings) {
+  App& advanced = app.section(kAdvancedSection);
+  advanced
+      .add_option("--load-bias", settings.load_bias,
+                  "Where the kernel ran minus where it is linked, with --kernel or if the input is "
+                  "a TCG plugin's own file (default: detected)")
+      ->type_name("HEX");
+  add_import_flags(advanced, settings.import);
+}
+
+}  // namespace
+
 void add_reader_flags(App& app, app::ReaderSettings& settings) {
-  App& which = app.section(kSamplesSection);
-  which
+  app.section(kSamplesSection)
       .add_option("-i,--parse,--input,FILE", settings.inputs,
                   "The recording, or the file of another profiler that 'ringside import' takes; - "
                   "is standard input")
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->capture_default_str();
+  add_filter_flags(app, settings);
+  add_kernel_flags(app, settings);
+  add_place_flags(app, settings);
+  add_symbol_flags(app, settings.symbols);
+  add_advanced_flags(app, settings);
+}
+
+void add_comparing_flags(App& app, app::ReaderSettings& settings) {
+  add_filter_flags(app, settings);
+  add_kernel_flags(app, settings);
+  add_symbol_flags(app, settings.symbols);
+  add_advanced_flags(app, settings);
+}
+
+void add_filter_flags(App& app, app::ReaderSettings& settings) {
+  App& which = app.section(kSamplesSection);
   add_input_format_flag(which, settings.format, FormatHelp::kRefers);
   auto* kernel_flag =
       which.add_flag("-k,--kernel-only", settings.kernel_only, "Samples of kernel code only");
@@ -44,28 +94,6 @@ void add_reader_flags(App& app, app::ReaderSettings& settings) {
       .add_option("--time", settings.time,
                   "Samples of these seconds of the recording only, such as 1.5,3 or 1.5,")
       ->type_name("RANGE");
-  App& names = app.section(kNamesSection);
-  names
-      .add_option("--kernel", settings.kernel,
-                  "The kernel's ELF file, if record did not find it, or it has moved since")
-      ->type_name("FILE");
-  names
-      .add_option("--symbols", settings.kernel_symbols,
-                  "The kernel's symbols, if its file has none or too few: System.map, nm's output "
-                  "or /proc/kallsyms")
-      ->type_name("FILE");
-  names.add_flag("--show-lines", settings.show_lines,
-                 "Show each frame's source line behind its name");
-  names.add_flag("--show-addresses", settings.show_addresses,
-                 "Show each frame's address behind its name");
-  add_symbol_flags(app, settings.symbols);
-  App& advanced = app.section(kAdvancedSection);
-  advanced
-      .add_option("--load-bias", settings.load_bias,
-                  "Where the kernel ran minus where it is linked, with --kernel or if the input is "
-                  "a TCG plugin's own file (default: detected)")
-      ->type_name("HEX");
-  add_import_flags(advanced, settings.import);
 }
 
 void add_owner_flags(App& app, app::ReaderSettings& settings) {

@@ -84,7 +84,7 @@ class TreeWriter {
   CallTree write(const Group& all, double minimum_share) && {
     minimum_ = minimum_share * static_cast<double>(all.total().extent);
     write_group("all", all, 0);
-    set_ends();
+    set_ends(tree_.nodes);
     return std::move(tree_);
   }
 
@@ -189,20 +189,6 @@ class TreeWriter {
     tree_.hidden += amount.extent;
   }
 
-  // A node ends where the next one stands that is not deeper.
-  void set_ends() {
-    std::vector<CallTree::Node>& nodes = tree_.nodes;
-    std::vector<std::uint32_t> open;
-    for (std::uint32_t index = 0; index <= nodes.size(); ++index) {
-      while (!open.empty() &&
-             (index == nodes.size() || nodes[open.back()].depth >= nodes[index].depth)) {
-        nodes[open.back()].end = index;
-        open.pop_back();
-      }
-      open.push_back(index);
-    }
-  }
-
   [[nodiscard]] bool is_narrow(Amount total) const {
     return static_cast<double>(total.extent) < minimum_;
   }
@@ -223,6 +209,18 @@ class TreeWriter {
 };
 
 }  // namespace
+
+void set_ends(std::vector<CallTree::Node>& nodes) {
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t index = 0; index <= nodes.size(); ++index) {
+    while (!open.empty() &&
+           (index == nodes.size() || nodes[open.back()].depth >= nodes[index].depth)) {
+      nodes[open.back()].end = index;
+      open.pop_back();
+    }
+    open.push_back(index);
+  }
+}
 
 CallTree make_call_tree(const Profile& profile, const CallTreeOptions& options) {
   return TreeWriter(profile, options).write(grouped(profile, options), options.minimum_share);

@@ -52,6 +52,9 @@ struct CallTreeOptions {
   double minimum_share = 0;         // of the root; narrower nodes are cut, with all below them
 };
 
+// Sets the ends of nodes in preorder: a node ends where the next one stands that is not deeper.
+void set_ends(std::vector<CallTree::Node>& nodes);
+
 // Time and memory grow with the nodes that are not cut, and with the profile's groups.
 [[nodiscard]] CallTree make_call_tree(const profile::Profile& profile,
                                       const CallTreeOptions& options = {});

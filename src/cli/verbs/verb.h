@@ -22,6 +22,8 @@ class Verb {
   virtual void add_options(App& app) = 0;
   // `command` is what stood behind "--". Error kUsage: wrong usage.
   [[nodiscard]] virtual Result<void> run(const std::vector<std::string>& command) = 0;
+  // The exit status where run() has no error: 3 where a limit that was given is passed.
+  [[nodiscard]] virtual int exit_status() const { return 0; }
   // True if the verb takes a command behind "--".
   [[nodiscard]] virtual bool takes_command() const { return false; }
 

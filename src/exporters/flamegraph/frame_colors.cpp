@@ -110,6 +110,11 @@ std::string module_class(std::size_t module) { return fmt::format("m{}", module)
 
 const char* word_for(profile::Kind kind) { return family_of(kind).word; }
 
+std::string kind_class(const CallTree::Node& node) {
+  if (!node.kind) return kNoCodeClass;
+  return fmt::format("{}{}", family_of(*node.kind).letter, shade_of(node.name));
+}
+
 FrameColors::FrameColors(const profile::Profile& profile, const CallTree& tree,
                          FrameColoring coloring)
     : profile_(profile), tree_(tree), coloring_(coloring), classes_{{kNoCodeClass, kNoCode}} {
@@ -176,9 +181,8 @@ std::size_t FrameColors::module_of(const CallTree::Node& node) const {
 }
 
 std::string FrameColors::class_of(const CallTree::Node& node) const {
-  if (!node.kind) return kNoCodeClass;
-  const std::string kind = fmt::format("{}{}", family_of(*node.kind).letter, shade_of(node.name));
-  if (coloring_ != FrameColoring::kModule) return kind;
+  const std::string kind = kind_class(node);
+  if (coloring_ != FrameColoring::kModule || !node.kind) return kind;
   return kind + " " + module_class(module_of(node));
 }
 

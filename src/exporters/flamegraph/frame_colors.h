@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "exporters/flamegraph/flame_picture.h"
 #include "exporters/flamegraph/flamegraph_theme.h"
 #include "profile/profile.h"
 #include "views/call_tree.h"
@@ -21,23 +22,14 @@ enum class FrameColoring : std::uint8_t {
 };
 
 // The colours of one picture's frames.
-class FrameColors {
+class FrameColors final : public FrameStyle {
  public:
   // `profile` and `tree` must outlive it.
   FrameColors(const profile::Profile& profile, const views::CallTree& tree, FrameColoring coloring);
 
-  // Classes of the style sheet. The first one is a letter for the kind and a number, whatever the
-  // colouring: flamegraph.js finds frames by it.
-  [[nodiscard]] std::string class_of(const views::CallTree::Node& node) const;
-
-  struct Entry {
-    std::string css_class;
-    std::string text;  // whole; safe to show as the profile's names are
-  };
-  [[nodiscard]] const std::vector<Entry>& legend() const { return legend_; }
-
-  // The style sheet of the colours that the tree has.
-  [[nodiscard]] std::string rules(bool dark_page) const;
+  [[nodiscard]] std::string class_of(const views::CallTree::Node& node) const override;
+  [[nodiscard]] const std::vector<Entry>& legend() const override { return legend_; }
+  [[nodiscard]] std::string rules(bool dark_page) const override;
 
  private:
   void find_kinds();
@@ -52,6 +44,9 @@ class FrameColors {
   std::vector<Entry> legend_;
   std::vector<std::pair<std::string, ThemedColor>> classes_;  // of the style sheet
 };
+
+// A letter for the kind of a node's code, and a number for its name.
+[[nodiscard]] std::string kind_class(const views::CallTree::Node& node);
 
 // "kernel", "user": the words of the legend and of tooltips.
 [[nodiscard]] const char* word_for(profile::Kind kind);

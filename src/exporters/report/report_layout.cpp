@@ -1,6 +1,7 @@
 #include "exporters/report/report_layout.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text_width.h"
 
@@ -54,6 +55,32 @@ Layout* widest_text(std::vector<Layout>& layouts) {
 std::size_t room_for_last(const std::vector<Layout>& layouts, std::size_t width) {
   const std::size_t before = before_last(layouts);
   return width > before ? width - before : 1;
+}
+
+Result<void> write_cells(const Row& row, const std::vector<Layout>& layouts, Sink& sink) {
+  static thread_local std::string line;  // keeps its memory
+  line.clear();
+  bool is_first = true;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const Layout layout = i < layouts.size() ? layouts[i] : Layout{};
+    if (layout.is_left_out) continue;
+    if (!std::exchange(is_first, false)) line.append(kGap, ' ');
+    const Cell& cell = row[i];
+    const std::size_t width = width_of(cell);
+    const std::size_t gap = layout.width > width ? layout.width - width : 0;
+    if (layout.right) line.append(gap, ' ');
+    if (cell.colour) {
+      RINGSIDE_TRY(sink.write(line));
+      line.clear();
+      RINGSIDE_TRY(sink.paint(cell.text + cell.tail, *cell.colour));
+    } else {
+      line += cell.text;
+      line += cell.tail;
+    }
+    if (!layout.right && i + 1 < row.size()) line.append(gap, ' ');
+  }
+  line += '\n';
+  return sink.write(line);
 }
 
 }  // namespace
@@ -125,6 +152,34 @@ void cut(Row& row, const std::vector<Layout>& layouts, std::size_t width) {
       cut(row[i], i + 1 == columns ? room_for_last(layouts, width) : layouts[i].width);
   const std::size_t used = before_last(layouts) + layouts.back().width + kGap;
   if (row.size() > columns) cut(row[columns], width > used ? width - used : 1);
+}
+
+std::string_view mark_of(const std::vector<Layout>& layouts) {
+  return layouts.front().right ? "#" : "# ";
+}
+
+void make_room_for_mark(std::vector<Layout>& layouts) {
+  if (layouts[0].right) layouts[0].width = std::max(layouts[0].width, layouts[0].name.size() + 2);
+}
+
+Result<void> write_heading(const std::vector<Layout>& layouts, Sink& sink) {
+  Row names;
+  Row dots;
+  for (const Layout& layout : layouts) {
+    names.add().text = layout.name;
+    // The first ones begin behind "# ".
+    dots.add().text.assign(layout.width - (dots.size() == 1 && layout.right ? 1 : 0), '.');
+  }
+  RINGSIDE_TRY(sink.write(mark_of(layouts)));
+  RINGSIDE_TRY(write_cells(names, layouts, sink));
+  RINGSIDE_TRY(sink.write(mark_of(layouts)));
+  RINGSIDE_TRY(write_cells(dots, layouts, sink));
+  return sink.write("#\n");
+}
+
+Result<void> write_row(const Row& row, const std::vector<Layout>& layouts, Sink& sink) {
+  if (!layouts.front().right) RINGSIDE_TRY(sink.write("  "));
+  return write_cells(row, layouts, sink);
 }
 
 }  // namespace ringside::exporters

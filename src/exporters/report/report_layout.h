@@ -64,4 +64,15 @@ void fit(std::vector<Layout>& layouts, std::size_t width, bool may_leave_out);
 // Cuts what stands in the cells of a row for columns that fit into `width` cells.
 void cut(Row& row, const std::vector<Layout>& layouts, std::size_t width);
 
+// The mark before the names of columns. Rows are as far from the margin where the first column
+// is one of text.
+[[nodiscard]] std::string_view mark_of(const std::vector<Layout>& layouts);
+// Widens a first column of numbers: its name stands behind "# ".
+void make_room_for_mark(std::vector<Layout>& layouts);
+// The names of the columns, a line of dots, and an empty comment.
+[[nodiscard]] Result<void> write_heading(const std::vector<Layout>& layouts, Sink& sink);
+// A row of cells as wide as their columns, in their colours.
+[[nodiscard]] Result<void> write_row(const Row& row, const std::vector<Layout>& layouts,
+                                     Sink& sink);
+
 }  // namespace ringside::exporters

@@ -37,30 +37,22 @@ class Table {
   }
 
   Result<void> write(Sink& sink) {
-    const bool indents = !layouts_.front().right;
-    const std::string mark = indents ? "# " : "#";
-    const std::string margin = indents ? "  " : "";
-    lay_out(indents, mark.size());
-    RINGSIDE_TRY(sink.write(mark));
-    RINGSIDE_TRY(write_names(sink));
-    RINGSIDE_TRY(sink.write(mark));
-    RINGSIDE_TRY(write_dots(indents, sink));
-    RINGSIDE_TRY(sink.write("#\n"));
+    const std::size_t mark = mark_of(layouts_).size();
+    lay_out(mark);
+    RINGSIDE_TRY(write_heading(layouts_, sink));
     for (std::size_t number = 0; number < count(); ++number) {
       make(number);
-      if (options_.width != 0) cut(row_, layouts_, options_.width - mark.size());
-      RINGSIDE_TRY(sink.write(margin));
-      RINGSIDE_TRY(write_line(sink));
+      if (options_.width != 0) cut(row_, layouts_, options_.width - mark);
+      RINGSIDE_TRY(write_row(row_, layouts_, sink));
     }
     return sink.write("\n");
   }
 
  private:
-  void lay_out(bool indents, std::size_t margin) {
+  void lay_out(std::size_t margin) {
     if (options_.width != 0)
       for (Layout& layout : layouts_) layout.width = layout.name.size();
-    // Room for "# ".
-    if (!indents) layouts_[0].width = std::max(layouts_[0].width, layouts_[0].name.size() + 2);
+    make_room_for_mark(layouts_);
     for (std::size_t number = 0; number < count(); ++number) {
       make(number);
       measure(row_, layouts_);
@@ -173,46 +165,6 @@ class Table {
     cell.tail += ']';
   }
 
-  Result<void> write_names(Sink& sink) {
-    row_.clear();
-    for (const Layout& layout : layouts_) row_.add().text = layout.name;
-    return write_line(sink);
-  }
-
-  Result<void> write_dots(bool indents, Sink& sink) {
-    row_.clear();
-    // The first one begins behind "# ".
-    for (const Layout& layout : layouts_)
-      row_.add().text.assign(layout.width - (row_.size() == 1 && !indents ? 1 : 0), '.');
-    return write_line(sink);
-  }
-
-  // Writes row_.
-  Result<void> write_line(Sink& sink) {
-    line_.clear();
-    bool is_first = true;
-    for (std::size_t i = 0; i < row_.size(); ++i) {
-      const Layout layout = i < layouts_.size() ? layouts_[i] : Layout{};
-      if (layout.is_left_out) continue;
-      if (!std::exchange(is_first, false)) line_ += "  ";
-      const Cell& cell = row_[i];
-      const std::size_t width = cells_of(cell.text) + cells_of(cell.tail);
-      const std::size_t gap = layout.width > width ? layout.width - width : 0;
-      if (layout.right) line_.append(gap, ' ');
-      if (cell.colour) {
-        RINGSIDE_TRY(sink.write(line_));
-        line_.clear();
-        RINGSIDE_TRY(sink.paint(cell.text + cell.tail, *cell.colour));
-      } else {
-        line_ += cell.text;
-        line_ += cell.tail;
-      }
-      if (!layout.right && i + 1 < row_.size()) line_.append(gap, ' ');
-    }
-    line_ += '\n';
-    return sink.write(line_);
-  }
-
   const Profile& profile_;
   const OverheadSection& section_;
   const ReportOptions& options_;
@@ -220,8 +172,7 @@ class Table {
   std::vector<Layout> layouts_;
   RowChoice choice_;
   std::unordered_map<profile::Weight, std::string> percents_;
-  Row row_;           // the one at hand
-  std::string line_;  // reused
+  Row row_;  // the one at hand
 };
 
 }  // namespace

@@ -1,0 +1,184 @@
+#include "cli/verbs/diff_verb.h"
+
+#include <fmt/format.h>
+
+#include "app/comparison_session.h"
+#include "app/messages.h"
+#include "app/outputs.h"
+#include "cli/options.h"
+#include "cli/reader_flags.h"
+#include "exporters/comparison/comparison_text.h"
+#include "exporters/flamegraph/change_flamegraph.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr double kFoldedPercent = 0.1;  // functions below it are left out on a terminal
+
+}  // namespace
+
+void DiffVerb::add_options(App& app) {
+  app.section(kSamplesSection)
+      .add_option("FILES", inputs_,
+                  "The recording before a change, and one or more after it; each may be a file "
+                  "that 'ringside import' takes")
+      ->type_name("FILE")
+      ->expected(2, 1000)
+      ->required();
+  add_output(app.section(kOutputSection));
+  add_limits(app.section("Limits, for tests of a build"));
+  screen_.add_to(app.section("At a terminal"));
+  add_comparing_flags(app, settings_);
+}
+
+void DiffVerb::add_output(App& app) {
+  app.add_option("--format", format_,
+                 "text for people; markdown for a pull request; json for programs: all functions")
+      ->type_name("NAME")
+      ->one_of({"text", "markdown", "json"})
+      ->capture_default_str();
+  app.add_option("--flamegraph", picture_,
+                 "Write a flame graph of what changed, too; of two recordings")
+      ->type_name("FILE");
+  app.add_flag("--reverse", reverse_, "In the flame graph, leaves first: who calls what changed");
+  app.add_flag("--children", options_.with_callees, "Compare the time with callees");
+  app.add_option("--percent-limit", percent_limit_,
+                 "Leave out functions whose shares are all below it (default: 0.1 at a terminal, "
+                 "else 0)")
+      ->type_name("PERCENT")
+      ->range(0.0, 100.0);
+  app.add_option("--rows", options_.maximum_rows, "Show at most so many functions")->type_name("N");
+  app.add_option("--confidence", confidence_percent_,
+                 "How sure a change must be to count, all functions together")
+      ->type_name("PERCENT")
+      ->range(50.0, 99.999999)
+      ->capture_default_str();
+}
+
+void DiffVerb::add_limits(App& app) {
+  app.add_option("--fail-if", limits_,
+                 "Exit with status 3 if the share of a function, with its callees, changes by "
+                 "more percentage points than that, and the change is sure: "
+                 "'kernel:vfs_write > +2%', 'libc.so.6:memcpy < -1%'")
+      ->type_name("LIMIT")
+      ->allow_extra_args(false);
+  app.add_option("--fail-if-any", limits_of_any_,
+                 "The same if any function's own share changes so: '> 1%'")
+      ->type_name("LIMIT")
+      ->allow_extra_args(false);
+}
+
+Result<std::vector<views::ChangeLimit>> DiffVerb::limits() const {
+  std::vector<views::ChangeLimit> limits;
+  for (const bool has_name : {true, false}) {
+    for (const std::string& text : has_name ? limits_ : limits_of_any_) {
+      RINGSIDE_ASSIGN(auto limit, views::parse_limit(text, has_name));
+      limits.push_back(std::move(limit));
+    }
+  }
+  return limits;
+}
+
+// Finds what is beyond the limits, and says so.
+void DiffVerb::judge(exporters::JudgedComparison& judged,
+                     const std::vector<views::ChangeLimit>& limits) {
+  const std::string& input = judged.comparison.after.input;
+  for (const views::ChangeLimit& limit : limits)
+    if (!limit.name.empty() && views::functions_of(judged.comparison, limit).empty())
+      app::say(
+          fmt::format("ringside: {}: no sample of either recording is of '{}', so the limit "
+                      "'{}' is kept; 'ringside report' lists names",
+                      input, limit.name, limit.text));
+  judged.breaches = views::breaches(judged.comparison, limits, options_.chance);
+  for (const views::LimitBreach& breach : judged.breaches) {
+    const views::ComparedShare& share = breach.function->share(!breach.limit->name.empty());
+    const std::string change = fmt::format(
+        "ringside: {}: {} changed from {} to {} ({}), beyond the limit '{}'", input,
+        breach.function->name, exporters::share_text(share.before),
+        exporters::share_text(share.after), exporters::change_text(share), breach.limit->text);
+    if (breach.is_sure)
+      app::say(change);
+    else if (!breach.limit->name.empty())
+      app::say(
+          fmt::format("{}; it may be chance (p {}), so the limit counts as kept: record more "
+                      "samples",
+                      change, exporters::chance_text(breach.p)));
+    is_passed_ |= breach.is_sure;
+  }
+}
+
+Result<void> DiffVerb::write_text(const std::vector<exporters::JudgedComparison>& comparisons) {
+  exporters::ComparisonOptions options = options_;
+  options.width = screen_.width();
+  options.minimum_percent = percent_limit_.value_or(screen_.is_terminal() ? kFoldedPercent : 0);
+  return screen_.show([&](exporters::Sink& sink) -> Result<void> {
+    for (const exporters::JudgedComparison& judged : comparisons)
+      RINGSIDE_TRY(exporters::write_text_comparison(judged.comparison, options, sink));
+    return {};
+  });
+}
+
+Result<void> DiffVerb::write(const std::vector<exporters::JudgedComparison>& comparisons) {
+  options_.minimum_percent = percent_limit_.value_or(0);
+  return app::write_to("-", [&](exporters::Sink& sink) -> Result<void> {
+    if (format_ == "json") return exporters::write_json_comparisons(comparisons, options_, sink);
+    for (const exporters::JudgedComparison& judged : comparisons)
+      RINGSIDE_TRY(exporters::write_markdown_comparison(judged.comparison, options_, sink));
+    return {};
+  });
+}
+
+Result<void> DiffVerb::check_picture() const {
+  if (picture_.empty()) {
+    if (reverse_) return fail(ErrorCode::kUsage, "--reverse is for --flamegraph: give both");
+    return {};
+  }
+  if (inputs_.size() != 2)
+    return fail(ErrorCode::kUsage,
+                "--flamegraph is of two recordings, and there are {}: draw each "
+                "of the others in a run of its own",
+                inputs_.size());
+  if (format_ != "text" && picture_ == "-")
+    return fail(ErrorCode::kUsage,
+                "--flamegraph - and --format {} both write to standard output: "
+                "give the picture a name such as diff.svg",
+                format_);
+  RINGSIDE_TRY(app::check_no_input(picture_, inputs_));
+  return app::check_output(picture_);
+}
+
+Result<void> DiffVerb::draw() const {
+  const auto open = [this](const std::string& input) {
+    app::ReaderSettings one = settings_;
+    one.inputs = {input};
+    return app::open_profile(one);
+  };
+  RINGSIDE_ASSIGN(auto before, open(inputs_[0]));
+  RINGSIDE_ASSIGN(auto after, open(inputs_[1]));
+  RINGSIDE_TRY(app::write_to(picture_, [&](exporters::Sink& sink) {
+    return exporters::write_change_flamegraph(before, after, {inputs_[0], inputs_[1], reverse_},
+                                              sink);
+  }));
+  app::say("ringside: wrote " + picture_ + "; open it in a browser");
+  return {};
+}
+
+Result<void> DiffVerb::run(const std::vector<std::string>&) {
+  options_.chance = 1 - confidence_percent_ / 100;
+  RINGSIDE_ASSIGN(const auto limits, this->limits());
+  RINGSIDE_TRY(check_picture());
+  RINGSIDE_ASSIGN(auto comparisons, app::compare_recordings(settings_, inputs_));
+  std::vector<exporters::JudgedComparison> judged;
+  for (views::Comparison& comparison : comparisons) {
+    judged.push_back({std::move(comparison), {}});
+    const std::vector<std::string>& unlike = judged.back().comparison.unlike;
+    for (const std::string& text : unlike)
+      app::say(fmt::format("ringside: {} and {} are unlike: {}; shares may differ for that",
+                           inputs_.front(), judged.back().comparison.after.input, text));
+  }
+  for (exporters::JudgedComparison& one : judged) judge(one, limits);
+  RINGSIDE_TRY(format_ == "text" ? write_text(judged) : write(judged));
+  return picture_.empty() ? Result<void>() : draw();
+}
+
+}  // namespace ringside::cli

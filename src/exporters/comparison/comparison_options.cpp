@@ -1,0 +1,65 @@
+#include "exporters/comparison/comparison_options.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "exporters/units.h"
+#include "profile/sanitize.h"
+
+namespace ringside::exporters {
+namespace {
+
+constexpr double kLeastChance = 0.0001;  // that is written as a number
+
+}  // namespace
+
+ChosenFunctions::ChosenFunctions(const views::Comparison& comparison,
+                                 const ComparisonOptions& options) {
+  for (const views::ComparedFunction* const function :
+       views::by_change(comparison, options.with_callees)) {
+    const views::ComparedShare& share = function->share(options.with_callees);
+    if (share.samples_before + share.samples_after == 0) continue;
+    const bool is_small = 100 * std::max(share.before, share.after) < options.minimum_percent;
+    const bool is_full = options.maximum_rows != 0 && shown.size() == options.maximum_rows;
+    if (is_small || is_full)
+      ++left_out;
+    else
+      shown.push_back(function);
+  }
+}
+
+std::string share_text(double share) { return fmt::format("{:.2f}%", 100 * share); }
+
+std::string change_text(const views::ComparedShare& share) {
+  return fmt::format("{:+.2f}%", 100 * share.difference.change);
+}
+
+std::string margin_text(const views::ComparedShare& share) {
+  return fmt::format("{:.2f}%", 100 * share.difference.margin());
+}
+
+std::string chance_text(double p) {
+  return p < kLeastChance ? fmt::format("<{:.4f}", kLeastChance) : fmt::format("{:.4f}", p);
+}
+
+std::string test_in_words(const views::Comparison& comparison, const ComparisonOptions& options) {
+  const std::string test =
+      comparison.frequencies == 0
+          ? "z-test of two proportions with Yates's correction, samples taken as independent"
+          : fmt::format("t-test, with the error from {} frequencies of the series of samples",
+                        comparison.frequencies);
+  const std::size_t tested =
+      options.with_callees ? comparison.tested_total : comparison.tested_self;
+  return fmt::format("{}; p is corrected for {} function{} (Holm); a change is sure below {:g}",
+                     test, tested, tested == 1 ? "" : "s", options.chance);
+}
+
+std::string side_in_words(const char* which, const views::ComparedSide& side) {
+  std::string text = fmt::format("{} {}, {} samples", which, profile::sanitize(side.input),
+                                 format_count(side.samples));
+  if (!side.kernel.empty()) text += ", kernel " + profile::sanitize(side.kernel);
+  return text;
+}
+
+}  // namespace ringside::exporters

@@ -1,0 +1,208 @@
+#include "views/comparison/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+namespace ringside::views {
+namespace {
+
+// Functions with fewer samples, in both together, are not tested: no difference of theirs is sure.
+constexpr std::uint64_t kFewestSamples = 10;
+
+// Function sums by what they are called; null: the profile has none of the function.
+using Pair = std::pair<const FunctionSum*, const FunctionSum*>;
+
+// Formats without images have names alone: a function without an image is the other profile's of
+// that name, where there is one and no more.
+void join_without_images(std::vector<Pair>& pairs) {
+  std::map<std::string_view, std::vector<std::size_t>> lone;
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    if (pairs[i].first == nullptr || pairs[i].second == nullptr)
+      lone[(pairs[i].first != nullptr ? pairs[i].first : pairs[i].second)->name].push_back(i);
+  for (const auto& [name, places] : lone) {
+    if (places.size() != 2) continue;
+    Pair& one = pairs[places[0]];
+    Pair& other = pairs[places[1]];
+    if ((one.first == nullptr) == (other.first == nullptr)) continue;
+    Pair& old = one.first != nullptr ? one : other;
+    Pair& now = one.first != nullptr ? other : one;
+    if (!old.first->image.empty() && !now.second->image.empty()) continue;
+    old.second = now.second;
+    now = {};
+  }
+  std::erase(pairs, Pair());
+}
+
+// Both are in order of name and image.
+std::vector<Pair> pairs_of(const FunctionSums& before, const FunctionSums& after) {
+  const auto key = [](const FunctionSum& function) {
+    return std::tie(function.name, function.image);
+  };
+  std::vector<Pair> pairs;
+  auto old = before.functions.begin();
+  auto now = after.functions.begin();
+  while (old != before.functions.end() || now != after.functions.end()) {
+    if (now == after.functions.end() || (old != before.functions.end() && key(*old) < key(*now)))
+      pairs.emplace_back(&*old++, nullptr);
+    else if (old == before.functions.end() || key(*now) < key(*old))
+      pairs.emplace_back(nullptr, &*now++);
+    else
+      pairs.emplace_back(&*old++, &*now++);
+  }
+  join_without_images(pairs);
+  return pairs;
+}
+
+// One of the two sums of functions: by self or by total.
+struct Which {
+  profile::Weight FunctionSum::*weight;
+  std::uint64_t FunctionSum::*samples;
+  std::vector<float> FunctionSum::*blocks;
+};
+constexpr Which kSelf = {&FunctionSum::self, &FunctionSum::self_samples, &FunctionSum::self_blocks};
+constexpr Which kTotal = {&FunctionSum::total, &FunctionSum::total_samples,
+                          &FunctionSum::total_blocks};
+
+bool is_tested(const ComparedShare& share) {
+  return share.samples_before + share.samples_after >= kFewestSamples;
+}
+
+std::size_t frequencies_of(const FunctionSums& sums) {
+  return sums.block_weights.size() / SeriesTest::blocks(1);
+}
+
+Blocks blocks_of(const FunctionSums& sums) {
+  return {sums.block_weights, static_cast<double>(sums.weight) / static_cast<double>(sums.samples)};
+}
+
+class Comparer {
+ public:
+  Comparer(const FunctionSums& before, const FunctionSums& after)
+      : before_(before), after_(after), none_(before.block_weights.size()) {
+    if (!none_.empty())
+      series_.emplace(blocks_of(before), blocks_of(after), frequencies_of(before));
+  }
+
+  [[nodiscard]] ComparedShare compare(const Pair& pair, const Which& which) {
+    ComparedShare share;
+    if (pair.first != nullptr) {
+      share.before = share_of(pair.first->*which.weight, before_);
+      share.samples_before = pair.first->*which.samples;
+    }
+    if (pair.second != nullptr) {
+      share.after = share_of(pair.second->*which.weight, after_);
+      share.samples_after = pair.second->*which.samples;
+    }
+    share.difference.change = share.after - share.before;
+    if (!is_tested(share)) return share;
+    share.difference =
+        series_
+            ? series_->difference(blocks(pair.first, which), blocks(pair.second, which))
+            : difference_of_counts(counted(share.before, before_), counted(share.after, after_));
+    return share;
+  }
+
+ private:
+  [[nodiscard]] static double share_of(profile::Weight weight, const FunctionSums& sums) {
+    return static_cast<double>(weight) / static_cast<double>(sums.weight);
+  }
+  // Samples of unlike weight count as so many equal ones.
+  [[nodiscard]] static CountedShare counted(double share, const FunctionSums& sums) {
+    const auto samples = static_cast<double>(sums.samples);
+    return {share * samples, samples};
+  }
+  [[nodiscard]] std::span<const float> blocks(const FunctionSum* function,
+                                              const Which& which) const {
+    return function == nullptr ? none_ : function->*which.blocks;
+  }
+
+  const FunctionSums& before_;
+  const FunctionSums& after_;
+  std::vector<float> none_;  // the blocks of a function that is not there
+  std::optional<SeriesTest> series_;
+};
+
+// Returns how many were tested.
+std::size_t correct(std::vector<ComparedFunction>& functions,
+                    ComparedShare ComparedFunction::*which) {
+  std::vector<ComparedShare*> tested;
+  std::vector<double> p;
+  for (ComparedFunction& function : functions) {
+    ComparedShare& share = function.*which;
+    if (!is_tested(share)) continue;
+    tested.push_back(&share);
+    p.push_back(share.difference.p);
+  }
+  const std::vector<double> values = corrected(p);
+  for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->corrected_p = values[i];
+  return tested.size();
+}
+
+}  // namespace
+
+std::size_t block_count(const SampledFunctions& before, const SampledFunctions& after) {
+  if (!before.has_times() || !after.has_times()) return 0;
+  return SeriesTest::blocks(SeriesTest::frequencies(std::min(before.rows(), after.rows())));
+}
+
+Comparison compare(const FunctionSums& before, const FunctionSums& after) {
+  Comparison comparison;
+  comparison.before.samples = before.samples;
+  comparison.after.samples = after.samples;
+  comparison.frequencies = frequencies_of(before);
+  Comparer comparer(before, after);
+  for (const Pair& pair : pairs_of(before, after)) {
+    const FunctionSum& known = pair.second != nullptr ? *pair.second : *pair.first;
+    comparison.functions.push_back({known.name, known.image, known.kind,
+                                    comparer.compare(pair, kSelf), comparer.compare(pair, kTotal)});
+  }
+  comparison.tested_self = correct(comparison.functions, &ComparedFunction::self);
+  comparison.tested_total = correct(comparison.functions, &ComparedFunction::total);
+  return comparison;
+}
+
+Verdict verdict_of(const ComparedShare& share, double chance) {
+  if (!is_tested(share)) return Verdict::kFewSamples;
+  if (share.corrected_p >= chance) return Verdict::kUnsure;
+  if (share.samples_before == 0) return Verdict::kNew;
+  if (share.samples_after == 0) return Verdict::kGone;
+  return share.difference.change > 0 ? Verdict::kGrew : Verdict::kShrank;
+}
+
+std::string_view name_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kFewSamples:
+      return "few samples";
+    case Verdict::kUnsure:
+      return "unsure";
+    case Verdict::kGrew:
+      return "grew";
+    case Verdict::kShrank:
+      return "shrank";
+    case Verdict::kNew:
+      return "new";
+    case Verdict::kGone:
+      return "gone";
+  }
+  return "";
+}
+
+std::vector<const ComparedFunction*> by_change(const Comparison& comparison, bool with_callees) {
+  std::vector<const ComparedFunction*> functions;
+  for (const ComparedFunction& function : comparison.functions) functions.push_back(&function);
+  const auto extent = [&](const ComparedFunction* function) {
+    return std::abs(function->share(with_callees).difference.change);
+  };
+  std::stable_sort(
+      functions.begin(), functions.end(),
+      [&](const ComparedFunction* a, const ComparedFunction* b) { return extent(a) > extent(b); });
+  return functions;
+}
+
+}  // namespace ringside::views

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "profile/profile.h"
+#include "views/comparison/sampled_functions.h"
+#include "views/comparison/share_difference.h"
+
+namespace ringside::views {
+
+// A share of two profiles, from 0 to 1.
+struct ComparedShare {
+  double before = 0;
+  double after = 0;
+  std::uint64_t samples_before = 0;
+  std::uint64_t samples_after = 0;
+  ShareDifference difference;
+  double corrected_p = 1;  // for all functions that were compared
+};
+
+struct ComparedFunction {
+  std::string name;
+  std::string image;
+  profile::Kind kind = profile::Kind::kUnknown;
+  ComparedShare self;   // of samples it was the leaf of
+  ComparedShare total;  // of samples it stood in
+
+  [[nodiscard]] const ComparedShare& share(bool with_callees) const {
+    return with_callees ? total : self;
+  }
+};
+
+// One of the profiles that are compared.
+struct ComparedSide {
+  std::string input;  // its file
+  std::string kernel;
+  std::uint64_t samples = 0;  // with a stack
+};
+
+// The functions of two profiles, by name and image.
+struct Comparison {
+  ComparedSide before;
+  ComparedSide after;
+  std::vector<std::string> unlike;  // as unlikeness() has it
+  std::vector<ComparedFunction> functions;
+  std::size_t frequencies = 0;  // of the SeriesTest; 0: counts were tested
+  // Functions with enough samples for a test, by self and by total.
+  std::size_t tested_self = 0;
+  std::size_t tested_total = 0;
+};
+
+// The outcome of the test of a share.
+enum class Verdict : std::uint8_t {
+  kFewSamples,  // there was no test
+  kUnsure,      // the change may be chance
+  kGrew,
+  kShrank,
+  kNew,   // it grew from nothing
+  kGone,  // it shrank to nothing
+};
+// `chance`: a change is sure where its corrected p is below.
+[[nodiscard]] Verdict verdict_of(const ComparedShare& share, double chance);
+[[nodiscard]] std::string_view name_of(Verdict verdict);
+[[nodiscard]] constexpr bool is_sure(Verdict verdict) { return verdict > Verdict::kUnsure; }
+
+// The functions, the greatest change of self or total first.
+[[nodiscard]] std::vector<const ComparedFunction*> by_change(const Comparison& comparison,
+                                                             bool with_callees);
+
+// How many blocks both get for a SeriesTest. 0 for data without times, and where the samples are
+// too few: then counts are tested.
+[[nodiscard]] std::size_t block_count(const SampledFunctions& before,
+                                      const SampledFunctions& after);
+
+// `before` and `after` have as many blocks. Both have weight.
+[[nodiscard]] Comparison compare(const FunctionSums& before, const FunctionSums& after);
+
+}  // namespace ringside::views

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "views/comparison/comparison.h"
+
+namespace ringside::views {
+
+// A limit of how much the share of a function may change: "kernel:vfs_write > +2%".
+struct ChangeLimit {
+  std::string text;   // as it was given
+  std::string place;  // a kind of code or an image; empty: any
+  std::string name;   // of the function; empty: any function
+  bool is_growth = true;
+  double points =
+      0;  // percentage points of all samples; below 0 where shares may not even fall so far
+
+  // Whether a change, of shares from 0 to 1, is beyond it.
+  [[nodiscard]] bool is_passed_by(double change) const {
+    return is_growth ? 100 * change > points : 100 * change < points;
+  }
+};
+
+// Reads "[KIND:|IMAGE:]NAME > +2%" and, where `has_name` is false, "> 2%". "<" limits how far a
+// share falls. Error kUsage.
+[[nodiscard]] Result<ChangeLimit> parse_limit(std::string_view text, bool has_name);
+
+// A function that went beyond a limit.
+struct LimitBreach {
+  const ChangeLimit* limit = nullptr;
+  const ComparedFunction* function = nullptr;
+  bool is_sure = false;
+  double p = 1;  // corrected for the limits, or, for a limit of any function, for the functions
+};
+
+// A limit with a name is of the function's time with its callees, one without a name of each
+// function's own. A breach is sure where p is below `chance`.
+[[nodiscard]] std::vector<LimitBreach> breaches(const Comparison& comparison,
+                                                const std::vector<ChangeLimit>& limits,
+                                                double chance);
+
+// The functions that a limit with a name is about.
+[[nodiscard]] std::vector<const ComparedFunction*> functions_of(const Comparison& comparison,
+                                                                const ChangeLimit& limit);
+
+}  // namespace ringside::views

@@ -1,0 +1,155 @@
+"""ringside diff: tables in three formats, limits and their exit status, the picture, inputs that cannot be compared."""
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import cli_case
+from cli_case import DONE, FAILED, WRONG_USAGE
+
+PASSED = 3  # a limit
+
+
+def perf_script(shares, samples, interval_us=1000):
+    """Text of perf script: each 100 samples have so many of each function, one run of it after the other."""
+    names = [name for name, count in shares.items() for _ in range(count)]
+    lines = []
+    for number in range(samples):
+        at = number * interval_us
+        lines.append(f"work 12 [000] {100 + at // 1000000}.{at % 1000000:06}: 1 cpu-clock:\n"
+                     f"\tffffffff81000010 {names[number % len(names)]} ([kernel.kallsyms])\n"
+                     f"\tffffffff81000105 sys_work ([kernel.kallsyms])\n\n")
+    return "".join(lines)
+
+
+class Diff(cli_case.CliCase):
+    def setUp(self):
+        super().setUp()
+        self.before = self.write("before", perf_script({"copy": 10, "search.isra.0": 40, "old": 20, "rest": 30}, 2000))
+        self.after = self.write("after", perf_script({"copy": 14, "search.constprop.1": 40, "new": 16, "rest": 30}, 2000))
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text, encoding="utf-8")
+        return name
+
+    def diff(self, *arguments):
+        return self.ringside("diff", *arguments)
+
+    def rows(self, *arguments):
+        """Own shares of diff's JSON, by function."""
+        result = self.diff(*arguments, "--format", "json")
+        self.assertSays(result, DONE)
+        comparison = json.loads(result.stdout)["comparisons"][0]
+        return {row["name"]: row["self"] for row in comparison["functions"]}, comparison
+
+    def test_shares_changes_and_verdicts(self):
+        rows, comparison = self.rows(self.before, self.after)
+        self.assertEqual(rows.pop("sys_work")["verdict"], "few samples")
+        seen = {name: (row["before_percent"], row["after_percent"], row["change_points"], row["verdict"])
+                for name, row in rows.items()}
+        self.assertEqual(seen, {"copy": (10, 14, 4, "grew"), "search": (40, 40, 0, "unsure"), "old": (20, 0, -20, "gone"),
+                                "new": (0, 16, 16, "new"), "rest": (30, 30, 0, "unsure")})
+        self.assertEqual(comparison["before"]["samples"], 2000)
+        self.assertEqual(comparison["test"]["name"], "series")
+        self.assertLess(rows["copy"]["corrected_p"], 0.001)
+
+    def test_the_same_file_has_no_change(self):
+        rows, _ = self.rows(self.before, self.before)
+        self.assertEqual({row["change_points"] for row in rows.values()}, {0})
+        self.assertEqual({row["verdict"] for row in rows.values()}, {"unsure", "few samples"})
+        self.assertSays(self.diff(self.before, self.before, "--fail-if-any", "> 0%", "--fail-if", "copy > 0%"), DONE)
+
+    def test_data_without_times_is_compared_by_counts(self):
+        old = self.write("old.folded", "main;copy 200\nmain;rest 1800\n")
+        new = self.write("new.folded", "main;copy 280\nmain;rest 1720\n")
+        rows, comparison = self.rows(old, new)
+        self.assertEqual(comparison["test"]["name"], "counts")
+        self.assertAlmostEqual(rows["copy"]["p"], 0.000121125, 8)  # computed with math.erfc
+        self.assertIn("z-test", self.diff(old, new).stdout)
+
+    def test_text_and_markdown(self):
+        text = self.diff(self.before, self.after).stdout
+        self.assertRegex(text, r"10\.00% +14\.00% +\+4\.00% +\d\.\d\d% +<?0\.\d{4} +grew +kernel +copy  \[kernel\]")
+        self.assertIn("# Before: before, 2,000 samples", text)
+        limited = self.diff(self.before, self.after, "--rows", "2").stdout
+        self.assertRegex(limited, r"\(\d more functions\)")
+        markdown = self.diff(self.before, self.after, "--format", "markdown").stdout
+        self.assertRegex(markdown, r"\| copy \\\[kernel\\\] \| 10\.00% \| 14\.00% \| \*\*\+4\.00%\*\* \|")
+        self.assertIn("<details><summary>2 functions whose change is not sure</summary>", markdown)
+        folded = markdown[markdown.index("<details>"):]
+        self.assertIn("search", folded)
+        self.assertNotIn("copy", folded)
+
+    def test_children(self):
+        text = self.diff(self.before, self.after, "--children").stdout
+        self.assertRegex(text, r"100\.00% +100\.00% +\+0\.00% .* sys_work")
+
+    def test_limits(self):
+        for limits, status, said in ((["--fail-if", "kernel:copy > +2%"], PASSED, ["copy changed from 10.00% to 14.00%"]),
+                                     (["--fail-if", "copy > 5%"], DONE, []),
+                                     (["--fail-if", "user:copy > 2%"], DONE, ["no sample of either recording"]),
+                                     (["--fail-if", "old < -5%"], PASSED, ["old changed"]),
+                                     (["--fail-if", "sys_work > 1%"], DONE, []),
+                                     (["--fail-if-any", "> 10%"], PASSED, ["new changed"]),
+                                     (["--fail-if-any", "> 17%"], DONE, []),
+                                     (["--fail-if", "copy"], WRONG_USAGE, ["'copy' is no limit", "kernel:vfs_write > +2%"]),
+                                     (["--fail-if-any", "copy > 1%"], WRONG_USAGE, ["is no limit", "> 1%"])):
+            with self.subTest(limits=limits):
+                self.assertSays(self.diff(self.before, self.after, *limits), status, *said)
+        judged = json.loads(self.diff(self.before, self.after, "--fail-if-any", "> 2%", "--format", "json").stdout)
+        self.assertEqual({breach["name"] for breach in judged["comparisons"][0]["breaches"]}, {"copy", "new"})
+
+    def test_a_change_that_may_be_chance_keeps_the_limit(self):
+        old = self.write("old.folded", "main;copy 20\nmain;rest 180\n")
+        new = self.write("new.folded", "main;copy 28\nmain;rest 172\n")
+        self.assertSays(self.diff(old, new, "--fail-if", "copy > 2%"), DONE, "may be chance", "record more samples")
+
+    def test_several_recordings(self):
+        result = self.diff(self.before, self.before, self.after, "--format", "json", "--fail-if", "copy > 2%")
+        self.assertEqual(result.returncode, PASSED)
+        comparisons = json.loads(result.stdout)["comparisons"]
+        self.assertEqual([one["after"]["input"] for one in comparisons], ["before", "after"])
+        self.assertEqual([len(one["breaches"]) for one in comparisons], [0, 1])
+
+    def test_the_picture_has_both_towers(self):
+        self.assertSays(self.diff(self.before, self.after, "--flamegraph", "d.svg"), DONE, "wrote d.svg")
+        tree = ElementTree.parse(self.folder / "d.svg")
+        hints = {}
+        for frame in tree.iter("{http://www.w3.org/2000/svg}g"):
+            if "frame" in frame.get("class", "").split():
+                hint = frame.find("{http://www.w3.org/2000/svg}title").text
+                hints.setdefault(frame.get("data-name"), []).append((frame.get("class"), hint))
+        shares = [re.search(r"before (\S+)%, after (\S+)%, change (\S+)", hint).groups() for _, hint in hints["copy"]]
+        self.assertEqual(shares, [("10.00", "14.00", "+4.00")] * 2)
+        self.assertEqual([hint.split(", ")[-1] for _, hint in hints["old"] + hints["new"]], ["gone", "new"])
+        self.assertIn("down4", hints["old"][0][0])
+        self.assertIn("up4", hints["new"][0][0])
+        self.assertIn(" same", hints["sys_work"][0][0])
+        self.assertEqual(sorted(name for name in hints if ": " in name), ["after: after", "before: before"])
+
+    def test_unlike_recordings_are_compared_with_a_warning(self):
+        slow = self.write("slow", perf_script({"copy": 10, "search": 40, "old": 20, "rest": 30}, 500, 4000))
+        result = self.diff(self.before, slow, "--format", "json")
+        self.assertSays(result, DONE)
+        tick = self.write("tick.json", json.dumps({"stack_traces": [{"0": ["copy", "main"]}] * 20}))
+        self.assertSays(self.diff(self.before, tick), DONE, "are unlike")
+
+    def test_what_is_refused(self):
+        empty = self.write("empty.folded", "")
+        for arguments, status, said in (([self.before], WRONG_USAGE, ["2 required"]),
+                                        ([self.before, "absent"], FAILED, ["absent"]),
+                                        ([self.before, empty], FAILED, ["empty.folded"]),
+                                        ([self.before, self.after, "--comm", "nobody"], FAILED, ["nobody"]),
+                                        ([self.before, self.after, "--user-only"], FAILED, ["no sample with a stack"]),
+                                        ([self.before, self.after, "--reverse"], WRONG_USAGE, ["--flamegraph"]),
+                                        ([self.before, self.after, "--flamegraph", self.after], WRONG_USAGE, ["after"]),
+                                        ([self.before] * 3 + ["--flamegraph", "d.svg"], WRONG_USAGE, ["two recordings"]),
+                                        ([self.before, self.after, "--flamegraph", "-", "--format", "json"], WRONG_USAGE,
+                                         ["standard output"]),
+                                        ([self.before, self.after, "--show-lines"], WRONG_USAGE, ["--show-lines"])):
+            with self.subTest(arguments=arguments):
+                self.assertSays(self.diff(*arguments), status, *said)
+        self.assertFalse((self.folder / "d.svg").exists())
+
+
+if __name__ == "__main__":
+    cli_case.main()
