@@ -28,6 +28,7 @@ struct TickPlan {
   // Whose register numbers the recipes use. A vCPU that is captured as another architecture (a
   // 32-bit system on an x86_64 machine) gives its registers only. kUnknown: the recipes name none.
   Arch recipe_arch = Arch::kUnknown;
+  bool halted = false;  // sample vCPUs that are halted, too: else those are idle
 };
 
 struct Tick {

@@ -38,6 +38,13 @@ bool WaveSampler::plan_captures(const TickPlan& plan) {
   return any;
 }
 
+// A halted vCPU is one like the others where it is to be sampled.
+void WaveSampler::take_halted() {
+  for (wire::Capture& capture : captures_)
+    if (capture.disposition == wire::Disposition::kIdle)
+      capture.disposition = wire::Disposition::kSampled;
+}
+
 void WaveSampler::classify(std::size_t vcpu, const TickPlan& plan) {
   wire::Capture& capture = captures_[vcpu];
   if (capture.disposition == wire::Disposition::kSkipped ||
@@ -111,12 +118,13 @@ void WaveSampler::take_load(std::size_t vcpu) {
   run.recipe->loaded(number_in(bytes, got, size));
 }
 
-Result<void> WaveSampler::run_waves() {
+Result<void> WaveSampler::run_waves(const TickPlan& plan) {
   for (;;) {
     bool more = false;
     for (std::size_t i = 0; i < runs_.size(); ++i)
       if (runs_[i].recipe) more |= advance(i);
     RINGSIDE_TRY(transport_.exchange(!more));
+    if (plan.halted) take_halted();
     if (!more) return {};
     for (std::size_t i = 0; i < runs_.size(); ++i) take_load(i);
   }
@@ -145,8 +153,9 @@ Result<Tick> WaveSampler::run(const TickPlan& plan) {
   if (plan_captures(plan)) {  // else the guest need not stop
     RINGSIDE_ASSIGN(const bool stopped, transport_.stop(captures_));
     if (!stopped) return Tick::of_paused_guest();
+    if (plan.halted) take_halted();
     for (std::size_t i = 0; i < captures_.size(); ++i) classify(i, plan);
-    RINGSIDE_TRY(run_waves());
+    RINGSIDE_TRY(run_waves(plan));
     pause = transport_.pause();
   }
   Tick tick;

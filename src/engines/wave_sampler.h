@@ -79,7 +79,8 @@ class WaveSampler {
 
   [[nodiscard]] bool plan_captures(const TickPlan& plan);
   void classify(std::size_t vcpu, const TickPlan& plan);
-  [[nodiscard]] Result<void> run_waves();
+  void take_halted();
+  [[nodiscard]] Result<void> run_waves(const TickPlan& plan);
   [[nodiscard]] bool advance(std::size_t vcpu);
   [[nodiscard]] bool load_now(std::size_t vcpu, const wire::MemoryRequest& request);
   [[nodiscard]] bool copy_now(std::size_t vcpu, const wire::MemoryRequest& request);

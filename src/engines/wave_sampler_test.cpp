@@ -100,6 +100,7 @@ class Waves : public ::testing::Test {
     TickPlan tick;
     tick.vcpus = plans;
     tick.recipe_arch = Arch::kX86_64;
+    tick.halted = wants_halted_;
     auto taken = WaveSampler(transport_, Arch::kX86_64, 2).run(tick);
     EXPECT_TRUE(taken);
     return taken ? std::move(*taken) : Tick();
@@ -112,6 +113,7 @@ class Waves : public ::testing::Test {
     return value;
   }
 
+  bool wants_halted_ = false;
   FakeTransport transport_;
 };
 
@@ -194,6 +196,21 @@ TEST_F(Waves, AVcpuThatProvesIdleLosesWhatWasCopied) {
   EXPECT_TRUE(tick.captures.at(0).pieces.empty());
   EXPECT_TRUE(tick.captures.at(0).bytes.empty());
   EXPECT_EQ(tick.captures.at(1).pieces.size(), 3u);
+}
+
+// The transport finds that one is halted in the exchange that carries its loads.
+TEST_F(Waves, AHaltedVcpuIsSampledWhereThatIsWanted) {
+  for (const bool wants_halted : {false, true}) {
+    transport_.has_memory[0] = false;
+    transport_.exchanges = 0;
+    transport_.idle_at_exchange = 1;
+    wants_halted_ = wants_halted;
+    const Tick tick = run(recipe(0x10));
+    const wire::Capture& halted = tick.captures.at(0);
+    EXPECT_EQ(halted.disposition, wants_halted ? Disposition::kSampled : Disposition::kIdle);
+    EXPECT_EQ(halted.pieces.size(), wants_halted ? 3u : 0u);
+    EXPECT_EQ(tick.captures.at(1).disposition, Disposition::kSampled);
+  }
 }
 
 }  // namespace

@@ -112,7 +112,8 @@ class Session:
                 return "E14"
             return self._stub.stack[address - STACK:address - STACK + size].hex()
         if request.startswith("qThreadExtraInfo"):
-            return f"CPU#{int(request.rpartition('.')[2], 16) - 1} [running]".encode().hex()
+            number = int(request.rpartition(".")[2], 16) - 1
+            return f"CPU#{number} [{'halted ' if number in self._stub.halted else 'running'}]".encode().hex()
         if request == "g":
             values = {**VALUES, "rbp": VALUES["rsp"] if self._stub.frames else 0}
             return b"".join(struct.pack("<Q", values[name])[:size] for name, size in REGISTERS).hex()
@@ -129,13 +130,14 @@ class Session:
 class FakeStub:
     """Serves one client after the other in a thread. greeting: said instead of all else. silent: never says a thing.
     dies_after: hangs up at the first request after so many resumes; silent_after: answers none from then on.
-    delay: seconds for each answer after the first resume. frames: how deep the guest's stack is. address: a Unix path or (host, port)."""
+    delay: seconds for each answer after the first resume. frames: how deep the guest's stack is.
+    halted: numbers of vCPUs. address: a Unix path or (host, port)."""
 
     def __init__(self, address, greeting=None, silent=False, dies_after=None, silent_after=None, delay=0,
-                 vcpus=1, frames=0):
+                 vcpus=1, frames=0, halted=()):
         self.running, self.detached, self.rounds = True, False, 0
         self.dies_after, self.silent_after, self.delay, self.vcpus = dies_after, silent_after, delay, vcpus
-        self.frames, self.stack = frames, stack_of(frames)
+        self.frames, self.stack, self.halted = frames, stack_of(frames), halted
         self._greeting, self._silent = greeting, silent
         self._listener = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
         self._listener.bind(address)

@@ -1,4 +1,5 @@
 """How long `profile` samples, and what --one-shot prints."""
+import json
 import re
 
 import cli_case
@@ -20,6 +21,17 @@ class Profile(cli_case.CliCase):
         self.assertSays(result, cli_case.DONE)
         self.assertEqual(re.findall(r"^vCPU (\d+)", result.stdout, re.MULTILINE), ["0", "1"], result.stdout)
         self.assertIn("vCPU 0: skipped", result.stdout)
+
+    def test_halted_vcpus_have_stacks_in_json_and_where_they_are_wanted(self):
+        for arguments, sampled in ((["-o", "a.json"], 6), (["-o", "a.folded", "--halted"], 6), (["-o", "a.folded"], 3)):
+            with self.subTest(arguments=arguments):
+                self.gdb = str(self.folder / f"{sampled}-{len(arguments)}")  # one stub after the other
+                result = self.profile("--samples", "3", "--interval", "20", *arguments, vcpus=2, halted=(1,))
+                self.assertSays(result, cli_case.DONE)
+                self.assertRegex(result.stdout + result.stderr, rf"(?m)^\s*sampled +{sampled} ")
+        captures = json.loads((self.folder / "a.json").read_text())["stack_traces"]
+        self.assertEqual([sorted(capture) for capture in captures], [["0", "1"]] * 3)
+        self.assertTrue(all(stack for capture in captures for stack in capture.values()), captures)
 
     def test_a_number_of_samples_is_not_cut_at_the_default_of_5_s(self):
         result = self.profile("--samples", "13", "--interval", "500")  # milliseconds: 6.5 s

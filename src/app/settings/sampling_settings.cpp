@@ -36,6 +36,7 @@ Result<session::SamplingOptions> SamplingSettings::options() const {
   options.rounds = rounds;
   options.kernel = !user_only;
   options.user = !kernel_only;
+  options.halted = halted;
   if (!cpus.empty()) {
     RINGSIDE_ASSIGN(options.vcpus, parse_cpu_list(cpus));
   }

@@ -32,6 +32,7 @@ struct SamplingSettings {
   std::string until;
   bool kernel_only = false;
   bool user_only = false;
+  bool halted = false;  // only profile has an option for it
   std::string cpus;
   bool no_jitter = false;
   bool no_stop = false;

@@ -103,8 +103,11 @@ void ProfileVerb::add_options(App& app) {
       ->type_name("FILE")
       ->excludes(app.find_option("--samples"))
       ->excludes(app.find_option("--interval"));
-  app.section("Samples to take")
-      .add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
+  App& samples = app.section("Samples to take");
+  samples.add_flag("--one-shot", one_shot_, "Take one sample and print every vCPU's stack");
+  samples.add_flag("--halted", settings_.halted,
+                   "Sample halted vCPUs, too, where ringside stops the guest: they have stacks "
+                   "and are not idle; JSON has them always");
   app.section(kNamesSection)
       .add_flag("--show-addresses", reader_.show_addresses,
                 "Show each frame's address behind its name");
@@ -136,9 +139,12 @@ Result<const exporters::Format*> ProfileVerb::choose_format() const {
 
 namespace {
 
+bool is_json(const exporters::Format& format) {
+  return std::string_view(format.name) == "asterinas-json";
+}
+
 std::string file_name(const std::string& stem, const exporters::Format& format) {
-  const bool is_json = std::string_view(format.name) == "asterinas-json";
-  return stem + (is_json ? ".json" : format.extensions.front());
+  return stem + (is_json(format) ? ".json" : format.extensions.front());
 }
 
 // "KERNEL-profile-142312", as Asterinas' profiler has it.
@@ -188,6 +194,8 @@ Result<void> ProfileVerb::run(const std::vector<std::string>& command) {
   settings_.system.debuginfod = reader_.symbols.debuginfod;
   if (one_shot_) settings_.samples = settings_.rounds = 1;
   settings_.one_shot = one_shot_;
+  // As the backtraces of Asterinas' profiler are.
+  settings_.halted |= is_json(*format);
   if (!settings_.duration_s && (one_shot_ || !settings_.rounds))
     settings_.duration_s = kDefaultSeconds;
   RINGSIDE_ASSIGN(const auto folder, launch::PrivateFolder::create());

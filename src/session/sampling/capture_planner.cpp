@@ -9,6 +9,7 @@ CapturePlanner::CapturePlanner(const CaptureFeedback& feedback, const SamplingOp
     : feedback_(&feedback),
       kernel_(options.kernel),
       user_(options.user),
+      halted_(options.halted),
       recipes_(vcpus),
       vcpus_(vcpus) {
   for (std::size_t i = 0; i < vcpus; ++i) {
@@ -41,7 +42,7 @@ engines::TickPlan CapturePlanner::plan(const guestos::Adapter& adapter) {
   }
   stale_ = false;
   generation_ = generation;
-  return {kernel_, user_, vcpus_, adapter.arch()};
+  return {kernel_, user_, vcpus_, adapter.arch(), halted_};
 }
 
 }  // namespace ringside::session

@@ -27,6 +27,7 @@ class CapturePlanner {
   const CaptureFeedback* feedback_;
   bool kernel_;
   bool user_;
+  bool halted_;
   bool stale_ = true;
   std::uint64_t generation_ = 0;
   std::vector<std::vector<wire::RecipeOp>> recipes_;

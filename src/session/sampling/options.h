@@ -20,6 +20,9 @@ struct SamplingOptions {
   std::optional<std::uint64_t> rounds;  // ticks of each vCPU, idle or not
   bool kernel = true;
   bool user = true;
+  // Samples of halted vCPUs, where an engine stops the guest. Else, and where vCPUs sample
+  // themselves, those are idle.
+  bool halted = false;
   std::vector<VcpuId> vcpus;  // empty: all
   bool jitter = true;
   std::uint64_t seed = 1;
