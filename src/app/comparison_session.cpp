@@ -15,7 +15,7 @@ struct Input {
 Result<Input> read_input(const ReaderSettings& settings, const std::string& name) {
   ReaderSettings one = settings;
   one.inputs = {name};
-  RINGSIDE_ASSIGN(const auto details, open_details(one, false));
+  RINGSIDE_ASSIGN(const auto details, open_details(one, DetailSources::kFirst));
   RINGSIDE_ASSIGN(auto functions, views::SampledFunctions::read(*details->profile,
                                                                 settings.symbols.inline_is_given));
   for (const std::string& warning : details->recording.symbols.warnings())

@@ -185,9 +185,9 @@ Result<profile::Profile> open_profile(const ReaderSettings& asked) {
 }
 
 Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings,
-                                                  bool every_source) {
+                                                  DetailSources sources) {
   RINGSIDE_ASSIGN(auto options, build_options(settings));
-  options.every_source = every_source;
+  options.every_source = sources == DetailSources::kEvery;
   RINGSIDE_ASSIGN(auto recording, open_recording(settings));
   auto opened = std::make_unique<OpenDetails>(OpenDetails{std::move(recording), nullptr});
   RINGSIDE_ASSIGN(opened->profile,

@@ -64,11 +64,12 @@ struct OpenDetails {
   OpenRecording recording;
   std::unique_ptr<profile::DetailedProfile> profile;
 };
+// Which samples a recording's details are of, where no option names sources.
+enum class DetailSources { kEvery, kFirst };
 // Says on standard error what is damaged. Names are found, and what is missing there is known, when
 // frames are asked for.
-// `every_source`: that of all sources where the settings choose none, else of the first.
-[[nodiscard]] Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings,
-                                                                bool every_source = true);
+[[nodiscard]] Result<std::unique_ptr<OpenDetails>> open_details(
+    const ReaderSettings& settings, DetailSources sources = DetailSources::kEvery);
 
 // Reads and names a recording, or reads folded text. Says on standard error what is missing.
 [[nodiscard]] Result<profile::Profile> open_profile(const ReaderSettings& settings);

@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/project_settings.h"
 #include "cli/terminal.h"
+#include "cli/verbs/annotate_verb.h"
 #include "cli/verbs/case_verb.h"
 #include "cli/verbs/diff_verb.h"
 #include "cli/verbs/doctor_verb.h"
@@ -144,6 +145,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(std::make_unique<ProfileVerb>());
   verbs.push_back(std::make_unique<PsVerb>());
   verbs.push_back(std::make_unique<ReportVerb>());
+  verbs.push_back(std::make_unique<AnnotateVerb>());
   verbs.push_back(std::make_unique<FlamegraphVerb>());
   verbs.push_back(std::make_unique<DiffVerb>());
   verbs.push_back(std::make_unique<ViewVerb>());

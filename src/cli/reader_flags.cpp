@@ -41,7 +41,7 @@ void add_advanced_flags(App& app, app::ReaderSettings& settings) {
 
 }  // namespace
 
-void add_reader_flags(App& app, app::ReaderSettings& settings) {
+void add_reader_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
   app.section(kSamplesSection)
       .add_option("-i,--parse,--input,FILE", settings.inputs,
                   "The recording, or the file of another profiler that 'ringside import' takes; - "
@@ -49,7 +49,7 @@ void add_reader_flags(App& app, app::ReaderSettings& settings) {
       ->type_name("FILE")
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_filter_flags(app, settings);
+  add_filter_flags(app, settings, source_names);
   add_kernel_flags(app, settings);
   add_place_flags(app, settings);
   add_symbol_flags(app, settings.symbols);
@@ -63,7 +63,7 @@ void add_comparing_flags(App& app, app::ReaderSettings& settings) {
   add_advanced_flags(app, settings);
 }
 
-void add_filter_flags(App& app, app::ReaderSettings& settings) {
+void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
   App& which = app.section(kSamplesSection);
   add_input_format_flag(which, settings.format, FormatHelp::kRefers);
   auto* kernel_flag =
@@ -80,7 +80,7 @@ void add_filter_flags(App& app, app::ReaderSettings& settings) {
       ->excludes(cpus);
   add_owner_flags(app, settings);
   which
-      .add_option("--source", settings.sources,
+      .add_option(source_names, settings.sources,
                   "Samples of these sources only, such as cpu or allocations (default: the "
                   "recording's first)")
       ->type_name("NAMES")

@@ -43,8 +43,7 @@ void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& o
   if (image == nullptr) return;
   Loaded& symbolizer = load(*image);
   if (!symbolizer) return;
-  const auto moved = biases_.find(image->id);
-  const std::uint64_t bias = moved != biases_.end() ? moved->second : image->load_bias;
+  const std::uint64_t bias = bias_of(*image);
   const std::vector<symbols::SourceFrame> frames =
       symbolizer->lookup(ImageAddr{what.frame.lookup_address().value - bias});
   // Innermost first there, outermost first here.
@@ -56,6 +55,20 @@ void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& o
     out.start = GuestVirt{frame->start.value + bias};
     out.size = frame->size;
   }
+}
+
+std::optional<ImageSymbols::CodeFile> ImageSymbols::code_file(const profile::FrameToName& what) {
+  const recording::ImageInfo* const image = image_of(what);
+  if (image == nullptr) return std::nullopt;
+  static_cast<void>(load(*image));
+  const auto file = files_.find(image->id);
+  if (file == files_.end()) return std::nullopt;
+  return CodeFile{file->second, bias_of(*image)};
+}
+
+std::uint64_t ImageSymbols::bias_of(const recording::ImageInfo& image) const {
+  const auto moved = biases_.find(image.id);
+  return moved != biases_.end() ? moved->second : image.load_bias;
 }
 
 // Kernel code of a recording that has no kernel belongs to the one that is given.
@@ -205,15 +218,17 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   if (!file && !is_code) file = open_kept(image, file.error());
   std::optional<symbols::SymbolTable> given;
   if (is_kernel) given = given_.symbols_for(file && !is_code ? file->get() : nullptr);
-  if (file)
+  if (file) {
+    files_[image.id] = *file;
     loaded = symbols::open_symbolizer(*file, options_.files, options_.inlines);
-  else if (image.name == elf::kUnknownProgram)
+  } else if (image.name == elf::kUnknownProgram) {
     note_stripped(image);
-  else if (!is_code && !(given && image.path.empty()))
+  } else if (!is_code && !(given && image.path.empty())) {
     warnings_.push_back(fmt::format(
         "{} {}: {}",
         given ? "taking " + given_.symbols_name() + " as linked, without" : "no names for",
         image.name, file.error().message));
+  }
   if (!loaded && given)
     loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   if (given) loaded->put_first(std::move(*given));

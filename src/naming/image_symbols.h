@@ -37,6 +37,14 @@ class ImageSymbols final : public profile::FrameNamer {
       : options_(std::move(options)), given_(std::move(options_.kernel)) {}
 
   void name(const profile::FrameToName& what, profile::NamedFrame& out) override;
+  // The file that has the code of a place, and how far it ran from where it is linked (guest
+  // address minus linked address, modulo 2^64). The file may hold names alone. Nothing: no file is
+  // known.
+  struct CodeFile {
+    std::shared_ptr<const elf::ElfFile> file;
+    std::uint64_t load_bias = 0;
+  };
+  [[nodiscard]] std::optional<CodeFile> code_file(const profile::FrameToName& what);
   // Keeps the ELF files of images that were made of guest memory.
   void blob(const recording::Blob& blob) override;
   void function(const recording::ImageFunction& function) override;
@@ -64,11 +72,13 @@ class ImageSymbols final : public profile::FrameNamer {
   // that are not; null where it names none.
   [[nodiscard]] OpenFile named_functions(const recording::ImageInfo& image, bool in_file) const;
   [[nodiscard]] const recording::ImageInfo* image_of(const profile::FrameToName& what);
+  [[nodiscard]] std::uint64_t bias_of(const recording::ImageInfo& image) const;
 
   Options options_;
   GivenKernel given_;
   std::unordered_map<std::string, std::string> names_;  // demangled, by the raw name
   std::map<std::uint32_t, Loaded> images_;
+  std::map<std::uint32_t, ElfPointer> files_;               // of images_
   std::map<std::uint32_t, std::uint64_t> biases_;           // of images that are overridden
   std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
   std::map<std::uint32_t, std::vector<std::byte>> kept_;    // of images that have files

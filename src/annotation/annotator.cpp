@@ -1,0 +1,224 @@
+#include "annotation/annotator.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "profile/sanitize.h"
+
+namespace ringside::annotation {
+namespace {
+
+constexpr std::uint64_t kMostCode = 1 << 20;  // bytes; the longest functions of Linux have 60,000
+constexpr std::size_t kLongestInstruction = 16;
+
+FrameKind kind_of(profile::Kind kind) {
+  return kind == profile::Kind::kUnknown ? FrameKind::kCode : static_cast<FrameKind>(kind);
+}
+
+void add_note(AnnotatedFunction& made, std::string note) {
+  if (std::find(made.notes.begin(), made.notes.end(), note) == made.notes.end())
+    made.notes.push_back(std::move(note));
+}
+
+}  // namespace
+
+struct Annotator::Work {
+  const SampledFunction& function;
+  AnnotatedFunction made;
+  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> lines;  // in made.lines
+
+  [[nodiscard]] const Leaf& front() const { return function.front(); }
+  // Where an address of another leaf of the same function is in the first one's mapping.
+  [[nodiscard]] GuestVirt moved(const Leaf& leaf) const {
+    if (made.size != 0) return made.start + (leaf.address - leaf.symbol.start);
+    return leaf.address;
+  }
+};
+
+AnnotatedFunction Annotator::annotate(const SampledFunction& function) {
+  const Leaf& leaf = function.front();
+  Work work{function, {}, {}};
+  AnnotatedFunction& made = work.made;
+  made.name = names_[leaf.functions.front()];
+  if (function.inlined != 0) made.inlined = names_[function.inlined];
+  if (leaf.image != nullptr) {
+    made.image = printable_line(leaf.image->name);
+    made.build_id = hex_text(leaf.image->build_id);
+    made.load_bias = leaf.image->load_bias;
+  }
+  made.start = leaf.symbol.size == 0 ? GuestVirt{} : leaf.symbol.start;
+  made.size = leaf.symbol.size;
+  made.sum = function.sum;
+  made.lines.emplace_back();
+  add_code(work);
+  add_samples(work);
+  mark_targets(made);
+  return std::move(work.made);
+}
+
+void Annotator::add_code(Work& work) {
+  if (work.made.size != 0) add_range(work);
+  if (work.made.instructions.empty()) add_sampled(work);
+}
+
+void Annotator::name(const Leaf& leaf, GuestVirt address) {
+  named_.functions.clear();
+  named_.lines.clear();
+  named_.size = 0;
+  recording::RecordedFrame frame;
+  frame.address = address;
+  frame.exact = true;
+  frame.kind = kind_of(leaf.kind);
+  frame.image = leaf.image == nullptr ? 0 : leaf.image->id;
+  code_.name({frame, leaf.image, nullptr}, named_);
+}
+
+// All of the function from its symbol's start to its end.
+void Annotator::add_range(Work& work) {
+  AnnotatedFunction& made = work.made;
+  recording::RecordedFrame frame;
+  frame.address = made.start;
+  frame.exact = true;
+  frame.kind = kind_of(work.front().kind);
+  const Code code = code_.code_at({frame, work.front().image, nullptr},
+                                  static_cast<std::size_t>(std::min(made.size, kMostCode)));
+  if (code.bytes.empty()) return;
+  if (made.size > kMostCode)
+    add_note(made, fmt::format("only the first {} of the function's {} bytes are shown", kMostCode,
+                               made.size));
+  Disassembler* const disassembler = this->disassembler(code.arch, made);
+  if (disassembler == nullptr) return;
+  for (std::size_t at = 0; at < code.bytes.size();) {
+    const Bytes rest = code.bytes.subspan(at);
+    const Instruction instruction = disassembler->first(rest, made.start.value + at);
+    add_instruction(work, instruction, rest.first(instruction.size));
+    at += instruction.size;
+  }
+}
+
+// Where there is no code, or nothing shows where the function begins: what samples stand at.
+void Annotator::add_sampled(Work& work) {
+  AnnotatedFunction& made = work.made;
+  std::map<GuestVirt, const Leaf*> addresses;
+  for (const Leaf* const leaf : work.function.leaves) addresses[work.moved(*leaf)] = leaf;
+  bool has_code = false;
+  for (const auto& [address, leaf] : addresses) {
+    recording::RecordedFrame frame;
+    frame.address = address;
+    frame.exact = true;
+    frame.kind = kind_of(leaf->kind);
+    const Code code = code_.code_at({frame, work.front().image, nullptr}, kLongestInstruction);
+    has_code |= !code.bytes.empty();
+    Disassembler* const disassembler =
+        code.bytes.empty() ? nullptr : this->disassembler(code.arch, made);
+    if (disassembler != nullptr) {
+      const Instruction instruction = disassembler->first(code.bytes, address.value);
+      add_instruction(work, instruction, code.bytes.first(instruction.size));
+      continue;
+    }
+    AnnotatedInstruction& shown = made.instructions.emplace_back();
+    shown.address = address;
+    if (leaf->place.line != 0)
+      shown.line = line_of(work, std::string(names_[leaf->place.file]), leaf->place.line);
+    for (std::size_t i = 1; i < leaf->functions.size(); ++i)
+      shown.inlined.push_back(strings_.intern(names_[leaf->functions[i]]));
+  }
+  if (!has_code)
+    add_note(made, fmt::format("the code of {} is not there, so only addresses with samples are "
+                               "shown{}",
+                               made.image.empty() ? std::string_view("the function") : made.image,
+                               work.front().kind == profile::Kind::kKernel
+                                   ? "; give the kernel's ELF file with --kernel"
+                                   : ""));
+}
+
+void Annotator::add_instruction(Work& work, const Instruction& instruction, Bytes code) {
+  const Leaf& leaf = work.front();
+  const GuestVirt address{instruction.address};
+  name(leaf, address);
+  AnnotatedInstruction shown;
+  shown.address = address;
+  shown.bytes.assign(code.begin(), code.end());
+  shown.text = instruction.text;
+  bool is_wanted = work.function.inlined == 0;
+  for (std::size_t i = 1; i < named_.functions.size(); ++i) {
+    const std::string function = profile::sanitize(named_.functions[i]);
+    is_wanted |= work.function.inlined != 0 && function == work.made.inlined;
+    shown.inlined.push_back(strings_.intern(function));
+  }
+  if (!is_wanted) return;
+  if (!named_.lines.empty() && named_.lines.back().line != 0)
+    shown.line = line_of(work, named_.lines.back().file, named_.lines.back().line);
+  set_target(work, instruction, shown);
+  work.made.instructions.push_back(std::move(shown));
+}
+
+void Annotator::set_target(Work& work, const Instruction& instruction,
+                           AnnotatedInstruction& shown) {
+  if (!instruction.target) return;
+  JumpTarget target;
+  target.address = GuestVirt{*instruction.target};
+  target.is_inside = !instruction.is_call && target.address - work.made.start < work.made.size;
+  if (!target.is_inside) {
+    name(work.front(), target.address);
+    if (!named_.functions.empty() && named_.size != 0) {
+      const std::uint64_t offset = target.address - named_.start;
+      target.name = profile::sanitize(named_.functions.front());
+      if (offset != 0) target.name += fmt::format("+{:#x}", offset);
+    }
+  }
+  shown.target = std::move(target);
+}
+
+std::uint32_t Annotator::line_of(Work& work, const std::string& file, std::uint32_t line) {
+  const auto [entry, added] =
+      work.lines.try_emplace({file, line}, static_cast<std::uint32_t>(work.made.lines.size()));
+  if (added)
+    work.made.lines.push_back(
+        {printable_line(file), line, std::string(sources_.line(file, line)), {}});
+  return entry->second;
+}
+
+void Annotator::add_samples(Work& work) {
+  auto& instructions = work.made.instructions;
+  for (const Leaf* const leaf : work.function.leaves) {
+    const GuestVirt address = work.moved(*leaf);
+    const auto after = std::upper_bound(
+        instructions.begin(), instructions.end(), address,
+        [](GuestVirt at, const AnnotatedInstruction& shown) { return at < shown.address; });
+    AnnotatedInstruction* const shown =
+        after == instructions.begin() ? nullptr : &*std::prev(after);
+    const bool is_there = shown != nullptr &&
+                          address - shown->address < std::max<std::size_t>(1, shown->bytes.size());
+    (is_there ? shown->sum : work.made.outside).add(leaf->sum);
+    work.made.lines[is_there ? shown->line : 0].sum.add(leaf->sum);
+  }
+}
+
+void Annotator::mark_targets(AnnotatedFunction& made) const {
+  std::set<GuestVirt> targets;
+  for (const AnnotatedInstruction& shown : made.instructions)
+    if (shown.target && shown.target->is_inside) targets.insert(shown.target->address);
+  for (AnnotatedInstruction& shown : made.instructions)
+    shown.is_target = targets.count(shown.address) != 0;
+}
+
+Disassembler* Annotator::disassembler(Arch arch, AnnotatedFunction& made) {
+  if (!library_) library_ = LlvmLibrary::open(library_names_);
+  if (!*library_) {
+    add_note(made, library_->error().message);
+    return nullptr;
+  }
+  auto found = disassemblers_.find(arch);
+  if (found == disassemblers_.end())
+    found = disassemblers_.emplace(arch, Disassembler::create(**library_, arch, syntax_)).first;
+  if (found->second) return &*found->second;
+  add_note(made, found->second.error().message);
+  return nullptr;
+}
+
+}  // namespace ringside::annotation

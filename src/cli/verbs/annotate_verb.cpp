@@ -1,0 +1,61 @@
+#include "cli/verbs/annotate_verb.h"
+
+#include <filesystem>
+
+#include "app/outputs.h"
+#include "cli/options.h"
+#include "cli/reader_flags.h"
+#include "exporters/annotation/json_annotation.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr std::size_t kMostFunctions = 20;  // of one name
+
+}  // namespace
+
+void AnnotateVerb::add_options(App& app) {
+  App& what = app.section("Contents");
+  what.add_option("FUNCTION", request_.function,
+                  "The function's name, as report has it; without one, the function with the most "
+                  "samples. Every function of that name is shown; where it is only inlined, its "
+                  "instructions in each other function");
+  what.add_option("--source", request_.source_folders,
+                  "Look for source files below this folder, too; may be given several times")
+      ->type_name("DIR")
+      ->existing_directory()
+      ->allow_extra_args(false);
+  what.add_option("--format", format_, "text for people; json for programs: everything")
+      ->type_name("NAME")
+      ->one_of({"text", "json"})
+      ->capture_default_str();
+  what.add_option("--functions", functions_,
+                  "Show at most so many functions, the heaviest first (default: 20 of one name, "
+                  "without a name 1)")
+      ->type_name("N")
+      ->range(1u, 1000000u);
+  what.add_option("--disassembler-style", syntax_, "How x86 instructions are written")
+      ->type_name("STYLE")
+      ->one_of({"att", "intel"})
+      ->capture_default_str();
+  what.add_flag("--show-code", options_.show_code, "Show the bytes of each instruction");
+  screen_.add_to(app.section("At a terminal"));
+  add_reader_flags(app, request_.settings, "--sample-source");
+}
+
+Result<void> AnnotateVerb::run(const std::vector<std::string>&) {
+  request_.syntax = syntax_ == "intel" ? annotation::Syntax::kIntel : annotation::Syntax::kAtt;
+  request_.most_functions = functions_.value_or(request_.function.empty() ? 1 : kMostFunctions);
+  RINGSIDE_ASSIGN(const auto annotation, app::annotate(request_));
+  if (format_ == "json")
+    return app::write_to("-", [&](exporters::Sink& sink) {
+      return exporters::write_json_annotation(annotation, sink);
+    });
+  options_.width = screen_.width();
+  options_.show_addresses = request_.settings.show_addresses;
+  return screen_.show([&](exporters::Sink& sink) {
+    return exporters::write_annotation(annotation, options_, sink);
+  });
+}
+
+}  // namespace ringside::cli
