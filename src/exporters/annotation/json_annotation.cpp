@@ -22,8 +22,8 @@ class Writer {
   Writer(const Annotation& annotation, Sink& sink) : annotation_(annotation), json_(sink) {}
 
   Result<void> write() {
-    json_.add(R"({{"version":1,"input":{},"unit":"{}",)", json_string(annotation_.input),
-              name_of(annotation_.unit));
+    json_.add(R"({{"version":1,"input":{},"unit":"{}",)",
+              json_quoted(printable_line(annotation_.input)), name_of(annotation_.unit));
     json_.add(R"("weight":{},"samples":{},)", annotation_.total.weight, annotation_.total.samples);
     json_.column("functions", annotation_.functions.size(),
                  [&](std::size_t i) { add(annotation_.functions[i]); });
@@ -35,7 +35,7 @@ class Writer {
 
  private:
   void add(const AnnotatedFunction& f) {
-    json_.add(R"({{"name":{},"inlined":{},"image":{},"build_id":{},)", json_string(f.name),
+    json_.add(R"({{"name":{},"inlined":{},"image":{},"build_id":{},)", json_quoted(f.name),
               or_null(f.inlined), or_null(f.image), or_null(f.build_id));
     if (f.size != 0)
       json_.add(R"("address":"{}","image_address":"{:#x}","size":{},)", f.start,
@@ -48,7 +48,7 @@ class Writer {
     json_.column("instructions", f.instructions.size(),
                  [&](std::size_t i) { add(f, f.instructions[i]); });
     std::vector<std::string> notes;
-    for (const std::string& note : f.notes) notes.push_back(json_string(note));
+    for (const std::string& note : f.notes) notes.push_back(json_quoted(note));
     json_.add(R"("notes":[{}]}})", fmt::join(notes, ","));
   }
 
@@ -71,7 +71,7 @@ class Writer {
     if (shown.is_target) json_.add_text(R"("is_target":true,)");
     std::vector<std::string> inlined;
     for (const profile::StringId id : shown.inlined)
-      inlined.push_back(json_string(annotation_.strings[id]));
+      inlined.push_back(json_quoted(annotation_.strings[id]));
     json_.add(R"("inlined":[{}],"source":{}}})", fmt::join(inlined, ","), shown.line);
   }
 
@@ -82,7 +82,7 @@ class Writer {
   }
 
   [[nodiscard]] static std::string or_null(const std::string& text) {
-    return text.empty() ? "null" : json_string(text);
+    return text.empty() ? "null" : json_quoted(text);
   }
 
   const Annotation& annotation_;
