@@ -63,6 +63,11 @@ std::string tidy(std::string_view text) {
   return tidied;
 }
 
+bool is_prefix(std::string_view text) {
+  const std::string_view last = text.substr(text.rfind(' ') + 1);
+  return last == "lock" || last == "rep" || last == "repne";
+}
+
 bool is_call(std::string_view text) {
   const std::string_view mnemonic = text.substr(0, text.find(' '));
   return mnemonic.starts_with("call") || mnemonic.starts_with("lcall") || mnemonic == "bl" ||
@@ -85,10 +90,11 @@ Result<Disassembler> Disassembler::create(const LlvmLibrary& library, Arch arch,
                 "instructions have no text: the LLVM library does not disassemble {}",
                 arch::name_of(arch));
   const bool is_x86 = arch == Arch::kX86_64 || arch == Arch::kI386;
-  const bool is_intel = is_x86 && syntax == Syntax::kIntel;
-  // Where an option is not there the text is only written another way.
-  static_cast<void>(
-      library.set_options(made.context_, kPrintImmediatesInHex | (is_intel ? kIntelSyntax : 0)));
+  // The syntax first: it makes a printer without the other options. Where an option is not there
+  // the text is only written another way.
+  if (is_x86 && syntax == Syntax::kIntel)
+    static_cast<void>(library.set_options(made.context_, kIntelSyntax));
+  static_cast<void>(library.set_options(made.context_, kPrintImmediatesInHex));
   return made;
 }
 
@@ -116,7 +122,20 @@ Instruction Disassembler::no_instruction(Bytes code, std::uint64_t address) cons
   return made;
 }
 
+// LLVM takes some prefixes of x86 for instructions of their own, as they stand in assembly.
 Instruction Disassembler::first(Bytes code, std::uint64_t address) {
+  Instruction made = decoded(code, address);
+  for (std::size_t i = 1; i < kLongest && is_prefix(made.text) && made.size < code.size(); ++i) {
+    Instruction rest = decoded(code.subspan(made.size), address + made.size);
+    made.size = static_cast<std::uint8_t>(made.size + rest.size);
+    made.text += " " + rest.text;
+    made.target = rest.target;
+    made.is_call = rest.is_call;
+  }
+  return made;
+}
+
+Instruction Disassembler::decoded(Bytes code, std::uint64_t address) {
   // LLVM's function takes bytes that it may write to.
   std::array<std::uint8_t, kLongest> bytes{};
   const std::size_t size = std::min(code.size(), bytes.size());

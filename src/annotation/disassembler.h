@@ -54,6 +54,7 @@ class Disassembler {
  private:
   Disassembler(const LlvmLibrary& library, Arch arch)
       : library_(library), arch_(arch), operand_(std::make_unique<BranchOperand>()) {}
+  [[nodiscard]] Instruction decoded(Bytes code, std::uint64_t address);
   [[nodiscard]] Instruction no_instruction(Bytes code, std::uint64_t address) const;
 
   LlvmLibrary library_;
