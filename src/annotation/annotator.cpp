@@ -19,6 +19,10 @@ FrameKind kind_of(profile::Kind kind) {
   return kind == profile::Kind::kUnknown ? FrameKind::kCode : static_cast<FrameKind>(kind);
 }
 
+bool is_kernel(profile::Kind kind) {
+  return kind == profile::Kind::kKernel || kind == profile::Kind::kInterrupt;
+}
+
 void add_note(AnnotatedFunction& made, std::string note) {
   if (std::find(made.notes.begin(), made.notes.end(), note) == made.notes.end())
     made.notes.push_back(std::move(note));
@@ -131,9 +135,9 @@ void Annotator::add_sampled(Work& work) {
     add_note(made, fmt::format("the code of {} is not there, so only addresses with samples are "
                                "shown{}",
                                made.image.empty() ? std::string_view("the function") : made.image,
-                               work.front().kind == profile::Kind::kKernel
+                               is_kernel(work.front().kind)
                                    ? "; give the kernel's ELF file with --kernel"
-                                   : ""));
+                                   : "; name the program's file to record --programs"));
 }
 
 void Annotator::add_instruction(Work& work, const Instruction& instruction, Bytes code) {

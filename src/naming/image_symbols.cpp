@@ -63,7 +63,16 @@ std::optional<ImageSymbols::CodeFile> ImageSymbols::code_file(const profile::Fra
   static_cast<void>(load(*image));
   const auto file = files_.find(image->id);
   if (file == files_.end()) return std::nullopt;
-  return CodeFile{file->second, bias_of(*image)};
+  const std::uint64_t bias = bias_of(*image);
+  if (!file->second->bytes_at({what.frame.address.value - bias}, 1).empty() || image->path.empty())
+    return CodeFile{file->second, bias};
+  // The recording keeps the names of a kernel that was unpacked, and its code is in its own file.
+  const auto [unpacked, added] = unpacked_.try_emplace(image->id);
+  if (added)
+    if (const auto opened = symbols::open_kernel(image->path);
+        opened && check_difference(*image, **opened))
+      unpacked->second = *opened;
+  return CodeFile{unpacked->second ? unpacked->second : file->second, bias};
 }
 
 std::uint64_t ImageSymbols::bias_of(const recording::ImageInfo& image) const {

@@ -78,8 +78,9 @@ class ImageSymbols final : public profile::FrameNamer {
   GivenKernel given_;
   std::unordered_map<std::string, std::string> names_;  // demangled, by the raw name
   std::map<std::uint32_t, Loaded> images_;
-  std::map<std::uint32_t, ElfPointer> files_;               // of images_
-  std::map<std::uint32_t, std::uint64_t> biases_;           // of images that are overridden
+  std::map<std::uint32_t, ElfPointer> files_;      // of images_
+  std::map<std::uint32_t, ElfPointer> unpacked_;   // whose entries in files_ have names alone
+  std::map<std::uint32_t, std::uint64_t> biases_;  // of images that are overridden
   std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
   std::map<std::uint32_t, std::vector<std::byte>> kept_;    // of images that have files
   std::map<std::uint32_t, std::vector<std::byte>> nameless_;
