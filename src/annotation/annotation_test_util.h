@@ -14,7 +14,7 @@ namespace ringside::annotation::testing {
 
 class MadeSums {
  public:
-  // The symbol at `start` with the size 16; `functions` outermost first.
+  // An image without a file.
   const recording::ImageInfo* image(const std::string& name, std::uint64_t load_bias = 0) {
     recording::ImageInfo& made = images_.emplace_back();
     made.id = static_cast<std::uint32_t>(images_.size());
@@ -22,13 +22,15 @@ class MadeSums {
     made.load_bias = load_bias;
     return &made;
   }
+  // Samples of a symbol at `start`; `functions` outermost first. `size` 0: no symbol is known.
   void add(const recording::ImageInfo* image, std::uint64_t start, std::uint64_t offset,
-           const std::vector<std::string>& functions, std::int64_t weight) {
+           const std::vector<std::string>& functions, std::int64_t weight,
+           std::uint64_t size = 16) {
     Leaf leaf;
     leaf.address = GuestVirt{start + offset};
     leaf.kind = profile::Kind::kKernel;
     leaf.image = image;
-    leaf.symbol = {GuestVirt{start}, 16};
+    if (size != 0) leaf.symbol = {GuestVirt{start}, size};
     for (const std::string& function : functions)
       leaf.functions.push_back(strings.intern(function));
     leaf.sum = {weight, 1};

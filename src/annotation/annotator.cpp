@@ -38,8 +38,7 @@ struct Annotator::Work {
   [[nodiscard]] const Leaf& front() const { return function.front(); }
   // Where an address of another leaf of the same function is in the first one's mapping.
   [[nodiscard]] GuestVirt moved(const Leaf& leaf) const {
-    if (made.size != 0) return made.start + (leaf.address - leaf.symbol.start);
-    return leaf.address;
+    return leaf.symbol.size == 0 ? leaf.address : made.start + (leaf.address - leaf.symbol.start);
   }
 };
 
@@ -56,6 +55,7 @@ AnnotatedFunction Annotator::annotate(const SampledFunction& function) {
   }
   made.start = leaf.symbol.size == 0 ? GuestVirt{} : leaf.symbol.start;
   made.size = leaf.symbol.size;
+  if (made.size == 0) find_symbol(work);
   made.sum = function.sum;
   made.lines.emplace_back();
   add_code(work);
@@ -79,6 +79,19 @@ void Annotator::name(const Leaf& leaf, GuestVirt address) {
   frame.kind = kind_of(leaf.kind);
   frame.image = leaf.image == nullptr ? 0 : leaf.image->id;
   code_.name({frame, leaf.image, nullptr}, named_);
+}
+
+// The input has names of its own: where its image's file has a function of that name at all
+// samples, that is it.
+void Annotator::find_symbol(Work& work) {
+  name(work.front(), work.front().address);
+  if (named_.size == 0 || profile::sanitize(named_.functions.front()) != work.made.name) return;
+  const auto& leaves = work.function.leaves;
+  if (std::any_of(leaves.begin(), leaves.end(),
+                  [&](const Leaf* leaf) { return leaf->address - named_.start >= named_.size; }))
+    return;
+  work.made.start = named_.start;
+  work.made.size = named_.size;
 }
 
 // All of the function from its symbol's start to its end.

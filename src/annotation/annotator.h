@@ -33,6 +33,7 @@ class Annotator {
 
  private:
   struct Work;  // on one function
+  void find_symbol(Work& work);
   void add_code(Work& work);
   void add_range(Work& work);
   void add_sampled(Work& work);

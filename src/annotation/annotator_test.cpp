@@ -117,6 +117,22 @@ TEST_F(AnnotatorTest, WithoutADisassemblerANoteNamesThePackage) {
   EXPECT_EQ(made.instructions[0].sum.weight, 3);
 }
 
+TEST_F(AnnotatorTest, NamesOfTheInputFindTheSymbolOfThatName) {
+  if (!has_library()) GTEST_SKIP() << "no LLVM library";
+  const auto* const image = made_.image("hot");
+  made_.add(image, 0x1000, 8, {"f"}, 2, 0);
+  const AnnotatedFunction made = annotate();
+  EXPECT_EQ(made.start, GuestVirt{0x1000});
+  EXPECT_EQ(made.instructions.size(), 11u);
+  EXPECT_EQ(made.instructions.at(3).sum.weight, 2);
+  made_.add(image, 0x1000, 16, {"f"}, 3, 0);  // another function of that name
+  const AnnotatedFunction two = annotate();
+  EXPECT_EQ(two.size, 0u);
+  ASSERT_EQ(two.instructions.size(), 2u);
+  EXPECT_EQ(two.instructions[1].address, GuestVirt{0x1010});
+  EXPECT_EQ(two.instructions[1].sum.weight, 3);
+}
+
 TEST_F(AnnotatorTest, MappingsOfOneProgramAreMovedTogether) {
   if (!has_library()) GTEST_SKIP() << "no LLVM library";
   made_.add(made_.image("sh"), 0x1000, 3, {"f"}, 2);

@@ -48,7 +48,7 @@ Result<void> check_addresses(const annotation::LeafSums& sums, const std::string
   return fail(ErrorCode::kUnsupported,
               "{}: its samples have names and no addresses, so nothing shows at which instructions "
               "they stand; annotate reads recordings, and files of the formats perf-data, "
-              "perf-script, pprof, gdb, asterinas-json, redox, maestro and tcg",
+              "perf-script, pprof, gdb, redox-a, redox-b, maestro and tcg",
               input);
 }
 

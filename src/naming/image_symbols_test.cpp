@@ -242,6 +242,60 @@ TEST_F(KernelFromMemory, BehindTheTextThereIsNoFunction) {
     EXPECT_EQ(name(named, kLinked + at), "") << at;
 }
 
+TEST_F(KernelFromMemory, CodeIsThatOfTheFile) {
+  ImageSymbols named = symbols();
+  named.blob({recording::kSymbolsBlob, 1, kernel(kLinked + kSlide)});
+  const recording::RecordedFrame frame{.address = GuestVirt{kLinked + kSlide + 0x110},
+                                       .exact = true,
+                                       .kind = FrameKind::kKernel,
+                                       .image = 1};
+  const auto code = named.code_file({frame, &image_, nullptr});
+  ASSERT_TRUE(code);
+  EXPECT_EQ(code->load_bias, kSlide);
+  EXPECT_EQ(code->file->name(), path_);
+}
+
+// A kernel that was unpacked: its names are in the recording, its code in the file that was
+// recorded.
+TEST_F(KernelFromMemory, CodeThatTheRecordingDoesNotHoldIsThatOfTheRecordedFile) {
+  const std::vector<std::byte> code(0x1000, std::byte{0xc3});
+  elf::ElfWriter names(Arch::kX86_64, true, ET_EXEC);
+  names.add_segment({kLinked}, code.size(), true, false, {});
+  names.set_symbols({{"vfs_read", {kLinked + 0x100}, 0x80, kFunction}});
+  elf::ElfWriter file(Arch::kX86_64, true, ET_EXEC);
+  file.add_segment({kLinked}, code.size(), true, false, code);
+  file.set_symbols({{"vfs_read", {kLinked + 0x100}, 0x80, kFunction}});
+  write(file.write());
+  image_.path = path_;
+  const recording::RecordedFrame frame{
+      .address = GuestVirt{kLinked + 0x110}, .exact = true, .kind = FrameKind::kKernel, .image = 1};
+  const auto bytes = [&] {
+    ImageSymbols named({});
+    const std::vector<std::byte> stored = names.write();
+    named.blob({recording::kSymbolsBlob, 1, stored});
+    EXPECT_EQ(name(named, kLinked + 0x110), "vfs_read");
+    const auto found = named.code_file({frame, &image_, nullptr});
+    return found ? found->file->bytes_at({kLinked + 0x110}, 4).size() : 0;
+  };
+  EXPECT_EQ(bytes(), 4u);
+  image_.build_id = {std::byte{1}};  // of another build
+  EXPECT_EQ(bytes(), 0u);
+}
+
+TEST(ImageSymbols, CodeOfGuestMemoryIsInTheRecording) {
+  ImageSymbols symbols({});
+  const auto file = module_file();
+  symbols.blob({recording::kImageFileBlob, 2, file});
+  recording::ImageInfo image;
+  image.id = 2;
+  image.name = "disk";
+  const recording::RecordedFrame frame{.address = GuestVirt{0xe0800018}, .image = 2};
+  const auto code = symbols.code_file({frame, &image, nullptr});
+  ASSERT_TRUE(code);
+  EXPECT_EQ(code->file->bytes_at({0xe0800018}, 0x100).size(), 0x28u);
+  EXPECT_FALSE(symbols.code_file({frame, nullptr, nullptr}));
+}
+
 TEST_F(KernelFromMemory, AnotherKernelIsRefused) {
   const std::vector<std::byte> code(0x1000, std::byte{0x90});
   elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);

@@ -48,7 +48,7 @@ class Hostile(cli_case.CliCase):
     def test_names_of_functions(self):
         recording = self.recording()
         kernel = self.kernel()
-        for arguments in (["report"], ["report", "-g", "--header"], ["export", "-o", "-"], ["flamegraph", "-o", "-"],
+        for arguments in (["report"], ["report", "-g", "--header"], ["annotate"], ["annotate", "--format", "json"], ["export", "-o", "-"], ["flamegraph", "-o", "-"],
                           ["export", "--format", "json-lines", "-o", "-"], ["doctor"]):
             with self.subTest(arguments=arguments):
                 result = self.ringside(*arguments, "-i", recording, "--kernel", kernel) if arguments != ["doctor"] \

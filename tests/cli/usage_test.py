@@ -4,7 +4,7 @@ import re
 import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
 
-VERBS = ("record", "profile", "report", "flamegraph", "export")
+VERBS = ("record", "profile", "report", "annotate", "flamegraph", "export")
 
 
 class WrongUsage(cli_case.CliCase):
