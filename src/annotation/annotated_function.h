@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,16 +58,18 @@ struct AnnotatedFunction {
   std::vector<std::string> notes;                  // sentences on what is missing
 };
 
-// The result of `annotate`.
+// The result of `annotate`. Its functions are made one by one, for each may have a million
+// instructions.
 struct Annotation {
   std::string input;  // the file's name
   recording::WeightUnit unit = recording::WeightUnit::kTicks;
   Sum total;
-  std::uint64_t extent = 0;  // of `total`: what shares of all samples are shares of
-  profile::StringTable strings;
-  std::vector<AnnotatedFunction> functions;  // heaviest first
-  std::size_t left_out = 0;                  // functions beyond the limit …
-  Sum left_out_sum;                          // … and their samples
+  std::uint64_t extent = 0;      // of `total`: what shares of all samples are shares of
+  profile::StringTable strings;  // of inlined functions
+  std::size_t functions = 0;     // how many are shown
+  std::size_t left_out = 0;      // functions beyond the limit …
+  Sum left_out_sum;              // … and their samples
+  std::function<AnnotatedFunction(std::size_t)> function;  // by number, the heaviest first
 };
 
 }  // namespace ringside::annotation

@@ -194,9 +194,7 @@ void Annotator::set_target(Work& work, const Instruction& instruction,
 std::uint32_t Annotator::line_of(Work& work, const std::string& file, std::uint32_t line) {
   const auto [entry, added] =
       work.lines.try_emplace({file, line}, static_cast<std::uint32_t>(work.made.lines.size()));
-  if (added)
-    work.made.lines.push_back(
-        {printable_line(file), line, std::string(sources_.line(file, line)), {}});
+  if (added) work.made.lines.push_back({printable_line(file), line, sources_.line(file, line), {}});
   return entry->second;
 }
 

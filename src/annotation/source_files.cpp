@@ -1,5 +1,7 @@
 #include "annotation/source_files.h"
 
+#include <string_view>
+
 #include "base/file.h"
 #include "base/split.h"
 #include "base/text.h"
@@ -10,7 +12,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kLargestFile = 16 << 20;
-constexpr std::size_t kMostHeld = 128 << 20;  // bytes of all files
+constexpr std::size_t kMostHeld = 64 << 20;  // bytes of all files, before another one is read
+constexpr std::size_t kLongestLine = 1000;   // bytes
 
 bool is_file(const fs::path& path) {
   std::error_code ignored;
@@ -33,28 +36,31 @@ fs::path SourceFiles::find(const fs::path& file) const {
   return path.is_absolute() && is_file(path) ? path : fs::path();
 }
 
-SourceFiles::Lines SourceFiles::read(const fs::path& path) {
-  Lines lines;
-  if (path.empty() || held_ > kMostHeld) return lines;
+SourceFiles::Text SourceFiles::read(const fs::path& path) {
+  Text read;
+  if (path.empty() || held_ > kMostHeld) return read;
   const auto mapped = MappedFile::open(path);
-  if (!mapped) return lines;
+  if (!mapped) return read;
   const Bytes bytes = (*mapped)->bytes();
-  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  held_ += text.size();
-  while (!text.empty()) {
-    const std::string line = printable_line(take_line(text));
-    const std::size_t start = line.find_first_not_of(' ');
-    lines.push_back(start == std::string::npos ? std::string() : line.substr(start));
+  read.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::string_view rest = read.text;
+  while (!rest.empty()) {
+    read.starts.push_back(static_cast<std::uint32_t>(read.text.size() - rest.size()));
+    static_cast<void>(take_line(rest));
   }
-  return lines;
+  held_ += read.text.size() + read.starts.size() * sizeof(read.starts[0]);
+  return read;
 }
 
-std::string_view SourceFiles::line(const std::string& file, std::uint32_t line) {
+std::string SourceFiles::line(const std::string& file, std::uint32_t line) {
   const auto [entry, added] = files_.try_emplace(file);
   if (added) entry->second = read(find(file));
-  const Lines& lines = entry->second;
-  if (line == 0 || line > lines.size()) return {};
-  return lines[line - 1];
+  const Text& known = entry->second;
+  if (line == 0 || line > known.starts.size()) return {};
+  std::string_view rest = std::string_view(known.text).substr(known.starts[line - 1]);
+  const std::string text = printable_line(take_line(rest).substr(0, kLongestLine));
+  const std::size_t start = text.find_first_not_of(' ');
+  return start == std::string::npos ? std::string() : text.substr(start);
 }
 
 }  // namespace ringside::annotation

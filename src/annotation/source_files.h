@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace ringside::annotation {
@@ -17,17 +16,20 @@ class SourceFiles {
   explicit SourceFiles(std::vector<std::filesystem::path> folders) : folders_(std::move(folders)) {}
 
   // A line, printable (base/text.h), without its indentation; empty where it cannot be found. Files
-  // beyond 16 MB are not read.
-  [[nodiscard]] std::string_view line(const std::string& file, std::uint32_t line);
+  // beyond 16 MB are not read, and lines end after 1000 bytes.
+  [[nodiscard]] std::string line(const std::string& file, std::uint32_t line);
 
  private:
-  using Lines = std::vector<std::string>;
+  struct Text {
+    std::string text;
+    std::vector<std::uint32_t> starts;  // of its lines
+  };
   [[nodiscard]] std::filesystem::path find(const std::filesystem::path& file) const;
-  [[nodiscard]] Lines read(const std::filesystem::path& path);
+  [[nodiscard]] Text read(const std::filesystem::path& path);
 
   std::vector<std::filesystem::path> folders_;
-  std::map<std::string, Lines> files_;  // by the path in the debug information
-  std::size_t held_ = 0;                // bytes in files_
+  std::map<std::string, Text> files_;  // by the path in the debug information
+  std::size_t held_ = 0;               // bytes in files_
 };
 
 }  // namespace ringside::annotation

@@ -54,37 +54,65 @@ Result<void> check_addresses(const annotation::LeafSums& sums, const std::string
 
 }  // namespace
 
-Result<annotation::Annotation> annotate(const AnnotateRequest& request) {
+struct AnnotatedRecording::Parts {
+  Parts(std::unique_ptr<OpenDetails> details, annotation::LeafSums leaves,
+        const AnnotateRequest& request)
+      : opened(std::move(details)),
+        sums(std::move(leaves)),
+        code(opened->recording.symbols),
+        sources({request.source_folders.begin(), request.source_folders.end()}),
+        annotator(code, sources, opened->profile->profile().strings, made.strings, library_names(),
+                  request.syntax) {}
+
+  std::unique_ptr<OpenDetails> opened;
+  annotation::LeafSums sums;
+  std::vector<annotation::SampledFunction> functions;
+  ImageCode code;
+  annotation::SourceFiles sources;
+  annotation::Annotation made;
+  annotation::Annotator annotator;
+};
+
+AnnotatedRecording::AnnotatedRecording(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+AnnotatedRecording::~AnnotatedRecording() = default;
+
+Result<std::unique_ptr<AnnotatedRecording>> AnnotatedRecording::open(
+    const AnnotateRequest& request) {
   ReaderSettings settings = request.settings;
   // Names are compared.
   settings.show_addresses = false;
   settings.show_lines = false;
-  RINGSIDE_ASSIGN(const auto opened, open_details(settings, DetailSources::kFirst));
-  RINGSIDE_ASSIGN(const auto sums, annotation::sum_leaves(*opened->profile));
+  RINGSIDE_ASSIGN(auto opened, open_details(settings, DetailSources::kFirst));
+  RINGSIDE_ASSIGN(auto sums, annotation::sum_leaves(*opened->profile));
   RINGSIDE_TRY(check_addresses(sums, settings.input()));
-  const profile::Profile& profile = opened->profile->profile();
-  RINGSIDE_ASSIGN(const auto functions,
-                  annotation::choose_functions(sums, profile.strings, request.function));
-  annotation::Annotation made;
+  auto parts = std::make_unique<Parts>(std::move(opened), std::move(sums), request);
+  const profile::Profile& profile = parts->opened->profile->profile();
+  RINGSIDE_ASSIGN(parts->functions,
+                  annotation::choose_functions(parts->sums, profile.strings, request.function));
+  annotation::Annotation& made = parts->made;
   made.input = settings.input();
   made.unit = profile.unit;
-  made.total = sums.total;
-  made.extent = sums.extent;
-  ImageCode code(opened->recording.symbols);
-  annotation::SourceFiles sources({request.source_folders.begin(), request.source_folders.end()});
-  annotation::Annotator annotator(code, sources, profile.strings, made.strings, library_names(),
-                                  request.syntax);
-  for (const annotation::SampledFunction& function : functions) {
-    if (request.most_functions != 0 && made.functions.size() == request.most_functions) {
-      ++made.left_out;
-      made.left_out_sum.add(function.sum);
-      continue;
-    }
-    made.functions.push_back(annotator.annotate(function));
-  }
-  for (const std::string& text : profile.left_out) say("ringside: " + text);
-  for (const std::string& text : opened->recording.symbols.warnings()) say("ringside: " + text);
-  return made;
+  made.total = parts->sums.total;
+  made.extent = parts->sums.extent;
+  made.functions = parts->functions.size();
+  if (request.most_functions != 0)
+    made.functions = std::min(made.functions, request.most_functions);
+  made.left_out = parts->functions.size() - made.functions;
+  for (std::size_t i = made.functions; i < parts->functions.size(); ++i)
+    made.left_out_sum.add(parts->functions[i].sum);
+  made.function = [parts = parts.get()](std::size_t i) {
+    return parts->annotator.annotate(parts->functions[i]);
+  };
+  return std::unique_ptr<AnnotatedRecording>(new AnnotatedRecording(std::move(parts)));
+}
+
+const annotation::Annotation& AnnotatedRecording::annotation() const { return parts_->made; }
+
+void AnnotatedRecording::say_missing() const {
+  for (const std::string& text : parts_->opened->profile->profile().left_out)
+    say("ringside: " + text);
+  for (const std::string& text : parts_->opened->recording.symbols.warnings())
+    say("ringside: " + text);
 }
 
 }  // namespace ringside::app

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,24 @@ struct AnnotateRequest {
   annotation::Syntax syntax = annotation::Syntax::kAtt;
 };
 
-// Reads a recording and puts the samples of functions to their instructions and source lines. Says
-// on standard error what is missing. Error kUnsupported: the input has no addresses.
-[[nodiscard]] Result<annotation::Annotation> annotate(const AnnotateRequest& request);
+// A recording whose samples are put to the instructions and source lines of functions.
+class AnnotatedRecording {
+ public:
+  // Reads the recording. Says on standard error what is damaged. Error kUnsupported: the input has
+  // no addresses.
+  [[nodiscard]] static Result<std::unique_ptr<AnnotatedRecording>> open(
+      const AnnotateRequest& request);
+  ~AnnotatedRecording();
+
+  // Valid as long as this.
+  [[nodiscard]] const annotation::Annotation& annotation() const;
+  // Says on standard error what names and files are missing, of the functions that were made.
+  void say_missing() const;
+
+ private:
+  struct Parts;
+  explicit AnnotatedRecording(std::unique_ptr<Parts> parts);
+  std::unique_ptr<Parts> parts_;
+};
 
 }  // namespace ringside::app

@@ -1,4 +1,5 @@
 """ringside annotate and perf annotate of one perf.data: the same share at the same address."""
+import collections
 import json
 import re
 import subprocess
@@ -91,6 +92,22 @@ class PerfAnnotate(viewer_case.ViewerCase):
             for parts in ("lines", "instructions"):
                 outside = function["outside"]["weight"] if parts == "instructions" else 0
                 self.assertEqual(sum(part["weight"] for part in function[parts]) + outside, function["weight"])
+
+
+class Report(viewer_case.ViewerCase):
+    def test_every_function_has_the_samples_of_report(self):
+        def check(name):
+            for options in ((), ("-k",), ("--no-irq-join",), ("--cpu", "1")):
+                there, here = collections.Counter(), collections.Counter()
+                arguments = ("--format", "json", "-i", self.recording(name), *options)
+                for row in json.loads(self.ringside("report", "--sort", "dso,symbol", *arguments))["tables"][0]["rows"]:
+                    there[row["dso"] or None, row["symbol"]] += row["self"]
+                for function in json.loads(self.ringside("annotate", "--functions", "100000", *arguments))["functions"]:
+                    here[function["image"], function["name"]] += function["weight"]
+                    for parts, rest in (("lines", 0), ("instructions", function["outside"]["weight"])):
+                        self.assertEqual(sum(part["weight"] for part in function[parts]) + rest, function["weight"])
+                self.assert_same(dict(+there), dict(here))
+        self.each_recording(check)
 
 
 if __name__ == "__main__":

@@ -46,16 +46,16 @@ void AnnotateVerb::add_options(App& app) {
 Result<void> AnnotateVerb::run(const std::vector<std::string>&) {
   request_.syntax = syntax_ == "intel" ? annotation::Syntax::kIntel : annotation::Syntax::kAtt;
   request_.most_functions = functions_.value_or(request_.function.empty() ? 1 : kMostFunctions);
-  RINGSIDE_ASSIGN(const auto annotation, app::annotate(request_));
-  if (format_ == "json")
-    return app::write_to("-", [&](exporters::Sink& sink) {
-      return exporters::write_json_annotation(annotation, sink);
-    });
+  RINGSIDE_ASSIGN(const auto recording, app::AnnotatedRecording::open(request_));
   options_.width = screen_.width();
   options_.show_addresses = request_.settings.show_addresses;
-  return screen_.show([&](exporters::Sink& sink) {
-    return exporters::write_annotation(annotation, options_, sink);
-  });
+  const auto write = [&](exporters::Sink& sink) {
+    return format_ == "json" ? exporters::write_json_annotation(recording->annotation(), sink)
+                             : exporters::write_annotation(recording->annotation(), options_, sink);
+  };
+  RINGSIDE_TRY(format_ == "json" ? app::write_to("-", write) : screen_.show(write));
+  recording->say_missing();
+  return {};
 }
 
 }  // namespace ringside::cli

@@ -49,7 +49,8 @@ Annotation example() {
   f.instructions[2].target = JumpTarget{GuestVirt{0x1002}, true, ""};
   f.instructions[3].target = JumpTarget{GuestVirt{0x4010}, false, "h+0x10"};
   f.notes = {"a note"};
-  made.functions.push_back(f);
+  made.functions = 1;
+  made.function = [f](std::size_t) { return f; };
   made.left_out = 2;
   made.left_out_sum = {50, 3};
   return made;
@@ -134,7 +135,9 @@ TEST(JsonAnnotation, HasEverything) {
 TEST(JsonAnnotation, NumbersOfTheWrongSignOrNoneAreNumbers) {
   Annotation made = example();
   made.extent = 0;
-  made.functions[0].sum.weight = 0;
+  AnnotatedFunction empty = made.function(0);
+  empty.sum.weight = 0;
+  made.function = [empty](std::size_t) { return empty; };
   StringSink sink;
   ASSERT_TRUE(write_json_annotation(made, sink));
   EXPECT_EQ(nlohmann::json::parse(sink.text())["functions"][0]["percent"], 0.0);

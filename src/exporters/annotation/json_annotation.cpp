@@ -25,8 +25,8 @@ class Writer {
     json_.add(R"({{"version":1,"input":{},"unit":"{}",)",
               json_quoted(printable_line(annotation_.input)), name_of(annotation_.unit));
     json_.add(R"("weight":{},"samples":{},)", annotation_.total.weight, annotation_.total.samples);
-    json_.column("functions", annotation_.functions.size(),
-                 [&](std::size_t i) { add(annotation_.functions[i]); });
+    json_.column("functions", annotation_.functions,
+                 [&](std::size_t i) { add(annotation_.function(i)); });
     json_.add(R"("left_out":{{"functions":{},"weight":{},"samples":{}}}}})", annotation_.left_out,
               annotation_.left_out_sum.weight, annotation_.left_out_sum.samples);
     json_.add_text("\n");

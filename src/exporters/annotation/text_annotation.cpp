@@ -182,8 +182,9 @@ class Writer {
 
 Result<void> write_annotation(const Annotation& annotation, const AnnotationOptions& options,
                               Sink& sink) {
-  for (const AnnotatedFunction& function : annotation.functions) {
-    if (&function != &annotation.functions.front()) RINGSIDE_TRY(sink.write("\n"));
+  for (std::size_t i = 0; i < annotation.functions; ++i) {
+    if (i != 0) RINGSIDE_TRY(sink.write("\n"));
+    const AnnotatedFunction function = annotation.function(i);
     RINGSIDE_TRY(Writer(annotation, function, options, sink).write());
   }
   if (annotation.left_out == 0) return {};
