@@ -214,6 +214,7 @@ class WrongInput(AnnotateCase):
     def test_no_recording(self):
         self.assertSays(self.ringside("annotate"), FAILED, "ringside.data: No such file", "ringside record")
         (self.folder / "empty").write_bytes(b"")
+        self.assertSays(self.ringside("annotate", "empty"), FAILED, "empty is a file", "-i")
         self.assertSays(self.ringside("annotate", "f", "-i", "empty"), FAILED, "empty")
 
     def test_wrong_options(self):

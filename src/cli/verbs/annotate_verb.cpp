@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::size_t kMostFunctions = 20;  // of one name
 
+bool is_file(const std::string& name) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(name, ignored);
+}
+
 }  // namespace
 
 void AnnotateVerb::add_options(App& app) {
@@ -46,7 +51,11 @@ void AnnotateVerb::add_options(App& app) {
 Result<void> AnnotateVerb::run(const std::vector<std::string>&) {
   request_.syntax = syntax_ == "intel" ? annotation::Syntax::kIntel : annotation::Syntax::kAtt;
   request_.most_functions = functions_.value_or(request_.function.empty() ? 1 : kMostFunctions);
-  RINGSIDE_ASSIGN(const auto recording, app::AnnotatedRecording::open(request_));
+  auto opened = app::AnnotatedRecording::open(request_);
+  if (!opened && is_file(request_.function))
+    return fail(opened.error().code, "{}. {} is a file: to annotate a recording, give it with -i",
+                opened.error().message, request_.function);
+  RINGSIDE_ASSIGN(const auto recording, std::move(opened));
   options_.width = screen_.width();
   options_.show_addresses = request_.settings.show_addresses;
   const auto write = [&](exporters::Sink& sink) {
