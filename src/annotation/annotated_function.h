@@ -16,7 +16,7 @@ namespace ringside::annotation {
 
 // A line of the source with the samples of its instructions.
 struct AnnotatedLine {
-  std::string file;  // as debug information has it, printable; empty: not known
+  profile::StringId file = 0;  // as debug information has it; 0: not known
   std::uint32_t line = 0;
   std::string text;  // without indentation; empty where the source is not there
   Sum sum;
@@ -25,8 +25,9 @@ struct AnnotatedLine {
 // Where a jump or a call leads to.
 struct JumpTarget {
   GuestVirt address;
-  bool is_inside = false;  // a jump within the function
-  std::string name;  // of another function, with "+0x10" where that is not its start; may be empty
+  bool is_inside = false;      // a jump within the function
+  profile::StringId name = 0;  // of another function; 0: not known
+  std::uint64_t offset = 0;    // in that, in bytes
 };
 
 struct AnnotatedInstruction {
@@ -65,7 +66,7 @@ struct Annotation {
   recording::WeightUnit unit = recording::WeightUnit::kTicks;
   Sum total;
   std::uint64_t extent = 0;      // of `total`: what shares of all samples are shares of
-  profile::StringTable strings;  // of inlined functions
+  profile::StringTable strings;  // of files and functions that lines and instructions name
   std::size_t functions = 0;     // how many are shown
   std::size_t left_out = 0;      // functions beyond the limit …
   Sum left_out_sum;              // … and their samples

@@ -12,7 +12,8 @@
 namespace ringside::annotation {
 namespace {
 
-constexpr std::uint64_t kMostCode = 1 << 20;  // bytes; the longest functions of Linux have 60,000
+constexpr std::uint64_t kMostCode = 256 << 10;  // bytes; the longest functions of Linux have 60,000
+constexpr std::size_t kMostTexts = 20'000;      // lines of a function that have their text
 constexpr std::size_t kLongestInstruction = 16;
 
 FrameKind kind_of(profile::Kind kind) {
@@ -33,7 +34,7 @@ void add_note(AnnotatedFunction& made, std::string note) {
 struct Annotator::Work {
   const SampledFunction& function;
   AnnotatedFunction made;
-  std::map<std::pair<std::string, std::uint32_t>, std::uint32_t> lines;  // in made.lines
+  std::map<std::pair<profile::StringId, std::uint32_t>, std::uint32_t> lines;  // in made.lines
 
   [[nodiscard]] const Leaf& front() const { return function.front(); }
   // Where an address of another leaf of the same function is in the first one's mapping.
@@ -185,18 +186,22 @@ void Annotator::set_target(Work& work, const Instruction& instruction,
   if (!target.is_inside) {
     name(work.front(), target.address);
     if (!named_.functions.empty() && named_.size != 0) {
-      const std::uint64_t offset = target.address - named_.start;
-      target.name = profile::sanitize(named_.functions.front());
-      if (offset != 0) target.name += fmt::format("+{:#x}", offset);
+      target.name = strings_.intern(profile::sanitize(named_.functions.front()));
+      target.offset = target.address - named_.start;
     }
   }
   shown.target = std::move(target);
 }
 
 std::uint32_t Annotator::line_of(Work& work, const std::string& file, std::uint32_t line) {
+  const profile::StringId name = strings_.intern(printable_line(file));
   const auto [entry, added] =
-      work.lines.try_emplace({file, line}, static_cast<std::uint32_t>(work.made.lines.size()));
-  if (added) work.made.lines.push_back({printable_line(file), line, sources_.line(file, line), {}});
+      work.lines.try_emplace({name, line}, static_cast<std::uint32_t>(work.made.lines.size()));
+  if (!added) return entry->second;
+  AnnotatedLine& made = work.made.lines.emplace_back();
+  made.file = name;
+  made.line = line;
+  if (work.made.lines.size() <= kMostTexts) made.text = sources_.line(file, line);
   return entry->second;
 }
 

@@ -28,7 +28,7 @@ class Annotator {
         library_names_(std::move(library_names)),
         syntax_(syntax) {}
 
-  // Code beyond 1 MiB of a function is not shown; a note says so.
+  // Code beyond 256 KiB of a function is not shown; a note says so.
   [[nodiscard]] AnnotatedFunction annotate(const SampledFunction& function);
 
  private:

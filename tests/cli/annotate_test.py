@@ -237,7 +237,7 @@ class WrongInput(AnnotateCase):
         function, = self.json("long", before=limited, limit=60)["functions"]
         self.assertEqual(sum(row["samples"] for row in function["instructions"]), 7)
         self.assertEqual(function["outside"]["samples"], 11)
-        self.assertTrue(any("only the first 1048576" in note for note in function["notes"]), function["notes"])
+        self.assertTrue(any("only the first 262144" in note for note in function["notes"]), function["notes"])
         self.assertIn("at addresses of no instruction shown", self.annotate("long", limit=60))
 
 

@@ -37,17 +37,17 @@ Annotation example() {
   f.load_bias = 0x800;
   f.sum = {100, 4};
   f.outside = {5, 1};
-  f.lines = {{"", 0, "", {5, 1}},
-             {"/src/f.c", 7, "for (;;)", {15, 1}},
-             {"/src/long_name.h", 12, "x *= \"y\";", {80, 2}}};
+  f.lines = {{0, 0, "", {5, 1}},
+             {made.strings.intern("/src/f.c"), 7, "for (;;)", {15, 1}},
+             {made.strings.intern("/src/long_name.h"), 12, "x *= \"y\";", {80, 2}}};
   f.instructions = {instruction(0x1000, "xorl %eax, %eax", 1, 15),
                     instruction(0x1002, "imulq %rax, %rax", 2, 80),
                     instruction(0x1004, "jne 0x1002", 2, 0),
                     instruction(0x1006, "callq 0x4010", 1, 0), instruction(0x1028, "retq", 1, 0)};
   f.instructions[1].is_target = true;
   f.instructions[1].inlined = f.instructions[2].inlined = {made.strings.intern("g")};
-  f.instructions[2].target = JumpTarget{GuestVirt{0x1002}, true, ""};
-  f.instructions[3].target = JumpTarget{GuestVirt{0x4010}, false, "h+0x10"};
+  f.instructions[2].target = JumpTarget{GuestVirt{0x1002}, true, 0, 0};
+  f.instructions[3].target = JumpTarget{GuestVirt{0x4010}, false, made.strings.intern("h"), 16};
   f.notes = {"a note"};
   made.functions = 1;
   made.function = [f](std::size_t) { return f; };
@@ -128,7 +128,8 @@ TEST(JsonAnnotation, HasEverything) {
   EXPECT_EQ(jump["target"]["inside"], true);
   EXPECT_EQ(jump["inlined"], nlohmann::json::array({"g"}));
   EXPECT_EQ(jump["source"], 2);
-  EXPECT_EQ(f["instructions"][3]["target"]["name"], "h+0x10");
+  EXPECT_EQ(f["instructions"][3]["target"]["name"], "h");
+  EXPECT_EQ(f["instructions"][3]["target"]["offset"], 16);
   EXPECT_EQ(f["instructions"][1]["is_target"], true);
 }
 

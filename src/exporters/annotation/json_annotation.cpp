@@ -55,7 +55,8 @@ class Writer {
   void add(const AnnotatedFunction& f, const AnnotatedLine& line) {
     json_.add_text("\n{");
     add_sum(line.sum, profile::extent_of(f.sum.weight));
-    json_.add(R"("file":{},"line":{},"text":{}}})", or_null(line.file),
+    json_.add(R"("file":{},"line":{},"text":{}}})",
+              or_null(std::string(annotation_.strings[line.file])),
               line.line == 0 ? std::string("null") : std::to_string(line.line), or_null(line.text));
   }
 
@@ -66,8 +67,10 @@ class Writer {
     add_sum(shown.sum, profile::extent_of(f.sum.weight));
     json_.add(R"("bytes":{},"text":{},)", or_null(hex_text(shown.bytes)), or_null(shown.text));
     if (shown.target)
-      json_.add(R"("target":{{"address":"{}","inside":{},"name":{}}},)", shown.target->address,
-                shown.target->is_inside, or_null(shown.target->name));
+      json_.add(R"("target":{{"address":"{}","inside":{},"name":{},"offset":{}}},)",
+                shown.target->address, shown.target->is_inside,
+                or_null(std::string(annotation_.strings[shown.target->name])),
+                shown.target->offset);
     if (shown.is_target) json_.add_text(R"("is_target":true,)");
     std::vector<std::string> inlined;
     for (const profile::StringId id : shown.inlined)

@@ -20,11 +20,6 @@ using annotation::Sum;
 
 constexpr std::size_t kShareWidth = 7;  // "100.00%"
 
-std::string line_name(const AnnotatedLine& line) {
-  if (line.line == 0) return "(no source line)";
-  return fmt::format("{}:{}", std::filesystem::path(line.file).filename().string(), line.line);
-}
-
 class Writer {
  public:
   Writer(const Annotation& annotation, const AnnotatedFunction& function,
@@ -43,6 +38,12 @@ class Writer {
   }
 
  private:
+  [[nodiscard]] std::string line_name(const AnnotatedLine& line) const {
+    if (line.line == 0) return "(no source line)";
+    const std::filesystem::path file(annotation_.strings[line.file]);
+    return fmt::format("{}:{}", file.filename().string(), line.line);
+  }
+
   Result<void> write_head() {
     const AnnotatedFunction& f = function_;
     std::string head = "# ";
@@ -165,8 +166,9 @@ class Writer {
     if (shown.target->is_inside && at != std::string::npos) {
       const char* const arrow = shown.target->address > shown.address ? "↓ " : "↑ ";
       operands.replace(at, plain.size(), arrow + place_of(shown.target->address));
-    } else if (!shown.target->name.empty()) {
-      operands += " -> " + shown.target->name;
+    } else if (shown.target->name != 0) {
+      operands += fmt::format(" -> {}", annotation_.strings[shown.target->name]);
+      if (shown.target->offset != 0) operands += fmt::format("+{:#x}", shown.target->offset);
     }
   }
 
