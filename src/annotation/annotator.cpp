@@ -190,7 +190,7 @@ void Annotator::set_target(Work& work, const Instruction& instruction,
       target.offset = target.address - named_.start;
     }
   }
-  shown.target = std::move(target);
+  shown.target = target;
 }
 
 std::uint32_t Annotator::line_of(Work& work, const std::string& file, std::uint32_t line) {
