@@ -55,14 +55,15 @@ Result<void> check_owners(const ReaderSettings& settings, const profile::Profile
               settings.input());
 }
 
-void say_other_sources(const profile::Profile& profile) {
+// `option` chooses sources.
+void say_other_sources(const profile::Profile& profile, const char* option) {
   std::vector<std::string> texts;
   for (const profile::OtherSource& other : profile.other_sources)
     texts.push_back(fmt::format("{} samples of {} ({})", other.samples, other.name,
                                 fmt::join(other.values, ", ")));
   if (!texts.empty())
-    say(fmt::format("ringside: not shown are {}; --source shows them by name",
-                    fmt::join(texts, ", ")));
+    say(fmt::format("ringside: not shown are {}; {} shows them by name", fmt::join(texts, ", "),
+                    option));
 }
 
 Result<recording::Reader> open_recorded(const std::string& path) {
@@ -178,7 +179,7 @@ Result<profile::Profile> open_profile(const ReaderSettings& asked) {
   RINGSIDE_ASSIGN(auto opened, open_recording(settings));
   RINGSIDE_ASSIGN(auto profile, profile::build_profile(opened.reader, opened.symbols, options));
   RINGSIDE_TRY(check_owners(settings, profile));
-  say_other_sources(profile);
+  say_other_sources(profile, "--source");
   if (!profile.damage.empty()) say("ringside: " + profile.damage);
   for (const std::string& warning : opened.symbols.warnings()) say("ringside: " + warning);
   return profile;
@@ -194,6 +195,8 @@ Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings
                   profile::DetailedProfile::read(opened->recording.reader,
                                                  opened->recording.symbols, std::move(options)));
   RINGSIDE_TRY(check_owners(settings, opened->profile->profile()));
+  if (sources == DetailSources::kFirst)
+    say_other_sources(opened->profile->profile(), "--sample-source");
   if (const std::string& damage = opened->profile->profile().damage; !damage.empty())
     say("ringside: " + damage);
   return opened;

@@ -64,7 +64,8 @@ struct OpenDetails {
   OpenRecording recording;
   std::unique_ptr<profile::DetailedProfile> profile;
 };
-// Which samples a recording's details are of, where no option names sources.
+// Which samples a recording's details are of, where no option names sources. With kFirst, samples
+// of other sources are reported on standard error.
 enum class DetailSources { kEvery, kFirst };
 // Says on standard error what is damaged. Names are found, and what is missing there is known, when
 // frames are asked for.

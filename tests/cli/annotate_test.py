@@ -217,6 +217,14 @@ class WrongInput(AnnotateCase):
         self.assertSays(self.ringside("annotate", "empty"), FAILED, "empty is a file", "-i")
         self.assertSays(self.ringside("annotate", "f", "-i", "empty"), FAILED, "empty")
 
+    def test_other_sources_are_reported(self):
+        subprocess.run([cli_case.built("ringside_mixed_recording"), self.folder / "mixed.data"], check=True)
+        result = self.ringside("annotate", "-i", "mixed.data")
+        self.assertSays(result, DONE, "not shown are", "--sample-source")
+        chosen = self.json("-i", "mixed.data", "--sample-source", "allocations", "--value", "bytes")
+        self.assertEqual(chosen["unit"], "bytes")
+        self.assertSays(self.ringside("annotate", "-i", "mixed.data", "--sample-source", "nothing"), WRONG_USAGE, "allocations")
+
     def test_wrong_options(self):
         for options in (["--functions", "0"], ["--format", "csv"], ["--disassembler-style", "masm"]):
             with self.subTest(options=options):
