@@ -13,7 +13,6 @@ import os
 import pathlib
 import re
 import sys
-import tempfile
 
 from ringside_tests.harness import launched, machine
 
@@ -114,15 +113,7 @@ def parse_options():
 
 
 def main():
-    options = parse_options()
-    machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix="ringside-annotate-") as folder:
-        try:
-            return launched.in_one_of(options.tries, options.limit,
-                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
-        except (launched.Failed, OSError, ValueError) as error:
-            print(f"FAILED: {error}")
-            return 1
+    return launched.judged("ringside-annotate-", parse_options(), run)
 
 
 if __name__ == "__main__":

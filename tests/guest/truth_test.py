@@ -10,7 +10,6 @@ import argparse
 import os
 import pathlib
 import sys
-import tempfile
 
 from ringside_tests.harness import every_engine, folded, launched, machine
 from ringside_tests.judges import report_totals, truth
@@ -73,15 +72,7 @@ def parse_options():
 
 
 def main():
-    options = parse_options()
-    machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix="ringside-truth-") as folder:
-        try:
-            return launched.in_one_of(options.tries, options.limit,
-                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
-        except (launched.Failed, OSError, ValueError) as error:
-            print(f"FAILED: {error}")
-            return 1
+    return launched.judged("ringside-truth-", parse_options(), run)
 
 
 if __name__ == "__main__":

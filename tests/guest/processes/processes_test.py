@@ -15,7 +15,6 @@ import pathlib
 import re
 import shutil
 import sys
-import tempfile
 
 from ringside_tests.harness import folded, launched, machine
 from ringside_tests.judges import report_totals
@@ -168,15 +167,7 @@ def parse_options():
 
 
 def main():
-    options = parse_options()
-    machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix="ringside-processes-") as folder:
-        try:
-            return launched.in_one_of(options.tries, options.limit,
-                                      lambda deadline: run(options, pathlib.Path(folder), deadline))
-        except (launched.Failed, OSError, ValueError) as error:
-            print(f"FAILED: {error}")
-    return 1
+    return launched.judged("ringside-processes-", parse_options(), run)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import time
 
 from ringside_tests.harness import folded, machine
@@ -87,6 +88,19 @@ def wait_for_samples(least, function, ringside, recording, limit):
         if time.monotonic() > deadline:
             raise TookTooLong(f"{count} samples of {function} after {limit:g} s, {least} wanted")
         time.sleep(0.2)
+
+
+def judged(prefix, options, run):
+    """The exit status of a test that records in one of options.tries: run(options, folder, deadline) as in_one_of() calls it,
+    in a folder that is gone afterwards. Prints why it fails."""
+    machine.exit_on_signals()
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+        try:
+            return in_one_of(options.tries, options.limit,
+                             lambda deadline: run(options, pathlib.Path(folder), deadline))
+        except (Failed, OSError, ValueError) as error:
+            print(f"FAILED: {error}")
+            return 1
 
 
 def in_one_of(tries, limit, run):
