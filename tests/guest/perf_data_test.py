@@ -16,8 +16,9 @@ cd $HOME
 /workload/mixed 0 &
 until [ -e /tmp/started ]; do sleep 1; done
 for how in SEP; do
-    perf record -e cpu-clock -F 500 -a $how -o $how.data -- sleep SECONDS >$how.log 2>&1
+    perf record -e cpu-clock -F 500 -a $how -o data$how -- sleep SECONDS >log$how 2>&1
 done
+kill -9 -1
 cp /proc/kallsyms kallsyms
 tar -c -f /dev/vda .
 sync
@@ -41,7 +42,7 @@ def tree(folder):
     for name, path in re.findall(r"^\s*(?:(\S+) => )?(/\S+) \(", text, re.M):
         shutil.copy(path, place / (name or "loader"))
     (folder / "guest" / "workload").mkdir()
-    script = SCRIPT.replace("SEP", "-g --call-graph=dwarf").replace("SECONDS", "6")
+    script = SCRIPT.replace("SEP", "-g --call-graph=dwarf").replace("SECONDS", "5")
     (folder / "guest" / "workload" / WORKLOAD).write_text(script)
     return folder / "guest"
 
@@ -50,7 +51,7 @@ paths = linux_guest.fetch(vmlinux=False, userland=True)
 paths["INITRD"] = str(user_program.add_tree_to_initrd(paths["USERLAND_INITRD"], folder, tree(folder)))
 drive = linux_guest.disk(folder)
 with open(folder / "disk.img", "r+b") as image:
-    image.write(b"to be written over")
+    image.truncate(256 << 20); image.write(b"to be written over")
 t = time.time()
 with linux_guest.boot(paths, WORKLOAD, 2, extra=drive, kaslr=True) as guest:
     print("ready", time.time() - t)
