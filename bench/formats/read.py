@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Measures the formats that are read: time, processor time and memory of each importer, beside the programs that read it.
+"""Measures the formats that are read: time, processor time and memory of each importer, beside other programs' own.
 
-Makes recordings and exports them in each format that both sides have. perf script text goes to stackcollapse-perf.pl too,
-with repeated stacks and with distinct ones, and perf.data to perf. Each command is a process from its start to its end that
-reads its input from the page cache and writes a file; commands take turns. Prints medians of the rounds. Ratios are medians
-of the ratio within a round. A program that is absent is reported as absent. --out FILE.json writes the numbers.
+Makes recordings and exports them in each format that both sides have. perf script text goes to stackcollapse-perf.pl
+too, with repeated stacks and with distinct ones, and perf.data to perf. Each command is a process from start to end. It
+reads its input from the page cache and writes a file. Commands take turns. Prints medians of the rounds, and the
+highest peak of resident memory. Ratios are medians of the ratio within a round. A program that is absent is reported as
+absent. --out FILE.json writes the numbers.
 Exit status: 0 done, 1 failed, 2 wrong usage.
 """
 import argparse
@@ -23,14 +24,13 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MB = 1e6
 GB = 1e9
-COMPARED = ("perf-script", "perf-data")  # with programs that read them
-FORMATS = (*COMPARED, "folded", "pprof", "speedscope", "callgrind", "firefox", "asterinas-json")
+FORMATS = ("perf-script", "perf-data", "folded", "pprof", "speedscope", "callgrind", "firefox", "asterinas-json")
 PERF_FOLDERS = ("/usr/lib/perf-core", "/usr/libexec/perf-core")
 
 
 @dataclasses.dataclass
 class Input:
-    """A file that commands read, and its build ids' folder if it has one."""
+    """A file that commands read, and the folder of its build ids if there is one."""
     title: str
     path: pathlib.Path
     build_ids: pathlib.Path | None = None
@@ -40,7 +40,7 @@ class Input:
         return self.path.stat().st_size
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class Case:
     """A command on an input. A rival's command does what that case of ringside does."""
     title: str
@@ -59,8 +59,9 @@ class Case:
         return statistics.median(getattr(self, name))
 
     def ratio(self, name):
-        """How many times the processor time, say, of ringside's command it takes."""
-        return statistics.median(mine / its for mine, its in zip(getattr(self, name), getattr(self.rival_of, name)))
+        """How many times the time, or the processor time, of ringside's command it takes."""
+        pairs = zip(getattr(self, name), getattr(self.rival_of, name))
+        return statistics.median(mine / its for mine, its in pairs)
 
     def numbers(self):
         numbers = {"input": self.title, "command": self.who, "input_bytes": self.size, "seconds": self.seconds,
@@ -136,6 +137,27 @@ def perf_data_cases(ringside, made, rivals, output):
     return cases
 
 
+def import_sizes(options):
+    """[(samples, stacks)]: all, a tenth of the samples of the same stacks, and a tenth of both."""
+    return [(options.samples, options.stacks), (max(options.samples // 10, options.stacks), options.stacks),
+            (options.samples // 10, options.stacks // 10)]
+
+
+def import_case(ringside, made, title, output):
+    return Case(title, "ringside import", [ringside, "import", made.path, "-o", output], made.size)
+
+
+def text_of_recorded(options, rivals, folder):
+    """The text that perf script makes of --perf-data."""
+    if not options.perf_data or not rivals["perf"]:
+        return None
+    path = folder / "recorded.perf-script"
+    with open(path, "wb") as sink:
+        subprocess.run([rivals["perf"], "script", "-i", options.perf_data], check=True, stdin=subprocess.DEVNULL,
+                       stdout=sink, stderr=subprocess.DEVNULL)
+    return Input(f"perf script text of {options.perf_data}", path)
+
+
 def find_rivals(options):
     scripts = [pathlib.Path(folder) / "scripts" / "python" / "stackcollapse.py" for folder in PERF_FOLDERS]
     rivals = {"perf": shutil.which("perf"),
@@ -146,39 +168,51 @@ def find_rivals(options):
     return rivals
 
 
-def make_cases(options, folder, output):
-    """(cases of the formats that other programs read, (case, case of a tenth) of the others, what is absent)."""
-    inputs, rivals = Inputs(options, folder), find_rivals(options)
+def all_perf_script_cases(options, inputs, rivals, output):
     ringside, size = options.build / "ringside", (options.samples, options.stacks)
-    compared, others, absent = [], [], []
+    made = [inputs.make("perf script text", "perf-script", *size)]
+    distinct = max(options.samples // 3, 1)
+    made.append(inputs.make("perf script text, no stack twice", "perf-script", distinct, distinct))
+    if options.perf_data and rivals["perf"]:
+        made.append(text_of_recorded(options, rivals, inputs.folder))
+    cases = [case for one in made for case in perf_script_cases(ringside, one, rivals, output)]
+    if options.large:
+        samples = math.ceil(options.large * GB / made[0].size * options.samples)
+        large = inputs.make("large perf script text", "perf-script", samples, options.stacks)
+        cases += large_cases(ringside, large, output)
+    return cases
+
+
+def all_perf_data_cases(options, inputs, rivals, output):
+    made = [inputs.make("perf.data", "perf-data", options.samples, options.stacks)]
+    if options.perf_data:
+        made.append(Input(f"perf.data: {options.perf_data}", options.perf_data))
+    return [case for one in made for case in perf_data_cases(options.build / "ringside", one, rivals, output)]
+
+
+def make_cases(options, folder, output):
+    """(cases that have rivals or are like them, cases of import by format and size, reports of absent programs)."""
+    inputs, rivals = Inputs(options, folder), find_rivals(options)
+    compared, imports = [], []
     if "perf-script" in options.formats:
-        if not rivals["stackcollapse"]:
-            absent.append("stackcollapse-perf.pl is absent: --stackcollapse PATH is where it is")
-        made = inputs.make("perf script text", "perf-script", *size)
-        compared += perf_script_cases(ringside, made, rivals, output)
-        distinct = max(options.samples // 3, 1)
-        compared += perf_script_cases(
-            ringside, inputs.make("perf script text, no stack twice", "perf-script", distinct, distinct), rivals, output)
-        if options.large:
-            samples = math.ceil(options.large * GB / made.size * options.samples)
-            compared += large_cases(
-                ringside, inputs.make("large perf script text", "perf-script", samples, options.stacks), output)
+        compared += all_perf_script_cases(options, inputs, rivals, output)
     if "perf-data" in options.formats:
-        if not rivals["perf"]:
-            absent.append("perf is absent")
-        elif not rivals["stackcollapse.py"]:
-            absent.append("perf's stackcollapse.py is absent")
-        compared += perf_data_cases(ringside, inputs.make("perf.data", "perf-data", *size), rivals, output)
-        if options.perf_data:
-            compared += perf_data_cases(ringside, Input(f"perf.data of {options.perf_data.name}", options.perf_data),
-                                        rivals, output)
+        compared += all_perf_data_cases(options, inputs, rivals, output)
     for name in options.formats:
-        pair = []
-        for part in (1, 10):
-            made = inputs.make(name, name, options.samples // part, options.stacks // part)
-            pair.append(Case(name, "ringside import", [ringside, "import", made.path, "-o", output], made.size))
-        others.append(tuple(pair))
-    return compared, others, absent
+        made = [inputs.make(name, name, samples, stacks) for samples, stacks in import_sizes(options)]
+        imports.append([import_case(options.build / "ringside", one, name, output) for one in made])
+    return compared, imports, reports_of_absent(options, rivals)
+
+
+def reports_of_absent(options, rivals):
+    absent = []
+    if "perf-script" in options.formats and not rivals["stackcollapse"]:
+        absent.append("stackcollapse-perf.pl is absent: --stackcollapse PATH gives one")
+    if "perf-data" in options.formats and not rivals["perf"]:
+        absent.append("perf is absent")
+    elif "perf-data" in options.formats and not rivals["stackcollapse.py"]:
+        absent.append("perf's stackcollapse.py is absent")
+    return absent
 
 
 def run(case, output):
@@ -199,9 +233,7 @@ def run(case, output):
     case.cpu_seconds.append(usage.ru_utime + usage.ru_stime)
     case.peak_bytes.append(usage.ru_maxrss * 1024)
     if case.folds and not case.digest:
-        # A process sorts: the peak memory of a child begins at that of its parent.
-        case.digest = subprocess.run('LC_ALL=C sort "$0" | sha256sum', shell=True, executable="/bin/sh", check=True,
-                                     capture_output=True, text=True) if False else digest_of(output)
+        case.digest = digest_of(output)
 
 
 def digest_of(path):
@@ -211,12 +243,12 @@ def digest_of(path):
     return done.stdout.split()[0]
 
 
-def measure(options, compared, others, output, absent):
+def measure(options, compared, imports, output, absent):
     """Runs all in turns. Returns the compared cases without the rivals that failed."""
     failed = []
     for turn in range(options.rounds):
         print(f"formats: round {turn + 1} of {options.rounds}", file=sys.stderr)
-        for case in [*compared, *(case for pair in others for case in pair)]:
+        for case in [*compared, *(case for sizes in imports for case in sizes)]:
             if case in failed:
                 continue
             try:
@@ -254,15 +286,17 @@ def compared_tables(cases):
     return lines
 
 
-def imports_table(pairs):
-    lines = ["", f"ringside import, and the time and memory of a tenth of the samples and stacks\n{'format':16}{'read':>10}"
-             f"{'time':>9}{'speed':>12}{'processor':>11}{'speed':>12}{'peak memory':>13}{'× a tenth':>11}{'its memory':>12}"]
-    for case, tenth in pairs:
+def imports_table(imports):
+    lines = ["", "ringside import, beside (a) a tenth of the samples of as many stacks, (b) a tenth of both",
+             f"{'format':15}{'read':>9}{'time':>9}{'speed':>12}{'processor':>11}{'speed':>12}{'peak memory':>13}"
+             f"{'(a) read':>10}{'memory':>9}{'(b) × time':>12}"]
+    for case, fewer, tenth in imports:
         seconds, cpu_seconds = case.median("seconds"), case.median("cpu_seconds")
         growth = statistics.median(all_ / part for all_, part in zip(case.seconds, tenth.seconds))
-        lines.append(f"{case.title:16}{case.size / MB:>7.0f} MB{seconds:>7.2f} s{case.size / MB / seconds:>7.0f} MB/s"
-                     f"{cpu_seconds:>9.2f} s{case.size / MB / cpu_seconds:>7.0f} MB/s{max(case.peak_bytes) / MB:>10.0f} MB"
-                     f"{growth:>11.1f}{max(tenth.peak_bytes) / MB:>9.0f} MB")
+        lines.append(f"{case.title:15}{case.size / MB:>6.0f} MB{seconds:>7.2f} s{case.size / MB / seconds:>7.0f} MB/s"
+                     f"{cpu_seconds:>9.2f} s{case.size / MB / cpu_seconds:>7.0f} MB/s"
+                     f"{max(case.peak_bytes) / MB:>10.0f} MB{fewer.size / MB:>7.0f} MB"
+                     f"{max(fewer.peak_bytes) / MB:>6.0f} MB{growth:>12.1f}")
     return lines
 
 
@@ -274,12 +308,14 @@ def main(arguments=None):
     parser.add_argument("--samples", type=int, default=300_000, help="default %(default)s: 240 MB of perf script text")
     parser.add_argument("--stacks", type=int, default=20_000, help="distinct ones (default %(default)s)")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--formats", type=lambda text: text.split(","), default=FORMATS, help="only these, with commas between")
+    parser.add_argument("--formats", type=lambda text: text.split(","), default=FORMATS,
+                        help="only these, with commas between")
     parser.add_argument("--large", type=float, nargs="?", const=1.0, metavar="GB",
-                        help="also read perf script text of this size, without the other programs (1 if no size is given)")
+                        help="also read perf script text of this size, only by ringside (1 if no size is given)")
     parser.add_argument("--stackcollapse", type=pathlib.Path, metavar="PATH",
                         help="stackcollapse-perf.pl (default: the one in PATH)")
-    parser.add_argument("--perf-data", type=pathlib.Path, metavar="FILE", help="also read this file of perf record")
+    parser.add_argument("--perf-data", type=pathlib.Path, metavar="FILE",
+                        help="also read this file of perf record, and perf script's text of it")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for the inputs; those that are there are used")
     options = parser.parse_args(arguments)
     if unknown := set(options.formats) - set(FORMATS):
@@ -289,14 +325,14 @@ def main(arguments=None):
         folder, output = options.keep or pathlib.Path(temporary), pathlib.Path(temporary) / "output"
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            compared, others, absent = make_cases(options, folder, output)
-            compared = measure(options, compared, others, output, absent)
+            compared, imports, absent = make_cases(options, folder, output)
+            compared = measure(options, compared, imports, output, absent)
         except (OSError, subprocess.CalledProcessError) as error:
             print(f"formats: {explained(error)}", file=sys.stderr)
             return 1
-    print("\n".join([*absent, *compared_tables(compared), *imports_table(others)]).lstrip("\n"))
+    print("\n".join([*absent, *compared_tables(compared), *imports_table(imports)]).lstrip("\n"))
     if options.out:
-        every = [*compared, *(case for pair in others for case in pair)]
+        every = [*compared, *(case for sizes in imports for case in sizes)]
         options.out.write_text(json.dumps([case.numbers() for case in every], indent=1))
     return 0
 

@@ -4,6 +4,7 @@
 Makes a recording of 10,000,000 samples of 200,000 stacks and one of a tenth of that. Each export is a process from its start
 to its end that writes a file; formats take turns. Prints medians of the time, megabytes written a second, the time of the
 large one per time of the small one (10 is linear), and peak resident memory. --out FILE.json writes the numbers.
+With --read it measures the formats that are read, as read.py does, and takes read.py's options (--read --help).
 Exit status: 0 done, 1 failed, 2 wrong usage.
 """
 import argparse
@@ -15,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import read
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MB = 1e6
@@ -73,6 +76,8 @@ def table(numbers):
 
 
 def main():
+    if "--read" in sys.argv[1:]:
+        return read.main([word for word in sys.argv[1:] if word != "--read"])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=pathlib.Path, help="write the numbers as JSON to this file")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build" / "release",
@@ -82,6 +87,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--formats", type=lambda text: text.split(","), default=FORMATS, help="only these, with commas between")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for the recordings; those that are there are used")
+    parser.add_argument("--read", action="store_true", help="measure the formats that are read, by read.py")
     options = parser.parse_args()
     options.build = options.build.resolve()
     with tempfile.TemporaryDirectory(prefix="ringside-formats-") as temporary:
