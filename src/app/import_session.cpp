@@ -67,7 +67,8 @@ class RecordingTarget final : public importers::Target {
  private:
   Result<void> describe_kernel(recording::Header& header) const {
     const elf::ElfFile& file = *kernel_->file;
-    RINGSIDE_TRY(check_kernel(file, header.arch));
+    // A list of symbols alone is of no architecture.
+    if (file.arch() != Arch::kUnknown) RINGSIDE_TRY(check_kernel(file, header.arch));
     if (header.arch == Arch::kUnknown) header.arch = file.arch();
     if (header.kernel.empty()) header.kernel = std::filesystem::path(file.name()).filename();
     return {};
