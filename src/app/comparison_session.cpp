@@ -12,20 +12,28 @@ struct Input {
   views::SampledFunctions functions;
 };
 
+// The input's name stands in each message: there are several.
+Error of_input(Error error, const std::string& name) {
+  if (error.message.find(name) == std::string::npos) error.message = name + ": " + error.message;
+  return error;
+}
+
 Result<Input> read_input(const ReaderSettings& settings, const std::string& name) {
   ReaderSettings one = settings;
   one.inputs = {name};
-  RINGSIDE_ASSIGN(const auto details, open_details(one, DetailSources::kFirst));
-  RINGSIDE_ASSIGN(auto functions, views::SampledFunctions::read(*details->profile,
-                                                                settings.symbols.inline_is_given));
-  for (const std::string& warning : details->recording.symbols.warnings())
+  auto details = open_details(one, DetailSources::kFirst);
+  if (!details) return tl::unexpected(of_input(std::move(details.error()), name));
+  auto functions =
+      views::SampledFunctions::read(*(*details)->profile, settings.symbols.inline_is_given);
+  if (!functions) return tl::unexpected(of_input(std::move(functions.error()), name));
+  for (const std::string& warning : (*details)->recording.symbols.warnings())
     say("ringside: " + name + ": " + warning);
-  if (functions.sum(0).weight <= 0)
+  if (functions->weight() <= 0)
     return fail(ErrorCode::kNotFound,
-                "{}: there is no sample with a stack to compare; 'ringside report' shows what the "
-                "filters leave",
-                name);
-  return Input{name, std::move(functions)};
+                "{}: the samples with a stack add up to {}, so there are no shares to compare; "
+                "'ringside report' shows what the filters leave",
+                name, functions->weight());
+  return Input{name, std::move(*functions)};
 }
 
 // Shares of time can be compared with those of instructions, but not with those of bytes.
@@ -39,8 +47,9 @@ Result<void> check_units(const Input& before, const Input& after) {
 
 views::Comparison compared(const Input& before, const Input& after) {
   const std::size_t blocks = views::block_count(before.functions, after.functions);
+  const auto names = views::tested_names(before.functions.sum(), after.functions.sum());
   views::Comparison comparison =
-      views::compare(before.functions.sum(blocks), after.functions.sum(blocks));
+      views::compare(before.functions.sum(blocks, names), after.functions.sum(blocks, names));
   comparison.before.input = before.name;
   comparison.before.kernel = before.functions.header().kernel;
   comparison.after.input = after.name;

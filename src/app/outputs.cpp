@@ -33,12 +33,12 @@ Result<void> check_output(const std::filesystem::path& output) {
 }
 
 Result<void> check_no_input(const std::filesystem::path& output,
-                            const std::vector<std::string>& inputs) {
+                            const std::vector<std::string>& inputs, const std::string& option) {
   for (const std::string& input : inputs) {
     std::error_code is_not_there;
     if (is_plain_file(output) && std::filesystem::equivalent(output, input, is_not_there))
-      return fail(ErrorCode::kUsage, "-o {}: this is the input; give the output another name",
-                  output.string());
+      return fail(ErrorCode::kUsage, "{} {}: this is the input; give the output another name",
+                  option, output.string());
   }
   return {};
 }

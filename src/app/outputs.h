@@ -19,7 +19,8 @@ namespace ringside::app {
 
 // Error kUsage if `output` is one of the files that are read.
 [[nodiscard]] Result<void> check_no_input(const std::filesystem::path& output,
-                                          const std::vector<std::string>& inputs);
+                                          const std::vector<std::string>& inputs,
+                                          const std::string& option = "-o");
 
 // Writes to `path` ("-": standard output) what `write` produces; the file appears only when it is
 // whole.

@@ -4,6 +4,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <sstream>
 #include <type_traits>
 
@@ -15,6 +17,12 @@ namespace {
 // strtoull(), which CLI11 uses, takes "-1" for the largest number.
 std::string never_below_zero(const std::string& text) {
   return text.starts_with('-') ? fmt::format("'{}' is below 0", text) : std::string();
+}
+
+// For CLI11, "nan" is within every range.
+std::string is_number(const std::string& text) {
+  const bool is_nan = std::isnan(std::strtod(text.c_str(), nullptr));
+  return is_nan ? text + " is not a number" : std::string();
 }
 
 std::string above_zero(const std::string& text) {
@@ -93,6 +101,7 @@ Option* Option::one_of(const std::vector<std::string>& values) {
 
 Option* Option::range(double least, double most) {
   option_.check(CLI::Range(least, most));
+  option_.check(is_number);
   return this;
 }
 

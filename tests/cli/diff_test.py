@@ -21,6 +21,16 @@ def perf_script(shares, samples, interval_us=1000):
     return "".join(lines)
 
 
+def speedscope(weights):
+    """A speedscope file of a sampled profile in microseconds, without a number of samples."""
+    names = list(weights)
+    return json.dumps({"$schema": "https://www.speedscope.app/file-format-schema.json",
+                       "shared": {"frames": [{"name": name} for name in names]},
+                       "profiles": [{"type": "sampled", "name": "p", "unit": "bytes", "startValue": 0,
+                                     "endValue": sum(weights.values()), "samples": [[i] for i in range(len(names))],
+                                     "weights": list(weights.values())}]})
+
+
 class Diff(cli_case.CliCase):
     def setUp(self):
         super().setUp()
@@ -73,11 +83,45 @@ class Diff(cli_case.CliCase):
         limited = self.diff(self.before, self.after, "--rows", "2").stdout
         self.assertRegex(limited, r"\(\d more functions\)")
         markdown = self.diff(self.before, self.after, "--format", "markdown").stdout
-        self.assertRegex(markdown, r"\| copy \\\[kernel\\\] \| 10\.00% \| 14\.00% \| \*\*\+4\.00%\*\* \|")
+        self.assertRegex(markdown, r"\| `copy` `\[kernel\]` \| 10\.00% \| 14\.00% \| \*\*\+4\.00%\*\* \|")
         self.assertIn("<details><summary>2 functions whose change is not sure</summary>", markdown)
         folded = markdown[markdown.index("<details>"):]
         self.assertIn("search", folded)
         self.assertNotIn("copy", folded)
+
+    def test_shares_are_those_of_report(self):
+        """Also where the input marks inlined functions, whose time is their caller's."""
+        text = perf_script({"hot": 30, "cold": 70}, 1000)
+        inlined = self.write("inlined", text.replace("\tffffffff81000010", "\tffffffff81000010 spin (inlined)\n\tffffffff81000010"))
+        report = json.loads(self.ringside("report", inlined, "--format", "json").stdout)
+        there = {row["symbol"]: row["overhead_percent"] for row in report["tables"][0]["rows"] if row["self"]}
+        rows, _ = self.rows(inlined, inlined)
+        self.assertEqual({name: row["before_percent"] for name, row in rows.items() if row["before_percent"]}, there)
+        self.assertEqual(there, {"hot": 30, "cold": 70})
+
+    def test_names_are_code_in_markdown(self):
+        old = self.write("old.folded", "main;@you|`x` 100\nmain;rest 900\n")
+        new = self.write("new.folded", "main;@you|`x` 900\nmain;rest 100\n")
+        markdown = self.diff(old, new, old, "--format", "markdown", "--fail-if", "@you|`x` > 1%").stdout
+        self.assertIn("| `` @you\\|`x` `` | 10.00% | 90.00% | **+80.00%** |", markdown)
+        self.assertIn("* Limit `` @you\\|`x` > 1% `` is passed: `` @you\\|`x` `` went from 10.00% to 90.00%.", markdown)
+        self.assertIn(".\n\nBefore:", markdown)
+
+    def test_weights_that_are_no_samples_have_no_test(self):
+        old = self.write("old.json", speedscope({"copy": 200, "rest": 1800}))
+        new = self.write("new.json", speedscope({"copy": 900, "rest": 1100}))
+        rows, comparison = self.rows(old, new)
+        self.assertEqual(comparison["before"]["samples"], 0)
+        self.assertEqual((rows["copy"]["change_points"], rows["copy"]["verdict"]), (35, "few samples"))
+        self.assertSays(self.diff(old, new, "--fail-if", "copy > 1%"), WRONG_USAGE, "old.json", "--value")
+
+    def test_negative_weights_are_no_shares(self):
+        old = self.write("old.folded", "main;copy 300\nmain;freed -100\n")
+        new = self.write("new.folded", "main;copy 600\nmain;freed -100\n")
+        rows, _ = self.rows(old, new)
+        self.assertEqual((rows["copy"]["before_percent"], rows["freed"]["before_percent"]), (150, -50))
+        self.assertEqual({row["verdict"] for row in rows.values()}, {"few samples"})
+        self.assertRegex(self.diff(old, new).stdout, r"-50\.00% .* freed")
 
     def test_children(self):
         text = self.diff(self.before, self.after, "--children").stdout
@@ -91,6 +135,8 @@ class Diff(cli_case.CliCase):
                                      (["--fail-if", "sys_work > 1%"], DONE, []),
                                      (["--fail-if-any", "> 10%"], PASSED, ["new changed"]),
                                      (["--fail-if-any", "> 17%"], DONE, []),
+                                     (["--fail-if", "copy > -1%"], WRONG_USAGE, ["is no limit"]),
+                                     (["--fail-if", "copy < 1%"], WRONG_USAGE, ["is no limit"]),
                                      (["--fail-if", "copy"], WRONG_USAGE, ["'copy' is no limit", "kernel:vfs_write > +2%"]),
                                      (["--fail-if-any", "copy > 1%"], WRONG_USAGE, ["is no limit", "> 1%"])):
             with self.subTest(limits=limits):
@@ -139,12 +185,14 @@ class Diff(cli_case.CliCase):
                                         ([self.before, "absent"], FAILED, ["absent"]),
                                         ([self.before, empty], FAILED, ["empty.folded"]),
                                         ([self.before, self.after, "--comm", "nobody"], FAILED, ["nobody"]),
-                                        ([self.before, self.after, "--user-only"], FAILED, ["no sample with a stack"]),
+                                        ([self.before, self.after, "--user-only"], FAILED, ["add up to 0"]),
                                         ([self.before, self.after, "--reverse"], WRONG_USAGE, ["--flamegraph"]),
-                                        ([self.before, self.after, "--flamegraph", self.after], WRONG_USAGE, ["after"]),
+                                        ([self.before, self.after, "--flamegraph", self.after], WRONG_USAGE,
+                                         ["--flamegraph after: this is the input"]),
                                         ([self.before] * 3 + ["--flamegraph", "d.svg"], WRONG_USAGE, ["two recordings"]),
-                                        ([self.before, self.after, "--flamegraph", "-", "--format", "json"], WRONG_USAGE,
-                                         ["standard output"]),
+                                        ([self.before, self.after, "--flamegraph", "-"], WRONG_USAGE, ["standard output"]),
+                                        (["-", "-"], WRONG_USAGE, ["standard input"]),
+                                        ([self.before, self.after, "--confidence", "nan"], WRONG_USAGE, ["nan"]),
                                         ([self.before, self.after, "--show-lines"], WRONG_USAGE, ["--show-lines"])):
             with self.subTest(arguments=arguments):
                 self.assertSays(self.diff(*arguments), status, *said)

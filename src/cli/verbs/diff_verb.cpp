@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "app/comparison_session.h"
 #include "app/messages.h"
 #include "app/outputs.h"
@@ -14,6 +16,17 @@ namespace ringside::cli {
 namespace {
 
 constexpr double kFoldedPercent = 0.1;  // functions below it are left out on a terminal
+
+// Without the number of samples nothing can be sure, and so no limit be passed.
+Result<void> check_samples(const views::Comparison& comparison) {
+  for (const views::ComparedSide* const side : {&comparison.before, &comparison.after})
+    if (side->samples == 0)
+      return fail(ErrorCode::kUsage,
+                  "{} has weights, but neither times nor numbers of samples, so no change is sure "
+                  "and a limit means nothing; choose values that count with --value",
+                  side->input);
+  return {};
+}
 
 }  // namespace
 
@@ -84,21 +97,21 @@ void DiffVerb::judge(exporters::JudgedComparison& judged,
                      const std::vector<views::ChangeLimit>& limits) {
   const std::string& input = judged.comparison.after.input;
   for (const views::ChangeLimit& limit : limits)
-    if (!limit.name.empty() && views::functions_of(judged.comparison, limit).empty())
+    if (limit.has_name() && views::functions_of(judged.comparison, limit).empty())
       app::say(
           fmt::format("ringside: {}: no sample of either recording is of '{}', so the limit "
                       "'{}' is kept; 'ringside report' lists names",
-                      input, limit.name, limit.text));
+                      input, limit.whole, limit.text));
   judged.breaches = views::breaches(judged.comparison, limits, options_.chance);
   for (const views::LimitBreach& breach : judged.breaches) {
-    const views::ComparedShare& share = breach.function->share(!breach.limit->name.empty());
+    const views::ComparedShare& share = breach.function->share(breach.limit->has_name());
     const std::string change = fmt::format(
         "ringside: {}: {} changed from {} to {} ({}), beyond the limit '{}'", input,
         breach.function->name, exporters::share_text(share.before),
         exporters::share_text(share.after), exporters::change_text(share), breach.limit->text);
     if (breach.is_sure)
       app::say(change);
-    else if (!breach.limit->name.empty())
+    else if (breach.limit->has_name())
       app::say(
           fmt::format("{}; it may be chance (p {}), so the limit counts as kept: record more "
                       "samples",
@@ -123,7 +136,7 @@ Result<void> DiffVerb::write(const std::vector<exporters::JudgedComparison>& com
   return app::write_to("-", [&](exporters::Sink& sink) -> Result<void> {
     if (format_ == "json") return exporters::write_json_comparisons(comparisons, options_, sink);
     for (const exporters::JudgedComparison& judged : comparisons)
-      RINGSIDE_TRY(exporters::write_markdown_comparison(judged.comparison, options_, sink));
+      RINGSIDE_TRY(exporters::write_markdown_comparison(judged, options_, sink));
     return {};
   });
 }
@@ -138,12 +151,11 @@ Result<void> DiffVerb::check_picture() const {
                 "--flamegraph is of two recordings, and there are {}: draw each "
                 "of the others in a run of its own",
                 inputs_.size());
-  if (format_ != "text" && picture_ == "-")
+  if (picture_ == "-")
     return fail(ErrorCode::kUsage,
-                "--flamegraph - and --format {} both write to standard output: "
-                "give the picture a name such as diff.svg",
-                format_);
-  RINGSIDE_TRY(app::check_no_input(picture_, inputs_));
+                "--flamegraph -: the table is written to standard output; give the picture a name "
+                "such as diff.svg");
+  RINGSIDE_TRY(app::check_no_input(picture_, inputs_, "--flamegraph"));
   return app::check_output(picture_);
 }
 
@@ -166,6 +178,8 @@ Result<void> DiffVerb::draw() const {
 Result<void> DiffVerb::run(const std::vector<std::string>&) {
   options_.chance = 1 - confidence_percent_ / 100;
   RINGSIDE_ASSIGN(const auto limits, this->limits());
+  if (std::count(inputs_.begin(), inputs_.end(), "-") > 1)
+    return fail(ErrorCode::kUsage, "- is standard input, which can be one of the recordings only");
   RINGSIDE_TRY(check_picture());
   RINGSIDE_ASSIGN(auto comparisons, app::compare_recordings(settings_, inputs_));
   std::vector<exporters::JudgedComparison> judged;
@@ -176,7 +190,10 @@ Result<void> DiffVerb::run(const std::vector<std::string>&) {
       app::say(fmt::format("ringside: {} and {} are unlike: {}; shares may differ for that",
                            inputs_.front(), judged.back().comparison.after.input, text));
   }
-  for (exporters::JudgedComparison& one : judged) judge(one, limits);
+  for (exporters::JudgedComparison& one : judged) {
+    if (!limits.empty()) RINGSIDE_TRY(check_samples(one.comparison));
+    judge(one, limits);
+  }
   RINGSIDE_TRY(format_ == "text" ? write_text(judged) : write(judged));
   return picture_.empty() ? Result<void>() : draw();
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "exporters/units.h"
@@ -19,8 +20,9 @@ ChosenFunctions::ChosenFunctions(const views::Comparison& comparison,
   for (const views::ComparedFunction* const function :
        views::by_change(comparison, options.with_callees)) {
     const views::ComparedShare& share = function->share(options.with_callees);
-    if (share.samples_before + share.samples_after == 0) continue;
-    const bool is_small = 100 * std::max(share.before, share.after) < options.minimum_percent;
+    if (share.before == 0 && share.after == 0) continue;
+    const double greatest = std::max(std::abs(share.before), std::abs(share.after));
+    const bool is_small = 100 * greatest < options.minimum_percent;
     const bool is_full = options.maximum_rows != 0 && shown.size() == options.maximum_rows;
     if (is_small || is_full)
       ++left_out;
@@ -51,15 +53,22 @@ std::string test_in_words(const views::Comparison& comparison, const ComparisonO
                         comparison.frequencies);
   const std::size_t tested =
       options.with_callees ? comparison.tested_total : comparison.tested_self;
-  return fmt::format("{}; p is corrected for {} function{} (Holm); a change is sure below {:g}",
-                     test, tested, tested == 1 ? "" : "s", options.chance);
+  return fmt::format("{}; p is corrected for {} (Holm); a change is sure below {:g}", test,
+                     count_of(tested, "function"), options.chance);
 }
 
 std::string side_in_words(const char* which, const views::ComparedSide& side) {
-  std::string text = fmt::format("{} {}, {} samples", which, profile::sanitize(side.input),
-                                 format_count(side.samples));
-  if (!side.kernel.empty()) text += ", kernel " + profile::sanitize(side.kernel);
-  return text;
+  return fmt::format("{} {}, {}{}", which, profile::sanitize(side.input), samples_in_words(side),
+                     side.kernel.empty() ? "" : ", kernel " + profile::sanitize(side.kernel));
+}
+
+std::string samples_in_words(const views::ComparedSide& side) {
+  if (side.samples == 0) return "the number of samples is not known";
+  return count_of(side.samples, "sample");
+}
+
+std::string count_of(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", format_count(count), what, count == 1 ? "" : "s");
 }
 
 }  // namespace ringside::exporters

@@ -1,9 +1,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "views/comparison/comparison.h"
+#include "views/comparison/limit.h"
 
 namespace ringside::exporters {
 
@@ -14,6 +18,12 @@ struct ComparisonOptions {
   double minimum_percent = 0;    // functions whose shares are both below are left out
   std::size_t maximum_rows = 0;  // 0: all
   std::size_t width = 0;         // of a terminal, in cells; 0: nothing is cut
+};
+
+// A comparison, and what went beyond limits in it.
+struct JudgedComparison {
+  views::Comparison comparison;
+  std::vector<views::LimitBreach> breaches;
 };
 
 // The functions to be shown, the greatest change first.
@@ -32,7 +42,11 @@ struct ChosenFunctions {
 // Which test was made, and of how many functions, in one sentence.
 [[nodiscard]] std::string test_in_words(const views::Comparison& comparison,
                                         const ComparisonOptions& options);
-// "before: a.data, 2,000 samples, kernel vmlinux".
+// "Before: a.data, 2,000 samples, kernel vmlinux".
 [[nodiscard]] std::string side_in_words(const char* which, const views::ComparedSide& side);
+// "2,000 samples".
+[[nodiscard]] std::string samples_in_words(const views::ComparedSide& side);
+// "1 function", "2,000 functions".
+[[nodiscard]] std::string count_of(std::uint64_t count, std::string_view what);
 
 }  // namespace ringside::exporters

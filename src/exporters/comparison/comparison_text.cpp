@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "exporters/report/report_layout.h"
+#include "profile/sanitize.h"
 
 namespace ringside::exporters {
 namespace {
@@ -49,7 +51,7 @@ void make_row(const ComparedFunction& function, const ComparisonOptions& options
 void make_rest(std::size_t left_out, std::size_t columns, Row& row) {
   row.clear();
   row.pad(columns);
-  row[columns - 1].text = fmt::format("({} more functions)", left_out);
+  row[columns - 1].text = "(" + count_of(left_out, "more function") + ")";
 }
 
 Result<void> write_head(const Comparison& comparison, const ComparisonOptions& options,
@@ -64,27 +66,57 @@ Result<void> write_head(const Comparison& comparison, const ComparisonOptions& o
                                 test_in_words(comparison, options)));
 }
 
-// Markdown takes these as its own.
-std::string escaped(std::string_view text) {
+// As code, which GitHub shows as it is: no mentions, links or emoji. The fence has more backticks
+// than any run of them in the text. A table ends a cell at a bar, in code too.
+std::string code(std::string_view text) {
+  std::size_t longest = 0;
+  std::size_t run = 0;
   std::string safe;
   for (const char c : text) {
-    if (std::string_view("\\`*_{}[]<>()#+-!|~").find(c) != std::string_view::npos) safe += '\\';
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+    if (c == '|') safe += '\\';
     safe += c;
   }
-  return safe;
+  const std::string fence(longest + 1, '`');
+  const char* const space = longest == 0 ? "" : " ";
+  return fence + space + safe + space + fence;
+}
+
+std::string function_code(const ComparedFunction& function) {
+  return code(function.name) +
+         (function.image.empty() ? "" : " " + code("[" + function.image + "]"));
 }
 
 std::string markdown_row(const ComparedFunction& function, const ComparisonOptions& options) {
   const ComparedShare& share = function.share(options.with_callees);
   const Verdict verdict = views::verdict_of(share, options.chance);
-  const std::string image = function.image.empty() ? "" : " " + escaped("[" + function.image + "]");
   const bool is_tested = verdict != Verdict::kFewSamples;
   const std::string change = change_text(share);
-  return fmt::format("| {}{} | {} | {} | {} | {} | {} | {} |\n", escaped(function.name), image,
+  return fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", function_code(function),
                      share_text(share.before), share_text(share.after),
                      views::is_sure(verdict) ? "**" + change + "**" : change,
                      is_tested ? "±" + margin_text(share) : "",
                      is_tested ? chance_text(share.corrected_p) : "", views::name_of(verdict));
+}
+
+std::string markdown_side(const char* which, const views::ComparedSide& side) {
+  return fmt::format("{} {}, {}{}", which, code(profile::sanitize(side.input)),
+                     samples_in_words(side),
+                     side.kernel.empty() ? "" : ", kernel " + code(profile::sanitize(side.kernel)));
+}
+
+std::string markdown_breaches(const std::vector<views::LimitBreach>& breaches) {
+  std::string text;
+  for (const views::LimitBreach& breach : breaches) {
+    if (!breach.is_sure) continue;
+    const ComparedShare& share = breach.function->share(breach.limit->has_name());
+    text +=
+        fmt::format("* Limit {} is passed: {} went from {} to {}.\n",
+                    code(profile::sanitize(breach.limit->text)), function_code(*breach.function),
+                    share_text(share.before), share_text(share.after));
+  }
+  return text.empty() ? text : text + "\n";
 }
 
 constexpr std::string_view kMarkdownHeading =
@@ -123,8 +155,9 @@ Result<void> write_text_comparison(const Comparison& comparison, const Compariso
   return sink.write("\n");
 }
 
-Result<void> write_markdown_comparison(const Comparison& comparison,
+Result<void> write_markdown_comparison(const JudgedComparison& judged,
                                        const ComparisonOptions& options, Sink& sink) {
+  const Comparison& comparison = judged.comparison;
   const ChosenFunctions chosen(comparison, options);
   std::string sure;
   std::string unsure;
@@ -135,22 +168,22 @@ Result<void> write_markdown_comparison(const Comparison& comparison,
     (is_sure ? sure : unsure) += markdown_row(*function, options);
     unsure_count += is_sure ? 0 : 1;
   }
-  std::string text =
-      fmt::format("{}  \n{}\n\n", escaped(side_in_words("Before:", comparison.before)),
-                  escaped(side_in_words("After:", comparison.after)));
+  std::string text = fmt::format("{}  \n{}\n\n", markdown_side("Before:", comparison.before),
+                                 markdown_side("After:", comparison.after));
   if (!comparison.unlike.empty())
     text += fmt::format("The recordings are unlike: {}.\n\n",
-                        escaped(fmt::format("{}", fmt::join(comparison.unlike, "; "))));
+                        code(fmt::format("{}", fmt::join(comparison.unlike, "; "))));
+  text += markdown_breaches(judged.breaches);
   text += sure.empty() ? "**No change is sure.**\n" : std::string(kMarkdownHeading) + sure;
   if (!unsure.empty())
     text += fmt::format(
-        "\n<details><summary>{} functions whose change is not sure</summary>\n\n{}{}\n</details>\n",
-        unsure_count, kMarkdownHeading, unsure);
+        "\n<details><summary>{} whose change is not sure</summary>\n\n{}{}\n</details>\n",
+        count_of(unsure_count, "function"), kMarkdownHeading, unsure);
   if (chosen.left_out != 0)
-    text += fmt::format("\n{} more functions are left out.\n", chosen.left_out);
-  text += fmt::format("\nShares are of all samples, {} callees. Test: {}.\n",
-                      options.with_callees ? "with" : "without",
-                      escaped(test_in_words(comparison, options)));
+    text += fmt::format("\nLeft out: {}.\n", count_of(chosen.left_out, "function"));
+  text +=
+      fmt::format("\nShares are of all samples, {} callees. Test: {}.\n\n",
+                  options.with_callees ? "with" : "without", test_in_words(comparison, options));
   return sink.write(text);
 }
 

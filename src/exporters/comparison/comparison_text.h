@@ -12,7 +12,7 @@ namespace ringside::exporters {
 
 // The same as a table of GitHub's Markdown, for the text of a pull request. Functions whose change
 // is not sure are folded away.
-[[nodiscard]] Result<void> write_markdown_comparison(const views::Comparison& comparison,
+[[nodiscard]] Result<void> write_markdown_comparison(const JudgedComparison& judged,
                                                      const ComparisonOptions& options, Sink& sink);
 
 }  // namespace ringside::exporters

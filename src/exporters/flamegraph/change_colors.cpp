@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -38,7 +39,8 @@ ChangeColors::ChangeColors(const views::CallTreeChange& change)
 std::string ChangeColors::class_of(const views::CallTree::Node& node) const {
   const auto index = static_cast<std::size_t>(&node - change_.tree.nodes.data());
   const double change = change_.shares[index].change();
-  const std::size_t level = level_of(change, change_.greatest);
+  // Where no change is beyond chance, none is strong.
+  const std::size_t level = level_of(change, std::max(change_.greatest, change_.noise));
   const std::string kind = kind_class(node);
   if (level == 0) return kind + " same";
   return fmt::format("{} {}{}", kind, change > 0 ? "up" : "down", level);

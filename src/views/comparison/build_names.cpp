@@ -41,7 +41,7 @@ std::size_t bracketed_suffix(std::string_view name) {
   constexpr std::string_view kClone = " [clone ";
   if (!name.ends_with(']')) return std::string_view::npos;
   const std::size_t at = name.rfind(kClone);
-  if (at == std::string_view::npos || at == 0) return at == 0 ? std::string_view::npos : at;
+  if (at == std::string_view::npos || at == 0) return std::string_view::npos;
   return clone_suffix(name.substr(0, name.size() - 1)) == std::string_view::npos
              ? std::string_view::npos
              : at;

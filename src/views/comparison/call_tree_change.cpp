@@ -37,6 +37,17 @@ std::vector<double> shares_in(const CallTree& tree, const CallTree& other) {
   return shares;
 }
 
+double noise_of(const profile::Profile& before, const profile::Profile& after) {
+  double variance = 0;
+  for (const profile::Profile* const profile : {&before, &after}) {
+    std::uint64_t samples = 0;
+    for (const profile::SampleGroup& group : profile->samples)
+      if (profile->is_sampled(group)) samples += group.samples;
+    if (samples != 0) variance += 0.25 / static_cast<double>(samples);
+  }
+  return 3 * std::sqrt(variance);
+}
+
 class TowerWriter {
  public:
   TowerWriter(double minimum_share, CallTreeChange& change)
@@ -112,6 +123,7 @@ CallTreeChange compare_call_trees(const profile::Profile& before, const profile:
                  is_after ? options.after_name : options.before_name);
   }
   set_ends(change.tree.nodes);
+  change.noise = noise_of(before, after);
   return change;
 }
 

@@ -19,6 +19,9 @@ struct CallTreeChange {
   };
   std::vector<Shares> shares;  // by node: of the frame with these callers
   double greatest = 0;         // change of a frame, whatever its sign
+  // A change that random samples of so many have by chance: three standard errors of a share of a
+  // half.
+  double noise = 0;
 };
 
 struct CallTreeChangeOptions {

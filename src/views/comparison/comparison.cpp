@@ -18,8 +18,16 @@ constexpr std::uint64_t kFewestSamples = 10;
 // Function sums by what they are called; null: the profile has none of the function.
 using Pair = std::pair<const FunctionSum*, const FunctionSum*>;
 
-// Formats without images have names alone: a function without an image is the other profile's of
-// that name, where there is one and no more.
+// Formats without images have names alone, and the kernel's image is called what its file is.
+bool may_join(const FunctionSum& before, const FunctionSum& after) {
+  const auto is_kernel = [](const FunctionSum& function) {
+    return function.kind == profile::Kind::kKernel || function.kind == profile::Kind::kInterrupt;
+  };
+  return before.image.empty() || after.image.empty() || (is_kernel(before) && is_kernel(after));
+}
+
+// A function of one profile is the other's of that name in another image, where there is one and
+// no more.
 void join_without_images(std::vector<Pair>& pairs) {
   std::map<std::string_view, std::vector<std::size_t>> lone;
   for (std::size_t i = 0; i < pairs.size(); ++i)
@@ -32,7 +40,7 @@ void join_without_images(std::vector<Pair>& pairs) {
     if ((one.first == nullptr) == (other.first == nullptr)) continue;
     Pair& old = one.first != nullptr ? one : other;
     Pair& now = one.first != nullptr ? other : one;
-    if (!old.first->image.empty() && !now.second->image.empty()) continue;
+    if (!may_join(*old.first, *now.second)) continue;
     old.second = now.second;
     now = {};
   }
@@ -69,8 +77,12 @@ constexpr Which kSelf = {&FunctionSum::self, &FunctionSum::self_samples, &Functi
 constexpr Which kTotal = {&FunctionSum::total, &FunctionSum::total_samples,
                           &FunctionSum::total_blocks};
 
+// Where some weights are negative, a share may be none.
+bool is_share(double share) { return share >= 0 && share <= 1; }
+
 bool is_tested(const ComparedShare& share) {
-  return share.samples_before + share.samples_after >= kFewestSamples;
+  return share.samples_before + share.samples_after >= kFewestSamples && is_share(share.before) &&
+         is_share(share.after);
 }
 
 std::size_t frequencies_of(const FunctionSums& sums) {
@@ -145,6 +157,17 @@ std::size_t correct(std::vector<ComparedFunction>& functions,
 }
 
 }  // namespace
+
+SampledFunctions::NameSet tested_names(const FunctionSums& before, const FunctionSums& after) {
+  std::map<std::string_view, std::uint64_t> samples;
+  for (const FunctionSums* const sums : {&before, &after})
+    for (const FunctionSum& function : sums->functions)
+      samples[function.name] += function.total_samples;
+  SampledFunctions::NameSet names;
+  for (const auto& [name, count] : samples)
+    if (count >= kFewestSamples) names.emplace(name);
+  return names;
+}
 
 std::size_t block_count(const SampledFunctions& before, const SampledFunctions& after) {
   if (!before.has_times() || !after.has_times()) return 0;

@@ -75,6 +75,10 @@ enum class Verdict : std::uint8_t {
 [[nodiscard]] std::size_t block_count(const SampledFunctions& before,
                                       const SampledFunctions& after);
 
+// The names of functions that may have samples enough for a test: those that need blocks.
+[[nodiscard]] SampledFunctions::NameSet tested_names(const FunctionSums& before,
+                                                     const FunctionSums& after);
+
 // `before` and `after` have as many blocks. Both have weight.
 [[nodiscard]] Comparison compare(const FunctionSums& before, const FunctionSums& after);
 

@@ -11,9 +11,10 @@ namespace ringside::views {
 namespace {
 
 std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
+  constexpr std::string_view kBlanks = " \t\r\n";
+  const std::size_t from = text.find_first_not_of(kBlanks);
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(kBlanks) - from + 1);
 }
 
 // The colon behind a kind or an image: none of C++'s and Rust's "::".
@@ -27,8 +28,18 @@ bool is_of_place(const ComparedFunction& function, std::string_view place) {
   return place.empty() || place == profile::name_of(function.kind) || place == function.image;
 }
 
-// Without the parameters of C++.
-std::string_view plain(std::string_view name) { return name.substr(0, name.find('(')); }
+// Without the parameters of C++, which are in the last round brackets: "f" of "f(int (*)(int))",
+// "f() const". The name itself where there are none.
+std::string_view plain(std::string_view name) {
+  const std::size_t end = name.rfind(')');
+  if (end == std::string_view::npos) return name;
+  int open = 0;
+  for (std::size_t at = end + 1; at-- > 0;) {
+    open += name[at] == ')' ? 1 : name[at] == '(' ? -1 : 0;
+    if (open == 0) return at == 0 ? name : name.substr(0, at);
+  }
+  return name;
+}
 
 }  // namespace
 
@@ -51,11 +62,14 @@ Result<ChangeLimit> parse_limit(std::string_view text, bool has_name) {
   if (error != std::errc() || end != number.data() + number.size() || number.empty() ||
       !(std::abs(limit.points) <= 100))
     return wrong();
-  std::string_view name = trimmed(text.substr(0, at));
-  if (name.empty() == has_name) return wrong();
-  if (const std::size_t colon = place_end(name); colon != std::string_view::npos) {
-    limit.place = trimmed(name.substr(0, colon));
-    name = trimmed(name.substr(colon + 1));
+  if (limit.is_growth ? limit.points < 0 : limit.points > 0) return wrong();
+  const std::string_view whole = trimmed(text.substr(0, at));
+  if (whole.empty() == has_name) return wrong();
+  limit.whole = name_across_builds(whole);
+  std::string_view name = whole;
+  if (const std::size_t colon = place_end(whole); colon != std::string_view::npos) {
+    limit.place = trimmed(whole.substr(0, colon));
+    name = trimmed(whole.substr(colon + 1));
     if (name.empty() || limit.place.empty()) return wrong();
   }
   limit.name = name_across_builds(name);
@@ -64,14 +78,19 @@ Result<ChangeLimit> parse_limit(std::string_view text, bool has_name) {
 
 std::vector<const ComparedFunction*> functions_of(const Comparison& comparison,
                                                   const ChangeLimit& limit) {
-  std::vector<const ComparedFunction*> whole;
-  std::vector<const ComparedFunction*> without_parameters;
-  for (const ComparedFunction& function : comparison.functions) {
-    if (!is_of_place(function, limit.place)) continue;
-    if (function.name == limit.name) whole.push_back(&function);
-    if (plain(function.name) == limit.name) without_parameters.push_back(&function);
+  const auto find = [&](std::string_view place, std::string_view name, bool has_parameters) {
+    std::vector<const ComparedFunction*> found;
+    for (const ComparedFunction& function : comparison.functions)
+      if (is_of_place(function, place) &&
+          (has_parameters ? std::string_view(function.name) : plain(function.name)) == name)
+        found.push_back(&function);
+    return found;
+  };
+  for (const bool has_parameters : {true, false}) {
+    if (auto found = find({}, limit.whole, has_parameters); !found.empty()) return found;
+    if (auto found = find(limit.place, limit.name, has_parameters); !found.empty()) return found;
   }
-  return whole.empty() ? without_parameters : whole;
+  return {};
 }
 
 std::vector<LimitBreach> breaches(const Comparison& comparison,
@@ -84,9 +103,9 @@ std::vector<LimitBreach> breaches(const Comparison& comparison,
   };
   double tests = 0;
   for (const ChangeLimit& limit : limits)
-    if (!limit.name.empty()) tests += static_cast<double>(functions_of(comparison, limit).size());
+    if (limit.has_name()) tests += static_cast<double>(functions_of(comparison, limit).size());
   for (const ChangeLimit& limit : limits) {
-    if (limit.name.empty()) {
+    if (!limit.has_name()) {
       for (const ComparedFunction& function : comparison.functions)
         add(limit, function, function.self, function.self.corrected_p);
       continue;

@@ -43,8 +43,9 @@ TEST(ChangeLimit, IsRead) {
 }
 
 TEST(ChangeLimit, AWrongOneIsRefused) {
-  for (const char* const text : {"", "x", "x > ", "x > 1", "x > a%", "x 1%", "> 1%", "x > nan%",
-                                 "x > 1e9%", "x > 101%", ":x > 1%", "x: > 1%", "x > 1%%", "x > +%"})
+  for (const char* const text :
+       {"", "x", "x > -1%", "x < 1%", "x > ", "x > 1", "x > a%", "x 1%", "> 1%", "x > nan%",
+        "x > 1e9%", "x > 101%", ":x > 1%", "x: > 1%", "x > 1%%", "x > +%"})
     EXPECT_FALSE(parse_limit(text, true)) << text;
   for (const char* const text : {"x > 1%", "1%", "> 1"}) EXPECT_FALSE(parse_limit(text, false));
 }
@@ -70,6 +71,20 @@ TEST(Breaches, AreOfTheFunctionThatWasNamed) {
   EXPECT_EQ(names("read < -2%"), (Names{"kernel!"}));
   EXPECT_EQ(names("read > 2%"), Names());
   EXPECT_EQ(names("other > 2%"), Names());
+}
+
+TEST(Breaches, NamesMayHaveColonsAndBrackets) {
+  Comparison comparison;
+  comparison.functions = {
+      function("main (app.py:10)", "", 0.1, 0.2, 1e-6),
+      function("(anonymous namespace)::f(int (*)(int)) const", "kernel", 0.1, 0.2, 1e-6),
+      function("ns::F::operator()(int)", "kernel", 0.1, 0.2, 1e-6)};
+  for (const char* const text :
+       {"main (app.py:10) > 1%", "(anonymous namespace)::f > 1%", "ns::F::operator() > 1%",
+        "kernel:(anonymous namespace)::f > 1%", "ns::F::operator()(int)\t> 1%"}) {
+    const std::vector<ChangeLimit> limits = {*parse_limit(text, true)};
+    EXPECT_EQ(functions_of(comparison, limits[0]).size(), 1u) << text;
+  }
 }
 
 // Two limits, so the chance of each counts twice.

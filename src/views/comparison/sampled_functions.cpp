@@ -34,7 +34,11 @@ class SampledFunctions::Receiver final : public profile::SampleReceiver {
     const profile::Weight weight = sample.values.front();
     Group& group = functions_.groups_[sample.group];
     group.weight += weight;
-    group.samples += functions_.weights_are_counts_ ? profile::extent_of(weight) : 1;
+    ++group.rows;
+    if (functions_.has_times_)
+      ++group.samples;
+    else if (functions_.weights_are_counts_)
+      group.samples += profile::extent_of(weight);
     functions_.samples_.push_back({sample.time, sample.group, static_cast<float>(weight)});
   }
 
@@ -57,8 +61,8 @@ Result<SampledFunctions> SampledFunctions::read(profile::DetailedProfile& detail
   Receiver receiver(functions, details);
   RINGSIDE_TRY(details.for_each(receiver));
   functions.find_rows(details, inlined_rows);
-  std::sort(functions.samples_.begin(), functions.samples_.end(),
-            [](const Sample& a, const Sample& b) { return a.time < b.time; });
+  std::stable_sort(functions.samples_.begin(), functions.samples_.end(),
+                   [](const Sample& a, const Sample& b) { return a.time < b.time; });
   return functions;
 }
 
@@ -66,12 +70,12 @@ void SampledFunctions::find_rows(profile::DetailedProfile& details, bool inlined
   std::vector<std::uint32_t> last_group;  // by row: the last group that has it, and one more
   for (std::uint32_t id = 0; id < groups_.size(); ++id) {
     Group& group = groups_[id];
-    if (group.samples == 0) continue;
+    if (group.rows == 0) continue;
     group.first = static_cast<std::uint32_t>(group_rows_.size());
     for (const profile::StackEntry& entry : details.stack_of(id)) {
       const auto functions = details.frame(entry).functions;
-      const std::size_t count = inlined_rows ? functions.size() : 1;
-      for (std::size_t i = count; i-- > 0;) {  // innermost first
+      for (std::size_t i = functions.size(); i-- > 0;) {  // innermost first
+        if (!inlined_rows && details.profile().frames[functions[i]].inlined) continue;
         const Row row = row_of(details.profile(), functions[i]);
         last_group.resize(rows_.size());
         if (std::exchange(last_group[row], id + 1) != id + 1) group_rows_.push_back(row);
@@ -87,7 +91,11 @@ SampledFunctions::Row SampledFunctions::row_of(const profile::Profile& profile,
   if (rows_of_functions_.size() < profile.functions.size())
     rows_of_functions_.resize(profile.functions.size(), kNoRow);
   Row& known = rows_of_functions_[frame.function];
-  if (known != kNoRow) return known;
+  if (known != kNoRow) {
+    // As `report` has it: one of an interrupt only where every frame of it is.
+    if (rows_[known].kind == profile::Kind::kInterrupt) rows_[known].kind = frame.kind;
+    return known;
+  }
   const profile::Function& function = profile.functions[frame.function];
   FunctionSum row;
   row.name = name_across_builds(profile.strings[function.name]);
@@ -99,11 +107,17 @@ SampledFunctions::Row SampledFunctions::row_of(const profile::Profile& profile,
   return known = it->second;
 }
 
-FunctionSums SampledFunctions::sum(std::size_t blocks) const {
+profile::Weight SampledFunctions::weight() const {
+  profile::Weight sum = 0;
+  for (const Group& group : groups_) sum += group.weight;
+  return sum;
+}
+
+FunctionSums SampledFunctions::sum(std::size_t blocks, const NameSet& names) const {
   FunctionSums sums;
   sums.functions = rows_;
   for (const Group& group : groups_) {
-    if (group.samples == 0) continue;
+    if (group.rows == 0) continue;
     sums.weight += group.weight;
     sums.samples += group.samples;
     for (std::uint32_t i = 0; i < group.count; ++i) {
@@ -115,7 +129,7 @@ FunctionSums SampledFunctions::sum(std::size_t blocks) const {
       function.self_samples += group.samples;
     }
   }
-  if (blocks != 0) add_blocks(blocks, sums);
+  if (blocks != 0) add_blocks(blocks, names, sums);
   std::sort(sums.functions.begin(), sums.functions.end(),
             [](const FunctionSum& a, const FunctionSum& b) {
               return std::tie(a.name, a.image) < std::tie(b.name, b.image);
@@ -124,9 +138,11 @@ FunctionSums SampledFunctions::sum(std::size_t blocks) const {
 }
 
 // Many samples of a block are of one group, whose functions get their sum.
-void SampledFunctions::add_blocks(std::size_t blocks, FunctionSums& sums) const {
+void SampledFunctions::add_blocks(std::size_t blocks, const NameSet& names,
+                                  FunctionSums& sums) const {
   sums.block_weights.resize(blocks);
   for (FunctionSum& function : sums.functions) {
+    if (names.count(function.name) == 0) continue;
     function.self_blocks.resize(blocks);
     function.total_blocks.resize(blocks);
   }
@@ -140,6 +156,7 @@ void SampledFunctions::add_blocks(std::size_t blocks, FunctionSums& sums) const 
       const Group& group = groups_[id];
       for (std::uint32_t i = 0; i < group.count; ++i) {
         FunctionSum& function = sums.functions[group_rows_[group.first + i]];
+        if (function.total_blocks.empty()) continue;
         function.total_blocks[block] += weight;
         if (i == 0) function.self_blocks[block] += weight;
       }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -22,15 +23,17 @@ struct FunctionSum {
   profile::Weight total = 0;  // of samples it stood in, each counted once
   std::uint64_t self_samples = 0;
   std::uint64_t total_samples = 0;
-  std::vector<float> self_blocks;   // `self` by block; empty where there are no blocks
+  std::vector<float> self_blocks;   // `self` by block; empty where none were asked for
   std::vector<float> total_blocks;  // the same of `total`
 };
 
+// The number of samples is that of the recording's rows; without times, of a unit that counts, the
+// weights are numbers of samples, and of another unit it is not known.
 struct FunctionSums {
   std::vector<FunctionSum> functions;  // by name and image
   profile::Weight weight = 0;          // of all samples with a stack
-  std::uint64_t samples = 0;
-  std::vector<double> block_weights;  // `weight` by block
+  std::uint64_t samples = 0;           // 0: the input does not have their number
+  std::vector<double> block_weights;   // `weight` by block
 };
 
 // The samples with a stack of a recording, in the order of their times, by function.
@@ -46,8 +49,10 @@ class SampledFunctions {
   // Blocks are only as good as the times: those of data without times are none.
   [[nodiscard]] bool has_times() const { return has_times_; }
   [[nodiscard]] std::size_t rows() const { return samples_.size(); }  // of samples, in time
-  // Sums, also in so many blocks of equal weight; 0: none.
-  [[nodiscard]] FunctionSums sum(std::size_t blocks) const;
+  [[nodiscard]] profile::Weight weight() const;                       // of all
+  // Sums; those of the functions of these names also in so many blocks of equal weight, 0: none.
+  using NameSet = std::unordered_set<std::string>;
+  [[nodiscard]] FunctionSums sum(std::size_t blocks = 0, const NameSet& names = {}) const;
 
  private:
   class Receiver;
@@ -61,12 +66,13 @@ class SampledFunctions {
   struct Group {
     profile::Weight weight = 0;
     std::uint64_t samples = 0;
+    std::uint64_t rows = 0;   // of the recording
     std::uint32_t first = 0;  // of its rows in group_rows_: the leaf's, then all others, each once
     std::uint32_t count = 0;
   };
   void find_rows(profile::DetailedProfile& details, bool inlined_rows);
   [[nodiscard]] Row row_of(const profile::Profile& profile, profile::FrameId frame);
-  void add_blocks(std::size_t blocks, FunctionSums& sums) const;
+  void add_blocks(std::size_t blocks, const NameSet& names, FunctionSums& sums) const;
 
   recording::Header header_;
   std::string unit_;

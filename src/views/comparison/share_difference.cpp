@@ -44,10 +44,12 @@ double ShareDifference::margin() const {
   return error * math::quantile(math::students_t(degrees), kMarginQuantile);
 }
 
+// Few, for they stand for the frequency 0: where samples depend on each other, the power is less
+// at higher ones. More for more samples, for a change in one phase alone is in all of the lowest.
 std::size_t SeriesTest::frequencies(std::uint64_t samples) {
-  const double enough = std::sqrt(static_cast<double>(samples)) / 2;
-  if (enough < kFewestFrequencies) return 0;
-  return std::min(static_cast<std::size_t>(enough), kMostFrequencies);
+  const double wanted = 2 * std::pow(static_cast<double>(samples), 0.25);
+  if (wanted < kFewestFrequencies) return 0;
+  return std::min(static_cast<std::size_t>(wanted), kMostFrequencies);
 }
 
 SeriesTest::SeriesTest(const Blocks& before, const Blocks& after, std::size_t frequencies)
@@ -78,6 +80,7 @@ ShareDifference SeriesTest::difference(std::span<const float> before,
   const double variance = median(powers_) / std::numbers::ln2;
   const double old = before_.sample / weight_before_;
   const double now = after_.sample / weight_after_;
+  // By frequency, as if the profile had as many parts whose counts are rounded each.
   const double least = kRounding * static_cast<double>(frequencies_) * (old * old + now * now);
   ShareDifference result;
   result.change = share_after - share_before;
@@ -108,7 +111,7 @@ ShareDifference difference_of_counts(const CountedShare& before, const CountedSh
   const double per_sample = 1 / before.whole + 1 / after.whole;
   ShareDifference result;
   result.change = after.part / after.whole - before.part / before.whole;
-  result.error = std::sqrt(pooled * (1 - pooled) * per_sample);
+  result.error = std::sqrt(std::max(0.0, pooled * (1 - pooled)) * per_sample);
   const double distance = std::abs(result.change) - per_sample / 2;
   if (result.error > 0 && distance > 0) result.p = two_sided(distance / result.error, 0);
   return result;

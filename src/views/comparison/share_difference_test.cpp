@@ -45,9 +45,9 @@ constexpr std::size_t kSamples = 2000;
 
 TEST(SeriesTest, FewSamplesAreNoSeries) {
   EXPECT_EQ(SeriesTest::frequencies(0), 0u);
-  EXPECT_EQ(SeriesTest::frequencies(399), 0u);
-  EXPECT_EQ(SeriesTest::frequencies(400), 10u);
-  EXPECT_EQ(SeriesTest::frequencies(2000), 22u);
+  EXPECT_EQ(SeriesTest::frequencies(624), 0u);
+  EXPECT_EQ(SeriesTest::frequencies(625), 10u);
+  EXPECT_EQ(SeriesTest::frequencies(2000), 13u);
   EXPECT_EQ(SeriesTest::frequencies(1'000'000'000), 50u);
 }
 
@@ -83,24 +83,32 @@ TEST(SeriesTest, RegularSamplesHaveLessError) {
   EXPECT_LT(found.p, 1e-6);
 }
 
-// Bursts of 20 samples, which are there or not.
+// Bursts of `length` samples, which are there or not.
+Samples bursts(std::size_t length, std::mt19937_64& random) {
+  std::bernoulli_distribution is_in(0.1);
+  const std::size_t offset = random() % length;
+  const Samples episodes =
+      samples_of(kSamples / length + 2, [&](std::size_t) { return is_in(random); });
+  return samples_of(kSamples,
+                    [&](std::size_t sample) { return episodes[(sample + offset) / length]; });
+}
+
 TEST(SeriesTest, SamplesThatDependOnEachOtherHaveMoreError) {
   std::mt19937_64 random(2);
-  std::bernoulli_distribution is_in(0.1);
-  constexpr int kTrials = 300;
-  constexpr double kBurst = 20;
-  double variance = 0;
-  for (int i = 0; i < kTrials; ++i) {
-    const auto bursts = [&] {
-      const Samples episodes =
-          samples_of(kSamples / 20 + 1, [&](std::size_t) { return is_in(random); });
-      return samples_of(kSamples, [&](std::size_t sample) { return episodes[sample / 20]; });
-    };
-    const ShareDifference found = compared(bursts(), bursts());
-    variance += found.error * found.error / kTrials;
+  constexpr int kTrials = 2000;
+  for (const std::size_t length : {20u, 50u}) {
+    double variance = 0;
+    int alarms = 0;
+    for (int i = 0; i < kTrials; ++i) {
+      const ShareDifference found = compared(bursts(length, random), bursts(length, random));
+      variance += found.error * found.error / kTrials;
+      alarms += found.p < 0.001 ? 1 : 0;
+    }
+    const double true_error =
+        std::sqrt(2 * 0.1 * 0.9 * static_cast<double>(length) / static_cast<double>(kSamples));
+    EXPECT_NEAR(std::sqrt(variance), true_error, 0.2 * true_error) << length;
+    EXPECT_LE(alarms, 0.005 * kTrials) << length;
   }
-  const double true_error = std::sqrt(2 * 0.1 * 0.9 * kBurst / kSamples);
-  EXPECT_NEAR(std::sqrt(variance), true_error, 0.15 * true_error);
 }
 
 // Four fifths of the function are in the first tenth of both.
