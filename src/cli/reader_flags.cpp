@@ -39,30 +39,7 @@ void add_advanced_flags(App& app, app::ReaderSettings& settings) {
   add_import_flags(advanced, settings.import);
 }
 
-}  // namespace
-
-void add_reader_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
-  app.section(kSamplesSection)
-      .add_option("-i,--parse,--input,FILE", settings.inputs,
-                  "The recording, or the file of another profiler that 'ringside import' takes; - "
-                  "is standard input")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->capture_default_str();
-  add_filter_flags(app, settings, source_names);
-  add_kernel_flags(app, settings);
-  add_place_flags(app, settings);
-  add_symbol_flags(app, settings.symbols);
-  add_advanced_flags(app, settings);
-}
-
-void add_comparing_flags(App& app, app::ReaderSettings& settings) {
-  add_filter_flags(app, settings);
-  add_kernel_flags(app, settings);
-  add_symbol_flags(app, settings.symbols);
-  add_advanced_flags(app, settings);
-}
-
+// Those that choose samples, and the format of the input.
 void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
   App& which = app.section(kSamplesSection);
   add_input_format_flag(which, settings.format, FormatHelp::kRefers);
@@ -94,6 +71,30 @@ void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string
       .add_option("--time", settings.time,
                   "Samples of these seconds of the recording only, such as 1.5,3 or 1.5,")
       ->type_name("RANGE");
+}
+
+}  // namespace
+
+void add_reader_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
+  app.section(kSamplesSection)
+      .add_option("-i,--parse,--input,FILE", settings.inputs,
+                  "The recording, or the file of another profiler that 'ringside import' takes; - "
+                  "is standard input")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  add_filter_flags(app, settings, source_names);
+  add_kernel_flags(app, settings);
+  add_place_flags(app, settings);
+  add_symbol_flags(app, settings.symbols);
+  add_advanced_flags(app, settings);
+}
+
+void add_comparing_flags(App& app, app::ReaderSettings& settings) {
+  add_filter_flags(app, settings, "--source");
+  add_kernel_flags(app, settings);
+  add_symbol_flags(app, settings.symbols);
+  add_advanced_flags(app, settings);
 }
 
 void add_owner_flags(App& app, app::ReaderSettings& settings) {

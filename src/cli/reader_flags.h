@@ -15,9 +15,6 @@ void add_reader_flags(App& app, app::ReaderSettings& settings,
 // Those of a verb that reads several of unlike builds: without the input, and without what makes
 // names of places in one build.
 void add_comparing_flags(App& app, app::ReaderSettings& settings);
-// Those that choose samples, and the format of the input.
-void add_filter_flags(App& app, app::ReaderSettings& settings,
-                      const std::string& source_names = "--source");
 // Those about whose time it was; add_reader_flags() has them too.
 void add_owner_flags(App& app, app::ReaderSettings& settings);
 

@@ -12,7 +12,7 @@ namespace ringside::views {
 // the address of "<unknown:0x…>".
 [[nodiscard]] std::string name_across_builds(std::string_view name);
 
-// An image's name, "kernel" for the kernel's own, whatever its file is called. Those of kernel
+// An image's name, "kernel" for what recordings and perf call the kernel's own. Those of kernel
 // modules stay.
 [[nodiscard]] std::string image_across_builds(std::string_view image, profile::Kind kind);
 

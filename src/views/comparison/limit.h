@@ -16,8 +16,8 @@ struct ChangeLimit {
   std::string place;  // the kind of code or the image before a colon in that; empty: any
   std::string name;   // what is behind the colon
   bool is_growth = true;
-  double points =
-      0;  // percentage points of all samples: from 0 up where it is of growth, else down
+  // Percentage points of all samples: from 0 up where it is of growth, else from 0 down.
+  double points = 0;
 
   // Whether a change, of shares from 0 to 1, is beyond it.
   [[nodiscard]] bool is_passed_by(double change) const {

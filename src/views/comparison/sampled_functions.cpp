@@ -19,7 +19,7 @@ bool is_count(recording::WeightUnit unit) {
 
 }  // namespace
 
-// Keeps the samples of one source.
+// Keeps the samples of the chosen sources.
 class SampledFunctions::Receiver final : public profile::SampleReceiver {
  public:
   Receiver(SampledFunctions& functions, const profile::DetailedProfile& details)
@@ -56,7 +56,7 @@ Result<SampledFunctions> SampledFunctions::read(profile::DetailedProfile& detail
     const profile::ChosenSource& chosen = details.sources().front();
     const recording::WeightUnit unit = chosen.source.values[chosen.values.front()].unit;
     functions.unit_ = recording::name_of(unit);
-    functions.weights_are_counts_ = !functions.has_times_ && is_count(unit);
+    functions.weights_are_counts_ = is_count(unit);
   }
   Receiver receiver(functions, details);
   RINGSIDE_TRY(details.for_each(receiver));

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -77,7 +76,7 @@ class SampledFunctions {
   recording::Header header_;
   std::string unit_;
   bool has_times_ = true;
-  bool weights_are_counts_ = false;  // sums of samples stand in one: those without times
+  bool weights_are_counts_ = false;  // without times, each stands for so many samples
   std::vector<Sample> samples_;
   std::vector<Group> groups_;  // by group of the DetailedProfile
   std::vector<Row> group_rows_;
