@@ -50,8 +50,7 @@ POINTS = 3.0  # 2.7 standard deviations of the largest share where all samples c
 DEVIATIONS = 2.7
 SECONDS_TO_A_LINE = 20
 INTERVALS = (1.5, 1.3, 1.7, 1.1, 1.9)  # ms, of the gdb engine, by try
-# The monitor's text stops the guest for half a millisecond. At the gdb engine's intervals the guest stands still for a
-# quarter of the time, while its timer goes on, and gets out of step with what it measures.
+# The monitor's text stops the guest for half a millisecond.
 TEXT_INTERVALS = (4.5, 3.9, 5.1, 3.3, 4.7)
 WHOLE_PERCENT = 99.0
 MODES = {"riscv64": "in machine mode", "el2": "in EL2 or EL3", "el3": "in EL2 or EL3"}

@@ -98,14 +98,15 @@ __asm__(
     ".section .rodata\n"
     ".balign 4\n"
     "guest_code:\n"
-    "  movz x0, #28571\n"  // a seventh of the others' turns
+    "  movz x0, #23570\n  movk x0, #4, lsl #16\n"  // a seventh of the others' turns
     "1:nop\n  nop\n  nop\n  sub x0, x0, #1\n  cbnz x0, 1b\n"
+    "guest_call:\n"
     "2:hvc #0\n"  // in EL3's guest smc
     "  b 2b\n"
     "guest_code_end:\n"
     ".bss\n.balign 4096\n.space 16384\nstack_end:\n");
 
-extern char guest_code[], guest_code_end[], vectors[];
+extern char guest_code[], guest_call[], guest_code_end[], vectors[];
 void enter_guest(void* code);
 void leave_guest(void);
 
@@ -173,7 +174,7 @@ NOINLINE void kernel_main(void) {
   }
   char* const guest = (char*)0x42000000;
   for (u64 i = 0; i < (u64)(guest_code_end - guest_code); ++i) guest[i] = guest_code[i];
-  if (level == 3) *(unsigned*)(guest + 24) = 0xd4000003;  // smc #0
+  if (level == 3) *(unsigned*)(guest + (guest_call - guest_code)) = 0xd4000003;  // smc #0
   __asm__ volatile("dsb ish\n\tic iallu\n\tisb");
   open_interrupts();
   for (;;) {
