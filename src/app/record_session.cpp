@@ -55,6 +55,7 @@ recording::Header make_header(const engines::Engine& engine,
   header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
   header.interval_ns = options.interval_ns;
   header.engine = name_of(kind);
+  header.qemu_version = engine.qemu_version();
   header.guest_os = kernel.system;
   if (kernel.file) header.kernel = std::filesystem::path(kernel.file->name()).filename();
   std::array<char, 256> host{};

@@ -112,6 +112,8 @@ class Engine {
   // The machine's. Captures say what their vCPU ran: i386 also on an x86_64 machine.
   [[nodiscard]] virtual Arch arch() const = 0;
   [[nodiscard]] virtual std::size_t vcpu_count() const = 0;
+  // "7.2.22"; empty where it is not QEMU, or not known.
+  [[nodiscard]] virtual std::string qemu_version() const { return {}; }
   // False while the guest stands still because its user stopped it. May stop the guest for a
   // moment.
   [[nodiscard]] virtual Result<bool> guest_is_running() = 0;

@@ -33,6 +33,7 @@ struct Header {
   std::string guest_os;           // "linux", "generic", …
   std::string kernel;             // what people call the kernel: a version, or a file's name
   std::string host;               // name of the machine that ran ringside
+  std::string qemu_version;       // "7.2.22"; empty where it is not known
 };
 
 // The source that a header describes.

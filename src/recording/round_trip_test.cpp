@@ -25,6 +25,7 @@ Header some_header() {
   header.guest_os = "linux";
   header.kernel = "6.1.0-18-cloud-amd64";
   header.host = "build1";
+  header.qemu_version = "7.2.22";
   return header;
 }
 
@@ -56,6 +57,7 @@ TEST(RoundTrip, HeaderImagesAndMappings) {
   EXPECT_EQ(reader->header().guest_os, "linux");
   EXPECT_EQ(reader->header().kernel, "6.1.0-18-cloud-amd64");
   EXPECT_EQ(reader->header().host, "build1");
+  EXPECT_EQ(reader->header().qemu_version, "7.2.22");
   const Collector seen = collect(*reader);
   EXPECT_EQ(seen.images, std::vector{image});
   EXPECT_EQ(seen.mappings, std::vector{mapping});

@@ -38,6 +38,7 @@ Header every_field() {
   header.guest_os = "guest_os";
   header.kernel = "kernel";
   header.host = "host";
+  header.qemu_version = "qemu_version";
   return header;
 }
 

@@ -22,19 +22,45 @@ inline void burn(std::uint64_t ns) {
   }
 }
 
-// The thread, 0 for the calling one, runs on the first processor that the caller may use, and on no
-// other.
-inline void stay_on_one_processor(pid_t thread = 0) {
+// Those that the caller may use.
+inline cpu_set_t allowed_processors() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   ::sched_getaffinity(0, sizeof(allowed), &allowed);
+  return allowed;
+}
+
+inline int first_of(const cpu_set_t& processors) {
   int cpu = 0;
-  while (!CPU_ISSET(cpu, &allowed)) ++cpu;
+  while (!CPU_ISSET(cpu, &processors)) ++cpu;
+  return cpu;
+}
+
+// The thread, 0 for the calling one, runs on the first processor that the caller may use, and on no
+// other.
+inline void stay_on_one_processor(pid_t thread = 0) {
+  const int cpu = first_of(allowed_processors());
   cpu_set_t one;
   CPU_ZERO(&one);
   CPU_SET(cpu, &one);
   ::sched_setaffinity(thread, sizeof(one), &one);
 }
+
+// While it lives, the calling thread runs on any processor but that one. There must be another.
+class OnOtherProcessors {
+ public:
+  OnOtherProcessors() : allowed_(allowed_processors()) {
+    cpu_set_t others = allowed_;
+    CPU_CLR(first_of(allowed_), &others);
+    ::sched_setaffinity(0, sizeof(others), &others);
+  }
+  ~OnOtherProcessors() { ::sched_setaffinity(0, sizeof(allowed_), &allowed_); }
+  OnOtherProcessors(const OnOtherProcessors&) = delete;
+  OnOtherProcessors& operator=(const OnOtherProcessors&) = delete;
+
+ private:
+  cpu_set_t allowed_;
+};
 
 // Threads that share one processor wait for each other.
 template <std::size_t kThreads>

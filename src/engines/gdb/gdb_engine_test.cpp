@@ -71,7 +71,7 @@ TEST(GdbEngine, AttachLeavesARunningGuestRunning) {
   Guest guest(with_stacks());
   EXPECT_EQ(guest.engine->arch(), Arch::kX86_64);
   EXPECT_EQ(guest.engine->vcpu_count(), 2u);
-  EXPECT_EQ(guest.engine->qemu_version(), "7.2.22 (fake)");
+  EXPECT_EQ(guest.engine->qemu_version(), "7.2.22");
   EXPECT_TRUE(guest.runs());
   guest.stub.forget_requests();
   EXPECT_TRUE(*guest.engine->guest_is_running());

@@ -42,6 +42,7 @@ class HmpEngine final : public Engine {
 
   [[nodiscard]] Arch arch() const override { return arch_; }
   [[nodiscard]] std::size_t vcpu_count() const override { return vcpus_; }
+  [[nodiscard]] std::string qemu_version() const override { return monitor_.qemu_version(); }
   [[nodiscard]] Result<bool> guest_is_running() override;
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
   [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;

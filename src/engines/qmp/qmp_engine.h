@@ -26,6 +26,7 @@ class QmpEngine final : public Engine {
 
   [[nodiscard]] Arch arch() const override { return gdb_->arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return gdb_->vcpu_count(); }
+  [[nodiscard]] std::string qemu_version() const override { return monitor_.qemu_version(); }
   [[nodiscard]] Result<bool> guest_is_running() override { return gdb_->guest_is_running(); }
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override {
     monitor_.take_events();  // STOP and RESUME, of each tick

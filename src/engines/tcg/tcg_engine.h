@@ -30,6 +30,9 @@ class TcgEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Arch arch() const override { return static_cast<Arch>(ring_.header().arch); }
   // How many there may ever be: vCPUs can be plugged in.
   [[nodiscard]] std::size_t vcpu_count() const override { return ring_.vcpus(); }
+  [[nodiscard]] std::string qemu_version() const override {
+    return monitor_ ? monitor_->qemu_version() : std::string();
+  }
   [[nodiscard]] Result<bool> guest_is_running() override;
   // Gives the plugin the plan, and takes what has been sampled.
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;

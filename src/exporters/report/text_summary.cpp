@@ -160,6 +160,7 @@ Result<void> write_header(const Profile& profile, Sink& sink, bool detail) {
   if (profile.input.empty()) add("architecture", arch::name_of(header.arch));
   add("vCPUs", header.vcpu_count == 0 ? "" : std::to_string(header.vcpu_count));
   add("engine", header.engine);
+  add("QEMU", header.qemu_version);
   add("interval", header.interval_ns == 0 ? "" : format_duration(header.interval_ns));
   if (!profile.other_sources.empty() || !profile.is_of_ticks)
     add("source", fmt::format("{} ({})", profile.source, profile.value));

@@ -42,6 +42,9 @@ Header decode_header(pbf_reader message) {
       case f::kHost:
         header.host = get_text(message);
         break;
+      case f::kQemuVersion:
+        header.qemu_version = get_text(message);
+        break;
       default:
         message.skip();
     }

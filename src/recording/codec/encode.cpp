@@ -75,6 +75,7 @@ void encode(const Header& header, std::string& payload) {
   put(out, f::kGuestOs, header.guest_os);
   put(out, f::kKernel, header.kernel);
   put(out, f::kHost, header.host);
+  put(out, f::kQemuVersion, header.qemu_version);
 }
 
 void encode(const ImageInfo& image, std::string& payload) {

@@ -53,6 +53,7 @@ enum : Tag {
   kGuestOs = 9,
   kKernel = 10,
   kHost = 11,
+  kQemuVersion = 12,
 };
 }
 namespace image {

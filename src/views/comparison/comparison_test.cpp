@@ -174,11 +174,12 @@ TEST(Unlikeness, OfRecordingsOfOneKindIsNone) {
 }
 
 TEST(Unlikeness, NamesWhatDiffers) {
-  const auto recorded = [](const char* engine, std::uint64_t interval_ns,
+  const auto recorded = [](const char* engine, const char* qemu, std::uint64_t interval_ns,
                            std::vector<std::string> command) {
     recording::testing::TempDir dir;
     recording::Header header;
     header.engine = engine;
+    header.qemu_version = qemu;
     header.interval_ns = interval_ns;
     header.command_line = std::move(command);
     auto writer = recording::Writer::create(dir / "t.data", header);
@@ -193,11 +194,11 @@ TEST(Unlikeness, NamesWhatDiffers) {
     return std::move(*functions);
   };
   const SampledFunctions one =
-      recorded("tcg", 1'000'000, {"/usr/bin/qemu-system-x86_64", "-smp", "2", "-kernel", "a"});
+      recorded("tcg", "7.2.22", 1'000'000, {"/usr/bin/qemu-system-x86_64", "-smp", "2", "-kernel", "a"});
   const SampledFunctions other =
-      recorded("gdb", 10'000'000, {"qemu-system-x86_64", "-smp", "4", "-kernel", "b"});
+      recorded("gdb", "10.0.2", 10'000'000, {"qemu-system-x86_64", "-smp", "4", "-kernel", "b"});
   EXPECT_EQ(unlikeness(one, other),
-            (std::vector<std::string>{"engine tcg and gdb", "interval 1 ms and 10 ms",
+            (std::vector<std::string>{"engine tcg and gdb", "interval 1 ms and 10 ms", "QEMU 7.2.22 and 10.0.2",
                                       "machine qemu-system-x86_64 -smp 2 and "
                                       "qemu-system-x86_64 -smp 4"}));
 }

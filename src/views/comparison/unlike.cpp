@@ -71,6 +71,7 @@ std::vector<std::string> unlikeness(const SampledFunctions& before, const Sample
     found.add("interval", interval_of(old.interval_ns), interval_of(now.interval_ns));
   found.add("unit", before.unit(), after.unit());
   found.add("vCPUs", count_of(old.vcpu_count), count_of(now.vcpu_count));
+  found.add("QEMU", old.qemu_version, now.qemu_version);
   found.add("host", old.host, now.host);
   found.add("machine", machine_of(old.command_line), machine_of(now.command_line));
   return std::move(found.texts);
