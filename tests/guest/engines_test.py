@@ -14,11 +14,13 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
+import subprocess
 import sys
 import time
 
-from ringside_tests.harness import every_engine, folded, launched, linux_guest, linux_program
+from ringside_tests.harness import every_engine, folded, launched, linux_guest, linux_program, machine
 from ringside_tests.judges import engines_agree
 
 
@@ -32,6 +34,16 @@ def boot(options, folder):
     return every_engine.boot_linux(options, folder, paths), kernel
 
 
+def check_version(options, guest, recording, deadline):
+    """A recording has the version of the QEMU that ran its guest."""
+    program = guest.process.args[0]
+    printed = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=True, timeout=10).stdout
+    version = re.search(r"version ([0-9.]+)", printed)[1]
+    header = launched.read_back(options.ringside, deadline, "report", "--header", "-i", str(recording))
+    if not re.search(rf"^# QEMU +: {re.escape(version)}$", header, re.MULTILINE):
+        raise machine.GuestError(f"{recording.name} is of QEMU {version}, and reports: {header[:800]}")
+
+
 def sample(options, guest, kernel, folder, deadline):
     """The engines' measures, until each has the samples or the time is over."""
     measures = {engine: engines_agree.Measure() for engine in options.engines}
@@ -42,6 +54,8 @@ def sample(options, guest, kernel, folder, deadline):
         # An engine that has enough goes on: what the others measure later, it shall measure as well.
         for engine, measure in measures.items():
             recording = every_engine.record(options, engine, guest, kernel, folder, deadline, limits)
+            if not measure.samples:
+                check_version(options, guest, recording, deadline)
             stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))
             lines = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                        str(recording), "-o", "-")

@@ -58,7 +58,8 @@ void write_extra(JsonText& json, const profile::Profile& profile) {
   json.add(R"("extra":[{{"label":"Recording","entries":[{}{}{}{}{}{}]}},)",
            entry("Kernel", "string", json_string(header.kernel)),
            text_entry("Guest", header.guest_os), text_entry("Engine", header.engine),
-           text_entry("QEMU", header.qemu_version),            text_entry("Host", header.host), text_entry("Source", profile.source));
+           text_entry("QEMU", header.qemu_version), text_entry("Host", header.host),
+           text_entry("Source", profile.source));
   json.add(R"({{"label":"Sampling","entries":[{}]}}],)", sampling(profile));
 }
 

@@ -193,12 +193,13 @@ TEST(Unlikeness, NamesWhatDiffers) {
     EXPECT_TRUE(functions);
     return std::move(*functions);
   };
-  const SampledFunctions one =
-      recorded("tcg", "7.2.22", 1'000'000, {"/usr/bin/qemu-system-x86_64", "-smp", "2", "-kernel", "a"});
+  const SampledFunctions one = recorded(
+      "tcg", "7.2.22", 1'000'000, {"/usr/bin/qemu-system-x86_64", "-smp", "2", "-kernel", "a"});
   const SampledFunctions other =
       recorded("gdb", "10.0.2", 10'000'000, {"qemu-system-x86_64", "-smp", "4", "-kernel", "b"});
   EXPECT_EQ(unlikeness(one, other),
-            (std::vector<std::string>{"engine tcg and gdb", "interval 1 ms and 10 ms", "QEMU 7.2.22 and 10.0.2",
+            (std::vector<std::string>{"engine tcg and gdb", "interval 1 ms and 10 ms",
+                                      "QEMU 7.2.22 and 10.0.2",
                                       "machine qemu-system-x86_64 -smp 2 and "
                                       "qemu-system-x86_64 -smp 4"}));
 }
