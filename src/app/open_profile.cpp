@@ -171,6 +171,11 @@ Result<profile::BuildOptions> build_options(const ReaderSettings& settings) {
 
 }  // namespace
 
+void say_damage(const recording::Reader& recording) {
+  if (const std::string damage = recording.damage(); !damage.empty())
+    say(fmt::format("ringside: {}: {}", recording.name(), damage));
+}
+
 Result<profile::Profile> open_profile(const ReaderSettings& asked) {
   RINGSIDE_ASSIGN(const ReaderSettings settings, resolved(asked));
   RINGSIDE_ASSIGN(auto folded, open_folded(settings));
@@ -180,7 +185,7 @@ Result<profile::Profile> open_profile(const ReaderSettings& asked) {
   RINGSIDE_ASSIGN(auto profile, profile::build_profile(opened.reader, opened.symbols, options));
   RINGSIDE_TRY(check_owners(settings, profile));
   say_other_sources(profile, "--source");
-  if (!profile.damage.empty()) say("ringside: " + profile.damage);
+  say_damage(opened.reader);
   for (const std::string& warning : opened.symbols.warnings()) say("ringside: " + warning);
   return profile;
 }
@@ -197,8 +202,7 @@ Result<std::unique_ptr<OpenDetails>> open_details(const ReaderSettings& settings
   RINGSIDE_TRY(check_owners(settings, opened->profile->profile()));
   if (sources == DetailSources::kFirst)
     say_other_sources(opened->profile->profile(), "--sample-source");
-  if (const std::string& damage = opened->profile->profile().damage; !damage.empty())
-    say("ringside: " + damage);
+  say_damage(opened->recording.reader);
   return opened;
 }
 

@@ -59,6 +59,9 @@ struct OpenRecording {
 };
 [[nodiscard]] Result<OpenRecording> open_recording(const ReaderSettings& settings);
 
+// Says on standard error what of the recording is missing or damaged, if anything is.
+void say_damage(const recording::Reader& recording);
+
 // A recording whose samples are handed on one by one.
 struct OpenDetails {
   OpenRecording recording;

@@ -170,8 +170,7 @@ Result<void> write_recording(const ReaderSettings& settings, const std::string& 
                 "--value, --time and --no-irq-join do not go with it",
                 format.name);
   RINGSIDE_ASSIGN(auto opened, open_recording(settings));
-  if (const std::string damage = opened.reader.damage(); !damage.empty())
-    say("ringside: " + damage);
+  say_damage(opened.reader);
   const auto write = std::get<exporters::Format::FromRecording>(format.write);
   RINGSIDE_TRY(write_to(path, [&](exporters::Sink& sink) -> Result<void> {
     RINGSIDE_ASSIGN(const auto left_out, write(opened.reader, opened.symbols, sink));

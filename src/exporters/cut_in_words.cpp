@@ -14,8 +14,8 @@ std::vector<std::string> cut_in_words(const profile::Profile& profile) {
   std::vector<std::string> words;
   if (deep != 0)
     words.push_back(
-        fmt::format("{} of {} stacks ({}%) are deeper than {} frames: their outermost callers are "
-                    "cut off",
+        fmt::format("{} of {} stacks ({}%) are deeper than the limit of frames, which is {} in "
+                    "ringside: their outermost callers are cut off",
                     format_count(deep), format_count(summary.unwound),
                     format_percent(deep, summary.unwound), recording::ReplayLimits{}.depth));
   words.insert(words.end(), profile.left_out.begin(), profile.left_out.end());

@@ -75,6 +75,8 @@ class Reader {
   // These are known after open().
   // The writer reached finish() and no block is missing.
   [[nodiscard]] bool complete() const { return finished_ && damage_count_ == 0; }
+  // As it was opened: a path, in most cases.
+  [[nodiscard]] const std::string& name() const { return name_; }
   // The missing and damaged parts, in words with offsets; empty if there are none. A recording that
   // only lacks its end says that.
   [[nodiscard]] std::string damage() const;

@@ -179,6 +179,14 @@ class Diff(cli_case.CliCase):
         tick = self.write("tick.json", json.dumps({"stack_traces": [{"0": ["copy", "main"]}] * 20}))
         self.assertSays(self.diff(self.before, tick), DONE, "are unlike")
 
+    def test_the_recording_that_is_cut_is_named(self):
+        self.assertSays(self.ringside("import", self.after, "-o", "whole.data"), DONE)
+        (self.folder / "cut.data").write_bytes((self.folder / "whole.data").read_bytes()[:-40])
+        result = self.diff(self.before, "cut.data")
+        self.assertSays(result, DONE)
+        self.assertRegex(result.said, r"(?m)^ringside: cut\.data: at offset .*its writer did not finish it$")
+        self.assertNotIn("did not finish", self.diff(self.before, "whole.data").said)
+
     def test_what_is_refused(self):
         empty = self.write("empty.folded", "")
         for arguments, status, said in (([self.before], WRONG_USAGE, ["2 required"]),
