@@ -39,7 +39,8 @@ TEST(CutInWords, DeepStacksAreInTheReportsHead) {
   add_deep(recording, 512);
   const auto profile = recording.profile();
   EXPECT_THAT(cut_in_words(profile),
-              ElementsAre(HasSubstr("1 of 10 stacks (10.00%) are deeper than the limit of frames, which is 512 ")));
+              ElementsAre(HasSubstr(
+                  "1 of 10 stacks (10.00%) are deeper than the limit of frames, which is 512 ")));
   EXPECT_THAT(text_of([&](Sink& sink) { return write_warnings(profile, sink); }),
               HasSubstr("# warning: 1 of 10 stacks"));
   EXPECT_THAT(text_of([&](Sink& sink) { return write_header(profile, sink); }),
