@@ -20,10 +20,6 @@ FrameKind kind_of(profile::Kind kind) {
   return kind == profile::Kind::kUnknown ? FrameKind::kCode : static_cast<FrameKind>(kind);
 }
 
-bool is_kernel(profile::Kind kind) {
-  return kind == profile::Kind::kKernel || kind == profile::Kind::kInterrupt;
-}
-
 void add_note(AnnotatedFunction& made, std::string note) {
   if (std::find(made.notes.begin(), made.notes.end(), note) == made.notes.end())
     made.notes.push_back(std::move(note));

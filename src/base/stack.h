@@ -39,6 +39,11 @@ enum class FrameKind : std::uint8_t {
 };
 inline constexpr FrameKind kLastFrameKind = FrameKind::kCode;
 
+// Whether it is code of the kernel.
+[[nodiscard]] constexpr bool is_kernel(FrameKind kind) {
+  return kind == FrameKind::kKernel || kind == FrameKind::kInterrupt;
+}
+
 // One frame of a stack. `address` is the pc itself where `exact` (a leaf, or code that was
 // interrupted), else a return address, which belongs to the call before it. In an image whose place
 // differs from process to process it is the linked one.

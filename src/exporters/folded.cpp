@@ -20,10 +20,6 @@ void append_frame(std::string_view name, std::string& line) {
   line += name;
 }
 
-bool is_kernel(profile::Kind kind) {
-  return kind == profile::Kind::kKernel || kind == profile::Kind::kInterrupt;
-}
-
 // Frames of the kernel get `mark` behind their name: all those above the user code that entered it.
 void append_stack(const Profile& profile, const profile::SampleGroup& group, std::string_view mark,
                   std::string& line) {

@@ -45,8 +45,7 @@ void InterruptCode::mark(Stack& stack) const {
   const std::size_t end = interrupt_frames(stack);
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
     FrameKind& kind = stack.frames[i].kind;
-    if (kind == FrameKind::kKernel || kind == FrameKind::kInterrupt)
-      kind = i < end ? FrameKind::kInterrupt : FrameKind::kKernel;
+    if (is_kernel(kind)) kind = i < end ? FrameKind::kInterrupt : FrameKind::kKernel;
   }
 }
 

@@ -82,10 +82,8 @@ std::uint64_t ImageSymbols::bias_of(const recording::ImageInfo& image) const {
 
 // Kernel code of a recording that has no kernel belongs to the one that is given.
 const recording::ImageInfo* ImageSymbols::image_of(const profile::FrameToName& what) {
-  const bool is_kernel =
-      what.frame.kind == FrameKind::kKernel || what.frame.kind == FrameKind::kInterrupt;
   const bool is_given = given_.has_file() || given_.has_symbols();
-  if (what.image != nullptr || !is_kernel || !is_given) return what.image;
+  if (what.image != nullptr || !is_kernel(what.frame.kind) || !is_given) return what.image;
   return given_.unseen(what.frame.lookup_address());
 }
 

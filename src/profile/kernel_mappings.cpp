@@ -8,8 +8,7 @@ void KernelMappings::add(const recording::Mapping& mapping) {
 }
 
 void KernelMappings::place(recording::RecordedFrame& frame) const {
-  const bool is_kernel = frame.kind == FrameKind::kKernel || frame.kind == FrameKind::kInterrupt;
-  if (frame.image != 0 || !is_kernel) return;
+  if (frame.image != 0 || !is_kernel(frame.kind)) return;
   const recording::Mapping* there = nullptr;
   const GuestVirt at = frame.lookup_address();
   for (const recording::Mapping& mapping : mappings_) {

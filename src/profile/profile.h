@@ -19,6 +19,10 @@ namespace ringside::profile {
 enum class Kind : std::uint8_t { kKernel, kUser, kInterrupt, kFirmware, kGuest, kCode, kUnknown };
 inline constexpr std::size_t kKindCount = 7;
 [[nodiscard]] std::string_view name_of(Kind kind);
+// Whether it is code of the kernel.
+[[nodiscard]] constexpr bool is_kernel(Kind kind) {
+  return kind == Kind::kKernel || kind == Kind::kInterrupt;
+}
 
 // A function of an image. Two frames with the same name and image are the same function.
 struct Function {

@@ -22,9 +22,7 @@ constexpr std::string_view kRedoxUnknown = "[kernel]";  // a frame without a sym
 std::string dso_of(const DetailedFrame& frame) {
   if (frame.image == nullptr) return "[unknown]";
   if (frame.image->name == elf::kKernelImage) return "[kernel.kallsyms]";
-  const bool is_kernel =
-      frame.kind == profile::Kind::kKernel || frame.kind == profile::Kind::kInterrupt;
-  if (is_kernel) return fmt::format("[{}]", profile::sanitize(frame.image->name));
+  if (is_kernel(frame.kind)) return fmt::format("[{}]", profile::sanitize(frame.image->name));
   return profile::sanitize(frame.image->path.empty() ? frame.image->name : frame.image->path);
 }
 

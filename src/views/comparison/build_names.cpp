@@ -89,10 +89,6 @@ void drop_rust_hashes(std::string& name) {
   }
 }
 
-bool is_kernel(profile::Kind kind) {
-  return kind == profile::Kind::kKernel || kind == profile::Kind::kInterrupt;
-}
-
 }  // namespace
 
 std::string name_across_builds(std::string_view name) {

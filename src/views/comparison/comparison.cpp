@@ -20,10 +20,8 @@ using Pair = std::pair<const FunctionSum*, const FunctionSum*>;
 
 // Formats without images have names alone, and the kernel's image is called what its file is.
 bool may_join(const FunctionSum& before, const FunctionSum& after) {
-  const auto is_kernel = [](const FunctionSum& function) {
-    return function.kind == profile::Kind::kKernel || function.kind == profile::Kind::kInterrupt;
-  };
-  return before.image.empty() || after.image.empty() || (is_kernel(before) && is_kernel(after));
+  return before.image.empty() || after.image.empty() ||
+         (is_kernel(before.kind) && is_kernel(after.kind));
 }
 
 // A function of one profile is the other's of that name in another image, where there is one and
