@@ -6,7 +6,7 @@
 One guest is sampled by the engines in turn, in short recordings, so that what else the machine does hits all alike.
 A host that has too little time bends profiles (docs/busy-hosts.md): the plugin loses ticks for which a vCPU was
 kept waiting, the other engines cannot tell. So those sample at long intervals, and a share's standard error is shown as
-it follows from how the recordings differ.
+it follows from how the recordings differ. A recording has the version of QEMU, whichever engine made it.
 
 Exit status: 0 they agree, 1 not, 2 wrong usage, 77 the Linux guest cannot be fetched.
 """
@@ -35,7 +35,7 @@ def boot(options, folder):
 
 
 def check_version(options, guest, recording, deadline):
-    """A recording has the version of the QEMU that ran its guest."""
+    """Error GuestError where a recording does not have the version of the QEMU that ran its guest."""
     program = guest.process.args[0]
     printed = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=True, timeout=10).stdout
     version = re.search(r"version ([0-9.]+)", printed)[1]

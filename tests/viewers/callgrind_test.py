@@ -2,23 +2,19 @@
 import collections
 import re
 
+import callgrind_table
 import viewer_case
-
-ROW = re.compile(r"^\s*([\d,]+|\.) \(\s*[\d.]+%\)\s+(?:[\d,]+|\.)(?: \(\s*[\d.]+%\))?\s+[^:]*:(.*?)"
-                 r"(?: \[(?:\[[^\]]*\]|[^\]]*)\])?$")
 
 
 class Callgrind(viewer_case.ViewerCase):
-    def annotate(self, path, *options):
+    @staticmethod
+    def annotate(path, *options):
         """Samples by function."""
-        program = viewer_case.need("callgrind_annotate", "valgrind")
-        text = viewer_case.run(program, "--threshold=100", "--auto=no", *options, path, cwd=self.folder).stdout
-        table = text.partition("file:function")[2]
-        rows = collections.Counter()
-        for line in table.splitlines():
-            if (found := ROW.match(line)) and not line.endswith("[[process]]"):
-                rows[found.group(2)] += int(found.group(1).replace(",", "").replace(".", "0"))
-        return rows
+        samples = collections.Counter()
+        for line, function, count in callgrind_table.rows(path, *options):
+            if not line.endswith("[[process]]"):
+                samples[function] += count
+        return samples
 
     def test_functions_have_their_samples(self):
         def check(name):

@@ -1,7 +1,5 @@
 """Formats that ringside both writes and reads: what it reads of its own output is what the recording has."""
 import collections
-import csv
-import io
 import re
 
 import viewer_case
@@ -16,9 +14,8 @@ EXACT = ("folded", "perf-script", "asterinas-json")
 class Imports(viewer_case.ViewerCase):
     def weights(self, path, keys, *options):
         """Own weight by the keys of a report."""
-        text = self.ringside("report", "-i", path, "--format", "csv", "--sort", keys, *options)
         weights = collections.Counter()
-        for row in csv.DictReader(io.StringIO(text)):
+        for row in self.report_rows(path, keys, *options):
             row["symbol"] = re.sub("^<unknown.*", "<unknown>", row["symbol"])  # with an address where there is one
             weights[tuple(row[key] for key in keys.split(","))] += int(row["self"])
         return {key: weight for key, weight in weights.items() if weight}

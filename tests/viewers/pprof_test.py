@@ -2,51 +2,17 @@
 import collections
 import re
 
+import go_tool
 import viewer_case
-
-LOCATION = re.compile(r"\s*(\d+): 0x([0-9a-f]+) (?:M=(\d+) )?(.*)")
-LINE = re.compile(r"(.*?) (\S*):(\d+) s=\d+(?:\(.*\))?$")
-LABEL = re.compile(r"(\w+):\[([^\]]*)\]")
-
-
-def read_raw(text):
-    """(names of values, [(values, location ids, labels)], {location: function names, innermost first}, mapping lines)."""
-    values, samples, locations, mappings = [], [], {}, []
-    part = None
-    for line in text.splitlines():
-        if line in ("Samples:", "Locations", "Mappings"):
-            part = line
-        elif part == "Samples:" and not values:
-            values = [word.partition("/")[0] for word in line.replace("[dflt]", "").split()]
-        elif part == "Samples:" and re.match(r"\s*-?\d", line):
-            numbers, _, ids = line.partition(":")
-            samples.append(([int(number) for number in numbers.split()], [int(word) for word in ids.split()], {}))
-        elif part == "Samples:":
-            samples[-1][2].update(LABEL.findall(line))
-        elif part == "Locations":
-            found = LOCATION.match(line)
-            if found:
-                current = locations.setdefault(int(found.group(1)), [])
-                line = found.group(4)
-            if LINE.match(line.strip()):
-                current.append(LINE.match(line.strip()).group(1))
-        elif part == "Mappings":
-            mappings.append(line)
-    return values, samples, locations, mappings
 
 
 class Pprof(viewer_case.ViewerCase):
-    def setUp(self):
-        super().setUp()
-        self.go = viewer_case.need("go", "golang-go")
-
     def pprof(self, *arguments):
-        environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "PPROF_TMPDIR": str(self.folder)}
-        return viewer_case.run(self.go, "tool", "pprof", *arguments, env=environment).stdout
+        return go_tool.go(self.folder, "tool", "pprof", *arguments)
 
     def test_stacks_and_labels_are_those_of_the_samples(self):
         def check(name):
-            values, samples, locations, _ = read_raw(self.pprof("-raw", self.export(name, "out.pb.gz", "--source", "cpu")))
+            values, samples, locations, _ = go_tool.read_raw(self.pprof("-raw", self.export(name, "out.pb.gz", "--source", "cpu")))
             self.assertEqual(values[:2], ["ticks", "time"])
             interval = self.interval(name)
             there = collections.Counter()
@@ -79,7 +45,7 @@ class Pprof(viewer_case.ViewerCase):
         self.each_recording(check)
 
     def test_all_sources_are_there_with_all_values(self):
-        values, samples, _, _ = read_raw(self.pprof("-raw", self.export("mixed", "out.pb.gz")))
+        values, samples, _, _ = go_tool.read_raw(self.pprof("-raw", self.export("mixed", "out.pb.gz")))
         for column in ("cpu_ticks", "cpu_time", "monitor_ticks", "off-cpu_count", "off-cpu_time", "allocations_bytes",
                        "requests_duration"):
             self.assertIn(column, values)
@@ -94,13 +60,13 @@ class Pprof(viewer_case.ViewerCase):
 
     def test_mappings_have_build_ids(self):
         def check(name):
-            _, _, _, mappings = read_raw(self.pprof("-raw", self.export(name, "out.pb.gz")))
+            _, _, _, mappings = go_tool.read_raw(self.pprof("-raw", self.export(name, "out.pb.gz")))
             self.assertRegex("\n".join(mappings), r"vmlinuz\S* [0-9a-f]{40} \[FN\]|vmlinuz\S* [0-9a-f]{40}")
         self.each_recording(check, "linux")
 
     def test_idle_is_there_where_it_is_asked_for(self):
         def check(name):
-            values, samples, _, _ = read_raw(self.pprof("-raw", self.export(name, "out.pb.gz", "--show-idle")))
+            values, samples, _, _ = go_tool.read_raw(self.pprof("-raw", self.export(name, "out.pb.gz", "--show-idle")))
             idle = sum(sample.weight for sample in self.samples(name)
                        if sample.source == "cpu" and sample.disposition == "idle")
             self.assertTrue(idle)

@@ -1,20 +1,14 @@
 """Files that other tools wrote of other programs: Go's runtime, valgrind, speedscope's page. ringside's numbers are theirs."""
-import base64
 import collections
-import csv
-import io
-import json
-import pathlib
-import re
 import time
 import unittest
 
-import pprof_test
+import callgrind_table
+import go_tool
+import speedscope_table
 import viewer_case
 from ringside_tests.harness import webdriver
 
-# "86,144 (27.24%)  costs.c:walk'2 [/tmp/costs]": the costs and the function.
-ROW = re.compile(r"^\s*([\d,]+) \(\s*[\d.]+%\)\s+[^:]*:(.*?)(?: \[[^\]]*\])?$")
 # Writes a CPU profile and one of the heap.
 GO = r"""
 package main
@@ -105,44 +99,31 @@ int main(void) {
 
 
 class RealFiles(viewer_case.ViewerCase):
-    def lines(self, path):
-        """The samples of a file, as json-lines has them."""
-        text = self.ringside("export", "-i", path, "--format", "json-lines", "-o", "-")
-        return [line for line in map(json.loads, text.splitlines()) if "stacks" in line]
-
     def sums(self, path):
         """(own weights, whole weights), each by function."""
-        text = self.ringside("report", "-i", path, "--children", "--format", "csv", "--sort", "symbol")
         own, whole = collections.Counter(), collections.Counter()
-        for row in csv.DictReader(io.StringIO(text)):
+        for row in self.report_rows(path, "symbol", "--children"):
             own[row["symbol"]] += int(row["self"])
             whole[row["symbol"]] += int(row["total"])
         return +own, +whole
 
     def go_profiles(self):
         """(profile of the processor, profile of the heap), as the program's runtime wrote them."""
-        go = viewer_case.need("go", "golang-go")
         (self.folder / "main.go").write_text(GO, encoding="utf-8")
-        environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "GOFLAGS": "-mod=mod", "GO111MODULE": "off",
-                       "GOCACHE": str(self.folder / "cache")}
-        viewer_case.run(go, "run", "main.go", cwd=self.folder, env=environment)
+        go_tool.go(self.folder, "run", "main.go")
         return self.folder / "cpu.pprof", self.folder / "heap.pprof"
 
     def check_pprof(self, path, *values):
         """Each stack has the values, of those names, that `go tool pprof` shows."""
-        environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.folder), "PPROF_TMPDIR": str(self.folder)}
-        text = viewer_case.run(viewer_case.need("go", "golang-go"), "tool", "pprof", "-raw", path, env=environment).stdout
-        names, samples, locations, _ = pprof_test.read_raw(text)
+        names, samples, locations, _ = go_tool.read_raw(go_tool.go(self.folder, "tool", "pprof", "-raw", path))
         self.assertEqual(set(names), set(values))
         for index, name in enumerate(names):
             with self.subTest(value=name):
                 there, here = collections.Counter(), collections.Counter()
                 for numbers, ids, _ in samples:
                     there[tuple(function for location in ids for function in locations[location])] += numbers[index]
-                for line in self.lines(path):
-                    frames = tuple(function for stack in line["stacks"] for frame in stack["frames"]
-                                   for function in reversed(viewer_case.name_of(frame, line)))
-                    here[frames] += line["values"][name]
+                for sample in self.samples(path):
+                    here[sample.frames] += dict(sample.values)[name]
                 self.assert_same(+here, +there)
 
     def test_go_s_profiles(self):
@@ -158,11 +139,9 @@ class RealFiles(viewer_case.ViewerCase):
 
         def annotate(unite, *options):
             """Costs by function. unite: of those that a function has in several files."""
-            text = viewer_case.run(viewer_case.need("callgrind_annotate", "valgrind"), "--threshold=100", "--auto=no", *options,
-                                   "costs.callgrind", cwd=self.folder).stdout
             rows = collections.defaultdict(list)
-            for row in filter(None, map(ROW.match, text.partition("file:function")[2].splitlines())):
-                rows[row.group(2)].append(int(row.group(1).replace(",", "")))
+            for _, function, cost in callgrind_table.rows(self.folder / "costs.callgrind", *options):
+                rows[function].append(cost)
             return {name: unite(costs) for name, costs in rows.items()}
         own, whole = self.sums("costs.callgrind")
         self.assert_same(annotate(sum), own)
@@ -176,12 +155,9 @@ class RealFiles(viewer_case.ViewerCase):
     def test_what_speedscope_saves(self):
         """Its page opens Go's profile, and saves it in its own format."""
         processor, _ = self.go_profiles()
-        page = pathlib.Path(viewer_case.viewers()["SPEEDSCOPE"]) / "index.html"
-        script = self.folder / "profile.js"
-        script.write_text(f'speedscope.loadFileFromBase64("cpu.pprof","{base64.b64encode(processor.read_bytes()).decode()}")')
         with webdriver.Browser(patience=30) as browser:
             browser.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.folder))
-            browser.open(f"file://{page}#localProfilePath={script}")
+            speedscope_table.open_file(browser, processor)
             export = "[...document.querySelectorAll('div')].filter(element => /Export$/.test(element.innerText)).at(-1)"
             self.assertTrue(browser.wait(f"return document.body.innerText.includes('cpu.pprof') && {export}"))
             browser.run(f"{export}.click()")

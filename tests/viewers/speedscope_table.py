@@ -1,11 +1,24 @@
-"""The table of functions in speedscope's page."""
+"""speedscope's page, and the table of functions in it."""
+import base64
 import collections
+import pathlib
 import re
+
+import viewer_case
 
 UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1}
 ROW = re.compile(r"([\d.]+)(ns|µs|ms|s|) \([\d.<%]+\)\s+([\d.]+)(ns|µs|ms|s|) \([\d.<%]+\)\s+(.+)")
 OPENED = "return document.body.innerText.includes('Sandwich') && /\\(1\\/\\d+\\)/.test(document.body.innerText)"
 ROWS = "return (document.body.innerText.match(/\\([\\d.<%]+\\)\\s/g) || []).length / 2"
+
+
+def open_file(browser, path):
+    """Opens the page, which reads the file. It stands in a script beside it, for the page is no server's."""
+    page = pathlib.Path(viewer_case.viewers()["SPEEDSCOPE"]) / "index.html"
+    script = path.with_suffix(".js")
+    content = base64.b64encode(path.read_bytes()).decode()
+    script.write_text(f'speedscope.loadFileFromBase64("{path.name}","{content}")')
+    browser.open(f"file://{page}#localProfilePath={script}")
 
 
 def text(browser):

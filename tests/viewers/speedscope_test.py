@@ -1,5 +1,4 @@
 """The format speedscope: its own page, offline in Chromium, shows ringside's functions, times and threads."""
-import base64
 import collections
 import json
 import pathlib
@@ -11,21 +10,13 @@ from ringside_tests.harness import webdriver
 
 
 class Speedscope(viewer_case.ViewerCase):
-    def page(self, browser, path):
-        """The text of the sandwich view, which lists functions."""
-        page = pathlib.Path(viewer_case.viewers()["SPEEDSCOPE"]) / "index.html"
-        script = path.with_suffix(".js")
-        content = base64.b64encode(path.read_bytes()).decode()
-        script.write_text(f'speedscope.loadFileFromBase64("{path.name}","{content}")')
-        browser.open(f"file://{page}#localProfilePath={script}")
-        return speedscope_table.text(browser)
-
     @unittest.skipUnless(webdriver.available(), "no chromium or chromedriver")
     def test_its_page_shows_functions_and_times(self):
         def check(name):
             path = self.export(name, "out.speedscope.json", "--source", "cpu", "--no-inline")
             with webdriver.Browser(patience=20) as browser:
-                text = self.page(browser, path)
+                speedscope_table.open_file(browser, path)
+                text = speedscope_table.text(browser)
             there = {symbol: seconds for symbol, (seconds, _) in speedscope_table.own_times(text).items()}
             period = 1e-9 * self.interval(name)
             own, _ = self.function_sums(name, "--no-inline")

@@ -5,8 +5,10 @@ the finding of names.
 """
 import argparse
 import collections
+import csv
 import dataclasses
 import functools
+import io
 import json
 import os
 import pathlib
@@ -117,7 +119,8 @@ class ViewerCase(unittest.TestCase):
 
     @staticmethod
     def recording(name):
-        return _options.recordings / f"{name}.data"
+        """The path of the recording of that name. A path is itself: of a file that another tool wrote, for example."""
+        return name if isinstance(name, pathlib.Path) else _options.recordings / f"{name}.data"
 
     def ringside(self, *arguments, limit=120, **more):
         """The standard output of the program."""
@@ -182,6 +185,10 @@ class ViewerCase(unittest.TestCase):
             for function, _ in set(zip(sample.frames, sample.images, strict=True)):
                 whole[function] += sample.weight
         return own, whole
+
+    def report_rows(self, path, fields, *options):
+        """The rows of a report of any file as dictionaries, by the names of the columns of its CSV."""
+        return csv.DictReader(io.StringIO(self.ringside("report", "-i", path, "--format", "csv", "--sort", fields, *options)))
 
     def report(self, name, fields, *options):
         """The rows of a report as a dictionary from the fields, joined by a space, to samples. The field sym is the

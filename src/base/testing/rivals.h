@@ -46,7 +46,7 @@ inline void stay_on_one_processor(pid_t thread = 0) {
   ::sched_setaffinity(thread, sizeof(one), &one);
 }
 
-// While it lives, the calling thread runs on any processor but that one. There must be another.
+// While it lives, the calling thread runs on any processor but that one, where there is another.
 class OnOtherProcessors {
  public:
   OnOtherProcessors() : allowed_(allowed_processors()) {

@@ -3,7 +3,7 @@
 #define CLINT 0x2000000ul
 #define MTIMECMP (*(volatile u64*)(CLINT + 0x4000))
 #define MTIME (*(volatile u64*)(CLINT + 0xbff8))
-// The counter, for to read MTIME is to use a device (work.h).
+// A counter: MTIME is a device, and a vCPU that uses one may have to wait (work.h).
 static inline unsigned long read_time(void) {
   unsigned long time;
   __asm__ volatile("csrr %0, time" : "=r"(time));

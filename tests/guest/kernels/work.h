@@ -25,7 +25,7 @@ typedef unsigned long u64;
 
 // A round takes some milliseconds. While QEMU's main loop takes in a monitor's request to stop the
 // guest, a vCPU that raises an exception or uses a device waits there, and is sampled there. That
-// time, a tenth of a millisecond or more, has to be short beside a round.
+// time, some tenths of a millisecond, has to be short beside a round.
 enum { kUnit = 20000, kRoundsOfALine = 10 };
 
 enum Work { kHalf, kThird, kFifth, kBelow, kWorks };
