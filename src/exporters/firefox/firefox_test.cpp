@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "recording/recording_test_util.h"
 
@@ -45,6 +47,8 @@ class Firefox : public ::testing::Test {
     header.interval_ns = 1'000'000;
     header.start_wall_ns = 1'500'000'000;
     header.vcpu_count = 2;
+    header.engine = "tcg";
+    header.qemu_version = "7.2.22";
     writer_.emplace(*recording::Writer::create(dir_ / "t.data", header));
     recording::ImageInfo image;
     image.name = "kernel";
@@ -126,6 +130,11 @@ TEST_F(Firefox, VcpusHaveAllSamplesAndGuestThreadsTheirOwn) {
   const json all = exported();
   EXPECT_EQ(all["meta"]["preprocessedProfileVersion"], 66);
   EXPECT_EQ(all["meta"]["startTime"], 1500);
+  std::map<std::string, json> about;
+  for (const json& entry : all["meta"]["extra"][0]["entries"])
+    about[entry["label"]] = entry["value"];
+  EXPECT_EQ(about["Engine"], "tcg");
+  EXPECT_EQ(about["QEMU"], "7.2.22");
   const json& vcpu = thread(all, "vCPU 0");
   EXPECT_EQ(vcpu["samples"]["length"], 3);
   EXPECT_EQ(vcpu["samples"]["timeDeltas"], json::parse("[1,1.000001,0.999999]"));
