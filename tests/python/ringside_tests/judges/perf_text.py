@@ -10,6 +10,7 @@ Where the two differ by design:
 * perf makes up names for the entries of a procedure linkage table (`write@plt`), and ringside has none.
 * A vmlinux has labels inside of functions. perf takes them for functions, and ringside the function around them.
 * perf does not unwind a program without unwind information, and ringside does: its stack goes on.
+* perf's stack of user code is empty where the guest's kernel could copy none. ringside has the sampled address.
 """
 import collections
 import dataclasses
@@ -202,8 +203,10 @@ def _compare_stacks(there, here, without_rules, sizes, verdict, wrong):
             kind = "named otherwise"
         elif perf.name != ours.name:
             verdict.aliases[file_name(perf.dso), perf.name] = ours.name
+    if not there and len(here) == 1 and not here[0].is_kernel:
+        return "not copied"
     if len(there) < len(here):
-        return "longer" if file_name(there[-1].dso) in without_rules else "longer with rules"
+        return "longer" if there and file_name(there[-1].dso) in without_rules else "longer with rules"
     return "shorter" if len(there) > len(here) else kind
 
 
