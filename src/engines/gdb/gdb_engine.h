@@ -89,9 +89,7 @@ class GdbEngine final : public Engine {
   [[nodiscard]] MemoryPauses memory_pauses() const override { return read_stops_.pauses(); }
   void set_read_turns(ReadTurns* turns) override { read_stops_.set_turns(turns); }
 
-  [[nodiscard]] std::string qemu_version() const override {
-    return qemu_version_.substr(0, qemu_version_.find_first_not_of("0123456789."));
-  }
+  [[nodiscard]] std::string qemu_version() const override { return qemu_version_; }
   [[nodiscard]] pid_t guardian_pid() const { return stub_->guardian_pid(); }
 
  private:
@@ -115,7 +113,7 @@ class GdbEngine final : public Engine {
   QemuRam ram_;
   memory::StoppedPages stopped_pages_;
   VirtualReads virtual_reads_;
-  std::string qemu_version_;  // "7.2.22 (Debian …)", empty for a stub that is not QEMU's
+  std::string qemu_version_;  // empty for a stub that is not QEMU's
   pid_t stub_thread_;
   std::optional<Scheduling> scheduling_before_;  // of the stub's thread
   HostWaits waits_;

@@ -135,7 +135,9 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
   traits.qemu = status.starts_with(kStatus);
   traits.pipelines = traits.qemu;
   if (traits.qemu) {
-    RINGSIDE_ASSIGN(greeting.qemu_version, handshake.monitor("info version"));
+    RINGSIDE_ASSIGN(const std::string version, handshake.monitor("info version"));
+    // "7.2.22 (Debian 1:7.2+dfsg-7+deb12u18)": the distribution's own is left out.
+    greeting.qemu_version = version.substr(0, version.find_first_not_of("0123456789."));
     traits.silent_stops = version_at_least(greeting.qemu_version, 8, 1);
   }
   if (known_running) {

@@ -18,7 +18,7 @@ struct Greeting {
   StubTraits traits;
   bool guest_was_running = true;
   bool describes_registers = false;  // it offers qXfer:features:read
-  std::string qemu_version;          // "7.2.22 (Debian …)", empty for other stubs
+  std::string qemu_version;          // "7.2.22"; empty for other stubs
 };
 
 // Whether the guest ran before the connection, by the monitor's "info cpus"; nothing: not known.
