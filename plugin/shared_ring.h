@@ -31,7 +31,7 @@ class SharedRing {
     return memory_.counter(vcpu, which).load(std::memory_order_relaxed);
   }
   void count(unsigned vcpu, wire::RingCounter which, std::uint64_t how_many = 1) const {
-    memory_.counter(vcpu, which).fetch_add(how_many, std::memory_order_relaxed);
+    memory_.counter(vcpu, which).fetch_add(how_many, std::memory_order_release);
   }
 
   struct Slot {

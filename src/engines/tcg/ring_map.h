@@ -31,7 +31,7 @@ class RingMap {
   [[nodiscard]] wire::RingVcpu& vcpu(std::size_t n) const { return memory_.vcpu(n); }
   [[nodiscard]] wire::RingSource& source(wire::SourceId id) const { return memory_.source(id); }
   [[nodiscard]] std::uint64_t counter(std::size_t vcpu, wire::RingCounter which) const {
-    return memory_.counter(vcpu, which).load(std::memory_order_relaxed);
+    return memory_.counter(vcpu, which).load(std::memory_order_acquire);
   }
   [[nodiscard]] std::size_t vcpus() const { return memory_.layout().vcpus; }
   [[nodiscard]] std::span<const std::byte> mailbox() const { return memory_.mailbox(); }

@@ -110,12 +110,13 @@ std::uint64_t TcgEngine::due_ticks() const {
   return due;
 }
 
+std::uint64_t TcgEngine::known_ticks() const { return accounted_ + stolen_ + ring_full_; }
+
 // Ticks that the plugin has counted as due and those that have arrived are counted apart: missing
 // ones are lost. Where the plugin gives no other reason its vCPU has not come to take the sample.
 PaceCounts TcgEngine::counts() const {
   const std::uint64_t due = due_ticks() - due_before_;
-  const std::uint64_t known = accounted_ + stolen_ + ring_full_;
-  return {due, stolen_, ring_full_, due - std::min(due, known)};
+  return {due, stolen_, ring_full_, due - std::min(due, known_ticks())};
 }
 
 bool TcgEngine::counts_instructions() const {
@@ -207,6 +208,8 @@ Result<void> TcgEngine::take(Tick& tick) {
     ring_full_ += now.ring_full - before.ring_full;
     before = now;
   }
+  // A tick of an earlier ringside that a vCPU had not come to is this one's.
+  due_before_ = std::min(due_before_, due_ticks() - known_ticks());
   if (!pace_.lockstep) ring_.release();
   const auto is_earlier = [](const wire::Capture& a, const wire::Capture& b) {
     return a.host_time_ns < b.host_time_ns;

@@ -59,7 +59,8 @@ class TcgEngine final : public Engine, public SelfPaced {
   TcgEngine(RingMap ring, std::optional<qmp::Monitor> monitor);
   [[nodiscard]] wire::RingSource& clock() const { return ring_.source(wire::SourceId::kClock); }
   [[nodiscard]] Result<void> send(const TickPlan& plan);
-  [[nodiscard]] std::uint64_t due_ticks() const;
+  [[nodiscard]] std::uint64_t due_ticks() const;    // that were ever due
+  [[nodiscard]] std::uint64_t known_ticks() const;  // that tick() has returned or counted as lost
   void wait_for_samples();
   [[nodiscard]] Result<void> take(Tick& tick);
   [[nodiscard]] Counted counts_of(std::size_t vcpu) const;

@@ -285,6 +285,23 @@ TEST(TcgEngine, GivesWhatWasSampledInOrderOfTime) {
   EXPECT_EQ(plugin.clock().enabled, 0u);
 }
 
+TEST(TcgEngine, ATickOfAnEarlierRingsideIsDueWhereItsSampleComesLater) {
+  FakePlugin plugin(2);
+  plugin.counter(0, wire::RingCounter::kDueTicks) += 1;
+  plugin.counter(1, wire::RingCounter::kDueTicks) += 2;
+  const auto engine = connect(plugin);
+  ASSERT_TRUE(engine);
+  ASSERT_TRUE(engine->start({1'000'000, true, 1, false}));
+  ASSERT_TRUE(plugin.put(sample(0, 10)));
+  plugin.counter(1, wire::RingCounter::kStolenTicks) += 2;
+  ASSERT_TRUE(engine->tick({}));
+  EXPECT_EQ(engine->counts().due, 3u);
+  EXPECT_EQ(engine->counts().lost(), 2u);
+  plugin.counter(1, wire::RingCounter::kDueTicks) += 1;
+  EXPECT_EQ(engine->counts().due, 4u);
+  EXPECT_EQ(engine->counts().delayed, 1u);
+}
+
 TEST(TcgEngine, WhatWasSampledIsThereAfterTheEndOfQemu) {
   FakePlugin plugin(1);
   const auto engine = connect(plugin);
