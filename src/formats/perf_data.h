@@ -42,6 +42,7 @@ enum class CpuMode : std::uint8_t {
   kGuestUser,
 };
 inline constexpr std::uint16_t kMiscData = 1 << 13;         // of an MMAP: no code
+inline constexpr std::uint16_t kMiscForkExec = 1 << 13;     // of a FORK: perf found the process
 inline constexpr std::uint16_t kMiscBuildId = 1 << 14;      // of an MMAP2, instead of the inode
 inline constexpr std::uint16_t kMiscBuildIdSize = 1 << 15;  // of a BUILD_ID
 

@@ -118,9 +118,10 @@ class TestFile {
     return add(record(RecordType::kComm, kUser,
                       Body().u32(pid).u32(tid).text(name).bytes(trailer(pid, time))));
   }
-  TestFile& fork(std::uint32_t parent, std::uint32_t pid, std::uint64_t time) {
+  TestFile& fork(std::uint32_t parent, std::uint32_t pid, std::uint64_t time,
+                 std::uint16_t misc = 0) {
     return add(record(
-        RecordType::kFork, 0,
+        RecordType::kFork, misc,
         Body().u32(pid).u32(parent).u32(pid).u32(parent).u64(time).bytes(trailer(pid, time))));
   }
   TestFile& map(std::uint16_t mode, std::uint32_t pid, std::uint64_t start, std::uint64_t size,

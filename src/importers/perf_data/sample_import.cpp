@@ -36,7 +36,8 @@ Result<void> SampleImport::take(const RawRecord& record, std::optional<std::uint
     case RecordType::kFork:
       if (const auto fork = read_fork(record.body)) {
         threads_.fork(*fork);
-        spaces_.fork(fork->parent_pid, fork->pid);
+        // It may have called exec since: its maps follow.
+        if ((record.misc & kMiscForkExec) == 0) spaces_.fork(fork->parent_pid, fork->pid);
       }
       break;
     case RecordType::kKsymbol:

@@ -226,6 +226,19 @@ TEST_F(PerfDataStacksTest, UsesTheMapsOfThatTime) {
   EXPECT_THAT(recorded.samples[3].frames, ElementsAre("[old.so] 0x1010"));
 }
 
+// perf writes such records of the processes that it finds, each before that process's maps.
+TEST_F(PerfDataStacksTest, GivesAProcessFromBeforeTheRecordingNoMapsOfItsParent) {
+  TestFile file;
+  file.map(kUser, 7, 0x7f0000000000, 0x3000, 0, "/lib/old.so", 0)
+      .fork(7, 8, 0, kMiscForkExec)
+      .map(kUser, 8, 0x7f0000001000, 0x1000, 0x5000, "/lib/own.so", 0)
+      .sample(kUser, 0x7f0000001010, 8, 20)
+      .sample(kUser, 0x7f0000002010, 8, 30);
+  read(file);
+  EXPECT_THAT(recorded.samples[0].frames, ElementsAre("[own.so] 0x5010"));
+  EXPECT_THAT(recorded.samples[1].frames, ElementsAre("0x7f0000002010"));
+}
+
 TEST_F(PerfDataStacksTest, ReadsTheBuildIdOfAMapping) {
   TestFile file;
   file.add(record(RecordType::kMmap2, kUser | kMiscBuildId,
