@@ -89,8 +89,9 @@ struct RingSourceState {
 };
 
 // Numbers in a vCPU's block of counters. The plugin's; they only grow. Each tick that was due has a
-// sample in the ring or is counted here, but for those that a vCPU has not come to yet. It counts
-// as due first.
+// sample in the ring or is counted here, but for those that a vCPU has not come to yet. A tick
+// counts as due first, and each count is a release: a reader that acquires what became of a tick
+// reads it as due afterwards.
 enum class RingCounter : std::uint32_t {
   kDueTicks,
   kIdleTicks,
