@@ -128,7 +128,7 @@ function(ringside_lone_headers)
   set(libraries ${ARGN})
   list(TRANSFORM libraries PREPEND ringside_)
   add_library(ringside_lone_headers OBJECT ${sources})
-  target_link_libraries(ringside_lone_headers PRIVATE ${libraries} GTest::gtest)
+  target_link_libraries(ringside_lone_headers PRIVATE ${libraries} ringside_guest GTest::gtest)
   target_compile_options(ringside_lone_headers PRIVATE -O0 -g0)
 endfunction()
 

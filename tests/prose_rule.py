@@ -12,7 +12,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGES = ("README.md", "docs/*.md", "bench/*/README.md", "demo/README.md", "examples/README.md", "tests/*/README.md")
+PAGES = ("README.md", "docs/*.md", "bench/*/README.md", "demo/README.md", "examples/README.md", "guest/README.md",
+         "tests/*/README.md")
 LINE, SENTENCE = 100, 35
 PAGE_LINES = {"docs/design.md": 150}  # a map
 AVOID = re.compile(r"\b(tells?|told|says?|said|known|news|ways? in)\b", re.IGNORECASE)

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
+#include <vector>
 
 #include "base/byte_reader.h"
 
@@ -25,6 +27,11 @@ requires std::is_trivially_copyable_v<T>
   std::uint64_t value = 0;
   std::memcpy(&value, bytes.data() + at, size);
   return value;
+}
+
+// Adds the lower `size` bytes, at most 8.
+inline void append(std::uint64_t value, std::size_t size, std::vector<std::byte>& bytes) {
+  for (std::size_t i = 0; i < size; ++i) bytes.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
 }  // namespace ringside

@@ -12,7 +12,8 @@ namespace {
 using Words = std::span<const std::string_view>;
 
 constexpr auto kKinds = std::to_array<std::string_view>(
-    {"current-stack", "interrupted-stack", "user-stack", "stack-link", "system", "value"});
+    {"current-stack", "interrupted-stack", "user-stack", "stack-link", "system", "value",
+     "kernel-frames", "user-frames", "task"});
 static_assert(kKinds.size() == wire::kPieceKindCount);
 constexpr std::string_view kZeros = "zeros";
 constexpr std::size_t kLineBytes = 32;

@@ -20,8 +20,11 @@ enum class PieceKind : std::uint8_t {
   kStackLink,         // 8 bytes: a slot that a stack switch pops the old stack pointer from
   kSystem,            // no stack: what the guest's system knows of who runs
   kValue,             // no memory: 8 bytes that a recipe has computed
+  kKernelFrames,      // no memory: a stack that the guest itself has walked (walked_frames.h)
+  kUserFrames,        // the same, of user code
+  kTask,              // no memory: who ran, as the guest says (guest_capture.h)
 };
-inline constexpr std::size_t kPieceKindCount = 6;
+inline constexpr std::size_t kPieceKindCount = 9;
 
 // A value piece with this tag says who runs, in whatever way: the same value for the same process.
 // Where nobody waits for captures, those of a process that is new are passed on at once.
@@ -36,7 +39,7 @@ struct MemoryPiece {
   std::uint16_t tag = 0;  // that the recipe gave to this copy, for who wrote it
 
   // The piece is memory of the guest, at its address.
-  [[nodiscard]] bool is_memory() const { return why != PieceKind::kValue; }
+  [[nodiscard]] bool is_memory() const { return why < PieceKind::kValue; }
   // The piece is a stack, as far as that was copied.
   [[nodiscard]] bool is_stack() const {
     return why == PieceKind::kCurrentStack || why == PieceKind::kInterruptedStack ||

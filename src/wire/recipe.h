@@ -68,7 +68,7 @@ inline constexpr std::uint32_t kMaxStackBytes = 64 * 1024;
 struct RecipeBudget {
   std::uint32_t loads = 64;
   std::uint32_t bytes = 3 * kMaxStackBytes;
-  std::array<std::uint32_t, kPieceKindCount> stack_bytes{2048, 2048, 2048, 8, 0, 0};
+  std::array<std::uint32_t, kPieceKindCount> stack_bytes{2048, 2048, 2048, 8, 0, 0, 0, 0, 0};
 };
 
 struct MemoryRequest {

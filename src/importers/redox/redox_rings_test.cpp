@@ -7,12 +7,14 @@
 
 #include "importers/importers_test_util.h"
 #include "importers/redox/cpu_numbers.h"
-#include "importers/redox/ring_test_util.h"
+#include "wire/redox/ring_test_util.h"
 
 namespace ringside::importers {
 namespace {
 
-using namespace redox;
+using namespace wire::redox;
+using redox::cpu_number_of;
+using redox::cpu_numbers;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;

@@ -6,14 +6,14 @@
 
 #include "importers/importers_test_util.h"
 #include "importers/redox/redox_rings.h"
-#include "importers/redox/ring_test_util.h"
+#include "wire/redox/ring_test_util.h"
 
 // Rings with known samples, of which what is read is what was put into them, less what was
 // overwritten or cut.
 namespace ringside::importers {
 namespace {
 
-using namespace redox;
+using namespace wire::redox;
 
 // A sample as it is read: its callers may be the first of those that it had.
 struct ReadSample {

@@ -6,7 +6,7 @@
 
 #include "importers/format.h"
 #include "importers/parts/faults.h"
-#include "importers/redox/ring_sample.h"
+#include "importers/redox/ring_format.h"
 
 namespace ringside::importers::redox {
 

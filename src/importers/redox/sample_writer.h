@@ -4,7 +4,7 @@
 #include <set>
 
 #include "importers/format.h"
-#include "importers/redox/ring_sample.h"
+#include "importers/redox/ring_format.h"
 
 namespace ringside::importers::redox {
 

@@ -7,9 +7,9 @@
 
 #include "base/stack.h"
 #include "base/types.h"
-#include "importers/redox/ring_words.h"
+#include "wire/redox/ring_words.h"
 
-namespace ringside::importers::redox {
+namespace ringside::wire::redox {
 
 // Words of a sample, as the kernel's handler has room for them (src/profiling.rs).
 inline constexpr std::size_t kMostWords = 32;
@@ -65,4 +65,4 @@ struct RingFormat {
   bool has_lengths = true;  // else a sample ends where the next one begins
 };
 
-}  // namespace ringside::importers::redox
+}  // namespace ringside::wire::redox

@@ -12,7 +12,7 @@
 
 // Rings of Redox' profiler as src/profiling.rs (redox-os/kernel @ 663e6641, and before 2026-06-03
 // for format A) fills them, with all that was put into them.
-namespace ringside::importers::redox {
+namespace ringside::wire::redox {
 
 struct TrueSample {
   std::uint64_t pc = 0;
@@ -119,4 +119,4 @@ class OverwritingRing {
   std::size_t tail_ = 0;
 };
 
-}  // namespace ringside::importers::redox
+}  // namespace ringside::wire::redox

@@ -5,7 +5,7 @@
 
 #include "base/little_endian.h"
 
-namespace ringside::importers::redox {
+namespace ringside::wire::redox {
 
 // The words of a ring, 8 bytes each, from any of them on: the file's last word is followed by its
 // first. Bytes behind the last whole word are left out. The bytes must outlive it.
@@ -37,4 +37,4 @@ class RingWords {
   std::size_t first_ = 0;
 };
 
-}  // namespace ringside::importers::redox
+}  // namespace ringside::wire::redox

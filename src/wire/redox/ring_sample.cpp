@@ -1,8 +1,8 @@
-#include "importers/redox/ring_sample.h"
+#include "wire/redox/ring_sample.h"
 
 #include <algorithm>
 
-namespace ringside::importers::redox {
+namespace ringside::wire::redox {
 namespace {
 
 constexpr std::uint64_t kBit63 = std::uint64_t{1} << 63;
@@ -130,4 +130,4 @@ Found find_piece_b(const RingWords& words, std::size_t at, RingSample& sample) {
   return found;
 }
 
-}  // namespace ringside::importers::redox
+}  // namespace ringside::wire::redox

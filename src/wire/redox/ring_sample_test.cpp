@@ -1,11 +1,11 @@
-#include "importers/redox/ring_sample.h"
+#include "wire/redox/ring_sample.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "importers/redox/ring_test_util.h"
+#include "wire/redox/ring_test_util.h"
 
-namespace ringside::importers::redox {
+namespace ringside::wire::redox {
 namespace {
 
 using ::testing::ElementsAre;
@@ -158,4 +158,4 @@ TEST_F(FormatB, WhatBeginsNoSampleReachesToOneThatDoes) {
 }
 
 }  // namespace
-}  // namespace ringside::importers::redox
+}  // namespace ringside::wire::redox
