@@ -15,16 +15,17 @@ enum class FrameSource : std::uint8_t {
   kFramePointer,    // saved frame pointer
   kInstructions,    // frameless leaf, prologue or epilogue, from the instructions around the pc
   kInterruptFrame,  // what hardware or entry code pushed, at a place that is known
-  kGuess,  // an interrupt frame found by its looks; such a stack is never complete for sure
-  kOrc,    // Linux's ORC tables
+  kGuess,       // an interrupt frame found by its looks; such a stack is never complete for sure
+  kOrc,         // Linux's ORC tables
+  kGuestsWalk,  // the guest has walked there itself
 };
-inline constexpr std::size_t kFrameSourceCount = 7;
+inline constexpr std::size_t kFrameSourceCount = 8;
 
 constexpr const char* name_of(FrameSource source) {
   constexpr const char* kNames[kFrameSourceCount] = {
       "registers",    "call-frame information", "frame pointer",
       "instructions", "interrupt frame",        "guess",
-      "ORC"};
+      "ORC",          "the guest itself"};
   return kNames[static_cast<std::size_t>(source)];
 }
 

@@ -210,4 +210,11 @@ bool ElfFile::is_code(ImageAddr address) const {
   return false;
 }
 
+std::optional<std::uint64_t> load_bias_by(const ElfFile& kernel, std::string_view symbol,
+                                          GuestVirt address) {
+  if (symbol.empty() || address == GuestVirt{}) return std::nullopt;
+  const auto found = kernel.symbol_named(symbol);
+  return found ? std::optional(address.value - found->address.value) : std::nullopt;
+}
+
 }  // namespace ringside::elf

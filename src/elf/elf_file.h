@@ -173,4 +173,9 @@ class ElfFile {
   mutable std::vector<FunctionSymbol> symbols_;
 };
 
+// The load bias of a kernel whose symbol of that name was found at `address`; nothing where there
+// is no such symbol, or no address.
+[[nodiscard]] std::optional<std::uint64_t> load_bias_by(const ElfFile& kernel,
+                                                        std::string_view symbol, GuestVirt address);
+
 }  // namespace ringside::elf

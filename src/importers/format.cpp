@@ -7,6 +7,7 @@
 #include "importers/firefox/firefox.h"
 #include "importers/folded_recording.h"
 #include "importers/gdb_text.h"
+#include "importers/guest_stream/guest_stream.h"
 #include "importers/maestro_cpu.h"
 #include "importers/perf_data/perf_data.h"
 #include "importers/perf_script/perf_script.h"
@@ -58,6 +59,12 @@ std::span<const Format> formats() {
        gdb_text_likeness,
        import_gdb_text,
        {},
+       true},
+      {"guest-stream",
+       "what a kernel has drained from the rings of ringside's guest library",
+       guest_stream_likeness,
+       import_guest_stream,
+       {"--kernel", "--cpu-freq"},
        true},
       {"redox-a",
        "rings of Redox' kernel profiler until 2026-06-02",

@@ -47,6 +47,14 @@ class Recorded final : public recording::SampleVisitor {
   std::vector<recording::Source> sources;
   std::vector<recording::Clock> clocks;
   std::vector<OneSample> samples;
+  struct OneEvent {
+    std::string type;
+    std::uint64_t time = 0;
+    std::vector<std::string> fields;  // "name value", a text as it is
+    std::vector<std::string> frames;  // as a sample's
+  };
+  std::vector<OneEvent> happened;
+  std::vector<recording::EventType> event_types;
   std::vector<recording::ImageInfo> images;
   std::vector<recording::Mapping> mappings;
   std::vector<recording::ThreadName> thread_names;
@@ -73,12 +81,36 @@ class Recorded final : public recording::SampleVisitor {
     OneSample& one = samples.emplace_back();
     one.info = value.info;
     one.more_values = value.more_values;
-    for (const recording::StackRef& stack : value.stacks)
-      for (std::uint32_t id = stack.node; id != 0; id = nodes_[id].parent)
-        one.frames.push_back(text_of(frames[nodes_[id].frame]));
+    one.frames = frames_of(value);
+  }
+  void event_type(const recording::EventType& value) override { event_types.push_back(value); }
+  void events(const recording::EventBatch& batch) override {
+    const recording::EventType& type = event_types[batch.type - 1];
+    for (std::size_t row = 0; row < batch.size(); ++row) {
+      OneEvent& one = happened.emplace_back();
+      one.type = type.name;
+      one.time = batch.times[row];
+      for (std::size_t n = 0; n < type.fields.size(); ++n) {
+        const std::int64_t value = batch.fields[n].number(row);
+        const bool is_text = type.fields[n].type == recording::FieldType::kText;
+        one.fields.push_back(fmt::format(
+            "{} {}", type.fields[n].name,
+            is_text ? texts[static_cast<std::size_t>(value)] : fmt::format("{}", value)));
+      }
+      recording::Sample expanded;
+      expand(batch.contexts[row], expanded);
+      one.frames = frames_of(expanded);
+    }
   }
 
  private:
+  [[nodiscard]] std::vector<std::string> frames_of(const recording::Sample& sample) const {
+    std::vector<std::string> texts_of_frames;
+    for (const recording::StackRef& stack : sample.stacks)
+      for (std::uint32_t id = stack.node; id != 0; id = nodes_[id].parent)
+        texts_of_frames.push_back(text_of(frames[nodes_[id].frame]));
+    return texts_of_frames;
+  }
   [[nodiscard]] std::string text_of(const recording::RecordedFrame& frame) const {
     const std::string image = frame.image == 0 ? "" : "[" + images[frame.image - 1].name + "] ";
     if (frame.function == 0) return image + fmt::format("{:#x}", frame.lookup_address().value);

@@ -54,8 +54,8 @@ SampleInfo info_of(const wire::Capture& capture, std::uint64_t start_monotonic_n
 }
 
 std::string_view name_of(WeightUnit unit) {
-  static constexpr std::array<std::string_view, 6> kNames = {"ticks", "instructions", "ns",
-                                                             "bytes", "events",       "samples"};
+  static constexpr std::array<std::string_view, 7> kNames = {
+      "ticks", "instructions", "ns", "bytes", "events", "samples", "pages"};
   return kNames[static_cast<std::size_t>(unit)];
 }
 

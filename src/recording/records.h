@@ -166,6 +166,8 @@ inline constexpr const char* kLostToVcpu = "lost, plugin or vCPU not in time";
 inline constexpr const char* kLostLate = "lost, ringside too late";
 inline constexpr const char* kLostToUnwinding = "lost, unwinding too slow";
 inline constexpr const char* kLostToRing = "lost, plugin's ring full";
+inline constexpr const char* kLostToGuestRing = "lost, guest's own ring full";
+inline constexpr const char* kLostByOverwriting = "lost, overwritten or damaged before it was read";
 inline constexpr const char* kLostToSuspension = "lost, ringside was suspended";
 inline constexpr const char* kLostToEngine = "lost, engine gave no sample";
 

@@ -68,7 +68,7 @@ Stack stack(std::size_t n) {
   Stack stack =
       make_stack({0xffffffff81000000 + n, 0xffffffff82000000}, nth(n, StopReason::kLostRegister));
   stack.stopped_at = {0x3000 + n};
-  stack.frames[0].source = nth(n, FrameSource::kOrc);
+  stack.frames[0].source = nth(n, FrameSource::kGuestsWalk);
   stack.frames[0].kind = nth(n, kLastFrameKind);
   return stack;
 }
@@ -86,7 +86,7 @@ wire::Capture capture(std::size_t n) {
   capture.registers.set(63, 9 + n);
   const std::string_view content = "content";
   capture.bytes.assign(as_bytes(content).begin(), as_bytes(content).end());
-  capture.pieces.push_back({{0x100 + n}, nth(n, wire::PieceKind::kValue), 300, 0, 7});
+  capture.pieces.push_back({{0x100 + n}, nth(n, wire::PieceKind::kTask), 300, 0, 7});
   return capture;
 }
 

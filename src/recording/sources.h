@@ -15,9 +15,10 @@ enum class WeightUnit : std::uint8_t {
   kNanoseconds,
   kBytes,
   kCount,
-  kSamples
+  kSamples,
+  kPages
 };
-inline constexpr WeightUnit kLastWeightUnit = WeightUnit::kSamples;
+inline constexpr WeightUnit kLastWeightUnit = WeightUnit::kPages;
 [[nodiscard]] std::string_view name_of(WeightUnit unit);
 
 enum class ClockKind : std::uint8_t {

@@ -22,6 +22,8 @@ class FullWalk {
   [[nodiscard]] bool walk(const wire::Capture& capture, std::size_t max_frames, std::size_t enough,
                           Stack& stack);
   [[nodiscard]] Frontier frontier() const { return frontier_of(state_); }
+  // The registers of the frame that was added last.
+  [[nodiscard]] const MachineState& state() const { return state_; }
   // Where walk() has ended: at user code, or where no rule leads on and the code goes on to user
   // code.
   [[nodiscard]] UserEntry user_entry(const wire::Capture& capture, StopReason stop);

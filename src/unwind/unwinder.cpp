@@ -8,6 +8,7 @@
 #include "unwind/fast_walk.h"
 #include "unwind/full_walk.h"
 #include "unwind/rule_sources.h"
+#include "unwind/walked_stack.h"
 
 namespace ringside::unwind {
 namespace {
@@ -23,6 +24,35 @@ Stack single_frame(GuestVirt pc, FrameKind kind, StopReason stop) {
 
 const arch::ArchInfo* platform_for(const wire::Capture& capture) {
   return arch::find_info(capture.arch, arch::running_level(capture.arch, capture.registers));
+}
+
+// A capture with all that the first step from code that was interrupted needs. Where there is a
+// link register, it holds the return address for as long as the code has no frame, saved or not:
+// whatever the stack's words are taken for, they are that.
+wire::Capture leaf_of(Arch arch, GuestVirt pc, const wire::WalkedFrames::Interruption& at) {
+  constexpr std::size_t kLargestFrame = 1024;
+  const arch::RegisterRoles& roles = arch::roles_of(arch);
+  wire::Capture leaf;
+  leaf.arch = arch;
+  leaf.level = PrivilegeLevel::kKernel;
+  leaf.registers.set(roles.pc, pc.value);
+  leaf.registers.set(roles.sp, at.sp);
+  leaf.registers.set(roles.fp, at.fp);
+  if (at.words.empty()) return leaf;
+  if (roles.link != arch::kNoRegister) {
+    leaf.registers.set(roles.link, at.words.front());
+    while (leaf.bytes.size() < kLargestFrame)
+      append(at.words.front(), roles.pointer_size, leaf.bytes);
+  } else {
+    for (const std::uint64_t word : at.words) append(word, roles.pointer_size, leaf.bytes);
+  }
+  const auto size = static_cast<std::uint32_t>(leaf.bytes.size());
+  leaf.pieces.push_back({.address = GuestVirt{at.sp},
+                         .why = wire::PieceKind::kCurrentStack,
+                         .requested = size,
+                         .offset = 0,
+                         .size = size});
+  return leaf;
 }
 
 std::size_t interrupted_frames(const Stack& stack) {
@@ -61,6 +91,8 @@ class Unwinder::Impl {
   [[nodiscard]] bool may_be_firmware(GuestVirt pc, const arch::ArchInfo& platform) const;
   [[nodiscard]] Machine& machine_for(const arch::ArchInfo& platform);
   void walk(const wire::Capture& capture, const arch::ArchInfo& platform, Stack& stack);
+  [[nodiscard]] std::optional<Frame> missed_caller(const arch::ArchInfo& platform, GuestVirt pc,
+                                                   const wire::WalkedFrames::Interruption& at);
   void count(const Stack& stack);
 
   const elf::ImageMap& images_;
@@ -91,8 +123,17 @@ Stack Unwinder::Impl::unwind(const wire::Capture& capture) {
   const arch::Registers& registers = capture.registers;
   const arch::ArchInfo* platform = platform_for(capture);
   if (capture.disposition != wire::Disposition::kSampled || platform == nullptr ||
-      !registers.has(platform->roles.pc) || !registers.has(platform->roles.sp))
+      !registers.has(platform->roles.pc))
     return {};
+  if (const auto walked = wire::WalkedFrames::find(capture, wire::PieceKind::kKernelFrames)) {
+    Stack stack =
+        walked_stack(*walked, FrameKind::kKernel, [&](GuestVirt pc, const auto& interruption) {
+          return missed_caller(*platform, pc, interruption);
+        });
+    count(stack);
+    return stack;
+  }
+  if (!registers.has(platform->roles.sp)) return {};
   const GuestVirt pc{registers.get(platform->roles.pc)};
   PrivilegeLevel level = capture.level;
   if (level == PrivilegeLevel::kUnknown && registers.has(platform->saved_mode.reg))
@@ -137,6 +178,28 @@ void Unwinder::Impl::walk(const wire::Capture& capture, const arch::ArchInfo& pl
     interrupted = interrupted_frames(stack);
     if (ended || machine.fast.walk(capture, machine.full.frontier(), limit, stack)) return;
   }
+}
+
+// A guest that walks frame pointers misses the caller of code that has not made its frame yet, or
+// has given it up: there the frame pointer is still, or again, that caller's.
+std::optional<Frame> Unwinder::Impl::missed_caller(const arch::ArchInfo& platform, GuestVirt pc,
+                                                   const wire::WalkedFrames::Interruption& at) {
+  const arch::RegisterRoles& roles = platform.roles;
+  const wire::Capture leaf = leaf_of(platform.id, pc, at);
+  Stack stack = single_frame(pc, FrameKind::kKernel, StopReason::kNoRegisters);
+  FullWalk& walk = machine_for(platform).full;
+  walk.start(leaf);
+  constexpr std::size_t kBoth = 2;
+  (void)walk.walk(leaf, kBoth, SIZE_MAX, stack);
+  const MachineState& caller = walk.state();
+  if (stack.frames.size() != kBoth || !caller.has(roles.fp)) return std::nullopt;
+  const GuestVirt record =
+      GuestVirt{at.fp} +
+      static_cast<std::uint64_t>(platform.frame_record.from_fp * roles.pointer_size);
+  const GuestVirt slot = caller.slots[roles.fp];
+  const bool has_frame = slot != GuestVirt{} && slot == record;
+  const bool is_guess = stack.frames.back().source == FrameSource::kGuess;
+  return has_frame || is_guess ? std::nullopt : std::optional(stack.frames.back());
 }
 
 // The fast walk knows too few registers.

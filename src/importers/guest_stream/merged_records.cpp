@@ -1,0 +1,97 @@
+#include "importers/guest_stream/merged_records.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/little_endian.h"
+
+namespace ringside::importers::guest_stream {
+namespace {
+
+std::size_t record_bytes(Bytes at) {
+  return wire::guest_record_words(load<std::uint64_t>(at)) * sizeof(std::uint64_t);
+}
+
+}  // namespace
+
+MergedRecords::MergedRecords(std::span<const Input> inputs) {
+  lanes_.reserve(inputs.size());
+  for (const Input& input : inputs) scan(input);
+  for (auto& lanes : lanes_)
+    for (auto& [cpu, lane] : lanes) {
+      most_cpu_ = std::max<std::uint32_t>(most_cpu_, cpu);
+      if (advance(lane)) queue_.push(&lane);
+    }
+  if (!queue_.empty()) first_time_ = queue_.top()->record.time;
+}
+
+void MergedRecords::scan(const Input& input) {
+  std::map<std::uint16_t, Lane>& lanes = lanes_.emplace_back();
+  wire::GuestStream stream;
+  const auto visit = [&](const wire::GuestRecord& record, std::uint64_t offset) -> Result<void> {
+    const std::size_t bytes = record_bytes(input.bytes.subspan(offset));
+    note_read(input, bytes);
+    if (record.kind == wire::GuestRecordKind::kInfo) {
+      if (!facts_) facts_ = wire::facts_of(record.info);
+      return {};
+    }
+    Lane& lane = lanes[record.cpu];
+    lane.input = &input;
+    if (lane.pieces.empty() || lane.pieces.back().end != offset)
+      lane.pieces.push_back({offset, offset});
+    lane.pieces.back().end += bytes;
+    return {};
+  };
+  (void)stream.read(input.bytes, true, visit);  // the visitor has no errors
+  for (const auto& [cpu, sequences] : stream.cpus()) {
+    lost_ += sequences.lost();
+    lost_samples_ += sequences.lost_samples();
+    without_room_ += sequences.without_room();
+  }
+  if (stream.skipped() != 0)
+    warnings_.push_back(
+        fmt::format("{}: {} bytes belong to no record; the first is at offset {:#x}", input.name,
+                    stream.skipped(), stream.first_skipped()));
+}
+
+bool MergedRecords::advance(Lane& lane) {
+  while (lane.piece < lane.pieces.size()) {
+    Piece& piece = lane.pieces[lane.piece];
+    if (piece.start >= piece.end) {
+      ++lane.piece;
+      continue;
+    }
+    const Bytes rest = lane.input->bytes.subspan(piece.start, piece.end - piece.start);
+    const std::size_t bytes = rest.size() < sizeof(std::uint64_t) ? 0 : record_bytes(rest);
+    if (bytes == 0 || bytes > rest.size()) return false;  // the file has changed
+    piece.start += bytes;
+    note_read(*lane.input, bytes);
+    std::memcpy(lane.words.data(), rest.data(), bytes);
+    const auto words = std::span(lane.words).first(bytes / sizeof(std::uint64_t));
+    const auto record = wire::read_guest_record(words);
+    if (!record) return false;
+    lane.record = *record;
+    return true;
+  }
+  return false;
+}
+
+void MergedRecords::note_read(const Input& input, std::size_t bytes) {
+  unreleased_ += bytes;
+  if (unreleased_ < kReleaseBytes) return;
+  unreleased_ = 0;
+  if (input.release) input.release();
+}
+
+const wire::GuestRecord* MergedRecords::next() {
+  if (current_ != nullptr && advance(*current_)) queue_.push(current_);
+  current_ = nullptr;
+  if (queue_.empty()) return nullptr;
+  current_ = queue_.top();
+  queue_.pop();
+  return &current_->record;
+}
+
+}  // namespace ringside::importers::guest_stream
