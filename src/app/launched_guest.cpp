@@ -53,6 +53,8 @@ std::optional<launch::LaunchInfo> with_wishes(std::optional<launch::LaunchInfo> 
   if (!info || !info->error.empty()) return info;
   if (request.deterministic || request.taps_serial)
     info->error = info->choice.why + "; --deterministic, --after and --until need such options";
+  else if (request.engine == launch::EngineKind::kRing)
+    info->choice.engine = request.engine;  // the stub or the monitor that was found will do
   else if (request.engine != launch::EngineKind::kAuto && request.engine != info->choice.engine)
     info->error =
         fmt::format("{}; --engine {} needs such options: leave it out to use {}", info->choice.why,

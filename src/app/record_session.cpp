@@ -14,12 +14,16 @@
 #include "app/nearby_kernels.h"
 #include "app/outputs.h"
 #include "app/record_usage.h"
+#include "app/redox_layout.h"
+#include "app/settings/cpu_frequency.h"
 #include "app/settings/load_bias.h"
 #include "app/signals.h"
 #include "app/suspension.h"
 #include "arch/arch_info.h"
 #include "base/clock.h"
 #include "base/private_file.h"
+#include "engines/ring/ring_engine.h"
+#include "engines/ring/stream_engine.h"
 #include "launch/qemu/qemu_command.h"
 #include "recording/writer.h"
 #include "symbols/nm/kernel_symbols.h"
@@ -30,6 +34,8 @@ namespace {
 using launch::EngineKind;
 
 constexpr const char* kAlreadySaid = "";  // cli/app.cpp prints no empty message
+// A kernel drains its rings several times a second.
+constexpr std::chrono::seconds kSerialPatience{10};
 constexpr int kPortTakenMs =
     300;  // QEMU reports within some milliseconds that its -gdb port is taken
 
@@ -53,7 +59,7 @@ recording::Header make_header(const engines::Engine& engine,
   header.start_monotonic_ns = start_ns;
   header.arch = engine.arch();
   header.vcpu_count = static_cast<std::uint32_t>(engine.vcpu_count());
-  header.interval_ns = options.interval_ns;
+  header.interval_ns = kind == EngineKind::kRing ? 0 : options.interval_ns;  // the guest decides
   header.engine = name_of(kind);
   header.qemu_version = engine.qemu_version();
   header.guest_os = kernel.system;
@@ -68,6 +74,15 @@ void announce(const engines::Engine& engine, const Kernel& kernel, EngineKind ki
   const char* const interface = kind == EngineKind::kTcg   ? "TCG plugin"
                                 : kind == EngineKind::kQmp ? "monitor"
                                                            : "gdb stub";
+  if (kind == EngineKind::kRing) {
+    say(fmt::format(
+        "ringside: sampling {} vCPU{} ({}{}) by the guest itself, whose rings are read through {}; "
+        "kernel file: {}",
+        engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s", arch::name_of(engine.arch()),
+        kernel.system.empty() ? "" : ", " + kernel.system, address,
+        kernel.file ? kernel.file->name() : "none"));
+    return;
+  }
   say(
       fmt::format("ringside: sampling {} vCPU{} ({}{}) every {:.4g} ms through the {} at {}; "
                   "kernel file: {}",
@@ -129,6 +144,9 @@ class Session {
     RINGSIDE_ASSIGN(options_, request_.settings.options());
     RINGSIDE_ASSIGN(system_, request_.settings.system.options());
     RINGSIDE_ASSIGN(load_bias_, parse_load_bias(request_.settings.load_bias));
+    if (!request_.settings.cpu_frequency.empty()) {
+      RINGSIDE_ASSIGN(counter_hz_, parse_cpu_frequency(request_.settings.cpu_frequency));
+    }
     RINGSIDE_TRY(refuse_symbolic_link(request_.output));
     RINGSIDE_TRY(check_output(request_.output));
     if (!request_.settings.kernel.empty()) {
@@ -158,6 +176,9 @@ class Session {
                          request_.settings.until, begun, over_);
     session::Recorder recorder(*engine_, std::move(wanted), writer, start_ns, options_);
     const session::RecordResult result = recorder.run(control);
+    const engines::SelfPaced* const paced = engine_->self_paced();
+    const bool had_samples = paced != nullptr && paced->counts().due != 0;
+    const std::string silence = had_samples ? std::string() : engine_->explain_silence();
     engine_.reset();
     control.clear_progress();
     for (const std::string& warning : result.warnings) say("ringside: " + warning);
@@ -165,7 +186,8 @@ class Session {
     guest_gone_ = result.guest_gone;
     if (result.error) return tl::unexpected<Error>(*result.error);
     if (guest_gone_) return report_guest_end();
-    if (result.samples == 0) say("ringside: no samples were taken");
+    if (result.samples == 0)
+      say("ringside: no samples were taken" + (silence.empty() ? "" : ": " + silence));
     return {};
   }
 
@@ -175,11 +197,13 @@ class Session {
     const SamplingSettings& settings = request_.settings;
     const bool too_early = settings.duration_s || settings.samples || settings.rounds;
     if (too_early)
-      return fail(ErrorCode::kClosed,
-                  "the guest ended before the recording did (QEMU closed the connection); {} "
-                  "samples are in {}",
+      return fail(ErrorCode::kClosed, "{}; {} samples are in {}",
+                  settings.serial.empty()
+                      ? "the guest ended before the recording did (QEMU closed the connection)"
+                      : "the line ended before the recording did",
                   summary_.samples, request_.output.string());
-    say("ringside: the guest has ended (QEMU closed the connection)");
+    say(settings.serial.empty() ? "ringside: the guest has ended (QEMU closed the connection)"
+                                : "ringside: the line has ended");
     return {};
   }
 
@@ -188,6 +212,9 @@ class Session {
     const auto stop = [] { return Signals::terminated(); };
     if (request_.command.empty()) {
       suspension_.emplace();
+      if (!settings.serial.empty()) return attach_serial();
+      if (settings.engine == EngineKind::kRing)
+        return attach_rings(settings.gdb, settings.qmp, [] { return false; });
       if (!settings.ring.empty()) {
         address_ = settings.ring;
         kind_ = EngineKind::kTcg;
@@ -239,6 +266,50 @@ class Session {
     return {};
   }
 
+  // The rings that the guest fills, by a way in that does not stop it for samples.
+  Result<void> attach_rings(const std::string& gdb, const std::string& qmp,
+                            const std::function<bool()>& wait_while) {
+    kind_ = EngineKind::kRing;
+    address_ = qmp.empty() ? gdb : qmp;
+    if (!request_.settings.redox_rings.empty()) RINGSIDE_TRY(find_redox_rings());
+    std::unique_ptr<engines::Engine> way_in;
+    if (qmp.empty()) {
+      RINGSIDE_ASSIGN(way_in, attach_gdb(gdb, stub_options(), wait_while));
+    } else {
+      RINGSIDE_ASSIGN(auto attachment, attach_qmp(qmp, {}, false, stub_options(), wait_while));
+      way_in = std::move(attachment.engine);
+      options_.warnings = std::move(attachment.caveats);
+    }
+    RINGSIDE_ASSIGN(engine_, engines::ring::RingEngine::make(
+                                 std::move(way_in), {.redox = redox_, .counter_hz = counter_hz_}));
+    return {};
+  }
+
+  Result<void> find_redox_rings() {
+    auto kernel = given_kernel_;
+    if (!kernel && guest_ && !guest_->info.kernel.empty()) {
+      RINGSIDE_ASSIGN(kernel, open_kernel(guest_->info.kernel, request_.settings.symbols));
+    }
+    RINGSIDE_ASSIGN(redox_,
+                    redox_layout(request_.settings.redox_rings, kernel, load_bias_.value_or(0)));
+    return {};
+  }
+
+  // The line's kernel is placed by the symbol that it names.
+  Result<void> attach_serial() {
+    kind_ = EngineKind::kRing;
+    address_ = request_.settings.serial;
+    engines::Patience patience = stub_options().patience;
+    patience.timeout = kSerialPatience;
+    RINGSIDE_ASSIGN(auto line, engines::ring::StreamEngine::open(address_, patience, counter_hz_));
+    if (!load_bias_ && given_kernel_) {
+      load_bias_ =
+          elf::load_bias_by(*given_kernel_, line->anchor_name(), line->anchor()).value_or(0);
+    }
+    engine_ = std::move(line);
+    return {};
+  }
+
   // By the engine that the shim has chosen.
   Result<void> attach_launched() {
     const launch::LaunchInfo& info = guest_->info;
@@ -246,6 +317,8 @@ class Session {
       return !Signals::terminated() && (!guest_->is_ours() || !guest_->child.poll());
     };
     kind_ = info.choice.engine;
+    if (kind_ == EngineKind::kRing)
+      return attach_rings(info.gdb_address, info.qmp_address, wait_while);
     if (kind_ == EngineKind::kQmp) {
       address_ = info.qmp_address;
       return enter_by_monitor(guest_->folder.path(), wait_while);
@@ -319,6 +392,8 @@ class Session {
   session::SamplingOptions options_;
   guestos::AdapterOptions system_;
   std::optional<std::uint64_t> load_bias_;
+  std::optional<engines::ring::RedoxLayout> redox_;
+  double counter_hz_ = 0;                             // of the guest's counter; 0: not given
   std::shared_ptr<const elf::ElfFile> given_kernel_;  // --kernel
   std::string address_;
   EngineKind kind_ = EngineKind::kGdb;

@@ -45,6 +45,26 @@ constexpr std::array kRules{
                   !asked.engine(EngineKind::kTcg);
          },
          "--ring is the plugin's: leave out --engine {engine}"},
+    Rule{[](const Asked& asked) {
+           return asked.engine(EngineKind::kRing) &&
+                  (!asked.settings.interval.empty() || asked.settings.frequency);
+         },
+         "with --engine ring the guest decides when it samples: leave out --interval and -F"},
+    Rule{[](const Asked& asked) {
+           return !asked.settings.serial.empty() &&
+                  (asked.gdb() || asked.qmp() || asked.ring() || !asked.engine(EngineKind::kRing));
+         },
+         "--serial reads what a kernel drains from its rings: leave out --gdb, --qmp, --ring and "
+         "--engine"},
+    Rule{[](const Asked& asked) {
+           return !asked.settings.redox_rings.empty() &&
+                  (!asked.engine(EngineKind::kRing) || !asked.settings.serial.empty());
+         },
+         "--redox-rings are in the memory of a guest that samples itself: add --engine ring"},
+    Rule{[](const Asked& asked) {
+           return !asked.settings.cpu_frequency.empty() && !asked.engine(EngineKind::kRing);
+         },
+         "--cpu-freq is of a guest that samples itself: add --engine ring or --serial"},
     Rule{[](const Asked& asked) { return asked.gdb() && asked.qmp(); },
          "--gdb and --qmp attach in two ways: give one"},
     Rule{[](const Asked& asked) {

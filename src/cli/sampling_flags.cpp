@@ -81,6 +81,21 @@ void add_guest(App& guest, app::SamplingSettings& settings) {
                   "The file that a QEMU with -plugin libringside-tcg.so,ring=FILE shares; with "
                   "--qmp its monitor reports when the guest is paused")
       ->type_name("FILE");
+  guest
+      .add_option("--serial", settings.serial,
+                  "A serial device, FIFO or socket that a kernel with ringside's guest library "
+                  "drains its rings to, also on real hardware")
+      ->type_name("LINE");
+  guest
+      .add_option("--redox-rings", settings.redox_rings,
+                  "With --engine ring: the guest has the rings of Redox' kernel, at this symbol or "
+                  "address (kernel::profiling::BUFS_RAW)")
+      ->type_name("SYMBOL");
+  guest
+      .add_option("--cpu-freq", settings.cpu_frequency,
+                  "With --engine ring or --serial: the rate of the guest's counter, if its kernel "
+                  "does not know it")
+      ->type_name("GHZ");
 }
 
 void add_engine(App& how, app::SamplingSettings& settings) {
@@ -91,7 +106,8 @@ void add_engine(App& how, app::SamplingSettings& settings) {
   how.add_option_function(
          "--engine", choose,
          "How to capture: tcg is a plugin of QEMU 9.2 and newer that does not stop the "
-         "guest, gdb works everywhere, qmp needs only the monitor; auto takes the best "
+         "guest, gdb works everywhere, qmp needs only the monitor; ring reads samples that a "
+         "kernel with ringside's guest library takes itself; auto takes the best of the others "
          "that can be")
       ->type_name("NAME")
       ->one_of(engines)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -31,11 +32,29 @@ struct TickPlan {
   bool halted = false;  // sample vCPUs that are halted, too: else those are idle
 };
 
+// A record of an allocation or an event that the guest has written itself
+// (wire/guest_record.h).
+struct GuestEventWords {
+  std::uint64_t host_time_ns = 0;
+  std::vector<std::uint64_t> words;
+};
+
 struct Tick {
-  std::vector<wire::Capture> captures;  // at most one per vCPU, in order
+  // An engine that stops the guest gives at most one of each vCPU, in order; others give them in
+  // order of time.
+  std::vector<wire::Capture> captures;
+  std::vector<GuestEventWords> events;  // in order of time
   std::uint64_t not_run = 0;            // samples left out, for the host did not run their vCPUs
   std::uint64_t pause_ns = 0;   // from when the guest had stopped until it was asked to go on
   bool paused_by_user = false;  // the guest was found stopped: there are no captures
+
+  [[nodiscard]] bool empty() const { return captures.empty() && events.empty(); }
+  // The host's time of the earliest capture or event; it has one.
+  [[nodiscard]] std::uint64_t first_time_ns() const {
+    if (captures.empty()) return events.front().host_time_ns;
+    const std::uint64_t first = captures.front().host_time_ns;
+    return events.empty() ? first : std::min(first, events.front().host_time_ns);
+  }
 
   [[nodiscard]] static Tick of_paused_guest() {
     Tick tick;
@@ -58,11 +77,18 @@ struct Pace {
 struct PaceCounts {
   std::uint64_t due = 0;
   // Lost, because
-  std::uint64_t stolen = 0;     // the host did not run the vCPU
-  std::uint64_t ring_full = 0;  // ringside did not take out samples in time
-  std::uint64_t delayed = 0;    // the vCPU had not taken the sample before; or none at the end
+  std::uint64_t stolen = 0;       // the host did not run the vCPU
+  std::uint64_t ring_full = 0;    // ringside did not take out samples in time
+  std::uint64_t delayed = 0;      // the vCPU had not taken the sample before; or none at the end
+  std::uint64_t no_room = 0;      // the guest's own ring was full
+  std::uint64_t overwritten = 0;  // in the guest's own ring, before ringside had read it
 
-  [[nodiscard]] std::uint64_t lost() const { return stolen + ring_full + delayed; }
+  std::uint64_t lost_events = 0;    // that the guest has recorded itself: no ticks
+  std::uint64_t foreign_bytes = 0;  // of a serial line, that belong to no record
+
+  [[nodiscard]] std::uint64_t lost() const {
+    return stolen + ring_full + delayed + no_room + overwritten;
+  }
 };
 
 // An engine whose samples are taken where the guest runs, at a pace that it is given once. Its
@@ -137,6 +163,8 @@ class Engine {
   // How memory was read last, and if that stopped the guest for all of its bytes, why; a sentence
   // for a person. Empty before the first read.
   [[nodiscard]] virtual std::string explain_memory_access() const = 0;
+  // Why there may be no samples, where the engine knows: a sentence for a person. Empty else.
+  [[nodiscard]] virtual std::string explain_silence() const { return {}; }
   // Whether reads of memory stop the guest for all of their bytes.
   [[nodiscard]] virtual bool memory_reads_stop_the_guest() const { return false; }
   // Pauses caused by physical_memory(), virtual_memory() and read_registers(), since the start.

@@ -15,8 +15,12 @@ bool matters(const views::Summary& summary) {
 std::string advice(const std::string& reason, const std::string& engine) {
   if (reason == recording::lost_because(recording::kLostToSuspension))
     return "do not suspend it (Ctrl-Z) while it records";
+  if (reason == recording::lost_because(recording::kLostToGuestRing) ||
+      reason == recording::lost_because(recording::kLostByOverwriting))
+    return "give the guest's rings more words, or let the guest sample less often";
   if (reason != recording::lost_because(recording::kLostByHost))
-    return "sample less often (-F, --interval)";
+    return engine == "ring" ? "let the guest sample less often"
+                            : "sample less often (-F, --interval)";
   return fmt::format(
       "the host is busy: give it less to do or the guest fewer vCPUs, lower the rate{}",
       engine == "tcg" ? ", or try --engine gdb" : "");

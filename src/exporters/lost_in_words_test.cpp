@@ -36,6 +36,8 @@ TEST(LostInWords, HowManyWhyAndWhatToDo) {
   EXPECT_EQ(lost_in_short(by_host), "55.00% lost (vCPU not run by the host)");
   EXPECT_THAT(lost_in_words(losing(110, recording::kLostToUnwinding)),
               AllOf(HasSubstr("too slow"), HasSubstr("sample less often")));
+  EXPECT_THAT(lost_in_words(losing(110, recording::kLostToGuestRing)),
+              HasSubstr("give the guest's rings more words"));
 }
 
 }  // namespace

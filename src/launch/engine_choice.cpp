@@ -77,7 +77,8 @@ Result<EngineChoice> choose_engine(EngineKind wanted, const QemuCommand& command
                   "use --engine gdb, or leave -s and -gdb out");
     return EngineChoice{EngineKind::kQmp, kAskedFor, ""};
   }
-  if (wanted == EngineKind::kGdb) return EngineChoice{EngineKind::kGdb, kAskedFor, ""};
+  if (wanted == EngineKind::kGdb || wanted == EngineKind::kRing)
+    return EngineChoice{wanted, kAskedFor, ""};
   if (obstacle) return EngineChoice{EngineKind::kGdb, obstacle->why, obstacle->better};
   return EngineChoice{
       EngineKind::kTcg,

@@ -13,9 +13,10 @@ enum class EngineKind : std::uint8_t {
   kTcg,   // a plugin of QEMU's
   kGdb,   // QEMU's gdb stub, or another one
   kQmp,   // QEMU's monitor
+  kRing,  // the guest samples itself (guest/README.md)
 };
 
-inline constexpr std::array<std::string_view, 4> kEngineNames{"auto", "tcg", "gdb", "qmp"};
+inline constexpr std::array<std::string_view, 5> kEngineNames{"auto", "tcg", "gdb", "qmp", "ring"};
 
 [[nodiscard]] constexpr std::string_view name_of(EngineKind kind) {
   return kEngineNames[static_cast<std::size_t>(kind)];

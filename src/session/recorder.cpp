@@ -14,6 +14,7 @@
 #include "session/kernel/levels_in_words.h"
 #include "session/one_thread.h"
 #include "session/recorded_image.h"
+#include "unwind/walked_stack.h"
 
 namespace ringside::session {
 namespace {
@@ -48,6 +49,7 @@ Recorder::Recorder(engines::Engine& engine, KernelRequest kernel, recording::Wri
       queue_(kQueueBytes),
       unwinder_(images_, {.kernel_seen = !watch_.has_file(), .max_frames = 512}),
       user_stacks_(writer),
+      guest_events_(writer, recording::kHostClock),
       used_functions_(writer),
       early_(engine.vcpu_count() *
              (kCodePatienceNs / std::max<std::uint64_t>(options.interval_ns, 1) + 1)) {}
@@ -66,6 +68,7 @@ RecordResult Recorder::run(Control& control) {
     sampler.stop();
     sampler.join();
     if (ok) ok = early_.finish([this](const auto& sample) { return write(sample); });
+    if (ok) ok = guest_events_.flush();
   }
   const Sampler::Outcome& outcome = sampler.outcome();
   result.guest_gone = outcome.guest_gone;
@@ -213,11 +216,36 @@ std::optional<double> Recorder::share_done(double seconds) const {
   return share;
 }
 
-Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions& attributions) {
-  if (!attributions.updates.empty() && !tick.captures.empty()) {
-    const std::uint64_t now = recording::info_of(tick.captures.front(), start_ns_).time_ns;
-    RINGSIDE_TRY(user_stacks_.adopt(attributions.updates, now));
+std::uint64_t Recorder::since_start(std::uint64_t host_time_ns) const {
+  return host_time_ns > start_ns_ ? host_time_ns - start_ns_ : 0;
+}
+
+// The code that reports it is the kernel's: it is in no process's address space.
+Result<void> Recorder::write(const engines::GuestEventWords& event) {
+  const auto record = wire::read_guest_record(event.words);
+  if (!record) return {};
+  recording::SampleInfo info;
+  info.vcpu = VcpuId{record->cpu};
+  if (record->task.is_known()) {
+    info.pid = record->task.pid;
+    info.tid = record->task.tid;
   }
+  const std::uint64_t time_ns = since_start(event.host_time_ns);
+  const bool is_allocation = record->kind == wire::GuestRecordKind::kAllocation;
+  const Stack stack =
+      unwind::walked_stack(is_allocation ? record->allocation.stack : record->event.stack);
+  RINGSIDE_TRY(used_functions_.note(stack, images_));
+  const recording::StackRef part = writer_->add_stack(stack, 0);
+  const std::uint32_t context =
+      writer_->add_context(info, std::span(&part, stack.frames.empty() ? 0 : 1));
+  return is_allocation ? guest_events_.add(record->allocation, time_ns, context)
+                       : guest_events_.add(record->event, time_ns, context);
+}
+
+Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions& attributions) {
+  if (!attributions.updates.empty() && !tick.empty())
+    RINGSIDE_TRY(user_stacks_.adopt(attributions.updates, since_start(tick.first_time_ns())));
+  for (const engines::GuestEventWords& event : tick.events) RINGSIDE_TRY(write(event));
   for (std::size_t i = 0; i < tick.captures.size(); ++i) {
     // The captures of one stop belong together; those of an engine with its own pace do not.
     if (engine_->self_paced() != nullptr && limit_reached()) {
@@ -295,6 +323,8 @@ std::vector<Stack> Recorder::unwind(const wire::Capture& capture,
 std::optional<Stack> Recorder::user_part(const wire::Capture& capture,
                                          const guestos::TaskAttribution& attribution,
                                          const Stack& kernel) {
+  if (auto walked = user_stacks_.walked(capture, attribution)) return walked;
+  if (wire::WalkedFrames::find(capture, wire::PieceKind::kKernelFrames)) return std::nullopt;
   const bool ends = kernel.stop == StopReason::kEndOfStack;
   if (attribution.finds_user_by_unwinding && (ends || kernel.stop == StopReason::kUserMode)) {
     guestos::TaskAttribution known = attribution;
@@ -365,6 +395,8 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {recording::kLostLate, outcome.lost.late},
       {recording::kLostToUnwinding, outcome.lost.queue_full},
       {recording::kLostToRing, outcome.lost.ring_full},
+      {recording::kLostToGuestRing, outcome.lost.no_room},
+      {recording::kLostByOverwriting, outcome.lost.overwritten},
       {recording::kLostToSuspension, outcome.lost.suspended},
       {recording::kLostToEngine, outcome.lost.failed},
       {"stops that timed out", outcome.retries},
@@ -387,8 +419,22 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
   if (outcome.lost.queue_full > 0)
     result.warnings.push_back(
         fmt::format("{} samples were lost because unwinding could not keep up; sample less often "
-                    "(-F, --interval)",
+                    "(-F, --interval; with --engine ring, in the guest)",
                     outcome.lost.queue_full));
+  if (outcome.lost_events > 0)
+    result.warnings.push_back(
+        fmt::format("{} events and allocations were lost, in the guest's rings or because writing "
+                    "could not keep up",
+                    outcome.lost_events));
+  if (outcome.foreign_bytes > 0)
+    result.warnings.push_back(fmt::format(
+        "{} bytes of the serial line belong to no record: the line loses or adds bytes, "
+        "or something else is written to it",
+        outcome.foreign_bytes));
+  if (guest_events_.left_out() > 0)
+    result.warnings.push_back(
+        fmt::format("{} events and allocations are left out: they have too many names",
+                    guest_events_.left_out()));
   if (!outcome.silence.empty()) result.warnings.push_back(outcome.silence);
   const bool reported = result.error && result.error->code == ErrorCode::kMismatch;
   // A replay has no more of the guest's memory than what showed where the kernel is.

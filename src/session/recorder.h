@@ -9,6 +9,7 @@
 #include "elf/image_map.h"
 #include "engines/engine.h"
 #include "guestos/adapter.h"
+#include "recording/guest_event_tables.h"
 #include "recording/writer.h"
 #include "session/early_samples.h"
 #include "session/kernel/kernel_watch.h"
@@ -100,6 +101,8 @@ class Recorder {
                                           const guestos::TaskAttribution& attribution);
   [[nodiscard]] Result<void> add(EarlySamples::Sample sample, std::optional<GuestVirt> waits_for);
   [[nodiscard]] Result<void> write(const EarlySamples::Sample& sample);
+  [[nodiscard]] Result<void> write(const engines::GuestEventWords& event);
+  [[nodiscard]] std::uint64_t since_start(std::uint64_t host_time_ns) const;
   [[nodiscard]] Result<void> adopt(const KernelUpdate& kernel);
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> unwind_early_samples();
@@ -125,6 +128,7 @@ class Recorder {
   unwind::Unwinder unwinder_;
   guestos::InterruptCode interrupts_;
   UserStacks user_stacks_;
+  recording::GuestEventTables guest_events_;
   UsedFunctions used_functions_;
   KernelStackUsers stack_users_;
   EarlySamples early_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "arch/arch_info.h"
+#include "wire/guest_capture.h"
+#include "wire/walked_frames.h"
 
 namespace ringside::session {
 namespace {
@@ -50,6 +52,50 @@ Result<void> TaskAttributor::probe_kernel(const engines::Tick& tick, const Kerne
   return {};
 }
 
+// The guest has noted the task at the moment of the sample; its memory says who runs now. Names
+// that the adapter has found on the way are the task's, too, except where it has one.
+void TaskAttributor::adopt_task(const wire::GuestTask& task, std::size_t names_before,
+                                guestos::TaskAttribution& attribution,
+                                guestos::ProcessUpdates& updates) {
+  std::vector<guestos::ThreadNameUpdate>& names = updates.names;
+  const auto new_names = names.begin() + static_cast<std::ptrdiff_t>(names_before);
+  if (!task.name.empty()) names.erase(new_names, names.end());
+  for (std::size_t n = names_before; n < names.size(); ++n) {
+    names[n].pid = task.pid;
+    names[n].tid = task.tid;
+  }
+  attribution.pid = task.pid;
+  attribution.tid = task.tid;
+  name_task(task, attribution.address_space, updates);
+}
+
+// Writes a name down where it is new.
+void TaskAttributor::name_task(const wire::GuestTask& task, std::uint64_t address_space,
+                               guestos::ProcessUpdates& updates) {
+  if (task.name.empty()) return;
+  if (names_.size() >= kMostNames) names_.clear();
+  std::string& known = names_[std::uint64_t{task.pid} << 32 | task.tid];
+  if (known == task.name) return;
+  known = task.name;
+  updates.names.push_back({task.pid, task.tid, address_space, known});
+}
+
+// A guest that walks its stacks itself says which address space was in use: where it says none, the
+// capture's registers are of some other moment.
+Result<guestos::TaskAttribution> TaskAttributor::attribute(const wire::Capture& capture,
+                                                           guestos::Adapter& adapter,
+                                                           guestos::ProcessUpdates& updates) {
+  const auto task = wire::task_of(capture);
+  const bool is_walked = wire::is_walked(capture);
+  const std::size_t names_before = updates.names.size();
+  guestos::TaskAttribution attribution;
+  if (!is_walked || (task && task->address_space != 0)) {
+    RINGSIDE_ASSIGN(attribution, adapter.attribute(capture, view_, updates));
+  }
+  if (task) adopt_task(*task, names_before, attribution, updates);
+  return attribution;
+}
+
 void TaskAttributor::count(const wire::Capture& capture,
                            const guestos::TaskAttribution& attribution) {
   const bool is_nobodys = !attribution.pid && attribution.address_space == 0;
@@ -75,7 +121,7 @@ Result<TaskAttributions> TaskAttributor::poll(engines::Tick& tick, KernelWatch& 
   view_.forget();
   for (std::size_t i = 0; i < tick.captures.size(); ++i) {
     if (tick.captures[i].disposition != wire::Disposition::kSampled) continue;
-    auto attribution = watch.adapter().attribute(tick.captures[i], view_, attributions.updates);
+    auto attribution = attribute(tick.captures[i], watch.adapter(), attributions.updates);
     if (attribution) {
       count(tick.captures[i], *attribution);
       add_user_stack(*attribution, tick.captures[i]);
@@ -84,6 +130,9 @@ Result<TaskAttributions> TaskAttributor::poll(engines::Tick& tick, KernelWatch& 
       return tl::unexpected(attribution.error());
     }
   }
+  for (const engines::GuestEventWords& event : tick.events)
+    if (const auto record = wire::read_guest_record(event.words))
+      name_task(record->task, 0, attributions.updates);
   return attributions;
 }
 

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engines/engine.h"
 #include "guestos/adapter.h"
 #include "session/guest_view.h"
 #include "session/kernel/kernel_watch.h"
+#include "wire/guest_record.h"
 
 namespace ringside::session {
 
@@ -32,6 +34,13 @@ class TaskAttributor {
 
  private:
   [[nodiscard]] Result<void> probe_kernel(const engines::Tick& tick, const KernelWatch& watch);
+  [[nodiscard]] Result<guestos::TaskAttribution> attribute(const wire::Capture& capture,
+                                                           guestos::Adapter& adapter,
+                                                           guestos::ProcessUpdates& updates);
+  void adopt_task(const wire::GuestTask& task, std::size_t names_before,
+                  guestos::TaskAttribution& attribution, guestos::ProcessUpdates& updates);
+  void name_task(const wire::GuestTask& task, std::uint64_t address_space,
+                 guestos::ProcessUpdates& updates);
   void count(const wire::Capture& capture, const guestos::TaskAttribution& attribution);
 
   GuestView view_;
@@ -44,6 +53,10 @@ class TaskAttributor {
   bool has_kernel_ = false;              // whose page tables could be known
 
   static constexpr std::uint64_t kTryAgainAfterNs = 20'000'000;
+
+  // Names that the guest has given to tasks itself, by pid and tid.
+  static constexpr std::size_t kMostNames = 1 << 16;
+  std::unordered_map<std::uint64_t, std::string> names_;
 };
 
 }  // namespace ringside::session

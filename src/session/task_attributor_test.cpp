@@ -3,8 +3,14 @@
 #include <elf.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
+
+#include "base/little_endian.h"
 #include "elf/elf_writer.h"
 #include "session/testing/arm64_guest.h"
+#include "wire/guest_capture.h"
+#include "wire/guest_stream.h"
+#include "wire/testing/guest_rings.h"
 
 namespace ringside::session {
 namespace {
@@ -64,6 +70,54 @@ TEST_F(TaskAttributorTest, AsksForThePageTablesUntilItHasThem) {
   now_ns_ += 10'000 * kMs;
   poll();
   EXPECT_EQ(engine_.register_reads, 3u);
+}
+
+// The guest's word about who ran counts more than what its memory shows later.
+TEST_F(TaskAttributorTest, TheGuestNamesTasksItself) {
+  wire::GuestTask task;
+  task.pid = 7;
+  task.tid = 8;
+  task.name = "worker";
+  const auto poll_task = [&] {
+    engines::Tick now = tick();
+    wire::add_task(task, now.captures.front());
+    return attributor_.poll(now, *watch_).value();
+  };
+  const TaskAttributions first = poll_task();
+  EXPECT_EQ(first.by_capture.at(0).pid, 7u);
+  EXPECT_EQ(first.by_capture.at(0).tid, 8u);
+  ASSERT_EQ(first.updates.names.size(), 1u);
+  EXPECT_EQ(first.updates.names[0].pid, 7u);
+  EXPECT_EQ(first.updates.names[0].tid, 8u);
+  EXPECT_EQ(first.updates.names[0].name, "worker");
+  EXPECT_TRUE(poll_task().updates.names.empty());  // nothing new
+  task.name = "other";
+  EXPECT_EQ(poll_task().updates.names.size(), 1u);
+}
+
+TEST_F(TaskAttributorTest, TasksOfEventsHaveNamesToo) {
+  wire::testing::GuestRings rings(1, RINGSIDE_LEAST_WORDS, RINGSIDE_DROP);
+  ringside_task task{};
+  task.pid = 9;
+  task.name = "loader";
+  ringside_event(0, "loaded", nullptr, 0, &task, nullptr);
+  std::vector<std::byte> stream(RINGSIDE_LEAST_BUFFER);
+  stream.resize(ringside_drain(0, stream.data(), stream.size()));
+  engines::Tick tick;
+  (void)wire::GuestStream().read(
+      stream, true, [&](const wire::GuestRecord& record, std::uint64_t at) -> Result<void> {
+        if (record.kind != wire::GuestRecordKind::kEvent) return {};
+        std::vector<std::uint64_t> words(
+            wire::guest_record_words(load<std::uint64_t>(Bytes(stream).subspan(at))));
+        std::memcpy(words.data(), stream.data() + at, words.size() * sizeof(words[0]));
+        tick.events.push_back({5, std::move(words)});
+        return {};
+      });
+  ASSERT_EQ(tick.events.size(), 1u);
+  const TaskAttributions found = attributor_.poll(tick, *watch_).value();
+  ASSERT_EQ(found.updates.names.size(), 1u);
+  EXPECT_EQ(found.updates.names[0].pid, 9u);
+  EXPECT_EQ(found.updates.names[0].name, "loader");
 }
 
 TEST_F(TaskAttributorTest, UserCodeOfNoProcessIsExplained) {

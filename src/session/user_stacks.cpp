@@ -10,6 +10,7 @@
 #include "arch/x86.h"
 #include "base/least_recent.h"
 #include "session/recorded_image.h"
+#include "unwind/walked_stack.h"
 
 namespace ringside::session {
 namespace {
@@ -120,6 +121,22 @@ std::optional<Stack> UserStacks::unwind(const wire::Capture& capture,
   const bool is_32_bit = arch == Arch::kI386 && capture.arch == Arch::kX86_64;
   return unwinder_.unwind(arch, is_32_bit ? arch::low_halves(captured) : captured, capture,
                           known.code);
+}
+
+// In the linked addresses of images, as unwind() has them.
+std::optional<Stack> UserStacks::walked(const wire::Capture& capture,
+                                        const guestos::TaskAttribution& attribution) {
+  auto stack = unwind::walked_user_stack(capture);
+  const auto space = spaces_.find(attribution.address_space);
+  if (!stack || space == spaces_.end()) return stack;
+  space->second.last_use = ++uses_;
+  for (Frame& frame : stack->frames) {
+    const auto* const range = space->second.code.find(frame.lookup_address());
+    if (range == nullptr) continue;
+    frame.address = {range->to_image(frame.address).value};
+    frame.image = range->image;
+  }
+  return stack;
 }
 
 }  // namespace ringside::session

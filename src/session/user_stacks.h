@@ -41,6 +41,9 @@ class UserStacks {
   // not known.
   [[nodiscard]] std::optional<Stack> unwind(const wire::Capture& capture,
                                             const guestos::TaskAttribution& attribution);
+  // The user code's part that the guest has walked itself; nothing where the capture has none.
+  [[nodiscard]] std::optional<Stack> walked(const wire::Capture& capture,
+                                            const guestos::TaskAttribution& attribution);
 
  private:
   struct Space {

@@ -3,21 +3,10 @@
 #include <charconv>
 #include <fstream>
 
+#include "app/settings/cpu_frequency.h"
+
 namespace ringside::app {
 namespace {
-
-constexpr double kHzOfGhz = 1e9;
-constexpr double kMostGhz = 1000;
-
-Result<double> parse_frequency(const std::string& text) {
-  double ghz = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, ghz, std::chars_format::fixed);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(ghz > 0) || ghz > kMostGhz)
-    return fail(ErrorCode::kUsage,
-                "--cpu-freq {}: give the rate of the time stamp counter in GHz, such as 2.2", text);
-  return ghz * kHzOfGhz;
-}
 
 Result<std::map<std::uint32_t, std::string>> read_context_names(const std::string& path) {
   std::ifstream file(path);
@@ -43,7 +32,7 @@ Result<std::map<std::uint32_t, std::string>> read_context_names(const std::strin
 Result<importers::ImportOptions> import_options(const ImportSettings& settings) {
   importers::ImportOptions options;
   if (!settings.cpu_frequency.empty()) {
-    RINGSIDE_ASSIGN(options.counter_hz, parse_frequency(settings.cpu_frequency));
+    RINGSIDE_ASSIGN(options.counter_hz, parse_cpu_frequency(settings.cpu_frequency));
   }
   if (!settings.context_names.empty()) {
     RINGSIDE_ASSIGN(options.context_names, read_context_names(settings.context_names));

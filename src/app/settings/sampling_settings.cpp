@@ -11,6 +11,7 @@ std::uint64_t to_ns(double seconds) { return static_cast<std::uint64_t>(seconds 
 }  // namespace
 
 void SamplingSettings::settle(bool has_command) {
+  if (!serial.empty() && engine == launch::EngineKind::kAuto) engine = launch::EngineKind::kRing;
   if (engine == launch::EngineKind::kQmp && qmp.empty() && gdb.empty() && !has_command)
     qmp = kQmpSocket;
 }

@@ -17,6 +17,9 @@ struct SamplingSettings {
   std::string gdb;
   std::string qmp;
   std::string ring;
+  std::string serial;         // a line that a guest drains its rings to
+  std::string redox_rings;    // where a kernel has Redox' rings
+  std::string cpu_frequency;  // GHz, of the guest's counter; empty: as the guest says
   launch::EngineKind engine = launch::EngineKind::kAuto;
   std::string kernel;
   std::string symbols;
@@ -49,7 +52,9 @@ struct SamplingSettings {
   void settle(bool has_command);
   [[nodiscard]] launch::LaunchRequest launch_request() const;
   // Attaches to a guest that runs already.
-  [[nodiscard]] bool attaches() const { return !gdb.empty() || !qmp.empty() || !ring.empty(); }
+  [[nodiscard]] bool attaches() const {
+    return !gdb.empty() || !qmp.empty() || !ring.empty() || !serial.empty();
+  }
   // Errors: kUsage, for values that make no sense together.
   [[nodiscard]] Result<session::SamplingOptions> options() const;
 };

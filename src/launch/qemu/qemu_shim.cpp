@@ -128,7 +128,7 @@ Result<LaunchInfo> prepare(const std::filesystem::path& folder, const std::strin
   }
   if (info.choice.engine == EngineKind::kTcg)
     use_plugin(folder, request, facts, command, info);
-  else if (info.choice.engine == EngineKind::kQmp)
+  else if (info.choice.engine == EngineKind::kQmp || info.choice.engine == EngineKind::kRing)
     use_monitor(folder, command, info);
   else
     RINGSIDE_TRY(use_gdb(folder, command, info));

@@ -32,6 +32,14 @@ std::size_t size_of(const wire::Capture& capture) {
          capture.pieces.capacity() * sizeof(wire::MemoryPiece);
 }
 
+std::size_t size_of(const engines::Tick& tick) {
+  std::size_t bytes = 0;
+  for (const wire::Capture& capture : tick.captures) bytes += size_of(capture);
+  for (const engines::GuestEventWords& event : tick.events)
+    bytes += sizeof(event) + event.words.capacity() * sizeof(event.words[0]);
+  return bytes;
+}
+
 }  // namespace
 
 Sampler::Sampler(engines::Engine& engine, CapturePlanner& planner, KernelWatch& watch,
@@ -217,6 +225,10 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
   outcome_.lost.stolen += counts.stolen;
   outcome_.lost.ring_full += counts.ring_full - outcome_.lost.suspended;
   outcome_.lost.delayed += counts.delayed;
+  outcome_.lost.no_room += counts.no_room;
+  outcome_.lost.overwritten += counts.overwritten;
+  outcome_.lost_events += counts.lost_events;
+  outcome_.foreign_bytes = counts.foreign_bytes;
 }
 
 std::uint64_t Sampler::end_ns() const {
@@ -260,12 +272,10 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
     outcome_.lost.failed +=
         engine_->vcpu_count() - std::min<std::uint64_t>(seen, engine_->vcpu_count());
   }
-  if (tick->captures.empty()) return true;
-  std::size_t bytes = 0;
-  for (const wire::Capture& capture : tick->captures) {
-    bytes += size_of(capture);
+  if (tick->empty()) return true;
+  const std::size_t bytes = size_of(*tick);
+  for (const wire::Capture& capture : tick->captures)
     if (capture.disposition == wire::Disposition::kSampled) ++sampled_;
-  }
   captured_bytes_ += bytes;
   captured_.push_back({std::move(*tick), now, bytes});
   return true;
@@ -287,7 +297,8 @@ bool Sampler::poll_captures() {
 }
 
 bool Sampler::poll(engines::Tick tick, std::uint64_t time_ns) {
-  replayed_to_ns_ = std::max(replayed_to_ns_, tick.captures.back().host_time_ns);
+  if (!tick.captures.empty())
+    replayed_to_ns_ = std::max(replayed_to_ns_, tick.captures.back().host_time_ns);
   auto learnt = watch_->poll(*engine_, tick, time_ns);
   if (learnt && learnt->new_recipes) planner_->renew();
   if (learnt && learnt->kernel) updates_ = learnt->kernel;
@@ -311,12 +322,10 @@ void Sampler::add(guestos::ProcessUpdates updates) {
 }
 
 void Sampler::enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> attributions) {
-  std::size_t bytes = 0;
+  std::size_t bytes = size_of(tick);
+  const std::uint64_t events = tick.events.size();
   std::uint64_t ticks = 0;
-  for (const wire::Capture& capture : tick.captures) {
-    bytes += size_of(capture);
-    ticks += capture.weight;
-  }
+  for (const wire::Capture& capture : tick.captures) ticks += capture.weight;
   ticks_seen_ += ticks;
   attributions.resize(tick.captures.size());
   for (const guestos::TaskAttribution& attribution : attributions)
@@ -329,6 +338,7 @@ void Sampler::enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> 
     process_updates_ = {};
   } else {
     outcome_.lost.queue_full += ticks;
+    outcome_.lost_events += events;
   }
   if (options_.deterministic) wait_until_handled();
 }

@@ -116,6 +116,7 @@ void TypeNames::read(Search& search, const Unit& unit) {
       case DW_TAG_partial_unit:
       case DW_TAG_type_unit:
       case DW_TAG_enumeration_type:
+      case DW_TAG_namespace:
         break;
       case DW_TAG_enumerator: {
         const Entry entry = read_entry();

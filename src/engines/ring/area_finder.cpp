@@ -1,0 +1,62 @@
+#include "engines/ring/area_finder.h"
+
+#include <fmt/core.h>
+
+#include <cstring>
+#include <vector>
+
+#include "engines/ring/mapped_area.h"
+
+namespace ringside::engines::ring {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kLargestArea = std::uint64_t{4} << 30;  // a guest may claim anything
+
+bool begins_area(Bytes page) {
+  return page.size() >= sizeof(wire::kGuestAreaMagic) &&
+         std::memcmp(page.data(), wire::kGuestAreaMagic.data(), sizeof(wire::kGuestAreaMagic)) == 0;
+}
+
+}  // namespace
+
+// The bytes of the magic may also lie in a kernel's file, or in a copy of an older area: only what
+// is where it says that it is counts.
+Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start,
+                                                      const memory::PageTables* tables) {
+  RINGSIDE_ASSIGN(const auto header, physical_.read_bytes(start, wire::GuestArea::kHeaderBytes));
+  if (!begins_area(header)) return std::nullopt;
+  const auto area = wire::read_guest_area(header);
+  if (!area) {
+    why_not_ = area.error().message;
+    return std::nullopt;
+  }
+  if (area->bytes() > kLargestArea) {
+    why_not_ = fmt::format("the guest's rings have {} bytes, and ringside reads {} at most",
+                           area->bytes(), kLargestArea);
+    return std::nullopt;
+  }
+  if (tables == nullptr)
+    return FoundArea{*area, start, area_in_ram(start, area->bytes(), physical_)};
+  RINGSIDE_ASSIGN(const auto walk, tables->walk(physical_, area->self));
+  if (walk.end != memory::WalkEnd::kMapped || walk.address != start) return std::nullopt;
+  RINGSIDE_ASSIGN(auto memory,
+                  map_area(area->self, area->bytes(), *tables, physical_, walks_left_));
+  if (!memory) return std::nullopt;
+  return FoundArea{*area, start, std::move(memory)};
+}
+
+Result<std::optional<FoundArea>> AreaFinder::step(const memory::PageTables* tables) {
+  for (const std::uint64_t end = at_ + kStep; at_ < end && !is_done(); at_ += kChunk) {
+    RINGSIDE_ASSIGN(const std::size_t got, physical_.read_up_to(GuestPhys{at_}, chunk_));
+    hole_ = got == 0 ? hole_ + kChunk : 0;
+    for (std::size_t page = 0; page + kPage <= got; page += kPage) {
+      if (!begins_area(Bytes(chunk_).subspan(page, kPage))) continue;
+      RINGSIDE_ASSIGN(auto found, found_at(GuestPhys{at_ + page}, tables));
+      if (found) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringside::engines::ring

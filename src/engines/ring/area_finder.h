@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/memory_reader.h"
+#include "engines/ring/ring_reader.h"
+#include "memory/page_walk.h"
+#include "wire/guest_area.h"
+
+namespace ringside::engines::ring {
+
+// The area of a guest's rings, and how its memory is read.
+struct FoundArea {
+  wire::GuestArea area;
+  GuestPhys start;
+  std::unique_ptr<AreaMemory> memory;
+};
+
+// Searches a guest's RAM for the area of the guest library, while the guest runs: an area begins a
+// page, and says itself at which virtual address it is. A step takes some hundredths of a second,
+// whatever the guest has in its memory. `physical` outlives what is found.
+class AreaFinder {
+ public:
+  explicit AreaFinder(PhysicalMemory& physical) : physical_(physical), chunk_(kChunk) {}
+
+  // Searches on. `tables` are those of a vCPU; null where addresses are not translated, and the
+  // area is read as it lies in RAM then. Errors: those of the memory.
+  [[nodiscard]] Result<std::optional<FoundArea>> step(const memory::PageTables* tables);
+  // All of RAM was searched.
+  [[nodiscard]] bool is_done() const { return hole_ >= kLargestHole; }
+  // Why an area that is there was not taken; empty where there is none.
+  [[nodiscard]] const std::string& why_not() const { return why_not_; }
+
+ private:
+  static constexpr std::size_t kChunk = 1 << 20;
+  static constexpr std::uint64_t kStep = 256 << 20;  // bytes
+  // RAM of a machine has holes, and ends somewhere: 8 GiB without any are its end.
+  static constexpr std::uint64_t kLargestHole = std::uint64_t{8} << 30;
+  // Areas that a guest makes up cost no more than so many walks, all together.
+  static constexpr std::uint64_t kMostWalks = 1 << 21;
+
+  [[nodiscard]] Result<std::optional<FoundArea>> found_at(GuestPhys start,
+                                                          const memory::PageTables* tables);
+
+  PhysicalMemory& physical_;
+  std::vector<std::byte> chunk_;
+  std::uint64_t at_ = 0;
+  std::uint64_t hole_ = 0;  // bytes before at_ in which there is no RAM
+  std::uint64_t walks_left_ = kMostWalks;
+  std::string why_not_;
+};
+
+}  // namespace ringside::engines::ring

@@ -1,0 +1,51 @@
+#include "engines/ring/library_rings.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace ringside::engines::ring {
+
+LibraryRings::LibraryRings(FoundArea found, std::size_t cpus) : found_(std::move(found)) {
+  const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(found_.area.cpus, cpus));
+  readers_.reserve(count);
+  for (std::uint32_t cpu = 0; cpu < count; ++cpu)
+    readers_.emplace_back(*found_.memory, found_.area, cpu);
+}
+
+// All CPUs share a budget of words, and in turns the first has all of it.
+Result<void> LibraryRings::poll(RecordCollector* records, bool is_last) {
+  const auto visit = [records](const wire::GuestRecord& record,
+                               std::span<const std::uint64_t> words) -> Result<void> {
+    if (records != nullptr) records->take(record, words);
+    return {};
+  };
+  std::size_t budget = RingReader::kMostWords;
+  for (std::size_t n = 0; n < readers_.size(); ++n) {
+    RingReader& reader = readers_[(next_ + n) % readers_.size()];
+    RINGSIDE_TRY(is_last ? reader.finish(visit) : reader.poll(visit, budget));
+  }
+  ++next_;
+  return {};
+}
+
+Result<bool> LibraryRings::are_mapped(const memory::PageTables& tables,
+                                      PhysicalMemory& physical) const {
+  RINGSIDE_ASSIGN(const auto walk, tables.walk(physical, found_.area.self));
+  return walk.end == memory::WalkEnd::kMapped && walk.address == found_.start;
+}
+
+Result<bool> LibraryRings::are_there() {
+  std::array<std::byte, wire::GuestArea::kHeaderBytes> header{};
+  RINGSIDE_ASSIGN(const std::size_t got, found_.memory->read_up_to(AreaOffset{0}, header));
+  const auto area = wire::read_guest_area(Bytes(header).first(got));
+  return area && *area == found_.area;
+}
+
+RingCounts LibraryRings::counts() const {
+  RingCounts sum;
+  for (const RingReader& reader : readers_) sum += reader.counts();
+  return sum;
+}
+
+}  // namespace ringside::engines::ring

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "engines/ring/area_finder.h"
+#include "engines/ring/guest_rings.h"
+
+namespace ringside::engines::ring {
+
+// Those of the guest library.
+class LibraryRings final : public GuestRings {
+ public:
+  // Rings of CPUs from `cpus` on are of CPUs that the machine does not have: they are not read.
+  LibraryRings(FoundArea found, std::size_t cpus);
+
+  [[nodiscard]] Arch arch() const override { return found_.area.arch; }
+  [[nodiscard]] double counter_hz() const override {
+    return static_cast<double>(found_.area.clock_hz);
+  }
+  [[nodiscard]] Result<void> poll(RecordCollector* records, bool is_last) override;
+  [[nodiscard]] Result<bool> are_there() override;
+  [[nodiscard]] Result<bool> are_mapped(const memory::PageTables& tables,
+                                        PhysicalMemory& physical) const override;
+  [[nodiscard]] RingCounts counts() const override;
+
+ private:
+  FoundArea found_;
+  std::vector<RingReader> readers_;  // of its CPUs
+  std::size_t next_ = 0;             // that is polled first
+};
+
+}  // namespace ringside::engines::ring

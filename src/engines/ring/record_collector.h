@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engines/engine.h"
+#include "engines/ring/ring_clock.h"
+#include "wire/guest_record.h"
+
+namespace ringside::engines::ring {
+
+// Gathers the records of a guest's CPUs and makes ticks of them: captures and events in the order
+// of the guest's clock, by the host's times.
+class RecordCollector {
+ public:
+  // `counter_hz` is the rate of the guest's counter; 0: it is measured.
+  RecordCollector(Arch arch, double counter_hz) : arch_(arch), clock_(counter_hz) {}
+
+  // Samples of vCPUs and modes that the plan does not want are skipped from now on.
+  void set_plan(const TickPlan& plan);
+  // Registers that all captures have: those that say how addresses are translated.
+  void set_registers(const arch::Registers& registers) { registers_ = registers; }
+
+  // `words` are those of the record.
+  void take(const wire::GuestRecord& record, std::span<const std::uint64_t> words);
+  // All that was gathered; `now_ns` is the host's monotonic time.
+  [[nodiscard]] Tick take_out(std::uint64_t now_ns);
+  // Captures that were taken out.
+  [[nodiscard]] std::uint64_t captures() const { return taken_; }
+
+ private:
+  struct TimedCapture {
+    std::uint64_t counter = 0;
+    wire::Capture capture;
+  };
+  struct TimedEvent {
+    std::uint64_t counter = 0;
+    std::vector<std::uint64_t> words;
+  };
+  void add_capture(const wire::GuestRecord& record);
+  [[nodiscard]] bool is_wanted(const wire::Capture& capture) const;
+
+  Arch arch_;
+  RingClock clock_;
+  arch::Registers registers_;
+  bool kernel_ = true;
+  bool user_ = true;
+  std::vector<bool> wanted_;  // by vCPU
+  std::vector<TimedCapture> captures_;
+  std::vector<TimedEvent> events_;
+  std::uint64_t newest_ = 0;        // of the guest's counter
+  std::uint64_t last_time_ns_ = 0;  // that a capture was given
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace ringside::engines::ring

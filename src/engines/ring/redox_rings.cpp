@@ -1,0 +1,210 @@
+#include "engines/ring/redox_rings.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "base/little_endian.h"
+#include "engines/ring/mapped_area.h"
+
+namespace ringside::engines::ring {
+namespace {
+
+using namespace wire::redox;
+
+constexpr std::uint64_t kWord = sizeof(std::uint64_t);
+constexpr std::uint64_t kMostCpus = 4096;
+constexpr std::uint64_t kMostRingWords = 1u << 28;
+constexpr std::uint64_t kMostOffset = 4096;
+constexpr std::uint64_t kMostWalks = 1 << 21;  // pages of all rings together
+
+// Format B marks a sample's beginning; nothing in format A looks like it.
+FindPiece format_of(std::uint64_t first_word) {
+  constexpr std::uint64_t kMarkB = 0xfedfac00;
+  const std::uint64_t length = first_word ^ kMarkB;
+  return length >= 4 && length <= wire::redox::kMostWords ? find_piece_b : find_piece_a;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RedoxRings>> RedoxRings::find(const RedoxLayout& layout,
+                                                     const memory::PageTables& tables,
+                                                     PhysicalMemory& physical) {
+  std::unique_ptr<RedoxRings> rings(new RedoxRings(layout));
+  std::uint64_t walks_left = kMostWalks;
+  RINGSIDE_ASSIGN(rings->slice_, map_area(layout.slice, 2 * kWord, tables, physical, walks_left));
+  if (!rings->slice_) return nullptr;
+  RINGSIDE_ASSIGN(const auto pointer, rings->slice_->read_value<std::uint64_t>(AreaOffset{0}));
+  RINGSIDE_ASSIGN(const auto cpus, rings->slice_->read_value<std::uint64_t>(AreaOffset{kWord}));
+  if (cpus == 0) return nullptr;
+  if (cpus > kMostCpus)
+    return fail(ErrorCode::kFormat, "{}: a slice of {} rings; is it Redox' BUFS_RAW?", layout.slice,
+                cpus);
+  rings->pointers_at_ = pointer;
+  RINGSIDE_ASSIGN(rings->pointers_,
+                  map_area(GuestVirt{pointer}, cpus * kWord, tables, physical, walks_left));
+  if (!rings->pointers_) return nullptr;
+  for (std::uint64_t cpu = 0; cpu < cpus; ++cpu) {
+    RINGSIDE_ASSIGN(const auto structure,
+                    rings->pointers_->read_value<std::uint64_t>(AreaOffset{cpu * kWord}));
+    if (structure == 0) return nullptr;  // that CPU has not begun
+    RINGSIDE_ASSIGN(auto ring,
+                    find_ring(layout, GuestVirt{structure}, tables, physical, walks_left));
+    if (!ring) return nullptr;
+    rings->rings_.push_back(std::move(*ring));
+  }
+  return rings;
+}
+
+Result<std::optional<RedoxRings::Ring>> RedoxRings::find_ring(const RedoxLayout& layout,
+                                                              GuestVirt structure,
+                                                              const memory::PageTables& tables,
+                                                              PhysicalMemory& physical,
+                                                              std::uint64_t& walks_left) {
+  Ring ring;
+  ring.structure = structure;
+  const std::uint64_t last = std::max(
+      {layout.buf, layout.tail, layout.nmi_kcount, layout.nmi_ucount, layout.words.value_or(0)});
+  if (last > kMostOffset)
+    return fail(ErrorCode::kFormat, "a ring's structure has a member at offset {}", last);
+  RINGSIDE_ASSIGN(ring.state, map_area(structure, last + kWord, tables, physical, walks_left));
+  if (!ring.state) return std::nullopt;
+  ring.words = layout.ring_words;
+  if (layout.words) {
+    RINGSIDE_ASSIGN(ring.words, ring.state->read_value<std::uint64_t>(AreaOffset{*layout.words}));
+  }
+  if (!std::has_single_bit(ring.words) || ring.words > kMostRingWords)
+    return fail(ErrorCode::kFormat, "the ring at {} has {} words", structure, ring.words);
+  RINGSIDE_ASSIGN(const auto buf, ring.state->read_value<std::uint64_t>(AreaOffset{layout.buf}));
+  RINGSIDE_ASSIGN(ring.memory,
+                  map_area(GuestVirt{buf}, ring.words * kWord, tables, physical, walks_left));
+  if (!ring.memory) return std::nullopt;
+  return ring;
+}
+
+Result<RedoxRings::State> RedoxRings::read_state(Ring& ring) const {
+  State state;
+  RINGSIDE_ASSIGN(state.tail, ring.state->read_value<std::uint64_t>(AreaOffset{layout_.tail}));
+  RINGSIDE_ASSIGN(state.kernel_samples,
+                  ring.state->read_value<std::uint64_t>(AreaOffset{layout_.nmi_kcount}));
+  RINGSIDE_ASSIGN(state.user_samples,
+                  ring.state->read_value<std::uint64_t>(AreaOffset{layout_.nmi_ucount}));
+  return state;
+}
+
+Result<void> RedoxRings::poll(RecordCollector* records, bool) {
+  std::size_t budget = kMostWords;
+  for (std::size_t n = 0; n < rings_.size(); ++n)
+    RINGSIDE_TRY(poll((next_ + n) % rings_.size(), records, budget));
+  ++next_;
+  return {};
+}
+
+// Reads the words behind the position into bytes_; those that the guest overwrites meanwhile are
+// left out. False where there are none. A tail that has gone back is that of a ring that is new.
+Result<bool> RedoxRings::read_words(Ring& ring, std::size_t budget) {
+  if (ring.last.tail < ring.position) ring.position = ring.last.tail;
+  std::uint64_t count = ring.last.tail - ring.position;
+  if (count > ring.words) ring.position = ring.last.tail - ring.words;
+  count = std::min<std::uint64_t>(ring.last.tail - ring.position, budget);
+  if (count == 0) return false;
+  bytes_.resize(count * kWord);
+  const std::uint64_t begin = ring.position % ring.words;
+  const std::uint64_t to_end = std::min(count, ring.words - begin);
+  const std::span<std::byte> bytes(bytes_);
+  RINGSIDE_TRY(ring.memory->read(AreaOffset{begin * kWord}, bytes.first(to_end * kWord)));
+  RINGSIDE_TRY(ring.memory->read(AreaOffset{0}, bytes.subspan(to_end * kWord)));
+  RINGSIDE_ASSIGN(const State now, read_state(ring));
+  const std::uint64_t oldest = now.tail - std::min(now.tail, ring.words);
+  if (oldest <= ring.position) return true;
+  const std::uint64_t gone = std::min(oldest - ring.position, count);
+  bytes_.erase(bytes_.begin(), bytes_.begin() + static_cast<std::ptrdiff_t>(gone * kWord));
+  ring.position += gone;
+  return !bytes_.empty();
+}
+
+// Takes the words that it reads out of the budget, which all CPUs share.
+Result<void> RedoxRings::poll(std::size_t cpu, RecordCollector* records, std::size_t& budget) {
+  Ring& ring = rings_[cpu];
+  RINGSIDE_ASSIGN(ring.last, read_state(ring));
+  if (!std::exchange(ring.has_begun, true)) {
+    ring.first = ring.last;
+    ring.position = ring.last.tail;
+  }
+  RINGSIDE_ASSIGN(const bool has_words, read_words(ring, budget));
+  if (!has_words) return {};
+  const RingWords words{Bytes(bytes_)};
+  budget -= words.size();
+  if (find_piece_ == nullptr) find_piece_ = format_of(words[0]);
+  const bool is_whole = ring.position + words.size() == ring.last.tail;
+  std::size_t at = 0;
+  while (at < words.size()) {
+    // The rest of a sample that is cut here comes with the next poll.
+    if (!is_whole && words.size() - at < wire::redox::kMostWords) break;
+    const Found found = find_piece_(words, at, sample_);
+    at += found.words;
+    if (found.piece != Piece::kSample) continue;
+    ++ring.read;
+    if (records != nullptr) take(sample_, static_cast<std::uint16_t>(cpu), *records);
+  }
+  ring.position += at;
+  return {};
+}
+
+void RedoxRings::take(const RingSample& sample, std::uint16_t cpu, RecordCollector& records) {
+  kernel_.clear();
+  user_.clear();
+  const auto add = [this](GuestVirt address) {
+    (is_user_address(address.value) ? user_ : kernel_).push_back(address.value);
+  };
+  add(sample.pc);
+  for (const GuestVirt caller : sample.callers) add(caller);
+  wire::GuestRecord record;
+  record.kind = wire::GuestRecordKind::kSample;
+  record.cpu = cpu;
+  record.time = sample.counter;
+  record.sample.source = wire::GuestSampleSource::kNmi;
+  record.sample.kernel = {kernel_, user_.empty() ? sample.stop : StopReason::kUserMode, 0, {}};
+  record.sample.user = {user_, sample.stop, 0, {}};
+  if (sample.context) {
+    record.task.pid = record.task.tid = *sample.context;
+    const auto name = layout_.context_names.find(*sample.context);
+    if (name != layout_.context_names.end()) record.task.name = name->second;
+  }
+  records.take(record, {});
+}
+
+Result<bool> RedoxRings::are_there() {
+  RINGSIDE_ASSIGN(const auto pointer, slice_->read_value<std::uint64_t>(AreaOffset{0}));
+  RINGSIDE_ASSIGN(const auto cpus, slice_->read_value<std::uint64_t>(AreaOffset{kWord}));
+  if (pointer != pointers_at_ || cpus != rings_.size()) return false;
+  for (std::size_t cpu = 0; cpu < rings_.size(); ++cpu) {
+    RINGSIDE_ASSIGN(const auto structure,
+                    pointers_->read_value<std::uint64_t>(AreaOffset{cpu * kWord}));
+    if (structure != rings_[cpu].structure.value) return false;
+  }
+  return true;
+}
+
+// Format A writes no samples of user code.
+std::uint64_t RedoxRings::due(const Ring& ring) const {
+  const auto since = [](std::uint64_t first, std::uint64_t last) {
+    return last - std::min(first, last);
+  };
+  const std::uint64_t user = since(ring.first.user_samples, ring.last.user_samples);
+  return since(ring.first.kernel_samples, ring.last.kernel_samples) +
+         (find_piece_ == find_piece_b ? user : 0);
+}
+
+RingCounts RedoxRings::counts() const {
+  RingCounts sum;
+  for (const Ring& ring : rings_) {
+    const std::uint64_t expected = due(ring);
+    sum.read += ring.read;
+    sum.missed += expected - std::min(expected, ring.read);
+    sum.lost_samples = sum.missed;
+  }
+  return sum;
+}
+
+}  // namespace ringside::engines::ring

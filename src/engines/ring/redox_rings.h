@@ -1,0 +1,92 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/ring/guest_rings.h"
+#include "memory/page_walk.h"
+#include "wire/redox/ring_sample.h"
+
+namespace ringside::engines::ring {
+
+// Where a Redox kernel has its rings (src/profiling.rs of redox-os/kernel @ 663e6641): a static
+// slice of pointers to structures, whose members Rust may order in any way.
+struct RedoxLayout {
+  GuestVirt slice;  // BUFS_RAW: a pointer and a number of CPUs
+  // Bytes from a structure's start.
+  std::uint64_t buf = 0;  // a pointer to the words
+  std::uint64_t tail = 0;
+  std::uint64_t nmi_kcount = 0;
+  std::uint64_t nmi_ucount = 0;
+  std::optional<std::uint64_t> words;    // a member that says how many words there are, …
+  std::uint64_t ring_words = 16u << 20;  // … else so many
+  std::map<std::uint32_t, std::string> context_names;  // by the ids in samples
+};
+
+// Rings of Redox' kernel, in format A or B. Their tails only grow, and tell where the newest sample
+// ends, whoever drains them meanwhile.
+class RedoxRings final : public GuestRings {
+ public:
+  // Nothing where the kernel has not made the rings yet. `physical` outlives them. Errors: those of
+  // the memory; kFormat for a slice or sizes that make no sense.
+  [[nodiscard]] static Result<std::unique_ptr<RedoxRings>> find(const RedoxLayout& layout,
+                                                                const memory::PageTables& tables,
+                                                                PhysicalMemory& physical);
+
+  [[nodiscard]] Arch arch() const override { return Arch::kX86_64; }
+  [[nodiscard]] double counter_hz() const override { return 0; }
+  [[nodiscard]] Result<void> poll(RecordCollector* records, bool is_last) override;
+  [[nodiscard]] Result<bool> are_there() override;
+  [[nodiscard]] RingCounts counts() const override;
+
+ private:
+  static constexpr std::size_t kMostWords = 1 << 18;  // that a poll reads
+
+  struct State {
+    std::uint64_t tail = 0;
+    std::uint64_t kernel_samples = 0;
+    std::uint64_t user_samples = 0;
+  };
+  struct Ring {
+    GuestVirt structure;
+    std::unique_ptr<AreaMemory> state;
+    std::unique_ptr<AreaMemory> memory;
+    std::uint64_t words = 0;
+    bool has_begun = false;
+    std::uint64_t position = 0;  // words that were read, or are lost
+    State first;                 // at the first poll
+    State last;
+    std::uint64_t read = 0;  // samples
+  };
+  explicit RedoxRings(const RedoxLayout& layout) : layout_(layout) {}
+
+  [[nodiscard]] static Result<std::optional<Ring>> find_ring(const RedoxLayout& layout,
+                                                             GuestVirt structure,
+                                                             const memory::PageTables& tables,
+                                                             PhysicalMemory& physical,
+                                                             std::uint64_t& walks_left);
+  [[nodiscard]] Result<State> read_state(Ring& ring) const;
+  [[nodiscard]] Result<void> poll(std::size_t cpu, RecordCollector* records, std::size_t& budget);
+  [[nodiscard]] Result<bool> read_words(Ring& ring, std::size_t budget);
+  void take(const wire::redox::RingSample& sample, std::uint16_t cpu, RecordCollector& records);
+  // Samples that a ring should have had since the first poll.
+  [[nodiscard]] std::uint64_t due(const Ring& ring) const;
+
+  RedoxLayout layout_;
+  std::unique_ptr<AreaMemory> slice_;
+  std::unique_ptr<AreaMemory> pointers_;
+  std::uint64_t pointers_at_ = 0;
+  std::vector<Ring> rings_;                      // of the CPUs
+  std::size_t next_ = 0;                         // that the next poll begins with
+  wire::redox::FindPiece find_piece_ = nullptr;  // of the format, once a sample shows it
+  // Reused.
+  std::vector<std::byte> bytes_;
+  wire::redox::RingSample sample_;
+  std::vector<std::uint64_t> kernel_;
+  std::vector<std::uint64_t> user_;
+};
+
+}  // namespace ringside::engines::ring

@@ -1,0 +1,194 @@
+#include "engines/ring/ring_engine.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "arch/arch_info.h"
+#include "base/clock.h"
+#include "engines/ring/library_rings.h"
+#include "memory/page_tables.h"
+
+namespace ringside::engines::ring {
+namespace {
+
+constexpr std::uint64_t kPollNs = 5'000'000;
+constexpr std::uint64_t kShortestSearchRestNs = 100'000'000;
+constexpr std::uint64_t kLongestSearchRestNs = 2'000'000'000;
+constexpr std::uint64_t kLookNs = 250'000'000;
+constexpr std::uint64_t kSilenceNs = 500'000'000;  // then the guest may stand still
+
+// Whether what failed now may succeed later: RAM that is nearly all zero, a vCPU that does not
+// answer.
+bool may_pass(const Error& error) {
+  return error.code == ErrorCode::kUnsupported || error.code == ErrorCode::kTimeout ||
+         error.code == ErrorCode::kDisturbed;
+}
+
+arch::Registers paging_registers(Arch arch, const arch::Registers& all) {
+  arch::Registers paging;
+  for (const std::uint8_t reg : memory::registers_of_walks(arch))
+    if (all.has(reg)) paging.set(reg, all.get(reg));
+  return paging;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<RingEngine>> RingEngine::make(std::unique_ptr<Engine> way_in,
+                                                     const RingOptions& options) {
+  return std::unique_ptr<RingEngine>(new RingEngine(std::move(way_in), options));
+}
+
+RingEngine::RingEngine(std::unique_ptr<Engine> way_in, const RingOptions& options)
+    : way_in_(std::move(way_in)), options_(options), search_rest_ns_(kShortestSearchRestNs) {}
+
+Result<std::optional<RingEngine::View>> RingEngine::view_of_guest() {
+  const auto physical = way_in_->physical_memory();
+  if (!physical && !may_pass(physical.error())) return tl::unexpected<Error>(physical.error());
+  if (!physical) {
+    why_not_ = "the guest's rings cannot be read: " + physical.error().message;
+    return std::nullopt;
+  }
+  if (way_in_->memory_reads_stop_the_guest()) {
+    why_not_ = "the guest's rings cannot be read without stopping the guest: " +
+               way_in_->explain_memory_access();
+    return std::nullopt;
+  }
+  auto registers = way_in_->read_registers(VcpuId{0});
+  if (!registers && !may_pass(registers.error())) return tl::unexpected<Error>(registers.error());
+  if (!registers) return std::nullopt;
+  auto tables = memory::page_tables_of(arch(), *registers);
+  return View{*physical, std::move(*registers), std::move(tables)};
+}
+
+// A step of the search. Nothing where there are none yet.
+Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(const View& view) {
+  if (options_.redox) {
+    if (!view.tables) return nullptr;
+    auto rings = RedoxRings::find(*options_.redox, *view.tables, *view.physical);
+    if (!rings && rings.error().code != ErrorCode::kFormat)
+      return tl::unexpected<Error>(rings.error());
+    if (!rings) why_not_ = rings.error().message;
+    return rings ? std::move(*rings) : nullptr;
+  }
+  if (!finder_) finder_.emplace(*view.physical);
+  RINGSIDE_ASSIGN(auto found, finder_->step(view.tables.get()));
+  if (!finder_->why_not().empty()) why_not_ = finder_->why_not();
+  if (!found) return nullptr;
+  const bool both_are_x86 = arch::info_of(arch()).is_x86 && arch::info_of(found->area.arch).is_x86;
+  if (found->area.arch != arch() && !both_are_x86) {
+    why_not_ = fmt::format("the rings are of {}, and the machine is {}",
+                           arch::name_of(found->area.arch), arch::name_of(arch()));
+    return nullptr;
+  }
+  return std::make_unique<LibraryRings>(std::move(*found), vcpu_count());
+}
+
+Result<void> RingEngine::find_rings() {
+  if (monotonic_ns() < next_search_ns_) return {};
+  RINGSIDE_ASSIGN(const auto view, view_of_guest());
+  std::unique_ptr<GuestRings> found;
+  if (view) {
+    RINGSIDE_ASSIGN(found, look_for_rings(*view));
+  }
+  const bool goes_on = view && !found && finder_ && !finder_->is_done();
+  if (goes_on) return {};
+  finder_.reset();
+  next_search_ns_ = monotonic_ns() + search_rest_ns_;
+  search_rest_ns_ = std::min(2 * search_rest_ns_, kLongestSearchRestNs);
+  if (!found) return {};
+  rings_ = std::move(found);
+  why_not_.clear();
+  const double hz = options_.counter_hz > 0 ? options_.counter_hz : rings_->counter_hz();
+  if (records_) taken_ += records_->captures();
+  records_.emplace(rings_->arch(), hz);
+  records_->set_registers(paging_registers(arch(), view->registers));
+  search_rest_ns_ = kShortestSearchRestNs;
+  next_look_ns_ = monotonic_ns() + kLookNs;
+  return poll_rings(false);  // what is there already is not of this recording
+}
+
+// Rings that nothing comes from may be those of a kernel that has ended.
+Result<void> RingEngine::look_again() {
+  if (!rings_) return {};
+  RINGSIDE_ASSIGN(const auto view, view_of_guest());
+  if (!view || !view->tables) return {};
+  RINGSIDE_ASSIGN(const bool are_mapped, rings_->are_mapped(*view->tables, *view->physical));
+  if (!are_mapped) leave_rings();
+  return {};
+}
+
+void RingEngine::leave_rings() {
+  before_ += rings_->counts();
+  rings_.reset();
+}
+
+// The memory of a guest that has begun anew may be anything.
+Result<void> RingEngine::poll_rings(bool is_last) {
+  if (!rings_) return {};
+  auto polled = rings_->poll(is_started_ ? &*records_ : nullptr, is_last);
+  if (polled || polled.error().code != ErrorCode::kUnreadable) return polled;
+  leave_rings();
+  return {};
+}
+
+Result<Tick> RingEngine::tick(const TickPlan& plan) {
+  const std::uint64_t now = monotonic_ns();
+  if (is_started_ && !is_stopped_ && now < next_poll_ns_) sleep_ns(next_poll_ns_ - now);
+  next_poll_ns_ = monotonic_ns() + kPollNs;
+  if (rings_ && monotonic_ns() >= next_look_ns_) {
+    next_look_ns_ = monotonic_ns() + kLookNs;
+    RINGSIDE_ASSIGN(const bool are_there, rings_->are_there());
+    if (!are_there) leave_rings();
+  }
+  if (!rings_ && !is_stopped_) RINGSIDE_TRY(find_rings());
+  if (!is_started_) return Tick();
+  if (records_) records_->set_plan(plan);
+  RINGSIDE_TRY(poll_rings(is_stopped_));
+  Tick tick = records_ ? records_->take_out(monotonic_ns()) : Tick();
+  if (!tick.captures.empty() || !tick.events.empty() || is_stopped_) {
+    silent_since_ns_ = monotonic_ns();
+    return tick;
+  }
+  if (monotonic_ns() - silent_since_ns_ < kSilenceNs) return tick;
+  silent_since_ns_ = monotonic_ns();
+  RINGSIDE_ASSIGN(const bool runs, way_in_->guest_is_running());
+  tick.paused_by_user = !runs;
+  if (runs) RINGSIDE_TRY(look_again());
+  return tick;
+}
+
+Result<void> RingEngine::start(const Pace&) {
+  is_started_ = true;
+  silent_since_ns_ = monotonic_ns();
+  return {};
+}
+
+void RingEngine::stop() { is_stopped_ = true; }
+
+PaceCounts RingEngine::counts() const {
+  PaceCounts counts;
+  RingCounts lost = before_;
+  if (rings_) lost += rings_->counts();
+  counts.no_room = std::min(lost.no_room, lost.lost_samples);
+  counts.overwritten = lost.lost_samples - counts.no_room;
+  counts.lost_events = lost.lost() - lost.lost_samples;
+  counts.due = taken_ + (records_ ? records_->captures() : 0) + lost.lost_samples;
+  return counts;
+}
+
+std::string RingEngine::explain_silence() const {
+  if (rings_)
+    return "the guest has rings, and has put no sample into them: it may have switched "
+           "sampling off";
+  if (!why_not_.empty()) return why_not_;
+  return "no rings were found in the guest's memory: its kernel calls ringside_start() of "
+         "ringside's guest library, and gives it memory that begins at a page";
+}
+
+Result<std::size_t> RingEngine::read_virtual(VcpuId vcpu, GuestVirt address,
+                                             std::span<std::byte> destination) {
+  return way_in_->virtual_memory(vcpu).read_up_to(address, destination);
+}
+
+}  // namespace ringside::engines::ring

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engines/engine.h"
+#include "engines/ring/area_finder.h"
+#include "engines/ring/guest_rings.h"
+#include "engines/ring/record_collector.h"
+#include "engines/ring/redox_rings.h"
+
+namespace ringside::engines::ring {
+
+struct RingOptions {
+  std::optional<RedoxLayout> redox;  // the guest has Redox' rings; else the guest library's
+  double counter_hz = 0;             // of the guest's counter; 0: as the guest says, or measured
+};
+
+// Gives the samples that a guest takes itself and puts into rings in its memory (guest/README.md,
+// or as Redox does).
+// Reads them while the guest runs, through another engine's reader of physical memory: the guest
+// does not stand still where that reads QEMU's own copy. The guest decides when it samples.
+//
+// A guest without rings may still make them. A kernel that begins anew makes others.
+class RingEngine final : public Engine, public SelfPaced {
+ public:
+  // Nothing is searched for before the first tick().
+  [[nodiscard]] static Result<std::unique_ptr<RingEngine>> make(std::unique_ptr<Engine> way_in,
+                                                                const RingOptions& options);
+
+  [[nodiscard]] Arch arch() const override { return way_in_->arch(); }
+  [[nodiscard]] std::size_t vcpu_count() const override { return way_in_->vcpu_count(); }
+  [[nodiscard]] std::string qemu_version() const override { return way_in_->qemu_version(); }
+  [[nodiscard]] Result<bool> guest_is_running() override { return way_in_->guest_is_running(); }
+  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
+  [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override {
+    return way_in_->read_registers(vcpu);
+  }
+  [[nodiscard]] Result<PhysicalMemory*> physical_memory() override {
+    return way_in_->physical_memory();
+  }
+  [[nodiscard]] std::string explain_memory_access() const override {
+    return way_in_->explain_memory_access();
+  }
+  [[nodiscard]] std::string explain_silence() const override;
+  [[nodiscard]] bool memory_reads_stop_the_guest() const override {
+    return way_in_->memory_reads_stop_the_guest();
+  }
+  [[nodiscard]] MemoryPauses memory_pauses() const override { return way_in_->memory_pauses(); }
+  void set_read_turns(ReadTurns* turns) override { way_in_->set_read_turns(turns); }
+  [[nodiscard]] SelfPaced* self_paced() override { return this; }
+
+  // SelfPaced. The pace is the guest's own.
+  [[nodiscard]] Result<void> start(const Pace&) override;
+  void stop() override;
+  [[nodiscard]] PaceCounts counts() const override;
+  [[nodiscard]] bool counts_instructions() const override { return false; }
+
+  // Rings were found, and are read.
+  [[nodiscard]] bool has_rings() const { return rings_ != nullptr; }
+
+ protected:
+  [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
+                                                 std::span<std::byte> destination) override;
+
+ private:
+  RingEngine(std::unique_ptr<Engine> way_in, const RingOptions& options);
+
+  // How the guest's memory is read and mapped at a moment.
+  struct View {
+    PhysicalMemory* physical = nullptr;
+    arch::Registers registers;                   // of a vCPU
+    std::unique_ptr<memory::PageTables> tables;  // its own; null where nothing is translated
+  };
+  // Nothing where they cannot be read just now.
+  [[nodiscard]] Result<std::optional<View>> view_of_guest();
+  [[nodiscard]] Result<std::unique_ptr<GuestRings>> look_for_rings(const View& view);
+  [[nodiscard]] Result<void> find_rings();
+  [[nodiscard]] Result<void> look_again();
+  void leave_rings();
+  [[nodiscard]] Result<void> poll_rings(bool is_last);
+
+  std::unique_ptr<Engine> way_in_;
+  RingOptions options_;
+  std::optional<AreaFinder> finder_;  // while a search goes on
+  std::unique_ptr<GuestRings> rings_;
+  std::optional<RecordCollector> records_;  // of the rings' guest
+  bool is_started_ = false;
+  bool is_stopped_ = false;
+  std::string why_not_;  // rings were there, and could not be read
+  std::uint64_t next_search_ns_ = 0;
+  std::uint64_t search_rest_ns_ = 0;
+  std::uint64_t next_look_ns_ = 0;  // whether the rings are still there
+
+  std::uint64_t next_poll_ns_ = 0;
+  std::uint64_t silent_since_ns_ = 0;
+
+  RingCounts before_;        // of rings that were left
+  std::uint64_t taken_ = 0;  // captures of theirs
+};
+
+}  // namespace ringside::engines::ring

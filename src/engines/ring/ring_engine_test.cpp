@@ -1,0 +1,205 @@
+#include "engines/ring/ring_engine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+#include "engines/testing/fake_engine.h"
+#include "wire/guest_capture.h"
+#include "wire/testing/guest_rings.h"
+
+namespace ringside::engines::ring {
+namespace {
+
+using engines::testing::FakeEngine;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using wire::testing::GuestRings;
+using wire::testing::the_time;
+
+constexpr std::uint64_t kPlace = 0x4000000;  // of the rings in RAM
+
+// RAM with the rings of this process at one place, as a guest has them that maps nothing.
+class RamWithRings final : public PhysicalMemory {
+ public:
+  Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {
+    constexpr std::uint64_t kBytes = 0x8000000;
+    if (error) return tl::unexpected<Error>(*error);
+    if (address.value >= kBytes) return 0;
+    const std::size_t size = std::min<std::uint64_t>(kBytes - address.value, destination.size());
+    for (std::size_t i = 0; i < size; ++i) {
+      const std::uint64_t at = address.value + i - kPlace;
+      const bool is_ring = rings != nullptr && at < rings->bytes().size();
+      destination[i] = is_ring ? rings->bytes()[at] : std::byte{0};
+    }
+    return size;
+  }
+  const GuestRings* rings = nullptr;
+  std::optional<Error> error;
+};
+
+class RingEngineTest : public ::testing::Test {
+ protected:
+  // An engine that has looked for rings.
+  void start() {
+    auto way_in = std::make_unique<FakeEngine>(2);
+    way_in->physical = &ram_;
+    way_in_ = way_in.get();
+    auto made = RingEngine::make(std::move(way_in), {});
+    ASSERT_TRUE(made);
+    engine_ = std::move(*made);
+    vcpus_.resize(2);
+    ASSERT_TRUE(tick());
+    ASSERT_TRUE(engine_->start({}));
+  }
+  [[nodiscard]] Result<Tick> tick() {
+    TickPlan plan;
+    plan.vcpus = vcpus_;
+    return engine_->tick(plan);
+  }
+
+  RamWithRings ram_;
+  FakeEngine* way_in_ = nullptr;
+  std::unique_ptr<RingEngine> engine_;
+  std::vector<VcpuPlan> vcpus_;
+};
+
+TEST_F(RingEngineTest, GivesSamplesOfAllRingsInOrderOfTime) {
+  const GuestRings rings(2, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  wire::testing::put_sample(0, 1, 3);  // of before
+  start();
+  ASSERT_TRUE(engine_->has_rings());
+  wire::testing::put_sample(1, 5, 2);
+  wire::testing::put_sample(0, 6, 2);
+  ringside_sample(1, RINGSIDE_TIMER, nullptr, nullptr, nullptr);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  ASSERT_EQ(taken->captures.size(), 3u);
+  std::vector<unsigned> vcpus;
+  std::uint64_t last = 0;
+  for (const wire::Capture& capture : taken->captures) {
+    vcpus.push_back(capture.vcpu.value);
+    EXPECT_GE(capture.host_time_ns, last);
+    last = capture.host_time_ns;
+  }
+  EXPECT_THAT(vcpus, ElementsAre(1, 0, 1));
+  EXPECT_LE(last, monotonic_ns());
+  const auto task = wire::task_of(taken->captures[0]);
+  ASSERT_TRUE(task);
+  EXPECT_EQ(task->pid, 5u);
+  EXPECT_EQ(task->name, "worker");
+  EXPECT_EQ(taken->captures[2].disposition, wire::Disposition::kIdle);
+  EXPECT_EQ(engine_->counts().due, 3u);
+  EXPECT_EQ(engine_->counts().lost(), 0u);
+}
+
+TEST_F(RingEngineTest, WhatThePlanDoesNotWantIsSkipped) {
+  const GuestRings rings(2, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  vcpus_[1].wanted = false;
+  wire::testing::put_sample(1, 5, 2);
+  wire::testing::put_sample(0, 6, 2);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  ASSERT_EQ(taken->captures.size(), 2u);
+  EXPECT_EQ(taken->captures[0].disposition, wire::Disposition::kSkipped);
+  EXPECT_EQ(taken->captures[1].disposition, wire::Disposition::kSampled);
+}
+
+TEST_F(RingEngineTest, PassesOnAllocationsAndEvents) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  const std::int64_t number = 7;
+  ringside_event(0, "switch", &number, 1, nullptr, nullptr);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  ASSERT_EQ(taken->events.size(), 1u);
+  const auto record = wire::read_guest_record(taken->events[0].words);
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->event.name, "switch");
+}
+
+TEST_F(RingEngineTest, FindsRingsThatComeLater) {
+  start();
+  EXPECT_FALSE(engine_->has_rings());
+  EXPECT_THAT(engine_->explain_silence(), HasSubstr("no rings were found"));
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (!engine_->has_rings() && monotonic_ns() < end) ASSERT_TRUE(tick());
+  EXPECT_TRUE(engine_->has_rings());
+}
+
+TEST_F(RingEngineTest, TheLastSamplesComeAfterTheEnd) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  wire::testing::put_sample(0, 6, 2);
+  engine_->stop();
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 1u);
+}
+
+// 64 records of 16 words are a ring's words.
+TEST_F(RingEngineTest, CountsWhatIsOverwritten) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  wire::testing::put_sample(0, 0, 8);
+  ASSERT_TRUE(tick());
+  for (std::uint32_t id = 1; id <= 100; ++id) wire::testing::put_sample(0, id, 8);
+  ASSERT_TRUE(tick());
+  EXPECT_EQ(engine_->counts().due, 101u);
+  EXPECT_EQ(engine_->counts().overwritten, 36u);
+  EXPECT_EQ(engine_->counts().no_room, 0u);
+}
+
+TEST_F(RingEngineTest, AGuestWithoutPhysicalMemoryIsExplained) {
+  auto made = RingEngine::make(std::make_unique<FakeEngine>(1), {});
+  ASSERT_TRUE(made);
+  ASSERT_TRUE((*made)->tick({}));
+  EXPECT_THAT((*made)->explain_silence(), HasSubstr("the guest's rings cannot be read"));
+}
+
+// More CPUs than the machine has are no CPUs.
+TEST_F(RingEngineTest, ReadsNoMoreRingsThanThereAreVcpus) {
+  const GuestRings rings(64, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  wire::testing::put_sample(1, 5, 2);
+  wire::testing::put_sample(2, 6, 2);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  ASSERT_EQ(taken->captures.size(), 1u);
+  EXPECT_EQ(taken->captures[0].vcpu, VcpuId{1});
+}
+
+TEST_F(RingEngineTest, AnErrorOfTheMemoryIsTheTicks) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  ram_.error = Error{ErrorCode::kClosed, "QEMU has ended"};
+  const auto taken = tick();
+  ASSERT_FALSE(taken);
+  EXPECT_EQ(taken.error().code, ErrorCode::kClosed);
+}
+
+// Bytes of the magic may lie anywhere, and another version may come.
+TEST_F(RingEngineTest, AnAreaThatCannotBeReadIsExplained) {
+  GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  rings.writable()[16] = std::byte{2};
+  ram_.rings = &rings;
+  start();
+  ASSERT_TRUE(tick());
+  EXPECT_FALSE(engine_->has_rings());
+  EXPECT_THAT(engine_->explain_silence(), HasSubstr("the guest's rings have version 2"));
+}
+
+}  // namespace
+}  // namespace ringside::engines::ring
