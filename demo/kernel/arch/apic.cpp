@@ -32,6 +32,7 @@ void apic_enable() {
 u32 apic_id() { return apic_read(kId) >> 24; }
 void apic_send_init(u32 target) { send(target, 0x4500); }
 void apic_send_startup(u32 target, u32 page) { send(target, 0x4600 | page); }
+void apic_send_nmi(u32 target) { send(target, 0x4400); }
 
 void apic_timer_count() {
   apic_write(kLvtTimer, kMasked);

@@ -10,6 +10,7 @@ void apic_enable();
 u32 apic_id();
 void apic_send_init(u32 target);
 void apic_send_startup(u32 target, u32 page);
+void apic_send_nmi(u32 target);
 
 // Counts timer ticks at the bus clock from now on without interrupting; read them with
 // apic_timer_elapsed().

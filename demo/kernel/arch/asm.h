@@ -25,6 +25,8 @@
 #define USER_DATA 0x1b
 #define USER_CODE 0x23
 
+#define MSR_GS_BASE 0xc0000101
+
 #define KERNEL_BASE 0xffffffff80000000
 
 // Offsets in struct Cpu (arch/cpu.h asserts them).

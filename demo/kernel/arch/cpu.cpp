@@ -10,7 +10,7 @@ namespace {
 
 constexpr u32 kMsrStar = 0xc0000081, kMsrLstar = 0xc0000082, kMsrFmask = 0xc0000084;
 constexpr u32 kMsrGsBase = 0xc0000101, kMsrKernelGsBase = 0xc0000102;
-constexpr u64 kIrqStackSize = 16384, kFaultStackSize = 4096;
+constexpr u64 kFaultStackSize = 4096;
 
 struct [[gnu::packed]] TablePointer {
   u16 limit;
@@ -39,7 +39,7 @@ Cpu* new_cpu(u32 id) {
   cpu->irq_depth = -1;
   // Linux's fixed_percpu layout: the slot is the highest word of the stack, and its address never
   // changes.
-  cpu->irq_stack_slot = reinterpret_cast<u64>(allocate(kIrqStackSize)) + kIrqStackSize - 8;
+  cpu->irq_stack_slot = reinterpret_cast<u64>(allocate(kIrqStackBytes)) + kIrqStackBytes - 8;
   cpu->tss.ist[0] = reinterpret_cast<u64>(allocate(kFaultStackSize)) + kFaultStackSize;
   cpu->tss.io_map_base = sizeof(TaskState);
   fill_gdt(*cpu);

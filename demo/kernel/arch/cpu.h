@@ -7,6 +7,7 @@ struct Thread;
 constexpr u32 kMaxCpus = 16;
 constexpr u32 kMaxThreadsPerCpu = 8;
 constexpr u32 kMaxFunctions = 272;
+constexpr u64 kIrqStackBytes = 16384;
 
 struct [[gnu::packed]] TaskState {
   u32 reserved0;

@@ -50,9 +50,45 @@ END(\name)
     .endm
 
     .text
+.Lentries_begin:
     INTERRUPT_ENTRY irq_entry_tick, tick_interrupt
     INTERRUPT_ENTRY irq_entry_device, device_interrupt
     INTERRUPT_ENTRY irq_entry_completion, completion_interrupt
     INTERRUPT_ENTRY irq_entry_ipi, ipi_interrupt
+    INTERRUPT_ENTRY irq_entry_sampler, sampler_interrupt
     INTERRUPT_ENTRY irq_entry_spurious, spurious_interrupt
+.Lentries_end:
+
+// An NMI may come at any instruction, also between the processor's change of mode and `swapgs`: the
+// base of gs says whose it is. The processor has moved to a stack of its own.
+FUNCTION(nmi_entry)
+    CFI(.cfi_startproc simple)
+    CFI(.cfi_signal_frame)
+    CFI(.cfi_def_cfa rsp, 40)
+    CFI(.cfi_offset rip, -40)
+    CFI(.cfi_offset rsp, -16)
+    cld
+    PUSH_REGISTERS
+    xorl %ebx, %ebx
+    movl $MSR_GS_BASE, %ecx
+    rdmsr
+    testl %edx, %edx                    // the kernel's is in the upper half
+    js 1f
+    swapgs
+    incl %ebx
+1:  movq %rsp, %rdi
+    call nmi_interrupt
+    testl %ebx, %ebx
+    jz 2f
+    swapgs
+2:  POP_REGISTERS
+    iretq
+    CFI(.cfi_endproc)
+END(nmi_entry)
+
+    .section .rodata
+    .p2align 3
+    .globl irq_entries
+irq_entries:
+    .quad .Lentries_begin, .Lentries_end
     .section .note.GNU-stack, "", @progbits

@@ -8,7 +8,9 @@ extern "C" void irq_entry_tick();
 extern "C" void irq_entry_device();
 extern "C" void irq_entry_completion();
 extern "C" void irq_entry_ipi();
+extern "C" void irq_entry_sampler();
 extern "C" void irq_entry_spurious();
+extern "C" void nmi_entry();
 extern "C" void spurious_interrupt() {}
 
 namespace {
@@ -30,13 +32,15 @@ void set_gate(u8 vector, u64 entry, u8 ist = 0) {
 void fill_interrupt_table() {
   for (u32 vector = 0; vector < 32; ++vector) {
     const bool own_stack =
-        vector == 2 || vector == 8 || vector == 18;  // NMI, double fault, machine check
+        vector == kVectorNmi || vector == 8 || vector == 18;  // double fault, machine check
     set_gate(static_cast<u8>(vector), exception_entries[vector], own_stack ? 1 : 0);
   }
   set_gate(kVectorTick, reinterpret_cast<u64>(&irq_entry_tick));
   set_gate(kVectorDevice, reinterpret_cast<u64>(&irq_entry_device));
   set_gate(kVectorCompletion, reinterpret_cast<u64>(&irq_entry_completion));
   set_gate(kVectorIpi, reinterpret_cast<u64>(&irq_entry_ipi));
+  set_gate(kVectorNmi, reinterpret_cast<u64>(&nmi_entry), 1);
+  set_gate(kVectorSampler, reinterpret_cast<u64>(&irq_entry_sampler));
   set_gate(kVectorSpurious, reinterpret_cast<u64>(&irq_entry_spurious));
 }
 

@@ -9,6 +9,7 @@
 #include "core/run_state.h"
 #include "core/smp.h"
 #include "core/steady_state.h"
+#include "sampling/sampling.h"
 
 extern "C" void kernel_main(u64 start_info) {
   read_command_line(start_info);
@@ -22,7 +23,11 @@ extern "C" void kernel_main(u64 start_info) {
   const u64 wanted = number_option("cpus", vcpus);
   if (wanted >= 1 && wanted < vcpus) vcpus = static_cast<u32>(wanted);
   if (vcpus > kMaxCpus) vcpus = kMaxCpus;
-  choose_workload(vcpus);
+  choose_sampling(vcpus);
+  const u32 working = vcpus_for_work(vcpus);
+  choose_workload(working);
+  if (samples_by_timer() && !workload().ticks) panic("%s uses the timer itself", workload().name);
+  start_sampling(working);
   expect_threads(working_threads());
   start_secondary_vcpus(vcpus);
   run_vcpu();

@@ -8,6 +8,7 @@
 #include "core/steady_clock.h"
 #include "core/steady_state.h"
 #include "core/thread.h"
+#include "sampling/sampling.h"
 
 namespace {
 
@@ -18,10 +19,10 @@ constexpr u32 kTicksPerSecond = 19;
 
 }  // namespace
 
-extern "C" void tick_interrupt() {
+extern "C" void tick_interrupt(const SavedRegisters& interrupted) {
   const InterruptTime time;
   apic_end_of_interrupt();
-  this_cpu().need_resched = 1;
+  if (sampling_tick(interrupted)) this_cpu().need_resched = 1;
 }
 
 extern "C" void worker_main(void*) {
@@ -36,13 +37,17 @@ void run_vcpu() {
   Cpu& cpu = this_cpu();
   add_vcpu(cpu);
   const Workload& chosen = workload();
-  if (cpu.id == 0 || !chosen.only_vcpu0) {
+  if (is_set_aside(cpu.id)) run_sampler();
+  if (cpu.id == 0) start_drain_daemon();
+  const bool works = cpu.id == 0 || !chosen.only_vcpu0;
+  if (works) {
     if (chosen.start_processes) {
       chosen.start_processes();
     } else {
       for (u32 i = 0; i < chosen.threads_per_vcpu; ++i) new_thread(worker_main, nullptr);
     }
-    if (chosen.ticks) apic_timer_periodic(kVectorTick, apic_ticks_per_second() / kTicksPerSecond);
   }
+  if (works ? chosen.ticks : samples_by_timer())
+    apic_timer_periodic(kVectorTick, timer_count(apic_ticks_per_second() / kTicksPerSecond));
   start_scheduler();
 }

@@ -3,8 +3,8 @@
 #include "arch/apic.h"
 #include "arch/clock.h"
 #include "arch/cpu.h"
+#include "arch/fw_cfg.h"
 #include "arch/instructions.h"
-#include "arch/io.h"
 #include "core/layout.h"
 #include "core/memory.h"
 #include "core/panic.h"
@@ -30,12 +30,7 @@ void delay_microseconds(u64 microseconds) {
 
 }  // namespace
 
-// Selector and data port of QEMU's docs/specs/fw_cfg; key 5 is FW_CFG_NB_CPUS, 16 bits.
-u32 vcpu_count() {
-  out16(0x510, 5);
-  const u32 low = in8(0x511);
-  return low | static_cast<u32>(in8(0x511)) << 8;
-}
+u32 vcpu_count() { return static_cast<u32>(read_fw_cfg(kFwCfgVcpus, 2)); }
 
 void start_secondary_vcpus(u32 count) {
   memcpy(physical_to_virtual(kTrampoline),

@@ -8,6 +8,8 @@
 void start_steady_clock(u64 seconds);
 
 bool time_is_up();
+// It is up now.
+void end_steady_clock();
 
 // TSC ticks since the start.
 u64 steady_state_ticks();

@@ -8,6 +8,7 @@
 #include "core/run_state.h"
 #include "core/steady_clock.h"
 #include "core/thread.h"
+#include "sampling/sampling.h"
 
 namespace {
 
@@ -34,6 +35,7 @@ extern "C" void wait_for_steady_state() {
 
 void leave_steady_state() {
   if (__atomic_add_fetch(&g_left, 1, __ATOMIC_SEQ_CST) == g_expected) {
+    finish_sampling();
     print_measurements();
     print("ringside-demo: done\n");
     exit_guest(kExitSuccess);

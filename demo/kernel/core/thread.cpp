@@ -9,11 +9,9 @@ extern "C" const char boot_pml4[];
 
 namespace {
 
-constexpr u64 kStackSize = 16384;
-
 Thread* make_thread(void (*entry)(void*), void* argument) {
   auto* thread = static_cast<Thread*>(allocate(sizeof(Thread)));
-  thread->kernel_stack = reinterpret_cast<u64>(allocate(kStackSize)) + kStackSize;
+  thread->kernel_stack = reinterpret_cast<u64>(allocate(kThreadStackBytes)) + kThreadStackBytes;
   thread->page_table = reinterpret_cast<u64>(boot_pml4);
   // The words that switch_to pops: r15, r14, r13, r12, rbx, rbp, and its return address (see
   // thread_start).
@@ -31,7 +29,14 @@ extern "C" void idle_loop(void*) {
   for (;;) {
     disable_interrupts();
     schedule();
-    asm volatile("sti; hlt");
+    asm volatile(
+        "sti; hlt\n"
+        "1:\n"
+        ".pushsection .rodata\n"
+        ".p2align 3\n"
+        ".globl idle_halted_at\n"
+        "idle_halted_at: .quad 1b\n"
+        ".popsection");
   }
 }
 

@@ -4,6 +4,8 @@
 
 struct Process;
 
+constexpr u64 kThreadStackBytes = 16384;
+
 // A kernel thread, pinned to one vCPU. A process has one.
 struct Thread {
   u64 rsp;           // saved by switch_to

@@ -16,8 +16,8 @@ struct Workload {
 };
 
 extern const Workload chains_workload, recursion_workload, interrupts_workload, user_workload,
-    idle_workload, names_workload, skid_workload, lines_workload;
+    idle_workload, names_workload, skid_workload, lines_workload, masked_workload;
 
 inline constexpr const Workload* all_workloads[] = {
-    &chains_workload, &recursion_workload, &interrupts_workload, &user_workload,
-    &idle_workload,   &names_workload,     &skid_workload,       &lines_workload};
+    &chains_workload, &recursion_workload, &interrupts_workload, &user_workload,  &idle_workload,
+    &names_workload,  &skid_workload,      &lines_workload,      &masked_workload};

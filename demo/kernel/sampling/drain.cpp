@@ -1,0 +1,117 @@
+#include "sampling/drain.h"
+
+#include <ringside_guest.h>
+
+#include "arch/cpu.h"
+#include "arch/instructions.h"
+#include "arch/io.h"
+#include "core/command_line.h"
+#include "core/console.h"
+#include "core/panic.h"
+#include "core/thread.h"
+#include "sampling/redox_rings.h"
+
+namespace {
+
+constexpr u16 kPorts[] = {0x2f8, 0x3e8, 0x2e8};  // COM2, COM3, COM4
+constexpr u32 kFifoBytes = 16;                   // National Semiconductor PC16550D data sheet
+constexpr size_t kBlockBytes = 64 << 10;
+
+u32 g_rings;
+bool g_drains, g_is_redox;
+u32 g_lock;
+u64 g_bytes;
+Thread* g_daemon;
+alignas(8) char g_block[kBlockBytes];
+
+void start_port(u16 port) {
+  out8(port + 1, 0);     // no interrupts
+  out8(port + 2, 0x07);  // FIFOs, emptied
+  out8(port + 3, 0x03);  // 8 bits, no parity
+}
+
+extern "C" void write_port(u16 port, const char* bytes, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (i % kFifoBytes == 0)
+      while (!(in8(port + 5) & 0x20)) pause();
+    out8(port, static_cast<u8>(bytes[i]));
+  }
+}
+
+// A block at a time: the line on the console says that it is out. Returns its bytes.
+size_t drain_block(u32 ring) {
+  const size_t bytes = g_is_redox ? drain_redox_ring(ring, g_block, kBlockBytes)
+                                  : ringside_drain(ring, g_block, kBlockBytes);
+  if (!bytes) return 0;
+  write_port(kPorts[g_is_redox ? ring : 0], g_block, bytes);
+  g_bytes += bytes;
+  print("ringside-demo: drained vcpu=%u bytes=%u\n", static_cast<u64>(ring),
+        static_cast<u64>(bytes));
+  return bytes;
+}
+
+// Until a block had room for more: what comes while it is written waits for the next time.
+void drain_rings() {
+  constexpr size_t kAlmostFull = kBlockBytes - RINGSIDE_LEAST_BUFFER;
+  for (u32 ring = 0; ring < g_rings; ++ring)
+    while (drain_block(ring) > kAlmostFull) {
+    }
+}
+
+INLINE bool try_lock() { return !__atomic_exchange_n(&g_lock, 1, __ATOMIC_ACQUIRE); }
+INLINE void unlock() { __atomic_store_n(&g_lock, 0, __ATOMIC_RELEASE); }
+
+}  // namespace
+
+bool choose_drain(u32 rings, bool is_redox) {
+  char buffer[64];
+  const char* name = option("drain", buffer);
+  if (!name) return false;
+  if (!same_text(name, "com2")) panic("drain=%s: com2", name);
+  const u32 ports = is_redox ? rings : 1;
+  if (ports > sizeof(kPorts) / sizeof(kPorts[0])) panic("drain=com2: there are ports for 3 vCPUs");
+  for (u32 n = 0; n < ports; ++n) start_port(kPorts[n]);
+  g_rings = rings;
+  g_is_redox = is_redox;
+  return g_drains = true;
+}
+
+void drain_some() {
+  if (!g_drains || !try_lock()) return;
+  drain_rings();
+  unlock();
+}
+
+u64 drain_the_rest() {
+  if (!g_drains) return 0;
+  while (!try_lock()) yield_cpu();
+  drain_rings();
+  return g_bytes;
+}
+
+extern "C" void drain_daemon(void*) {
+  for (;;) {
+    drain_some();
+    disable_interrupts();
+    g_daemon->dead = true;  // it sleeps: the scheduler passes it over
+    schedule();
+    enable_interrupts();
+  }
+}
+
+void make_drain_daemon() {
+  if (g_drains) g_daemon = new_thread(drain_daemon, nullptr);
+}
+
+// As far on as the others of its vCPU: the scheduler runs those with the fewest units.
+void wake_drain_daemon() {
+  if (!g_daemon || !g_daemon->dead) return;
+  const Cpu& cpu = this_cpu();
+  u64 fewest = ~0ull;
+  for (u32 i = 0; i < cpu.thread_count; ++i) {
+    const Thread& thread = *cpu.threads[i];
+    if (!thread.dead && thread.units < fewest) fewest = thread.units;
+  }
+  g_daemon->units = fewest == ~0ull ? 0 : fewest;
+  g_daemon->dead = false;
+}
