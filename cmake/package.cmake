@@ -5,6 +5,9 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT local)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 # Where docs/recording-format.md links to it.
 install(FILES src/recording/recording.proto DESTINATION ${CMAKE_INSTALL_DOCDIR}/src/recording)
+# For kernels that sample themselves.
+install(DIRECTORY guest DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN CMakeLists.txt EXCLUDE)
+install(FILES src/wire/GUEST_RING.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/src/wire)
 
 # The program itself writes its completions.
 set(completions ${PROJECT_BINARY_DIR}/completions)

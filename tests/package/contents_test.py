@@ -141,7 +141,9 @@ class Deb(Installed):
             self.assertTrue(path.startswith("./usr/"), line)
         paths = {line.split(maxsplit=5)[5] for line in listed}
         self.assertLessEqual({"./usr/bin/ringside", "./usr/share/doc/ringside/copyright",
-                              "./usr/share/doc/ringside/README.md"}, paths)
+                              "./usr/share/doc/ringside/README.md",
+                              "./usr/share/doc/ringside/guest/ringside_guest.c",
+                              "./usr/share/doc/ringside/guest/ringside_guest.h"}, paths)
         self.assertEqual({path for path in paths if path.endswith((".so", ".debug", "/LICENSE"))},
                          {f"./usr/lib/{self.triplet}/ringside/{plugin}" for plugin in PLUGINS})
         self.assert_completions(self.root / "usr/share", "vendor-completions")
