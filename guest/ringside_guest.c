@@ -172,42 +172,52 @@ void ringside_note_interruption(struct ringside_stack *stack, const struct rings
   }
 }
 
-struct ringside_stack ringside_walk(const struct ringside_registers *at, uintptr_t low, uintptr_t high,
-                                    int (*read)(uintptr_t, uintptr_t *), uintptr_t *frames) {
+static struct ringside_stack empty_stack(uintptr_t *frames) {
   struct ringside_stack stack;
   stack.frames = frames;
   stack.count = 0;
   stack.stop = RINGSIDE_END;
   stack.interruption_count = 0;
+  return stack;
+}
+
+/* Goes on from a frame pointer. Returns why it has ended. */
+static enum ringside_stop follow(uintptr_t fp, uintptr_t low, uintptr_t high, int (*read)(uintptr_t, uintptr_t *),
+                                 uintptr_t *frames, uint32_t *count) {
   const uintptr_t size = sizeof(uintptr_t);
-  ringside_note_interruption(&stack, at, low, high, read);
-  frames[stack.count++] = at->pc;
-  for (uintptr_t fp = at->fp; fp;) {
+  while (fp) {
     const uintptr_t frame = fp + FRAME_OFFSET;
-    if (frame % size || frame < low || high < 2 * size || frame > high - 2 * size) {
-      stack.stop = RINGSIDE_UNREADABLE;
-      break;
-    }
+    if (frame % size || frame < low || high < 2 * size || frame > high - 2 * size) return RINGSIDE_UNREADABLE;
     uintptr_t link[2];
     if (!read) {
       link[0] = ((volatile uintptr_t *)frame)[0];
       link[1] = ((volatile uintptr_t *)frame)[1];
     } else if (!read(frame, &link[0]) || !read(frame + size, &link[1])) {
-      stack.stop = RINGSIDE_UNREADABLE;
-      break;
+      return RINGSIDE_UNREADABLE;
     }
-    if (!link[1]) break;
-    if (stack.count == RINGSIDE_MAX_FRAMES) {
-      stack.stop = RINGSIDE_TOO_DEEP;
-      break;
-    }
-    frames[stack.count++] = link[1];
-    if (link[0] && link[0] <= fp) {
-      stack.stop = RINGSIDE_UNREADABLE;
-      break;
-    }
+    if (!link[1]) return RINGSIDE_END;
+    if (*count == RINGSIDE_MAX_FRAMES) return RINGSIDE_TOO_DEEP;
+    frames[(*count)++] = link[1];
+    if (link[0] && link[0] <= fp) return RINGSIDE_UNREADABLE;
     fp = link[0];
   }
+  return RINGSIDE_END;
+}
+
+struct ringside_stack ringside_walk(const struct ringside_registers *at, uintptr_t low, uintptr_t high,
+                                    int (*read)(uintptr_t, uintptr_t *), uintptr_t *frames) {
+  struct ringside_stack stack = empty_stack(frames);
+  ringside_note_interruption(&stack, at, low, high, read);
+  frames[stack.count++] = at->pc;
+  stack.stop = follow(at->fp, low, high, read, frames, &stack.count);
+  return stack;
+}
+
+struct ringside_stack ringside_walk_callers(uintptr_t low, uintptr_t high, uintptr_t *frames) {
+  struct ringside_stack stack = empty_stack(frames);
+  const uintptr_t own = (uintptr_t)__builtin_frame_address(0);
+  const uintptr_t callers = *(volatile uintptr_t *)(own + FRAME_OFFSET);
+  stack.stop = follow(callers, low, high, 0, frames, &stack.count);
   return stack;
 }
 

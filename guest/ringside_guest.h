@@ -119,6 +119,10 @@ void ringside_note_interruption(struct ringside_stack* stack, const struct rings
                                 uintptr_t low, uintptr_t high,
                                 int (*read)(uintptr_t address, uintptr_t* word));
 
+/* The stack of the function that calls this, for an allocation or an event: its return address,
+   then those of its callers, by frame pointers in [low, high), which is the stack in use. */
+struct ringside_stack ringside_walk_callers(uintptr_t low, uintptr_t high, uintptr_t* frames);
+
 /* What took the sample. */
 enum ringside_source { RINGSIDE_TIMER = 0, RINGSIDE_NMI = 1, RINGSIDE_OTHER_SOURCE = 2 };
 
@@ -140,12 +144,13 @@ struct ringside_allocation {
   uint64_t size;           /* asked for; of a free, 0 if it is not known */
 };
 
-/* Records an allocation after it has succeeded, and a free before it. `stack` may be null. */
+/* Records an allocation after it has succeeded, and a free before it. `stack` has return addresses
+   only, from the innermost to the outermost; it may be null. */
 void ringside_allocated(uint32_t cpu, const struct ringside_allocation* what,
                         const struct ringside_task* task, const struct ringside_stack* stack);
 
 /* Records an event of the kernel's own: a name, of which 24 bytes are kept, and up to
- * RINGSIDE_MAX_NUMBERS numbers. */
+   RINGSIDE_MAX_NUMBERS numbers. `stack` is as an allocation's. */
 void ringside_event(uint32_t cpu, const char* name, const int64_t* numbers, uint32_t count,
                     const struct ringside_task* task, const struct ringside_stack* stack);
 

@@ -26,13 +26,8 @@ Stack walked_stack(const wire::WalkedFrames& walked, FrameKind kind, const Misse
 Stack walked_stack(const wire::GuestFrames& frames) {
   Stack stack;
   stack.stop = frames.stop;
-  for (const std::uint64_t address : frames.addresses) {
-    const bool is_first = stack.frames.empty();
-    stack.frames.push_back(
-        {.address = GuestVirt{address},
-         .exact = is_first,
-         .source = is_first ? FrameSource::kRegisters : FrameSource::kGuestsWalk});
-  }
+  for (const std::uint64_t address : frames.addresses)
+    stack.frames.push_back({.address = GuestVirt{address}, .source = FrameSource::kGuestsWalk});
   return stack;
 }
 

@@ -4,7 +4,7 @@
 
 #include "arch/cpu.h"
 #include "arch/instructions.h"
-#include "arch/io.h"
+#include "arch/serial_port.h"
 #include "core/command_line.h"
 #include "core/console.h"
 #include "core/panic.h"
@@ -13,8 +13,7 @@
 
 namespace {
 
-constexpr u16 kPorts[] = {0x2f8, 0x3e8, 0x2e8};  // COM2, COM3, COM4
-constexpr u32 kFifoBytes = 16;                   // National Semiconductor PC16550D data sheet
+constexpr u16 kPorts[] = {kCom2, kCom3, kCom4};
 constexpr size_t kBlockBytes = 64 << 10;
 
 u32 g_rings;
@@ -23,20 +22,6 @@ u32 g_lock;
 u64 g_bytes;
 Thread* g_daemon;
 alignas(8) char g_block[kBlockBytes];
-
-void start_port(u16 port) {
-  out8(port + 1, 0);     // no interrupts
-  out8(port + 2, 0x07);  // FIFOs, emptied
-  out8(port + 3, 0x03);  // 8 bits, no parity
-}
-
-extern "C" void write_port(u16 port, const char* bytes, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (i % kFifoBytes == 0)
-      while (!(in8(port + 5) & 0x20)) pause();
-    out8(port, static_cast<u8>(bytes[i]));
-  }
-}
 
 // A block at a time: the line on the console says that it is out. Returns its bytes.
 size_t drain_block(u32 ring) {

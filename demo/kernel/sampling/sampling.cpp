@@ -11,6 +11,7 @@
 #include "core/panic.h"
 #include "core/steady_clock.h"
 #include "core/thread.h"
+#include "heap/trace.h"
 #include "process/process.h"
 #include "sampling/cost.h"
 #include "sampling/drain.h"
@@ -119,6 +120,8 @@ void make_rings(u32 cpus, u32 words, bool drains) {
   if (ringside_start(&setup) != 0) panic("the rings cannot be made");
 }
 
+bool has_rings() { return g_mode != Mode::kOff || traces_into_rings(); }
+
 void poll_switch() {
   const Switch wanted = switched();
   if (wanted != Switch::kNone) __atomic_store_n(&g_is_on, wanted == Switch::kOn, __ATOMIC_RELAXED);
@@ -127,6 +130,7 @@ void poll_switch() {
 }  // namespace
 
 void choose_sampling(u32 vcpus) {
+  choose_allocation_trace();
   g_mode = chosen_mode();
   if (g_mode == Mode::kOff) return;
   g_format = chosen_format();
@@ -140,13 +144,14 @@ void choose_sampling(u32 vcpus) {
 u32 vcpus_for_work(u32 vcpus) { return g_mode == Mode::kNmi ? vcpus - 1 : vcpus; }
 
 void start_sampling(u32 sampled) {
-  if (g_mode == Mode::kOff) return;
+  if (!has_rings()) return;
   g_sampled = sampled;
   g_samples_wanted = number_option("samples", 0);
   const u32 words = static_cast<u32>(number_option("ring", kRingWords));
   if (!ringside_bytes(sampled, words))
     panic("ring=%u: a power of two from 1024 on", static_cast<u64>(words));
   make_rings(sampled, words, choose_drain(sampled, g_format != Format::kOurs));
+  if (g_mode == Mode::kOff) return;
   g_is_on = true;
   print("ringside-demo: sampling by=%s rate=%u rings=%u words=%u\n",
         g_mode == Mode::kNmi ? "nmi" : "timer",
@@ -204,7 +209,7 @@ void start_drain_daemon() {
 }
 
 void finish_sampling() {
-  if (g_mode == Mode::kOff) return;
+  if (!has_rings()) return;
   __atomic_store_n(&g_is_on, false, __ATOMIC_RELAXED);
   const u64 bytes = drain_the_rest();
   u64 lost = 0;

@@ -16,8 +16,9 @@ struct Workload {
 };
 
 extern const Workload chains_workload, recursion_workload, interrupts_workload, user_workload,
-    idle_workload, names_workload, skid_workload, lines_workload, masked_workload;
+    idle_workload, names_workload, skid_workload, lines_workload, masked_workload,
+    allocations_workload;
 
 inline constexpr const Workload* all_workloads[] = {
     &chains_workload, &recursion_workload, &interrupts_workload, &user_workload,  &idle_workload,
-    &names_workload,  &skid_workload,      &lines_workload,      &masked_workload};
+    &names_workload,  &skid_workload,      &lines_workload,      &masked_workload,    &allocations_workload};
