@@ -17,8 +17,9 @@ struct Workload {
 
 extern const Workload chains_workload, recursion_workload, interrupts_workload, user_workload,
     idle_workload, names_workload, skid_workload, lines_workload, masked_workload,
-    allocations_workload;
+    allocations_workload, copy_workload;
 
 inline constexpr const Workload* all_workloads[] = {
-    &chains_workload, &recursion_workload, &interrupts_workload, &user_workload,  &idle_workload,
-    &names_workload,  &skid_workload,      &lines_workload,      &masked_workload,    &allocations_workload};
+    &chains_workload, &recursion_workload,   &interrupts_workload, &user_workload,
+    &idle_workload,   &names_workload,       &skid_workload,       &lines_workload,
+    &masked_workload, &allocations_workload, &copy_workload};

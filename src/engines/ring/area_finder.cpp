@@ -23,7 +23,7 @@ bool begins_area(Bytes page) {
 // The bytes of the magic may also lie in a kernel's file, or in a copy of an older area: only what
 // is where it says that it is counts.
 Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start,
-                                                      const memory::PageTables* tables) {
+                                                      const Tables& tables_now) {
   RINGSIDE_ASSIGN(const auto header, physical_.read_bytes(start, wire::GuestArea::kHeaderBytes));
   if (!begins_area(header)) return std::nullopt;
   const auto area = wire::read_guest_area(header);
@@ -36,6 +36,7 @@ Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start,
                            area->bytes(), kLargestArea);
     return std::nullopt;
   }
+  RINGSIDE_ASSIGN(const memory::PageTables* const tables, tables_now());
   if (tables == nullptr)
     return FoundArea{*area, start, area_in_ram(start, area->bytes(), physical_)};
   RINGSIDE_ASSIGN(const auto walk, tables->walk(physical_, area->self));
@@ -46,7 +47,7 @@ Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start,
   return FoundArea{*area, start, std::move(memory)};
 }
 
-Result<std::optional<FoundArea>> AreaFinder::step(const memory::PageTables* tables) {
+Result<std::optional<FoundArea>> AreaFinder::step(const Tables& tables) {
   for (const std::uint64_t end = at_ + kStep; at_ < end && !is_done(); at_ += kChunk) {
     RINGSIDE_ASSIGN(const std::size_t got, physical_.read_up_to(GuestPhys{at_}, chunk_));
     hole_ = got == 0 ? hole_ + kChunk : 0;

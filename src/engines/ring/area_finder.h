@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,9 +27,12 @@ class AreaFinder {
  public:
   explicit AreaFinder(PhysicalMemory& physical) : physical_(physical), chunk_(kChunk) {}
 
-  // Searches on. `tables` are those of a vCPU; null where addresses are not translated, and the
-  // area is read as it lies in RAM then. Errors: those of the memory.
-  [[nodiscard]] Result<std::optional<FoundArea>> step(const memory::PageTables* tables);
+  // The page tables of a vCPU, asked for where there may be an area; null where addresses are not
+  // translated, and the area is read as it lies in RAM then.
+  using Tables = std::function<Result<const memory::PageTables*>()>;
+
+  // Searches on. Errors: those of the memory and of `tables`; the next step looks again there.
+  [[nodiscard]] Result<std::optional<FoundArea>> step(const Tables& tables);
   // All of RAM was searched.
   [[nodiscard]] bool is_done() const { return hole_ >= kLargestHole; }
   // Why an area that is there was not taken; empty where there is none.
@@ -43,7 +47,7 @@ class AreaFinder {
   static constexpr std::uint64_t kMostWalks = 1 << 21;
 
   [[nodiscard]] Result<std::optional<FoundArea>> found_at(GuestPhys start,
-                                                          const memory::PageTables* tables);
+                                                          const Tables& tables_now);
 
   PhysicalMemory& physical_;
   std::vector<std::byte> chunk_;

@@ -88,7 +88,7 @@ void repair_check(Ram& ram) {
 
 std::unique_ptr<GuestRings> find_library(Ram& ram, const Tables* tables) {
   AreaFinder finder(ram);
-  auto found = finder.step(tables);
+  auto found = finder.step([&]() -> Result<const memory::PageTables*> { return tables; });
   must(found.has_value());
   if (!*found) return nullptr;
   return std::make_unique<LibraryRings>(std::move(**found), 8);
@@ -124,6 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       (shape & 1) != 0 ? find_redox(ram, tables, (shape & 2) != 0)
                        : find_library(ram, (shape & 2) != 0 ? &tables : nullptr);
   if (!rings) return 0;
+  if ((shape & 8) != 0) rings->want_all();
   RecordCollector collector(rings->arch(), rings->counter_hz());
   const std::array<engines::VcpuPlan, 2> vcpus{};
   engines::TickPlan plan;

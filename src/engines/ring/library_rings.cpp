@@ -13,6 +13,10 @@ LibraryRings::LibraryRings(FoundArea found, std::size_t cpus) : found_(std::move
     readers_.emplace_back(*found_.memory, found_.area, cpu);
 }
 
+void LibraryRings::want_all() {
+  for (RingReader& reader : readers_) reader.want_all();
+}
+
 // All CPUs share a budget of words, and in turns the first has all of it.
 Result<void> LibraryRings::poll(RecordCollector* records, bool is_last) {
   const auto visit = [records](const wire::GuestRecord& record,

@@ -17,6 +17,7 @@ class LibraryRings final : public GuestRings {
   [[nodiscard]] double counter_hz() const override {
     return static_cast<double>(found_.area.clock_hz);
   }
+  void want_all() override;
   [[nodiscard]] Result<void> poll(RecordCollector* records, bool is_last) override;
   [[nodiscard]] Result<bool> are_there() override;
   [[nodiscard]] Result<bool> are_mapped(const memory::PageTables& tables,

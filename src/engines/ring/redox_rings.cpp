@@ -92,6 +92,10 @@ Result<RedoxRings::State> RedoxRings::read_state(Ring& ring) const {
   return state;
 }
 
+void RedoxRings::want_all() {
+  for (Ring& ring : rings_) ring.has_begun = true;
+}
+
 Result<void> RedoxRings::poll(RecordCollector* records, bool) {
   std::size_t budget = kMostWords;
   for (std::size_t n = 0; n < rings_.size(); ++n)

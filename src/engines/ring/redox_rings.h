@@ -38,6 +38,7 @@ class RedoxRings final : public GuestRings {
 
   [[nodiscard]] Arch arch() const override { return Arch::kX86_64; }
   [[nodiscard]] double counter_hz() const override { return 0; }
+  void want_all() override;
   [[nodiscard]] Result<void> poll(RecordCollector* records, bool is_last) override;
   [[nodiscard]] Result<bool> are_there() override;
   [[nodiscard]] RingCounts counts() const override;

@@ -13,8 +13,10 @@ namespace ringside::engines::ring {
 namespace {
 
 constexpr std::uint64_t kPollNs = 5'000'000;
-constexpr std::uint64_t kShortestSearchRestNs = 100'000'000;
+// A search may stop the guest for its registers where there is a stub, and takes the host's time.
+constexpr std::uint64_t kShortestSearchRestNs = 50'000'000;
 constexpr std::uint64_t kLongestSearchRestNs = 2'000'000'000;
+constexpr std::uint64_t kRestsForSearch = 10;
 constexpr std::uint64_t kLookNs = 250'000'000;
 constexpr std::uint64_t kSilenceNs = 500'000'000;  // then the guest may stand still
 
@@ -40,39 +42,43 @@ Result<std::unique_ptr<RingEngine>> RingEngine::make(std::unique_ptr<Engine> way
 }
 
 RingEngine::RingEngine(std::unique_ptr<Engine> way_in, const RingOptions& options)
-    : way_in_(std::move(way_in)), options_(options), search_rest_ns_(kShortestSearchRestNs) {}
+    : way_in_(std::move(way_in)), options_(options) {}
 
-Result<std::optional<RingEngine::View>> RingEngine::view_of_guest() {
+Result<PhysicalMemory*> RingEngine::ram() {
   const auto physical = way_in_->physical_memory();
   if (!physical && !may_pass(physical.error())) return tl::unexpected<Error>(physical.error());
   if (!physical) {
     why_not_ = "the guest's rings cannot be read: " + physical.error().message;
-    return std::nullopt;
+    return nullptr;
   }
-  if (way_in_->memory_reads_stop_the_guest()) {
-    why_not_ = "the guest's rings cannot be read without stopping the guest: " +
-               way_in_->explain_memory_access();
-    return std::nullopt;
-  }
-  auto registers = way_in_->read_registers(VcpuId{0});
-  if (!registers && !may_pass(registers.error())) return tl::unexpected<Error>(registers.error());
-  if (!registers) return std::nullopt;
-  auto tables = memory::page_tables_of(arch(), *registers);
-  return View{*physical, std::move(*registers), std::move(tables)};
+  if (!way_in_->memory_reads_stop_the_guest()) return *physical;
+  why_not_ = "the guest's rings cannot be read without stopping the guest: " +
+             way_in_->explain_memory_access();
+  return nullptr;
+}
+
+Result<RingEngine::Paging> RingEngine::paging() {
+  RINGSIDE_ASSIGN(auto registers, way_in_->read_registers(VcpuId{0}));
+  auto tables = memory::page_tables_of(arch(), registers);
+  return Paging{std::move(registers), std::move(tables)};
 }
 
 // A step of the search. Nothing where there are none yet.
-Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(const View& view) {
+Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(PhysicalMemory& ram, Paging& now) {
   if (options_.redox) {
-    if (!view.tables) return nullptr;
-    auto rings = RedoxRings::find(*options_.redox, *view.tables, *view.physical);
+    RINGSIDE_ASSIGN(now, paging());
+    if (!now.tables) return nullptr;
+    auto rings = RedoxRings::find(*options_.redox, *now.tables, ram);
     if (!rings && rings.error().code != ErrorCode::kFormat)
       return tl::unexpected<Error>(rings.error());
     if (!rings) why_not_ = rings.error().message;
     return rings ? std::move(*rings) : nullptr;
   }
-  if (!finder_) finder_.emplace(*view.physical);
-  RINGSIDE_ASSIGN(auto found, finder_->step(view.tables.get()));
+  if (!finder_) finder_.emplace(ram);
+  RINGSIDE_ASSIGN(auto found, finder_->step([&]() -> Result<const memory::PageTables*> {
+    RINGSIDE_ASSIGN(now, paging());
+    return now.tables.get();
+  }));
   if (!finder_->why_not().empty()) why_not_ = finder_->why_not();
   if (!found) return nullptr;
   const bool both_are_x86 = arch::info_of(arch()).is_x86 && arch::info_of(found->area.arch).is_x86;
@@ -84,36 +90,61 @@ Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(const View& view)
   return std::make_unique<LibraryRings>(std::move(*found), vcpu_count());
 }
 
+// Rings that a whole search since the start has not found are new when they are found later, and
+// all in them is of this recording. Of others it is what comes from now on.
 Result<void> RingEngine::find_rings() {
-  if (monotonic_ns() < next_search_ns_) return {};
-  RINGSIDE_ASSIGN(const auto view, view_of_guest());
+  const std::uint64_t began = monotonic_ns();
+  if (began < next_search_ns_) return {};
+  RINGSIDE_ASSIGN(PhysicalMemory* const memory, ram());
+  Paging now;
   std::unique_ptr<GuestRings> found;
-  if (view) {
-    RINGSIDE_ASSIGN(found, look_for_rings(*view));
+  if (memory != nullptr) {
+    auto looked = look_for_rings(*memory, now);
+    if (!looked && !may_pass(looked.error())) return tl::unexpected<Error>(looked.error());
+    if (!looked) {
+      next_search_ns_ = monotonic_ns() + kShortestSearchRestNs;
+      return {};
+    }
+    found = std::move(*looked);
   }
-  const bool goes_on = view && !found && finder_ && !finder_->is_done();
-  if (goes_on) return {};
+  search_ns_ += monotonic_ns() - began;
+  if (found) return use(std::move(found), now);
+  if (memory != nullptr && finder_ && !finder_->is_done()) return {};
+  none_are_there_ |= is_started_;
+  rest_from_search();
+  return {};
+}
+
+void RingEngine::rest_from_search() {
   finder_.reset();
-  next_search_ns_ = monotonic_ns() + search_rest_ns_;
-  search_rest_ns_ = std::min(2 * search_rest_ns_, kLongestSearchRestNs);
-  if (!found) return {};
+  const std::uint64_t rest =
+      std::clamp(kRestsForSearch * search_ns_, kShortestSearchRestNs, kLongestSearchRestNs);
+  next_search_ns_ = monotonic_ns() + rest;
+  search_ns_ = 0;
+}
+
+Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const Paging& now) {
+  rest_from_search();
   rings_ = std::move(found);
   why_not_.clear();
   const double hz = options_.counter_hz > 0 ? options_.counter_hz : rings_->counter_hz();
   if (records_) taken_ += records_->captures();
   records_.emplace(rings_->arch(), hz);
-  records_->set_registers(paging_registers(arch(), view->registers));
-  search_rest_ns_ = kShortestSearchRestNs;
+  records_->set_registers(paging_registers(arch(), now.registers));
   next_look_ns_ = monotonic_ns() + kLookNs;
-  return poll_rings(false);  // what is there already is not of this recording
+  if (std::exchange(none_are_there_, false)) rings_->want_all();
+  return poll_rings(false);
 }
 
 // Rings that nothing comes from may be those of a kernel that has ended.
 Result<void> RingEngine::look_again() {
   if (!rings_) return {};
-  RINGSIDE_ASSIGN(const auto view, view_of_guest());
-  if (!view || !view->tables) return {};
-  RINGSIDE_ASSIGN(const bool are_mapped, rings_->are_mapped(*view->tables, *view->physical));
+  RINGSIDE_ASSIGN(PhysicalMemory* const memory, ram());
+  if (memory == nullptr) return {};
+  const auto now = paging();
+  if (!now && !may_pass(now.error())) return tl::unexpected<Error>(now.error());
+  if (!now || !now->tables) return {};
+  RINGSIDE_ASSIGN(const bool are_mapped, rings_->are_mapped(*now->tables, *memory));
   if (!are_mapped) leave_rings();
   return {};
 }
@@ -121,6 +152,7 @@ Result<void> RingEngine::look_again() {
 void RingEngine::leave_rings() {
   before_ += rings_->counts();
   rings_.reset();
+  none_are_there_ = is_started_;
 }
 
 // The memory of a guest that has begun anew may be anything.
@@ -161,6 +193,8 @@ Result<Tick> RingEngine::tick(const TickPlan& plan) {
 Result<void> RingEngine::start(const Pace&) {
   is_started_ = true;
   silent_since_ns_ = monotonic_ns();
+  finder_.reset();  // what it has not seen may have been made since
+  next_search_ns_ = 0;
   return {};
 }
 

@@ -68,16 +68,20 @@ class RingEngine final : public Engine, public SelfPaced {
  private:
   RingEngine(std::unique_ptr<Engine> way_in, const RingOptions& options);
 
-  // How the guest's memory is read and mapped at a moment.
-  struct View {
-    PhysicalMemory* physical = nullptr;
+  // How the guest maps its memory at a moment.
+  struct Paging {
     arch::Registers registers;                   // of a vCPU
     std::unique_ptr<memory::PageTables> tables;  // its own; null where nothing is translated
   };
-  // Nothing where they cannot be read just now.
-  [[nodiscard]] Result<std::optional<View>> view_of_guest();
-  [[nodiscard]] Result<std::unique_ptr<GuestRings>> look_for_rings(const View& view);
+  // Null where it cannot be read just now.
+  [[nodiscard]] Result<PhysicalMemory*> ram();
+  // Errors: kTimeout and the like where the vCPU does not answer just now.
+  [[nodiscard]] Result<Paging> paging();
+  [[nodiscard]] Result<std::unique_ptr<GuestRings>> look_for_rings(PhysicalMemory& ram,
+                                                                   Paging& paging);
   [[nodiscard]] Result<void> find_rings();
+  [[nodiscard]] Result<void> use(std::unique_ptr<GuestRings> found, const Paging& paging);
+  void rest_from_search();
   [[nodiscard]] Result<void> look_again();
   void leave_rings();
   [[nodiscard]] Result<void> poll_rings(bool is_last);
@@ -91,7 +95,8 @@ class RingEngine final : public Engine, public SelfPaced {
   bool is_stopped_ = false;
   std::string why_not_;  // rings were there, and could not be read
   std::uint64_t next_search_ns_ = 0;
-  std::uint64_t search_rest_ns_ = 0;
+  std::uint64_t search_ns_ = 0;      // that this search, or those for Redox' rings, took so far
+  bool none_are_there_ = false;      // those that come are made while the guest is recorded
   std::uint64_t next_look_ns_ = 0;  // whether the rings are still there
 
   std::uint64_t next_poll_ns_ = 0;

@@ -46,6 +46,7 @@ class RingEngineTest : public ::testing::Test {
   void start() {
     auto way_in = std::make_unique<FakeEngine>(2);
     way_in->physical = &ram_;
+    way_in->no_registers = way_in_error_;
     way_in_ = way_in.get();
     auto made = RingEngine::make(std::move(way_in), {});
     ASSERT_TRUE(made);
@@ -62,6 +63,7 @@ class RingEngineTest : public ::testing::Test {
 
   RamWithRings ram_;
   FakeEngine* way_in_ = nullptr;
+  std::optional<Error> way_in_error_;  // of its registers
   std::unique_ptr<RingEngine> engine_;
   std::vector<VcpuPlan> vcpus_;
 };
@@ -132,6 +134,39 @@ TEST_F(RingEngineTest, FindsRingsThatComeLater) {
   ram_.rings = &rings;
   const std::uint64_t end = monotonic_ns() + 5'000'000'000;
   while (!engine_->has_rings() && monotonic_ns() < end) ASSERT_TRUE(tick());
+  EXPECT_TRUE(engine_->has_rings());
+}
+
+// They are the recording's from their beginning, and so is what they have lost.
+TEST_F(RingEngineTest, ReadsAllOfRingsThatAreNew) {
+  start();
+  ASSERT_TRUE(tick());  // looks once more, and finds none
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  for (std::uint32_t id = 1; id <= 100; ++id) wire::testing::put_sample(0, id, 8);
+  ram_.rings = &rings;
+  std::size_t captures = 0;
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (captures == 0 && monotonic_ns() < end) captures += tick()->captures.size();
+  EXPECT_EQ(captures, 64u);
+  EXPECT_EQ(engine_->counts().due, 100u);
+  EXPECT_EQ(engine_->counts().overwritten, 36u);
+}
+
+// What was there before the start is not.
+TEST_F(RingEngineTest, LeavesOutWhatRingsHadBeforeTheStart) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  way_in_error_ = Error{ErrorCode::kTimeout, "the vCPU does not answer"};
+  start();
+  EXPECT_FALSE(engine_->has_rings());
+  wire::testing::put_sample(0, 1, 8);
+  way_in_->no_registers.reset();
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (!engine_->has_rings() && monotonic_ns() < end) {
+    const auto taken = tick();
+    ASSERT_TRUE(taken);
+    EXPECT_TRUE(taken->captures.empty());
+  }
   EXPECT_TRUE(engine_->has_rings());
 }
 

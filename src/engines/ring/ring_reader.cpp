@@ -16,6 +16,11 @@ constexpr std::int64_t kMostNested = 64;
 RingReader::RingReader(AreaMemory& memory, wire::GuestArea area, std::uint32_t cpu)
     : memory_(memory), area_(std::move(area)), cpu_(cpu) {}
 
+void RingReader::want_all() {
+  has_begun_ = true;
+  begin_at({}, 0);
+}
+
 Result<void> RingReader::poll(const Visit& visit, std::size_t& budget) {
   RINGSIDE_TRY(read_state());
   RINGSIDE_TRY(read_words(budget));

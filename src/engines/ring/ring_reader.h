@@ -35,7 +35,7 @@ struct RingCounts {
 };
 
 // Reads the records that a guest puts into one CPU's ring, while it does so. Writes nothing to the
-// guest. Reads those that come after the first poll().
+// guest. Reads those that come after the first poll(), unless all are wanted.
 //
 // The guest may do anything to its memory meanwhile, and may begin anew: then its counts go back.
 // Words that make no sense may be a record that is not whole yet: it is read again, until kPatience
@@ -45,6 +45,9 @@ class RingReader {
  public:
   // `memory` outlives the reader.
   RingReader(AreaMemory& memory, wire::GuestArea area, std::uint32_t cpu);
+
+  // All records are wanted, also those from before the first poll(), which is still to come.
+  void want_all();
 
   // `words` are those that the record was read from.
   using Visit = std::function<Result<void>(const wire::GuestRecord& record,
