@@ -234,10 +234,14 @@ static void put(struct writer *to, uint64_t word) {
   to->check = mixed(to->check, word);
 }
 
+/* No word is shifted by a number that varies: 32-bit machines may call libgcc for that. */
 static void put_name(struct writer *to, const char *name, size_t bytes) {
   for (size_t i = 0; i < bytes; i += 8) {
     uint64_t word = 0;
-    for (size_t n = 0; n < 8 && name && *name; ++n) word |= (uint64_t)(uint8_t)*name++ << (8 * n);
+    for (size_t n = 0; n < 8; ++n) {
+      const uint8_t byte = name && *name ? (uint8_t)*name++ : 0;
+      word = word >> 8 | (uint64_t)byte << 56;
+    }
     put(to, word);
   }
 }
