@@ -276,9 +276,9 @@ class Session {
     if (qmp.empty()) {
       RINGSIDE_ASSIGN(way_in, attach_gdb(gdb, stub_options(), wait_while));
     } else {
+      // Its caveats are of samples that ringside takes from outside.
       RINGSIDE_ASSIGN(auto attachment, attach_qmp(qmp, {}, false, stub_options(), wait_while));
       way_in = std::move(attachment.engine);
-      options_.warnings = std::move(attachment.caveats);
     }
     RINGSIDE_ASSIGN(engine_, engines::ring::RingEngine::make(
                                  std::move(way_in), {.redox = redox_, .counter_hz = counter_hz_}));
