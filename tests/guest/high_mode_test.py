@@ -61,7 +61,8 @@ def build(case, folder):
     kernel = folder / f"{case}.elf"
     subprocess.run(["clang", *options, "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-nostdlib", "-static",
                     "-fuse-ld=lld", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-unwind-tables",
-                    "-fno-asynchronous-unwind-tables", f"-Wl,--defsym=BASE={base:#x}", "-T", str(KERNELS / "machine.ld"),
+                    "-fno-asynchronous-unwind-tables", f"-Wl,--defsym=BASE={base:#x},--defsym=OFFSET=0",
+                    "-T", str(KERNELS / "machine.ld"),
                     "-o", str(kernel), str(KERNELS / source)], check=True, stdin=subprocess.DEVNULL)
     return kernel
 
