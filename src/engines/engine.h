@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/memory_reader.h"
 #include "base/result.h"
 #include "base/types.h"
+#include "memory/page_walk.h"
 #include "wire/capture.h"
 #include "wire/recipe.h"
 
@@ -155,6 +157,12 @@ class Engine {
   // a time, and what they return may be half-way through a change. The reader belongs to the engine
   // and to its thread. Error kUnsupported: there is no way to it.
   [[nodiscard]] virtual Result<PhysicalMemory*> physical_memory() = 0;
+  // A vCPU's page tables of the moment of each walk, as the machine itself walks them: where its
+  // registers do not say so (memory::page_tables_of()). Null where they do. Belongs to the engine
+  // and to its thread.
+  [[nodiscard]] virtual std::unique_ptr<memory::PageTables> machines_page_tables(VcpuId) {
+    return nullptr;
+  }
   // A vCPU's virtual memory, in the same manner. Reads of any length; each stops the guest once at
   // least, so ask for much at a time. The address space is the one that the vCPU is in at the
   // moment; where user code runs, and the kernel is not mapped meanwhile, the kernel's addresses

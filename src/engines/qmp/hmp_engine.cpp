@@ -13,6 +13,7 @@
 #include "engines/qmp/guest_hold.h"
 #include "engines/qmp/hmp_memory.h"
 #include "engines/qmp/hmp_registers.h"
+#include "engines/qmp/hmp_translations.h"
 #include "engines/qmp/hmp_transport.h"
 #include "engines/wave_sampler.h"
 #include "memory/address_space.h"
@@ -208,6 +209,11 @@ Result<PhysicalMemory*> HmpEngine::physical_memory() {
   auto found = ram_.find();
   if (found) explanation_ = "page walks over " + ram_.explain();
   return found;
+}
+
+std::unique_ptr<memory::PageTables> HmpEngine::machines_page_tables(VcpuId vcpu) {
+  if (arch_ != Arch::kAArch64) return nullptr;
+  return std::make_unique<HmpTranslations>(monitor_, vcpu);
 }
 
 Result<std::size_t> HmpEngine::read_virtual(VcpuId vcpu, GuestVirt address,

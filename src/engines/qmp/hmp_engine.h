@@ -48,6 +48,7 @@ class HmpEngine final : public Engine {
   [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
   // QEMU's own copy, where there is a way to it.
   [[nodiscard]] Result<PhysicalMemory*> physical_memory() override;
+  [[nodiscard]] std::unique_ptr<memory::PageTables> machines_page_tables(VcpuId vcpu) override;
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;
   [[nodiscard]] std::string explain_memory_access() const override { return explanation_; }

@@ -1,5 +1,6 @@
 #include "engines/qmp/hmp_engine.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -15,6 +16,11 @@ constexpr std::string_view kAnswers =
     "{\"return\": {\"arch\": \"x86_64\"}, \"id\": 2}\n{\"return\": [{}], \"id\": 3}\n"
     "{\"return\": {\"status\": \"running\"}, \"id\": 4}\n{\"return\": \"AAAA\", \"id\": 5}\n";
 
+class NoMemory final : public PhysicalMemory {
+ public:
+  Result<std::size_t> read_up_to(GuestPhys, std::span<std::byte>) override { return 0; }
+};
+
 // The vCPU is there: it is the monitor's fault, and not its user's.
 TEST(HmpEngine, TextWithoutRegistersIsAProtocolError) {
   MonitorEnd end;
@@ -25,6 +31,36 @@ TEST(HmpEngine, TextWithoutRegistersIsAProtocolError) {
   auto engine = HmpEngine::start(std::move(*monitor), options);
   ASSERT_TRUE(engine) << engine.error().message;
   EXPECT_EQ((*engine)->read_registers(VcpuId{0}).error().code, ErrorCode::kProtocol);
+}
+
+// QEMU 10.0 prints this for a page that is mapped and for one that is not.
+TEST(HmpEngine, AsksForTheTranslationsOfAarch64) {
+  MonitorEnd end;
+  auto monitor = end.connect(
+      "{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n"
+      "{\"return\": {\"arch\": \"aarch64\"}, \"id\": 2}\n{\"return\": [{}], \"id\": 3}\n"
+      "{\"return\": {\"status\": \"running\"}, \"id\": 4}\n"
+      "{\"return\": \"gpa: 0x42180ff0\\r\\n\", \"id\": 5}\n"
+      "{\"return\": \"Unmapped\\r\\n\", \"id\": 6}\n",
+      {std::chrono::milliseconds(500)});
+  ASSERT_TRUE(monitor) << monitor.error().message;
+  HmpEngine::Options options;
+  options.stops_the_guest = false;
+  auto engine = HmpEngine::start(std::move(*monitor), options);
+  ASSERT_TRUE(engine) << engine.error().message;
+  const auto tables = (*engine)->machines_page_tables(VcpuId{0});
+  ASSERT_NE(tables, nullptr);
+  NoMemory none;
+  const auto mapped = tables->walk(none, GuestVirt{0xffffff8080180ff0});
+  ASSERT_TRUE(mapped) << mapped.error().message;
+  EXPECT_EQ(mapped->end, memory::WalkEnd::kMapped);
+  EXPECT_EQ(mapped->address, GuestPhys{0x42180ff0});
+  EXPECT_EQ(mapped->bytes, 16u);
+  EXPECT_THAT(end.heard(), ::testing::HasSubstr("gva2gpa 0xffffff8080180ff0"));
+  const auto unmapped = tables->walk(none, GuestVirt{0xffffff8090000000});
+  ASSERT_TRUE(unmapped) << unmapped.error().message;
+  EXPECT_EQ(unmapped->end, memory::WalkEnd::kNotPresent);
+  EXPECT_EQ(unmapped->bytes, 4096u);
 }
 
 }  // namespace

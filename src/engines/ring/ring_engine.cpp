@@ -60,6 +60,7 @@ Result<PhysicalMemory*> RingEngine::ram() {
 Result<RingEngine::Paging> RingEngine::paging() {
   RINGSIDE_ASSIGN(auto registers, way_in_->read_registers(VcpuId{0}));
   auto tables = memory::page_tables_of(arch(), registers);
+  if (!tables) tables = way_in_->machines_page_tables(VcpuId{0});
   return Paging{std::move(registers), std::move(tables)};
 }
 

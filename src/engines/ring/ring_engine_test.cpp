@@ -20,8 +20,11 @@ using wire::testing::GuestRings;
 using wire::testing::the_time;
 
 constexpr std::uint64_t kPlace = 0x4000000;  // of the rings in RAM
+constexpr std::uint64_t kLaterPlace = 0x3000000;
+constexpr std::uint64_t kGuestPage = 4096;
 
-// RAM with the rings of this process at one place, as a guest has them that maps nothing.
+// RAM with the rings of this process at one place, as a guest has them that maps nothing; or from
+// `first_bytes` on at another, as a guest has them whose pages lie here and there.
 class RamWithRings final : public PhysicalMemory {
  public:
   Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {
@@ -30,14 +33,48 @@ class RamWithRings final : public PhysicalMemory {
     if (address.value >= kBytes) return 0;
     const std::size_t size = std::min<std::uint64_t>(kBytes - address.value, destination.size());
     for (std::size_t i = 0; i < size; ++i) {
-      const std::uint64_t at = address.value + i - kPlace;
-      const bool is_ring = rings != nullptr && at < rings->bytes().size();
-      destination[i] = is_ring ? rings->bytes()[at] : std::byte{0};
+      const auto at = offset_at(address.value + i);
+      destination[i] = at ? rings->bytes()[*at] : std::byte{0};
     }
     return size;
   }
+  [[nodiscard]] GuestPhys place_of(std::uint64_t offset) const {
+    return GuestPhys{offset < first_bytes ? kPlace + offset : kLaterPlace + offset - first_bytes};
+  }
   const GuestRings* rings = nullptr;
+  std::uint64_t first_bytes = ~std::uint64_t{0};
+  std::uint64_t mapped_bytes_behind = 0;  // the place of the rings: they are a copy there
   std::optional<Error> error;
+
+ private:
+  [[nodiscard]] std::optional<std::uint64_t> offset_at(std::uint64_t address) const {
+    if (rings == nullptr) return std::nullopt;
+    const std::uint64_t size = rings->bytes().size();
+    if (address >= kPlace && address - kPlace < std::min(first_bytes, size))
+      return address - kPlace;
+    if (first_bytes < size && address >= kLaterPlace && address - kLaterPlace < size - first_bytes)
+      return address - kLaterPlace + first_bytes;
+    return std::nullopt;
+  }
+};
+
+// A machine's own page tables, where the rings are.
+class RingTables final : public memory::PageTables {
+ public:
+  explicit RingTables(const RamWithRings& ram) : ram_(ram) {}
+  Result<memory::PageWalk> walk(PhysicalMemory&, GuestVirt address) const override {
+    memory::PageWalk walk;
+    const std::uint64_t offset = address.value - ram_.rings->area().self.value;
+    walk.bytes = kGuestPage - offset % kGuestPage;
+    walk.end = memory::WalkEnd::kNotPresent;
+    if (offset >= ram_.rings->bytes().size()) return walk;
+    walk.end = memory::WalkEnd::kMapped;
+    walk.address = ram_.place_of(offset) + ram_.mapped_bytes_behind;
+    return walk;
+  }
+
+ private:
+  const RamWithRings& ram_;
 };
 
 class RingEngineTest : public ::testing::Test {
@@ -47,6 +84,7 @@ class RingEngineTest : public ::testing::Test {
     auto way_in = std::make_unique<FakeEngine>(2);
     way_in->physical = &ram_;
     way_in->no_registers = way_in_error_;
+    if (machine_walks_) way_in->page_tables = [this] { return std::make_unique<RingTables>(ram_); };
     way_in_ = way_in.get();
     auto made = RingEngine::make(std::move(way_in), {});
     ASSERT_TRUE(made);
@@ -62,6 +100,7 @@ class RingEngineTest : public ::testing::Test {
   }
 
   RamWithRings ram_;
+  bool machine_walks_ = false;
   FakeEngine* way_in_ = nullptr;
   std::optional<Error> way_in_error_;  // of its registers
   std::unique_ptr<RingEngine> engine_;
@@ -110,6 +149,32 @@ TEST_F(RingEngineTest, WhatThePlanDoesNotWantIsSkipped) {
   ASSERT_EQ(taken->captures.size(), 2u);
   EXPECT_EQ(taken->captures[0].disposition, wire::Disposition::kSkipped);
   EXPECT_EQ(taken->captures[1].disposition, wire::Disposition::kSampled);
+}
+
+// Their registers do not say where the page tables are, and the machine does.
+TEST_F(RingEngineTest, ReadsRingsWhosePagesLieHereAndThere) {
+  const GuestRings rings(2, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  ram_.first_bytes = 2 * kGuestPage;
+  machine_walks_ = true;
+  start();
+  ASSERT_TRUE(engine_->has_rings());
+  wire::testing::put_sample(0, 5, 3);
+  wire::testing::put_sample(1, 6, 3);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 2u);
+  EXPECT_EQ(engine_->counts().lost(), 0u);
+}
+
+// A copy of an area is not where the area says that it is.
+TEST_F(RingEngineTest, TakesNoAreaThatIsMappedElsewhere) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  machine_walks_ = true;
+  ram_.mapped_bytes_behind = kGuestPage;
+  start();
+  EXPECT_FALSE(engine_->has_rings());
 }
 
 TEST_F(RingEngineTest, PassesOnAllocationsAndEvents) {

@@ -20,6 +20,7 @@ class FakeEngine final : public Engine {
   std::optional<Error> no_registers;  // or why it gives none
   // A read of virtual memory; without it nothing is mapped.
   std::function<Result<std::size_t>(std::span<std::byte>)> on_read;
+  std::function<std::unique_ptr<memory::PageTables>()> page_tables;  // the machine's own
   ReadTurns* turns = nullptr;
   PhysicalMemory* physical = nullptr;
   std::size_t register_reads = 0;
@@ -57,6 +58,9 @@ class FakeEngine final : public Engine {
   [[nodiscard]] Result<PhysicalMemory*> physical_memory() override {
     if (physical == nullptr) return fail(ErrorCode::kUnsupported, "no physical memory");
     return physical;
+  }
+  [[nodiscard]] std::unique_ptr<memory::PageTables> machines_page_tables(VcpuId) override {
+    return page_tables ? page_tables() : nullptr;
   }
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId, GuestVirt,
                                                  std::span<std::byte> into) override {

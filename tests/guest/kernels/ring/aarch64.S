@@ -120,6 +120,7 @@ function fault
 
     .data
     .p2align 12
+    .globl page_table
 page_table:
     .quad 0x405, 0x40000701             // devices, RAM
     .fill 510, 8, 0

@@ -9,6 +9,13 @@ enum { VIRTUAL_TIMER = 27 };  // its interrupt
 #define UART DEVICE(0x9000000)
 #define WRITE(name, value) __asm__ volatile("msr " #name ", %0\n\tisb" ::"r"((uint64_t)(value)))
 
+// Two blocks of 2 MiB, one before the other in RAM; the rings begin near the first one's end.
+#define WINDOW (OFFSET + 0x80000000)
+#define RINGS (WINDOW + 0x180000)
+enum { FIRST_BLOCK = 0x42000000, SECOND_BLOCK = 0x41000000, MEMORY_BLOCK = 0x701, TABLE = 3 };
+
+static _Alignas(4096) uint64_t blocks[512];
+extern uint64_t page_table[];
 extern const char second_start[];
 void start_cpu(uint64_t cpu, uint64_t physical);
 
@@ -29,7 +36,14 @@ void machine_end_of_interrupt(void) {
   INTERFACE[4] = number;
 }
 
-void machine_start(void) { DISTRIBUTOR[0] = 1; }
+char* machine_start(void) {
+  blocks[0] = FIRST_BLOCK | MEMORY_BLOCK;
+  blocks[1] = SECOND_BLOCK | MEMORY_BLOCK;
+  page_table[(WINDOW - OFFSET) >> 30] = ((uint64_t)blocks - OFFSET) | TABLE;
+  __asm__ volatile("dsb sy\n\tisb" ::: "memory");
+  DISTRIBUTOR[0] = 1;
+  return (char*)RINGS;
+}
 
 void machine_start_second(void) { start_cpu(1, (uint64_t)second_start - OFFSET); }
 

@@ -100,6 +100,7 @@ gdt_pointer:
     .word . - gdt - 1
     .long gdt - OFFSET
     .p2align 12
+    .globl page_directory
 page_directory:
     .long 0x83, 0x400083
     .fill 766, 4, 0

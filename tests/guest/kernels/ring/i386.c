@@ -7,6 +7,11 @@ enum { HPET_TICK_NANOSECONDS = 10, SECOND_AT = 0x8000 };
 enum { APIC_END = 0xb0, APIC_SPURIOUS = 0xf0, APIC_COMMAND = 0x300, APIC_TO = 0x310 };
 enum { APIC_TIMER = 0x320, APIC_INITIAL = 0x380, APIC_DIVIDE = 0x3e0 };
 
+// Two pages of 4 MiB, one before the other in RAM; the rings begin near the first one's end.
+enum { WINDOW = 0xd0000000, WINDOW_ENTRY = WINDOW >> 22, RINGS = WINDOW + 0x3c0000 };
+enum { FIRST_PAGE = 0x1000000, SECOND_PAGE = 0x800000, LARGE_PAGE = 0x83 };
+
+extern uint32_t page_directory[];
 extern const char second_begin[], second_end[];
 extern char timer_entry[], fault_entry[];
 void load_interrupts(const void* pointer);
@@ -43,7 +48,9 @@ static void open_interrupts(void) {
   *apic(APIC_DIVIDE) = 0xb;  // by 1
 }
 
-void machine_start(void) {
+char* machine_start(void) {
+  page_directory[WINDOW_ENTRY] = FIRST_PAGE | LARGE_PAGE;
+  page_directory[WINDOW_ENTRY + 1] = SECOND_PAGE | LARGE_PAGE;
   for (int vector = 0; vector < GATES; ++vector) set_gate(vector, fault_entry);
   set_gate(TIMER_VECTOR, timer_entry);
   out8(0x21, 0xff);  // the older controllers stay silent
@@ -56,6 +63,7 @@ void machine_start(void) {
   while (machine_nanoseconds() < end) {
   }
   ticks_of_a_millisecond = (uint32_t)(read_clock() - start) / MEASURED_MILLISECONDS;
+  return (char*)RINGS;
 }
 
 void machine_start_second(void) {

@@ -9,12 +9,11 @@
 
 typedef uintptr_t word;
 
-enum { ROUND_MILLISECONDS = 10, ROUNDS_OF_A_REPORT = 8, TURNS = 16, RING_WORDS = 1 << 16 };
+enum { ROUND_MILLISECONDS = 10, ROUNDS_OF_A_REPORT = 8, TURNS = 16 };
 enum work { HALF, THIRD, FIFTH, OTHER, WORKS };
 static const char* const names[WORKS] = {"half", "third", "fifth", "other"};
 
 _Alignas(4096) char stacks[CPUS][STACK_BYTES];
-static _Alignas(4096) char rings[128 + CPUS * (64 + RING_WORDS * 8)];
 
 // The CPU's own, and its timer's.
 static struct cpu {
@@ -169,9 +168,9 @@ static uint64_t library_clock(void) { return read_clock(); }
 void second_main(void) { work_on(this_cpu()); }
 
 void kernel_main(void) {
-  machine_start();
+  char* const rings = machine_start();
   const struct ringside_setup setup = {.memory = rings,
-                                       .bytes = sizeof(rings),
+                                       .bytes = RINGS_BYTES,
                                        .cpus = CPUS,
                                        .ring_words = RING_WORDS,
                                        .mode = RINGSIDE_OVERWRITE,

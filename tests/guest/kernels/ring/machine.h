@@ -7,6 +7,7 @@
 #include "ringside_guest.h"
 
 enum { CPUS = 2, STACK_BYTES = 8192, TIMER_HZ = 1000 };  // of each CPU's timer
+enum { RING_WORDS = 1 << 16, RINGS_BYTES = 128 + CPUS * (64 + RING_WORDS * 8) };
 
 // By CPU. Entry code gives each the one that its number says.
 extern char stacks[CPUS][STACK_BYTES];
@@ -17,8 +18,9 @@ uint64_t machine_clock_hz(void);
 uint32_t machine_ticks_of_a_millisecond(void);
 uint64_t machine_nanoseconds(void);
 
-// Once, on the first CPU; then the second one begins at second_main().
-void machine_start(void);
+// Once, on the first CPU; then the second one begins at second_main(). Returns memory for the
+// rings. Where there are pages, its end lies at a lower physical address than its start.
+char* machine_start(void);
 void machine_start_second(void);
 // On each CPU: TIMER_HZ interrupts a second, which call on_timer(). They are on when it returns.
 void machine_start_timer(void);

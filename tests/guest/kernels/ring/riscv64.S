@@ -112,6 +112,7 @@ function trap_entry
 second_may_start:
     .quad 0
     .p2align 12
+    .globl page_table
 page_table:                             // of the devices and RAM, at both places
     .quad 0xcf, 0, 0x200000cf
     .fill 253, 8, 0

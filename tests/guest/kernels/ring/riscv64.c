@@ -10,11 +10,15 @@ uint64_t machine_clock_hz(void) { return CLOCK_HZ; }
 uint32_t machine_ticks_of_a_millisecond(void) { return CLOCK_HZ / 1000; }
 uint64_t machine_nanoseconds(void) { return read_clock() * (1000000000 / CLOCK_HZ); }
 void machine_write(char byte) { *UART = (uint8_t)byte; }
-void machine_start(void) {}
 
 #ifdef MACHINE_MODE
 
 extern volatile uint64_t second_may_start;
+
+char* machine_start(void) {
+  static _Alignas(4096) char rings[RINGS_BYTES];
+  return rings;
+}
 
 void machine_end_of_interrupt(void) {
   uint64_t hart;
@@ -32,8 +36,24 @@ void machine_start_timer(void) {
 
 #else
 
+// Two pages of 2 MiB, one before the other in RAM; the rings begin near the first one's end.
+#define WINDOW (OFFSET + 0xc0000000)
+#define RINGS (WINDOW + 0x180000)
+#define ENTRY(physical, flags) ((uint64_t)(physical) >> 2 | (flags))
+enum { TABLE = 1, MEMORY_PAGE = 0xcf };
+
+static _Alignas(4096) uint64_t pages[512];
+extern uint64_t page_table[];
 extern const char second_start[];
 long sbi_call(uintptr_t a0, uintptr_t a1, uintptr_t a2, uintptr_t extension, uintptr_t function);
+
+char* machine_start(void) {
+  pages[0] = ENTRY(0x82000000, MEMORY_PAGE);
+  pages[1] = ENTRY(0x81000000, MEMORY_PAGE);
+  page_table[WINDOW >> 30 & 511] = ENTRY((uintptr_t)pages - OFFSET, TABLE);
+  __asm__ volatile("sfence.vma" ::: "memory");
+  return (char*)RINGS;
+}
 
 void machine_end_of_interrupt(void) {
   const uintptr_t set_timer = 0x54494d45;
