@@ -22,7 +22,8 @@ class GuestRings {
   // called before that.
   virtual void want_all() = 0;
   // Reads what has come since the last poll into `records`; null: it is of nobody's recording.
-  // `is_last`: what is not whole now is lost. Error kUnreadable: the rings are no longer mapped.
+  // `is_last`: what is not whole in a moment is lost. Error kUnreadable: the rings are no longer
+  // mapped.
   [[nodiscard]] virtual Result<void> poll(RecordCollector* records, bool is_last) = 0;
   // Whether they are still the same. A guest that begins anew makes others.
   [[nodiscard]] virtual Result<bool> are_there() = 0;

@@ -4,7 +4,16 @@
 #include <array>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace ringside::engines::ring {
+namespace {
+
+// A writer needs some microseconds for a record, and may have to wait for a processor.
+constexpr std::uint64_t kWritersNs = 50'000'000;
+constexpr std::uint64_t kRestNs = 1'000'000;
+
+}  // namespace
 
 LibraryRings::LibraryRings(FoundArea found, std::size_t cpus) : found_(std::move(found)) {
   const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(found_.area.cpus, cpus));
@@ -24,12 +33,27 @@ Result<void> LibraryRings::poll(RecordCollector* records, bool is_last) {
     if (records != nullptr) records->take(record, words);
     return {};
   };
+  if (is_last) return finish(visit);
   std::size_t budget = RingReader::kMostWords;
   for (std::size_t n = 0; n < readers_.size(); ++n) {
     RingReader& reader = readers_[(next_ + n) % readers_.size()];
-    RINGSIDE_TRY(is_last ? reader.finish(visit) : reader.poll(visit, budget));
+    RINGSIDE_TRY(reader.poll(visit, budget));
   }
   ++next_;
+  return {};
+}
+
+// A guest that runs may be in the middle of a record: it is not lost, nor one that begins later.
+Result<void> LibraryRings::finish(const RingReader::Visit& visit) {
+  const std::uint64_t end = monotonic_ns() + kWritersNs;
+  for (RingReader& reader : readers_) {
+    RINGSIDE_TRY(reader.poll(visit));
+    while (reader.has_more() && monotonic_ns() < end) {
+      sleep_ns(kRestNs);
+      RINGSIDE_TRY(reader.poll(visit));
+    }
+    if (reader.has_more()) RINGSIDE_TRY(reader.finish(visit));
+  }
   return {};
 }
 

@@ -25,6 +25,8 @@ class LibraryRings final : public GuestRings {
   [[nodiscard]] RingCounts counts() const override;
 
  private:
+  [[nodiscard]] Result<void> finish(const RingReader::Visit& visit);
+
   FoundArea found_;
   std::vector<RingReader> readers_;  // of its CPUs
   std::size_t next_ = 0;             // that is polled first

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <map>
+#include <thread>
 
 #include "engines/testing/fake_engine.h"
 #include "wire/guest_capture.h"
@@ -244,6 +245,51 @@ TEST_F(RingEngineTest, TheLastSamplesComeAfterTheEnd) {
   const auto taken = tick();
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->captures.size(), 1u);
+}
+
+// A record whose first word is missing, as while a writer is at it.
+class HalfWritten {
+ public:
+  explicit HalfWritten(GuestRings& rings) : at_(rings.writable().data() + rings.area().ring_at(0)) {
+    std::memcpy(&word_, at_, sizeof(word_));
+    std::memset(at_, 0, sizeof(word_));
+  }
+  void end() const { std::memcpy(at_, &word_, sizeof(word_)); }
+
+ private:
+  std::byte* at_;
+  std::uint64_t word_ = 0;
+};
+
+TEST_F(RingEngineTest, WaitsAtTheEndForARecordThatIsBeingWritten) {
+  GuestRings rings(2, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  wire::testing::put_sample(0, 6, 2);
+  HalfWritten half(rings);
+  std::thread writer([&] {
+    sleep_ns(5'000'000);
+    half.end();
+  });
+  engine_->stop();
+  const auto taken = tick();
+  writer.join();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 1u);
+  EXPECT_EQ(engine_->counts().lost(), 0u);
+}
+
+TEST_F(RingEngineTest, ARecordThatIsNeverWholeIsLost) {
+  GuestRings rings(2, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  wire::testing::put_sample(0, 6, 2);
+  const HalfWritten half(rings);
+  engine_->stop();
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 0u);
+  EXPECT_EQ(engine_->counts().lost(), 1u);
 }
 
 // 64 records of 16 words are a ring's words.

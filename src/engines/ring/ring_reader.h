@@ -60,6 +60,8 @@ class RingReader {
     std::size_t budget = kMostWords;
     return poll(visit, budget);
   }
+  // Whether the last poll has left words: a record that is not whole, or what its budget left.
+  [[nodiscard]] bool has_more() const { return behind() != 0; }
   // The same until none is left: what is not whole now is lost.
   [[nodiscard]] Result<void> finish(const Visit& visit);
 
