@@ -32,7 +32,7 @@ QEMU = ["-display", "none", "-nodefaults", "-no-reboot", "-smp", "2", "-m", "128
 CASES = {"i386": [("i386", True), ("i386", False)],
          "aarch64": [("aarch64", True), ("aarch64", False)],
          "riscv64": [("riscv64", True), ("riscv64", False), ("riscv64-machine", True)]}
-TAKEN = re.compile(r"taken: cpu (\d) half (\d+) third (\d+) fifth (\d+) other (\d+) lost (\d+)")
+TAKEN = re.compile(r"taken: cpu (\d) round (\d+) half (\d+) third (\d+) fifth (\d+) other (\d+) lost (\d+)")
 POINTS = 2.0
 LEAST_ROUNDS = 20
 
@@ -134,27 +134,39 @@ def check_times(recording, knows_rate):
     return failures, f"the guest's second is {' and '.join(text)} s"
 
 
-def taken_by_guest(log, samples):
-    """The samples by work that the guest has printed when it had about so many."""
-    lines = [list(map(int, line.groups())) for line in TAKEN.finditer(log)]
-    reports = [[sum(counts) for counts in zip(first[1:], second[1:])]
-               for first, second in zip(lines, lines[1:]) if (first[0], second[0]) == (0, 1)]
-    if not reports:
+def taken_by_guest(log, recording):
+    """The last line of each vCPU that the guest has printed in the recording: (round, samples by work, lost)."""
+    last = [rounds[-1]["fields"]["n0"] if rounds else 0 for rounds in recording.rounds]
+    said = {}
+    for line in TAKEN.finditer(log):
+        cpu, number, *counts, lost = map(int, line.groups())
+        if number <= last[cpu]:
+            said[cpu] = number, counts, lost
+    if sorted(said) != [0, 1]:
         raise launched.Failed(f"the guest does not say what it has taken: {log[-400:]}")
-    *taken, lost = min(reports, key=lambda report: abs(sum(report) - samples))
-    return taken, lost
+    return [said[cpu] for cpu in (0, 1)]
 
 
 def check_shares(recording, log):
-    """Shares of all vCPUs, by what the guest has printed."""
-    taken, lost = taken_by_guest(log, recording.total())
-    got = collections.Counter(sample["comm"] for samples in recording.samples for sample in samples)
-    failures, text = [f"the guest has lost {lost} samples"] if lost else [], []
-    for work, count in zip(ring_kernel.WORKS, taken):
-        expected, share = 100 * count / max(sum(taken), 1), 100 * got[work] / max(recording.total(), 1)
+    """Shares of all vCPUs, from their first round until what the guest has printed last, by its own counts."""
+    taken, got, failures = collections.Counter(), collections.Counter(), []
+    for vcpu, (number, counts, lost) in enumerate(taken_by_guest(log, recording)):
+        rounds = recording.rounds[vcpu]
+        _, _, had = numbers_of(rounds[0])
+        for work, now, then in zip(ring_kernel.WORKS, counts, had):
+            taken[work] += now - then
+        end = next((event["time"] for event in rounds if event["fields"]["n0"] == number), 0)
+        got.update(sample["comm"] for sample in recording.samples[vcpu] if rounds[0]["time"] < sample["time_ns"] <= end)
+        if lost:
+            failures.append(f"the guest has lost {lost} samples")
+    text = []
+    for work in ring_kernel.WORKS:
+        expected, share = (100 * counts[work] / max(sum(counts.values()), 1) for counts in (taken, got))
         text.append(f"{work} {share:.1f} % (guest: {expected:.1f} %)")
         if abs(share - expected) > POINTS:
             failures.append(f"{work} has {share:.2f} % of the samples, and the guest has taken {expected:.2f} %")
+    if sum(got.values()) < recording.total() / 4:
+        failures.append(f"the guest has printed its counts of {sum(got.values())} of {recording.total()} samples")
     return failures, ", ".join(text)
 
 
@@ -205,7 +217,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ringside", required=True, type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--arch", choices=CASES, required=True)
-    parser.add_argument("--samples", type=int, default=2000, help="of each recording (default 2000)")
+    parser.add_argument("--samples", type=int, default=1500, help="of each recording (default 1500)")
     parser.add_argument("--limit", type=float, default=40, help="seconds that each may take (default 40)")
     return linux_program.exit_status(run, parser.parse_args())
 

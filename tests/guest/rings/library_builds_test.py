@@ -21,7 +21,7 @@ import tempfile
 GUEST = pathlib.Path(__file__).resolve().parents[3] / "guest"
 STRICT = ["-ffreestanding", "-fno-stack-protector", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion",
           "-Wno-sign-conversion", "-Werror"]
-LEVELS = ("-O0", "-O2", "-Os", "-Oz")
+LEVELS = ("-O0", "-O2", "-Oz")
 # As kernels are compiled: no floating point, no code that needs a table of addresses.
 CLANG = {
     "x86_64": ["--target=x86_64-unknown-elf", "-mgeneral-regs-only", "-mno-red-zone", "-mcmodel=kernel", "-fno-pic"],

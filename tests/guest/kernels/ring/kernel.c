@@ -21,7 +21,7 @@ static struct cpu {
   volatile uint32_t taken[WORKS];  // samples
   volatile int is_ready;
   int reports;  // the CPU that began
-  uint32_t rounds;
+  volatile uint32_t rounds;
 } cpus[CPUS];
 
 // A frame address may be its stack's end (RISC-V).
@@ -102,11 +102,13 @@ static void put_number(uint32_t number) {
   put(at);
 }
 
-// A line of each CPU, such as "taken: cpu 0 half 500 third 300 fifth 200 other 3 lost 0".
+// A line of each CPU, such as "taken: cpu 0 round 99 half 500 third 300 fifth 200 other 3 lost 0".
 static NOINLINE void report(void) {
   for (uint32_t cpu = 0; cpu < CPUS; ++cpu) {
     put("taken: cpu ");
     put_number(cpu);
+    put(" round ");
+    put_number(cpus[cpu].rounds);
     for (enum work work = HALF; work < WORKS; ++work) {
       put(" ");
       put(names[work]);
