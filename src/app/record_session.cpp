@@ -185,9 +185,10 @@ class Session {
     summary_.samples = result.samples;
     guest_gone_ = result.guest_gone;
     if (result.error) return tl::unexpected<Error>(*result.error);
-    if (guest_gone_) return report_guest_end();
-    if (result.samples == 0)
+    const bool is_explained = !guest_gone_ || !silence.empty();
+    if (result.samples == 0 && is_explained)
       say("ringside: no samples were taken" + (silence.empty() ? "" : ": " + silence));
+    if (guest_gone_) return report_guest_end();
     return {};
   }
 

@@ -7,8 +7,8 @@
 #include "workloads/workload.h"
 
 // Allocations whose live bytes, leaks and lifetimes are counted here as they happen, for each
-// function that allocates, apart from any trace. A lifetime is the number of traced events from an
-// allocation to its free.
+// function that allocates, apart from any trace. What a block grows by counts as allocated, what it
+// loses as freed. A lifetime is the number of traced events from an allocation to its free.
 
 namespace {
 
@@ -72,6 +72,8 @@ INLINE Block allocated(SiteNumber number, u64 at, u64 size) {
 INLINE void resized(SiteNumber number, Block& block, u64 at, u64 size) {
   Site& site = g_sites[number];
   site.live_size += size - block.size;
+  (size > block.size ? site.allocated : site.freed) +=
+      size > block.size ? size - block.size : block.size - size;
   if (at != block.at) ++site.moves;
   block.at = at;
   block.size = size;
@@ -187,11 +189,13 @@ void print_memory() {
 
 extern "C" void allocations_round() {
   static const u64 rounds = number_option("rounds", 0);
+  static const bool lingers = number_option("linger", 0) != 0;
   if (rounds && g_round == rounds) {
     print_memory();
-    end_steady_clock();
-    return;
+    if (!lingers) end_steady_clock();
+    ++g_round;
   }
+  if (rounds && g_round > rounds) return use_memory(kUse);
   open_session();
   cache_evict();
   cache_insert();

@@ -17,6 +17,9 @@ constexpr std::uint64_t kPollNs = 5'000'000;
 constexpr std::uint64_t kShortestSearchRestNs = 50'000'000;
 constexpr std::uint64_t kLongestSearchRestNs = 2'000'000'000;
 constexpr std::uint64_t kRestsForSearch = 10;
+// A guest that boots makes its rings soon, and may not live long.
+constexpr std::uint64_t kRestsForEarlySearch = 1;
+constexpr std::uint64_t kEarlyNs = 10'000'000'000;
 constexpr std::uint64_t kLookNs = 250'000'000;
 constexpr std::uint64_t kSilenceNs = 500'000'000;  // then the guest may stand still
 
@@ -118,9 +121,11 @@ Result<void> RingEngine::find_rings() {
 
 void RingEngine::rest_from_search() {
   finder_.reset();
-  const std::uint64_t rest =
-      std::clamp(kRestsForSearch * search_ns_, kShortestSearchRestNs, kLongestSearchRestNs);
-  next_search_ns_ = monotonic_ns() + rest;
+  const std::uint64_t now = monotonic_ns();
+  const bool is_early = is_started_ && now - started_ns_ < kEarlyNs;
+  const std::uint64_t rests = is_early ? kRestsForEarlySearch : kRestsForSearch;
+  next_search_ns_ =
+      now + std::clamp(rests * search_ns_, kShortestSearchRestNs, kLongestSearchRestNs);
   search_ns_ = 0;
 }
 
@@ -134,7 +139,7 @@ Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const Paging& no
   records_->set_registers(paging_registers(arch(), now.registers));
   next_look_ns_ = monotonic_ns() + kLookNs;
   if (std::exchange(none_are_there_, false)) rings_->want_all();
-  return poll_rings(false);
+  return is_started_ ? Result<void>() : poll_rings(false);  // the tick goes on with its plan
 }
 
 // Rings that nothing comes from may be those of a kernel that has ended.
@@ -193,7 +198,7 @@ Result<Tick> RingEngine::tick(const TickPlan& plan) {
 
 Result<void> RingEngine::start(const Pace&) {
   is_started_ = true;
-  silent_since_ns_ = monotonic_ns();
+  silent_since_ns_ = started_ns_ = monotonic_ns();
   finder_.reset();  // what it has not seen may have been made since
   next_search_ns_ = 0;
   return {};

@@ -33,7 +33,7 @@ CLANG = {
 GCC = {"gcc x86_64": ["-m64", "-mgeneral-regs-only", "-fno-pic"], "gcc i386": ["-m32", "-mgeneral-regs-only", "-fno-pic"]}
 LIBRARY_FUNCTIONS = {"ringside_allocated", "ringside_bytes", "ringside_describe_process", "ringside_drain", "ringside_event",
                      "ringside_is_on", "ringside_lost", "ringside_note_interruption", "ringside_sample", "ringside_start",
-                     "ringside_switch", "ringside_walk"}
+                     "ringside_switch", "ringside_walk", "ringside_walk_callers"}
 
 
 def symbols(program, which):
