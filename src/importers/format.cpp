@@ -9,6 +9,7 @@
 #include "importers/gdb_text.h"
 #include "importers/guest_stream/guest_stream.h"
 #include "importers/maestro_cpu.h"
+#include "importers/maestro_memtrace.h"
 #include "importers/perf_data/perf_data.h"
 #include "importers/perf_script/perf_script.h"
 #include "importers/pprof/pprof.h"
@@ -87,6 +88,11 @@ std::span<const Format> formats() {
        {"--kernel", "--maestro-cut"},
        false,
        false},
+      {"maestro-memtrace",
+       "allocations, as Maestro's memtrace writes them to a serial port",
+       maestro_memtrace_likeness,
+       import_maestro_memtrace,
+       {"--kernel"}},
   };
   return kFormats;
 }

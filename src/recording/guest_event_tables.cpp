@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <utility>
 
 namespace ringside::recording {
 namespace {
@@ -17,14 +18,24 @@ WeightUnit unit_of(const wire::GuestAllocation& allocation) {
 
 }  // namespace
 
+Source GuestEventTables::source_of(const wire::GuestAllocation& allocation, std::uint32_t clock) {
+  return {.name = std::string(allocation.allocator),
+          .kind = SourceKind::kAllocations,
+          .clock = clock,
+          .engine = {},
+          .values = {{"count", WeightUnit::kCount, 1}, {kSize, unit_of(allocation), 1}}};
+}
+
 Result<EventBatch*> GuestEventTables::new_table(Tables& tables, Key key, Source source,
                                                 std::vector<EventField> fields) {
   if (allocations_.size() + events_.size() >= kMostTables) return nullptr;
-  source.clock = clock_;
   EventBatch table;
   table.fields.resize(fields.size());
   EventType type{.id = 0, .name = source.name, .source = 0, .fields = std::move(fields)};
-  RINGSIDE_ASSIGN(type.source, writer_.add_source(source));
+  type.source = std::exchange(first_source_, 0);
+  if (type.source == 0) {
+    RINGSIDE_ASSIGN(type.source, writer_.add_source(source));
+  }
   RINGSIDE_ASSIGN(table.type, writer_.add_event_type(type));
   return &tables.emplace(std::move(key), std::move(table)).first->second;
 }
@@ -32,16 +43,11 @@ Result<EventBatch*> GuestEventTables::new_table(Tables& tables, Key key, Source 
 Result<EventBatch*> GuestEventTables::table_of(const wire::GuestAllocation& allocation) {
   Key key{allocation.allocator, static_cast<std::size_t>(allocation.unit)};
   if (const auto known = allocations_.find(key); known != allocations_.end()) return &known->second;
-  const WeightUnit unit = unit_of(allocation);
-  Source source{.name = key.first,
-                .kind = SourceKind::kAllocations,
-                .engine = {},
-                .values = {{"count", WeightUnit::kCount, 1}, {kSize, unit, 1}}};
-  return new_table(allocations_, std::move(key), std::move(source),
+  return new_table(allocations_, std::move(key), source_of(allocation, clock_),
                    {{kOperation, FieldType::kText},
                     {kPointer, FieldType::kAddress},
                     {kOld, FieldType::kAddress},
-                    {kSize, FieldType::kInteger, unit}});
+                    {kSize, FieldType::kInteger, unit_of(allocation)}});
 }
 
 Result<EventBatch*> GuestEventTables::table_of(const wire::GuestEvent& event) {
@@ -49,6 +55,7 @@ Result<EventBatch*> GuestEventTables::table_of(const wire::GuestEvent& event) {
   if (const auto known = events_.find(key); known != events_.end()) return &known->second;
   Source source{.name = key.first,
                 .kind = SourceKind::kProbe,
+                .clock = clock_,
                 .engine = {},
                 .values = {{"count", WeightUnit::kCount, 1}}};
   std::vector<EventField> fields;

@@ -26,6 +26,12 @@ class GuestEventTables {
   // `clock` is that of all times.
   GuestEventTables(Writer& writer, std::uint32_t clock) : writer_(writer), clock_(clock) {}
 
+  // The source of an allocator's events, for a recording whose first source it is.
+  [[nodiscard]] static Source source_of(const wire::GuestAllocation& allocation,
+                                        std::uint32_t clock);
+  // The recording has the source of the first allocation that comes, with that id.
+  void has_first_source(std::uint32_t id) { first_source_ = id; }
+
   // `context` is the writer's: who did it, and where. Errors: the writer's.
   [[nodiscard]] Result<void> add(const wire::GuestAllocation& allocation, std::uint64_t time,
                                  std::uint32_t context);
@@ -55,6 +61,7 @@ class GuestEventTables {
   std::uint32_t clock_;
   Tables allocations_;
   Tables events_;
+  std::uint32_t first_source_ = 0;  // 0: it is to be added
   std::uint64_t left_out_ = 0;
 };
 

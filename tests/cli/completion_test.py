@@ -23,7 +23,7 @@ COMPLETED = (
     ("ann", "annotate"),
     ("annotate --disassembler-style int", "intel"),
     ("annotate --source fo", "folder"),
-    ("import --input-format mae", "maestro"),
+    ("import --input-format maestro-", "maestro-memtrace"),
     ("ps au", "aux"),
     ("case ex", "extract"),
     ("case list --incom", "--incomplete"),

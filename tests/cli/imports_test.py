@@ -1,5 +1,6 @@
 """Files of other profilers as inputs: which format they are, standard input, what is refused, Asterinas' way of working."""
 import json
+import struct
 import subprocess
 
 import cli_case
@@ -88,6 +89,15 @@ class Imports(cli_case.CliCase):
         self.assertIn("lock;spin", self.folded("cut.data"))
         self.assertSays(self.ringside("import", self.write("none", whole[:20]), "-o", "none.data"), FAILED, "none", "offset 0x")
         self.assertFalse((self.folder / "none.data").exists())
+
+    def test_a_memtrace_is_found_by_its_records(self):
+        record = b"\6malloc\0" + struct.pack("<QQBQQ", 0xc1000040, 24, 2, 0xc0100010, 0xc0100105)
+        (self.folder / "memtrace.bin").write_bytes(2 * record + record[:20])
+        result = self.ringside("import", "memtrace.bin", "-o", "memtrace.data")
+        self.assertSays(result, DONE, "memtrace.bin", f"the record at offset {2 * len(record):#x} is cut")
+        self.assertEqual(self.folded("memtrace.data", "--value", "size"), "<unknown:0xc0100105>;<unknown:0xc0100010> 48\n")
+        text = self.write("lines", "\n".join(["malloc"] * 9))
+        self.assertSays(self.ringside("import", text), FAILED, "--input-format")
 
     def test_masks_choose_cpus_and_keep_captures(self):
         captures = self.write("captures", json.dumps(CAPTURES))
