@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+#include "base/wildcards.h"
+
 namespace ringside::cases {
 namespace {
 
@@ -17,30 +19,6 @@ bool holds(std::string_view key, std::string_view value, const Candidate& candid
 bool is_known(std::string_view key) { return key == "leaf" || key == "frame" || key == "stop"; }
 
 }  // namespace
-
-bool matches(std::string_view pattern, std::string_view text) {
-  // The last * seen, and how much of the text it has eaten: going back to it is enough.
-  std::size_t p = 0;
-  std::size_t t = 0;
-  std::size_t star = std::string_view::npos;
-  std::size_t eaten = 0;
-  while (t < text.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      eaten = t;
-    } else if (p < pattern.size() && pattern[p] == text[t]) {
-      ++p;
-      ++t;
-    } else if (star != std::string_view::npos) {
-      p = star + 1;
-      t = ++eaten;
-    } else {
-      return false;
-    }
-  }
-  while (p < pattern.size() && pattern[p] == '*') ++p;
-  return p == pattern.size();
-}
 
 Result<std::vector<std::size_t>> choose(const Selection& selection,
                                         const std::vector<Candidate>& candidates) {

@@ -32,7 +32,4 @@ struct Candidate {
 [[nodiscard]] Result<std::vector<std::size_t>> choose(const Selection& selection,
                                                       const std::vector<Candidate>& candidates);
 
-// Whether `text` is `pattern`, in which * stands for any characters.
-[[nodiscard]] bool matches(std::string_view pattern, std::string_view text);
-
 }  // namespace ringside::cases

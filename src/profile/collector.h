@@ -99,6 +99,9 @@ class Collector : public recording::Visitor {
   // build_profile().
   [[nodiscard]] Result<void> finish();
   [[nodiscard]] std::vector<recording::Source> chosen_sources() const { return choice_.chosen(); }
+  [[nodiscard]] recording::Clock clock_of(const recording::Source& source) const {
+    return choice_.clock_of(source);
+  }
   [[nodiscard]] std::vector<BrokenPart> broken_parts() const;
   // A process that has no name, and that has all samples since it was first seen, shows nothing:
   // the profile knows no processes then. To be called when everything has been read.

@@ -50,7 +50,10 @@ class SampleReplayer final : public Collector {
     for (const std::size_t index : chosen().values)
       values.emplace_back(type, index, chosen().source.values[index].name);
     for (std::size_t row = 0; row < batch.size(); ++row) {
-      if (!set_group(batch.contexts[row], batch.times[row])) continue;
+      if (!set_group(batch.contexts[row], batch.times[row])) {
+        receiver_.left_out({type, batch, row});
+        continue;
+      }
       for (std::size_t i = 0; i < values.size(); ++i) set_value(i, values[i].of(batch, row));
       receiver_.event(sample_, {type, batch, row});
     }
@@ -166,7 +169,7 @@ Result<std::unique_ptr<DetailedProfile>> DetailedProfile::read(recording::Reader
 
 void DetailedProfile::choose_sources() {
   for (const recording::Source& source : collected_.chosen_sources()) {
-    ChosenSource chosen{source, {}};
+    ChosenSource chosen{source, collected_.clock_of(source), {}};
     for (std::size_t i = 0; i < source.values.size(); ++i)
       if (options_.value.empty() || source.values[i].name == options_.value)
         chosen.values.push_back(i);

@@ -47,6 +47,7 @@ struct StackEntry {
 // A source and those of its values that were chosen.
 struct ChosenSource {
   recording::Source source;
+  recording::Clock clock;           // the source's
   std::vector<std::size_t> values;  // in source.values
 };
 
@@ -72,6 +73,8 @@ class SampleReceiver {
   virtual void sample(const TimedSample&) = 0;
   // The same of an event.
   virtual void event(const TimedSample& sample, const TimedEvent&) { this->sample(sample); }
+  // An event of a chosen source that the filter leaves out.
+  virtual void left_out(const TimedEvent&) {}
 };
 
 // The samples of a recording one by one and by address, with names: what a Profile sums up. For

@@ -62,6 +62,12 @@ const recording::Clock* SourceChoice::clock_named(std::uint32_t id) const {
   return found == clocks_.end() ? nullptr : &*found;
 }
 
+recording::Clock SourceChoice::clock_of(const recording::Source& source) const {
+  const recording::Clock* const clock = clock_named(source.clock);
+  if (clock != nullptr) return *clock;
+  return {recording::kHostClock, recording::ClockKind::kHostMonotonic, {}, 1'000'000'000};
+}
+
 // "cpu (ticks), allocations (count, bytes)".
 std::string SourceChoice::listed() const {
   if (sources_.empty()) return "no source";

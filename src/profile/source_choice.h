@@ -33,6 +33,8 @@ class SourceChoice {
   [[nodiscard]] Result<void> finish(Profile& profile) const;
   // Those that are chosen, in order of the recording.
   [[nodiscard]] std::vector<recording::Source> chosen() const;
+  // That of a source's times; the host's counts nanoseconds.
+  [[nodiscard]] recording::Clock clock_of(const recording::Source& source) const;
   // Whether that source's statistics count.
   [[nodiscard]] bool is_chosen(std::uint32_t source) const;
 
