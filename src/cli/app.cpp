@@ -18,6 +18,7 @@
 #include "cli/verbs/export_verb.h"
 #include "cli/verbs/flamegraph_verb.h"
 #include "cli/verbs/import_verb.h"
+#include "cli/verbs/mem_verb.h"
 #include "cli/verbs/profile_verb.h"
 #include "cli/verbs/ps_verb.h"
 #include "cli/verbs/record_verb.h"
@@ -148,6 +149,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
   verbs.push_back(std::make_unique<AnnotateVerb>());
   verbs.push_back(std::make_unique<FlamegraphVerb>());
   verbs.push_back(std::make_unique<DiffVerb>());
+  verbs.push_back(std::make_unique<MemVerb>());
   verbs.push_back(std::make_unique<ViewVerb>());
   verbs.push_back(std::make_unique<ExportVerb>());
   verbs.push_back(std::make_unique<ImportVerb>());

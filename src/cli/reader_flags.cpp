@@ -39,14 +39,17 @@ void add_advanced_flags(App& app, app::ReaderSettings& settings) {
   add_import_flags(advanced, settings.import);
 }
 
-// Those that choose samples, and the format of the input.
-void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
-  App& which = app.section(kSamplesSection);
-  add_input_format_flag(which, settings.format, FormatHelp::kRefers);
-  auto* kernel_flag =
-      which.add_flag("-k,--kernel-only", settings.kernel_only, "Samples of kernel code only");
-  which.add_flag("-u,--user-only", settings.user_only, "Samples of user code only")
-      ->excludes(kernel_flag);
+void add_input_flag(App& app, app::ReaderSettings& settings) {
+  app.section(kSamplesSection)
+      .add_option("-i,--parse,--input,FILE", settings.inputs,
+                  "The recording, or the file of another profiler that 'ringside import' takes; - "
+                  "is standard input")
+      ->type_name("FILE")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+}
+
+void add_vcpu_flags(App& which, app::ReaderSettings& settings) {
   Option* const cpus =
       which.add_option("-C,--cpu", settings.cpus, "These vCPUs only, such as 0,2-3")
           ->type_name("LIST");
@@ -55,6 +58,17 @@ void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string
                   "The same as a mask, decimal or with 0x: 5 is of the vCPUs 0 and 2")
       ->type_name("MASK")
       ->excludes(cpus);
+}
+
+// Those that choose samples, and the format of the input.
+void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
+  App& which = app.section(kSamplesSection);
+  add_input_format_flag(which, settings.format, FormatHelp::kRefers);
+  auto* kernel_flag =
+      which.add_flag("-k,--kernel-only", settings.kernel_only, "Samples of kernel code only");
+  which.add_flag("-u,--user-only", settings.user_only, "Samples of user code only")
+      ->excludes(kernel_flag);
+  add_vcpu_flags(which, settings);
   add_owner_flags(app, settings);
   which
       .add_option(source_names, settings.sources,
@@ -76,14 +90,20 @@ void add_filter_flags(App& app, app::ReaderSettings& settings, const std::string
 }  // namespace
 
 void add_reader_flags(App& app, app::ReaderSettings& settings, const std::string& source_names) {
-  app.section(kSamplesSection)
-      .add_option("-i,--parse,--input,FILE", settings.inputs,
-                  "The recording, or the file of another profiler that 'ringside import' takes; - "
-                  "is standard input")
-      ->type_name("FILE")
-      ->allow_extra_args(false)
-      ->capture_default_str();
+  add_input_flag(app, settings);
   add_filter_flags(app, settings, source_names);
+  add_kernel_flags(app, settings);
+  add_place_flags(app, settings);
+  add_symbol_flags(app, settings.symbols);
+  add_advanced_flags(app, settings);
+}
+
+void add_allocation_flags(App& app, app::ReaderSettings& settings) {
+  add_input_flag(app, settings);
+  App& which = app.section(kSamplesSection);
+  add_input_format_flag(which, settings.format, FormatHelp::kRefers);
+  add_vcpu_flags(which, settings);
+  add_owner_flags(app, settings);
   add_kernel_flags(app, settings);
   add_place_flags(app, settings);
   add_symbol_flags(app, settings.symbols);

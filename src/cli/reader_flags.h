@@ -12,6 +12,8 @@ class App;
 // chooses sources of samples.
 void add_reader_flags(App& app, app::ReaderSettings& settings,
                       const std::string& source_names = "--source");
+// Those of a verb that follows allocations, which has a source and values of its own.
+void add_allocation_flags(App& app, app::ReaderSettings& settings);
 // Those of a verb that reads several of unlike builds: without the input, and without what makes
 // names of places in one build.
 void add_comparing_flags(App& app, app::ReaderSettings& settings);

@@ -1,6 +1,5 @@
 #include "cli/verbs/flamegraph_verb.h"
 
-#include <map>
 #include <set>
 #include <string>
 
@@ -8,41 +7,10 @@
 #include "app/outputs.h"
 #include "cli/options.h"
 #include "cli/output_flags.h"
+#include "cli/picture_flags.h"
 #include "cli/reader_flags.h"
 
 namespace ringside::cli {
-
-namespace {
-
-void add_coloring_flags(App& picture, exporters::FlamegraphOptions& options) {
-  using exporters::FrameColoring;
-  using exporters::Theme;
-  static const std::map<std::string, FrameColoring> kColorings = {
-      {"auto", FrameColoring::kAuto},
-      {"kind", FrameColoring::kKind},
-      {"memory", FrameColoring::kMemory},
-      {"module", FrameColoring::kModule}};
-  static const std::map<std::string, Theme> kThemes = {
-      {"auto", Theme::kAuto}, {"light", Theme::kLight}, {"dark", Theme::kDark}};
-  picture
-      .add_option_function(
-          "--colors", [&options](const std::string& name) { options.colors = kColorings.at(name); },
-          "What colours show: kind, kernel code and user code and so on; memory, the same with "
-          "the kernel in green; module, the image; auto, memory where bytes are added up, else "
-          "kind")
-      ->type_name("NAME")
-      ->one_of({"auto", "kind", "memory", "module"})
-      ->default_str("auto");
-  picture
-      .add_option_function(
-          "--theme", [&options](const std::string& name) { options.theme = kThemes.at(name); },
-          "The page: light, dark, or auto, as the viewer prefers")
-      ->type_name("NAME")
-      ->one_of({"auto", "light", "dark"})
-      ->default_str("auto");
-}
-
-}  // namespace
 
 void FlamegraphVerb::add_options(App& app) {
   App& picture = app.section("The picture");
@@ -50,25 +18,10 @@ void FlamegraphVerb::add_options(App& app) {
   picture.add_option("-o,--output", output_, "The picture; - is standard output")
       ->type_name("FILE")
       ->capture_default_str();
-  picture.add_option("--title", options_.title, "Above the picture")->type_name("TEXT");
-  picture.add_option("--subtitle", options_.subtitle, "Below the title")->type_name("TEXT");
-  picture
-      .add_option("--width", options_.width,
-                  "Pixels where scripts are off; a browser fills its window")
-      ->type_name("PIXELS")
-      ->range(200u, 20000u)
-      ->capture_default_str();
-  picture
-      .add_option("--min-width", options_.minimum_width,
-                  "Leave out frames narrower than so many pixels")
-      ->type_name("PIXELS")
-      ->range(0.0, 100.0)
-      ->capture_default_str();
-  picture.add_flag("--icicle", options_.icicle, "Roots at the top");
-  picture.add_flag("--reverse", options_.reverse, "Leaves first: who calls what is hot");
+  add_picture_flags(picture, options_);
   picture.add_flag("--per-cpu", options_.per_vcpu, "One tower for each vCPU");
   add_root_frame_flag(picture, options_.by);
-  add_coloring_flags(picture, options_);
+  add_coloring_flags(picture, options_, "auto");
   picture.add_flag("--show-idle", options_.show_idle, "Idle vCPUs as a frame of their own");
   add_reader_flags(app, settings_);
 }

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "arch/arch_info.h"
 #include "exporters/counts_in_words.h"
@@ -57,12 +58,13 @@ std::string subtitle_of(const Profile& profile) {
 // The tooltips of a profile's frames.
 class Hints {
  public:
-  Hints(const Profile& profile, const CallTree& tree) : profile_(profile), tree_(tree) {}
+  Hints(const Profile& profile, const CallTree& tree, std::string unit)
+      : profile_(profile), tree_(tree), unit_(std::move(unit)) {}
 
   // Escaped, as `name` is.
   [[nodiscard]] std::string hint_of(const CallTree::Node& node, const std::string& name) {
     const auto amount = [&](profile::Weight weight) {
-      return fmt::format("{} {}, {}%", format_weight(weight), name_of(profile_.unit),
+      return fmt::format("{} {}, {}%", format_weight(weight), unit_,
                          format_share(weight, tree_.root().extent));
     };
     const std::string total = amount(node.total);
@@ -83,6 +85,7 @@ class Hints {
 
   const Profile& profile_;
   const CallTree& tree_;
+  std::string unit_;
   std::map<std::tuple<const profile::Function*, profile::Kind, bool>, std::string> origins_;
 };
 
@@ -102,7 +105,8 @@ Result<void> write_flamegraph(const Profile& profile, const FlamegraphOptions& o
                               Sink& sink) {
   const CallTree tree = views::make_call_tree(profile, tree_options(options));
   const FrameColors colors(profile, tree, options.colors);
-  Hints hints(profile, tree);
+  Hints hints(profile, tree,
+              options.unit.empty() ? std::string(name_of(profile.unit)) : options.unit);
   const FlamePicture picture{
       .tree = tree,
       .style = colors,

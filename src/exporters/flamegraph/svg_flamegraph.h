@@ -14,6 +14,7 @@ namespace ringside::exporters {
 struct FlamegraphOptions {
   std::string title;     // empty: "Flame graph"
   std::string subtitle;  // empty: kernel, vCPUs, samples, interval
+  std::string unit;      // of weights; empty: that of the profile
   // Pixels of the picture without JavaScript; in a browser it fills the window.
   unsigned width = 1200;
   // Pixels at that width; narrower frames are left out.

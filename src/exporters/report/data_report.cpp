@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "exporters/parts/csv_text.h"
 #include "exporters/parts/json_text.h"
 #include "exporters/report/row_choice.h"
 #include "profile/sanitize.h"
@@ -117,13 +118,6 @@ class Rows {
   const ReportOptions& options_;
   RowChoice choice_;
 };
-
-std::string csv_quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted.append(c == '"' ? 2 : 1, c);
-  return quoted + '"';
-}
 
 std::string csv_line(const Fields& fields) {
   std::string line;

@@ -1,0 +1,94 @@
+#include "views/allocations/allocation_rows.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "base/wildcards.h"
+
+namespace ringside::views {
+namespace {
+
+using profile::DetailedProfile;
+using profile::FrameId;
+
+// Finds the function that has allocated.
+class FunctionFinder {
+ public:
+  FunctionFinder(const DetailedProfile& profile, const std::vector<std::string>& passing)
+      : profile_(profile), passing_(passing) {}
+
+  // `frames` outermost first, at least one.
+  [[nodiscard]] FrameId function_of(const std::vector<FrameId>& frames) {
+    for (std::size_t n = frames.size() - 1; n-- > 0;)
+      if (!is_passing(frames[n])) return frames[n];
+    return frames.front();
+  }
+
+ private:
+  bool is_passing(FrameId frame) {
+    const auto [known, is_new] = known_.try_emplace(frame);
+    if (!is_new) return known->second;
+    const std::string_view name = profile_.profile().name(frame);
+    const auto is_it = [name](std::string_view pattern) { return matches(pattern, name); };
+    known->second = std::any_of(std::begin(kPassing), std::end(kPassing), is_it) ||
+                    std::any_of(passing_.begin(), passing_.end(), is_it);
+    return known->second;
+  }
+
+  const DetailedProfile& profile_;
+  const std::vector<std::string>& passing_;
+  std::unordered_map<FrameId, bool> known_;
+};
+
+void sort(AllocationTable& table, const profile::Profile& profile,
+          const AllocationTableOptions& options) {
+  const auto names = [&](const AllocationRow& row) {
+    std::vector<std::string_view> texts;
+    for (const FrameId frame : row.frames) texts.push_back(profile.name(frame));
+    return texts;
+  };
+  const auto weight = [&](const AllocationRow& row) {
+    return std::tuple(weight_of(row.sums, options.value, options.measure), row.sums.allocated.size,
+                      row.sums.allocated.count);
+  };
+  std::sort(table.rows.begin(), table.rows.end(),
+            [&](const AllocationRow& a, const AllocationRow& b) {
+              if (weight(a) != weight(b)) return weight(a) > weight(b);
+              return names(a) < names(b);
+            });
+}
+
+}  // namespace
+
+std::vector<FrameId> frames_of(DetailedProfile& profile, std::uint32_t group) {
+  std::vector<FrameId> frames;
+  for (const profile::StackEntry& entry : profile.stack_of(group)) {
+    const auto functions = profile.frame(entry).functions;
+    frames.insert(frames.end(), functions.rbegin(), functions.rend());
+  }
+  std::reverse(frames.begin(), frames.end());
+  return frames;
+}
+
+AllocationTable make_allocation_table(DetailedProfile& profile, const Allocator& allocator,
+                                      const AllocationTableOptions& options) {
+  AllocationTable table;
+  FunctionFinder finder(profile, options.passing);
+  std::map<std::vector<FrameId>, std::size_t> known;
+  for (const LiveSet::Stack& stack : allocator.blocks.stacks()) {
+    if (stack.key == kOtherStacks) continue;
+    std::vector<FrameId> frames = frames_of(profile, stack.key);
+    if (frames.empty()) continue;
+    if (options.group == AllocationGroup::kFunction) frames = {finder.function_of(frames)};
+    const auto [row, is_new] = known.try_emplace(frames, table.rows.size());
+    if (is_new) table.rows.push_back({std::move(frames), {}});
+    table.rows[row->second].sums += stack.sums;
+    table.sum += stack.sums;
+  }
+  sort(table, profile.profile(), options);
+  return table;
+}
+
+}  // namespace ringside::views

@@ -1,0 +1,221 @@
+"""`ringside mem`: allocations of Maestro's memtrace, compared with a replay that is written apart from ringside's."""
+import collections
+import csv
+import io
+import json
+import re
+
+import cli_case
+import elf_files
+import fake_stub
+import memtrace
+from cli_case import DONE, FAILED, WRONG_USAGE
+from memtrace import ALLOC, FREE, REALLOC, record
+
+CODE = fake_stub.CODE
+
+
+def shown(stack):
+    """A stack as ringside names it without a kernel."""
+    return tuple(f"<unknown:{address:#x}>" for address in reversed(stack)) or ("[no stack]",)
+
+
+class MemoryCase(cli_case.CliCase):
+    def write(self, name, raw):
+        (self.folder / name).write_bytes(raw)
+        return name
+
+
+class Reports(MemoryCase):
+    def json(self, *arguments):
+        result = self.ringside("mem", "report", "--format", "json", *arguments)
+        self.assertSays(result, DONE)
+        return {one["name"]: one for one in json.loads(result.stdout)["allocators"]}
+
+    def compare(self, raw, since=None, older_than=None):
+        options = [] if since is None else ["--since", since]
+        options += [] if older_than is None else ["--older-than", older_than]
+        found = self.json(self.write("memtrace.bin", raw), "--group", "stack", *options)
+        replays, end = memtrace.replay(raw, since)
+        self.assertEqual(set(found), set(replays))
+        for name, replay in replays.items():
+            with self.subTest(allocator=name, since=since, older_than=older_than):
+                self.compare_allocator(found[name], replay, end, older_than)
+
+    def compare_allocator(self, found, replay, end, older_than):
+        self.assertEqual(found["unit"], "pages" if found["name"] in memtrace.PAGES else "bytes")
+        self.assertEqual((found["time_unit"], found["end"]), ("events", end))
+        self.assertEqual(found["events"], replay.counts)
+        if replay.peak:
+            self.assertEqual(found["peak_time"], replay.peak_time)
+        sums = replay.sums(end, older_than)
+        names = list(sums[None])
+        self.assertEqual({name: found[name] for name in names}, sums.pop(None))
+        rows = {tuple(row.pop("stack")): row for row in found["rows"]}
+        self.assertEqual(rows, {shown(stack): of for stack, of in sums.items()})
+
+    def test_random_traces_are_followed_as_a_replay_of_lists_does(self):
+        for seed in range(6):
+            raw = memtrace.random_trace(seed, 700)
+            self.compare(raw)
+            self.compare(raw, since=300)
+            self.compare(raw, older_than=150, since=seed * 140)
+        self.compare(memtrace.random_trace(7, 300, [f"a{number}" for number in range(60)]), older_than=10)
+
+    def test_counts_of_odd_events_are_not_all_0(self):
+        replays, _ = memtrace.replay(memtrace.random_trace(0, 700))
+        for name in ("unknown_reallocs", "unknown_frees", "double_frees"):
+            self.assertGreater(sum(replay.counts[name] for replay in replays.values()), 10)
+
+    def test_a_recording_reads_as_the_trace_does(self):
+        raw = memtrace.random_trace(3, 400)
+        trace = self.write("memtrace.bin", raw)
+        self.assertSays(self.ringside("import", trace, "-o", "memory.data"), DONE)
+        self.assertEqual(self.json(trace), self.json("memory.data"))
+
+    def test_rows_are_in_order_and_the_rest_is_one(self):
+        trace = self.write("memtrace.bin", memtrace.random_trace(1, 500))
+        for value in ("live", "peak", "allocated", "freed"):
+            for measure in ("size", "count"):
+                rows = self.json(trace, "--order", value, "--by", measure)["malloc"]["rows"]
+                numbers = [row[value][measure] for row in rows]
+                self.assertEqual(numbers, sorted(numbers, reverse=True))
+        whole = self.json(trace)["malloc"]
+        cut = self.json(trace, "--rows", 3)["malloc"]
+        self.assertEqual(cut["rows"], whole["rows"][:3])
+        self.assertEqual(cut["left_out"]["rows"], len(whole["rows"]) - 3)
+        self.assertEqual(cut["left_out"]["live"]["size"] + sum(row["live"]["size"] for row in cut["rows"]),
+                         whole["live"]["size"])
+
+    def test_csv_has_the_same_rows(self):
+        trace = self.write("memtrace.bin", memtrace.random_trace(1, 500))
+        result = self.ringside("mem", "report", "--format", "csv", trace)
+        self.assertSays(result, DONE)
+        table = collections.defaultdict(list)
+        for row in csv.DictReader(io.StringIO(result.stdout)):
+            table[row["allocator"]].append((row["function"], int(row["live_size"]), int(row["freed_count"]), row["unit"]))
+        for name, found in self.json(trace).items():
+            self.assertEqual(table[name], [(row["function"], row["live"]["size"], row["freed"]["count"], found["unit"])
+                                           for row in found["rows"]])
+
+    def test_the_text_has_a_table_for_each_allocator_and_no_sum_of_them(self):
+        raw = record("malloc", ALLOC, 0x10, 1000, [CODE + 5, 0x7005]) + record("buddy", ALLOC, 0x10, 3, [0x7105, CODE + 5])
+        raw += record("malloc", FREE, 0x30, 0, [])
+        self.write("kernel.elf", elf_files.elf(function="work"))
+        result = self.ringside("mem", "report", self.write("memtrace.bin", raw), "--kernel", "kernel.elf")
+        self.assertSays(result, DONE)
+        malloc, buddy = result.stdout.split("# buddy:")
+        self.assertRegex(malloc, r"(?m)^# live at the end +: 1,000 bytes, 1 block; mean age 2, oldest 2$")
+        self.assertRegex(malloc, r"(?m)^# unknown frees +: 1, ")
+        self.assertRegex(malloc, r"(?m)^ +100\.00% +1,000 +1 .*<unknown:0x7005>$")  # work is the allocator there
+        self.assertRegex(buddy, r"(?m)^# at the peak +: 3 pages, 1 block, at event 1$")
+        self.assertRegex(buddy, r"(?m)^ +100\.00% +3 +1 .*work$")
+        self.assertNotIn("1,003", result.stdout)
+
+    def test_allocators_are_chosen(self):
+        trace = self.write("memtrace.bin", memtrace.random_trace(1, 100))
+        self.assertEqual(set(self.json(trace, "--allocator", "buddy,arena")), {"buddy", "arena"})
+        self.assertSays(self.ringside("mem", "report", trace, "--allocator", "slub"), WRONG_USAGE, "slub", "arena, buddy, malloc")
+
+    def test_what_is_refused(self):
+        trace = self.write("memtrace.bin", memtrace.random_trace(1, 100))
+        for options, words in ((["--order", "older"], "--older-than"), (["--order", "growth"], "--since"),
+                               (["--older-than", "2s"], "numbers of events"), (["--since", "soon"], "--since soon")):
+            self.assertSays(self.ringside("mem", "report", trace, *options), WRONG_USAGE, words)
+        self.assertSays(self.ringside("mem", "report", self.recording()), FAILED, "good.data", "no allocations")
+        self.assertSays(self.ringside("mem"), WRONG_USAGE)
+
+    def test_a_cut_trace_is_read_up_to_the_cut(self):
+        raw = memtrace.random_trace(1, 100)
+        whole = self.json(self.write("memtrace.bin", raw))
+        result = self.ringside("mem", "report", "--format", "json", self.write("cut.bin", raw + raw[:7]))
+        self.assertSays(result, DONE, "cut.bin", f"offset {len(raw):#x}")
+        self.assertEqual({one["name"]: one for one in json.loads(result.stdout)["allocators"]}, whole)
+
+
+class Pictures(MemoryCase):
+    RAW = (record("malloc", ALLOC, 0x10, 1000, [CODE + 5, 0x7005]) + record("malloc", ALLOC, 0x20, 500, [CODE + 5, 0x7105]) +
+           record("buddy", ALLOC, 0x10, 3, [0x7205]) + record("malloc", FREE, 0x20, 0, []))
+
+    def draw(self, *arguments):
+        result = self.ringside("mem", "flamegraph", *arguments)
+        self.assertSays(result, DONE)
+        return result
+
+    def frames(self, name):
+        """{frame: "1,000 bytes"} of a picture."""
+        text = (self.folder / name).read_text()
+        return dict(re.findall(r"<title>([^\n]*?) \(([\d,-]+ \w+), ", text))
+
+    def test_each_allocator_has_a_picture_in_its_unit(self):
+        self.write("kernel.elf", elf_files.elf(function="work"))
+        said = self.draw(self.write("memtrace.bin", self.RAW), "--kernel", "kernel.elf", "-o", "new/pictures").said
+        self.assertIn("new/pictures/mem-malloc.svg", said)
+        self.assertEqual(self.frames("new/pictures/mem-malloc.svg"),
+                         {"all": "1,000 bytes", "&lt;unknown:0x7005&gt;": "1,000 bytes", "work": "1,000 bytes"})
+        self.assertEqual(self.frames("new/pictures/mem-buddy.svg"), {"all": "3 pages", "&lt;unknown:0x7205&gt;": "3 pages"})
+        self.assertIn("malloc: live at the end", (self.folder / "new/pictures/mem-malloc.svg").read_text())
+
+    def test_maestro_has_one_command(self):
+        self.write("kernel.elf", elf_files.elf(function="work"))
+        self.draw("--alloc", self.write("memtrace.bin", self.RAW), "--kernel", "kernel.elf")
+        self.assertEqual(self.frames("mem-malloc.svg"), {"all": "1,000 bytes", "???": "1,000 bytes", "work": "1,000 bytes"})
+        self.assertEqual(self.frames("mem-buddy.svg"), {"all": "3 pages", "???": "3 pages"})
+        self.assertSays(self.ringside("mem", "flamegraph", "--alloc", "memtrace.bin", "-i", "memtrace.bin"), WRONG_USAGE, "--alloc")
+
+    def test_values(self):
+        trace = self.write("memtrace.bin", self.RAW)
+        for options, total in (([], "1,000 bytes"), (["--value", "peak"], "1,500 bytes"), (["--value", "freed"], "500 bytes"),
+                               (["--value", "allocated", "--by", "count"], "2 blocks"), (["--older-than", "2"], "1,000 bytes"),
+                               (["--since", "2"], "-500 bytes")):
+            self.draw(trace, *options)
+            self.assertEqual(self.frames("mem-malloc.svg")["all"], total, options)
+
+    def test_memory_has_its_colours_in_every_unit(self):
+        self.write("kernel.elf", elf_files.elf(function="work"))
+        trace = self.write("memtrace.bin", record("buddy", ALLOC, 0x10, 3, [CODE + 5]))
+        pictures = []
+        for colors in ([], ["--colors", "memory"], ["--colors", "kind"]):
+            self.draw(trace, "--kernel", "kernel.elf", *colors)
+            pictures.append(re.findall(r"\.k\d rect \{ fill: (#\w+)", (self.folder / "mem-buddy.svg").read_text()))
+        self.assertEqual(pictures[0], pictures[1])
+        self.assertEqual(len(pictures[1]), len(pictures[2]))
+        self.assertFalse(set(pictures[1]) & set(pictures[2]))
+
+    def test_no_two_allocators_share_a_file(self):
+        names = ["a/b", "a:b", "a_b", "../../x", "", "\udcff\udc80"]
+        raw = b"".join(record(name, ALLOC, 0x10, 10 + number, [0x7005]) for number, name in enumerate(names))
+        (self.folder / "in").mkdir()
+        self.draw(self.write("memtrace.bin", raw), "--input-format", "maestro-memtrace", "-o", "in")
+        pictures = sorted(path.name for path in (self.folder / "in").iterdir())
+        self.assertEqual(len(pictures), len(names))
+        totals = {self.frames(f"in/{name}")["all"] for name in pictures}
+        self.assertEqual(totals, {f"{10 + number} bytes" for number in range(len(names))})
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"in", "memtrace.bin"})
+
+    def test_an_allocator_without_blocks_has_a_picture_that_says_so(self):
+        raw = record("malloc", ALLOC, 0x10, 10, [0x7005]) + record("malloc", FREE, 0x10, 0, [0x7005])
+        self.draw(self.write("memtrace.bin", raw))
+        self.assertIn("0 bytes", (self.folder / "mem-malloc.svg").read_text())
+
+    def test_what_is_refused(self):
+        trace = self.write("memtrace.bin", self.RAW)
+        self.assertSays(self.ringside("mem", "flamegraph", trace, "-o", trace), FAILED, trace)
+        self.assertSays(self.ringside("mem", "flamegraph", trace, "--value", "growth"), WRONG_USAGE, "--since")
+        self.assertSays(self.ringside("mem", "flamegraph", trace, "--allocator", "none"), WRONG_USAGE, "none")
+        for options in (["--value", "live", "--older-than", "3"], ["--value", "older", "--older-than", "3", "--since", "2"]):
+            self.assertSays(self.ringside("mem", "flamegraph", trace, *options), WRONG_USAGE, options[-2])
+        self.assertEqual(list(self.folder.glob("mem-*.svg")), [])
+
+    def test_realloc_keeps_the_stack_and_a_new_alloc_has_its_own(self):
+        raw = (record("malloc", ALLOC, 0x10, 10, [0x7005]) + record("malloc", REALLOC, 0x10, 70, [0x7105]) +
+               record("malloc", ALLOC, 0x20, 1, [0x7005]) + record("malloc", FREE, 0x20, 0, []) +
+               record("malloc", ALLOC, 0x20, 2, [0x7205]) + record("malloc", REALLOC, 0x99, 4, [0x7305]))
+        self.draw(self.write("memtrace.bin", raw))
+        self.assertEqual(self.frames("mem-malloc.svg"),
+                         {"all": "76 bytes", "&lt;unknown:0x7005&gt;": "70 bytes", "&lt;unknown:0x7205&gt;": "2 bytes",
+                          "&lt;unknown:0x7305&gt;": "4 bytes"})
+
+
+if __name__ == "__main__":
+    cli_case.main()
