@@ -11,6 +11,7 @@
 #include "app/outputs.h"
 #include "app/settings/time_span.h"
 #include "arch/arch_info.h"
+#include "exporters/allocations/allocation_units.h"
 #include "exporters/units.h"
 #include "profile/sanitize.h"
 
@@ -59,7 +60,7 @@ Result<void> draw(OpenAllocations& opened, const views::Allocator& allocator,
   exporters::FlamegraphOptions options = pictures.picture;
   options.unit = pictures.profile.measure == views::BlockMeasure::kCount
                      ? "blocks"
-                     : std::string(recording::name_of(allocator.unit));
+                     : std::string(exporters::size_unit(allocator.unit));
   if (options.title.empty())
     options.title = allocator.name + ": " + words_for(pictures.profile.value, request);
   if (options.subtitle.empty()) options.subtitle = subtitle_of(profile, options.unit);

@@ -3,11 +3,13 @@ import collections
 import csv
 import io
 import json
+import random
 import re
 
 import cli_case
 import elf_files
 import fake_stub
+import guest_stream
 import memtrace
 from cli_case import DONE, FAILED, WRONG_USAGE
 from memtrace import ALLOC, FREE, REALLOC, record
@@ -25,13 +27,13 @@ class MemoryCase(cli_case.CliCase):
         (self.folder / name).write_bytes(raw)
         return name
 
-
-class Reports(MemoryCase):
     def json(self, *arguments):
         result = self.ringside("mem", "report", "--format", "json", *arguments)
         self.assertSays(result, DONE)
         return {one["name"]: one for one in json.loads(result.stdout)["allocators"]}
 
+
+class Reports(MemoryCase):
     def compare(self, raw, since=None, older_than=None):
         options = [] if since is None else ["--since", since]
         options += [] if older_than is None else ["--older-than", older_than]
@@ -112,6 +114,21 @@ class Reports(MemoryCase):
         self.assertRegex(buddy, r"(?m)^ +100\.00% +3 +1 .*work$")
         self.assertNotIn("1,003", result.stdout)
 
+    def test_a_row_is_the_function_that_allocates_or_each_of_its_call_sites(self):
+        self.write("kernel.elf", elf_files.elf(function="work"))
+        raw = (record("malloc", ALLOC, 0x10, 1, [0x7005, CODE + 9, 0x8005]) +
+               record("malloc", ALLOC, 0x20, 2, [0x7005, CODE + 5, CODE + 9, 0x8005]))
+        trace = self.write("memtrace.bin", raw)
+
+        def rows(*options):
+            found = self.json(trace, "--kernel", "kernel.elf", *options)
+            return [(row["function"], row["live"]["size"]) for row in found["malloc"]["rows"]]
+        self.assertEqual(rows(), [("work", 3)])
+        self.assertEqual(rows("--show-addresses"), [(f"work [{CODE + 5:#x}]", 2), (f"work [{CODE + 9:#x}]", 1)])
+        for options in ([], ["--show-addresses"]):
+            [(function, size)] = rows("--pass", "none,w*k", *options)
+            self.assertEqual((function.split()[0], size), ("<unknown:0x8005>", 3))
+
     def test_allocators_are_chosen(self):
         trace = self.write("memtrace.bin", memtrace.random_trace(1, 100))
         self.assertEqual(set(self.json(trace, "--allocator", "buddy,arena")), {"buddy", "arena"})
@@ -131,6 +148,74 @@ class Reports(MemoryCase):
         result = self.ringside("mem", "report", "--format", "json", self.write("cut.bin", raw + raw[:7]))
         self.assertSays(result, DONE, "cut.bin", f"offset {len(raw):#x}")
         self.assertEqual({one["name"]: one for one in json.loads(result.stdout)["allocators"]}, whole)
+
+
+class Streams(MemoryCase):
+    """Allocations that a guest has recorded itself: with times, processes, and blocks that move."""
+    RATE = 1_000_000  # ticks of the guest's clock in a second
+    UNITS = {"slab": guest_stream.OBJECTS, "pages": guest_stream.PAGES, "heap": guest_stream.BYTES}
+
+    def random_stream(self, seed, events, since=None):
+        """(its bytes, {allocator: Replay}, its last time); a stack of the replays is a process and its frames."""
+        chance = random.Random(seed)
+        stacks = [tuple(0xffff800000001005 + 0x40 * chance.randrange(30) for _ in range(chance.randint(1, 5))) for _ in range(30)]
+        stream = guest_stream.Stream(self.RATE)
+        replays = {}
+        time = 5000
+        first = None
+        for _ in range(events):
+            time += chance.randrange(0, 3000)
+            first = time if first is None else first
+            name = chance.choice(list(self.UNITS))
+            operation = chance.choices((ALLOC, REALLOC, FREE), (5, 3, 4))[0]
+            pointer = 0x1000 * chance.randrange(60)
+            old = chance.choice((0, pointer, 0x1000 * chance.randrange(60))) if operation == REALLOC else 0
+            size, pid, stack = chance.randrange(1 << 16), chance.randint(1, 3), chance.choice(stacks)
+            stream.allocation(time, name, operation, pointer, size, stack, old, self.UNITS[name], pid)
+            replays.setdefault(name, memtrace.Replay(since)).add((time - first) * 1000, operation, pointer, size,
+                                                                 (pid, stack), old)
+        return stream.raw, replays, (time - first) * 1000
+
+    def compare(self, seed, since_ms=None, older_than_ms=None):
+        since = None if since_ms is None else since_ms * 1_000_000
+        raw, replays, end = self.random_stream(seed, 500, since)
+        self.write("stream", raw)
+        options = [] if since_ms is None else ["--since", f"{since_ms}ms"]
+        options += [] if older_than_ms is None else ["--older-than", f"{older_than_ms / 1000}"]  # seconds
+        whole = self.json("stream", *options)
+        self.assertEqual(set(whole), set(replays))
+        for name, replay in replays.items():
+            sums = replay.sums(end, None if older_than_ms is None else older_than_ms * 1_000_000)
+            self.assertEqual((whole[name]["time_unit"], whole[name]["end"], whole[name]["peak_time"]),
+                             ("ns", end, replay.peak_time))
+            self.assertEqual(whole[name]["unit"], {"slab": "objects", "pages": "pages", "heap": "bytes"}[name])
+            self.assertEqual(whole[name]["events"], replay.counts)
+            self.assertEqual({key: whole[name][key] for key in sums[None]}, sums[None])
+            for pid in (1, 2, 3):
+                self.compare_process(self.json("stream", "--group", "stack", "--pid", pid, *options)[name], sums, pid)
+
+    def compare_process(self, found, sums, pid):
+        wanted = {shown(stack[1]): of for stack, of in sums.items() if stack is not None and stack[0] == pid}
+        self.assertEqual({tuple(row.pop("stack")): row for row in found["rows"]}, wanted)
+        self.assertEqual({key: found[key] for key in sums[None]}, sums[None])  # of all processes
+
+    def test_random_streams_are_followed_as_a_replay_of_lists_does(self):
+        for seed in range(4):
+            self.compare(seed)
+            self.compare(seed, since_ms=200 * seed, older_than_ms=100)
+
+    def test_text_has_times(self):
+        stream = guest_stream.Stream(self.RATE)
+        stream.allocation(1000, "heap", ALLOC, 0x10, 8, [0xffff800000001000])
+        stream.allocation(2_001_000, "heap", ALLOC, 0x20, 8, [0xffff800000001000])
+        stream.allocation(3_001_000, "heap", FREE, 0x20, 8, [])
+        result = self.ringside("mem", "report", self.write("stream", stream.raw), "--older-than", "2500ms")
+        self.assertSays(result, DONE)
+        self.assertRegex(result.stdout, r"(?m)^# heap: 3 events, sizes in bytes$")
+        self.assertRegex(result.stdout, r"(?m)^# live at the end .*; mean age 3.00 s, oldest 3.00 s$")
+        self.assertRegex(result.stdout, r"(?m)^# at the peak .*, at 2.00 s$")
+        self.assertRegex(result.stdout, r"(?m)^# freed .*; mean lifetime 1.00 s, longest 1.00 s$")
+        self.assertRegex(result.stdout, r"(?m)^# older than 2500ms +: 8 bytes, 1 block$")
 
 
 class Pictures(MemoryCase):

@@ -59,31 +59,49 @@ class Replay:
         return [tuple(block) for block in self.live.values()]
 
     def start(self, pointer, size, time, stack):
-        if pointer in self.live:
-            there = self.live[pointer]
-            self.ended.append((there[0], "replaced", there[1], None))
+        self.end(pointer)
         self.live[pointer] = [stack, size, time]
-        self.freed_pointers.discard(pointer)
         self.started.append(stack)
         self.grown.append((stack, size))
 
-    def add(self, time, operation, pointer, size, stack):
+    def free(self, pointer, time):
+        block = self.live.pop(pointer)
+        self.freed_pointers.add(pointer)
+        self.ended.append((block[0], "freed", block[1], time - block[2]))
+
+    def end(self, pointer):
+        if pointer in self.live:
+            there = self.live[pointer]
+            self.ended.append((there[0], "replaced", there[1], None))
+        self.freed_pointers.discard(pointer)
+
+    def reallocate(self, old, pointer, size, time):
+        if pointer == 0 and old != 0:
+            self.free(old, time)
+            return
+        block = self.live[old]
+        (self.grown if size > block[1] else self.shrunk).append((block[0], abs(size - block[1])))
+        block[1] = size
+        if pointer != old:
+            del self.live[old]
+            self.freed_pointers.add(old)
+            self.end(pointer)
+            self.live[pointer] = block
+
+    def add(self, time, operation, pointer, size, stack, old=0):
+        """A realloc's old pointer is 0 where it is not known: it is that pointer then."""
         if self.since is not None and time >= self.since and self.before is None:
             self.before = self.blocks()
         self.counts[("alloc", "realloc", "free")[operation]] += 1
         if operation == ALLOC:
             self.start(pointer, size, time, stack)
-        elif operation == REALLOC and pointer in self.live:
-            block = self.live[pointer]
-            (self.grown if size > block[1] else self.shrunk).append((block[0], abs(size - block[1])))
-            block[1] = size
+        elif operation == REALLOC and (old or pointer) in self.live:
+            self.reallocate(old or pointer, pointer, size, time)
         elif operation == REALLOC:
             self.counts["unknown_reallocs"] += 1
             self.start(pointer, size, time, stack)
         elif pointer in self.live:
-            block = self.live.pop(pointer)
-            self.freed_pointers.add(pointer)
-            self.ended.append((block[0], "freed", block[1], time - block[2]))
+            self.free(pointer, time)
         else:
             self.counts["double_frees" if pointer in self.freed_pointers else "unknown_frees"] += 1
         total = sum(block[1] for block in self.live.values())

@@ -132,6 +132,8 @@ Result<void> MemVerb::report() {
   RINGSIDE_ASSIGN(options.table.value, app::chosen_value(value_, request_));
   options.table.measure = measure_of(measure_);
   options.table.passing = passing_;
+  options.table.names_have_places =
+      request_.settings.show_lines || request_.settings.show_addresses;
   if (group_ == "stack") options.table.group = views::AllocationGroup::kStack;
   options.maximum_rows = rows_;
   if (!request_.older_than.empty()) options.older_than = request_.older_than;

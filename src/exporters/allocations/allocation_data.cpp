@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exporters/allocations/allocation_report.h"
-#include "exporters/allocations/allocation_times.h"
+#include "exporters/allocations/allocation_units.h"
 #include "exporters/parts/csv_text.h"
 #include "exporters/parts/json_text.h"
 
@@ -96,7 +96,7 @@ Result<void> write_json_allocator(DetailedProfile& profile, const Allocator& all
       R"({{"name":{},"unit":"{}","time_unit":"{}","end":{},"peak_time":{},)"
       R"("events":{{"alloc":{},"realloc":{},"free":{},"other":{},"unknown_reallocs":{},)"
       R"("unknown_frees":{},"double_frees":{},"too_large":{}}}{},"rows":[)",
-      json_quoted(allocator.name), recording::name_of(allocator.unit), time_unit(allocator.clock),
+      json_quoted(allocator.name), size_unit(allocator.unit), time_unit(allocator.clock),
       time(allocator.end), time(allocator.blocks.peak_time()), events.allocs, events.reallocs,
       events.frees, events.others, events.unknown_reallocs, events.unknown_frees,
       events.double_frees, events.too_large, members(allocator.blocks.total()))));
@@ -139,7 +139,7 @@ Result<void> write_allocation_csv(DetailedProfile& profile,
   for (const Allocator& allocator : allocators) {
     const auto write = [&](const BlockSums& sums, const std::string& name) {
       std::string line = fmt::format("{},{},{}", csv_quoted(allocator.name),
-                                     name_of(allocator.unit), time_unit(allocator.clock));
+                                     size_unit(allocator.unit), time_unit(allocator.clock));
       for (const Member& member : members_of(sums, allocator.clock, options))
         for (const Number& number : member.numbers) line += "," + number.text;
       return sink.write(line + "," + name + "\n");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "exporters/allocations/allocation_report.h"
-#include "exporters/allocations/allocation_times.h"
+#include "exporters/allocations/allocation_units.h"
 #include "exporters/report/report_layout.h"
 #include "exporters/units.h"
 
@@ -37,7 +37,7 @@ class Summary {
   Result<void> write(Sink& sink) {
     const views::AllocationEvents& events = allocator_.blocks.events();
     text_ = fmt::format("# {}: {}, sizes in {}{}\n", allocator_.name,
-                        counted(events.all(), "event", "events"), name_of(allocator_.unit),
+                        counted(events.all(), "event", "events"), size_unit(allocator_.unit),
                         allocator_.clock.frequency != 0
                             ? ""
                             : fmt::format(", times in {}", time_unit(allocator_.clock)));
@@ -60,14 +60,14 @@ class Summary {
     lines_.emplace_back(std::move(name), std::move(words));
   }
   [[nodiscard]] std::string in_words(const BlockAmount& blocks) const {
-    return fmt::format("{} {}, {}", format_count(blocks.size), name_of(allocator_.unit),
+    return fmt::format("{} {}, {}", format_count(blocks.size), size_unit(allocator_.unit),
                        counted(blocks.count, "block", "blocks"));
   }
   [[nodiscard]] std::string growth() const {
     const auto of = [&](BlockMeasure measure) {
       return format_weight(views::weight_of(total_, BlockValue::kGrowth, measure));
     };
-    return fmt::format("{} {}, {} blocks", of(BlockMeasure::kSize), name_of(allocator_.unit),
+    return fmt::format("{} {}, {} blocks", of(BlockMeasure::kSize), size_unit(allocator_.unit),
                        of(BlockMeasure::kCount));
   }
   [[nodiscard]] std::string peak_time() const {
@@ -134,13 +134,15 @@ class Table {
   }
 
  private:
-  // The less a column shows of what the table is sorted by, the sooner it goes.
+  // The less a column shows of what the table is sorted by, the sooner it goes; numbers of blocks
+  // before sizes.
   void set_layouts() {
+    constexpr int kLast = 100;
     layouts_ = {{"Share", 8, true}};
     const auto add_blocks = [&](const char* name, BlockValue value, int leaves) {
-      const int keeps = value == options_.table.value ? 0 : leaves;
-      layouts_.push_back({name, 9, true, keeps});
-      layouts_.push_back({"Blocks", 6, true, keeps == 0 ? 9 : keeps});
+      const bool stays = value == options_.table.value;
+      layouts_.push_back({name, 9, true, stays ? 0 : 2 * leaves});
+      layouts_.push_back({"Blocks", 6, true, stays ? kLast : 2 * leaves - 1});
     };
     add_blocks("Live", BlockValue::kLive, 8);
     add_blocks("Peak", BlockValue::kPeak, 5);

@@ -16,8 +16,12 @@ using profile::FrameId;
 // Finds the function that has allocated.
 class FunctionFinder {
  public:
-  FunctionFinder(const DetailedProfile& profile, const std::vector<std::string>& passing)
-      : profile_(profile), passing_(passing) {}
+  FunctionFinder(const DetailedProfile& profile, const AllocationTableOptions& options)
+      : profile_(profile), passing_(std::begin(kPassing), std::end(kPassing)) {
+    passing_.insert(passing_.end(), options.passing.begin(), options.passing.end());
+    if (!options.names_have_places) return;
+    for (std::string& pattern : passing_) pattern += " *";
+  }
 
   // `frames` outermost first, at least one.
   [[nodiscard]] FrameId function_of(const std::vector<FrameId>& frames) {
@@ -31,14 +35,14 @@ class FunctionFinder {
     const auto [known, is_new] = known_.try_emplace(frame);
     if (!is_new) return known->second;
     const std::string_view name = profile_.profile().name(frame);
-    const auto is_it = [name](std::string_view pattern) { return matches(pattern, name); };
-    known->second = std::any_of(std::begin(kPassing), std::end(kPassing), is_it) ||
-                    std::any_of(passing_.begin(), passing_.end(), is_it);
+    known->second =
+        std::any_of(passing_.begin(), passing_.end(),
+                    [name](const std::string& pattern) { return matches(pattern, name); });
     return known->second;
   }
 
   const DetailedProfile& profile_;
-  const std::vector<std::string>& passing_;
+  std::vector<std::string> passing_;
   std::unordered_map<FrameId, bool> known_;
 };
 
@@ -75,7 +79,7 @@ std::vector<FrameId> frames_of(DetailedProfile& profile, std::uint32_t group) {
 AllocationTable make_allocation_table(DetailedProfile& profile, const Allocator& allocator,
                                       const AllocationTableOptions& options) {
   AllocationTable table;
-  FunctionFinder finder(profile, options.passing);
+  FunctionFinder finder(profile, options);
   std::map<std::vector<FrameId>, std::size_t> known;
   for (const LiveSet::Stack& stack : allocator.blocks.stacks()) {
     if (stack.key == kOtherStacks) continue;

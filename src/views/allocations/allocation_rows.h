@@ -32,6 +32,7 @@ struct AllocationTableOptions {
   BlockMeasure measure = BlockMeasure::kSize;
   // Functions that only pass on what others ask for, with * for any characters, as kPassing.
   std::vector<std::string> passing;
+  bool names_have_places = false;  // lines or addresses, behind a space
 };
 
 // Functions of languages' libraries that allocate for their callers.

@@ -81,7 +81,6 @@ void LiveSet::insert(std::uint64_t pointer, const Block& block) {
     live_size_ -= there->size;
   }
   blocks_.set(pointer, block);
-  frees_->remove(allocator_, pointer);
 }
 
 void LiveSet::allocate_block(std::uint64_t pointer, std::uint64_t asked, std::uint64_t time,

@@ -165,8 +165,7 @@ TEST(RecentFrees, RemembersTheLast) {
   RecentFrees frees;
   frees.add(0, 1);
   frees.add(0, 2);
-  frees.remove(0, 2);
-  frees.add(0, 2);  // again, so that its first free is none to forget it for
+  frees.add(0, 2);  // again: its first free is none to forget it for
   for (std::uint64_t n = 0; n < RecentFrees::kMost - 3; ++n) frees.add(0, 1000 + n);
   EXPECT_TRUE(frees.has(0, 1));
   frees.add(0, 5);

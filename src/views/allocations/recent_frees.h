@@ -8,8 +8,8 @@
 
 namespace ringside::views {
 
-// Pointers that were freed and were not allocated again: a free of one is a double free. The last
-// kMost frees of all allocators together are remembered.
+// Pointers that were freed: a free of one where no block is live is a double free. The last kMost
+// frees of all allocators together are remembered.
 class RecentFrees {
  public:
   static constexpr std::size_t kMost = 1 << 20;  // about 50 MB
@@ -25,9 +25,6 @@ class RecentFrees {
       oldest = key;
     }
     numbers_.set(key, count_++);
-  }
-  void remove(std::uint32_t allocator, std::uint64_t pointer) {
-    numbers_.erase(key_of(allocator, pointer));
   }
   [[nodiscard]] bool has(std::uint32_t allocator, std::uint64_t pointer) {
     return numbers_.find(key_of(allocator, pointer)) != nullptr;

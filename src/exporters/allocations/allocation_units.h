@@ -2,11 +2,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "recording/sources.h"
 
-// Times of allocations: of clocks that count time, and of others.
+// Units of allocations. Times are of clocks that count time, or of others.
 namespace ringside::exporters {
+
+// "bytes", "pages", "objects": of the sizes of an allocator whose sizes have that unit.
+[[nodiscard]] std::string_view size_unit(recording::WeightUnit unit);
 
 // "ns", "events", "ticks": the unit of time_number().
 [[nodiscard]] const char* time_unit(const recording::Clock& clock);

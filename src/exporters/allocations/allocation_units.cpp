@@ -1,5 +1,6 @@
-#include "exporters/allocations/allocation_times.h"
+#include "exporters/allocations/allocation_units.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "exporters/units.h"
@@ -12,6 +13,10 @@ bool is_of_events(const recording::Clock& clock) {
 }
 
 }  // namespace
+
+std::string_view size_unit(recording::WeightUnit unit) {
+  return unit == recording::WeightUnit::kCount ? "objects" : recording::name_of(unit);
+}
 
 const char* time_unit(const recording::Clock& clock) {
   if (clock.frequency != 0) return "ns";
