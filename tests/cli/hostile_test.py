@@ -7,7 +7,8 @@ import threading
 import cli_case
 import elf_files
 import fake_stub
-from cli_case import DONE, FAILED
+import memtrace
+from cli_case import DONE, FAILED, WRONG_USAGE
 
 ESCAPES = "\x1b]0;title\x07\x1b[31m\x9b31m\u202e\x7f"
 
@@ -62,6 +63,25 @@ class Hostile(cli_case.CliCase):
         self.assertEqual(result.returncode, DONE, result.said)
         self.assertTame(result.stdout)
         self.assertEqual(len(result.stdout.splitlines()), 3, "a name is one line")
+
+    def test_names_of_allocators(self):
+        names = ["slab" + ESCAPES + "\n# all is well", "\udcff\udc80", ";,\"'/"]
+        raw = b"".join(memtrace.record(name, memtrace.ALLOC, 0x10, 8, [fake_stub.CODE + 5]) for name in names)
+        (self.folder / "trace").write_bytes(raw)
+        options = ["trace", "--input-format", "maestro-memtrace", "--kernel", self.kernel()]
+        for arguments in (["report"], ["report", "--format", "csv"], ["report", "--format", "json"], ["flamegraph", "-o", "pictures"]):
+            with self.subTest(arguments=arguments):
+                result = self.ringside("mem", *arguments, *options)
+                self.assertEqual(result.returncode, DONE, result.said)
+                self.assertTame(result.stdout, result.said)
+                if "json" in arguments:
+                    self.assertEqual(len(json.loads(result.stdout)["allocators"]), 3)
+        self.assertNotIn("\n# all is well", self.ringside("mem", "report", *options).stdout)
+        self.assertTame(*(path.name for path in (self.folder / "pictures").iterdir()))
+        self.assertEqual(len(list((self.folder / "pictures").iterdir())), 3)
+        result = self.ringside("mem", "report", *options, "--allocator", "x" + ESCAPES)
+        self.assertEqual(result.returncode, WRONG_USAGE)
+        self.assertTame(result.said)
 
     def test_names_of_files_in_messages(self):
         result = self.ringside("report", "-i", "gone" + ESCAPES + "\nringside: all is well")
