@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "importers/importers_test_util.h"
 #include "importers/maestro_cpu.h"
@@ -186,6 +189,33 @@ TEST(MemtraceLikeness, IsNotOfCpuSamples) {
   EXPECT_EQ(maestro_memtrace_likeness({"input", as_bytes(samples), {}}, {}), Likeness::kNone);
   EXPECT_EQ(maestro_likeness({"input", as_bytes(samples), {}}, {}), Likeness::kFits);
   EXPECT_EQ(maestro_likeness({"input", as_bytes(kText), {}}, {}), Likeness::kNone);
+}
+
+// Files that the other importers' fuzzers begin with, and those of memtrace.
+TEST(MemtraceLikeness, NoFormatTakesAnothersFiles) {
+  namespace fs = std::filesystem;
+  std::size_t others = 0;
+  std::size_t own = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(RINGSIDE_TESTDATA)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream stream(entry.path(), std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    const Input input{entry.path(), as_bytes(text), {}};
+    if (entry.path().parent_path().filename() != "corpus-maestro-memtrace") {
+      ++others;
+      EXPECT_EQ(maestro_memtrace_likeness(input, {}), Likeness::kNone) << entry.path();
+      continue;
+    }
+    if (maestro_memtrace_likeness(input, {}) == Likeness::kNone) continue;
+    ++own;
+    for (const Format& format : formats()) {
+      const bool is_own = std::string_view(format.name) == "maestro-memtrace";
+      EXPECT_TRUE(is_own || format.likeness(input, {}) == Likeness::kNone)
+          << entry.path() << format.name;
+    }
+  }
+  EXPECT_GT(others, 40u);
+  EXPECT_GE(own, 3u);
 }
 
 }  // namespace
