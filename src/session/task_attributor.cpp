@@ -58,26 +58,29 @@ void TaskAttributor::adopt_task(const wire::GuestTask& task, std::size_t names_b
                                 guestos::TaskAttribution& attribution,
                                 guestos::ProcessUpdates& updates) {
   std::vector<guestos::ThreadNameUpdate>& names = updates.names;
-  const auto new_names = names.begin() + static_cast<std::ptrdiff_t>(names_before);
-  if (!task.name.empty()) names.erase(new_names, names.end());
+  std::string cgroup;
   for (std::size_t n = names_before; n < names.size(); ++n) {
     names[n].pid = task.pid;
     names[n].tid = task.tid;
+    if (!names[n].cgroup.empty()) cgroup = names[n].cgroup;
   }
   attribution.pid = task.pid;
   attribution.tid = task.tid;
-  name_task(task, attribution.address_space, updates);
+  if (!task.name.empty())
+    names.erase(names.begin() + static_cast<std::ptrdiff_t>(names_before), names.end());
+  name_task(task, attribution.address_space, std::move(cgroup), updates);
 }
 
-// Writes a name down where it is new.
+// Writes a name down where it is new, with the control group where that was found.
 void TaskAttributor::name_task(const wire::GuestTask& task, std::uint64_t address_space,
-                               guestos::ProcessUpdates& updates) {
+                               std::string cgroup, guestos::ProcessUpdates& updates) {
   if (task.name.empty()) return;
   if (names_.size() >= kMostNames) names_.clear();
-  std::string& known = names_[std::uint64_t{task.pid} << 32 | task.tid];
-  if (known == task.name) return;
-  known = task.name;
-  updates.names.push_back({task.pid, task.tid, address_space, known});
+  Name& known = names_[std::uint64_t{task.pid} << 32 | task.tid];
+  if (known.name == task.name && (cgroup.empty() || known.cgroup == cgroup)) return;
+  known.name = task.name;
+  if (!cgroup.empty()) known.cgroup = std::move(cgroup);
+  updates.names.push_back({task.pid, task.tid, address_space, known.name, known.cgroup});
 }
 
 // A guest that walks its stacks itself says which address space was in use: where it says none, the
@@ -132,7 +135,7 @@ Result<TaskAttributions> TaskAttributor::poll(engines::Tick& tick, KernelWatch& 
   }
   for (const engines::GuestEventWords& event : tick.events)
     if (const auto record = wire::read_guest_record(event.words))
-      name_task(record->task, 0, attributions.updates);
+      name_task(record->task, 0, {}, attributions.updates);
   return attributions;
 }
 

@@ -39,7 +39,7 @@ class TaskAttributor {
                                                            guestos::ProcessUpdates& updates);
   void adopt_task(const wire::GuestTask& task, std::size_t names_before,
                   guestos::TaskAttribution& attribution, guestos::ProcessUpdates& updates);
-  void name_task(const wire::GuestTask& task, std::uint64_t address_space,
+  void name_task(const wire::GuestTask& task, std::uint64_t address_space, std::string cgroup,
                  guestos::ProcessUpdates& updates);
   void count(const wire::Capture& capture, const guestos::TaskAttribution& attribution);
 
@@ -54,9 +54,13 @@ class TaskAttributor {
 
   static constexpr std::uint64_t kTryAgainAfterNs = 20'000'000;
 
+  struct Name {
+    std::string name;
+    std::string cgroup;  // as the adapter has found it
+  };
   // Names that the guest has given to tasks itself, by pid and tid.
   static constexpr std::size_t kMostNames = 1 << 16;
-  std::unordered_map<std::uint64_t, std::string> names_;
+  std::unordered_map<std::uint64_t, Name> names_;
 };
 
 }  // namespace ringside::session

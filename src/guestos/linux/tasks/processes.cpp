@@ -3,6 +3,8 @@
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
 #include "guestos/linux/entry/user_arch.h"
+#include "wire/guest_capture.h"
+#include "wire/walked_frames.h"
 
 namespace ringside::guestos {
 namespace {
@@ -14,6 +16,11 @@ constexpr std::size_t kMaxNames = 65536;
 // Bytes to read of a user stack where the capture does not record how many were asked for.
 constexpr std::size_t kUserStackBytes = 2048;
 
+// The guest has walked it itself, and says whose page tables were in use.
+bool has_walked_user_code(const wire::Capture& capture) {
+  return wire::WalkedFrames::find(capture, wire::PieceKind::kUserFrames).has_value();
+}
+
 }  // namespace
 
 Result<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel, const AdapterOptions& options) {
@@ -24,8 +31,11 @@ Result<LinuxProcesses> LinuxProcesses::of(const elf::Image& kernel, const Adapte
       UserImages(kernel, current.types(), HostFiles(options.sysroot, options.initramfs)),
       options.address_space_ids);
   std::optional<UserRoots> roots;
-  if (const auto fields = ProcessFields::of(*kernel.file, *types))
+  if (const auto fields = ProcessFields::of(*kernel.file, *types)) {
     roots.emplace(current.types(), *fields);
+    if (const auto first = kernel.file->symbol_named("init_task"))
+      roots->remember(kernel.to_guest(first->address));
+  }
   return LinuxProcesses(std::move(current), std::move(spaces), std::move(roots),
                         Cgroups::of(*types));
 }
@@ -83,9 +93,14 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
   }
   std::optional<arch::Registers> user;
   if (capture.level == PrivilegeLevel::kKernel) user = current_.user_registers(capture);
-  const bool is_at_user_code = capture.level == PrivilegeLevel::kUser || user;
+  const bool is_at_user_code =
+      capture.level == PrivilegeLevel::kUser || user || has_walked_user_code(capture);
   RINGSIDE_ASSIGN(task, roots_->find(capture, is_at_user_code, running, memory.kernel()));
-  if (task) task->user = user;
+  if (!task) return task;
+  // Since a guest has noted the process that runs, its page tables may be another one's.
+  if (const auto noted = wire::task_of(capture); noted && noted->pid != task->pid)
+    return std::nullopt;
+  task->user = user;
   return task;
 }
 

@@ -1,0 +1,104 @@
+#include "guestos/linux/tasks/processes.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "guestos/testdata/linux_types.h"
+#include "guestos/testing/own_memory.h"
+#include "wire/guest_capture.h"
+
+namespace ringside::guestos {
+namespace {
+
+std::uint64_t address_of(const void* object) { return reinterpret_cast<std::uint64_t>(object); }
+
+// The test's own memory as the kernel's, each page at the physical address that is its virtual one.
+class MappedMemory final : public testing::OwnMemory {
+ public:
+  GuestSpace& kernel() override { return space_; }
+
+ private:
+  class Space final : public testing::OwnSpace {
+   public:
+    Result<std::optional<GuestPhys>> physical_address(GuestVirt address) override {
+      return GuestPhys{address.value};
+    }
+  };
+  Space space_;
+};
+
+// A kernel with process 0, and process 7 with page tables of its own. The guest has noted samples
+// and copied nothing.
+class NotedByTheGuest : public ::testing::Test {
+ protected:
+  NotedByTheGuest() {
+    swapper_.group_leader = swapper_.real_parent = &swapper_;
+    shell_.tasks = {&swapper_.tasks, &swapper_.tasks};
+    swapper_.tasks = {&shell_.tasks, &shell_.tasks};
+    shell_.thread_node = {&signal_.thread_head, &signal_.thread_head};
+    signal_.thread_head = {&shell_.thread_node, &shell_.thread_node};
+    shell_.pid = shell_.tgid = 7;
+    shell_.group_leader = &shell_;
+    shell_.real_parent = &swapper_;
+    shell_.signal = &signal_;
+    shell_.real_cred = &cred_;
+    shell_.mm = &mm_;
+    std::strcpy(shell_.comm, "sh");
+    mm_.pgd = root_.data();
+    kernel_.file = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
+    const auto first = kernel_.file->symbol_named("init_task");
+    kernel_.load_bias = address_of(&swapper_) - first.value().address.value;
+  }
+
+  TaskAttribution attribution(const wire::GuestSample& sample, std::uint32_t pid = 7) {
+    auto processes = LinuxProcesses::of(kernel_, {}).value();
+    wire::Capture capture;
+    wire::capture_of(sample, VcpuId{0}, Arch::kX86_64, capture);
+    capture.registers.set(arch::x86_64::kCr3, address_of(root_.data()));
+    wire::GuestTask task;
+    task.address_space = address_of(root_.data());
+    task.pid = task.tid = pid;
+    wire::add_task(task, capture);
+    ProcessUpdates updates;
+    return processes.attribute(capture, memory_, updates).value();
+  }
+
+  static constexpr std::array<std::uint64_t, 1> kKernelCode = {0xffffffff81000000};
+  static constexpr std::array<std::uint64_t, 1> kUserCode = {0x401000};
+  wire::GuestSample sample_;
+  alignas(4096) std::array<char, 4096> root_{};
+  task_struct swapper_{};
+  task_struct shell_{};
+  signal_struct signal_{};
+  cred cred_{};
+  mm_struct mm_{};
+  elf::Image kernel_;
+  MappedMemory memory_;
+};
+
+TEST_F(NotedByTheGuest, UserCodeIsOfTheProcessWithThosePageTables) {
+  sample_.user.addresses = kUserCode;
+  EXPECT_EQ(attribution(sample_).pid, 7u);
+}
+
+TEST_F(NotedByTheGuest, SoIsTheKernelsWorkForUserCode) {
+  sample_.kernel.addresses = kKernelCode;
+  sample_.user.addresses = kUserCode;
+  EXPECT_EQ(attribution(sample_).pid, 7u);
+}
+
+// A kernel thread runs with the page tables of any process.
+TEST_F(NotedByTheGuest, AKernelThreadIsNotThatProcess) {
+  sample_.kernel.addresses = kKernelCode;
+  EXPECT_EQ(attribution(sample_).pid, std::nullopt);
+}
+
+// The process has ended since, and another one has its page tables.
+TEST_F(NotedByTheGuest, AnotherProcessIsNotTakenForTheOneThatRan) {
+  sample_.user.addresses = kUserCode;
+  EXPECT_EQ(attribution(sample_, 6).pid, std::nullopt);
+}
+
+}  // namespace
+}  // namespace ringside::guestos
