@@ -107,7 +107,7 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
 Result<TaskAttribution> LinuxProcesses::attribute(const wire::Capture& capture, GuestMemory& memory,
                                                   ProcessUpdates& updates) {
   RINGSIDE_ASSIGN(auto task, task_of(capture, memory));
-  if (!task) return TaskAttribution();
+  if (!task) return remembered(capture);
   RINGSIDE_TRY(current_.find_user_pc(*task, memory.kernel()));
   RINGSIDE_TRY(report_name(*task, capture, memory, updates));
   TaskAttribution attribution;
@@ -123,6 +123,7 @@ Result<TaskAttribution> LinuxProcesses::attribute(const wire::Capture& capture, 
   // Without physical memory there is no page cache, and every read stops the guest.
   if (memory.physical() == nullptr) return attribution;
   RINGSIDE_ASSIGN(attribution.address_space, spaces_.find(*task, memory, updates));
+  remember(capture, attribution.address_space);
   RINGSIDE_ASSIGN(const bool found, find_user_tables(*task, memory));
   updates.new_recipes = updates.new_recipes || found;
   if (!attribution.user) return attribution;
@@ -130,6 +131,24 @@ Result<TaskAttribution> LinuxProcesses::attribute(const wire::Capture& capture, 
   const bool is_own = uses_own || current_.has_walked(capture);
   attribution.user_stack_is_others = !is_own;
   RINGSIDE_ASSIGN(attribution.user_stack, user_stack(*task, is_own, capture, memory));
+  return attribution;
+}
+
+void LinuxProcesses::remember(const wire::Capture& capture, std::uint64_t address_space) {
+  const auto noted = wire::task_of(capture);
+  if (!noted || address_space == 0) return;
+  if (noted_.size() >= kMaxNames) noted_.clear();
+  noted_[noted->pid] = {noted->address_space, address_space};
+}
+
+TaskAttribution LinuxProcesses::remembered(const wire::Capture& capture) const {
+  TaskAttribution attribution;
+  const auto noted = wire::task_of(capture);
+  if (!noted || !has_walked_user_code(capture)) return attribution;
+  const auto known = noted_.find(noted->pid);
+  if (known == noted_.end() || known->second.first != noted->address_space) return attribution;
+  attribution.pid = noted->pid;
+  attribution.address_space = known->second.second;
   return attribution;
 }
 

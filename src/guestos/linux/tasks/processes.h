@@ -57,6 +57,10 @@ class LinuxProcesses {
   // As the capture has it; where it was not copied, as it is now.
   [[nodiscard]] Result<std::optional<TaskView>> task_of(const wire::Capture& capture,
                                                         GuestMemory& memory);
+  // Whose code a sample is that the guest has noted, where its memory does not say so any more: the
+  // process has ended since.
+  [[nodiscard]] TaskAttribution remembered(const wire::Capture& capture) const;
+  void remember(const wire::Capture& capture, std::uint64_t address_space);
   // How the page tables of a task are walked is found out at the first one. True if it is now.
   [[nodiscard]] Result<bool> find_user_tables(const TaskView& task, GuestMemory& memory);
   // Reads a task's user stack now, where it was not copied with the capture, or by page tables that
@@ -77,6 +81,8 @@ class LinuxProcesses {
   std::optional<UserRoots> roots_;
   std::optional<Cgroups> cgroups_;
   std::unordered_map<std::uint32_t, Reported> reported_;  // by thread
+  // Address spaces by the pid and root that the guest has noted.
+  std::unordered_map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> noted_;
 };
 
 }  // namespace ringside::guestos

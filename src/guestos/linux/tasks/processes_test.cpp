@@ -6,6 +6,7 @@
 
 #include "guestos/testdata/linux_types.h"
 #include "guestos/testing/own_memory.h"
+#include "memory/testing/fake_physical_memory.h"
 #include "wire/guest_capture.h"
 
 namespace ringside::guestos {
@@ -17,6 +18,7 @@ std::uint64_t address_of(const void* object) { return reinterpret_cast<std::uint
 class MappedMemory final : public testing::OwnMemory {
  public:
   GuestSpace& kernel() override { return space_; }
+  PhysicalMemory* physical() override { return &physical_; }
 
  private:
   class Space final : public testing::OwnSpace {
@@ -26,6 +28,7 @@ class MappedMemory final : public testing::OwnMemory {
     }
   };
   Space space_;
+  memory::testing::FakePhysicalMemory physical_{0};
 };
 
 // A kernel with process 0, and process 7 with page tables of its own. The guest has noted samples
@@ -46,13 +49,14 @@ class NotedByTheGuest : public ::testing::Test {
     shell_.mm = &mm_;
     std::strcpy(shell_.comm, "sh");
     mm_.pgd = root_.data();
+    mm_.start_code = 0x400000;
     kernel_.file = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
     const auto first = kernel_.file->symbol_named("init_task");
     kernel_.load_bias = address_of(&swapper_) - first.value().address.value;
+    processes_.emplace(LinuxProcesses::of(kernel_, {}).value());
   }
 
   TaskAttribution attribution(const wire::GuestSample& sample, std::uint32_t pid = 7) {
-    auto processes = LinuxProcesses::of(kernel_, {}).value();
     wire::Capture capture;
     wire::capture_of(sample, VcpuId{0}, Arch::kX86_64, capture);
     capture.registers.set(arch::x86_64::kCr3, address_of(root_.data()));
@@ -61,7 +65,7 @@ class NotedByTheGuest : public ::testing::Test {
     task.pid = task.tid = pid;
     wire::add_task(task, capture);
     ProcessUpdates updates;
-    return processes.attribute(capture, memory_, updates).value();
+    return processes_->attribute(capture, memory_, updates).value();
   }
 
   static constexpr std::array<std::uint64_t, 1> kKernelCode = {0xffffffff81000000};
@@ -74,6 +78,7 @@ class NotedByTheGuest : public ::testing::Test {
   cred cred_{};
   mm_struct mm_{};
   elf::Image kernel_;
+  std::optional<LinuxProcesses> processes_;
   MappedMemory memory_;
 };
 
@@ -98,6 +103,17 @@ TEST_F(NotedByTheGuest, AKernelThreadIsNotThatProcess) {
 TEST_F(NotedByTheGuest, AnotherProcessIsNotTakenForTheOneThatRan) {
   sample_.user.addresses = kUserCode;
   EXPECT_EQ(attribution(sample_, 6).pid, std::nullopt);
+}
+
+// Its last samples are read when it is gone.
+TEST_F(NotedByTheGuest, AProcessThatHasEndedHasTheCodeThatItHad) {
+  sample_.user.addresses = kUserCode;
+  const std::uint64_t space = attribution(sample_).address_space;
+  EXPECT_NE(space, 0u);
+  swapper_.tasks = {&swapper_.tasks, &swapper_.tasks};
+  shell_ = {};
+  EXPECT_EQ(attribution(sample_).address_space, space);
+  EXPECT_EQ(attribution(sample_, 6).address_space, 0u);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "arch/arch_info.h"
 #include "arch/execution_mode.h"
+#include "wire/guest_capture.h"
 
 namespace ringside::guestos {
 namespace {
@@ -13,6 +14,13 @@ namespace {
 // which then lies at an even page (PTI_USER_PGTABLE_BIT, arch/x86/include/asm/pgtable.h). Without
 // it roots are at any page, on i386 with PAE at any 32 bytes.
 constexpr std::uint64_t kUserTable = 0x1000;
+
+// A root, and who has it where the guest has noted that: page tables are used again and again where
+// processes are short. A pid has 22 bits (PID_MAX_LIMIT, include/linux/threads.h).
+std::uint64_t asked_for(std::uint64_t root, const wire::Capture& capture) {
+  const auto noted = wire::task_of(capture);
+  return noted ? root ^ std::uint64_t{noted->pid} << 42 : root;
+}
 
 bool is_x86(Arch arch) { return arch::info_of(arch).is_x86; }
 bool may_have_user_table(std::uint64_t pgd) { return pgd % (2 * kUserTable) == 0; }
@@ -32,13 +40,13 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bo
   RINGSIDE_ASSIGN(const auto any_place, kernel.physical_address(any_task_));
   if (!any_place) return std::nullopt;
   for (const bool again : {false, true}) {
-    if (again && !is_due(*captured)) break;
+    if (again && !is_due(*captured, capture)) break;
     if (again) RINGSIDE_TRY(probe_processes(kernel));
     const auto process = process_of(*captured, is_at_user_code);
     if (process == by_root_.end()) continue;
     RINGSIDE_ASSIGN(auto task, view(process->second, process->first, running, kernel));
     if (!task) continue;
-    misses_.erase(*captured);
+    misses_.erase(asked_for(*captured, capture));
     return task;
   }
   return std::nullopt;
@@ -52,9 +60,9 @@ UserRoots::ByRoot::const_iterator UserRoots::process_of(std::uint64_t root,
 }
 
 // A root that belonged to nobody is polled more and more seldom.
-bool UserRoots::is_due(std::uint64_t root) {
+bool UserRoots::is_due(std::uint64_t root, const wire::Capture& capture) {
   if (misses_.size() >= kMaxMisses) misses_.clear();
-  return std::has_single_bit(++misses_[root]);
+  return std::has_single_bit(++misses_[asked_for(root, capture)]);
 }
 
 Result<void> UserRoots::probe_processes(GuestSpace& kernel) {

@@ -47,7 +47,7 @@ class UserRoots {
 
   static constexpr std::size_t kMaxMisses = 4096;
 
-  [[nodiscard]] bool is_due(std::uint64_t root);
+  [[nodiscard]] bool is_due(std::uint64_t root, const wire::Capture& capture);
   [[nodiscard]] Result<void> probe_processes(GuestSpace& kernel);
   [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root, bool is_at_user_code) const;
   [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t pgd,
@@ -60,7 +60,7 @@ class UserRoots {
   ByRoot by_root_;
   // No process has its pgd where one with a table for user code beside it could not be.
   bool has_user_tables_ = false;
-  std::unordered_map<std::uint64_t, std::uint32_t> misses_;  // by root
+  std::unordered_map<std::uint64_t, std::uint32_t> misses_;  // by root, and who has noted it
 };
 
 }  // namespace ringside::guestos

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "wire/guest_capture.h"
+
 namespace ringside::guestos {
 namespace {
 
@@ -39,6 +41,29 @@ TEST(UserRoots, WhatCannotBeTranslatedYetIsNotCountedAsNobodys) {
     memory.reads = 0;
     EXPECT_EQ(roots.find(user, true, {}, memory).value(), std::nullopt);
     EXPECT_EQ(memory.reads != 0, is_due);
+  }
+}
+
+// Page tables that belonged to a process which has ended may be another one's by now.
+TEST(UserRoots, TheProcessesAreReadForEachProcessThatTheGuestHasNoted) {
+  const std::shared_ptr<const elf::ElfFile> file = elf::ElfFile::open(RINGSIDE_LINUX_TYPES).value();
+  const auto source = open_types(file).value();
+  UserRoots roots(LinuxTypes::of(*file, *source).value(),
+                  ProcessFields::of(*file, *source).value());
+  roots.remember({0xffff888000100000});
+  Unreadable memory;
+  memory.translates = true;
+  for (const auto& [pid, is_due] : {std::pair(7u, true), {7u, true}, {7u, false}, {8u, true}}) {
+    wire::Capture user;
+    user.arch = Arch::kX86_64;
+    user.level = PrivilegeLevel::kUser;
+    user.registers.set(arch::x86_64::kCr3, 0x1000);
+    wire::GuestTask task;
+    task.pid = pid;
+    wire::add_task(task, user);
+    memory.reads = 0;
+    EXPECT_EQ(roots.find(user, true, {}, memory).value(), std::nullopt);
+    EXPECT_EQ(memory.reads != 0, is_due) << pid;
   }
 }
 
