@@ -12,8 +12,13 @@
 #ifndef RINGSIDE_GUEST_H
 #define RINGSIDE_GUEST_H
 
+#if defined(__KERNEL__) && defined(KBUILD_MODNAME) /* in Linux, which has its own */
+#include <linux/limits.h>
+#include <linux/types.h>
+#else
 #include <stddef.h>
 #include <stdint.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -95,7 +100,7 @@ struct ringside_stack {
   const uintptr_t* frames;
   uint32_t count;
   enum ringside_stop stop;
-  uint32_t interruption_count; /* 0 where the kernel's own unwinder knows all callers */
+  uint32_t interruption_count; /* of ringside_note_interruption() */
   struct ringside_interruption interruptions[RINGSIDE_MAX_INTERRUPTIONS];
 };
 

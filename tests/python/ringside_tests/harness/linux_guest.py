@@ -33,13 +33,13 @@ ARCHES = {
 }
 
 
-def fetch(vmlinux=True, arch="amd64", debug_modules=False, userland=False):
+def fetch(vmlinux=True, arch="amd64", debug_modules=False, userland=False, headers=False):
     """The paths that script/fetch-linux-guest prints, as a dictionary (VERSION, VMLINUZ, INITRD, VMLINUX, …)."""
     flavour = ARCHES[arch].flavour
     command = [str(ROOT / "script" / "fetch-linux-guest"), "--arch", arch.split("-")[0]]
     command += ["--flavour", flavour] if flavour else []
     command += (["--vmlinux"] if vmlinux else []) + (["--debug-modules"] if debug_modules else [])
-    command += ["--userland"] if userland else []
+    command += (["--userland"] if userland else []) + (["--headers"] if headers else [])
     result = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     if result.returncode == NO_NETWORK:
         raise NoNetwork("the Linux guest cannot be fetched: no network")

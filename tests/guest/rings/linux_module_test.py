@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Debian's Linux samples itself by the module of guest/example/linux, and the plugin samples it at the same time: the
+hottest functions agree, and the guest's samples have processes and programs.
+
+    linux_module_test.py --ringside PROGRAM [--by nmi|timer] [--workload NAME]
+
+The timer's interrupt waits where interrupts are off, and its samples stand where they go on again: with --by timer such
+functions are not compared.
+
+Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the guest cannot be fetched or the module not built (skipped).
+"""
+import argparse
+import collections
+import re
+import shutil
+import sys
+import time
+
+from ringside_tests.harness import launched, linux_guest, linux_program, linux_sampler, together
+from ringside_tests.judges import engines_agree, engines_together, truth
+
+NMI = r"asm_exc_nmi|nested_nmi|first_nmi|(end_)?repeat_nmi"
+OWN = re.compile(rf"{NMI}|asm_sysvec_apic_timer_interrupt")
+# Interrupts are off there, or go on again.
+WAITS = re.compile(r"asm_\w+|entry_\w+|error_\w+|\w+_usermode|syscall_\w+|exit_to_\w+|\w*do_user_addr_fault|"
+                   r"_raw_\w+_irq(restore)?|native_\w+|get_page_from_freelist|__mod_\w+|finish_task_switch.*")
+COMPLETE = 98.0  # percent of the guest's own stacks
+
+
+def record(options, folder, deadline):
+    paths = linux_guest.fetch(vmlinux=False, headers=True)
+    initrd = linux_sampler.initrd(paths, folder, options.workload, f"nmi={int(options.by == 'nmi')}")
+    kernel = shutil.copy(paths["VMLINUZ"], folder / "vmlinuz")  # no vmlinux lies beside it
+    qemu = linux_guest.base(paths) + [
+        "-smp", str(options.cpus), "-m", "512", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(initrd),
+        "-append", linux_guest.append(paths, linux_sampler.WORKLOAD)]
+    return together.record(options, qemu, linux_guest.READY, folder, deadline)
+
+
+def check_processes(options, samples):
+    """Failures, of the guest's own samples: whose they are, and where the user code below the kernel's stack is."""
+    busy = [sample for sample in samples if sample["disposition"] == "sampled"]
+    names = collections.Counter(sample.get("comm") for sample in busy)
+    images = collections.Counter(frame.get("image") for sample in busy for stack in sample["stacks"]
+                                 for frame in stack["frames"][:1] if frame["kind"] == "user")
+    print(f"{len(busy)} samples of {dict(names.most_common(4))}, user code in {dict(images.most_common(3))}")
+    failures = []
+    if names["dd"] < 0.6 * len(busy):
+        failures.append(f"dd has {names['dd']} of {len(busy)} samples")
+    if images["busybox"] < 0.8 * images.total() or not images:  # a process may have ended before it was looked at
+        failures.append(f"busybox has {images['busybox']} of {images.total()} stacks of user code")
+    if not any(sample.get("cgroup") == "/" for sample in busy):
+        failures.append("no sample has its control group")
+    return failures
+
+
+def attempt(options, folder, deadline):
+    recordings = record(options, folder, deadline)
+    measures = engines_together.measures(OWN, options.ringside, recordings, deadline)
+    failures = engines_agree.check(measures, options.busy, options.points, 0)
+    if options.by == "timer":
+        failures = [line for line in failures if not WAITS.fullmatch(line.partition(":")[0])]
+    print("\n".join(engines_agree.table(measures)))
+    if (complete := truth.percent(measures["ring"].complete, measures["ring"].judged)) < COMPLETE:
+        failures.append(f"{complete:.2f} % of the guest's own stacks are complete, {COMPLETE:g} % wanted")
+    failures += check_processes(options, engines_together.samples(options.ringside, recordings["ring"], deadline))
+    if not launched.samples_in("take_sample", options.ringside, recordings["tcg"], deadline):
+        failures.append("the plugin has no sample in the module")
+    if "may be torn" in (said := (folder / "record.log").read_text(errors="replace")):
+        failures.append(f"ringside says that stacks may be torn: {said[-1500:]}")
+    return failures
+
+
+def run(options, folder):
+    deadline = time.monotonic() + options.limit
+    for number in range(options.tries):
+        part = folder / str(number)
+        part.mkdir()
+        if not (failures := attempt(options, part, deadline)):
+            break
+        print(f"try {number + 1} of {options.tries}: {failures}")
+    return failures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    together.add_options(parser)
+    parser.add_argument("--by", choices=["nmi", "timer"], default="nmi")
+    parser.add_argument("--workload", choices=["dd", "calls"], default="dd", help="calls: not for a check, for "
+                        "QEMU takes an NMI a block of code later, and entry code's blocks are short")
+    return linux_program.exit_status(run, parser.parse_args())
+
+
+if __name__ == "__main__":
+    sys.exit(main())
