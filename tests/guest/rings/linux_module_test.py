@@ -34,7 +34,7 @@ def record(options, folder, deadline):
     qemu = linux_guest.base(paths) + [
         "-smp", str(options.cpus), "-m", "512", "-serial", "stdio", "-kernel", str(kernel), "-initrd", str(initrd),
         "-append", linux_guest.append(paths, linux_sampler.WORKLOAD)]
-    return together.record(options, qemu, linux_guest.READY, folder, deadline)
+    return together.record(options, qemu, kernel, linux_guest.READY, folder, deadline)
 
 
 def check_processes(options, samples):

@@ -29,7 +29,7 @@ def run(options, folder, deadline):
     attempt = folder / "attempt"
     shutil.rmtree(attempt, ignore_errors=True)
     attempt.mkdir()
-    recordings = together.record(options, qemu(options), "ringside-demo: ready", attempt, deadline)
+    recordings = together.record(options, qemu(options), options.kernel, "ringside-demo: ready", attempt, deadline)
     measures = engines_together.measures(OWN, options.ringside, recordings, deadline)
     failures = engines_agree.check(measures, options.busy, options.points, options.complete)
     print("\n".join([*engines_agree.table(measures), *(f"FAILED: {line}" for line in failures)]))

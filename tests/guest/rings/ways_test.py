@@ -100,14 +100,16 @@ class Case:
 
 def monitor(case):
     """Through the monitor's Unix socket, while another client has one of its own."""
-    with case.boot() as guest, case.record("--qmp", guest.monitor, "-n", str(ENOUGH)) as run:
+    with case.boot() as guest, case.record("--qmp", guest.monitor, "-n", str(2 * ENOUGH)) as run:
         case.ended(run)
         case.report()
+        if "torn" in run.said():
+            raise Failed(f"ringside says that the guest's own stacks may be torn: {run.said()[-600:]}")
 
 
 def stub(case):
     """Through the gdb stub: the connection stops the guest for a moment, and samples do not."""
-    with case.boot() as guest, case.record("--gdb", guest.gdb, "-n", str(ENOUGH)) as run:
+    with case.boot() as guest, case.record("--gdb", guest.gdb, "-n", str(2 * ENOUGH)) as run:
         case.ended(run)
         case.report(by_stub=True)
 
@@ -118,7 +120,7 @@ def tcp(case):
         free.bind(("127.0.0.1", 0))
         address = "127.0.0.1:%d" % free.getsockname()[1]
     with case.boot(extra=["-qmp", f"tcp:{address},server=on,wait=off"]), \
-            case.record("--qmp", address, "-n", str(ENOUGH)) as run:
+            case.record("--qmp", address, "-n", str(2 * ENOUGH)) as run:
         case.ended(run)
         case.report()
 
@@ -128,7 +130,7 @@ def serial(case):
     line = case.folder / "line"
     append = "workload=chains seconds=0 sampling=nmi ring=65536 drain=com2"
     with case.boot(append, ["-serial", f"unix:{line},server=on,wait=off"]), \
-            case.record("--serial", str(line), "-n", str(ENOUGH)) as run:
+            case.record("--serial", str(line), "-n", str(2 * ENOUGH)) as run:
         case.ended(run)
         case.report()
 

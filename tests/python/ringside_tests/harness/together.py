@@ -15,17 +15,18 @@ def add_options(parser):
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings is as it should be")
 
 
-def record(options, qemu, ready, folder, deadline):
+def record(options, qemu, kernel, ready, folder, deadline):
     """The recordings by engine. Ringside starts the guest with the engine ring; another one comes when the guest has written
-    `ready`, and goes before the first. options: of add_options();
-    qemu: the command without the plugin."""
+    `ready`, and goes before the first. options: of add_options(); qemu: the command without the plugin; kernel: the file
+    that it boots."""
     second = folder / "second"
     command = [*qemu, *every_engine.plugin_options(options, folder), "-qmp", f"unix:{second},server=on,wait=off"]
     recordings = {engine: folder / f"{engine}.data" for engine in ("ring", "tcg")}
     first = [options.ringside, "record", "--engine", "ring", "--after", ready, "--duration", f"{options.seconds + 1:g}",
              *options.record_option, "-o", recordings["ring"], "--then-quit", "--", *command]
-    attach = ["record", "--ring", f"{folder}/ring", "--qmp", str(second), "--interval", f"{options.plugin_interval:g}ms",
-              "--duration", f"{options.seconds:g}", *options.record_option, "-o", str(recordings["tcg"])]
+    attach = ["record", "--ring", f"{folder}/ring", "--qmp", str(second), "--kernel", str(kernel),
+              "--interval", f"{options.plugin_interval:g}ms", "--duration", f"{options.seconds:g}",
+              *options.record_option, "-o", str(recordings["tcg"])]
     with program.Program(list(map(str, first)), folder / "record.log",
                          machine.private_environment(folder).items()) as run:
         if not run.wait_said(ready, deadline - time.monotonic()):
