@@ -110,7 +110,8 @@ static void take_sample(struct pt_regs *regs, enum ringside_source source)
 	struct sampler *sampler = this_cpu_ptr(&samplers);
 	const int cpu = smp_processor_id();
 	const bool is_kernel = !user_mode(regs);
-	const bool has_user = !(current->flags & PF_KTHREAD) && !(is_kernel && is_entry(regs->sp));
+	const bool is_process = current->mm && !(current->flags & PF_KTHREAD); /* has not given up its memory */
+	const bool has_user = is_process && !(is_kernel && is_entry(regs->sp));
 	const struct ringside_task task = { read_cr3_pa(), task_tgid_nr(current), task_pid_nr(current), current->comm };
 	struct ringside_stack kernel, user;
 
