@@ -36,13 +36,12 @@ Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start,
                            area->bytes(), kLargestArea);
     return std::nullopt;
   }
-  RINGSIDE_ASSIGN(const memory::PageTables* const tables, tables_now());
-  if (tables == nullptr)
+  RINGSIDE_ASSIGN(const TablesOfVcpu* const tables, tables_now());
+  if (tables->empty())
     return FoundArea{*area, start, area_in_ram(start, area->bytes(), physical_)};
-  RINGSIDE_ASSIGN(const auto walk, tables->walk(physical_, area->self));
-  if (walk.end != memory::WalkEnd::kMapped || walk.address != start) return std::nullopt;
-  RINGSIDE_ASSIGN(auto memory,
-                  map_area(area->self, area->bytes(), *tables, physical_, walks_left_));
+  RINGSIDE_ASSIGN(const auto* const used, tables_that_map(area->self, start, *tables, physical_));
+  if (used == nullptr) return std::nullopt;
+  RINGSIDE_ASSIGN(auto memory, map_area(area->self, area->bytes(), *used, physical_, walks_left_));
   if (!memory) return std::nullopt;
   return FoundArea{*area, start, std::move(memory)};
 }

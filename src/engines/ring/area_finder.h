@@ -8,7 +8,7 @@
 
 #include "base/memory_reader.h"
 #include "engines/ring/ring_reader.h"
-#include "memory/page_walk.h"
+#include "engines/ring/vcpu_tables.h"
 #include "wire/guest_area.h"
 
 namespace ringside::engines::ring {
@@ -27,9 +27,9 @@ class AreaFinder {
  public:
   explicit AreaFinder(PhysicalMemory& physical) : physical_(physical), chunk_(kChunk) {}
 
-  // The page tables of a vCPU, asked for where there may be an area; null where addresses are not
-  // translated, and the area is read as it lies in RAM then.
-  using Tables = std::function<Result<const memory::PageTables*>()>;
+  // The page tables that a vCPU may use, asked for where there may be an area; none where addresses
+  // are not translated, and the area is read as it lies in RAM then.
+  using Tables = std::function<Result<const TablesOfVcpu*>()>;
 
   // Searches on. Errors: those of the memory and of `tables`; the next step looks again there.
   [[nodiscard]] Result<std::optional<FoundArea>> step(const Tables& tables);

@@ -6,7 +6,7 @@
 #include "base/types.h"
 #include "engines/ring/record_collector.h"
 #include "engines/ring/ring_reader.h"
-#include "memory/page_walk.h"
+#include "engines/ring/vcpu_tables.h"
 
 namespace ringside::engines::ring {
 
@@ -28,7 +28,7 @@ class GuestRings {
   // Whether they are still the same. A guest that begins anew makes others.
   [[nodiscard]] virtual Result<bool> are_there() = 0;
   // Whether page tables of now map them where they were found. Memory of before outlives a reset.
-  [[nodiscard]] virtual Result<bool> are_mapped(const memory::PageTables& /*tables*/,
+  [[nodiscard]] virtual Result<bool> are_mapped(const TablesOfVcpu& /*tables*/,
                                                 PhysicalMemory& /*physical*/) const {
     return true;
   }

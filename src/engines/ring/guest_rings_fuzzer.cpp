@@ -86,9 +86,11 @@ void repair_check(Ram& ram) {
   std::memcpy(ram.bytes.data() + 20, &check, sizeof(check));
 }
 
-std::unique_ptr<GuestRings> find_library(Ram& ram, const Tables* tables) {
+std::unique_ptr<GuestRings> find_library(Ram& ram, bool is_mapped) {
+  TablesOfVcpu tables;
+  if (is_mapped) tables.push_back(std::make_unique<Tables>());
   AreaFinder finder(ram);
-  auto found = finder.step([&]() -> Result<const memory::PageTables*> { return tables; });
+  auto found = finder.step([&]() -> Result<const TablesOfVcpu*> { return &tables; });
   must(found.has_value());
   if (!*found) return nullptr;
   return std::make_unique<LibraryRings>(std::move(**found), 8);
@@ -122,7 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if ((shape & 4) != 0) repair_check(ram);
   const std::unique_ptr<GuestRings> rings =
       (shape & 1) != 0 ? find_redox(ram, tables, (shape & 2) != 0)
-                       : find_library(ram, (shape & 2) != 0 ? &tables : nullptr);
+                       : find_library(ram, (shape & 2) != 0);
   if (!rings) return 0;
   if ((shape & 8) != 0) rings->want_all();
   RecordCollector collector(rings->arch(), rings->counter_hz());

@@ -57,10 +57,10 @@ Result<void> LibraryRings::finish(const RingReader::Visit& visit) {
   return {};
 }
 
-Result<bool> LibraryRings::are_mapped(const memory::PageTables& tables,
-                                      PhysicalMemory& physical) const {
-  RINGSIDE_ASSIGN(const auto walk, tables.walk(physical, found_.area.self));
-  return walk.end == memory::WalkEnd::kMapped && walk.address == found_.start;
+Result<bool> LibraryRings::are_mapped(const TablesOfVcpu& tables, PhysicalMemory& physical) const {
+  RINGSIDE_ASSIGN(const auto* const used,
+                  tables_that_map(found_.area.self, found_.start, tables, physical));
+  return used != nullptr;
 }
 
 Result<bool> LibraryRings::are_there() {

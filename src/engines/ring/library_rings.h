@@ -20,7 +20,7 @@ class LibraryRings final : public GuestRings {
   void want_all() override;
   [[nodiscard]] Result<void> poll(RecordCollector* records, bool is_last) override;
   [[nodiscard]] Result<bool> are_there() override;
-  [[nodiscard]] Result<bool> are_mapped(const memory::PageTables& tables,
+  [[nodiscard]] Result<bool> are_mapped(const TablesOfVcpu& tables,
                                         PhysicalMemory& physical) const override;
   [[nodiscard]] RingCounts counts() const override;
 

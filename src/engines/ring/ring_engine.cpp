@@ -62,8 +62,10 @@ Result<PhysicalMemory*> RingEngine::ram() {
 
 Result<RingEngine::Paging> RingEngine::paging() {
   RINGSIDE_ASSIGN(auto registers, way_in_->read_registers(VcpuId{0}));
-  auto tables = memory::page_tables_of(arch(), registers);
-  if (!tables) tables = way_in_->machines_page_tables(VcpuId{0});
+  TablesOfVcpu tables = tables_of_vcpu(arch(), registers);
+  if (tables.empty())
+    if (auto machines = way_in_->machines_page_tables(VcpuId{0}))
+      tables.push_back(std::move(machines));
   return Paging{std::move(registers), std::move(tables)};
 }
 
@@ -71,17 +73,17 @@ Result<RingEngine::Paging> RingEngine::paging() {
 Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(PhysicalMemory& ram, Paging& now) {
   if (options_.redox) {
     RINGSIDE_ASSIGN(now, paging());
-    if (!now.tables) return nullptr;
-    auto rings = RedoxRings::find(*options_.redox, *now.tables, ram);
+    if (now.tables.empty()) return nullptr;
+    auto rings = RedoxRings::find(*options_.redox, *now.tables.front(), ram);
     if (!rings && rings.error().code != ErrorCode::kFormat)
       return tl::unexpected<Error>(rings.error());
     if (!rings) why_not_ = rings.error().message;
     return rings ? std::move(*rings) : nullptr;
   }
   if (!finder_) finder_.emplace(ram);
-  RINGSIDE_ASSIGN(auto found, finder_->step([&]() -> Result<const memory::PageTables*> {
+  RINGSIDE_ASSIGN(auto found, finder_->step([&]() -> Result<const TablesOfVcpu*> {
     RINGSIDE_ASSIGN(now, paging());
-    return now.tables.get();
+    return &now.tables;
   }));
   if (!finder_->why_not().empty()) why_not_ = finder_->why_not();
   if (!found) return nullptr;
@@ -149,8 +151,8 @@ Result<void> RingEngine::look_again() {
   if (memory == nullptr) return {};
   const auto now = paging();
   if (!now && !may_pass(now.error())) return tl::unexpected<Error>(now.error());
-  if (!now || !now->tables) return {};
-  RINGSIDE_ASSIGN(const bool are_mapped, rings_->are_mapped(*now->tables, *memory));
+  if (!now || now->tables.empty()) return {};
+  RINGSIDE_ASSIGN(const bool are_mapped, rings_->are_mapped(now->tables, *memory));
   if (!are_mapped) leave_rings();
   return {};
 }

@@ -10,6 +10,7 @@
 #include "engines/ring/guest_rings.h"
 #include "engines/ring/record_collector.h"
 #include "engines/ring/redox_rings.h"
+#include "engines/ring/vcpu_tables.h"
 
 namespace ringside::engines::ring {
 
@@ -70,8 +71,8 @@ class RingEngine final : public Engine, public SelfPaced {
 
   // How the guest maps its memory at a moment.
   struct Paging {
-    arch::Registers registers;                   // of a vCPU
-    std::unique_ptr<memory::PageTables> tables;  // its own; null where nothing is translated
+    arch::Registers registers;  // of a vCPU
+    TablesOfVcpu tables;        // its own
   };
   // Null where it cannot be read just now.
   [[nodiscard]] Result<PhysicalMemory*> ram();

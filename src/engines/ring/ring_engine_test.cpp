@@ -25,7 +25,8 @@ constexpr std::uint64_t kLaterPlace = 0x3000000;
 constexpr std::uint64_t kGuestPage = 4096;
 
 // RAM with the rings of this process at one place, as a guest has them that maps nothing; or from
-// `first_bytes` on at another, as a guest has them whose pages lie here and there.
+// `first_bytes` on at another, as a guest has them whose pages lie here and there; and what else was put to its
+// beginning.
 class RamWithRings final : public PhysicalMemory {
  public:
   Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {
@@ -36,12 +37,18 @@ class RamWithRings final : public PhysicalMemory {
     for (std::size_t i = 0; i < size; ++i) {
       const auto at = offset_at(address.value + i);
       destination[i] = at ? rings->bytes()[*at] : std::byte{0};
+      if (address.value + i < low.size()) destination[i] = low[address.value + i];
     }
     return size;
+  }
+  void put(std::uint64_t at, std::uint64_t value) {
+    if (low.size() < at + sizeof(value)) low.resize(at + sizeof(value));
+    std::memcpy(low.data() + at, &value, sizeof(value));
   }
   [[nodiscard]] GuestPhys place_of(std::uint64_t offset) const {
     return GuestPhys{offset < first_bytes ? kPlace + offset : kLaterPlace + offset - first_bytes};
   }
+  std::vector<std::byte> low;
   const GuestRings* rings = nullptr;
   std::uint64_t first_bytes = ~std::uint64_t{0};
   std::uint64_t mapped_bytes_behind = 0;  // the place of the rings: they are a copy there
@@ -86,6 +93,7 @@ class RingEngineTest : public ::testing::Test {
     way_in->physical = &ram_;
     way_in->no_registers = way_in_error_;
     if (machine_walks_) way_in->page_tables = [this] { return std::make_unique<RingTables>(ram_); };
+    way_in->registers = registers_;
     way_in_ = way_in.get();
     auto made = RingEngine::make(std::move(way_in), {});
     ASSERT_TRUE(made);
@@ -102,6 +110,7 @@ class RingEngineTest : public ::testing::Test {
 
   RamWithRings ram_;
   bool machine_walks_ = false;
+  arch::Registers registers_;  // no paging, unless a test has it
   FakeEngine* way_in_ = nullptr;
   std::optional<Error> way_in_error_;  // of its registers
   std::unique_ptr<RingEngine> engine_;
@@ -316,6 +325,30 @@ TEST_F(RingEngineTest, AGuestWithoutPhysicalMemoryIsExplained) {
   ASSERT_TRUE(made);
   ASSERT_TRUE((*made)->tick({}));
   EXPECT_THAT((*made)->explain_silence(), HasSubstr("the guest's rings cannot be read"));
+}
+
+// With page-table isolation user code has other page tables, of which these map nothing.
+TEST_F(RingEngineTest, FindsRingsWhileUserCodeRuns) {
+  using namespace arch::x86_64;
+  constexpr std::uint64_t kKernels = 0x2000, kUsers = 0x3000, kPresent = 1;
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  const std::uint64_t self = rings.area().self.value;
+  const auto index = [self](unsigned shift) { return (self >> shift & 0x1ff) * 8; };
+  ram_.put(kKernels + index(39), 0x4000 | kPresent);
+  ram_.put(0x4000 + index(30), 0x5000 | kPresent);
+  ram_.put(0x5000 + index(21), 0x6000 | kPresent);
+  for (std::uint64_t offset = 0; offset < rings.bytes().size(); offset += 0x1000)
+    ram_.put(0x6000 + index(12) + offset / 0x1000 * 8, (kPlace + offset) | kPresent);
+  registers_.set(kCr0, 0x80000001);
+  registers_.set(kCr4, 0x20);
+  registers_.set(kEfer, 0x500);
+  for (const auto& [root, is_found] :
+       {std::pair(kKernels, true), {kUsers, true}, {0x1000ul, false}, {0x4000ul, false}}) {
+    registers_.set(kCr3, root);
+    start();
+    EXPECT_EQ(engine_->has_rings(), is_found) << root;
+  }
 }
 
 // More CPUs than the machine has are no CPUs.

@@ -24,7 +24,8 @@ class GuestRings {
   GuestRings(std::uint32_t cpus, std::uint32_t words, ringside_mode mode,
              std::uint64_t clock_hz = 1'000'000)
       : size_(ringside_bytes(cpus, words)),
-        memory_(static_cast<std::byte*>(std::aligned_alloc(64, (size_ + 63) / 64 * 64)),
+        memory_(static_cast<std::byte*>(std::aligned_alloc(
+                    kAlignment, (size_ + kAlignment - 1) / kAlignment * kAlignment)),
                 std::free) {
     ringside_setup setup{};
     setup.memory = memory_.get();
@@ -45,6 +46,9 @@ class GuestRings {
   [[nodiscard]] const GuestArea& area() const { return area_; }
 
  private:
+  // Pages, of which up to 16 have one page table.
+  static constexpr std::size_t kAlignment = 16 * 4096;
+
   std::size_t size_;
   std::unique_ptr<std::byte, decltype(&std::free)> memory_;
   GuestArea area_;
