@@ -15,7 +15,7 @@ using TablesOfVcpu = std::vector<std::unique_ptr<memory::PageTables>>;
 
 // Those of its registers. A vCPU that runs user code may use tables that do not map the kernel: on
 // x86 the kernel's are then often a page in front of them (Linux' page-table isolation), and
-// follow. What they map is to be checked by what is there.
+// follow. The caller checks by what they map whether they are the right ones.
 [[nodiscard]] TablesOfVcpu tables_of_vcpu(Arch arch, const arch::Registers& registers);
 
 // The first of them that map `address` to `place`; null: none does. Errors: those of the memory.
