@@ -97,6 +97,7 @@ Result<void> make_folder(const std::string& folder) {
 Result<OpenAllocations> open_allocations(const AllocationRequest& request) {
   views::AllocationOptions options;
   options.allocators = request.allocators;
+  options.in_events = request.in_events;
   if (!request.older_than.empty()) {
     RINGSIDE_ASSIGN(options.older_than, parse_time_span("--older-than", request.older_than));
   }

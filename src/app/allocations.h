@@ -19,6 +19,7 @@ struct AllocationRequest {
   std::vector<std::string> allocators;  // their names; empty: all
   std::string older_than;               // as parse_time_span() reads it; may be empty
   std::string since;                    // the same
+  bool in_events = false;               // times are numbers of each allocator's events
 };
 
 struct OpenAllocations {

@@ -281,8 +281,12 @@ class Session {
       RINGSIDE_ASSIGN(auto attachment, attach_qmp(qmp, {}, false, stub_options(), wait_while));
       way_in = std::move(attachment.engine);
     }
+    const SamplingSettings& settings = request_.settings;
+    const bool from_boot = guest_ && settings.after.empty() && settings.delay_s == 0;
     RINGSIDE_ASSIGN(engine_, engines::ring::RingEngine::make(
-                                 std::move(way_in), {.redox = redox_, .counter_hz = counter_hz_}));
+                                 std::move(way_in), {.redox = redox_,
+                                                     .counter_hz = counter_hz_,
+                                                     .from_boot = from_boot}));
     return {};
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,9 @@ struct Tick {
   // order of time.
   std::vector<wire::Capture> captures;
   std::vector<GuestEventWords> events;  // in order of time
+  // Code of the kernel that has reported one of the events, where no capture has code. It is no
+  // sample, but it shows the kernel.
+  std::optional<wire::Capture> reporter;
   std::uint64_t not_run = 0;            // samples left out, for the host did not run their vCPUs
   std::uint64_t pause_ns = 0;   // from when the guest had stopped until it was asked to go on
   bool paused_by_user = false;  // the guest was found stopped: there are no captures

@@ -14,7 +14,7 @@ enum class Way { kNone, kMemtrace, kRings };
 constexpr u32 kMostFrames = 64;  // of memtrace
 
 Way g_way;
-u64 g_events;
+u64 g_page_events, g_block_events;
 
 template <class T>
 INLINE void write(const T& value) {
@@ -64,10 +64,14 @@ void choose_allocation_trace() {
 
 bool traces_into_rings() { return g_way == Way::kRings; }
 
-u64 traced_events() { return g_events; }
+u64 traced_events(const char* allocator) {
+  if (allocator == kPageAllocator) return g_page_events;
+  if (allocator == kBlockAllocator) return g_block_events;
+  return g_page_events + g_block_events;
+}
 
 void trace_allocation(const TracedAllocation& what) {
-  ++g_events;
+  ++(what.allocator == kPageAllocator ? g_page_events : g_block_events);
   if (g_way == Way::kNone) return;
   const Thread& thread = *this_cpu().current;
   static uintptr_t frames[RINGSIDE_MAX_FRAMES];

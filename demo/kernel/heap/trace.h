@@ -26,5 +26,5 @@ bool traces_into_rings();
 // To be called by an allocator's function itself: the stack begins there.
 void trace_allocation(const TracedAllocation& what);
 
-// Events so far: the number of the last, from 1.
-u64 traced_events();
+// Events so far: the number of the last, from 1; of one allocator, or of all.
+u64 traced_events(const char* allocator = nullptr);

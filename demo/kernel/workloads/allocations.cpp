@@ -8,7 +8,8 @@
 
 // Allocations whose live bytes, leaks and lifetimes are counted here as they happen, for each
 // function that allocates, apart from any trace. What a block grows by counts as allocated, what it
-// loses as freed. A lifetime is the number of traced events from an allocation to its free.
+// loses as freed. A lifetime is the number of the allocator's traced events from an allocation to
+// its free.
 
 namespace {
 
@@ -66,7 +67,7 @@ INLINE Block allocated(SiteNumber number, u64 at, u64 size) {
   ++site.live;
   site.live_size += size;
   note_most();
-  return {at, size, traced_events()};
+  return {at, size, traced_events(site.allocator)};
 }
 
 INLINE void resized(SiteNumber number, Block& block, u64 at, u64 size) {
@@ -85,7 +86,7 @@ INLINE void freed(SiteNumber number, Block& block) {
   Site& site = g_sites[number];
   ++site.frees;
   site.freed += block.size;
-  site.lifetimes += traced_events() - block.event;
+  site.lifetimes += traced_events(site.allocator) - block.event;
   --site.live;
   site.live_size -= block.size;
   block.at = 0;

@@ -41,6 +41,8 @@ void MemVerb::add_choice(App& which) {
           "The moment of the recording since which growth counts: it is what is live at the "
           "end without what was live then")
       ->type_name("TIME");
+  which.add_flag("--in-events", request_.in_events,
+                 "Count ages, lifetimes and other times in the allocator's own events");
   which.add_option("--by", measure_, "Sizes, in the allocator's unit, or the number of blocks")
       ->type_name("NAME")
       ->one_of({"size", "count"})

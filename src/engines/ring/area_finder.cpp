@@ -47,8 +47,9 @@ Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start,
 }
 
 Result<std::optional<FoundArea>> AreaFinder::step(const Tables& tables) {
-  for (const std::uint64_t end = at_ + kStep; at_ < end && !is_done(); at_ += kChunk) {
+  for (std::uint64_t read = 0; read < kStep && !is_done(); at_ += kChunk) {
     RINGSIDE_ASSIGN(const std::size_t got, physical_.read_up_to(GuestPhys{at_}, chunk_));
+    read += got;
     hole_ = got == 0 ? hole_ + kChunk : 0;
     for (std::size_t page = 0; page + kPage <= got; page += kPage) {
       if (!begins_area(Bytes(chunk_).subspan(page, kPage))) continue;

@@ -40,7 +40,7 @@ class AreaFinder {
 
  private:
   static constexpr std::size_t kChunk = 1 << 20;
-  static constexpr std::uint64_t kStep = 256 << 20;  // bytes
+  static constexpr std::uint64_t kStep = 256 << 20;  // bytes of RAM
   // RAM of a machine has holes, and ends somewhere: 8 GiB without any are its end.
   static constexpr std::uint64_t kLargestHole = std::uint64_t{8} << 30;
   // Areas that a guest makes up cost no more than so many walks, all together.

@@ -21,7 +21,27 @@ void RecordCollector::take(const wire::GuestRecord& record, std::span<const std:
   if (record.kind == wire::GuestRecordKind::kSample)
     add_capture(record);
   else
-    events_.push_back({record.time, {words.begin(), words.end()}});
+    add_event(record, words);
+}
+
+void RecordCollector::add_event(const wire::GuestRecord& record,
+                                std::span<const std::uint64_t> words) {
+  events_.push_back({record.time, {words.begin(), words.end()}});
+  const wire::GuestFrames& stack = record.kind == wire::GuestRecordKind::kAllocation
+                                       ? record.allocation.stack
+                                       : record.event.stack;
+  if (reporter_ || stack.addresses.empty()) return;
+  wire::GuestSample code;
+  code.kernel = stack;
+  wire::capture_of(code, VcpuId{record.cpu}, arch_, reporter_.emplace());
+  set_paging(*reporter_);
+}
+
+// Where the guest has not noted them itself.
+void RecordCollector::set_paging(wire::Capture& capture) const {
+  for (std::size_t reg = 0; reg < arch::kRegisterCount; ++reg)
+    if (registers_.has(reg) && !capture.registers.has(reg))
+      capture.registers.set(reg, registers_.get(reg));
 }
 
 bool RecordCollector::is_wanted(const wire::Capture& capture) const {
@@ -43,9 +63,7 @@ void RecordCollector::add_capture(const wire::GuestRecord& record) {
     capture.bytes.clear();
   }
   if (capture.disposition != wire::Disposition::kSampled) return;
-  for (std::size_t reg = 0; reg < arch::kRegisterCount; ++reg)
-    if (registers_.has(reg) && !capture.registers.has(reg))
-      capture.registers.set(reg, registers_.get(reg));
+  set_paging(capture);
   const std::uint8_t root = arch::info_of(arch_).user_root.reg;
   if (root != arch::kNoRegister && record.task.address_space != 0)
     capture.registers.set(root, record.task.address_space);
@@ -72,6 +90,13 @@ Tick RecordCollector::take_out(std::uint64_t now_ns) {
     tick.events.push_back({event_time, std::move(event.words)});
   }
   last_time_ns_ = std::max(last_time_ns_, event_time);
+  const bool shows_code = std::any_of(
+      tick.captures.begin(), tick.captures.end(), [](const wire::Capture& capture) {
+        return capture.disposition == wire::Disposition::kSampled;
+      });
+  if (!shows_code) tick.reporter = std::move(reporter_);
+  if (tick.reporter) tick.reporter->host_time_ns = last_time_ns_;
+  reporter_.reset();
   newest_ = 0;  // a counter may begin anew
   taken_ += tick.captures.size();
   captures_.clear();

@@ -40,6 +40,8 @@ class RecordCollector {
     std::vector<std::uint64_t> words;
   };
   void add_capture(const wire::GuestRecord& record);
+  void add_event(const wire::GuestRecord& record, std::span<const std::uint64_t> words);
+  void set_paging(wire::Capture& capture) const;
   [[nodiscard]] bool is_wanted(const wire::Capture& capture) const;
 
   Arch arch_;
@@ -50,6 +52,7 @@ class RecordCollector {
   std::vector<bool> wanted_;  // by vCPU
   std::vector<TimedCapture> captures_;
   std::vector<TimedEvent> events_;
+  std::optional<wire::Capture> reporter_;  // of one of them
   std::uint64_t newest_ = 0;        // of the guest's counter
   std::uint64_t last_time_ns_ = 0;  // that a capture was given
   std::uint64_t taken_ = 0;

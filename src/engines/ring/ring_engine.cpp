@@ -121,6 +121,16 @@ Result<void> RingEngine::find_rings() {
   return {};
 }
 
+// A guest may have made its rings just now, and have put all that it has into them.
+Result<void> RingEngine::find_rings_at_last() {
+  if (!none_are_there_ && !options_.from_boot) return {};
+  finder_.reset();
+  next_search_ns_ = 0;
+  do RINGSIDE_TRY(find_rings());
+  while (!rings_ && finder_ && monotonic_ns() >= next_search_ns_);
+  return {};
+}
+
 void RingEngine::rest_from_search() {
   finder_.reset();
   const std::uint64_t now = monotonic_ns();
@@ -140,8 +150,10 @@ Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const Paging& no
   records_.emplace(rings_->arch(), hz);
   records_->set_registers(paging_registers(arch(), now.registers));
   next_look_ns_ = monotonic_ns() + kLookNs;
-  if (std::exchange(none_are_there_, false)) rings_->want_all();
-  return is_started_ ? Result<void>() : poll_rings(false);  // the tick goes on with its plan
+  const bool wants_all = std::exchange(none_are_there_, false) || options_.from_boot;
+  if (wants_all) rings_->want_all();
+  // After the start the tick goes on with its plan.
+  return is_started_ || wants_all ? Result<void>() : poll_rings(false);
 }
 
 // Rings that nothing comes from may be those of a kernel that has ended.
@@ -182,6 +194,7 @@ Result<Tick> RingEngine::tick(const TickPlan& plan) {
     if (!are_there) leave_rings();
   }
   if (!rings_ && !is_stopped_) RINGSIDE_TRY(find_rings());
+  if (!rings_ && is_stopped_) RINGSIDE_TRY(find_rings_at_last());
   if (!is_started_) return Tick();
   if (records_) records_->set_plan(plan);
   RINGSIDE_TRY(poll_rings(is_stopped_));

@@ -17,6 +17,7 @@ namespace ringside::engines::ring {
 struct RingOptions {
   std::optional<RedoxLayout> redox;  // the guest has Redox' rings; else the guest library's
   double counter_hz = 0;             // of the guest's counter; 0: as the guest says, or measured
+  bool from_boot = false;            // what the guest has put into its rings before the start, too
 };
 
 // Gives the samples that a guest takes itself and puts into rings in its memory (guest/README.md,
@@ -81,6 +82,7 @@ class RingEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Result<std::unique_ptr<GuestRings>> look_for_rings(PhysicalMemory& ram,
                                                                    Paging& paging);
   [[nodiscard]] Result<void> find_rings();
+  [[nodiscard]] Result<void> find_rings_at_last();
   [[nodiscard]] Result<void> use(std::unique_ptr<GuestRings> found, const Paging& paging);
   void rest_from_search();
   [[nodiscard]] Result<void> look_again();

@@ -95,7 +95,9 @@ class RingEngineTest : public ::testing::Test {
     if (machine_walks_) way_in->page_tables = [this] { return std::make_unique<RingTables>(ram_); };
     way_in->registers = registers_;
     way_in_ = way_in.get();
-    auto made = RingEngine::make(std::move(way_in), {});
+    RingOptions options;
+    options.from_boot = from_boot_;
+    auto made = RingEngine::make(std::move(way_in), options);
     ASSERT_TRUE(made);
     engine_ = std::move(*made);
     vcpus_.resize(2);
@@ -110,6 +112,7 @@ class RingEngineTest : public ::testing::Test {
 
   RamWithRings ram_;
   bool machine_walks_ = false;
+  bool from_boot_ = false;
   arch::Registers registers_;  // no paging, unless a test has it
   FakeEngine* way_in_ = nullptr;
   std::optional<Error> way_in_error_;  // of its registers
@@ -199,6 +202,25 @@ TEST_F(RingEngineTest, PassesOnAllocationsAndEvents) {
   const auto record = wire::read_guest_record(taken->events[0].words);
   ASSERT_TRUE(record);
   EXPECT_EQ(record->event.name, "switch");
+  EXPECT_FALSE(taken->reporter);  // it has no stack
+}
+
+// A guest that reports events only shows its kernel by what reports them.
+TEST_F(RingEngineTest, EventsShowTheCodeThatReportsThem) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  const wire::testing::TrueStack stack(3, 2);
+  ringside_event(0, "switch", nullptr, 0, nullptr, &stack.stack);
+  ringside_event(0, "switch", nullptr, 0, nullptr, nullptr);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  ASSERT_TRUE(taken->reporter);
+  EXPECT_EQ(taken->reporter->registers.get(arch::x86_64::kRip), stack.frames[0]);
+  EXPECT_EQ(taken->reporter->level, PrivilegeLevel::kKernel);
+  wire::testing::put_sample(0, 1, 2);
+  ringside_event(0, "switch", nullptr, 0, nullptr, &stack.stack);
+  EXPECT_FALSE(tick()->reporter);
 }
 
 TEST_F(RingEngineTest, FindsRingsThatComeLater) {
@@ -230,6 +252,32 @@ TEST_F(RingEngineTest, ReadsAllOfRingsThatAreNew) {
   EXPECT_EQ(captures, 64u);
   EXPECT_EQ(engine_->counts().due, 100u);
   EXPECT_EQ(engine_->counts().overwritten, 36u);
+}
+
+// A guest that ringside has started may have booted before it is attached.
+TEST_F(RingEngineTest, ReadsAllSinceTheBootOfItsOwnGuest) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  wire::testing::put_sample(0, 1, 8);
+  ram_.rings = &rings;
+  from_boot_ = true;
+  start();
+  wire::testing::put_sample(0, 2, 8);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 2u);
+}
+
+// There is no other time to look for them.
+TEST_F(RingEngineTest, FindsNewRingsAtTheEnd) {
+  start();
+  ASSERT_TRUE(tick());
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  wire::testing::put_sample(0, 1, 8);
+  ram_.rings = &rings;
+  engine_->stop();
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 1u);
 }
 
 // What was there before the start is not.

@@ -299,7 +299,9 @@ bool Sampler::poll_captures() {
 bool Sampler::poll(engines::Tick tick, std::uint64_t time_ns) {
   if (!tick.captures.empty())
     replayed_to_ns_ = std::max(replayed_to_ns_, tick.captures.back().host_time_ns);
-  auto learnt = watch_->poll(*engine_, tick, time_ns);
+  engines::Tick reporters;
+  if (tick.reporter) reporters.captures.push_back(std::move(*tick.reporter));
+  auto learnt = watch_->poll(*engine_, reporters.empty() ? tick : reporters, time_ns);
   if (learnt && learnt->new_recipes) planner_->renew();
   if (learnt && learnt->kernel) updates_ = learnt->kernel;
   if (learnt) std::move(learnt->code.begin(), learnt->code.end(), std::back_inserter(new_code_));

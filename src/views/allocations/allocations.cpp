@@ -62,7 +62,8 @@ class Follower final : public profile::SampleReceiver {
     RINGSIDE_TRY(check_names());
     std::vector<Allocator> allocators;
     for (auto& [type, allocator] : allocators_) {
-      allocator.end = ends_[allocator.clock.id];
+      allocator.end =
+          options_.in_events ? allocator.blocks.events().all() : ends_[allocator.clock.id];
       std::optional<std::uint64_t> older_than;
       if (options_.older_than) {
         RINGSIDE_ASSIGN(older_than, ticks_of(*options_.older_than, allocator.clock));
@@ -83,7 +84,7 @@ class Follower final : public profile::SampleReceiver {
 
   void add(const profile::TimedEvent& event, std::uint32_t stack) {
     Known& known = known_of(event.type);
-    const std::uint64_t time = event.batch.times[event.row];
+    std::uint64_t time = event.batch.times[event.row];
     if (known.end != nullptr) *known.end = std::max(*known.end, time);
     if (known.allocator == nullptr) return;
     const auto field = [&](std::size_t column) {
@@ -91,6 +92,7 @@ class Follower final : public profile::SampleReceiver {
     };
     const std::uint64_t pointer = field(*known.columns.pointer);
     LiveSet& blocks = known.allocator->blocks;
+    if (options_.in_events) time = blocks.events().all() + 1;
     switch (operation_of(static_cast<std::uint32_t>(field(*known.columns.operation)))) {
       case Operation::kAlloc:
         return blocks.allocate(pointer, field(*known.columns.size), time, stack);
@@ -138,16 +140,20 @@ class Follower final : public profile::SampleReceiver {
     const auto& wanted = options_.allocators;
     if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), type.name) == wanted.end())
       return known;
+    const recording::Clock clock =
+        options_.in_events
+            ? recording::Clock{source->clock.id, recording::ClockKind::kEventNumber, {}, 0}
+            : source->clock;
     std::optional<std::uint64_t> since;
     if (options_.since) {
-      const auto ticks = ticks_of(*options_.since, source->clock);
+      const auto ticks = ticks_of(*options_.since, clock);
       if (ticks)
         since = *ticks;
       else
         error_ = tl::unexpected(ticks.error());
     }
     Allocator allocator{type.name.empty() ? "[unnamed]" : profile::sanitize(type.name),
-                        type.fields[*known.columns.size].unit, source->clock, 0,
+                        type.fields[*known.columns.size].unit, clock, 0,
                         LiveSet(type.id, frees_, since)};
     known.allocator = &allocators_.emplace(type.id, std::move(allocator)).first->second;
     return known;

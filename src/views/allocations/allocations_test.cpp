@@ -222,6 +222,24 @@ TEST_F(AllocationsTest, AllocatorsAreChosenByName) {
   EXPECT_THAT(none.error().message, HasSubstr("buddy, malloc"));
 }
 
+// The events of other allocators in between do not count.
+TEST_F(AllocationsTest, TimesInEventsAreTheAllocatorsOwn) {
+  alloc(0x10, 1, {"a"});
+  add("buddy", AllocationOperation::kAlloc, 0x1000, 1, {"b"});
+  add("buddy", AllocationOperation::kFree, 0x1000, 1, {});
+  alloc(0x20, 1, {"a"});
+  free(0x10);
+  AllocationOptions options;
+  options.in_events = true;
+  const auto found = follow(options);
+  ASSERT_TRUE(found);
+  const Allocator& malloc = found->at(0).name == "malloc" ? found->at(0) : found->at(1);
+  EXPECT_EQ(malloc.end, 3u);
+  EXPECT_EQ(malloc.blocks.total().lifetimes.sum, 2);
+  EXPECT_EQ(malloc.blocks.total().ages.longest, 1u);
+  EXPECT_EQ(malloc.clock.kind, recording::ClockKind::kEventNumber);
+}
+
 TEST_F(AllocationsTest, ARecordingWithoutAllocationsIsAnError) {
   const auto none = follow();
   ASSERT_FALSE(none);
