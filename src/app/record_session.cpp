@@ -283,10 +283,10 @@ class Session {
     }
     const SamplingSettings& settings = request_.settings;
     const bool from_boot = guest_ && settings.after.empty() && settings.delay_s == 0;
-    RINGSIDE_ASSIGN(engine_, engines::ring::RingEngine::make(
-                                 std::move(way_in), {.redox = redox_,
-                                                     .counter_hz = counter_hz_,
-                                                     .from_boot = from_boot}));
+    RINGSIDE_ASSIGN(engine_,
+                    engines::ring::RingEngine::make(
+                        std::move(way_in),
+                        {.redox = redox_, .counter_hz = counter_hz_, .from_boot = from_boot}));
     return {};
   }
 

@@ -50,7 +50,7 @@ struct Tick {
   // Code of the kernel that has reported one of the events, where no capture has code. It is no
   // sample, but it shows the kernel.
   std::optional<wire::Capture> reporter;
-  std::uint64_t not_run = 0;            // samples left out, for the host did not run their vCPUs
+  std::uint64_t not_run = 0;    // samples left out, for the host did not run their vCPUs
   std::uint64_t pause_ns = 0;   // from when the guest had stopped until it was asked to go on
   bool paused_by_user = false;  // the guest was found stopped: there are no captures
 

@@ -2,7 +2,7 @@
 
 #include "core/types.h"
 
-// What the allocators do, traced to where trace= says: as Maestro's kernel does, to COM2
+// Traces the allocators to where trace= says: as Maestro's kernel does, to COM2
 // (trace=memtrace; maestro-os/maestro @ 3569e232), or into the rings of ringside's guest library
 // (trace=ringside).
 

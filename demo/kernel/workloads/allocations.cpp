@@ -7,8 +7,8 @@
 #include "workloads/workload.h"
 
 // Allocations whose live bytes, leaks and lifetimes are counted here as they happen, for each
-// function that allocates, apart from any trace. What a block grows by counts as allocated, what it
-// loses as freed. A lifetime is the number of the allocator's traced events from an allocation to
+// function that allocates, apart from any trace. Growth of a block counts as allocated, a
+// loss as freed. A lifetime is the number of the allocator's traced events from an allocation to
 // its free.
 
 namespace {

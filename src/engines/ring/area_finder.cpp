@@ -22,8 +22,7 @@ bool begins_area(Bytes page) {
 
 // The bytes of the magic may also lie in a kernel's file, or in a copy of an older area: only what
 // is where it says that it is counts.
-Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start,
-                                                      const Tables& tables_now) {
+Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start, const Tables& tables_now) {
   RINGSIDE_ASSIGN(const auto header, physical_.read_bytes(start, wire::GuestArea::kHeaderBytes));
   if (!begins_area(header)) return std::nullopt;
   const auto area = wire::read_guest_area(header);
@@ -37,8 +36,7 @@ Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start,
     return std::nullopt;
   }
   RINGSIDE_ASSIGN(const TablesOfVcpu* const tables, tables_now());
-  if (tables->empty())
-    return FoundArea{*area, start, area_in_ram(start, area->bytes(), physical_)};
+  if (tables->empty()) return FoundArea{*area, start, area_in_ram(start, area->bytes(), physical_)};
   RINGSIDE_ASSIGN(const auto* const used, tables_that_map(area->self, start, *tables, physical_));
   if (used == nullptr) return std::nullopt;
   RINGSIDE_ASSIGN(auto memory, map_area(area->self, area->bytes(), *used, physical_, walks_left_));

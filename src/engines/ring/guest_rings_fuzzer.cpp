@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "engines/ring/area_finder.h"
 #include "engines/ring/library_rings.h"
 #include "engines/ring/redox_rings.h"
+#include "engines/ring/testing/fuzz_input.h"
 
 // A guest that has anything in its RAM, and changes it while rings are looked for and read there.
 
@@ -16,16 +16,13 @@ namespace {
 
 using namespace ringside;
 using namespace ringside::engines::ring;
+using testing::must;
 
 constexpr std::uint64_t kVirtual = 0xffff800000000000;  // where RAM is mapped
 constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kRamBytes = 16 * kPage;
 // Words of rings, and what the structures of 4,096 CPUs have, twice.
 constexpr std::size_t kMostReadByAPoll = (std::size_t{1} << 21) + std::size_t{2} * 4096 * 64;
-
-void must(bool what) {
-  if (!what) std::abort();
-}
 
 class Ram final : public PhysicalMemory {
  public:
@@ -54,29 +51,6 @@ class Tables final : public memory::PageTables {
     walk.bytes = kPage - at % kPage;
     return walk;
   }
-};
-
-// The fuzzer's bytes, one after the other.
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  template <class T>
-  T next() {
-    T value{};
-    take({reinterpret_cast<std::byte*>(&value), sizeof(value)});
-    return value;
-  }
-  void take(std::span<std::byte> to) {
-    const std::size_t bytes = std::min(to.size(), size_);
-    std::memcpy(to.data(), data_, bytes);
-    data_ += bytes;
-    size_ -= bytes;
-  }
-  [[nodiscard]] bool is_empty() const { return size_ == 0; }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
 };
 
 void repair_check(Ram& ram) {
@@ -115,16 +89,16 @@ std::unique_ptr<GuestRings> find_redox(Ram& ram, const Tables& tables, bool says
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Input input(data, size);
+  testing::FuzzInput input(data, size);
   const auto shape = input.next<std::uint8_t>();
   Ram ram;
   const Tables tables;
   const std::size_t filled = input.next<std::uint16_t>();
   input.take(std::span(ram.bytes).first(std::min(filled, kRamBytes)));
   if ((shape & 4) != 0) repair_check(ram);
-  const std::unique_ptr<GuestRings> rings =
-      (shape & 1) != 0 ? find_redox(ram, tables, (shape & 2) != 0)
-                       : find_library(ram, (shape & 2) != 0);
+  const std::unique_ptr<GuestRings> rings = (shape & 1) != 0
+                                                ? find_redox(ram, tables, (shape & 2) != 0)
+                                                : find_library(ram, (shape & 2) != 0);
   if (!rings) return 0;
   if ((shape & 8) != 0) rings->want_all();
   RecordCollector collector(rings->arch(), rings->counter_hz());

@@ -90,8 +90,8 @@ Tick RecordCollector::take_out(std::uint64_t now_ns) {
     tick.events.push_back({event_time, std::move(event.words)});
   }
   last_time_ns_ = std::max(last_time_ns_, event_time);
-  const bool shows_code = std::any_of(
-      tick.captures.begin(), tick.captures.end(), [](const wire::Capture& capture) {
+  const bool shows_code =
+      std::any_of(tick.captures.begin(), tick.captures.end(), [](const wire::Capture& capture) {
         return capture.disposition == wire::Disposition::kSampled;
       });
   if (!shows_code) tick.reporter = std::move(reporter_);

@@ -53,8 +53,8 @@ class RecordCollector {
   std::vector<TimedCapture> captures_;
   std::vector<TimedEvent> events_;
   std::optional<wire::Capture> reporter_;  // of one of them
-  std::uint64_t newest_ = 0;        // of the guest's counter
-  std::uint64_t last_time_ns_ = 0;  // that a capture was given
+  std::uint64_t newest_ = 0;               // of the guest's counter
+  std::uint64_t last_time_ns_ = 0;         // that a capture was given
   std::uint64_t taken_ = 0;
 };
 

@@ -97,7 +97,7 @@ Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(PhysicalMemory& r
 }
 
 // Rings that a whole search since the start has not found are new when they are found later, and
-// all in them is of this recording. Of others it is what comes from now on.
+// all in them is of this recording. Others give what comes from now on.
 Result<void> RingEngine::find_rings() {
   const std::uint64_t began = monotonic_ns();
   if (began < next_search_ns_) return {};

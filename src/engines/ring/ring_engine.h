@@ -99,8 +99,8 @@ class RingEngine final : public Engine, public SelfPaced {
   std::string why_not_;  // rings were there, and could not be read
   std::uint64_t next_search_ns_ = 0;
   std::uint64_t started_ns_ = 0;
-  std::uint64_t search_ns_ = 0;      // that this search, or those for Redox' rings, took so far
-  bool none_are_there_ = false;      // those that come are made while the guest is recorded
+  std::uint64_t search_ns_ = 0;     // that this search, or those for Redox' rings, took so far
+  bool none_are_there_ = false;     // those that come are made while the guest is recorded
   std::uint64_t next_look_ns_ = 0;  // whether the rings are still there
 
   std::uint64_t next_poll_ns_ = 0;

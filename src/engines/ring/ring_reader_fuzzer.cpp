@@ -1,8 +1,8 @@
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
 #include "engines/ring/ring_reader.h"
+#include "engines/ring/testing/fuzz_input.h"
 
 // A guest that writes anything into its ring, its counts and its header while they are read.
 
@@ -10,33 +10,10 @@ namespace {
 
 using namespace ringside;
 using namespace ringside::engines::ring;
+using testing::must;
 
 constexpr std::uint32_t kRingWords = 1024;
 constexpr std::size_t kHeadWords = (wire::GuestArea::kHeaderBytes + wire::GuestArea::kCpuBytes) / 8;
-
-void must(bool what) {
-  if (!what) std::abort();
-}
-
-// The fuzzer's bytes, one after the other.
-class Input {
- public:
-  Input(const std::uint8_t* data, std::size_t size) : data_(data), size_(size) {}
-  template <class T>
-  T next() {
-    T value{};
-    const std::size_t bytes = std::min(sizeof(T), size_);
-    std::memcpy(&value, data_, bytes);
-    data_ += bytes;
-    size_ -= bytes;
-    return value;
-  }
-  [[nodiscard]] bool is_empty() const { return size_ == 0; }
-
- private:
-  const std::uint8_t* data_;
-  std::size_t size_;
-};
 
 class Memory final : public AreaMemory {
  public:
@@ -62,7 +39,7 @@ void use(const wire::GuestFrames& frames, std::uint64_t& sum) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  Input input(data, size);
+  testing::FuzzInput input(data, size);
   wire::GuestArea area;
   area.arch = Arch::kX86_64;
   const auto shape = input.next<std::uint8_t>();

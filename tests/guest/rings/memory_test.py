@@ -45,7 +45,7 @@ def run_to_the_end(command, log, folder):
 
 
 def trace_of(way, options, folder):
-    """What the guest has written to its console, and what `mem report` reads."""
+    """Returns the text of the guest's console, and the input of `mem report`."""
     log, stream, recording = folder / "log", folder / "stream", folder / "ringside.data"
     if way == "live":
         command = [options.ringside, "record", "--engine", "ring", "--kernel", options.kernel, "-o", str(recording),

@@ -1,0 +1,161 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "engines/ring/testing/ring_guest.h"
+
+// How the engine finds a guest's rings.
+namespace ringside::engines::ring {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::kGuestPage;
+using testing::kPlace;
+using wire::testing::GuestRings;
+
+class RingSearchTest : public testing::RingEngineTest {};
+
+// Their registers do not say where the page tables are, and the machine does.
+TEST_F(RingSearchTest, ReadsRingsWhosePagesLieHereAndThere) {
+  const GuestRings rings(2, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  ram_.first_bytes = 2 * kGuestPage;
+  machine_walks_ = true;
+  start();
+  ASSERT_TRUE(engine_->has_rings());
+  wire::testing::put_sample(0, 5, 3);
+  wire::testing::put_sample(1, 6, 3);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 2u);
+  EXPECT_EQ(engine_->counts().lost(), 0u);
+}
+
+// A copy of an area is not where the area says that it is.
+TEST_F(RingSearchTest, TakesNoAreaThatIsMappedElsewhere) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  machine_walks_ = true;
+  ram_.mapped_bytes_behind = kGuestPage;
+  start();
+  EXPECT_FALSE(engine_->has_rings());
+}
+
+TEST_F(RingSearchTest, FindsRingsThatComeLater) {
+  start();
+  EXPECT_FALSE(engine_->has_rings());
+  EXPECT_THAT(engine_->explain_silence(), HasSubstr("no rings were found"));
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (!engine_->has_rings() && monotonic_ns() < end) ASSERT_TRUE(tick());
+  EXPECT_TRUE(engine_->has_rings());
+}
+
+// They are the recording's from their beginning, and so is what they have lost.
+TEST_F(RingSearchTest, ReadsAllOfRingsThatAreNew) {
+  start();
+  ASSERT_TRUE(tick());  // looks once more, and finds none
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  for (std::uint32_t id = 1; id <= 100; ++id) wire::testing::put_sample(0, id, 8);
+  ram_.rings = &rings;
+  std::size_t captures = 0;
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (captures == 0 && monotonic_ns() < end) {
+    const auto taken = tick();
+    ASSERT_TRUE(taken);
+    for (const wire::Capture& capture : taken->captures)
+      captures += capture.disposition == wire::Disposition::kSampled ? 1 : 0;
+  }
+  EXPECT_EQ(captures, 64u);
+  EXPECT_EQ(engine_->counts().due, 100u);
+  EXPECT_EQ(engine_->counts().overwritten, 36u);
+}
+
+// A guest that ringside has started may have booted before it is attached.
+TEST_F(RingSearchTest, ReadsAllSinceTheBootOfItsOwnGuest) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  wire::testing::put_sample(0, 1, 8);
+  ram_.rings = &rings;
+  from_boot_ = true;
+  start();
+  wire::testing::put_sample(0, 2, 8);
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 2u);
+}
+
+// There is no other time to look for them.
+TEST_F(RingSearchTest, FindsNewRingsAtTheEnd) {
+  start();
+  ASSERT_TRUE(tick());
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  wire::testing::put_sample(0, 1, 8);
+  ram_.rings = &rings;
+  engine_->stop();
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->captures.size(), 1u);
+}
+
+// Records from before the start are not the recording's.
+TEST_F(RingSearchTest, LeavesOutWhatRingsHadBeforeTheStart) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  way_in_error_ = Error{ErrorCode::kTimeout, "the vCPU does not answer"};
+  start();
+  EXPECT_FALSE(engine_->has_rings());
+  wire::testing::put_sample(0, 1, 8);
+  way_in_->no_registers.reset();
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (!engine_->has_rings() && monotonic_ns() < end) {
+    const auto taken = tick();
+    ASSERT_TRUE(taken);
+    EXPECT_TRUE(taken->captures.empty());
+  }
+  EXPECT_TRUE(engine_->has_rings());
+}
+
+TEST_F(RingSearchTest, AGuestWithoutPhysicalMemoryIsExplained) {
+  auto made = RingEngine::make(std::make_unique<engines::testing::FakeEngine>(1), {});
+  ASSERT_TRUE(made);
+  ASSERT_TRUE((*made)->tick({}));
+  EXPECT_THAT((*made)->explain_silence(), HasSubstr("the guest's rings cannot be read"));
+}
+
+// With page-table isolation user code has other page tables, of which these map nothing.
+TEST_F(RingSearchTest, FindsRingsWhileUserCodeRuns) {
+  using namespace arch::x86_64;
+  constexpr std::uint64_t kKernels = 0x2000, kUsers = 0x3000, kPresent = 1;
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  const std::uint64_t self = rings.area().self.value;
+  const auto index = [self](unsigned shift) { return (self >> shift & 0x1ff) * 8; };
+  ram_.put(kKernels + index(39), 0x4000 | kPresent);
+  ram_.put(0x4000 + index(30), 0x5000 | kPresent);
+  ram_.put(0x5000 + index(21), 0x6000 | kPresent);
+  for (std::uint64_t offset = 0; offset < rings.bytes().size(); offset += 0x1000)
+    ram_.put(0x6000 + index(12) + offset / 0x1000 * 8, (kPlace + offset) | kPresent);
+  registers_.set(kCr0, 0x80000001);
+  registers_.set(kCr4, 0x20);
+  registers_.set(kEfer, 0x500);
+  for (const auto& [root, is_found] :
+       {std::pair(kKernels, true), {kUsers, true}, {0x1000ul, false}, {0x4000ul, false}}) {
+    registers_.set(kCr3, root);
+    start();
+    EXPECT_EQ(engine_->has_rings(), is_found) << root;
+  }
+}
+
+// Bytes of the magic may lie anywhere, and another version may come.
+TEST_F(RingSearchTest, AnAreaThatCannotBeReadIsExplained) {
+  GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  rings.writable()[16] = std::byte{2};
+  ram_.rings = &rings;
+  start();
+  ASSERT_TRUE(tick());
+  EXPECT_FALSE(engine_->has_rings());
+  EXPECT_THAT(engine_->explain_silence(), HasSubstr("the guest's rings have version 2"));
+}
+
+}  // namespace
+}  // namespace ringside::engines::ring

@@ -1,0 +1,119 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engines/ring/ring_engine.h"
+#include "engines/testing/fake_engine.h"
+#include "wire/testing/guest_rings.h"
+
+// A guest whose memory has the rings that the guest library fills in the test's own process.
+namespace ringside::engines::ring::testing {
+
+using wire::testing::GuestRings;
+
+inline constexpr std::uint64_t kPlace = 0x4000000;  // of the rings in RAM
+inline constexpr std::uint64_t kLaterPlace = 0x3000000;
+inline constexpr std::uint64_t kGuestPage = 4096;
+
+// RAM with the rings of this process at one place, as a guest has them that maps nothing; or from
+// `first_bytes` on at another, as a guest has them whose pages lie here and there; and what else
+// was put to its beginning.
+class RamWithRings final : public PhysicalMemory {
+ public:
+  Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {
+    constexpr std::uint64_t kBytes = 0x8000000;
+    if (error) return tl::unexpected<Error>(*error);
+    if (address.value >= kBytes) return 0;
+    const std::size_t size = std::min<std::uint64_t>(kBytes - address.value, destination.size());
+    for (std::size_t i = 0; i < size; ++i) {
+      const auto at = offset_at(address.value + i);
+      destination[i] = at ? rings->bytes()[*at] : std::byte{0};
+      if (address.value + i < low.size()) destination[i] = low[address.value + i];
+    }
+    return size;
+  }
+  void put(std::uint64_t at, std::uint64_t value) {
+    if (low.size() < at + sizeof(value)) low.resize(at + sizeof(value));
+    std::memcpy(low.data() + at, &value, sizeof(value));
+  }
+  [[nodiscard]] GuestPhys place_of(std::uint64_t offset) const {
+    return GuestPhys{offset < first_bytes ? kPlace + offset : kLaterPlace + offset - first_bytes};
+  }
+  std::vector<std::byte> low;
+  const GuestRings* rings = nullptr;
+  std::uint64_t first_bytes = ~std::uint64_t{0};
+  std::uint64_t mapped_bytes_behind = 0;  // the place of the rings: they are a copy there
+  std::optional<Error> error;
+
+ private:
+  [[nodiscard]] std::optional<std::uint64_t> offset_at(std::uint64_t address) const {
+    if (rings == nullptr) return std::nullopt;
+    const std::uint64_t size = rings->bytes().size();
+    if (address >= kPlace && address - kPlace < std::min(first_bytes, size))
+      return address - kPlace;
+    if (first_bytes < size && address >= kLaterPlace && address - kLaterPlace < size - first_bytes)
+      return address - kLaterPlace + first_bytes;
+    return std::nullopt;
+  }
+};
+
+// A machine's own page tables, where the rings are.
+class RingTables final : public memory::PageTables {
+ public:
+  explicit RingTables(const RamWithRings& ram) : ram_(ram) {}
+  Result<memory::PageWalk> walk(PhysicalMemory&, GuestVirt address) const override {
+    memory::PageWalk walk;
+    const std::uint64_t offset = address.value - ram_.rings->area().self.value;
+    walk.bytes = kGuestPage - offset % kGuestPage;
+    walk.end = memory::WalkEnd::kNotPresent;
+    if (offset >= ram_.rings->bytes().size()) return walk;
+    walk.end = memory::WalkEnd::kMapped;
+    walk.address = ram_.place_of(offset) + ram_.mapped_bytes_behind;
+    return walk;
+  }
+
+ private:
+  const RamWithRings& ram_;
+};
+
+class RingEngineTest : public ::testing::Test {
+ protected:
+  // An engine that has looked for rings.
+  void start() {
+    auto way_in = std::make_unique<engines::testing::FakeEngine>(2);
+    way_in->physical = &ram_;
+    way_in->no_registers = way_in_error_;
+    if (machine_walks_) way_in->page_tables = [this] { return std::make_unique<RingTables>(ram_); };
+    way_in->registers = registers_;
+    way_in_ = way_in.get();
+    RingOptions options;
+    options.from_boot = from_boot_;
+    auto made = RingEngine::make(std::move(way_in), options);
+    ASSERT_TRUE(made);
+    engine_ = std::move(*made);
+    vcpus_.resize(2);
+    ASSERT_TRUE(tick());
+    ASSERT_TRUE(engine_->start({}));
+  }
+  [[nodiscard]] Result<Tick> tick() {
+    TickPlan plan;
+    plan.vcpus = vcpus_;
+    return engine_->tick(plan);
+  }
+
+  RamWithRings ram_;
+  bool machine_walks_ = false;
+  bool from_boot_ = false;
+  arch::Registers registers_;  // no paging, unless a test has it
+  engines::testing::FakeEngine* way_in_ = nullptr;
+  std::optional<Error> way_in_error_;  // of its registers
+  std::unique_ptr<RingEngine> engine_;
+  std::vector<VcpuPlan> vcpus_;
+};
+
+}  // namespace ringside::engines::ring::testing
