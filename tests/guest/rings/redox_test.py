@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""The bundled kernel samples itself into rings as Redox' kernel has them; ringside reads them, and writes them as Redox' tool.
+
+    redox_test.py --ringside PROGRAM --kernel ELF --truth FILE --format a|b --way live|drained
+
+The samples are the workload's in its shares. `export --format perf-script --redox-style` names frames as Redox' document
+does, and that text reads as the same stacks again. drained: the counts of samples are those that the kernel prints.
+
+Exit status: 0 all is as it should be, 1 not, 2 wrong usage.
+"""
+import argparse
+import collections
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+from ringside_tests.harness import folded, launched, machine
+from ringside_tests.judges import legal_stacks, report_totals
+
+CPUS = 2  # that work; a third one sends NMIs
+FRAME = re.compile(r"\t[0-9a-f]+ \[unknown\] \((.+)\)")
+OFFSET = re.compile(r"\+[0-9a-f]+$")
+COUNTED = re.compile(r"counted vcpu=(\d+) kernel=(\d+) user=(\d+)")
+
+
+def qemu(options, append, *more):
+    return [*machine.BASE, "-smp", str(CPUS + 1), "-m", "256", "-serial", "stdio", *more,
+            "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel), "-append",
+            f"workload=chains sampling=nmi seconds=0 format=redox-{options.format} {append}"]
+
+
+def record_live(options, folder, deadline):
+    how = ["--engine", "ring", "--redox-rings", "kernel::profiling::BUFS_RAW", "--samples", str(options.busy),
+           "--after", "ringside-demo: ready"]
+    return launched.record(options.ringside, how, qemu(options, "ring=65536"), folder, deadline)
+
+
+def record_drained(options, folder, deadline):
+    """A port of each vCPU, whose files are read together."""
+    files = [folder / f"profiling-{cpu}" for cpu in range(CPUS)]
+    ports = [word for file in files for word in ("-serial", f"file:{file}")]
+    with open(folder / "log", "wb") as log:
+        process = subprocess.Popen(qemu(options, f"ring=1048576 drain=com2 samples={options.busy * 3 // 2}", *ports), cwd=folder,
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        try:
+            process.wait(max(1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired as error:
+            raise launched.TookTooLong("the guest took too long") from error
+        finally:
+            machine.end_process(process)
+    recording = folder / "ringside.data"
+    launched.read_back(options.ringside, deadline, "import", *map(str, files), "--input-format", f"redox-{options.format}",
+                       "--kernel", str(options.kernel), "-o", str(recording))
+    counted = {int(vcpu): int(kernel) for vcpu, kernel, _ in COUNTED.findall((folder / "log").read_text())}
+    read = collections.Counter()
+    for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline, "--per-cpu")):
+        read[int(stack[0].split()[1])] += count
+    if dict(read) != counted or len(counted) != CPUS:
+        raise launched.Failed(f"the kernel has counted {counted} samples by vCPU, and {dict(read)} were read")
+    return recording
+
+
+def check_shares(options, stacks):
+    total = sum(count for _, count in stacks)
+    own = collections.Counter()
+    for stack, count in stacks:
+        own[stack[-1]] += count
+    failures = [] if total >= options.busy else [f"{total} samples, {options.busy} wanted"]
+    for function, expected in legal_stacks.parse(options.truth.read_text()).shares.items():
+        got = 100 * own[function] / total
+        print(f"{function}: {got:.2f} %, expected {expected:.2f} %")
+        if abs(got - expected) > options.points:
+            failures.append(f"{function} has {got:.2f} % of {total} samples, and {expected:.2f} % is right")
+    return failures
+
+
+def stacks_of(text):
+    """Of perf-script text, the outermost first, by the words of Redox' tool alone."""
+    stacks = collections.Counter()
+    for block in text.split("\n\n"):
+        if lines := block.strip("\n").splitlines():
+            if not lines[0].startswith("kernel "):
+                raise launched.Failed(f"a sample that is not below the root kernel: {lines[0]}")
+            stacks[tuple(FRAME.fullmatch(line)[1] for line in reversed(lines[1:]))] += 1
+    return stacks
+
+
+def check_text(options, recording, folder, deadline, stacks):
+    """Style _ has the functions, x each function and below it the function with its offset."""
+    def exported(style):
+        file = folder / f"profiling{style}.txt"
+        launched.read_back(options.ringside, deadline, "export", "-i", str(recording), "--format", "perf-script",
+                           "--redox-style", style, "-o", str(file))
+        return file, stacks_of(file.read_text())
+
+    failures = []
+    there = collections.Counter()
+    for stack, count in stacks:
+        there[tuple(stack)] += count
+    if exported("_")[1] != there:
+        failures.append("the text of style _ has other stacks than the recording")
+    file, with_offsets = exported("x")
+    functions = collections.Counter()
+    for stack, count in with_offsets.items():
+        pairs = list(zip(stack[::2], stack[1::2], strict=True))
+        if wrong := [pair for pair in pairs if pair[1] == pair[0] or OFFSET.sub("", pair[1]) != pair[0]]:
+            failures.append(f"a function is not followed by itself with an offset: {wrong[0]}")
+        functions[tuple(function for function, _ in pairs)] += count
+    if functions != there:
+        failures.append("the text of style x has other functions than the recording")
+    again = collections.Counter()
+    for stack, count in folded.parse(launched.folded_text(options.ringside, file, deadline, "--input-format", "perf-script")):
+        again[tuple(stack[1:] if stack[0] == "kernel" else stack)] += count
+    if again != with_offsets:
+        failures.append("ringside reads other stacks out of the text than there are in it")
+    return failures
+
+
+def run(options, folder, deadline):
+    recording = (record_live if options.way == "live" else record_drained)(options, folder, deadline)
+    stacks = list(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
+    text = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
+    failures = check_shares(options, stacks) + report_totals.check(text, stacks)
+    failures += check_text(options, recording, folder, deadline, stacks)
+    for line in failures:
+        print(f"FAILED: {line}")
+    return 1 if failures else 0
+
+
+def parse_options():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--ringside", required=True, type=os.path.abspath)
+    parser.add_argument("--kernel", required=True, type=lambda path: pathlib.Path(path).resolve())
+    parser.add_argument("--truth", required=True, type=pathlib.Path)
+    parser.add_argument("--format", required=True, choices=["a", "b"])
+    parser.add_argument("--way", required=True, choices=["live", "drained"])
+    parser.add_argument("--busy", type=int, default=4000, help="samples wanted (default 4000)")
+    parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
+    parser.add_argument("--limit", type=float, default=110, help="seconds that all of it may take (default 110)")
+    parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings is right")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(launched.judged("ringside-redox-", parse_options(), run))
