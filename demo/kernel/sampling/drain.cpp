@@ -9,6 +9,7 @@
 #include "core/console.h"
 #include "core/panic.h"
 #include "core/thread.h"
+#include "sampling/disk.h"
 #include "sampling/redox_rings.h"
 
 namespace {
@@ -16,8 +17,8 @@ namespace {
 constexpr u16 kPorts[] = {kCom2, kCom3, kCom4};
 constexpr size_t kBlockBytes = 64 << 10;
 
-u32 g_rings;
-bool g_drains, g_is_redox;
+u32 g_rings, g_ways;
+bool g_drains, g_is_redox, g_uses_disks;
 u32 g_lock;
 u64 g_bytes;
 Thread* g_daemon;
@@ -28,7 +29,11 @@ size_t drain_block(u32 ring) {
   const size_t bytes = g_is_redox ? drain_redox_ring(ring, g_block, kBlockBytes)
                                   : ringside_drain(ring, g_block, kBlockBytes);
   if (!bytes) return 0;
-  write_port(kPorts[g_is_redox ? ring : 0], g_block, bytes);
+  const u32 way = g_is_redox ? ring : 0;
+  if (g_uses_disks)
+    append_to_disk(way, g_block, bytes);
+  else
+    write_port(kPorts[way], g_block, bytes);
   g_bytes += bytes;
   print("ringside-demo: drained vcpu=%u bytes=%u\n", static_cast<u64>(ring),
         static_cast<u64>(bytes));
@@ -52,10 +57,17 @@ bool choose_drain(u32 rings, bool is_redox) {
   char buffer[64];
   const char* name = option("drain", buffer);
   if (!name) return false;
-  if (!same_text(name, "com2")) panic("drain=%s: com2", name);
-  const u32 ports = is_redox ? rings : 1;
-  if (ports > sizeof(kPorts) / sizeof(kPorts[0])) panic("drain=com2: there are ports for 3 vCPUs");
-  for (u32 n = 0; n < ports; ++n) start_port(kPorts[n]);
+  g_uses_disks = same_text(name, "disk");
+  if (!g_uses_disks && !same_text(name, "com2")) panic("drain=%s: com2 or disk", name);
+  g_ways = is_redox ? rings : 1;
+  const u32 most = g_uses_disks ? kMostDisks : sizeof(kPorts) / sizeof(kPorts[0]);
+  if (g_ways > most) panic("drain=%s: for %u vCPUs at most", name, static_cast<u64>(most));
+  for (u32 n = 0; n < g_ways; ++n) {
+    if (g_uses_disks)
+      start_disk(n);
+    else
+      start_port(kPorts[n]);
+  }
   g_rings = rings;
   g_is_redox = is_redox;
   return g_drains = true;
@@ -71,6 +83,7 @@ u64 drain_the_rest() {
   if (!g_drains) return 0;
   while (!try_lock()) yield_cpu();
   drain_rings();
+  for (u32 n = 0; g_uses_disks && n < g_ways; ++n) end_disk(n);
   return g_bytes;
 }
 

@@ -19,10 +19,10 @@ constexpr u64 kUse = 2000;  // iterations
 struct Site {
   const char* name;
   const char* allocator;
-  u64 allocations, allocated;  // count; bytes or pages
-  u64 frees, freed, lifetimes;
-  u64 live, live_size;
-  u64 moves;  // by reallocations
+  u64 allocations = 0, allocated = 0;  // count; bytes or pages
+  u64 frees = 0, freed = 0, lifetimes = 0;
+  u64 live = 0, live_size = 0;
+  u64 moves = 0;  // by reallocations
 };
 
 enum SiteNumber : u32 {
