@@ -69,8 +69,8 @@ int ringside_is_on(void);
 
 /* Who runs. A null pointer to one means: not known, or nobody. */
 struct ringside_task {
-  uint64_t address_space; /* the register of the page tables (CR3, satp, TTBR0_EL1); 0 where there
-                             is none */
+  uint64_t address_space; /* the register of the page tables that the code ran on (CR3, satp,
+                             TTBR0_EL1); 0 where there is none */
   uint32_t pid, tid;
   const char* name; /* ended by 0; 16 bytes are kept; may be null */
 };

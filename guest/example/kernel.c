@@ -7,17 +7,18 @@ enum { CPUS = 4, RING_WORDS = 1 << 16 };
 /* The kernel's own. */
 struct kernel_frame { /* what the interrupt's entry has saved */
   uintptr_t pc, sp, fp, lr; /* lr: x30 or ra; 0 on x86 */
+  uint64_t page_table;      /* of the code that was interrupted */
   int from_user;
 };
 struct kernel_thread {
   uintptr_t stack_low, stack_high;
-  uint64_t page_table;
   uint32_t pid, tid;
   const char *name;
 };
 extern char kernel_text[];                 /* where its code begins: any symbol that it has */
 uint32_t kernel_cpu(void);                 /* from 0 */
 struct kernel_thread *kernel_current(void);
+uint64_t kernel_page_table(void); /* the register: CR3, satp, TTBR0_EL1 */
 int kernel_is_idle(const struct kernel_frame *frame);
 int kernel_read_user(uintptr_t address, uintptr_t *word); /* 0 where it cannot; does not fault */
 void kernel_write_port(const void *bytes, size_t count);
@@ -58,6 +59,11 @@ void kernel_start_sampling(uint64_t clock_hz, int drained) {
   ringside_start(&setup);
 }
 
+static struct ringside_task task_of(const struct kernel_thread *thread, uint64_t page_table) {
+  const struct ringside_task task = {page_table, thread->pid, thread->tid, thread->name};
+  return task;
+}
+
 /* In the timer's handler, on each CPU. */
 void kernel_sample(const struct kernel_frame *frame) {
   static uintptr_t frames[CPUS][RINGSIDE_MAX_FRAMES]; /* of the handler, which nothing of its kind interrupts */
@@ -67,7 +73,7 @@ void kernel_sample(const struct kernel_frame *frame) {
     return;
   }
   const struct kernel_thread *thread = kernel_current();
-  const struct ringside_task task = {thread->page_table, thread->pid, thread->tid, thread->name};
+  const struct ringside_task task = task_of(thread, frame->page_table);
   const struct ringside_registers at = {frame->pc, frame->sp, frame->fp, frame->lr};
   if (frame->from_user) {
     const struct ringside_stack user = ringside_walk(&at, 4096, UINTPTR_MAX / 2, kernel_read_user, frames[cpu]);
@@ -78,13 +84,24 @@ void kernel_sample(const struct kernel_frame *frame) {
   }
 }
 
-/* Where memory is allocated and freed. */
-void kernel_note_allocation(const char *allocator, const void *pointer, size_t bytes) {
-  const struct ringside_allocation what = {.operation = RINGSIDE_ALLOC,
+/* In the allocator, with interrupts off: after an allocation or a move, and before a free. `old` is
+   a move's pointer before, else 0. The allocator is the innermost function of the stack, so this
+   one is not inlined. */
+__attribute__((noinline)) void kernel_note_allocation(enum ringside_operation operation, const char *allocator,
+                                                      uintptr_t pointer, uintptr_t old, size_t bytes) {
+  static uintptr_t frames[CPUS][RINGSIDE_MAX_FRAMES]; /* of allocations: a sample may come in the middle */
+  if (!ringside_is_on()) return;
+  const uint32_t cpu = kernel_cpu();
+  const struct kernel_thread *thread = kernel_current();
+  const struct ringside_task task = task_of(thread, kernel_page_table());
+  const struct ringside_stack stack = ringside_walk_callers(thread->stack_low, thread->stack_high, frames[cpu]);
+  const struct ringside_allocation what = {.operation = operation,
+                                           .unit = RINGSIDE_IN_BYTES,
                                            .allocator = allocator,
-                                           .pointer = (uintptr_t)pointer,
+                                           .pointer = pointer,
+                                           .old = old,
                                            .size = bytes};
-  ringside_allocated(kernel_cpu(), &what, 0, 0);
+  ringside_allocated(cpu, &what, &task, &stack);
 }
 
 /* A thread: takes what there is to a port, for `ringside import`. */

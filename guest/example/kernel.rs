@@ -1,17 +1,33 @@
-//! What a kernel in Rust adds to sample itself by its timer: the guest library's functions that it
-//! uses, and the calls. Link `ringside_guest.c`, compiled for the kernel's target.
+//! What a kernel in Rust adds to sample itself by its timer and to trace its heap: the guest
+//! library's functions, and the calls. Link `ringside_guest.c`, compiled for the kernel's target.
+//! For Rust 1.82 and later, of edition 2021 or 2024.
 #![no_std]
 
-use core::ffi::{c_char, c_void};
+use core::ffi::{c_char, c_void, CStr};
 use core::ptr;
 
-/// The guest library, as `ringside_guest.h` has it.
-mod ringside {
+/// The guest library, all of it, as `ringside_guest.h` has it.
+pub mod ringside {
     use super::*;
 
     pub const MAX_FRAMES: usize = 128;
+    pub const LEAF_WORDS: usize = 4;
+    pub const MAX_INTERRUPTIONS: usize = 4;
+
+    /// Modes of a ring.
     pub const OVERWRITE: u32 = 0;
+    pub const DROP: u32 = 1;
+    /// Sources of a sample.
     pub const TIMER: u32 = 0;
+    pub const NMI: u32 = 1;
+    pub const OTHER_SOURCE: u32 = 2;
+    /// Operations and units of an allocation.
+    pub const ALLOC: u32 = 0;
+    pub const REALLOC: u32 = 1;
+    pub const FREE: u32 = 2;
+    pub const IN_BYTES: u32 = 0;
+    pub const IN_PAGES: u32 = 1;
+    pub const IN_OBJECTS: u32 = 2;
 
     #[repr(C)]
     pub struct Setup {
@@ -35,12 +51,13 @@ mod ringside {
     }
 
     #[repr(C)]
+    #[derive(Clone, Copy)]
     pub struct Interruption {
         pub frame: u32,
         pub count: u32,
         pub sp: usize,
         pub fp: usize,
-        pub words: [usize; 4],
+        pub words: [usize; LEAF_WORDS],
     }
 
     #[repr(C)]
@@ -49,7 +66,7 @@ mod ringside {
         pub count: u32,
         pub stop: u32,
         pub interruption_count: u32,
-        pub interruptions: [Interruption; 4],
+        pub interruptions: [Interruption; MAX_INTERRUPTIONS],
     }
 
     #[repr(C)]
@@ -60,41 +77,67 @@ mod ringside {
         pub lr: usize,
     }
 
+    #[repr(C)]
+    pub struct Allocation {
+        pub operation: u32,
+        pub unit: u32,
+        pub allocator: *const c_char,
+        pub pointer: u64,
+        pub old: u64,
+        pub size: u64,
+    }
+
+    #[repr(C)]
+    pub struct Process {
+        pub pid: u64,
+        pub image_base: u64,
+        pub image_bytes: u64,
+        pub program_headers: u64,
+        pub eh_frame: u64,
+        pub eh_frame_bytes: u64,
+        pub text: u64,
+        pub text_bytes: u64,
+    }
+
     pub type ReadWord = extern "C" fn(usize, *mut usize) -> i32;
 
-    extern "C" {
+    #[rustfmt::skip]
+    unsafe extern "C" {
         pub fn ringside_bytes(cpus: u32, ring_words: u32) -> usize;
         pub fn ringside_start(setup: *const Setup) -> i32;
-        pub fn ringside_walk(
-            at: *const Registers,
-            low: usize,
-            high: usize,
-            read: Option<ReadWord>,
-            frames: *mut usize,
-        ) -> Stack;
-        pub fn ringside_sample(
-            cpu: u32,
-            source: u32,
-            task: *const Task,
-            kernel: *const Stack,
-            user: *const Stack,
-        );
+        pub fn ringside_switch(on: i32) -> i32;
+        pub fn ringside_is_on() -> i32;
+        pub fn ringside_walk(at: *const Registers, low: usize, high: usize,
+                             read: Option<ReadWord>, frames: *mut usize) -> Stack;
+        pub fn ringside_note_interruption(stack: *mut Stack, at: *const Registers, low: usize,
+                                          high: usize, read: Option<ReadWord>);
+        pub fn ringside_walk_callers(low: usize, high: usize, frames: *mut usize) -> Stack;
+        pub fn ringside_sample(cpu: u32, source: u32, task: *const Task, kernel: *const Stack,
+                               user: *const Stack);
+        pub fn ringside_allocated(cpu: u32, what: *const Allocation, task: *const Task,
+                                  stack: *const Stack);
+        pub fn ringside_event(cpu: u32, name: *const c_char, numbers: *const i64, count: u32,
+                              task: *const Task, stack: *const Stack);
+        pub fn ringside_drain(cpu: u32, destination: *mut c_void, bytes: usize) -> usize;
+        pub fn ringside_lost(cpu: u32) -> u64;
+        pub fn ringside_describe_process(page: *mut c_void, process: *const Process);
     }
 }
 
 const CPUS: u32 = 4;
 const RING_WORDS: u32 = 1 << 16;
 
-/// Begins, and shows by its own address where the kernel was loaded. `memory` is the kernel's, page-aligned, and never given back.
-#[no_mangle]
-pub fn start_sampling(memory: &'static mut [u8], clock: extern "C" fn() -> u64, clock_hz: u64) -> bool {
-    let needed = unsafe { ringside::ringside_bytes(CPUS, RING_WORDS) };
-    if memory.len() < needed {
-        return false;
-    }
+/// Begins, and shows by its own address where the kernel was loaded. `memory` is the kernel's,
+/// page-aligned, and never given back.
+#[unsafe(no_mangle)]
+pub fn start_sampling(
+    memory: &'static mut [u8],
+    clock: extern "C" fn() -> u64,
+    clock_hz: u64,
+) -> bool {
     let setup = ringside::Setup {
         memory: memory.as_mut_ptr().cast(),
-        bytes: memory.len(),
+        bytes: memory.len(), // ringside_bytes(CPUS, RING_WORDS) or more
         cpus: CPUS,
         ring_words: RING_WORDS,
         mode: ringside::OVERWRITE,
@@ -106,45 +149,75 @@ pub fn start_sampling(memory: &'static mut [u8], clock: extern "C" fn() -> u64, 
     unsafe { ringside::ringside_start(&setup) == 0 }
 }
 
-/// What the kernel knows of the code that its timer has interrupted.
-pub struct Interrupted<'a> {
+/// Who runs on a CPU, and the bounds of the kernel's stack in use.
+pub struct Running<'a> {
     pub cpu: u32,
-    pub pc: usize,
-    pub sp: usize,
-    pub fp: usize,
-    pub lr: usize,
     pub stack: core::ops::Range<usize>,
     pub pid: u32,
     pub tid: u32,
     pub page_table: u64,
-    pub name: &'a core::ffi::CStr,
+    pub name: Option<&'a CStr>,
+}
+
+impl Running<'_> {
+    fn task(&self) -> ringside::Task {
+        ringside::Task {
+            address_space: self.page_table,
+            pid: self.pid,
+            tid: self.tid,
+            name: self.name.map_or(ptr::null(), CStr::as_ptr),
+        }
+    }
 }
 
 /// In the timer's handler, where kernel code was interrupted.
-pub fn sample(interrupted: &Interrupted) {
+pub fn sample_kernel(running: &Running, at: &ringside::Registers) {
     let mut frames = [0usize; ringside::MAX_FRAMES];
-    let task = ringside::Task {
-        address_space: interrupted.page_table,
-        pid: interrupted.pid,
-        tid: interrupted.tid,
-        name: interrupted.name.as_ptr(),
-    };
-    let at = ringside::Registers {
-        pc: interrupted.pc,
-        sp: interrupted.sp,
-        fp: interrupted.fp,
-        lr: interrupted.lr,
-    };
-    let stack = &interrupted.stack;
+    let (low, high) = (running.stack.start, running.stack.end);
     unsafe {
-        let kernel =
-            ringside::ringside_walk(&at, stack.start, stack.end, None, frames.as_mut_ptr());
+        let kernel = ringside::ringside_walk(at, low, high, None, frames.as_mut_ptr());
         ringside::ringside_sample(
-            interrupted.cpu,
+            running.cpu,
             ringside::TIMER,
-            &task,
+            &running.task(),
             &kernel,
             ptr::null(),
         );
+    }
+}
+
+/// In the timer's handler, where user code was interrupted. `read` reads a word of the process's
+/// memory. It returns 0 where it cannot, and does not fault.
+pub fn sample_user(running: &Running, at: &ringside::Registers, read: ringside::ReadWord) {
+    let mut frames = [0usize; ringside::MAX_FRAMES];
+    unsafe {
+        let user =
+            ringside::ringside_walk(at, 4096, usize::MAX / 2, Some(read), frames.as_mut_ptr());
+        ringside::ringside_sample(
+            running.cpu,
+            ringside::TIMER,
+            &running.task(),
+            ptr::null(),
+            &user,
+        );
+    }
+}
+
+/// In the timer's handler, where the CPU was idle.
+pub fn sample_idle(cpu: u32) {
+    unsafe {
+        ringside::ringside_sample(cpu, ringside::TIMER, ptr::null(), ptr::null(), ptr::null())
+    };
+}
+
+/// In the allocator: after an allocation or a move, and before a free. The allocator is the
+/// innermost function of the stack, so nothing inlines this one into it.
+#[inline(never)]
+pub fn note_allocation(running: &Running, what: &ringside::Allocation) {
+    let mut frames = [0usize; ringside::MAX_FRAMES];
+    let (low, high) = (running.stack.start, running.stack.end);
+    unsafe {
+        let stack = ringside::ringside_walk_callers(low, high, frames.as_mut_ptr());
+        ringside::ringside_allocated(running.cpu, what, &running.task(), &stack);
     }
 }

@@ -78,7 +78,7 @@ def check_shares(options, stacks):
 
 
 def stacks_of(text):
-    """Of perf-script text, the outermost first, by the words of Redox' tool alone."""
+    """Counts the stacks of perf-script text, the outermost frame first, by the words of Redox' tool alone."""
     stacks = collections.Counter()
     for block in text.split("\n\n"):
         if lines := block.strip("\n").splitlines():
