@@ -49,7 +49,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "qemu-system-x86 | qemu-system, libllvm19 | libllvm14")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "qemu-system-arm, qemu-system-riscv | qemu-system-misc, libdebuginfod1t64 | libdebuginfod1")
+    "qemu-system-arm, qemu-system-riscv | qemu-system-misc, libdebuginfod1t64 | libdebuginfod1, qemu-utils, e2fsprogs, mtools")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "profiler for operating-system kernels in virtual machines")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "ringside watches a virtual machine from outside: it needs no agent in the

@@ -28,6 +28,12 @@ class Unattended final : public session::Control {
   Wish poll() override { return Wish::kSample; }
 };
 
+Result<InputFile> input_of(const ImportRequest& request) {
+  if (!request.files.empty()) return request.files.front();
+  RINGSIDE_ASSIGN(const std::string path, path_of_input(request.inputs.front()));
+  return InputFile{path, path};
+}
+
 Result<KernelFile> kernel_of(const ImportRequest& request) {
   if (request.kernel.empty()) {
     if (!request.symbols.empty())
@@ -100,8 +106,8 @@ Result<void> import_plugin_file(const ImportRequest& request) {
     return fail(ErrorCode::kUsage,
                 "--cpu-freq, --context-names and --maestro-cut do not go with the input format {}",
                 kPluginFormat);
-  RINGSIDE_ASSIGN(const std::string input, path_of_input(request.inputs.front()));
-  RINGSIDE_ASSIGN(const auto engine, FileEngine::open(input));
+  RINGSIDE_ASSIGN(const InputFile input, input_of(request));
+  RINGSIDE_ASSIGN(const auto engine, FileEngine::open(input.path, input.name));
   RINGSIDE_ASSIGN(const auto kernel, find_kernel(*engine, request));
   RINGSIDE_TRY(check_output(request.output));
   RINGSIDE_TRY(check_no_input(request.output, request.inputs));

@@ -112,6 +112,10 @@ Result<void> import(const ImportRequest& request, const Format& format,
   return target.finish();
 }
 
+Result<std::vector<Input>> inputs_of(const ImportRequest& request) {
+  return request.files.empty() ? open_inputs(request.inputs) : open_inputs(request.files);
+}
+
 Result<void> check_count(const ImportRequest& request, const std::string& format) {
   const Format* const known = importers::format_named(format);
   if (request.inputs.size() == 1 || (known != nullptr && known->takes_several)) return {};
@@ -123,7 +127,7 @@ Result<void> check_count(const ImportRequest& request, const std::string& format
 
 Result<std::string> resolved_format(const ImportRequest& request) {
   if (request.format != kAutoFormat) return request.format;
-  RINGSIDE_ASSIGN(const auto inputs, open_inputs(request.inputs));
+  RINGSIDE_ASSIGN(const auto inputs, inputs_of(request));
   return format_of_inputs(inputs, [&]() -> Result<std::vector<CodeRange>> {
     RINGSIDE_ASSIGN(const auto kernel, kernel_of(request));
     return kernel ? code_of(*kernel) : std::vector<CodeRange>();
@@ -137,7 +141,7 @@ Result<void> import_files(const ImportRequest& request) {
                 request.inputs.front());
   RINGSIDE_TRY(check_count(request, format));
   if (format == kPluginFormat) return import_plugin_file(request);
-  RINGSIDE_ASSIGN(const auto inputs, open_inputs(request.inputs));
+  RINGSIDE_ASSIGN(const auto inputs, inputs_of(request));
   return import(request, *importers::format_named(format), inputs);
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "app/input_files.h"
 #include "app/input_format.h"
 #include "app/settings/import_settings.h"
 #include "base/result.h"
@@ -14,6 +15,7 @@ namespace ringside::app {
 // recording.
 struct ImportRequest {
   std::vector<std::string> inputs;  // at least one; "-" is standard input
+  std::vector<InputFile> files;     // where these are, if not at these names; may be empty
   std::filesystem::path output;
   std::string format = kAutoFormat;  // of input_formats()
   std::string kernel;                // its file; empty: addresses have no names

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
@@ -37,6 +38,14 @@ Result<Spooled> spool_standard_input() {
   }
 }
 
+// A text holds no zeros: it ends where nothing else follows.
+Bytes without_padding(Bytes bytes) {
+  const auto zero = std::find(bytes.begin(), bytes.end(), std::byte{0});
+  const bool is_text =
+      std::all_of(zero, bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+  return is_text ? bytes.first(static_cast<std::size_t>(zero - bytes.begin())) : bytes;
+}
+
 }  // namespace
 
 Result<std::string> path_of_input(const std::string& input) {
@@ -46,15 +55,23 @@ Result<std::string> path_of_input(const std::string& input) {
   return spooled->path;
 }
 
-Result<std::vector<importers::Input>> open_inputs(const std::vector<std::string>& inputs) {
+Result<std::vector<importers::Input>> open_inputs(const std::vector<InputFile>& files) {
   std::vector<importers::Input> opened;
-  for (const std::string& input : inputs) {
-    RINGSIDE_ASSIGN(const std::string path, path_of_input(input));
-    RINGSIDE_ASSIGN(const auto file, MappedFile::open(path));
-    opened.push_back({input == kStandardInput ? "standard input" : input, file->bytes(),
+  for (const InputFile& input : files) {
+    RINGSIDE_ASSIGN(const auto file, MappedFile::open(input.path));
+    opened.push_back({input.name, input.is_padded ? without_padding(file->bytes()) : file->bytes(),
                       [file] { file->release_pages(); }});
   }
   return opened;
+}
+
+Result<std::vector<importers::Input>> open_inputs(const std::vector<std::string>& inputs) {
+  std::vector<InputFile> files;
+  for (const std::string& input : inputs) {
+    RINGSIDE_ASSIGN(const std::string path, path_of_input(input));
+    files.push_back({input == kStandardInput ? "standard input" : input, path});
+  }
+  return open_inputs(files);
 }
 
 }  // namespace ringside::app

@@ -122,7 +122,7 @@ class Deb(Installed):
         self.assertEqual((self.field("Package"), self.field("Version")), ("ringside", version))
         self.assertRegex(self.field("Maintainer"), r"\A[^<]+ <[^@> ]+@[^@> ]+>\Z")
         self.assertEqual(self.field("Recommends").split(" | ")[0], "qemu-system-x86")
-        self.assertRegex(self.field("Suggests"), "qemu-system-arm.*qemu-system-misc.*libdebuginfod1")
+        self.assertRegex(self.field("Suggests"), "qemu-system-arm.*qemu-system-misc.*libdebuginfod1.*qemu-utils.*mtools")
         for library in ("libc6", "libelf1", "libcapstone", "libglib2.0-0"):
             self.assertRegex(self.field("Depends"), rf"\b{library}")
         synopsis, _, text = self.field("Description").partition("\n")

@@ -10,15 +10,16 @@ constexpr std::size_t kMostMemoryRecords = 4096;
 
 }  // namespace
 
-Result<std::unique_ptr<FileEngine>> FileEngine::open(const std::filesystem::path& path) {
+Result<std::unique_ptr<FileEngine>> FileEngine::open(const std::filesystem::path& path,
+                                                     const std::string& name) {
+  const std::string shown = name.empty() ? path.string() : name;
   RINGSIDE_ASSIGN(auto file, MappedFile::open(path));
   if (!wire::is_sample_file(file->bytes()))
-    return fail(ErrorCode::kFormat, "{}: not a file of ringside's TCG plugin", path.string());
+    return fail(ErrorCode::kFormat, "{}: not a file of ringside's TCG plugin", shown);
   const auto header = wire::read_sample_file_header(file->bytes());
   if (!header)
     return fail(ErrorCode::kFormat,
-                "{}: its header is damaged, or of another version of ringside's TCG plugin",
-                path.string());
+                "{}: its header is damaged, or of another version of ringside's TCG plugin", shown);
   return std::unique_ptr<FileEngine>(new FileEngine(std::move(file), *header));
 }
 

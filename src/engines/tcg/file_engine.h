@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/file.h"
@@ -16,8 +17,9 @@ namespace ringside::engines::tcg {
 // of its kernel's code.
 class FileEngine final : public Engine, public SelfPaced {
  public:
-  // Errors: kFormat for what is no such file, with its name.
-  [[nodiscard]] static Result<std::unique_ptr<FileEngine>> open(const std::filesystem::path& path);
+  // Errors: kFormat for what is no such file, with `name`; empty: its path.
+  [[nodiscard]] static Result<std::unique_ptr<FileEngine>> open(const std::filesystem::path& path,
+                                                                const std::string& name = {});
 
   [[nodiscard]] const wire::SampleFileHeader& header() const { return header_; }
   // Pages of kernel code that are there, in the order of the file.

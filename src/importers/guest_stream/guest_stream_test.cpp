@@ -14,6 +14,7 @@
 namespace ringside::importers {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using wire::testing::GuestRings;
@@ -253,6 +254,23 @@ TEST_F(GuestStreamTest, FindsTheKernelAndTheCallersThatFramePointersMiss) {
                 ElementsAre(fmt::format("{:#x}", caller - 1), fmt::format("{:#x}", its_caller - 1)))
         << one.frames[0];
   EXPECT_EQ(recorded.samples.size(), 4u);
+}
+
+TEST_F(GuestStreamTest, ZerosBehindTheLastRecordAreThoseOfADisk) {
+  const GuestRings rings(1, 1024, RINGSIDE_DROP);
+  sample_at(1 * kSecond, 0, {kCode});
+  sample_at(2 * kSecond, 0, {kCode, 0});  // a record that ends with zeros itself
+  const std::string stream = drained(0);
+  for (const std::size_t zeros : {1, 8, 512, 100'000, 3'000'000}) {
+    const auto result = import(import_guest_stream, {stream + std::string(zeros, '\0')});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(result->records, 2u);
+    EXPECT_TRUE(result->warnings.empty()) << zeros;
+  }
+  // Zeros between records are not.
+  const auto result = import(import_guest_stream, {stream + std::string(512, '\0') + stream});
+  ASSERT_TRUE(result);
+  EXPECT_THAT(result->warnings, Contains(HasSubstr("512 bytes belong to no record")));
 }
 
 TEST_F(GuestStreamTest, OtherBytesAreNone) {

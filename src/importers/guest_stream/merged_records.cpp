@@ -14,6 +14,20 @@ std::size_t record_bytes(Bytes at) {
   return wire::guest_record_words(load<std::uint64_t>(at)) * sizeof(std::uint64_t);
 }
 
+bool is_zero(Bytes bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// Zeros follow the last record where a guest has drained to a disk: all of them but as many as may
+// be a record's go without being searched for records.
+Bytes without_padding(Bytes bytes) {
+  constexpr std::size_t kMostOfRecord = wire::kMostGuestRecordWords * sizeof(std::uint64_t);
+  const auto last =
+      std::find_if(bytes.rbegin(), bytes.rend(), [](std::byte b) { return b != std::byte{0}; });
+  const auto zeros = static_cast<std::size_t>(last - bytes.rbegin());
+  return bytes.first(bytes.size() - zeros + std::min(zeros, kMostOfRecord));
+}
+
 }  // namespace
 
 MergedRecords::MergedRecords(std::span<const Input> inputs) {
@@ -30,9 +44,11 @@ MergedRecords::MergedRecords(std::span<const Input> inputs) {
 void MergedRecords::scan(const Input& input) {
   std::map<std::uint16_t, Lane>& lanes = lanes_.emplace_back();
   wire::GuestStream stream;
+  std::uint64_t end = 0;  // of the last record
   const auto visit = [&](const wire::GuestRecord& record, std::uint64_t offset) -> Result<void> {
-    const std::size_t bytes = record_bytes(input.bytes.subspan(offset));
-    note_read(input, bytes);
+    const std::size_t bytes_of_it = record_bytes(input.bytes.subspan(offset));
+    note_read(input, bytes_of_it);
+    end = offset + bytes_of_it;
     if (record.kind == wire::GuestRecordKind::kInfo) {
       if (!facts_) facts_ = wire::facts_of(record.info);
       return {};
@@ -41,19 +57,22 @@ void MergedRecords::scan(const Input& input) {
     lane.input = &input;
     if (lane.pieces.empty() || lane.pieces.back().end != offset)
       lane.pieces.push_back({offset, offset});
-    lane.pieces.back().end += bytes;
+    lane.pieces.back().end += bytes_of_it;
     return {};
   };
-  (void)stream.read(input.bytes, true, visit);  // the visitor has no errors
+  const Bytes bytes = without_padding(input.bytes);
+  (void)stream.read(bytes, true, visit);  // the visitor has no errors
   for (const auto& [cpu, sequences] : stream.cpus()) {
     lost_ += sequences.lost();
     lost_samples_ += sequences.lost_samples();
     without_room_ += sequences.without_room();
   }
-  if (stream.skipped() != 0)
+  const std::uint64_t skipped =
+      stream.skipped() - (is_zero(bytes.subspan(end)) ? bytes.size() - end : 0);
+  if (skipped != 0)
     warnings_.push_back(
         fmt::format("{}: {} bytes belong to no record; the first is at offset {:#x}", input.name,
-                    stream.skipped(), stream.first_skipped()));
+                    skipped, stream.first_skipped()));
 }
 
 bool MergedRecords::advance(Lane& lane) {

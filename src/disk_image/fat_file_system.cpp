@@ -1,0 +1,75 @@
+#include "disk_image/fat_file_system.h"
+
+#include <string_view>
+#include <utility>
+
+#include "base/split.h"
+#include "disk_image/tool.h"
+
+namespace ringside::disk_image {
+namespace {
+
+constexpr std::uint64_t kMostFileBytes = std::uint64_t{4} << 30;
+
+// mtools takes [ for the beginning of a pattern.
+std::string as_pattern(std::string_view path) {
+  std::string pattern = "::";
+  for (const char c : path) pattern += c == '[' ? std::string("[[]") : std::string(1, c);
+  return pattern;
+}
+
+class FatFileSystem final : public FileSystem {
+ public:
+  FatFileSystem(int fd, std::uint64_t offset, std::string name)
+      : fd_(fd), offset_(offset), name_(std::move(name)) {}
+
+  Result<Entry> find(const std::string& path) override {
+    // No name has these; mtools takes some of them for patterns.
+    if (path.find_first_of("*?\\:<>|\"") != std::string::npos) return Entry{};
+    RINGSIDE_ASSIGN(
+        const ToolOutput output,
+        run_tool(kMattrib, {.arguments = {"-X", "-i", drive(), as_pattern(path)}, .files = {fd_}}));
+    if (!output.succeeded) {
+      if (output.err.find(" not found") != std::string::npos) return Entry{};
+      return damage(output);
+    }
+    // The letters of the attributes, among which D is a folder's.
+    std::string_view line = output.out;
+    const bool is_folder = take_word(line, " \n").find('D') != std::string_view::npos;
+    return Entry{.kind = is_folder ? Entry::Kind::kFolder : Entry::Kind::kFile};
+  }
+
+  Result<void> copy(const std::string& path, const Entry&, int fd) override {
+    RINGSIDE_ASSIGN(const ToolOutput output,
+                    run_tool(kMcopy, {.arguments = {"-n", "-i", drive(), as_pattern(path),
+                                                    name_of_descriptor(fd)},
+                                      .files = {fd_, fd},
+                                      .limit = copy_limit(kMostFileBytes)}));
+    if (!output.succeeded) return damage(output);
+    return {};
+  }
+
+ private:
+  [[nodiscard]] std::string drive() const {
+    return fmt::format("{}@@{}", name_of_descriptor(fd_), offset_);
+  }
+  [[nodiscard]] tl::unexpected<Error> damage(const ToolOutput& output) const {
+    std::string_view text = output.err;
+    const std::string_view line = take_line(text);
+    return fail(ErrorCode::kFormat, "{}: this file system is damaged: {}", name_,
+                line.empty() ? "mtools cannot read it" : line);
+  }
+
+  int fd_;
+  std::uint64_t offset_;
+  std::string name_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FileSystem>> open_fat(const ImageFile& image, const Partition& partition,
+                                             const std::string& name) {
+  return std::make_unique<FatFileSystem>(image.fd.get(), partition.offset, name);
+}
+
+}  // namespace ringside::disk_image
