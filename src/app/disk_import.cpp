@@ -46,7 +46,6 @@ Result<std::vector<DiskFile>> take_files(const disk_image::ImageName& name,
 
 // The file is what a ringside inside the guest has recorded.
 Result<void> copy_recording(const DiskFile& file, const std::filesystem::path& output) {
-  RINGSIDE_TRY(check_output(output));
   RINGSIDE_ASSIGN(const auto mapped, MappedFile::open(path_of(file)));
   const Bytes bytes = mapped->bytes();
   return write_output(output, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -70,6 +69,7 @@ Result<void> import_from_disk(ImportRequest request, const DiskRequest& disk) {
                     std::error_code ignored;
                     return std::filesystem::exists(path, ignored);
                   }));
+  RINGSIDE_TRY(check_output(request.output));  // before a long copy
   RINGSIDE_TRY(check_no_input(request.output, {name.image.string()}));
   RINGSIDE_ASSIGN(const auto files, take_files(name, disk.paths));
   for (const DiskFile& file : files) {

@@ -38,6 +38,20 @@ Result<Spooled> spool_standard_input() {
   }
 }
 
+// Without the hole at the end of a file, which may be long. Some of its zeros stay: a record may
+// end with them.
+Bytes without_last_hole(const std::string& path, Bytes bytes) {
+  constexpr off_t kZerosKept = 64 << 10;
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  off_t end = 0;
+  for (off_t data = 0; (data = ::lseek(file.get(), end, SEEK_DATA)) >= 0;) {
+    end = ::lseek(file.get(), data, SEEK_HOLE);
+    if (end < 0) return bytes;
+  }
+  if (errno != ENXIO) return bytes;  // not because there are no more data
+  return bytes.first(std::min(bytes.size(), static_cast<std::size_t>(end + kZerosKept)));
+}
+
 // A text holds no zeros: it ends where nothing else follows.
 Bytes without_padding(Bytes bytes) {
   const auto zero = std::find(bytes.begin(), bytes.end(), std::byte{0});
@@ -59,8 +73,9 @@ Result<std::vector<importers::Input>> open_inputs(const std::vector<InputFile>& 
   std::vector<importers::Input> opened;
   for (const InputFile& input : files) {
     RINGSIDE_ASSIGN(const auto file, MappedFile::open(input.path));
-    opened.push_back({input.name, input.is_padded ? without_padding(file->bytes()) : file->bytes(),
-                      [file] { file->release_pages(); }});
+    Bytes bytes = file->bytes();
+    if (input.is_padded) bytes = without_padding(without_last_hole(input.path, bytes));
+    opened.push_back({input.name, bytes, [file] { file->release_pages(); }});
   }
   return opened;
 }

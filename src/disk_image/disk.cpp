@@ -102,17 +102,20 @@ Result<Disk::Place> Disk::look(const Partition& partition, const std::string& pa
 
 Result<Disk::Place> Disk::look_everywhere(const std::string& path) {
   std::optional<Place> found;
+  std::optional<Error> unreadable;  // the first
   for (const Partition& partition : partitions_) {
     if (partition.is_cut || !has_reader(partition)) continue;
-    RINGSIDE_ASSIGN(Place place, look(partition, path));
-    if (place.entry.kind == Entry::Kind::kNone) continue;
+    auto place = look(partition, path);
+    if (!place && !unreadable) unreadable = place.error();
+    if (!place || place->entry.kind == Entry::Kind::kNone) continue;
     if (found)
       return fail(ErrorCode::kUsage,
                   "{0}: partitions {1} and {2} both have {3}: name one as {0}:{1}",
                   image_.path.string(), found->partition->number, partition.number, path);
-    found = std::move(place);
+    found = std::move(*place);
   }
   if (found) return std::move(*found);
+  if (unreadable) return tl::unexpected<Error>(std::move(*unreadable));
   const auto redox =
       std::find_if(partitions_.begin(), partitions_.end(),
                    [](const Partition& partition) { return partition.file_system == kRedoxFs; });

@@ -85,13 +85,15 @@ Result<ToolOutput> ExtFileSystem::run(ToolRun run) {
 // The message of debugfs follows the line of its version.
 tl::unexpected<Error> ExtFileSystem::damage(const ToolOutput& output) const {
   std::string_view text = output.err;
-  std::string_view reason;
+  std::string reason;
   for (std::string_view line; !text.empty() && reason.empty();)
     if (line = take_line(text); !line.starts_with("debugfs ")) reason = line;
-  if (const std::string start = device() + ": "; reason.starts_with(start))
-    reason.remove_prefix(start.size());
-  return fail(ErrorCode::kFormat, "{}: this file system is damaged: {}", name_,
-              reason.empty() ? "debugfs cannot read it" : reason);
+  const std::string start = device() + ": ";
+  if (reason.starts_with(start)) reason.erase(0, start.size());
+  if (const std::size_t at = reason.find(device()); at != std::string::npos)
+    reason.replace(at, device().size(), name_);
+  return fail(ErrorCode::kFormat, "{}: debugfs cannot read this file system: {}", name_,
+              reason.empty() ? "it gives no reason" : reason);
 }
 
 Result<Entry> ExtFileSystem::find(const std::string& path) {
@@ -100,8 +102,9 @@ Result<Entry> ExtFileSystem::find(const std::string& path) {
                   run({.arguments = {"-c", "-R", "stat " + in_quotes(path)}}));
   const std::string_view type = word_behind(output.out, "Type:");
   if (type.empty()) {
+    const bool is_below_root = path.find('/', 1) != std::string::npos;
     if (output.err.find("File not found") != std::string::npos ||
-        output.err.find("not a directory") != std::string::npos)
+        (is_below_root && output.err.find("not a directory") != std::string::npos))
       return Entry{};
     return damage(output);
   }

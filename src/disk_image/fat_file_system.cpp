@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/split.h"
+#include "disk_image/temporary_file.h"
 #include "disk_image/tool.h"
 
 namespace ringside::disk_image {
@@ -54,10 +55,11 @@ class FatFileSystem final : public FileSystem {
     return fmt::format("{}@@{}", name_of_descriptor(fd_), offset_);
   }
   [[nodiscard]] tl::unexpected<Error> damage(const ToolOutput& output) const {
+    if (has_no_room(output)) return no_room(name_);
     std::string_view text = output.err;
     const std::string_view line = take_line(text);
-    return fail(ErrorCode::kFormat, "{}: this file system is damaged: {}", name_,
-                line.empty() ? "mtools cannot read it" : line);
+    return fail(ErrorCode::kFormat, "{}: mtools cannot read this file system: {}", name_,
+                line.empty() ? "it gives no reason" : line);
   }
 
   int fd_;

@@ -34,9 +34,7 @@ tl::unexpected<Error> refusal(const std::string& name, const ToolOutput& output)
                 "guest first, or copy the disk with its monitor (drive_backup -f DEVICE COPY) and "
                 "name the copy",
                 name);
-  if (output.err.find("No space left") != std::string::npos)
-    return fail(ErrorCode::kIo,
-                "{}: there is no room for a copy: set TMPDIR to a folder that has more", name);
+  if (has_no_room(output)) return no_room(name);
   std::string_view text = output.err;
   std::string_view line = take_line(text);
   if (constexpr std::string_view kPrefix = "qemu-img: "; line.starts_with(kPrefix))

@@ -48,4 +48,9 @@ Result<void> check_room(int file, std::uint64_t bytes, const std::string& what) 
               what, byte_text(bytes), folder(), byte_text(room));
 }
 
+tl::unexpected<Error> no_room(const std::string& what) {
+  return fail(ErrorCode::kIo, "{}: {} has no room for a copy: set TMPDIR to a folder that has more",
+              what, folder());
+}
+
 }  // namespace ringside::disk_image

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/fd.h"
 #include "base/result.h"
@@ -14,5 +15,8 @@ namespace ringside::disk_image {
 // Error kIo where the folder of `file` has no room for `bytes` more, with what to do. `what` is to
 // be copied there.
 [[nodiscard]] Result<void> check_room(int file, std::uint64_t bytes, const std::string& what);
+
+// The error where a copy of `what` finds no room, with what to do.
+[[nodiscard]] tl::unexpected<Error> no_room(const std::string& what);
 
 }  // namespace ringside::disk_image

@@ -42,6 +42,11 @@ struct ToolOutput {
   std::string err;
 };
 
+// Whether a tool has found no room for what it writes.
+[[nodiscard]] inline bool has_no_room(const ToolOutput& output) {
+  return output.err.find("No space left") != std::string::npos;
+}
+
 // Runs a tool to its end, without a shell, its standard input empty. It dies with ringside. Errors:
 // kNotFound where there is no such program, with its package; kTimeout, it is then killed.
 [[nodiscard]] Result<ToolOutput> run_tool(const Tool& tool, const ToolRun& run);

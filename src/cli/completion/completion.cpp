@@ -12,7 +12,7 @@ Values values_of(const Option& option) {
       option.type_name().empty() ? option.argument_name() : option.type_name();
   if (type == "DIR") return Values::kFolders;
   // An address may be the path of a socket.
-  return type == "FILE" || type == "ADDR" ? Values::kFiles : Values::kUnknown;
+  return type == "FILE" || type == "ADDR" || type == "IMAGE" ? Values::kFiles : Values::kUnknown;
 }
 
 const Option* argument_of(const App& verb) {

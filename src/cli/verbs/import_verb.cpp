@@ -37,9 +37,9 @@ void ImportVerb::add_disk_options(App& app) {
   app.add_option(
          "--disk", disk_.image,
          "Read files in a guest's disk image, which no QEMU has open: raw, qcow2 or another "
-         "one that qemu-img reads. PARTITION is its number (default: the one that has the "
-         "file)")
-      ->type_name("IMAGE[:PARTITION]");
+         "one that qemu-img reads. IMAGE:2 is its partition 2 (default: the one that has "
+         "the file)")
+      ->type_name("IMAGE");
   app.add_option("--path", disk_.paths,
                  "A file in the image, in ext2, ext3, ext4 or FAT; may be given again. Without it "
                  "the bytes of a disk that has no file system are read")
