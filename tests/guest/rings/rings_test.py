@@ -4,7 +4,8 @@
     rings_test.py --ringside PROGRAM --kernel ELF --truth FILE --workload NAME --by timer|nmi --way live|drained --cpus N
 
 live: ringside reads the rings out of the guest's memory. drained: a daemon of the kernel's writes them to a serial port,
-and ringside imports what came out there. --cpus counts those that work; NMIs come from one more.
+and ringside imports what came out there. disk: the daemon writes them to a disk without a file system. --cpus counts those
+that work; NMIs come from one more.
 
 Exit status: 0 the profile tells the truth, 1 it does not or something failed, 2 wrong usage.
 """
@@ -21,7 +22,8 @@ from ringside_tests.judges import report_totals, truth
 
 DAEMON = ("drain_daemon", "drain_some")  # drains rings beside the workload
 USER = re.compile(r"<unknown:0x[0-7]?[0-9a-f]{1,11}>")
-RING_WORDS = {"live": 1 << 16, "drained": 1 << 20}  # a serial port may be slower than the samples
+RING_WORDS = {"live": 1 << 16, "drained": 1 << 20, "disk": 1 << 20}
+DISK_BYTES = 64 << 20  # a serial port may be slower than the samples
 
 
 def qemu(options, append, *more):
@@ -37,12 +39,18 @@ def record_live(options, folder, deadline):
 
 
 def record_drained(options, folder, deadline):
-    """The kernel works until it has its samples, and some more for the daemon; ringside reads the port's file afterwards."""
+    """The kernel works until it has its samples, and some more for the daemon; ringside reads the port's or the disk's file
+    afterwards."""
     stream, recording, log = folder / "stream", folder / "ringside.data", folder / "log"
     samples = options.busy * (3 if options.by == "timer" else 2)  # a daemon that is sampled, too, has some
+    to, device = "com2", ["-serial", f"file:{stream}"]
+    if options.way == "disk":
+        to, device = "disk", ["-drive", f"file={stream},format=raw,if=virtio"]
+        with open(stream, "wb") as disk:
+            disk.truncate(DISK_BYTES)
     with open(log, "wb") as output:
-        process = subprocess.Popen(qemu(options, f"seconds=0 samples={samples} drain=com2", "-serial", f"file:{stream}"),
-                                   cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output)
+        process = subprocess.Popen(qemu(options, f"seconds=0 samples={samples} drain={to}", *device), cwd=folder,
+                                   stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         try:
             process.wait(max(1, deadline - time.monotonic()))
         except subprocess.TimeoutExpired as error:
@@ -52,12 +60,10 @@ def record_drained(options, folder, deadline):
     said = re.search(r"sampled drained=(\d+) lost=(\d+)", log.read_text())
     if not said:
         raise launched.Failed(f"the guest does not say what it has drained: {log.read_text()[-500:]}")
-    if int(said[1]) != stream.stat().st_size:
+    if options.way == "drained" and int(said[1]) != stream.stat().st_size:
         raise launched.Failed(f"the guest has drained {said[1]} bytes, and {stream.stat().st_size} came")
-    if options.by == "timer":  # as a kernel leaves it that drains to a disk
-        os.truncate(stream, stream.stat().st_size // 512 * 512 + (8 << 20))
-    launched.read_back(options.ringside, deadline, "import", *(["--disk"] if options.by == "timer" else []), str(stream), "--kernel", str(options.kernel), "-o",
-                       str(recording))
+    source = ["--disk", str(stream)] if options.way == "disk" else [str(stream)]
+    launched.read_back(options.ringside, deadline, "import", *source, "--kernel", str(options.kernel), "-o", str(recording))
     lost = report_totals.statistics(header(options, recording, deadline)).get("lost", 0)
     if lost != int(said[2]):
         raise launched.Failed(f"the guest has lost {said[2]} records, and the recording says {lost}")
@@ -126,7 +132,7 @@ def parse_options():
     parser.add_argument("--truth", required=True, type=pathlib.Path)
     parser.add_argument("--workload", required=True)
     parser.add_argument("--by", required=True, choices=["timer", "nmi"])
-    parser.add_argument("--way", required=True, choices=["live", "drained"])
+    parser.add_argument("--way", required=True, choices=["live", "drained", "disk"])
     parser.add_argument("--cpus", type=int, default=1, help="that work")
     parser.add_argument("--busy", type=int, default=10000, help="busy samples wanted (default 10000)")
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
