@@ -39,6 +39,11 @@ constexpr std::chrono::seconds kSerialPatience{10};
 constexpr int kPortTakenMs =
     300;  // QEMU reports within some milliseconds that its -gdb port is taken
 
+// A guest that goes on from a snapshot or from another machine has a past.
+bool resumes(const launch::QemuCommand& command) {
+  return command.has("loadvm") || command.has("incoming");
+}
+
 // The kernel as its file describes it, before it runs.
 struct Kernel {
   std::shared_ptr<const elf::ElfFile> file;  // null: there is none
@@ -282,7 +287,8 @@ class Session {
       way_in = std::move(attachment.engine);
     }
     const SamplingSettings& settings = request_.settings;
-    const bool from_boot = guest_ && settings.after.empty() && settings.delay_s == 0;
+    const bool boots = guest_ && !resumes(launch::QemuCommand(guest_->info.arguments));
+    const bool from_boot = boots && settings.after.empty() && settings.delay_s == 0;
     RINGSIDE_ASSIGN(engine_,
                     engines::ring::RingEngine::make(
                         std::move(way_in),

@@ -162,10 +162,12 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
       const auto wish = options_.deterministic ? control.poll() : Control::Wish::kSample;
       if (wish == Control::Wish::kStop) sampler.stop();
       // Ticks that waited while the last one that is wanted was unwound are none of it.
-      if (wish != Control::Wish::kSample || limit_reached())
+      if (wish != Control::Wish::kSample || limit_reached()) {
+        RINGSIDE_TRY(write(seen->tick.events));
         leave_out(seen->tick);
-      else
+      } else {
         RINGSIDE_TRY(handle(seen->tick, seen->attributions));
+      }
     }
     report(control, sampler);
     suspend_if_wanted(control, sampler);
@@ -220,6 +222,11 @@ std::uint64_t Recorder::since_start(std::uint64_t host_time_ns) const {
   return host_time_ns > start_ns_ ? host_time_ns - start_ns_ : 0;
 }
 
+Result<void> Recorder::write(const std::vector<engines::GuestEventWords>& events) {
+  for (const engines::GuestEventWords& event : events) RINGSIDE_TRY(write(event));
+  return {};
+}
+
 // The code that reports it is the kernel's: it is in no process's address space.
 Result<void> Recorder::write(const engines::GuestEventWords& event) {
   const auto record = wire::read_guest_record(event.words);
@@ -245,7 +252,7 @@ Result<void> Recorder::write(const engines::GuestEventWords& event) {
 Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions& attributions) {
   if (!attributions.updates.empty() && !tick.empty())
     RINGSIDE_TRY(user_stacks_.adopt(attributions.updates, since_start(tick.first_time_ns())));
-  for (const engines::GuestEventWords& event : tick.events) RINGSIDE_TRY(write(event));
+  RINGSIDE_TRY(write(tick.events));
   for (std::size_t i = 0; i < tick.captures.size(); ++i) {
     // The captures of one stop belong together; those of an engine with its own pace do not.
     if (engine_->self_paced() != nullptr && limit_reached()) {

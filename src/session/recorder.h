@@ -102,6 +102,7 @@ class Recorder {
   [[nodiscard]] Result<void> add(EarlySamples::Sample sample, std::optional<GuestVirt> waits_for);
   [[nodiscard]] Result<void> write(const EarlySamples::Sample& sample);
   [[nodiscard]] Result<void> write(const engines::GuestEventWords& event);
+  [[nodiscard]] Result<void> write(const std::vector<engines::GuestEventWords>& events);
   [[nodiscard]] std::uint64_t since_start(std::uint64_t host_time_ns) const;
   [[nodiscard]] Result<void> adopt(const KernelUpdate& kernel);
   [[nodiscard]] Result<void> add_image(const elf::Image& found);

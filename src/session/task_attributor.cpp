@@ -1,6 +1,7 @@
 #include "session/task_attributor.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "arch/arch_info.h"
 #include "wire/guest_capture.h"
@@ -77,6 +78,8 @@ void TaskAttributor::name_task(const wire::GuestTask& task, std::uint64_t addres
   if (task.name.empty()) return;
   if (names_.size() >= kMostNames) names_.clear();
   Name& known = names_[std::uint64_t{task.pid} << 32 | task.tid];
+  const bool is_idle = task.pid == 0 && task.tid == 0;  // each CPU has one of its own name
+  if (is_idle && !known.name.empty()) return;
   if (known.name == task.name && (cgroup.empty() || known.cgroup == cgroup)) return;
   known.name = task.name;
   if (!cgroup.empty()) known.cgroup = std::move(cgroup);
@@ -122,7 +125,15 @@ Result<TaskAttributions> TaskAttributor::poll(engines::Tick& tick, KernelWatch& 
   if (auto found = probe_kernel(tick, watch); !found && !may_pass(found.error()))
     return tl::unexpected(found.error());
   view_.forget();
+  // Names of events come before those of samples that are later.
+  auto event = tick.events.begin();
+  const auto name_until = [&](std::uint64_t time_ns) {
+    for (; event != tick.events.end() && event->host_time_ns <= time_ns; ++event)
+      if (const auto record = wire::read_guest_record(event->words))
+        name_task(record->task, 0, {}, attributions.updates);
+  };
   for (std::size_t i = 0; i < tick.captures.size(); ++i) {
+    name_until(tick.captures[i].host_time_ns);
     if (tick.captures[i].disposition != wire::Disposition::kSampled) continue;
     auto attribution = attribute(tick.captures[i], watch.adapter(), attributions.updates);
     if (attribution) {
@@ -133,9 +144,7 @@ Result<TaskAttributions> TaskAttributor::poll(engines::Tick& tick, KernelWatch& 
       return tl::unexpected(attribution.error());
     }
   }
-  for (const engines::GuestEventWords& event : tick.events)
-    if (const auto record = wire::read_guest_record(event.words))
-      name_task(record->task, 0, {}, attributions.updates);
+  name_until(std::numeric_limits<std::uint64_t>::max());
   return attributions;
 }
 

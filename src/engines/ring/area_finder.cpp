@@ -2,9 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
+#include "arch/arch_info.h"
 #include "engines/ring/mapped_area.h"
 
 namespace ringside::engines::ring {
@@ -23,11 +25,18 @@ bool begins_area(Bytes page) {
 // The bytes of the magic may also lie in a kernel's file, or in a copy of an older area: only what
 // is where it says that it is counts.
 Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start, const Tables& tables_now) {
+  if (walks_left_ == 0) return std::nullopt;  // too many that claim to be one
   RINGSIDE_ASSIGN(const auto header, physical_.read_bytes(start, wire::GuestArea::kHeaderBytes));
   if (!begins_area(header)) return std::nullopt;
   const auto area = wire::read_guest_area(header);
   if (!area) {
     why_not_ = area.error().message;
+    return std::nullopt;
+  }
+  const bool both_are_x86 = arch::info_of(machine_).is_x86 && arch::info_of(area->arch).is_x86;
+  if (area->arch != machine_ && !both_are_x86) {
+    why_not_ = fmt::format("the rings are of {}, and the machine is {}", arch::name_of(area->arch),
+                           arch::name_of(machine_));
     return std::nullopt;
   }
   if (area->bytes() > kLargestArea) {
@@ -38,7 +47,11 @@ Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start, const Tab
   RINGSIDE_ASSIGN(const TablesOfVcpu* const tables, tables_now());
   if (tables->empty()) return FoundArea{*area, start, area_in_ram(start, area->bytes(), physical_)};
   RINGSIDE_ASSIGN(const auto* const used, tables_that_map(area->self, start, *tables, physical_));
-  if (used == nullptr) return std::nullopt;
+  walks_left_ -= std::min<std::uint64_t>(walks_left_, tables->size());
+  if (used == nullptr) {
+    has_unmapped_ = true;
+    return std::nullopt;
+  }
   RINGSIDE_ASSIGN(auto memory, map_area(area->self, area->bytes(), *used, physical_, walks_left_));
   if (!memory) return std::nullopt;
   return FoundArea{*area, start, std::move(memory)};

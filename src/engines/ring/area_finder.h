@@ -25,7 +25,9 @@ struct FoundArea {
 // whatever the guest has in its memory. `physical` outlives what is found.
 class AreaFinder {
  public:
-  explicit AreaFinder(PhysicalMemory& physical) : physical_(physical), chunk_(kChunk) {}
+  // `machine` is the guest's: areas of others are none of it.
+  AreaFinder(PhysicalMemory& physical, Arch machine)
+      : physical_(physical), machine_(machine), chunk_(kChunk) {}
 
   // The page tables that a vCPU may use, asked for where there may be an area; none where addresses
   // are not translated, and the area is read as it lies in RAM then.
@@ -35,6 +37,8 @@ class AreaFinder {
   [[nodiscard]] Result<std::optional<FoundArea>> step(const Tables& tables);
   // All of RAM was searched.
   [[nodiscard]] bool is_done() const { return hole_ >= kLargestHole; }
+  // An area was seen that the page tables of then do not map: it may be a copy, or theirs.
+  [[nodiscard]] bool has_unmapped() const { return has_unmapped_; }
   // Why an area that is there was not taken; empty where there is none.
   [[nodiscard]] const std::string& why_not() const { return why_not_; }
 
@@ -50,10 +54,12 @@ class AreaFinder {
                                                           const Tables& tables_now);
 
   PhysicalMemory& physical_;
+  Arch machine_;
   std::vector<std::byte> chunk_;
   std::uint64_t at_ = 0;
   std::uint64_t hole_ = 0;  // bytes before at_ in which there is no RAM
   std::uint64_t walks_left_ = kMostWalks;
+  bool has_unmapped_ = false;
   std::string why_not_;
 };
 

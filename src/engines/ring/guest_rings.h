@@ -32,6 +32,8 @@ class GuestRings {
                                                 PhysicalMemory& /*physical*/) const {
     return true;
   }
+  // Whether others that were found are the same ones again.
+  [[nodiscard]] virtual bool are_same(const GuestRings& other) const = 0;
   // Those of all CPUs, since the first poll.
   [[nodiscard]] virtual RingCounts counts() const = 0;
 };

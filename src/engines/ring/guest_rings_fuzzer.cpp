@@ -63,7 +63,7 @@ void repair_check(Ram& ram) {
 std::unique_ptr<GuestRings> find_library(Ram& ram, bool is_mapped) {
   TablesOfVcpu tables;
   if (is_mapped) tables.push_back(std::make_unique<Tables>());
-  AreaFinder finder(ram);
+  AreaFinder finder(ram, Arch::kX86_64);
   auto found = finder.step([&]() -> Result<const TablesOfVcpu*> { return &tables; });
   must(found.has_value());
   if (!*found) return nullptr;
@@ -101,7 +101,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                                                 : find_library(ram, (shape & 2) != 0);
   if (!rings) return 0;
   if ((shape & 8) != 0) rings->want_all();
-  RecordCollector collector(rings->arch(), rings->counter_hz());
+  RecordCollector collector(rings->arch(), rings->counter_hz(), 3'000'000);
   const std::array<engines::VcpuPlan, 2> vcpus{};
   engines::TickPlan plan;
   plan.vcpus = vcpus;

@@ -12,6 +12,7 @@ namespace {
 // A writer needs some microseconds for a record, and may have to wait for a processor.
 constexpr std::uint64_t kWritersNs = 50'000'000;
 constexpr std::uint64_t kRestNs = 1'000'000;
+constexpr std::size_t kLeastPart = 4096;  // words that a poll may read of one CPU's ring
 
 }  // namespace
 
@@ -26,7 +27,7 @@ void LibraryRings::want_all() {
   for (RingReader& reader : readers_) reader.want_all();
 }
 
-// All CPUs share a budget of words, and in turns the first has all of it.
+// All CPUs share a budget of words. Each has its part, and in turns the first ones have more.
 Result<void> LibraryRings::poll(RecordCollector* records, bool is_last) {
   const auto visit = [records](const wire::GuestRecord& record,
                                std::span<const std::uint64_t> words) -> Result<void> {
@@ -34,10 +35,13 @@ Result<void> LibraryRings::poll(RecordCollector* records, bool is_last) {
     return {};
   };
   if (is_last) return finish(visit);
+  const std::size_t part = std::max(RingReader::kMostWords / readers_.size(), kLeastPart);
   std::size_t budget = RingReader::kMostWords;
   for (std::size_t n = 0; n < readers_.size(); ++n) {
-    RingReader& reader = readers_[(next_ + n) % readers_.size()];
-    RINGSIDE_TRY(reader.poll(visit, budget));
+    std::size_t own = std::min(part, budget);
+    budget -= own;
+    RINGSIDE_TRY(readers_[(next_ + n) % readers_.size()].poll(visit, own));
+    budget += own;
   }
   ++next_;
   return {};
@@ -68,6 +72,12 @@ Result<bool> LibraryRings::are_there() {
   RINGSIDE_ASSIGN(const std::size_t got, found_.memory->read_up_to(AreaOffset{0}, header));
   const auto area = wire::read_guest_area(Bytes(header).first(got));
   return area && *area == found_.area;
+}
+
+bool LibraryRings::are_same(const GuestRings& other) const {
+  const auto* const rings = dynamic_cast<const LibraryRings*>(&other);
+  return rings != nullptr && rings->found_.start == found_.start &&
+         rings->found_.area == found_.area;
 }
 
 RingCounts LibraryRings::counts() const {

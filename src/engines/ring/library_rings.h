@@ -22,6 +22,7 @@ class LibraryRings final : public GuestRings {
   [[nodiscard]] Result<bool> are_there() override;
   [[nodiscard]] Result<bool> are_mapped(const TablesOfVcpu& tables,
                                         PhysicalMemory& physical) const override;
+  [[nodiscard]] bool are_same(const GuestRings& other) const override;
   [[nodiscard]] RingCounts counts() const override;
 
  private:

@@ -1,12 +1,18 @@
 #include "engines/ring/record_collector.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "arch/arch_info.h"
 #include "wire/guest_capture.h"
 
 namespace ringside::engines::ring {
+namespace {
+
+constexpr auto is_earlier = [](const auto& a, const auto& b) { return a.counter < b.counter; };
+
+}  // namespace
 
 void RecordCollector::set_plan(const TickPlan& plan) {
   kernel_ = plan.kernel;
@@ -26,7 +32,9 @@ void RecordCollector::take(const wire::GuestRecord& record, std::span<const std:
 
 void RecordCollector::add_event(const wire::GuestRecord& record,
                                 std::span<const std::uint64_t> words) {
-  events_.push_back({record.time, {words.begin(), words.end()}});
+  if (record.time < newest_event_ / 2) release(newest_event_);  // a counter that begins anew
+  newest_event_ = events_.empty() ? record.time : std::max(newest_event_, record.time);
+  events_.push_back({record.time, 0, {words.begin(), words.end()}});
   const wire::GuestFrames& stack = record.kind == wire::GuestRecordKind::kAllocation
                                        ? record.allocation.stack
                                        : record.event.stack;
@@ -70,37 +78,51 @@ void RecordCollector::add_capture(const wire::GuestRecord& record) {
   if (record.task.is_known()) wire::add_task(record.task, capture);
 }
 
-Tick RecordCollector::take_out(std::uint64_t now_ns) {
+std::optional<std::uint64_t> RecordCollector::due(std::uint64_t now_ns, bool is_last) {
+  std::optional<std::uint64_t> counter;
+  const bool all = is_last || events_.size() > kMostWaiting;
+  for (TimedEvent& event : events_) {
+    if (event.came_ns == 0) event.came_ns = now_ns;
+    const bool has_waited = all || now_ns - event.came_ns >= patience_ns_;
+    if (has_waited && (!counter || event.counter > *counter)) counter = event.counter;
+  }
+  return counter;
+}
+
+void RecordCollector::release(std::uint64_t up_to) {
+  const auto later =
+      std::stable_partition(events_.begin(), events_.end(),
+                            [up_to](const TimedEvent& event) { return event.counter <= up_to; });
+  std::stable_sort(events_.begin(), later, is_earlier);
+  std::move(events_.begin(), later, std::back_inserter(ready_));
+  events_.erase(events_.begin(), later);
+}
+
+Tick RecordCollector::take_out(std::uint64_t now_ns, bool is_last) {
   Tick tick;
-  if (captures_.empty() && events_.empty()) return tick;
-  clock_.look(newest_, now_ns);
-  const auto is_earlier = [](const auto& a, const auto& b) { return a.counter < b.counter; };
+  if (const auto counter = due(now_ns, is_last)) release(*counter);
+  if (newest_ != 0) clock_.look(newest_, now_ns);
+  newest_ = 0;  // a counter may begin anew
   std::stable_sort(captures_.begin(), captures_.end(), is_earlier);
-  std::stable_sort(events_.begin(), events_.end(), is_earlier);
   // Neither goes back behind what the tick before had.
-  const std::uint64_t before = last_time_ns_;
   for (TimedCapture& timed : captures_) {
     last_time_ns_ = std::max(last_time_ns_, clock_.host_ns(timed.counter));
     timed.capture.host_time_ns = last_time_ns_;
     tick.captures.push_back(std::move(timed.capture));
   }
-  std::uint64_t event_time = before;
-  for (TimedEvent& event : events_) {
-    event_time = std::max(event_time, clock_.host_ns(event.counter));
-    tick.events.push_back({event_time, std::move(event.words)});
+  for (TimedEvent& event : ready_) {
+    last_event_ns_ = std::max(last_event_ns_, clock_.host_ns(event.counter));
+    tick.events.push_back({last_event_ns_, std::move(event.words)});
   }
-  last_time_ns_ = std::max(last_time_ns_, event_time);
+  ready_.clear();
   const bool shows_code =
       std::any_of(tick.captures.begin(), tick.captures.end(), [](const wire::Capture& capture) {
         return capture.disposition == wire::Disposition::kSampled;
       });
-  if (!shows_code) tick.reporter = std::move(reporter_);
-  if (tick.reporter) tick.reporter->host_time_ns = last_time_ns_;
-  reporter_.reset();
-  newest_ = 0;  // a counter may begin anew
+  if (!shows_code && !tick.events.empty()) tick.reporter = std::exchange(reporter_, std::nullopt);
+  if (tick.reporter) tick.reporter->host_time_ns = last_event_ns_;
   taken_ += tick.captures.size();
   captures_.clear();
-  events_.clear();
   return tick;
 }
 

@@ -18,11 +18,15 @@ constexpr std::uint64_t kMostRingWords = 1u << 28;
 constexpr std::uint64_t kMostOffset = 4096;
 constexpr std::uint64_t kMostWalks = 1 << 21;  // pages of all rings together
 
-// Format B marks a sample's beginning; nothing in format A looks like it.
-FindPiece format_of(std::uint64_t first_word) {
+// Format B marks a sample's beginning; nothing in format A looks like it. The first words may be
+// the end of a sample.
+FindPiece format_of(const RingWords& words) {
   constexpr std::uint64_t kMarkB = 0xfedfac00;
-  const std::uint64_t length = first_word ^ kMarkB;
-  return length >= 4 && length <= wire::redox::kMostWords ? find_piece_b : find_piece_a;
+  for (std::size_t at = 0; at < std::min(words.size(), wire::redox::kMostWords); ++at) {
+    const std::uint64_t length = words[at] ^ kMarkB;
+    if (length >= 4 && length <= wire::redox::kMostWords) return find_piece_b;
+  }
+  return find_piece_a;
 }
 
 }  // namespace
@@ -105,9 +109,8 @@ Result<void> RedoxRings::poll(RecordCollector* records, bool) {
 }
 
 // Reads the words behind the position into bytes_; those that the guest overwrites meanwhile are
-// left out. False where there are none. A tail that has gone back is that of a ring that is new.
+// left out. False where there are none.
 Result<bool> RedoxRings::read_words(Ring& ring, std::size_t budget) {
-  if (ring.last.tail < ring.position) ring.position = ring.last.tail;
   std::uint64_t count = ring.last.tail - ring.position;
   if (count > ring.words) ring.position = ring.last.tail - ring.words;
   count = std::min<std::uint64_t>(ring.last.tail - ring.position, budget);
@@ -130,7 +133,14 @@ Result<bool> RedoxRings::read_words(Ring& ring, std::size_t budget) {
 // Takes the words that it reads out of the budget, which all CPUs share.
 Result<void> RedoxRings::poll(std::size_t cpu, RecordCollector* records, std::size_t& budget) {
   Ring& ring = rings_[cpu];
+  const std::uint64_t due_until_now = due(ring);
   RINGSIDE_ASSIGN(ring.last, read_state(ring));
+  // A tail that has gone back is that of a kernel that has begun anew.
+  if (ring.has_begun && ring.last.tail < ring.position) {
+    ring.due_before = due_until_now;
+    ring.first = {};
+    ring.position = 0;
+  }
   if (!std::exchange(ring.has_begun, true)) {
     ring.first = ring.last;
     ring.position = ring.last.tail;
@@ -139,7 +149,7 @@ Result<void> RedoxRings::poll(std::size_t cpu, RecordCollector* records, std::si
   if (!has_words) return {};
   const RingWords words{Bytes(bytes_)};
   budget -= words.size();
-  if (find_piece_ == nullptr) find_piece_ = format_of(words[0]);
+  if (find_piece_ == nullptr) find_piece_ = format_of(words);
   const bool is_whole = ring.position + words.size() == ring.last.tail;
   std::size_t at = 0;
   while (at < words.size()) {
@@ -196,8 +206,17 @@ std::uint64_t RedoxRings::due(const Ring& ring) const {
     return last - std::min(first, last);
   };
   const std::uint64_t user = since(ring.first.user_samples, ring.last.user_samples);
-  return since(ring.first.kernel_samples, ring.last.kernel_samples) +
+  return ring.due_before + since(ring.first.kernel_samples, ring.last.kernel_samples) +
          (find_piece_ == find_piece_b ? user : 0);
+}
+
+bool RedoxRings::are_same(const GuestRings& other) const {
+  const auto* const rings = dynamic_cast<const RedoxRings*>(&other);
+  return rings != nullptr && rings->pointers_at_ == pointers_at_ &&
+         std::equal(rings_.begin(), rings_.end(), rings->rings_.begin(), rings->rings_.end(),
+                    [](const Ring& a, const Ring& b) {
+                      return a.structure == b.structure && a.words == b.words;
+                    });
 }
 
 RingCounts RedoxRings::counts() const {

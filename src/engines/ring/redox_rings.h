@@ -41,6 +41,7 @@ class RedoxRings final : public GuestRings {
   void want_all() override;
   [[nodiscard]] Result<void> poll(RecordCollector* records, bool is_last) override;
   [[nodiscard]] Result<bool> are_there() override;
+  [[nodiscard]] bool are_same(const GuestRings& other) const override;
   [[nodiscard]] RingCounts counts() const override;
 
  private:
@@ -57,8 +58,9 @@ class RedoxRings final : public GuestRings {
     std::unique_ptr<AreaMemory> memory;
     std::uint64_t words = 0;
     bool has_begun = false;
-    std::uint64_t position = 0;  // words that were read, or are lost
-    State first;                 // at the first poll
+    std::uint64_t position = 0;    // words that were read, or are lost
+    State first;                   // at the first poll, or of a kernel that has begun anew
+    std::uint64_t due_before = 0;  // samples of kernels before
     State last;
     std::uint64_t read = 0;  // samples
   };

@@ -20,7 +20,14 @@ double RingClock::predicted_ns(const Look& from, std::uint64_t counter) const {
 
 void RingClock::look(std::uint64_t counter, std::uint64_t host_ns) {
   const Look now{counter, host_ns};
-  const bool goes_back = first_ && counter < last_.counter;
+  // CPUs are read one after another: some of a little before come later.
+  const double back =
+      first_ && counter < last_.counter ? static_cast<double>(last_.counter - counter) : 0;
+  const bool goes_back = back > (hz_ == 0 ? static_cast<double>(last_.counter) / 2 : hz_);
+  if (back != 0 && !goes_back) {
+    last_.host_ns = host_ns;
+    return;
+  }
   if (!first_ || goes_back) first_ = base_ = now;
   last_ = now;
   if (given_hz_ == 0 && host_ns - first_->host_ns >= kShortestMeasureNs)

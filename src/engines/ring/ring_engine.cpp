@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "arch/arch_info.h"
+#include "arch/x86.h"
 #include "base/clock.h"
 #include "engines/ring/library_rings.h"
 #include "memory/page_tables.h"
@@ -13,6 +15,8 @@ namespace ringside::engines::ring {
 namespace {
 
 constexpr std::uint64_t kPollNs = 5'000'000;
+// All CPUs are read in a poll, as far as there is time.
+constexpr std::uint64_t kPatienceNs = 50'000'000;
 // A search may stop the guest for its registers where there is a stub, and takes the host's time.
 constexpr std::uint64_t kShortestSearchRestNs = 50'000'000;
 constexpr std::uint64_t kLongestSearchRestNs = 2'000'000'000;
@@ -60,12 +64,13 @@ Result<PhysicalMemory*> RingEngine::ram() {
   return nullptr;
 }
 
+// Asks one vCPU after another: one that runs user code may not map the kernel.
 Result<RingEngine::Paging> RingEngine::paging() {
-  RINGSIDE_ASSIGN(auto registers, way_in_->read_registers(VcpuId{0}));
+  const VcpuId vcpu{static_cast<std::uint16_t>(asked_++ % std::max<std::size_t>(vcpu_count(), 1))};
+  RINGSIDE_ASSIGN(auto registers, way_in_->read_registers(vcpu));
   TablesOfVcpu tables = tables_of_vcpu(arch(), registers);
   if (tables.empty())
-    if (auto machines = way_in_->machines_page_tables(VcpuId{0}))
-      tables.push_back(std::move(machines));
+    if (auto machines = way_in_->machines_page_tables(vcpu)) tables.push_back(std::move(machines));
   return Paging{std::move(registers), std::move(tables)};
 }
 
@@ -80,19 +85,16 @@ Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(PhysicalMemory& r
     if (!rings) why_not_ = rings.error().message;
     return rings ? std::move(*rings) : nullptr;
   }
-  if (!finder_) finder_.emplace(ram);
+  if (!finder_) finder_.emplace(ram, arch());
+  bool has_asked = false;  // once a step: it may stop the guest
   RINGSIDE_ASSIGN(auto found, finder_->step([&]() -> Result<const TablesOfVcpu*> {
-    RINGSIDE_ASSIGN(now, paging());
+    if (!std::exchange(has_asked, true)) {
+      RINGSIDE_ASSIGN(now, paging());
+    }
     return &now.tables;
   }));
   if (!finder_->why_not().empty()) why_not_ = finder_->why_not();
   if (!found) return nullptr;
-  const bool both_are_x86 = arch::info_of(arch()).is_x86 && arch::info_of(found->area.arch).is_x86;
-  if (found->area.arch != arch() && !both_are_x86) {
-    why_not_ = fmt::format("the rings are of {}, and the machine is {}",
-                           arch::name_of(found->area.arch), arch::name_of(arch()));
-    return nullptr;
-  }
   return std::make_unique<LibraryRings>(std::move(*found), vcpu_count());
 }
 
@@ -116,7 +118,8 @@ Result<void> RingEngine::find_rings() {
   search_ns_ += monotonic_ns() - began;
   if (found) return use(std::move(found), now);
   if (memory != nullptr && finder_ && !finder_->is_done()) return {};
-  none_are_there_ |= is_started_;
+  // One that is not mapped just now may be the guest's.
+  if (memory != nullptr && finder_ && !finder_->has_unmapped()) none_are_there_ |= is_started_;
   rest_from_search();
   return {};
 }
@@ -143,13 +146,25 @@ void RingEngine::rest_from_search() {
 
 Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const Paging& now) {
   rest_from_search();
-  rings_ = std::move(found);
-  why_not_.clear();
-  const double hz = options_.counter_hz > 0 ? options_.counter_hz : rings_->counter_hz();
-  if (records_) taken_ += records_->captures();
-  records_.emplace(rings_->arch(), hz);
-  records_->set_registers(paging_registers(arch(), now.registers));
   next_look_ns_ = monotonic_ns() + kLookNs;
+  why_not_.clear();
+  if (left_ && left_->are_same(*found)) {
+    rings_ = std::move(left_);
+    none_are_there_ = false;
+    return {};
+  }
+  if (left_) before_ += left_->counts();
+  left_.reset();
+  rings_ = std::move(found);
+  const double hz = options_.counter_hz > 0 ? options_.counter_hz : rings_->counter_hz();
+  if (records_) {
+    rest_ = records_->take_out(monotonic_ns(), true);
+    taken_ += records_->captures();
+  }
+  records_.emplace(rings_->arch(), hz, kPatienceNs);
+  const bool is_32_bit = rings_->arch() == Arch::kI386 && arch() == Arch::kX86_64;
+  const auto registers = is_32_bit ? arch::as_i386(now.registers) : std::optional(now.registers);
+  if (registers) records_->set_registers(paging_registers(rings_->arch(), *registers));
   const bool wants_all = std::exchange(none_are_there_, false) || options_.from_boot;
   if (wants_all) rings_->want_all();
   // After the start the tick goes on with its plan.
@@ -170,8 +185,7 @@ Result<void> RingEngine::look_again() {
 }
 
 void RingEngine::leave_rings() {
-  before_ += rings_->counts();
-  rings_.reset();
+  left_ = std::move(rings_);
   none_are_there_ = is_started_;
 }
 
@@ -184,7 +198,18 @@ Result<void> RingEngine::poll_rings(bool is_last) {
   return {};
 }
 
+// What was gathered before an error comes before it.
 Result<Tick> RingEngine::tick(const TickPlan& plan) {
+  if (error_) return tl::unexpected<Error>(*std::exchange(error_, std::nullopt));
+  auto taken = poll(plan);
+  if (taken || !records_) return taken;
+  Tick last = records_->take_out(monotonic_ns(), true);
+  if (last.empty()) return taken;
+  error_ = taken.error();
+  return last;
+}
+
+Result<Tick> RingEngine::poll(const TickPlan& plan) {
   const std::uint64_t now = monotonic_ns();
   if (is_started_ && !is_stopped_ && now < next_poll_ns_) sleep_ns(next_poll_ns_ - now);
   next_poll_ns_ = monotonic_ns() + kPollNs;
@@ -198,7 +223,13 @@ Result<Tick> RingEngine::tick(const TickPlan& plan) {
   if (!is_started_) return Tick();
   if (records_) records_->set_plan(plan);
   RINGSIDE_TRY(poll_rings(is_stopped_));
-  Tick tick = records_ ? records_->take_out(monotonic_ns()) : Tick();
+  Tick tick = records_ ? records_->take_out(monotonic_ns(), is_stopped_) : Tick();
+  if (!rest_.empty()) {
+    std::swap(tick, rest_);
+    std::move(rest_.captures.begin(), rest_.captures.end(), std::back_inserter(tick.captures));
+    std::move(rest_.events.begin(), rest_.events.end(), std::back_inserter(tick.events));
+    rest_ = {};
+  }
   if (!tick.captures.empty() || !tick.events.empty() || is_stopped_) {
     silent_since_ns_ = monotonic_ns();
     return tick;
@@ -225,6 +256,7 @@ PaceCounts RingEngine::counts() const {
   PaceCounts counts;
   RingCounts lost = before_;
   if (rings_) lost += rings_->counts();
+  if (left_) lost += left_->counts();
   counts.no_room = std::min(lost.no_room, lost.lost_samples);
   counts.overwritten = lost.lost_samples - counts.no_room;
   counts.lost_events = lost.lost() - lost.lost_samples;

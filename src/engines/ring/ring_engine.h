@@ -88,17 +88,22 @@ class RingEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Result<void> look_again();
   void leave_rings();
   [[nodiscard]] Result<void> poll_rings(bool is_last);
+  [[nodiscard]] Result<Tick> poll(const TickPlan& plan);
 
   std::unique_ptr<Engine> way_in_;
   RingOptions options_;
   std::optional<AreaFinder> finder_;  // while a search goes on
   std::unique_ptr<GuestRings> rings_;
+  std::unique_ptr<GuestRings> left_;  // that were not there, or not mapped, when looked at last
   std::optional<RecordCollector> records_;  // of the rings' guest
+  Tick rest_;                               // of the records before those
+  std::optional<Error> error_;              // that comes with the next tick
   bool is_started_ = false;
   bool is_stopped_ = false;
   std::string why_not_;  // rings were there, and could not be read
   std::uint64_t next_search_ns_ = 0;
   std::uint64_t started_ns_ = 0;
+  std::size_t asked_ = 0;           // vCPUs, for their registers
   std::uint64_t search_ns_ = 0;     // that this search, or those for Redox' rings, took so far
   bool none_are_there_ = false;     // those that come are made while the guest is recorded
   std::uint64_t next_look_ns_ = 0;  // whether the rings are still there
@@ -106,7 +111,7 @@ class RingEngine final : public Engine, public SelfPaced {
   std::uint64_t next_poll_ns_ = 0;
   std::uint64_t silent_since_ns_ = 0;
 
-  RingCounts before_;        // of rings that were left
+  RingCounts before_;        // of rings that others have followed
   std::uint64_t taken_ = 0;  // captures of theirs
 };
 

@@ -68,7 +68,7 @@ TEST_F(RingEngineTest, PassesOnAllocationsAndEvents) {
   start();
   const std::int64_t number = 7;
   ringside_event(0, "switch", &number, 1, nullptr, nullptr);
-  const auto taken = tick();
+  const auto taken = tick_with_events();
   ASSERT_TRUE(taken);
   ASSERT_EQ(taken->events.size(), 1u);
   const auto record = wire::read_guest_record(taken->events[0].words);
@@ -85,14 +85,46 @@ TEST_F(RingEngineTest, EventsShowTheCodeThatReportsThem) {
   const wire::testing::TrueStack stack(3, 2);
   ringside_event(0, "switch", nullptr, 0, nullptr, &stack.stack);
   ringside_event(0, "switch", nullptr, 0, nullptr, nullptr);
-  const auto taken = tick();
+  const auto taken = tick_with_events();
   ASSERT_TRUE(taken);
   ASSERT_TRUE(taken->reporter);
   EXPECT_EQ(taken->reporter->registers.get(arch::x86_64::kRip), stack.frames[0]);
   EXPECT_EQ(taken->reporter->level, PrivilegeLevel::kKernel);
   wire::testing::put_sample(0, 1, 2);
   ringside_event(0, "switch", nullptr, 0, nullptr, &stack.stack);
-  EXPECT_FALSE(tick()->reporter);
+  const auto sampled = tick();
+  ASSERT_TRUE(sampled);
+  EXPECT_FALSE(sampled->captures.empty());
+  EXPECT_FALSE(sampled->reporter);
+}
+
+// CPUs are read one after another: an event waits for those before it.
+TEST_F(RingEngineTest, EventsOfCpusAreInOrderOfTime) {
+  const GuestRings rings(2, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  the_time = 5000;
+  ringside_event(0, "free", nullptr, 0, nullptr, nullptr);
+  ASSERT_TRUE(tick());
+  the_time = 4000;
+  ringside_event(1, "alloc", nullptr, 0, nullptr, nullptr);
+  const auto taken = tick_with_events();
+  ASSERT_TRUE(taken);
+  ASSERT_EQ(taken->events.size(), 2u);
+  EXPECT_EQ(wire::read_guest_record(taken->events[0].words)->event.name, "alloc");
+  EXPECT_LE(taken->events[0].host_time_ns, taken->events[1].host_time_ns);
+}
+
+// None waits for longer than the recording.
+TEST_F(RingEngineTest, TheLastEventsComeAtTheEnd) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  ringside_event(0, "last", nullptr, 0, nullptr, nullptr);
+  engine_->stop();
+  const auto taken = tick();
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->events.size(), 1u);
 }
 TEST_F(RingEngineTest, TheLastSamplesComeAfterTheEnd) {
   const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);

@@ -5,11 +5,14 @@
 #include <atomic>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace ringside::engines::ring {
 namespace {
 
 // Records of one CPU may interrupt each other, so that later sequences come first: by so many.
 constexpr std::int64_t kMostNested = 64;
+constexpr std::uint64_t kFinishNs = 1'000'000'000;
 
 }  // namespace
 
@@ -30,11 +33,14 @@ Result<void> RingReader::poll(const Visit& visit, std::size_t& budget) {
 Result<void> RingReader::finish(const Visit& visit) {
   RINGSIDE_TRY(read_state());
   end_ = extended(state_.begun);
-  for (std::uint64_t left = behind(); left != 0;) {
+  // Words that all look like records take long to check: the guest may do that to us.
+  const std::uint64_t deadline = monotonic_ns() + kFinishNs;
+  for (std::uint64_t left = behind(); left != 0 && monotonic_ns() < deadline;) {
     const std::uint64_t from = position_;
     std::size_t budget = kMostWords;
     RINGSIDE_TRY(read_words(budget));
-    RINGSIDE_TRY(take(visit, true, budget));
+    std::size_t checks = kMostWords;
+    RINGSIDE_TRY(take(visit, true, checks));
     const std::uint64_t done = position_ - from;
     if (done == 0) break;
     left -= std::min(left, done);
@@ -84,7 +90,9 @@ Result<void> RingReader::read_words(std::size_t& budget) {
     position_ += overwritten();
     searches_ = true;
   }
-  const std::uint64_t drained = (state_.tail - position_) & mask();
+  // Nobody drains a ring that overwrites.
+  const bool drains = area_.mode == wire::GuestRingMode::kDrop;
+  const std::uint64_t drained = drains ? (state_.tail - position_) & mask() : 0;
   if (drained != 0 && drained <= behind()) {
     position_ += drained;
     searches_ = false;

@@ -62,7 +62,7 @@ class RingReader {
   }
   // Whether the last poll has left words: a record that is not whole, or what its budget left.
   [[nodiscard]] bool has_more() const { return behind() != 0; }
-  // The same until none is left: what is not whole now is lost.
+  // The same until none is left, for a second at most: what is not whole now is lost.
   [[nodiscard]] Result<void> finish(const Visit& visit);
 
   [[nodiscard]] RingCounts counts() const;

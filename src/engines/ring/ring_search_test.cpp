@@ -84,6 +84,48 @@ TEST_F(RingSearchTest, ReadsAllSinceTheBootOfItsOwnGuest) {
   EXPECT_EQ(taken->captures.size(), 2u);
 }
 
+// Rings that were not mapped for a moment are the same ones: nothing is read twice.
+TEST_F(RingSearchTest, GoesOnWithRingsThatItHadLeft) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  machine_walks_ = true;
+  start();
+  wire::testing::put_sample(0, 1, 8);
+  ASSERT_EQ(tick()->captures.size(), 1u);
+  ram_.mapped_bytes_behind = kGuestPage;
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (engine_->has_rings() && monotonic_ns() < end) ASSERT_TRUE(tick());
+  ASSERT_FALSE(engine_->has_rings());
+  wire::testing::put_sample(0, 2, 8);
+  ram_.mapped_bytes_behind = 0;
+  std::size_t captures = 0;
+  while (captures == 0 && monotonic_ns() < end) captures += tick()->captures.size();
+  EXPECT_EQ(captures, 1u);
+  EXPECT_EQ(engine_->counts().due, 2u);
+  EXPECT_EQ(engine_->counts().lost(), 0u);
+}
+
+// An area that is not mapped just now may be the guest's: its records may be old ones.
+TEST_F(RingSearchTest, RingsThatWereNotMappedAreNotNew) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  wire::testing::put_sample(0, 1, 8);
+  ram_.rings = &rings;
+  machine_walks_ = true;
+  ram_.mapped_bytes_behind = kGuestPage;
+  start();
+  ASSERT_TRUE(tick());
+  ASSERT_FALSE(engine_->has_rings());
+  ram_.mapped_bytes_behind = 0;
+  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  while (!engine_->has_rings() && monotonic_ns() < end) {
+    const auto taken = tick();
+    ASSERT_TRUE(taken);
+    EXPECT_TRUE(taken->captures.empty());
+  }
+  ASSERT_TRUE(engine_->has_rings());
+  EXPECT_EQ(engine_->counts().due, 0u);
+}
+
 // There is no other time to look for them.
 TEST_F(RingSearchTest, FindsNewRingsAtTheEnd) {
   start();

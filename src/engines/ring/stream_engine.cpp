@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 << 10;
 constexpr int kPollMs = 5;
+// A kernel drains its CPUs one after another, some times a second.
+constexpr std::uint64_t kPatienceNs = 1'000'000'000;
 
 // A terminal's driver would change bytes, and react to some.
 Result<void> pass_bytes(int device, const std::string& place) {
@@ -51,7 +53,7 @@ Result<std::unique_ptr<StreamEngine>> StreamEngine::open(const std::string& plac
   std::unique_ptr<StreamEngine> engine(new StreamEngine(std::move(line), place));
   RINGSIDE_TRY(engine->wait_for_facts(patience));
   const double hz = counter_hz > 0 ? counter_hz : static_cast<double>(engine->facts_.clock_hz);
-  engine->records_.emplace(engine->facts_.arch, hz);
+  engine->records_.emplace(engine->facts_.arch, hz, kPatienceNs);
   return engine;
 }
 
@@ -115,7 +117,7 @@ Result<Tick> StreamEngine::tick(const TickPlan& plan) {
   records_->set_plan(plan);
   if (!is_started_) return Tick();
   RINGSIDE_ASSIGN(const bool goes_on, read_line(is_stopped_ ? 0 : kPollMs));
-  Tick tick = records_->take_out(monotonic_ns());
+  Tick tick = records_->take_out(monotonic_ns(), is_stopped_ || !goes_on);
   if (!goes_on && tick.empty()) {
     if (std::exchange(has_ended_, true) || !is_stopped_)
       return fail(ErrorCode::kClosed, "{}: the line has ended", place_);

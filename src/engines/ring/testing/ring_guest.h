@@ -100,6 +100,13 @@ class RingEngineTest : public ::testing::Test {
     ASSERT_TRUE(tick());
     ASSERT_TRUE(engine_->start({}));
   }
+  // The first of the ticks that has events, which wait for a while.
+  [[nodiscard]] Result<Tick> tick_with_events() {
+    const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+    auto taken = tick();
+    while (taken && taken->events.empty() && monotonic_ns() < end) taken = tick();
+    return taken;
+  }
   [[nodiscard]] Result<Tick> tick() {
     TickPlan plan;
     plan.vcpus = vcpus_;
