@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 
 #include "arch/arch_info.h"
 #include "base/clock.h"
@@ -163,7 +164,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
       if (wish == Control::Wish::kStop) sampler.stop();
       // Ticks that waited while the last one that is wanted was unwound are none of it.
       if (wish != Control::Wish::kSample || limit_reached()) {
-        RINGSIDE_TRY(write(seen->tick.events));
+        RINGSIDE_TRY(write_until(last_sample_ns_, seen->tick.events));
         leave_out(seen->tick);
       } else {
         RINGSIDE_TRY(handle(seen->tick, seen->attributions));
@@ -222,8 +223,11 @@ std::uint64_t Recorder::since_start(std::uint64_t host_time_ns) const {
   return host_time_ns > start_ns_ ? host_time_ns - start_ns_ : 0;
 }
 
-Result<void> Recorder::write(const std::vector<engines::GuestEventWords>& events) {
-  for (const engines::GuestEventWords& event : events) RINGSIDE_TRY(write(event));
+// Events come later than the samples of their time.
+Result<void> Recorder::write_until(std::uint64_t host_time_ns,
+                                   const std::vector<engines::GuestEventWords>& events) {
+  for (const engines::GuestEventWords& event : events)
+    if (event.host_time_ns <= host_time_ns) RINGSIDE_TRY(write(event));
   return {};
 }
 
@@ -252,7 +256,7 @@ Result<void> Recorder::write(const engines::GuestEventWords& event) {
 Result<void> Recorder::handle(const engines::Tick& tick, const TaskAttributions& attributions) {
   if (!attributions.updates.empty() && !tick.empty())
     RINGSIDE_TRY(user_stacks_.adopt(attributions.updates, since_start(tick.first_time_ns())));
-  RINGSIDE_TRY(write(tick.events));
+  RINGSIDE_TRY(write_until(std::numeric_limits<std::uint64_t>::max(), tick.events));
   for (std::size_t i = 0; i < tick.captures.size(); ++i) {
     // The captures of one stop belong together; those of an engine with its own pace do not.
     if (engine_->self_paced() != nullptr && limit_reached()) {
@@ -268,6 +272,7 @@ Result<void> Recorder::handle(const wire::Capture& capture,
                               const guestos::TaskAttribution& attribution) {
   recording::SampleInfo info = recording::info_of(capture, start_ns_);
   ticks_by_vcpu_[capture.vcpu] += capture.weight;
+  last_sample_ns_ = std::max(last_sample_ns_, capture.host_time_ns);
   if (capture.disposition != wire::Disposition::kSampled) {
     if (capture.disposition == wire::Disposition::kIdle) idle_ += capture.weight;
     return add({.info = info, .parts = {}, .capture = std::nullopt, .attribution = {}},

@@ -102,7 +102,8 @@ class Recorder {
   [[nodiscard]] Result<void> add(EarlySamples::Sample sample, std::optional<GuestVirt> waits_for);
   [[nodiscard]] Result<void> write(const EarlySamples::Sample& sample);
   [[nodiscard]] Result<void> write(const engines::GuestEventWords& event);
-  [[nodiscard]] Result<void> write(const std::vector<engines::GuestEventWords>& events);
+  [[nodiscard]] Result<void> write_until(std::uint64_t host_time_ns,
+                                         const std::vector<engines::GuestEventWords>& events);
   [[nodiscard]] std::uint64_t since_start(std::uint64_t host_time_ns) const;
   [[nodiscard]] Result<void> adopt(const KernelUpdate& kernel);
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
@@ -120,6 +121,7 @@ class Recorder {
   engines::Engine* engine_;
   recording::Writer* writer_;
   std::uint64_t start_ns_;
+  std::uint64_t last_sample_ns_ = 0;  // of the host's clock
   SamplingOptions options_;
   CaptureFeedback feedback_;
   CapturePlanner planner_;

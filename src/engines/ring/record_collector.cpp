@@ -34,7 +34,7 @@ void RecordCollector::add_event(const wire::GuestRecord& record,
                                 std::span<const std::uint64_t> words) {
   if (record.time < newest_event_ / 2) release(newest_event_);  // a counter that begins anew
   newest_event_ = events_.empty() ? record.time : std::max(newest_event_, record.time);
-  events_.push_back({record.time, 0, {words.begin(), words.end()}});
+  events_.push_back({record.time, 0, 0, {words.begin(), words.end()}});
   const wire::GuestFrames& stack = record.kind == wire::GuestRecordKind::kAllocation
                                        ? record.allocation.stack
                                        : record.event.stack;
@@ -78,11 +78,16 @@ void RecordCollector::add_capture(const wire::GuestRecord& record) {
   if (record.task.is_known()) wire::add_task(record.task, capture);
 }
 
-std::optional<std::uint64_t> RecordCollector::due(std::uint64_t now_ns, bool is_last) {
+std::optional<std::uint64_t> RecordCollector::due(std::uint64_t now_ns, bool is_last,
+                                                  std::uint64_t& newest_ns) {
   std::optional<std::uint64_t> counter;
   const bool all = is_last || events_.size() > kMostWaiting;
   for (TimedEvent& event : events_) {
-    if (event.came_ns == 0) event.came_ns = now_ns;
+    if (event.came_ns == 0) {
+      event.came_ns = now_ns;
+      event.host_ns = std::max(last_time_ns_, clock_.host_ns(event.counter));
+      newest_ns = std::max(newest_ns, event.host_ns);
+    }
     const bool has_waited = all || now_ns - event.came_ns >= patience_ns_;
     if (has_waited && (!counter || event.counter > *counter)) counter = event.counter;
   }
@@ -100,9 +105,10 @@ void RecordCollector::release(std::uint64_t up_to) {
 
 Tick RecordCollector::take_out(std::uint64_t now_ns, bool is_last) {
   Tick tick;
-  if (const auto counter = due(now_ns, is_last)) release(*counter);
   if (newest_ != 0) clock_.look(newest_, now_ns);
   newest_ = 0;  // a counter may begin anew
+  std::uint64_t newest_event_ns = 0;
+  if (const auto counter = due(now_ns, is_last, newest_event_ns)) release(*counter);
   std::stable_sort(captures_.begin(), captures_.end(), is_earlier);
   // Neither goes back behind what the tick before had.
   for (TimedCapture& timed : captures_) {
@@ -111,7 +117,7 @@ Tick RecordCollector::take_out(std::uint64_t now_ns, bool is_last) {
     tick.captures.push_back(std::move(timed.capture));
   }
   for (TimedEvent& event : ready_) {
-    last_event_ns_ = std::max(last_event_ns_, clock_.host_ns(event.counter));
+    last_event_ns_ = std::max(last_event_ns_, event.host_ns);
     tick.events.push_back({last_event_ns_, std::move(event.words)});
   }
   ready_.clear();
@@ -121,6 +127,7 @@ Tick RecordCollector::take_out(std::uint64_t now_ns, bool is_last) {
       });
   if (!shows_code && !tick.events.empty()) tick.reporter = std::exchange(reporter_, std::nullopt);
   if (tick.reporter) tick.reporter->host_time_ns = last_event_ns_;
+  last_time_ns_ = std::max(last_time_ns_, newest_event_ns);
   taken_ += tick.captures.size();
   captures_.clear();
   return tick;

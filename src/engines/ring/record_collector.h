@@ -43,13 +43,16 @@ class RecordCollector {
   struct TimedEvent {
     std::uint64_t counter = 0;
     std::uint64_t came_ns = 0;  // when it was asked for first; 0: not yet
+    std::uint64_t host_ns = 0;  // its time, by the clock of then as samples have it
     std::vector<std::uint64_t> words;
   };
   void add_capture(const wire::GuestRecord& record);
   void add_event(const wire::GuestRecord& record, std::span<const std::uint64_t> words);
   void set_paging(wire::Capture& capture) const;
   // Up to which counter events have waited long enough; nothing where none has.
-  [[nodiscard]] std::optional<std::uint64_t> due(std::uint64_t now_ns, bool is_last);
+  // `newest_ns` becomes the latest time of those that have just come.
+  [[nodiscard]] std::optional<std::uint64_t> due(std::uint64_t now_ns, bool is_last,
+                                                 std::uint64_t& newest_ns);
   void release(std::uint64_t up_to);
   [[nodiscard]] bool is_wanted(const wire::Capture& capture) const;
 
@@ -66,7 +69,7 @@ class RecordCollector {
   std::uint64_t patience_ns_;
   std::uint64_t newest_ = 0;        // of the guest's counter
   std::uint64_t newest_event_ = 0;  // the same, of all events
-  std::uint64_t last_time_ns_ = 0;  // that a capture was given
+  std::uint64_t last_time_ns_ = 0;  // that a capture was given, or an event when it came
   std::uint64_t last_event_ns_ = 0;
   std::uint64_t taken_ = 0;
 };
