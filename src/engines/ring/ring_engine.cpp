@@ -198,7 +198,7 @@ Result<void> RingEngine::poll_rings(bool is_last) {
   return {};
 }
 
-// What was gathered before an error comes before it.
+// Records that were gathered before an error come before it.
 Result<Tick> RingEngine::tick(const TickPlan& plan) {
   if (error_) return tl::unexpected<Error>(*std::exchange(error_, std::nullopt));
   auto taken = poll(plan);
