@@ -9,6 +9,7 @@
 #include "app/outputs.h"
 #include "base/file.h"
 #include "disk_image/disk.h"
+#include "recording/reader.h"
 
 namespace ringside::app {
 namespace {
@@ -44,10 +45,25 @@ Result<std::vector<DiskFile>> take_files(const disk_image::ImageName& name,
   return files;
 }
 
-// The file is what a ringside inside the guest has recorded.
-Result<void> copy_recording(const DiskFile& file, const std::filesystem::path& output) {
+Result<void> check_no_settings(const ImportRequest& request) {
+  if (!request.settings.is_given() && request.kernel.empty() && request.symbols.empty() &&
+      request.load_bias.empty() && request.os == ImportRequest().os && !request.keep_captures)
+    return {};
+  return fail(ErrorCode::kUsage,
+              "{} is a recording, which is copied as it is: --kernel, --symbols and what else is "
+              "for files of other profilers do not go with it",
+              request.inputs.front());
+}
+
+// The file is what a ringside inside the guest has recorded. `is_padded`: a disk goes on behind it.
+Result<void> copy_recording(const DiskFile& file, bool is_padded,
+                            const std::filesystem::path& output) {
   RINGSIDE_ASSIGN(const auto mapped, MappedFile::open(path_of(file)));
-  const Bytes bytes = mapped->bytes();
+  Bytes bytes = mapped->bytes();
+  if (is_padded) {
+    RINGSIDE_ASSIGN(const auto reader, recording::Reader::open(bytes, file.name));
+    bytes = bytes.first(reader.end());
+  }
   return write_output(output, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
@@ -78,8 +94,10 @@ Result<void> import_from_disk(ImportRequest request, const DiskRequest& disk) {
   }
   RINGSIDE_TRY(check_contents(request));
   RINGSIDE_ASSIGN(request.format, resolved_format(request));
-  if (request.format == kRecordingFormat && files.size() == 1)
-    return copy_recording(files.front(), request.output);
+  if (request.format == kRecordingFormat && files.size() == 1) {
+    RINGSIDE_TRY(check_no_settings(request));
+    return copy_recording(files.front(), request.files.front().is_padded, request.output);
+  }
   return import_files(request);
 }
 

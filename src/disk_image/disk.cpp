@@ -97,6 +97,12 @@ Result<Disk::Place> Disk::look(const Partition& partition, const std::string& pa
   if (partition.is_cut || !has_reader(partition)) return no_reader(partition);
   RINGSIDE_ASSIGN(auto system, open_file_system(image_, partition, name_of(partition), listener_));
   RINGSIDE_ASSIGN(const Entry entry, system->find(path));
+  // Its tool would write all of that.
+  if (entry.size > partition.size)
+    return fail(ErrorCode::kFormat,
+                "{}:{}: this file has {} bytes, more than the {} of its file system: the file "
+                "system is damaged, or nearly all of the file is a hole",
+                name_of(partition), path, entry.size, partition.size);
   return Place{&partition, std::move(system), entry};
 }
 

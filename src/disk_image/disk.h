@@ -27,7 +27,8 @@ class Disk {
 
   // A copy of the file at `path`, in the partition that was named, else in the only one that has
   // it. Errors: kUsage where several have it; kNotFound, with what the disk holds; kUnsupported for
-  // a file system without a reader, or a path that leads to no file; kFormat for a damaged one.
+  // a file system without a reader, or a path that leads to no file; kFormat for a damaged one, and
+  // for a file that is larger than its file system.
   [[nodiscard]] Result<DiskFile> file(const std::string& path);
   // All bytes of the partition that was named, else of the disk. Error kUsage where these hold
   // partitions or a file system.

@@ -108,7 +108,51 @@ Result<void> check_not_held(const ImageFile& image) {
 struct Facts {
   std::string format;
   std::uint64_t size = 0;
+  std::string other_file = {};  // one that the image names and that has a part of its contents
 };
+
+// Null where there is none.
+json member(const json& object, const char* name) {
+  if (!object.is_object()) return {};
+  const auto found = object.find(name);
+  return found == object.end() ? json() : *found;
+}
+
+std::string text_at(const json& object, const char* name) {
+  const json text = member(object, name);
+  return text.is_string() ? text.get<std::string>() : std::string();
+}
+
+// The backing file, the data file or another extent; empty where there is none. `info` is what
+// qemu-img gives of the image at `path`.
+std::string other_file_of(const json& info, const std::string& path) {
+  if (std::string backing = text_at(info, "backing-filename"); !backing.empty()) return backing;
+  const json data = member(member(info, "format-specific"), "data");
+  if (std::string file = text_at(data, "data-file"); !file.empty()) return file;
+  for (const json& extent : member(data, "extents"))
+    if (std::string file = text_at(extent, "filename"); !file.empty() && file != path) return file;
+  return {};
+}
+
+// Whether a name ends as those of images of that format do.
+bool has_ending_of(const std::string& format, const std::filesystem::path& path) {
+  std::string ending = path.extension().string();
+  for (char& c : ending)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (format == "vpc") return ending == ".vpc" || ending == ".vhd";
+  return ending == "." + format || (format == "qcow2" && ending == ".qcow");
+}
+
+// A guest writes what it likes to a raw disk, also the header of a format that names a file of the
+// host's.
+Result<void> check_other_file(const Facts& facts, const std::filesystem::path& path) {
+  if (facts.other_file.empty() || has_ending_of(facts.format, path)) return {};
+  return fail(
+      ErrorCode::kUsage,
+      "{}: its contents are a {} image that names the file {}, and a guest may have written "
+      "that to a raw disk: if it is meant, rename the image to end in .{}",
+      path.string(), facts.format, facts.other_file, facts.format);
+}
 
 // `path` is absolute: qemu-img takes what stands before a colon elsewhere for a protocol.
 Result<Facts> read_facts(const std::string& path, const std::string& name) {
@@ -121,7 +165,8 @@ Result<Facts> read_facts(const std::string& path, const std::string& name) {
     const auto size = info.find("virtual-size");
     if (format != info.end() && format->is_string() && size != info.end() &&
         size->is_number_unsigned())
-      return Facts{format->get<std::string>(), size->get<std::uint64_t>()};
+      return Facts{format->get<std::string>(), size->get<std::uint64_t>(),
+                   other_file_of(info, path)};
   }
   return fail(ErrorCode::kFormat, "{}: qemu-img does not say of which format it is", name);
 }
@@ -143,6 +188,7 @@ Result<ImageFile> open_image(const std::filesystem::path& path, const Listener& 
     RINGSIDE_TRY(check_not_held(image));
     return image;
   }
+  RINGSIDE_TRY(check_other_file(facts, path));
   image.size = facts.size;
   RINGSIDE_ASSIGN(image.fd,
                   copy({path.string(), {"-f", facts.format, absolute}, {}, facts.size}, listener));

@@ -24,7 +24,8 @@ struct ImageFile {
 };
 
 // Opens an image of a format that qemu-img knows. Errors: kUsage where a running QEMU has it open,
-// with what to do; kFormat for a damaged one; kIo where there is no room for a copy; run_tool()'s.
+// with what to do, and for a name that is not of the format of an image that names other files;
+// kFormat for a damaged one; kIo where there is no room for a copy; run_tool()'s.
 [[nodiscard]] Result<ImageFile> open_image(const std::filesystem::path& path,
                                            const Listener& listener);
 

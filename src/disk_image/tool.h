@@ -20,6 +20,7 @@ inline constexpr Tool kQemuImg{"qemu-img", "qemu-utils"};
 inline constexpr Tool kDebugfs{"debugfs", "e2fsprogs"};
 inline constexpr Tool kMcopy{"mcopy", "mtools"};
 inline constexpr Tool kMattrib{"mattrib", "mtools"};
+inline constexpr Tool kMdir{"mdir", "mtools"};
 
 // How long a tool may take for what does not depend on the size of an image.
 inline constexpr std::chrono::seconds kShortLimit{60};

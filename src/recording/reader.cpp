@@ -126,6 +126,7 @@ Result<void> Reader::scan() {
                     fmt::format("block {} follows, {} was expected", header->sequence, expected));
     }
     expected = header->sequence + 1;
+    if (!finished_) end_ = offset + kBlockHeaderSize + header->stored_size;
     if (header->kind == static_cast<std::uint16_t>(BlockKind::kRecords)) {
       blocks_.push_back(offset);
       if (!has_header) {

@@ -68,6 +68,8 @@ class Reader {
   [[nodiscard]] const Header& header() const { return header_; }
   // Bytes of the file.
   [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
+  // Offset behind the block that ends the recording, else behind its last whole block.
+  [[nodiscard]] std::uint64_t end() const { return end_; }
   // May be called again; every call starts from the beginning. Errors: none today that open() did
   // not give; the result is there for readers of streams.
   [[nodiscard]] Result<void> for_each(Visitor& visitor);
@@ -98,6 +100,7 @@ class Reader {
   std::vector<std::string> damage_;  // the first few
   std::uint64_t damage_count_ = 0;
   std::uint64_t lost_blocks_ = 0;
+  std::uint64_t end_ = 0;
   bool finished_ = false;
 };
 

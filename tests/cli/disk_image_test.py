@@ -127,6 +127,18 @@ class DiskImages(DiskCase):
         shutil.copy(recording, tree / "ringside.data")
         self.assertSays(self.take(disk_images.ext(self.folder / "e.img", tree), "/ringside.data"), DONE)
         self.assertEqual((self.folder / "out.data").read_bytes(), recording.read_bytes())
+        for options in (["--kernel", "none.elf"], ["--cpu-freq", "2"], ["--load-bias", "0x1000"]):
+            result = self.ringside("import", "-o", "no.data", "--disk", "e.img", "--path", "/ringside.data", *options)
+            self.assertSays(result, WRONG_USAGE, "e.img:/ringside.data is a recording")
+            self.assertFalse((self.folder / "no.data").exists())
+
+    def test_a_recording_on_a_bare_disk_is_copied_without_what_is_behind_it(self):
+        contents = self.recording().read_bytes()
+        for behind in (b"", b"\0" * 300, contents):  # that of an older recording, too
+            disk = disk_images.blank(self.folder / "bare.raw", 4)
+            disk_images.write_at(disk, 0, contents + behind)
+            self.assertSays(self.take(disk), DONE)
+            self.assertEqual((self.folder / "out.data").read_bytes(), contents)
 
     def test_messages_about_contents_name_the_image(self):
         whole = json.dumps({"stack_traces": [{"0": ["spin", "main"]}] * 3})

@@ -95,6 +95,39 @@ class DiskRefusals(DiskCase):
         (self.folder / "noise.qcow2").write_bytes(b"QFI\xfb" + noise.randbytes(1 << 16))
         self.assertRefuses(FAILED, "noise.qcow2", ["/plain"], "noise.qcow2: qemu-img cannot read this image")
 
+    def test_a_file_that_is_larger_than_its_file_system(self):
+        disk = disk_images.ext(self.folder / "e.img", self.tree())
+        disk_images.run("debugfs", "-w", "-R", f"set_inode_field /plain size {1 << 40}", disk)
+        self.assertRefuses(FAILED, disk, ["/plain"], f"{disk}:/plain", f"{1 << 40} bytes", "damaged")
+
+    def test_a_damaged_chain_of_clusters(self):
+        text = FIRST + "y" * 3000 + " 1\n"
+        disk = disk_images.fat(self.folder / "f.img", self.tree(("plain",), text))
+        self.assertTakes(text, disk, "/plain")
+        contents = bytearray(disk.read_bytes())
+        sectors = int.from_bytes(contents[14:16], "little")  # before the first table of clusters
+        entry = contents.index(b"PLAIN      ")
+        first = int.from_bytes(contents[entry + 26:entry + 28], "little")
+        for table in range(contents[16]):
+            at = (sectors + table * int.from_bytes(contents[22:24], "little")) * disk_images.SECTOR + 2 * first
+            contents[at:at + 2] = b"\xff\xff"  # the chain ends there
+        disk.write_bytes(contents)
+        self.assertRefuses(FAILED, disk, ["/plain"], f"{disk}:/plain: only 512 of the {len(text)} bytes")
+
+    def test_an_image_that_names_a_file_without_being_named_as_its_format(self):
+        ext = disk_images.ext(self.folder / "e.img", self.tree())
+        image = self.folder / "guest.img"
+        backing = ["-b", ext, "-F", "raw"]
+        for kind, options, named in (("qcow2", backing, "e.img"), ("qed", backing, "e.img"),
+                                     ("qcow2", ["-o", f"data_file={self.folder}/d.raw"], "d.raw"),
+                                     ("vmdk", ["-o", "subformat=monolithicFlat"], "guest-flat.img")):
+            disk_images.run("qemu-img", "create", "-q", "-f", kind, *options, image, "8M")
+            with self.subTest(kind=kind, options=options):
+                self.assertRefuses(WRONG_USAGE, image, ["/plain"], f"{image}: ", named, f"rename the image to end in .{kind}")
+                if options == backing:
+                    image.rename(self.folder / f"named.{kind}")
+                    self.assertTakes(FIRST, self.folder / f"named.{kind}", "/plain")
+
     def test_an_image_that_a_running_qemu_holds(self):
         ext = disk_images.ext(self.folder / "e.img", self.tree())
         for disk in (ext, disk_images.qcow2(self.folder / "e.qcow2", ext)):
