@@ -108,6 +108,12 @@ bool is_address(GuestVirt at) {
   return (at.value >= 0x1000 && at.value < 0x0000800000000000) || at.value >= 0xffff800000000000;
 }
 
+// Zeros are a whole record that no allocator writes.
+bool is_of_zeros(const MemtraceRecord& record) {
+  return record.allocator.empty() && record.operation == 0 && record.pointer == 0 &&
+         record.size == 0 && record.frames.empty();
+}
+
 }  // namespace
 
 Result<void> MaestroMemtraceReader::read(MemtraceRecord& record) {
@@ -138,9 +144,22 @@ Result<void> MaestroMemtraceReader::read(MemtraceRecord& record) {
   return {};
 }
 
+bool MaestroMemtraceReader::only_zeros_follow() {
+  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
+  if (offset_ < zeros_end_) return false;
+  const auto end = std::find_if_not(bytes_.begin() + static_cast<std::ptrdiff_t>(offset_),
+                                    bytes_.end(), is_zero);
+  zeros_end_ = static_cast<std::size_t>(end - bytes_.begin());
+  return end == bytes_.end();
+}
+
 Result<bool> MaestroMemtraceReader::next(MemtraceRecord& record) {
   if (reader_.empty()) return false;
-  if (const auto result = read(record); !result) {
+  const auto result = read(record);
+  // A record that the zeros cut begins with an empty name.
+  const bool may_be_padding = result ? is_of_zeros(record) : record.allocator.empty();
+  if (may_be_padding && only_zeros_follow()) return false;
+  if (!result) {
     if (result.error().code != ErrorCode::kTruncated)
       return fail(result.error().code, "{}", result.error().message);
     return fail(ErrorCode::kTruncated, "the record at offset {:#x} is cut", offset_);
@@ -177,8 +196,8 @@ Result<Imported> import_maestro_memtrace(std::span<const Input> inputs, const Im
   auto more = reader.next(record);
   if (!more) return fail(more.error().code, "{}: {}", input.name, more.error().message);
   if (!*more)
-    return fail(ErrorCode::kTruncated, "{}: offset 0x0: it is empty, and a record should begin",
-                input.name);
+    return fail(ErrorCode::kTruncated, "{}: offset 0x0: it {}, and a record should begin",
+                input.name, input.bytes.empty() ? "is empty" : "holds zeros only");
   RINGSIDE_ASSIGN(recording::Writer* const writer, create(record, target));
   Import import(*writer);
   std::size_t begins = 0;

@@ -23,11 +23,12 @@ struct MemtraceRecord {
 class MaestroMemtraceReader {
  public:
   // `bytes` must outlive the reader and its records.
-  explicit MaestroMemtraceReader(Bytes bytes) : reader_(bytes) {}
+  explicit MaestroMemtraceReader(Bytes bytes) : bytes_(bytes), reader_(bytes) {}
 
   // Behind the last record that next() gave.
   [[nodiscard]] std::size_t offset() const { return offset_; }
-  // The next record; false at the end. Errors, after which nothing follows: kTruncated where the
+  // The next record; false at the end, and where nothing but zeros follows up to it, as on a disk
+  // that was written from its beginning. Errors, after which nothing follows: kTruncated where the
   // file ends inside of a record, kFormat where it cannot be such data. Both have the offset of the
   // record, or of what is wrong in it.
   [[nodiscard]] Result<bool> next(MemtraceRecord& record);
@@ -35,7 +36,11 @@ class MaestroMemtraceReader {
  private:
   [[nodiscard]] Result<void> read(MemtraceRecord& record);
 
+  [[nodiscard]] bool only_zeros_follow();
+
+  Bytes bytes_;
   ByteReader reader_;
+  std::size_t zeros_end_ = 0;  // bytes before it were looked at: no zeros alone follow
   std::size_t offset_ = 0;
 };
 

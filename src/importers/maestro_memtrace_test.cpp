@@ -121,6 +121,29 @@ TEST_F(MemtraceImport, ReadingEndsAtACutRecord) {
   }
 }
 
+// As on a disk, which is longer than what a kernel has written to it.
+TEST_F(MemtraceImport, ZerosUpToTheEndAreNoRecords) {
+  for (const std::size_t zeros : {1, 7, 18, 19, 20, 38, 4096, 4103}) {
+    const std::string padded = kText + std::string(zeros, '\0');
+    const auto imported = read(padded);
+    ASSERT_TRUE(imported) << zeros;
+    EXPECT_EQ(imported->records, 2u) << zeros;
+    EXPECT_EQ(recorded.happened.size(), 2u) << zeros;
+    EXPECT_THAT(imported->warnings, IsEmpty()) << zeros;
+    EXPECT_EQ(maestro_memtrace_likeness({"input", as_bytes(padded), {}}, {}), Likeness::kFits);
+  }
+  const auto none = read(std::string(100, '\0'));
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("zeros only"));
+}
+
+TEST_F(MemtraceImport, ZerosInTheMiddleAreRecords) {
+  const auto imported = read(kText + std::string(38, '\0') + kText + std::string(19, '\0'));
+  ASSERT_TRUE(imported);
+  EXPECT_EQ(imported->records, 6u);
+  EXPECT_THAT(imported->warnings, IsEmpty());
+}
+
 TEST_F(MemtraceImport, ReadingEndsAtAnImpossibleRecord) {
   std::string damaged = kText + kText;
   damaged[kText.size() + 7] = 3;  // the operation
