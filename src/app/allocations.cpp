@@ -114,6 +114,16 @@ Result<OpenAllocations> open_allocations(const AllocationRequest& request) {
   return opened;
 }
 
+void say_warnings(const OpenAllocations& opened) {
+  const auto say_all = [](const std::vector<std::string>& warnings) {
+    for (const std::string& warning : warnings) say("ringside: " + warning);
+  };
+  const profile::Profile& profile = opened.details->profile->profile();
+  if (!opened.details->recording.was_imported) say_all(profile.warnings);
+  say_all(profile.left_out);
+  say_all(opened.details->recording.symbols.warnings());
+}
+
 Result<BlockValue> chosen_value(const std::string& name, const AllocationRequest& request) {
   if (name.empty())
     return !request.older_than.empty() ? BlockValue::kOlder
@@ -153,8 +163,7 @@ Result<void> draw_allocations(const AllocationRequest& request,
     RINGSIDE_TRY(draw(opened, opened.allocators[n], request, pictures, path));
     say(fmt::format("ringside: wrote {}; open it in a browser", path));
   }
-  for (const std::string& warning : opened.details->recording.symbols.warnings())
-    say("ringside: " + warning);
+  say_warnings(opened);
   return {};
 }
 

@@ -31,6 +31,10 @@ struct OpenAllocations {
 // what is damaged.
 [[nodiscard]] Result<OpenAllocations> open_allocations(const AllocationRequest& request);
 
+// Says on standard error what the recording warns of, and which names are missing. To be called
+// when all frames have been named.
+void say_warnings(const OpenAllocations& opened);
+
 // The value that is shown where the user names none, and the one that `name` names. Error kUsage
 // where the request lacks the time that it needs.
 [[nodiscard]] Result<views::BlockValue> chosen_value(const std::string& name,

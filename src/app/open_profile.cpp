@@ -140,7 +140,8 @@ Result<OpenRecording> open_recording(const ReaderSettings& asked) {
   if (!settings.kernel_symbols.empty()) {
     RINGSIDE_ASSIGN(options.kernel.symbols, symbols::read_kernel_symbols(settings.kernel_symbols));
   }
-  return OpenRecording{std::move(reader), naming::ImageSymbols(std::move(options))};
+  return OpenRecording{std::move(reader), naming::ImageSymbols(std::move(options)),
+                       settings.format != kRecordingFormat};
 }
 
 Result<std::vector<VcpuId>> chosen_vcpus(const ReaderSettings& settings) {

@@ -56,6 +56,7 @@ struct ReaderSettings {
 struct OpenRecording {
   recording::Reader reader;
   naming::ImageSymbols symbols;
+  bool was_imported = false;  // now: the import has printed the warnings that it recorded
 };
 [[nodiscard]] Result<OpenRecording> open_recording(const ReaderSettings& settings);
 

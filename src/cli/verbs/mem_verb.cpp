@@ -142,24 +142,20 @@ Result<void> MemVerb::report() {
   if (!request_.since.empty()) options.since = request_.since;
   RINGSIDE_ASSIGN(auto opened, app::open_allocations(request_));
   profile::DetailedProfile& details = *opened.details->profile;
-  const auto say_warnings = [&] {
-    for (const std::string& warning : opened.details->recording.symbols.warnings())
-      app::say("ringside: " + warning);
-  };
   if (format_ != "text") {
     RINGSIDE_TRY(app::write_to("-", [&](exporters::Sink& sink) {
       return format_ == "csv"
                  ? exporters::write_allocation_csv(details, opened.allocators, options, sink)
                  : exporters::write_allocation_json(details, opened.allocators, options, sink);
     }));
-    say_warnings();
+    app::say_warnings(opened);
     return {};
   }
   options.width = screen_.width();
   RINGSIDE_TRY(screen_.show([&](exporters::Sink& sink) {
     return exporters::write_allocation_text(details, opened.allocators, options, sink);
   }));
-  say_warnings();
+  app::say_warnings(opened);
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "exporters/allocations/allocation_units.h"
 #include "exporters/parts/csv_text.h"
 #include "exporters/parts/json_text.h"
+#include "exporters/parts/json_warnings.h"
 
 namespace ringside::exporters {
 namespace {
@@ -165,9 +166,11 @@ Result<void> write_allocation_json(DetailedProfile& profile,
                                    const AllocationReportOptions& options, Sink& sink) {
   const recording::Header& header = profile.profile().header;
   RINGSIDE_TRY(sink.write(fmt::format(
-      R"({{"version":1,"kernel":{},"guest_os":{},"value":"{}","by":"{}","allocators":[)",
+      R"({{"version":1,"kernel":{},"guest_os":{},"value":"{}","by":"{}",)"
+      R"("warnings":[{}],"allocators":[)",
       json_string(header.kernel), json_string(header.guest_os), name_of(options.table.value),
-      options.table.measure == views::BlockMeasure::kSize ? "size" : "count")));
+      options.table.measure == views::BlockMeasure::kSize ? "size" : "count",
+      json_warnings(profile.profile()))));
   for (const Allocator& allocator : allocators) {
     RINGSIDE_TRY(sink.write(&allocator == &allocators.front() ? "\n" : ",\n"));
     RINGSIDE_TRY(write_json_allocator(profile, allocator, options, sink));

@@ -107,8 +107,7 @@ class Table {
   Table(const Profile& profile, const Allocator& allocator, const AllocationTable& table,
         const AllocationReportOptions& options)
       : profile_(profile), allocator_(allocator), table_(table), options_(options) {
-    const BlockSums total = allocator.blocks.total();
-    extent_ = profile::extent_of(weight_of(total));
+    extent_ = extent_of_all();
     shown_ = options.maximum_rows == 0 ? table.rows.size()
                                        : std::min(options.maximum_rows, table.rows.size());
     for (std::size_t n = shown_; n < table.rows.size(); ++n) rest_ += table.rows[n].sums;
@@ -157,6 +156,15 @@ class Table {
 
   [[nodiscard]] profile::Weight weight_of(const BlockSums& sums) const {
     return views::weight_of(sums, options_.table.value, options_.table.measure);
+  }
+  // Shares are of this. The sum of growth may be 0, where some stacks shrink as others grow.
+  [[nodiscard]] std::uint64_t extent_of_all() const {
+    if (options_.table.value != BlockValue::kGrowth)
+      return profile::extent_of(weight_of(allocator_.blocks.total()));
+    std::uint64_t extent = 0;
+    for (const views::LiveSet::Stack& stack : allocator_.blocks.stacks())
+      extent += profile::extent_of(weight_of(stack.sums));
+    return extent;
   }
   [[nodiscard]] std::size_t count() const { return shown_ + (shown_ < table_.rows.size() ? 1 : 0); }
 

@@ -9,6 +9,7 @@
 
 #include "exporters/parts/csv_text.h"
 #include "exporters/parts/json_text.h"
+#include "exporters/parts/json_warnings.h"
 #include "exporters/report/row_choice.h"
 #include "profile/sanitize.h"
 #include "views/summary.h"
@@ -186,19 +187,12 @@ Result<void> write_json_counts(const Profile& profile, Sink& sink) {
 
 Result<void> write_json_head(const Profile& profile, Sink& sink) {
   const recording::Header& header = profile.header;
-  std::string warnings;
-  const auto add_warning = [&](const std::string& text) {
-    if (!text.empty()) warnings += (warnings.empty() ? "" : ",") + json_string(text);
-  };
-  add_warning(profile.damage);
-  for (const std::string& text : profile.warnings) add_warning(text);
-  for (const std::string& text : profile.left_out) add_warning(text);
   return sink.write(fmt::format(
       R"({{"version":1,"kernel":{},"guest_os":{},"engine":{},"vcpus":{},"interval_ns":{},)"
       R"("start_ns":{},"source":{},"value":{},"unit":"{}","warnings":[{}],)",
       json_string(header.kernel), json_string(header.guest_os), json_string(header.engine),
       header.vcpu_count, header.interval_ns, header.start_wall_ns, json_quoted(profile.source),
-      json_quoted(profile.value), recording::name_of(profile.unit), warnings));
+      json_quoted(profile.value), recording::name_of(profile.unit), json_warnings(profile)));
 }
 
 }  // namespace

@@ -20,7 +20,9 @@ class FunctionFinder {
       : profile_(profile), passing_(std::begin(kPassing), std::end(kPassing)) {
     passing_.insert(passing_.end(), options.passing.begin(), options.passing.end());
     if (!options.names_have_places) return;
-    for (std::string& pattern : passing_) pattern += " *";
+    // A function without a line, or an address, is its name alone.
+    const std::vector<std::string> plain = passing_;
+    for (const std::string& pattern : plain) passing_.push_back(pattern + " *");
   }
 
   // `frames` outermost first, at least one.

@@ -62,11 +62,13 @@ class Follower final : public profile::SampleReceiver {
     RINGSIDE_TRY(check_names());
     std::vector<Allocator> allocators;
     for (auto& [type, allocator] : allocators_) {
+      const std::uint64_t events = allocator.blocks.events().all();
       allocator.end =
-          options_.in_events ? allocator.blocks.events().all() : ends_[allocator.clock.id];
+          options_.in_events ? std::max<std::uint64_t>(events, 1) - 1 : ends_[allocator.clock.id];
       std::optional<std::uint64_t> older_than;
       if (options_.older_than) {
-        RINGSIDE_ASSIGN(older_than, ticks_of(*options_.older_than, allocator.clock));
+        RINGSIDE_ASSIGN(older_than,
+                        ticks_of(*options_.older_than, allocator.clock, options_.in_events));
       }
       allocator.blocks.finish(allocator.end, older_than);
       allocators.push_back(std::move(allocator));
@@ -92,7 +94,7 @@ class Follower final : public profile::SampleReceiver {
     };
     const std::uint64_t pointer = field(*known.columns.pointer);
     LiveSet& blocks = known.allocator->blocks;
-    if (options_.in_events) time = blocks.events().all() + 1;
+    if (options_.in_events) time = blocks.events().all();
     switch (operation_of(static_cast<std::uint32_t>(field(*known.columns.operation)))) {
       case Operation::kAlloc:
         return blocks.allocate(pointer, field(*known.columns.size), time, stack);
@@ -136,9 +138,10 @@ class Follower final : public profile::SampleReceiver {
         source->source.kind != recording::SourceKind::kAllocations)
       return known;
     known.end = &ends_[source->clock.id];
-    names_.insert(type.name);
+    std::string name = type.name.empty() ? "[unnamed]" : profile::sanitize(type.name);
+    names_.insert(name);
     const auto& wanted = options_.allocators;
-    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), type.name) == wanted.end())
+    if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), name) == wanted.end())
       return known;
     const recording::Clock clock =
         options_.in_events
@@ -146,14 +149,13 @@ class Follower final : public profile::SampleReceiver {
             : source->clock;
     std::optional<std::uint64_t> since;
     if (options_.since) {
-      const auto ticks = ticks_of(*options_.since, clock);
+      const auto ticks = ticks_of(*options_.since, clock, options_.in_events);
       if (ticks)
         since = *ticks;
       else
         error_ = tl::unexpected(ticks.error());
     }
-    Allocator allocator{type.name.empty() ? "[unnamed]" : profile::sanitize(type.name),
-                        type.fields[*known.columns.size].unit, clock, 0,
+    Allocator allocator{std::move(name), type.fields[*known.columns.size].unit, clock, 0,
                         LiveSet(type.id, frees_, since)};
     known.allocator = &allocators_.emplace(type.id, std::move(allocator)).first->second;
     return known;
@@ -178,7 +180,7 @@ class Follower final : public profile::SampleReceiver {
   std::map<std::uint32_t, Known> known_;           // by event type
   std::map<std::uint32_t, std::uint64_t> ends_;    // by clock
   std::vector<Operation> operations_;              // by text
-  std::set<std::string> names_;                    // of all allocators
+  std::set<std::string> names_;                    // of all allocators, as they are shown
   Result<void> error_;
 };
 

@@ -28,10 +28,10 @@ struct Allocator {
 };
 
 struct AllocationOptions {
-  std::vector<std::string> allocators;  // their names; empty: all
+  std::vector<std::string> allocators;  // as Allocator::name has them; empty: all
   std::optional<TimeSpan> older_than;   // ages of BlockSums::older are larger
   std::optional<TimeSpan> since;        // from the recording's start: BlockSums::before
-  bool in_events = false;               // times are numbers of the allocator's own events, from 1
+  bool in_events = false;               // times are numbers of the allocator's own events, from 0
 };
 
 // Follows the allocations of a profile, in one reading of its recording. Events that its filter

@@ -154,6 +154,18 @@ TEST_F(AllocationsTest, TheFunctionThatAllocatesIsNotThePassingOne) {
                            Pair("[no stack]", 16), Pair("main;read;<unknown:0x9000>", 32)));
 }
 
+TEST_F(AllocationsTest, PassingFunctionsMayHavePlacesOrNone) {
+  alloc(0x10, 1, {"kernel_alloc", "kmalloc (slab.c:7)", "open (file.c:9)"});
+  alloc(0x20, 2, {"kernel_alloc", "kmalloc", "read (file.c:3)"});
+  const auto allocators = follow();
+  ASSERT_TRUE(allocators);
+  AllocationTableOptions options;
+  options.passing = {"kmalloc"};
+  options.names_have_places = true;
+  EXPECT_THAT(rows(allocators->front(), options),
+              ElementsAre(Pair("read (file.c:3)", 2), Pair("open (file.c:9)", 1)));
+}
+
 // Process 2 frees what process 1 has allocated.
 TEST_F(AllocationsTest, WhatAFilterLeavesOutIsFollowedAllTheSame) {
   alloc(0x10, 1, {"malloc", "open"}, 1);
@@ -222,6 +234,29 @@ TEST_F(AllocationsTest, AllocatorsAreChosenByName) {
   EXPECT_THAT(none.error().message, HasSubstr("buddy, malloc"));
 }
 
+TEST_F(AllocationsTest, NamesAreChosenAsTheyAreShown) {
+  alloc(0x10, 1, {"malloc"});
+  add("", AllocationOperation::kAlloc, 0x10, 4, {});
+  add("\x1b[31m", AllocationOperation::kAlloc, 0x10, 8, {});
+  const auto all = follow();
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all->size(), 3u);
+  for (const Allocator& allocator : *all) {
+    AllocationOptions options;
+    options.allocators = {allocator.name};
+    const auto found = follow(options);
+    ASSERT_TRUE(found) << allocator.name;
+    ASSERT_EQ(found->size(), 1u);
+    EXPECT_EQ(found->front().blocks.total().live, allocator.blocks.total().live);
+  }
+  AllocationOptions options;
+  options.allocators = {"none"};
+  const auto none = follow(options);
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("[unnamed]"));
+  EXPECT_EQ(none.error().message.find('\x1b'), std::string::npos);
+}
+
 // The events of other allocators in between do not count.
 TEST_F(AllocationsTest, TimesInEventsAreTheAllocatorsOwn) {
   alloc(0x10, 1, {"a"});
@@ -234,7 +269,8 @@ TEST_F(AllocationsTest, TimesInEventsAreTheAllocatorsOwn) {
   const auto found = follow(options);
   ASSERT_TRUE(found);
   const Allocator& malloc = found->at(0).name == "malloc" ? found->at(0) : found->at(1);
-  EXPECT_EQ(malloc.end, 3u);
+  EXPECT_EQ(malloc.end, 2u);
+  EXPECT_EQ(malloc.blocks.peak_time(), 1u);
   EXPECT_EQ(malloc.blocks.total().lifetimes.sum, 2);
   EXPECT_EQ(malloc.blocks.total().ages.longest, 1u);
   EXPECT_EQ(malloc.clock.kind, recording::ClockKind::kEventNumber);
@@ -253,6 +289,12 @@ TEST(TimeSpan, CountsSecondsWhereAClockDoes) {
   clock = {1, recording::ClockKind::kEventNumber, "", 0};
   EXPECT_EQ(*ticks_of({200, 0}, clock), 200u);
   EXPECT_EQ(ticks_of({200, 1e-3}, clock).error().code, ErrorCode::kUsage);
+  EXPECT_THAT(ticks_of({200, 1e-3}, clock).error().message, HasSubstr("has no times"));
+  EXPECT_EQ(*ticks_of({200, 0}, clock, true), 200u);
+  const auto refused = ticks_of({200, 1e-3}, clock, true);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::kUsage);
+  EXPECT_THAT(refused.error().message, HasSubstr("--in-events"));
 }
 
 }  // namespace

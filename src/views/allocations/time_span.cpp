@@ -4,8 +4,12 @@
 
 namespace ringside::views {
 
-Result<std::uint64_t> ticks_of(const TimeSpan& span, const recording::Clock& clock) {
+Result<std::uint64_t> ticks_of(const TimeSpan& span, const recording::Clock& clock,
+                               bool in_events) {
   constexpr double kMost = 9e18;
+  if (in_events && span.unit_seconds != 0)
+    return fail(ErrorCode::kUsage,
+                "--in-events counts times in events: give a number without a unit of time");
   if (clock.frequency == 0 && span.unit_seconds != 0)
     return fail(ErrorCode::kUsage,
                 "the recording has no times of allocations, but {}: give a number without a unit",

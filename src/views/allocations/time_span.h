@@ -15,7 +15,9 @@ struct TimeSpan {
   double unit_seconds = 0;
 };
 
-// In ticks of the clock. Error kUsage where the span has a unit of time, and the clock no time.
-[[nodiscard]] Result<std::uint64_t> ticks_of(const TimeSpan& span, const recording::Clock& clock);
+// In ticks of the clock. Error kUsage where the span has a unit of time, and the clock no time;
+// `in_events`: because the user wants numbers of events.
+[[nodiscard]] Result<std::uint64_t> ticks_of(const TimeSpan& span, const recording::Clock& clock,
+                                             bool in_events = false);
 
 }  // namespace ringside::views
