@@ -289,10 +289,9 @@ class Session {
     const SamplingSettings& settings = request_.settings;
     const bool boots = guest_ && !resumes(launch::QemuCommand(guest_->info.arguments));
     const bool from_boot = boots && settings.after.empty() && settings.delay_s == 0;
-    RINGSIDE_ASSIGN(engine_,
-                    engines::ring::RingEngine::make(
-                        std::move(way_in),
-                        {.redox = redox_, .counter_hz = counter_hz_, .from_boot = from_boot}));
+    engine_ = std::make_unique<engines::ring::RingEngine>(
+        std::move(way_in), engines::ring::RingOptions{
+                               .redox = redox_, .counter_hz = counter_hz_, .from_boot = from_boot});
     return {};
   }
 

@@ -16,19 +16,17 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kLargestArea = std::uint64_t{4} << 30;  // a guest may claim anything
 
 bool begins_area(Bytes page) {
-  return page.size() >= sizeof(wire::kGuestAreaMagic) &&
-         std::memcmp(page.data(), wire::kGuestAreaMagic.data(), sizeof(wire::kGuestAreaMagic)) == 0;
+  return std::memcmp(page.data(), wire::kGuestAreaMagic.data(), sizeof(wire::kGuestAreaMagic)) == 0;
 }
 
 }  // namespace
 
 // The bytes of the magic may also lie in a kernel's file, or in a copy of an older area: only what
 // is where it says that it is counts.
-Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start, const Tables& tables_now) {
+Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start, Bytes page,
+                                                      const Tables& tables_now) {
   if (walks_left_ == 0) return std::nullopt;  // too many that claim to be one
-  RINGSIDE_ASSIGN(const auto header, physical_.read_bytes(start, wire::GuestArea::kHeaderBytes));
-  if (!begins_area(header)) return std::nullopt;
-  const auto area = wire::read_guest_area(header);
+  const auto area = wire::read_guest_area(page);
   if (!area) {
     why_not_ = area.error().message;
     return std::nullopt;
@@ -63,8 +61,9 @@ Result<std::optional<FoundArea>> AreaFinder::step(const Tables& tables) {
     read += got;
     hole_ = got == 0 ? hole_ + kChunk : 0;
     for (std::size_t page = 0; page + kPage <= got; page += kPage) {
-      if (!begins_area(Bytes(chunk_).subspan(page, kPage))) continue;
-      RINGSIDE_ASSIGN(auto found, found_at(GuestPhys{at_ + page}, tables));
+      const Bytes bytes = Bytes(chunk_).subspan(page, kPage);
+      if (!begins_area(bytes)) continue;
+      RINGSIDE_ASSIGN(auto found, found_at(GuestPhys{at_ + page}, bytes, tables));
       if (found) return found;
     }
   }

@@ -50,7 +50,7 @@ class AreaFinder {
   // Areas that a guest makes up cost no more than so many walks, all together.
   static constexpr std::uint64_t kMostWalks = 1 << 21;
 
-  [[nodiscard]] Result<std::optional<FoundArea>> found_at(GuestPhys start,
+  [[nodiscard]] Result<std::optional<FoundArea>> found_at(GuestPhys start, Bytes page,
                                                           const Tables& tables_now);
 
   PhysicalMemory& physical_;

@@ -12,7 +12,8 @@ namespace {
 // A writer needs some microseconds for a record, and may have to wait for a processor.
 constexpr std::uint64_t kWritersNs = 50'000'000;
 constexpr std::uint64_t kRestNs = 1'000'000;
-constexpr std::size_t kLeastPart = 4096;  // words that a poll may read of one CPU's ring
+constexpr std::uint64_t kFinishNs = 1'000'000'000;  // of all CPUs
+constexpr std::size_t kLeastPart = 4096;            // words that a poll may read of one CPU's ring
 
 }  // namespace
 
@@ -49,14 +50,15 @@ Result<void> LibraryRings::poll(RecordCollector* records, bool is_last) {
 
 // A guest that runs may be in the middle of a record: it is not lost, nor one that begins later.
 Result<void> LibraryRings::finish(const RingReader::Visit& visit) {
-  const std::uint64_t end = monotonic_ns() + kWritersNs;
+  const std::uint64_t begin = monotonic_ns();
+  const std::uint64_t end = begin + kWritersNs;
   for (RingReader& reader : readers_) {
     RINGSIDE_TRY(reader.poll(visit));
     while (reader.has_more() && monotonic_ns() < end) {
       sleep_ns(kRestNs);
       RINGSIDE_TRY(reader.poll(visit));
     }
-    if (reader.has_more()) RINGSIDE_TRY(reader.finish(visit));
+    if (reader.has_more()) RINGSIDE_TRY(reader.finish(visit, begin + kFinishNs));
   }
   return {};
 }

@@ -78,16 +78,19 @@ void RecordCollector::add_capture(const wire::GuestRecord& record) {
   if (record.task.is_known()) wire::add_task(record.task, capture);
 }
 
-std::optional<std::uint64_t> RecordCollector::due(std::uint64_t now_ns, bool is_last,
-                                                  std::uint64_t& newest_ns) {
+void RecordCollector::date_events(std::uint64_t earliest_ns, std::uint64_t now_ns) {
+  for (TimedEvent& event : events_) {
+    if (event.came_ns != 0) continue;
+    event.came_ns = now_ns;
+    event.host_ns = std::max(earliest_ns, clock_.host_ns(event.counter));
+    last_time_ns_ = std::max(last_time_ns_, event.host_ns);
+  }
+}
+
+std::optional<std::uint64_t> RecordCollector::due(std::uint64_t now_ns, bool is_last) const {
   std::optional<std::uint64_t> counter;
   const bool all = is_last || events_.size() > kMostWaiting;
-  for (TimedEvent& event : events_) {
-    if (event.came_ns == 0) {
-      event.came_ns = now_ns;
-      event.host_ns = std::max(last_time_ns_, clock_.host_ns(event.counter));
-      newest_ns = std::max(newest_ns, event.host_ns);
-    }
+  for (const TimedEvent& event : events_) {
     const bool has_waited = all || now_ns - event.came_ns >= patience_ns_;
     if (has_waited && (!counter || event.counter > *counter)) counter = event.counter;
   }
@@ -107,15 +110,16 @@ Tick RecordCollector::take_out(std::uint64_t now_ns, bool is_last) {
   Tick tick;
   if (newest_ != 0) clock_.look(newest_, now_ns);
   newest_ = 0;  // a counter may begin anew
-  std::uint64_t newest_event_ns = 0;
-  if (const auto counter = due(now_ns, is_last, newest_event_ns)) release(*counter);
   std::stable_sort(captures_.begin(), captures_.end(), is_earlier);
   // Neither goes back behind what the tick before had.
+  const std::uint64_t before = last_time_ns_;
   for (TimedCapture& timed : captures_) {
     last_time_ns_ = std::max(last_time_ns_, clock_.host_ns(timed.counter));
     timed.capture.host_time_ns = last_time_ns_;
     tick.captures.push_back(std::move(timed.capture));
   }
+  date_events(before, now_ns);
+  if (const auto counter = due(now_ns, is_last)) release(*counter);
   for (TimedEvent& event : ready_) {
     last_event_ns_ = std::max(last_event_ns_, event.host_ns);
     tick.events.push_back({last_event_ns_, std::move(event.words)});
@@ -127,7 +131,6 @@ Tick RecordCollector::take_out(std::uint64_t now_ns, bool is_last) {
       });
   if (!shows_code && !tick.events.empty()) tick.reporter = std::exchange(reporter_, std::nullopt);
   if (tick.reporter) tick.reporter->host_time_ns = last_event_ns_;
-  last_time_ns_ = std::max(last_time_ns_, newest_event_ns);
   taken_ += tick.captures.size();
   captures_.clear();
   return tick;

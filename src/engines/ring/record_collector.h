@@ -49,10 +49,10 @@ class RecordCollector {
   void add_capture(const wire::GuestRecord& record);
   void add_event(const wire::GuestRecord& record, std::span<const std::uint64_t> words);
   void set_paging(wire::Capture& capture) const;
+  // Gives events that have just come their times, none before `earliest_ns`.
+  void date_events(std::uint64_t earliest_ns, std::uint64_t now_ns);
   // Up to which counter events have waited long enough; nothing where none has.
-  // `newest_ns` becomes the latest time of those that have just come.
-  [[nodiscard]] std::optional<std::uint64_t> due(std::uint64_t now_ns, bool is_last,
-                                                 std::uint64_t& newest_ns);
+  [[nodiscard]] std::optional<std::uint64_t> due(std::uint64_t now_ns, bool is_last) const;
   void release(std::uint64_t up_to);
   [[nodiscard]] bool is_wanted(const wire::Capture& capture) const;
 

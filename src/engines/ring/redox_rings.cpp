@@ -18,14 +18,10 @@ constexpr std::uint64_t kMostRingWords = 1u << 28;
 constexpr std::uint64_t kMostOffset = 4096;
 constexpr std::uint64_t kMostWalks = 1 << 21;  // pages of all rings together
 
-// Format B marks a sample's beginning; nothing in format A looks like it. The first words may be
-// the end of a sample.
+// The first words may be the end of a sample.
 FindPiece format_of(const RingWords& words) {
-  constexpr std::uint64_t kMarkB = 0xfedfac00;
-  for (std::size_t at = 0; at < std::min(words.size(), wire::redox::kMostWords); ++at) {
-    const std::uint64_t length = words[at] ^ kMarkB;
-    if (length >= 4 && length <= wire::redox::kMostWords) return find_piece_b;
-  }
+  for (std::size_t at = 0; at < std::min(words.size(), wire::redox::kMostWords); ++at)
+    if (begins_sample_b(words[at])) return find_piece_b;
   return find_piece_a;
 }
 

@@ -43,11 +43,6 @@ arch::Registers paging_registers(Arch arch, const arch::Registers& all) {
 
 }  // namespace
 
-Result<std::unique_ptr<RingEngine>> RingEngine::make(std::unique_ptr<Engine> way_in,
-                                                     const RingOptions& options) {
-  return std::unique_ptr<RingEngine>(new RingEngine(std::move(way_in), options));
-}
-
 RingEngine::RingEngine(std::unique_ptr<Engine> way_in, const RingOptions& options)
     : way_in_(std::move(way_in)), options_(options) {}
 
@@ -129,8 +124,9 @@ Result<void> RingEngine::find_rings_at_last() {
   if (!none_are_there_ && !options_.from_boot) return {};
   finder_.reset();
   next_search_ns_ = 0;
-  do RINGSIDE_TRY(find_rings());
-  while (!rings_ && finder_ && monotonic_ns() >= next_search_ns_);
+  do {
+    RINGSIDE_TRY(find_rings());
+  } while (!rings_ && finder_ && monotonic_ns() >= next_search_ns_);
   return {};
 }
 
@@ -230,7 +226,7 @@ Result<Tick> RingEngine::poll(const TickPlan& plan) {
     std::move(rest_.events.begin(), rest_.events.end(), std::back_inserter(tick.events));
     rest_ = {};
   }
-  if (!tick.captures.empty() || !tick.events.empty() || is_stopped_) {
+  if (!tick.empty() || is_stopped_) {
     silent_since_ns_ = monotonic_ns();
     return tick;
   }

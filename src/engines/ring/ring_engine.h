@@ -21,16 +21,15 @@ struct RingOptions {
 };
 
 // Gives the samples that a guest takes itself and puts into rings in its memory (guest/README.md,
-// or as Redox does).
-// Reads them while the guest runs, through another engine's reader of physical memory: the guest
-// does not stand still where that reads QEMU's own copy. The guest decides when it samples.
+// or as Redox does). Reads them while the guest runs, through another engine's reader of physical
+// memory: the guest does not stand still where that reads QEMU's own copy. The guest decides when
+// it samples.
 //
 // A guest without rings may still make them. A kernel that begins anew makes others.
 class RingEngine final : public Engine, public SelfPaced {
  public:
   // Nothing is searched for before the first tick().
-  [[nodiscard]] static Result<std::unique_ptr<RingEngine>> make(std::unique_ptr<Engine> way_in,
-                                                                const RingOptions& options);
+  RingEngine(std::unique_ptr<Engine> way_in, const RingOptions& options);
 
   [[nodiscard]] Arch arch() const override { return way_in_->arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return way_in_->vcpu_count(); }
@@ -68,8 +67,6 @@ class RingEngine final : public Engine, public SelfPaced {
                                                  std::span<std::byte> destination) override;
 
  private:
-  RingEngine(std::unique_ptr<Engine> way_in, const RingOptions& options);
-
   // How the guest maps its memory at a moment.
   struct Paging {
     arch::Registers registers;  // of a vCPU

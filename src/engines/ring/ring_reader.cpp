@@ -12,7 +12,6 @@ namespace {
 
 // Records of one CPU may interrupt each other, so that later sequences come first: by so many.
 constexpr std::int64_t kMostNested = 64;
-constexpr std::uint64_t kFinishNs = 1'000'000'000;
 
 }  // namespace
 
@@ -30,12 +29,10 @@ Result<void> RingReader::poll(const Visit& visit, std::size_t& budget) {
   return take(visit, false, budget);
 }
 
-Result<void> RingReader::finish(const Visit& visit) {
+Result<void> RingReader::finish(const Visit& visit, std::uint64_t deadline_ns) {
   RINGSIDE_TRY(read_state());
   end_ = extended(state_.begun);
-  // Words that all look like records take long to check: the guest may do that to us.
-  const std::uint64_t deadline = monotonic_ns() + kFinishNs;
-  for (std::uint64_t left = behind(); left != 0 && monotonic_ns() < deadline;) {
+  for (std::uint64_t left = behind(); left != 0 && monotonic_ns() < deadline_ns;) {
     const std::uint64_t from = position_;
     std::size_t budget = kMostWords;
     RINGSIDE_TRY(read_words(budget));

@@ -62,8 +62,9 @@ class RingReader {
   }
   // Whether the last poll has left words: a record that is not whole, or what its budget left.
   [[nodiscard]] bool has_more() const { return behind() != 0; }
-  // The same until none is left, for a second at most: what is not whole now is lost.
-  [[nodiscard]] Result<void> finish(const Visit& visit);
+  // The same until none is left: what is not whole now is lost. So is what is left at the deadline,
+  // by monotonic_ns(): words that all look like records take long to check.
+  [[nodiscard]] Result<void> finish(const Visit& visit, std::uint64_t deadline_ns);
 
   [[nodiscard]] RingCounts counts() const;
 

@@ -13,6 +13,7 @@ using namespace ringside::engines::ring;
 using testing::must;
 
 constexpr std::uint32_t kRingWords = 1024;
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
 constexpr std::size_t kHeadWords = (wire::GuestArea::kHeaderBytes + wire::GuestArea::kCpuBytes) / 8;
 
 class Memory final : public AreaMemory {
@@ -75,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     memory.words[at % 2048] = input.next<std::uint64_t>();
   }
-  must(reader.finish(visit).has_value());
+  must(reader.finish(visit, kNever).has_value());
   must(reader.counts().read == visited);
   const auto area_again = wire::read_guest_area(std::as_bytes(std::span(memory.words)));
   if (area_again) must(area_again->cpus >= 1);

@@ -19,6 +19,8 @@ namespace {
 using ::testing::ElementsAre;
 using namespace wire::testing;
 
+constexpr std::uint64_t kNever = ~std::uint64_t{0};
+
 class BufferMemory : public AreaMemory {
  public:
   explicit BufferMemory(Bytes bytes) : bytes_(bytes) {}
@@ -239,7 +241,7 @@ class Reading {
     pthread_sigmask(SIG_BLOCK, &alarm, &before);
     thread_ = std::thread([this] {
       while (!ends_) EXPECT_TRUE(reader_.poll(seen_.visit()));
-      EXPECT_TRUE(reader_.finish(seen_.visit()));
+      EXPECT_TRUE(reader_.finish(seen_.visit(), kNever));
     });
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
@@ -338,7 +340,7 @@ TEST(RingReader, ReadsNoRecordOfTheRoundBeforeAgain) {
   add(rings.area().cpu_at(0) + 16, 1);  // begun
   ASSERT_TRUE(reader.poll(seen.visit()));
   EXPECT_EQ(seen.ids.size(), 32u);
-  ASSERT_TRUE(reader.finish(seen.visit()));
+  ASSERT_TRUE(reader.finish(seen.visit(), kNever));
   EXPECT_EQ(seen.ids.size(), 32u);
   EXPECT_EQ(reader.counts().missed, 1u);
 }

@@ -46,9 +46,7 @@ TEST_F(RingSearchTest, FindsRingsThatComeLater) {
   EXPECT_THAT(engine_->explain_silence(), HasSubstr("no rings were found"));
   const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
   ram_.rings = &rings;
-  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
-  while (!engine_->has_rings() && monotonic_ns() < end) ASSERT_TRUE(tick());
-  EXPECT_TRUE(engine_->has_rings());
+  tick_until_rings();
 }
 
 // They are the recording's from their beginning, and so is what they have lost.
@@ -116,13 +114,7 @@ TEST_F(RingSearchTest, RingsThatWereNotMappedAreNotNew) {
   ASSERT_TRUE(tick());
   ASSERT_FALSE(engine_->has_rings());
   ram_.mapped_bytes_behind = 0;
-  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
-  while (!engine_->has_rings() && monotonic_ns() < end) {
-    const auto taken = tick();
-    ASSERT_TRUE(taken);
-    EXPECT_TRUE(taken->captures.empty());
-  }
-  ASSERT_TRUE(engine_->has_rings());
+  tick_until_rings();
   EXPECT_EQ(engine_->counts().due, 0u);
 }
 
@@ -148,20 +140,13 @@ TEST_F(RingSearchTest, LeavesOutWhatRingsHadBeforeTheStart) {
   EXPECT_FALSE(engine_->has_rings());
   wire::testing::put_sample(0, 1, 8);
   way_in_->no_registers.reset();
-  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
-  while (!engine_->has_rings() && monotonic_ns() < end) {
-    const auto taken = tick();
-    ASSERT_TRUE(taken);
-    EXPECT_TRUE(taken->captures.empty());
-  }
-  EXPECT_TRUE(engine_->has_rings());
+  tick_until_rings();
 }
 
 TEST_F(RingSearchTest, AGuestWithoutPhysicalMemoryIsExplained) {
-  auto made = RingEngine::make(std::make_unique<engines::testing::FakeEngine>(1), {});
-  ASSERT_TRUE(made);
-  ASSERT_TRUE((*made)->tick({}));
-  EXPECT_THAT((*made)->explain_silence(), HasSubstr("the guest's rings cannot be read"));
+  RingEngine engine(std::make_unique<engines::testing::FakeEngine>(1), {});
+  ASSERT_TRUE(engine.tick({}));
+  EXPECT_THAT(engine.explain_silence(), HasSubstr("the guest's rings cannot be read"));
 }
 
 // With page-table isolation user code has other page tables, of which these map nothing.

@@ -30,14 +30,12 @@ std::size_t length_b(std::uint64_t word) {
   return count >= 4 && count <= kMostWords ? static_cast<std::size_t>(count) : 0;
 }
 
-bool begins_b(std::uint64_t word) { return length_b(word) != 0; }
-
 // Behind the words of the sample at `at` that are there: where the next one begins, a full ring had
 // no room for the rest of this one.
 std::size_t end_of_b(const RingWords& words, std::size_t at) {
   const std::size_t most = std::min(at + length_b(words[at]), words.size());
   std::size_t end = at + 1;
-  while (end < most && !begins_b(words[end])) ++end;
+  while (end < most && !begins_sample_b(words[end])) ++end;
   return end;
 }
 
@@ -72,6 +70,8 @@ void take_callers_b(const RingWords& words, std::size_t at, std::size_t end, Rin
 
 }  // namespace
 
+bool begins_sample_b(std::uint64_t word) { return length_b(word) != 0; }
+
 Found find_piece_a(const RingWords& words, std::size_t at, RingSample& sample) {
   if (!begins_a(words[at])) return find_others(words, at, begins_a);
   // A counter that does not count, or the address of a frame or of another sample.
@@ -104,7 +104,7 @@ Found find_piece_a(const RingWords& words, std::size_t at, RingSample& sample) {
 }
 
 Found find_piece_b(const RingWords& words, std::size_t at, RingSample& sample) {
-  if (!begins_b(words[at])) return find_others(words, at, begins_b);
+  if (!begins_sample_b(words[at])) return find_others(words, at, begins_sample_b);
   constexpr std::size_t kHead = 4;
   const std::size_t length = length_b(words[at]);
   const std::size_t end = end_of_b(words, at);

@@ -59,6 +59,9 @@ using FindPiece = Found (*)(const RingWords& words, std::size_t at, RingSample& 
 // time stamp counter, the context's id or all ones, 0 to 28 return addresses.
 [[nodiscard]] Found find_piece_b(const RingWords& words, std::size_t at, RingSample& sample);
 
+// Whether a sample of format B begins with the word: nothing in format A looks like it.
+[[nodiscard]] bool begins_sample_b(std::uint64_t word);
+
 struct RingFormat {
   char letter = 'B';
   FindPiece find = nullptr;

@@ -93,9 +93,7 @@ class RingEngineTest : public ::testing::Test {
     way_in_ = way_in.get();
     RingOptions options;
     options.from_boot = from_boot_;
-    auto made = RingEngine::make(std::move(way_in), options);
-    ASSERT_TRUE(made);
-    engine_ = std::move(*made);
+    engine_ = std::make_unique<RingEngine>(std::move(way_in), options);
     vcpus_.resize(2);
     ASSERT_TRUE(tick());
     ASSERT_TRUE(engine_->start({}));
@@ -106,6 +104,16 @@ class RingEngineTest : public ::testing::Test {
     auto taken = tick();
     while (taken && taken->events.empty() && monotonic_ns() < end) taken = tick();
     return taken;
+  }
+  // Until rings are read; what comes meanwhile has no captures.
+  void tick_until_rings() {
+    const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+    while (!engine_->has_rings() && monotonic_ns() < end) {
+      const auto taken = tick();
+      ASSERT_TRUE(taken);
+      EXPECT_TRUE(taken->captures.empty());
+    }
+    ASSERT_TRUE(engine_->has_rings());
   }
   [[nodiscard]] Result<Tick> tick() {
     TickPlan plan;
