@@ -10,10 +10,8 @@
 #include "app/messages.h"
 #include "app/outputs.h"
 #include "app/settings/time_span.h"
-#include "arch/arch_info.h"
 #include "exporters/allocations/allocation_units.h"
 #include "exporters/units.h"
-#include "profile/sanitize.h"
 
 namespace ringside::app {
 namespace {
@@ -40,16 +38,10 @@ std::string words_for(BlockValue value, const AllocationRequest& request) {
 
 // "vmlinux · x86_64 · 1,234 pages".
 std::string subtitle_of(const profile::Profile& profile, const std::string& unit) {
-  const recording::Header& header = profile.header;
-  std::string text;
-  const auto add = [&](const std::string& part) {
-    if (!part.empty()) text += (text.empty() ? "" : " \xc2\xb7 ") + part;
-  };
-  add(header.kernel.empty() ? "" : profile::sanitize(header.kernel));
-  if (header.arch != Arch::kUnknown) add(arch::name_of(header.arch));
-  add(fmt::format("{} {}", exporters::format_weight(profile.weight_of(wire::Disposition::kSampled)),
-                  unit));
-  return text;
+  exporters::Subtitle subtitle(profile.header);
+  subtitle.add(fmt::format(
+      "{} {}", exporters::format_weight(profile.weight_of(wire::Disposition::kSampled)), unit));
+  return subtitle.text();
 }
 
 Result<void> draw(OpenAllocations& opened, const views::Allocator& allocator,

@@ -9,6 +9,7 @@
 #include "app/outputs.h"
 #include "base/file.h"
 #include "disk_image/disk.h"
+#include "disk_image/tool.h"
 #include "recording/reader.h"
 
 namespace ringside::app {
@@ -17,7 +18,7 @@ namespace {
 using disk_image::Disk;
 using disk_image::DiskFile;
 
-std::string path_of(const DiskFile& file) { return fmt::format("/proc/self/fd/{}", file.fd.get()); }
+std::string path_of(const DiskFile& file) { return disk_image::name_of_descriptor(file.fd.get()); }
 
 Result<std::vector<DiskFile>> take_files(const disk_image::ImageName& name,
                                          const std::vector<std::string>& paths) {

@@ -10,6 +10,7 @@
 
 #include "base/fd.h"
 #include "base/file.h"
+#include "base/zeros.h"
 #include "launch/private_folder.h"
 
 namespace ringside::app {
@@ -55,9 +56,8 @@ Bytes without_last_hole(const std::string& path, Bytes bytes) {
 // A text holds no zeros: it ends where nothing else follows.
 Bytes without_padding(Bytes bytes) {
   const auto zero = std::find(bytes.begin(), bytes.end(), std::byte{0});
-  const bool is_text =
-      std::all_of(zero, bytes.end(), [](std::byte b) { return b == std::byte{0}; });
-  return is_text ? bytes.first(static_cast<std::size_t>(zero - bytes.begin())) : bytes;
+  const auto size = static_cast<std::size_t>(zero - bytes.begin());
+  return is_zero(bytes.subspan(size)) ? bytes.first(size) : bytes;
 }
 
 }  // namespace

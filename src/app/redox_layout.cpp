@@ -1,22 +1,18 @@
 #include "app/redox_layout.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/whole_number.h"
 #include "symbols/demangle.h"
 #include "symbols/dwarf/dwarf_types.h"
 
 namespace ringside::app {
 namespace {
 
-std::optional<std::uint64_t> parse_address(const std::string& text) {
+std::optional<std::uint64_t> parse_address(std::string_view text) {
   if (!text.starts_with("0x")) return std::nullopt;
-  std::uint64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data() + 2, end, value, 16);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return value;
+  return whole_number<std::uint64_t>(text.substr(2), 16);
 }
 
 std::optional<std::uint64_t> find_symbol(const std::string& name, const elf::ElfFile& kernel) {

@@ -6,6 +6,8 @@
 #include <limits>
 #include <span>
 
+#include "base/zeros.h"
+
 namespace ringside::cases {
 namespace {
 
@@ -19,16 +21,12 @@ constexpr std::string_view kZeros = "zeros";
 constexpr std::size_t kLineBytes = 32;
 constexpr std::size_t kWordBytes = 8;
 
-bool all_zero(Bytes bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
-}
-
 // How many bytes from the start of `bytes` on are lines of zeros, the last one perhaps a short one.
 std::size_t zero_lines(Bytes bytes) {
   std::size_t size = 0;
   while (size < bytes.size()) {
     const Bytes line = bytes.subspan(size, std::min(kLineBytes, bytes.size() - size));
-    if (!all_zero(line)) break;
+    if (!is_zero(line)) break;
     size += line.size();
   }
   return size;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pipe.h"
 #include "launch/path_search.h"
 
 namespace ringside::cli {
@@ -67,11 +68,10 @@ bool pager_shows_colours(const std::string& pager) {
 }
 
 Result<Pager> Pager::start(const std::string& command) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
-  const UniqueFd from_us(ends[0]);
+  RINGSIDE_ASSIGN(Pipe pipe, make_pipe());
+  const UniqueFd from_us = std::move(pipe.reader);
   Pager pager;
-  pager.input_ = UniqueFd(ends[1]);
+  pager.input_ = std::move(pipe.writer);
   pager.ignore_signals();
 
   posix_spawn_file_actions_t actions;

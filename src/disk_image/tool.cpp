@@ -11,23 +11,12 @@
 #include <array>
 #include <cstdlib>
 
-#include "base/fd.h"
+#include "base/pipe.h"
 
 namespace ringside::disk_image {
 namespace {
 
 constexpr std::size_t kMostKept = 64 << 10;
-
-struct Pipe {
-  UniqueFd reader;
-  UniqueFd writer;
-};
-
-Result<Pipe> make_pipe() {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
-  return Pipe{UniqueFd(ends[0]), UniqueFd(ends[1])};
-}
 
 // The texts that exec needs, made before the fork.
 struct Command {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/zeros.h"
 #include "importers/parts/event_numbers.h"
 #include "importers/parts/faults.h"
 #include "importers/parts/stack_budget.h"
@@ -145,12 +146,9 @@ Result<void> MaestroMemtraceReader::read(MemtraceRecord& record) {
 }
 
 bool MaestroMemtraceReader::only_zeros_follow() {
-  const auto is_zero = [](std::byte byte) { return byte == std::byte{0}; };
   if (offset_ < zeros_end_) return false;
-  const auto end = std::find_if_not(bytes_.begin() + static_cast<std::ptrdiff_t>(offset_),
-                                    bytes_.end(), is_zero);
-  zeros_end_ = static_cast<std::size_t>(end - bytes_.begin());
-  return end == bytes_.end();
+  zeros_end_ = offset_ + leading_zeros(bytes_.subspan(offset_));
+  return zeros_end_ == bytes_.size();
 }
 
 Result<bool> MaestroMemtraceReader::next(MemtraceRecord& record) {

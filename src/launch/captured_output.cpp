@@ -10,7 +10,7 @@
 #include <array>
 #include <optional>
 
-#include "base/fd.h"
+#include "base/pipe.h"
 
 namespace ringside::launch {
 namespace {
@@ -39,10 +39,8 @@ std::optional<std::string> read_until_end(int pipe, std::chrono::steady_clock::t
 Result<std::string> capture_output(const std::string& program,
                                    const std::vector<std::string>& arguments,
                                    std::chrono::milliseconds timeout) {
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
-  const UniqueFd from_child(ends[0]);
-  UniqueFd to_parent(ends[1]);
+  RINGSIDE_ASSIGN(auto pipe, make_pipe());
+  auto& [from_child, to_parent] = pipe;
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);

@@ -7,7 +7,7 @@
 
 #include <cstdlib>
 
-#include "base/fd.h"
+#include "base/pipe.h"
 #include "launch/path_search.h"
 #include "launch/qemu/qemu_command.h"
 
@@ -25,10 +25,8 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
   for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
   // A pipe that exec closes: what comes through it is the errno of an exec that failed.
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) return fail_errno("pipe");
-  UniqueFd from_child(ends[0]);
-  UniqueFd to_parent(ends[1]);
+  RINGSIDE_ASSIGN(auto pipe, make_pipe());
+  auto& [from_child, to_parent] = pipe;
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("fork");
   if (pid == 0) {

@@ -37,22 +37,16 @@ std::string origin_of(const CallTree::Node& node, const Profile& profile) {
 
 std::string subtitle_of(const Profile& profile) {
   const recording::Header& header = profile.header;
-  std::string text;
-  const auto add = [&](const std::string& part) {
-    if (part.empty()) return;
-    text += (text.empty() ? "" : " \xc2\xb7 ") + part;
-  };
-  add(header.kernel.empty() ? "" : profile::sanitize(header.kernel));
-  if (header.arch != Arch::kUnknown) add(arch::name_of(header.arch));
+  Subtitle subtitle(header);
   if (header.vcpu_count != 0)
-    add(fmt::format("{} vCPU{}", header.vcpu_count, header.vcpu_count == 1 ? "" : "s"));
+    subtitle.add(fmt::format("{} vCPU{}", header.vcpu_count, header.vcpu_count == 1 ? "" : "s"));
   const profile::Weight sampled = profile.weight_of(wire::Disposition::kSampled);
   const profile::Weight idle = profile.weight_of(wire::Disposition::kIdle);
-  add(sampled_in_words(profile));
-  if (idle != 0) add(fmt::format("{}% idle", format_percent(idle, sampled + idle)));
-  if (header.interval_ns != 0) add("every " + format_duration(header.interval_ns));
-  add(lost_in_short(profile));
-  return text;
+  subtitle.add(sampled_in_words(profile));
+  if (idle != 0) subtitle.add(fmt::format("{}% idle", format_percent(idle, sampled + idle)));
+  if (header.interval_ns != 0) subtitle.add("every " + format_duration(header.interval_ns));
+  subtitle.add(lost_in_short(profile));
+  return subtitle.text();
 }
 
 // The tooltips of a profile's frames.
@@ -100,6 +94,17 @@ views::CallTreeOptions tree_options(const FlamegraphOptions& options) {
 }
 
 }  // namespace
+
+Subtitle::Subtitle(const recording::Header& header) {
+  if (!header.kernel.empty()) add(profile::sanitize(header.kernel));
+  if (header.arch != Arch::kUnknown) add(arch::name_of(header.arch));
+}
+
+void Subtitle::add(std::string_view part) {
+  if (part.empty()) return;
+  if (!text_.empty()) text_ += " \xc2\xb7 ";
+  text_ += part;
+}
 
 Result<void> write_flamegraph(const Profile& profile, const FlamegraphOptions& options,
                               Sink& sink) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "exporters/flamegraph/flamegraph_layout.h"
 #include "exporters/flamegraph/flamegraph_theme.h"
@@ -10,6 +11,17 @@
 #include "views/owner.h"
 
 namespace ringside::exporters {
+
+// A line of parts, "vmlinux · x86_64 · 2 vCPUs", of which the first are the kernel and its machine.
+class Subtitle {
+ public:
+  explicit Subtitle(const recording::Header& header);
+  void add(std::string_view part);  // unless it is empty
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
 
 struct FlamegraphOptions {
   std::string title;     // empty: "Flame graph"

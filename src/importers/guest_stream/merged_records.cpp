@@ -6,16 +6,13 @@
 #include <cstring>
 
 #include "base/little_endian.h"
+#include "base/zeros.h"
 
 namespace ringside::importers::guest_stream {
 namespace {
 
 std::size_t record_bytes(Bytes at) {
   return wire::guest_record_words(load<std::uint64_t>(at)) * sizeof(std::uint64_t);
-}
-
-bool is_zero(Bytes bytes) {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
 }
 
 // Zeros follow the last record where a guest has drained to a disk: all of them but as many as may
