@@ -65,10 +65,22 @@ TEST(Damage, TruncatedAtEveryByte) {
     }
     EXPECT_FALSE(reader->complete());
     EXPECT_NE(reader->damage(), "");
+    EXPECT_EQ(reader->end(), ends[whole - 1]);
     const Collector seen = collect(*reader);
     ASSERT_EQ(seen.samples.size(), 20 * (whole - 1)) << size;
     expect_right_stacks(seen);
     for (const Sample& sample : seen.samples) EXPECT_NE(sample.stacks[0].node, kLostStack);
+  }
+}
+
+// As on a disk, which goes on behind it.
+TEST(Damage, ARecordingEndsBeforeWhatFollowsIt) {
+  const std::string bytes = make_recording(2);
+  for (const std::string& more : {std::string(), std::string(5000, '\0'), bytes}) {
+    const std::string file = bytes + more;
+    const auto reader = Reader::open(as_bytes(file), "long.data");
+    ASSERT_TRUE(reader);
+    EXPECT_EQ(reader->end(), bytes.size());
   }
 }
 

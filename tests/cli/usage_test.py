@@ -53,6 +53,20 @@ class WrongUsage(cli_case.CliCase):
     def test_gdb_with_a_command(self):
         self.refused("record", "--gdb", self.gdb, "--", "true", says="--gdb")
 
+    def test_a_guest_that_samples_itself(self):
+        ring = ("--engine", "ring")
+        for arguments, says in (((*ring, "--gdb", self.gdb, "-F", "100"), "the guest decides when it samples"),
+                                ((*ring, "--gdb", self.gdb, "--interval", "1ms"), "the guest decides when it samples"),
+                                (("--serial", "line", "--gdb", self.gdb), "leave out --gdb"),
+                                (("--serial", "line", "--engine", "qmp"), "leave out --gdb"),
+                                (("--gdb", self.gdb, "--redox-rings", "RINGS"), "add --engine ring"),
+                                (("--serial", "line", "--redox-rings", "RINGS"), "add --engine ring"),
+                                (("--gdb", self.gdb, "--cpu-freq", "2.2"), "add --engine ring or --serial"),
+                                ((*ring, "--gdb", self.gdb, "--cpu-freq", "fast"), "--cpu-freq fast")):
+            with self.subTest(arguments=arguments):
+                self.refused("record", *arguments, says=says)
+        self.assertSays(self.ringside("record", "--serial", "no-line"), FAILED, "no-line")
+
     def test_options_that_need_a_command(self):
         for option in (["--after", "ready"], ["--until", "ready"], ["--then-quit"]):
             with self.subTest(option=option[0]):
