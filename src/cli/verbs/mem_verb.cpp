@@ -137,7 +137,7 @@ Result<void> MemVerb::report() {
   options.table.names_have_places =
       request_.settings.show_lines || request_.settings.show_addresses;
   if (group_ == "stack") options.table.group = views::AllocationGroup::kStack;
-  options.maximum_rows = rows_;
+  options.table.maximum_rows = rows_;
   if (!request_.older_than.empty()) options.older_than = request_.older_than;
   if (!request_.since.empty()) options.since = request_.since;
   RINGSIDE_ASSIGN(auto opened, app::open_allocations(request_));

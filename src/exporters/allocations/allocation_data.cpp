@@ -65,11 +65,6 @@ std::string json_members(const std::vector<Member>& members) {
   return text;
 }
 
-std::size_t shown_of(const AllocationTable& table, const AllocationReportOptions& options) {
-  return options.maximum_rows == 0 ? table.rows.size()
-                                   : std::min(options.maximum_rows, table.rows.size());
-}
-
 std::string json_name(const Profile& profile, const AllocationRow& row, AllocationGroup group) {
   if (group == AllocationGroup::kFunction) {
     const profile::Frame& frame = profile.frames[row.frames.front()];
@@ -102,28 +97,12 @@ Result<void> write_json_allocator(DetailedProfile& profile, const Allocator& all
       events.frees, events.others, events.unknown_reallocs, events.unknown_frees,
       events.double_frees, events.too_large, members(allocator.blocks.total()))));
   const AllocationTable table = make_allocation_table(profile, allocator, options.table);
-  const std::size_t shown = shown_of(table, options);
-  BlockSums rest;
-  for (std::size_t n = 0; n < table.rows.size(); ++n) {
-    const AllocationRow& row = table.rows[n];
-    if (n >= shown)
-      rest += row.sums;
-    else
-      RINGSIDE_TRY(sink.write(fmt::format("{}{{{}{}}}", n == 0 ? "\n" : ",\n",
-                                          json_name(profile.profile(), row, options.table.group),
-                                          members(row.sums))));
-  }
-  return sink.write(
-      fmt::format(R"(],"left_out":{{"rows":{}{}}}}})", table.rows.size() - shown, members(rest)));
-}
-
-std::string csv_name(const Profile& profile, const AllocationRow& row) {
-  std::string text;
-  for (const profile::FrameId frame : row.frames) {
-    if (!text.empty()) text += ';';
-    text += profile.name(frame);
-  }
-  return csv_quoted(text);
+  for (const AllocationRow& row : table.rows)
+    RINGSIDE_TRY(sink.write(fmt::format("{}{{{}{}}}", &row == &table.rows.front() ? "\n" : ",\n",
+                                        json_name(profile.profile(), row, options.table.group),
+                                        members(row.sums))));
+  return sink.write(fmt::format(R"(],"left_out":{{"rows":{}{}}}}})", table.rows_left_out,
+                                members(table.left_out)));
 }
 
 }  // namespace
@@ -146,17 +125,10 @@ Result<void> write_allocation_csv(DetailedProfile& profile,
       return sink.write(line + "," + name + "\n");
     };
     const AllocationTable table = make_allocation_table(profile, allocator, options.table);
-    const std::size_t shown = shown_of(table, options);
-    BlockSums rest;
-    for (std::size_t n = 0; n < table.rows.size(); ++n) {
-      const AllocationRow& row = table.rows[n];
-      if (n < shown)
-        RINGSIDE_TRY(write(row.sums, csv_name(profile.profile(), row)));
-      else
-        rest += row.sums;
-    }
-    if (shown < table.rows.size())
-      RINGSIDE_TRY(write(rest, fmt::format("({} more rows)", table.rows.size() - shown)));
+    for (const AllocationRow& row : table.rows)
+      RINGSIDE_TRY(write(row.sums, csv_quoted(name_of(row, profile.profile()))));
+    if (table.rows_left_out != 0)
+      RINGSIDE_TRY(write(table.left_out, fmt::format("({} more rows)", table.rows_left_out)));
   }
   return {};
 }

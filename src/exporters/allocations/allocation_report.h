@@ -17,7 +17,6 @@ namespace ringside::exporters {
 
 struct AllocationReportOptions {
   views::AllocationTableOptions table;
-  std::size_t maximum_rows = 0;           // of a table; 0: all
   std::size_t width = 0;                  // cells of a line; 0: nothing is cut
   std::optional<std::string> older_than;  // as it was given: there are columns of older blocks
   std::optional<std::string> since;       // the same: there are columns of growth

@@ -16,7 +16,6 @@ namespace {
 using profile::DetailedProfile;
 using profile::Profile;
 using views::AllocationGroup;
-using views::AllocationRow;
 using views::AllocationTable;
 using views::Allocator;
 using views::BlockAmount;
@@ -108,9 +107,6 @@ class Table {
         const AllocationReportOptions& options)
       : profile_(profile), allocator_(allocator), table_(table), options_(options) {
     extent_ = extent_of_all();
-    shown_ = options.maximum_rows == 0 ? table.rows.size()
-                                       : std::min(options.maximum_rows, table.rows.size());
-    for (std::size_t n = shown_; n < table.rows.size(); ++n) rest_ += table.rows[n].sums;
     set_layouts();
   }
 
@@ -166,19 +162,19 @@ class Table {
       extent += profile::extent_of(weight_of(stack.sums));
     return extent;
   }
-  [[nodiscard]] std::size_t count() const { return shown_ + (shown_ < table_.rows.size() ? 1 : 0); }
+  [[nodiscard]] std::size_t count() const {
+    return table_.rows.size() + (table_.rows_left_out == 0 ? 0 : 1);
+  }
 
   void make(std::size_t number) {
     row_.clear();
-    const bool is_rest = number == shown_;
-    add_sums(is_rest ? rest_ : table_.rows[number].sums);
-    Cell& name = row_.add();
-    if (is_rest)
-      name.text =
-          fmt::format("({} more {})", table_.rows.size() - shown_,
-                      options_.table.group == AllocationGroup::kStack ? "stacks" : "functions");
-    else
-      add_name(table_.rows[number], name);
+    const bool is_rest = number == table_.rows.size();
+    add_sums(is_rest ? table_.left_out : table_.rows[number].sums);
+    row_.add().text =
+        is_rest
+            ? fmt::format("({} more {})", table_.rows_left_out,
+                          options_.table.group == AllocationGroup::kStack ? "stacks" : "functions")
+            : name_of(table_.rows[number], profile_);
   }
 
   void add_sums(const BlockSums& sums) {
@@ -202,20 +198,12 @@ class Table {
   void add_span(const views::Spans& spans) {
     row_.add().text = spans.count == 0 ? "-" : time_text(spans.mean(), allocator_.clock);
   }
-  void add_name(const AllocationRow& row, Cell& cell) const {
-    for (const profile::FrameId frame : row.frames) {
-      if (!cell.text.empty()) cell.text += ';';
-      cell.text += profile_.name(frame);
-    }
-  }
 
   const Profile& profile_;
   const Allocator& allocator_;
   const AllocationTable& table_;
   const AllocationReportOptions& options_;
   std::uint64_t extent_ = 0;
-  std::size_t shown_ = 0;  // rows
-  BlockSums rest_;         // of the others
   std::vector<Layout> layouts_;
   Row row_;  // the one at hand
 };

@@ -68,6 +68,15 @@ void sort(AllocationTable& table, const profile::Profile& profile,
 
 }  // namespace
 
+std::string name_of(const AllocationRow& row, const profile::Profile& profile) {
+  std::string text;
+  for (const FrameId frame : row.frames) {
+    if (!text.empty()) text += ';';
+    text += profile.name(frame);
+  }
+  return text;
+}
+
 std::vector<FrameId> frames_of(DetailedProfile& profile, std::uint32_t group) {
   std::vector<FrameId> frames;
   for (const profile::StackEntry& entry : profile.stack_of(group)) {
@@ -94,6 +103,11 @@ AllocationTable make_allocation_table(DetailedProfile& profile, const Allocator&
     table.sum += stack.sums;
   }
   sort(table, profile.profile(), options);
+  if (options.maximum_rows == 0 || options.maximum_rows >= table.rows.size()) return table;
+  const auto end = table.rows.begin() + static_cast<std::ptrdiff_t>(options.maximum_rows);
+  for (auto row = end; row != table.rows.end(); ++row) table.left_out += row->sums;
+  table.rows_left_out = static_cast<std::size_t>(table.rows.end() - end);
+  table.rows.erase(end, table.rows.end());
   return table;
 }
 

@@ -23,7 +23,9 @@ struct AllocationRow {
 
 struct AllocationTable {
   std::vector<AllocationRow> rows;  // the largest first
-  BlockSums sum;                    // of all rows
+  std::size_t rows_left_out = 0;    // that are smaller than these
+  BlockSums left_out;               // the sums of those
+  BlockSums sum;                    // of all
 };
 
 struct AllocationTableOptions {
@@ -33,6 +35,7 @@ struct AllocationTableOptions {
   // Functions that only pass on what others ask for, with * for any characters, as kPassing.
   std::vector<std::string> passing;
   bool names_have_places = false;  // lines or addresses, behind a space
+  std::size_t maximum_rows = 0;    // 0: all
 };
 
 // Functions of languages' libraries that allocate for their callers.
@@ -46,6 +49,9 @@ inline constexpr const char* kPassing[] = {
 [[nodiscard]] AllocationTable make_allocation_table(profile::DetailedProfile& profile,
                                                     const Allocator& allocator,
                                                     const AllocationTableOptions& options);
+
+// A row's functions, outermost first, with semicolons between them.
+[[nodiscard]] std::string name_of(const AllocationRow& row, const profile::Profile& profile);
 
 // The frames of a group's stack, outermost first.
 [[nodiscard]] std::vector<profile::FrameId> frames_of(profile::DetailedProfile& profile,

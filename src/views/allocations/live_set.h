@@ -9,7 +9,7 @@
 
 namespace ringside::views {
 
-// BlockAmount of memory. Sizes are in the allocator's unit.
+// Blocks and their size together, in the allocator's unit.
 struct BlockAmount {
   std::uint64_t count = 0;
   std::uint64_t size = 0;
