@@ -15,6 +15,7 @@
 #include "app/outputs.h"
 #include "app/record_usage.h"
 #include "app/redox_layout.h"
+#include "app/settings/context_names.h"
 #include "app/settings/cpu_frequency.h"
 #include "app/settings/load_bias.h"
 #include "app/signals.h"
@@ -302,6 +303,9 @@ class Session {
     }
     RINGSIDE_ASSIGN(redox_,
                     redox_layout(request_.settings.redox_rings, kernel, load_bias_.value_or(0)));
+    if (!request_.settings.context_names.empty()) {
+      RINGSIDE_ASSIGN(redox_->context_names, read_context_names(request_.settings.context_names));
+    }
     return {};
   }
 

@@ -33,8 +33,8 @@ struct Rule {
 constexpr std::array kRules{
     Rule{[](const Asked& asked) { return !asked.starts_qemu && !asked.settings.attaches(); },
          "which guest? Start it with 'ringside {verb} -- qemu-system-x86_64 …', or attach to a gdb "
-         "stub with 'ringside {verb} --gdb localhost:1234', to a monitor with --qmp, or to the "
-         "plugin with --ring"},
+         "stub with 'ringside {verb} --gdb localhost:1234', to a monitor with --qmp, to the plugin "
+         "with --ring, or to a kernel's serial line with --serial"},
     Rule{[](const Asked& asked) { return asked.starts_qemu && asked.settings.attaches(); },
          "{attach} attaches to a guest that runs; leave it out where a command line stands behind "
          "--"},
@@ -61,6 +61,10 @@ constexpr std::array kRules{
                   (!asked.engine(EngineKind::kRing) || !asked.settings.serial.empty());
          },
          "--redox-rings are in the memory of a guest that samples itself: add --engine ring"},
+    Rule{[](const Asked& asked) {
+           return !asked.settings.context_names.empty() && asked.settings.redox_rings.empty();
+         },
+         "--context-names are of the contexts in Redox' rings: add --redox-rings"},
     Rule{[](const Asked& asked) {
            return !asked.settings.cpu_frequency.empty() && !asked.engine(EngineKind::kRing);
          },

@@ -92,6 +92,11 @@ void add_guest(App& guest, app::SamplingSettings& settings) {
                   "address (kernel::profiling::BUFS_RAW)")
       ->type_name("SYMBOL");
   guest
+      .add_option("--context-names", settings.context_names,
+                  "With --redox-rings: names of the kernel's contexts: lines of an id, a space and "
+                  "a name")
+      ->type_name("FILE");
+  guest
       .add_option("--cpu-freq", settings.cpu_frequency,
                   "With --engine ring or --serial: the rate of the guest's counter, if its kernel "
                   "does not know it")

@@ -61,6 +61,7 @@ class WrongUsage(cli_case.CliCase):
                                 (("--serial", "line", "--engine", "qmp"), "leave out --gdb"),
                                 (("--gdb", self.gdb, "--redox-rings", "RINGS"), "add --engine ring"),
                                 (("--serial", "line", "--redox-rings", "RINGS"), "add --engine ring"),
+                                ((*ring, "--gdb", self.gdb, "--context-names", "ids"), "add --redox-rings"),
                                 (("--gdb", self.gdb, "--cpu-freq", "2.2"), "add --engine ring or --serial"),
                                 ((*ring, "--gdb", self.gdb, "--cpu-freq", "fast"), "--cpu-freq fast")):
             with self.subTest(arguments=arguments):

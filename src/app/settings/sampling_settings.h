@@ -19,6 +19,7 @@ struct SamplingSettings {
   std::string ring;
   std::string serial;         // a line that a guest drains its rings to
   std::string redox_rings;    // where a kernel has Redox' rings
+  std::string context_names;  // a file of lines "id name", of the contexts in those
   std::string cpu_frequency;  // GHz, of the guest's counter; empty: as the guest says
   launch::EngineKind engine = launch::EngineKind::kAuto;
   std::string kernel;

@@ -5,6 +5,7 @@
 
 The samples are the workload's in its shares. `export --format perf-script --redox-style` names frames as Redox' document
 does, and that text reads as the same stacks again. drained: the counts of samples are those that the kernel prints.
+Workload user, live: its processes have the names that --context-names gives their ids, and their shares.
 
 Exit status: 0 all is as it should be, 1 not, 2 wrong usage.
 """
@@ -21,7 +22,9 @@ from ringside_tests.harness import folded, launched, machine
 from ringside_tests.judges import legal_stacks, report_totals
 
 CPUS = 2  # that work; a third one sends NMIs
-FRAME = re.compile(r"\t[0-9a-f]+ \[unknown\] \((.+)\)")
+# Of all time, by processes of workload user: each vCPU has one that takes as long as its two others together.
+PROCESSES = [25, 25, 12.5, 12.5, 12.5, 12.5]
+FRAME = re.compile(r"\t *[0-9a-f]+ \[unknown\] \((.+)\)")
 OFFSET = re.compile(r"\+[0-9a-f]+$")
 COUNTED = re.compile(r"counted vcpu=(\d+) kernel=(\d+) user=(\d+)")
 
@@ -29,12 +32,18 @@ COUNTED = re.compile(r"counted vcpu=(\d+) kernel=(\d+) user=(\d+)")
 def qemu(options, append, *more):
     return [*machine.BASE, "-smp", str(CPUS + 1), "-m", "256", "-serial", "stdio", *more,
             "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04", "-kernel", str(options.kernel), "-append",
-            f"workload=chains sampling=nmi seconds=0 format=redox-{options.format} {append}"]
+            f"workload={options.truth.stem} sampling=nmi seconds=0 format=redox-{options.format} {append}"]
+
+
+def name_of(context):
+    return f"the {context}th"
 
 
 def record_live(options, folder, deadline):
-    how = ["--engine", "ring", "--redox-rings", "kernel::profiling::BUFS_RAW", "--samples", str(options.busy),
-           "--after", "ringside-demo: ready"]
+    names = folder / "names"
+    names.write_text("".join(f"{context} {name_of(context)}\n" for context in range(1, len(PROCESSES) + 1)))
+    how = ["--engine", "ring", "--redox-rings", "kernel::profiling::BUFS_RAW", "--context-names", str(names),
+           "--samples", str(options.busy), "--after", "ringside-demo: ready"]
     return launched.record(options.ringside, how, qemu(options, "ring=65536"), folder, deadline)
 
 
@@ -54,7 +63,9 @@ def record_drained(options, folder, deadline):
     recording = folder / "ringside.data"
     launched.read_back(options.ringside, deadline, "import", *map(str, files), "--input-format", f"redox-{options.format}",
                        "--kernel", str(options.kernel), "-o", str(recording))
-    counted = {int(vcpu): int(kernel) for vcpu, kernel, _ in COUNTED.findall((folder / "log").read_text())}
+    # Format A has none of user code.
+    counted = {int(vcpu): int(kernel) + (int(user) if options.format == "b" else 0)
+               for vcpu, kernel, user in COUNTED.findall((folder / "log").read_text())}
     read = collections.Counter()
     for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline, "--per-cpu")):
         read[int(stack[0].split()[1])] += count
@@ -77,6 +88,17 @@ def check_shares(options, stacks):
     return failures
 
 
+def check_names(options, recording, deadline):
+    totals = collections.Counter()
+    for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline, by="comm")):
+        totals[stack[0]] += count
+    shares = [100 * totals[name_of(context)] / totals.total() for context in range(1, len(PROCESSES) + 1)]
+    print("processes:", " ".join(f"{share:.2f} %" for share in shares))
+    if all(abs(got - right) <= options.points for got, right in zip(sorted(shares, reverse=True), PROCESSES)):
+        return []
+    return [f"the processes have {shares} % by name, and {PROCESSES} % in some order is right"]
+
+
 def stacks_of(text):
     """Counts the stacks of perf-script text, the outermost frame first, by the words of Redox' tool alone."""
     stacks = collections.Counter()
@@ -89,7 +111,7 @@ def stacks_of(text):
 
 
 def check_text(options, recording, folder, deadline, stacks):
-    """Style _ has the functions, x each function and below it the function with its offset."""
+    """Style _ has the functions, x each function and below it the function with its offset; code without a name has none."""
     def exported(style):
         file = folder / f"profiling{style}.txt"
         launched.read_back(options.ringside, deadline, "export", "-i", str(recording), "--format", "perf-script",
@@ -105,10 +127,11 @@ def check_text(options, recording, folder, deadline, stacks):
     file, with_offsets = exported("x")
     functions = collections.Counter()
     for stack, count in with_offsets.items():
-        pairs = list(zip(stack[::2], stack[1::2], strict=True))
+        named = [frame for frame in stack if frame != "[user]"]
+        pairs = list(zip(named[::2], named[1::2], strict=True))
         if wrong := [pair for pair in pairs if pair[1] == pair[0] or OFFSET.sub("", pair[1]) != pair[0]]:
             failures.append(f"a function is not followed by itself with an offset: {wrong[0]}")
-        functions[tuple(function for function, _ in pairs)] += count
+        functions[tuple(frame for frame in stack if not OFFSET.search(frame))] += count
     if functions != there:
         failures.append("the text of style x has other functions than the recording")
     again = collections.Counter()
@@ -122,8 +145,11 @@ def check_text(options, recording, folder, deadline, stacks):
 def run(options, folder, deadline):
     recording = (record_live if options.way == "live" else record_drained)(options, folder, deadline)
     stacks = list(folded.parse(launched.folded_text(options.ringside, recording, deadline)))
+    failures = []
+    if options.truth.stem == "user" and options.way == "live":
+        failures += check_names(options, recording, deadline)
     text = launched.read_back(options.ringside, deadline, "report", "--header", "--stdio", "-i", str(recording))
-    failures = check_shares(options, stacks) + report_totals.check(text, stacks)
+    failures += check_shares(options, stacks) + report_totals.check(text, stacks)
     failures += check_text(options, recording, folder, deadline, stacks)
     for line in failures:
         print(f"FAILED: {line}")

@@ -69,9 +69,9 @@ def read_back(ringside, deadline, *arguments):
     return result.stdout
 
 
-def folded_text(ringside, recording, deadline, *options):
-    """The recording's folded stacks, which begin with functions, not with processes."""
-    return read_back(ringside, deadline, "export", "--format", "folded", "--no-inline", "--by", "none", *options, "-i",
+def folded_text(ringside, recording, deadline, *options, by="none"):
+    """The recording's folded stacks, which begin with functions, or with what `by` says."""
+    return read_back(ringside, deadline, "export", "--format", "folded", "--no-inline", "--by", by, *options, "-i",
                      str(recording), "-o", "-")
 
 
