@@ -1,5 +1,6 @@
 #include "engines/qmp/hmp_engine.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +41,7 @@ TEST(HmpEngine, AsksForTheTranslationsOfAarch64) {
       "{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n"
       "{\"return\": {\"arch\": \"aarch64\"}, \"id\": 2}\n{\"return\": [{}], \"id\": 3}\n"
       "{\"return\": {\"status\": \"running\"}, \"id\": 4}\n"
-      "{\"return\": \"gpa: 0x42180ff0\\r\\n\", \"id\": 5}\n"
+      "{\"return\": \"gpa: 0x42180000\\r\\n\", \"id\": 5}\n"
       "{\"return\": \"Unmapped\\r\\n\", \"id\": 6}\n",
       {std::chrono::milliseconds(500)});
   ASSERT_TRUE(monitor) << monitor.error().message;
@@ -56,11 +57,21 @@ TEST(HmpEngine, AsksForTheTranslationsOfAarch64) {
   EXPECT_EQ(mapped->end, memory::WalkEnd::kMapped);
   EXPECT_EQ(mapped->address, GuestPhys{0x42180ff0});
   EXPECT_EQ(mapped->bytes, 16u);
-  EXPECT_THAT(end.heard(), ::testing::HasSubstr("gva2gpa 0xffffff8080180ff0"));
+  EXPECT_THAT(end.heard(), ::testing::HasSubstr("gva2gpa 0xffffff8080180000"));
   const auto unmapped = tables->walk(none, GuestVirt{0xffffff8090000000});
   ASSERT_TRUE(unmapped) << unmapped.error().message;
   EXPECT_EQ(unmapped->end, memory::WalkEnd::kNotPresent);
   EXPECT_EQ(unmapped->bytes, 4096u);
+  std::string answers;
+  for (unsigned page = 1; page <= 64; ++page)
+    answers +=
+        fmt::format("{{\"return\": \"gpa: {:#x}\\r\\n\", \"id\": {}}}\n", page * 0x2000, 6 + page);
+  end.say(answers);
+  for (unsigned page = 1; page <= 64; ++page) {
+    const auto next = tables->walk(none, GuestVirt{0xffffff8090000004 + page * 0x1000});
+    ASSERT_TRUE(next) << next.error().message;
+    EXPECT_EQ(next->address, GuestPhys{page * 0x2000 + 4});
+  }
 }
 
 }  // namespace

@@ -43,16 +43,18 @@ Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start, Bytes pag
     return std::nullopt;
   }
   RINGSIDE_ASSIGN(const TablesOfVcpu* const tables, tables_now());
-  if (tables->empty()) return FoundArea{*area, start, area_in_ram(start, area->bytes(), physical_)};
+  if (tables->empty())
+    return FoundArea{*area, start, area_in_ram(start, area->bytes(), physical_), std::nullopt};
   RINGSIDE_ASSIGN(const auto* const used, tables_that_map(area->self, start, *tables, physical_));
   walks_left_ -= std::min<std::uint64_t>(walks_left_, tables->size());
   if (used == nullptr) {
     has_unmapped_ = true;
     return std::nullopt;
   }
-  RINGSIDE_ASSIGN(auto memory, map_area(area->self, area->bytes(), *used, physical_, walks_left_));
+  RINGSIDE_ASSIGN(auto memory,
+                  map_area(area->self, area->bytes(), *used->tables, physical_, walks_left_));
   if (!memory) return std::nullopt;
-  return FoundArea{*area, start, std::move(memory)};
+  return FoundArea{*area, start, std::move(memory), used->registers};
 }
 
 Result<std::optional<FoundArea>> AreaFinder::step(const Tables& tables) {
@@ -64,7 +66,9 @@ Result<std::optional<FoundArea>> AreaFinder::step(const Tables& tables) {
       const Bytes bytes = Bytes(chunk_).subspan(page, kPage);
       if (!begins_area(bytes)) continue;
       RINGSIDE_ASSIGN(auto found, found_at(GuestPhys{at_ + page}, bytes, tables));
-      if (found) return found;
+      if (!found) continue;
+      at_ += page + kPage;
+      return found;
     }
   }
   return std::nullopt;

@@ -18,6 +18,8 @@ struct FoundArea {
   wire::GuestArea area;
   GuestPhys start;
   std::unique_ptr<AreaMemory> memory;
+  // Of the vCPU, with the page tables that map it; none where addresses are not translated.
+  std::optional<arch::Registers> registers;
 };
 
 // Searches a guest's RAM for the area of the guest library, while the guest runs: an area begins a
@@ -33,7 +35,8 @@ class AreaFinder {
   // are not translated, and the area is read as it lies in RAM then.
   using Tables = std::function<Result<const TablesOfVcpu*>()>;
 
-  // Searches on. Errors: those of the memory and of `tables`; the next step looks again there.
+  // Searches on, behind what was found last. Errors: those of the memory and of `tables`; the next
+  // step looks again there.
   [[nodiscard]] Result<std::optional<FoundArea>> step(const Tables& tables);
   // All of RAM was searched.
   [[nodiscard]] bool is_done() const { return hole_ >= kLargestHole; }
@@ -56,7 +59,7 @@ class AreaFinder {
   PhysicalMemory& physical_;
   Arch machine_;
   std::vector<std::byte> chunk_;
-  std::uint64_t at_ = 0;
+  std::uint64_t at_ = 0;    // the begin of a page
   std::uint64_t hole_ = 0;  // bytes before at_ in which there is no RAM
   std::uint64_t walks_left_ = kMostWalks;
   bool has_unmapped_ = false;

@@ -76,6 +76,15 @@ Result<bool> LibraryRings::are_there() {
   return area && *area == found_.area;
 }
 
+Result<std::uint64_t> LibraryRings::begun() const {
+  std::uint64_t sum = 0;
+  for (const RingReader& reader : readers_) {
+    RINGSIDE_ASSIGN(const std::uint32_t begun, reader.begun());
+    sum += begun;
+  }
+  return sum;
+}
+
 bool LibraryRings::are_same(const GuestRings& other) const {
   const auto* const rings = dynamic_cast<const LibraryRings*>(&other);
   return rings != nullptr && rings->found_.start == found_.start &&

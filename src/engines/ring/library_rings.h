@@ -25,6 +25,9 @@ class LibraryRings final : public GuestRings {
   [[nodiscard]] bool are_same(const GuestRings& other) const override;
   [[nodiscard]] RingCounts counts() const override;
 
+  // Records that the guest has begun: the sum of counts of 32 bits. Errors: as of poll().
+  [[nodiscard]] Result<std::uint64_t> begun() const;
+
  private:
   [[nodiscard]] Result<void> finish(const RingReader::Visit& visit);
 

@@ -8,7 +8,6 @@
 #include "arch/arch_info.h"
 #include "arch/x86.h"
 #include "base/clock.h"
-#include "engines/ring/library_rings.h"
 #include "memory/page_tables.h"
 
 namespace ringside::engines::ring {
@@ -65,7 +64,8 @@ Result<RingEngine::Paging> RingEngine::paging() {
   RINGSIDE_ASSIGN(auto registers, way_in_->read_registers(vcpu));
   TablesOfVcpu tables = tables_of_vcpu(arch(), registers);
   if (tables.empty())
-    if (auto machines = way_in_->machines_page_tables(vcpu)) tables.push_back(std::move(machines));
+    if (auto machines = way_in_->machines_page_tables(vcpu))
+      tables.push_back({std::move(machines), registers});
   return Paging{std::move(registers), std::move(tables)};
 }
 
@@ -74,7 +74,7 @@ Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(PhysicalMemory& r
   if (options_.redox) {
     RINGSIDE_ASSIGN(now, paging());
     if (now.tables.empty()) return nullptr;
-    auto rings = RedoxRings::find(*options_.redox, *now.tables.front(), ram);
+    auto rings = RedoxRings::find(*options_.redox, *now.tables.front().tables, ram);
     if (!rings && rings.error().code != ErrorCode::kFormat)
       return tl::unexpected<Error>(rings.error());
     if (!rings) why_not_ = rings.error().message;
@@ -90,6 +90,7 @@ Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(PhysicalMemory& r
   }));
   if (!finder_->why_not().empty()) why_not_ = finder_->why_not();
   if (!found) return nullptr;
+  if (found->registers) now.registers = *found->registers;
   return std::make_unique<LibraryRings>(std::move(*found), vcpu_count());
 }
 
@@ -111,7 +112,7 @@ Result<void> RingEngine::find_rings() {
     found = std::move(*looked);
   }
   search_ns_ += monotonic_ns() - began;
-  if (found) return use(std::move(found), now);
+  if (found) return use(std::move(found), now.registers);
   if (memory != nullptr && finder_ && !finder_->is_done()) return {};
   // One that is not mapped just now may be the guest's.
   if (memory != nullptr && finder_ && !finder_->has_unmapped()) none_are_there_ |= is_started_;
@@ -140,7 +141,7 @@ void RingEngine::rest_from_search() {
   search_ns_ = 0;
 }
 
-Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const Paging& now) {
+Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const arch::Registers& now) {
   rest_from_search();
   next_look_ns_ = monotonic_ns() + kLookNs;
   why_not_.clear();
@@ -152,6 +153,7 @@ Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const Paging& no
   if (left_) before_ += left_->counts();
   left_.reset();
   rings_ = std::move(found);
+  have_given_ = false;
   const double hz = options_.counter_hz > 0 ? options_.counter_hz : rings_->counter_hz();
   if (records_) {
     rest_ = records_->take_out(monotonic_ns(), true);
@@ -159,7 +161,7 @@ Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const Paging& no
   }
   records_.emplace(rings_->arch(), hz, kPatienceNs);
   const bool is_32_bit = rings_->arch() == Arch::kI386 && arch() == Arch::kX86_64;
-  const auto registers = is_32_bit ? arch::as_i386(now.registers) : std::optional(now.registers);
+  const auto registers = is_32_bit ? arch::as_i386(now) : std::optional(now);
   if (registers) records_->set_registers(paging_registers(rings_->arch(), *registers));
   const bool wants_all = std::exchange(none_are_there_, false) || options_.from_boot;
   if (wants_all) rings_->want_all();
@@ -174,14 +176,51 @@ Result<void> RingEngine::look_again() {
   if (memory == nullptr) return {};
   const auto now = paging();
   if (!now && !may_pass(now.error())) return tl::unexpected<Error>(now.error());
-  if (!now || now->tables.empty()) return {};
-  RINGSIDE_ASSIGN(const bool are_mapped, rings_->are_mapped(now->tables, *memory));
-  if (!are_mapped) leave_rings();
+  if (!now) return {};
+  bool are_mapped = true;
+  if (!now->tables.empty()) {
+    RINGSIDE_ASSIGN(are_mapped, rings_->are_mapped(now->tables, *memory));
+  }
+  if (are_mapped) return look_for_others(*memory, *now);
+  leave_rings();
   return {};
+}
+
+// Memory of a kernel that has ended may still be mapped: the rings that fill are those of the one
+// that runs. It has begun after the last record of the ones before.
+Result<void> RingEngine::look_for_others(PhysicalMemory& ram, const Paging& now) {
+  if (options_.redox) return {};
+  if (auto others = std::exchange(others_, std::nullopt)) {
+    const auto begun = others->rings->begun();
+    if (begun && *begun != others->begun) {
+      left_ = std::move(rings_);
+      none_are_there_ = have_given_;
+      return use(std::move(others->rings), others->registers);
+    }
+  }
+  if (!finder_) finder_.emplace(ram, arch());
+  RINGSIDE_ASSIGN(auto area,
+                  finder_->step([&now]() -> Result<const TablesOfVcpu*> { return &now.tables; }));
+  if (finder_->is_done()) finder_.reset();
+  if (area) others_ = others_in(std::move(*area), now);
+  return {};
+}
+
+// Nothing where they are those that are read, or are gone.
+std::optional<RingEngine::OtherRings> RingEngine::others_in(FoundArea area,
+                                                            const Paging& now) const {
+  const arch::Registers registers = area.registers.value_or(now.registers);
+  auto rings = std::make_unique<LibraryRings>(std::move(area), vcpu_count());
+  if (rings_->are_same(*rings) || !rings->poll(nullptr, false)) return std::nullopt;
+  const auto begun = rings->begun();
+  if (!begun) return std::nullopt;
+  return OtherRings{std::move(rings), *begun, registers};
 }
 
 void RingEngine::leave_rings() {
   left_ = std::move(rings_);
+  others_.reset();
+  finder_.reset();
   none_are_there_ = is_started_;
 }
 
@@ -220,6 +259,7 @@ Result<Tick> RingEngine::poll(const TickPlan& plan) {
   if (records_) records_->set_plan(plan);
   RINGSIDE_TRY(poll_rings(is_stopped_));
   Tick tick = records_ ? records_->take_out(monotonic_ns(), is_stopped_) : Tick();
+  have_given_ |= !tick.empty();
   if (!rest_.empty()) {
     std::swap(tick, rest_);
     std::move(rest_.captures.begin(), rest_.captures.end(), std::back_inserter(tick.captures));

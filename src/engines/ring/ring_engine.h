@@ -8,6 +8,7 @@
 #include "engines/engine.h"
 #include "engines/ring/area_finder.h"
 #include "engines/ring/guest_rings.h"
+#include "engines/ring/library_rings.h"
 #include "engines/ring/record_collector.h"
 #include "engines/ring/redox_rings.h"
 #include "engines/ring/vcpu_tables.h"
@@ -72,6 +73,12 @@ class RingEngine final : public Engine, public SelfPaced {
     arch::Registers registers;  // of a vCPU
     TablesOfVcpu tables;        // its own
   };
+  // Rings that are there besides those that are read.
+  struct OtherRings {
+    std::unique_ptr<LibraryRings> rings;
+    std::uint64_t begun = 0;  // when they were found
+    arch::Registers registers;
+  };
   // Null where it cannot be read just now.
   [[nodiscard]] Result<PhysicalMemory*> ram();
   // Errors: kTimeout and the like where the vCPU does not answer just now.
@@ -80,17 +87,22 @@ class RingEngine final : public Engine, public SelfPaced {
                                                                    Paging& paging);
   [[nodiscard]] Result<void> find_rings();
   [[nodiscard]] Result<void> find_rings_at_last();
-  [[nodiscard]] Result<void> use(std::unique_ptr<GuestRings> found, const Paging& paging);
+  // `now`: registers of a vCPU that maps them.
+  [[nodiscard]] Result<void> use(std::unique_ptr<GuestRings> found, const arch::Registers& now);
   void rest_from_search();
   [[nodiscard]] Result<void> look_again();
+  [[nodiscard]] Result<void> look_for_others(PhysicalMemory& ram, const Paging& now);
+  [[nodiscard]] std::optional<OtherRings> others_in(FoundArea area, const Paging& now) const;
   void leave_rings();
   [[nodiscard]] Result<void> poll_rings(bool is_last);
   [[nodiscard]] Result<Tick> poll(const TickPlan& plan);
 
   std::unique_ptr<Engine> way_in_;
   RingOptions options_;
-  std::optional<AreaFinder> finder_;  // while a search goes on
+  std::optional<AreaFinder> finder_;  // while a search goes on, also for others than rings_
   std::unique_ptr<GuestRings> rings_;
+  bool have_given_ = false;           // rings_: something since the start
+  std::optional<OtherRings> others_;  // while nothing comes from rings_
   std::unique_ptr<GuestRings> left_;  // that were not there, or not mapped, when looked at last
   std::optional<RecordCollector> records_;  // of the rings' guest
   Tick rest_;                               // of the records before those

@@ -57,10 +57,19 @@ void RingReader::begin_at(const wire::GuestCpuState& state, std::uint64_t positi
   searches_ = false;
 }
 
-Result<void> RingReader::read_state() {
+Result<wire::GuestCpuState> RingReader::state_now() const {
   std::array<std::byte, wire::GuestArea::kCpuBytes> bytes;
   RINGSIDE_TRY(memory_.read({area_.cpu_at(cpu_)}, bytes));
-  const wire::GuestCpuState now = wire::read_guest_cpu(bytes);
+  return wire::read_guest_cpu(bytes);
+}
+
+Result<std::uint32_t> RingReader::begun() const {
+  RINGSIDE_ASSIGN(const auto now, state_now());
+  return now.begun;
+}
+
+Result<void> RingReader::read_state() {
+  RINGSIDE_ASSIGN(const wire::GuestCpuState now, state_now());
   const std::uint64_t advance = (now.head - head_) & mask();
   if (!std::exchange(has_begun_, true)) {
     begin_at(now, now.head & mask());

@@ -67,11 +67,14 @@ class RingReader {
   [[nodiscard]] Result<void> finish(const Visit& visit, std::uint64_t deadline_ns);
 
   [[nodiscard]] RingCounts counts() const;
+  // Records that the CPU has begun by now, in 32 bits. Errors: as of poll().
+  [[nodiscard]] Result<std::uint32_t> begun() const;
 
   static constexpr unsigned kPatience = 16;
   static constexpr std::size_t kMostWords = 1 << 18;
 
  private:
+  [[nodiscard]] Result<wire::GuestCpuState> state_now() const;
   [[nodiscard]] Result<void> read_state();
   // Records from that state of the CPU on, and words from that position on, are still to be read.
   void begin_at(const wire::GuestCpuState& state, std::uint64_t position);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "engines/ring/testing/ring_guest.h"
+#include "wire/guest_capture.h"
 
 // How the engine finds a guest's rings.
 namespace ringside::engines::ring {
@@ -12,7 +13,20 @@ using testing::kGuestPage;
 using testing::kPlace;
 using wire::testing::GuestRings;
 
-class RingSearchTest : public testing::RingEngineTest {};
+class RingSearchTest : public testing::RingEngineTest {
+ protected:
+  // From process 2 on, one in each tick. The process of the first that is read; 0: none in time.
+  std::uint32_t put_samples_until_one_is_read() {
+    const std::uint64_t end = monotonic_ns() + 10'000'000'000;
+    for (std::uint32_t id = 2; monotonic_ns() < end; ++id) {
+      wire::testing::put_sample(0, id, 1);
+      const auto taken = tick();
+      if (!taken) return 0;
+      if (!taken->captures.empty()) return wire::task_of(taken->captures[0])->pid;
+    }
+    return 0;
+  }
+};
 
 // Their registers do not say where the page tables are, and the machine does.
 TEST_F(RingSearchTest, ReadsRingsWhosePagesLieHereAndThere) {
@@ -103,6 +117,44 @@ TEST_F(RingSearchTest, GoesOnWithRingsThatItHadLeft) {
   EXPECT_EQ(engine_->counts().lost(), 0u);
 }
 
+// The memory of a kernel that has ended may stay mapped, and the next one's rings lie elsewhere:
+// they are read from their beginning.
+TEST_F(RingSearchTest, FollowsTheRingsThatFill) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  wire::testing::put_sample(0, 1, 8);
+  ASSERT_EQ(tick()->captures.size(), 1u);
+  const GuestRings others(1, 16384, RINGSIDE_OVERWRITE);
+  ram_.others = &others;
+  EXPECT_EQ(put_samples_until_one_is_read(), 2u);
+}
+
+// Rings that were silent from the start on may never have been the guest's: the others may have old
+// samples.
+TEST_F(RingSearchTest, FollowsTheRingsThatFillFromTheirDiscoveryOn) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  const GuestRings others(1, 16384, RINGSIDE_OVERWRITE);
+  ram_.others = &others;
+  start();
+  EXPECT_GT(put_samples_until_one_is_read(), 2u);
+  EXPECT_EQ(engine_->counts().lost(), 0u);
+}
+
+// Others that nothing is put into are no reason to leave these.
+TEST_F(RingSearchTest, StaysWithRingsThatAreSilentAsOthersAre) {
+  const GuestRings others(1, 16384, RINGSIDE_OVERWRITE);
+  ram_.others = &others;
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  start();
+  const std::uint64_t end = monotonic_ns() + 1'700'000'000;
+  while (monotonic_ns() < end) ASSERT_TRUE(tick()->captures.empty());
+  wire::testing::put_sample(0, 1, 8);
+  EXPECT_EQ(tick()->captures.size(), 1u);
+}
+
 // An area that is not mapped just now may be the guest's: its records may be old ones.
 TEST_F(RingSearchTest, RingsThatWereNotMappedAreNotNew) {
   const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
@@ -170,6 +222,11 @@ TEST_F(RingSearchTest, FindsRingsWhileUserCodeRuns) {
     registers_.set(kCr3, root);
     start();
     EXPECT_EQ(engine_->has_rings(), is_found) << root;
+    if (!is_found) continue;
+    wire::testing::put_sample(0, 1, 2);
+    const auto taken = tick();
+    ASSERT_EQ(taken->captures.size(), 1u);
+    EXPECT_EQ(taken->captures[0].registers.get(kCr3), kKernels);
   }
 }
 

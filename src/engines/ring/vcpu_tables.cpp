@@ -13,20 +13,20 @@ TablesOfVcpu tables_of_vcpu(Arch arch, const arch::Registers& registers) {
   TablesOfVcpu all;
   auto own = memory::page_tables_of(arch, registers);
   if (!own) return all;
-  all.push_back(std::move(own));
+  all.push_back({std::move(own), registers});
   const auto root = arch::user_root(arch, registers);
   if (!arch::info_of(arch).is_x86 || !root || (*root & kUserTable) == 0) return all;
   const auto before = arch::with_user_root(arch, registers, GuestPhys{*root - kUserTable});
-  if (auto kernels = memory::page_tables_of(arch, before)) all.push_back(std::move(kernels));
+  if (auto kernels = memory::page_tables_of(arch, before))
+    all.push_back({std::move(kernels), before});
   return all;
 }
 
-Result<const memory::PageTables*> tables_that_map(GuestVirt address, GuestPhys place,
-                                                  const TablesOfVcpu& tables,
-                                                  PhysicalMemory& physical) {
-  for (const auto& one : tables) {
-    RINGSIDE_ASSIGN(const auto walk, one->walk(physical, address));
-    if (walk.end == memory::WalkEnd::kMapped && walk.address == place) return one.get();
+Result<const VcpuTables*> tables_that_map(GuestVirt address, GuestPhys place,
+                                          const TablesOfVcpu& tables, PhysicalMemory& physical) {
+  for (const VcpuTables& one : tables) {
+    RINGSIDE_ASSIGN(const auto walk, one.tables->walk(physical, address));
+    if (walk.end == memory::WalkEnd::kMapped && walk.address == place) return &one;
   }
   return nullptr;
 }

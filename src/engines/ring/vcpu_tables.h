@@ -9,9 +9,15 @@
 
 namespace ringside::engines::ring {
 
+// Page tables, and registers with which a vCPU uses them.
+struct VcpuTables {
+  std::unique_ptr<memory::PageTables> tables;
+  arch::Registers registers;
+};
+
 // The page tables that a vCPU may use; none where addresses are not translated, or that is not
 // known.
-using TablesOfVcpu = std::vector<std::unique_ptr<memory::PageTables>>;
+using TablesOfVcpu = std::vector<VcpuTables>;
 
 // Those of its registers. A vCPU that runs user code may use tables that do not map the kernel: on
 // x86 the kernel's are then often a page in front of them (Linux' page-table isolation), and
@@ -19,8 +25,8 @@ using TablesOfVcpu = std::vector<std::unique_ptr<memory::PageTables>>;
 [[nodiscard]] TablesOfVcpu tables_of_vcpu(Arch arch, const arch::Registers& registers);
 
 // The first of them that map `address` to `place`; null: none does. Errors: those of the memory.
-[[nodiscard]] Result<const memory::PageTables*> tables_that_map(GuestVirt address, GuestPhys place,
-                                                                const TablesOfVcpu& tables,
-                                                                PhysicalMemory& physical);
+[[nodiscard]] Result<const VcpuTables*> tables_that_map(GuestVirt address, GuestPhys place,
+                                                        const TablesOfVcpu& tables,
+                                                        PhysicalMemory& physical);
 
 }  // namespace ringside::engines::ring

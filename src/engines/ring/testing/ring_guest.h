@@ -18,11 +18,12 @@ using wire::testing::GuestRings;
 
 inline constexpr std::uint64_t kPlace = 0x4000000;  // of the rings in RAM
 inline constexpr std::uint64_t kLaterPlace = 0x3000000;
+inline constexpr std::uint64_t kOthersPlace = 0x5000000;
 inline constexpr std::uint64_t kGuestPage = 4096;
 
 // RAM with the rings of this process at one place, as a guest has them that maps nothing; or from
-// `first_bytes` on at another, as a guest has them whose pages lie here and there; and what else
-// was put to its beginning.
+// `first_bytes` on at another, as a guest has them whose pages lie here and there; with other rings
+// behind them; and what else was put to its beginning.
 class RamWithRings final : public PhysicalMemory {
  public:
   Result<std::size_t> read_up_to(GuestPhys address, std::span<std::byte> destination) override {
@@ -32,7 +33,7 @@ class RamWithRings final : public PhysicalMemory {
     const std::size_t size = std::min<std::uint64_t>(kBytes - address.value, destination.size());
     for (std::size_t i = 0; i < size; ++i) {
       const auto at = offset_at(address.value + i);
-      destination[i] = at ? rings->bytes()[*at] : std::byte{0};
+      destination[i] = at ? rings->bytes()[*at] : byte_of_others(address.value + i);
       if (address.value + i < low.size()) destination[i] = low[address.value + i];
     }
     return size;
@@ -46,6 +47,7 @@ class RamWithRings final : public PhysicalMemory {
   }
   std::vector<std::byte> low;
   const GuestRings* rings = nullptr;
+  const GuestRings* others = nullptr;
   std::uint64_t first_bytes = ~std::uint64_t{0};
   std::uint64_t mapped_bytes_behind = 0;  // the place of the rings: they are a copy there
   std::optional<Error> error;
@@ -59,6 +61,11 @@ class RamWithRings final : public PhysicalMemory {
     if (first_bytes < size && address >= kLaterPlace && address - kLaterPlace < size - first_bytes)
       return address - kLaterPlace + first_bytes;
     return std::nullopt;
+  }
+  [[nodiscard]] std::byte byte_of_others(std::uint64_t address) const {
+    const std::uint64_t offset = address - kOthersPlace;
+    return others != nullptr && offset < others->bytes().size() ? others->bytes()[offset]
+                                                                : std::byte{0};
   }
 };
 
