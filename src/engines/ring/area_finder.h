@@ -18,7 +18,7 @@ struct FoundArea {
   wire::GuestArea area;
   GuestPhys start;
   std::unique_ptr<AreaMemory> memory;
-  // Of the vCPU, with the page tables that map it; none where addresses are not translated.
+  // Those of the vCPU with the page tables that map it; none where addresses are not translated.
   std::optional<arch::Registers> registers;
 };
 

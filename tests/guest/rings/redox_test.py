@@ -22,7 +22,7 @@ from ringside_tests.harness import folded, launched, machine
 from ringside_tests.judges import legal_stacks, report_totals
 
 CPUS = 2  # that work; a third one sends NMIs
-# Of all time, by processes of workload user: each vCPU has one that takes as long as its two others together.
+# Shares of processes of workload user: on each vCPU one takes as long as the two others together.
 PROCESSES = [25, 25, 12.5, 12.5, 12.5, 12.5]
 FRAME = re.compile(r"\t *[0-9a-f]+ \[unknown\] \((.+)\)")
 OFFSET = re.compile(r"\+[0-9a-f]+$")
