@@ -19,15 +19,23 @@ std::int64_t GuestSequences::extended(std::uint32_t sequence) const {
 
 void GuestSequences::begin_anew() {
   before_ = {read(), lost(), lost_samples(), without_room()};
+  ++restarts_;
+  last_time_ = 0;
   has_one_ = false;
   read_ = read_samples_ = 0;
   first_info_.reset();
 }
 
-void GuestSequences::note(const GuestRecord& record) {
-  // Records that interrupt each other are out of order by a few.
+// Records that interrupt each other are out of order by a few, and clocks of CPUs differ a little.
+bool GuestSequences::is_of_another_kernel(const GuestRecord& record) const {
   constexpr std::int64_t kFarBack = 1024;
-  if (has_one_ && extended(record.sequence) < end_ - kFarBack) begin_anew();
+  if (record.kind != GuestRecordKind::kInfo) return extended(record.sequence) < end_ - kFarBack;
+  return extended(record.sequence) < end_ || record.time < last_time_ - last_time_ / 16;
+}
+
+void GuestSequences::note(const GuestRecord& record) {
+  if (has_one_ && is_of_another_kernel(record)) begin_anew();
+  last_time_ = std::max(last_time_, record.time);
   if (record.kind == GuestRecordKind::kInfo) return note_info(record);
   if (!has_one_) {
     has_one_ = true;

@@ -24,13 +24,16 @@ struct GuestFacts {
 [[nodiscard]] GuestFacts facts_of(const GuestInfo& info);
 
 // The sequences of one CPU's records, in 64 bits, as they are read: what is missing between them
-// was lost. Where they go far back, a kernel has begun anew.
+// was lost. A kernel has begun anew where they go far back, or an info, which comes after all that
+// were read before it, counts fewer or has an earlier time.
 class GuestSequences {
  public:
   // Takes a record that was read.
   void note(const GuestRecord& record);
 
   [[nodiscard]] std::uint64_t read() const { return before_.read + read_; }
+  // How often a kernel has begun anew.
+  [[nodiscard]] std::uint32_t restarts() const { return restarts_; }
   // Records that were begun since the first that was read, and were not read. `at_end`: also those
   // that are known of by an info only, and may still be on their way.
   [[nodiscard]] std::uint64_t lost(bool at_end = true) const;
@@ -53,10 +56,13 @@ class GuestSequences {
     std::uint32_t without_room = 0;
   };
   [[nodiscard]] std::int64_t extended(std::uint32_t sequence) const;
+  [[nodiscard]] bool is_of_another_kernel(const GuestRecord& record) const;
   void note_info(const GuestRecord& record);
   void begin_anew();
 
   Counts before_;  // of kernels that ran before
+  std::uint32_t restarts_ = 0;
+  std::uint64_t last_time_ = 0;  // of this kernel's records
   bool has_one_ = false;
   std::int64_t first_ = 0;
   std::int64_t end_ = 0;                       // behind the last that was read

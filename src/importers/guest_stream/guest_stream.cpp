@@ -49,6 +49,10 @@ Result<Imported> finish(const MergedRecords& records, std::uint64_t count,
   if (recorded.left_out() != 0)
     imported.warnings.push_back(fmt::format(
         "{} events and allocations are left out: they have too many names", recorded.left_out()));
+  if (records.all_restarts() != 0)
+    imported.warnings.push_back(fmt::format(
+        "the guest's kernel began anew {} times; its times go on where those before ended",
+        records.all_restarts()));
   recording::Statistics statistics;
   statistics.lost = records.lost_samples();
   statistics.due = recorded.samples() + statistics.lost;
@@ -104,7 +108,12 @@ Result<Imported> import_guest_stream(std::span<const Input> inputs, const Import
   if (options.kernel) kernel = elf::Image{1, elf::kKernelImage, options.kernel, bias.value_or(0)};
   RecordWriter recorded(*writer, clock, facts.arch, std::move(kernel));
   std::uint64_t count = 0;
-  for (; record != nullptr; record = records.next(), ++count) RINGSIDE_TRY(recorded.add(*record));
+  std::uint32_t restarts = 0;
+  for (; record != nullptr; record = records.next(), ++count) {
+    if (std::exchange(restarts, records.restarts()) != records.restarts())
+      recorded.begin_anew(record->time);
+    RINGSIDE_TRY(recorded.add(*record));
+  }
   RINGSIDE_TRY(recorded.finish());
   return finish(records, count, recorded, *writer);
 }

@@ -91,6 +91,23 @@ TEST_F(GuestStreamTest, MergesTheCpusOfOneStreamAndOfSeveral) {
   }
 }
 
+// The clock begins anew with the kernel, and its records come behind those of the kernel before.
+TEST_F(GuestStreamTest, TimesGoOnWhereAKernelBeginsAnew) {
+  std::string stream;
+  for (const std::uint64_t start : {5 * kSecond, 2 * kSecond, 1 * kSecond}) {
+    const GuestRings rings(2, 1024, RINGSIDE_DROP);
+    sample_at(start + kSecond, 1, {kCode + start});
+    sample_at(start, 0, {kCode + start});
+    sample_at(start + 3 * kSecond, 0, {kCode + start});
+    stream += drained(0) + drained(1);
+  }
+  const auto result = import(import_guest_stream, {stream});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(seconds(), ElementsAre(0, 1, 3, 3, 4, 6, 6, 7, 9));
+  EXPECT_THAT(result->warnings, ElementsAre(HasSubstr("kernel began anew 2 times")));
+  EXPECT_EQ(recorded.statistics_of.at(recording::kCpuSource).lost, 0u);
+}
+
 TEST_F(GuestStreamTest, NamesThreadsWhenTheirNamesAreNew) {
   const GuestRings rings(1, 1024, RINGSIDE_DROP);
   sample_at(1 * kSecond, 0, {kCode});

@@ -41,24 +41,28 @@ MergedRecords::MergedRecords(std::span<const Input> inputs) {
 void MergedRecords::scan(const Input& input) {
   std::map<std::uint16_t, Lane>& lanes = lanes_.emplace_back();
   wire::GuestStream stream;
-  std::uint64_t end = 0;  // of the last record
+  std::uint64_t end = 0;     // of the last record
+  std::uint32_t kernel = 0;  // all of it ran before the next one
   const auto visit = [&](const wire::GuestRecord& record, std::uint64_t offset) -> Result<void> {
     const std::size_t bytes_of_it = record_bytes(input.bytes.subspan(offset));
     note_read(input, bytes_of_it);
     end = offset + bytes_of_it;
+    kernel = std::max(kernel, stream.cpus().at(record.cpu).restarts());
     if (record.kind == wire::GuestRecordKind::kInfo) {
       if (!facts_) facts_ = wire::facts_of(record.info);
       return {};
     }
     Lane& lane = lanes[record.cpu];
     lane.input = &input;
-    if (lane.pieces.empty() || lane.pieces.back().end != offset)
-      lane.pieces.push_back({offset, offset});
+    if (lane.pieces.empty() || lane.pieces.back().end != offset ||
+        lane.pieces.back().kernel != kernel)
+      lane.pieces.push_back({offset, offset, kernel});
     lane.pieces.back().end += bytes_of_it;
     return {};
   };
   const Bytes bytes = without_padding(input.bytes);
   (void)stream.read(bytes, true, visit);  // the visitor has no errors
+  restarts_ = std::max(restarts_, kernel);
   for (const auto& [cpu, sequences] : stream.cpus()) {
     lost_ += sequences.lost();
     lost_samples_ += sequences.lost_samples();

@@ -15,8 +15,9 @@
 namespace ringside::importers::guest_stream {
 
 // The records of streams of the guest library, in the order of their times: those of one CPU are in
-// that order in a stream, and pieces of several CPUs follow each other as they were drained. All is
-// read twice: to find where the pieces are, and to take the records out.
+// that order in a stream, and pieces of several CPUs follow each other as they were drained. Where
+// a kernel has begun anew, its clock may have, too: its records come behind all of those before.
+// All is read twice: to find where the pieces are, and to take the records out.
 class MergedRecords {
  public:
   // `inputs` outlive it.
@@ -24,6 +25,10 @@ class MergedRecords {
 
   // The next record that is no info; null at the end. Valid until the next call.
   [[nodiscard]] const wire::GuestRecord* next();
+  // How often the kernel had begun anew before that record.
+  [[nodiscard]] std::uint32_t restarts() const {
+    return current_ == nullptr ? 0 : current_->kernel();
+  }
 
   // All of these are of the whole streams.
   [[nodiscard]] const std::optional<wire::GuestFacts>& facts() const { return facts_; }
@@ -35,6 +40,8 @@ class MergedRecords {
   [[nodiscard]] std::uint64_t lost_samples() const { return lost_samples_; }
   // Records that found no room in their ring.
   [[nodiscard]] std::uint64_t without_room() const { return without_room_; }
+  // How often the kernel has begun anew.
+  [[nodiscard]] std::uint32_t all_restarts() const { return restarts_; }
   // Sentences about bytes that are part of no record.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -44,6 +51,7 @@ class MergedRecords {
   struct Piece {
     std::size_t start = 0;
     std::size_t end = 0;
+    std::uint32_t kernel = 0;  // 0: the first
   };
   // One CPU's records in one stream.
   struct Lane {
@@ -52,12 +60,13 @@ class MergedRecords {
     std::size_t piece = 0;  // that is read next
     std::array<std::uint64_t, wire::kMostGuestRecordWords> words{};
     wire::GuestRecord record;  // refers to `words`
+    [[nodiscard]] std::uint32_t kernel() const { return pieces[piece].kernel; }
   };
   struct Later {
     // The earlier input, and the CPU of the lower number, is first of two with one time.
     bool operator()(const Lane* a, const Lane* b) const {
-      return std::tuple(a->record.time, a->input, a->record.cpu) >
-             std::tuple(b->record.time, b->input, b->record.cpu);
+      return std::tuple(a->kernel(), a->record.time, a->input, a->record.cpu) >
+             std::tuple(b->kernel(), b->record.time, b->input, b->record.cpu);
     }
   };
 
@@ -72,6 +81,7 @@ class MergedRecords {
   std::optional<wire::GuestFacts> facts_;
   std::uint64_t first_time_ = 0;
   std::uint32_t most_cpu_ = 0;
+  std::uint32_t restarts_ = 0;
   std::uint64_t lost_ = 0;
   std::uint64_t lost_samples_ = 0;
   std::uint64_t without_room_ = 0;

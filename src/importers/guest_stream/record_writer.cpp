@@ -27,8 +27,13 @@ std::uint64_t RecordWriter::time_of(std::uint64_t counter) {
                                  ? static_cast<std::uint64_t>(std::min(
                                        static_cast<long double>(ticks) * 1e9L / clock_.hz, kMost))
                                  : ticks;
-  last_time_ = std::max(last_time_, time);
+  last_time_ = std::max(last_time_, started_ + time);
   return last_time_;
+}
+
+void RecordWriter::begin_anew(std::uint64_t first) {
+  clock_.first = first;
+  started_ = last_time_;
 }
 
 Result<void> RecordWriter::name_thread(const wire::GuestTask& task, std::uint64_t time) {

@@ -29,6 +29,9 @@ class RecordWriter {
 
   // Errors: the writer's.
   [[nodiscard]] Result<void> add(const wire::GuestRecord& record);
+  // The records from now on have a clock that has begun anew, of which `first` is the first time:
+  // their times go on where those before have ended.
+  void begin_anew(std::uint64_t first);
   // Writes what was gathered.
   [[nodiscard]] Result<void> finish() { return tables_.flush(); }
   [[nodiscard]] std::uint64_t samples() const { return samples_; }  // idle ones too
@@ -48,7 +51,8 @@ class RecordWriter {
   elf::ImageMap images_;
   unwind::Unwinder unwinder_;
   recording::GuestEventTables tables_;
-  wire::Capture capture_;  // reused
+  wire::Capture capture_;      // reused
+  std::uint64_t started_ = 0;  // the time of the clock's first
   std::uint64_t last_time_ = 0;
   std::uint64_t samples_ = 0;
   std::unordered_map<std::uint64_t, std::string> names_;  // by pid and tid
