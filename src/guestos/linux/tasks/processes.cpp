@@ -97,9 +97,6 @@ Result<std::optional<TaskView>> LinuxProcesses::task_of(const wire::Capture& cap
       capture.level == PrivilegeLevel::kUser || user || has_walked_user_code(capture);
   RINGSIDE_ASSIGN(task, roots_->find(capture, is_at_user_code, running, memory.kernel()));
   if (!task) return task;
-  // Since a guest has noted the process that runs, its page tables may be another one's.
-  if (const auto noted = wire::task_of(capture); noted && noted->pid != task->pid)
-    return std::nullopt;
   task->user = user;
   return task;
 }

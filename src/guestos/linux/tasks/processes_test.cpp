@@ -56,13 +56,15 @@ class NotedByTheGuest : public ::testing::Test {
     processes_.emplace(LinuxProcesses::of(kernel_, {}).value());
   }
 
-  TaskAttribution attribution(const wire::GuestSample& sample, std::uint32_t pid = 7) {
+  TaskAttribution attribution(const wire::GuestSample& sample, std::uint32_t pid = 7,
+                              std::uint32_t tid = 0) {
     wire::Capture capture;
     wire::capture_of(sample, VcpuId{0}, Arch::kX86_64, capture);
     capture.registers.set(arch::x86_64::kCr3, address_of(root_.data()));
     wire::GuestTask task;
     task.address_space = address_of(root_.data());
-    task.pid = task.tid = pid;
+    task.pid = pid;
+    task.tid = tid == 0 ? pid : tid;
     wire::add_task(task, capture);
     ProcessUpdates updates;
     return processes_->attribute(capture, memory_, updates).value();
@@ -103,6 +105,50 @@ TEST_F(NotedByTheGuest, AKernelThreadIsNotThatProcess) {
 TEST_F(NotedByTheGuest, AnotherProcessIsNotTakenForTheOneThatRan) {
   sample_.user.addresses = kUserCode;
   EXPECT_EQ(attribution(sample_, 6).pid, std::nullopt);
+}
+
+// Page tables are used again while what the process before was still stands in memory.
+TEST_F(NotedByTheGuest, TheNextProcessWithThosePageTablesIsFound) {
+  sample_.user.addresses = kUserCode;
+  ASSERT_EQ(attribution(sample_).pid, 7u);
+  task_struct next = shell_;
+  next.pid = next.tgid = 8;
+  next.group_leader = &next;
+  next.thread_node = {&signal_.thread_head, &signal_.thread_head};
+  signal_.thread_head = {&next.thread_node, &next.thread_node};
+  swapper_.tasks = {&next.tasks, &next.tasks};
+  next.tasks = {&swapper_.tasks, &swapper_.tasks};
+  EXPECT_EQ(attribution(sample_, 8).pid, 8u);
+}
+
+// A child of vfork() has its parent's page tables.
+TEST_F(NotedByTheGuest, OfTwoProcessesWithThosePageTablesItIsTheOneThatWasNoted) {
+  sample_.user.addresses = kUserCode;
+  signal_struct signal{};
+  task_struct child = shell_;
+  child.pid = child.tgid = 8;
+  child.group_leader = &child;
+  child.signal = &signal;
+  child.thread_node = {&signal.thread_head, &signal.thread_head};
+  signal.thread_head = {&child.thread_node, &child.thread_node};
+  shell_.tasks = {&child.tasks, &swapper_.tasks};
+  child.tasks = {&swapper_.tasks, &shell_.tasks};
+  swapper_.tasks = {&shell_.tasks, &child.tasks};
+  EXPECT_EQ(attribution(sample_, 8).pid, 8u);
+  EXPECT_EQ(attribution(sample_, 7).pid, 7u);
+}
+
+TEST_F(NotedByTheGuest, OfSeveralThreadsItIsTheOneThatWasNoted) {
+  sample_.user.addresses = kUserCode;
+  task_struct thread = shell_;
+  thread.pid = 9;
+  shell_.thread_node = {&thread.thread_node, &signal_.thread_head};
+  thread.thread_node = {&signal_.thread_head, &shell_.thread_node};
+  signal_.thread_head = {&shell_.thread_node, &thread.thread_node};
+  for (const std::uint32_t tid : {7u, 9u}) EXPECT_EQ(attribution(sample_, 7, tid).tid, tid);
+  const TaskAttribution unseen = attribution(sample_, 7, 10);
+  EXPECT_EQ(unseen.pid, 7u);
+  EXPECT_EQ(unseen.tid, std::nullopt);
 }
 
 // Its last samples are read when it is gone.

@@ -39,12 +39,13 @@ Result<std::optional<TaskView>> UserRoots::find(const wire::Capture& capture, bo
   // Where addresses cannot be determined yet, that a root was not found says nothing of it.
   RINGSIDE_ASSIGN(const auto any_place, kernel.physical_address(any_task_));
   if (!any_place) return std::nullopt;
+  const Who who{running, wire::task_of(capture)};
   for (const bool again : {false, true}) {
     if (again && !is_due(*captured, capture)) break;
     if (again) RINGSIDE_TRY(probe_processes(kernel));
     const auto process = process_of(*captured, is_at_user_code);
     if (process == by_root_.end()) continue;
-    RINGSIDE_ASSIGN(auto task, view(process->second, process->first, running, kernel));
+    RINGSIDE_ASSIGN(auto task, view(process->second, process->first, who, kernel));
     if (!task) continue;
     misses_.erase(asked_for(*captured, capture));
     return task;
@@ -87,26 +88,42 @@ Result<void> UserRoots::probe_processes(GuestSpace& kernel) {
     if (root->second == 0) continue;
     Process& process = by_root_[root->second];
     process.mm = thread.space;
-    process.threads.push_back(thread.task);
+    process.threads.push_back({thread.task, thread.pid, thread.tid});
   }
   return {};
 }
 
+// Its tid is 0 where it may be another one of its process. Page tables may be used again, so none
+// is chosen where the guest has noted another process.
+std::optional<UserRoots::Thread> UserRoots::choose(const Process& process, const Who& who) {
+  const bool has_noted_thread = who.noted && who.noted->tid != 0;
+  const auto is_it = [&](const Thread& thread) {
+    return has_noted_thread ? thread.tid == who.noted->tid : thread.task == who.running;
+  };
+  std::optional<Thread> chosen;
+  std::size_t count = 0;
+  for (const Thread& thread : process.threads) {
+    if (who.noted && thread.pid != who.noted->pid) continue;
+    if (is_it(thread)) return thread;
+    if (count++ == 0) chosen = thread;
+  }
+  if (chosen && (has_noted_thread || count > 1)) chosen->tid = 0;
+  return chosen;
+}
+
 Result<std::optional<TaskView>> UserRoots::view(const Process& process, std::uint64_t pgd,
-                                                std::optional<GuestVirt> running,
-                                                GuestSpace& kernel) const {
+                                                const Who& who, GuestSpace& kernel) const {
+  const auto thread = choose(process, who);
+  if (!thread) return std::nullopt;
   const KernelReader read(kernel, types_.arch);
-  const bool is_one_of_them = running && std::find(process.threads.begin(), process.threads.end(),
-                                                   *running) != process.threads.end();
-  const GuestVirt task = is_one_of_them ? *running : process.threads.front();
-  const auto found = read_task(types_, read, task);
+  const auto found = read_task(types_, read, thread->task);
   if (!found && is_of_memory(found.error().code)) return std::nullopt;
-  if (!found) return tl::unexpected(found.error());
+  if (!found) return tl::unexpected<Error>(found.error());
   TaskView view = *found;
-  if (view.space[0] != process.mm.value) return std::nullopt;
+  if (view.space[0] != process.mm.value || view.pid != thread->pid) return std::nullopt;
   RINGSIDE_ASSIGN(const auto place, kernel.physical_address({view.space[1]}));
   if (!place || place->value != pgd) return std::nullopt;
-  if (process.threads.size() > 1 && !is_one_of_them) view.tid = 0;
+  if (view.tid != thread->tid) view.tid = 0;
   return view;
 }
 

@@ -8,6 +8,7 @@
 #include "guestos/guest_memory.h"
 #include "guestos/linux/tasks/current_task.h"
 #include "guestos/linux/tasks/process_table.h"
+#include "wire/guest_record.h"
 
 namespace ringside::guestos {
 
@@ -28,19 +29,29 @@ class UserRoots {
   void remember(GuestVirt task) { any_task_ = task; }
   // In kernel mode only the page tables of user code alone count, unless `is_at_user_code`: a
   // kernel thread runs with those of any process. Nothing where no process has these page tables,
-  // or the kernel's memory cannot be read now. The thread is that which `running` is, where a
-  // process has several: nothing shows it otherwise, and TaskView::tid is 0. Errors: those of
-  // `kernel`.
+  // or only others than the guest has noted with the capture, or the kernel's memory cannot be read
+  // now. Where several threads have them it is the one that was noted, or is `running`: else
+  // nothing shows it, and TaskView::tid is 0. Errors: those of `kernel`.
   [[nodiscard]] Result<std::optional<TaskView>> find(const wire::Capture& capture,
                                                      bool is_at_user_code,
                                                      std::optional<GuestVirt> running,
                                                      GuestSpace& kernel);
 
  private:
-  // A process as it was when it was searched for.
+  struct Thread {
+    GuestVirt task;  // struct task_struct
+    std::uint32_t pid = 0;
+    std::uint32_t tid = 0;
+  };
+  // Those of one mm, as they were when they were searched for: a process, and children of vfork().
   struct Process {
-    std::vector<GuestVirt> threads;  // struct task_struct
+    std::vector<Thread> threads;
     GuestVirt mm;
+  };
+  // Who ran, as far as it shows.
+  struct Who {
+    std::optional<GuestVirt> running;
+    std::optional<wire::GuestTask> noted;
   };
 
   using ByRoot = std::unordered_map<std::uint64_t, Process>;  // by pgd, physical
@@ -50,9 +61,9 @@ class UserRoots {
   [[nodiscard]] bool is_due(std::uint64_t root, const wire::Capture& capture);
   [[nodiscard]] Result<void> probe_processes(GuestSpace& kernel);
   [[nodiscard]] ByRoot::const_iterator process_of(std::uint64_t root, bool is_at_user_code) const;
+  [[nodiscard]] static std::optional<Thread> choose(const Process& process, const Who& who);
   [[nodiscard]] Result<std::optional<TaskView>> view(const Process& process, std::uint64_t pgd,
-                                                     std::optional<GuestVirt> running,
-                                                     GuestSpace& kernel) const;
+                                                     const Who& who, GuestSpace& kernel) const;
 
   LinuxTypes types_;
   ProcessFields fields_;
