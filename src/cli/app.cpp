@@ -160,6 +160,7 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
 }
 
 int run(int argc, char** argv) {
+  occupy_standard_streams();
   std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (!words.empty() && words[0] == launch::kShimOption) return run_shim(words);
   return run_verbs(std::move(words));

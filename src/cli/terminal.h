@@ -11,6 +11,10 @@ namespace ringside::cli {
 // that ringside writes for people goes through here, through app/messages.h or through an
 // exporter's FileSink.
 
+// Takes the place of standard streams that are closed: no file that is opened later becomes one of
+// them. Each is open the wrong way, so that its use is an error as before.
+void occupy_standard_streams();
+
 // Text on standard output, at once. After a first failure nothing more is written.
 void print(std::string_view text);
 // That failure: print() that cannot write makes the exit status 1, whichever verb it was.

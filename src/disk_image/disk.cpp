@@ -93,9 +93,17 @@ tl::unexpected<Error> Disk::no_reader(const Partition& partition) const {
               partition.file_system, kOtherWays);
 }
 
+Result<FileSystem*> Disk::system_of(const Partition& partition) {
+  std::unique_ptr<FileSystem>& system = systems_[partition.number];
+  if (!system) {
+    RINGSIDE_ASSIGN(system, open_file_system(image_, partition, name_of(partition), listener_));
+  }
+  return system.get();
+}
+
 Result<Disk::Place> Disk::look(const Partition& partition, const std::string& path) {
   if (partition.is_cut || !has_reader(partition)) return no_reader(partition);
-  RINGSIDE_ASSIGN(auto system, open_file_system(image_, partition, name_of(partition), listener_));
+  RINGSIDE_ASSIGN(FileSystem* const system, system_of(partition));
   RINGSIDE_ASSIGN(const Entry entry, system->find(path));
   // Its tool would write all of that.
   if (entry.size > partition.size)
@@ -103,7 +111,7 @@ Result<Disk::Place> Disk::look(const Partition& partition, const std::string& pa
                 "{}:{}: this file has {} bytes, more than the {} of its file system: the file "
                 "system is damaged, or nearly all of the file is a hole",
                 name_of(partition), path, entry.size, partition.size);
-  return Place{&partition, std::move(system), entry};
+  return Place{&partition, system, entry};
 }
 
 Result<Disk::Place> Disk::look_everywhere(const std::string& path) {
@@ -118,9 +126,9 @@ Result<Disk::Place> Disk::look_everywhere(const std::string& path) {
       return fail(ErrorCode::kUsage,
                   "{0}: partitions {1} and {2} both have {3}: name one as {0}:{1}",
                   image_.path.string(), found->partition->number, partition.number, path);
-    found = std::move(*place);
+    found = *place;
   }
-  if (found) return std::move(*found);
+  if (found) return *found;
   if (unreadable) return tl::unexpected<Error>(std::move(*unreadable));
   const auto redox =
       std::find_if(partitions_.begin(), partitions_.end(),

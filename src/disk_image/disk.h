@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,7 +40,7 @@ class Disk {
   // A file that was looked for in one of several partitions.
   struct Place {
     const Partition* partition = nullptr;
-    std::unique_ptr<FileSystem> system;
+    FileSystem* system = nullptr;
     Entry entry;
   };
 
@@ -51,12 +53,15 @@ class Disk {
   [[nodiscard]] std::string list() const;
   [[nodiscard]] Result<void> choose(std::optional<unsigned> number);
   [[nodiscard]] tl::unexpected<Error> no_reader(const Partition& partition) const;
+  // Each is opened once: one that was not unmounted is copied then.
+  [[nodiscard]] Result<FileSystem*> system_of(const Partition& partition);
   [[nodiscard]] Result<Place> look(const Partition& partition, const std::string& path);
   [[nodiscard]] Result<Place> look_everywhere(const std::string& path);
 
   ImageFile image_;
   std::vector<Partition> partitions_;
   const Partition* chosen_ = nullptr;  // the only one, or the one that was named
+  std::map<unsigned, std::unique_ptr<FileSystem>> systems_;  // by the number of the partition
   Listener listener_;
 };
 

@@ -97,6 +97,21 @@ class DiskImages(DiskCase):
             self.assertSays(self.take(image, "/plain"), DONE)
             self.assertEqual((image.read_bytes(), image.stat().st_mtime_ns), before)
 
+    def test_closed_standard_streams(self):
+        disk = disk_images.ext(self.folder / "e.img", self.tree())
+        for closed in ("<&-", ">&-", "<&- >&-"):
+            with self.subTest(closed=closed):
+                self.assertTakes(FIRST, disk, "/plain", before=("sh", "-c", f'exec "$0" "$@" {closed}'))
+        disk_images.leave_in_journal(disk, "plain", SECOND.encode()[:1024])
+        self.take(disk, "/plain", before=("sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-'))
+        self.assertIn("main;second", self.ringside("export", "--format", "folded", "out.data").stdout)
+
+    def test_a_disk_that_was_not_unmounted_is_copied_once(self):
+        ext = disk_images.ext(self.folder / "e.img", self.tree(("plain", "other")))
+        disk_images.leave_in_journal(ext, "plain", SECOND.encode()[:1024])
+        result = self.take(ext, "/plain", "/other")
+        self.assertEqual(result.said.count("was not unmounted"), 1, result.said)
+
     def test_what_is_in_the_journal_only(self):
         ext = disk_images.ext(self.folder / "e.img", self.tree())
         self.assertTakes(FIRST, ext, "/plain")

@@ -62,7 +62,7 @@ void repair_check(Ram& ram) {
 
 std::unique_ptr<GuestRings> find_library(Ram& ram, bool is_mapped) {
   TablesOfVcpu tables;
-  if (is_mapped) tables.push_back(std::make_unique<Tables>());
+  if (is_mapped) tables.push_back({std::make_unique<Tables>(), {}});
   AreaFinder finder(ram, Arch::kX86_64);
   auto found = finder.step([&]() -> Result<const TablesOfVcpu*> { return &tables; });
   must(found.has_value());
