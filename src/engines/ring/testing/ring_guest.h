@@ -31,11 +31,16 @@ class RamWithRings final : public PhysicalMemory {
     if (error) return tl::unexpected<Error>(*error);
     if (address.value >= kBytes) return 0;
     const std::size_t size = std::min<std::uint64_t>(kBytes - address.value, destination.size());
-    for (std::size_t i = 0; i < size; ++i) {
-      const auto at = offset_at(address.value + i);
-      destination[i] = at ? rings->bytes()[*at] : byte_of_others(address.value + i);
-      if (address.value + i < low.size()) destination[i] = low[address.value + i];
+    const auto wanted = destination.first(size);
+    std::fill(wanted.begin(), wanted.end(), std::byte{0});
+    if (rings != nullptr) {
+      const Bytes bytes = rings->bytes();
+      const std::size_t first = std::min<std::uint64_t>(first_bytes, bytes.size());
+      copy(bytes.first(first), kPlace, address, wanted);
+      copy(bytes.subspan(first), kLaterPlace, address, wanted);
     }
+    if (others != nullptr) copy(others->bytes(), kOthersPlace, address, wanted);
+    copy(low, 0, address, wanted);
     return size;
   }
   void put(std::uint64_t at, std::uint64_t value) {
@@ -53,19 +58,13 @@ class RamWithRings final : public PhysicalMemory {
   std::optional<Error> error;
 
  private:
-  [[nodiscard]] std::optional<std::uint64_t> offset_at(std::uint64_t address) const {
-    if (rings == nullptr) return std::nullopt;
-    const std::uint64_t size = rings->bytes().size();
-    if (address >= kPlace && address - kPlace < std::min(first_bytes, size))
-      return address - kPlace;
-    if (first_bytes < size && address >= kLaterPlace && address - kLaterPlace < size - first_bytes)
-      return address - kLaterPlace + first_bytes;
-    return std::nullopt;
-  }
-  [[nodiscard]] std::byte byte_of_others(std::uint64_t address) const {
-    const std::uint64_t offset = address - kOthersPlace;
-    return others != nullptr && offset < others->bytes().size() ? others->bytes()[offset]
-                                                                : std::byte{0};
+  // What of `bytes`, which lie at `place`, is wanted.
+  static void copy(Bytes bytes, std::uint64_t place, GuestPhys address,
+                   std::span<std::byte> wanted) {
+    const std::uint64_t from = std::max(place, address.value);
+    const std::uint64_t end = std::min(place + bytes.size(), address.value + wanted.size());
+    if (from >= end) return;
+    std::memcpy(wanted.data() + (from - address.value), bytes.data() + (from - place), end - from);
   }
 };
 
