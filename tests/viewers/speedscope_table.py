@@ -26,7 +26,7 @@ def text(browser):
     if not browser.wait(OPENED):
         raise AssertionError("speedscope does not open the file")
     browser.press("3")
-    if not browser.wait("return document.body.innerText.includes('Symbol Name')"):
+    if not browser.wait(f"return document.body.innerText.includes('Symbol Name') && (() => {{ {ROWS} }})() >= 1"):
         raise AssertionError("speedscope shows no functions")
     return browser.run("return document.body.innerText")
 

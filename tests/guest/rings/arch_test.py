@@ -23,7 +23,7 @@ import sys
 import time
 
 import ring_kernel
-from ringside_tests.harness import folded, launched, linux_program
+from ringside_tests.harness import folded, launched, linux_program, machine
 from ringside_tests.harness.linux_guest import NoNetwork
 from ringside_tests.judges import report_totals
 
@@ -181,24 +181,24 @@ def check_report(options, recording, deadline):
 
 
 def check(options, name, everywhere, folder):
-    machine = ring_kernel.MACHINES[name]
+    target = ring_kernel.MACHINES[name]
     kernel = ring_kernel.build(name, folder)
-    accelerator, samples = "tcg,one-insn-per-tb=on" if everywhere else "tcg", options.samples
+    what, samples = f"{name}, {'each instruction' if everywhere else 'whole blocks'}", options.samples
     deadline = time.monotonic() + options.limit
     path = launched.record(options.ringside, ["--engine", "ring", "--after", ring_kernel.READY, "--samples", str(samples)],
-                           [*machine.qemu, *QEMU, "-accel", accelerator, "-kernel", str(kernel)], folder, deadline)
+                           [*target.qemu, *QEMU, *machine.tcg(everywhere), "-kernel", str(kernel)], folder, deadline)
     text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i", str(path), "-o", "-")
     recording = Recording(json.loads(line) for line in text.splitlines())
     failures, summary = [], []
-    for found, line in (check_stacks(recording, everywhere), check_times(recording, machine.knows_rate),
+    for found, line in (check_stacks(recording, everywhere), check_times(recording, target.knows_rate),
                         check_shares(recording, (folder / "record.log").read_text(errors="replace"))):
         failures += found
         summary.append(line)
     failures += check_counts(recording) + check_report(options, path, deadline)
     if recording.total() < samples:
         failures.append(f"{recording.total()} samples, {samples} wanted")
-    print(f"{name}, {accelerator}: {recording.total()} samples, {'; '.join(summary)}")
-    return [f"{name}, {accelerator}: {failure}" for failure in failures]
+    print(f"{what}: {recording.total()} samples, {'; '.join(summary)}")
+    return [f"{what}: {failure}" for failure in failures]
 
 
 def run(options, folder):

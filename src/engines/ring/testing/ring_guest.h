@@ -58,7 +58,7 @@ class RamWithRings final : public PhysicalMemory {
   std::optional<Error> error;
 
  private:
-  // What of `bytes`, which lie at `place`, is wanted.
+  // Copies the wanted ones of `bytes`, which lie at `place`.
   static void copy(Bytes bytes, std::uint64_t place, GuestPhys address,
                    std::span<std::byte> wanted) {
     const std::uint64_t from = std::max(place, address.value);

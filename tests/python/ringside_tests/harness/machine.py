@@ -13,13 +13,21 @@ from ringside_tests.harness.qmp import Qmp
 BASE = ["qemu-system-x86_64", "-accel", "tcg", "-display", "none", "-no-reboot", "-nodefaults"]
 
 
-def single_step_base():
-    """BASE with one instruction a translated block, so that a stop is precise to the instruction."""
+def tcg(single_step=False):
+    """QEMU's words for TCG. single_step: with one instruction a translated block, so that a stop is precise to the
+    instruction."""
+    if not single_step:
+        return ["-accel", "tcg"]
     version = subprocess.run([BASE[0], "--version"], check=False, text=True, stdout=subprocess.PIPE).stdout
     found = re.search(r"version (\d+)\.(\d+)", version)
     if found and (int(found.group(1)), int(found.group(2))) >= (8, 1):
-        return [word if word != "tcg" else "tcg,one-insn-per-tb=on" for word in BASE]
-    return [*BASE, "-singlestep"]
+        return ["-accel", "tcg,one-insn-per-tb=on"]
+    return ["-accel", "tcg", "-singlestep"]
+
+
+def single_step_base():
+    """BASE with TCG that way."""
+    return [BASE[0], *tcg(single_step=True), *BASE[3:]]
 
 
 class GuestError(Exception):
