@@ -22,6 +22,7 @@ void GuestSequences::begin_anew() {
   ++restarts_;
   last_time_ = 0;
   has_one_ = false;
+  begun_before_.reset();
   read_ = read_samples_ = 0;
   first_info_.reset();
 }
@@ -29,12 +30,16 @@ void GuestSequences::begin_anew() {
 // Records that interrupt each other are out of order by a few, and clocks of CPUs differ a little.
 bool GuestSequences::is_of_another_kernel(const GuestRecord& record) const {
   constexpr std::int64_t kFarBack = 1024;
-  if (record.kind != GuestRecordKind::kInfo) return extended(record.sequence) < end_ - kFarBack;
-  return extended(record.sequence) < end_ || record.time < last_time_ - last_time_ / 16;
+  if (record.kind != GuestRecordKind::kInfo)
+    return has_one_ && extended(record.sequence) < end_ - kFarBack;
+  const bool counts_fewer =
+      has_one_ ? extended(record.sequence) < begun_
+               : static_cast<std::int32_t>(record.sequence - begun_before_.value_or(0)) < 0;
+  return counts_fewer || record.time < last_time_ - last_time_ / 16;
 }
 
 void GuestSequences::note(const GuestRecord& record) {
-  if (has_one_ && is_of_another_kernel(record)) begin_anew();
+  if ((has_one_ || begun_before_) && is_of_another_kernel(record)) begin_anew();
   last_time_ = std::max(last_time_, record.time);
   if (record.kind == GuestRecordKind::kInfo) return note_info(record);
   if (!has_one_) {

@@ -24,8 +24,8 @@ struct GuestFacts {
 [[nodiscard]] GuestFacts facts_of(const GuestInfo& info);
 
 // The sequences of one CPU's records, in 64 bits, as they are read: what is missing between them
-// was lost. A kernel has begun anew where they go far back, or an info, which comes after all that
-// were read before it, counts fewer or has an earlier time.
+// was lost. A kernel has begun anew where they go back by more than 1,024, or where an info, which
+// comes after all that were read before it, counts fewer, or has a time that is clearly earlier.
 class GuestSequences {
  public:
   // Takes a record that was read.

@@ -58,13 +58,17 @@ Result<std::optional<FoundArea>> AreaFinder::found_at(GuestPhys start, Bytes pag
 }
 
 Result<std::optional<FoundArea>> AreaFinder::step(const Tables& tables) {
-  for (std::uint64_t read = 0; read < kStep && !is_done(); at_ += kChunk) {
-    RINGSIDE_ASSIGN(const std::size_t got, physical_.read_up_to(GuestPhys{at_}, chunk_));
+  // Holes in RAM begin and end where a chunk does, or the chunk is read up to there.
+  std::size_t wanted = 0;
+  for (std::uint64_t read = 0; read < kStep && !is_done(); at_ += wanted) {
+    wanted = kChunk - at_ % kChunk;
+    const auto chunk = std::span(chunk_).first(wanted);
+    RINGSIDE_ASSIGN(const std::size_t got, physical_.read_up_to(GuestPhys{at_}, chunk));
     read += got;
-    hole_ = got == 0 ? hole_ + kChunk : 0;
+    hole_ = got == 0 ? hole_ + wanted : 0;
     for (std::size_t page = 0; page + kPage <= got; page += kPage) {
       const Bytes bytes = Bytes(chunk_).subspan(page, kPage);
-      if (!begins_area(bytes)) continue;
+      if (!begins_area(bytes) || left_out_ == GuestPhys{at_ + page}) continue;
       RINGSIDE_ASSIGN(auto found, found_at(GuestPhys{at_ + page}, bytes, tables));
       if (!found) continue;
       at_ += page + kPage;

@@ -35,6 +35,8 @@ class AreaFinder {
   // are not translated, and the area is read as it lies in RAM then.
   using Tables = std::function<Result<const TablesOfVcpu*>()>;
 
+  // An area that starts there is not wanted.
+  void leave_out(GuestPhys start) { left_out_ = start; }
   // Searches on, behind what was found last. Errors: those of the memory and of `tables`; the next
   // step looks again there.
   [[nodiscard]] Result<std::optional<FoundArea>> step(const Tables& tables);
@@ -59,6 +61,7 @@ class AreaFinder {
   PhysicalMemory& physical_;
   Arch machine_;
   std::vector<std::byte> chunk_;
+  std::optional<GuestPhys> left_out_;
   std::uint64_t at_ = 0;    // the begin of a page
   std::uint64_t hole_ = 0;  // bytes before at_ in which there is no RAM
   std::uint64_t walks_left_ = kMostWalks;

@@ -25,6 +25,7 @@ class LibraryRings final : public GuestRings {
   [[nodiscard]] bool are_same(const GuestRings& other) const override;
   [[nodiscard]] RingCounts counts() const override;
 
+  [[nodiscard]] GuestPhys start() const { return found_.start; }
   // Records that the guest has begun: the sum of counts of 32 bits. Errors: as of poll().
   [[nodiscard]] Result<std::uint64_t> begun() const;
 

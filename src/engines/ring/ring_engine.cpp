@@ -145,15 +145,16 @@ Result<void> RingEngine::use(std::unique_ptr<GuestRings> found, const arch::Regi
   rest_from_search();
   next_look_ns_ = monotonic_ns() + kLookNs;
   why_not_.clear();
-  if (left_ && left_->are_same(*found)) {
-    rings_ = std::move(left_);
+  have_given_ = false;
+  const auto known = std::find_if(left_.begin(), left_.end(),
+                                  [&found](const auto& left) { return left->are_same(*found); });
+  if (known != left_.end()) {
+    rings_ = std::move(*known);
+    left_.erase(known);
     none_are_there_ = false;
     return {};
   }
-  if (left_) before_ += left_->counts();
-  left_.reset();
   rings_ = std::move(found);
-  have_given_ = false;
   const double hz = options_.counter_hz > 0 ? options_.counter_hz : rings_->counter_hz();
   if (records_) {
     rest_ = records_->take_out(monotonic_ns(), true);
@@ -191,36 +192,49 @@ Result<void> RingEngine::look_again() {
 Result<void> RingEngine::look_for_others(PhysicalMemory& ram, const Paging& now) {
   if (options_.redox) return {};
   if (auto others = std::exchange(others_, std::nullopt)) {
+    RINGSIDE_ASSIGN(const bool are_there, others->rings->are_there());
     const auto begun = others->rings->begun();
-    if (begun && *begun != others->begun) {
-      left_ = std::move(rings_);
-      none_are_there_ = have_given_;
+    if (are_there && begun && *begun != others->begun) {
+      const bool are_new = have_given_;
+      leave_rings();
+      none_are_there_ = are_new;
       return use(std::move(others->rings), others->registers);
     }
   }
+  const std::uint64_t began = monotonic_ns();
+  if (began < next_search_ns_) return {};
   if (!finder_) finder_.emplace(ram, arch());
+  if (const auto* const rings = dynamic_cast<const LibraryRings*>(rings_.get()))
+    finder_->leave_out(rings->start());
   RINGSIDE_ASSIGN(auto area,
                   finder_->step([&now]() -> Result<const TablesOfVcpu*> { return &now.tables; }));
-  if (finder_->is_done()) finder_.reset();
+  search_ns_ += monotonic_ns() - began;
+  if (finder_->is_done()) rest_from_search();
   if (area) others_ = others_in(std::move(*area), now);
   return {};
 }
 
-// Nothing where they are those that are read, or are gone.
+// Nothing where they are gone again.
 std::optional<RingEngine::OtherRings> RingEngine::others_in(FoundArea area,
                                                             const Paging& now) const {
   const arch::Registers registers = area.registers.value_or(now.registers);
   auto rings = std::make_unique<LibraryRings>(std::move(area), vcpu_count());
-  if (rings_->are_same(*rings) || !rings->poll(nullptr, false)) return std::nullopt;
+  if (!rings->poll(nullptr, false)) return std::nullopt;
   const auto begun = rings->begun();
   if (!begun) return std::nullopt;
   return OtherRings{std::move(rings), *begun, registers};
 }
 
 void RingEngine::leave_rings() {
-  left_ = std::move(rings_);
+  constexpr std::size_t kMostLeft = 8;
+  left_.push_back(std::move(rings_));
+  if (left_.size() > kMostLeft) {
+    before_ += left_.front()->counts();
+    left_.erase(left_.begin());
+  }
   others_.reset();
   finder_.reset();
+  next_search_ns_ = 0;
   none_are_there_ = is_started_;
 }
 
@@ -259,7 +273,10 @@ Result<Tick> RingEngine::poll(const TickPlan& plan) {
   if (records_) records_->set_plan(plan);
   RINGSIDE_TRY(poll_rings(is_stopped_));
   Tick tick = records_ ? records_->take_out(monotonic_ns(), is_stopped_) : Tick();
-  have_given_ |= !tick.empty();
+  if (!tick.empty()) {
+    have_given_ = true;
+    others_.reset();
+  }
   if (!rest_.empty()) {
     std::swap(tick, rest_);
     std::move(rest_.captures.begin(), rest_.captures.end(), std::back_inserter(tick.captures));
@@ -274,7 +291,9 @@ Result<Tick> RingEngine::poll(const TickPlan& plan) {
   silent_since_ns_ = monotonic_ns();
   RINGSIDE_ASSIGN(const bool runs, way_in_->guest_is_running());
   tick.paused_by_user = !runs;
-  if (runs) RINGSIDE_TRY(look_again());
+  if (!runs) return tick;
+  const auto looked = look_again();
+  if (!looked && !may_pass(looked.error())) return tl::unexpected<Error>(looked.error());
   return tick;
 }
 
@@ -292,7 +311,7 @@ PaceCounts RingEngine::counts() const {
   PaceCounts counts;
   RingCounts lost = before_;
   if (rings_) lost += rings_->counts();
-  if (left_) lost += left_->counts();
+  for (const auto& left : left_) lost += left->counts();
   counts.no_room = std::min(lost.no_room, lost.lost_samples);
   counts.overwritten = lost.lost_samples - counts.no_room;
   counts.lost_events = lost.lost() - lost.lost_samples;

@@ -103,7 +103,8 @@ class RingEngine final : public Engine, public SelfPaced {
   std::unique_ptr<GuestRings> rings_;
   bool have_given_ = false;           // rings_: something since the start
   std::optional<OtherRings> others_;  // while nothing comes from rings_
-  std::unique_ptr<GuestRings> left_;  // that were not there, or not mapped, when looked at last
+  // That were not there, or not mapped, or silent when others were not: none is read twice.
+  std::vector<std::unique_ptr<GuestRings>> left_;
   std::optional<RecordCollector> records_;  // of the rings' guest
   Tick rest_;                               // of the records before those
   std::optional<Error> error_;              // that comes with the next tick

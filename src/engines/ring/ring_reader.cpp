@@ -20,6 +20,9 @@ RingReader::RingReader(AreaMemory& memory, wire::GuestArea area, std::uint32_t c
 
 void RingReader::want_all() {
   has_begun_ = true;
+  state_ = {};
+  head_ = 0;
+  before_ = {};
   begin_at({}, 0);
 }
 

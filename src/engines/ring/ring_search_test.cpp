@@ -142,6 +142,41 @@ TEST_F(RingSearchTest, FollowsTheRingsThatFillFromTheirDiscoveryOn) {
   EXPECT_EQ(engine_->counts().lost(), 0u);
 }
 
+// Memory that others were in may be used for anything by the kernel that runs.
+TEST_F(RingSearchTest, OthersThatAreOverwrittenAreNone) {
+  GuestRings others(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.others = &others;
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  wire::testing::put_sample(0, 1, 8);  // of before
+  start();
+  const auto tick_for = [this](std::uint64_t ns) {
+    std::size_t captures = 0;
+    for (const std::uint64_t end = monotonic_ns() + ns; monotonic_ns() < end;)
+      captures += tick()->captures.size();
+    return captures;
+  };
+  EXPECT_EQ(tick_for(700'000'000), 0u);  // the others are seen
+  std::fill(others.writable().begin(), others.writable().end(), std::byte{0x5a});
+  EXPECT_EQ(tick_for(900'000'000), 0u);
+  wire::testing::put_sample(0, 2, 8);
+  EXPECT_EQ(tick_for(100'000'000), 1u);
+  EXPECT_EQ(engine_->counts().due, 1u);
+}
+
+// RAM begins again behind a hole of the first MiB, wherever rings were found before it.
+TEST_F(RingSearchTest, FindsRingsBehindAHole) {
+  const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
+  const GuestRings others(1, 16384, RINGSIDE_OVERWRITE);
+  ram_.rings = &rings;
+  ram_.place = 0x10000;
+  ram_.others = &others;
+  ram_.others_place = 0x100000;
+  ram_.hole = {0xa0000, 0x100000};
+  start();
+  EXPECT_GT(put_samples_until_one_is_read(), 2u);
+}
+
 // Others that nothing is put into are no reason to leave these.
 TEST_F(RingSearchTest, StaysWithRingsThatAreSilentAsOthersAre) {
   const GuestRings others(1, 16384, RINGSIDE_OVERWRITE);

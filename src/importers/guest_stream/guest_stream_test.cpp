@@ -108,6 +108,46 @@ TEST_F(GuestStreamTest, TimesGoOnWhereAKernelBeginsAnew) {
   EXPECT_EQ(recorded.statistics_of.at(recording::kCpuSource).lost, 0u);
 }
 
+// A CPU that had nothing to record shows by its infos which kernel it is of.
+TEST_F(GuestStreamTest, ACpuWithoutRecordsBeginsAnewToo) {
+  std::array<std::string, 2> streams;
+  std::string mixed;
+  for (const bool is_first : {true, false}) {
+    const GuestRings rings(2, 1024, RINGSIDE_DROP);
+    the_time = is_first ? 9 * kSecond : kSecond;
+    if (is_first) sample_at(9 * kSecond, 0, {kCode});
+    if (!is_first) sample_at(kSecond, 1, {kCode});
+    if (!is_first) sample_at(2 * kSecond, 0, {kCode});
+    const std::array<std::string, 2> drains = {drained(0), drained(1)};
+    for (const std::size_t cpu : {0, 1}) streams[cpu] += drains[cpu];
+    mixed += drains[1] + drains[0];
+  }
+  for (const auto& inputs : {std::vector<std::string>{streams[0], streams[1]},
+                             std::vector<std::string>{streams[1], streams[0]},
+                             {mixed}}) {
+    const auto result = import(import_guest_stream, inputs);
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_THAT(seconds(), ElementsAre(0, 0, 1));
+    EXPECT_EQ(recorded.samples[1].info.vcpu, VcpuId{1});
+    EXPECT_THAT(result->warnings, ElementsAre(HasSubstr("kernel began anew 1 times")));
+  }
+}
+
+TEST_F(GuestStreamTest, InputsThatDisagreeAboutRestartsAreReported) {
+  std::string one;
+  std::string other;
+  for (const std::uint64_t start : {5 * kSecond, kSecond}) {
+    const GuestRings rings(2, 1024, RINGSIDE_DROP);
+    sample_at(start, 0, {kCode});
+    one += drained(0);
+    sample_at(start, 1, {kCode});
+    if (start == kSecond) other += drained(1);
+  }
+  const auto result = import(import_guest_stream, {one, other});
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_THAT(result->warnings, Contains(HasSubstr("began anew 0 times in it, and 1 times")));
+}
+
 TEST_F(GuestStreamTest, NamesThreadsWhenTheirNamesAreNew) {
   const GuestRings rings(1, 1024, RINGSIDE_DROP);
   sample_at(1 * kSecond, 0, {kCode});

@@ -62,6 +62,11 @@ void MergedRecords::scan(const Input& input) {
   };
   const Bytes bytes = without_padding(input.bytes);
   (void)stream.read(bytes, true, visit);  // the visitor has no errors
+  if (lanes_.size() > 1 && kernel != restarts_)
+    warnings_.push_back(fmt::format(
+        "{}: the kernel began anew {} times in it, and {} times in an input before: its records "
+        "may have wrong times",
+        input.name, kernel, restarts_));
   restarts_ = std::max(restarts_, kernel);
   for (const auto& [cpu, sequences] : stream.cpus()) {
     lost_ += sequences.lost();

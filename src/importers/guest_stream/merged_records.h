@@ -42,7 +42,7 @@ class MergedRecords {
   [[nodiscard]] std::uint64_t without_room() const { return without_room_; }
   // How often the kernel has begun anew.
   [[nodiscard]] std::uint32_t all_restarts() const { return restarts_; }
-  // Sentences about bytes that are part of no record.
+  // Sentences about bytes that are part of no record, and about restarts.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:

@@ -96,7 +96,7 @@ AllocationTable make_allocation_table(DetailedProfile& profile, const Allocator&
     if (stack.key == kOtherStacks) continue;
     std::vector<FrameId> frames = frames_of(profile, stack.key);
     if (frames.empty()) continue;
-    if (options.group == AllocationGroup::kFunction) frames = {finder.function_of(frames)};
+    if (options.group == AllocationGroup::kFunction) frames.assign(1, finder.function_of(frames));
     const auto [row, is_new] = known.try_emplace(frames, table.rows.size());
     if (is_new) table.rows.push_back({std::move(frames), {}});
     table.rows[row->second].sums += stack.sums;

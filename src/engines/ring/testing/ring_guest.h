@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engines/ring/ring_engine.h"
@@ -30,16 +31,18 @@ class RamWithRings final : public PhysicalMemory {
     constexpr std::uint64_t kBytes = 0x8000000;
     if (error) return tl::unexpected<Error>(*error);
     if (address.value >= kBytes) return 0;
-    const std::size_t size = std::min<std::uint64_t>(kBytes - address.value, destination.size());
+    if (address.value >= hole.first && address.value < hole.second) return 0;
+    const std::uint64_t end = address.value < hole.first ? hole.first : kBytes;
+    const std::size_t size = std::min<std::uint64_t>(end - address.value, destination.size());
     const auto wanted = destination.first(size);
     std::fill(wanted.begin(), wanted.end(), std::byte{0});
     if (rings != nullptr) {
       const Bytes bytes = rings->bytes();
       const std::size_t first = std::min<std::uint64_t>(first_bytes, bytes.size());
-      copy(bytes.first(first), kPlace, address, wanted);
+      copy(bytes.first(first), place, address, wanted);
       copy(bytes.subspan(first), kLaterPlace, address, wanted);
     }
-    if (others != nullptr) copy(others->bytes(), kOthersPlace, address, wanted);
+    if (others != nullptr) copy(others->bytes(), others_place, address, wanted);
     copy(low, 0, address, wanted);
     return size;
   }
@@ -48,11 +51,14 @@ class RamWithRings final : public PhysicalMemory {
     std::memcpy(low.data() + at, &value, sizeof(value));
   }
   [[nodiscard]] GuestPhys place_of(std::uint64_t offset) const {
-    return GuestPhys{offset < first_bytes ? kPlace + offset : kLaterPlace + offset - first_bytes};
+    return GuestPhys{offset < first_bytes ? place + offset : kLaterPlace + offset - first_bytes};
   }
   std::vector<std::byte> low;
   const GuestRings* rings = nullptr;
+  std::uint64_t place = kPlace;
   const GuestRings* others = nullptr;
+  std::uint64_t others_place = kOthersPlace;
+  std::pair<std::uint64_t, std::uint64_t> hole;  // from, to
   std::uint64_t first_bytes = ~std::uint64_t{0};
   std::uint64_t mapped_bytes_behind = 0;  // the place of the rings: they are a copy there
   std::optional<Error> error;
