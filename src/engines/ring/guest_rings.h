@@ -18,8 +18,8 @@ class GuestRings {
   [[nodiscard]] virtual Arch arch() const = 0;
   // The rate of the counter in records; 0: unknown.
   [[nodiscard]] virtual double counter_hz() const = 0;
-  // All that was ever put into them is wanted, not only what comes after the first poll. What came
-  // of polls before is forgotten.
+  // All that was ever put into them is wanted, not only what comes after the first poll. Polls
+  // before are forgotten.
   virtual void want_all() = 0;
   // Reads what has come since the last poll into `records`; null: it is of nobody's recording.
   // `is_last`: what is not whole in a moment is lost. Error kUnreadable: the rings are no longer

@@ -46,8 +46,7 @@ class RingReader {
   // `memory` outlives the reader.
   RingReader(AreaMemory& memory, wire::GuestArea area, std::uint32_t cpu);
 
-  // All records are wanted, also those from before the first poll(). What came of polls before is
-  // forgotten.
+  // All records are wanted, also those from before the first poll(). Polls before are forgotten.
   void want_all();
 
   // `words` are those that the record was read from.
