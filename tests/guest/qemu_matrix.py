@@ -44,7 +44,8 @@ TESTS = {
     "rings.redox": ("rings/redox_test.py --kernel {kernel} --truth {truth} --format b --way live --tries 3", False),
     "rings.memory": ("rings/memory_test.py --kernel {kernel}", False),
     **{f"rings.{arch}": (f"rings/arch_test.py --arch {arch}", False) for arch in ("i386", "aarch64", "riscv64")},
-    "rings.together": ("rings/together_test.py --kernel {kernel} --workload names --by nmi --cpus 1 --seconds 5 --tries 3", True),
+    "rings.together": ("rings/together_test.py --kernel {kernel} --plugin {plugin} --workload names --by nmi --cpus 1 "
+                       "--seconds 5 --tries 3", True),
 }
 
 
