@@ -189,8 +189,8 @@ def overrun(case):
         case.wait_for_samples(case.samples())
         case.interrupted(run)
         lost = case.report().get("lost", 0)
-        if lost < 1000:
-            raise Failed(f"of some thousands of samples in 2 s only {lost} are lost")
+        if lost < ENOUGH:  # some rings full: how many thousands it takes in 2 s depends on the host
+            raise Failed(f"of the samples of 2 s only {lost} are lost")
 
 
 def none(case):
