@@ -154,7 +154,8 @@ class PolledThread {
 };
 
 TEST(StolenTime, ItIsPolledWhenASampleIsDue) {
-  if (std::thread::hardware_concurrency() < 2) GTEST_SKIP() << "one processor only";
+  const cpu_set_t processors = testing::allowed_processors();
+  if (CPU_COUNT(&processors) < 2) GTEST_SKIP() << "one processor only";
   const Rivals rivals;
   int ran = 0;
   int ran_but_waited = 0;
