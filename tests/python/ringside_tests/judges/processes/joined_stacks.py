@@ -12,7 +12,9 @@ ENTRY_BYTES = 96  # more than _start is long on any architecture
 class Identity:
     """Samples by what is known of whose they are."""
     samples: int = 0
-    first: int = 0  # of nobody known, before the first that is: ringside has to find the kernel's structures first
+    # Those of nobody known, before the first of their level that is: ringside has to find the kernel's structures first,
+    # and knows user code by its page tables before the task is copied.
+    first: int = 0
     unknown: collections.Counter = dataclasses.field(default_factory=collections.Counter)  # later ones, by privilege level
     later: int = 0  # of kernel workers that began after the guest had told
     wrong: collections.Counter = dataclasses.field(default_factory=collections.Counter)
@@ -21,14 +23,16 @@ class Identity:
 def identity(processes, samples):
     """Judges the process and its name of every sample that was taken."""
     found = Identity()
+    levels = set()
     for sample in samples:
         found.samples += 1
         if "pid" not in sample:
-            if found.samples == found.first + 1:
-                found.first += 1
-            else:
+            if sample["level"] in levels:
                 found.unknown[sample["level"]] += 1
+            else:
+                found.first += 1
             continue
+        levels.add(sample["level"])
         pid, tid, comm = sample["pid"], sample.get("tid"), sample.get("comm", "")
         process = processes.get(pid)
         if process is None and comm.startswith("kworker/") and pid > 2:

@@ -52,9 +52,10 @@ class Identities(unittest.TestCase):
         self.assertEqual((found.later, sum(found.wrong.values())), (1, 0))
 
     def test_samples_of_nobody_count_apart_when_they_are_the_first(self):
-        nobody = {"level": "user", "stacks": []}
-        found = joined_stacks.identity(process_list.parse(SERIAL), [nobody, nobody, sample(), nobody])
-        self.assertEqual((found.samples, found.first, found.unknown), (4, 2, {"user": 1}))
+        nobody, kernel = {"level": "user", "stacks": []}, {"level": "kernel", "stacks": []}
+        samples = [kernel, nobody, sample(level="user"), kernel, nobody, sample(), kernel]
+        found = joined_stacks.identity(process_list.parse(SERIAL), samples)
+        self.assertEqual((found.samples, found.first, found.unknown), (7, 3, {"user": 1, "kernel": 1}))
 
     def test_a_guest_that_reported_nothing_is_an_error(self):
         with self.assertRaises(ValueError):
