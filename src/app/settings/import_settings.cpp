@@ -4,6 +4,7 @@
 #include "app/settings/cpu_frequency.h"
 
 namespace ringside::app {
+
 Result<importers::ImportOptions> import_options(const ImportSettings& settings) {
   importers::ImportOptions options;
   if (!settings.cpu_frequency.empty()) {

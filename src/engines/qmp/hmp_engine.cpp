@@ -27,10 +27,6 @@ constexpr std::size_t kMostVcpus = 1024;
 constexpr std::uint64_t kPage = 4096;
 constexpr std::size_t kPagesAtOnce = 64;
 
-std::string text_of(const nlohmann::json& answer) {
-  return answer.is_string() ? answer.get<std::string>() : std::string();
-}
-
 // QEMU's threads that run the vCPUs, by vCPU number, as far as it reports them.
 std::vector<pid_t> vcpu_threads(const nlohmann::json& cpus) {
   std::vector<pid_t> threads(cpus.size());

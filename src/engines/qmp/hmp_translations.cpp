@@ -38,8 +38,7 @@ Result<void> HmpTranslations::ask(std::uint64_t first, std::size_t count) const 
     requests.add_human(fmt::format("gva2gpa {:#x}", (first + n) * kPage), vcpu_);
   RINGSIDE_ASSIGN(const auto answers, monitor_.exchange(requests));
   first_ = first;
-  for (const auto& text : answers)
-    pages_.push_back(parse_translation(text.is_string() ? text.get<std::string>() : std::string()));
+  for (const auto& answer : answers) pages_.push_back(parse_translation(text_of(answer)));
   return {};
 }
 

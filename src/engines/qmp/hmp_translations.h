@@ -25,8 +25,7 @@ class HmpTranslations final : public memory::PageTables {
 
   Monitor& monitor_;
   VcpuId vcpu_;
-  // Pages that were asked for.
-  mutable std::uint64_t first_ = 0;  // its number
+  mutable std::uint64_t first_ = 0;  // number of the first of the pages that were asked for
   mutable std::vector<std::optional<GuestPhys>> pages_;
 };
 

@@ -15,11 +15,6 @@
 namespace ringside::engines::qmp {
 namespace {
 
-std::string text_of(nlohmann::json& answer) {
-  auto* const text = answer.get_ptr<std::string*>();
-  return text != nullptr ? std::move(*text) : std::string();
-}
-
 using Instruction = std::array<std::byte, WaitInstructions::kSize>;
 
 // Nothing where fewer bytes came.
@@ -100,7 +95,7 @@ Result<bool> HmpTransport::stop(std::span<wire::Capture> captures) {
   captures_ = captures;
   Requests registers;
   registers.add_human("info registers -a");
-  RINGSIDE_ASSIGN(auto answers, hold_.begin(registers));
+  RINGSIDE_ASSIGN(const auto answers, hold_.begin(registers));
   host_waits_.poll_again();
   if (hold_.found_paused()) return false;
   if (ram_ != nullptr) pages_.start(*ram_);
@@ -110,8 +105,8 @@ Result<bool> HmpTransport::stop(std::span<wire::Capture> captures) {
 
 Result<void> HmpTransport::exchange(bool last) {
   const Requests requests = std::exchange(requests_, {});
-  RINGSIDE_ASSIGN(auto answers, last ? hold_.end(requests) : hold_.exchange(requests));
-  for (nlohmann::json& answer : answers) reads_[taken_++].text = text_of(answer);
+  RINGSIDE_ASSIGN(const auto answers, last ? hold_.end(requests) : hold_.exchange(requests));
+  for (const nlohmann::json& answer : answers) reads_[taken_++].text = text_of(answer);
   for (wire::Capture& capture : captures_) take_wait(capture);
   return {};
 }

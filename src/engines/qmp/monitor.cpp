@@ -114,6 +114,10 @@ void Requests::add(std::string_view command) {
   bodies_.push_back(fmt::format("{{\"execute\":\"{}\"", command));
 }
 
+std::string text_of(const json& answer) {
+  return answer.is_string() ? answer.get<std::string>() : std::string();
+}
+
 void Requests::add_human(std::string_view line, std::optional<VcpuId> vcpu) {
   bodies_.push_back(
       fmt::format("{{\"execute\":\"human-monitor-command\",\"arguments\":{{\"command-line\":{}{}}}",

@@ -35,6 +35,9 @@ class Requests {
   std::vector<std::string> bodies_;  // JSON objects without their end
 };
 
+// The text that answers a command of the human monitor; empty for an answer of another kind.
+[[nodiscard]] std::string text_of(const nlohmann::json& answer);
+
 // A QEMU's monitor, by its machine protocol (QEMU's docs/interop/qmp-spec: one JSON object a line).
 // One thread uses it, and each monitor serves one client at a time.
 //

@@ -175,14 +175,12 @@ Result<void> RingEngine::look_again() {
   if (!rings_) return {};
   RINGSIDE_ASSIGN(PhysicalMemory* const memory, ram());
   if (memory == nullptr) return {};
-  const auto now = paging();
-  if (!now && !may_pass(now.error())) return tl::unexpected<Error>(now.error());
-  if (!now) return {};
+  RINGSIDE_ASSIGN(const Paging now, paging());
   bool are_mapped = true;
-  if (!now->tables.empty()) {
-    RINGSIDE_ASSIGN(are_mapped, rings_->are_mapped(now->tables, *memory));
+  if (!now.tables.empty()) {
+    RINGSIDE_ASSIGN(are_mapped, rings_->are_mapped(now.tables, *memory));
   }
-  if (are_mapped) return look_for_others(*memory, *now);
+  if (are_mapped) return look_for_others(*memory, now);
   leave_rings();
   return {};
 }

@@ -23,7 +23,8 @@ def record(options, qemu, kernel, ready, folder, deadline):
     second = folder / "second"
     command = [*qemu, *every_engine.plugin_options(options, folder), "-qmp", f"unix:{second},server=on,wait=off"]
     recordings = {engine: folder / f"{engine}.data" for engine in ("ring", "tcg")}
-    first = [options.ringside, "record", "--engine", "ring", "--after", ready, *options.record_option, "-o", recordings["ring"], "--then-quit", "--", *command]
+    first = [options.ringside, "record", "--engine", "ring", "--after", ready, *options.record_option,
+             "-o", recordings["ring"], "--then-quit", "--", *command]
     attach = ["record", "--ring", f"{folder}/ring", "--qmp", str(second), "--kernel", str(kernel),
               "--interval", f"{options.plugin_interval:g}ms", "--duration", f"{options.seconds:g}",
               *options.record_option, "-o", str(recordings["tcg"])]
