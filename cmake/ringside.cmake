@@ -65,9 +65,13 @@ if(LLD)
   target_link_options(ringside_options INTERFACE -fuse-ld=lld)
 endif()
 
-# Reading these headers is a third of what compiling a file costs with g++, more with clang. Every file includes what it
-# uses all the same: only the tests' builds have them precompiled. Unity builds change what the code means: a constant of
-# one file hides a register of the same name that another takes from wire/.
+# g++ takes an unnamed namespace of a file that another one includes for one of a header.
+if(RINGSIDE_JUMBO AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(ringside_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
+endif()
+
+# Reading headers is two thirds of what compiling a file alone costs (docs/building.md). Every file includes what it uses all
+# the same (tests/include_rule.py).
 if(RINGSIDE_PRECOMPILED)
   # g++ 12 takes what is inlined from them for the project's own code, and warns of std::string(a) + "a long literal" and
   # of the length of any string in find().
@@ -91,11 +95,16 @@ if(RINGSIDE_PRECOMPILED)
   endif()
 endif()
 
-# A folder under src/ is one library. DEPS are other folders, LIBS are outside libraries.
+# A folder under src/ is one library. DEPS are other folders, LIBS are outside libraries. COLD: no time is spent in it, so that
+# the compiler need not spend any on it either. (Precompiled headers are for one level of optimisation.)
 function(ringside_library name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPS;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "SOURCES;DEPS;LIBS" ${ARGN})
   if(ARG_SOURCES)
     add_library(ringside_${name} STATIC ${ARG_SOURCES})
+    ringside_jumbo_target(ringside_${name})
+    if(ARG_COLD AND NOT RINGSIDE_PRECOMPILED)
+      target_compile_options(ringside_${name} PRIVATE $<$<CONFIG:RelWithDebInfo,Release>:-O1>)
+    endif()
     set(scope PUBLIC)
   else()
     add_library(ringside_${name} INTERFACE)
@@ -111,7 +120,7 @@ endfunction()
 
 # Each header of these folders compiles alone, with what it includes itself: one object file each. With sanitizers they
 # would only be the same again.
-function(ringside_lone_headers)
+function(ringside_lone_headers target)
   if(NOT BUILD_TESTING OR RINGSIDE_SANITIZE)
     return()
   endif()
@@ -127,9 +136,9 @@ function(ringside_lone_headers)
   endforeach()
   set(libraries ${ARGN})
   list(TRANSFORM libraries PREPEND ringside_)
-  add_library(ringside_lone_headers OBJECT ${sources})
-  target_link_libraries(ringside_lone_headers PRIVATE ${libraries} ringside_guest GTest::gtest)
-  target_compile_options(ringside_lone_headers PRIVATE -O0 -g0)
+  add_library(${target} OBJECT ${sources})
+  target_link_libraries(${target} PRIVATE ${libraries} ringside_guest GTest::gtest)
+  target_compile_options(${target} PRIVATE -O0 -g0)
 endfunction()
 
 # One test program per folder. LABEL is "unit" (each suite is a test of ctest's, named folder.Suite), or
@@ -146,6 +155,7 @@ function(ringside_tests name)
   endif()
   list(TRANSFORM ARG_DEPS PREPEND ringside_)
   add_executable(${name}_tests ${ARG_SOURCES})
+  ringside_jumbo_target(${name}_tests)
   target_link_libraries(${name}_tests PRIVATE ${ARG_DEPS} ${ARG_LIBS} GTest::gmock GTest::gtest_main
                         Threads::Threads)
   if(RINGSIDE_PRECOMPILED)

@@ -9,6 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <ctime>
 #include <memory>
 

@@ -1,6 +1,7 @@
 #include "importers/callgrind/profile_reader.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace ringside::importers::callgrind {
 namespace {

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <limits>
 
 #include "importers/firefox/profile_fields.h"
 #include "importers/parts/json_stacks.h"

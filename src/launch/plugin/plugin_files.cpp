@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <string>
 
 namespace ringside::launch {
 namespace {

@@ -1,6 +1,7 @@
 #include "engines/gdb/memory/memory_reads.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "engines/gdb/protocol/hex.h"
 

@@ -1,0 +1,77 @@
+#!/usr/bin/env python3
+"""Chooses which source files of a target are compiled as one: no name of one may change what another one means.
+
+A name that a source file declares for itself, in an unnamed namespace or not, is seen by all that is compiled behind it.
+It may hide a name that a later file takes from elsewhere, without any error. So a file joins a group only where the files
+before it declare nothing that it mentions, nor any header that it is the first of the group to include. The same holds for
+namespaces of headers that it does not include: a::testing hides testing. A file that defines a macro stays alone.
+
+    jumbo_groups.py ROOT < TARGETS > GROUPS
+
+TARGETS has a line for each target: its name, its largest group, then its source files, separated by tabs. GROUPS gets a
+line for each source file that is compiled with others: target, number of the group, file. ROOT is the folder that
+includes of "folder/header.h" start from.
+"""
+import pathlib
+import sys
+
+from source_names import MACRO, Sources
+
+
+class Group:
+    def __init__(self) -> None:
+        self.files: list[pathlib.Path] = []
+        self.declared: dict[str, str] = {}
+        self.included: set[pathlib.Path] = set()
+        self.namespaces: set[tuple[str, str]] = set()
+
+    def takes(self, sources: Sources, file: pathlib.Path) -> bool:
+        own = sources.declares(file)
+        if any(name.startswith("usingnamespace") and own.get(name) != name for name in self.declared):
+            return False
+
+        mentioned = sources.mentions(file) | own.keys()
+        if any(name in mentioned for name, _ in self.namespaces - sources.namespaces(file)):
+            return False
+
+        def is_changed(name: str) -> bool:
+            """A using-declaration that the file repeats changes nothing."""
+            return name in self.declared and not (self.declared[name] and self.declared[name] == own.get(name))
+
+        new = sources.includes(file) - self.included
+        return not (any(map(is_changed, mentioned)) or
+                    any(name in self.declared for header in new for name in sources.mentions(header)))
+
+    def add(self, sources: Sources, file: pathlib.Path) -> None:
+        self.files.append(file)
+        self.declared |= sources.declares(file)
+        self.included |= sources.includes(file)
+        self.namespaces |= sources.namespaces(file)
+
+
+def groups_of(sources: Sources, files: list[pathlib.Path], most: int) -> list[Group]:
+    """Each file goes into the first group that takes it, or into one of its own."""
+    groups: list[Group] = []
+    for file in files:
+        if MACRO.search(sources.text(file)):
+            continue
+        group = next((group for group in groups if len(group.files) < most and group.takes(sources, file)), None)
+        if group is None:
+            group = Group()
+            groups.append(group)
+        group.add(sources, file)
+    return groups
+
+
+def main() -> None:
+    sources = Sources(pathlib.Path(sys.argv[1]))
+    for line in sys.stdin:
+        target, most, *files = line.rstrip("\n").split("\t")
+        groups = groups_of(sources, list(map(pathlib.Path, files)), int(most))
+        for number, group in enumerate(group for group in groups if len(group.files) > 1):
+            for file in group.files:
+                print(target, number, file, sep="\t")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Which names a C++ source file declares at namespace scope, which it mentions, and which headers it includes.
+
+By its text alone, as the project writes and formats it; conditions of the preprocessor are not evaluated.
+"""
+import functools
+import pathlib
+import re
+
+# Comments and literals. A ' inside a number is none.
+NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
+                     re.DOTALL)
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+OUTSIDE = re.compile(r"^\s*#\s*include\s+<([^>]+)>", re.MULTILINE)
+DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\n\\]|\\.)*", re.MULTILINE | re.DOTALL)
+MACRO = re.compile(r"^[ \t]*#\s*define\b", re.MULTILINE)
+TOKEN = re.compile(r"[A-Za-z_]\w*|::|->|&&|[^\s\w]")
+# A name that is looked up where it stands: no member, and none that says itself where it comes from.
+MENTION = re.compile(r"(?<![\w.])(?<!->)(?<!::)[A-Za-z_]\w*")
+WORD = re.compile(r"[A-Za-z_]\w*")
+NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]+) \{", re.MULTILINE)
+CLOSING = {"{": "}", "(": ")", "[": "]"}
+# Such a statement of a test makes a class whose name only it has.
+TESTS = {"TEST", "TEST_F", "TEST_P", "TYPED_TEST", "INSTANTIATE_TEST_SUITE_P", "static_assert", "LLVMFuzzerTestOneInput"}
+
+
+def is_name(token: str) -> bool:
+    return token[0].isalpha() or token[0] == "_"
+
+
+def end_of_group(tokens: list[str], at: int) -> int:
+    """Behind the bracket that closes the one at `at`."""
+    depth = 0
+    opening, closing = tokens[at], CLOSING[tokens[at]]
+    while at < len(tokens):
+        depth += (tokens[at] == opening) - (tokens[at] == closing)
+        at += 1
+        if depth == 0:
+            break
+    return at
+
+
+def without_template(statement: list[str]) -> list[str]:
+    """Without `template <…>` in front."""
+    while statement[:2] == ["template", "<"]:
+        depth = 0
+        for end, token in enumerate(statement[1:], 2):
+            depth += (token == "<") - (token == ">")
+            if depth == 0:
+                break
+        statement = statement[end:]
+    return statement
+
+
+def names_of(statement: list[str]) -> dict[str, str]:
+    """The name that a declaration at namespace scope declares; its text where that is a using-declaration."""
+    statement = without_template(statement)
+    if not statement or statement[0] in TESTS:
+        return {}
+    if statement[0] == "using":
+        text = "".join(statement)
+        if statement[1] == "namespace":  # may change what any name means
+            return {text: text}
+        return {statement[1] if "=" in statement else statement[-1]: text}
+    if statement[0] == "namespace":  # an alias
+        return {statement[1]: "".join(statement)}
+    if statement[0] in ("struct", "class", "union", "enum"):
+        names = [token for token in statement[1:] if is_name(token) and token not in ("class", "struct")]
+        if statement[0] != "enum":
+            return {names[0]: ""} if names else {}
+    declared, depth = "", 0
+    for before, token in zip(["", *statement], statement):
+        if token == "<":
+            depth += 1
+        elif token == ">" and depth:
+            depth -= 1
+        elif depth == 0 and token in ("(", "=", "[", "{", ":"):
+            break
+        elif depth == 0 and is_name(token):
+            # A function of a class, or of a namespace that is named, was declared before.
+            declared = "" if before == "::" else token
+    return {declared: ""} if declared else {}
+
+
+def is_function(statement: list[str]) -> bool:
+    statement = without_template(statement)
+    return "operator" in statement or ("(" in statement and "=" not in statement)
+
+
+def enumerators(body: list[str]) -> dict[str, str]:
+    return {token: "" for before, token in zip(["{", *body], body) if before in ("{", ",") and is_name(token)}
+
+
+def declarations(text: str) -> dict[str, str]:
+    """The names that the text declares at namespace scope."""
+    names: dict[str, str] = {}
+    tokens = TOKEN.findall(DIRECTIVE.sub("", text))
+    statement: list[str] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token == "}":  # of a namespace
+            statement = []
+        elif token == ";":
+            names |= names_of(statement)
+            statement = []
+        elif token == "{" and ("namespace" in statement[:2] or statement == ["extern"]):
+            statement = []
+        elif token in CLOSING:
+            end = end_of_group(tokens, at)
+            statement.append(token)
+            if token == "{":
+                if statement[0] == "enum" and statement[1] not in ("class", "struct"):
+                    names |= enumerators(tokens[at + 1:end])
+                # Behind a function's body no semicolon follows; behind an initializer or a class one does, or a name.
+                if is_function(statement) and not (end < len(tokens) and tokens[end] in ",;{"):
+                    names |= names_of(statement)
+                    statement = []
+            at = end
+            continue
+        else:
+            statement.append(token)
+        at += 1
+    return names
+
+
+class Sources:
+    """Source files and headers, each read once. `folders` are where the names of included files start from."""
+
+    def __init__(self, *folders: pathlib.Path):
+        self.folders = folders
+
+    @functools.cache
+    def text(self, path: pathlib.Path) -> str:
+        return NO_CODE.sub(lambda match: " " if match[0][0] == "/" else ' "" ', path.read_text())
+
+    @functools.cache
+    def declares(self, path: pathlib.Path) -> dict[str, str]:
+        return declarations(self.text(path))
+
+    @functools.cache
+    def mentions(self, path: pathlib.Path) -> frozenset[str]:
+        return frozenset(MENTION.findall(self.text(path)))
+
+    @functools.cache
+    def words(self, path: pathlib.Path) -> frozenset[str]:
+        """All names in it, those of members too."""
+        return frozenset(WORD.findall(self.text(path)))
+
+    @functools.cache
+    def namespaces(self, path: pathlib.Path) -> frozenset[tuple[str, str]]:
+        """The namespaces that it or a header of its is in: last name and whole name."""
+        return frozenset((whole.rsplit("::", 1)[-1], whole) for file in (path, *self.includes(path))
+                         for whole in NAMESPACE.findall(self.text(file)))
+
+    @functools.cache
+    def outside(self, path: pathlib.Path) -> list[str]:
+        """The headers of libraries that it includes itself."""
+        return OUTSIDE.findall(path.read_text())
+
+    @functools.cache
+    def includes(self, path: pathlib.Path) -> frozenset[pathlib.Path]:
+        """The project's headers that it includes, and that they include."""
+        found: set[pathlib.Path] = set()
+        waiting = [path]
+        while waiting:
+            file = waiting.pop()
+            for name in INCLUDE.findall(file.read_text()):
+                for header in (file.parent / name, *(folder / name for folder in self.folders)):
+                    if header.is_file():
+                        if header not in found:
+                            found.add(header)
+                            waiting.append(header)
+                        break
+        return frozenset(found)
