@@ -1,5 +1,6 @@
 # Writes a file with a test of ctest's for each suite of a GoogleTest program: one process a suite, for
 # starting a program with sanitizers takes longer than most cases do.
+# The file that includes it sets ${limits}, with the time that they may take.
 #
 #   cmake -D PROGRAM=FILE -D PREFIX=NAME -D OUTPUT=FILE -P discover_suites.cmake
 execute_process(COMMAND ${PROGRAM} --gtest_list_tests OUTPUT_VARIABLE listing COMMAND_ERROR_IS_FATAL ANY)
@@ -11,7 +12,7 @@ set(tests)
 # add_suite(NAME SUITE [PROPERTIES as text])
 function(add_suite name suite)
   string(APPEND tests "add_test([==[${name}]==] \"${PROGRAM}\" \"--gtest_filter=${suite}.*\")
-set_tests_properties([==[${name}]==] PROPERTIES LABELS unit TIMEOUT 600 ${ARGV2})
+set_tests_properties([==[${name}]==] PROPERTIES LABELS unit \${limits} ${ARGV2})
 ")
   set(tests "${tests}" PARENT_SCOPE)
 endfunction()

@@ -12,6 +12,7 @@ option(RINGSIDE_BENCH "Build the benchmarks of the libraries" OFF)
 option(RINGSIDE_PRECOMPILED "Precompile the headers that most files include" OFF)
 option(RINGSIDE_LIBFUZZER "Link fuzzers with libFuzzer (clang) instead of the replaying main" OFF)
 set(RINGSIDE_SANITIZE "" CACHE STRING "Value of -fsanitize= for everything that runs on the host")
+include(${CMAKE_CURRENT_LIST_DIR}/time_limits.cmake)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -164,8 +165,12 @@ function(ringside_tests name)
   target_compile_definitions(${name}_tests PRIVATE
     RINGSIDE_TESTDATA="${CMAKE_CURRENT_SOURCE_DIR}/testdata")
   if(ARG_LABEL STREQUAL "guest")
-    gtest_discover_tests(${name}_tests TEST_PREFIX "${name}." DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS guest TIMEOUT 120)
+    gtest_discover_tests(${name}_tests TEST_PREFIX "${name}." TEST_LIST ${name}_listed
+                         DISCOVERY_TIMEOUT ${ringside_listing_seconds} PROPERTIES LABELS guest)
+    ringside_limit_properties(guest limits)
+    file(CONFIGURE OUTPUT ${name}_limits.cmake @ONLY CONTENT
+         "if(@name@_listed)\n  set_tests_properties(\${@name@_listed} PROPERTIES @limits@)\nendif()\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_limits.cmake)
     add_dependencies(guest_test_programs ${name}_tests)
     return()
   endif()
@@ -174,7 +179,8 @@ function(ringside_tests name)
     COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_tests> -D PREFIX=${name} -D OUTPUT=${suites}
             -P ${PROJECT_SOURCE_DIR}/cmake/discover_suites.cmake VERBATIM)
   # A program that was not built has no tests, and script/test builds those that it runs.
-  file(CONFIGURE OUTPUT ${name}_include.cmake CONTENT "include(\"${suites}\" OPTIONAL)\n")
+  ringside_limit_properties(unit limits)
+  file(CONFIGURE OUTPUT ${name}_include.cmake CONTENT "set(limits ${limits})\ninclude(\"${suites}\" OPTIONAL)\n")
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}_include.cmake)
 endfunction()
 
@@ -206,7 +212,8 @@ function(ringside_fuzzer name)
   if(RINGSIDE_LIBFUZZER)
     set_tests_properties(fuzz.${name} PROPERTIES DISABLED TRUE)
   endif()
-  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz TIMEOUT 120)
+  set_tests_properties(fuzz.${name} PROPERTIES LABELS fuzz)
+  ringside_limit(unit fuzz.${name})
   # For script/fuzz: name, program, corpus.
   file(APPEND ${PROJECT_BINARY_DIR}/fuzzers.txt
        "${name} ${CMAKE_CURRENT_BINARY_DIR}/${name}_fuzzer ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_CORPUS}\n")

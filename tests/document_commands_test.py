@@ -27,7 +27,7 @@ class Fault(Exception): ...
 
 @functools.cache
 def help_of(*words: str) -> str:
-    return subprocess.run([PROGRAM, *words, "--help"], check=True, text=True, stdout=subprocess.PIPE, timeout=30).stdout
+    return subprocess.run([PROGRAM, *words, "--help"], check=True, text=True, stdout=subprocess.PIPE).stdout
 
 
 def commands_of(*words: str) -> list[str]:
@@ -106,7 +106,7 @@ def main() -> None:
             try:
                 (check_ringside if words[0] == "ringside" else check_script)(words[words[0] == "ringside":])
                 if re.fullmatch(r"ringside (doctor|--completion (bash|zsh|fish))", command):
-                    subprocess.run([PROGRAM, *shlex.split(command)[1:]], check=True, env=QUIET, timeout=60,
+                    subprocess.run([PROGRAM, *shlex.split(command)[1:]], check=True, env=QUIET,
                                    stdout=subprocess.DEVNULL)
             except (Fault, subprocess.SubprocessError, OSError) as fault:
                 print(f"{page.relative_to(ROOT)}: {command}: {fault}")

@@ -65,7 +65,7 @@ def share(options, interval, folder):
              "-plugin", f"{options.plugin},out={folder}/samples,interval={interval}"],
             stdin=subprocess.DEVNULL, stdout=out, stderr=out)
         try:
-            monitor = qmp.Qmp(f"{folder}/qmp", 30)
+            monitor = qmp.Qmp(f"{folder}/qmp")
             thread = monitor.command("query-cpus-fast")[0]["thread-id"]
             time.sleep(options.seconds)
             used = cpu_time.of_thread(process.pid, thread)

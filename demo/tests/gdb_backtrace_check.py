@@ -35,7 +35,7 @@ def run_gdb(elf: str, socket: str, statement: str) -> list[list[int]]:
     commands = ["set confirm off", "set pagination off", "set trust-readonly-sections on",
                 f"target remote {socket}", f"source {FRAMES}", f"python {statement}", "detach"]
     arguments = ["gdb", "-nx", "-batch"] + [part for command in commands for part in ("-ex", command)] + [elf]
-    output = subprocess.run(arguments, capture_output=True, text=True, timeout=100)
+    output = subprocess.run(arguments, capture_output=True, text=True)
     stacks = [line.split()[1:] for line in output.stdout.splitlines() if line.startswith("stack")]
     if not stacks:
         raise AssertionError(f"gdb shows no stack: {output.stdout}{output.stderr}")

@@ -9,6 +9,7 @@
 #include <ostream>
 #include <string>
 
+#include "base/testing/time_limits.h"
 #include "engines/gdb/protocol/detach_sequence.h"
 #include "engines/gdb/protocol/hex.h"
 #include "engines/qmp/detach_sequence.h"
@@ -23,11 +24,11 @@ struct Pair {
     ours.reset(ends[0]);
     stub.reset(ends[1]);
   }
-  // Bytes that reach the stub within 10 s.
+  // Bytes that reach the stub.
   [[nodiscard]] std::string received() const {
     pollfd poll_fd{stub.get(), POLLIN, 0};
     char bytes[256];
-    if (::poll(&poll_fd, 1, 10'000) <= 0) return "";
+    if (::poll(&poll_fd, 1, static_cast<int>(testing::longest_step().count())) <= 0) return "";
     const ssize_t got = ::recv(stub.get(), bytes, sizeof(bytes), 0);
     return std::string(bytes, got > 0 ? static_cast<std::size_t>(got) : 0);
   }

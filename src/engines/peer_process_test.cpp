@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "base/fd.h"
+#include "base/testing/time_limits.h"
 
 namespace ringside::engines {
 namespace {
@@ -69,7 +70,7 @@ struct Listener {
 void find_both_ends(int family, const std::string& host) {
   const Listener listener(family);
   if (!listener.listens) GTEST_SKIP() << "no such address family here";
-  const auto client = connect_to({{}, host, listener.port()}, std::chrono::milliseconds(2000));
+  const auto client = connect_to({{}, host, listener.port()}, testing::longest_step());
   ASSERT_TRUE(client) << client.error().message;
   EXPECT_EQ(process_behind(client->get()), 0);  // nobody has accepted it yet
   const UniqueFd server(::accept4(listener.socket.get(), nullptr, nullptr, SOCK_CLOEXEC));

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/testing/time_limits.h"
 #include "launch/child_process.h"
 #include "launch/launch_info.h"
 #include "launch/private_folder.h"
@@ -17,11 +18,9 @@ namespace ringside::launch {
 namespace {
 
 ExitStatus wait(ChildProcess& child) {
-  for (int i = 0; i < 1000; ++i) {
-    if (const auto status = child.poll()) return *status;
-    ::usleep(10'000);
-  }
-  return {-1, 0};
+  std::optional<ExitStatus> status;
+  testing::wait_until([&] { return (status = child.poll()).has_value(); });
+  return status.value_or(ExitStatus{-1, 0});
 }
 
 TEST(PrivateFolder, OnlyItsUserCanEnter) {

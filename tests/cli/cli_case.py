@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 from fake_stub import FakeStub
+from ringside_tests.harness import limits
 
 # A shell has what it starts with & ignore SIGINT, and what that starts inherits it; a handler is not inherited.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -31,16 +31,6 @@ def built(name):
     return path
 
 
-def wait_until(condition, seconds=20):
-    """Whether it comes true in that time."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.002)
-    return True
-
-
 class CliCase(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(prefix="ringside-cli-")
@@ -48,11 +38,11 @@ class CliCase(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         self.gdb = str(self.folder / "gdb")
 
-    def ringside(self, *arguments, stdout=subprocess.PIPE, environment=(), limit=20, before=()):
+    def ringside(self, *arguments, stdout=subprocess.PIPE, environment=(), before=()):
         """Runs the program in the test's folder. The result's `said` is what it wrote to standard error."""
         command = [*before, _options.ringside, *map(str, arguments)]
         result = subprocess.run(command, cwd=self.folder, check=False, text=True, stdin=subprocess.DEVNULL,
-                                stdout=stdout, stderr=subprocess.PIPE, timeout=limit,
+                                stdout=stdout, stderr=subprocess.PIPE, timeout=limits.STEP,
                                 env={**os.environ, "XDG_RUNTIME_DIR": "", "TMPDIR": str(self.folder),
                                      "XDG_CACHE_HOME": str(self.folder / "cache"),
                                      **dict(environment)})

@@ -10,6 +10,7 @@ import unittest
 
 import cli_case
 from cli_case import DONE
+from ringside_tests.harness import limits
 
 # Typed words, and the last one as it is completed. There are a folder "folder", and the files "fork"
 # and "some file.data".
@@ -59,7 +60,7 @@ class Terminal:
         self.read_until("READY>")
 
     def read_until(self, pattern):
-        end = time.monotonic() + 20
+        end = limits.step_end()
         while not (found := re.search(pattern, self.said, re.S)):
             if not select.select([self.fd], [], [], max(0, end - time.monotonic()))[0]:
                 raise AssertionError(f"no {pattern!r} in {self.said!r}")

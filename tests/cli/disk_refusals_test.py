@@ -8,9 +8,9 @@ import signal
 import subprocess
 
 import cli_case
-from cli_case import DONE, FAILED, WRONG_USAGE, wait_until
+from cli_case import DONE, FAILED, WRONG_USAGE
 from disk_case import FIRST, SECOND, DiskCase
-from ringside_tests.harness import disk_images
+from ringside_tests.harness import disk_images, limits
 
 
 class DiskRefusals(DiskCase):
@@ -178,11 +178,11 @@ class DiskRefusals(DiskCase):
             environment = {**os.environ, **slow, "TMPDIR": str(self.folder)}
             with subprocess.Popen([cli_case.program(), "import", "--disk", disk, "--path", "/plain", "-o", "out.data"],
                                   cwd=self.folder, env=environment, stderr=subprocess.DEVNULL) as ringside:
-                self.assertTrue(wait_until(pid.exists))
+                self.assertTrue(limits.wait_until(pid.exists))
                 ringside.send_signal(number)
-                self.assertEqual(ringside.wait(20), -number)
+                self.assertEqual(ringside.wait(limits.STEP), -number)
             child = int(pid.read_text())
-            self.assertTrue(wait_until(lambda: not pathlib.Path(f"/proc/{child}/exe").exists()))
+            self.assertTrue(limits.wait_until(lambda: not pathlib.Path(f"/proc/{child}/exe").exists()))
             self.assertEqual({path.name for path in self.folder.iterdir()}, {"e.qcow2", "e.img", "tree", "tools", "pid"})
 
 

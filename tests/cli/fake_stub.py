@@ -164,7 +164,7 @@ class FakeStub:
                 client.shutdown(socket.SHUT_RDWR)
             except OSError:
                 pass  # it is gone already
-        self._thread.join(5)
+        self._thread.join()
         self._listener.close()
         self._wake.close()
 
@@ -192,7 +192,7 @@ def load_plugin(option, api):
     path, _, arguments = option.partition(",")
     version = int((re.findall(r"-([0-9]+)\.so$", path) or ["4"])[0])
     if api == "hangs":
-        time.sleep(60)
+        time.sleep(3600)
     if api == "none":
         sys.exit("qemu-fake: -plugin: invalid option")
     if api == "lacks":

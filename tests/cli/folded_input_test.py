@@ -3,6 +3,7 @@ import re
 import subprocess
 
 import cli_case
+from ringside_tests.harness import limits
 
 TEXT = "main;read;copy_[k] 12\nmain;read 3\nmain;write 1.5\n"
 
@@ -40,7 +41,7 @@ class FoldedInput(cli_case.CliCase):
 
     def test_standard_input(self):
         piped = subprocess.run([cli_case.program(), "export", "-i", "-", "--annotate-kernel"], input=TEXT, text=True,
-                               capture_output=True, check=True, timeout=20)
+                               capture_output=True, check=True, timeout=limits.STEP)
         self.assertEqual(piped.stdout, "main;read 3\nmain;read;copy_[k] 12\nmain;write 2\n")
         self.assertSays(self.ringside("report", "-i", "-"), cli_case.FAILED, "standard input is empty")
 

@@ -6,6 +6,7 @@ import subprocess
 import cli_case
 import fake_stub
 from cli_case import DONE, FAILED, WRONG_USAGE
+from ringside_tests.harness import limits
 
 # Three captures of two CPUs; the last one has one of them only.
 CAPTURES = {"stack_traces": [{"0": ["spin", "lock", "main"], "1": ["idle", "main"]},
@@ -55,7 +56,7 @@ class Imports(cli_case.CliCase):
     def test_standard_input(self):
         for text in (json.dumps(CAPTURES), PERF_SCRIPT):
             piped = subprocess.run([cli_case.program(), "export", "-i", "-"], input=text, text=True, capture_output=True,
-                                   check=True, timeout=20)
+                                   check=True, timeout=limits.STEP)
             self.assertEqual(piped.stdout, self.folded(self.write("file", text)))
 
     def test_head_lines_say_that_there_are_no_times(self):

@@ -12,6 +12,7 @@ import unittest
 
 import cli_case
 from cli_case import DONE, FAILED
+from ringside_tests.harness import limits
 
 
 # Runs a command in a network of its own, in which nobody else listens on -s's port; 0x8914 is SIOCSIFFLAGS.
@@ -48,7 +49,7 @@ class Launch(cli_case.CliCase):
         return {"PATH": f"{self.bin}:{os.environ['PATH']}", "FAKE_QEMU_LOG": str(self.log),
                 "FAKE_QEMU_SECONDS": str(seconds)}
 
-    def launch(self, *command, options=("--duration", "0.2", "--then-quit"), seconds=20, **how):
+    def launch(self, *command, options=("--duration", "0.2", "--then-quit"), seconds=2 * limits.STEP, **how):
         return self.ringside("record", *options, "--", *command, environment=self.environment(seconds), **how)
 
     def options(self):
@@ -68,7 +69,7 @@ class Launch(cli_case.CliCase):
         for options in (["--duration", "0.2", "--then-quit"], ["--then-quit", "-kF", "99", "--duration=0.2"]):
             with self.subTest(options=options):
                 self.assertRecorded(self.ringside("record", *options, "qemu-system-x86_64", "-m", "64", "-k", "de",
-                                                  environment=self.environment(20)))
+                                                  environment=self.environment(2 * limits.STEP)))
                 self.assertEqual(self.options()[:4], ["-m", "64", "-k", "de"])
 
     def test_qemu_by_its_path(self):
@@ -132,7 +133,7 @@ class Launch(cli_case.CliCase):
         fake = self.stand_in(self.bin / "qemu-system-x86_64")
         self.questions = self.folder / "questions"
         return self.ringside("record", "--duration", "0.2", "--then-quit", *options, "--", program, "-m", "64",
-                             environment={**self.environment(20), **fake, "FAKE_QEMU_VERSION": version,
+                             environment={**self.environment(2 * limits.STEP), **fake, "FAKE_QEMU_VERSION": version,
                                           "FAKE_QEMU_PLUGIN_API": api, "FAKE_QEMU_QUESTIONS": str(self.questions), **more})
 
     def asked(self):
@@ -161,11 +162,9 @@ class Launch(cli_case.CliCase):
         self.assertNotIn("-plugin", self.options())
 
     def test_a_qemu_that_does_not_answer(self):
-        began = time.monotonic()
         result = self.launch_asked("12.0.0", "hangs")
         self.assertRecorded(result)
         self.assertIn("gdb engine", result.said)
-        self.assertLess(time.monotonic() - began, 15)
 
     def test_a_qemu_that_refuses_the_plugin_it_said_it_loads_is_started_again(self):
         self.assertSays(self.launch_asked("11.1.3", "7 7"), FAILED)
@@ -219,15 +218,13 @@ class Launch(cli_case.CliCase):
 
     def test_ringside_stays_until_qemu_ends(self):
         began = time.monotonic()
-        result = self.launch("qemu-system-x86_64", options=("--duration", "0.2"), seconds=1.5)
+        result = self.launch("qemu-system-x86_64", options=("--duration", "0.2"), seconds=3)
         self.assertRecorded(result)
         self.assertIn("runs on", result.said)
-        self.assertGreater(time.monotonic() - began, 1.5)
+        self.assertGreater(time.monotonic() - began, 3)
 
     def test_then_quit_ends_qemu(self):
-        began = time.monotonic()
-        self.assertRecorded(self.launch("qemu-system-x86_64", seconds=20))
-        self.assertLess(time.monotonic() - began, 15)
+        self.assertRecorded(self.launch("qemu-system-x86_64", seconds=2 * limits.STEP))  # ringside() waits for one
 
     def test_an_output_that_cannot_be_written_starts_nothing(self):
         result = self.launch("qemu-system-x86_64", options=("-o", "nowhere/x.data"))
@@ -254,15 +251,15 @@ class Launch(cli_case.CliCase):
 
     def test_ctrl_c_before_qemu_starts(self):
         started, said = self.folder / "started", self.folder / "said"
-        command = [cli_case.program(), "record", "--", "sh", "-c", f"touch {started}; sleep 20"]
+        command = [cli_case.program(), "record", "--", "sh", "-c", f"touch {started}; sleep 3600"]
         # No pipe: a shell between two commands may lose the SIGINT, and would hold the pipe open.
         with open(said, "wb") as stderr:
             process = subprocess.Popen(command, cwd=self.folder, stdin=subprocess.DEVNULL, stderr=stderr,
                                        start_new_session=True)
         try:
-            self.assertTrue(cli_case.wait_until(started.exists))
+            self.assertTrue(limits.wait_until(started.exists))
             os.killpg(process.pid, signal.SIGINT)
-            process.wait(timeout=20)
+            process.wait(timeout=limits.STEP)
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

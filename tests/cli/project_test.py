@@ -5,6 +5,7 @@ import unittest
 
 import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
+from ringside_tests.harness import limits
 
 
 class Project(cli_case.CliCase):
@@ -24,7 +25,7 @@ class Project(cli_case.CliCase):
 
     def run_verb(self, *arguments, before=(), **environment):
         return self.ringside(*arguments, before=before, environment={
-            **environment, "PATH": f"{self.bin}:{os.environ['PATH']}", "FAKE_QEMU_LOG": str(self.log), "FAKE_QEMU_SECONDS": "20"})
+            **environment, "PATH": f"{self.bin}:{os.environ['PATH']}", "FAKE_QEMU_LOG": str(self.log), "FAKE_QEMU_SECONDS": str(2 * limits.STEP)})
 
     def options(self):
         return [line[1:-1] for line in self.log.read_text().splitlines()]

@@ -8,11 +8,11 @@ import struct
 import subprocess
 import termios
 import threading
-import time
 import unicodedata
 
 import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
+from ringside_tests.harness import limits
 
 BASE, SIZE = 0xFFFFFFFF80001000, 16
 # C++ name, mangled; samples of 1000. Functions below 0.5 % are folded at a terminal.
@@ -71,12 +71,12 @@ class Terminal(cli_case.CliCase):
         try:
             if act:
                 act(process, master)
-            _, said = process.communicate(timeout=20)
+            _, said = process.communicate(timeout=limits.STEP)
         finally:
             if process.poll() is None:
                 process.kill()
                 process.communicate()
-        reader.join(20)
+        reader.join(limits.STEP)
         os.close(master)
         self.assertEqual(process.returncode, status, said)
         self.said = said
@@ -217,9 +217,7 @@ class Terminal(cli_case.CliCase):
                                  "cat > got\n")
 
         def act(process, _):
-            limit = time.monotonic() + 10
-            while not (self.folder / "ready").exists() and time.monotonic() < limit:
-                time.sleep(0.02)
+            self.assertTrue(limits.wait_until((self.folder / "ready").exists))
             os.killpg(process.pid, signal.SIGINT)  # as the terminal does
 
         self.report(environment=environment, act=act)

@@ -10,6 +10,7 @@ import urllib.parse
 import urllib.request
 
 import cli_case
+from ringside_tests.harness import limits
 
 PROFILER = "https://profiler.firefox.com"
 
@@ -25,7 +26,7 @@ class View(cli_case.CliCase):
         self.addCleanup(self.end, server)
         link = server.stdout.readline().strip()
         if not link:
-            self.fail(server.communicate(timeout=20)[1])
+            self.fail(server.communicate(timeout=limits.STEP)[1])
         return server, link
 
     @staticmethod
@@ -35,7 +36,7 @@ class View(cli_case.CliCase):
             server.send_signal(signal.SIGINT)
         try:
             said = server.stderr.read() if not server.stderr.closed else ""
-            status = server.wait(timeout=20)
+            status = server.wait(timeout=limits.STEP)
         finally:
             server.kill()
             server.stdout.close()
@@ -48,7 +49,7 @@ class View(cli_case.CliCase):
 
     @staticmethod
     def ask(url, method="GET", path=None, headers=()):
-        connection = http.client.HTTPConnection(url.hostname, url.port, timeout=20)
+        connection = http.client.HTTPConnection(url.hostname, url.port, timeout=limits.STEP)
         connection.request(method, url.path if path is None else path, headers=dict(headers))
         answer = connection.getresponse()
         body = answer.read()
@@ -134,7 +135,7 @@ class View(cli_case.CliCase):
         self.end(server)
         self.assertFalse((self.folder / "opened").exists())
         _, link = self.view(recording, environment=screen)
-        self.assertTrue(cli_case.wait_until((self.folder / "opened").exists))
+        self.assertTrue(limits.wait_until((self.folder / "opened").exists))
         self.assertEqual((self.folder / "opened").read_text().strip(), link)
 
     def test_the_flame_graph_comes_from_this_machine(self):

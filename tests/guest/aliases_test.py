@@ -13,7 +13,7 @@ import json
 import sys
 import time
 
-from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, limits, linux_guest, linux_program, user_program
 from ringside_tests.judges import user_shares
 
 WORKLOAD = "aliases"
@@ -41,7 +41,7 @@ def run(options, folder):
     with every_engine.boot_linux(options, folder, paths) as guest:
         for engine in options.engines:
             recording = every_engine.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
-                                            ["--samples", str(options.busy), "--duration", "30",
+                                            ["--samples", str(options.busy), *limits.ENOUGH_TIME,
                                              "--os", "none"])  # else frames tell where their file has them
             text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                       str(recording), "-o", "-")

@@ -16,7 +16,7 @@ import sys
 import time
 
 import stack_ends_test
-from ringside_tests.harness import launched, linux_program
+from ringside_tests.harness import launched, limits, linux_program
 from ringside_tests.harness.linux_guest import NoNetwork
 
 # "ffffffff80100010: 75 fe    jne 0x3 <f+0x3>"; the bytes of RISC-V and Arm may stand in one word.
@@ -95,7 +95,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ringside", required=True, type=lambda path: pathlib.Path(path).resolve())
     parser.add_argument("--arch", choices=stack_ends_test.ARCHES, required=True)
-    parser.add_argument("--limit", type=float, default=60, help="seconds that it may take (default 60)")
+    limits.add_option(parser, limits.STEP)
     return linux_program.exit_status(run, parser.parse_args())
 
 

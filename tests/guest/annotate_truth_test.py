@@ -14,7 +14,7 @@ import pathlib
 import re
 import sys
 
-from ringside_tests.harness import launched, machine
+from ringside_tests.harness import launched, limits, machine
 
 SHARE = re.compile(r"// (\d+) %$")
 FUNCTION, INLINED = "mixed_lines", "sift_line"
@@ -107,7 +107,7 @@ def parse_options():
     parser.add_argument("--single-step", action="store_true", help="one instruction a translated block")
     parser.add_argument("--busy", type=int, default=6000, help="samples wanted (default 6000)")
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
-    parser.add_argument("--limit", type=float, default=110, help="seconds that all of it may take (default 110)")
+    limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings tells the truth")
     return parser.parse_args()
 

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import folded, launched, linux_guest, machine
+from ringside_tests.harness import folded, launched, limits, linux_guest, machine
 
 SKIPPED = 77
 UNKNOWN_LIMIT_PERCENT = 5.0  # kernels before they have set up their tables
@@ -87,7 +87,7 @@ def main():
     parser.add_argument("--samples", type=int, default=1000)
     parser.add_argument("--interval", type=float, default=0.2, help="milliseconds of the guest's time")
     parser.add_argument("--after", help="sample only after the guest has shown this on its serial port")
-    parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take")
+    limits.add_option(parser)
     options = parser.parse_args()
     if not options.linux and not options.kernel:
         parser.error("give --kernel or --linux")

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import launched, machine, two_builds
+from ringside_tests.harness import launched, limits, machine, two_builds
 
 SAMPLES = 4000
 LIMIT_PASSED = 3
@@ -26,7 +26,7 @@ SURE = ("grew", "shrank", "new", "gone")
 def diff(options, before, after, *more):
     """The exit status, and own shares by function."""
     result = subprocess.run([options.ringside, "diff", before, after, "--format", "json", *more], check=False, text=True,
-                            stdout=subprocess.PIPE, timeout=60)
+                            stdout=subprocess.PIPE, timeout=limits.STEP)
     if result.returncode not in (0, LIMIT_PASSED):
         raise launched.Failed(f"ringside diff ended with status {result.returncode}")
     functions = json.loads(result.stdout)["comparisons"][0]["functions"]
@@ -64,7 +64,7 @@ def main():
     parser.add_argument("--ringside", required=True, type=os.path.abspath)
     parser.add_argument("--source", required=True, type=lambda path: pathlib.Path(path).resolve(),
                         help="the folder of the bundled kernel's source")
-    parser.add_argument("--limit", type=float, default=150, help="seconds that recording may take (default 150)")
+    limits.add_option(parser)
     options = parser.parse_args()
     machine.exit_on_signals()
     with tempfile.TemporaryDirectory(prefix="ringside-diff-") as folder:

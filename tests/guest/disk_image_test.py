@@ -16,7 +16,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import disk_images, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import disk_images, launched, limits, linux_guest, linux_program, user_program
 
 WORKLOAD = "disk_writer"
 DONE = "disk_writer: all is written"
@@ -129,7 +129,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ringside", required=True, type=os.path.abspath, help="the program under test")
     parser.add_argument("--arch", choices=sorted(linux_guest.ARCHES), default="amd64")
-    parser.add_argument("--limit", type=float, default=120, help="seconds that all of it may take (default 120)")
+    limits.add_option(parser)
     return linux_program.exit_status(run, parser.parse_args())
 
 

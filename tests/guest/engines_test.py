@@ -20,7 +20,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import every_engine, folded, launched, linux_guest, linux_program, machine
+from ringside_tests.harness import every_engine, folded, launched, limits, linux_guest, linux_program, machine
 from ringside_tests.judges import engines_agree
 
 
@@ -37,7 +37,7 @@ def boot(options, folder):
 def check_version(options, guest, recording, deadline):
     """Error GuestError where a recording does not have the version of the QEMU that ran its guest."""
     program = guest.process.args[0]
-    printed = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=True, timeout=10).stdout
+    printed = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=True, timeout=limits.STEP).stdout
     version = re.search(r"version ([0-9.]+)", printed)[1]
     header = launched.read_back(options.ringside, deadline, "report", "--header", "-i", str(recording))
     if not re.search(rf"^# QEMU +: {re.escape(version)}$", header, re.MULTILINE):
@@ -47,13 +47,13 @@ def check_version(options, guest, recording, deadline):
 def sample(options, guest, kernel, folder, deadline):
     """The engines' measures, until each has the samples or the time is over."""
     measures = {engine: engines_agree.Measure() for engine in options.engines}
-    limits = ["--samples", str(options.slice), "--duration", f"{options.seconds:g}"]
+    until = ["--samples", str(options.slice), "--duration", f"{options.seconds:g}"]
     longest = 0.0
     while time.monotonic() + 1.5 * longest < deadline and any(one.samples < options.busy for one in measures.values()):
         start = time.monotonic()
         # An engine that has enough goes on: what the others measure later, it shall measure as well.
         for engine, measure in measures.items():
-            recording = every_engine.record(options, engine, guest, kernel, folder, deadline, limits)
+            recording = every_engine.record(options, engine, guest, kernel, folder, deadline, until)
             if not measure.samples:
                 check_version(options, guest, recording, deadline)
             stacks = folded.parse(launched.folded_text(options.ringside, recording, deadline))

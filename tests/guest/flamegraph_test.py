@@ -10,14 +10,13 @@ import os
 import pathlib
 import sys
 import tempfile
-import time
 
-from ringside_tests.harness import launched, machine
+from ringside_tests.harness import launched, limits, machine
 from ringside_tests.judges.flamegraph import svg_in_chromium
 
 
 def draw(options, folder):
-    deadline = time.monotonic() + 60
+    deadline = limits.step_end()
     qemu = machine.BASE + ["-smp", "2", "-m", "256", "-serial", "stdio", "-kernel", options.kernel,
                            "-append", "workload=interrupts seconds=0"]
     how = ["--samples", "500", "--interval", "2", "--after", "ringside-demo: ready"]

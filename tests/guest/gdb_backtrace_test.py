@@ -27,7 +27,7 @@ import tempfile
 import threading
 import time
 
-from ringside_tests.harness import launched, linux_guest, linux_program, machine, stub_proxy
+from ringside_tests.harness import launched, limits, linux_guest, linux_program, machine, stub_proxy
 from ringside_tests.judges import complete_stacks, kernel_symbols
 from ringside_tests.judges.gdb import confirmed_stacks, entry_truth, gdb_classes, kept_states, kernel_code
 
@@ -108,7 +108,7 @@ class Watch:
             self._second.serve_until(done, self.proxy.stub, wake)
         finally:
             os.close(wake)
-        reader.join(1)
+        reader.join(limits.SOON)
         os.close(wake_end)
         if not answer[0]:
             raise stub_proxy.ProxyError("gdb has ended")
@@ -161,7 +161,7 @@ def take(options, paths, folder, deadline):
                                            stdin=subprocess.DEVNULL)
                 try:
                     proxy.serve_sampler(deadline - time.monotonic())
-                    process.wait(20)
+                    process.wait(limits.STEP)
                 finally:
                     machine.end_process(process)
         finally:
@@ -172,7 +172,7 @@ def take(options, paths, folder, deadline):
     if process.returncode:
         said = (folder / "record.log").read_text(errors="replace")
         raise launched.Failed(f"ringside record ended with status {process.returncode}: {said[-1500:]}")
-    text = launched.read_back(options.ringside, deadline + 30, "export", "--format", "json-lines", "--demangle", "none",
+    text = launched.read_back(options.ringside, deadline + limits.STEP, "export", "--format", "json-lines", "--demangle", "none",
                               "-i", str(recording), "-o", "-")
     (folder / kept_states.SAMPLES).write_text(text)
     print(f"{len(watch.probes)} states, {proxy.found_at_places} of them searched in entry code")
@@ -255,7 +255,7 @@ def main():
     parser.add_argument("--interval", type=float, default=150, help="ms between samples (default 150)")
     parser.add_argument("--wrong", type=float, default=WRONG_PERCENT, help="percent in which ringside may be wrong")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=150, help="seconds that all of it may take (default 150)")
+    limits.add_option(parser)
     parser.add_argument("--show", type=int, default=3, help="so many examples of each class of ringside's (default 3)")
     parser.add_argument("--show-gdb", type=int, default=0, help="so many examples of each class of gdb's (default 0)")
     parser.add_argument("--keep", metavar="FOLDER", help="a folder for the states, the recording and the logs")

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, machine
+from ringside_tests.harness import every_engine, launched, limits, linux_guest, linux_program, machine
 
 KERNELS = pathlib.Path(__file__).resolve().parent / "kernels"
 CASES = {
@@ -48,7 +48,6 @@ LEAVES = ("enter_task", "enter_guest")  # about to go, or just back
 WORK_POINTS = 12.0  # QEMU's code for the same loop is at most so much slower in one function than in another
 POINTS = 3.0  # 2.7 standard deviations of the largest share where all samples came; fewer get more room
 DEVIATIONS = 2.7
-SECONDS_TO_A_LINE = 20
 INTERVALS = (1.5, 1.3, 1.7, 1.1, 1.9)  # ms, of the gdb engine, by try
 # The monitor's text stops the guest for half a millisecond.
 TEXT_INTERVALS = (4.5, 3.9, 5.1, 3.3, 4.7)
@@ -150,7 +149,7 @@ def spent(guest, since=None):
     """The percentage of the guest's time that each function had until now, since what an earlier call returned. With
     it, the ticks so far."""
     earlier = since or [0] * len(WORK)
-    end = time.monotonic() + SECONDS_TO_A_LINE
+    end = limits.step_end()
     lines = len(SPENT.findall(guest.serial()))
     while len(found := SPENT.findall(guest.serial())) <= lines:
         if time.monotonic() > end:
@@ -185,9 +184,9 @@ def without_a_file(options, case, guest, kernel, folder, deadline):
     empty = folder / "empty"
     empty.mkdir(exist_ok=True)
     recording = folder / "nothing.data"
-    result = subprocess.run([options.ringside, "record", "--gdb", guest.gdb, "--samples", "200", "--duration", "10", "-o",
+    result = subprocess.run([options.ringside, "record", "--gdb", guest.gdb, "--samples", "200", *limits.ENOUGH_TIME, "-o",
                              str(recording)], cwd=empty, stdin=subprocess.DEVNULL, text=True, check=False,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=30)
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limits.STEP)
     report = launched.read_back(options.ringside, deadline, "report", "-i", str(recording), "--header")
     failures = []
     firmware = sum(sample["level"] == "firmware" for sample in samples_of(options, recording, deadline)

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import launched, limits, linux_guest, linux_program, user_program
 from ringside_tests.judges import user_shares
 
 WORKLOAD = "host_files"
@@ -124,7 +124,7 @@ def main():
     parser.add_argument("--engine", default="tcg", choices=["tcg", "gdb", "qmp"])
     parser.add_argument("--samples", type=int, default=1500)
     parser.add_argument("--least", type=int, default=50, help="samples wanted of each copy (default 50)")
-    parser.add_argument("--limit", type=float, default=120, help="seconds that all of it may take (default 120)")
+    limits.add_option(parser)
     return linux_program.exit_status(run, parser.parse_args())
 
 

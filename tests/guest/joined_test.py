@@ -11,7 +11,7 @@ import argparse
 import sys
 import time
 
-from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, limits, linux_guest, linux_program, user_program
 from ringside_tests.judges import entry_stacks
 
 WORKLOAD = "entries"
@@ -27,7 +27,7 @@ def run(options, folder):
     with every_engine.boot_linux(options, folder, paths) as guest:
         for engine in options.engines:
             recording = every_engine.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
-                                            ["--samples", str(options.busy), "--duration", "40",
+                                            ["--samples", str(options.busy), *limits.ENOUGH_TIME,
                                              "--os", "none", "--user-elf", str(program)])
             lines = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "--no-inline", "-i",
                                        str(recording), "-o", "-").splitlines()

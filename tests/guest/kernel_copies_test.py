@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from ringside_tests.harness import folded, launched, machine
+from ringside_tests.harness import folded, launched, limits, machine
 
 SOURCE = pathlib.Path(__file__).resolve().parent / "programs" / "kernel_copies.S"
 FUNCTIONS = ("linked", "mapped", "copied")
@@ -55,7 +55,7 @@ def parse_options():
     parser.add_argument("--ringside", required=True, type=os.path.abspath)
     parser.add_argument("--busy", type=int, default=1000, help="samples wanted (default 1000)")
     parser.add_argument("--points", type=float, default=6.0, help="how far a share may be off")
-    parser.add_argument("--limit", type=float, default=50, help="seconds that all of it may take (default 50)")
+    limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
     return parser.parse_args()
 

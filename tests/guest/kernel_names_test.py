@@ -16,11 +16,9 @@ import shutil
 import subprocess
 import sys
 
-from ringside_tests.harness import folded, guest_options
+from ringside_tests.harness import folded, guest_options, limits
 
 SAMPLES = 400
-LIMIT = 60
-SECONDS = 40  # a busy host has fewer samples then
 LEAST_SHARE = 8  # per cent that a function has in the recording with the file, for it to be compared
 TIMES = 3  # so many times as large may its share be in one of two recordings, which met other phases of the workload
 LEAST_WHOLE = 80  # per cent; 16 ticks at least pass before the code is read
@@ -35,14 +33,14 @@ class Names:
         """(exit status, standard output, standard error) of a run in that folder."""
         where.mkdir(exist_ok=True)
         result = subprocess.run([self.options.ringside, *map(str, arguments)], cwd=where, check=False, text=True,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT)
+                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limits.STEP)
         return result.returncode, result.stdout, result.stderr
 
     def record(self, where, *arguments):
         """Records in that folder; what was said."""
         attach = guest_options.attach_options(self.options, self.guest)
         status, _, said = self.ringside(where, "record", *attach, "--os", "none", "--interval", "5", "--samples", SAMPLES,
-                                        "--duration", SECONDS, *arguments)
+                                        *limits.ENOUGH_TIME, *arguments)
         self.expect(status == 0, f"record {arguments} ended with {status}: {said[-400:]}")
         return said
 

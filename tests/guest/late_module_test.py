@@ -15,7 +15,7 @@ import shutil
 import sys
 import time
 
-from ringside_tests.harness import launched, linux_guest, linux_program
+from ringside_tests.harness import launched, limits, linux_guest, linux_program
 from ringside_tests.judges import kernel_symbols, late_module
 
 WORKLOAD, MODULE = "late_module", "virtio_blk"
@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=25, help="of recording (default 25)")
     parser.add_argument("--interval", type=float, default=3, help="ms between samples (default 3)")
     parser.add_argument("--least", type=int, default=50, help="samples before the module, and through it (default 50)")
-    parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
+    limits.add_option(parser)
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
     return linux_program.exit_status(run, parser.parse_args())
 

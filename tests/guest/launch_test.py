@@ -16,12 +16,11 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import launched, machine, program, qmp
+from ringside_tests.harness import launched, limits, machine, program, qmp
 
 SAMPLING = "ringside: sampling"
 READY = "ringside-demo: ready"
 WORKLOAD, FEW = "chains_round", 5  # a function, and samples of it
-LIMIT = 30
 
 
 class Failed(Exception):
@@ -59,9 +58,9 @@ class Case:
 
     def wait_sampling(self):
         """Waits until it samples, and there is something to read back."""
-        if not self._run.wait_said(SAMPLING, LIMIT):
+        if not self._run.wait_said(SAMPLING, limits.STEP):
             raise Failed(f"ringside does not sample; it said: {self.said()[-600:]}")
-        launched.wait_for_samples(FEW, WORKLOAD, self.ringside, self.recording, LIMIT)
+        launched.wait_for_samples(FEW, WORKLOAD, self.ringside, self.recording, limits.STEP)
 
     def qemu_pid(self):
         return int(self.pid_file.read_text())
@@ -72,7 +71,7 @@ class Case:
 
     def end(self, status=0, says=()):
         """Waits for ringside's end and checks its exit status and what it said."""
-        ended = self._run.wait_end(LIMIT)
+        ended = self._run.wait_end(limits.STEP)
         if ended is None:
             raise Failed(f"ringside does not end; it said: {self.said()[-600:]}")
         if ended != status:
@@ -82,12 +81,12 @@ class Case:
                 raise Failed(f"it does not say {text!r}, but: {self.said()[-600:]}")
 
     def no_qemu_left(self):
-        if left := self._run.wait_nothing_left(5):
+        if left := self._run.wait_nothing_left(limits.SOON):
             raise Failed(f"processes are left: {[name_of(pid) for pid in left]}")
 
     def recorded(self):
         """Reads the recording back; it must be complete and hold stacks of the workload."""
-        deadline = time.monotonic() + LIMIT
+        deadline = limits.step_end()
         if (count := launched.samples_in(WORKLOAD, self.ringside, self.recording, deadline)) < FEW:
             raise Failed(f"{count} samples of the workload, at least {FEW} wanted")
         report = launched.read_back(self.ringside, deadline, "report", "--header", "-i", str(self.recording))
@@ -111,12 +110,9 @@ def name_of(pid):
         return ""
 
 
-def wait_for(what, condition, seconds=LIMIT):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise Failed(f"{what}: not within {seconds:g} s")
-        time.sleep(0.02)
+def wait_for(what, condition):
+    if not limits.wait_until(condition):
+        raise Failed(f"{what}: not within {limits.STEP:g} s")
 
 
 def ctrl_c(options, folder):
@@ -154,7 +150,7 @@ def make_wrapper(options, folder):
         (folder / "os" / "kernel.elf").symlink_to(options.kernel)
         words = ["kernel.elf" if word == options.kernel else f"'{word}'" for word in case.qemu]
         (folder / "os" / "Makefile").write_text(f"qemu: kernel.elf\n\t{' '.join(words)}\n")
-        case.start(["make", "-C", str(folder / "os"), "qemu"], "--after", READY, "--duration", "0.7", "--then-quit")
+        case.start(["make", "-C", str(folder / "os"), "qemu"], "--after", READY, "--samples", "50", "--then-quit")
         case.end()
         case.no_qemu_left()
         case.recorded()
@@ -164,7 +160,7 @@ def own_stub(options, folder):
     """The command line has a gdb stub already: the gdb engine uses it, and it is free again afterwards."""
     with Case(options, folder) as case:
         case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--engine", "gdb", "--after", READY,
-                   "--duration", "0.7", "--then-quit")
+                   "--samples", "50", "--then-quit")
         case.end(says=[f"{folder}/own"])
         case.no_qemu_left()
         case.recorded()
@@ -174,7 +170,7 @@ def qmp_engine(options, folder):
     """--engine qmp: through a monitor of ringside's own, beside the user's."""
     with Case(options, folder) as case:
         case.start([*case.qemu, "-qmp", f"unix:{folder}/qmp,server=on,wait=off"], "--engine", "qmp",
-                   "--after", READY, "--duration", "0.7", "--then-quit")
+                   "--after", READY, "--samples", "50", "--then-quit")
         with qmp.Qmp(f"{folder}/qmp") as monitor:
             monitor.status()
         case.end(says=["through the monitor"])
@@ -186,7 +182,7 @@ def tcg_engine(options, folder):
     """--engine tcg: the plugin, and the stub stays the user's."""
     with Case(options, folder) as case:
         case.start([*case.qemu, "-gdb", f"unix:{folder}/own,server=on,wait=off"], "--engine", "tcg",
-                   "--after", READY, "--duration", "0.7", "--then-quit")
+                   "--after", READY, "--samples", "50", "--then-quit")
         case.end(says=["through the TCG plugin"])
         case.no_qemu_left()
         case.recorded()
@@ -230,7 +226,7 @@ def sigterm(options, folder):
         case.recorded()
         with qmp.Qmp(f"{folder}/qmp") as monitor:
             first = monitor.hmp("info registers -a")
-            wait_for("the guest runs on", lambda: monitor.hmp("info registers -a") != first, 5)
+            wait_for("the guest runs on", lambda: monitor.hmp("info registers -a") != first)
             if (status := monitor.status()) != "running":
                 raise Failed(f"the guest is {status} after ringside's end")
         os.kill(case.qemu_pid(), signal.SIGKILL)

@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-from ringside_tests.harness import folded, launched, linux_guest, linux_program, machine
+from ringside_tests.harness import folded, launched, limits, linux_guest, linux_program, machine
 from ringside_tests.judges import write_path
 
 
@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--boot", choices=["bzimage", "elf"], default="bzimage")
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--samples", type=int, default=1500)
-    parser.add_argument("--limit", type=float, default=150, help="seconds that all of it may take (default 150)")
+    limits.add_option(parser)
     options = parser.parse_args()
     return linux_program.exit_status(run, options)
 

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import launched, linux_guest, machine
+from ringside_tests.harness import launched, limits, linux_guest, machine
 from ringside_tests.judges.frame_state import FrameState
 
 SKIPPED = 77
@@ -143,7 +143,7 @@ def main():
     parser.add_argument("--samples", type=int, default=3000)
     parser.add_argument("--interval", type=int, default=INTERVAL)
     parser.add_argument("--early", type=float, default=5, help="percent of ringside's own stacks that may end early")
-    parser.add_argument("--limit", type=float, default=100, help="seconds for everything")
+    limits.add_option(parser)
     options = parser.parse_args()
     machine.exit_on_signals()
     deadline = time.monotonic() + options.limit

@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import folded, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import folded, launched, limits, linux_guest, linux_program, user_program
 from ringside_tests.judges import perf_text
 from ringside_tests.judges.truth import percent
 
@@ -243,7 +243,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=5, help="for each recording, by the guest's clock (default 5)")
     parser.add_argument("--least", type=int, default=500, help="samples wanted of each recording (default 500)")
     parser.add_argument("--points", type=float, default=0.01, help="that a share may be apart (default 0.01)")
-    parser.add_argument("--limit", type=float, default=280, help="seconds that all of it may take (default 280)")
+    limits.add_option(parser)
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for the recordings; those in it are read again")
     return linux_program.exit_status(run, parser.parse_args())
 

@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 
-from ringside_tests.harness import every_engine, folded, launched, linux_guest, linux_program
+from ringside_tests.harness import every_engine, folded, launched, limits, linux_guest, linux_program
 from ringside_tests.judges import kernel_symbols, perf_witness
 from ringside_tests.judges.truth import percent
 
@@ -44,7 +44,7 @@ def compare(options, guest, kernel, folder, symbols):
     for _ in range(options.rounds):
         for engine in options.engines:
             recording = every_engine.record(options, engine, guest, kernel, folder, deadline,
-                                            ["--samples", "1500", "--duration", "20"])
+                                            ["--samples", "1500", *limits.ENOUGH_TIME])
             for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline)):
                 own[engine][stack[-1]] += count
         blocks, elsewhere = perf_witness.record(threads, 8, folder)

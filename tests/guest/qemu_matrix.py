@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import linux_guest, linux_program
+from ringside_tests.harness import limits, linux_guest, linux_program
 
 HERE = pathlib.Path(__file__).resolve().parent
 # The test, its options, and whether it needs the plugin. {kernel} and {nofp} are kernels, {plugin} and {hold} are files, {ready} is
@@ -56,7 +56,7 @@ FEWER = {"user_truth_test.py": "--busy 2000 --points 4"}  # options of a Linux g
 def plugin_of_qemu(build):
     """The plugin for the QEMU in PATH, by what doctor says; None where it loads none. Prints doctor's lines."""
     said = subprocess.run([build / "ringside", "doctor", "--project", "none"], stdout=subprocess.PIPE, text=True,
-                          check=True, timeout=60).stdout
+                          check=True, timeout=limits.STEP).stdout
     lines = dict(re.findall(r"^ *qemu-system-(\S+) +(.*)$", said, re.MULTILINE))
     if "x86_64" not in lines:
         sys.exit("doctor finds no qemu-system-x86_64 in PATH")

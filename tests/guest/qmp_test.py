@@ -17,7 +17,7 @@ import tempfile
 import threading
 import time
 
-from ringside_tests.harness import folded, guest_options, launched, machine, program
+from ringside_tests.harness import folded, guest_options, launched, limits, machine, program
 
 # Few: a busy host leaves most ticks without one, for a vCPU waits for a processor when the guest stops.
 SAMPLES = 20
@@ -76,12 +76,12 @@ def sampled_and_left_as_it_was(options, guest, address, folder, stub=None):
     """Failures, as lines. stub: the user's."""
     says = "is left to its user" if stub else "a gdb stub that QEMU opens"
     with start(options, address, folder, "--samples", str(SAMPLES)) as ringside:
-        status = ringside.wait_end(90)
+        status = ringside.wait_end(limits.STEP)
         said = ringside.said()
     if status != 0:
         return [f"ringside ended with status {status}: {said[-600:]}"]
     failures = []
-    text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), time.monotonic() + 20)
+    text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), limits.step_end())
     stacks = folded.parse(text)
     if (samples := sum(count for _, count in stacks)) < SAMPLES:
         failures.append(f"{samples} samples, and {SAMPLES} were wanted")
@@ -89,7 +89,7 @@ def sampled_and_left_as_it_was(options, guest, address, folder, stub=None):
         failures.append(f"ringside does not report by which attachment: {said[-400:]}")
     if (left := stub_of(guest)) != stub:
         failures.append(f"the gdb stub is {left}, and was {stub}")
-    if not guest.advances(2):
+    if not guest.advances(limits.SOON):
         failures.append("the guest does not advance")
     return failures
 
@@ -97,12 +97,12 @@ def sampled_and_left_as_it_was(options, guest, address, folder, stub=None):
 def killed(options, guest, address, folder, rng):
     """Failures, as lines."""
     with start(options, address, folder) as ringside:
-        if not ringside.wait_said("sampling", 60):
+        if not ringside.wait_said("sampling", limits.STEP):
             return [f"ringside did not say that it is sampling: {ringside.said()[-600:]}"]
         time.sleep(rng.uniform(0, 0.05))
         ringside.kill_alone()
-        failures = [] if guest.qmp.wait_status("running", 2) and guest.advances(2) else ["the guest does not run"]
-        if left := ringside.wait_nothing_left(5):
+        failures = [] if guest.qmp.wait_status("running", limits.SOON) and guest.advances(limits.SOON) else ["the guest does not run"]
+        if left := ringside.wait_nothing_left(limits.SOON):
             failures.append(f"processes of ringside are left: {left}")
     return failures
 
@@ -112,13 +112,13 @@ def cut_off(options, guest, folder, rng):
     path = os.path.join(folder, f"relay-{rng.random()}")
     relay = Relay(path, guest.monitor)
     with start(options, path, folder) as ringside:
-        if not ringside.wait_said("sampling", 60):
+        if not ringside.wait_said("sampling", limits.STEP):
             return [f"ringside did not say that it is sampling: {ringside.said()[-600:]}"]
         time.sleep(rng.uniform(0.05, 0.3))
         relay.cut()
-        if ringside.wait_end(10) is None:
+        if ringside.wait_end(limits.SOON) is None:
             return ["ringside does not end when the monitor closes the connection"]
-    if not guest.qmp.wait_status("running", 2) or not guest.advances(2):
+    if not guest.qmp.wait_status("running", limits.SOON) or not guest.advances(limits.SOON):
         return ["the guest does not run after its monitor has closed the connection"]
     return []
 
@@ -126,15 +126,15 @@ def cut_off(options, guest, folder, rng):
 def without_qemu(options, guest, folder):
     """Failures, as lines, when QEMU was killed in mid-recording."""
     with start(options, guest.monitor, folder) as ringside:
-        if not ringside.wait_said("sampling", 60):
+        if not ringside.wait_said("sampling", limits.STEP):
             return [f"ringside did not say that it is sampling: {ringside.said()[-600:]}"]
         guest.process.kill()
-        if ringside.wait_end(10) is None:
+        if ringside.wait_end(limits.SOON) is None:
             return ["ringside does not end with QEMU"]
         failures = [] if "has ended" in ringside.said() else [f"ringside does not say it: {ringside.said()[-600:]}"]
-        if left := ringside.wait_nothing_left(5):
+        if left := ringside.wait_nothing_left(limits.SOON):
             failures.append(f"processes of ringside are left: {left}")
-    text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), time.monotonic() + 20)
+    text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), limits.step_end())
     return failures if folded.parse(text) else failures + ["what was sampled is not in the recording"]
 
 

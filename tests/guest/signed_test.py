@@ -15,7 +15,7 @@ import re
 import sys
 import time
 
-from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, limits, linux_guest, linux_program, user_program
 
 WORKLOAD = "signed"
 LEAVES = ("leaf", "write_nothing")
@@ -62,10 +62,10 @@ def run(options, folder):
     paths["INITRD"] = str(user_program.add_to_initrd(paths["INITRD"], folder, program))
     failures = []
     with every_engine.boot_linux(options, folder, paths, cpu="max") as guest:
-        guest.wait_serial("signed: 0x", 30)
+        guest.wait_serial("signed: 0x", limits.STEP)
         for engine in options.engines:
             recording = every_engine.record(options, engine, guest, paths["VMLINUZ"], folder, deadline,
-                                            ["--samples", str(options.busy), "--duration", "40"])
+                                            ["--samples", str(options.busy), *limits.ENOUGH_TIME])
             text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                       str(recording), "-o", "-")
             line, wrong = check(engine, map(json.loads, text.splitlines()), options.busy)

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import launched, linux_program
+from ringside_tests.harness import launched, limits, linux_program
 from ringside_tests.harness.linux_guest import NoNetwork
 
 SOURCES = pathlib.Path(__file__).resolve().parent / "programs" / "stack_ends"
@@ -129,7 +129,7 @@ def main():
     parser.add_argument("--kinds", type=lambda text: text.split(","), help="default: all that suit the architecture")
     parser.add_argument("--samples", type=int, default=2000)
     parser.add_argument("--interval", type=float, default=2, help="milliseconds between samples (default 2)")
-    parser.add_argument("--limit", type=float, default=60, help="seconds that each may take (default 60)")
+    limits.add_option(parser, limits.STEP)
     options = parser.parse_args()
     # Only on x86 do instructions alone give a rule to code that has called.
     options.kinds = options.kinds or [kind for kind in KINDS if kind != "bare" or options.arch in X86]

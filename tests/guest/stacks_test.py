@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import launched, linux_guest, linux_program, machine
+from ringside_tests.harness import launched, limits, linux_guest, linux_program, machine
 from ringside_tests.judges import complete_stacks, kernel_symbols
 
 NAMED_PERCENT = 99.0
@@ -109,7 +109,7 @@ def main():
     parser.add_argument("--interval", type=float, default=5, help="ms between samples (default 5)")
     parser.add_argument("--complete", type=float, default=COMPLETE_PERCENT, help="percent of the stacks")
     parser.add_argument("--named", type=float, default=NAMED_PERCENT, help="percent of the frames")
-    parser.add_argument("--limit", type=float, default=200, help="seconds that all of it may take (default 200)")
+    limits.add_option(parser)
     parser.add_argument("--show", type=int, default=12, help="so many classes of what is wrong (default 12)")
     parser.add_argument("--keep", help="a folder for the recording and the logs")
     options = parser.parse_args()

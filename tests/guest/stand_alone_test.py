@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import folded, launched, machine
+from ringside_tests.harness import folded, launched, limits, machine
 
 SECONDS = 4
 DELAY = 2
@@ -52,7 +52,7 @@ def sample(options, folder, plugin, how):
     try:
         time.sleep(SECONDS)
         process.send_signal(how)
-        process.wait(10)
+        process.wait(limits.STEP)
     finally:
         machine.end_process(process)
     return time.monotonic() - began
@@ -61,7 +61,7 @@ def sample(options, folder, plugin, how):
 def check_delay_and_cpus(options, folder):
     """Failures, as lines, where one vCPU is wanted, after a delay."""
     seconds = sample(options, folder, f"cpus=1,start-after={DELAY * 1_000_000:.0f}", signal.SIGTERM)
-    deadline = time.monotonic() + 60
+    deadline = limits.step_end()
     report = launched.read_back(options.ringside, deadline, "report", "--header", "-i", str(folder / "samples"))
     due, sampled, skipped = (number(report, what) for what in ("vCPU ticks due", "sampled", "skipped"))
     of_vcpus = {stack[0] for stack, _ in
@@ -94,7 +94,7 @@ def check_last_line(folder, due, parts):
 def check_file(options, folder, how):
     """Faults, as lines, of the file of a QEMU that ended by that signal."""
     seconds = sample(options, folder, "cpus=0-1", how)
-    report = launched.read_back(options.ringside, time.monotonic() + 60, "report", "--header", "-i",
+    report = launched.read_back(options.ringside, limits.step_end(), "report", "--header", "-i",
                                 str(folder / "samples"), "--kernel", str(options.kernel))
     due = number(report, "vCPU ticks due")
     parts = {what: number(report, what) for what in ("sampled", "idle", "skipped", "failed", "lost")}
@@ -120,7 +120,7 @@ def check_arguments(options, folder):
     for wrong in WRONG:
         process = start(options, folder, wrong.replace("FOLDER", str(folder)))
         try:
-            status = process.wait(20)
+            status = process.wait(limits.STEP)
         except subprocess.TimeoutExpired:
             status = None
         machine.end_process(process)

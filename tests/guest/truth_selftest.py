@@ -7,6 +7,8 @@ import textwrap
 import time
 import unittest
 
+from ringside_tests.harness import limits
+
 HERE = pathlib.Path(__file__).resolve().parent
 TRUTH = "share 60 a\nshare 40 b\nbusy all\nchain start;a\nchain start;b\n"
 FOLDED = "start;a 60\nstart;b 40\n"
@@ -23,7 +25,7 @@ class TruthTest(unittest.TestCase):
         self.folder = pathlib.Path(self._folder.name)
         (self.folder / "truth.txt").write_text(TRUTH)
 
-    def run_with(self, folded=FOLDED, per_cpu=PER_CPU, report=REPORT, record="exit 0", limit=20):
+    def run_with(self, folded=FOLDED, per_cpu=PER_CPU, report=REPORT, record="exit 0", seconds=limits.STEP):
         (self.folder / "folded").write_text(folded)
         (self.folder / "per-cpu").write_text(per_cpu)
         (self.folder / "report").write_text(report)
@@ -40,7 +42,7 @@ class TruthTest(unittest.TestCase):
         fake.chmod(0o755)
         result = subprocess.run([sys.executable, HERE / "truth_test.py", "--ringside", fake, "--kernel", "kernel.elf",
                                  "--truth", self.folder / "truth.txt", "--workload", "chains", "--cpus", "2",
-                                 "--busy", "100", "--limit", str(limit)], check=False, text=True, cwd="/",
+                                 "--busy", "100", "--limit", str(seconds)], check=False, text=True, cwd="/",
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         return result.returncode, result.stdout
 
@@ -90,10 +92,10 @@ class TruthTest(unittest.TestCase):
 
     def test_a_hanging_ringside_and_its_qemu_are_ended(self):
         began = time.monotonic()
-        status, said = self.run_with(record=f"echo $$ > {self.folder}/pid; exec sleep 1000", limit=1)
+        status, said = self.run_with(record=f"echo $$ > {self.folder}/pid; exec sleep 1000", seconds=1)
         self.assertEqual(status, 1)
         self.assertIn("took too long", said)
-        self.assertLess(time.monotonic() - began, 10)
+        self.assertLess(time.monotonic() - began, limits.SOON)
         pid = (self.folder / "pid").read_text().strip()
         self.assertFalse(pathlib.Path(f"/proc/{pid}").exists())
 

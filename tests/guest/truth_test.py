@@ -11,7 +11,7 @@ import os
 import pathlib
 import sys
 
-from ringside_tests.harness import every_engine, folded, launched, machine
+from ringside_tests.harness import every_engine, folded, launched, limits, machine
 from ringside_tests.judges import report_totals, truth
 
 
@@ -62,7 +62,7 @@ def parse_options():
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--single-step", action="store_true",
                      help="one instruction a translated block: stops do not skid to the next block")
-    parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
+    limits.add_option(parser)
     parser.add_argument("--keep", type=pathlib.Path, help="keep the folded profile and the report in this folder")
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings tells the truth")
     way.add_argument("--text", action="store_true", help="sample by what the monitor prints")

@@ -25,12 +25,12 @@ LOOPS_POINTS = 3.0
 def sample(options, guest, kernel, functions, folder, deadline):
     """User samples by function, for each engine."""
     counts = {engine: collections.Counter() for engine in options.engines}
-    limits = ["--samples", str(options.slice), "--duration", f"{options.seconds:g}"]
+    until = ["--samples", str(options.slice), "--duration", f"{options.seconds:g}"]
     longest = 0.0
     while time.monotonic() + 1.5 * longest < deadline and any(sum(one.values()) < options.busy for one in counts.values()):
         start = time.monotonic()
         for engine, count in counts.items():
-            recording = every_engine.record(options, engine, guest, kernel, folder, deadline, limits)
+            recording = every_engine.record(options, engine, guest, kernel, folder, deadline, until)
             text = launched.read_back(options.ringside, deadline, "export", "--format", "json-lines", "-i",
                                       str(recording), "-o", "-")
             count.update(user_shares.user_samples(functions, map(json.loads, text.splitlines())))

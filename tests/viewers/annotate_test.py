@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 import viewer_case
+from ringside_tests.harness import limits
 
 PROGRAM = """
 #include <stdint.h>
@@ -51,7 +52,7 @@ class PerfAnnotate(viewer_case.ViewerCase):
         viewer_case.run(viewer_case.need("gcc", "gcc"), "-O2", "-g", "hot.c", "-o", "hot", cwd=self.folder)
         recorded = subprocess.run([self.perf, "record", "-q", "-e", "cpu-clock:u", "-F", "5000", "-o", "perf.data", "./hot"],
                                   cwd=self.folder, check=False, text=True, stdin=subprocess.DEVNULL,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=limits.STEP)
         if recorded.returncode:
             raise unittest.SkipTest(f"perf record is not permitted here: {recorded.stdout[-300:]}")
 

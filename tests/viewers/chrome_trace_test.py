@@ -38,7 +38,7 @@ return (async () => {
 @unittest.skipUnless(webdriver.available(), "no chromium or chromedriver")
 class ChromeTrace(viewer_case.ViewerCase):
     def parsed(self, path):
-        with webdriver.Browser(patience=30) as browser:
+        with webdriver.Browser() as browser:
             browser.open("devtools://devtools/bundled/devtools_app.html?panel=timeline")
             browser.wait(FILE_INPUT)
             browser.choose_file(FILE_INPUT, path)

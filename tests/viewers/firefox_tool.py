@@ -4,6 +4,7 @@ import json
 import time
 
 import viewer_case
+from ringside_tests.harness import limits
 
 
 class FirefoxToolCase(viewer_case.ViewerCase):
@@ -18,12 +19,13 @@ class FirefoxToolCase(viewer_case.ViewerCase):
     def load(self, path):
         """Loads a file; the tool gives up where its server is not up within half a second."""
         self.addCleanup(self.cli, "stop", "--all")
-        for attempt in range(5):
+        end = limits.step_end()
+        while True:
             try:
                 self.cli("load", path)
                 return
             except AssertionError:
-                if attempt == 4:
+                if time.monotonic() > end:
                     raise
                 self.cli("stop", "--all")
                 time.sleep(1)

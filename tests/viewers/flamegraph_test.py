@@ -95,7 +95,7 @@ class Flamegraph(viewer_case.ViewerCase):
 
     @unittest.skipUnless(webdriver.available(), "no chromium or chromedriver")
     def test_pages_are_light_or_dark(self):
-        with webdriver.Browser(patience=20) as browser:
+        with webdriver.Browser() as browser:
             for theme, preference, is_dark in (("auto", "light", False), ("auto", "dark", True), ("light", "dark", False),
                                                ("dark", "light", True)):
                 with self.subTest(theme=theme, preference=preference):
@@ -116,7 +116,7 @@ class Flamegraph(viewer_case.ViewerCase):
             red, green, blue = color(fill)
             return green > red and green > blue
 
-        with webdriver.Browser(patience=20) as browser:
+        with webdriver.Browser() as browser:
             for options, expected in ((["--source", "allocations", "--value", "bytes"], True), (["--colors", "memory"], True),
                                       (["--source", "allocations", "--value", "bytes", "--colors", "kind"], False), ([], False)):
                 with self.subTest(options=options):
@@ -141,7 +141,7 @@ class Flamegraph(viewer_case.ViewerCase):
                 self.assertEqual(shown, list(best))
 
         def check(name):
-            with webdriver.Browser(patience=20) as browser:
+            with webdriver.Browser() as browser:
                 for minimum, *options in ([0, "--reverse"], [20, "--by", "module"], [0, "--by", "none"]):
                     picture = self.picture(name, "--colors", "module", *options, minimum=minimum)
                     browser.open(f"file://{picture}")

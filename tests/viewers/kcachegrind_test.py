@@ -8,11 +8,11 @@ import subprocess
 import time
 
 import viewer_case
+from ringside_tests.harness import limits
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # the one that Debian's modules are for
 READER = pathlib.Path(__file__).resolve().with_name("accessible_table.py")
 READ, NO_LIBRARY = 0, 4  # its exit status
-PATIENCE = 60  # seconds
 COLUMNS = ["Incl.", "Self", "Called", "Function", "Location"]
 SETTINGS = """[TipOfDay]
 RunOnStart=false
@@ -32,7 +32,7 @@ def running(*command, **more):
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(limits.SOON)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -64,7 +64,7 @@ class Kcachegrind(viewer_case.ViewerCase):
     def look(environment, process, rows):
         return subprocess.run([SYSTEM_PYTHON, "-B", READER, "--process", str(process), "--columns", ",".join(COLUMNS),
                                "--rows", str(rows)], check=False, env=environment, text=True, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=PATIENCE)
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limits.STEP)
 
     def shown(self, path, rows):
         """Its window with a file: title, status and the rows of the list of functions, once there are that many."""
@@ -94,7 +94,7 @@ class Kcachegrind(viewer_case.ViewerCase):
 
     def wait(self, log, viewer, condition, otherwise):
         """Waits for a condition; the test fails where it does not come or the viewer ends."""
-        end = time.monotonic() + PATIENCE
+        end = limits.step_end()
         while not condition():
             if viewer.poll() is not None or time.monotonic() > end:
                 log.seek(0)

@@ -2,7 +2,7 @@
 import json
 import time
 
-from ringside_tests.harness import webdriver
+from ringside_tests.harness import limits, webdriver
 
 ABSENT = "http://ringside.invalid/"
 LOCAL_SCHEMES = ("data:", "blob:", "about:", "chrome:")
@@ -12,7 +12,7 @@ class PageBrowser(webdriver.Browser):
     """resolver: rules that name further hosts of this machine, as Chromium's --host-resolver-rules has them. flags: its other
     options."""
 
-    def __init__(self, resolver="", flags=(), patience=60.0):
+    def __init__(self, resolver="", flags=(), patience=limits.STEP):
         rules = f"{resolver}, MAP * ~NOTFOUND, EXCLUDE 127.0.0.1" if resolver else "MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"
         super().__init__(patience, [f"--host-resolver-rules={rules}", *flags], ["performance"])
         self.open("about:blank")  # in place of the page that a new browser shows

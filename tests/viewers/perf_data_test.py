@@ -12,6 +12,7 @@ import struct
 import subprocess
 
 import viewer_case
+from ringside_tests.harness import limits
 
 HOTSPOT_PARSER = "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser"
 HEAD = re.compile(r" *(.*?) +(-?\d+)/(-?\d+) +\[(-?\d+)\] +(\d+)\.(\d{9}): +(\d+) +(.*): *$")
@@ -89,7 +90,7 @@ class PerfData(viewer_case.ViewerCase):
     def run_perf(self, output, *arguments, stdin=None):
         command = [self.perf, "--buildid-dir", f"{self.folder}/out.perf.data.buildid", *arguments, "-i", str(output)]
         result = subprocess.run(command, check=False, capture_output=True, cwd=self.empty, env=self.environment,
-                                stdin=stdin, timeout=120)
+                                stdin=stdin, timeout=limits.STEP)
         text = result.stdout.decode(errors="replace")
         self.assertEqual(result.returncode, 0, result.stderr.decode(errors="replace"))
         return text, result.stderr.decode(errors="replace")
@@ -172,9 +173,9 @@ class PerfData(viewer_case.ViewerCase):
     def test_the_printed_command_shows_names(self):
         command = [viewer_case._options.ringside, "export", "-i", self.recording("mixed"), "-o", "it's out.perf.data"]
         said = subprocess.run(command, check=True, cwd=self.folder, stderr=subprocess.PIPE, text=True,
-                              timeout=60).stderr
+                              timeout=limits.STEP).stderr
         shown = subprocess.run(["sh", "-c", COMMAND.search(said).group(1) + " --stdio"], check=True, cwd=self.folder,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment, timeout=60)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.environment, timeout=limits.STEP)
         self.assertIn("handle_fault", shown.stdout)
 
     def test_idle_processors_are_the_swapper(self):
@@ -194,7 +195,7 @@ class PerfData(viewer_case.ViewerCase):
             stream = self.folder / "stream"
             subprocess.run([parser, "--input", self.folder / "out.perf.data", "--kallsyms", folder / "kallsyms", "--debug",
                             folder / "debug", "--max-frames", "-1", "--output", stream], check=True, cwd=self.empty,
-                           env=self.environment, stderr=subprocess.PIPE, timeout=120)
+                           env=self.environment, stderr=subprocess.PIPE, timeout=limits.STEP)
             there = HotspotStream(stream.read_bytes()).named_samples()
             # It reads the kernel's names up to the first space.
             there = [(*sample[:-1], tuple(part.replace(" ", "_") for part in sample[-1])) for sample in there]
@@ -214,7 +215,7 @@ class PerfData(viewer_case.ViewerCase):
         (kept / "mine").write_text("precious")
         for output, words in (("ringside.data", "this is a recording"), ("x.perf.data", "mine")):
             result = subprocess.run([viewer_case._options.ringside, "export", "-o", output], check=False, cwd=self.folder,
-                                    stderr=subprocess.PIPE, text=True, timeout=60)
+                                    stderr=subprocess.PIPE, text=True, timeout=limits.STEP)
             self.assertEqual(result.returncode, 2, result.stderr)
             self.assertIn(words, result.stderr)
         self.assertEqual(recording.read_bytes(), self.recording("mixed").read_bytes())

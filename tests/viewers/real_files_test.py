@@ -7,7 +7,7 @@ import callgrind_table
 import go_tool
 import speedscope_table
 import viewer_case
-from ringside_tests.harness import webdriver
+from ringside_tests.harness import limits, webdriver
 
 # Writes a CPU profile and one of the heap.
 GO = r"""
@@ -155,13 +155,13 @@ class RealFiles(viewer_case.ViewerCase):
     def test_what_speedscope_saves(self):
         """Its page opens Go's profile, and saves it in its own format."""
         processor, _ = self.go_profiles()
-        with webdriver.Browser(patience=30) as browser:
+        with webdriver.Browser() as browser:
             browser.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.folder))
             speedscope_table.open_file(browser, processor)
             export = "[...document.querySelectorAll('div')].filter(element => /Export$/.test(element.innerText)).at(-1)"
             self.assertTrue(browser.wait(f"return document.body.innerText.includes('cpu.pprof') && {export}"))
             browser.run(f"{export}.click()")
-            end = time.monotonic() + 30
+            end = limits.step_end()
             while not (saved := list(self.folder.glob("*.speedscope.json"))) and time.monotonic() < end:
                 time.sleep(0.1)
         self.assertEqual(len(saved), 1)

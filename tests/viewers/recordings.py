@@ -16,9 +16,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
-from ringside_tests.harness import launched, linux_guest, machine
+from ringside_tests.harness import launched, limits, linux_guest, machine
 
 
 def record_demo(options, folder):
@@ -29,7 +28,7 @@ def record_demo(options, folder):
     qemu = machine.BASE + ["-smp", "2", "-m", "256", "-serial", "stdio", "-device", "isa-debug-exit,iobase=0xf4,iosize=0x04",
                            "-kernel", str(options.kernel), "-append", "workload=user seconds=4"]
     how = ["--interval", "2", "--after", "ringside-demo: ready", "--programs", str(programs)]
-    return launched.record(options.ringside, how, qemu, folder, time.monotonic() + 60)
+    return launched.record(options.ringside, how, qemu, folder, limits.step_end())
 
 
 def record_linux(options, folder):
@@ -37,7 +36,7 @@ def record_linux(options, folder):
     qemu = linux_guest.base(paths) + ["-smp", "2", "-m", "512", "-serial", "stdio", "-kernel", paths["VMLINUZ"], "-initrd",
                                       paths["USERLAND_INITRD"], "-append", linux_guest.append(paths, "programs")]
     how = ["--interval", "4", "--after", "ringside-guest: ready", "--duration", "8", "--sysroot", paths["USERLAND"]]
-    return launched.record(options.ringside, how, qemu, folder, time.monotonic() + 150)
+    return launched.record(options.ringside, how, qemu, folder, limits.test_end())
 
 
 def record_all(options):

@@ -14,7 +14,7 @@ class Speedscope(viewer_case.ViewerCase):
     def test_its_page_shows_functions_and_times(self):
         def check(name):
             path = self.export(name, "out.speedscope.json", "--source", "cpu", "--no-inline")
-            with webdriver.Browser(patience=20) as browser:
+            with webdriver.Browser() as browser:
                 speedscope_table.open_file(browser, path)
                 text = speedscope_table.text(browser)
             there = {symbol: seconds for symbol, (seconds, _) in speedscope_table.own_times(text).items()}

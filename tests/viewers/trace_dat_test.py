@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import viewer_case
+from ringside_tests.harness import limits
 
 HEAD = re.compile(r" *(.*?)-(-?\d+) +\[(\d+)\](?: \S+)? +(\d+)\.(\d{9}): +(\S+): +(.*)$")
 FRAME = re.compile(r"=> (.*) \([0-9a-f]+\)$")
@@ -81,7 +82,7 @@ class TraceDat(viewer_case.ViewerCase):
     def report(self, path, *options):
         """The output of `trace-cmd report`, which must not complain."""
         result = subprocess.run([self.trace_cmd, "report", "-t", *options, "-i", str(path)], check=False, capture_output=True,
-                                cwd=self.folder, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)}, timeout=120)
+                                cwd=self.folder, env={"PATH": "/usr/bin:/bin", "HOME": str(self.folder)}, timeout=limits.STEP)
         self.assertEqual((result.returncode, result.stderr), (0, b""))
         return result.stdout.decode()
 
@@ -172,7 +173,7 @@ class TraceDat(viewer_case.ViewerCase):
         def check(name):
             output = self.export(name, "out.dat", "--show-idle")
             rows = subprocess.run([sys.executable, "-B", KERNELSHARK_ROWS, output], check=False, text=True, cwd=self.folder,
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120)
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limits.STEP)
             if rows.returncode == viewer_case.SKIPPED:
                 self.skipTest("no libkshark.so.2: install libkshark2")
             self.assertEqual(rows.returncode, 0, rows.stderr)

@@ -20,6 +20,8 @@ import sys
 import tempfile
 import unittest
 
+from ringside_tests.harness import limits
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SKIPPED = 77
 KINDS = {"demo": "the bundled kernel", "linux": "Debian's kernel with joined stacks", "mixed": "a made-up recording"}
@@ -68,7 +70,7 @@ def _sample(line):
                   addresses=tuple(int(frame["address"], 16) for frame in frames))
 
 
-def run(*command, limit=120, **more):
+def run(*command, limit=limits.STEP, **more):
     """The result of a command, whose standard error stands behind its standard output where it failed."""
     result = subprocess.run([*map(str, command)], check=False, text=True, errors="replace", stdin=subprocess.DEVNULL,
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=limit, **more)
@@ -122,7 +124,7 @@ class ViewerCase(unittest.TestCase):
         """The path of the recording of that name. A path is itself: of a file that another tool wrote, for example."""
         return name if isinstance(name, pathlib.Path) else _options.recordings / f"{name}.data"
 
-    def ringside(self, *arguments, limit=120, **more):
+    def ringside(self, *arguments, limit=limits.STEP, **more):
         """The standard output of the program."""
         return run(_options.ringside, *arguments, limit=limit, cwd=self.folder, **more).stdout
 
@@ -135,7 +137,7 @@ class ViewerCase(unittest.TestCase):
         """The bytes that a pipe gets of a recording in another format."""
         return subprocess.run([_options.ringside, "export", "-i", self.recording(name), "--format", form, "-o", "-", *options],
                               check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=120).stdout
+                              timeout=limits.STEP).stdout
 
     def view(self, name, *options):
         """The link that `ringside view` prints, whose server runs until the test is over."""
@@ -143,17 +145,17 @@ class ViewerCase(unittest.TestCase):
                                   cwd=self.folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                   stderr=subprocess.PIPE)
         self.addCleanup(self._end_view, server)
-        says, _, _ = select.select([server.stdout], [], [], 60)
+        says, _, _ = select.select([server.stdout], [], [], limits.STEP)
         link = server.stdout.readline().strip() if says else ""
         if not link:
             server.kill()
-            self.fail(f"view prints no link: {server.communicate(timeout=20)[1]}")
+            self.fail(f"view prints no link: {server.communicate(timeout=limits.STEP)[1]}")
         return link
 
     def _end_view(self, server):
         server.send_signal(signal.SIGINT)
         try:
-            _, said = server.communicate(timeout=60)
+            _, said = server.communicate(timeout=limits.STEP)
         finally:
             server.kill()
             server.wait()

@@ -13,6 +13,7 @@
 #include "arch/execution_mode.h"
 #include "arch/x86.h"
 #include "base/clock.h"
+#include "base/testing/time_limits.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/testing/known_registers.h"
 #include "engines/gdb/testing/qemu_process.h"
@@ -76,7 +77,7 @@ TEST_P(QemuOf, CapturesHoldWhatTheMonitorSays) {
   // The last that the program sets is the frame pointer or lies before it.
   wire::Capture capture;
   // A busy host loses many ticks, which have no registers.
-  const std::uint64_t end_ns = monotonic_ns() + 60'000'000'000;
+  const std::uint64_t end_ns = ringside::testing::step_end_ns();
   while (monotonic_ns() < end_ns) {
     ::usleep(10'000);
     const std::vector<wire::RecipeOp> none;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/testing/time_limits.h"
 #include "engines/gdb/testing/fake_stub.h"
 
 namespace ringside::engines::gdb {
@@ -24,7 +25,7 @@ const std::vector<wire::RecipeOp> kCopyFromRsp{{RecipeOpcode::kRegister, 0, x86:
                                                {RecipeOpcode::kCopyStack, 0, 0, 0, 0, 0, 0}};
 
 // A time-out that a test waits for; the fake stub has it for each answer, on a busy host too.
-constexpr std::chrono::milliseconds kShort{400};
+const std::chrono::milliseconds kShort = ringside::testing::scaled(std::chrono::milliseconds(400));
 
 std::string page_of(char fill) { return std::string(4096, fill); }
 
@@ -52,11 +53,10 @@ struct Guest {
   }
   // The fake handles requests in its own thread.
   bool runs() {
-    for (int i = 0; i < 200 && !stub.running(); ++i) ::usleep(1000);
-    return stub.running();
+    return ringside::testing::wait_until([this] { return stub.running(); });
   }
 
-  static constexpr std::chrono::milliseconds kLong{2000};
+  static inline const auto kLong = ringside::testing::scaled(std::chrono::milliseconds(2000));
   FakeStub stub;
   std::unique_ptr<GdbEngine> engine;
 };
@@ -386,7 +386,7 @@ FakeStub::Settings with_many_vcpus() {
 }
 
 // Long enough for a tick of many vCPUs under ThreadSanitizer.
-constexpr std::chrono::milliseconds kHalfSentPatience{1000};
+const auto kHalfSentPatience = ringside::testing::scaled(std::chrono::milliseconds(1000));
 
 TEST(GdbEngine, AHalfSentRequestEndsWithADetach) {
   Guest guest(with_many_vcpus(), kHalfSentPatience);
@@ -394,7 +394,8 @@ TEST(GdbEngine, AHalfSentRequestEndsWithADetach) {
   ASSERT_TRUE(guest.runs());
   guest.stub.hang(true);
   std::thread later([&] {
-    ::usleep(1'250'000);  // the request has timed out, the detach not yet
+    // The request has timed out, and the detach has not: that has half a second.
+    std::this_thread::sleep_for(kHalfSentPatience + std::chrono::milliseconds(250));
     guest.stub.hang(false);
   });
   const auto tick = guest.tick(kCopyFromRsp);

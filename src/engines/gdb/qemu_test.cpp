@@ -9,6 +9,7 @@
 
 #include <array>
 
+#include "base/testing/time_limits.h"
 #include "engines/gdb/gdb_engine.h"
 #include "engines/gdb/testing/qemu_process.h"
 
@@ -165,12 +166,13 @@ class Victim {
   Victim(const Victim&) = delete;
   Victim& operator=(const Victim&) = delete;
 
-  // The next line that it writes, or what came of it within 10 s.
+  // The next line that it writes, or what came of it in time.
   std::string line() {
     std::string text;
     pollfd poll_fd{from_.get(), POLLIN, 0};
     char c = 0;
-    while (::poll(&poll_fd, 1, 10'000) > 0 && ::read(from_.get(), &c, 1) == 1 && c != '\n')
+    const int patience_ms = static_cast<int>(ringside::testing::longest_step().count());
+    while (::poll(&poll_fd, 1, patience_ms) > 0 && ::read(from_.get(), &c, 1) == 1 && c != '\n')
       text += c;
     return text;
   }

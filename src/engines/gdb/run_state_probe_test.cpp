@@ -1,13 +1,19 @@
 #include "engines/gdb/run_state_probe.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <condition_variable>
+#include <fstream>
+#include <iterator>
 #include <mutex>
+#include <string>
 #include <thread>
+
+#include "base/testing/time_limits.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -16,8 +22,7 @@ namespace {
 class Sleeper {
  public:
   Sleeper() {
-    while (id_ == 0) ::usleep(1000);
-    ::usleep(20'000);  // it must sleep by now
+    EXPECT_TRUE(testing::wait_until([this] { return id_ != 0 && sleeps(); }));
   }
   ~Sleeper() {
     wake();
@@ -31,6 +36,11 @@ class Sleeper {
   [[nodiscard]] pid_t id() const { return id_; }
 
  private:
+  [[nodiscard]] bool sleeps() const {
+    std::ifstream file(fmt::format("/proc/self/task/{}/stat", id_.load()));
+    const std::string text(std::istreambuf_iterator<char>(file), {});
+    return text.find(") S ") != std::string::npos;
+  }
   void sleep() {
     std::unique_lock lock(mutex_);
     id_ = ::gettid();
@@ -52,7 +62,7 @@ TEST(RunStateProbe, DistinguishesAThreadThatWasWokenFromOneThatSleeps) {
   const RunStateProbe probe(::getpid());
   EXPECT_EQ(probe.any_has_run(threads), false);
   second.wake();
-  EXPECT_EQ(probe.any_has_run(threads), true);
+  EXPECT_TRUE(testing::wait_until([&] { return probe.any_has_run(threads) == true; }));
   EXPECT_EQ(probe.any_has_run(std::array{first.id()}), false);
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/testing/time_limits.h"
 #include "engines/qmp/testing/monitor_end.h"
 
 namespace ringside::engines::qmp {
@@ -24,7 +25,7 @@ class GuestHolds : public ::testing::Test {
   void begin(std::string_view answers) {
     auto monitor = end_.connect(
         "{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n",
-        {std::chrono::milliseconds(50)});
+        {ringside::testing::longest_step()});
     ASSERT_TRUE(monitor) << monitor.error().message;
     monitor_.emplace(std::move(*monitor));
     auto guardian = Guardian::start(monitor_->socket(), kNoLastWords);

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/testing/time_limits.h"
 #include "engines/qmp/testing/monitor_end.h"
 
 namespace ringside::engines::qmp {
@@ -25,7 +26,7 @@ class NoMemory final : public PhysicalMemory {
 // The vCPU is there: it is the monitor's fault, and not its user's.
 TEST(HmpEngine, TextWithoutRegistersIsAProtocolError) {
   MonitorEnd end;
-  auto monitor = end.connect(kAnswers, {std::chrono::milliseconds(500)});
+  auto monitor = end.connect(kAnswers, {ringside::testing::longest_step()});
   ASSERT_TRUE(monitor) << monitor.error().message;
   HmpEngine::Options options;
   options.stops_the_guest = false;
@@ -43,7 +44,7 @@ TEST(HmpEngine, AsksForTheTranslationsOfAarch64) {
       "{\"return\": {\"status\": \"running\"}, \"id\": 4}\n"
       "{\"return\": \"gpa: 0x42180000\\r\\n\", \"id\": 5}\n"
       "{\"return\": \"Unmapped\\r\\n\", \"id\": 6}\n",
-      {std::chrono::milliseconds(500)});
+      {ringside::testing::longest_step()});
   ASSERT_TRUE(monitor) << monitor.error().message;
   HmpEngine::Options options;
   options.stops_the_guest = false;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/testing/time_limits.h"
 #include "engines/qmp/testing/monitor_end.h"
 
 namespace ringside::engines::qmp {
@@ -21,8 +22,9 @@ constexpr std::string_view kAccepted = "{\"return\": {}, \"id\": 1}\r\n";
 // A monitor that has said all it will say before it is asked.
 class Monitors : public ::testing::Test {
  protected:
-  Result<Monitor> monitor(std::string_view says) {
-    return end_.connect(says, {50ms}, "./qmp-socket");
+  Result<Monitor> monitor(std::string_view says,
+                          std::chrono::milliseconds patience = testing::longest_step()) {
+    return end_.connect(says, {patience}, "./qmp-socket");
   }
   void say(std::string_view text) const { end_.say(text); }
 
@@ -72,10 +74,10 @@ TEST_F(Monitors, AreNotWaitedForOnceThePatienceIsOver) {
   auto connected = monitor(begin());
   ASSERT_TRUE(connected);
   int looks = 0;
-  connected->set_patience({60s, [&] { return ++looks > 1; }});
+  connected->set_patience({3 * testing::longest_step(), [&] { return ++looks > 1; }});
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(connected->status().error().code, ErrorCode::kDisturbed);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 30s);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, testing::longest_step());
   // An answer that is there at once is taken.
   say("{\"return\": {\"status\": \"running\"}, \"id\": 3}\r\n");
   EXPECT_EQ(connected->status().value(), "running");
@@ -107,7 +109,7 @@ TEST_F(Monitors, ReadsDevices) {
 
 TEST_F(Monitors, SaysWhatIsWrong) {
   const auto error_of = [&](std::string_view says) {
-    const auto connected = monitor(says);
+    const auto connected = monitor(says, 50ms);
     return connected ? std::string("none") : connected.error().message;
   };
   EXPECT_NE(error_of("").find("one client at a time"), std::string::npos);
@@ -155,11 +157,11 @@ TEST_F(Monitors, ReportsThatQemuHasEnded) {
 TEST_F(Monitors, AQemuThatEndsNeedsNotAnswer) {
   auto connected = monitor(begin());
   ASSERT_TRUE(connected);
-  connected->set_patience({30s});
+  connected->set_patience({3 * testing::longest_step()});
   const auto start = std::chrono::steady_clock::now();
   say("{\"event\": \"SHUTDOWN\"}\n");
   EXPECT_EQ(connected->status().error().code, ErrorCode::kClosed);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, 20s);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, testing::longest_step());
 }
 
 // With -no-shutdown it stays.

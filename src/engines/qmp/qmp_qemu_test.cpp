@@ -6,6 +6,7 @@
 
 #include <filesystem>
 
+#include "base/testing/time_limits.h"
 #include "engines/gdb/testing/qemu_process.h"
 #include "engines/qmp/qmp_engine.h"
 
@@ -36,7 +37,8 @@ class QmpQemu : public ::testing::Test {
   }
   static Result<std::unique_ptr<QmpEngine>> attach(const std::string& socket,
                                                    const std::string& folder) {
-    RINGSIDE_ASSIGN(auto monitor, Monitor::connect({socket, {}, {}}, {std::chrono::seconds(5)}));
+    RINGSIDE_ASSIGN(auto monitor,
+                    Monitor::connect({socket, {}, {}}, {ringside::testing::longest_step()}));
     return QmpEngine::attach(monitor, folder);
   }
   static void take_ticks(QmpEngine& engine) {
@@ -73,7 +75,7 @@ TEST_F(QmpQemu, AStubThatIsGivenUpLeavesTheGuestRunning) {
   if (!qemu_) return;
   (void)qemu_->hmp("gdbserver none");
   for (int round = 0; round < 20; ++round) {
-    auto monitor = Monitor::connect({socket(), {}, {}}, {std::chrono::seconds(5)});
+    auto monitor = Monitor::connect({socket(), {}, {}}, {ringside::testing::longest_step()});
     ASSERT_TRUE(monitor) << monitor.error().message;
     gdb::Options options;
     options.patience.timeout = std::chrono::milliseconds(round / 4);

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/testing/time_limits.h"
 #include "engines/ring/testing/ring_guest.h"
 #include "wire/guest_capture.h"
 
@@ -17,7 +18,7 @@ class RingSearchTest : public testing::RingEngineTest {
  protected:
   // From process 2 on, one in each tick. The process of the first that is read; 0: none in time.
   std::uint32_t put_samples_until_one_is_read() {
-    const std::uint64_t end = monotonic_ns() + 10'000'000'000;
+    const std::uint64_t end = ringside::testing::step_end_ns();
     for (std::uint32_t id = 2; monotonic_ns() < end; ++id) {
       wire::testing::put_sample(0, id, 1);
       const auto taken = tick();
@@ -71,7 +72,7 @@ TEST_F(RingSearchTest, ReadsAllOfRingsThatAreNew) {
   for (std::uint32_t id = 1; id <= 100; ++id) wire::testing::put_sample(0, id, 8);
   ram_.rings = &rings;
   std::size_t captures = 0;
-  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  const std::uint64_t end = ringside::testing::step_end_ns();
   while (captures == 0 && monotonic_ns() < end) {
     const auto taken = tick();
     ASSERT_TRUE(taken);
@@ -105,7 +106,7 @@ TEST_F(RingSearchTest, GoesOnWithRingsThatItHadLeft) {
   wire::testing::put_sample(0, 1, 8);
   ASSERT_EQ(tick()->captures.size(), 1u);
   ram_.mapped_bytes_behind = kGuestPage;
-  const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+  const std::uint64_t end = ringside::testing::step_end_ns();
   while (engine_->has_rings() && monotonic_ns() < end) ASSERT_TRUE(tick());
   ASSERT_FALSE(engine_->has_rings());
   wire::testing::put_sample(0, 2, 8);
@@ -184,7 +185,8 @@ TEST_F(RingSearchTest, StaysWithRingsThatAreSilentAsOthersAre) {
   const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);
   ram_.rings = &rings;
   start();
-  const std::uint64_t end = monotonic_ns() + 1'700'000'000;
+  constexpr std::uint64_t kSilentNs = 1'700'000'000;
+  const std::uint64_t end = monotonic_ns() + kSilentNs;
   while (monotonic_ns() < end) ASSERT_TRUE(tick()->captures.empty());
   wire::testing::put_sample(0, 1, 8);
   EXPECT_EQ(tick()->captures.size(), 1u);

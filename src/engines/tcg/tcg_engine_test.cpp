@@ -353,11 +353,16 @@ TEST(TcgEngine, SendsAPlanWhenItIsAnotherOne) {
   EXPECT_EQ(got.wanted, 0u);  // behind the end of the plan
 }
 
+// A vCPU that has claimed its request has seconds to answer. One that claims it later must do so
+// within ringside's patience, in which a busy host may not run its thread.
+void claim_next(const FakePlugin& plugin) {
+  plugin.header().claimed = plugin.header().requested + 1;
+}
+
 // Answers one request as a vCPU does that has `size` bytes mapped.
 void answer_one(const FakePlugin& plugin, std::uint32_t size) {
   const std::uint32_t before = plugin.header().answered;
   while (plugin.header().requested == before) std::this_thread::yield();
-  plugin.header().claimed = plugin.header().requested.load();
   const std::uint32_t got = std::min<std::uint32_t>(plugin.header().request_bytes, size);
   for (std::uint32_t i = 0; i < got; ++i) plugin.mailbox()[i] = std::byte(i);
   plugin.header().answer_bytes = got;
@@ -369,6 +374,7 @@ TEST(TcgEngine, ReadsMemoryThroughAVcpu) {
   plugin.vcpu(0).online = 1;
   const auto engine = connect(plugin);
   std::array<std::byte, 8> bytes{};
+  claim_next(plugin);
   std::thread vcpu([&] { answer_one(plugin, 8); });
   EXPECT_EQ(*engine->virtual_memory(VcpuId{0}).read_up_to(GuestVirt{0x401000}, bytes), 8u);
   vcpu.join();
@@ -394,9 +400,9 @@ TEST(TcgEngine, AnAnswerThatHasBegunIsWaitedFor) {
   plugin.vcpu(0).online = 1;
   const auto engine = connect(plugin);
   std::array<std::byte, 8> bytes{};
+  claim_next(plugin);
   std::thread vcpu([&] {
     while (plugin.header().requested == 0) std::this_thread::yield();
-    plugin.header().claimed = plugin.header().requested.load();
     std::this_thread::sleep_for(std::chrono::milliseconds(200));  // longer than ringside's patience
     plugin.mailbox()[0] = std::byte{7};
     plugin.header().answer_bytes = 8;

@@ -7,7 +7,8 @@
 namespace ringside::launch {
 namespace {
 
-constexpr int kPolls = 200;
+// A busy host takes seconds to start QEMU.
+constexpr int kPolls = 2000;
 constexpr std::uint64_t kPollNs = 5'000'000;
 
 // The plugin makes the ring when it is installed.

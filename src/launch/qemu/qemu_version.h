@@ -29,6 +29,6 @@ inline constexpr QemuVersion kOldestForPlugin{9, 2, 0};
 // Runs `program -version`. kTimeout where it does not end in time (it is then killed), kFormat
 // where what it prints is no version of QEMU's.
 [[nodiscard]] Result<QemuVersion> ask_qemu_version(
-    const std::string& program, std::chrono::milliseconds timeout = std::chrono::seconds(2));
+    const std::string& program, std::chrono::milliseconds timeout = std::chrono::seconds(10));
 
 }  // namespace ringside::launch

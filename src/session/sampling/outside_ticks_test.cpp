@@ -1,5 +1,6 @@
 // Ticks that come while ringside is suspended, or outside of the part that is to be recorded.
 
+#include "base/testing/time_limits.h"
 #include "session/testing/recorder_fixture.h"
 
 namespace ringside::session {
@@ -64,7 +65,9 @@ TEST_F(RecorderTest, ATickThatTheGuestsOwnSuspensionInterruptsIsNotLate) {
   Suspending control(engine);
   control.guest_too = true;
   engine.on_tick = [&](wire::Capture&, const engines::VcpuPlan&, std::uint64_t tick) {
-    for (int i = 0; tick == 25 && i < 5000 && !control.has_suspended(); ++i) ::usleep(1000);
+    if (tick == 25) {
+      EXPECT_TRUE(ringside::testing::wait_until([&] { return control.has_suspended(); }));
+    }
   };
   EXPECT_FALSE(record(engine, options, control).error);
   const Reading reading = read();

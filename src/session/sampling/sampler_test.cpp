@@ -86,7 +86,8 @@ TEST_F(ReadsInStops, EndWithTheRecording) {
   SamplingOptions options;
   options.interval_ns = 2 * kMs;
   Sampling control;
-  control.stop_at_ns = monotonic_ns() + 300 * kMs;
+  constexpr std::uint64_t kEndsAfterNs = 300 * kMs;
+  control.stop_at_ns = monotonic_ns() + kEndsAfterNs;
   const RecordResult result = record(options, control);
   EXPECT_FALSE(result.error) << result.error->message;
   EXPECT_GT(result.samples, 20u);

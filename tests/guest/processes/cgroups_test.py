@@ -14,7 +14,7 @@ import re
 import sys
 import time
 
-from ringside_tests.harness import launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import launched, limits, linux_guest, linux_program, user_program
 
 WORKLOAD = "groups"
 SCRIPT = """#!/bin/sh
@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--engine", default="tcg", choices=["tcg", "gdb", "qmp"])
     parser.add_argument("--seconds", type=float, default=10, help="of recording (default 10)")
     parser.add_argument("--least", type=int, default=100, help="samples wanted in each group (default 100)")
-    parser.add_argument("--limit", type=float, default=120, help="seconds that all of it may take (default 120)")
+    limits.add_option(parser)
     return linux_program.exit_status(run, parser.parse_args())
 
 

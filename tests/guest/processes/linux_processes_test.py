@@ -17,7 +17,7 @@ import shutil
 import sys
 import time
 
-from ringside_tests.harness import launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import launched, limits, linux_guest, linux_program, user_program
 from ringside_tests.judges.processes import joined_stacks, libc_calls, process_list
 
 WORKLOAD = "programs"
@@ -209,7 +209,7 @@ def main():
     parser.add_argument("--interval", type=float, default=3, help="ms between samples (default 3)")
     parser.add_argument("--complete", type=float, default=COMPLETE_PERCENT, help="percent of the stacks")
     parser.add_argument("--named", type=float, default=NAMED_PERCENT, help="percent of the user frames")
-    parser.add_argument("--limit", type=float, default=200, help="seconds that all of it may take (default 200)")
+    limits.add_option(parser)
     parser.add_argument("--show", type=int, default=5, help="so many classes of what is wrong (default 5)")
     parser.add_argument("--keep", help="a folder for the recordings and the logs")
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")

@@ -13,12 +13,10 @@ import pathlib
 import re
 import sys
 import tempfile
-import time
 
-from ringside_tests.harness import launched, machine
+from ringside_tests.harness import launched, limits, machine
 
 NOBODY, INTERRUPT = "[unknown]", "[irq]"
-SECONDS = 150
 
 
 def record(options, folder, deadline):
@@ -139,7 +137,7 @@ def main():
     parser.add_argument("--programs", required=True, type=os.path.abspath)
     options = parser.parse_args()
     machine.exit_on_signals()
-    deadline = time.monotonic() + SECONDS
+    deadline = limits.test_end()
     with tempfile.TemporaryDirectory(prefix="ringside-processes-") as folder:
         try:
             outputs = Outputs(options, record(options, pathlib.Path(folder), deadline), deadline)

@@ -16,7 +16,7 @@ import re
 import shutil
 import sys
 
-from ringside_tests.harness import folded, launched, machine
+from ringside_tests.harness import folded, launched, limits, machine
 from ringside_tests.judges import report_totals
 from ringside_tests.judges.processes import process_truth
 
@@ -159,7 +159,7 @@ def parse_options():
     parser.add_argument("--seconds", type=float, default=12, help="how long the guest works (default 12)")
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
     parser.add_argument("--interval", type=float, default=2.0, help="milliseconds between samples (default 2)")
-    parser.add_argument("--limit", type=float, default=230, help="seconds that all of it may take (default 230)")
+    limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
     parser.add_argument("--qemu-option", action="append", default=[], help="a further option of QEMU")

@@ -15,7 +15,7 @@ import re
 import sys
 import time
 
-from ringside_tests.harness import launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import launched, limits, linux_guest, linux_program, user_program
 
 WORKLOAD = "processes"
 SCRIPT = """#!/bin/sh
@@ -153,7 +153,7 @@ def run(options, folder):
     passwd.write_text(PASSWD)
     paths["INITRD"] = str(user_program.add_to_initrd(paths["USERLAND_INITRD"], folder, script, passwd))
     with linux_guest.boot(paths, WORKLOAD, cpus=options.cpus, kaslr=options.kaslr, cpu=options.cpu) as guest:
-        guest.wait_serial("processes: end", 60)
+        guest.wait_serial("processes: end", limits.STEP)
         expected = guests_processes(guest.serial())
         kernel = [] if options.know == "nothing" else ["--kernel", paths[options.know.upper()]]
         failures = []
@@ -174,7 +174,7 @@ def run(options, folder):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     linux_program.add_guest_options(parser, "vmlinuz")
-    parser.add_argument("--limit", type=float, default=150, help="seconds")
+    limits.add_option(parser)
     return linux_program.exit_status(run, parser.parse_args())
 
 

@@ -16,9 +16,8 @@ import os
 import pathlib
 import sys
 import tempfile
-import time
 
-from ringside_tests.harness import folded, launched, machine, page_table_roots
+from ringside_tests.harness import folded, launched, limits, machine, page_table_roots
 from ringside_tests.judges.processes import process_truth
 
 
@@ -48,8 +47,8 @@ def run(options, folder, deadline):
     how = ["--kernel", str(options.kernel), "--os", "none", "--user-elf", str(programs["syscaller"]),
            "--interval", f"{options.interval:g}ms", "--samples", str(options.busy)]
     with machine.Machine(options.kernel, page_table_roots.WORK, cpus=1, memory=256) as guest:
-        guest.wait_serial("ringside-demo: ready", 60)
-        roots = page_table_roots.find_roots(guest, time.monotonic() + 30)
+        guest.wait_serial("ringside-demo: ready", limits.STEP)
+        roots = page_table_roots.find_roots(guest, limits.step_end())
         how += ["--process", f"{roots[1]}=first:{programs['compute']}",
                 "--process", f"0x{roots[2]}=second:{programs['compute']}"]
         recording = folder / "ringside.data"
@@ -78,7 +77,7 @@ def parse_options():
     parser.add_argument("--busy", type=int, default=3000, help="samples wanted (default 3000)")
     parser.add_argument("--points", type=float, default=3.0, help="how far a share may be off")
     parser.add_argument("--interval", type=float, default=3.0, help="milliseconds between samples (default 3)")
-    parser.add_argument("--limit", type=float, default=150, help="seconds that all of it may take (default 150)")
+    limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
     return parser.parse_args()
 

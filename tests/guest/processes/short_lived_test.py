@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import every_engine, launched, linux_guest, linux_program, user_program
+from ringside_tests.harness import every_engine, launched, limits, linux_guest, linux_program, user_program
 from ringside_tests.judges.processes import short_lived
 
 WORKLOAD = "short_lived"
@@ -39,12 +39,12 @@ def record(options, engine, guest, kernel, folder, deadline):
     """Returns the recording and ringside's memory in KiB, once a second while it records."""
     recording, memory = folder / f"{engine}.data", []
     interval = options.plugin_interval if engine == "tcg" else options.interval
-    limits = ["--duration", f"{60 * options.minutes:g}"] if options.minutes else ["--samples", str(options.samples)]
+    until = ["--duration", f"{60 * options.minutes:g}"] if options.minutes else ["--samples", str(options.samples)]
     command = [options.ringside, "record", *every_engine.attach_options(engine, guest, folder), "--kernel", kernel, "--interval",
-               f"{interval:g}ms", *limits, "-o", recording, *options.record_option]
+               f"{interval:g}ms", *until, "-o", recording, *options.record_option]
     with open(folder / f"{engine}.log", "wb") as log, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log,
                                                                          stderr=log) as process:
-        end = time.monotonic() + 60 * (options.minutes or 0)
+        end = limits.step_end() * (options.minutes or 0)
         try:
             while process.poll() is None:
                 if time.monotonic() > deadline:

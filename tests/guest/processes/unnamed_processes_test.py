@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import folded, launched, machine, page_table_roots
+from ringside_tests.harness import folded, launched, limits, machine, page_table_roots
 from ringside_tests.judges.processes import process_truth
 
 UNNAMED = re.compile(r"\[process (\d+)\]")
@@ -177,9 +177,9 @@ def check_wrong(guest, roots):
 
 def run(options, folder, deadline):
     with machine.Machine(options.kernel, page_table_roots.WORK, cpus=1, memory=256) as running:
-        running.wait_serial("ringside-demo: ready", 60)
+        running.wait_serial("ringside-demo: ready", limits.STEP)
         guest = Guest(options, folder, running.gdb, deadline)
-        roots = page_table_roots.find_roots(running, time.monotonic() + 30)
+        roots = page_table_roots.find_roots(running, limits.step_end())
         failures = check_unnamed(guest) + check_without_kernel(guest) + check_programs(guest)
         failures += check_wrong(guest, roots)
     for line in failures:
@@ -197,7 +197,7 @@ def parse_options():
     parser.add_argument("--busy", type=int, default=1200, help="samples wanted (default 1200)")
     parser.add_argument("--points", type=float, default=4.0, help="how far a share may be off")
     parser.add_argument("--interval", type=float, default=3.0, help="milliseconds between samples (default 3)")
-    parser.add_argument("--limit", type=float, default=110, help="seconds that all of it may take (default 110)")
+    limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
     return parser.parse_args()
 

@@ -23,7 +23,7 @@ import sys
 import time
 
 import ring_kernel
-from ringside_tests.harness import folded, launched, linux_program, machine
+from ringside_tests.harness import folded, launched, limits, linux_program, machine
 from ringside_tests.harness.linux_guest import NoNetwork
 from ringside_tests.judges import report_totals
 
@@ -218,7 +218,7 @@ def main():
     parser.add_argument("--ringside", required=True, type=lambda path: str(pathlib.Path(path).resolve()))
     parser.add_argument("--arch", choices=CASES, required=True)
     parser.add_argument("--samples", type=int, default=1500, help="of each recording (default 1500)")
-    parser.add_argument("--limit", type=float, default=40, help="seconds that each may take (default 40)")
+    limits.add_option(parser, limits.STEP)
     return linux_program.exit_status(run, parser.parse_args())
 
 

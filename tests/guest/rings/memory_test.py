@@ -18,9 +18,8 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import launched, machine
+from ringside_tests.harness import launched, limits, machine
 
-LIMIT = 60
 ROUNDS = 400
 NUMBER = re.compile(r"(\w+)=(\d+)")
 
@@ -36,7 +35,7 @@ def run_to_the_end(command, log, folder):
         process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                    env=dict(machine.private_environment(folder)))
         try:
-            process.wait(LIMIT)
+            process.wait(limits.STEP)
         except subprocess.TimeoutExpired as error:
             raise launched.TookTooLong("the guest took too long") from error
         finally:
@@ -137,7 +136,7 @@ def main():
             try:
                 text, inputs = trace_of(way, options, folder)
                 sites, total = counted(text)
-                report = launched.read_back(options.ringside, time.monotonic() + LIMIT, "mem", "report", "--format", "json",
+                report = launched.read_back(options.ringside, limits.step_end(), "mem", "report", "--format", "json",
                                             "--in-events", *inputs)
                 wrong = check(way, json.loads(report)["allocators"], sites, total)
             except (launched.Failed, OSError, KeyError, ValueError) as error:

@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import folded, launched, machine
+from ringside_tests.harness import folded, launched, limits, machine
 from ringside_tests.judges import legal_stacks, report_totals
 
 CPUS = 2  # that work; a third one sends NMIs
@@ -165,7 +165,7 @@ def parse_options():
     parser.add_argument("--way", required=True, choices=["live", "drained"])
     parser.add_argument("--busy", type=int, default=4000, help="samples wanted (default 4000)")
     parser.add_argument("--points", type=float, default=2.0, help="how far a share may be off")
-    parser.add_argument("--limit", type=float, default=110, help="seconds that all of it may take (default 110)")
+    limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings is right")
     return parser.parse_args()
 

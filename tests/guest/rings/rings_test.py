@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import folded, launched, machine
+from ringside_tests.harness import folded, launched, limits, machine
 from ringside_tests.judges import report_totals, truth
 
 DAEMON = ("drain_daemon", "drain_some")  # drains rings beside the workload
@@ -139,7 +139,7 @@ def parse_options():
     parser.add_argument("--ring", type=int, help="words of each ring")
     parser.add_argument("--unseen", metavar="FUNCTION", help="has no sample, for it runs with interrupts off …")
     parser.add_argument("--instead", metavar="FUNCTION", help="… and this one lets them in")
-    parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
+    limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many recordings tells the truth")
     options = parser.parse_args()
     options.ring = options.ring or RING_WORDS[options.way]

@@ -15,10 +15,9 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import folded, launched, machine, program, qmp
+from ringside_tests.harness import folded, launched, limits, machine, program, qmp
 from ringside_tests.judges import report_totals
 
-LIMIT = 40
 READY = "ringside-demo: ready"
 WORKLOAD = "chains_round"
 ENOUGH = 200  # samples
@@ -39,7 +38,7 @@ class Case:
         base = [word for word in machine.BASE if word != "-no-reboot"]
         guest = machine.Machine(self.options.kernel, append, cpus=3, memory=128, extra=extra, base=base)
         try:
-            guest.wait_serial(ready, LIMIT)
+            guest.wait_serial(ready, limits.STEP)
         except BaseException:
             guest.close()
             raise
@@ -51,7 +50,7 @@ class Case:
                                str(self.recording), *options], self.folder / "log",
                               machine.private_environment(self.folder).items())
         try:
-            end = time.monotonic() + LIMIT
+            end = limits.step_end()
             while not self.recording.exists() and run.process.poll() is None:
                 if time.monotonic() > end:
                     raise Failed(f"ringside makes no recording; it said: {run.said()[-600:]}")
@@ -62,7 +61,7 @@ class Case:
         return run
 
     def ended(self, run):
-        status = run.wait_end(LIMIT)
+        status = run.wait_end(limits.STEP)
         if status != 0:
             raise Failed(f"ringside ended with {status}; it said: {run.said()[-600:]}")
 
@@ -72,11 +71,11 @@ class Case:
 
     def samples(self):
         """How many are of the workload, as far as the recording has come."""
-        text = launched.folded_text(self.options.ringside, self.recording, time.monotonic() + LIMIT)
+        text = launched.folded_text(self.options.ringside, self.recording, limits.step_end())
         return folded.samples_in(WORKLOAD, folded.parse(text))
 
     def wait_for_samples(self, more_than):
-        end = time.monotonic() + LIMIT
+        end = limits.step_end()
         while self.samples() <= more_than:
             if time.monotonic() > end:
                 raise Failed(f"no more than {more_than} samples")
@@ -85,7 +84,7 @@ class Case:
     def report(self, needs=ENOUGH * 9 // 10, by_stub=False):
         """Checks that there are samples, that the counts add up, and that the guest did not stand still. by_stub: a look
         at its registers has stopped it."""
-        deadline = time.monotonic() + LIMIT
+        deadline = limits.step_end()
         text = launched.read_back(self.options.ringside, deadline, "report", "--header", "--stdio", "-i",
                                   str(self.recording))
         stacks = folded.parse(launched.folded_text(self.options.ringside, self.recording, deadline))
@@ -154,7 +153,7 @@ def paused(case):
     with case.boot() as guest:
         guest.qmp.command("stop")
         with case.record("--qmp", guest.monitor) as run:
-            if not run.wait_said("paused", LIMIT):
+            if not run.wait_said("paused", limits.STEP):
                 raise Failed(f"ringside does not say that the guest is paused: {run.said()[-600:]}")
             guest.qmp.command("cont")
             case.wait_for_samples(ENOUGH)
@@ -167,7 +166,7 @@ def reboot(case):
     with case.boot() as guest, case.record("--qmp", guest.monitor) as run:
         case.wait_for_samples(ENOUGH)
         guest.qmp.command("system_reset")
-        end = time.monotonic() + LIMIT
+        end = limits.step_end()
         while guest.serial().count(READY) < 2:
             if time.monotonic() > end:
                 raise Failed("the guest does not boot again")
@@ -217,7 +216,7 @@ def switched(case):
         case.wait_for_samples(ENOUGH)
         guest.qmp.hmp("sendkey b")
         counts = [case.samples()]
-        end = time.monotonic() + LIMIT
+        end = limits.step_end()
         while counts[-1:] != counts[-2:-1]:
             if time.monotonic() > end:
                 raise Failed(f"samples come after it was switched off: {counts}")

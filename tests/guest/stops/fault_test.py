@@ -16,10 +16,9 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import folded, launched, machine, program
+from ringside_tests.harness import folded, launched, limits, machine, program
 from ringside_tests.judges import report_totals
 
-LIMIT = 40
 WORKLOAD = "chains_round"
 FEW = 5  # samples of it
 READY = "ringside-demo: ready"
@@ -43,7 +42,7 @@ class Case:
         guest = machine.Machine(self.options.kernel, "workload=chains seconds=0", cpus=smp, memory=128, extra=extra,
                                 base=base)
         try:
-            guest.wait_serial(READY, LIMIT)
+            guest.wait_serial(READY, limits.STEP)
         except BaseException:
             guest.close()
             raise
@@ -55,7 +54,7 @@ class Case:
         run = program.Program([self.options.ringside, "record", *attach_options, "--kernel", self.options.kernel, "-o",
                                str(self.recording), *options], self.folder / "log",
                               machine.private_environment(self.folder).items())
-        if not run.wait_said("ringside: sampling", LIMIT):
+        if not run.wait_said("ringside: sampling", limits.STEP):
             run.__exit__()
             raise Failed(f"ringside does not sample; it said: {run.said()[-600:]}")
         self.began = time.monotonic()
@@ -63,7 +62,7 @@ class Case:
         return run
 
     def ended(self, run, status=0):
-        code = run.wait_end(LIMIT)
+        code = run.wait_end(limits.STEP)
         if code is None:
             raise Failed(f"ringside does not end; it said: {run.said()[-600:]}")
         if code != status:
@@ -72,7 +71,7 @@ class Case:
     def stop(self, run):
         """Ends the recording by SIGINT once it has a sample of the workload from after this call, and a few in all."""
         now = time.monotonic() - self.began + 0.2  # by the recording's clock, at the latest
-        end = time.monotonic() + LIMIT
+        end = limits.step_end()
         while self.last_sample_of_workload() < now:
             if time.monotonic() > end:
                 raise Failed(f"no sample of the workload after {now:.1f} s from the start")
@@ -82,12 +81,12 @@ class Case:
         self.ended(run)
 
     def goes_on(self, guest):
-        if not guest.qmp.wait_status("running", 5) or not guest.advances(5):
+        if not guest.qmp.wait_status("running", limits.SOON) or not guest.advances(limits.SOON):
             raise Failed(f"the guest does not go on: {guest.qmp.status()}")
 
     def report(self):
         """Checks that the recording can be read and its counts add up; returns the statistics."""
-        deadline = time.monotonic() + LIMIT
+        deadline = limits.step_end()
         stacks = folded.parse(launched.folded_text(self.options.ringside, self.recording, deadline))
         report = launched.read_back(self.options.ringside, deadline, "report", "--header", "--stdio", "-i",
                                     str(self.recording))
@@ -98,18 +97,18 @@ class Case:
         return report_totals.statistics(report)
 
     def wait_for_samples(self):
-        launched.wait_for_samples(FEW, WORKLOAD, self.options.ringside, self.recording, LIMIT)
+        launched.wait_for_samples(FEW, WORKLOAD, self.options.ringside, self.recording, limits.STEP)
 
     def not_run(self):
         """How many ticks were lost because the host did not run the vCPU."""
-        report = launched.read_back(self.options.ringside, time.monotonic() + LIMIT, "report", "--header", "--stdio", "-i",
+        report = launched.read_back(self.options.ringside, limits.step_end(), "report", "--header", "--stdio", "-i",
                                     str(self.recording))
         found = re.search(r"([\d,]+)\s+[\d.]+%\s+vCPU not run by the host", report)
         return int(found.group(1).replace(",", "")) if found else 0
 
     def last_sample_of_workload(self):
         """Its time, in seconds from the start of the recording."""
-        text = launched.read_back(self.options.ringside, time.monotonic() + LIMIT, "export", "--format", "json-lines", "-i",
+        text = launched.read_back(self.options.ringside, limits.step_end(), "export", "--format", "json-lines", "-i",
                                   str(self.recording), "-o", "-")
         times = [json.loads(line)["time_ns"] for line in text.splitlines() if WORKLOAD in line]
         return max(times, default=0) / 1e9
@@ -118,7 +117,7 @@ class Case:
 def reboot(case):
     """The guest is reset; what it does after it has booted again is recorded, too."""
     with case.boot() as guest, case.record(guest, "--interval", "2") as run:
-        end = time.monotonic() + LIMIT
+        end = limits.step_end()
         guest.qmp.command("system_reset")
         while guest.serial().count(READY) < 2:
             if time.monotonic() > end:
@@ -133,7 +132,7 @@ def migration(case):
     """The guest is migrated into a file: it stands still afterwards, until its user lets it go on."""
     with case.boot() as guest, case.record(guest) as run:
         guest.qmp.command("migrate", uri=f"exec:cat > {case.folder}/state")
-        if not guest.qmp.wait_status("postmigrate", LIMIT):
+        if not guest.qmp.wait_status("postmigrate", limits.STEP):
             raise Failed(f"the migration does not end: {guest.qmp.status()}")
         time.sleep(0.5)
         guest.qmp.command("cont")
@@ -156,7 +155,7 @@ def run_job(guest, name, tries=1, **arguments):
 def run_job_once(guest, name, **arguments):
     """Runs a job of QEMU's to its end."""
     guest.qmp.command(name, **{"job-id": "job", **arguments})
-    end = time.monotonic() + LIMIT
+    end = limits.step_end()
     while (job := guest.qmp.command("query-jobs")[0])["status"] != "concluded":
         if time.monotonic() > end:
             raise Failed(f"{name} does not end")
@@ -211,7 +210,7 @@ def ringside_killed(case):
         with case.record(guest) as run:
             run.kill_alone()
             case.goes_on(guest)
-        with case.record(guest, "--samples", "100", "--duration", "15", "--interval", "2") as run:
+        with case.record(guest, "--samples", "100", *limits.ENOUGH_TIME, "--interval", "2") as run:
             case.ended(run)
         case.goes_on(guest)
         case.report()

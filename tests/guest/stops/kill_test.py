@@ -13,12 +13,11 @@ import sys
 import tempfile
 import time
 
-from ringside_tests.harness import guest_options, machine, program
+from ringside_tests.harness import guest_options, limits, machine, program
 
 ANY_MOMENT = "any-moment"
 STATES = ("running", "stopped", "half-packet", ANY_MOMENT)
 STATUS_IN = {"running": "running", "stopped": "paused", "half-packet": "paused"}
-RESUME_SECONDS = 2.0
 
 
 class Failed(Exception):
@@ -42,7 +41,7 @@ def hold(options, guest, state, chance, folder):
             if ringside.process.poll() is not None:
                 raise Failed(f"ringside ended by itself; it said: {ringside.said()[-400:]}")
         else:
-            if not ringside.wait_said(f"hold_in_tick: {state}", 20):
+            if not ringside.wait_said(f"hold_in_tick: {state}", limits.STEP):
                 raise Failed(f"ringside did not reach the state; it said: {ringside.said()[-400:]}")
             if (status := guest.qmp.status()) != STATUS_IN[state]:
                 raise Failed(f"ringside says it holds, but the guest is {status}")
@@ -57,12 +56,12 @@ def kill_and_watch(guest, ringside, group):
     with ringside:
         began = time.monotonic()
         ringside.kill_group() if group else ringside.kill_alone()
-        if not guest.qmp.wait_status("running", RESUME_SECONDS):
-            raise Failed(f"the guest is {guest.qmp.status()} {RESUME_SECONDS:g} s after the kill")
+        if not guest.qmp.wait_status("running", limits.SOON):
+            raise Failed(f"the guest is {guest.qmp.status()} {limits.SOON:g} s after the kill")
         took = time.monotonic() - began
-        if not guest.advances(RESUME_SECONDS):
+        if not guest.advances(limits.SOON):
             raise Failed("the guest says it runs but its registers do not change")
-        if left := ringside.wait_nothing_left(5):
+        if left := ringside.wait_nothing_left(limits.SOON):
             raise Failed(f"processes of ringside are left: {left}")
         if not guest.qmp.wait_status("running", 0):
             raise Failed("the guest was stopped again after ringside's end")

@@ -14,9 +14,8 @@ import sys
 import tempfile
 
 import argparse
-from ringside_tests.harness import guest_options, machine, program
+from ringside_tests.harness import guest_options, limits, machine, program
 
-LIMIT = 20
 
 
 class Failed(Exception):
@@ -32,7 +31,7 @@ class Debugger:
 
     def __init__(self, address):
         self._socket = socket.socket(socket.AF_UNIX if isinstance(address, str) else socket.AF_INET)
-        self._socket.settimeout(LIMIT)
+        self._socket.settimeout(limits.STEP)
         self._socket.connect(address)
         self._ask(b"+" + packet(b"qSupported:multiprocess+"), b"PacketSize")
         self._socket.sendall(b"+" + packet(b"c"))
@@ -72,16 +71,16 @@ class Case:
         command = [self._options.ringside, "record", "--gdb", path, "--kernel", self._options.kernel, "-o",
                    str(self._folder / "ringside.data")]
         run = program.Program(command, self._folder / "log")
-        if (status := run.wait_end(LIMIT)) != 1 or expected not in run.said():
+        if (status := run.wait_end(limits.STEP)) != 1 or expected not in run.said():
             run.__exit__()
             raise Failed(f"ringside ended with {status}, and '{expected}' was wanted; it said: {run.said()[-400:]}")
         return run
 
     def runs(self, run):
         """The guest runs once nothing of ringside is left."""
-        if left := run.wait_nothing_left(LIMIT):
+        if left := run.wait_nothing_left(limits.STEP):
             raise Failed(f"processes of ringside are left: {left}")
-        if not self.guest.qmp.wait_status("running", LIMIT) or not self.guest.advances(LIMIT):
+        if not self.guest.qmp.wait_status("running", limits.STEP) or not self.guest.advances(limits.STEP):
             raise Failed(f"the guest does not run: {self.guest.qmp.status()}")
 
 

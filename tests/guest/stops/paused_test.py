@@ -9,12 +9,10 @@ import argparse
 import os
 import signal
 import sys
-import time
 
-from ringside_tests.harness import folded, guest_options, launched, program
+from ringside_tests.harness import folded, guest_options, launched, limits, program
 
 
-LIMIT = 30
 
 
 def start(options, guest, folder, duration):
@@ -23,13 +21,13 @@ def start(options, guest, folder, duration):
     return program.Program(command, os.path.join(folder, "log"))
 
 
-def end(ringside, patience=10):
+def end(ringside):
     """Waits for the end; a ringside that waits for the user for ever is asked to go, as by Ctrl-C."""
-    if ringside.wait_end(patience) is None:
+    if ringside.wait_end(limits.STEP) is None:
         ringside.process.send_signal(signal.SIGINT)
-        if ringside.wait_end(5) is None:
+        if ringside.wait_end(limits.SOON) is None:
             return ["ringside waits for ever and does not heed Ctrl-C"]
-    if left := ringside.wait_nothing_left(5):
+    if left := ringside.wait_nothing_left(limits.SOON):
         return [f"processes of ringside are left: {left}"]
     return []
 
@@ -43,7 +41,7 @@ def ended_well(ringside):
 def samples_recorded(options, folder):
     """Reads the recording back; what went wrong, as lines."""
     try:
-        text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), time.monotonic() + 20)
+        text = launched.folded_text(options.ringside, os.path.join(folder, "ringside.data"), limits.step_end())
         return [] if folded.parse(text) else ["there is no sample in the recording"]
     except (launched.Failed, ValueError) as error:
         return [str(error)]
@@ -53,7 +51,7 @@ def shown_as_it_stands(options, guest, folder):
     """Failures, as lines, of `profile --one-shot` of a paused guest."""
     command = [options.ringside, "profile", *guest_options.attach_options(options, guest), "--one-shot", "--kernel", options.kernel]
     with program.Program(command, os.path.join(folder, "shot")) as ringside:
-        if ringside.wait_end(LIMIT) is None:
+        if ringside.wait_end(limits.STEP) is None:
             return ["profile --one-shot of a paused guest does not end"]
         missing = [n for n in range(options.cpus) if f"vCPU {n}" not in ringside.said()]
         if ringside.process.returncode or missing:
@@ -67,7 +65,7 @@ def stays_paused(options, guest, folder):
     guest.qmp.take_events()
     before = guest.registers()
     with start(options, guest, folder, duration=1) as ringside:
-        ended = ringside.wait_end(LIMIT) is not None
+        ended = ringside.wait_end(limits.STEP) is not None
         failures = end(ringside) + ended_well(ringside)
     if not ended:
         failures.append("ringside waits for the guest for longer than its duration")
@@ -81,7 +79,7 @@ def stays_paused(options, guest, folder):
     if guest.registers() != before:
         failures.append("the guest's registers changed")
     guest.qmp.command("cont")
-    if not guest.advances(2):
+    if not guest.advances(limits.SOON):
         failures.append("the guest does not advance after the user's continue")
     return failures
 
@@ -90,11 +88,11 @@ def runs_after_continue(options, guest, folder):
     """Failures, as lines."""
     guest.qmp.command("stop")
     with start(options, guest, folder, duration=3) as ringside:
-        if not ringside.wait_said("the guest is paused", LIMIT):
+        if not ringside.wait_said("the guest is paused", limits.STEP):
             return [f"ringside does not say that the guest is paused: {ringside.said()[-400:]}"]
         guest.qmp.command("cont")
         failures = end(ringside) + ended_well(ringside) + samples_recorded(options, folder)
-    if not guest.qmp.wait_status("running", 2) or not guest.advances(2):
+    if not guest.qmp.wait_status("running", limits.SOON) or not guest.advances(limits.SOON):
         failures.append("the guest does not run after ringside's end")
     return failures
 

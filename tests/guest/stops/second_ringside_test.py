@@ -8,9 +8,8 @@ import argparse
 import os
 import sys
 
-from ringside_tests.harness import guest_options, program
+from ringside_tests.harness import guest_options, limits, program
 
-LIMIT = 60
 
 
 def recorder(options, folder, name, *attach_options):
@@ -23,23 +22,23 @@ def run(options, guest, folder):
     ways = (["--gdb", guest.gdb], ["--qmp", guest.monitor])
     first_way, second_way = reversed(ways) if options.monitor else ways
     with recorder(options, folder, "first", *first_way) as first:
-        if not first.wait_said("ringside: sampling", LIMIT):
+        if not first.wait_said("ringside: sampling", limits.STEP):
             return [f"the first does not sample; it said: {first.said()[-600:]}"]
         failures = []
         with recorder(options, folder, "second", *second_way, "--duration", "1") as second:
-            if second.wait_end(LIMIT) != 1:
+            if second.wait_end(limits.STEP) != 1:
                 failures.append("the second does not end with status 1")
             if f"another ringside (process {first.process.pid})" not in second.said():
                 failures.append(f"the second said: {second.said()[-600:]}")
-        if not guest.advances(LIMIT):
+        if not guest.advances(limits.STEP):
             failures.append("the guest stands still")
         first.process.terminate()
-        if first.wait_end(LIMIT) != 0:
+        if first.wait_end(limits.STEP) != 0:
             failures.append(f"the first does not end well; it said: {first.said()[-600:]}")
     with recorder(options, folder, "third", *second_way, "--samples", "20") as third:
-        if third.wait_end(LIMIT) != 0:
+        if third.wait_end(limits.STEP) != 0:
             failures.append(f"after the first the second attachment fails: {third.said()[-600:]}")
-    if not guest.qmp.wait_status("running", LIMIT):
+    if not guest.qmp.wait_status("running", limits.STEP):
         failures.append("the guest does not run afterwards")
     return failures
 

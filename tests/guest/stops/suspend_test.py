@@ -15,10 +15,9 @@ import subprocess
 import sys
 import time
 
-from ringside_tests.harness import guest_options, launched, machine
+from ringside_tests.harness import guest_options, launched, limits, machine
 from ringside_tests.harness.qmp import Qmp
 
-LIMIT = 60
 REASON = "ringside was suspended"
 
 
@@ -27,24 +26,15 @@ def state_of(pid):
     return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def wait_until(condition, seconds=LIMIT):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.005)
-    return True
-
-
 def advances(qmp):
     first = qmp.hmp("info registers -a")
-    return wait_until(lambda: qmp.hmp("info registers -a") != first)
+    return limits.wait_until(lambda: qmp.hmp("info registers -a") != first)
 
 
 def suspend(process, qmp, recording):
     """One round: what went wrong, or nothing."""
     os.kill(process.pid, signal.SIGTSTP)
-    if not wait_until(lambda: state_of(process.pid) == "T"):
+    if not limits.wait_until(lambda: state_of(process.pid) == "T"):
         return "ringside does not suspend itself"
     try:
         if (status := qmp.status()) != "running":
@@ -55,7 +45,7 @@ def suspend(process, qmp, recording):
     finally:
         os.kill(process.pid, signal.SIGCONT)
     size = recording.stat().st_size
-    if not wait_until(lambda: recording.stat().st_size > size):
+    if not limits.wait_until(lambda: recording.stat().st_size > size):
         return "ringside does not sample on"
     return None
 
@@ -73,11 +63,11 @@ def judge(options, folder, process, qmp, said):
         if process.poll() is not None:
             return [*failures, f"ringside ended; it said: {said()[-600:]}"]
     process.terminate()
-    if not wait_until(lambda: process.poll() is not None):
+    if not limits.wait_until(lambda: process.poll() is not None):
         return [*failures, "ringside does not end"]
     if process.returncode:
         failures.append(f"ringside ended with status {process.returncode}; it said: {said()[-600:]}")
-    report = launched.read_back(options.ringside, time.monotonic() + LIMIT, "report", "--header", "-i", str(recording))
+    report = launched.read_back(options.ringside, limits.step_end(), "report", "--header", "-i", str(recording))
     if not re.search(rf"[\d,]+ .*{REASON}", report):
         failures.append(f"no tick is lost because {REASON}: {report[:1500]}")
     return failures
@@ -105,7 +95,7 @@ class Recording:
         return self.log.read_text(errors="replace")
 
     def samples(self):
-        return wait_until(lambda: "ringside: sampling" in self.said() or self.process.poll() is not None)
+        return limits.wait_until(lambda: "ringside: sampling" in self.said() or self.process.poll() is not None)
 
 
 def run_attached(options, guest, folder):
@@ -113,7 +103,7 @@ def run_attached(options, guest, folder):
         if not ringside.samples():
             return [f"ringside does not sample; it said: {ringside.said()[-600:]}"]
         failures = judge(options, folder, ringside.process, guest.qmp, ringside.said)
-    return failures if guest.advances(LIMIT) else [*failures, "the guest does not run afterwards"]
+    return failures if guest.advances(limits.STEP) else [*failures, "the guest does not run afterwards"]
 
 
 def run_launched(options, folder):

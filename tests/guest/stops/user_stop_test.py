@@ -14,12 +14,10 @@ import signal
 import sys
 import time
 
-from ringside_tests.harness import guest_options, program
+from ringside_tests.harness import guest_options, limits, program
 from ringside_tests.judges import user_stops
 
-LIMIT = 40
 JUDGED = 10  # stops
-SECONDS = 30
 TRACE = ["runstate_set", "monitor_qmp_cmd_in_band", "vm_stop_flush_all", user_stops.STUB_STOPS]
 
 
@@ -37,9 +35,9 @@ def stop_and_continue(options, guest, folder):
     command = [options.ringside, "record", *guest_options.attach_options(options, guest), "--kernel", options.kernel, "-o",
                os.path.join(folder, "ringside.data")]
     with program.Program(command, os.path.join(folder, "log")) as ringside:
-        if not ringside.wait_said("ringside: sampling", LIMIT):
+        if not ringside.wait_said("ringside: sampling", limits.STEP):
             return [f"ringside does not sample; it said: {ringside.said()[-600:]}"]
-        end, stops = time.monotonic() + SECONDS, []
+        end, stops = limits.step_end(), []
         while len(user_stops.judged(stops)) < JUDGED and time.monotonic() < end:
             time.sleep(0.1 + 0.013 * (len(stops) % 7))
             guest.qmp.command_as(f"user-stop-{len(stops)}", "stop")
@@ -48,7 +46,7 @@ def stop_and_continue(options, guest, folder):
             with open(trace_file(folder), encoding="utf-8", errors="replace") as file:
                 stops = user_stops.read_trace(file.readlines())
         ringside.process.send_signal(signal.SIGINT)
-        if ringside.wait_end(LIMIT) != 0:
+        if ringside.wait_end(limits.STEP) != 0:
             return [f"ringside does not end well; it said: {ringside.said()[-600:]}"]
     undone = sum(stop.undone for stop in user_stops.judged(stops))
     print(f"{len(stops)} stops, {len(user_stops.judged(stops))} of them judged, {undone} undone; of the others "
@@ -59,7 +57,7 @@ def stop_and_continue(options, guest, folder):
 def run(options, guest, folder):
     """Failures, as lines."""
     failures = stop_and_continue(options, guest, folder)
-    if not guest.qmp.wait_status("running", 5):
+    if not guest.qmp.wait_status("running", limits.SOON):
         failures.append("the guest does not run after ringside's end")
     return failures
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/fd.h"
+#include "base/testing/time_limits.h"
 
 namespace ringside::engines::gdb {
 namespace {
@@ -25,7 +26,7 @@ class Server {
  public:
   virtual ~Server() = default;
   [[nodiscard]] UniqueFd connect() const {
-    auto client = connect_to(address_, milliseconds(1000));
+    auto client = connect_to(address_, ringside::testing::longest_step());
     EXPECT_TRUE(client) << client.error().message;
     return client ? std::move(*client) : UniqueFd();
   }
@@ -104,7 +105,7 @@ TYPED_TEST(StubClient, IsWaitedFor) {
     client.reset();
     served.reset();
   });
-  EXPECT_TRUE(wait_until_free(server.address(), {milliseconds(10'000)}));
+  EXPECT_TRUE(wait_until_free(server.address(), {ringside::testing::longest_step()}));
   later.join();
 }
 

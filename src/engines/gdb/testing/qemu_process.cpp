@@ -10,11 +10,12 @@
 #include <filesystem>
 
 #include "base/socket.h"
+#include "base/testing/time_limits.h"
 
 namespace ringside::engines::gdb::testing {
 namespace {
 
-constexpr int kPatienceMs = 10'000;
+const int kPatienceMs = static_cast<int>(ringside::testing::longest_step().count());
 
 }  // namespace
 
@@ -42,7 +43,7 @@ std::unique_ptr<QemuProcess> QemuProcess::start(const std::vector<std::string>& 
     return nullptr;
   }
   for (int waited = 0; waited < kPatienceMs; waited += 20) {
-    auto connected = connect_to({folder + "/qmp", {}, {}}, std::chrono::seconds(1));
+    auto connected = connect_to({folder + "/qmp", {}, {}}, ringside::testing::longest_step());
     if (connected) {
       qemu->qmp_ = std::move(*connected);
       // A QEMU that has just started may send an event before its greeting.
@@ -72,7 +73,7 @@ void QemuProcess::kill() {
 }
 
 UniqueFd QemuProcess::connect_gdb() const {
-  auto connected = connect_to({folder_ + "/gdb", {}, {}}, std::chrono::seconds(2));
+  auto connected = connect_to({folder_ + "/gdb", {}, {}}, ringside::testing::longest_step());
   return connected ? std::move(*connected) : UniqueFd();
 }
 
@@ -143,12 +144,10 @@ std::string QemuProcess::hmp(const std::string& command) {
 }
 
 bool QemuProcess::runs() {
-  for (int i = 0; i < 100; ++i) {
-    if (qmp("{\"execute\": \"query-status\"}").find("\"status\": \"running\"") != std::string::npos)
-      return true;
-    ::usleep(10'000);
-  }
-  return false;
+  return ringside::testing::wait_until([this] {
+    return qmp("{\"execute\": \"query-status\"}").find("\"status\": \"running\"") !=
+           std::string::npos;
+  });
 }
 
 bool QemuProcess::stays_paused() {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/testing/time_limits.h"
 #include "engines/ring/ring_engine.h"
 #include "engines/testing/fake_engine.h"
 #include "wire/testing/guest_rings.h"
@@ -112,14 +113,14 @@ class RingEngineTest : public ::testing::Test {
   }
   // The first of the ticks that has events, which wait for a while.
   [[nodiscard]] Result<Tick> tick_with_events() {
-    const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+    const std::uint64_t end = ringside::testing::step_end_ns();
     auto taken = tick();
     while (taken && taken->events.empty() && monotonic_ns() < end) taken = tick();
     return taken;
   }
   // Until rings are read; what comes meanwhile has no captures.
   void tick_until_rings() {
-    const std::uint64_t end = monotonic_ns() + 5'000'000'000;
+    const std::uint64_t end = ringside::testing::step_end_ns();
     while (!engine_->has_rings() && monotonic_ns() < end) {
       const auto taken = tick();
       ASSERT_TRUE(taken);

@@ -2,6 +2,8 @@
 import os
 import subprocess
 
+from ringside_tests.harness import limits
+
 MIB = 1 << 20
 SECTOR = 512
 # The administrator's programs are not in every user's PATH.
@@ -9,7 +11,7 @@ ENVIRONMENT = {**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "L
 
 
 def run(*command, text=""):
-    return subprocess.run(list(map(str, command)), input=text, check=True, text=True, env=ENVIRONMENT, timeout=60,
+    return subprocess.run(list(map(str, command)), input=text, check=True, text=True, env=ENVIRONMENT, timeout=limits.STEP,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
 

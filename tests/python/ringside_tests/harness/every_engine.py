@@ -2,7 +2,7 @@
 import pathlib
 import shutil
 
-from ringside_tests.harness import launched, linux_guest, machine
+from ringside_tests.harness import launched, limits, linux_guest, machine
 
 ENGINES = ("tcg", "gdb", "qmp")
 
@@ -22,7 +22,7 @@ def add_options(parser):
     parser.add_argument("--interval", type=float, default=5,
                         help="ms between samples of an engine that stops the guest (default 5)")
     parser.add_argument("--plugin-interval", type=float, default=2, help="ms between the plugin's samples (default 2)")
-    parser.add_argument("--limit", type=float, default=170, help="seconds that all of it may take (default 170)")
+    limits.add_option(parser)
     parser.add_argument("--append", action="append", default=[], help="a further word of a Linux kernel's command line")
     parser.add_argument("--record-option", action="append", default=[], help="a further option of ringside record")
 
@@ -47,7 +47,7 @@ def boot_bundled(options, folder):
     guest = machine.Machine(options.kernel, f"workload={options.workload} seconds=0", cpus=options.cpus, memory=256,
                             extra=plugin_options(options, folder))
     try:
-        guest.wait_serial("ringside-demo: ready", 60)
+        guest.wait_serial("ringside-demo: ready", limits.STEP)
         return guest
     except BaseException:
         guest.close()
@@ -59,7 +59,7 @@ def boot_linux(options, folder, paths, cpu=None):
     if not shutil.which(paths["QEMU"]):
         raise linux_guest.NoNetwork(f"there is no {paths['QEMU']}")
     return linux_guest.boot(paths, options.workload, options.cpus, extra=plugin_options(options, folder), kaslr=True,
-                            ready_within=120, cpu=cpu, words=options.append)
+                            cpu=cpu, words=options.append)
 
 
 def attach_options(engine, guest, folder):
@@ -70,10 +70,10 @@ def attach_options(engine, guest, folder):
             "qmp": ["--engine", "qmp", "--qmp", guest.monitor]}[engine]
 
 
-def record(options, engine, guest, kernel, folder, deadline, limits):
-    """One recording by one engine, of the guest with that kernel file; returns its path. limits: when it ends."""
+def record(options, engine, guest, kernel, folder, deadline, until):
+    """One recording by one engine, of the guest with that kernel file; returns its path. until: when it ends."""
     recording = folder / f"{engine}.data"
     interval = options.plugin_interval if engine == "tcg" else options.interval
     launched.read_back(options.ringside, deadline, "record", *attach_options(engine, guest, folder), "--kernel", str(kernel),
-                       "--interval", f"{interval:g}ms", *limits, "-o", str(recording), *options.record_option)
+                       "--interval", f"{interval:g}ms", *until, "-o", str(recording), *options.record_option)
     return recording

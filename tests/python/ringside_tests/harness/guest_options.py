@@ -2,7 +2,7 @@
 import os
 import tempfile
 
-from ringside_tests.harness import machine
+from ringside_tests.harness import limits, machine
 
 
 def add(parser):
@@ -25,7 +25,7 @@ def boot(options, extra=()):
     """Boots what the options say, with further options of QEMU's, and waits until it is ready."""
     guest = machine.Machine(options.kernel, options.append, initrd=options.initrd, cpus=options.cpus, extra=extra)
     try:
-        guest.wait_serial(options.ready, 60)
+        guest.wait_serial(options.ready, limits.STEP)
         return guest
     except BaseException:
         guest.close()

@@ -5,6 +5,7 @@ import re
 import subprocess
 
 from ringside_tests.harness.machine import BASE, GuestError, Machine
+from ringside_tests.harness import limits
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 NO_NETWORK = 3
@@ -67,7 +68,7 @@ def disk(folder):
     return ["-drive", f"file={path},if=none,id=disk,format=raw,cache=unsafe", "-device", "virtio-blk-pci,drive=disk"]
 
 
-def boot(paths, workload, cpus=2, elf=False, extra=(), ready_within=60, kaslr=False, cpu=None, words=()):
+def boot(paths, workload, cpus=2, elf=False, extra=(), ready_within=limits.BOOT, kaslr=False, cpu=None, words=()):
     """Boots the guest and waits for its READY line; elf=True boots the vmlinux ELF itself through PVH (amd64). words:
     further ones of the kernel's command line."""
     machine = Machine(kernel=paths["VMLINUX" if elf else "VMLINUZ"], initrd=paths["INITRD"], cpus=cpus,

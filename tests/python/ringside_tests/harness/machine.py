@@ -9,6 +9,7 @@ import tempfile
 import time
 
 from ringside_tests.harness.qmp import Qmp
+from ringside_tests.harness import limits
 
 BASE = ["qemu-system-x86_64", "-accel", "tcg", "-display", "none", "-no-reboot", "-nodefaults"]
 
@@ -34,7 +35,7 @@ class GuestError(Exception):
     """The guest did not start, or ended too early."""
 
 
-def end_process(process, grace=3.0):
+def end_process(process, grace=limits.SOON):
     """Ends a child by its own process id: SIGTERM, then SIGKILL."""
     if process.poll() is None:
         process.terminate()

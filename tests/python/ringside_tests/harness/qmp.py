@@ -4,6 +4,8 @@ import select
 import socket
 import time
 
+from ringside_tests.harness import limits
+
 
 class QmpError(Exception):
     """QEMU refused a command, or the connection ended."""
@@ -12,10 +14,10 @@ class QmpError(Exception):
 class Qmp:
     """One connection to a `-qmp unix:PATH,server=on,wait=off` socket."""
 
-    def __init__(self, path, timeout=10.0):
+    def __init__(self, path):
         self.events = []
-        self._socket = _connect(path, timeout)
-        self._socket.settimeout(timeout)
+        self._socket = _connect(path)
+        self._socket.settimeout(limits.STEP)
         self._buffer = b""
         self._read_message()
         self.command("qmp_capabilities")
@@ -95,8 +97,8 @@ class Qmp:
         return json.loads(line)
 
 
-def _connect(path, timeout):
-    end = time.monotonic() + timeout
+def _connect(path):
+    end = limits.step_end()
     while True:
         connection = socket.socket(socket.AF_UNIX)
         try:

@@ -9,7 +9,7 @@ import select
 import socket
 import time
 
-from ringside_tests.harness import machine
+from ringside_tests.harness import limits, machine
 
 INTERRUPT = b"\x03"
 RUNS = ("c", "C", "s", "S", "vCont;", "D", "k", "bc", "bs")
@@ -44,9 +44,9 @@ class Packets:
 class Stub:
     """The connection to QEMU's stub. Requests are answered one by one."""
 
-    def __init__(self, path, timeout=20.0):
+    def __init__(self, path):
         self._socket = socket.socket(socket.AF_UNIX)
-        self._socket.settimeout(timeout)
+        self._socket.settimeout(limits.STEP)
         self._socket.connect(path)
         self._packets, self._replies = Packets(), []
         self.stopped = True
@@ -271,9 +271,9 @@ class SecondClient:
             self._client.socket.close()
         self._listener.close()
 
-    def serve_until(self, done, stub, wake, seconds=60):
+    def serve_until(self, done, stub, wake):
         """Answers reads until done() says so; `wake` is a file that becomes readable when it may be so."""
-        end = time.monotonic() + seconds
+        end = limits.step_end()
         while not done():
             if time.monotonic() > end:
                 raise ProxyError("gdb takes too long")

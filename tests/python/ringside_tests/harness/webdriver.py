@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 
+from ringside_tests.harness import limits
+
 WINDOW = (1280, 900)  # pixels
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
@@ -30,7 +32,7 @@ class Browser:
     """A headless Chromium with a profile of its own. patience: seconds that wait() waits. flags: further options of
     Chromium. logs: names of further logs that it keeps."""
 
-    def __init__(self, patience=5.0, flags=(), logs=()):
+    def __init__(self, patience=limits.STEP, flags=(), logs=()):
         self._patience = patience
         with contextlib.ExitStack() as cleanup:
             folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="ringside-chromium-",
@@ -114,7 +116,7 @@ class Browser:
         return self._request("POST", self._session + path, body)
 
     def _request(self, method, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=limits.STEP)
         try:
             payload = None if body is None else json.dumps(body)
             connection.request(method, path, payload, {"Content-Type": "application/json"})
@@ -136,7 +138,7 @@ class Browser:
     def _end_driver(self):
         self._driver.terminate()
         try:
-            self._driver.wait(5)
+            self._driver.wait(limits.SOON)
         except subprocess.TimeoutExpired:
             self._driver.kill()
             self._driver.wait()

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 from xml.sax.saxutils import escape
 
-from ringside_tests.harness import webdriver
+from ringside_tests.harness import limits, webdriver
 from ringside_tests.judges.flamegraph import svg_in_chromium, svg_reading
 
 EXAMPLE = pathlib.Path(__file__).resolve().parent / "testdata" / "example.svg"
@@ -89,7 +89,7 @@ def picture():
 class Svg(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.browser = webdriver.Browser(patience=2.0)
+        cls.browser = webdriver.Browser(patience=limits.SOON / 5)  # faults are waited for
         cls.addClassCleanup(cls.browser.__exit__)
 
     def use(self, text):
