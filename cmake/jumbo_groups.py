@@ -50,9 +50,12 @@ class Group:
 
 
 def groups_of(sources: Sources, files: list[pathlib.Path], most: int) -> list[Group]:
-    """Each file goes into the first group that takes it, or into one of its own."""
+    """Each file goes into the first group that takes it, or into one of its own.
+
+    Files that include the most come first: what they read serves those behind them.
+    """
     groups: list[Group] = []
-    for file in files:
+    for file in sorted(files, key=lambda file: -len(sources.includes(file))):
         if MACRO.search(sources.text(file)):
             continue
         group = next((group for group in groups if len(group.files) < most and group.takes(sources, file)), None)

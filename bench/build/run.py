@@ -4,8 +4,8 @@
 Each command of the build's compile_commands.json is run again as it is, without a compiler cache, and its output is thrown
 away. The tables:
 
-  folders   processor time of each folder's files, and how much of it the compiler reads before it compiles
-  flags     processor time of a sample of files with other flags
+  folders   processor time of each folder's files; with --vs DIR those of another build as well, in turns
+  flags     processor time of a sample of files with other flags, and of reading them alone
   headers   what clang takes for each header of that sample: alone, and with what it includes
 
 Processor seconds (user and system) of whole compilers. Exit status: 0 done, 1 failed, 2 wrong usage.
@@ -81,18 +81,21 @@ def read_only(unit):
     return unit.command("-fsyntax-only", "-w", "-O0")
 
 
-def print_folders(options, units):
-    times = each(options, units, lambda unit: (processor_seconds(unit.command(), unit.folder),
-                                               processor_seconds(read_only(unit), unit.folder)))
-    rows = collections.defaultdict(lambda: [0, 0.0, 0.0])
-    for unit, (whole, read) in zip(units, times):
+def print_folders(options, builds):
+    """A column for each build. The builds' files are compiled in turns, so that a host that slows down slows down both."""
+    turns = sorted(((at / len(units), number, unit) for number, units in enumerate(builds) for at, unit in enumerate(units)),
+                   key=lambda turn: turn[:2])
+    times = each(options, [unit for *_, unit in turns], lambda unit: processor_seconds(unit.command(), unit.folder))
+    rows = collections.defaultdict(lambda: [[0, 0.0] for _ in builds])
+    for (_, number, unit), seconds in zip(turns, times):
         for key in (unit.part, "all"):
-            rows[key][0] += 1
-            rows[key][1] += whole
-            rows[key][2] += read
-    print("| folder | compiled | processor seconds | of them reading |\n|---|---|---|---|")
-    for name, (count, whole, read) in sorted(rows.items(), key=lambda row: -row[1][1]):
-        print(f"| {name} | {count} | {whole:.0f} | {read / whole:.0%} |")
+            rows[key][number][0] += 1
+            rows[key][number][1] += seconds
+    print("| folder |" + " compiled | processor seconds |" * len(builds) + "\n" + "|---" * (1 + 2 * len(builds)) + "|")
+    for name, columns in sorted(rows.items(), key=lambda row: -row[1][0][1]):
+        print(f"| {name} |" + "".join(f" {count} | {seconds:.0f} |" for count, seconds in columns))
+    if len(builds) == 2:
+        print(f"\nsecond / first: {rows['all'][1][1] / rows['all'][0][1]:.2f}")
 
 
 def print_flags(options, units):
@@ -146,24 +149,29 @@ def print_headers(options, units):
         print(f"| {name} | {files[name]} | {own[name]:.1f} | {seconds:.1f} |")
 
 
+def units_of(build):
+    commands = build / "compile_commands.json"
+    if not commands.is_file():
+        sys.exit(f"bench/build: no {commands}: configure that build first, for instance by script/build release")
+    return [Unit(entry) for entry in json.loads(commands.read_text()) if entry["file"].endswith((".cpp", ".cxx"))]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tables", nargs="*", default=["folders", "flags", "headers"], help="folders, flags, headers")
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build/release", help="a configured build")
+    parser.add_argument("--vs", type=pathlib.Path, metavar="DIR", help="another one, for the table of folders")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="compilers at once")
     parser.add_argument("--sample", type=int, default=48, help="files for flags and headers, the same each time")
     parser.add_argument("--rows", type=int, default=30, help="headers that are listed")
     options = parser.parse_args()
-    commands = options.build / "compile_commands.json"
     if unknown := set(options.tables) - {"folders", "flags", "headers"}:
         parser.error(f"there is no table {', '.join(sorted(unknown))}: folders, flags, headers")
-    if not commands.is_file():
-        sys.exit(f"bench/build: no {commands}: configure that build first, for instance by script/build release")
-    units = [Unit(entry) for entry in json.loads(commands.read_text()) if entry["file"].endswith((".cpp", ".cxx"))]
+    units = units_of(options.build)
     host = sorted((unit for unit in units if not unit.part.startswith("demo")), key=lambda unit: unit.file)
     sample = random.Random(1).sample(host, min(options.sample, len(host)))
     if "folders" in options.tables:
-        print_folders(options, units)
+        print_folders(options, [units, units_of(options.vs)] if options.vs else [units])
     if "flags" in options.tables:
         print_flags(options, sample)
     if "headers" in options.tables:

@@ -1,6 +1,6 @@
 #include "annotation/disassembler.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

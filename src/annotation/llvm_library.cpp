@@ -1,7 +1,7 @@
 #include "annotation/llvm_library.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "arch/arch_info.h"
 

@@ -1,6 +1,6 @@
 #include "app/disk_import.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <filesystem>
 

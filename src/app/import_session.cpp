@@ -1,6 +1,6 @@
 #include "app/import_session.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 #include "app/nearby_kernels.h"
 
 #include <elf.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

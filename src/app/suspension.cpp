@@ -1,6 +1,6 @@
 #include "app/suspension.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <fstream>
 #include <string>

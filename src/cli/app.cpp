@@ -1,6 +1,6 @@
 #include "cli/app.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "cli/import_flags.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "app/input_format.h"
 #include "cli/options.h"

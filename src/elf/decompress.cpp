@@ -6,6 +6,7 @@
 
 #include "base/little_endian.h"
 #include "elf/elf_file.h"
+#include "elf/read_later.h"
 
 // Compressed sections: gABI, "Section Compression" (a header Elf_Chdr, then zlib's or zstd's
 // stream), and GNU's older ".zdebug_" ("ZLIB", the size in 8 bytes, big endian, then the stream).
@@ -60,8 +61,8 @@ std::vector<std::byte> decompress(const Stream& stream) {
 }  // namespace
 
 Bytes ElfFile::decompressed(std::size_t index) const {
-  const std::lock_guard lock(mutex_);
-  const auto [found, is_new] = decompressed_.try_emplace(index);
+  const std::lock_guard lock(read_later_->mutex);
+  const auto [found, is_new] = read_later_->decompressed.try_emplace(index);
   if (is_new) {
     const SectionHeader& header = sections_[index];
     const Bytes bytes = slice(header.offset, header.size);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "arch/arch_info.h"
+#include "elf/read_later.h"
 
 namespace ringside::elf {
 namespace {
@@ -41,6 +42,8 @@ Result<std::shared_ptr<const ElfFile>> ElfFile::from_bytes(std::vector<std::byte
   file->bytes_ = file->owned_;
   return parse(std::move(file));
 }
+
+ElfFile::ElfFile() : read_later_(std::make_unique<ReadLater>()) {}
 
 ElfFile::~ElfFile() {
   if (elf_ != nullptr) elf_end(elf_);

@@ -1,9 +1,7 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -140,7 +138,7 @@ class ElfFile {
 
   static constexpr std::size_t kTables = 64 * 1024;
 
-  ElfFile() = default;
+  ElfFile();
   [[nodiscard]] static Result<std::shared_ptr<const ElfFile>> parse(std::unique_ptr<ElfFile> file);
   [[nodiscard]] Result<void> read_headers();
   [[nodiscard]] Result<void> read_segments();
@@ -167,10 +165,8 @@ class ElfFile {
   std::vector<Note> notes_;
 
   ::Elf* elf_ = nullptr;  // while the headers are read
-  mutable std::mutex mutex_;
-  mutable std::map<std::size_t, std::vector<std::byte>> decompressed_;  // by section number
-  mutable std::once_flag symbols_once_;
-  mutable std::vector<FunctionSymbol> symbols_;
+  struct ReadLater;
+  std::unique_ptr<ReadLater> read_later_;
 };
 
 // The load bias of a kernel whose symbol of that name was found at `address`; nothing where there

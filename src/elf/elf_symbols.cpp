@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "elf/elf_file.h"
+#include "elf/read_later.h"
 
 // Symbol tables, read straight from the mapped file: a kernel has 150,000 symbols, and libelf's
 // call for each would be half of the time.
@@ -71,7 +72,8 @@ void ElfFile::for_each_symbol(Visit visit) const {
 }
 
 const std::vector<FunctionSymbol>& ElfFile::symbols() const {
-  std::call_once(symbols_once_, [this] {
+  std::vector<FunctionSymbol>& functions = read_later_->symbols;
+  std::call_once(read_later_->symbols_once, [&] {
     const auto in_code = [this](const RawSymbol& symbol) {
       if (symbol.section < sections_.size() && symbol.section != SHN_UNDEF)
         return (sections_[symbol.section].flags & SHF_EXECINSTR) != 0;
@@ -81,13 +83,13 @@ const std::vector<FunctionSymbol>& ElfFile::symbols() const {
       const unsigned type = ELF64_ST_TYPE(symbol.info);
       const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
       if ((function || type == STT_NOTYPE) && !is_mapping_label(name) && in_code(symbol))
-        symbols_.push_back({{symbol.value}, symbol.size, name, binding_of(symbol.info), function});
+        functions.push_back({{symbol.value}, symbol.size, name, binding_of(symbol.info), function});
       return true;
     });
-    std::sort(symbols_.begin(), symbols_.end(),
+    std::sort(functions.begin(), functions.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
   });
-  return symbols_;
+  return functions;
 }
 
 std::vector<TableSymbol> ElfFile::all_symbols() const {

@@ -1,6 +1,6 @@
 #include "engines/host_waits.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 #include "memory/ram_reader.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <limits.h>
 #include <unistd.h>
 

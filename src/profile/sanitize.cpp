@@ -1,6 +1,6 @@
 #include "profile/sanitize.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "recording/blocks_ahead.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

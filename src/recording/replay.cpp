@@ -1,6 +1,6 @@
 #include "recording/replay.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <utility>
 

@@ -4,7 +4,7 @@
 // single instruction compares every frame with what the unwinder makes of the registers and the
 // stack.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>

@@ -62,9 +62,9 @@ class Groups(InFiles):
 
     def test_constant_that_would_hide_one_of_a_namespace_further_out(self):
         """Compiled as one, b() would be 1 and no compiler would warn."""
-        header = '#pragma once\nnamespace r { constexpr int kRegister = 2; }\n'
-        self.put("registers.h", header)
-        a = self.put("a.cpp", "namespace r::x { namespace { constexpr int kRegister = 1; } int a() { return kRegister; } }\n")
+        self.put("registers.h", "#pragma once\nnamespace r { constexpr int kRegister = 2; }\n")
+        own = "namespace r::x { namespace { constexpr int kRegister = 1; } int a() { return kRegister; } }\n"
+        a = self.put("a.cpp", '#include "registers.h"\n' + own)
         b = self.put("b.cpp", '#include "registers.h"\nnamespace r::x { int b() { return kRegister; } }\n')
         self.assertEqual(self.groups(a, b), [["a"], ["b"]])
 
@@ -77,11 +77,19 @@ class Groups(InFiles):
 
     def test_header_that_would_see_the_name(self):
         self.put("user.h", "#pragma once\nnamespace r { inline int user() { return kOwn; } }\n")
-        a = self.put("a.cpp", "namespace r { namespace { constexpr int kOwn = 1; } }\n")
+        self.put("other.h", "#pragma once\n")
+        own = "namespace r { namespace { constexpr int kOwn = 1; } }\n"
+        a = self.put("a.cpp", '#include "other.h"\n' + own)
         b = self.put("b.cpp", '#include "user.h"\n')
         self.assertEqual(self.groups(a, b), [["a"], ["b"]])
-        c = self.put("c.cpp", '#include "user.h"\nnamespace r { namespace { constexpr int kOwn = 1; } }\n')
+        c = self.put("c.cpp", '#include "user.h"\n' + own)
         self.assertEqual(self.groups(c, b), [["c", "b"]])  # read before the name is there
+
+    def test_files_that_include_most_come_first(self):
+        self.put("one.h", "#pragma once\n")
+        a = self.put("a.cpp", "namespace r { int a(); }\n")
+        b = self.put("b.cpp", '#include "one.h"\n')
+        self.assertEqual(self.groups(a, b), [["b", "a"]])
 
     def test_members_and_names_of_other_namespaces_are_no_mention(self):
         a = self.put("a.cpp", "namespace r { namespace { int read() { return 1; } } }\n")

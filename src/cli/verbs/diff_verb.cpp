@@ -1,6 +1,6 @@
 #include "cli/verbs/diff_verb.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

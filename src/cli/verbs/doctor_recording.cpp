@@ -1,6 +1,6 @@
 #include "cli/verbs/doctor_recording.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "app/open_profile.h"
 #include "base/stack.h"

@@ -1,6 +1,6 @@
 #include "cli/verbs/doctor_verb.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cstdlib>

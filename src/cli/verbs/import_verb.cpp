@@ -1,6 +1,6 @@
 #include "cli/verbs/import_verb.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "app/messages.h"
 #include "cli/import_flags.h"

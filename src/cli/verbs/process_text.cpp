@@ -1,6 +1,6 @@
 #include "cli/verbs/process_text.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <ctime>
 

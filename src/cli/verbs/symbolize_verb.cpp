@@ -1,6 +1,6 @@
 #include "cli/verbs/symbolize_verb.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <iostream>

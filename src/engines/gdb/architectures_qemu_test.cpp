@@ -1,7 +1,7 @@
 // Every architecture on the QEMU that is installed: a program of testdata/loops runs, and captures
 // must hold what QEMU's monitor says, and what the program has set.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

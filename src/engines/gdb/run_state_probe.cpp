@@ -1,6 +1,6 @@
 #include "engines/gdb/run_state_probe.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <charconv>

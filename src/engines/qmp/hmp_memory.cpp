@@ -1,6 +1,6 @@
 #include "engines/qmp/hmp_memory.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "engines/qmp/hmp_translations.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 #include <string>

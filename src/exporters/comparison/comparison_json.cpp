@@ -1,6 +1,6 @@
 #include "exporters/comparison/comparison_json.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "exporters/parts/json_text.h"
 #include "profile/sanitize.h"

@@ -1,6 +1,6 @@
 #include "exporters/comparison/comparison_options.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "exporters/flamegraph/change_colors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "exporters/flamegraph/change_flamegraph.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "exporters/flamegraph/change_colors.h"
 #include "exporters/flamegraph/flame_picture.h"

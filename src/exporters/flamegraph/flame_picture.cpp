@@ -1,6 +1,6 @@
 #include "exporters/flamegraph/flame_picture.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstdint>

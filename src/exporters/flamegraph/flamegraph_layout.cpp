@@ -1,6 +1,6 @@
 #include "exporters/flamegraph/flamegraph_layout.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace ringside::exporters {
 

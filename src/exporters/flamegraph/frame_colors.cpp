@@ -1,6 +1,6 @@
 #include "exporters/flamegraph/frame_colors.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "exporters/parts/event_fields.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "base/text.h"
 #include "exporters/parts/json_text.h"

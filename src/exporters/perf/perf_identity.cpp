@@ -1,6 +1,6 @@
 #include "exporters/perf/perf_identity.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <xxhash.h>
 
 #include <algorithm>

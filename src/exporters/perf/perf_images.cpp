@@ -1,6 +1,6 @@
 #include "exporters/perf/perf_images.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "exporters/perf/perf_script.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <vector>
 

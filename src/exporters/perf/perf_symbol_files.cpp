@@ -1,7 +1,7 @@
 #include "exporters/perf/perf_symbol_files.h"
 
 #include <elf.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 #include "exporters/report/data_report.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

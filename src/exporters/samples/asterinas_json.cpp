@@ -1,6 +1,6 @@
 #include "exporters/samples/asterinas_json.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <string>

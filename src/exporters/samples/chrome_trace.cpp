@@ -1,6 +1,6 @@
 #include "exporters/samples/chrome_trace.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 #include <optional>

@@ -1,6 +1,6 @@
 #include "exporters/samples/speedscope.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <vector>

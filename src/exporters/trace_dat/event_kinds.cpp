@@ -1,6 +1,6 @@
 #include "exporters/trace_dat/event_kinds.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <iterator>
 

@@ -1,6 +1,6 @@
 #include "exporters/trace_dat/kernel_names.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <iterator>

@@ -1,6 +1,6 @@
 #include "exporters/trace_dat/stack_events.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "exporters/parts/binary.h"
 #include "exporters/trace_dat/safe_text.h"

@@ -1,6 +1,6 @@
 #include "exporters/trace_dat/task.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <map>
 #include <span>

@@ -1,6 +1,6 @@
 #include "launch/qemu/unshimmed_qemu.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <charconv>
 #include <fstream>

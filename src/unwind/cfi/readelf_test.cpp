@@ -1,7 +1,7 @@
 // The call-frame table against a second reader: what `readelf --debug-dump=frames-interp` says of
 // the same file, row by row.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // Following code to its return against the compiler's call-frame information: at each instruction
 // of real functions both must lead from the same state to the same caller.
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "unwind/x86/function_starts.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -1,6 +1,6 @@
 #include "views/comparison/unlike.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "engines/gdb/testing/known_registers.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <algorithm>
 
