@@ -7,15 +7,18 @@ before it declare nothing that it mentions, nor any header that it is the first 
 namespaces of headers that it does not include: a::testing hides testing. A file that defines a macro stays alone.
 
     jumbo_groups.py ROOT < TARGETS > GROUPS
+    jumbo_groups.py ROOT BUILD
 
 TARGETS has a line for each target: its name, its largest group, then its source files, separated by tabs. GROUPS gets a
-line for each source file that is compiled with others: target, number of the group, file. ROOT is the folder that
-includes of "folder/header.h" start from.
+line for each source file that is compiled with others: target, number of the group, file; in the order in which they have
+to be compiled. ROOT is the folder that includes of "folder/header.h" start from. With BUILD it checks the groups that
+CMake has written there.
 """
+import json
 import pathlib
 import sys
 
-from source_names import MACRO, Sources
+from source_names import INCLUDE, MACRO, Sources
 
 
 class Group:
@@ -66,8 +69,25 @@ def groups_of(sources: Sources, files: list[pathlib.Path], most: int) -> list[Gr
     return groups
 
 
+def violations(sources: Sources, build: pathlib.Path) -> list[str]:
+    """Files that a group of the build should not have, where it has them."""
+    found = []
+    compiled = {pathlib.Path(entry["file"]) for entry in json.loads((build / "compile_commands.json").read_text())}
+    for unity in sorted(file for file in compiled if file.parent.name == "Unity"):
+        group = Group()
+        for name in INCLUDE.findall(unity.read_text()):
+            file = pathlib.Path(name)
+            if not group.takes(sources, file):
+                found.append(f"{unity}: a name of the files before it is mentioned in {file}")
+            group.add(sources, file)
+    return found
+
+
 def main() -> None:
     sources = Sources(pathlib.Path(sys.argv[1]))
+    if len(sys.argv) > 2:
+        found = violations(sources, pathlib.Path(sys.argv[2]))
+        sys.exit("\n".join(found) or None)
     for line in sys.stdin:
         target, most, *files = line.rstrip("\n").split("\t")
         groups = groups_of(sources, list(map(pathlib.Path, files)), int(most))

@@ -147,10 +147,14 @@ class Sources:
         return frozenset(WORD.findall(self.text(path)))
 
     @functools.cache
+    def opened(self, path: pathlib.Path) -> frozenset[tuple[str, str]]:
+        """The namespaces that it declares something in: last name and whole name."""
+        return frozenset((whole.rsplit("::", 1)[-1], whole) for whole in NAMESPACE.findall(self.text(path)))
+
+    @functools.cache
     def namespaces(self, path: pathlib.Path) -> frozenset[tuple[str, str]]:
-        """The namespaces that it or a header of its is in: last name and whole name."""
-        return frozenset((whole.rsplit("::", 1)[-1], whole) for file in (path, *self.includes(path))
-                         for whole in NAMESPACE.findall(self.text(file)))
+        """Those of the file and of all headers that it includes."""
+        return self.opened(path).union(*map(self.opened, self.includes(path)))
 
     @functools.cache
     def outside(self, path: pathlib.Path) -> list[str]:
@@ -158,17 +162,21 @@ class Sources:
         return OUTSIDE.findall(path.read_text())
 
     @functools.cache
+    def included(self, path: pathlib.Path) -> tuple[pathlib.Path, ...]:
+        """The project's headers that it includes itself."""
+        found = []
+        for name in INCLUDE.findall(path.read_text()):
+            candidates = (path.parent / name, *(folder / name for folder in self.folders))
+            found += [header for header in candidates if header.is_file()][:1]
+        return tuple(found)
+
+    @functools.cache
     def includes(self, path: pathlib.Path) -> frozenset[pathlib.Path]:
         """The project's headers that it includes, and that they include."""
         found: set[pathlib.Path] = set()
         waiting = [path]
         while waiting:
-            file = waiting.pop()
-            for name in INCLUDE.findall(file.read_text()):
-                for header in (file.parent / name, *(folder / name for folder in self.folders)):
-                    if header.is_file():
-                        if header not in found:
-                            found.add(header)
-                            waiting.append(header)
-                        break
+            new = set(self.included(waiting.pop())) - found
+            found |= new
+            waiting += new
         return frozenset(found)

@@ -1,4 +1,5 @@
 """Tests of what decides which source files are compiled as one, and of the rule about includes."""
+import json
 import pathlib
 import sys
 import tempfile
@@ -8,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "cmake"), str(ROOT / "tests")]
 
 import include_rule  # noqa: E402
-from jumbo_groups import groups_of  # noqa: E402
+from jumbo_groups import groups_of, violations  # noqa: E402
 from source_names import Sources, declarations  # noqa: E402
 
 
@@ -113,6 +114,14 @@ class Groups(InFiles):
         e = self.put("e.cpp", "namespace r { using namespace other; }\n")
         f = self.put("f.cpp", "namespace r { int f(); }\n")
         self.assertEqual(self.groups(e, f), [["e"], ["f"]])
+
+    def test_groups_of_a_build(self):
+        a = self.put("a.cpp", "namespace r { namespace { constexpr int kOwn = 1; } }\n")
+        b = self.put("b.cpp", "namespace r { int b(int kOwn) { return kOwn; } }\n")
+        for files, faults in (((a, b), 1), ((b, a), 0)):
+            unity = self.put("x/Unity/unity_0.cxx", "".join(f'#include "{file}"\n' for file in files))
+            self.put("compile_commands.json", json.dumps([{"file": str(unity)}, {"file": str(a)}]))
+            self.assertEqual(len(violations(Sources(self.root), self.root)), faults)
 
     def test_macros_stay_alone(self):
         a = self.put("a.cpp", "#define LIMIT 5\n")
