@@ -13,10 +13,8 @@ import os
 import pathlib
 import subprocess
 import sys
-import tempfile
-import time
 
-from ringside_tests.harness import launched, limits, machine, two_builds
+from ringside_tests.harness import launched, limits, two_builds
 
 SAMPLES = 4000
 LIMIT_PASSED = 3
@@ -33,9 +31,8 @@ def diff(options, before, after, *more):
     return result.returncode, {row["name"]: row["self"] for row in functions}
 
 
-def faults(options, folder):
-    """Sentences about what is wrong; none if all is right."""
-    deadline = time.monotonic() + options.limit
+def run(options, folder, deadline):
+    """0 if all is right, else 1; prints what is wrong."""
     kernels = two_builds.build(options.source, folder, 80000)
     recordings = {}
     for name, side in (("before", "before"), ("again", "before"), ("after", "after")):
@@ -56,7 +53,9 @@ def faults(options, folder):
     alarms = {name: share for name, share in shares.items() if share["verdict"] in SURE}
     if status != 0 or alarms:
         found.append(f"recordings of one build ended with status {status}, and differ in {alarms}")
-    return found
+    for fault in found:
+        print(f"FAILED: {fault}")
+    return 1 if found else 0
 
 
 def main():
@@ -64,17 +63,9 @@ def main():
     parser.add_argument("--ringside", required=True, type=os.path.abspath)
     parser.add_argument("--source", required=True, type=lambda path: pathlib.Path(path).resolve(),
                         help="the folder of the bundled kernel's source")
+    parser.add_argument("--tries", type=int, default=1, help="pass if one of so many comparisons is right")
     limits.add_option(parser)
-    options = parser.parse_args()
-    machine.exit_on_signals()
-    with tempfile.TemporaryDirectory(prefix="ringside-diff-") as folder:
-        try:
-            found = faults(options, pathlib.Path(folder))
-        except (launched.Failed, OSError, ValueError, subprocess.SubprocessError) as error:
-            found = [str(error)]
-    for fault in found:
-        print(f"FAILED: {fault}")
-    return 1 if found else 0
+    return launched.judged("ringside-diff-", parser.parse_args(), run)
 
 
 if __name__ == "__main__":
