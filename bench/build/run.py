@@ -41,13 +41,11 @@ class Unit:
     @property
     def part(self):
         """src/unwind, plugin, tests, …: of a file that the build has made, the folder that it was made for."""
-        path = pathlib.PurePath(os.path.relpath(os.path.join(self.folder, self.output), self.folder))
-        words = path.parts[:path.parts.index("CMakeFiles")] if "CMakeFiles" in path.parts else path.parts
-        return "/".join(words[:2]) or "."
+        words = pathlib.PurePath(self.output).parts
+        return "/".join(words[:words.index("CMakeFiles")][:2]) or "."
 
-    def command(self, *more, without=(), compiler=None, output="/dev/null"):
-        words = [word for word in self.words if word not in without]
-        return [compiler or words[0], *words[1:], *more, "-o", output]
+    def command(self, *more, compiler=None, output="/dev/null"):
+        return [compiler or self.words[0], *self.words[1:], *more, "-o", output]
 
 
 def processor_seconds(command, folder):
