@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+
+#include "base/read_text.h"
 
 namespace ringside::engines {
 namespace {
@@ -54,11 +54,6 @@ Result<std::vector<GuestPhys>> find_probes(memory::RamBlockReader& reader,
   return probes;
 }
 
-std::string read_text(const std::string& path) {
-  std::ifstream file(path);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
 // Not a device or a pipe, whose opening may have effects.
 UniqueFd open_regular(const std::string& path) {
   UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -69,14 +64,15 @@ UniqueFd open_regular(const std::string& path) {
 
 // The file behind a shared mapping: one that the process has open, for it may have no name.
 UniqueFd open_mapped(pid_t process, const memory::HostMapping& mapping) {
-  std::error_code ignored;
-  const std::string folder = fmt::format("/proc/{}/fd", process);
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+  std::error_code error;
+  using Entries = std::filesystem::directory_iterator;
+  Entries entry(fmt::format("/proc/{}/fd", process), error);
+  for (; !error && entry != Entries(); entry.increment(error)) {
     struct stat status {};
-    if (::stat(entry.path().c_str(), &status) != 0 || status.st_ino != mapping.inode ||
+    if (::stat(entry->path().c_str(), &status) != 0 || status.st_ino != mapping.inode ||
         !S_ISREG(status.st_mode))
       continue;
-    if (UniqueFd file = open_regular(entry.path()); file.valid()) return file;
+    if (UniqueFd file = open_regular(entry->path()); file.valid()) return file;
   }
   return open_regular(mapping.path);
 }

@@ -57,7 +57,7 @@ class ChromeTrace(viewer_case.ViewerCase):
                     there[thread, round(1000 * time), stack.removesuffix("\n(root)")] += 1
             here = collections.Counter()
             for sample in self.sampled(name):
-                thread = f"{sample.pid}/{sample.tid}" if sample.pid >= 0 else f"-1/{sample.vcpu}"
+                thread = f"{sample.pid}/{sample.thread}" if sample.pid >= 0 else f"-1/{sample.vcpu}"
                 here[thread, sample.time_ns, "\n".join(sample.frames)] += 1
             self.assert_same(there, here)
         self.each_recording(check)

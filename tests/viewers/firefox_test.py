@@ -34,7 +34,7 @@ class Firefox(FirefoxToolCase):
             by_vcpu, by_thread = collections.defaultdict(list), collections.defaultdict(list)
             for sample in self.sampled(name):
                 by_vcpu[f"vCPU {sample.vcpu}"].append(sample)
-                by_thread[sample.pid, sample.tid].append(sample)
+                by_thread[sample.pid, sample.thread].append(sample)
             vcpus = {thread["name"]: handle for handle, thread in threads.items() if thread["pid"] == "vCPUs"}
             self.assertEqual(sorted(vcpus), sorted(by_vcpu))
             for vcpu, samples in by_vcpu.items():
@@ -86,7 +86,7 @@ class Firefox(FirefoxToolCase):
                 if sample.source == "cpu" and sample.disposition in ("sampled", "idle"):
                     here["vCPUs", f"vCPU {sample.vcpu}", sample.time_ns, function] += 1
                 if sample.source == "cpu" and sample.disposition == "sampled" and sample.pid >= 0:
-                    here[str(sample.pid), sample.tid, sample.time_ns, function] += 1
+                    here[str(sample.pid), sample.thread, sample.time_ns, function] += 1
             there = collections.Counter()
             for thread in profile["threads"]:
                 nanoseconds = (round(delta * 1e6) for delta in thread["samples"]["timeDeltas"])

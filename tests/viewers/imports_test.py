@@ -7,15 +7,19 @@ import viewer_case
 # Formats, and the keys of a report that each keeps. The name of a thread is that of its process where a format has one name.
 KEPT = {"folded": "symbol", "asterinas-json": "symbol", "pprof": "comm,pid,tid,symbol", "perf-script": "comm,pid,tid,symbol",
         "perf-data": "comm,pid,tid,symbol", "speedscope": "symbol", "firefox": "pid,tid,symbol", "callgrind": "symbol"}
+# Those in which each sample of a process has a thread: an unknown one is the first of its process.
+HAS_THREADS = ("perf-script", "perf-data", "firefox")
 # Those whose own output comes back as it was.
 EXACT = ("folded", "perf-script", "asterinas-json")
 
 
 class Imports(viewer_case.ViewerCase):
-    def weights(self, path, keys, *options):
-        """Own weight by the keys of a report."""
+    def weights(self, path, keys, *options, form=None):
+        """Own weight by the keys of a report. form: as a file of that format has them."""
         weights = collections.Counter()
         for row in self.report_rows(path, keys, *options):
+            if form in HAS_THREADS and not row["tid"]:
+                row["tid"] = row["pid"]
             row["symbol"] = re.sub("^<unknown.*", "<unknown>", row["symbol"])  # with an address where there is one
             weights[tuple(row[key] for key in keys.split(","))] += int(row["self"])
         return {key: weight for key, weight in weights.items() if weight}
@@ -47,7 +51,7 @@ class Imports(viewer_case.ViewerCase):
                     unit = self.interval(name) if form == "speedscope" else 1  # it has ticks as nanoseconds
                     if form == "asterinas-json":
                         options += ["--demangle", "asterinas"]
-                    here = self.weights(self.recording(name), keys, *options)
+                    here = self.weights(self.recording(name), keys, *options, form=form)
                     self.assert_same(there, {key: weight * unit for key, weight in here.items()})
         self.each_recording(check)
 

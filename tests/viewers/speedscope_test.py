@@ -37,7 +37,7 @@ class Speedscope(viewer_case.ViewerCase):
             threads = collections.defaultdict(list)
             for sample in self.sampled(name):
                 whole[sample.frames[::-1]] += sample.weight
-                thread = f"{sample.pid}/{sample.tid}" if sample.pid >= 0 else f"vcpu {sample.vcpu}"
+                thread = f"{sample.pid}/{sample.thread}" if sample.pid >= 0 else f"vcpu {sample.vcpu}"
                 threads[thread].append((sample.time_ns, sample.frames[::-1]))
             period = self.interval(name)
             there = collections.Counter()

@@ -30,8 +30,8 @@ _options = argparse.Namespace()
 
 @dataclasses.dataclass(frozen=True)
 class Sample:
-    """One sample of a recording. frames: names with inlined functions, leaf first; images: those of each. addresses: of the
-    frames that are not inlined."""
+    """One sample of a recording. pid and tid: -1 where they are not known. frames: names with inlined functions, leaf
+    first; images: those of each. addresses: of the frames that are not inlined."""
     source: str
     time_ns: int
     vcpu: int
@@ -45,6 +45,11 @@ class Sample:
     frames: tuple
     images: tuple
     addresses: tuple
+
+    @property
+    def thread(self):
+        """The tid, in formats where a sample of a process has a thread. One that is not known is the first of its process."""
+        return self.pid if self.tid < 0 else self.tid
 
 
 def name_of(frame, line):
@@ -63,7 +68,7 @@ def _sample(line):
     stacks = [stack for stack in line["stacks"] if "role" not in stack]
     frames = [frame for stack in stacks for frame in stack["frames"]]
     return Sample(source=line.get("source", "cpu"), time_ns=line["time_ns"], vcpu=line.get("vcpu", -1), level=line["level"],
-                  disposition=line["disposition"], pid=line.get("pid", -1), tid=line.get("tid", line.get("pid", -1)),
+                  disposition=line["disposition"], pid=line.get("pid", -1), tid=line.get("tid", -1),
                   comm=line.get("comm", ""), weight=line["weight"], values=tuple(line.get("values", {}).items()),
                   frames=tuple(name for frame in frames for name in reversed(name_of(frame, line))),
                   images=tuple(frame.get("image", "") for frame in frames for _ in name_of(frame, line)),

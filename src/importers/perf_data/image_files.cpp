@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 
 #include "base/byte_cursor.h"
+#include "base/read_text.h"
 #include "base/text.h"
 
 namespace ringside::importers::perf_data {
@@ -146,8 +145,7 @@ ImageFiles::Folders build_id_folders(const std::string& input_name) {
 
 // ELF notes: sizes of owner and description, kind, both padded to 4 bytes.
 std::vector<std::byte> running_kernel_build_id() {
-  std::ifstream file("/sys/kernel/notes", std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_text("/sys/kernel/notes");
   ByteCursor cursor(as_bytes(text));
   while (cursor.remaining() >= 12) {
     const auto owner_size = cursor.read<std::uint32_t>();

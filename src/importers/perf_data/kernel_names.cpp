@@ -1,10 +1,9 @@
 #include "importers/perf_data/kernel_names.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
+#include "base/read_text.h"
 #include "symbols/nm/nm_text.h"
 
 namespace ringside::importers::perf_data {
@@ -12,20 +11,7 @@ namespace {
 
 constexpr std::uint64_t kX86LinkAddress = 0xffffffff81000000;  // _text, arch/x86/Kconfig
 constexpr std::size_t kAtOnce = 64;                            // functions
-constexpr std::uintmax_t kMostText = 256u << 20;               // bytes
 constexpr const char* kOwnKallsyms = "/proc/kallsyms";
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::string block(1 << 20, '\0');
-  while (text.size() < kMostText) {
-    file.read(block.data(), static_cast<std::streamsize>(block.size()));
-    if (file.gcount() <= 0) break;
-    text.append(block, 0, static_cast<std::size_t>(file.gcount()));
-  }
-  return text;
-}
 
 bool is_running_kernel(const RunningKernel& kernel, const Features& features,
                        const ImageFiles& files) {

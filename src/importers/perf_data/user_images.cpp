@@ -5,12 +5,11 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "base/read_text.h"
 #include "base/split.h"
 #include "elf/code_hash.h"
 #include "elf/code_size.h"
@@ -55,8 +54,7 @@ symbols::SymbolTable read_perf_map(const std::filesystem::path& path) {
   if (!std::filesystem::is_regular_file(path, ignored) ||
       std::filesystem::file_size(path, ignored) > kMost)
     return {};
-  std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_text(path);
   std::vector<symbols::PackedFunction> functions;
   std::string_view rest = text;
   while (!rest.empty()) {

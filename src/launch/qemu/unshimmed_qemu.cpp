@@ -3,10 +3,9 @@
 #include <fmt/core.h>
 
 #include <charconv>
-#include <fstream>
-#include <iterator>
 #include <map>
 
+#include "base/read_text.h"
 #include "launch/qemu/qemu_command.h"
 
 namespace ringside::launch {
@@ -15,11 +14,6 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path folder_of(pid_t process) { return fs::path("/proc") / std::to_string(process); }
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 // Each process's parent. In /proc/PID/stat the name, which may hold anything, is in parentheses
 // before the state and the parent (proc(5)).
@@ -32,7 +26,7 @@ std::map<pid_t, pid_t> parents() {
     pid_t process = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), process).ec != std::errc{})
       continue;
-    const std::string stat = contents(entry->path() / "stat");
+    const std::string stat = read_text(entry->path() / "stat");
     const std::size_t behind_name = stat.rfind(") ");
     if (behind_name == std::string::npos || behind_name + 4 > stat.size()) continue;
     pid_t parent = 0;
@@ -62,7 +56,7 @@ bool is_below(pid_t process, pid_t command, const std::map<pid_t, pid_t>& parent
 
 std::vector<std::string> arguments_of(pid_t process) {
   std::vector<std::string> words;
-  const std::string line = contents(folder_of(process) / "cmdline");
+  const std::string line = read_text(folder_of(process) / "cmdline");
   for (std::size_t begin = 0; begin < line.size();) {
     const std::size_t end = std::min(line.find('\0', begin), line.size());
     words.push_back(line.substr(begin, end - begin));
