@@ -35,14 +35,15 @@ WITHOUT_RULES = ("busybox",)
 DISK_BYTES = 512 << 20
 SAME_PERCENT = 99.0  # of the stacks have the same addresses, without those of files that perf cannot unwind
 SCRIPT = """#!/bin/busybox sh
-# Once, not on each vCPU. Debian's programs and short-lived ones are at work while perf records.
+# Once, not on each vCPU. Debian's programs and short-lived ones are at work while perf records, and
+# not while it fills its cache.
 [ "$1" = 0 ] || exit 0
 perf() {{ /{place}/loader --library-path /{place} /{place}/perf "$@"; }}
 export HOME=/tmp/recordings
 mkdir -p $HOME
 cd $HOME
-/workload/programs 0 &
-/workload/mixed 0 &
+setsid /workload/programs 0 & export programs=$!
+setsid /workload/mixed 0 & export mixed=$!
 until [ -e /tmp/started ]; do sleep 1; done
 {records}
 kill -9 -1
@@ -71,8 +72,10 @@ def build_files(perf, folder, seconds):
     libraries = subprocess.run(["ldd", perf], check=True, text=True, stdout=subprocess.PIPE).stdout
     for name, path in re.findall(r"^\s*(?:(\S+) => )?(/\S+) \(", libraries, re.MULTILINE):
         shutil.copy(path, tree / PLACE / (name or "loader"))
-    records = "\n".join(f"perf record -e cpu-clock -F 500 -a {how} --proc-map-timeout 20000 -o {mode}.data -- "
-                        f"sleep {seconds} >{mode}.log 2>&1" for mode, how in MODES.items())
+    records = "\n".join(f"kill -CONT -$programs -$mixed\n"
+                        f"perf record -e cpu-clock -F 500 -a {how} --proc-map-timeout 20000 -o {mode}.data -- "
+                        f"sh -c 'sleep {seconds}; kill -STOP -$programs -$mixed' >{mode}.log 2>&1"
+                        for mode, how in MODES.items())
     (tree / "workload" / WORKLOAD).write_text(SCRIPT.format(place=PLACE, records=records, done=DONE))
     return tree
 
@@ -240,7 +243,7 @@ def main():
     parser.add_argument("--ringside", required=True, type=os.path.abspath, help="the program under test")
     parser.add_argument("--names", type=lambda text: text.split(","), default=["cache"], help="default: cache")
     parser.add_argument("--cpus", type=int, default=2)
-    parser.add_argument("--seconds", type=int, default=5, help="for each recording, by the guest's clock (default 5)")
+    parser.add_argument("--seconds", type=int, default=3, help="for each recording, by the guest's clock (default 3)")
     parser.add_argument("--least", type=int, default=500, help="samples wanted of each recording (default 500)")
     parser.add_argument("--points", type=float, default=0.01, help="that a share may be apart (default 0.01)")
     limits.add_option(parser)

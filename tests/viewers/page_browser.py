@@ -35,7 +35,7 @@ class PageBrowser(webdriver.Browser):
         all that came before is in the lists, and they are known to notice."""
         self.run("return fetch(arguments[0]).catch(() => 0)", ABSENT)
         found = [], []
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + self.patience
         while not all(any(ABSENT in one for one in kind) for kind in found):
             if time.monotonic() > end:
                 raise webdriver.WebDriverError(f"a request and its failure are not noticed: {found}")

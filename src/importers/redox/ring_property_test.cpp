@@ -78,7 +78,7 @@ TEST_P(RingProperty, AllThatWasTakenOutIsRead) {
 
 // The file is a part of what was taken out, from any word to any byte.
 TEST_P(RingProperty, APartHasTheSamplesThatBeginInIt) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
     std::mt19937_64 random(seed);
     const auto samples = random_samples(format(), 40, seed);
     const std::string text = text_of(words_of_all(samples));
@@ -101,7 +101,7 @@ TEST_P(RingProperty, APartHasTheSamplesThatBeginInIt) {
 
 // Whoever takes words out of the kernel's ring may be too slow.
 TEST_P(RingProperty, WhatHadNoRoomIsCut) {
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
     std::mt19937_64 random(seed);
     KernelRing ring(128);
     RingData taken;
@@ -125,7 +125,7 @@ TEST_P(RingProperty, WhatHadNoRoomIsCut) {
 
 // In format A nothing says where the newest sample ends, and only where it was is sure.
 TEST_P(RingProperty, TheMemoryOfARingHasTheNewestSamples) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
     std::mt19937_64 random(seed);
     const auto samples = random_samples(format(), 10 + random() % 300, seed);
     OverwritingRing ring(1024);
@@ -172,7 +172,7 @@ TEST_P(RingProperty, CpusAreMergedInOrderOfTime) {
 // A word that is damaged costs the sample that it is in, and in format A the one before may be cut
 // or get frames. Those further away stay as they were.
 TEST_P(RingProperty, ADamagedWordIsNotFarReaching) {
-  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
     std::mt19937_64 random(seed);
     const auto samples = random_samples(format(), 40, seed);
     RingData words = words_of_all(samples);
@@ -205,7 +205,7 @@ TEST_P(RingProperty, AnyCutAndAnyDamageIsRead) {
     EXPECT_EQ(imported.has_value(), !recorded.samples.empty()) << size;
   }
   std::mt19937_64 random(7);
-  for (int round = 0; round < 150; ++round) {
+  for (int round = 0; round < 50; ++round) {
     std::string text = whole;
     for (int n = 0; n < 1 + round % 20; ++n)
       text[random() % text.size()] = static_cast<char>(random());

@@ -57,7 +57,7 @@ TEST(SeriesTest, RandomSamplesHaveTheErrorOfRandomSamples) {
   std::mt19937_64 random(1);
   std::bernoulli_distribution is_in(0.1);
   const auto draw = [&](std::size_t) { return is_in(random); };
-  constexpr int kTrials = 2000;
+  constexpr int kTrials = 500;
   double variance = 0;
   int below_tenth = 0;
   int below_hundredth = 0;
@@ -95,7 +95,7 @@ Samples bursts(std::size_t length, std::mt19937_64& random) {
 
 TEST(SeriesTest, SamplesThatDependOnEachOtherHaveMoreError) {
   std::mt19937_64 random(2);
-  constexpr int kTrials = 2000;
+  constexpr int kTrials = 500;
   for (const std::size_t length : {20u, 50u}) {
     double variance = 0;
     int alarms = 0;

@@ -33,7 +33,7 @@ class Browser:
     Chromium. logs: names of further logs that it keeps."""
 
     def __init__(self, patience=limits.STEP, flags=(), logs=()):
-        self._patience = patience
+        self.patience = patience
         with contextlib.ExitStack() as cleanup:
             folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="ringside-chromium-",
                                                                        ignore_cleanup_errors=True))
@@ -107,7 +107,7 @@ class Browser:
 
     def wait(self, script, *arguments):
         """Runs the script until its value is true; returns the value, or the last one when the time is over."""
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + self.patience
         while not (value := self.run(script, *arguments)) and time.monotonic() < end:
             time.sleep(0.05)
         return value

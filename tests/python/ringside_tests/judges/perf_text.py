@@ -10,6 +10,7 @@ Where the two differ by design:
 * perf makes up names for the entries of a procedure linkage table (`write@plt`), and ringside has none.
 * A vmlinux has labels inside of functions. perf takes them for functions, and ringside the function around them.
 * perf does not unwind a program without unwind information, and ringside does: its stack goes on.
+* perf has the paths of all copies of a program, ringside one of them for all with its build id.
 * perf's stack of user code is empty where the guest's kernel could copy none. ringside has the sampled address.
 """
 import collections
@@ -90,9 +91,18 @@ def cached_files(cache):
     return {f"/{file.parents[1].relative_to(cache)}": file for file in cache.rglob("elf")}
 
 
+def _first_paths(cache):
+    """The first path of the programs with its build id, by path."""
+    copies = collections.defaultdict(list)
+    for path, file in sorted(cached_files(cache).items()):
+        copies[file.parent.name].append(path)
+    return {path: paths[0] for paths in copies.values() for path in paths}
+
+
 def of_perf(text, cache, is_unwound):
     """The samples in perf's text, with the addresses that ringside has. is_unwound: from copied stacks."""
     programs = {path: _Program(file) for path, file in cached_files(cache).items()}
+    first_paths = _first_paths(cache)
 
     def placed(frames):
         made = []
@@ -103,7 +113,8 @@ def of_perf(text, cache, is_unwound):
                 by = 0
             if frame.address != _NO_ADDRESS:
                 address = frame.address + by + (program.link_offset(frame.address) if program else 0)
-                made.append(dataclasses.replace(frame, address=address, offset=frame.offset + by if frame.name else 0))
+                made.append(dataclasses.replace(frame, address=address, offset=frame.offset + by if frame.name else 0,
+                                                dso=first_paths.get(frame.dso, frame.dso)))
         return tuple(made)
     return [dataclasses.replace(sample, frames=placed(sample.frames)) for sample in parse(text)]
 
@@ -130,11 +141,13 @@ class _Program:
 
 def of_ringside(text, cache):
     """The samples in ringside's text. A program that it has read from perf's cache has its own path again."""
+    first_paths = _first_paths(cache)
+
     @functools.cache
     def own(dso):
-        if not dso.startswith(f"{cache}/"):
-            return dso
-        return str(pathlib.Path("/") / pathlib.Path(dso).resolve().parents[1].relative_to(cache.resolve()))
+        if dso.startswith(f"{cache}/"):
+            dso = str(pathlib.Path("/") / pathlib.Path(dso).resolve().parents[1].relative_to(cache.resolve()))
+        return first_paths.get(dso, dso)
     return [dataclasses.replace(sample, frames=tuple(dataclasses.replace(frame, dso=own(frame.dso))
                                                      for frame in sample.frames)) for sample in parse(text)]
 
