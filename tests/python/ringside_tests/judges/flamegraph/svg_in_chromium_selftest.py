@@ -100,7 +100,7 @@ class Svg(unittest.TestCase):
             svg_in_chromium.use(self.browser, argparse.Namespace(svg=svg, png=None))
 
     def assert_fails(self, failure, message, use, text):
-        """What a fault keeps from happening is waited for: not long at first, since a busy machine fails otherwise."""
+        """A fault shows where something does not happen in time. A short wait comes first; a busy machine needs a long one."""
         for self.browser.patience in (limits.SOON / 20, limits.SOON / 2):
             with self.assertRaises(failure) as caught:
                 use(text)
