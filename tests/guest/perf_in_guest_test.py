@@ -103,6 +103,9 @@ class Reader:
 
     def __init__(self, options, mode, recordings, names, deadline):
         self.mode, self.cache, self.deadline = mode, recordings / ".debug", deadline
+        # The name of the first copy of a program, by that of each.
+        self._first = {perf_text.file_name(path): perf_text.file_name(first)
+                       for path, first in perf_text.first_paths(self.cache).items()}
         self._ringside, self._recording, self._names = options.ringside, str(recordings / f"{mode}.data"), names
 
     def perf(self, *arguments):
@@ -130,6 +133,7 @@ class Reader:
             if line.strip():
                 period, comm, dso, symbol = (cell.strip() for cell in line.split("|", 3))
                 name = symbol[4:]  # behind "[k] "
+                dso = self._first.get(dso, dso)
                 name = "" if name.startswith("0x") or name.endswith("@plt") else aliases.get((dso, name), name)
                 rows[one_comm(comm), one_file(dso), name] += int(period)
         return rows
@@ -137,7 +141,7 @@ class Reader:
     def rows_of_ringside(self):
         rows = collections.Counter()
         for row in csv.DictReader(io.StringIO(self.ringside("report", "--format", "csv", "--sort", "comm,dso,symbol"))):
-            rows[one_comm(row["comm"]), one_file(row["dso"]), one_name(row["symbol"]) or ""] += int(row["self"])
+            rows[one_comm(row["comm"]), one_file(self._first.get(row["dso"], row["dso"])), one_name(row["symbol"]) or ""] += int(row["self"])
         return +rows
 
     def folded(self):

@@ -91,7 +91,7 @@ def cached_files(cache):
     return {f"/{file.parents[1].relative_to(cache)}": file for file in cache.rglob("elf")}
 
 
-def _first_paths(cache):
+def first_paths(cache):
     """The first path of the programs with its build id, by path."""
     copies = collections.defaultdict(list)
     for path, file in sorted(cached_files(cache).items()):
@@ -102,7 +102,7 @@ def _first_paths(cache):
 def of_perf(text, cache, is_unwound):
     """The samples in perf's text, with the addresses that ringside has. is_unwound: from copied stacks."""
     programs = {path: _Program(file) for path, file in cached_files(cache).items()}
-    first_paths = _first_paths(cache)
+    first = first_paths(cache)
 
     def placed(frames):
         made = []
@@ -114,7 +114,7 @@ def of_perf(text, cache, is_unwound):
             if frame.address != _NO_ADDRESS:
                 address = frame.address + by + (program.link_offset(frame.address) if program else 0)
                 made.append(dataclasses.replace(frame, address=address, offset=frame.offset + by if frame.name else 0,
-                                                dso=first_paths.get(frame.dso, frame.dso)))
+                                                dso=first.get(frame.dso, frame.dso)))
         return tuple(made)
     return [dataclasses.replace(sample, frames=placed(sample.frames)) for sample in parse(text)]
 
@@ -141,13 +141,13 @@ class _Program:
 
 def of_ringside(text, cache):
     """The samples in ringside's text. A program that it has read from perf's cache has its own path again."""
-    first_paths = _first_paths(cache)
+    first = first_paths(cache)
 
     @functools.cache
     def own(dso):
         if dso.startswith(f"{cache}/"):
             dso = str(pathlib.Path("/") / pathlib.Path(dso).resolve().parents[1].relative_to(cache.resolve()))
-        return first_paths.get(dso, dso)
+        return first.get(dso, dso)
     return [dataclasses.replace(sample, frames=tuple(dataclasses.replace(frame, dso=own(frame.dso))
                                                      for frame in sample.frames)) for sample in parse(text)]
 

@@ -18,9 +18,14 @@ OURS = PERF.replace("memset", "__memset").replace("__GI___execve", "execve").rep
     ":-1  -1/-1", "[unknown] 0/0").replace("{event}", "cpu-clock: ")
 
 
-def compare(perf, ours, is_unwound=False, **options):
+def compare(perf, ours, is_unwound=False, copies=(), **options):
+    """copies: paths of one program in perf's cache."""
     with tempfile.TemporaryDirectory() as folder:
         cache = pathlib.Path(folder)
+        for path in copies:
+            file = cache / path / "6a09e667" / "elf"
+            file.parent.mkdir(parents=True)
+            file.write_bytes(bytes(64))  # a header without segments
         return perf_text.compare(perf_text.of_perf(perf.replace("{event}", ""), cache, is_unwound),
                                  perf_text.of_ringside(ours, cache), **options)
 
@@ -41,6 +46,12 @@ class Compare(unittest.TestCase):
                       OURS.replace("[001]", "[000]"), OURS.replace("2000000", "1000000"),
                       OURS.split("\n\n", maxsplit=1)[0]):
             self.assertTrue(compare(PERF, wrong).failures, wrong)
+
+    def test_copies_of_a_program_are_one(self):
+        copied = OURS.replace("/usr/bin/dash", "/bin/sh")
+        self.assertEqual(compare(PERF, copied, copies=("usr/bin/dash", "bin/sh")).failures, [])
+        self.assertEqual(compare(PERF, OURS, copies=("usr/bin/dash", "bin/sh")).failures, [])
+        self.assertTrue(compare(PERF, copied, copies=("usr/bin/dash",)).failures)
 
     def test_a_return_address_behind_a_function_is_of_the_one_before(self):
         perf = PERF.replace("entry+0x6", "next+0x0")

@@ -90,7 +90,7 @@ def picture():
 class Svg(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.browser = webdriver.Browser()
+        cls.browser = webdriver.Browser(patience=limits.SOON)
         cls.addClassCleanup(cls.browser.__exit__)
 
     def use(self, text):
@@ -101,7 +101,8 @@ class Svg(unittest.TestCase):
 
     def assert_fails(self, failure, message, use, text):
         """A fault shows where something does not happen in time. A short wait comes first; a busy machine needs a long one."""
-        for self.browser.patience in (limits.SOON / 20, limits.SOON / 2):
+        for patience in (limits.SOON / 20, limits.SOON / 2):
+            self.browser.patience = patience
             with self.assertRaises(failure) as caught:
                 use(text)
             self.browser.log()
