@@ -31,7 +31,7 @@ class Truth:
             frames = tuple(rest.split(";"))
             prefixes = {frames[:i] for i in range(1, len(frames) + 1)}
             (self._chains if word == "chain" else self._overs).update(prefixes)
-        elif line and not line.startswith("#"):
+        elif line and word != "together" and not line.startswith("#"):
             raise ValueError(f"unknown directive: {line}")
 
     def functions(self) -> set[str]:

@@ -2,6 +2,7 @@
 
 Lines of the file:
     share PERCENT FUNCTION     the function's own share of the busy samples
+    together F;G;…             of these only the sum of their shares is known
     busy all|0                 which vCPUs have work
     chain ROOT;…;LEAF          a legal stack; so is each of its non-empty prefixes
     over ENTRY;HANDLER;…       it, or a non-empty prefix of it, may stand on top of any legal stack
@@ -15,10 +16,17 @@ USER = "[user]"
 @dataclasses.dataclass
 class Truth:
     shares: dict = dataclasses.field(default_factory=dict)
+    together: list = dataclasses.field(default_factory=list)
     busy: str = "all"
     bases: set = dataclasses.field(default_factory=set)
     overs: set = dataclasses.field(default_factory=set)
     nest: int = 1
+
+    def judged_shares(self):
+        """Returns pairs of a tuple of functions and the share of their sum. Each function is in one tuple."""
+        grouped = {function for group in self.together for function in group}
+        return ([((function,), share) for function, share in self.shares.items() if function not in grouped] +
+                [(group, sum(self.shares[function] for function in group)) for group in self.together])
 
     def is_legal(self, stack):
         """Whether a kernel stack (root first) is legal. The user frame under a system call is not part of it."""
@@ -56,6 +64,13 @@ def _read_share(truth, rest):
     truth.shares[function.strip()] = float(percent.rstrip("%"))
 
 
+def _read_together(truth, rest):
+    functions = tuple(function.strip() for function in rest.split(";"))
+    if not all(function in truth.shares for function in functions):
+        raise ValueError("a function without a share before")
+    truth.together.append(functions)
+
+
 def _read_busy(truth, rest):
     if rest not in ("all", "0"):
         raise ValueError("busy is all or 0")
@@ -83,4 +98,5 @@ def _read_nest(truth, rest):
     truth.nest = int(rest)
 
 
-_READERS = {"share": _read_share, "busy": _read_busy, "chain": _read_chain, "over": _read_over, "nest": _read_nest}
+_READERS = {"share": _read_share, "together": _read_together, "busy": _read_busy, "chain": _read_chain,
+            "over": _read_over, "nest": _read_nest}

@@ -90,9 +90,9 @@ def _tolerance(share, total, points, by_chance):
 
 def _check_shares(truth, own, total, points, by_chance=False):
     summary, failures = [], []
-    for function, expected in truth.shares.items():
-        got = percent(own[function], total)
-        line = f"share of {function}: expected {expected:.2f} %, got {got:.2f} %"
+    for functions, expected in truth.judged_shares():
+        got = percent(sum(own[function] for function in functions), total)
+        line = f"share of {' and '.join(functions)}: expected {expected:.2f} %, got {got:.2f} %"
         if expected >= points:
             summary.append(line)
         allowed = _tolerance(expected, total, points, by_chance)

@@ -45,6 +45,16 @@ class Shares(unittest.TestCase):
         failures = verdict("start;main loop;outer;burn_a 5000\n")
         self.assertTrue(any("expected 20.00 %, got 0.00 %" in line for line in failures))
 
+    def test_of_shares_known_together_the_sum_counts(self):
+        together = TRUTH + "together void burn<int, 2>(char const*);tick\n"
+        divided = TRUE_PROFILE.replace("3000", "1500").replace("2000", "3500")
+        self.assertTrue(verdict(divided))
+        self.assertEqual(verdict(divided, together), [])
+        failures = verdict(divided.replace("5000", "5700"), together)
+        self.assertIn("share of void burn<int, 2>(char const*) and tick: expected 50.00 %, got 46.73 %", failures[1])
+        with self.assertRaisesRegex(ValueError, "line 12: .*without a share"):
+            legal_stacks.parse(TRUTH + "together tick;tock\n")
+
     def test_only_the_leaf_counts_for_a_share(self):
         failures = verdict("start;main loop;outer;burn_a;tick 10000\n")
         self.assertTrue(any("share of burn_a: expected 50.00 %, got 0.00 %" in line for line in failures))
