@@ -58,6 +58,11 @@ if(RINGSIDE_SANITIZE)
   target_compile_options(ringside_options INTERFACE -fsanitize=${RINGSIDE_SANITIZE}
                          -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(ringside_options INTERFACE -fsanitize=${RINGSIDE_SANITIZE})
+  target_compile_definitions(ringside_options INTERFACE _GLIBCXX_ASSERTIONS)
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_compile_options(ringside_options INTERFACE
+                           $<$<COMPILE_LANGUAGE:CXX>:-fsanitize-ignorelist=${PROJECT_SOURCE_DIR}/cmake/sanitizers.ignore>)
+  endif()
 endif()
 if(RINGSIDE_LIBFUZZER)
   target_compile_options(ringside_options INTERFACE -fsanitize=fuzzer-no-link)
