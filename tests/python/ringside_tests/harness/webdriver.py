@@ -15,6 +15,7 @@ WINDOW = (1280, 900)  # pixels
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
          f"--window-size={WINDOW[0]},{WINDOW[1]}"]
+STARTS = 5
 ENTER, ESCAPE = "\ue007", "\ue00c"
 _ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 
@@ -37,10 +38,8 @@ class Browser:
         with contextlib.ExitStack() as cleanup:
             folder = cleanup.enter_context(tempfile.TemporaryDirectory(prefix="ringside-chromium-",
                                                                        ignore_cleanup_errors=True))
-            self._driver = subprocess.Popen(["chromedriver", "--port=0"], stdin=subprocess.DEVNULL,
-                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self._port = self._start_driver()
             cleanup.callback(self._end_driver)
-            self._port = self._read_port()
             options = {"binary": shutil.which("chromium"), "args": [*FLAGS, *flags, f"--user-data-dir={folder}/profile"]}
             capabilities = {"goog:chromeOptions": options, "goog:loggingPrefs": dict.fromkeys(("browser", *logs), "ALL")}
             session = self._request("POST", "/session", {"capabilities": {"alwaysMatch": capabilities}})
@@ -129,11 +128,16 @@ class Browser:
             raise WebDriverError(f"{value['error']}: {value.get('message', '').splitlines()[0]}")
         return value
 
-    def _read_port(self):
-        for line in self._driver.stdout:
-            if match := re.search(r"started successfully on port (\d+)", line):
-                return int(match.group(1))
-        raise WebDriverError("chromedriver does not start")
+    def _start_driver(self):
+        """Returns its port. It takes a free one of IPv4 and ends where another program has that one of IPv6."""
+        for _ in range(STARTS):
+            self._driver = subprocess.Popen(["chromedriver", "--port=0"], stdin=subprocess.DEVNULL,
+                                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            for line in self._driver.stdout:
+                if match := re.search(r"started successfully on port (\d+)", line):
+                    return int(match.group(1))
+            self._end_driver()
+        raise WebDriverError(f"chromedriver does not start, {STARTS} times")
 
     def _end_driver(self):
         self._driver.terminate()
