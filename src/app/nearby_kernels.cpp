@@ -7,10 +7,12 @@
 #include <array>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <tuple>
 
 #include "arch/arch_info.h"
 #include "base/clock.h"
+#include "base/split.h"
 
 namespace ringside::app {
 namespace {
@@ -83,6 +85,29 @@ NearbyKernels find_nearby_kernels(const fs::path& folder, Arch machine) {
   if (candidates.size() > kMostFiles) candidates.resize(kMostFiles);
   for (Candidate& candidate : candidates) found.files.push_back(std::move(candidate.file));
   return found;
+}
+
+std::vector<std::shared_ptr<const elf::ElfFile>> find_loaded_kernels(const fs::path& loader,
+                                                                     const std::string& initrd,
+                                                                     const fs::path& working_folder,
+                                                                     Arch machine) {
+  std::vector<std::shared_ptr<const elf::ElfFile>> files;
+  std::set<std::string> names;
+  const auto add = [&](const std::shared_ptr<const elf::ElfFile>& file) {
+    if (names.insert(file->name()).second) files.push_back(file);
+  };
+  std::string_view modules = initrd;
+  while (!modules.empty()) {
+    std::string_view module = take_word(modules, ",");
+    const fs::path path = working_folder / take_word(module);
+    if (!may_be_executable(path)) continue;
+    if (const auto file = elf::ElfFile::open(path); file && may_run((*file)->arch(), machine))
+      add(*file);
+  }
+  for (const fs::path& folder : {loader.parent_path(), working_folder})
+    if (!folder.empty())
+      for (const auto& file : find_nearby_kernels(folder, machine).files) add(file);
+  return files;
 }
 
 }  // namespace ringside::app

@@ -22,4 +22,11 @@ struct NearbyKernels {
 // and not through symbolic links. Unreadable folders and files are left out.
 [[nodiscard]] NearbyKernels find_nearby_kernels(const std::filesystem::path& folder, Arch machine);
 
+// The kernels that a boot loader, the file `loader`, may load: the ELF files that -initrd names
+// (Multiboot modules: "FILE ARGUMENTS,FILE"), then those of its folder and of the working folder,
+// as above.
+[[nodiscard]] std::vector<std::shared_ptr<const elf::ElfFile>> find_loaded_kernels(
+    const std::filesystem::path& loader, const std::string& initrd,
+    const std::filesystem::path& working_folder, Arch machine);
+
 }  // namespace ringside::app

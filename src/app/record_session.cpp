@@ -171,6 +171,8 @@ class Session {
     wanted.no_firmware =
         guest_ && launch::QemuCommand(guest_->info.arguments).has_no_firmware(engine_->arch());
     if (!kernel.file) RINGSIDE_TRY(probe_names(wanted));
+    if (kernel.file && !given_kernel_ && !load_bias_ && kernel.system == "generic")
+      expect_loader(wanted);
     const std::uint64_t start_ns = monotonic_ns();
     RINGSIDE_ASSIGN(auto writer, recording::Writer::create(request_.output,
                                                            make_header(*engine_, options_, kernel,
@@ -384,6 +386,18 @@ class Session {
           "--kernel");
     RINGSIDE_ASSIGN(kernel.system, guestos::system_of(system_, *kernel.file));
     return kernel;
+  }
+
+  // -kernel may be a boot loader, where it is not recognized as a system.
+  void expect_loader(session::KernelRequest& wanted) const {
+    std::error_code gone;  // the working folder may be
+    std::filesystem::path folder = request_.command_folder;
+    if (folder.empty()) folder = std::filesystem::current_path(gone);
+    wanted.is_given = false;
+    wanted.find_more = [loader = guest_->info.kernel, initrd = guest_->info.initrd, folder,
+                        machine = engine_->arch()] {
+      return find_loaded_kernels(loader, initrd, folder, machine);
+    };
   }
 
   // Adds sources of names for a kernel without a file: --symbols, and kernel files nearby.

@@ -213,6 +213,22 @@ bool ElfFile::is_code(ImageAddr address) const {
   return false;
 }
 
+std::vector<CodeRange> ElfFile::code() const {
+  std::vector<CodeRange> ranges;
+  for (const SectionHeader& section : sections_) {
+    if ((section.flags & SHF_EXECINSTR) == 0 || (section.flags & SHF_ALLOC) == 0) continue;
+    const Bytes bytes = bytes_at({section.address}, section.size);
+    if (!bytes.empty()) ranges.push_back({{section.address}, bytes});
+  }
+  if (!ranges.empty()) return ranges;
+  for (const Segment& segment : segments_) {
+    if (!segment.executable) continue;
+    const Bytes bytes = bytes_at(segment.address, segment.file_size);
+    if (!bytes.empty()) ranges.push_back({segment.address, bytes});
+  }
+  return ranges;
+}
+
 std::optional<std::uint64_t> load_bias_by(const ElfFile& kernel, std::string_view symbol,
                                           GuestVirt address) {
   if (symbol.empty() || address == GuestVirt{}) return std::nullopt;

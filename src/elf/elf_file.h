@@ -28,6 +28,12 @@ struct Segment {
   [[nodiscard]] bool contains(ImageAddr at) const { return at - address < memory_size; }
 };
 
+// A part of a file that holds code, and nothing else where the file has sections.
+struct CodeRange {
+  ImageAddr address;
+  Bytes bytes;  // valid as long as the ElfFile is
+};
+
 // A section's bytes are valid as long as the ElfFile is; those of SHT_NOBITS are empty.
 struct Section {
   std::string_view name;
@@ -124,6 +130,12 @@ class ElfFile {
   // contents end, none outside.
   [[nodiscard]] Bytes bytes_at(ImageAddr address, std::size_t size) const;
   [[nodiscard]] bool is_code(ImageAddr address) const;
+  // Where the file holds code: its sections with SHF_EXECINSTR, or the executable segments of a
+  // file that has no such section. A loader's segment may hold data as well, such as a kernel.
+  [[nodiscard]] std::vector<CodeRange> code() const;
+  // Where code that begins at `address` ends at the latest: where a data object begins, or its
+  // section or its segment ends. Not behind `address` where no code is.
+  [[nodiscard]] ImageAddr end_of_code(ImageAddr address) const;
 
  private:
   struct SectionHeader {

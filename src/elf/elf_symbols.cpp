@@ -73,23 +73,51 @@ void ElfFile::for_each_symbol(Visit visit) const {
 
 const std::vector<FunctionSymbol>& ElfFile::symbols() const {
   std::vector<FunctionSymbol>& functions = read_later_->symbols;
+  std::vector<ImageAddr>& data = read_later_->data_in_code;
   std::call_once(read_later_->symbols_once, [&] {
     const auto in_code = [this](const RawSymbol& symbol) {
-      if (symbol.section < sections_.size() && symbol.section != SHN_UNDEF)
-        return (sections_[symbol.section].flags & SHF_EXECINSTR) != 0;
+      if (symbol.section < sections_.size() && symbol.section != SHN_UNDEF) {
+        // A linker script's label at the end of its section is outside of it.
+        const SectionHeader& section = sections_[symbol.section];
+        return (section.flags & SHF_EXECINSTR) != 0 &&
+               (type_ == ET_REL || symbol.value - section.address < section.size);
+      }
       return symbol.section != SHN_UNDEF && is_code({symbol.value});
     };
     for_each_symbol([&](const RawSymbol& symbol, std::string_view name) {
       const unsigned type = ELF64_ST_TYPE(symbol.info);
       const bool function = type == STT_FUNC || type == STT_GNU_IFUNC;
+      if (type == STT_OBJECT && in_code(symbol)) data.push_back({symbol.value});
       if ((function || type == STT_NOTYPE) && !is_mapping_label(name) && in_code(symbol))
         functions.push_back({{symbol.value}, symbol.size, name, binding_of(symbol.info), function});
       return true;
     });
     std::sort(functions.begin(), functions.end(),
               [](const auto& a, const auto& b) { return a.address < b.address; });
+    std::sort(data.begin(), data.end());
   });
   return functions;
+}
+
+ImageAddr ElfFile::end_of_code(ImageAddr address) const {
+  (void)symbols();
+  std::uint64_t end = address.value;
+  for (const Segment& segment : segments_)
+    if (segment.executable && segment.contains(address))
+      end = segment.address.value + segment.memory_size;
+  bool in_section = false;
+  bool has_sections = false;
+  for (const SectionHeader& section : sections_) {
+    const bool is_code = (section.flags & SHF_EXECINSTR) != 0 && (section.flags & SHF_ALLOC) != 0;
+    has_sections |= is_code;
+    if (!is_code || address.value - section.address >= section.size) continue;
+    in_section = true;
+    end = std::min(end, section.address + section.size);
+  }
+  if (has_sections && !in_section) return address;
+  const std::vector<ImageAddr>& data = read_later_->data_in_code;
+  const auto next = std::upper_bound(data.begin(), data.end(), address);
+  return next == data.end() ? ImageAddr{end} : std::min(ImageAddr{end}, *next);
 }
 
 std::vector<TableSymbol> ElfFile::all_symbols() const {

@@ -15,6 +15,7 @@ struct ElfFile::ReadLater {
   std::map<std::size_t, std::vector<std::byte>> decompressed;  // by section number
   std::once_flag symbols_once;
   std::vector<FunctionSymbol> symbols;
+  std::vector<ImageAddr> data_in_code;  // where data objects begin, by address
 };
 
 }  // namespace ringside::elf

@@ -12,7 +12,9 @@ namespace ringside::kernel_image {
 namespace {
 
 constexpr std::size_t kWindowBytes = 256;
-constexpr double kSameShare = 0.8;
+constexpr std::uint64_t kPage = 4096;
+constexpr double kSameShare = 0.97;
+constexpr double kSameShareOfLinux = 0.8;
 // Below this share of equal bytes there is no kernel text at all: two unrelated texts of x86_64
 // code agree in about one byte of ten.
 constexpr double kUnrelatedShare = 0.4;
@@ -20,8 +22,8 @@ constexpr double kUnrelatedShare = 0.4;
 class Comparison {
  public:
   Comparison(const elf::ElfFile& file, std::uint64_t load_bias, VirtualMemory& memory,
-             std::size_t text_pieces)
-      : file_(file), load_bias_(load_bias), memory_(memory), text_pieces_(text_pieces) {}
+             std::size_t text_pieces, std::optional<GuestVirt> pc)
+      : file_(file), load_bias_(load_bias), memory_(memory), text_pieces_(text_pieces), pc_(pc) {}
 
   [[nodiscard]] Result<Identity> run();
 
@@ -29,12 +31,25 @@ class Comparison {
   [[nodiscard]] Result<std::vector<std::byte>> memory_at(ImageAddr address, std::size_t size);
   [[nodiscard]] Result<std::optional<Identity>> compare_build_id();
   [[nodiscard]] Result<std::optional<Identity>> compare_banner();
+  struct Equality {
+    std::size_t wanted = 0;    // bytes
+    std::size_t compared = 0;  // of them: memory has them
+    std::size_t equal = 0;
+
+    [[nodiscard]] double share() const {
+      return static_cast<double>(equal) / static_cast<double>(std::max<std::size_t>(compared, 1));
+    }
+  };
+  [[nodiscard]] Result<void> compare_code(ImageAddr address, std::size_t size, Equality& all);
+  [[nodiscard]] Result<Equality> compare_where_it_runs();
+  [[nodiscard]] Result<Equality> compare_everywhere();
   [[nodiscard]] Result<Identity> compare_text();
 
   const elf::ElfFile& file_;
   std::uint64_t load_bias_;
   VirtualMemory& memory_;
   std::size_t text_pieces_;
+  std::optional<GuestVirt> pc_;
 };
 
 std::string printable_line(Bytes bytes) {
@@ -92,51 +107,76 @@ Result<std::optional<Identity>> Comparison::compare_banner() {
   RINGSIDE_ASSIGN(const auto memory, memory_at(symbol->address, kMaxBanner));
   const std::string in_file = printable_line(banner);
   const std::string in_memory = printable_line(memory);
-  if (!in_file.starts_with(kBegin) || !in_memory.starts_with(kBegin)) return std::nullopt;
+  if (!in_file.starts_with(kBegin) || memory.empty()) return std::nullopt;
+  if (!in_memory.starts_with(kBegin))
+    return Identity{.sameness = MatchResult::kNotThere,
+                    .evidence = "version banner",
+                    .in_file = in_file,
+                    .in_memory = {}};
   return Identity{.sameness = in_file == in_memory ? MatchResult::kSame : MatchResult::kDifferent,
                   .evidence = "version banner",
                   .in_file = in_file,
                   .in_memory = in_memory};
 }
 
-Result<Identity> Comparison::compare_text() {
-  const auto text = file_.section(".text");
-  ImageAddr start = text ? text->address : file_.entry();
-  std::uint64_t size = text ? text->bytes.size() : 0;
-  if (!text) {
-    for (const elf::Segment& segment : file_.segments()) {
-      if (!segment.executable) continue;
-      start = segment.address;
-      size = segment.file_size;
-      break;
-    }
+Result<void> Comparison::compare_code(ImageAddr address, std::size_t size, Equality& all) {
+  const Bytes in_file = file_.bytes_at(address, size);
+  if (in_file.empty()) return {};
+  RINGSIDE_ASSIGN(const auto memory, memory_at(address, in_file.size()));
+  all.wanted += in_file.size();
+  all.compared += memory.size();
+  all.equal += equal_bytes(in_file, memory);
+  return {};
+}
+
+// The page around the pc, as far as it is the file's code.
+Result<Comparison::Equality> Comparison::compare_where_it_runs() {
+  Equality result;
+  if (!pc_) return result;
+  const std::uint64_t at = pc_->value - load_bias_;
+  const std::uint64_t page = at - at % kPage;
+  for (const elf::CodeRange& code : file_.code()) {
+    const std::uint64_t begin = std::max(page, code.address.value);
+    const std::uint64_t end = std::min(page + kPage, code.address.value + code.bytes.size());
+    if (begin < end) RINGSIDE_TRY(compare_code({begin}, end - begin, result));
   }
+  return result;
+}
+
+// Pieces of .text, or of the first executable segment of a file without sections.
+Result<Comparison::Equality> Comparison::compare_everywhere() {
+  Equality result;
+  const auto text = file_.section(".text");
+  const std::vector<elf::CodeRange> code = file_.code();
+  if (!text && code.empty()) return result;
+  const ImageAddr start = text ? text->address : code.front().address;
+  const std::uint64_t size = text ? text->bytes.size() : code.front().bytes.size();
+  if (size == 0) return result;
+  const std::size_t windows = std::clamp<std::size_t>(size / kWindowBytes, 1, text_pieces_);
+  for (std::size_t i = 0; i < windows; ++i)
+    RINGSIDE_TRY(compare_code(start + size / windows * i,
+                              std::min<std::uint64_t>(kWindowBytes, size), result));
+  return result;
+}
+
+Result<Identity> Comparison::compare_text() {
   Identity result{.sameness = MatchResult::kNoEvidence,
                   .evidence = kTextEvidence,
                   .in_file = {},
                   .in_memory = {}};
-  if (size == 0) return result;
-  std::size_t wanted = 0;
-  std::size_t compared = 0;
-  std::size_t equal = 0;
-  const std::size_t windows = std::clamp<std::size_t>(size / kWindowBytes, 1, text_pieces_);
-  for (std::size_t i = 0; i < windows; ++i) {
-    const ImageAddr at = start + size / windows * i;
-    const Bytes in_file = file_.bytes_at(at, std::min<std::uint64_t>(kWindowBytes, size));
-    if (in_file.empty()) continue;
-    RINGSIDE_ASSIGN(const auto memory, memory_at(at, in_file.size()));
-    wanted += in_file.size();
-    compared += memory.size();
-    equal += equal_bytes(in_file, memory);
-  }
-  if (compared == 0 || compared * 2 < wanted) {
+  RINGSIDE_ASSIGN(const Equality everywhere, compare_everywhere());
+  if (everywhere.wanted == 0) return result;
+  if (everywhere.compared == 0 || everywhere.compared * 2 < everywhere.wanted) {
     result.sameness = MatchResult::kUnreadable;
     return result;
   }
-  const double share = static_cast<double>(equal) / static_cast<double>(compared);
+  RINGSIDE_ASSIGN(const Equality here, compare_where_it_runs());
+  const double share =
+      here.compared != 0 ? std::min(everywhere.share(), here.share()) : everywhere.share();
   result.equal_share = share;
-  result.in_file = fmt::format("{} bytes of .text", compared);
-  result.in_memory = fmt::format("{:.0f} % of them equal", share * 100);
+  result.compared = everywhere.compared + here.compared;
+  result.in_file = fmt::format("{} bytes of its code", result.compared);
+  result.in_memory = fmt::format("{:.1f} % of them equal", share * 100);
   result.sameness = share >= kSameShare       ? MatchResult::kSame
                     : share < kUnrelatedShare ? MatchResult::kNotThere
                                               : MatchResult::kDifferent;
@@ -158,6 +198,11 @@ std::string Identity::explain(const std::string& file_name) const {
     case MatchResult::kSame:
       return {};
     case MatchResult::kDifferent:
+      if (evidence == kTextEvidence)
+        return fmt::format(
+            "{} is not the kernel that runs in the guest, or it was built again: of {}, the guest "
+            "has {:.1f} % at the same place; give the file of the build that runs",
+            file_name, in_file, equal_share * 100);
       return fmt::format(
           "{} is not the kernel that runs in the guest: its {} is {}, the guest's {}", file_name,
           evidence, in_file, in_memory);
@@ -178,13 +223,13 @@ std::string Identity::explain(const std::string& file_name) const {
 }
 
 Result<Identity> check_identity(const elf::ElfFile& file, std::uint64_t load_bias,
-                                VirtualMemory& memory, std::size_t text_pieces) {
-  return Comparison(file, load_bias, memory, text_pieces).run();
+                                VirtualMemory& memory, std::size_t text_pieces,
+                                std::optional<GuestVirt> pc) {
+  return Comparison(file, load_bias, memory, text_pieces, pc).run();
 }
 
 bool is_one_build(const elf::ElfFile& file, double equal_share) {
-  constexpr double kOneBuildShare = 0.97;
-  return equal_share >= (file.symbol_named("linux_banner") ? kSameShare : kOneBuildShare);
+  return equal_share >= (file.symbol_named("linux_banner") ? kSameShareOfLinux : kSameShare);
 }
 
 }  // namespace ringside::kernel_image

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/memory_reader.h"
@@ -21,21 +22,24 @@ inline constexpr const char* kTextEvidence = "text bytes";
 
 struct Identity {
   MatchResult sameness = MatchResult::kNoEvidence;
-  std::string evidence;    // "build id", "version banner", "text bytes"
-  std::string in_file;     // what the file says, as text
-  std::string in_memory;   // what the guest says
-  double equal_share = 0;  // of the bytes that were compared, of text bytes
+  std::string evidence;      // "build id", "version banner", "text bytes"
+  std::string in_file;       // what the file says, as text
+  std::string in_memory;     // what the guest says
+  double equal_share = 0;    // of the bytes that were compared, of text bytes
+  std::size_t compared = 0;  // text bytes
 
   // One sentence for people, with a hint where there is one; empty for kSame.
   [[nodiscard]] std::string explain(const std::string& file_name) const;
 };
 
 // Does the guest's memory hold this kernel file at this load bias? Compares, in this order, what
-// can be read: the build-id note, Linux's version banner, and samples of .text, of which 80 % must
-// be equal since Linux patches its own code (alternatives, static keys, ftrace). Reads 2 KiB and so
-// many pieces of text, of 256 bytes each. Errors: those of `memory`.
+// can be read: the build-id note, Linux's version banner, and text: 2 KiB and so many pieces of it,
+// of 256 bytes each, and the page of the code that runs at `pc`. 97 % of all of them and of that
+// page must be equal; two builds of one kernel may differ by less elsewhere. Linux, which patches
+// more of its own code, has one of the first two. Errors: those of `memory`.
 [[nodiscard]] Result<Identity> check_identity(const elf::ElfFile& file, std::uint64_t load_bias,
-                                              VirtualMemory& memory, std::size_t text_pieces = 16);
+                                              VirtualMemory& memory, std::size_t text_pieces = 16,
+                                              std::optional<GuestVirt> pc = std::nullopt);
 
 // Whether so many of the bytes of a kernel's text are equal that they are of one build. Linux
 // patches much of its own code; other kernels' code stays as it was linked.

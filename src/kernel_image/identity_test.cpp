@@ -1,11 +1,13 @@
 #include "kernel_image/identity.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/testing/function_memory.h"
+#include "elf/elf_writer.h"
 
 namespace ringside::kernel_image {
 namespace {
@@ -79,23 +81,66 @@ TEST_F(IdentityTest, BannerWhereThereIsNoBuildId) {
   EXPECT_TRUE(identity->in_memory.starts_with("Linux version 5.1.0-test")) << identity->in_memory;
 }
 
-TEST_F(IdentityTest, TextWithTolerance) {
+// Linux has its banner wherever it is.
+TEST_F(IdentityTest, WithoutTheBannerItIsNotLinux) {
   const auto file = open("tiny_without_id");
   Guest guest(*file);
   guest.at(file->symbol_named("linux_banner")->address.value + kBias) = std::byte{0};
-  const auto text = file->section(".text");
-  const auto damage = [&](std::uint64_t every) {
-    for (std::uint64_t i = 0; i < text->size; i += every)
-      guest.at(text->address.value + kBias + i) = std::byte{0xcc};
-    return check_identity(*file, kBias, guest)->sameness;
-  };
-  EXPECT_EQ(damage(10), MatchResult::kSame);
-  EXPECT_EQ(damage(2), MatchResult::kDifferent);
-  EXPECT_EQ(damage(1), MatchResult::kNotThere);
-  guest.clear();
-  const auto identity = check_identity(*file, kBias, guest);
-  EXPECT_EQ(identity->sameness, MatchResult::kUnreadable);
-  EXPECT_NE(identity->explain("vmlinux").find("--load-bias"), std::string::npos);
+  EXPECT_EQ(check_identity(*file, kBias, guest)->sameness, MatchResult::kNotThere);
+}
+
+// 16 KiB of code without a build id and a banner.
+class TextTest : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kText = 0x100000;
+
+  TextTest() {
+    for (std::size_t i = 0; i < code_.size(); ++i)
+      code_[i] = static_cast<std::byte>(i * 2654435761u >> 13);
+    elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+    writer.add_segment({kText}, code_.size(), true, false, code_);
+    file_ = elf::ElfFile::from_bytes(writer.write(), "kernel").value();
+    guest_.emplace(*file_);
+  }
+  void damage(std::size_t from, std::size_t to, std::size_t every) {
+    for (std::size_t i = from; i < to; i += every) guest_->at(kText + kBias + i) ^= std::byte{0x55};
+  }
+  [[nodiscard]] Identity check(std::size_t pc) {
+    return check_identity(*file_, kBias, *guest_, 16, GuestVirt{kText + kBias + pc}).value();
+  }
+
+  std::vector<std::byte> code_ = std::vector<std::byte>(0x4000);
+  std::shared_ptr<const elf::ElfFile> file_;
+  std::optional<Guest> guest_;
+};
+
+TEST_F(TextTest, OneByteOf33MayDiffer) {
+  EXPECT_EQ(check(0x100).sameness, MatchResult::kSame);
+  damage(0, code_.size(), 50);
+  EXPECT_EQ(check(0x100).sameness, MatchResult::kSame);
+  damage(25, code_.size(), 50);
+  const Identity identity = check(0x100);
+  EXPECT_EQ(identity.sameness, MatchResult::kDifferent);
+  // 166 bytes of 16 windows of 256 bytes differ, and 164 of the page.
+  EXPECT_EQ(
+      identity.explain("kernel.elf"),
+      "kernel.elf is not the kernel that runs in the guest, or it was built again: of 8192 bytes "
+      "of its code, the guest has 95.9 % at the same place; give the file of the build that runs");
+  damage(0, code_.size(), 1);
+  EXPECT_EQ(check(0x100).sameness, MatchResult::kNotThere);
+  guest_->clear();
+  const Identity unreadable = check(0x100);
+  EXPECT_EQ(unreadable.sameness, MatchResult::kUnreadable);
+  EXPECT_NE(unreadable.explain("vmlinux").find("--load-bias"), std::string::npos);
+}
+
+// A kernel that was built again with another function near its end: what lies in front of it is as
+// it was.
+TEST_F(TextTest, WhatRunsIsComparedWhereverItIs) {
+  damage(0x3100, 0x3400, 2);
+  EXPECT_EQ(check(0x1000).sameness, MatchResult::kSame);
+  EXPECT_EQ(check(0x3080).sameness, MatchResult::kDifferent);
+  EXPECT_EQ(check(0x2fff).sameness, MatchResult::kSame);
 }
 
 TEST_F(IdentityTest, ErrorsOfTheConnectionComeThrough) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <unordered_map>
+#include <map>
 #include <vector>
 
 namespace ringside::kernel_image {
@@ -37,41 +37,64 @@ Result<std::vector<Piece>> pieces_around(GuestVirt pc, VirtualMemory& memory) {
   return pieces;
 }
 
-// Looks for the pieces in a page of the file, each at its own offset.
-void compare_page(Bytes page, ImageAddr at, std::vector<Piece>& pieces) {
+// Looks for the pieces in the part of a page that is code, each at its own offset in the page.
+void compare_page(const elf::CodeRange& code, ImageAddr page, std::vector<Piece>& pieces) {
   for (Piece& piece : pieces) {
-    const std::size_t offset = piece.address.value % kPage;
-    if (piece.commonplace || offset + kPieceBytes > page.size() ||
-        std::memcmp(page.data() + offset, piece.bytes.data(), kPieceBytes) != 0)
+    const ImageAddr at = page + piece.address.value % kPage;
+    const std::uint64_t offset = at - code.address;
+    if (piece.commonplace || offset >= code.bytes.size() ||
+        kPieceBytes > code.bytes.size() - offset ||
+        std::memcmp(code.bytes.data() + offset, piece.bytes.data(), kPieceBytes) != 0)
       continue;
-    piece.slides.push_back(piece.address.value - (at.value + offset));
+    piece.slides.push_back(piece.address.value - at.value);
     piece.commonplace = piece.slides.size() > kCommonplace;
   }
+}
+
+struct Vote {
+  std::uint64_t slide;
+  unsigned count;
+};
+
+// The most votes first.
+Result<std::vector<Vote>> votes_around(const elf::ElfFile& file, GuestVirt pc,
+                                       VirtualMemory& memory) {
+  RINGSIDE_ASSIGN(auto pieces, pieces_around(pc, memory));
+  for (const elf::CodeRange& code : file.code()) {
+    const ImageAddr first = code.address - code.address.value % kPage;
+    for (ImageAddr page = first; page - first < code.address - first + code.bytes.size();
+         page = page + kPage)
+      compare_page(code, page, pieces);
+  }
+  std::map<std::uint64_t, unsigned> counts;
+  for (const Piece& piece : pieces)
+    if (!piece.commonplace)
+      for (const std::uint64_t slide : piece.slides) ++counts[slide];
+  std::vector<Vote> votes;
+  for (const auto& [slide, count] : counts) votes.push_back({slide, count});
+  std::stable_sort(votes.begin(), votes.end(),
+                   [](const Vote& a, const Vote& b) { return a.count > b.count; });
+  return votes;
 }
 
 }  // namespace
 
 Result<std::optional<std::uint64_t>> find_slide(const elf::ElfFile& file, GuestVirt pc,
                                                 VirtualMemory& memory) {
-  RINGSIDE_ASSIGN(auto pieces, pieces_around(pc, memory));
-  for (const elf::Segment& segment : file.segments()) {
-    if (!segment.executable) continue;
-    // Bytes before the segment's first whole page are left out.
-    const std::uint64_t skip = (kPage - segment.address.value % kPage) % kPage;
-    for (std::uint64_t i = skip; i < segment.file_size; i += kPage)
-      compare_page(file.bytes_at(segment.address + i, kPage), segment.address + i, pieces);
-  }
-  std::unordered_map<std::uint64_t, unsigned> votes;
-  for (const Piece& piece : pieces)
-    if (!piece.commonplace)
-      for (const std::uint64_t slide : piece.slides) ++votes[slide];
-  const auto most = std::max_element(
-      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most == votes.end() || most->second < kLeastVotes) return std::nullopt;
+  RINGSIDE_ASSIGN(const std::vector<Vote> votes, votes_around(file, pc, memory));
+  if (votes.empty() || votes.front().count < kLeastVotes) return std::nullopt;
   // A second place as good as the first: the file repeats itself there.
-  const auto is_as_good = [&](const auto& vote) { return vote.second == most->second; };
-  if (std::count_if(votes.begin(), votes.end(), is_as_good) > 1) return std::nullopt;
-  return most->first;
+  if (votes.size() > 1 && votes[1].count == votes[0].count) return std::nullopt;
+  return votes.front().slide;
+}
+
+Result<std::vector<std::uint64_t>> possible_slides(const elf::ElfFile& file, GuestVirt pc,
+                                                   VirtualMemory& memory) {
+  constexpr std::size_t kMost = 4;
+  RINGSIDE_ASSIGN(const std::vector<Vote> votes, votes_around(file, pc, memory));
+  std::vector<std::uint64_t> slides;
+  for (std::size_t i = 0; i < std::min(votes.size(), kMost); ++i) slides.push_back(votes[i].slide);
+  return slides;
 }
 
 }  // namespace ringside::kernel_image

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "kernel_image/identity.h"
 
@@ -16,5 +17,11 @@ namespace ringside::kernel_image {
 // `memory`.
 [[nodiscard]] Result<std::optional<std::uint64_t>> find_slide(const elf::ElfFile& file,
                                                               GuestVirt pc, VirtualMemory& memory);
+
+// The slides for which any piece votes, at most four, those with the most votes first: a kernel of
+// a hundred bytes has few pieces. Each is still to be proved (check_identity).
+[[nodiscard]] Result<std::vector<std::uint64_t>> possible_slides(const elf::ElfFile& file,
+                                                                 GuestVirt pc,
+                                                                 VirtualMemory& memory);
 
 }  // namespace ringside::kernel_image

@@ -1,5 +1,6 @@
 #include "kernel_image/slide.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "base/testing/bytes_memory.h"
 #include "base/testing/function_memory.h"
+#include "elf/elf_writer.h"
 
 namespace ringside::kernel_image {
 namespace {
@@ -56,6 +58,33 @@ TEST_F(Slide, OtherCodeIsNotFound) {
   for (std::size_t i = 0; i < memory_.size(); ++i)
     memory_[i] ^= static_cast<std::byte>(i * 2654435761u >> 13);
   EXPECT_EQ(find(0x1200000, 0x5000), std::nullopt);
+}
+
+// A boot loader holds the kernel that it starts as data, in a segment that is executable as a
+// whole.
+TEST(SlideOfALoader, CodeIsNotLookedForInData) {
+  std::vector<std::byte> bytes(0x3000);
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = static_cast<std::byte>(i * 2654435761u >> 13);
+  const auto loader = [&](bool has_sections) {
+    elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+    writer.add_segment({0x100000}, bytes.size(), true, true, bytes);
+    if (has_sections) {
+      writer.map_section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, {0x100000}, 0xf80);
+      writer.map_section(".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, {0x100f80}, 0x2080);
+    }
+    return elf::ElfFile::from_bytes(writer.write(), "loader").value();
+  };
+  const auto find = [&](const elf::ElfFile& file, std::size_t from, std::size_t to) {
+    ringside::testing::BytesMemory<GuestVirt> memory{
+        {0xc0000000 + from},
+        {bytes.begin() + static_cast<std::ptrdiff_t>(from),
+         bytes.begin() + static_cast<std::ptrdiff_t>(to)}};
+    return find_slide(file, {0xc0000000 + from + 0x10}, memory).value();
+  };
+  EXPECT_EQ(find(*loader(true), 0x1000, 0x3000), std::nullopt);
+  EXPECT_EQ(find(*loader(false), 0x1000, 0x3000), 0xbff00000u);
+  EXPECT_EQ(find(*loader(true), 0, 0x1000), 0xbff00000u);
 }
 
 TEST_F(Slide, NothingIsFoundWhereMemoryIsNotMappedOrEmpty) {

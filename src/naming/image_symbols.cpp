@@ -156,6 +156,7 @@ ImageSymbols::OpenFile ImageSymbols::open_kept(const recording::ImageInfo& image
 std::vector<std::string> ImageSymbols::warnings() const {
   std::vector<std::string> all = given_.warnings();
   all.insert(all.end(), warnings_.begin(), warnings_.end());
+  if (!given_names_) all.insert(all.end(), other_kernels_.begin(), other_kernels_.end());
   if (has_unnamed_code_ && !has_named_kernel_)
     all.push_back(
         given_.has_file()
@@ -220,8 +221,17 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   const bool is_code = is_kernel && stored && *stored && (*stored)->symbols().empty();
   // The given file is where the recorded symbols are from: they are what it would give.
   const bool is_stored = stored && *stored && !image.path.empty() && given_.is_file(image.path);
-  auto file = is_kernel && given_.has_file() && !is_stored ? open_given(image, stored)
-                                                           : open(image, stored);
+  const bool takes_given = is_kernel && given_.has_file() && !is_stored;
+  auto file = takes_given ? open_given(image, stored) : open(image, stored);
+  if (takes_given && !file && !is_code && !image.path.empty()) {
+    // A boot loader, for one: the given file names what that has loaded.
+    if (auto own = open(image, stored)) {
+      other_kernels_.push_back(
+          fmt::format("{}. Code of {} has the names of that", file.error().message, image.path));
+      file = std::move(own);
+    }
+  }
+  given_names_ |= takes_given && file && *file == given_.file();
   if (!file && !is_code) file = open_kept(image, file.error());
   std::optional<symbols::SymbolTable> given;
   if (is_kernel) given = given_.symbols_for(file && !is_code ? file->get() : nullptr);

@@ -91,6 +91,8 @@ class ImageSymbols final : public profile::FrameNamer {
   std::map<std::uint32_t, Functions> functions_;  // that the recording names one by one
   std::vector<std::string> warnings_;
   std::vector<std::string> stripped_;  // programs and libraries without symbols, each name once
+  std::vector<std::string> other_kernels_;  // why the given kernel is not one that was recorded
+  bool given_names_ = false;                // the given kernel names one of the images
   bool has_named_kernel_ = false;
   bool has_unnamed_code_ = false;          // of a kernel of no known file
   std::size_t programs_without_file_ = 0;  // and without symbols: the guest has no names for them

@@ -25,13 +25,6 @@ bool is_end_of_text(std::string_view name) {
   return name == "etext" || name == "_etext" || name == "__etext" || name == "_einittext";
 }
 
-std::uint64_t segment_end(const elf::ElfFile& file, ImageAddr address) {
-  for (const elf::Segment& segment : file.segments())
-    if (segment.executable && segment.contains(address))
-      return segment.address.value + segment.memory_size;
-  return address.value + 1;
-}
-
 }  // namespace
 
 SymbolTable SymbolTable::from_elf(std::shared_ptr<const elf::ElfFile> file) {
@@ -52,8 +45,9 @@ SymbolTable SymbolTable::from_elf(std::shared_ptr<const elf::ElfFile> file) {
     if (inside) continue;
     std::uint64_t size = best->size;
     if (size == 0) {
-      size = segment_end(*file, best->address) - best->address.value;
+      size = file->end_of_code(best->address) - best->address;
       if (end < all.size()) size = std::min(size, all[end].address - best->address);
+      if (size == 0) continue;  // a linker script's label at the end of its section
     }
     table.symbols_.push_back({best->name, best->address, size, best->size != 0});
   }

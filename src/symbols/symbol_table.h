@@ -24,7 +24,7 @@ struct Symbol {
 
 // Function names of one image, by address. One name per address range: of aliases the one with a
 // size, then global before weak before local, then typed, then the shorter name stays. Code labels
-// without a size reach to the next symbol or the end of their segment.
+// without a size reach to the next symbol or the end of their section or segment.
 class SymbolTable {
  public:
   [[nodiscard]] static SymbolTable from_elf(std::shared_ptr<const elf::ElfFile> file);

@@ -150,9 +150,10 @@ std::vector<elf::ElfWriter::Symbol> symbols_in(const elf::ElfFile& file, std::ui
     const auto next = std::find_if(symbol, all.end(), [&](const elf::FunctionSymbol& one) {
       return one.address != symbol->address;
     });
-    const std::uint64_t end = symbol->size != 0   ? symbol->address.value + symbol->size
-                              : next != all.end() ? next->address.value
-                                                  : to;
+    const std::uint64_t limit = std::min(to, next != all.end() ? next->address.value : to);
+    const std::uint64_t end = symbol->size != 0
+                                  ? symbol->address.value + symbol->size
+                                  : std::min(limit, file.end_of_code(symbol->address).value);
     if (end <= from) continue;
     const std::uint64_t start = std::max(symbol->address.value, from);
     const std::uint8_t type = symbol->is_function ? STT_FUNC : STT_NOTYPE;
@@ -162,6 +163,14 @@ std::vector<elf::ElfWriter::Symbol> symbols_in(const elf::ElfFile& file, std::ui
                        .info = static_cast<std::uint8_t>(ELF64_ST_INFO(STB_GLOBAL, type))});
   }
   return symbols;
+}
+
+// A segment may hold data as well, such as the kernel that a boot loader carries.
+bool has_code_at(const elf::ElfFile& file, ImageAddr address) {
+  const std::vector<elf::CodeRange> code = file.code();
+  return std::any_of(code.begin(), code.end(), [&](const elf::CodeRange& range) {
+    return address - range.address < range.bytes.size();
+  });
 }
 
 bool overlaps(const elf::Image& kernel, std::uint64_t bias) {
@@ -195,7 +204,7 @@ Result<std::optional<elf::Image>> CodeAliases::poll(const elf::Image& kernel, Gu
   const auto found = find_bias(file, page, at);
   if (!found) return std::nullopt;
   const std::uint64_t bias = *found;
-  if (bias == kernel.load_bias) return std::nullopt;
+  if (bias == kernel.load_bias || !has_code_at(file, {pc.value - bias})) return std::nullopt;
   if (!overlaps(kernel, bias)) {
     RINGSIDE_ASSIGN(const kernel_image::Identity identity,
                     kernel_image::check_identity(file, bias, memory));

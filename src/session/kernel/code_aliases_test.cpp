@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint64_t kBase = 0xffff'ffff'8010'0000;
 constexpr std::uint64_t kBytes = 0x6000;
+constexpr std::uint64_t kData = 0x5800;  // a place in the code: data is behind it
 constexpr std::uint64_t kPark = 0x2100;  // a function's place in the code
 constexpr std::uint64_t kParkBytes = 0x80;
 
@@ -30,7 +31,9 @@ class CodeAliasesTest : public ::testing::Test {
     elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
     writer.add_segment({kBase}, kBytes, true, false, code_);
     const std::uint16_t text =
-        writer.map_section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, {kBase}, kBytes);
+        writer.map_section(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, {kBase}, kData);
+    writer.map_section(".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, {kBase + kData},
+                       kBytes - kData);
     const std::uint8_t function = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
     writer.set_symbols({{"start", {kBase}, kPark, function, text},
                         {"park", {kBase + kPark}, kParkBytes, function, text},
@@ -127,6 +130,12 @@ TEST_F(CodeAliasesTest, BytesThatTheKernelHasTwiceShowNothing) {
   put(0xc400, 0x5400, 0x200);
   const auto image = poll(0xc440);
   ASSERT_TRUE(image);
+}
+
+// As a boot loader holds the kernel that it copies.
+TEST_F(CodeAliasesTest, ACopyOfDataIsNone) {
+  put(0x8000, kData + 0x100, 0x400);
+  EXPECT_FALSE(poll(0x8200));
 }
 
 TEST_F(CodeAliasesTest, ProbesAreFew) {

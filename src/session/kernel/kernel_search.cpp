@@ -1,6 +1,8 @@
 #include "session/kernel/kernel_search.h"
 
 #include <algorithm>
+#include <chrono>
+#include <future>
 
 #include "arch/arch_info.h"
 #include "arch/registers.h"
@@ -12,9 +14,11 @@ namespace {
 
 using kernel_image::MatchResult;
 
-// After so many looks a file that covers the running code is taken for the kernel, whatever the
-// comparison says: kernels may rewrite themselves more than we know.
+// After so many looks a file of which memory has similar code is reported as another build.
 constexpr unsigned kTries = 8;
+
+// So many looks come before other files are looked for.
+constexpr unsigned kMisses = 8;
 
 // Reading all of a kernel through a gdb stub takes a second; the guest may run none that we know.
 constexpr unsigned kScans = 3;
@@ -37,8 +41,33 @@ bool is_too_early(const elf::ElfFile& file, GuestVirt pc) {
 
 }  // namespace
 
+class KernelSearch::Background {
+ public:
+  explicit Background(std::function<KernelFiles()> find)
+      : files_(std::async(std::launch::async, std::move(find))) {}
+
+  [[nodiscard]] bool is_ready() const {
+    return files_.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+  }
+  [[nodiscard]] KernelFiles take() { return files_.get(); }
+
+ private:
+  std::future<KernelFiles> files_;
+};
+
+KernelSearch::KernelSearch(KernelRequest request) : request_(std::move(request)) {}
+KernelSearch::~KernelSearch() = default;
+
+void KernelSearch::gather_more() {
+  if (request_.find_more) more_ = std::make_unique<Background>(std::move(request_.find_more));
+  request_.find_more = nullptr;
+  if (!more_ || !more_->is_ready()) return;
+  for (auto& file : more_->take()) request_.candidates.push_back(std::move(file));
+  more_.reset();
+}
+
 bool KernelSearch::has_code_at(GuestVirt pc) const {
-  if (request_.file) return covers(*request_.file, request_.load_bias.value_or(0), pc);
+  if (request_.file && covers(*request_.file, request_.load_bias.value_or(0), pc)) return true;
   return std::any_of(request_.candidates.begin(), request_.candidates.end(),
                      [pc](const auto& file) { return covers(*file, 0, pc); });
 }
@@ -47,14 +76,28 @@ Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
                                                       VirtualMemory& memory) {
   probed_ = true;
   compared_ = false;
-  if (request_.file) return probe_file(pc, memory);
-  RINGSIDE_ASSIGN(auto found, probe_candidate(pc, memory));
-  return found ? found : probe_memory(arch, pc, memory);
+  if (request_.file) {
+    RINGSIDE_ASSIGN(auto found, probe_file(pc, memory));
+    if (found && (is_given() || found->identity.sameness != MatchResult::kDifferent)) return found;
+    if (is_given()) return std::nullopt;
+    if (++misses_ > kMisses) gather_more();  // firmware runs first
+  }
+  RINGSIDE_ASSIGN(auto found, probe_candidate(nullptr, pc, memory));
+  if (found || request_.file) return found;
+  return probe_memory(arch, pc, memory);
+}
+
+Result<std::optional<FoundKernel>> KernelSearch::poll_other(const elf::ElfFile& known, GuestVirt pc,
+                                                            VirtualMemory& memory) {
+  if (is_given()) return std::nullopt;
+  gather_more();
+  return probe_candidate(&known, pc, memory);
 }
 
 // The file whose code runs at `pc`, if memory has all of its code. If two similar builds match, the
 // more similar one is taken.
-Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(GuestVirt pc,
+Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(const elf::ElfFile* but,
+                                                                 GuestVirt pc,
                                                                  VirtualMemory& memory) const {
   const auto share = [](const FoundKernel& found) {
     return found.identity.evidence == kernel_image::kTextEvidence ? found.identity.equal_share
@@ -62,7 +105,8 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(GuestVirt pc,
   };
   std::optional<FoundKernel> best;
   for (const auto& file : request_.candidates) {
-    if (is_too_early(*file, pc)) continue;
+    const bool is_known = but != nullptr && file->name() == but->name();
+    if (is_known || is_too_early(*file, pc)) continue;
     RINGSIDE_ASSIGN(auto found, place_candidate(file, pc, memory));
     if (found && (!best || share(*found) > share(*best))) best = std::move(found);
   }
@@ -72,17 +116,19 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(GuestVirt pc,
 Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
     const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, VirtualMemory& memory) {
   constexpr std::size_t kPieces = 256;
+  constexpr std::size_t kLeastText = 64;  // bytes that show something
   std::vector<std::uint64_t> biases;
   if (covers(*file, 0, pc)) biases.push_back(0);
-  RINGSIDE_ASSIGN(const auto slide, kernel_image::find_slide(*file, pc, memory));
-  if (slide && *slide != 0) biases.push_back(*slide);
+  RINGSIDE_ASSIGN(const auto slides, kernel_image::possible_slides(*file, pc, memory));
+  for (const std::uint64_t slide : slides)
+    if (slide != 0 && covers(*file, slide, pc)) biases.push_back(slide);
   for (const std::uint64_t bias : biases) {
-    RINGSIDE_ASSIGN(const kernel_image::Identity identity,
-                    kernel_image::check_identity(*file, bias, memory, kPieces));
-    const bool is_built_alike = identity.evidence != kernel_image::kTextEvidence ||
-                                kernel_image::is_one_build(*file, identity.equal_share);
-    if (identity.sameness == MatchResult::kSame && is_built_alike)
-      return FoundKernel{{1, elf::kKernelImage, file, bias}, identity};
+    RINGSIDE_ASSIGN(kernel_image::Identity identity,
+                    kernel_image::check_identity(*file, bias, memory, kPieces, pc));
+    const bool shows =
+        identity.evidence != kernel_image::kTextEvidence || identity.compared >= kLeastText;
+    if (identity.sameness == MatchResult::kSame && shows)
+      return FoundKernel{{1, elf::kKernelImage, file, bias}, std::move(identity)};
   }
   return std::nullopt;
 }
@@ -98,18 +144,22 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_memory(Arch arch, GuestVi
       {.sameness = MatchResult::kSame, .evidence = {}, .in_file = {}, .in_memory = {}}};
 }
 
-Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias,
+// The file at a place; nothing where it is not, or is not to be judged yet.
+Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias, GuestVirt pc,
                                                     VirtualMemory& memory) {
+  constexpr std::size_t kPieces = 16;
   compared_ = true;
   ++tries_;
-  RINGSIDE_ASSIGN(identity_, kernel_image::check_identity(*request_.file, load_bias, memory));
+  RINGSIDE_ASSIGN(identity_,
+                  kernel_image::check_identity(*request_.file, load_bias, memory, kPieces, pc));
   const MatchResult sameness = identity_->sameness;
   const bool names_differ =
       sameness == MatchResult::kDifferent && identity_->evidence != kernel_image::kTextEvidence;
   // Code runs there, so that memory which cannot be read will not be readable later either.
   const bool nothing_to_compare =
       sameness == MatchResult::kUnreadable || sameness == MatchResult::kNoEvidence;
-  if (sameness != MatchResult::kSame && !names_differ && !nothing_to_compare && tries_ < kTries)
+  const bool is_other_build = sameness == MatchResult::kDifferent && tries_ >= kTries;
+  if (sameness != MatchResult::kSame && !names_differ && !nothing_to_compare && !is_other_build)
     return std::nullopt;
   return FoundKernel{{1, elf::kKernelImage, request_.file, load_bias}, *identity_};
 }
@@ -119,16 +169,18 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, Virtua
   const std::uint64_t expected = request_.load_bias.value_or(0);
   std::optional<FoundKernel> unreadable;
   if (covers(file, expected, pc)) {
-    RINGSIDE_ASSIGN(auto found, at(expected, memory));
+    RINGSIDE_ASSIGN(auto found, at(expected, pc, memory));
     // Where the kernel has moved by less than its length, its code is there, too.
     const bool is_sure = request_.load_bias || identity_->sameness != MatchResult::kUnreadable;
     if (found && is_sure) return found;
     unreadable = std::move(found);
   }
   if (request_.load_bias || is_too_early(file, pc)) return std::nullopt;
+  RINGSIDE_ASSIGN(auto proved, place_candidate(request_.file, pc, memory));
+  if (proved) return proved;
   RINGSIDE_ASSIGN(const auto slide, kernel_image::find_slide(file, pc, memory));
   if (!slide || *slide == expected) return unreadable;
-  RINGSIDE_ASSIGN(auto found, at(*slide, memory));
+  RINGSIDE_ASSIGN(auto found, at(*slide, pc, memory));
   if (identity_->sameness != MatchResult::kUnreadable) return found;
   // A few pages of the kernel alone: another mapping of them, such as arm64's trampoline, by which
   // user mode enters the kernel. The next code that runs shows more.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,11 +14,18 @@
 
 namespace ringside::session {
 
+using KernelFiles = std::vector<std::shared_ptr<const elf::ElfFile>>;
+
 // Information on the guest's kernel from before it is seen to run.
 struct KernelRequest {
   std::shared_ptr<const elf::ElfFile> file;  // null: only the guest's memory is at hand
-  // Without `file`: files of which one may be the kernel, the best for names first.
-  std::vector<std::shared_ptr<const elf::ElfFile>> candidates = {};
+  // The user says that `file` is the kernel. Otherwise the machine boots it: it may be a loader.
+  bool is_given = true;
+  // Where no file is given: files of which one may be the kernel, the best for names first.
+  KernelFiles candidates = {};
+  // Finds more of them, where `file` turns out to be a loader: called once at most, in a thread of
+  // its own, since reading folders takes a second. May be empty.
+  std::function<KernelFiles()> find_more = {};
   // Functions of a kernel without `file`, where they run; null: none are given.
   std::shared_ptr<const symbols::SymbolList> symbols = nullptr;
   std::optional<std::uint64_t> load_bias;  // given by the user; otherwise it is found out
@@ -35,20 +43,32 @@ struct FoundKernel {
 // on may be a boot loader, or a decompressor.
 class KernelSearch {
  public:
-  explicit KernelSearch(KernelRequest request) : request_(std::move(request)) {}
+  explicit KernelSearch(KernelRequest request);
+  ~KernelSearch();
+  KernelSearch(const KernelSearch&) = delete;
+  KernelSearch& operator=(const KernelSearch&) = delete;
 
   // One try. `pc` is where a vCPU of this architecture runs in kernel mode; nothing where that is
   // not the kernel that is searched for. A file that turns out to be another kernel's is found,
   // with such an identity. Errors: those of `memory`.
   [[nodiscard]] Result<std::optional<FoundKernel>> poll(Arch arch, GuestVirt pc,
                                                         VirtualMemory& memory);
+  // Where code runs at `pc` in kernel mode that is not of `known`, a kernel that was found: another
+  // file that has it, which `known` has loaded. Nothing where the kernel's file is given, and until
+  // find_more() has returned.
+  [[nodiscard]] Result<std::optional<FoundKernel>> poll_other(const elf::ElfFile& known,
+                                                              GuestVirt pc, VirtualMemory& memory);
+  // find_more() has been called and has not returned.
+  [[nodiscard]] bool is_gathering() const { return more_ != nullptr; }
+  // The user has named the kernel's file.
+  [[nodiscard]] bool is_given() const { return request_.file != nullptr && request_.is_given; }
 
   // Whether the file that is searched for, or one of the candidates, has code at `pc` where it is
   // expected to be.
   [[nodiscard]] bool has_code_at(GuestVirt pc) const;
 
   // The last look compared memory with the file, and they differed: to look again at once would
-  // shows no more.
+  // show no more.
   [[nodiscard]] bool should_wait() const { return compared_; }
   // Why nothing was found so far, as a sentence for people; empty before the first look.
   [[nodiscard]] std::string explain() const;
@@ -56,17 +76,24 @@ class KernelSearch {
 
  private:
   [[nodiscard]] Result<std::optional<FoundKernel>> probe_file(GuestVirt pc, VirtualMemory& memory);
-  [[nodiscard]] Result<std::optional<FoundKernel>> probe_candidate(GuestVirt pc,
+  [[nodiscard]] Result<std::optional<FoundKernel>> probe_candidate(const elf::ElfFile* but,
+                                                                   GuestVirt pc,
                                                                    VirtualMemory& memory) const;
   [[nodiscard]] static Result<std::optional<FoundKernel>> place_candidate(
       const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, VirtualMemory& memory);
   [[nodiscard]] Result<std::optional<FoundKernel>> probe_memory(Arch arch, GuestVirt pc,
                                                                 VirtualMemory& memory);
-  [[nodiscard]] Result<std::optional<FoundKernel>> at(std::uint64_t load_bias,
+  [[nodiscard]] Result<std::optional<FoundKernel>> at(std::uint64_t load_bias, GuestVirt pc,
                                                       VirtualMemory& memory);
 
+  // find_more()'s files, once they are there.
+  void gather_more();
+
+  class Background;
   KernelRequest request_;
+  std::unique_ptr<Background> more_;  // while find_more() runs
   unsigned tries_ = 0;
+  unsigned misses_ = 0;
   unsigned scans_ = 0;
   bool probed_ = false;
   bool compared_ = false;

@@ -1,10 +1,13 @@
 #include "session/kernel/kernel_search.h"
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/testing/function_memory.h"
+#include "elf/elf_writer.h"
 
 namespace ringside::session {
 namespace {
@@ -108,6 +111,45 @@ TEST_F(KernelSearchTest, AnotherKernelIsNotFoundAndThatIsExplained) {
     EXPECT_FALSE(*found);
   }
   EXPECT_NE(search.explain().find("/proc/self/exe"), std::string::npos) << search.explain();
+}
+
+// QEMU's -kernel may be a boot loader.
+TEST_F(KernelSearchTest, AFileThatIsNotGivenMayHaveLoadedAnother) {
+  const std::vector<std::byte> code(0x1000, std::byte{0x90});
+  elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+  writer.add_segment({0x100000}, code.size(), true, false, code);
+  const std::shared_ptr<const elf::ElfFile> loader =
+      elf::ElfFile::from_bytes(writer.write(), "loader").value();
+  std::atomic<unsigned> calls = 0;
+  KernelRequest request{.file = loader, .is_given = false};
+  request.find_more = [&] {
+    ++calls;
+    return KernelFiles{loader, file_};
+  };
+  KernelSearch search(request);
+  ringside::testing::FunctionMemory memory(
+      [this](GuestVirt at, std::span<std::byte> into) { return read(at, into); });
+  std::optional<FoundKernel> other;
+  while (!other) other = search.poll_other(*loader, pc_, memory).value();
+  EXPECT_EQ(other->image.file, file_);
+  EXPECT_EQ(other->image.load_bias, kSlide);
+  EXPECT_EQ(calls, 1u);
+  garbled_ = true;
+  EXPECT_FALSE(search.poll_other(*loader, pc_, memory).value());
+
+  request.is_given = true;
+  KernelSearch given(request);
+  garbled_ = false;
+  EXPECT_FALSE(given.poll_other(*loader, pc_, memory).value());
+}
+
+// Its names would be wrong, one for one.
+TEST_F(KernelSearchTest, AFileThatIsNotThereIsNeverTaken) {
+  KernelSearch search({.file = file_, .load_bias = kSlide});
+  only_around_pc_ = false;
+  slide_ = kSlide + 0x1000;
+  for (int i = 0; i < 20; ++i) EXPECT_FALSE(poll(search).value());
+  EXPECT_NE(search.explain(), "");
 }
 
 TEST_F(KernelSearchTest, AFailureOfTheConnectionIsPassedOn) {

@@ -12,6 +12,7 @@ constexpr std::uint64_t kTryAgainAfterNs = 250'000'000;
 constexpr std::uint64_t kLongestPatienceNs = 8'000'000'000;
 constexpr std::uint64_t kCandidatePatienceNs = 1'000'000'000;
 constexpr std::uint64_t kCodeIntervalNs = 1'000'000'000;
+constexpr std::uint64_t kGatheringNs = 10'000'000;  // files are looked for
 constexpr unsigned kEagerTries = 8;
 // To find in memory the kernel under which user code runs.
 constexpr unsigned kTriesWithUserCode = 3;
@@ -44,6 +45,7 @@ KernelWatch::KernelWatch(KernelRequest request, Arch machine)
       level_(search_.request().no_firmware),
       unknown_code_(search_.request().symbols),
       adapter_(make_first_adapter(search_.request(), machine)),
+      other_patience_ns_(kTryAgainAfterNs),
       patience_ns_(kTryAgainAfterNs) {}
 
 // While the kernel is looked for: any code in kernel mode; what runs in another mode, where the
@@ -70,13 +72,16 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
 Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engines::Tick& tick,
                                                   std::uint64_t now_ns) {
   probe_user_code(tick);
-  const bool was_reported = is_reported_;
   auto polled = poll_kernel(engine, tick, now_ns);
+  if (polled && is_reported_) {
+    auto probed = probe_other(engine, tick, now_ns);
+    if (probed && is_reported_) probed = probe_unknown(engine, tick, now_ns, *polled);
+    if (!probed) polled = tl::unexpected<Error>(std::move(probed).error());
+  }
   if (kernel_ && !is_reported_) report_kernel(polled);
   const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
   for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel);
   if (!polled || !kernel_ || adapter_->reports_all_code()) return polled;
-  if (!was_reported) known_code_.add(kernel_->image);
   for (const elf::Image& image : polled->code) known_code_.add(image);
   probe_aliases(engine, tick, *polled);
   return polled;
@@ -85,7 +90,9 @@ Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engin
 // An engine that fails says so at the next tick, too; what was seen before that is not to be lost.
 void KernelWatch::report_kernel(Result<PollResult>& polled) {
   if (!polled) polled = PollResult{};
-  const bool is_candidate = !has_file() && !kernel_->image.file->name().empty();
+  const bool is_candidate =
+      kernel_->image.file != search_.request().file && !kernel_->image.file->name().empty();
+  known_code_.add(kernel_->image);
   polled->new_recipes = true;
   polled->kernel = std::make_shared<KernelUpdate>(
       KernelUpdate{kernel_->image, adapter_->entries(), adapter_->interrupt_code(),
@@ -115,7 +122,8 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
   PollResult seen;
   const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
   const bool probe_code = kernel_ && now_ns >= next_code_ns_;
-  const bool needs_file = !kernel_ && !has_file();
+  const bool is_not_the_file = !search_.is_given() && tries_ > kEagerTries;
+  const bool needs_file = !kernel_ && (!has_file() || is_not_the_file);
   if (!search && !probe_code && !needs_file) return seen;
   const wire::Capture* running = find_kernel_code(tick);
   if (running == nullptr) return seen;
@@ -132,6 +140,51 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
     if (code) seen.code.push_back(std::move(*code));
   }
   return seen;
+}
+
+// Copies of a file's functions have their names.
+bool KernelWatch::is_of_a_file(GuestVirt pc) const {
+  const elf::Image* const image = known_code_.find_code(pc);
+  return image != nullptr && (!image->file->name().empty() || !image->file->symbols().empty());
+}
+
+Result<void> KernelWatch::probe_unknown(engines::Engine& engine, const engines::Tick& tick,
+                                        std::uint64_t now_ns, PollResult& seen) {
+  if (search_.is_given() || adapter_->name() != "generic") return {};
+  for (const wire::Capture& capture : tick.captures) {
+    const auto pc = pc_of(capture);
+    if (capture.level != PrivilegeLevel::kKernel || !pc || is_of_a_file(*pc) ||
+        !unknown_code_.wants(capture.arch, *pc, now_ns))
+      continue;
+    KernelMemory memory(engine, capture);
+    RINGSIDE_ASSIGN(auto code, unknown_code_.poll(capture.arch, *pc, memory));
+    if (code) seen.code.push_back(std::move(*code));
+    return {};
+  }
+  return {};
+}
+
+// A boot loader is a kernel of which nothing but its code is known.
+Result<void> KernelWatch::probe_other(engines::Engine& engine, const engines::Tick& tick,
+                                      std::uint64_t now_ns) {
+  if (search_.is_given() || now_ns < next_other_ns_ || adapter_->name() != "generic") return {};
+  for (const wire::Capture& capture : tick.captures) {
+    const auto pc = pc_of(capture);
+    const bool is_unknown = capture.level == PrivilegeLevel::kKernel && pc && !is_of_a_file(*pc);
+    if (!is_unknown) continue;
+    KernelMemory memory(engine, capture);
+    RINGSIDE_ASSIGN(auto found, search_.poll_other(*kernel_->image.file, *pc, memory));
+    next_other_ns_ = now_ns + (search_.is_gathering() ? kGatheringNs : other_patience_ns_);
+    if (!search_.is_gathering())
+      other_patience_ns_ = std::min(2 * other_patience_ns_, kLongestPatienceNs);
+    if (!found) return {};
+    other_patience_ns_ = kTryAgainAfterNs;
+    is_reported_ = false;
+    prepared_ = false;
+    next_try_ns_ = 0;
+    return adopt(std::move(*found));
+  }
+  return {};
 }
 
 // One of the candidates, by a boot loader.
@@ -173,8 +226,12 @@ Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capt
 }
 
 Result<void> KernelWatch::find(Arch arch, GuestVirt pc, VirtualMemory& memory) {
-  RINGSIDE_ASSIGN(kernel_, search_.poll(arch, pc, memory));
-  if (!kernel_) return {};
+  RINGSIDE_ASSIGN(auto found, search_.poll(arch, pc, memory));
+  return found ? adopt(std::move(*found)) : Result<void>();
+}
+
+Result<void> KernelWatch::adopt(FoundKernel found) {
+  kernel_ = std::move(found);
   patience_ns_ = kTryAgainAfterNs;
   // It keeps where the image is.
   auto adapter = guestos::make_adapter(search_.request().system, kernel_->image);

@@ -20,7 +20,7 @@ struct KernelUpdate {
   std::vector<unwind::TrapFrameLayout> entries;
   guestos::InterruptCode interrupts;
   std::string system;         // the adapter's name
-  bool is_candidate = false;  // one of KernelRequest::candidates
+  bool is_candidate = false;  // a file that nobody has named: one of KernelRequest::candidates
 };
 
 // Waits for the kernel to run, finds out which it is and where, chooses the guest-OS adapter for it
@@ -70,10 +70,18 @@ class KernelWatch {
   [[nodiscard]] Result<PollResult> poll_kernel(engines::Engine& engine, const engines::Tick& tick,
                                                std::uint64_t now_ns);
   void probe_aliases(engines::Engine& engine, const engines::Tick& tick, PollResult& seen);
+  // Looks for a kernel that the one which was found has loaded.
+  [[nodiscard]] Result<void> probe_other(engines::Engine& engine, const engines::Tick& tick,
+                                         std::uint64_t now_ns);
+  // Keeps code of which no file is known.
+  [[nodiscard]] Result<void> probe_unknown(engines::Engine& engine, const engines::Tick& tick,
+                                           std::uint64_t now_ns, PollResult& seen);
+  [[nodiscard]] Result<void> adopt(FoundKernel found);
+  [[nodiscard]] bool is_of_a_file(GuestVirt pc) const;
 
   KernelSearch search_;
   KernelLevel level_;
-  UnknownCode unknown_code_;  // while there is no kernel, and no file of one
+  UnknownCode unknown_code_;  // while the kernel's file is not known, or is a loader's
   std::optional<FoundKernel> kernel_;
   elf::ImageMap known_code_;  // the kernel's, once it was found
   CodeAliases aliases_;
@@ -81,7 +89,9 @@ class KernelWatch {
   bool is_reported_ = false;  // kernel_ is in what poll() has given
   bool prepared_ = false;
   std::uint64_t next_try_ns_ = 0;
-  std::uint64_t next_code_ns_ = 0;  // when to look for new modules
+  std::uint64_t next_code_ns_ = 0;   // when to look for new modules
+  std::uint64_t next_other_ns_ = 0;  // when to look for a kernel that this one has loaded
+  std::uint64_t other_patience_ns_;
   std::uint64_t patience_ns_;
   unsigned tries_ = 0;
   std::optional<unsigned> tries_with_user_code_;  // since some was seen

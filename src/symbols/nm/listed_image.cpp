@@ -64,6 +64,11 @@ std::vector<elf::ElfWriter::Symbol> symbols_of(const std::vector<Symbol>& functi
 Result<std::shared_ptr<const elf::ElfFile>> elf_of_symbols(SymbolList list, Arch arch,
                                                            std::string name) {
   std::erase_if(list.symbols, [](const ListedSymbol& symbol) { return !symbol.module.empty(); });
+  const bool has_sizes =
+      std::any_of(list.symbols.begin(), list.symbols.end(),
+                  [](const ListedSymbol& symbol) { return symbol.is_text() && symbol.size != 0; });
+  if (has_sizes)
+    std::erase_if(list.symbols, [](const ListedSymbol& symbol) { return symbol.size == 0; });
   const SymbolTable table = SymbolTable::from_list(std::move(list));
   const std::vector<Symbol>& functions = table.symbols();
   if (functions.empty()) return fail(ErrorCode::kFormat, "{} has no functions", name);

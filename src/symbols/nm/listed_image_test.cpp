@@ -52,6 +52,20 @@ TEST(ListedImage, FunctionsWithoutSizeReachToTheNextSymbol) {
   EXPECT_EQ(SymbolTable::from_elf(*file).find({0xffffffff81000030})->raw, "first");
 }
 
+TEST(ListedImage, InAListWithSizesALineWithoutOneNamesNothing) {
+  const auto file = image_of(
+      "ffffffff81000000 0000000000000010 T first\n"
+      "ffffffff81000010 T label\n"
+      "ffffffff81000080 0000000000000010 T second\n"
+      "ffffffff81000090 T __text_end\n");
+  ASSERT_TRUE(file);
+  const SymbolTable table = SymbolTable::from_elf(*file);
+  ASSERT_EQ(table.symbols().size(), 2u);
+  EXPECT_FALSE(table.find({0xffffffff81000010}));
+  EXPECT_EQ(table.find({0xffffffff8100008f})->raw, "second");
+  EXPECT_FALSE((*file)->is_code({0xffffffff81000090}));
+}
+
 TEST(ListedImage, HasFewSegments) {
   std::string text;
   for (int i = 0; i < 100'000; ++i)
