@@ -104,9 +104,11 @@ std::vector<std::shared_ptr<const elf::ElfFile>> find_loaded_kernels(const fs::p
     if (const auto file = elf::ElfFile::open(path); file && may_run((*file)->arch(), machine))
       add(*file);
   }
-  for (const fs::path& folder : {loader.parent_path(), working_folder})
-    if (!folder.empty())
-      for (const auto& file : find_nearby_kernels(folder, machine).files) add(file);
+  std::vector<fs::path> folders{loader.parent_path()};
+  if (working_folder.lexically_normal() != folders.front().lexically_normal())
+    folders.push_back(working_folder);
+  for (const fs::path& folder : folders)
+    for (const auto& file : find_nearby_kernels(folder, machine).files) add(file);
   return files;
 }
 

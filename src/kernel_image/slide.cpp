@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <utility>
 #include <vector>
 
 namespace ringside::kernel_image {
@@ -51,14 +52,10 @@ void compare_page(const elf::CodeRange& code, ImageAddr page, std::vector<Piece>
   }
 }
 
-struct Vote {
-  std::uint64_t slide;
-  unsigned count;
-};
+}  // namespace
 
-// The most votes first.
-Result<std::vector<Vote>> votes_around(const elf::ElfFile& file, GuestVirt pc,
-                                       VirtualMemory& memory) {
+Result<SlideVotes> votes_around(const elf::ElfFile& file, GuestVirt pc, VirtualMemory& memory) {
+  constexpr std::size_t kMost = 4;
   RINGSIDE_ASSIGN(auto pieces, pieces_around(pc, memory));
   for (const elf::CodeRange& code : file.code()) {
     const ImageAddr first = code.address - code.address.value % kPage;
@@ -70,31 +67,23 @@ Result<std::vector<Vote>> votes_around(const elf::ElfFile& file, GuestVirt pc,
   for (const Piece& piece : pieces)
     if (!piece.commonplace)
       for (const std::uint64_t slide : piece.slides) ++counts[slide];
-  std::vector<Vote> votes;
-  for (const auto& [slide, count] : counts) votes.push_back({slide, count});
+  std::vector<std::pair<std::uint64_t, unsigned>> votes(counts.begin(), counts.end());
   std::stable_sort(votes.begin(), votes.end(),
-                   [](const Vote& a, const Vote& b) { return a.count > b.count; });
-  return votes;
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  SlideVotes result;
+  for (std::size_t i = 0; i < std::min(votes.size(), kMost); ++i)
+    result.possible.push_back(votes[i].first);
+  // A second place as good as the first: the file repeats itself there.
+  const bool is_clear =
+      votes.size() == 1 || (votes.size() > 1 && votes[1].second < votes[0].second);
+  if (is_clear && votes[0].second >= kLeastVotes) result.likely = votes[0].first;
+  return result;
 }
-
-}  // namespace
 
 Result<std::optional<std::uint64_t>> find_slide(const elf::ElfFile& file, GuestVirt pc,
                                                 VirtualMemory& memory) {
-  RINGSIDE_ASSIGN(const std::vector<Vote> votes, votes_around(file, pc, memory));
-  if (votes.empty() || votes.front().count < kLeastVotes) return std::nullopt;
-  // A second place as good as the first: the file repeats itself there.
-  if (votes.size() > 1 && votes[1].count == votes[0].count) return std::nullopt;
-  return votes.front().slide;
-}
-
-Result<std::vector<std::uint64_t>> possible_slides(const elf::ElfFile& file, GuestVirt pc,
-                                                   VirtualMemory& memory) {
-  constexpr std::size_t kMost = 4;
-  RINGSIDE_ASSIGN(const std::vector<Vote> votes, votes_around(file, pc, memory));
-  std::vector<std::uint64_t> slides;
-  for (std::size_t i = 0; i < std::min(votes.size(), kMost); ++i) slides.push_back(votes[i].slide);
-  return slides;
+  RINGSIDE_ASSIGN(const SlideVotes votes, votes_around(file, pc, memory));
+  return votes.likely;
 }
 
 }  // namespace ringside::kernel_image

@@ -19,28 +19,19 @@ constexpr std::size_t kLittle = 4096;
 constexpr std::size_t kLeastLittle = 64;
 constexpr std::size_t kMostCompared = 16;
 
-struct Code {
-  ImageAddr start;
-  Bytes bytes;
-};
-
-// A segment with code may have data as well, which changes.
-std::vector<Code> code_of(const elf::ElfFile& file) {
+// Linux reuses the memory of its other code after it has started.
+std::vector<elf::CodeRange> code_of(const elf::ElfFile& file) {
   if (const auto text = file.section(".text")) return {{text->address, text->bytes}};
-  std::vector<Code> code;
-  for (const elf::Segment& segment : file.segments())
-    if (segment.executable)
-      code.push_back({segment.address, file.bytes_at(segment.address, segment.file_size)});
-  return code;
+  return file.code();
 }
 
 // Calls visit(address, bytes) for the pieces of code, one every `step` bytes.
 template <class Visit>
 void for_each_piece(const elf::ElfFile& file, std::uint64_t step, Visit visit) {
-  for (const Code& code : code_of(file)) {
-    const std::uint64_t skip = (step - code.start.value % step) % step;
+  for (const elf::CodeRange& code : code_of(file)) {
+    const std::uint64_t skip = (step - code.address.value % step) % step;
     for (std::uint64_t i = skip; i + kPieceBytes <= code.bytes.size(); i += step)
-      visit(code.start + i,
+      visit(code.address + i,
             std::string_view(reinterpret_cast<const char*>(code.bytes.data()) + i, kPieceBytes));
   }
 }
@@ -75,7 +66,7 @@ std::size_t equal_bytes(const elf::ElfFile& file, const elf::ElfFile& running, s
 
 std::uint64_t step_for(const elf::ElfFile& file) {
   std::size_t size = 0;
-  for (const Code& code : code_of(file)) size += code.bytes.size();
+  for (const elf::CodeRange& code : code_of(file)) size += code.bytes.size();
   return size < kLittle ? kPieceBytes : kStep;
 }
 

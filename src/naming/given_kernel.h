@@ -42,8 +42,6 @@ class GivenKernel {
   // The image of kernel code at `at` in a recording that knows no kernel there; null where that is
   // not to be named, which is warned of.
   [[nodiscard]] const recording::ImageInfo* unseen(GuestVirt at);
-  // Null before it was opened.
-  [[nodiscard]] const std::shared_ptr<const elf::ElfFile>& file() const { return file_; }
   // The file; opened once.
   [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open();
   // The load bias of the file where `image` was recorded. `running`: what the recording holds of

@@ -223,6 +223,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   const bool is_stored = stored && *stored && !image.path.empty() && given_.is_file(image.path);
   const bool takes_given = is_kernel && given_.has_file() && !is_stored;
   auto file = takes_given ? open_given(image, stored) : open(image, stored);
+  given_names_ |= takes_given && file;
   if (takes_given && !file && !is_code && !image.path.empty()) {
     // A boot loader, for one: the given file names what that has loaded.
     if (auto own = open(image, stored)) {
@@ -231,7 +232,6 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
       file = std::move(own);
     }
   }
-  given_names_ |= takes_given && file && *file == given_.file();
   if (!file && !is_code) file = open_kept(image, file.error());
   std::optional<symbols::SymbolTable> given;
   if (is_kernel) given = given_.symbols_for(file && !is_code ? file->get() : nullptr);

@@ -379,6 +379,26 @@ TEST_F(KernelOnDisk, BuiltAgainTheRecordingsOwnNamesStand) {
   }
 }
 
+// A boot loader and the kernel that it has loaded: the file of that one is given later.
+TEST_F(KernelOnDisk, AGivenKernelLeavesTheNamesOfAnother) {
+  const std::string loader = path_ + "-loader";
+  std::rename(path_.c_str(), loader.c_str());
+  write(built_again());
+  image_.path = loader;
+  ImageSymbols named = symbols();
+  EXPECT_EQ(name(named, kLinked + 0x110), "vfs_read");
+  ASSERT_EQ(named.warnings().size(), 1u);
+  EXPECT_NE(named.warnings()[0].find("Code of " + loader + " has the names of that"),
+            std::string::npos);
+  image_.id = 2;
+  image_.path.clear();
+  image_.code_hash = 0;
+  named.blob({recording::kImageFileBlob, 2, built_again()});
+  EXPECT_EQ(name(named, kLinked + 0x110), "new_function");
+  EXPECT_TRUE(named.warnings().empty());
+  ::unlink(loader.c_str());
+}
+
 TEST_F(KernelOnDisk, GoneTheFunctionsThatTheRecordingNamesStand) {
   ::unlink(path_.c_str());
   ImageSymbols named({});

@@ -5,7 +5,8 @@
 
 The kernel (kernels/loaded_kernel.c) runs at 3 GiB, where it is linked, or where it has moved to from 0. Its file lies in a
 folder below the loader's, or is a module (-initrd), or is nowhere near: then its code is counted as unknown, and the file
-names it later. The loader has symbols or none. A file of another build of the kernel is refused.
+names it later. The loader has symbols or none. A file of another build of the kernel is refused. On riscv64 both run in
+machine mode, without firmware: nothing of the kernel is called that.
 
 Exit status: 0 as it should be, 1 not, 2 wrong usage, 77 the kernel cannot be built.
 """
@@ -22,15 +23,33 @@ from ringside_tests.harness import folded, launched, limits, machine
 SOURCES = pathlib.Path(__file__).resolve().parent / "kernels"
 RUNS_AT = 0xc0000000
 CHAINS = [("kernel_main", "scheduler", task, "burn") for task in ("first_task", "second_task")]
-CLANG = ["clang", "--target=i386-unknown-none-elf", "-nostdlib", "-static", "-fuse-ld=lld"]
+I386 = ["--target=i386-unknown-none-elf"]
+RISCV64 = ["--target=riscv64-unknown-none-elf", "-march=rv64imac", "-mabi=lp64", "-mcmodel=medany"]
+RISCV64_RUNS_AT = 0x80400000
+LINKED = ["-nostdlib", "-static", "-fuse-ld=lld"]
 LOADERS = {"_start", "hang", "code_finish", "kernel", "stack_top", "page_directory"}
 
 
-def build_kernel(folder, linked_at, kernel, *more):
+def build_kernel(folder, linked_at, kernel, *more, target=tuple(I386)):
     script = folder / "kernel.ld"
     script.write_text(f"ENTRY(kernel_main) SECTIONS {{ . = {linked_at:#x}; .text : {{ *(.text*) }} /DISCARD/ : {{ *(.note*) }} }}")
-    subprocess.run([*CLANG, "-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-ffreestanding",
+    subprocess.run(["clang", *target, *LINKED, "-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-ffreestanding",
                     f"-Wl,-T,{script}", *more, SOURCES / "loaded_kernel.c", "-o", kernel], check=True)
+
+
+def unpack(kernel, image):
+    """Makes a file of the kernel's code, and returns where its entry is linked."""
+    code = subprocess.run(["readelf", "-SW", kernel], check=True, text=True, stdout=subprocess.PIPE).stdout
+    offset, size = next((int(words[0], 16), int(words[1], 16)) for line in code.splitlines() if " .text " in line
+                        for words in [line.split("PROGBITS")[1].split()[1:]])
+    image.write_bytes(kernel.read_bytes()[offset:offset + size])
+    symbols = subprocess.run(["readelf", "-sW", kernel], check=True, text=True, stdout=subprocess.PIPE).stdout
+    return next(int(line.split()[1], 16) for line in symbols.splitlines() if line.endswith(" kernel_main"))
+
+
+def link_loader(loader, image, entry, source, *more):
+    subprocess.run(["clang", *LINKED, "-Wl,-N", "-Wl,-e,_start", f"-DKERNEL=\"{image}\"", f"-DENTRY={entry:#x}", *more,
+                    SOURCES / source, "-o", loader], check=True)
 
 
 def build(folder, linked_at, stripped):
@@ -39,23 +58,20 @@ def build(folder, linked_at, stripped):
     for path in (kernel, loader):
         path.parent.mkdir(parents=True)
     build_kernel(folder, linked_at, kernel)
-    subprocess.run(["objcopy", "-O", "binary", "-j", ".text", kernel, image], check=True)
-    symbols = subprocess.run(["nm", kernel], check=True, text=True, stdout=subprocess.PIPE).stdout
-    entry = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" kernel_main"))
-    subprocess.run([*CLANG, "-Wl,-N", "-Wl,-Ttext=0x100020", "-Wl,--section-start=.multiboot=0x100000", "-Wl,-e,_start",
-                    f"-DKERNEL=\"{image}\"", f"-DENTRY={entry - linked_at + RUNS_AT:#x}",
-                    *(["-Wl,-s"] if stripped else []), SOURCES / "loader.S", "-o", loader], check=True)
+    entry = unpack(kernel, image) - linked_at + RUNS_AT
+    link_loader(loader, image, entry, "loader.S", *I386, "-Wl,-Ttext=0x100020", "-Wl,--section-start=.multiboot=0x100000",
+                *(["-Wl,-s"] if stripped else []))
     image.unlink()
     return loader, kernel
 
 
 class Profile:
-    """Parts of a recording's samples, in per cent, without those of the BIOS."""
+    """Parts of a recording's samples, in per cent, without those of the BIOS, if there is one."""
 
-    def __init__(self, options, recording, deadline, *more):
+    def __init__(self, options, recording, deadline, *more, bios=True):
         stacks = [(stack, count)
                   for stack, count in folded.parse(launched.folded_text(options.ringside, recording, deadline, *more))
-                  if stack[-1] != "[firmware]"]
+                  if stack[-1] != "[firmware]" or not bios]
         self.total = sum(count for _, count in stacks)
         self.stacks = sorted(stacks, key=lambda stack: -stack[1])[:4]
         self.right = self._part(stacks, lambda stack: any(stack[-4:] == chain for chain in CHAINS))
@@ -115,9 +131,25 @@ def check_built_again(options, folder, deadline):
     return [f"another build names {named:.1f} %, and ringside says: {said[-800:]}"] if named or sentence not in said else []
 
 
+def check_machine_mode(options, folder, deadline):
+    kernel, image, loader = folder / "kernel.elf", folder / "kernel.bin", folder / "loader.elf"
+    build_kernel(folder, RISCV64_RUNS_AT, kernel, target=RISCV64)
+    link_loader(loader, image, unpack(kernel, image), "loader_riscv64.S", *RISCV64, "-Wl,-Ttext=0x80000000")
+    qemu = ["qemu-system-riscv64", "-machine", "virt", "-bios", "none", "-accel", "tcg", "-m", "64", "-display", "none",
+            "-serial", "null", "-kernel", str(loader)]
+    recording = launched.record(options.ringside, ["--engine", "tcg", "--interval", "2ms", "--samples", str(options.samples)],
+                                qemu, folder, deadline)
+    profile = Profile(options, recording, deadline, bios=False)
+    print(f"machine mode: named {profile.named:.1f} %: {profile}")
+    is_right = profile.named >= 40 and profile.named + profile.unknown + profile.loaders > 95
+    return [] if is_right else [f"in machine mode: {profile}"]
+
+
 def run(options, deadline):
     with tempfile.TemporaryDirectory(prefix="ringside-loader-") as folder:
-        failures = check_built_again(options, pathlib.Path(folder), deadline)
+        machine_mode = check_machine_mode(options, pathlib.Path(folder), deadline)
+    with tempfile.TemporaryDirectory(prefix="ringside-loader-") as folder:
+        failures = machine_mode + check_built_again(options, pathlib.Path(folder), deadline)
     for case in ((RUNS_AT, "below", "tcg", False), (0, "below", "gdb", False), (RUNS_AT, "module", "gdb", True),
                  (RUNS_AT, "elsewhere", "tcg", False), (0, "elsewhere", "gdb", True)):
         with tempfile.TemporaryDirectory(prefix="ringside-loader-") as folder:
@@ -130,7 +162,7 @@ def run(options, deadline):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ringside", required=True, type=os.path.abspath)
-    parser.add_argument("--samples", type=int, default=600, help="wanted (default 600)")
+    parser.add_argument("--samples", type=int, default=1000, help="wanted (default 1000)")
     limits.add_option(parser)
     parser.add_argument("--tries", type=int, default=1, help="pass if one of so many tries tells the truth")
     return parser.parse_args()
@@ -139,7 +171,7 @@ def parse_options():
 def main():
     options = parse_options()
     machine.exit_on_signals()
-    if missing := [tool for tool in ("clang", "ld.lld", "objcopy", "qemu-system-i386") if not shutil.which(tool)]:
+    if missing := [tool for tool in ("clang", "ld.lld", "readelf", "qemu-system-i386", "qemu-system-riscv64") if not shutil.which(tool)]:
         print(f"there is no {', '.join(missing)}")
         return 77
     try:

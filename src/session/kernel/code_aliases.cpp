@@ -165,14 +165,6 @@ std::vector<elf::ElfWriter::Symbol> symbols_in(const elf::ElfFile& file, std::ui
   return symbols;
 }
 
-// A segment may hold data as well, such as the kernel that a boot loader carries.
-bool has_code_at(const elf::ElfFile& file, ImageAddr address) {
-  const std::vector<elf::CodeRange> code = file.code();
-  return std::any_of(code.begin(), code.end(), [&](const elf::CodeRange& range) {
-    return address - range.address < range.bytes.size();
-  });
-}
-
 bool overlaps(const elf::Image& kernel, std::uint64_t bias) {
   for (const elf::Segment& one : kernel.file->segments())
     for (const elf::Segment& other : kernel.file->segments()) {
@@ -204,7 +196,9 @@ Result<std::optional<elf::Image>> CodeAliases::poll(const elf::Image& kernel, Gu
   const auto found = find_bias(file, page, at);
   if (!found) return std::nullopt;
   const std::uint64_t bias = *found;
-  if (bias == kernel.load_bias || !has_code_at(file, {pc.value - bias})) return std::nullopt;
+  // A segment may hold data as well, such as the kernel that a boot loader carries.
+  const ImageAddr in_file{pc.value - bias};
+  if (bias == kernel.load_bias || file.end_of_code(in_file) == in_file) return std::nullopt;
   if (!overlaps(kernel, bias)) {
     RINGSIDE_ASSIGN(const kernel_image::Identity identity,
                     kernel_image::check_identity(file, bias, memory));

@@ -6,7 +6,6 @@
 
 #include "arch/arch_info.h"
 #include "arch/registers.h"
-#include "kernel_image/slide.h"
 #include "session/kernel/kernel_scan.h"
 
 namespace ringside::session {
@@ -17,7 +16,7 @@ using kernel_image::MatchResult;
 // After so many looks a file of which memory has similar code is reported as another build.
 constexpr unsigned kTries = 8;
 
-// So many looks come before other files are looked for.
+// So many looks come before other files are looked for, since firmware runs first.
 constexpr unsigned kMisses = 8;
 
 // Reading all of a kernel through a gdb stub takes a second; the guest may run none that we know.
@@ -66,6 +65,8 @@ void KernelSearch::gather_more() {
   more_.reset();
 }
 
+bool KernelSearch::looks_elsewhere() const { return misses_ > kMisses; }
+
 bool KernelSearch::has_code_at(GuestVirt pc) const {
   if (request_.file && covers(*request_.file, request_.load_bias.value_or(0), pc)) return true;
   return std::any_of(request_.candidates.begin(), request_.candidates.end(),
@@ -80,7 +81,8 @@ Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
     RINGSIDE_ASSIGN(auto found, probe_file(pc, memory));
     if (found && (is_given() || found->identity.sameness != MatchResult::kDifferent)) return found;
     if (is_given()) return std::nullopt;
-    if (++misses_ > kMisses) gather_more();  // firmware runs first
+    ++misses_;
+    if (looks_elsewhere()) gather_more();
   }
   RINGSIDE_ASSIGN(auto found, probe_candidate(nullptr, pc, memory));
   if (found || request_.file) return found;
@@ -107,22 +109,22 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_candidate(const elf::ElfF
   for (const auto& file : request_.candidates) {
     const bool is_known = but != nullptr && file->name() == but->name();
     if (is_known || is_too_early(*file, pc)) continue;
-    RINGSIDE_ASSIGN(auto found, place_candidate(file, pc, memory));
+    RINGSIDE_ASSIGN(auto votes, kernel_image::votes_around(*file, pc, memory));
+    std::erase(votes.possible, 0);
+    votes.possible.insert(votes.possible.begin(), 0);
+    RINGSIDE_ASSIGN(auto found, place_candidate(file, votes, pc, memory));
     if (found && (!best || share(*found) > share(*best))) best = std::move(found);
   }
   return best;
 }
 
 Result<std::optional<FoundKernel>> KernelSearch::place_candidate(
-    const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, VirtualMemory& memory) {
+    const std::shared_ptr<const elf::ElfFile>& file, const kernel_image::SlideVotes& votes,
+    GuestVirt pc, VirtualMemory& memory) {
   constexpr std::size_t kPieces = 256;
   constexpr std::size_t kLeastText = 64;  // bytes that show something
-  std::vector<std::uint64_t> biases;
-  if (covers(*file, 0, pc)) biases.push_back(0);
-  RINGSIDE_ASSIGN(const auto slides, kernel_image::possible_slides(*file, pc, memory));
-  for (const std::uint64_t slide : slides)
-    if (slide != 0 && covers(*file, slide, pc)) biases.push_back(slide);
-  for (const std::uint64_t bias : biases) {
+  for (const std::uint64_t bias : votes.possible) {
+    if (!covers(*file, bias, pc)) continue;
     RINGSIDE_ASSIGN(kernel_image::Identity identity,
                     kernel_image::check_identity(*file, bias, memory, kPieces, pc));
     const bool shows =
@@ -176,11 +178,12 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, Virtua
     unreadable = std::move(found);
   }
   if (request_.load_bias || is_too_early(file, pc)) return std::nullopt;
-  RINGSIDE_ASSIGN(auto proved, place_candidate(request_.file, pc, memory));
+  RINGSIDE_ASSIGN(auto votes, kernel_image::votes_around(file, pc, memory));
+  std::erase(votes.possible, expected);
+  RINGSIDE_ASSIGN(auto proved, place_candidate(request_.file, votes, pc, memory));
   if (proved) return proved;
-  RINGSIDE_ASSIGN(const auto slide, kernel_image::find_slide(file, pc, memory));
-  if (!slide || *slide == expected) return unreadable;
-  RINGSIDE_ASSIGN(auto found, at(*slide, pc, memory));
+  if (!votes.likely || *votes.likely == expected) return unreadable;
+  RINGSIDE_ASSIGN(auto found, at(*votes.likely, pc, memory));
   if (identity_->sameness != MatchResult::kUnreadable) return found;
   // A few pages of the kernel alone: another mapping of them, such as arm64's trampoline, by which
   // user mode enters the kernel. The next code that runs shows more.

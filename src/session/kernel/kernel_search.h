@@ -10,6 +10,7 @@
 #include "elf/image_map.h"
 #include "guestos/adapter.h"
 #include "kernel_image/identity.h"
+#include "kernel_image/slide.h"
 #include "symbols/symbol_list.h"
 
 namespace ringside::session {
@@ -60,6 +61,8 @@ class KernelSearch {
                                                               GuestVirt pc, VirtualMemory& memory);
   // find_more() has been called and has not returned.
   [[nodiscard]] bool is_gathering() const { return more_ != nullptr; }
+  // `file` was not given, and has been looked for in vain so often that it may be a loader.
+  [[nodiscard]] bool looks_elsewhere() const;
   // The user has named the kernel's file.
   [[nodiscard]] bool is_given() const { return request_.file != nullptr && request_.is_given; }
 
@@ -80,7 +83,8 @@ class KernelSearch {
                                                                    GuestVirt pc,
                                                                    VirtualMemory& memory) const;
   [[nodiscard]] static Result<std::optional<FoundKernel>> place_candidate(
-      const std::shared_ptr<const elf::ElfFile>& file, GuestVirt pc, VirtualMemory& memory);
+      const std::shared_ptr<const elf::ElfFile>& file, const kernel_image::SlideVotes& votes,
+      GuestVirt pc, VirtualMemory& memory);
   [[nodiscard]] Result<std::optional<FoundKernel>> probe_memory(Arch arch, GuestVirt pc,
                                                                 VirtualMemory& memory);
   [[nodiscard]] Result<std::optional<FoundKernel>> at(std::uint64_t load_bias, GuestVirt pc,

@@ -73,11 +73,10 @@ Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engin
                                                   std::uint64_t now_ns) {
   probe_user_code(tick);
   auto polled = poll_kernel(engine, tick, now_ns);
-  if (polled && is_reported_) {
-    auto probed = probe_other(engine, tick, now_ns);
-    if (probed && is_reported_) probed = probe_unknown(engine, tick, now_ns, *polled);
-    if (!probed) polled = tl::unexpected<Error>(std::move(probed).error());
-  }
+  const bool may_load = is_reported_ && !search_.is_given() && !adapter_->reports_all_code();
+  if (polled && may_load)
+    if (auto probed = probe_unknown(engine, tick, now_ns, *polled); !probed)
+      polled = tl::unexpected<Error>(std::move(probed).error());
   if (kernel_ && !is_reported_) report_kernel(polled);
   const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
   for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel);
@@ -122,8 +121,7 @@ Result<KernelWatch::PollResult> KernelWatch::poll_kernel(engines::Engine& engine
   PollResult seen;
   const bool search = !(kernel_ && prepared_) && now_ns >= next_try_ns_;
   const bool probe_code = kernel_ && now_ns >= next_code_ns_;
-  const bool is_not_the_file = !search_.is_given() && tries_ > kEagerTries;
-  const bool needs_file = !kernel_ && (!has_file() || is_not_the_file);
+  const bool needs_file = !kernel_ && (!has_file() || search_.looks_elsewhere());
   if (!search && !probe_code && !needs_file) return seen;
   const wire::Capture* running = find_kernel_code(tick);
   if (running == nullptr) return seen;
@@ -148,43 +146,44 @@ bool KernelWatch::is_of_a_file(GuestVirt pc) const {
   return image != nullptr && (!image->file->name().empty() || !image->file->symbols().empty());
 }
 
+// In firmware's mode, too, where the machine has no firmware.
+bool KernelWatch::runs_unknown_code(const wire::Capture& capture) const {
+  const auto pc = pc_of(capture);
+  const bool in_kernel =
+      capture.level == PrivilegeLevel::kKernel || (may_be_kernels(capture) && level_.no_firmware());
+  return in_kernel && pc && !is_of_a_file(*pc);
+}
+
 Result<void> KernelWatch::probe_unknown(engines::Engine& engine, const engines::Tick& tick,
                                         std::uint64_t now_ns, PollResult& seen) {
-  if (search_.is_given() || adapter_->name() != "generic") return {};
   for (const wire::Capture& capture : tick.captures) {
-    const auto pc = pc_of(capture);
-    if (capture.level != PrivilegeLevel::kKernel || !pc || is_of_a_file(*pc) ||
-        !unknown_code_.wants(capture.arch, *pc, now_ns))
-      continue;
+    if (!runs_unknown_code(capture)) continue;
+    const GuestVirt pc = *pc_of(capture);
+    const bool wants_file = now_ns >= next_other_ns_;
+    const bool wants_code = unknown_code_.wants(capture.arch, pc, now_ns);
+    if (!wants_file && !wants_code) continue;
     KernelMemory memory(engine, capture);
-    RINGSIDE_ASSIGN(auto code, unknown_code_.poll(capture.arch, *pc, memory));
+    if (wants_file) RINGSIDE_TRY(probe_other(pc, memory, now_ns));
+    if (!is_reported_) return {};
+    if (!wants_code) continue;
+    RINGSIDE_ASSIGN(auto code, unknown_code_.poll(capture.arch, pc, memory));
     if (code) seen.code.push_back(std::move(*code));
     return {};
   }
   return {};
 }
 
-// A boot loader is a kernel of which nothing but its code is known.
-Result<void> KernelWatch::probe_other(engines::Engine& engine, const engines::Tick& tick,
-                                      std::uint64_t now_ns) {
-  if (search_.is_given() || now_ns < next_other_ns_ || adapter_->name() != "generic") return {};
-  for (const wire::Capture& capture : tick.captures) {
-    const auto pc = pc_of(capture);
-    const bool is_unknown = capture.level == PrivilegeLevel::kKernel && pc && !is_of_a_file(*pc);
-    if (!is_unknown) continue;
-    KernelMemory memory(engine, capture);
-    RINGSIDE_ASSIGN(auto found, search_.poll_other(*kernel_->image.file, *pc, memory));
-    next_other_ns_ = now_ns + (search_.is_gathering() ? kGatheringNs : other_patience_ns_);
-    if (!search_.is_gathering())
-      other_patience_ns_ = std::min(2 * other_patience_ns_, kLongestPatienceNs);
-    if (!found) return {};
-    other_patience_ns_ = kTryAgainAfterNs;
-    is_reported_ = false;
-    prepared_ = false;
-    next_try_ns_ = 0;
-    return adopt(std::move(*found));
-  }
-  return {};
+Result<void> KernelWatch::probe_other(GuestVirt pc, VirtualMemory& memory, std::uint64_t now_ns) {
+  RINGSIDE_ASSIGN(auto found, search_.poll_other(*kernel_->image.file, pc, memory));
+  next_other_ns_ = now_ns + (search_.is_gathering() ? kGatheringNs : other_patience_ns_);
+  if (!search_.is_gathering())
+    other_patience_ns_ = std::min(2 * other_patience_ns_, kLongestPatienceNs);
+  if (!found) return {};
+  other_patience_ns_ = kTryAgainAfterNs;
+  is_reported_ = false;
+  prepared_ = false;
+  next_try_ns_ = 0;
+  return adopt(std::move(*found));
 }
 
 // One of the candidates, by a boot loader.
@@ -218,6 +217,7 @@ Result<void> KernelWatch::probe_kernel(engines::Engine& engine, const wire::Capt
   if (!kernel_ && settled) adapter_->count_unnamed_processes();
   const bool soon = tries_with_user_code_ && !settled;
   next_try_ns_ = eager ? 0 : now_ns + (soon ? kTryAgainAfterNs : patience_ns_);
+  if (!kernel_ && search_.is_gathering()) next_try_ns_ = now_ns + kGatheringNs;
   if (!kernel_ && ++tries_ > kEagerTries)
     patience_ns_ =
         std::min(2 * patience_ns_, may_be_loading() ? kCandidatePatienceNs : kLongestPatienceNs);

@@ -70,12 +70,12 @@ class KernelWatch {
   [[nodiscard]] Result<PollResult> poll_kernel(engines::Engine& engine, const engines::Tick& tick,
                                                std::uint64_t now_ns);
   void probe_aliases(engines::Engine& engine, const engines::Tick& tick, PollResult& seen);
-  // Looks for a kernel that the one which was found has loaded.
-  [[nodiscard]] Result<void> probe_other(engines::Engine& engine, const engines::Tick& tick,
-                                         std::uint64_t now_ns);
-  // Keeps code of which no file is known.
+  // Looks for the file of code that the kernel which was found has loaded, then it was a boot
+  // loader, and keeps code of which no file is known.
   [[nodiscard]] Result<void> probe_unknown(engines::Engine& engine, const engines::Tick& tick,
                                            std::uint64_t now_ns, PollResult& seen);
+  [[nodiscard]] Result<void> probe_other(GuestVirt pc, VirtualMemory& memory, std::uint64_t now_ns);
+  [[nodiscard]] bool runs_unknown_code(const wire::Capture& capture) const;
   [[nodiscard]] Result<void> adopt(FoundKernel found);
   [[nodiscard]] bool is_of_a_file(GuestVirt pc) const;
 

@@ -80,11 +80,12 @@ def check_shares(options, stacks):
     for stack, count in stacks:
         own[stack[-1]] += count
     failures = [] if total >= options.busy else [f"{total} samples, {options.busy} wanted"]
-    for function, expected in legal_stacks.parse(options.truth.read_text()).shares.items():
-        got = 100 * own[function] / total
-        print(f"{function}: {got:.2f} %, expected {expected:.2f} %")
+    for functions, expected in legal_stacks.parse(options.truth.read_text()).judged_shares():
+        got = 100 * sum(own[function] for function in functions) / total
+        names = " and ".join(functions)
+        print(f"{names}: {got:.2f} %, expected {expected:.2f} %")
         if abs(got - expected) > options.points:
-            failures.append(f"{function} has {got:.2f} % of {total} samples, and {expected:.2f} % is right")
+            failures.append(f"{names} has {got:.2f} % of {total} samples, and {expected:.2f} % is right")
     return failures
 
 
