@@ -33,7 +33,7 @@ def run(options, folder):
                                        str(recording), "-o", "-").splitlines()
             before, stacks = entry_stacks.since_known(entry_stacks.in_order(lines))
             summary, wrong = entry_stacks.check(entry_stacks.count(stacks), options.busy // 20, options.percent)
-            print("\n    ".join([f"{options.arch}, {engine}: {before} samples before the program is identified", *summary]))
+            print("\n    ".join([f"{options.arch}, {engine}: {before} samples before its stack is known", *summary]))
             failures += [f"{engine}: {line}" for line in wrong]
     return failures
 

@@ -50,9 +50,11 @@ def in_order(lines):
 
 
 def since_known(stacks):
-    """(how many come before it, the stacks from the first whole user stack on). Until ringside has compared the program's
-    file with the guest's memory, which takes a busy host long, it cannot unwind the program's code."""
-    first = next((at for at, (stack, _) in enumerate(stacks) if stack[:1] == _RUN[:1]), len(stacks))
+    """(how many come before it, the stacks from the first on in which kernel code stands on a whole user stack). Until then
+    ringside compares the program's file with the guest's memory, finds out where the thread's stack is, and asks the engine
+    for it; a busy host takes long over each."""
+    whole = (at for at, (stack, _) in enumerate(stacks) if stack[:1] == _RUN[:1] and FUNCTIONS.isdisjoint(stack[-1:]))
+    first = next(whole, len(stacks))
     return first, stacks[first:]
 
 

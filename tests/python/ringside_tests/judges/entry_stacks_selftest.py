@@ -45,10 +45,10 @@ class EntryStacks(unittest.TestCase):
                  '{"frames":[{"functions":["leaf","inlined_into"]},{"functions":["_start"]}]}]}', '{"stacks":[]}']
         self.assertEqual(entry_stacks.in_order(lines), [(("_start", "inlined_into", "leaf", "?", "read_zero"), 1), ((), 1)])
 
-    def test_samples_before_the_first_whole_stack_are_set_aside(self):
-        leaf = (("touch_pages",) + FAULT, 1)
-        self.assertEqual(entry_stacks.since_known([leaf, leaf, *SOUND, leaf]), (2, [*SOUND, leaf]))
-        self.assertEqual(entry_stacks.since_known([leaf]), (1, []))
+    def test_samples_before_the_first_whole_stack_with_kernel_code_are_set_aside(self):
+        leaf, user = (("touch_pages",) + FAULT, 1), (entry_stacks.FAULTS, 1)
+        self.assertEqual(entry_stacks.since_known([user, leaf, leaf, *SOUND, leaf]), (3, [*SOUND, leaf]))
+        self.assertEqual(entry_stacks.since_known([leaf, user]), (2, []))
 
     def test_kernel_code_of_other_processes_does_not_count(self):
         self.assertEqual(self.failures([*SOUND, (("ret_from_fork", "kthread"), 50)]), [])
