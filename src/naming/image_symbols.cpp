@@ -46,6 +46,7 @@ void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& o
   const std::uint64_t bias = bias_of(*image);
   const std::vector<symbols::SourceFrame> frames =
       symbolizer->lookup(ImageAddr{what.frame.lookup_address().value - bias});
+  out.file = sources_[image->id];
   // Innermost first there, outermost first here.
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {
     if (frame->function.empty()) continue;
@@ -224,6 +225,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   const bool takes_given = is_kernel && given_.has_file() && !is_stored;
   auto file = takes_given ? open_given(image, stored) : open(image, stored);
   given_names_ |= takes_given && file;
+  sources_[image.id] = takes_given && file ? given_.path() : image.path;
   if (takes_given && !file && !is_code && !image.path.empty()) {
     // A boot loader, for one: the given file names what that has loaded.
     if (auto own = open(image, stored)) {
@@ -249,6 +251,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   if (!loaded && given)
     loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   if (given) loaded->put_first(std::move(*given));
+  if (given) sources_[image.id] = given_.symbols_name();
   if (loaded && options_.beyond_sizes) loaded->accept_beyond_sizes();
   add_nameless(image, loaded);
   if (loaded && loaded->empty()) {

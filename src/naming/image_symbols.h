@@ -80,6 +80,7 @@ class ImageSymbols final : public profile::FrameNamer {
   std::map<std::uint32_t, Loaded> images_;
   std::map<std::uint32_t, ElfPointer> files_;      // of images_
   std::map<std::uint32_t, ElfPointer> unpacked_;   // whose entries in files_ have names alone
+  std::map<std::uint32_t, std::string> sources_;   // paths of the files that name images_
   std::map<std::uint32_t, std::uint64_t> biases_;  // of images that are overridden
   std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
   std::map<std::uint32_t, std::vector<std::byte>> kept_;    // of images that have files

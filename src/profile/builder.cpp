@@ -32,6 +32,34 @@ std::vector<BrokenEnd> named(const std::vector<Collector::BrokenPart>& broken, F
   return ends;
 }
 
+// How often kernel code ran at each recorded frame.
+std::map<std::uint32_t, std::uint64_t> kernel_leaves(const Collector& collector) {
+  std::map<std::uint32_t, std::uint64_t> leaves;
+  for (const CollectedGroup& group : collector.groups) {
+    const bool sampled =
+        collector.owners[group.key.owner].disposition == wire::Disposition::kSampled;
+    if (!sampled || group.key.part >= collector.nodes.size()) continue;
+    const std::uint32_t leaf = collector.nodes[group.key.part].frame;
+    if (is_kernel(collector.frames[leaf].kind) && leaf != 0) leaves[leaf] += group.samples;
+  }
+  return leaves;
+}
+
+void add_kernel_files(const std::map<std::uint32_t, std::uint64_t>& leaves, FrameTable& frames,
+                      Profile& profile) {
+  std::map<std::string_view, std::uint64_t> files;
+  for (const auto& [leaf, samples] : leaves) {
+    if (const auto file = frames.file_of(leaf))
+      files[*file] += samples;
+    else
+      profile.unnamed_kernel_samples += samples;
+  }
+  for (const auto& [file, samples] : files)
+    profile.kernel_files.push_back({std::string(file), samples});
+  std::stable_sort(profile.kernel_files.begin(), profile.kernel_files.end(),
+                   [](const NamedBy& a, const NamedBy& b) { return a.samples > b.samples; });
+}
+
 }  // namespace
 
 Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
@@ -48,8 +76,10 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   const std::uint64_t start = monotonic_ns();
   const std::vector<Collector::BrokenPart> broken = collector.broken_parts();
   FrameTable frames(collector, namer, options, profile);
+  const auto leaves = kernel_leaves(collector);
   GroupBuilder(collector, frames, options, most_nodes(reader.size()), profile).build();
   if (profile.filtered_samples == 0) profile.broken_ends = named(broken, frames);
+  add_kernel_files(leaves, frames, profile);
   profile.symbol_ns = monotonic_ns() - start;
   return profile;
 }

@@ -41,6 +41,20 @@ TEST(Builder, NamesWhatHasNoName) {
   EXPECT_EQ(profile.all_frames, 2u + 2 + 3 + 4 + 10);
 }
 
+TEST(Builder, KernelCodeIsCountedByWhatNamesIt) {
+  TestRecording recording;
+  recording.add({"start|a", 5}).add({"user:main || start|b", 3}).add({"start|?3000", 2});
+  recording.add({"start|c", 1}).add({"user:main", 7}).add({"[firmware]", 9});
+  for (auto& [address, functions] : recording.namer().names)
+    if (functions[0] != "c") recording.namer().files[address] = "/boot/kernel";
+  const Profile profile = recording.profile();
+  EXPECT_EQ(profile.kernel_files, (std::vector<NamedBy>{{"/boot/kernel", 8}, {"", 1}}));
+  EXPECT_EQ(profile.unnamed_kernel_samples, 2u);
+  BuildOptions options;
+  options.filter.user_only = true;
+  EXPECT_TRUE(recording.profile(options).kernel_files.empty());
+}
+
 TEST(Builder, InlinedFunctionsAreFrames) {
   const Profile profile = make_profile({{"start|outer < middle < inner|leaf", 1}});
   EXPECT_EQ(stacks_of(profile), (Stacks{{"start;outer;middle;inner;leaf", 1}}));

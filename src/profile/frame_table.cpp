@@ -52,6 +52,12 @@ SymbolRange FrameTable::symbol_of(std::uint32_t recorded) {
   return found == symbols_.end() ? SymbolRange() : found->second;
 }
 
+std::optional<std::string_view> FrameTable::file_of(std::uint32_t recorded) {
+  static_cast<void>(frames_of(recorded, false));
+  const auto found = file_of_.find(recorded);
+  return found == file_of_.end() ? std::nullopt : std::optional(found->second);
+}
+
 FunctionId FrameTable::function_of(std::uint32_t recorded) {
   return profile_.frames[frames_of(recorded, false).front()].function;
 }
@@ -72,6 +78,8 @@ std::span<const FrameId> FrameTable::find(std::uint32_t recorded, bool knows_map
   names.is_anonymous = is_anonymous ? 1 : 0;
   frames_.insert(frames_.end(), named.begin(), named.end());
   if (keeps_places_) keep(recorded, named_);
+  if (!named_.functions.empty() && is_kernel(frame.kind))
+    file_of_.emplace(recorded, *files_.insert(named_.file).first);
   return {&frames_[names.first], named.size()};
 }
 
@@ -85,6 +93,7 @@ void FrameTable::name(const recording::RecordedFrame& frame, std::vector<FrameId
   named.functions.clear();
   named.lines.clear();
   named.size = 0;
+  named.file.clear();
   if (frame.function != 0) {
     named.functions.push_back(collected_.texts[frame.function]);
     named.lines.push_back({collected_.texts[frame.file], frame.line});

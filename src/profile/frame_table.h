@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +48,9 @@ class FrameTable {
   // Those of frames_of() where they are known, else none.
   std::span<const Place> places_of(std::uint32_t recorded);
   SymbolRange symbol_of(std::uint32_t recorded);
+  // The path of the file that has named a frame; empty where the recording has the name, nothing
+  // where there is none.
+  std::optional<std::string_view> file_of(std::uint32_t recorded);
   // The function that was compiled at a recorded frame, not one inlined into it.
   FunctionId function_of(std::uint32_t recorded);
   // A frame that stands for what has none.
@@ -80,9 +85,11 @@ class FrameTable {
   // Anonymous code of a known address space, by recorded frame.
   std::unordered_map<std::uint32_t, FrameId> addresses_;
   bool keeps_places_ = false;
-  NamedFrame named_;                                        // reused
-  std::vector<Place> places_;                               // as frames_
-  std::unordered_map<std::uint32_t, SymbolRange> symbols_;  // by recorded frame
+  NamedFrame named_;                                             // reused
+  std::set<std::string> files_;                                  // that have named frames
+  std::unordered_map<std::uint32_t, std::string_view> file_of_;  // by recorded frame: in files_
+  std::vector<Place> places_;                                    // as frames_
+  std::unordered_map<std::uint32_t, SymbolRange> symbols_;       // by recorded frame
 };
 
 }  // namespace ringside::profile

@@ -87,6 +87,13 @@ struct BrokenEnd {
   bool operator==(const BrokenEnd&) const = default;
 };
 
+// Samples of kernel code that one file has named.
+struct NamedBy {
+  std::string file;  // its path; empty: the recording has the names, and they are of no file
+  std::uint64_t samples = 0;
+  bool operator==(const NamedBy&) const = default;
+};
+
 // A source whose samples a profile leaves out.
 struct OtherSource {
   std::string name;
@@ -130,7 +137,11 @@ class Profile {
   std::uint64_t filtered_samples = 0;
   // Sources that were not chosen: their samples are not in `samples`, nor in any sum.
   std::vector<OtherSource> other_sources;
-  std::uint64_t unique_stacks = 0;    // distinct recorded stacks of address level, after filters
+  std::uint64_t unique_stacks = 0;  // distinct recorded stacks of address level, after filters
+  // Samples whose innermost frame is kernel code, after filters: by what has named that, most
+  // first, and without a name.
+  std::vector<NamedBy> kernel_files;
+  std::uint64_t unnamed_kernel_samples = 0;
   std::uint64_t unknown_frames = 0;   // frames over all sampled weight without a function …
   std::uint64_t all_frames = 0;       // … of so many
   std::uint64_t symbol_ns = 0;        // time the builder spent in the FrameNamer

@@ -24,9 +24,11 @@ class FakeNamer final : public FrameNamer {
     const std::uint64_t address = what.frame.lookup_address().value;
     if (const auto it = names.find(address); it != names.end()) out.functions = it->second;
     if (const auto it = lines.find(address); it != lines.end()) out.lines = it->second;
+    if (const auto it = files.find(address); it != files.end()) out.file = it->second;
   }
   std::map<std::uint64_t, std::vector<std::string>> names;
   std::map<std::uint64_t, std::vector<SourceLine>> lines;
+  std::map<std::uint64_t, std::string> files;
   int calls = 0;
 };
 

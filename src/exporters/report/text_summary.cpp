@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "arch/arch_info.h"
@@ -101,6 +102,25 @@ Result<void> write_unwinding(const Summary& summary, Sink& sink) {
               format_percent(summary.unknown_frames, summary.all_frames));
 }
 
+// Whose names kernel code has.
+Result<void> write_kernel_files(const Profile& profile, Sink& sink) {
+  const auto& files = profile.kernel_files;
+  const std::uint64_t all = std::accumulate(
+      files.begin(), files.end(), profile.unnamed_kernel_samples,
+      [](std::uint64_t sum, const profile::NamedBy& file) { return sum + file.samples; });
+  if (all == 0) return {};
+  RINGSIDE_TRY(line(sink, "kernel code", "{:>10}  samples", format_count(all)));
+  const auto part = [&](std::uint64_t samples, const std::string& name) {
+    return line(sink, "", "{:>10}  {:>6}%  {}", format_count(samples), format_percent(samples, all),
+                name);
+  };
+  for (const profile::NamedBy& file : files)
+    RINGSIDE_TRY(part(file.samples,
+                      file.file.empty() ? "named by the guest's memory" : "named by " + file.file));
+  if (profile.unnamed_kernel_samples == 0) return {};
+  return part(profile.unnamed_kernel_samples, "without a name");
+}
+
 // The writer's own counters; a name that ends in " ns" is a duration.
 Result<void> write_counters(const Profile& profile, const Summary& summary, Sink& sink) {
   if (!profile.recorded) return {};
@@ -139,6 +159,7 @@ Result<void> write_samples(const Profile& profile, const Summary& summary, Sink&
   if (profile.recorded && profile.recorded->lost != 0)
     RINGSIDE_TRY(line(sink, "lost", "{:>10}", format_count(profile.recorded->lost)));
   RINGSIDE_TRY(write_unwinding(summary, sink));
+  RINGSIDE_TRY(write_kernel_files(profile, sink));
   return line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns));
 }
 
@@ -202,6 +223,7 @@ Result<void> write_summary(const Profile& profile, Sink& sink) {
   RINGSIDE_TRY(write_ticks(summary, sink));
   if (profile.has_seconds) RINGSIDE_TRY(write_pauses(summary, sink));
   RINGSIDE_TRY(write_unwinding(summary, sink));
+  RINGSIDE_TRY(write_kernel_files(profile, sink));
   RINGSIDE_TRY(line(sink, "time on symbols", "{:>10}", format_duration(summary.symbol_ns)));
   return write_counters(profile, summary, sink);
 }
