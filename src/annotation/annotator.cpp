@@ -142,14 +142,15 @@ void Annotator::add_sampled(Work& work) {
       shown.inlined.push_back(strings_.intern(names_[leaf->functions[i]]));
   }
   if (!has_code)
-    add_note(made,
-             fmt::format(
-                 "the code of {} is not there, so only addresses with samples are "
-                 "shown{}",
-                 made.image.empty() ? std::string_view("the function") : made.image,
-                 is_kernel(work.front().kind)
-                     ? "; give the kernel's ELF file with --kernel"
-                     : "; its file has to be here as it ran, or to be named to record --programs"));
+    add_note(
+        made,
+        fmt::format("the code of {} is not there, so only addresses with samples are "
+                    "shown{}",
+                    made.image.empty() ? std::string_view("the function") : made.image,
+                    is_kernel(work.front().kind) ? "; give the kernel's ELF file with --kernel"
+                    : work.front().kind == profile::Kind::kUser
+                        ? "; its file has to be here as it ran, or to be named to record --programs"
+                        : ""));
 }
 
 void Annotator::add_instruction(Work& work, const Instruction& instruction, Bytes code) {

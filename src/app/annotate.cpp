@@ -111,7 +111,8 @@ const annotation::Annotation& AnnotatedRecording::annotation() const { return pa
 void AnnotatedRecording::say_missing() const {
   for (const std::string& text : parts_->opened->profile->profile().left_out)
     say("ringside: " + text);
-  for (const std::string& text : parts_->opened->recording.symbols.warnings())
+  // Names of other functions were not asked for.
+  for (const std::string& text : parts_->opened->recording.symbols.warnings(true))
     say("ringside: " + text);
 }
 

@@ -26,7 +26,8 @@ Result<Input> read_input(const ReaderSettings& settings, const std::string& name
   auto functions =
       views::SampledFunctions::read(*(*details)->profile, settings.symbols.inline_is_given);
   if (!functions) return tl::unexpected(of_input(std::move(functions.error()), name));
-  for (const std::string& warning : (*details)->recording.symbols.warnings())
+  const bool is_filtered = (*details)->profile->profile().filtered_samples != 0;
+  for (const std::string& warning : (*details)->recording.symbols.warnings(is_filtered))
     say("ringside: " + name + ": " + warning);
   if (functions->weight() <= 0)
     return fail(ErrorCode::kNotFound,

@@ -8,7 +8,8 @@
 namespace ringside::app {
 
 GuestControl::GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until,
-                           std::function<void()> announce, std::atomic<bool>& over)
+                           std::function<void(const std::string&)> announce,
+                           std::atomic<bool>& over)
     : guest_(guest),
       announce_(std::move(announce)),
       over_(over),
@@ -60,6 +61,7 @@ void GuestControl::suspend() {
 // Says what the user could not know.
 void GuestControl::found(const session::KernelUpdate& kernel) {
   const elf::Image& image = kernel.image;
+  found_file_ = image.file->name();
   const bool down = image.load_bias >> 63 != 0;
   if (image.load_bias == 0 && !image.file->name().empty() && !kernel.is_candidate) return;
   line_.clear();

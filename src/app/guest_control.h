@@ -18,16 +18,17 @@ class GuestControl final : public session::Control {
  public:
   // `guest` may be null: then the guest is somebody else's, and Ctrl-C ends the recording. Else
   // Ctrl-C goes to QEMU too, and what QEMU makes of it counts.
-  // `announce` is called when sampling has begun; `over` becomes true when the engine is to wait
+  // `announce` is called when sampling has begun, with the kernel's file that was found until then
+  // (empty: none); `over` becomes true when the engine is to wait
   // for the guest no longer.
   GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until,
-               std::function<void()> announce, std::atomic<bool>& over);
+               std::function<void(const std::string&)> announce, std::atomic<bool>& over);
 
   [[nodiscard]] Wish poll() override;
   void progress(const Progress& progress) override;
   void begun() override {
     line_.clear();
-    announce_();
+    announce_(found_file_);
   }
   void paused(bool is_paused) override;
   void overdue() override { over_ = true; }
@@ -39,7 +40,8 @@ class GuestControl final : public session::Control {
 
  private:
   LaunchedGuest* guest_;
-  std::function<void()> announce_;
+  std::function<void(const std::string&)> announce_;
+  std::string found_file_;
   std::atomic<bool>& over_;
   std::optional<launch::TextWatch> after_;
   std::optional<launch::TextWatch> until_;

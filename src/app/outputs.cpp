@@ -157,7 +157,8 @@ Result<void> write_details(ReaderSettings settings, const std::string& path,
   RINGSIDE_TRY(write_to(path, write_both, format.is_binary));
   if (folder) say_reader(path, format);
   say_all(opened->profile->profile().left_out);
-  say_all(opened->recording.symbols.warnings());
+  const bool is_filtered = opened->profile->profile().filtered_samples != 0;
+  say_all(opened->recording.symbols.warnings(is_filtered));
   return {};
 }
 

@@ -37,6 +37,7 @@ using launch::EngineKind;
 constexpr const char* kAlreadySaid = "";  // cli/app.cpp prints no empty message
 // A kernel drains its rings several times a second.
 constexpr std::chrono::seconds kSerialPatience{10};
+constexpr int kEndingMs = 1000;
 constexpr int kPortTakenMs =
     300;  // QEMU reports within some milliseconds that its -gdb port is taken
 
@@ -76,7 +77,9 @@ recording::Header make_header(const engines::Engine& engine,
 }
 
 void announce(const engines::Engine& engine, const Kernel& kernel, EngineKind kind,
-              const std::string& address, const session::SamplingOptions& options) {
+              const std::string& address, const session::SamplingOptions& options,
+              const std::string& found_file) {
+  const std::string file = kernel.file ? kernel.file->name() : found_file;
   const char* const interface = kind == EngineKind::kTcg   ? "TCG plugin"
                                 : kind == EngineKind::kQmp ? "monitor"
                                                            : "gdb stub";
@@ -85,8 +88,7 @@ void announce(const engines::Engine& engine, const Kernel& kernel, EngineKind ki
         "ringside: sampling {} vCPU{} ({}{}) by the guest itself, whose rings are read through {}; "
         "kernel file: {}",
         engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s", arch::name_of(engine.arch()),
-        kernel.system.empty() ? "" : ", " + kernel.system, address,
-        kernel.file ? kernel.file->name() : "none"));
+        kernel.system.empty() ? "" : ", " + kernel.system, address, file.empty() ? "none" : file));
     return;
   }
   say(
@@ -95,7 +97,7 @@ void announce(const engines::Engine& engine, const Kernel& kernel, EngineKind ki
                   engine.vcpu_count(), engine.vcpu_count() == 1 ? "" : "s",
                   arch::name_of(engine.arch()), kernel.system.empty() ? "" : ", " + kernel.system,
                   static_cast<double>(options.interval_ns) / 1e6, interface, address,
-                  kernel.file ? kernel.file->name() : "none"));
+                  file.empty() ? "none" : file));
 }
 
 // Which engine ringside chose for a command line, why, and what would be better.
@@ -133,8 +135,8 @@ class Session {
     if (recorded) recorded = on_recorded(summary_);
     if (!guest_ || guest_->info.refused) return recorded;
     if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
-    const bool runs_on =
-        !guest_gone_ && !Signals::terminated() && guest_->is_ours() && !guest_->child.poll();
+    const bool runs_on = !guest_gone_ && !Signals::terminated() && guest_->is_ours() &&
+                         !guest_->child.poll() && qemu_runs_on();
     if (request_.settings.then_quit)
       quit_qemu(*guest_);
     else if (runs_on)
@@ -145,6 +147,12 @@ class Session {
   }
 
  private:
+  // Ctrl-C was for QEMU, too, which takes a moment to end.
+  bool qemu_runs_on() const {
+    const int patience_ms = Signals::interrupted() ? kEndingMs : 0;
+    return guest_->qemu.valid() && !guest_->qemu.ends_within(patience_ms);
+  }
+
   Result<void> prepare() {
     RINGSIDE_TRY(check_usage(request_));
     RINGSIDE_ASSIGN(options_, request_.settings.options());
@@ -168,8 +176,11 @@ class Session {
     if (guest_) system_.initramfs = guest_->info.initrd;
     RINGSIDE_ASSIGN(const Kernel kernel, find_kernel());
     session::KernelRequest wanted{.file = kernel.file, .load_bias = load_bias_, .system = system_};
-    wanted.no_firmware =
-        guest_ && launch::QemuCommand(guest_->info.arguments).has_no_firmware(engine_->arch());
+    if (guest_) {
+      const launch::QemuCommand command(guest_->info.arguments);
+      wanted.no_firmware = command.has_no_firmware(engine_->arch());
+      wanted.has_qemus_firmware = command.has_qemus_firmware(engine_->arch());
+    }
     if (!kernel.file) RINGSIDE_TRY(probe_names(wanted));
     if (kernel.file && !given_kernel_ && !load_bias_ && kernel.system == "generic")
       expect_loader(wanted);
@@ -179,7 +190,9 @@ class Session {
                                                                        request_, kind_, start_ns)));
     if (guest_) announce_terminal(guest_->info);
     options_.starts_paused = guest_ && guest_->info.waits_for_continue;
-    const auto begun = [&] { announce(*engine_, kernel, kind_, address_, options_); };
+    const auto begun = [&](const std::string& found) {
+      announce(*engine_, kernel, kind_, address_, options_, found);
+    };
     GuestControl control(guest_ ? &*guest_ : nullptr, request_.settings.after,
                          request_.settings.until, begun, over_);
     session::Recorder recorder(*engine_, std::move(wanted), writer, start_ns, options_);

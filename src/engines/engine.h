@@ -172,6 +172,10 @@ class Engine {
   // moment; where user code runs, and the kernel is not mapped meanwhile, the kernel's addresses
   // are tried again for some time. Error kUsage: there is no such vCPU.
   [[nodiscard]] VcpuMemory virtual_memory(VcpuId vcpu);
+  // False: there is no way to the guest's memory, whose reads return nothing.
+  [[nodiscard]] virtual bool reads_memory() const { return true; }
+  // Samples' registers are of different moments, so that one proves nothing of another.
+  [[nodiscard]] virtual bool tears_registers() const { return false; }
   // How memory was read last, and if that stopped the guest for all of its bytes, why; a sentence
   // for a person. Empty before the first read.
   [[nodiscard]] virtual std::string explain_memory_access() const = 0;

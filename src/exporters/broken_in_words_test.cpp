@@ -22,10 +22,24 @@ constexpr std::uint64_t kNowhere = 0x300000;
 class BrokenInWords : public ::testing::Test {
  protected:
   void SetUp() override {
+    map("kernel", "/boot/kernel.elf", 0x1000, 0x100000);
+    map("program", "/bin/program", 0x100000, 0x200000);
     for (const std::uint64_t below : {0, 1}) {
       recording_.namer().names[kKernel - below] = {"entry"};
       recording_.namer().names[kProgram - below] = {"work", "inlined"};
     }
+  }
+
+  // From now on that image is there, of a file of the host or of none.
+  void map(const char* name, const char* path, std::uint64_t start, std::uint64_t end) {
+    recording::ImageInfo image;
+    image.name = name;
+    image.path = path;
+    recording::Mapping mapping;
+    mapping.image = *recording_.writer().add_image(image);
+    mapping.start = {start};
+    mapping.end = {end};
+    ASSERT_TRUE(recording_.writer().add_mapping(mapping));
   }
 
   static Stack stack(std::uint64_t outermost, FrameKind kind, StopReason stop,
@@ -80,7 +94,7 @@ TEST_F(BrokenInWords, UserStacksAreNotTheKernels) {
   EXPECT_THAT(words(),
               ElementsAre(AllOf(HasSubstr("90 of 100 user stacks (90.00%) are not complete"),
                                 HasSubstr("90 of these end in work [program] (bad return address)"),
-                                HasSubstr("program has neither unwind information"),
+                                HasSubstr("no unwind information of program was of use"),
                                 HasSubstr("-fno-omit-frame-pointer"), Not(HasSubstr("--kernel")))));
 }
 
@@ -93,7 +107,8 @@ TEST_F(BrokenInWords, TheKernelsNameThePlaceInWhichMostEnd) {
   EXPECT_THAT(words(),
               ElementsAre(AllOf(HasSubstr("9 of 11 kernel stacks (81.82%)"),
                                 HasSubstr("6 of these end in entry [kernel] (no unwind rule)"),
-                                HasSubstr("kernel has neither"), HasSubstr("--kernel"))));
+                                HasSubstr("no unwind information of kernel was of use"),
+                                HasSubstr("--kernel"))));
 }
 
 TEST_F(BrokenInWords, AnImageWithTablesLeavesOutThatCode) {
@@ -101,6 +116,14 @@ TEST_F(BrokenInWords, AnImageWithTablesLeavesOutThatCode) {
   add_user(9, stack(kProgram, FrameKind::kUser, StopReason::kNoRule, FrameSource::kCfi));
   EXPECT_THAT(words(), ElementsAre(AllOf(HasSubstr("program has unwind information, but not of"),
                                          HasSubstr(".cfi"))));
+}
+
+// Read from the guest's memory: how it was built is not known.
+TEST_F(BrokenInWords, AKernelWithoutAFileMayHaveFramePointers) {
+  map("kernel", "", 0x1000, 0x100000);
+  add_kernel(9, kernel(StopReason::kBadAddress));
+  EXPECT_THAT(words(), ElementsAre(AllOf(HasSubstr("the recorder had no file of the kernel"),
+                                         Not(HasSubstr("-fno-omit-frame-pointer")))));
 }
 
 TEST_F(BrokenInWords, NothingOfAPart) {

@@ -40,7 +40,7 @@ TEST(CutInWords, DeepStacksAreInTheReportsHead) {
   const auto profile = recording.profile();
   EXPECT_THAT(cut_in_words(profile),
               ElementsAre(HasSubstr(
-                  "1 of 10 stacks (10.00%) are deeper than the limit of frames, which is 512 ")));
+                  "1 of 10 stacks (10.00%) are deeper than ringside's limit of 512 frames")));
   EXPECT_THAT(text_of([&](Sink& sink) { return write_warnings(profile, sink); }),
               HasSubstr("# warning: 1 of 10 stacks"));
   EXPECT_THAT(text_of([&](Sink& sink) { return write_header(profile, sink); }),
@@ -53,7 +53,7 @@ TEST(CutInWords, WhatTheReaderLeavesOutIsNoWarningOfTheWriter) {
   EXPECT_TRUE(recording.writer().add_warning("the clock stood still"));
   const auto profile = recording.profile();
   EXPECT_THAT(profile.warnings, ElementsAre("the clock stood still"));
-  EXPECT_THAT(cut_in_words(profile), ElementsAre(HasSubstr("which is 512"),
+  EXPECT_THAT(cut_in_words(profile), ElementsAre(HasSubstr("ringside's limit of 512"),
                                                  HasSubstr("more than 512 frames are left out")));
 }
 
@@ -66,7 +66,7 @@ TEST(CutInWords, LostTicksComeFirst) {
   statistics.counters = {{recording::kLostByHost, 9}};
   EXPECT_TRUE(recording.writer().add_statistics(statistics));
   EXPECT_THAT(all_in_words(recording.profile()),
-              ElementsAre(HasSubstr("9 of 10 vCPU ticks"), HasSubstr("which is 512")));
+              ElementsAre(HasSubstr("9 of 10 vCPU ticks"), HasSubstr("ringside's limit of 512")));
 }
 
 }  // namespace

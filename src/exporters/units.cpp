@@ -15,11 +15,6 @@ std::string format_duration(std::uint64_t ns) {
                         : fmt::format("{:.2f} {}", value, kUnits[unit]);
 }
 
-std::string format_percent(std::uint64_t part, std::uint64_t total) {
-  const double share = total == 0 ? 0 : static_cast<double>(part) / static_cast<double>(total);
-  return fmt::format("{:.2f}", 100 * share);
-}
-
 std::string format_share(profile::Weight part, std::uint64_t total) {
   return (part < 0 ? "-" : "") + format_percent(profile::extent_of(part), total);
 }
@@ -29,16 +24,6 @@ std::optional<Colour> colour_of_share(std::uint64_t part, std::uint64_t total) {
   if (share >= 0.05) return Colour::kRed;
   if (share >= 0.005) return Colour::kGreen;
   return std::nullopt;
-}
-
-std::string format_count(std::uint64_t value) {
-  const std::string digits = std::to_string(value);
-  std::string text;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) text += ',';
-    text += digits[i];
-  }
-  return text;
 }
 
 std::string format_weight(profile::Weight weight) {

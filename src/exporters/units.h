@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/figures.h"
 #include "exporters/sink.h"
 #include "profile/profile.h"
 
@@ -12,14 +13,12 @@ namespace ringside::exporters {
 
 // "850 ns", "81.2 us", "1.62 s": three digits.
 [[nodiscard]] std::string format_duration(std::uint64_t ns);
-// Share of `total` in percent with two digits after the point, without the sign; 0 of 0 is 0.
-[[nodiscard]] std::string format_percent(std::uint64_t part, std::uint64_t total);
-// The same of a weight, of the extents of all.
+using ringside::format_count;
+using ringside::format_percent;
+// format_percent() of a weight, of the extents of all.
 [[nodiscard]] std::string format_share(profile::Weight part, std::uint64_t total);
 // The colour of a share in a table or a tree, as perf has it: red from 5 %, green from 0.5 %.
 [[nodiscard]] std::optional<Colour> colour_of_share(std::uint64_t part, std::uint64_t total);
-// "1,234,567".
-[[nodiscard]] std::string format_count(std::uint64_t value);
 // "-1,234".
 [[nodiscard]] std::string format_weight(profile::Weight weight);
 // "2023-11-14 22:13:20 UTC".

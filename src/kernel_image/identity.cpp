@@ -193,35 +193,6 @@ Result<Identity> Comparison::run() {
 
 }  // namespace
 
-std::string Identity::explain(const std::string& file_name) const {
-  switch (sameness) {
-    case MatchResult::kSame:
-      return {};
-    case MatchResult::kDifferent:
-      if (evidence == kTextEvidence)
-        return fmt::format(
-            "{} is not the kernel that runs in the guest, or it was built again: of {}, the guest "
-            "has {:.1f} % at the same place; give the file of the build that runs",
-            file_name, in_file, equal_share * 100);
-      return fmt::format(
-          "{} is not the kernel that runs in the guest: its {} is {}, the guest's {}", file_name,
-          evidence, in_file, in_memory);
-    case MatchResult::kNotThere:
-      return fmt::format(
-          "nothing of {} is at its addresses in the guest: the kernel has not started yet, is "
-          "another one, or has moved; if it has moved, give --load-bias",
-          file_name);
-    case MatchResult::kUnreadable:
-      return fmt::format(
-          "the addresses of {} are not mapped in the guest: the kernel has not started yet or has "
-          "moved; if it has moved, give --load-bias",
-          file_name);
-    case MatchResult::kNoEvidence:
-      break;
-  }
-  return fmt::format("{} has no code to compare with the guest", file_name);
-}
-
 Result<Identity> check_identity(const elf::ElfFile& file, std::uint64_t load_bias,
                                 VirtualMemory& memory, std::size_t text_pieces,
                                 std::optional<GuestVirt> pc) {

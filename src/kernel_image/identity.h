@@ -27,9 +27,6 @@ struct Identity {
   std::string in_memory;     // what the guest says
   double equal_share = 0;    // of the bytes that were compared, of text bytes
   std::size_t compared = 0;  // text bytes
-
-  // One sentence for people, with a hint where there is one; empty for kSame.
-  [[nodiscard]] std::string explain(const std::string& file_name) const;
 };
 
 // Does the guest's memory hold this kernel file at this load bias? Compares, in this order, what

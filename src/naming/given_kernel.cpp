@@ -14,11 +14,6 @@ constexpr std::uint32_t kUnseenKernel = ~std::uint32_t{0};  // no recorded image
 
 }  // namespace
 
-void GivenKernel::warn_once(std::string warning) {
-  if (std::find(warnings_.begin(), warnings_.end(), warning) == warnings_.end())
-    warnings_.push_back(std::move(warning));
-}
-
 bool GivenKernel::is_file(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!has_file() || options_.load_bias ||
@@ -33,17 +28,12 @@ const recording::ImageInfo* GivenKernel::unseen(GuestVirt at) {
   unseen_.name = elf::kKernelImage;
   if (options_.load_bias || !has_file()) return &unseen_;
   used_ = true;
-  // One that cannot be opened is warned of when it is loaded.
+  // Why one cannot be opened is found when it is loaded.
   if (const auto file = open(); !file || (*file)->is_code({at.value})) {
-    warn_once(options_.file +
-              " is used at its link addresses, and is not checked: the recording has no code to "
-              "compare it with");
+    is_unchecked_ = true;
     return &unseen_;
   }
-  warn_once(fmt::format(
-      "the recording has kernel code of no known kernel: to name it by {}, give --load-bias HEX, "
-      "where the kernel ran minus where it is linked",
-      options_.file));
+  lies_elsewhere_ = true;
   return nullptr;
 }
 
@@ -82,19 +72,21 @@ std::optional<symbols::SymbolTable> GivenKernel::symbols_for(const elf::ElfFile*
   symbols::SymbolList list = *options_.symbols;
   if (file != nullptr)
     if (const auto moved = symbols::move_to(*file, options_.symbols_name, list); !moved) {
-      warn_once(moved.error().message);
+      const std::string& why = moved.error().message;
+      if (std::find(misfits_.begin(), misfits_.end(), why) == misfits_.end())
+        misfits_.push_back(why);
       return std::nullopt;
     }
   return symbols::SymbolTable::from_list(std::move(list));
 }
 
-std::vector<std::string> GivenKernel::warnings() const {
-  std::vector<std::string> all = warnings_;
-  if (used_ || (!has_file() && !has_symbols())) return all;
-  all.push_back(
-      fmt::format("{} had no effect: the samples have no kernel code to name",
-                  has_file() ? "--kernel " + options_.file : "--symbols " + options_.symbols_name));
-  return all;
+void GivenKernel::add_facts(findings::NameFacts& facts) const {
+  facts.given_kernel = options_.file;
+  if (has_symbols()) facts.given_symbols = options_.symbols_name;
+  facts.given_was_used = used_;
+  facts.given_is_unchecked = is_unchecked_;
+  facts.given_lies_elsewhere = lies_elsewhere_;
+  facts.misfits = misfits_;
 }
 
 }  // namespace ringside::naming

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "elf/elf_file.h"
+#include "findings/facts.h"
 #include "recording/records.h"
 #include "symbols/symbol_list.h"
 #include "symbols/symbol_table.h"
@@ -33,14 +34,15 @@ class GivenKernel {
   explicit GivenKernel(Options options) : options_(std::move(options)) {}
 
   [[nodiscard]] bool has_file() const { return !options_.file.empty(); }
+  [[nodiscard]] bool has_load_bias() const { return options_.load_bias.has_value(); }
   [[nodiscard]] bool has_symbols() const { return options_.symbols.has_value(); }
   [[nodiscard]] const std::string& path() const { return options_.file; }
   // Whether that is the given file, at the place where it ran; then it is made use of.
   [[nodiscard]] bool is_file(const std::filesystem::path& path);
   [[nodiscard]] const std::string& symbols_name() const { return options_.symbols_name; }
 
-  // The image of kernel code at `at` in a recording that knows no kernel there; null where that is
-  // not to be named, which is warned of.
+  // The image of kernel code at `at` in a recording that knows no kernel there; null where the file
+  // has no such code.
   [[nodiscard]] const recording::ImageInfo* unseen(GuestVirt at);
   // The file; opened once.
   [[nodiscard]] Result<std::shared_ptr<const elf::ElfFile>> open();
@@ -49,20 +51,20 @@ class GivenKernel {
   [[nodiscard]] Result<std::uint64_t> bias_of(const recording::ImageInfo& image,
                                               const elf::ElfFile* running);
   // The symbols at the addresses of `file`, or, if that is null, at their own. Nothing where they
-  // do not belong to it, which is warned of.
+  // do not belong to it, which is a fact.
   [[nodiscard]] std::optional<symbols::SymbolTable> symbols_for(const elf::ElfFile* file);
 
-  // One sentence each; says also if nothing was there to be named by what was given.
-  [[nodiscard]] std::vector<std::string> warnings() const;
+  // Adds that it is given, and how it was used.
+  void add_facts(findings::NameFacts& facts) const;
 
  private:
-  void warn_once(std::string warning);
-
   Options options_;
   std::shared_ptr<const elf::ElfFile> file_;
   recording::ImageInfo unseen_;  // of recordings that have no kernel
   bool used_ = false;
-  std::vector<std::string> warnings_;
+  bool is_unchecked_ = false;
+  bool lies_elsewhere_ = false;
+  std::vector<std::string> misfits_;
 };
 
 }  // namespace ringside::naming

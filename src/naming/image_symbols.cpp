@@ -1,12 +1,11 @@
 #include "naming/image_symbols.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "elf/code_hash.h"
 #include "elf/image_map.h"
+#include "findings/findings.h"
 #include "kernel_image/open_elf.h"
 #include "symbols/linux_image/open_kernel.h"
 
@@ -81,10 +80,19 @@ std::uint64_t ImageSymbols::bias_of(const recording::ImageInfo& image) const {
   return moved != biases_.end() ? moved->second : image.load_bias;
 }
 
+// The given kernel is one of those that were recorded, and its place is known.
+bool ImageSymbols::given_is_placed() {
+  return std::any_of(kernels_.begin(), kernels_.end(), [this](const recording::ImageInfo& image) {
+    static_cast<void>(load(image));
+    return facts_.given_names_a_kernel;
+  });
+}
+
 // Kernel code of a recording that has no kernel belongs to the one that is given.
 const recording::ImageInfo* ImageSymbols::image_of(const profile::FrameToName& what) {
   const bool is_given = given_.has_file() || given_.has_symbols();
   if (what.image != nullptr || !is_kernel(what.frame.kind) || !is_given) return what.image;
+  if (given_.has_file() && !given_.has_load_bias() && given_is_placed()) return nullptr;
   return given_.unseen(what.frame.lookup_address());
 }
 
@@ -92,6 +100,10 @@ const std::string& ImageSymbols::demangled(const std::string& raw) {
   const auto [name, added] = names_.try_emplace(raw);
   if (added) name->second = symbols::demangle(raw, options_.style);
   return name->second;
+}
+
+void ImageSymbols::image(const recording::ImageInfo& image) {
+  if (image.name == elf::kKernelImage) kernels_.push_back(image);
 }
 
 void ImageSymbols::blob(const recording::Blob& blob) {
@@ -123,11 +135,7 @@ ImageSymbols::OpenFile ImageSymbols::open(const recording::ImageInfo& image,
   if (image.path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
   RINGSIDE_ASSIGN(auto file, symbols::open_kernel(image.path));
   RINGSIDE_TRY(check_difference(image, *file));
-  if (image.build_id.empty() && image.code_hash == 0)
-    warnings_.push_back(
-        fmt::format("nothing shows that {} is the file that was recorded: names are wrong if it "
-                    "was built again",
-                    image.path));
+  if (image.build_id.empty() && image.code_hash == 0) facts_.unproven_files.push_back(image.path);
   return file;
 }
 
@@ -146,54 +154,36 @@ ImageSymbols::OpenFile ImageSymbols::open_kept(const recording::ImageInfo& image
                                                        : kernel_image::elf_from_bytes(
                                                              std::move(kept->second), image.name));
   if (!file) return tl::unexpected<Error>(why);
-  if (!file->symbols().empty())
-    warnings_.push_back(fmt::format(
-        "{}: {}. Its functions have the names that the recording keeps, without inlined functions "
-        "and source lines",
-        image.name, why.message));
+  if (!file->symbols().empty()) facts_.missing.push_back({image.name, why.message, {}, true});
   return file;
 }
 
-std::vector<std::string> ImageSymbols::warnings() const {
-  std::vector<std::string> all = given_.warnings();
-  all.insert(all.end(), warnings_.begin(), warnings_.end());
-  if (!given_names_) all.insert(all.end(), other_kernels_.begin(), other_kernels_.end());
-  if (has_unnamed_code_ && !has_named_kernel_)
-    all.push_back(
-        given_.has_file()
-            ? fmt::format("{} is not the kernel that was recorded: its code is not what ran. Give "
-                          "the right one with --kernel; if this is it, give --load-bias HEX, where "
-                          "it ran minus where it is linked",
-                          given_.path())
-            : std::string("the kernel's functions are shown as addresses: record did not find its "
-                          "file. Give its ELF file with --kernel"));
-  if (!stripped_.empty())
-    all.push_back(
-        fmt::format("no symbols for {}: their functions are shown as addresses; install "
-                    "their debug symbols, or ask for them with --debuginfod",
-                    fmt::join(stripped_, ", ")));
-  if (programs_without_file_ != 0)
-    all.push_back(
-        fmt::format("no file has the .text of {} program{} that the guest ran: functions there are "
-                    "shown as addresses; name the files, with symbols, to record --programs",
-                    programs_without_file_, programs_without_file_ == 1 ? "" : "s"));
-  return all;
+findings::NameFacts ImageSymbols::facts(bool is_filtered) const {
+  findings::NameFacts facts = facts_;
+  given_.add_facts(facts);
+  facts.is_filtered = is_filtered;
+  return facts;
 }
 
-void ImageSymbols::note_nameless(const recording::ImageInfo& image) {
-  if (image.name != elf::kKernelImage) return note_stripped(image);
-  warnings_.push_back(
-      (image.path.empty() ? image.name : image.path) +
-      " has no symbols, so its functions are shown as addresses; build the kernel without "
-      "stripping "
-      "it, or give an unstripped file with --kernel or a System.map with --symbols");
+std::vector<std::string> ImageSymbols::warnings(bool is_filtered) const {
+  return findings::sentences(findings::of_names(), facts(is_filtered));
+}
+
+void ImageSymbols::note_nameless(const recording::ImageInfo& image, bool is_given) {
+  if (image.name == elf::kKernelImage)
+    facts_.nameless_kernels.push_back(is_given             ? given_.path()
+                                      : image.path.empty() ? image.name
+                                                           : image.path);
+  else
+    note_stripped(image);
 }
 
 void ImageSymbols::note_stripped(const recording::ImageInfo& image) {
+  std::vector<std::string>& names = facts_.nameless_images;
   if (image.name == elf::kUnknownProgram)
-    ++programs_without_file_;
-  else if (std::find(stripped_.begin(), stripped_.end(), image.name) == stripped_.end())
-    stripped_.push_back(image.name);
+    ++facts_.programs_without_file;
+  else if (std::find(names.begin(), names.end(), image.name) == names.end())
+    names.push_back(image.name);
 }
 
 // Where nothing else has a name.
@@ -224,13 +214,13 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   const bool is_stored = stored && *stored && !image.path.empty() && given_.is_file(image.path);
   const bool takes_given = is_kernel && given_.has_file() && !is_stored;
   auto file = takes_given ? open_given(image, stored) : open(image, stored);
-  given_names_ |= takes_given && file;
-  sources_[image.id] = takes_given && file ? given_.path() : image.path;
+  const bool is_given = takes_given && file;
+  facts_.given_names_a_kernel |= is_given || is_stored;
+  sources_[image.id] = is_given ? given_.path() : image.path;
   if (takes_given && !file && !is_code && !image.path.empty()) {
     // A boot loader, for one: the given file names what that has loaded.
     if (auto own = open(image, stored)) {
-      other_kernels_.push_back(
-          fmt::format("{}. Code of {} has the names of that", file.error().message, image.path));
+      facts_.other_kernels.push_back({file.error().message, image.path});
       file = std::move(own);
     }
   }
@@ -243,10 +233,8 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   } else if (image.name == elf::kUnknownProgram) {
     note_stripped(image);
   } else if (!is_code && !(given && image.path.empty())) {
-    warnings_.push_back(fmt::format(
-        "{} {}: {}",
-        given ? "taking " + given_.symbols_name() + " as linked, without" : "no names for",
-        image.name, file.error().message));
+    facts_.missing.push_back(
+        {image.name, file.error().message, given ? given_.symbols_name() : std::string(), false});
   }
   if (!loaded && given)
     loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
@@ -256,10 +244,10 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   add_nameless(image, loaded);
   if (loaded && loaded->empty()) {
     loaded.reset();
-    if (!is_code) note_nameless(image);
+    if (!is_code || is_given) note_nameless(image, is_given);
   }
-  has_named_kernel_ |= is_kernel && loaded.has_value();
-  has_unnamed_code_ |= is_code && !loaded;
+  facts_.has_named_kernel |= is_kernel && loaded.has_value();
+  facts_.has_unnamed_code |= is_code && !loaded;
   return loaded;
 }
 

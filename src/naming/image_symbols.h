@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "elf/elf_file.h"
+#include "findings/facts.h"
 #include "naming/given_kernel.h"
 #include "profile/frame_namer.h"
 #include "symbols/debug_files.h"
@@ -21,7 +22,7 @@ namespace ringside::naming {
 
 // Names the frames of a recording from the files that its images name, as long as those are still
 // the files that ran: a file with another build id, or without one with other code, is not used,
-// and that is said once in warnings(). The symbols that the recording keeps stand for it. Images
+// and facts() has it. The symbols that the recording keeps stand for it. Images
 // that were made of guest memory, and the names of those that were unpacked from a boot image, are
 // in the recording.
 class ImageSymbols final : public profile::FrameNamer {
@@ -46,18 +47,21 @@ class ImageSymbols final : public profile::FrameNamer {
   };
   [[nodiscard]] std::optional<CodeFile> code_file(const profile::FrameToName& what);
   // Keeps the ELF files of images that were made of guest memory.
+  void image(const recording::ImageInfo& image) override;
   void blob(const recording::Blob& blob) override;
   void function(const recording::ImageFunction& function) override;
-  // Programs and libraries without symbols are reported in one of them, those of which no file is
-  // known in another.
-  [[nodiscard]] std::vector<std::string> warnings() const;
+  // How the names that were asked for so far were found. `is_filtered`: not all samples were asked
+  // for.
+  [[nodiscard]] findings::NameFacts facts(bool is_filtered = false) const;
+  // All that facts() proves, a sentence each.
+  [[nodiscard]] std::vector<std::string> warnings(bool is_filtered = false) const;
 
  private:
   using Loaded = std::optional<symbols::Symbolizer>;  // nothing where there are no names
   using ElfPointer = std::shared_ptr<const elf::ElfFile>;
   using OpenFile = Result<ElfPointer>;
   [[nodiscard]] Loaded& load(const recording::ImageInfo& image);
-  void note_nameless(const recording::ImageInfo& image);
+  void note_nameless(const recording::ImageInfo& image, bool is_given);
   void note_stripped(const recording::ImageInfo& image);
   void add_nameless(const recording::ImageInfo& image, Loaded& loaded);
   [[nodiscard]] const std::string& demangled(const std::string& raw);
@@ -71,6 +75,7 @@ class ImageSymbols final : public profile::FrameNamer {
   // A file of the functions that the recording names, those that are in the image's file or those
   // that are not; null where it names none.
   [[nodiscard]] OpenFile named_functions(const recording::ImageInfo& image, bool in_file) const;
+  [[nodiscard]] bool given_is_placed();
   [[nodiscard]] const recording::ImageInfo* image_of(const profile::FrameToName& what);
   [[nodiscard]] std::uint64_t bias_of(const recording::ImageInfo& image) const;
 
@@ -90,13 +95,8 @@ class ImageSymbols final : public profile::FrameNamer {
     bool in_file = false;
   };
   std::map<std::uint32_t, Functions> functions_;  // that the recording names one by one
-  std::vector<std::string> warnings_;
-  std::vector<std::string> stripped_;  // programs and libraries without symbols, each name once
-  std::vector<std::string> other_kernels_;  // why the given kernel is not one that was recorded
-  bool given_names_ = false;                // the given kernel names one of the images
-  bool has_named_kernel_ = false;
-  bool has_unnamed_code_ = false;          // of a kernel of no known file
-  std::size_t programs_without_file_ = 0;  // and without symbols: the guest has no names for them
+  std::vector<recording::ImageInfo> kernels_;     // that were recorded
+  findings::NameFacts facts_;                     // but those of given_
 };
 
 }  // namespace ringside::naming

@@ -156,8 +156,11 @@ class KernelFromMemory : public ::testing::Test {
   static constexpr std::uint64_t kLinked = 0xffffffff81000000;
   static constexpr std::uint64_t kSlide = 0x2d200000;
 
-  static std::vector<std::byte> kernel(std::uint64_t start, bool has_names = true) {
-    const std::vector<std::byte> code(0x1000, std::byte{0x90});
+  static std::vector<std::byte> kernel(std::uint64_t start, bool has_names = true,
+                                       std::size_t change = 0) {
+    std::vector<std::byte> code(0x1000, std::byte{0x90});
+    for (std::size_t i = 0; change != 0 && i < code.size(); ++i)
+      code[i] = static_cast<std::byte>(i * change + (i >> 8) * 17);
     elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
     writer.add_segment({start}, code.size(), true, false, code);
     if (has_names)
@@ -227,6 +230,28 @@ TEST_F(KernelFromMemory, IsRecognizedByTheFunctionsThatTheRecordingNames) {
   EXPECT_EQ(name(named, kLinked + kSlide + 0x308), "jhash");
   EXPECT_EQ(name(named, kLinked + kSlide + 0x510), "not_recorded");
   EXPECT_TRUE(named.warnings().empty());
+}
+
+// A decompressor, and what runs before the kernel has moved: at its link addresses it is not.
+TEST_F(KernelFromMemory, CodeOutsideOfAKernelThatIsPlacedHasNoName) {
+  for (const std::uint64_t outside : {kLinked + 0x110, std::uint64_t{0x100110}}) {
+    ImageSymbols named = symbols();
+    named.image(image_);
+    named.blob({recording::kSymbolsBlob, 1, kernel(kLinked + kSlide)});
+    EXPECT_EQ(name(named, outside, false), "");
+    EXPECT_EQ(name(named, kLinked + kSlide + 0x110), "vfs_read");
+    EXPECT_TRUE(named.warnings().empty());
+  }
+}
+
+TEST_F(KernelFromMemory, AStrippedFileOfWhatRanIsCalledStripped) {
+  constexpr std::size_t kChange = 31;  // code that is nowhere the same
+  write(kernel(kLinked, false, kChange));
+  ImageSymbols named = symbols();
+  named.blob({recording::kImageFileBlob, 1, kernel(kLinked + kSlide, false, kChange)});
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x110), "");
+  ASSERT_EQ(named.warnings().size(), 1u);
+  EXPECT_EQ(named.warnings()[0].find(path_ + " has no symbols"), 0u) << named.warnings()[0];
 }
 
 TEST_F(KernelFromMemory, TheUserMaySayWhereItRan) {
@@ -435,6 +460,8 @@ TEST_F(KernelOnDisk, WhatIsGivenAndNamesNothingIsSaid) {
   ImageSymbols named = symbols();
   ASSERT_EQ(named.warnings().size(), 1u);
   EXPECT_NE(named.warnings()[0].find("had no effect"), std::string::npos);
+  // Names of kernel code that a filter leaves out are not asked for.
+  EXPECT_TRUE(named.warnings(true).empty());
 }
 
 TEST_F(KernelFromMemory, ARecordingWithoutAKernelIsNamedByAFileAsLinked) {

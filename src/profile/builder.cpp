@@ -16,16 +16,16 @@ namespace {
 
 // Most samples first.
 std::vector<BrokenEnd> named(const std::vector<Collector::BrokenPart>& broken, FrameTable& frames) {
-  std::map<std::tuple<bool, StopReason, std::optional<FunctionId>, bool>, std::uint64_t> sums;
+  std::map<std::tuple<bool, StopReason, std::optional<FunctionId>, bool, bool>, std::uint64_t> sums;
   for (const Collector::BrokenPart& part : broken) {
     std::optional<FunctionId> function;
     if (part.frame != 0) function = frames.function_of(part.frame);
-    sums[{part.is_user, part.reason, function, part.has_tables}] += part.samples;
+    sums[{part.is_user, part.reason, function, part.has_tables, part.has_file}] += part.samples;
   }
   std::vector<BrokenEnd> ends;
   for (const auto& [key, samples] : sums) {
-    const auto& [is_user, reason, function, has_tables] = key;
-    ends.push_back({is_user, reason, function, has_tables, samples});
+    const auto& [is_user, reason, function, has_tables, has_file] = key;
+    ends.push_back({is_user, reason, function, has_tables, has_file, samples});
   }
   std::stable_sort(ends.begin(), ends.end(),
                    [](const BrokenEnd& a, const BrokenEnd& b) { return a.samples > b.samples; });

@@ -246,9 +246,11 @@ std::vector<Collector::BrokenPart> Collector::broken_parts() const {
   std::vector<BrokenPart> parts;
   for (std::size_t id = 0; id < broken_.size(); ++id) {
     const std::uint32_t frame = outermost_frame(broken_.first(id));
+    const auto image = images.find(frames[frame].image);
     parts.push_back({frame, (broken_.second(id) & 1) != 0,
                      static_cast<StopReason>(broken_.second(id) >> 1),
-                     with_tables.count(frames[frame].image) != 0, broken_samples_[id]});
+                     with_tables.count(frames[frame].image) != 0,
+                     image != images.end() && !image->second.path.empty(), broken_samples_[id]});
   }
   return parts;
 }

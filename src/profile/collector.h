@@ -42,6 +42,7 @@ class Collector : public recording::Visitor {
     bool is_user = false;
     StopReason reason = StopReason::kNoRule;
     bool has_tables = false;  // the frame's image, of unwind information
+    bool has_file = false;    // the same image, on the host
     std::uint64_t samples = 0;
   };
 
@@ -56,7 +57,10 @@ class Collector : public recording::Visitor {
   GroupTable groups;
   CounterTable counter_sums;
 
-  void image(const recording::ImageInfo& value) override { images[value.id] = value; }
+  void image(const recording::ImageInfo& value) override {
+    images[value.id] = value;
+    namer_.image(value);
+  }
   void mapping(const recording::Mapping& value) override { mappings[value.id] = value; }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     frames.push_back(value);

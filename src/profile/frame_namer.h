@@ -33,7 +33,7 @@ struct NamedFrame {
   GuestVirt start;
   std::uint64_t size = 0;
   // The path of the file that has the names; empty: none, they are of the guest's memory.
-  std::string file;
+  std::string file = {};
 };
 
 // Finds names. The builder asks once for every distinct frame of a recording.
@@ -43,6 +43,8 @@ class FrameNamer {
   // `out` is empty when called. Called for kernel and interrupt frames, and for user and
   // firmware frames that have an image.
   virtual void name(const FrameToName& what, NamedFrame& out) = 0;
+  // An image of the recording; all come before frames are asked for.
+  virtual void image(const recording::ImageInfo&) {}
   // The recording's data on an image; it comes before the frames in that image are asked for.
   virtual void blob(const recording::Blob&) {}
   // A function of an image; all come before frames are asked for.

@@ -83,6 +83,7 @@ struct BrokenEnd {
   std::optional<FunctionId> function;  // absent: there is no frame
   // The image has tables of unwind information, for other code of its.
   bool has_tables = false;
+  bool has_file = false;  // the image, on the host
   std::uint64_t samples = 0;
   bool operator==(const BrokenEnd&) const = default;
 };

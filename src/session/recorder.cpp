@@ -11,8 +11,8 @@
 #include "base/clock.h"
 #include "cases/entry_text.h"
 #include "cases/recorded_captures.h"
+#include "findings/findings.h"
 #include "recording/counters.h"
-#include "session/kernel/levels_in_words.h"
 #include "session/one_thread.h"
 #include "session/recorded_image.h"
 #include "unwind/walked_stack.h"
@@ -417,6 +417,7 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
       {"memory reads", pauses.count},
       {"longest memory read pause ns", pauses.longest_ns},
       {recording::kStackBytesCounter, stack_bytes_},
+      {recording::kTornCounter, engine_->tears_registers() ? samples_ : 0},
       {recording::kSlowFramesCounter, unwinder_.statistics().slow_frames},
   };
   for (std::size_t i = 0; i < kFrameSourceCount; ++i)
@@ -424,6 +425,19 @@ recording::Statistics Recorder::statistics(const Sampler::Outcome& outcome) cons
         .counters[std::string(recording::kFramesByCounter) + name_of(static_cast<FrameSource>(i))] =
         unwinder_.statistics().frames_by_source[i];
   return statistics;
+}
+
+findings::GuestFacts Recorder::guest_facts(const RecordResult& result) const {
+  findings::GuestFacts facts;
+  facts.arch = engine_->arch();
+  facts.samples_by_level = samples_by_level_;
+  facts.kernel_is_guests = knows_guest_;
+  watch_.add_facts(facts);
+  const bool is_reported = result.error && result.error->code == ErrorCode::kMismatch;
+  // A replay has no more of the guest's memory than what showed where the kernel is.
+  const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;
+  if (is_reported || is_settled || !engine_->reads_memory()) facts.was_looked_for = false;
+  return facts;
 }
 
 void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const {
@@ -448,17 +462,8 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
         fmt::format("{} events and allocations are left out: they have too many names",
                     guest_events_.left_out()));
   if (!outcome.silence.empty()) result.warnings.push_back(outcome.silence);
-  const bool reported = result.error && result.error->code == ErrorCode::kMismatch;
-  // A replay has no more of the guest's memory than what showed where the kernel is.
-  const bool is_settled = options_.replay_start_ns && watch_.kernel() != nullptr;
-  const std::string text = is_settled ? std::string() : watch_.explain();
-  const std::uint64_t in_kernel =
-      samples_by_level_[static_cast<std::size_t>(PrivilegeLevel::kKernel)];
-  if (in_kernel > 0 && !text.empty() && !reported) result.warnings.push_back(text);
-  for (std::string& words :
-       levels_in_words(samples_by_level_, engine_->arch(),
-                       {watch_.name_of_file(), watch_.kernel() != nullptr, knows_guest_}))
-    result.warnings.push_back(std::move(words));
+  for (std::string& sentence : findings::sentences(findings::of_guest(), guest_facts(result)))
+    result.warnings.push_back(std::move(sentence));
   for (std::string& caveat : watch_.adapter().caveats())
     result.warnings.push_back(std::move(caveat));
   if (!outcome.processes.empty()) result.warnings.push_back(outcome.processes);

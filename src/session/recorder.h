@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -8,12 +9,12 @@
 #include "base/result.h"
 #include "elf/image_map.h"
 #include "engines/engine.h"
+#include "findings/facts.h"
 #include "guestos/adapter.h"
 #include "recording/guest_event_tables.h"
 #include "recording/writer.h"
 #include "session/early_samples.h"
 #include "session/kernel/kernel_watch.h"
-#include "session/kernel/levels_in_words.h"
 #include "session/kernel_stack_users.h"
 #include "session/sampling/bounded_queue.h"
 #include "session/sampling/capture_feedback.h"
@@ -116,6 +117,7 @@ class Recorder {
   static void suspend_if_wanted(Control& control, Sampler& sampler);
   void end_in_time(Control& control, Sampler& sampler);
   [[nodiscard]] recording::Statistics statistics(const Sampler::Outcome& outcome) const;
+  [[nodiscard]] findings::GuestFacts guest_facts(const RecordResult& result) const;
   void add_warnings(const Sampler::Outcome& outcome, RecordResult& result) const;
 
   engines::Engine* engine_;
@@ -141,7 +143,7 @@ class Recorder {
   std::uint64_t samples_ = 0;
   std::uint64_t idle_ = 0;
   std::uint64_t outside_ticks_ = 0;  // taken, and not of the part that is to be recorded
-  SamplesByLevel samples_by_level_{};
+  std::array<std::uint64_t, kPrivilegeLevelCount> samples_by_level_{};
   bool knows_guest_ = false;  // the kernel that was found is a guest's
   std::uint64_t stack_bytes_ = 0;
   std::map<VcpuId, std::uint64_t> ticks_by_vcpu_;

@@ -34,7 +34,7 @@ class Counts(cli_case.CliCase):
         (self.folder / "kernel.elf").write_bytes(elf_files.elf(function="hot_loop"))
         result, _ = self.record("-o", "r.data", "--duration", "0.5", "--interval", "5", "--kernel", "kernel.elf",
                                 "--stack-bytes", "65536", frames=600)
-        words = r"\d+ of \d+ stacks \([\d.]+%\) are deeper than the limit of frames, which is 512 in ringside"
+        words = r"\d+ of \d+ stacks \([\d.]+%\) are deeper than ringside's limit of 512 frames"
         self.assertSays(result, cli_case.DONE)
         self.assertRegex(result.said, f"(?m)^ringside: {words}")
         self.assertRegex(self.ringside("report", "-i", "r.data").stdout, f"(?m)^# warning: {words}")

@@ -106,7 +106,7 @@ def check(options, folder, deadline, case):
     now = Profile(options, recording, deadline)
     print(f"linked at {linked_at:#x}, file {place}, {engine}{', loader without symbols' if stripped else ''}: {now}")
     if place != "elsewhere":
-        # What the BIOS runs in 32-bit mode may count as kernel code.
+        # The BIOS runs in 32-bit mode for a while, which may count as kernel code.
         by_file = re.search(rf"([\d.]+)%  named by {re.escape(os.path.realpath(near / kernel.name if place == 'below' else kernel))}\n", said)
         if not by_file or float(by_file.group(1)) < 60:
             return [f"the summary has not the share that the kernel's file names: {said[-900:]}"]

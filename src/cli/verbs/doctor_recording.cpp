@@ -57,7 +57,7 @@ Result<void> say_recording(const std::string& input) {
   say_of("unknown frames",
          fmt::format("{} of {} ({:.1f} %){}", summary.unknown_frames, summary.all_frames,
                      share(summary.unknown_frames, summary.all_frames),
-                     summary.unknown_frames == 0
+                     profile.unnamed_kernel_samples == 0
                          ? ""
                          : "; report --kernel FILE or --symbols FILE names those of the kernel"));
   for (const std::string& words : exporters::broken_in_words(profile))

@@ -51,6 +51,7 @@ class HmpEngine final : public Engine {
   [[nodiscard]] std::unique_ptr<memory::PageTables> machines_page_tables(VcpuId vcpu) override;
   [[nodiscard]] Result<std::size_t> read_virtual(VcpuId vcpu, GuestVirt address,
                                                  std::span<std::byte> destination) override;
+  [[nodiscard]] bool tears_registers() const override { return !options_.stops_the_guest; }
   [[nodiscard]] std::string explain_memory_access() const override { return explanation_; }
   [[nodiscard]] MemoryPauses memory_pauses() const override { return {}; }
 

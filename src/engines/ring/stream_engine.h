@@ -36,6 +36,7 @@ class StreamEngine final : public Engine, public SelfPaced {
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
   [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override;
   [[nodiscard]] Result<PhysicalMemory*> physical_memory() override;
+  [[nodiscard]] bool reads_memory() const override { return false; }
   [[nodiscard]] std::string explain_memory_access() const override { return {}; }
   [[nodiscard]] std::string explain_silence() const override;
   [[nodiscard]] MemoryPauses memory_pauses() const override { return {}; }

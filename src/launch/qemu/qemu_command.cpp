@@ -133,17 +133,34 @@ bool QemuCommand::terminal_is_raw() const {
 }
 
 // hw/riscv/boot.c: without -bios it is OpenSBI. hw/arm/virt.c: none but what is given.
-bool QemuCommand::has_no_firmware(Arch arch) const {
-  const bool is_drive = std::any_of(options_.begin(), options_.end(), [](const Option& option) {
+bool QemuCommand::names_flash() const {
+  return std::any_of(options_.begin(), options_.end(), [](const Option& option) {
     if (option.name == "pflash") return true;
     const bool may_name_one =
         option.name == "drive" || option.name == "machine" || option.name == "M";
     return may_name_one && option.value && option.value->find("pflash") != std::string::npos;
   });
-  if (!has("kernel") || is_drive) return false;
+}
+
+bool QemuCommand::has_no_firmware(Arch arch) const {
+  if (!has("kernel") || names_flash()) return false;
   const auto bios = value_of("bios");
   return arch == Arch::kRiscv64 ? bios == "none"
                                 : arch == Arch::kAArch64 && bios.value_or("none") == "none";
+}
+
+// Each of these starts OpenSBI: hw/riscv/{virt,spike,sifive_u}.c of QEMU 10.0. A loader device may
+// set where a processor begins.
+bool QemuCommand::has_qemus_firmware(Arch arch) const {
+  constexpr std::array<std::string_view, 3> kMachines = {"virt", "spike", "sifive_u"};
+  if (arch != Arch::kRiscv64 || names_flash()) return false;
+  if (value_of("bios").value_or("default") != "default") return false;
+  const std::string machine = value_of("machine").value_or(value_of("M").value_or(""));
+  const std::string_view name = std::string_view(machine).substr(0, machine.find(','));
+  const bool has_loader = std::any_of(options_.begin(), options_.end(), [](const Option& option) {
+    return option.name == "device" && option.value && option.value->starts_with("loader");
+  });
+  return !has_loader && std::find(kMachines.begin(), kMachines.end(), name) != kMachines.end();
 }
 
 unsigned QemuCommand::vcpus() const {

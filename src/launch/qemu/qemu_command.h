@@ -33,6 +33,8 @@ class QemuCommand {
   // True if nothing runs in the machine but what -kernel names, and a few instructions of QEMU's
   // own that start it. `arch` is the machine's.
   [[nodiscard]] bool has_no_firmware(Arch arch) const;
+  // True if all code in the mode of firmware is QEMU's own OpenSBI: no kernel starts in that mode.
+  [[nodiscard]] bool has_qemus_firmware(Arch arch) const;
 
   // How many vCPUs -smp gives at most; 1 without.
   [[nodiscard]] unsigned vcpus() const;
@@ -52,6 +54,8 @@ class QemuCommand {
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }
 
  private:
+  [[nodiscard]] bool names_flash() const;
+
   std::vector<Option> options_;
 };
 

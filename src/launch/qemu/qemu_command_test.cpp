@@ -57,6 +57,20 @@ TEST(QemuCommand, KnowsWhereNoFirmwareRuns) {
   EXPECT_FALSE(none(Arch::kX86_64, {"-kernel", "k"}));  // SeaBIOS
 }
 
+TEST(QemuCommand, KnowsWhereNoKernelRunsInFirmwaresMode) {
+  const auto own = [](Arch arch, std::vector<std::string> arguments) {
+    return QemuCommand(std::move(arguments)).has_qemus_firmware(arch);
+  };
+  EXPECT_TRUE(own(Arch::kRiscv64, {"-M", "virt,aclint=on"}));
+  EXPECT_TRUE(own(Arch::kRiscv64, {"-machine", "sifive_u", "-bios", "default", "-kernel", "k"}));
+  EXPECT_FALSE(own(Arch::kRiscv64, {"-M", "virt", "-bios", "none", "-kernel", "k"}));
+  EXPECT_FALSE(own(Arch::kRiscv64, {"-M", "virt", "-bios", "kernel.bin"}));
+  EXPECT_FALSE(own(Arch::kRiscv64, {"-M", "virt", "-drive", "if=pflash,file=f"}));
+  EXPECT_FALSE(own(Arch::kRiscv64, {"-M", "virt", "-device", "loader,file=k,cpu-num=0"}));
+  EXPECT_FALSE(own(Arch::kRiscv64, {"-M", "microchip-icicle-kit"}));
+  EXPECT_FALSE(own(Arch::kX86_64, {"-M", "pc"}));
+}
+
 TEST(SerialTap, RewritesEachFormOfThePort) {
   const auto tapped = [](QemuCommand command) {
     const auto log = tap_serial_port(command, "/t/a,b");

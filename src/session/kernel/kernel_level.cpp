@@ -25,7 +25,8 @@ bool runs_in_upper_half(const wire::Capture& capture) {
          pc - kVsyscall >= kPage;
 }
 
-PrivilegeLevel KernelLevel::level_of(const wire::Capture& capture, const elf::Image* kernel) {
+PrivilegeLevel KernelLevel::level_of(const wire::Capture& capture, const elf::Image* kernel,
+                                     bool is_torn) {
   const bool is_own = kernel != nullptr && kernel->file->is_code(kernel->to_image(pc_of(capture)));
   switch (capture.level) {
     case PrivilegeLevel::kFirmware:
@@ -38,7 +39,8 @@ PrivilegeLevel KernelLevel::level_of(const wire::Capture& capture, const elf::Im
       if (seen_in_high_mode_ && !seen_in_usual_mode_) return PrivilegeLevel::kGuest;
       break;
     case PrivilegeLevel::kUser:
-      if (runs_in_upper_half(capture)) return PrivilegeLevel::kGuest;
+      if (runs_in_upper_half(capture))
+        return is_torn ? PrivilegeLevel::kKernel : PrivilegeLevel::kGuest;
       break;
     default:
       break;
@@ -52,9 +54,9 @@ bool KernelLevel::is_beside_kernel(const wire::Capture& capture) const {
   return seen_in_high_mode_ && capture.arch == Arch::kAArch64 && pc_of(capture).value >> 63 != 0;
 }
 
-void KernelLevel::settle(wire::Capture& capture, const elf::Image* kernel) {
+void KernelLevel::settle(wire::Capture& capture, const elf::Image* kernel, bool is_torn) {
   if (capture.disposition != wire::Disposition::kSampled) return;
-  capture.level = level_of(capture, kernel);
+  capture.level = level_of(capture, kernel, is_torn);
   if (capture.level != PrivilegeLevel::kFirmware && capture.level != PrivilegeLevel::kGuest) return;
   // One frame: its memory is not needed.
   capture.pieces.clear();

@@ -12,19 +12,21 @@ namespace ringside::session {
 //   The kernel's usual mode: a guest's, where the kernel's own code has been seen in a higher mode
 //     only.
 //   User mode in the upper half of x86_64's addresses: the kernel of a guest, such as Xen's dom0,
-//     which runs in ring 3 there. Linux has one page there that programs call.
+//     which runs in ring 3 there. Linux has one page there that programs call. Where registers are
+//     of different moments the mode is that of another moment, and the address counts.
 class KernelLevel {
  public:
   // `no_firmware`: the machine was started without any, so that code in firmware's mode is the
   // kernel's as long as no kernel is known.
   explicit KernelLevel(bool no_firmware) : no_firmware_(no_firmware) {}
 
-  // `kernel` is null while it is not known.
-  void settle(wire::Capture& capture, const elf::Image* kernel);
+  // `kernel` is null while it is not known. `is_torn`: registers may be of different moments.
+  void settle(wire::Capture& capture, const elf::Image* kernel, bool is_torn = false);
   [[nodiscard]] bool no_firmware() const { return no_firmware_; }
 
  private:
-  [[nodiscard]] PrivilegeLevel level_of(const wire::Capture& capture, const elf::Image* kernel);
+  [[nodiscard]] PrivilegeLevel level_of(const wire::Capture& capture, const elf::Image* kernel,
+                                        bool is_torn);
   [[nodiscard]] bool is_beside_kernel(const wire::Capture& capture) const;
 
   bool no_firmware_;

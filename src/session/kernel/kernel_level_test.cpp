@@ -112,6 +112,17 @@ TEST_F(KernelLevelTest, UserModeInTheUpperHalfIsAGuestsKernel) {
   EXPECT_EQ(settled(0xc0100000, kUser), kUser);
 }
 
+// The mode of one moment, and the address of another.
+TEST_F(KernelLevelTest, TornRegistersShowNoGuest) {
+  last_ = at(Arch::kX86_64, 0xffffffff81000000, kUser);
+  level_.settle(last_, &*kernel_, true);
+  EXPECT_EQ(last_.level, kKernel);
+  EXPECT_EQ(last_.pieces.size(), 1u);
+  last_ = at(Arch::kX86_64, 0x7fff00000000, kUser);
+  level_.settle(last_, &*kernel_, true);
+  EXPECT_EQ(last_.level, kUser);
+}
+
 TEST_F(KernelLevelTest, IdleVcpusStayAsTheyAre) {
   last_ = at(arch_, kText, kFirmware);
   last_.disposition = wire::Disposition::kIdle;

@@ -192,19 +192,4 @@ Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, Virtua
   return std::nullopt;
 }
 
-std::string KernelSearch::explain() const {
-  if (!probed_) return {};
-  if (!request_.file)
-    return fmt::format(
-        "the kernel's file was not found, so its functions are shown as addresses{}: give it with "
-        "--kernel FILE to record, or to report, flamegraph and export for this recording",
-        request_.candidates.empty()
-            ? std::string()
-            : fmt::format(" (ELF files compared here and below: {})", request_.candidates.size()));
-  if (identity_) return identity_->explain(request_.file->name());
-  return fmt::format(
-      "the kernel that runs in the guest is not {}: its code is nowhere around the code that runs",
-      request_.file->name());
-}
-
 }  // namespace ringside::session

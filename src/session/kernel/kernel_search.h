@@ -32,6 +32,7 @@ struct KernelRequest {
   std::optional<std::uint64_t> load_bias;  // given by the user; otherwise it is found out
   guestos::AdapterOptions system = {};     // what the user said of the guest's system
   bool no_firmware = false;                // the machine was started without any
+  bool has_qemus_firmware = false;         // with QEMU's own, whose mode no kernel runs in
 };
 
 // The guest's kernel, where it runs.
@@ -73,8 +74,9 @@ class KernelSearch {
   // The last look compared memory with the file, and they differed: to look again at once would
   // show no more.
   [[nodiscard]] bool should_wait() const { return compared_; }
-  // Why nothing was found so far, as a sentence for people; empty before the first look.
-  [[nodiscard]] std::string explain() const;
+  [[nodiscard]] bool has_looked() const { return probed_; }
+  // The last file that was compared with memory; nothing where none was.
+  [[nodiscard]] const std::optional<kernel_image::Identity>& identity() const { return identity_; }
   [[nodiscard]] const KernelRequest& request() const { return request_; }
 
  private:

@@ -103,16 +103,17 @@ TEST_F(KernelSearchTest, AGivenLoadBiasIsNotSearchedFor) {
   EXPECT_FALSE(*found);
 }
 
-TEST_F(KernelSearchTest, AnotherKernelIsNotFoundAndThatIsExplained) {
+TEST_F(KernelSearchTest, AnotherKernelIsNotFound) {
   garbled_ = true;
   KernelSearch search({.file = file_, .load_bias = {}});
-  EXPECT_EQ(search.explain(), "");
+  EXPECT_FALSE(search.has_looked());
   for (int i = 0; i < 20; ++i) {
     const auto found = poll(search);
     ASSERT_TRUE(found);
     EXPECT_FALSE(*found);
   }
-  EXPECT_NE(search.explain().find("/proc/self/exe"), std::string::npos) << search.explain();
+  EXPECT_TRUE(search.has_looked());
+  EXPECT_FALSE(search.identity());
 }
 
 // QEMU's -kernel may be a boot loader.
@@ -154,7 +155,8 @@ TEST_F(KernelSearchTest, AFileThatIsNotThereIsNeverTaken) {
   KernelSearch search({.file = file_, .load_bias = kSlide});
   slide_ = kSlide + 0x1000;
   for (int i = 0; i < 20; ++i) EXPECT_FALSE(poll(search).value());
-  EXPECT_NE(search.explain(), "");
+  ASSERT_TRUE(search.identity());
+  EXPECT_NE(search.identity()->sameness, kernel_image::MatchResult::kSame);
 }
 
 TEST_F(KernelSearchTest, AFailureOfTheConnectionIsPassedOn) {
@@ -176,7 +178,7 @@ TEST_F(KernelSearchTest, WithoutAFileOnlyTheUpperHalfIsSearchedAndNotForever) {
   EXPECT_GT(reads, 0u);
   EXPECT_TRUE(poll(search));
   EXPECT_EQ(reads_, reads);
-  EXPECT_NE(search.explain(), "");
+  EXPECT_TRUE(search.has_looked());
 }
 
 // Memory without a kernel in it, of which one piece is around the code that runs.
@@ -263,8 +265,7 @@ TEST_F(KernelSearchTest, NoCandidateIsTakenForWantOfABetterOne) {
     ASSERT_TRUE(found);
     EXPECT_FALSE(*found);
   }
-  EXPECT_NE(search.explain().find("compared here and below: 1"), std::string::npos)
-      << search.explain();
+  EXPECT_TRUE(search.has_looked());
   garbled_ = false;
   EXPECT_TRUE(poll(search)->has_value());
 }

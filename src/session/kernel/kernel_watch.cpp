@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arch/arch_info.h"
+#include "findings/findings.h"
 #include "session/kernel/kernel_memory.h"
 
 namespace ringside::session {
@@ -79,7 +80,8 @@ Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engin
       polled = tl::unexpected<Error>(std::move(probed).error());
   if (kernel_ && !is_reported_) report_kernel(polled);
   const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
-  for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel);
+  const bool is_torn = engine.tears_registers();
+  for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel, is_torn);
   if (!polled || !kernel_ || adapter_->reports_all_code()) return polled;
   for (const elf::Image& image : polled->code) known_code_.add(image);
   probe_aliases(engine, tick, *polled);
@@ -244,21 +246,27 @@ Result<void> KernelWatch::adopt(FoundKernel found) {
   return {};
 }
 
+void KernelWatch::add_facts(findings::GuestFacts& facts) const {
+  const KernelRequest& request = search_.request();
+  facts.kernel_was_found = kernel_.has_value();
+  if (kernel_)
+    facts.kernel_file = kernel_->image.file->name();
+  else if (request.file)
+    facts.kernel_file = request.file->name();
+  facts.identity = kernel_ ? kernel_->identity : search_.identity();
+  facts.was_looked_for = search_.has_looked();
+  facts.compared_files = request.candidates.size();
+  facts.has_symbols = request.symbols != nullptr;
+  facts.code_was_read = unknown_code_.was_read();
+  facts.has_qemus_firmware = request.has_qemus_firmware;
+}
+
 std::string KernelWatch::explain() const {
-  const bool has_symbols = search_.request().symbols != nullptr;
-  if (kernel_ && has_symbols) {
-    const std::string& name = kernel_->image.file->name();
-    return fmt::format(
-        "--symbols was not used: the kernel was found in {}. If functions lack names, give "
-        "--symbols to report",
-        name.empty() ? "the guest's memory" : name);
-  }
-  if (kernel_) return kernel_->identity.explain(kernel_->image.file->name());
-  if (!has_symbols) return search_.explain();
-  return unknown_code_.was_read()
-             ? std::string()
-             : "--symbols named nothing: the kernel's code could not be read in time. report and "
-               "flamegraph take --symbols, too";
+  findings::GuestFacts facts;
+  facts.samples_by_level[static_cast<std::size_t>(PrivilegeLevel::kKernel)] = 1;
+  add_facts(facts);
+  const auto sentences = findings::sentences(findings::of_guest(), facts);
+  return sentences.empty() ? std::string() : sentences.front();
 }
 
 }  // namespace ringside::session

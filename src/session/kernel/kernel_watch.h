@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engines/engine.h"
+#include "findings/facts.h"
 #include "session/kernel/code_aliases.h"
 #include "session/kernel/kernel_level.h"
 #include "session/kernel/kernel_search.h"
@@ -47,13 +48,11 @@ class KernelWatch {
   [[nodiscard]] const guestos::Adapter& adapter() const { return *adapter_; }
 
   [[nodiscard]] bool has_file() const { return search_.request().file != nullptr; }
-  // Empty where there is none.
-  [[nodiscard]] std::string name_of_file() const {
-    return has_file() ? search_.request().file->name() : std::string();
-  }
   // Null before the kernel was found.
   [[nodiscard]] const FoundKernel* kernel() const { return kernel_ ? &*kernel_ : nullptr; }
-  // One sentence for people about what is not as it should be; empty where all is well.
+  // Which kernel the guest was found to run, if any.
+  void add_facts(findings::GuestFacts& facts) const;
+  // The first sentence that they prove where the kernel's code has run; empty where all is well.
   [[nodiscard]] std::string explain() const;
 
  private:
