@@ -29,10 +29,10 @@ struct KernelRequest {
   std::function<KernelFiles()> find_more = {};
   // Functions of a kernel without `file`, where they run; null: none are given.
   std::shared_ptr<const symbols::SymbolList> symbols = nullptr;
-  std::optional<std::uint64_t> load_bias;  // given by the user; otherwise it is found out
-  guestos::AdapterOptions system = {};     // what the user said of the guest's system
-  bool no_firmware = false;                // the machine was started without any
-  bool has_qemus_firmware = false;         // with QEMU's own, whose mode no kernel runs in
+  std::optional<std::uint64_t> load_bias = {};  // given by the user; otherwise it is found out
+  guestos::AdapterOptions system = {};          // what the user said of the guest's system
+  bool no_firmware = false;                     // the machine was started without any
+  bool has_qemus_firmware = false;              // with QEMU's own, whose mode no kernel runs in
 };
 
 // The guest's kernel, where it runs.
