@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t kWindowBytes = 256;
 constexpr std::uint64_t kPage = 4096;
+// The head of a note that has a build id in memory: owner size 4, description size, type 3, "GNU".
+constexpr std::size_t kNoteHead = 16;
+// So far a note moves where a kernel is built again.
+constexpr std::uint64_t kNoteReach = 64 << 10;
 constexpr double kSameShare = 0.97;
 constexpr double kSameShareOfLinux = 0.8;
 // Below this share of equal bytes there is no kernel text at all: two unrelated texts of x86_64
@@ -29,7 +33,10 @@ class Comparison {
 
  private:
   [[nodiscard]] Result<std::vector<std::byte>> memory_at(ImageAddr address, std::size_t size);
+  [[nodiscard]] Result<std::vector<std::byte>> memory_around(ImageAddr address,
+                                                             std::uint64_t reach);
   [[nodiscard]] Result<std::optional<Identity>> compare_build_id();
+  [[nodiscard]] Result<std::optional<Identity>> find_another_build_id(const elf::Note& note);
   [[nodiscard]] Result<std::optional<Identity>> compare_banner();
   struct Equality {
     std::size_t wanted = 0;    // bytes
@@ -73,28 +80,70 @@ Result<std::vector<std::byte>> Comparison::memory_at(ImageAddr address, std::siz
   return memory_.read_bytes({address.value + load_bias_}, size);
 }
 
+Identity by_build_id(const elf::Note& note, Bytes there) {
+  return {.sameness = std::equal(there.begin(), there.end(), note.description.begin())
+                          ? MatchResult::kSame
+                          : MatchResult::kDifferent,
+          .evidence = "build id",
+          .in_file = hex_text(note.description),
+          .in_memory = hex_text(there)};
+}
+
 Result<std::optional<Identity>> Comparison::compare_build_id() {
   for (const elf::Note& note : file_.notes()) {
     if (note.owner != "GNU" || note.type != 3 || !note.address || note.description.size() > 64)
       continue;
-    // The note's head in memory tells a build id from whatever else is there: owner size 4,
-    // description size, type 3, "GNU".
-    constexpr std::size_t kHead = 16;
-    if (file_.bytes_at(*note.address - kHead, kHead).size() < kHead) continue;
+    const Bytes head = file_.bytes_at(*note.address - kNoteHead, kNoteHead);
+    if (head.size() < kNoteHead) continue;
     RINGSIDE_ASSIGN(const auto memory,
-                    memory_at(*note.address - kHead, kHead + note.description.size()));
-    if (memory.size() < kHead + note.description.size()) continue;
-    const Bytes head = file_.bytes_at(*note.address - kHead, kHead);
-    if (!std::equal(head.begin(), head.end(), memory.begin())) continue;
-    const Bytes there = Bytes(memory).subspan(kHead);
-    return Identity{.sameness = std::equal(there.begin(), there.end(), note.description.begin())
-                                    ? MatchResult::kSame
-                                    : MatchResult::kDifferent,
-                    .evidence = "build id",
-                    .in_file = hex_text(note.description),
-                    .in_memory = hex_text(there)};
+                    memory_at(*note.address - kNoteHead, kNoteHead + note.description.size()));
+    if (memory.size() < kNoteHead + note.description.size()) continue;
+    if (std::equal(head.begin(), head.end(), memory.begin()))
+      return by_build_id(note, Bytes(memory).subspan(kNoteHead));
+    RINGSIDE_ASSIGN(auto another, find_another_build_id(note));
+    if (another) return std::move(*another);
   }
   return std::nullopt;
+}
+
+// Memory around an address; zeros where it cannot be read.
+Result<std::vector<std::byte>> Comparison::memory_around(ImageAddr address, std::uint64_t reach) {
+  constexpr std::uint64_t kPiece = 4 * kPage;
+  std::vector<std::byte> bytes(2 * reach);
+  const std::uint64_t from = address.value + load_bias_ - reach;
+  for (std::uint64_t at = 0; at < bytes.size(); at += kPiece)
+    RINGSIDE_TRY(
+        memory_.read_up_to({from + at}, std::span(bytes).subspan(at, kPiece)).map([](std::size_t) {
+        }));
+  return bytes;
+}
+
+// A program that lies in a kernel's data, such as Linux' vDSO, has a note of its own near its
+// beginning.
+bool is_of_a_program(Bytes before) {
+  constexpr std::array<std::byte, 4> kElf = {std::byte{0x7f}, std::byte{'E'}, std::byte{'L'},
+                                             std::byte{'F'}};
+  const Bytes near = before.last(std::min<std::size_t>(before.size(), kPage));
+  return std::search(near.begin(), near.end(), kElf.begin(), kElf.end()) != near.end();
+}
+
+// The kernel was built again, and its note has moved.
+Result<std::optional<Identity>> Comparison::find_another_build_id(const elf::Note& note) {
+  const Bytes head = file_.bytes_at(*note.address - kNoteHead, kNoteHead);
+  RINGSIDE_ASSIGN(const auto memory, memory_around(*note.address, kNoteReach));
+  const std::size_t size = kNoteHead + note.description.size();
+  std::optional<Identity> found;
+  for (auto at = memory.begin();; ++at) {
+    at = std::search(at, memory.end(), head.begin(), head.end());
+    const auto offset = static_cast<std::size_t>(at - memory.begin());
+    if (offset + size > memory.size()) return found;
+    if (is_of_a_program(Bytes(memory).first(offset))) continue;
+    const Bytes there = Bytes(memory).subspan(offset + kNoteHead, note.description.size());
+    Identity identity = by_build_id(note, there);
+    // The same build at another place, or several notes: that shows nothing of this place.
+    if (found || identity.sameness == MatchResult::kSame) return std::nullopt;
+    found = std::move(identity);
+  }
 }
 
 Result<std::optional<Identity>> Comparison::compare_banner() {

@@ -148,5 +148,75 @@ TEST_F(IdentityTest, ErrorsOfTheConnectionComeThrough) {
   EXPECT_EQ(identity.error().code, ErrorCode::kClosed);
 }
 
+// 16 KiB of code, which the guest has, and a build id behind it, which the guest may have
+// elsewhere.
+class MovedNote : public ::testing::Test {
+ protected:
+  static constexpr std::uint64_t kText = 0x100000;
+  static constexpr std::size_t kNote = 0x4000;
+
+  static std::vector<std::byte> note(unsigned id) {
+    std::vector<std::byte> bytes;
+    for (const unsigned word : {4u, 8u, 3u, 0x554e47u, id, id})  // 0x554e47: "GNU"
+      for (unsigned shift = 0; shift < 32; shift += 8)
+        bytes.push_back(static_cast<std::byte>(word >> shift));
+    return bytes;
+  }
+  MovedNote() {
+    for (std::size_t i = 0; i < kNote; ++i)
+      memory_[i] = static_cast<std::byte>(i * 2654435761u >> 13);
+    elf::ElfWriter writer(Arch::kX86_64, true, ET_EXEC);
+    writer.add_segment({kText}, kNote, true, false, Bytes(memory_).first(kNote));
+    const std::vector<std::byte> own = note(1);
+    writer.add_segment({kText + kNote}, own.size(), false, false, own);
+    writer.add_section(".note.gnu.build-id", SHT_NOTE, SHF_ALLOC, {kText + kNote}, own);
+    file_ = elf::ElfFile::from_bytes(writer.write(), "kernel").value();
+  }
+  void put(std::size_t at, const std::vector<std::byte>& bytes) {
+    std::copy(bytes.begin(), bytes.end(), memory_.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+  [[nodiscard]] Identity check() const {
+    testing::FunctionMemory guest([this](GuestVirt at, std::span<std::byte> into) {
+      const std::uint64_t offset = at.value - kText;
+      if (offset >= memory_.size()) return Result<std::size_t>(0);
+      const std::size_t count = std::min<std::size_t>(into.size(), memory_.size() - offset);
+      std::memcpy(into.data(), memory_.data() + offset, count);
+      return Result<std::size_t>(count);
+    });
+    return check_identity(*file_, 0, guest).value();
+  }
+
+  std::vector<std::byte> memory_ = std::vector<std::byte>(0x8000);
+  std::shared_ptr<const elf::ElfFile> file_;
+};
+
+TEST_F(MovedNote, OfAnotherBuildItDecides) {
+  EXPECT_EQ(check().evidence, kTextEvidence);
+  EXPECT_EQ(check().sameness, MatchResult::kSame);
+  put(kNote + 0x40, note(2));  // the code grew by 64 bytes
+  const Identity identity = check();
+  EXPECT_EQ(identity.sameness, MatchResult::kDifferent);
+  EXPECT_EQ(identity.evidence, "build id");
+  EXPECT_EQ(identity.in_memory, "0200000002000000");
+  put(kNote, note(1));
+  EXPECT_EQ(check().sameness, MatchResult::kSame);
+  EXPECT_EQ(check().evidence, "build id");
+}
+
+TEST_F(MovedNote, OfAProgramInTheKernelsDataItShowsNothing) {
+  put(kNote + 0x140, note(2));
+  put(kNote + 0x40, {std::byte{0x7f}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}});
+  EXPECT_EQ(check().evidence, kTextEvidence);
+}
+
+TEST_F(MovedNote, TwoAndTheSameElsewhereShowNothing) {
+  put(kNote + 0x40, note(2));
+  put(kNote + 0x80, note(3));
+  EXPECT_EQ(check().evidence, kTextEvidence);
+  put(kNote + 0x40, note(1));
+  put(kNote + 0x80, note(0));
+  EXPECT_EQ(check().evidence, kTextEvidence);
+}
+
 }  // namespace
 }  // namespace ringside::kernel_image
