@@ -434,6 +434,48 @@ TEST(GdbEngine, ALateDetachIsLeftToTheGuardian) {
   EXPECT_EQ(std::count(requests.begin(), requests.end(), "D;1"), 1);
 }
 
+// Ctrl-C while an answer is waited for, at each step of the handshake and behind it: a guest that
+// ran runs on, one that its user has paused stays so.
+class InterruptedAttach : public ::testing::TestWithParam<FakeStub::Settings> {};
+
+TEST_P(InterruptedAttach, LeavesTheGuestAsItWas) {
+  Options options;
+  options.patience.timeout = Guest::kLong;
+  options.patience.is_over = [] { return true; };
+  options.guardian = true;
+  int steps = 0;
+  for (bool attached = false; !attached; ++steps) {
+    ASSERT_LT(steps, 100);
+    auto settings = GetParam();
+    settings.hang_after = steps;
+    FakeStub stub(settings);
+    auto engine = GdbEngine::attach(stub.take_client(), options);
+    attached = engine.has_value();
+    if (!attached) {
+      EXPECT_EQ(engine.error().code, ErrorCode::kDisturbed) << steps;
+    }
+    if (attached) engine->reset();
+    stub.hang(false);
+    if (settings.running) {
+      EXPECT_TRUE(ringside::testing::wait_until([&] { return stub.running(); })) << steps;
+    } else {
+      ::usleep(50'000);
+      EXPECT_FALSE(stub.running()) << steps;
+    }
+  }
+  EXPECT_GT(steps, 8);
+}
+
+FakeStub::Settings paused_by_its_user() {
+  FakeStub::Settings settings = with_stacks();
+  settings.running = false;
+  return settings;
+}
+
+INSTANTIATE_TEST_SUITE_P(Stubs, InterruptedAttach,
+                         ::testing::Values(with_stacks(), with_silent_stops(),
+                                           paused_by_its_user()));
+
 TEST(GdbEngine, AStubThatForgetsItsVcpuMixesNothing) {
   auto settings = with_stacks();
   settings.forgets_vcpu = true;

@@ -107,9 +107,13 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
   const auto supported = handshake.request("qSupported:multiprocess+;xmlRegisters=i386");
   if (!supported) {
     const bool is_silent = supported.error().code == ErrorCode::kTimeout;
-    // A peer that is no stub has no guest to let run.
-    if (guardian != nullptr && !is_silent && !handshake.heard_a_packet())
-      guardian->set_state(GuestState::kPaused);
+    // A peer that is no stub has no guest to let run. One that has not answered yet may be a stub.
+    const bool is_no_stub =
+        supported.error().code == ErrorCode::kProtocol && !handshake.heard_a_packet();
+    if (guardian != nullptr && is_no_stub) guardian->set_state(GuestState::kPaused);
+    // Nobody else will hear it.
+    if (guardian != nullptr && known_running.value_or(handshake.saw_stop_reply()))
+      guardian->set_state(GuestState::kOurs);
     if (!is_silent || handshake.heard_a_packet()) return tl::unexpected<Error>(supported.error());
     return fail(ErrorCode::kTimeout,
                 "no gdb stub answers at this address: {}; is QEMU stopped, or another debugger "

@@ -36,6 +36,7 @@ FakeStub::FakeStub(Settings settings) : settings_(std::move(settings)) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
   client_.reset(ends[0]);
   server_.reset(ends[1]);
+  hangs_ = settings_.hang_after == 0;
   // On connect a running guest stops.
   if (settings_.qemu && settings_.running && !settings_.silent_stops)
     send_packet("T02thread:p01.01;");
@@ -95,6 +96,7 @@ void FakeStub::take_byte(char byte) {
 
 void FakeStub::handle(const std::string& request) {
   requests_.push_back(request);
+  hangs_ = hangs_ || settings_.hang_after == static_cast<int>(requests_.size());
   if (request == "c" || request.starts_with("D")) left_in_physical_mode_ |= physical_;
   if (request == "c") {
     running_ = true;

@@ -49,6 +49,7 @@ class FakeStub {
     int die_at = -1;
     int corrupt_at = -1;
     int ignore_at = -1;
+    int hang_after = -1;  // so many requests since the connection: it hangs until hang(false)
     // Up to the n-th stop after the first `c`, user code runs and addresses with the top bit set
     // are not mapped.
     int hides_kernel_for = -1;
