@@ -113,7 +113,7 @@ void say_warnings(const OpenAllocations& opened) {
   const profile::Profile& profile = opened.details->profile->profile();
   if (!opened.details->recording.was_imported) say_all(profile.warnings);
   say_all(profile.left_out);
-  say_all(opened.details->recording.symbols.warnings(profile.filtered_samples != 0));
+  say_all(opened.details->recording.symbols.warnings(!profile.is_whole()));
 }
 
 Result<BlockValue> chosen_value(const std::string& name, const AllocationRequest& request) {

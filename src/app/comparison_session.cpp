@@ -26,7 +26,7 @@ Result<Input> read_input(const ReaderSettings& settings, const std::string& name
   auto functions =
       views::SampledFunctions::read(*(*details)->profile, settings.symbols.inline_is_given);
   if (!functions) return tl::unexpected(of_input(std::move(functions.error()), name));
-  const bool is_filtered = (*details)->profile->profile().filtered_samples != 0;
+  const bool is_filtered = !(*details)->profile->profile().is_whole();
   for (const std::string& warning : (*details)->recording.symbols.warnings(is_filtered))
     say("ringside: " + name + ": " + warning);
   if (functions->weight() <= 0)

@@ -187,7 +187,7 @@ Result<profile::Profile> open_profile(const ReaderSettings& asked) {
   RINGSIDE_TRY(check_owners(settings, profile));
   say_other_sources(profile, "--source");
   say_damage(opened.reader);
-  for (const std::string& warning : opened.symbols.warnings(profile.filtered_samples != 0))
+  for (const std::string& warning : opened.symbols.warnings(!profile.is_whole()))
     say("ringside: " + warning);
   return profile;
 }

@@ -157,7 +157,7 @@ Result<void> write_details(ReaderSettings settings, const std::string& path,
   RINGSIDE_TRY(write_to(path, write_both, format.is_binary));
   if (folder) say_reader(path, format);
   say_all(opened->profile->profile().left_out);
-  const bool is_filtered = opened->profile->profile().filtered_samples != 0;
+  const bool is_filtered = !opened->profile->profile().is_whole();
   say_all(opened->recording.symbols.warnings(is_filtered));
   return {};
 }

@@ -135,11 +135,11 @@ class Session {
     if (recorded) recorded = on_recorded(summary_);
     if (!guest_ || guest_->info.refused) return recorded;
     if (!recorded) say("ringside: " + recorded.error().message);  // now, not when QEMU has ended
-    const bool runs_on = !guest_gone_ && !Signals::terminated() && guest_->is_ours() &&
-                         !guest_->child.poll() && qemu_runs_on();
+    const bool runs_on =
+        !guest_gone_ && !Signals::terminated() && guest_->is_ours() && !guest_->child.poll();
     if (request_.settings.then_quit)
       quit_qemu(*guest_);
-    else if (runs_on)
+    else if (runs_on && qemu_runs_on())
       say("ringside: the guest runs on; ringside ends when QEMU does");
     auto ended = wait_for_qemu(*guest_, request_.output);
     if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});

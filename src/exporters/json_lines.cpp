@@ -33,7 +33,10 @@ class Names final : public recording::Visitor {
   void blob(const recording::Blob& value) override { namer_.blob(value); }
   void function(const recording::ImageFunction& value) override { namer_.function(value); }
   // Some frames were sampled before the image that lies there was found.
-  void image(const recording::ImageInfo& value) override { images[value.id] = value; }
+  void image(const recording::ImageInfo& value) override {
+    images[value.id] = value;
+    namer_.image(value);
+  }
   void mapping(const recording::Mapping& value) override {
     mappings[value.id] = value;
     kernels.add(value);

@@ -67,7 +67,7 @@ struct BrokenPlace {
   bool is_user = false;
   std::string function;
   std::string image;        // empty: none
-  bool has_file = false;    // the image, on the host
+  bool has_file = false;    // the image, or for its parts the kernel, on the host
   bool has_tables = false;  // the image, of unwind information, for other code of its
   StopReason reason = StopReason::kNoRule;  // of most
   std::uint64_t samples = 0;

@@ -212,6 +212,7 @@ void break_off(StackFacts& stacks, StopReason reason) {
   stops<kIsUser>(stacks).stops[static_cast<std::size_t>(StopReason::kEndOfStack)] += 90;
   stops<kIsUser>(stacks).stops[static_cast<std::size_t>(reason)] += 10;
   stacks.unwound += 100;
+  stacks.depth_limit = 512;  // by ringside
 }
 template <bool kIsUser>
 void break_off_in(StackFacts& stacks, BrokenPlace place) {
@@ -263,6 +264,12 @@ void torn(StackFacts& stacks) {
   without_tables<kIsUser>(stacks);
   stacks.is_torn = true;
 }
+template <bool kIsUser>
+void as_recorded(StackFacts& stacks) {
+  without_tables<kIsUser>(stacks);
+  stacks.depth_limit.reset();
+}
+void by_ringside(StackFacts& stacks) { stacks.depth_limit = 512; }
 void stopped(StackFacts& stacks) { stacks.is_torn = false; }
 void nearly_all_complete(StackFacts& stacks) {
   for (recording::PartStops* part : {&stacks.kernel, &stacks.user})
@@ -277,6 +284,7 @@ void nearly_all_known(StackFacts& stacks) { stacks.unwound = 1000; }
 
 constexpr Case<StackFacts> kBrokenCases[] = {
     {"kernel-copied-in-part", truncated<false>, nearly_all_complete},
+    {"kernel-as-recorded", as_recorded<false>, by_ringside},
     {"kernel-without-registers", without_registers<false>, filtered},
     {"kernel-without-frames", without_frames<false>, nearly_all_complete},
     {"kernel-torn", torn<false>, stopped},
@@ -290,6 +298,7 @@ constexpr Case<StackFacts> kBrokenCases[] = {
     {"kernel-without-file", without_file<false>,
      [](StackFacts& stacks) { stacks.places[0].has_file = true; }},
     {"user-copied-in-part", truncated<true>, filtered},
+    {"user-as-recorded", as_recorded<true>, by_ringside},
     {"user-without-registers", without_registers<true>, nearly_all_complete},
     {"user-without-frames", without_frames<true>, filtered},
     {"user-torn", torn<true>, stopped},

@@ -73,7 +73,8 @@ constexpr Finding<GuestFacts> kOfGuest[] = {
      }},
     {"symbols-in-vain",
      [](const GuestFacts& guest) {
-       return guest.has_symbols && !guest.code_was_read && misses_kernel(guest);
+       return guest.was_looked_for && guest.has_symbols && !guest.code_was_read &&
+              !guest.kernel_was_found && samples(guest, PrivilegeLevel::kKernel) > 0;
      },
      [](const GuestFacts&) {
        return Sentences{

@@ -51,6 +51,9 @@ bool is(const StackFacts& stacks, Part part, Cause cause) {
   return most != causes.end() && most->first == cause;
 }
 
+// ringside has walked the stacks, each as it was at one moment.
+bool is_walked(const StackFacts& stacks) { return stacks.depth_limit && !stacks.is_torn; }
+
 // Where most walks of a part break off for want of a rule; null where that is in no function.
 const BrokenPlace* place(const StackFacts& stacks, Part part) {
   const BrokenPlace* most = nullptr;
@@ -64,7 +67,8 @@ const BrokenPlace* place(const StackFacts& stacks, Part part) {
 template <Part part, class Condition>
 bool ends_at(const StackFacts& stacks, Condition condition) {
   const BrokenPlace* const most = place(stacks, part);
-  return is(stacks, part, Cause::kRules) && !stacks.is_torn && most != nullptr && condition(*most);
+  return is(stacks, part, Cause::kRules) && is_walked(stacks) && most != nullptr &&
+         condition(*most);
 }
 
 std::string broken(const StackFacts& stacks, Part part, const std::string& why) {
@@ -87,13 +91,23 @@ std::string broken_at_place(const StackFacts& stacks, Part part, const std::stri
 
 template <Part part>
 bool is_copied_in_part(const StackFacts& stacks) {
-  return is(stacks, part, Cause::kCopy);
+  return is(stacks, part, Cause::kCopy) && stacks.depth_limit;
 }
 template <Part part>
 Sentences copied_in_part(const StackFacts& stacks) {
   return {
       broken(stacks, part,
              "most of these are longer than the copied part: record with a larger --stack-bytes")};
+}
+
+// A guest, or another profiler, has walked them: how is not known.
+template <Part part>
+bool is_as_recorded(const StackFacts& stacks) {
+  return !stacks.depth_limit && (is(stacks, part, Cause::kRules) || is(stacks, part, Cause::kCopy));
+}
+template <Part part>
+Sentences as_recorded(const StackFacts& stacks) {
+  return {broken(stacks, part, "they were recorded so")};
 }
 
 template <Part part>
@@ -109,7 +123,7 @@ Sentences without_registers(const StackFacts& stacks) {
 
 template <Part part>
 bool has_no_frames(const StackFacts& stacks) {
-  return is(stacks, part, Cause::kRules) && !stacks.is_torn && place(stacks, part) == nullptr;
+  return is(stacks, part, Cause::kRules) && is_walked(stacks) && place(stacks, part) == nullptr;
 }
 template <Part part>
 Sentences without_frames(const StackFacts& stacks) {
@@ -119,7 +133,7 @@ Sentences without_frames(const StackFacts& stacks) {
 // Where such a walk breaks off shows nothing of the code there.
 template <Part part>
 bool is_torn(const StackFacts& stacks) {
-  return is(stacks, part, Cause::kRules) && stacks.is_torn;
+  return is(stacks, part, Cause::kRules) && stacks.depth_limit && stacks.is_torn;
 }
 template <Part part>
 Sentences torn(const StackFacts& stacks) {
@@ -170,8 +184,8 @@ Sentences kernel_without_tables(const StackFacts& stacks) {
   return {broken_at_place(
       stacks, Part::kKernel,
       fmt::format("no unwind information of {} was of use there, and a frame pointer leads to no "
-                  "caller: record with its file with debug information (--kernel); if it has "
-                  "neither, build it with -fno-omit-frame-pointer",
+                  "caller: a file with debug information (--kernel) helps; if it has neither, "
+                  "build it with -fno-omit-frame-pointer",
                   place(stacks, Part::kKernel)->image))};
 }
 Sentences user_without_tables(const StackFacts& stacks) {
@@ -190,15 +204,14 @@ bool ends_without_file(const StackFacts& stacks) {
   });
 }
 Sentences kernel_without_file(const StackFacts& stacks) {
-  return {broken_at_place(stacks, Part::kKernel,
-                          "the recorder had no file of the kernel, and so none of its unwind "
-                          "information: record with it (--kernel FILE)")};
+  return {
+      broken_at_place(stacks, Part::kKernel,
+                      "the recorder had no file of the kernel: record with it (--kernel FILE)")};
 }
 Sentences user_without_file(const StackFacts& stacks) {
-  return {broken_at_place(
-      stacks, Part::kUser,
-      fmt::format("the recorder had no file of {}, and so none of its unwind information",
-                  place(stacks, Part::kUser)->image))};
+  return {broken_at_place(stacks, Part::kUser,
+                          fmt::format("{} was read from the guest's memory, without a file",
+                                      place(stacks, Part::kUser)->image))};
 }
 
 // User code of no known process is one frame, which is complete as far as that goes.
@@ -218,6 +231,7 @@ Sentences of_no_process(const StackFacts& stacks, const char* advice) {
 
 constexpr Finding<StackFacts> kOfBrokenStacks[] = {
     {"kernel-copied-in-part", is_copied_in_part<Part::kKernel>, copied_in_part<Part::kKernel>},
+    {"kernel-as-recorded", is_as_recorded<Part::kKernel>, as_recorded<Part::kKernel>},
     {"kernel-without-registers", has_no_registers<Part::kKernel>, without_registers<Part::kKernel>},
     {"kernel-without-frames", has_no_frames<Part::kKernel>, without_frames<Part::kKernel>},
     {"kernel-torn", is_torn<Part::kKernel>, torn<Part::kKernel>},
@@ -226,6 +240,7 @@ constexpr Finding<StackFacts> kOfBrokenStacks[] = {
     {"kernel-without-tables", ends_without_tables<Part::kKernel>, kernel_without_tables},
     {"kernel-without-file", ends_without_file<Part::kKernel>, kernel_without_file},
     {"user-copied-in-part", is_copied_in_part<Part::kUser>, copied_in_part<Part::kUser>},
+    {"user-as-recorded", is_as_recorded<Part::kUser>, as_recorded<Part::kUser>},
     {"user-without-registers", has_no_registers<Part::kUser>, without_registers<Part::kUser>},
     {"user-without-frames", has_no_frames<Part::kUser>, without_frames<Part::kUser>},
     {"user-torn", is_torn<Part::kUser>, torn<Part::kUser>},

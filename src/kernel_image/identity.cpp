@@ -33,10 +33,15 @@ class Comparison {
 
  private:
   [[nodiscard]] Result<std::vector<std::byte>> memory_at(ImageAddr address, std::size_t size);
-  [[nodiscard]] Result<std::vector<std::byte>> memory_around(ImageAddr address,
-                                                             std::uint64_t reach);
+  struct Around {
+    std::uint64_t begin = 0;  // image address
+    std::vector<std::byte> bytes;
+    bool is_from_first = false;  // nothing of the kernel is in front of it
+  };
+  [[nodiscard]] Result<Around> memory_around(ImageAddr address, std::uint64_t reach);
+  [[nodiscard]] static bool may_be_a_programs(const Around& around, std::size_t offset);
   [[nodiscard]] Result<std::optional<Identity>> compare_build_id();
-  [[nodiscard]] Result<std::optional<Identity>> find_another_build_id(const elf::Note& note);
+  [[nodiscard]] Result<std::optional<Identity>> find_another_build_id();
   [[nodiscard]] Result<std::optional<Identity>> compare_banner();
   struct Equality {
     std::size_t wanted = 0;    // bytes
@@ -80,6 +85,10 @@ Result<std::vector<std::byte>> Comparison::memory_at(ImageAddr address, std::siz
   return memory_.read_bytes({address.value + load_bias_}, size);
 }
 
+bool is_build_id(const elf::Note& note) {
+  return note.owner == "GNU" && note.type == 3 && note.address && note.description.size() <= 64;
+}
+
 Identity by_build_id(const elf::Note& note, Bytes there) {
   return {.sameness = std::equal(there.begin(), there.end(), note.description.begin())
                           ? MatchResult::kSame
@@ -91,8 +100,7 @@ Identity by_build_id(const elf::Note& note, Bytes there) {
 
 Result<std::optional<Identity>> Comparison::compare_build_id() {
   for (const elf::Note& note : file_.notes()) {
-    if (note.owner != "GNU" || note.type != 3 || !note.address || note.description.size() > 64)
-      continue;
+    if (!is_build_id(note)) continue;
     const Bytes head = file_.bytes_at(*note.address - kNoteHead, kNoteHead);
     if (head.size() < kNoteHead) continue;
     RINGSIDE_ASSIGN(const auto memory,
@@ -100,44 +108,61 @@ Result<std::optional<Identity>> Comparison::compare_build_id() {
     if (memory.size() < kNoteHead + note.description.size()) continue;
     if (std::equal(head.begin(), head.end(), memory.begin()))
       return by_build_id(note, Bytes(memory).subspan(kNoteHead));
-    RINGSIDE_ASSIGN(auto another, find_another_build_id(note));
-    if (another) return std::move(*another);
   }
   return std::nullopt;
 }
 
-// Memory around an address; zeros where it cannot be read.
-Result<std::vector<std::byte>> Comparison::memory_around(ImageAddr address, std::uint64_t reach) {
+// Memory from the kernel's first byte, or so far in front of an address, to so far behind it, as
+// far as it can be read without a hole. Nothing in front of a kernel is read: devices may be there.
+Result<Comparison::Around> Comparison::memory_around(ImageAddr address, std::uint64_t reach) {
   constexpr std::uint64_t kPiece = 4 * kPage;
-  std::vector<std::byte> bytes(2 * reach);
-  const std::uint64_t from = address.value + load_bias_ - reach;
-  for (std::uint64_t at = 0; at < bytes.size(); at += kPiece)
-    RINGSIDE_TRY(
-        memory_.read_up_to({from + at}, std::span(bytes).subspan(at, kPiece)).map([](std::size_t) {
-        }));
-  return bytes;
+  const std::uint64_t page = address.value - address.value % kPage;
+  const std::uint64_t first =
+      file_.segments().empty() ? page : file_.segments().front().address.value;
+  Around around{.begin = page, .bytes = {}, .is_from_first = false};
+  for (bool more = true; more && around.bytes.size() < reach;) {
+    RINGSIDE_ASSIGN(const auto piece, memory_at({page + around.bytes.size()}, kPiece));
+    around.bytes.insert(around.bytes.end(), piece.begin(), piece.end());
+    more = piece.size() == kPiece;
+  }
+  while (!around.bytes.empty() && around.begin > first && page - around.begin < reach) {
+    const std::uint64_t size = std::min(kPiece, around.begin - first);
+    RINGSIDE_ASSIGN(const auto piece, memory_at({around.begin - size}, size));
+    if (piece.size() < size) break;
+    around.bytes.insert(around.bytes.begin(), piece.begin(), piece.end());
+    around.begin -= size;
+  }
+  around.is_from_first = around.begin <= first;
+  return around;
 }
 
 // A program that lies in a kernel's data, such as Linux' vDSO, has a note of its own near its
-// beginning.
-bool is_of_a_program(Bytes before) {
+// beginning. True also where that cannot be seen.
+bool Comparison::may_be_a_programs(const Around& around, std::size_t offset) {
   constexpr std::array<std::byte, 4> kElf = {std::byte{0x7f}, std::byte{'E'}, std::byte{'L'},
                                              std::byte{'F'}};
+  if (offset < kPage && !around.is_from_first) return true;
+  const Bytes before = Bytes(around.bytes).first(offset);
   const Bytes near = before.last(std::min<std::size_t>(before.size(), kPage));
   return std::search(near.begin(), near.end(), kElf.begin(), kElf.end()) != near.end();
 }
 
 // The kernel was built again, and its note has moved.
-Result<std::optional<Identity>> Comparison::find_another_build_id(const elf::Note& note) {
+Result<std::optional<Identity>> Comparison::find_another_build_id() {
+  const auto own = std::find_if(file_.notes().begin(), file_.notes().end(), is_build_id);
+  if (own == file_.notes().end()) return std::nullopt;
+  const elf::Note& note = *own;
   const Bytes head = file_.bytes_at(*note.address - kNoteHead, kNoteHead);
-  RINGSIDE_ASSIGN(const auto memory, memory_around(*note.address, kNoteReach));
+  if (head.size() < kNoteHead) return std::nullopt;
+  RINGSIDE_ASSIGN(const Around around, memory_around(*note.address, kNoteReach));
+  const std::vector<std::byte>& memory = around.bytes;
   const std::size_t size = kNoteHead + note.description.size();
   std::optional<Identity> found;
   for (auto at = memory.begin();; ++at) {
     at = std::search(at, memory.end(), head.begin(), head.end());
     const auto offset = static_cast<std::size_t>(at - memory.begin());
     if (offset + size > memory.size()) return found;
-    if (is_of_a_program(Bytes(memory).first(offset))) continue;
+    if (may_be_a_programs(around, offset)) continue;
     const Bytes there = Bytes(memory).subspan(offset + kNoteHead, note.description.size());
     Identity identity = by_build_id(note, there);
     // The same build at another place, or several notes: that shows nothing of this place.
@@ -237,7 +262,10 @@ Result<Identity> Comparison::run() {
   if (build_id) return std::move(*build_id);
   RINGSIDE_ASSIGN(auto banner, compare_banner());
   if (banner) return std::move(*banner);
-  return compare_text();
+  RINGSIDE_ASSIGN(Identity text, compare_text());
+  if (text.sameness != MatchResult::kSame && text.sameness != MatchResult::kDifferent) return text;
+  RINGSIDE_ASSIGN(auto another, find_another_build_id());
+  return another ? std::move(*another) : std::move(text);
 }
 
 }  // namespace

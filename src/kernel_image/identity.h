@@ -30,7 +30,7 @@ struct Identity {
 };
 
 // Does the guest's memory hold this kernel file at this load bias? Compares, in this order, what
-// can be read: the build-id note, where it is or up to 64 KiB away, Linux's version banner, and
+// can be read: the build-id note, Linux's version banner, and
 // text: 2 KiB and so many pieces of it, of 256 bytes each, and the page of the code that runs at
 // `pc`. 97 % of all of them and of that page must be equal; two builds of one kernel may differ by
 // less elsewhere. Linux, which patches more of its own code, has one of the first two. Errors:

@@ -209,6 +209,13 @@ TEST_F(MovedNote, OfAProgramInTheKernelsDataItShowsNothing) {
   EXPECT_EQ(check().evidence, kTextEvidence);
 }
 
+// Something else is loaded there so far.
+TEST_F(MovedNote, WithoutTheKernelsCodeItShowsNothing) {
+  std::fill(memory_.begin(), memory_.begin() + kNote, std::byte{0});
+  put(kNote + 0x40, note(2));
+  EXPECT_EQ(check().sameness, MatchResult::kNotThere);
+}
+
 TEST_F(MovedNote, TwoAndTheSameElsewhereShowNothing) {
   put(kNote + 0x40, note(2));
   put(kNote + 0x80, note(3));

@@ -29,7 +29,9 @@ const recording::ImageInfo* GivenKernel::unseen(GuestVirt at) {
   if (options_.load_bias || !has_file()) return &unseen_;
   used_ = true;
   // Why one cannot be opened is found when it is loaded.
-  if (const auto file = open(); !file || (*file)->is_code({at.value})) {
+  const auto file = open();
+  if (!file) return &unseen_;
+  if ((*file)->is_code({at.value})) {
     is_unchecked_ = true;
     return &unseen_;
   }

@@ -35,6 +35,10 @@ Result<void> check_difference(const recording::ImageInfo& image, const elf::ElfF
               image.name == elf::kKernelImage ? "; give the right one with --kernel" : "");
 }
 
+void push_once(std::vector<std::string>& all, const std::string& one) {
+  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
+
 }  // namespace
 
 void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& out) {
@@ -80,20 +84,42 @@ std::uint64_t ImageSymbols::bias_of(const recording::ImageInfo& image) const {
   return moved != biases_.end() ? moved->second : image.load_bias;
 }
 
-// The given kernel is one of those that were recorded, and its place is known.
-bool ImageSymbols::given_is_placed() {
-  return std::any_of(kernels_.begin(), kernels_.end(), [this](const recording::ImageInfo& image) {
-    static_cast<void>(load(image));
-    return facts_.given_names_a_kernel;
-  });
+// How far the given kernel ran from where it is linked, if it is shown to be that image.
+std::optional<std::uint64_t> ImageSymbols::bias_of_given(const recording::ImageInfo& image) {
+  if (!image.path.empty() && given_.is_file(image.path)) return image.load_bias;
+  const auto file = given_.open();
+  if (!file || !check_difference(image, **file)) return std::nullopt;
+  const OpenFile& stored = stored_file(image);
+  const bool is_stored = stored && *stored;
+  if (image.build_id.empty() && image.code_hash == 0 && !is_stored) return std::nullopt;
+  const auto bias = given_.bias_of(image, is_stored ? stored->get() : nullptr);
+  return bias ? std::optional(*bias) : std::nullopt;
 }
 
-// Kernel code of a recording that has no kernel belongs to the one that is given.
+// Where the given kernel is one of those that were recorded, its place is known.
+const ImageSymbols::Placed& ImageSymbols::placed_given() {
+  if (placed_) return *placed_;
+  placed_.emplace();
+  for (const recording::ImageInfo& image : kernels_) {
+    const auto bias = bias_of_given(image);
+    if (!bias) continue;
+    *placed_ = {&image, *bias};
+    break;
+  }
+  return *placed_;
+}
+
+// Kernel code of a recording that has no kernel belongs to the one that is given, and so does code
+// of that kernel which the recording does not hold.
 const recording::ImageInfo* ImageSymbols::image_of(const profile::FrameToName& what) {
   const bool is_given = given_.has_file() || given_.has_symbols();
   if (what.image != nullptr || !is_kernel(what.frame.kind) || !is_given) return what.image;
-  if (given_.has_file() && !given_.has_load_bias() && given_is_placed()) return nullptr;
-  return given_.unseen(what.frame.lookup_address());
+  const GuestVirt at = what.frame.lookup_address();
+  if (!given_.has_file() || given_.has_load_bias()) return given_.unseen(at);
+  const Placed& placed = placed_given();
+  if (placed.image == nullptr) return given_.unseen(at);
+  const auto file = given_.open();
+  return file && (*file)->is_code({at.value - placed.bias}) ? placed.image : nullptr;
 }
 
 const std::string& ImageSymbols::demangled(const std::string& raw) {
@@ -135,7 +161,7 @@ ImageSymbols::OpenFile ImageSymbols::open(const recording::ImageInfo& image,
   if (image.path.empty()) return fail(ErrorCode::kNotFound, "image {} has no file", image.name);
   RINGSIDE_ASSIGN(auto file, symbols::open_kernel(image.path));
   RINGSIDE_TRY(check_difference(image, *file));
-  if (image.build_id.empty() && image.code_hash == 0) facts_.unproven_files.push_back(image.path);
+  if (image.build_id.empty() && image.code_hash == 0) push_once(facts_.unproven_files, image.path);
   return file;
 }
 
@@ -170,20 +196,16 @@ std::vector<std::string> ImageSymbols::warnings(bool is_filtered) const {
 }
 
 void ImageSymbols::note_nameless(const recording::ImageInfo& image, bool is_given) {
-  if (image.name == elf::kKernelImage)
-    facts_.nameless_kernels.push_back(is_given             ? given_.path()
-                                      : image.path.empty() ? image.name
-                                                           : image.path);
-  else
-    note_stripped(image);
+  if (image.name != elf::kKernelImage) return note_stripped(image);
+  const std::string& file = is_given ? given_.path() : image.path;
+  push_once(facts_.nameless_kernels, file.empty() ? image.name : file);
 }
 
 void ImageSymbols::note_stripped(const recording::ImageInfo& image) {
-  std::vector<std::string>& names = facts_.nameless_images;
   if (image.name == elf::kUnknownProgram)
     ++facts_.programs_without_file;
-  else if (std::find(names.begin(), names.end(), image.name) == names.end())
-    names.push_back(image.name);
+  else
+    push_once(facts_.nameless_images, image.name);
 }
 
 // Where nothing else has a name.
@@ -194,6 +216,12 @@ void ImageSymbols::add_nameless(const recording::ImageInfo& image, Loaded& loade
   if (!file) return;
   if (!loaded) loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   loaded->set_fallback(symbols::SymbolTable::from_elf(std::move(*file)));
+}
+
+const ImageSymbols::OpenFile& ImageSymbols::stored_file(const recording::ImageInfo& image) {
+  const auto [file, added] = stored_files_.try_emplace(image.id);
+  if (added) file->second = take_stored(image);
+  return file->second;
 }
 
 ImageSymbols::OpenFile ImageSymbols::take_stored(const recording::ImageInfo& image) {
@@ -207,7 +235,7 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   if (!added) return entry->second;
   Loaded& loaded = entry->second;
   const bool is_kernel = image.name == elf::kKernelImage;
-  const OpenFile stored = take_stored(image);
+  const OpenFile stored = stored_file(image);
   // Memory around where a kernel of no known file ran: its addresses are those in the guest.
   const bool is_code = is_kernel && stored && *stored && (*stored)->symbols().empty();
   // The given file is where the recorded symbols are from: they are what it would give.
@@ -239,7 +267,10 @@ ImageSymbols::Loaded& ImageSymbols::load(const recording::ImageInfo& image) {
   if (!loaded && given)
     loaded.emplace(std::vector<symbols::SymbolTable>(), nullptr, options_.inlines);
   if (given) loaded->put_first(std::move(*given));
-  if (given) sources_[image.id] = given_.symbols_name();
+  if (given) {
+    std::string& source = sources_[image.id];
+    source = given_.symbols_name() + (source.empty() ? "" : " and " + source);
+  }
   if (loaded && options_.beyond_sizes) loaded->accept_beyond_sizes();
   add_nameless(image, loaded);
   if (loaded && loaded->empty()) {

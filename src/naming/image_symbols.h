@@ -46,8 +46,8 @@ class ImageSymbols final : public profile::FrameNamer {
     std::uint64_t load_bias = 0;
   };
   [[nodiscard]] std::optional<CodeFile> code_file(const profile::FrameToName& what);
-  // Keeps the ELF files of images that were made of guest memory.
   void image(const recording::ImageInfo& image) override;
+  // Keeps the ELF files of images that were made of guest memory.
   void blob(const recording::Blob& blob) override;
   void function(const recording::ImageFunction& function) override;
   // How the names that were asked for so far were found. `is_filtered`: not all samples were asked
@@ -71,11 +71,17 @@ class ImageSymbols final : public profile::FrameNamer {
   // Where it cannot be opened, for the reason `why`: the symbols that the recording keeps, if any.
   [[nodiscard]] OpenFile open_kept(const recording::ImageInfo& image, const Error& why);
   // The file or symbols of the image that the recording holds; null where it holds none.
+  [[nodiscard]] const OpenFile& stored_file(const recording::ImageInfo& image);
   [[nodiscard]] OpenFile take_stored(const recording::ImageInfo& image);
   // A file of the functions that the recording names, those that are in the image's file or those
   // that are not; null where it names none.
   [[nodiscard]] OpenFile named_functions(const recording::ImageInfo& image, bool in_file) const;
-  [[nodiscard]] bool given_is_placed();
+  struct Placed {
+    const recording::ImageInfo* image = nullptr;  // null: it is none of those that were recorded
+    std::uint64_t bias = 0;
+  };
+  [[nodiscard]] const Placed& placed_given();
+  [[nodiscard]] std::optional<std::uint64_t> bias_of_given(const recording::ImageInfo& image);
   [[nodiscard]] const recording::ImageInfo* image_of(const profile::FrameToName& what);
   [[nodiscard]] std::uint64_t bias_of(const recording::ImageInfo& image) const;
 
@@ -88,7 +94,8 @@ class ImageSymbols final : public profile::FrameNamer {
   std::map<std::uint32_t, std::string> sources_;   // paths of the files that name images_
   std::map<std::uint32_t, std::uint64_t> biases_;  // of images that are overridden
   std::map<std::uint32_t, std::vector<std::byte>> stored_;  // by image
-  std::map<std::uint32_t, std::vector<std::byte>> kept_;    // of images that have files
+  std::map<std::uint32_t, OpenFile> stored_files_;
+  std::map<std::uint32_t, std::vector<std::byte>> kept_;  // of images that have files
   std::map<std::uint32_t, std::vector<std::byte>> nameless_;
   struct Functions {
     std::vector<symbols::PackedFunction> list;
@@ -96,7 +103,8 @@ class ImageSymbols final : public profile::FrameNamer {
   };
   std::map<std::uint32_t, Functions> functions_;  // that the recording names one by one
   std::vector<recording::ImageInfo> kernels_;     // that were recorded
-  findings::NameFacts facts_;                     // but those of given_
+  std::optional<Placed> placed_;
+  findings::NameFacts facts_;  // but those of given_
 };
 
 }  // namespace ringside::naming

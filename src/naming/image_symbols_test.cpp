@@ -244,6 +244,22 @@ TEST_F(KernelFromMemory, CodeOutsideOfAKernelThatIsPlacedHasNoName) {
   }
 }
 
+// The recorder keeps pieces of a kernel without a file; the file names what is between them.
+TEST_F(KernelFromMemory, CodeOutsideOfAPieceOfTheGivenKernelHasItsNames) {
+  constexpr std::size_t kChange = 31;
+  write(kernel(kLinked, true, kChange));
+  ImageSymbols named = symbols();
+  named.image(image_);
+  const std::vector<std::byte> whole = kernel(kLinked, false, kChange);
+  const Bytes code = (*elf::ElfFile::from_bytes(whole, "kernel"))->bytes_at({kLinked}, 0x800);
+  elf::ElfWriter piece(Arch::kX86_64, true, ET_EXEC);
+  piece.add_segment({kLinked + kSlide}, code.size(), true, false, code);
+  named.blob({recording::kImageFileBlob, 1, piece.write()});
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x310, false), "do_idle");
+  EXPECT_EQ(name(named, kLinked + 0x110, false), "");
+  EXPECT_TRUE(named.warnings().empty()) << named.warnings()[0];
+}
+
 TEST_F(KernelFromMemory, AStrippedFileOfWhatRanIsCalledStripped) {
   constexpr std::size_t kChange = 31;  // code that is nowhere the same
   write(kernel(kLinked, false, kChange));
@@ -252,6 +268,10 @@ TEST_F(KernelFromMemory, AStrippedFileOfWhatRanIsCalledStripped) {
   EXPECT_EQ(name(named, kLinked + kSlide + 0x110), "");
   ASSERT_EQ(named.warnings().size(), 1u);
   EXPECT_EQ(named.warnings()[0].find(path_ + " has no symbols"), 0u) << named.warnings()[0];
+  image_.id = 2;  // another piece of it
+  named.blob({recording::kImageFileBlob, 2, kernel(kLinked + kSlide, false, kChange)});
+  EXPECT_EQ(name(named, kLinked + kSlide + 0x210), "");
+  EXPECT_EQ(named.warnings().size(), 1u);
 }
 
 TEST_F(KernelFromMemory, TheUserMaySayWhereItRan) {

@@ -32,19 +32,6 @@ std::vector<BrokenEnd> named(const std::vector<Collector::BrokenPart>& broken, F
   return ends;
 }
 
-// How often kernel code ran at each recorded frame.
-std::map<std::uint32_t, std::uint64_t> kernel_leaves(const Collector& collector) {
-  std::map<std::uint32_t, std::uint64_t> leaves;
-  for (const CollectedGroup& group : collector.groups) {
-    const bool sampled =
-        collector.owners[group.key.owner].disposition == wire::Disposition::kSampled;
-    if (!sampled || group.key.part >= collector.nodes.size()) continue;
-    const std::uint32_t leaf = collector.nodes[group.key.part].frame;
-    if (is_kernel(collector.frames[leaf].kind) && leaf != 0) leaves[leaf] += group.samples;
-  }
-  return leaves;
-}
-
 void add_kernel_files(const std::map<std::uint32_t, std::uint64_t>& leaves, FrameTable& frames,
                       Profile& profile) {
   std::map<std::string_view, std::uint64_t> files;
@@ -76,10 +63,10 @@ Result<Profile> build_profile(recording::Reader& reader, FrameNamer& namer,
   const std::uint64_t start = monotonic_ns();
   const std::vector<Collector::BrokenPart> broken = collector.broken_parts();
   FrameTable frames(collector, namer, options, profile);
-  const auto leaves = kernel_leaves(collector);
-  GroupBuilder(collector, frames, options, most_nodes(reader.size()), profile).build();
+  GroupBuilder groups(collector, frames, options, most_nodes(reader.size()), profile);
+  groups.build();
   if (profile.filtered_samples == 0) profile.broken_ends = named(broken, frames);
-  add_kernel_files(leaves, frames, profile);
+  add_kernel_files(groups.kernel_leaves(), frames, profile);
   profile.symbol_ns = monotonic_ns() - start;
   return profile;
 }

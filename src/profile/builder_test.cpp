@@ -53,6 +53,9 @@ TEST(Builder, KernelCodeIsCountedByWhatNamesIt) {
   BuildOptions options;
   options.filter.user_only = true;
   EXPECT_TRUE(recording.profile(options).kernel_files.empty());
+  options = BuildOptions();
+  options.filter.pids = {7};
+  EXPECT_TRUE(recording.profile(options).kernel_files.empty());
 }
 
 TEST(Builder, InlinedFunctionsAreFrames) {

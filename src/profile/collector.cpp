@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/release.h"
+#include "elf/image_map.h"
 #include "profile/kernel_mappings.h"
 #include "profile/sanitize.h"
 
@@ -243,14 +244,22 @@ void Collector::add_broken(const recording::Context& context,
 std::vector<Collector::BrokenPart> Collector::broken_parts() const {
   if (broken_.size() == 0) return {};
   const std::set<std::uint32_t> with_tables = images_with_tables();
+  const auto has_file = [this](std::uint32_t id) {
+    const auto image = images.find(id);
+    return image != images.end() && !image->second.path.empty();
+  };
+  // Parts of a kernel, such as modules and trampolines, have none of their own.
+  const bool has_kernel_file = std::any_of(images.begin(), images.end(), [&](const auto& image) {
+    return image.second.name == elf::kKernelImage && has_file(image.first);
+  });
   std::vector<BrokenPart> parts;
   for (std::size_t id = 0; id < broken_.size(); ++id) {
     const std::uint32_t frame = outermost_frame(broken_.first(id));
-    const auto image = images.find(frames[frame].image);
-    parts.push_back({frame, (broken_.second(id) & 1) != 0,
-                     static_cast<StopReason>(broken_.second(id) >> 1),
+    const bool is_user = (broken_.second(id) & 1) != 0;
+    parts.push_back({frame, is_user, static_cast<StopReason>(broken_.second(id) >> 1),
                      with_tables.count(frames[frame].image) != 0,
-                     image != images.end() && !image->second.path.empty(), broken_samples_[id]});
+                     is_user ? has_file(frames[frame].image) : has_kernel_file,
+                     broken_samples_[id]});
   }
   return parts;
 }

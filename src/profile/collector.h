@@ -42,7 +42,7 @@ class Collector : public recording::Visitor {
     bool is_user = false;
     StopReason reason = StopReason::kNoRule;
     bool has_tables = false;  // the frame's image, of unwind information
-    bool has_file = false;    // the same image, on the host
+    bool has_file = false;    // the same image, or for its parts the kernel, on the host
     std::uint64_t samples = 0;
   };
 

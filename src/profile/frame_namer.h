@@ -32,7 +32,7 @@ struct NamedFrame {
   // Where the symbol of the first one stands in the guest. `size` 0: not known.
   GuestVirt start;
   std::uint64_t size = 0;
-  // The path of the file that has the names; empty: none, they are of the guest's memory.
+  // The path of the file that has the names; empty: they are in the recording.
   std::string file = {};
 };
 

@@ -49,10 +49,18 @@ void GroupBuilder::add(const CollectedGroup& collected, StackPlacer& placer) {
     return;
   }
   group.owner = *owner;
+  if (sampled) count_leaf(collected);
   if (sampled)
     stacks_.push_back({static_cast<std::uint32_t>(profile_.samples.size()), collected.key.base,
                        collected.key.part, of.knows_mappings, is_interrupt});
   profile_.samples.push_back(group);
+}
+
+void GroupBuilder::count_leaf(const CollectedGroup& collected) {
+  if (collected.key.part >= collected_.nodes.size()) return;  // the stack was damaged
+  const std::uint32_t leaf = collected_.nodes[collected.key.part].frame;
+  if (leaf != 0 && is_kernel(collected_.frames[leaf].kind))
+    kernel_leaves_[leaf] += collected.samples;
 }
 
 // Every sum of weights is one that a Weight can be: beyond that groups weigh nothing.

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "profile/builder.h"
@@ -22,9 +23,14 @@ class GroupBuilder {
   // Fills what the profile has of groups, owners and stacks. Frees what the collector has of them.
   // To be called once.
   void build();
+  // How often kernel code ran at each recorded frame, in the samples that are shown.
+  [[nodiscard]] const std::map<std::uint32_t, std::uint64_t>& kernel_leaves() const {
+    return kernel_leaves_;
+  }
 
  private:
   void add(const CollectedGroup& collected, StackPlacer& placer);
+  void count_leaf(const CollectedGroup& collected);
   [[nodiscard]] Weight bounded(Weight weight);
 
   Collector& collected_;
@@ -36,6 +42,7 @@ class GroupBuilder {
   // The extent that the groups to come may have.
   std::uint64_t extent_left_ = std::numeric_limits<Weight>::max();
   bool said_heavy_ = false;
+  std::map<std::uint32_t, std::uint64_t> kernel_leaves_;
   std::vector<RecordedStack> stacks_;  // of the groups that were added
 };
 

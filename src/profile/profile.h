@@ -83,14 +83,14 @@ struct BrokenEnd {
   std::optional<FunctionId> function;  // absent: there is no frame
   // The image has tables of unwind information, for other code of its.
   bool has_tables = false;
-  bool has_file = false;  // the image, on the host
+  bool has_file = false;  // the image, or for its parts the kernel, on the host
   std::uint64_t samples = 0;
   bool operator==(const BrokenEnd&) const = default;
 };
 
 // Samples of kernel code that one file has named.
 struct NamedBy {
-  std::string file;  // its path; empty: the recording has the names, and they are of no file
+  std::string file;  // its path; empty: the recording has the names
   std::uint64_t samples = 0;
   bool operator==(const NamedBy&) const = default;
 };
@@ -160,6 +160,8 @@ class Profile {
   [[nodiscard]] bool is_sampled(const SampleGroup& group) const {
     return owner_of(group).disposition == wire::Disposition::kSampled;
   }
+  // No sample of the recording is left out.
+  [[nodiscard]] bool is_whole() const { return filtered_samples == 0 && other_sources.empty(); }
   // Weight of the groups with that disposition.
   [[nodiscard]] Weight weight_of(wire::Disposition disposition) const;
 };

@@ -54,12 +54,13 @@ Result<void> say_recording(const std::string& input) {
   if (summary.firmware > 0) say_of("  firmware", std::to_string(summary.firmware));
   if (summary.lost_stacks > 0)
     say_of("  damaged", fmt::format("{}: a block of the file is damaged", summary.lost_stacks));
-  say_of("unknown frames",
-         fmt::format("{} of {} ({:.1f} %){}", summary.unknown_frames, summary.all_frames,
-                     share(summary.unknown_frames, summary.all_frames),
-                     profile.unnamed_kernel_samples == 0
-                         ? ""
-                         : "; report --kernel FILE or --symbols FILE names those of the kernel"));
+  say_of(
+      "unknown frames",
+      fmt::format("{} of {} ({:.1f} %){}", summary.unknown_frames, summary.all_frames,
+                  share(summary.unknown_frames, summary.all_frames),
+                  profile.unnamed_kernel_samples == 0
+                      ? ""
+                      : "; report --kernel FILE or --symbols FILE may name those of the kernel"));
   for (const std::string& words : exporters::broken_in_words(profile))
     say_of("broken stacks", words);
   for (const std::string& warning : profile.warnings) say_of("warning", warning);

@@ -115,8 +115,8 @@ Result<void> write_kernel_files(const Profile& profile, Sink& sink) {
                 name);
   };
   for (const profile::NamedBy& file : files)
-    RINGSIDE_TRY(part(file.samples,
-                      file.file.empty() ? "named by the guest's memory" : "named by " + file.file));
+    RINGSIDE_TRY(
+        part(file.samples, file.file.empty() ? "named in the recording" : "named by " + file.file));
   if (profile.unnamed_kernel_samples == 0) return {};
   return part(profile.unnamed_kernel_samples, "without a name");
 }

@@ -132,7 +132,6 @@ bool QemuCommand::terminal_is_raw() const {
   });
 }
 
-// hw/riscv/boot.c: without -bios it is OpenSBI. hw/arm/virt.c: none but what is given.
 bool QemuCommand::names_flash() const {
   return std::any_of(options_.begin(), options_.end(), [](const Option& option) {
     if (option.name == "pflash") return true;
@@ -142,6 +141,7 @@ bool QemuCommand::names_flash() const {
   });
 }
 
+// hw/riscv/boot.c: without -bios it is OpenSBI. hw/arm/virt.c: none but what is given.
 bool QemuCommand::has_no_firmware(Arch arch) const {
   if (!has("kernel") || names_flash()) return false;
   const auto bios = value_of("bios");
@@ -155,10 +155,12 @@ bool QemuCommand::has_qemus_firmware(Arch arch) const {
   constexpr std::array<std::string_view, 3> kMachines = {"virt", "spike", "sifive_u"};
   if (arch != Arch::kRiscv64 || names_flash()) return false;
   if (value_of("bios").value_or("default") != "default") return false;
+  if (has("loadvm") || has("incoming")) return false;
   const std::string machine = value_of("machine").value_or(value_of("M").value_or(""));
   const std::string_view name = std::string_view(machine).substr(0, machine.find(','));
   const bool has_loader = std::any_of(options_.begin(), options_.end(), [](const Option& option) {
-    return option.name == "device" && option.value && option.value->starts_with("loader");
+    return option.name == "device" && option.value &&
+           option.value->find("loader") != std::string::npos;
   });
   return !has_loader && std::find(kMachines.begin(), kMachines.end(), name) != kMachines.end();
 }
