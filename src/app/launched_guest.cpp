@@ -89,7 +89,10 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                   "'{}' ended ({}), and ringside saw no QEMU: give a command line that starts QEMU "
                   "and waits for it, or attach to the guest with --gdb or --qmp",
                   words_of(command), ended->to_string());
-    if (stop()) return fail(ErrorCode::kClosed, "interrupted before a QEMU was started");
+    if (stop())
+      return fail(ErrorCode::kClosed,
+                  "interrupted before ringside saw a QEMU; '{}', process {}, runs on",
+                  words_of(command), child.pid());
     sleep_ns(5'000'000);
   }
 }

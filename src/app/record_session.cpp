@@ -141,6 +141,8 @@ class Session {
       quit_qemu(*guest_);
     else if (runs_on && qemu_runs_on())
       say("ringside: the guest runs on; ringside ends when QEMU does");
+    else if (Signals::terminated() && guest_->is_ours() && qemu_runs_on())
+      say(fmt::format("ringside: the guest runs on in QEMU, process {}", guest_->info.pid));
     auto ended = wait_for_qemu(*guest_, request_.output);
     if (!recorded) return tl::unexpected<Error>(Error{recorded.error().code, kAlreadySaid});
     return ended;

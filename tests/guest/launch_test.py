@@ -69,9 +69,17 @@ class Case:
         """Whether this case's QEMU is there (a zombie is not)."""
         return any("qemu-system" in name_of(pid) for pid in self._run.left_over())
 
+    def left(self):
+        """Processes that ringside has left."""
+        return self._run.left_over()
+
+    def ends(self):
+        """ringside's exit status, at its end."""
+        return self._run.wait_end(limits.STEP)
+
     def end(self, status=0, says=()):
         """Waits for ringside's end and checks its exit status and what it said."""
-        ended = self._run.wait_end(limits.STEP)
+        ended = self.ends()
         if ended is None:
             raise Failed(f"ringside does not end; it said: {self.said()[-600:]}")
         if ended != status:
@@ -233,6 +241,23 @@ def sigterm(options, folder):
         case.no_qemu_left()
 
 
+def early_sigterm(options, folder):
+    """SIGTERM to ringside in the first moments: a QEMU that it has started has ended, or is named by its process or its
+    wrapper's."""
+    for number, delay in enumerate((0.03, 0.06, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6)):
+        inside = folder / str(number)
+        inside.mkdir()
+        with Case(options, inside) as case:
+            case.start(["timeout", str(int(limits.STEP)), *case.qemu] if number % 2 else case.qemu)
+            time.sleep(delay)
+            os.kill(case.pid, signal.SIGTERM)
+            if case.ends() is None:
+                raise Failed(f"ringside does not end; it said: {case.said()[-600:]}")
+            time.sleep(delay)  # QEMU takes as long to start as without a signal
+            if (left := case.left()) and not any(f"process {pid}" in case.said() for pid in left):
+                raise Failed(f"after {delay} s {[name_of(pid) for pid in left]} is left, and ringside says: {case.said()[-300:]}")
+
+
 def sigint_alone(options, folder):
     """A supervisor's SIGINT, which QEMU does not get: ringside ends with a whole recording, the guest runs on."""
     with Case(options, folder) as case:
@@ -268,7 +293,7 @@ def wrapper_by_path(options, folder):
 
 CASES = {case.__name__.replace("_", "-"): case
          for case in (ctrl_c, duration, make_wrapper, own_stub, qmp_engine, tcg_engine, starts_stopped, qemu_crashes, sigterm,
-                      sigint_alone, wrapper_by_path)}
+                      early_sigterm, sigint_alone, wrapper_by_path)}
 
 
 def main():
