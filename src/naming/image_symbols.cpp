@@ -99,11 +99,11 @@ std::optional<std::uint64_t> ImageSymbols::bias_of_given(const recording::ImageI
 // Where the given kernel is one of those that were recorded, its place is known.
 const ImageSymbols::Placed& ImageSymbols::placed_given() {
   if (placed_) return *placed_;
-  placed_.emplace();
+  placed_ = Placed{nullptr, 0};
   for (const recording::ImageInfo& image : kernels_) {
     const auto bias = bias_of_given(image);
     if (!bias) continue;
-    *placed_ = {&image, *bias};
+    placed_ = Placed{&image, *bias};
     break;
   }
   return *placed_;

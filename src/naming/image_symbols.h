@@ -77,8 +77,8 @@ class ImageSymbols final : public profile::FrameNamer {
   // that are not; null where it names none.
   [[nodiscard]] OpenFile named_functions(const recording::ImageInfo& image, bool in_file) const;
   struct Placed {
-    const recording::ImageInfo* image = nullptr;  // null: it is none of those that were recorded
-    std::uint64_t bias = 0;
+    const recording::ImageInfo* image;  // null: it is none of those that were recorded
+    std::uint64_t bias;
   };
   [[nodiscard]] const Placed& placed_given();
   [[nodiscard]] std::optional<std::uint64_t> bias_of_given(const recording::ImageInfo& image);
