@@ -62,6 +62,17 @@ std::optional<launch::LaunchInfo> with_wishes(std::optional<launch::LaunchInfo> 
   return info;
 }
 
+// Ctrl-C is for the command, too, which takes a moment to end.
+tl::unexpected<Error> interrupted(const std::vector<std::string>& command,
+                                  launch::ChildProcess& child) {
+  constexpr int kTries = 60;
+  for (int i = 0; i < kTries && !child.poll(); ++i) sleep_ns(5'000'000);
+  if (child.poll()) return fail(ErrorCode::kClosed, "interrupted before a QEMU was started");
+  return fail(ErrorCode::kClosed,
+              "interrupted before ringside saw a QEMU; '{}', process {}, runs on",
+              words_of(command), child.pid());
+}
+
 Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                                   const std::filesystem::path& command_folder,
                                   const launch::LaunchRequest& request,
@@ -89,10 +100,7 @@ Result<LaunchedGuest> launch_once(const std::vector<std::string>& command,
                   "'{}' ended ({}), and ringside saw no QEMU: give a command line that starts QEMU "
                   "and waits for it, or attach to the guest with --gdb or --qmp",
                   words_of(command), ended->to_string());
-    if (stop())
-      return fail(ErrorCode::kClosed,
-                  "interrupted before ringside saw a QEMU; '{}', process {}, runs on",
-                  words_of(command), child.pid());
+    if (stop()) return interrupted(command, child);
     sleep_ns(5'000'000);
   }
 }
