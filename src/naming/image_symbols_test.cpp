@@ -250,8 +250,8 @@ TEST_F(KernelFromMemory, CodeOutsideOfAPieceOfTheGivenKernelHasItsNames) {
   write(kernel(kLinked, true, kChange));
   ImageSymbols named = symbols();
   named.image(image_);
-  const std::vector<std::byte> whole = kernel(kLinked, false, kChange);
-  const Bytes code = (*elf::ElfFile::from_bytes(whole, "kernel"))->bytes_at({kLinked}, 0x800);
+  const auto whole = elf::ElfFile::from_bytes(kernel(kLinked, false, kChange), "kernel").value();
+  const Bytes code = whole->bytes_at({kLinked}, 0x800);
   elf::ElfWriter piece(Arch::kX86_64, true, ET_EXEC);
   piece.add_segment({kLinked + kSlide}, code.size(), true, false, code);
   named.blob({recording::kImageFileBlob, 1, piece.write()});
