@@ -19,8 +19,7 @@ class GuestControl final : public session::Control {
   // `guest` may be null: then the guest is somebody else's, and Ctrl-C ends the recording. Else
   // Ctrl-C goes to QEMU too, and what QEMU makes of it counts.
   // `announce` is called when sampling has begun, with the kernel's file that was found until then
-  // (empty: none); `over` becomes true when the engine is to wait
-  // for the guest no longer.
+  // (empty: none); `over` becomes true when the engine is to wait for the guest no longer.
   GuestControl(LaunchedGuest* guest, const std::string& after, const std::string& until,
                std::function<void(const std::string&)> announce, std::atomic<bool>& over);
 

@@ -149,9 +149,11 @@ class Session {
   }
 
  private:
-  // Ctrl-C was for QEMU, too, which takes a moment to end.
+  // Ctrl-C was for QEMU, too, which takes a moment to end; so is what a closed terminal or a
+  // supervisor sends to both.
   bool qemu_runs_on() const {
-    const int patience_ms = Signals::interrupted() ? kEndingMs : 0;
+    const bool may_end = Signals::interrupted() || Signals::terminated();
+    const int patience_ms = may_end ? kEndingMs : 0;
     return guest_->qemu.valid() && !guest_->qemu.ends_within(patience_ms);
   }
 

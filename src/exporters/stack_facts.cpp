@@ -10,12 +10,6 @@
 namespace ringside::exporters {
 namespace {
 
-// Reasons that have nothing to do with the code at which a walk broke off.
-bool is_for_want_of_a_rule(StopReason reason) {
-  return reason != StopReason::kTruncated && reason != StopReason::kNoRegisters &&
-         reason != StopReason::kTooDeep;
-}
-
 std::vector<findings::BrokenPlace> places_of(const profile::Profile& profile) {
   struct Sum {
     findings::BrokenPlace place;
@@ -23,7 +17,7 @@ std::vector<findings::BrokenPlace> places_of(const profile::Profile& profile) {
   };
   std::map<std::pair<bool, profile::FunctionId>, Sum> sums;
   for (const profile::BrokenEnd& end : profile.broken_ends) {
-    if (!end.function || !is_for_want_of_a_rule(end.reason)) continue;
+    if (!end.function || !findings::lacks_rule(end.reason)) continue;
     const profile::Function& function = profile.functions[*end.function];
     Sum& sum = sums[{end.is_user, *end.function}];
     sum.place.is_user = end.is_user;

@@ -35,8 +35,8 @@ struct NameFacts {
   std::string given_kernel;   // --kernel; empty: none
   std::string given_symbols;  // --symbols
   bool given_was_used = false;
-  bool given_is_unchecked =
-      false;  // it has names where it is linked, and nothing shows that it ran
+  // It has names where it is linked, and nothing shows that it ran there.
+  bool given_is_unchecked = false;
   // The recording has kernel code and no kernel, and the given one has no such code.
   bool given_lies_elsewhere = false;
   bool is_filtered = false;           // not all samples were asked for their names
@@ -62,6 +62,12 @@ struct NameFacts {
   std::vector<Missing> missing;  // files
 };
 
+// A walk broke off at some code, since nothing says where its caller is.
+constexpr bool lacks_rule(StopReason reason) {
+  return !is_complete(reason) && reason != StopReason::kTruncated &&
+         reason != StopReason::kNoRegisters && reason != StopReason::kTooDeep;
+}
+
 // Where walks of one part of the stacks broke off in one function, for want of a rule.
 struct BrokenPlace {
   bool is_user = false;
@@ -78,7 +84,7 @@ struct StackFacts {
   bool is_filtered = false;
   bool is_linux = false;
   bool is_torn = false;  // registers and memory of a sample are of different moments
-  std::optional<std::size_t> depth_limit;  // frames, of who walked them; nothing: not known
+  std::optional<std::size_t> depth_limit;  // frames, of ringside's walks; nothing: others walked
   std::uint64_t unwound = 0;               // samples with a stack
   std::uint64_t too_deep = 0;
   recording::PartStops kernel;

@@ -25,9 +25,9 @@ enum class Cause {
 };
 
 Cause cause_of(StopReason reason) {
+  if (lacks_rule(reason)) return Cause::kRules;
   if (reason == StopReason::kTruncated) return Cause::kCopy;
-  if (reason == StopReason::kNoRegisters) return Cause::kRegisters;
-  return reason == StopReason::kTooDeep ? Cause::kDepth : Cause::kRules;
+  return reason == StopReason::kTooDeep ? Cause::kDepth : Cause::kRegisters;
 }
 
 enum class Part { kKernel, kUser };

@@ -30,11 +30,11 @@ struct Identity {
 };
 
 // Does the guest's memory hold this kernel file at this load bias? Compares, in this order, what
-// can be read: the build-id note, Linux's version banner, and
-// text: 2 KiB and so many pieces of it, of 256 bytes each, and the page of the code that runs at
-// `pc`. 97 % of all of them and of that page must be equal; two builds of one kernel may differ by
-// less elsewhere. Linux, which patches more of its own code, has one of the first two. Errors:
-// those of `memory`.
+// can be read: the build-id note, Linux's version banner, and text: 2 KiB and so many pieces of it,
+// of 256 bytes each, and the page of the code that runs at `pc`. 97 % of all of them and of that
+// page must be equal; two builds of one kernel may differ by less elsewhere, and a note of another
+// build up to 64 KiB away shows that. Linux, which patches more of its own code, has one of the
+// first two. Errors: those of `memory`.
 [[nodiscard]] Result<Identity> check_identity(const elf::ElfFile& file, std::uint64_t load_bias,
                                               VirtualMemory& memory, std::size_t text_pieces = 16,
                                               std::optional<GuestVirt> pc = std::nullopt);

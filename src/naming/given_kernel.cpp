@@ -14,6 +14,10 @@ constexpr std::uint32_t kUnseenKernel = ~std::uint32_t{0};  // no recorded image
 
 }  // namespace
 
+void push_once(std::vector<std::string>& all, const std::string& one) {
+  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+}
+
 bool GivenKernel::is_file(const std::filesystem::path& path) {
   std::error_code ignored;
   if (!has_file() || options_.load_bias ||
@@ -74,9 +78,7 @@ std::optional<symbols::SymbolTable> GivenKernel::symbols_for(const elf::ElfFile*
   symbols::SymbolList list = *options_.symbols;
   if (file != nullptr)
     if (const auto moved = symbols::move_to(*file, options_.symbols_name, list); !moved) {
-      const std::string& why = moved.error().message;
-      if (std::find(misfits_.begin(), misfits_.end(), why) == misfits_.end())
-        misfits_.push_back(why);
+      push_once(misfits_, moved.error().message);
       return std::nullopt;
     }
   return symbols::SymbolTable::from_list(std::move(list));

@@ -16,6 +16,9 @@
 
 namespace ringside::naming {
 
+// Adds what is not there yet.
+void push_once(std::vector<std::string>& all, const std::string& one);
+
 // Sources of the kernel's names that the reader of a recording gives: a file that stands for the
 // image named "kernel", wherever that was recorded from, and symbols that come before the file's.
 // Both may be missing.

@@ -35,10 +35,6 @@ Result<void> check_difference(const recording::ImageInfo& image, const elf::ElfF
               image.name == elf::kKernelImage ? "; give the right one with --kernel" : "");
 }
 
-void push_once(std::vector<std::string>& all, const std::string& one) {
-  if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
-}
-
 }  // namespace
 
 void ImageSymbols::name(const profile::FrameToName& what, profile::NamedFrame& out) {
@@ -100,7 +96,7 @@ std::optional<std::uint64_t> ImageSymbols::bias_of_given(const recording::ImageI
 const ImageSymbols::Placed& ImageSymbols::placed_given() {
   if (placed_) return *placed_;
   placed_ = Placed{nullptr, 0};
-  for (const recording::ImageInfo& image : kernels_) {
+  for (const auto& [id, image] : kernels_) {
     const auto bias = bias_of_given(image);
     if (!bias) continue;
     placed_ = Placed{&image, *bias};
@@ -129,7 +125,7 @@ const std::string& ImageSymbols::demangled(const std::string& raw) {
 }
 
 void ImageSymbols::image(const recording::ImageInfo& image) {
-  if (image.name == elf::kKernelImage) kernels_.push_back(image);
+  if (image.name == elf::kKernelImage) kernels_[image.id] = image;
 }
 
 void ImageSymbols::blob(const recording::Blob& blob) {

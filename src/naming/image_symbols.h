@@ -102,7 +102,8 @@ class ImageSymbols final : public profile::FrameNamer {
     bool in_file = false;
   };
   std::map<std::uint32_t, Functions> functions_;  // that the recording names one by one
-  std::vector<recording::ImageInfo> kernels_;     // that were recorded
+  // That were recorded, by id; a recording may be read twice, and placed_ points to one.
+  std::map<std::uint32_t, recording::ImageInfo> kernels_;
   std::optional<Placed> placed_;
   findings::NameFacts facts_;  // but those of given_
 };
