@@ -23,7 +23,9 @@ constexpr std::uint64_t kBias = 0x1000000;
 constexpr std::uint64_t kFunctionSize = 0x100;
 constexpr std::array kFunctions = {"schedule", "kmalloc", "handle_fault", "submit_bio"};
 constexpr std::uint32_t kThreads = 500;
-constexpr std::uint64_t kOfNoThread = 1234;       // the tick of which only the process is known
+constexpr std::uint64_t kOfNoThread = 1234;  // the tick of which only the process is known
+constexpr std::uint64_t kOfNoName = 1244;    // the tick of a thread without a name
+constexpr std::uint32_t kNamelessThread = 9001;
 constexpr unsigned kInfoOfGlobalFunction = 0x12;  // STB_GLOBAL, STT_FUNC
 
 std::vector<Source> sources() {
@@ -147,6 +149,7 @@ class Mixed {
       info.vcpu = {static_cast<std::uint16_t>(i % 2)};
       info.pause_ns = 1000;
       if (i == kOfNoThread) info.tid.reset();
+      if (i == kOfNoName) info.pid = info.tid = kNamelessThread;
       const bool is_idle = i % 10 == 9;
       if (is_idle) info.disposition = wire::Disposition::kIdle;
       const std::vector<recording::StackRef> stacks = {stack(i % 4, "cpu_loop")};

@@ -123,7 +123,7 @@ class PerfData(viewer_case.ViewerCase):
             names = tuple(viewer_case.name_of(frame, line)[0].replace(";", ":") for frame in frames)
             names = names or ("[no stack]",)
             pid = line.get("pid", -1)
-            samples.append((line.get("source", "cpu"), line.get("comm") or "[unknown]", pid, line.get("tid", pid),
+            samples.append((line.get("source", "cpu"), viewer_case.comm_of(line), pid, line.get("tid", pid),
                             line.get("vcpu", -1), line["time_ns"], line["weight"], names))
         return samples
 

@@ -94,7 +94,7 @@ class TraceDat(viewer_case.ViewerCase):
         if line.get("disposition") == "idle":
             return line["vcpu"], 0, 0, "swapper"
         process = line.get("pid", -1)
-        return line.get("vcpu", self.processors(name)), line.get("tid", process), process, line.get("comm") or "[unknown]"
+        return line.get("vcpu", self.processors(name)), line.get("tid", process), process, viewer_case.comm_of(line)
 
     def test_every_sample_is_there(self):
         def check(name):

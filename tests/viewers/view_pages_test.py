@@ -44,7 +44,7 @@ class ViewPages(viewer_case.ViewerCase):
                 there[tuple(path)] = weight
             here = collections.Counter()
             for sample in self.sampled(name):
-                stack = ("all", sample.comm or "[unknown]", *reversed(sample.frames))
+                stack = ("all", sample.comm, *reversed(sample.frames))
                 for depth in range(1, len(stack) + 1):
                     here[stack[:depth]] += sample.weight
             self.assert_same(there, here)

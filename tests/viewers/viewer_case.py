@@ -64,12 +64,18 @@ def name_of(frame, line):
     return [f"<unknown:{frame['address']}>"]
 
 
+def comm_of(line):
+    """The name of a line's thread as perf has it: ":TID" of one without a name, "[unknown]" of no process."""
+    thread = line.get("tid", line.get("pid"))
+    return line.get("comm") or ("[unknown]" if thread is None else f":{thread}")
+
+
 def _sample(line):
     stacks = [stack for stack in line["stacks"] if "role" not in stack]
     frames = [frame for stack in stacks for frame in stack["frames"]]
     return Sample(source=line.get("source", "cpu"), time_ns=line["time_ns"], vcpu=line.get("vcpu", -1), level=line["level"],
                   disposition=line["disposition"], pid=line.get("pid", -1), tid=line.get("tid", -1),
-                  comm=line.get("comm", ""), weight=line["weight"], values=tuple(line.get("values", {}).items()),
+                  comm=comm_of(line), weight=line["weight"], values=tuple(line.get("values", {}).items()),
                   frames=tuple(name for frame in frames for name in reversed(name_of(frame, line))),
                   images=tuple(frame.get("image", "") for frame in frames for _ in name_of(frame, line)),
                   addresses=tuple(int(frame["address"], 16) for frame in frames))
