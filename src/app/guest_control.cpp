@@ -46,6 +46,14 @@ void GuestControl::paused(bool is_paused) {
                 : "ringside: the guest goes on");
 }
 
+void GuestControl::kernel_left(double seconds) {
+  line_.clear();
+  say(
+      fmt::format("ringside: {:.1f} s after the start the kernel is no longer where it ran: the "
+                  "guest has booted again, or has loaded another kernel; looking for it",
+                  seconds));
+}
+
 bool GuestControl::wants_suspension() { return Suspension::is_wanted(); }
 
 // Ctrl-Z is for QEMU, too, where ringside started it.

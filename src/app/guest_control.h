@@ -35,6 +35,7 @@ class GuestControl final : public session::Control {
   [[nodiscard]] bool guest_is_suspended() override;
   void suspend() override;
   void found(const session::KernelUpdate& kernel) override;
+  void kernel_left(double seconds) override;
   void clear_progress() { line_.clear(); }
 
  private:

@@ -14,6 +14,8 @@ class PairTable {
     return pairs_.find_or_add({first, second});
   }
   [[nodiscard]] std::size_t size() const { return pairs_.size(); }
+  // Nothing is in the table, and its memory stays.
+  void clear() { pairs_.clear(); }
   [[nodiscard]] std::uint32_t first(std::size_t id) const { return pairs_[id].key.first; }
   [[nodiscard]] std::uint32_t second(std::size_t id) const { return pairs_[id].key.second; }
 

@@ -146,6 +146,19 @@ TEST(ImageMap, FindsByAddressAndBias) {
   EXPECT_EQ(map.find_code(banner), nullptr);
 }
 
+TEST(ImageMap, WhatIsUnmappedLiesNowhereAndStaysForThoseWhoPointToIt) {
+  const auto file = open("tiny");
+  ImageMap map;
+  const Image& before = map.add({.id = 1, .name = "kernel", .file = file, .load_bias = 0});
+  const std::uint64_t generation = map.generation();
+  map.unmap_all();
+  EXPECT_GT(map.generation(), generation);
+  EXPECT_EQ(map.find(GuestVirt{file->entry().value}), nullptr);
+  const Image& after = map.add({.id = 2, .name = "kernel", .file = file, .load_bias = 4});
+  EXPECT_EQ(map.find(GuestVirt{file->entry().value + 4}), &after);
+  EXPECT_EQ(before.id, 1u);
+}
+
 TEST(CodeHash, IsThatOfTheCodeAlone) {
   const auto hash = [](std::uint64_t address, std::byte code, std::byte data) {
     const std::vector<std::byte> text(64, code);

@@ -9,7 +9,13 @@ const Image& ImageMap::add(Image image) {
     ranges.push_back(
         {added.to_guest(segment.address), segment.memory_size, &added, segment.executable});
   ranges_.insert(ranges_.begin(), ranges.begin(), ranges.end());
+  ++generation_;
   return added;
+}
+
+void ImageMap::unmap_all() {
+  ranges_.clear();
+  ++generation_;
 }
 
 const Image* ImageMap::find(GuestVirt address) const {

@@ -38,8 +38,10 @@ class ImageMap {
   // The same for executable segments only.
   [[nodiscard]] const Image* find_code(GuestVirt address) const;
   [[nodiscard]] const std::deque<Image>& images() const { return images_; }
-  // Grows with every add(), so that caches know when to forget.
-  [[nodiscard]] std::uint64_t generation() const { return images_.size(); }
+  // From now on nothing lies anywhere; the images stay for those who hold pointers to them.
+  void unmap_all();
+  // Grows with every change, so that caches know when to forget.
+  [[nodiscard]] std::uint64_t generation() const { return generation_; }
 
  private:
   struct Range {
@@ -50,6 +52,7 @@ class ImageMap {
   };
   std::deque<Image> images_;
   std::vector<Range> ranges_;  // the newest image first
+  std::uint64_t generation_ = 0;
 };
 
 }  // namespace ringside::elf

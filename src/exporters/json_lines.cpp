@@ -41,6 +41,7 @@ class Names final : public recording::Visitor {
     mappings[value.id] = value;
     kernels.add(value);
   }
+  void epoch(const recording::GuestEpoch&) override { kernels.begin_epoch(); }
 
   std::map<std::uint32_t, recording::ImageInfo> images;
   std::map<std::uint32_t, recording::Mapping> mappings;
@@ -61,11 +62,15 @@ class Lines final : public recording::SampleVisitor {
   }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     recording::RecordedFrame frame = value;
-    named_.kernels.place(frame);
+    named_.kernels.place(frame, epoch_);
     frames_.push_back(described(frame));
   }
   void stack_node(std::uint32_t, const recording::StackNode& value) override {
     nodes_.push_back(value);
+  }
+  void epoch(const recording::GuestEpoch& value) override {
+    ++epoch_;
+    write(fmt::format(R"({{"epoch":{},"time_ns":{}}})", json_string(value.reason), value.time_ns));
   }
 
   void source(const recording::Source& value) override { sources_[value.id] = value; }
@@ -298,6 +303,7 @@ class Lines final : public recording::SampleVisitor {
   // By id; the entry 0 stands for none.
   std::vector<std::string> frames_{"null"};
   std::vector<recording::StackNode> nodes_{1};
+  std::size_t epoch_ = 0;
 };
 
 }  // namespace

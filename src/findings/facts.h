@@ -19,11 +19,12 @@ namespace ringside::findings {
 struct GuestFacts {
   Arch arch = Arch::kUnknown;
   std::array<std::uint64_t, kPrivilegeLevelCount> samples_by_level{};
-  std::string kernel_file;         // that was found, else the one that was looked for; may be empty
-  bool kernel_was_found = false;   // in the guest's memory
-  bool kernel_is_guests = false;   // it is that of a hypervisor's guest
-  bool was_looked_for = false;     // in the guest's memory, and that is no replay's
-  std::size_t compared_files = 0;  // that nobody has named
+  std::string kernel_file;        // that was found, else the one that was looked for; may be empty
+  bool kernel_was_found = false;  // in the guest's memory
+  bool kernel_is_guests = false;  // it is that of a hypervisor's guest
+  bool was_looked_for = false;    // in the guest's memory, and that is no replay's
+  std::vector<double> kernel_left_s;  // when it was no longer at its place: seconds from the start
+  std::size_t compared_files = 0;     // that nobody has named
   std::optional<kernel_image::Identity> identity;  // of kernel_file and the guest's memory
   bool has_symbols = false;                        // --symbols
   bool code_was_read = false;                      // of a kernel without a file

@@ -84,6 +84,11 @@ void run_guest(GuestFacts& guest) {
 }
 
 constexpr Case<GuestFacts> kGuestCases[] = {
+    {"kernel-left",
+     [](GuestFacts& guest) {
+       guest.kernel_left_s = {3.2, 17};
+     },
+     [](GuestFacts& guest) { guest.kernel_left_s.clear(); }},
     {"symbols-not-needed",
      [](GuestFacts& guest) {
        samples(guest, PrivilegeLevel::kKernel) = 1;

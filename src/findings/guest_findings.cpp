@@ -60,6 +60,18 @@ bool is_firmware(const GuestFacts& guest) {
 bool has_guests(const GuestFacts& guest) { return samples(guest, PrivilegeLevel::kGuest) > 0; }
 
 constexpr Finding<GuestFacts> kOfGuest[] = {
+    {"kernel-left", [](const GuestFacts& guest) { return !guest.kernel_left_s.empty(); },
+     [](const GuestFacts& guest) {
+       std::string times;
+       for (const double seconds : guest.kernel_left_s)
+         times += fmt::format("{}{:.1f} s", times.empty() ? "" : ", ", seconds);
+       return Sentences{fmt::format(
+           "the kernel was no longer where it had run (after {}): the guest has booted again, or "
+           "has loaded another kernel. {}",
+           times,
+           guest.kernel_was_found ? "Code after that is named by the kernel that was found then"
+                                  : "No kernel was found after that, and its code has no names")};
+     }},
     {"symbols-not-needed",
      [](const GuestFacts& guest) {
        return guest.was_looked_for && guest.has_symbols && guest.kernel_was_found &&

@@ -80,6 +80,27 @@ TEST(Builder, FunctionsAreDistinguishedByImage) {
   EXPECT_EQ(recording.profile().functions.size(), 2u);
 }
 
+// Frames that were sampled before their code was found.
+TEST(Builder, EarlyFramesAreOfTheKernelOfTheirEpoch) {
+  TestRecording recording;
+  recording.add({"?300010", 3});
+  ASSERT_TRUE(recording.writer().add_epoch({1, "kernel gone", 0}));
+  recording.add({"?300010", 5}).add({"?2000", 7});
+  recording::ImageInfo kernel;
+  kernel.name = "second";
+  recording::Mapping mapping;
+  mapping.image = *recording.writer().add_image(kernel);
+  mapping.start = {0x300000};
+  mapping.end = {0x400000};
+  ASSERT_TRUE(recording.writer().add_mapping(mapping));
+  recording.namer().names[0x300010] = {"early"};
+  std::map<std::string, std::uint64_t> by_image;
+  const Profile profile = recording.profile();
+  for (const Function& function : profile.functions)
+    by_image[std::string(profile.strings[function.image])] += 1;
+  EXPECT_EQ(by_image, (std::map<std::string, std::uint64_t>{{"", 2}, {"second", 1}}));
+}
+
 TEST(Builder, EachFrameIsNamedOnce) {
   TestRecording recording;
   recording.add({"start|a|leaf", 50}).add({"start|b", 50});

@@ -5,7 +5,6 @@
 
 #include "base/release.h"
 #include "elf/image_map.h"
-#include "profile/kernel_mappings.h"
 #include "profile/sanitize.h"
 
 namespace ringside::profile {
@@ -285,9 +284,11 @@ std::uint32_t Collector::outermost_frame(std::uint32_t node) const {
 }
 
 void Collector::place_early_frames() {
-  KernelMappings kernels;
-  for (const auto& [id, mapping] : mappings) kernels.add(mapping);
-  for (recording::RecordedFrame& frame : frames) kernels.place(frame);
+  std::size_t epoch = 0;
+  for (std::size_t i = 1; i < frames.size(); ++i) {
+    while (epoch < epochs_.size() && i >= epochs_[epoch]) ++epoch;
+    kernels_.place(frames[i], epoch);
+  }
 }
 
 void Collector::left_out(std::string_view text) { profile_.left_out.emplace_back(text); }

@@ -16,6 +16,7 @@
 #include "profile/counter_table.h"
 #include "profile/frame_namer.h"
 #include "profile/group_table.h"
+#include "profile/kernel_mappings.h"
 #include "profile/part_lists.h"
 #include "profile/profile.h"
 #include "profile/source_choice.h"
@@ -61,7 +62,14 @@ class Collector : public recording::Visitor {
     images[value.id] = value;
     namer_.image(value);
   }
-  void mapping(const recording::Mapping& value) override { mappings[value.id] = value; }
+  void mapping(const recording::Mapping& value) override {
+    mappings[value.id] = value;
+    kernels_.add(value);
+  }
+  void epoch(const recording::GuestEpoch&) override {
+    kernels_.begin_epoch();
+    epochs_.push_back(frames.size());
+  }
   void frame(std::uint32_t, const recording::RecordedFrame& value) override {
     frames.push_back(value);
   }
@@ -167,6 +175,8 @@ class Collector : public recording::Visitor {
   Profile& profile_;
   SourceChoice choice_;
   std::map<std::uint32_t, recording::Statistics> statistics_;  // by source
+  KernelMappings kernels_;
+  std::vector<std::size_t> epochs_;  // the first frame of each but the first
   // By id; the entry 0 stands for none.
   std::vector<recording::Thread> threads_{1};
   std::vector<recording::StackList> lists_{1};

@@ -19,6 +19,8 @@ class MappingTable {
     bool operator==(const Place&) const = default;
   };
   void add(const Mapping& mapping);
+  // Nothing is mapped any more.
+  void clear() { spaces_.clear(); }
   // Whether find() gives for `address_space` what it gives for 0.
   [[nodiscard]] bool has_none_of(std::uint64_t address_space) const {
     return !spaces_.contains(address_space);

@@ -93,11 +93,12 @@ struct StackNode {
 
 inline constexpr std::size_t kDispositionCount = 4;
 
-// The guest became another one: it booted, or its kernel moved. Stacks do not cross epochs.
+// The guest became another one: it booted again, or its kernel moved. Neither stacks, frames nor
+// mappings cross epochs.
 struct GuestEpoch {
   std::uint64_t time_ns = 0;
-  std::string reason;           // "reboot", "slide"
-  std::uint64_t load_bias = 0;  // of the kernel from now on
+  std::string reason;           // "kernel gone"
+  std::uint64_t load_bias = 0;  // of the kernel from now on; 0: not known yet
   bool operator==(const GuestEpoch&) const = default;
 };
 

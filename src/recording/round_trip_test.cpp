@@ -166,6 +166,45 @@ TEST(RoundTrip, EverythingElse) {
   EXPECT_EQ(seen.statistics_seen.back(), statistics);
 }
 
+// The guest has booted again, and the kernel is elsewhere.
+TEST(RoundTrip, NeitherMappingsNorFramesCrossAnEpoch) {
+  TempDir dir;
+  auto writer = Writer::create(dir / "a.data", {});
+  ASSERT_TRUE(writer);
+  ASSERT_TRUE(writer->add_image({}));
+  Mapping mapping;
+  mapping.image = 1;
+  mapping.start = {0x1000};
+  mapping.end = {0x3000};
+  ASSERT_TRUE(writer->add_mapping(mapping));
+  Stack stack;
+  stack.frames = {{{0x1100}, true}, {{0x2100}, false}};
+  const Stack* const part = &stack;
+  ASSERT_TRUE(writer->add_sample({}, part));
+  ASSERT_TRUE(writer->add_epoch({1, "kernel gone", 0}));
+  ASSERT_TRUE(writer->add_sample({}, part));
+  mapping.image = *writer->add_image({});
+  mapping.start = {0x2000};
+  ASSERT_TRUE(writer->add_mapping(mapping));
+  ASSERT_TRUE(writer->add_sample({}, part));
+  ASSERT_TRUE(writer->finish());
+
+  auto reader = Reader::open(dir / "a.data");
+  ASSERT_TRUE(reader && reader->complete());
+  const Collector seen = collect(*reader);
+  ASSERT_EQ(seen.samples.size(), 3u);
+  const auto images = [&](std::size_t sample) {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t id = seen.samples[sample].stacks[0].node; id != 0;
+         id = seen.nodes.at(id).parent)
+      found.push_back(seen.frames.at(seen.nodes.at(id).frame).image);
+    return found;
+  };
+  EXPECT_EQ(images(0), (std::vector<std::uint32_t>{1, 1}));
+  EXPECT_EQ(images(1), (std::vector<std::uint32_t>{0, 0}));
+  EXPECT_EQ(images(2), (std::vector<std::uint32_t>{0, 2}));
+}
+
 TEST(RoundTrip, SourcesAndClocks) {
   TempDir dir;
   const Source cpu = cpu_source(some_header());

@@ -12,13 +12,13 @@ std::uint64_t StackInterner::FrameHash::operator()(const RecordedFrame& frame) c
 }
 
 std::uint32_t StackInterner::intern_frame(const RecordedFrame& frame) {
-  const std::uint32_t number = frames_.find_or_add(frame);
+  const std::uint32_t number = frames_before_ + frames_.find_or_add(frame);
   if (number + 1 == pending_.first_frame + pending_.frames.size()) pending_.frames.push_back(frame);
   return number + 1;
 }
 
 std::uint32_t StackInterner::intern_node(const StackNode& node) {
-  const std::uint32_t number = nodes_.intern(node.parent, node.frame);
+  const std::uint32_t number = nodes_before_ + nodes_.intern(node.parent, node.frame);
   if (number + 1 == pending_.first_node + pending_.nodes.size()) pending_.nodes.push_back(node);
   return number + 1;
 }
@@ -26,8 +26,15 @@ std::uint32_t StackInterner::intern_node(const StackNode& node) {
 void StackInterner::clear_pending() {
   pending_.frames.clear();
   pending_.nodes.clear();
-  pending_.first_frame = static_cast<std::uint32_t>(frames_.size() + 1);
-  pending_.first_node = static_cast<std::uint32_t>(nodes_.size() + 1);
+  pending_.first_frame = frames_before_ + static_cast<std::uint32_t>(frames_.size()) + 1;
+  pending_.first_node = nodes_before_ + static_cast<std::uint32_t>(nodes_.size()) + 1;
+}
+
+void StackInterner::begin_epoch() {
+  frames_before_ += static_cast<std::uint32_t>(frames_.size());
+  nodes_before_ += static_cast<std::uint32_t>(nodes_.size());
+  frames_.clear();
+  nodes_.clear();
 }
 
 }  // namespace ringside::recording

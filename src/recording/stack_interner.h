@@ -9,8 +9,8 @@
 
 namespace ringside::recording {
 
-// Gives every distinct frame and stack node a number, once, from 1 in the order of first sight, and
-// keeps those that were not written yet.
+// Gives every distinct frame and stack node of an epoch a number, once, from 1 in the order of
+// first sight, and keeps those that were not written yet.
 class StackInterner {
  public:
   std::uint32_t intern_frame(const RecordedFrame& frame);
@@ -25,6 +25,9 @@ class StackInterner {
   [[nodiscard]] const Pending& pending() const { return pending_; }
   // To be called when what is pending was written.
   void clear_pending();
+  // Frames and nodes get new numbers from now on, and those that were given stay in use. To be
+  // called when nothing is pending.
+  void begin_epoch();
 
  private:
   struct FrameEntry {
@@ -35,6 +38,8 @@ class StackInterner {
   };
   DenseTable<RecordedFrame, FrameEntry, FrameHash> frames_;
   PairTable nodes_;
+  std::uint32_t frames_before_ = 0;  // this epoch
+  std::uint32_t nodes_before_ = 0;
   Pending pending_;
 };
 

@@ -436,11 +436,14 @@ Result<void> Writer::add_capture(const wire::Capture& capture) {
   return state_->flush_if_due(capture.host_time_ns);
 }
 
+// Frames stand in front of the records of their block, so the epoch has a block of its own.
 Result<void> Writer::add_epoch(const GuestEpoch& epoch) {
-  RINGSIDE_TRY(state_->check());
-  state_->encode_batches();
+  RINGSIDE_TRY(state_->flush());
+  state_->mappings.clear();
+  state_->memo.clear();
+  state_->interner.begin_epoch();
   encode(epoch, state_->records);
-  return state_->flush_if_due(epoch.time_ns);
+  return state_->flush();
 }
 
 Result<void> Writer::add_thread_name(const ThreadName& name) {

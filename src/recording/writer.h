@@ -79,6 +79,7 @@ class Writer {
   // time_ns.
   [[nodiscard]] Result<void> add_capture(const wire::Capture& capture);
 
+  // All mappings end, and no stack is shared with what came before.
   [[nodiscard]] Result<void> add_epoch(const GuestEpoch& epoch);
   [[nodiscard]] Result<void> add_thread_name(const ThreadName& name);
   // Split into pieces where it is larger than a block.

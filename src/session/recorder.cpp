@@ -88,6 +88,38 @@ RecordResult Recorder::run(Control& control) {
   return result;
 }
 
+Result<void> Recorder::adopt(const Observation& seen, Control& control) {
+  if (seen.reboot) RINGSIDE_TRY(adopt(*seen.reboot, seen.tick, control));
+  if (seen.kernel) {
+    RINGSIDE_TRY(adopt(*seen.kernel));
+    control.found(*seen.kernel);
+  }
+  for (const elf::Image& image : seen.code) RINGSIDE_TRY(add_image(image));
+  return seen.code.empty() ? Result<void>() : unwind_early_samples();
+}
+
+// Samples that wait for code of the kernel before wait in vain.
+Result<void> Recorder::adopt(const KernelWatch::Reboot& reboot, const engines::Tick& tick,
+                             Control& control) {
+  user_stacks_.forget_spaces();
+  stack_users_ = {};
+  feedback_.forget_links();
+  if (!reboot.kernel_is_gone) return {};
+  RINGSIDE_TRY(early_.finish([this](const auto& sample) { return write(sample); }));
+  RINGSIDE_TRY(guest_events_.flush());
+  images_.unmap_all();
+  used_functions_.forget_addresses();
+  unwinder_.set_entries({});
+  unwinder_.set_kernel_seen(!watch_.has_file());
+  kernel_seen_ = false;
+  interrupts_ = {};
+  loads_code_ = false;
+  const std::uint64_t time_ns = since_start(tick.empty() ? last_sample_ns_ : tick.first_time_ns());
+  kernel_left_s_.push_back(static_cast<double>(time_ns) / 1e9);
+  control.kernel_left(kernel_left_s_.back());
+  return writer_->add_epoch({time_ns, "kernel gone", 0});
+}
+
 Result<void> Recorder::adopt(const KernelUpdate& kernel) {
   unwinder_.set_entries(kernel.entries);
   interrupts_ = kernel.interrupts;
@@ -154,12 +186,7 @@ Result<void> Recorder::record(Control& control, Sampler& sampler) {
   std::uint64_t next_poll_ns = 0;
   while (!queue_.finished()) {
     if (const auto seen = queue_.pop(kPollInterval)) {
-      if (seen->kernel) {
-        RINGSIDE_TRY(adopt(*seen->kernel));
-        control.found(*seen->kernel);
-      }
-      for (const elf::Image& image : seen->code) RINGSIDE_TRY(add_image(image));
-      if (!seen->code.empty()) RINGSIDE_TRY(unwind_early_samples());
+      RINGSIDE_TRY(adopt(*seen, control));
       const auto wish = options_.deterministic ? control.poll() : Control::Wish::kSample;
       if (wish == Control::Wish::kStop) sampler.stop();
       // Ticks that waited while the last one that is wanted was unwound are none of it.
@@ -432,6 +459,7 @@ findings::GuestFacts Recorder::guest_facts(const RecordResult& result) const {
   facts.arch = engine_->arch();
   facts.samples_by_level = samples_by_level_;
   facts.kernel_is_guests = knows_guest_;
+  facts.kernel_left_s = kernel_left_s_;
   watch_.add_facts(facts);
   const bool is_reported = result.error && result.error->code == ErrorCode::kMismatch;
   // A replay has no more of the guest's memory than what showed where the kernel is.

@@ -59,6 +59,9 @@ class Control {
   virtual void suspend() {}
   // The kernel has been found.
   virtual void found(const KernelUpdate&) {}
+  // The kernel is no longer at its place, so many seconds after the start; another one is looked
+  // for.
+  virtual void kernel_left(double /*seconds*/) {}
 };
 
 // How a recording ended.
@@ -106,6 +109,9 @@ class Recorder {
   [[nodiscard]] Result<void> write_until(std::uint64_t host_time_ns,
                                          const std::vector<engines::GuestEventWords>& events);
   [[nodiscard]] std::uint64_t since_start(std::uint64_t host_time_ns) const;
+  [[nodiscard]] Result<void> adopt(const Observation& seen, Control& control);
+  [[nodiscard]] Result<void> adopt(const KernelWatch::Reboot& reboot, const engines::Tick& tick,
+                                   Control& control);
   [[nodiscard]] Result<void> adopt(const KernelUpdate& kernel);
   [[nodiscard]] Result<void> add_image(const elf::Image& found);
   [[nodiscard]] Result<void> unwind_early_samples();
@@ -148,6 +154,7 @@ class Recorder {
   std::uint64_t stack_bytes_ = 0;
   std::map<VcpuId, std::uint64_t> ticks_by_vcpu_;
   bool kernel_seen_ = false;
+  std::vector<double> kernel_left_s_;  // seconds after the start
   bool reported_begun_ = false;
   bool reported_paused_ = false;
   std::optional<std::uint64_t> stopped_ns_;  // when sampling was asked to end

@@ -36,6 +36,14 @@ void add_user_stack(const guestos::TaskAttribution& attribution, wire::Capture& 
 
 }  // namespace
 
+void TaskAttributor::start_over() {
+  view_ = GuestView(*engine_);
+  is_settled_ = false;
+  next_try_ns_ = 0;
+  patience_ns_ = kTryAgainAfterNs;
+  names_.clear();
+}
+
 // On aarch64 the kernel's tables are asked of a vCPU, which does not answer while all are idle, or
 // while the host runs none; and a kernel that starts has others at first.
 Result<void> TaskAttributor::probe_kernel(const engines::Tick& tick, const KernelWatch& watch) {

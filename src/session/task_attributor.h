@@ -23,7 +23,10 @@ struct TaskAttributions {
 // which owns the engine.
 class TaskAttributor {
  public:
-  explicit TaskAttributor(engines::Engine& engine) : view_(engine) {}
+  explicit TaskAttributor(engines::Engine& engine) : engine_(&engine), view_(engine) {}
+
+  // The guest has booted again: page tables and names are others'.
+  void start_over();
 
   // Adds user stacks that were read later to the captures. Errors: those of the engine that will
   // not pass.
@@ -43,6 +46,7 @@ class TaskAttributor {
                  guestos::ProcessUpdates& updates);
   void count(const wire::Capture& capture, const guestos::TaskAttribution& attribution);
 
+  engines::Engine* engine_;
   GuestView view_;
   bool is_settled_ = false;  // view_ knows the kernel's page tables
   // Before that; by the time of captures.

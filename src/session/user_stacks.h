@@ -29,6 +29,9 @@ class UserStacks {
   // `time_ns` is from the start of the recording. Errors: those of the writer.
   [[nodiscard]] Result<void> adopt(const guestos::ProcessUpdates& updates, std::uint64_t time_ns);
 
+  // The guest has booted again: no address space is what it was.
+  void forget_spaces() { spaces_.clear(); }
+
   // Whether it was given what is mapped in an address space, and has not forgotten it.
   [[nodiscard]] bool knows(std::uint64_t address_space) const {
     return spaces_.contains(address_space);

@@ -35,7 +35,7 @@ class RecordWriter final : public profile::SampleReceiver {
 
   Result<void> write() {
     for (const PerfImage& image : images_.images())
-      if (image.is_kernel) RINGSIDE_TRY(write_kernel_mapping(image));
+      if (image.is_kernel && !image.is_empty()) RINGSIDE_TRY(write_kernel_mapping(image));
     for (const ThreadComms::Comm& comm : comms_.first()) write_comm(comm.thread, comm.name, 0);
     write_user_mappings();
     RINGSIDE_TRY(result_);
@@ -226,7 +226,8 @@ Result<void> write_file(profile::DetailedProfile& profile, const PerfImages& ima
   header.data_size = records.size();
   std::vector<Feature> features = features_of(profile, attributes);
   std::string build_ids;
-  for (const PerfImage& image : images.images()) build_ids += build_id_record(image);
+  for (const PerfImage& image : images.images())
+    if (!image.is_empty()) build_ids += build_id_record(image);
   features.insert(features.begin(), {FeatureId::kBuildIds, build_ids});
   std::string times;
   add(times, records.first_time());
@@ -275,7 +276,8 @@ Result<void> write_pipe(profile::DetailedProfile& profile, const PerfImages& ima
     record.add_text(event_name(profile, i));
     head += record.end();
   }
-  for (const PerfImage& image : images.images()) head += build_id_record(image);
+  for (const PerfImage& image : images.images())
+    if (!image.is_empty()) head += build_id_record(image);
   RINGSIDE_TRY(sink.write(head));
   return RecordWriter(profile, images, sink).write();
 }

@@ -230,6 +230,45 @@ TEST_F(PerfDataTest, ImagesAreMappedWhereFramesAre) {
   EXPECT_EQ(programs[1].text(64), "/guest/[unknown]");
 }
 
+// perf knows one image for an address, whatever the time.
+TEST_F(PerfDataTest, OfTwoKernelsThatOverlapOneKeepsItsAddresses) {
+  writer_ = recording::Writer::create(dir_ / "t.data", header()).value();
+  recording::SampleInfo info;
+  info.level = PrivilegeLevel::kKernel;
+  recording::ImageInfo kernel;
+  kernel.name = "kernel";
+  recording::Mapping mapping;
+  const auto boot = [&](std::uint64_t start, std::uint64_t frames) {
+    ASSERT_TRUE(writer_.add_epoch({info.time_ns, "kernel gone", 0}));
+    mapping.image = *writer_.add_image(kernel);
+    mapping.start = {start};
+    mapping.end = {start + 0x1000000};
+    ASSERT_TRUE(writer_.add_mapping(mapping));
+    for (std::uint64_t i = 0; i < frames; ++i) {
+      Stack stack;
+      stack.frames = {frame(start + 0x800000 + 0x100 * i, true, FrameKind::kKernel)};
+      info.time_ns += 1;
+      ASSERT_TRUE(writer_.add_sample(info, &stack));
+    }
+  };
+  boot(0xffffffff81000000, 1);
+  boot(0xffffffff81800000, 2);
+  boot(0xffffffffa0000000, 1);
+  ASSERT_TRUE(writer_.finish());
+  const File file = this->file();
+  std::vector<std::uint64_t> starts;
+  for (const Record& record : file.of_type(1)) starts.push_back(record.at<std::uint64_t>(8));
+  std::vector<std::uint64_t> addresses;
+  for (const Record& record : file.of_type(9)) addresses.push_back(record.at<std::uint64_t>(8));
+  ASSERT_EQ(addresses.size(), 4u);
+  EXPECT_EQ(starts.size(), 3u);  // the names' is one
+  EXPECT_EQ(std::count(starts.begin(), starts.end(), 0xffffffff81000000), 0);
+  EXPECT_NE(addresses[0], 0xffffffff81800000);
+  EXPECT_EQ(addresses[1], 0xffffffff82000000);
+  EXPECT_EQ(addresses[2], 0xffffffff82000100);
+  EXPECT_EQ(addresses[3], 0xffffffffa0800000);
+}
+
 TEST_F(PerfDataTest, NamesOfThreadsAreToldWhenTheyChange) {
   const File file = this->file();
   std::vector<std::string> story;

@@ -3,6 +3,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "elf/image_map.h"
 #include "exporters/parts/symbol_ranges.h"
@@ -44,13 +46,14 @@ PerfImages::PerfImages(profile::DetailedProfile& profile, bool shows_idle)
   const std::size_t count = drafts_.size();
   for (std::uint32_t index = 0; index < count; ++index)
     if (!drafts_[index].is_kernel && drafts_[index].info != nullptr) move_far_frames(index);
+  move_hidden_kernels();
   images_.resize(drafts_.size());
   for (std::uint32_t index = 0; index < images_.size(); ++index) {
     name_image(index);
-    if (drafts_[index].info != nullptr)
-      finish(index);
-    else
+    if (drafts_[index].info == nullptr)
       finish_names(index);
+    else if (!drafts_[index].frames.empty())
+      finish(index);
     identify(index);
     drafts_[index].frames = {};
   }
@@ -109,7 +112,6 @@ PerfPlace PerfImages::place_of_name(std::string_view name, bool is_kernel) {
 }
 
 void PerfImages::move_far_frames(std::uint32_t index) {
-  const auto lower = [](const Seen& a, const Seen& b) { return a.address < b.address; };
   std::vector<Seen> frames = std::move(drafts_[index].frames);
   std::sort(frames.begin(), frames.end(), lower);
   const std::uint64_t low = frames.front().address & ~(kPage - 1);
@@ -121,11 +123,36 @@ void PerfImages::move_far_frames(std::uint32_t index) {
   drafts_[index].frames = std::move(frames);
 }
 
+// perf has one image for an address at all times. A guest that boots again may have its kernel
+// where that of the boot before had other code: the one with the most frames keeps its place.
+void PerfImages::move_hidden_kernels() {
+  std::vector<std::uint32_t> kernels;
+  for (std::uint32_t index = 0; index < drafts_.size(); ++index)
+    if (drafts_[index].is_kernel && drafts_[index].info != nullptr) kernels.push_back(index);
+  std::stable_sort(kernels.begin(), kernels.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return drafts_[a].frames.size() > drafts_[b].frames.size();
+  });
+  std::map<std::uint64_t, std::uint64_t> taken;  // ends, by start
+  for (const std::uint32_t index : kernels) {
+    std::vector<Seen>& frames = drafts_[index].frames;
+    std::sort(frames.begin(), frames.end(), lower);
+    PerfImage range;
+    range.is_kernel = true;
+    set_range(drafts_[index], range);
+    const auto after = taken.lower_bound(range.end);
+    if (after == taken.begin() || std::prev(after)->second <= range.start) {
+      taken[range.start] = range.end;
+      continue;
+    }
+    for (const Seen& seen : std::exchange(frames, {}))
+      slot(seen.frame, seen.knows_mappings) = place_of_name(strings_[seen.name], true);
+  }
+}
+
 void PerfImages::finish(std::uint32_t index) {
   Draft& draft = drafts_[index];
   PerfImage& image = images_[index];
-  std::sort(draft.frames.begin(), draft.frames.end(),
-            [](const Seen& a, const Seen& b) { return a.address < b.address; });
+  std::sort(draft.frames.begin(), draft.frames.end(), lower);
   set_range(draft, image);
   if (!image.is_kernel) {
     image.file_start = window_of(index);

@@ -25,6 +25,9 @@ struct PerfImage {
   std::uint64_t file_start = 0;      // where the file's first byte would be
   std::uint64_t bias = 0;            // places minus addresses in the file, modulo 2^64
   std::vector<FrameSymbol> symbols;  // by address; they do not overlap
+
+  // No frame is there, and nothing is to be written of it.
+  [[nodiscard]] bool is_empty() const { return start == end; }
 };
 
 // A frame's place in perf.data.
@@ -69,6 +72,7 @@ class PerfImages {
     std::uint32_t frame = 0;     // whose place it is …
     bool knows_mappings = false;
   };
+  static bool lower(const Seen& a, const Seen& b) { return a.address < b.address; }
   struct Draft {
     const recording::ImageInfo* info = nullptr;  // null: of names without an image
     bool is_kernel = false;
@@ -83,6 +87,8 @@ class PerfImages {
   std::uint32_t draft_of(const recording::ImageInfo* info, bool is_kernel);
   // Those do not fit into what their image gets: their names go without it.
   void move_far_frames(std::uint32_t index);
+  // Those of a kernel that lies where another one has lain: their names go without it, too.
+  void move_hidden_kernels();
   void finish(std::uint32_t index);
   void finish_names(std::uint32_t index);
   void set_range(const Draft& draft, PerfImage& image) const;

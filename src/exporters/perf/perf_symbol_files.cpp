@@ -69,6 +69,7 @@ void append_kallsyms(const PerfImages& images, const PerfImage& image, std::stri
 Result<void> write_symbol_files(const PerfImages& images, Arch arch, AtomicFolder& folder) {
   std::string kallsyms;
   for (const PerfImage& image : images.images()) {
+    if (image.is_empty()) continue;
     const std::string id = hex_text(image.build_id);
     const std::string name = fmt::format(".build-id/{}/{}", id.substr(0, 2), id.substr(2));
     RINGSIDE_TRY(folder.write(name, elf_file(images, image, arch)));

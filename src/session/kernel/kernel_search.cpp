@@ -65,6 +65,21 @@ void KernelSearch::gather_more() {
   more_.reset();
 }
 
+void KernelSearch::start_over() {
+  is_later_boot_ = true;
+  tries_ = misses_ = scans_ = 0;
+  probed_ = compared_ = false;
+  identity_.reset();
+}
+
+Result<std::optional<FoundKernel>> KernelSearch::poll_later_boot(Arch arch, GuestVirt pc,
+                                                                 VirtualMemory& memory) {
+  if (!is_later_boot_) start_over();
+  RINGSIDE_ASSIGN(auto found, poll(arch, pc, memory));
+  if (found && found->identity.sameness != MatchResult::kSame) found.reset();
+  return found;
+}
+
 bool KernelSearch::looks_elsewhere() const { return misses_ > kMisses; }
 
 bool KernelSearch::has_code_at(GuestVirt pc) const {
@@ -85,7 +100,8 @@ Result<std::optional<FoundKernel>> KernelSearch::poll(Arch arch, GuestVirt pc,
     if (looks_elsewhere()) gather_more();
   }
   RINGSIDE_ASSIGN(auto found, probe_candidate(nullptr, pc, memory));
-  if (found || request_.file) return found;
+  const bool is_other_kernel = is_later_boot_ && looks_elsewhere();
+  if (found || (request_.file && !is_other_kernel)) return found;
   return probe_memory(arch, pc, memory);
 }
 
@@ -169,15 +185,16 @@ Result<std::optional<FoundKernel>> KernelSearch::at(std::uint64_t load_bias, Gue
 Result<std::optional<FoundKernel>> KernelSearch::probe_file(GuestVirt pc, VirtualMemory& memory) {
   const elf::ElfFile& file = *request_.file;
   const std::uint64_t expected = request_.load_bias.value_or(0);
+  const bool may_not_move = request_.load_bias && !is_later_boot_;
   std::optional<FoundKernel> unreadable;
   if (covers(file, expected, pc)) {
     RINGSIDE_ASSIGN(auto found, at(expected, pc, memory));
     // Where the kernel has moved by less than its length, its code is there, too.
-    const bool is_sure = request_.load_bias || identity_->sameness != MatchResult::kUnreadable;
+    const bool is_sure = may_not_move || identity_->sameness != MatchResult::kUnreadable;
     if (found && is_sure) return found;
     unreadable = std::move(found);
   }
-  if (request_.load_bias || is_too_early(file, pc)) return std::nullopt;
+  if (may_not_move || is_too_early(file, pc)) return std::nullopt;
   RINGSIDE_ASSIGN(auto votes, kernel_image::votes_around(file, pc, memory));
   std::erase(votes.possible, expected);
   RINGSIDE_ASSIGN(auto proved, place_candidate(request_.file, votes, pc, memory));

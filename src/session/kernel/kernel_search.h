@@ -60,12 +60,26 @@ class KernelSearch {
   // find_more() has returned.
   [[nodiscard]] Result<std::optional<FoundKernel>> poll_other(const elf::ElfFile& known,
                                                               GuestVirt pc, VirtualMemory& memory);
+  // The guest has booted again: perhaps another kernel, and at another place. A file that was given
+  // is the first of those that are looked for, and any other kernel may be found.
+  void start_over();
+  // poll() for a kernel of which it is not proved that the one before has gone: only one whose code
+  // memory is proved to have.
+  [[nodiscard]] Result<std::optional<FoundKernel>> poll_later_boot(Arch arch, GuestVirt pc,
+                                                                   VirtualMemory& memory);
   // find_more() has been called and has not returned.
   [[nodiscard]] bool is_gathering() const { return more_ != nullptr; }
   // `file` was not given, and has been looked for in vain so often that it may be a loader.
   [[nodiscard]] bool looks_elsewhere() const;
-  // The user has named the kernel's file.
-  [[nodiscard]] bool is_given() const { return request_.file != nullptr && request_.is_given; }
+  // The user has named the kernel's file, and it is the guest's first.
+  [[nodiscard]] bool is_given() const {
+    return request_.file != nullptr && request_.is_given && !is_later_boot_;
+  }
+
+  // It is the file that the machine boots, and nobody has named it.
+  [[nodiscard]] bool may_be_loader(const FoundKernel& found) const {
+    return !request_.is_given && found.image.file == request_.file;
+  }
 
   // Whether the file that is searched for, or one of the candidates, has code at `pc` where it is
   // expected to be.
@@ -101,6 +115,7 @@ class KernelSearch {
   unsigned tries_ = 0;
   unsigned misses_ = 0;
   unsigned scans_ = 0;
+  bool is_later_boot_ = false;
   bool probed_ = false;
   bool compared_ = false;
   std::optional<kernel_image::Identity> identity_;  // of the last try

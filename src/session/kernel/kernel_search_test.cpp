@@ -76,6 +76,37 @@ TEST_F(KernelSearchTest, AKernelThatMovedByLessThanItsLengthIsFoundWhereItRuns) 
   EXPECT_EQ((*found)->image.load_bias, slide_);
 }
 
+// A later boot may be of the given file at another place than the user gave, or of another kernel.
+TEST_F(KernelSearchTest, InALaterBootTheGivenFileMayHaveMoved) {
+  KernelSearch search({.file = file_, .load_bias = 0x1000});
+  for (int i = 0; i < 20; ++i) {
+    const auto found = poll(search);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(*found);
+  }
+  search.start_over();
+  const auto found = poll(search);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->image.load_bias, kSlide);
+}
+
+TEST_F(KernelSearchTest, OfALaterBootOnlyAKernelThatIsProvedIsFound) {
+  KernelSearch search({.file = file_});
+  ringside::testing::FunctionMemory memory(
+      [this](GuestVirt at, std::span<std::byte> into) { return read(at, into); });
+  garbled_ = true;
+  for (int i = 0; i < 20; ++i) {
+    const auto found = search.poll_later_boot(Arch::kX86_64, pc_, memory);
+    ASSERT_TRUE(found);
+    EXPECT_FALSE(*found);
+  }
+  EXPECT_FALSE(search.is_given());
+  garbled_ = false;
+  const auto found = search.poll_later_boot(Arch::kX86_64, pc_, memory);
+  ASSERT_TRUE(found && *found);
+  EXPECT_EQ((*found)->image.load_bias, kSlide);
+}
+
 // As arm64's trampoline is when page tables are isolated.
 TEST_F(KernelSearchTest, AFewPagesMappedElsewhereAreNotTheKernel) {
   KernelSearch search({.file = file_, .load_bias = {}});

@@ -1,6 +1,7 @@
 #include "session/kernel/kernel_watch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "arch/arch_info.h"
 #include "findings/findings.h"
@@ -42,7 +43,8 @@ bool runs_kernel(const wire::Capture& capture, const elf::ImageMap& images) {
 }
 
 KernelWatch::KernelWatch(KernelRequest request, Arch machine)
-    : search_(std::move(request)),
+    : machine_(machine),
+      search_(std::move(request)),
       level_(search_.request().no_firmware),
       unknown_code_(search_.request().symbols),
       adapter_(make_first_adapter(search_.request(), machine)),
@@ -72,6 +74,67 @@ const wire::Capture* KernelWatch::find_kernel_code(const engines::Tick& tick) co
 
 Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engines::Tick& tick,
                                                   std::uint64_t now_ns) {
+  if (is_reported_) RINGSIDE_TRY(probe_reboot(engine, tick, now_ns));
+  auto polled = poll_parts(engine, tick, now_ns);
+  if (polled && reboot_) {
+    polled->reboot = std::exchange(reboot_, std::nullopt);
+    polled->new_recipes = true;
+  }
+  return polled;
+}
+
+// A boot loader that nobody has named leaves its place when it has loaded the kernel, which
+// probe_unknown() looks for.
+Result<void> KernelWatch::probe_reboot(engines::Engine& engine, const engines::Tick& tick,
+                                       std::uint64_t now_ns) {
+  const bool is_proven = kernel_->identity.sameness == kernel_image::MatchResult::kSame;
+  if (!is_proven || search_.may_be_loader(*kernel_)) return {};
+  const wire::Capture* const running = reboot_watch_.poll(tick, known_code_, now_ns);
+  if (running == nullptr) return {};
+  KernelMemory memory(engine, *running);
+  RINGSIDE_ASSIGN(const auto verdict,
+                  reboot_watch_.check(kernel_->image, *running, memory, now_ns));
+  if (verdict == RebootWatch::Verdict::kHidden) return probe_later_boot(*running, memory);
+  if (verdict == RebootWatch::Verdict::kGone) {
+    reboot_ = {.kernel_is_gone = true};
+    start_over();
+  } else if (verdict == RebootWatch::Verdict::kThereAfterReset) {
+    reboot_ = {.kernel_is_gone = false};
+    RINGSIDE_ASSIGN(adapter_, guestos::make_adapter(search_.request().system, kernel_->image));
+    prepared_ = false;
+    next_try_ns_ = next_code_ns_ = 0;
+  }
+  return {};
+}
+
+// A kernel that is proved to run where the one before is not.
+Result<void> KernelWatch::probe_later_boot(const wire::Capture& running, VirtualMemory& memory) {
+  RINGSIDE_ASSIGN(auto found, search_.poll_later_boot(running.arch, *pc_of(running), memory));
+  if (!found) return {};
+  reboot_ = {.kernel_is_gone = true};
+  start_over();
+  return adopt(std::move(*found));
+}
+
+void KernelWatch::start_over() {
+  adapter_ = make_first_adapter(search_.request(), machine_);
+  kernel_.reset();
+  search_.start_over();
+  level_ = KernelLevel(search_.request().no_firmware);
+  reboot_watch_ = {};
+  unknown_code_ = UnknownCode(search_.request().symbols);
+  known_code_ = {};
+  aliases_ = {};
+  is_reported_ = false;
+  prepared_ = false;
+  next_try_ns_ = next_code_ns_ = next_other_ns_ = 0;
+  other_patience_ns_ = patience_ns_ = kTryAgainAfterNs;
+  tries_ = 0;
+  tries_with_user_code_.reset();
+}
+
+Result<KernelWatch::PollResult> KernelWatch::poll_parts(engines::Engine& engine,
+                                                        engines::Tick& tick, std::uint64_t now_ns) {
   probe_user_code(tick);
   auto polled = poll_kernel(engine, tick, now_ns);
   const bool may_load = is_reported_ && !search_.is_given() && !adapter_->reports_all_code();
@@ -82,9 +145,9 @@ Result<KernelWatch::PollResult> KernelWatch::poll(engines::Engine& engine, engin
   const elf::Image* const kernel = kernel_ ? &kernel_->image : nullptr;
   const bool is_torn = engine.tears_registers();
   for (wire::Capture& capture : tick.captures) level_.settle(capture, kernel, is_torn);
-  if (!polled || !kernel_ || adapter_->reports_all_code()) return polled;
+  if (!polled || !kernel_) return polled;
   for (const elf::Image& image : polled->code) known_code_.add(image);
-  probe_aliases(engine, tick, *polled);
+  if (!adapter_->reports_all_code()) probe_aliases(engine, tick, *polled);
   return polled;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "session/kernel/code_aliases.h"
 #include "session/kernel/kernel_level.h"
 #include "session/kernel/kernel_search.h"
+#include "session/kernel/reboot_watch.h"
 #include "session/kernel/unknown_code.h"
 #include "unwind/trap_frame_layout.h"
 
@@ -32,7 +34,12 @@ class KernelWatch {
  public:
   KernelWatch(KernelRequest request, Arch machine);
 
+  // The guest has booted again.
+  struct Reboot {
+    bool kernel_is_gone = false;  // from its place; else it may have booted at the same place
+  };
   struct PollResult {
+    std::optional<Reboot> reboot;                // before what follows
     std::shared_ptr<const KernelUpdate> kernel;  // found just now
     // The kernel's modules, and its code where it runs at another address; code of no known kernel.
     std::vector<elf::Image> code;
@@ -64,6 +71,12 @@ class KernelWatch {
   [[nodiscard]] Result<void> find(Arch arch, GuestVirt pc, VirtualMemory& memory);
   [[nodiscard]] bool may_be_loading() const;
   void probe_user_code(const engines::Tick& tick);
+  [[nodiscard]] Result<void> probe_reboot(engines::Engine& engine, const engines::Tick& tick,
+                                          std::uint64_t now_ns);
+  [[nodiscard]] Result<void> probe_later_boot(const wire::Capture& running, VirtualMemory& memory);
+  void start_over();
+  [[nodiscard]] Result<PollResult> poll_parts(engines::Engine& engine, engines::Tick& tick,
+                                              std::uint64_t now_ns);
   // Puts the kernel that was found into `polled`, which may be an error.
   void report_kernel(Result<PollResult>& polled);
   [[nodiscard]] Result<PollResult> poll_kernel(engines::Engine& engine, const engines::Tick& tick,
@@ -78,9 +91,12 @@ class KernelWatch {
   [[nodiscard]] Result<void> adopt(FoundKernel found);
   [[nodiscard]] bool is_of_a_file(GuestVirt pc) const;
 
+  Arch machine_;
   KernelSearch search_;
   KernelLevel level_;
-  UnknownCode unknown_code_;  // while the kernel's file is not known, or is a loader's
+  RebootWatch reboot_watch_;      // since the kernel was found
+  std::optional<Reboot> reboot_;  // not reported yet
+  UnknownCode unknown_code_;      // while the kernel's file is not known, or is a loader's
   std::optional<FoundKernel> kernel_;
   elf::ImageMap known_code_;  // the kernel's, once it was found
   CodeAliases aliases_;

@@ -141,6 +141,13 @@ CaptureFeedback::Advice CaptureFeedback::advice(VcpuId id) const {
   return advice;
 }
 
+void CaptureFeedback::forget_links() {
+  const std::lock_guard lock(mutex_);
+  for (Vcpu& vcpu : vcpus_) vcpu.links.clear();
+  user_slots_.clear();
+  ++generation_;
+}
+
 std::uint64_t CaptureFeedback::link_generation() const {
   const std::lock_guard lock(mutex_);
   return generation_;

@@ -47,6 +47,9 @@ class CaptureFeedback {
   // Adapts the size of user stacks to the user code's part, as learn() adapts the kernel's.
   void learn_user(VcpuId vcpu, const Stack& stack);
 
+  // The guest has booted again: its stacks are elsewhere.
+  void forget_links();
+
   struct Advice {
     wire::RecipeBudget kernel;
     wire::RecipeBudget user;

@@ -302,6 +302,7 @@ bool Sampler::poll(engines::Tick tick, std::uint64_t time_ns) {
   engines::Tick reporters;
   if (tick.reporter) reporters.captures.push_back(std::move(*tick.reporter));
   auto learnt = watch_->poll(*engine_, reporters.empty() ? tick : reporters, time_ns);
+  if (learnt && learnt->reboot) adopt(*learnt->reboot);
   if (learnt && learnt->new_recipes) planner_->renew();
   if (learnt && learnt->kernel) updates_ = learnt->kernel;
   if (learnt) std::move(learnt->code.begin(), learnt->code.end(), std::back_inserter(new_code_));
@@ -315,6 +316,18 @@ bool Sampler::poll(engines::Tick tick, std::uint64_t time_ns) {
   if (!learnt) return !give_up(learnt.error());
   if (!attributions) return !give_up(attributions.error());
   return is_the_right_kernel();
+}
+
+// Facts about the guest before that have not been handed on are of no use.
+void Sampler::adopt(const KernelWatch::Reboot& reboot) {
+  const bool was_gone = reboot_ && reboot_->kernel_is_gone;
+  reboot_ = {.kernel_is_gone = was_gone || reboot.kernel_is_gone};
+  if (reboot.kernel_is_gone) {
+    updates_.reset();
+    new_code_.clear();
+  }
+  process_updates_ = {};
+  task_attributor_->start_over();
 }
 
 void Sampler::add(guestos::ProcessUpdates updates) {
@@ -333,8 +346,9 @@ void Sampler::enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> 
   for (const guestos::TaskAttribution& attribution : attributions)
     bytes += sizeof(attribution) + attribution.user_stack.capacity();
   Observation observation{
-      std::move(tick), updates_, new_code_, {std::move(attributions), process_updates_}};
+      std::move(tick), reboot_, updates_, new_code_, {std::move(attributions), process_updates_}};
   if (queue_->push(std::move(observation), bytes)) {
+    reboot_.reset();
     updates_.reset();
     new_code_.clear();
     process_updates_ = {};

@@ -24,6 +24,7 @@ namespace ringside::session {
 // A tick, and what was found out at it.
 struct Observation {
   engines::Tick tick;
+  std::optional<KernelWatch::Reboot> reboot;   // before all else
   std::shared_ptr<const KernelUpdate> kernel;  // null: nothing new
   std::vector<elf::Image> code;                // that the kernel has loaded
   TaskAttributions attributions;               // of the tick's captures
@@ -91,6 +92,7 @@ class Sampler : private engines::ReadTurns {
   [[nodiscard]] bool reads_are_over() const;
   void enqueue(engines::Tick tick, std::vector<guestos::TaskAttribution> attributions);
   void add(guestos::ProcessUpdates updates);
+  void adopt(const KernelWatch::Reboot& reboot);
   void wait_until_handled();
   // Host time; where runs are to be the same again, time that goes on with the samples.
   [[nodiscard]] std::uint64_t now_ns() const;
@@ -115,6 +117,7 @@ class Sampler : private engines::ReadTurns {
   std::atomic<std::uint64_t> host_end_ns_{~std::uint64_t{0}};
   std::thread thread_;
   Outcome outcome_;
+  std::optional<KernelWatch::Reboot> reboot_;      // not handed on yet
   std::shared_ptr<const KernelUpdate> updates_;    // not handed on yet
   std::vector<elf::Image> new_code_;               // not handed on yet
   guestos::ProcessUpdates process_updates_;        // not handed on yet

@@ -1,0 +1,146 @@
+#include "session/kernel/reboot_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "arch/arch_info.h"
+#include "base/testing/function_memory.h"
+#include "elf/elf_writer.h"
+
+namespace ringside::session {
+namespace {
+
+constexpr std::uint64_t kText = 0xffffffff81000000;
+constexpr std::uint64_t kElsewhere = 0xffffffff9a000000;
+constexpr std::size_t kTextSize = 64 << 10;
+constexpr std::uint64_t kMs = 1'000'000;
+using Verdict = RebootWatch::Verdict;
+
+elf::Image kernel_image() {
+  std::mt19937 random(1);
+  std::vector<std::byte> code(kTextSize);
+  for (std::byte& byte : code) byte = static_cast<std::byte>(random());
+  elf::ElfWriter writer(Arch::kX86_64, true, 2);
+  writer.add_segment({kText}, code.size(), true, false, code);
+  auto file = elf::ElfFile::from_bytes(writer.write(), "kernel");
+  EXPECT_TRUE(file);
+  return {.id = 1, .name = "kernel", .file = *file, .load_bias = 0};
+}
+
+wire::Capture at(std::uint64_t pc, PrivilegeLevel level, std::uint16_t vcpu = 0) {
+  wire::Capture capture;
+  capture.arch = Arch::kX86_64;
+  capture.vcpu = VcpuId{vcpu};
+  capture.level = level;
+  capture.registers.set(arch::roles_of(Arch::kX86_64).pc, pc);
+  return capture;
+}
+
+// A guest whose memory has the kernel where it is linked, as long as it is mapped.
+class RebootWatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override { known_.add(kernel_); }
+
+  bool wants(std::uint64_t pc, PrivilegeLevel level, std::uint16_t vcpu = 0) {
+    engines::Tick tick;
+    tick.captures.push_back(at(pc, level, vcpu));
+    return watch_.poll(tick, known_, now_ += kMs) != nullptr;
+  }
+  bool any_wants(unsigned times, std::uint64_t pc, PrivilegeLevel level, std::uint16_t vcpu = 0) {
+    bool any = false;
+    for (unsigned i = 0; i < times; ++i) any |= wants(pc, level, vcpu);
+    return any;
+  }
+  Verdict check(std::uint64_t pc) {
+    ringside::testing::FunctionMemory memory([&](GuestVirt from,
+                                                 std::span<std::byte> into) -> Result<std::size_t> {
+      const Bytes bytes = is_mapped_ ? kernel_.file->bytes_at({from.value}, into.size()) : Bytes();
+      if (bytes.empty() && from.value == pc && is_pc_readable_) return into.size();
+      std::copy(bytes.begin(), bytes.end(), into.begin());
+      return bytes.size();
+    });
+    const auto verdict = watch_.check(kernel_, at(pc, PrivilegeLevel::kKernel), memory, now_);
+    EXPECT_TRUE(verdict);
+    return *verdict;
+  }
+
+  elf::Image kernel_ = kernel_image();
+  elf::ImageMap known_;
+  RebootWatch watch_;
+  bool is_mapped_ = true;
+  bool is_pc_readable_ = true;
+  std::uint64_t now_ = 0;
+};
+
+constexpr auto kFirmware = PrivilegeLevel::kFirmware;
+constexpr auto kKernel = PrivilegeLevel::kKernel;
+constexpr auto kUser = PrivilegeLevel::kUser;
+
+TEST_F(RebootWatchTest, AKernelThatRunsIsNotLookedAt) {
+  EXPECT_FALSE(any_wants(100, kText, kKernel));
+  EXPECT_FALSE(any_wants(100, 0x400000, kUser));
+}
+
+// Modules that were just loaded, and trampolines.
+TEST_F(RebootWatchTest, UnknownCodeNowAndThenIsNotLookedAt) {
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(any_wants(2, kElsewhere, kKernel));
+    EXPECT_FALSE(wants(kText, kKernel));
+  }
+}
+
+TEST_F(RebootWatchTest, MuchUnknownCodeIsLookedAtLessAndLessOften) {
+  ASSERT_TRUE(any_wants(3, kElsewhere, kKernel));
+  EXPECT_EQ(check(kElsewhere), Verdict::kThere);
+  EXPECT_FALSE(any_wants(200, kElsewhere, kKernel));
+  EXPECT_TRUE(any_wants(100, kElsewhere, kKernel));
+  EXPECT_EQ(check(kElsewhere), Verdict::kThere);
+  EXPECT_FALSE(any_wants(450, kElsewhere, kKernel));
+  EXPECT_TRUE(any_wants(100, kElsewhere, kKernel));
+}
+
+// As a trampoline between two address spaces would be.
+TEST_F(RebootWatchTest, AKernelThatIsHiddenIsNotGone) {
+  ASSERT_TRUE(any_wants(3, kElsewhere, kKernel));
+  is_mapped_ = false;
+  EXPECT_EQ(check(kElsewhere), Verdict::kHidden);
+}
+
+TEST_F(RebootWatchTest, AKernelThatIsNotThereAfterFirmwareIsGone) {
+  EXPECT_FALSE(any_wants(5, 0xf0000, kFirmware));
+  ASSERT_TRUE(wants(kElsewhere, kKernel));
+  is_mapped_ = false;
+  EXPECT_EQ(check(kElsewhere), Verdict::kGone);
+}
+
+// A kernel of another build may lie at the same place.
+TEST_F(RebootWatchTest, AfterFirmwareTheFirstKernelCodeIsLookedAtWhereverItIs) {
+  EXPECT_FALSE(any_wants(5, 0xf0000, kFirmware));
+  ASSERT_TRUE(wants(kText, kKernel));
+  EXPECT_EQ(check(kText), Verdict::kThereAfterReset);
+  EXPECT_FALSE(any_wants(10, kText, kKernel));
+}
+
+// As riscv64's firmware does for the kernel, and as later vCPUs start on x86.
+TEST_F(RebootWatchTest, FirmwareForAMomentOrOnALaterVcpuShowsNothing) {
+  for (int i = 0; i < 100; ++i) {
+    EXPECT_FALSE(any_wants(4, 0xf0000, kFirmware));
+    EXPECT_FALSE(wants(kText, kKernel));
+    EXPECT_FALSE(any_wants(10, 0x9a000, kFirmware, 1));
+    EXPECT_FALSE(wants(kText, kKernel, 1));
+  }
+}
+
+TEST_F(RebootWatchTest, WhereNotEvenTheCodeThatRunsCanBeReadNothingIsShown) {
+  any_wants(5, 0xf0000, kFirmware);
+  ASSERT_TRUE(wants(kElsewhere, kKernel));
+  is_mapped_ = is_pc_readable_ = false;
+  EXPECT_EQ(check(kElsewhere), Verdict::kUnreadable);
+  ASSERT_TRUE(wants(kElsewhere, kKernel));
+  is_pc_readable_ = true;
+  EXPECT_EQ(check(kElsewhere), Verdict::kGone);
+}
+
+}  // namespace
+}  // namespace ringside::session
