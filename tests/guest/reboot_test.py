@@ -21,6 +21,7 @@ from ringside_tests.harness import every_engine, launched, limits, linux_guest, 
 
 NAMED_PERCENT = 95.0  # of the kernel's frames, from when the guest is ready
 KERNEL_BYTES = 64 << 20  # more than a kernel's text has
+HEAD_BYTES = 64 << 10  # before _stext, on riscv64
 LEAST = 200  # frames
 
 
@@ -63,7 +64,7 @@ class Boot:
     def add(self, frame):
         self.frames += 1
         self.named += bool(frame["functions"])
-        is_there = self.text <= int(frame["address"], 16) < self.text + KERNEL_BYTES
+        is_there = self.text - HEAD_BYTES <= int(frame["address"], 16) < self.text + KERNEL_BYTES
         self.elsewhere += frame.get("image") == "kernel" and not is_there
 
     def failures(self, which):
@@ -95,13 +96,16 @@ def check(options, engine, guest, folder, paths):
                     boot.add(frame)
     print(f"{engine}: reset after {reset:.1f} s, ready after {ready:.1f} s; epochs "
           f"{[round(line['time_ns'] / 1e9, 1) for line in lines if 'epoch' in line]}")
-    failures = before.failures("before") + after.failures("after")
+    # Without a file it takes a while on a busy host.
+    failures = [] if options.no_kernel else before.failures("before")
+    failures += after.failures("after")
     if texts[0] == texts[1]:
         print("the kernel is at the same place again: this shows nothing")
         return []
     biases = [int(line["load_bias"], 16) for line in lines if line.get("image") == "kernel"]
     moved = (texts[1] - texts[0]) % 2**64
-    if (biases[-1] - biases[0]) % 2**64 != moved:
+    # Images that are made of the guest's memory are where they run.
+    if not options.no_kernel and (biases[-1] - biases[0]) % 2**64 != moved:
         failures.append(f"the kernel has moved by {moved:#x}, by the recording from {biases[0]:#x} to {biases[-1]:#x}")
     if sum("epoch" in line for line in lines) != 1:
         failures.append("the recording has not one epoch more")

@@ -61,8 +61,11 @@ Result<RebootWatch::Verdict> RebootWatch::check(const elf::Image& kernel,
   unknown_run_ = 0;
   RINGSIDE_ASSIGN(const kernel_image::Identity identity,
                   kernel_image::check_identity(*kernel.file, kernel.load_bias, memory, kPieces));
-  const bool is_there =
-      identity.sameness == MatchResult::kSame || identity.sameness == MatchResult::kNoEvidence;
+  // A file that was made of the guest's memory is from before the kernel has patched itself.
+  const bool is_of_memory = kernel.file->name().empty();
+  const bool is_there = identity.sameness == MatchResult::kSame ||
+                        identity.sameness == MatchResult::kNoEvidence ||
+                        (is_of_memory && identity.sameness != MatchResult::kUnreadable);
   if (after_reset) return is_there ? Verdict::kThereAfterReset : Verdict::kGone;
   next_check_ns_ = now_ns + patience_ns_;
   patience_ns_ = std::min(2 * patience_ns_, kLongestPatienceNs);

@@ -17,13 +17,13 @@ constexpr std::size_t kTextSize = 64 << 10;
 constexpr std::uint64_t kMs = 1'000'000;
 using Verdict = RebootWatch::Verdict;
 
-elf::Image kernel_image() {
+elf::Image kernel_image(const std::string& file_name = "kernel") {
   std::mt19937 random(1);
   std::vector<std::byte> code(kTextSize);
   for (std::byte& byte : code) byte = static_cast<std::byte>(random());
   elf::ElfWriter writer(Arch::kX86_64, true, 2);
   writer.add_segment({kText}, code.size(), true, false, code);
-  auto file = elf::ElfFile::from_bytes(writer.write(), "kernel");
+  auto file = elf::ElfFile::from_bytes(writer.write(), file_name);
   EXPECT_TRUE(file);
   return {.id = 1, .name = "kernel", .file = *file, .load_bias = 0};
 }
@@ -53,13 +53,14 @@ class RebootWatchTest : public ::testing::Test {
     return any;
   }
   Verdict check(std::uint64_t pc) {
-    ringside::testing::FunctionMemory memory([&](GuestVirt from,
-                                                 std::span<std::byte> into) -> Result<std::size_t> {
-      const Bytes bytes = is_mapped_ ? kernel_.file->bytes_at({from.value}, into.size()) : Bytes();
-      if (bytes.empty() && from.value == pc && is_pc_readable_) return into.size();
-      std::copy(bytes.begin(), bytes.end(), into.begin());
-      return bytes.size();
-    });
+    ringside::testing::FunctionMemory memory(
+        [&](GuestVirt from, std::span<std::byte> into) -> Result<std::size_t> {
+          const Bytes bytes =
+              is_mapped_ ? kernel_.file->bytes_at({from.value + shift_}, into.size()) : Bytes();
+          if (bytes.empty() && from.value == pc && is_pc_readable_) return into.size();
+          std::copy(bytes.begin(), bytes.end(), into.begin());
+          return bytes.size();
+        });
     const auto verdict = watch_.check(kernel_, at(pc, PrivilegeLevel::kKernel), memory, now_);
     EXPECT_TRUE(verdict);
     return *verdict;
@@ -69,6 +70,7 @@ class RebootWatchTest : public ::testing::Test {
   elf::ImageMap known_;
   RebootWatch watch_;
   bool is_mapped_ = true;
+  std::uint64_t shift_ = 0;  // of what is in memory
   bool is_pc_readable_ = true;
   std::uint64_t now_ = 0;
 };
@@ -112,6 +114,23 @@ TEST_F(RebootWatchTest, AKernelThatIsNotThereAfterFirmwareIsGone) {
   ASSERT_TRUE(wants(kElsewhere, kKernel));
   is_mapped_ = false;
   EXPECT_EQ(check(kElsewhere), Verdict::kGone);
+}
+
+// What was read while it started is not what it has made of itself since.
+TEST_F(RebootWatchTest, AKernelThatWasFoundInMemoryIsThereAsLongAsItsAddressesAreMapped) {
+  kernel_ = kernel_image("");
+  shift_ = 4;
+  ASSERT_TRUE(any_wants(3, kElsewhere, kKernel));
+  EXPECT_EQ(check(kElsewhere), Verdict::kThere);
+  is_mapped_ = false;
+  any_wants(500, kElsewhere, kKernel);
+  EXPECT_EQ(check(kElsewhere), Verdict::kHidden);
+}
+
+TEST_F(RebootWatchTest, OtherCodeAtThePlaceOfAFileIsNotTheKernel) {
+  shift_ = 4;
+  ASSERT_TRUE(any_wants(3, kElsewhere, kKernel));
+  EXPECT_EQ(check(kElsewhere), Verdict::kHidden);
 }
 
 // A kernel of another build may lie at the same place.
