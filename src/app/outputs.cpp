@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "app/messages.h"
+#include "base/atomic_file.h"
 #include "base/shell_word.h"
 
 namespace ringside::app {
@@ -19,10 +20,15 @@ bool is_plain_file(const std::filesystem::path& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
+void say_all(const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) say("ringside: " + sentence);
+}
+
 }  // namespace
 
 Result<void> check_output(const std::filesystem::path& output) {
-  const std::filesystem::path folder = output.has_parent_path() ? output.parent_path() : ".";
+  RINGSIDE_ASSIGN(const auto file, linked_file(output));
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
   std::error_code ignored;
   const bool is_special = std::filesystem::exists(output, ignored) &&
                           !std::filesystem::is_regular_file(output, ignored);
@@ -48,7 +54,9 @@ Result<void> write_to(const std::string& path,
   RINGSIDE_ASSIGN(auto sink, exporters::FileSink::create(path));
   if (is_binary) sink.keep_bytes();
   RINGSIDE_TRY(write(sink));
-  return sink.commit();
+  RINGSIDE_TRY(sink.commit());
+  say_all(sink.notes());
+  return {};
 }
 
 namespace {
@@ -112,10 +120,6 @@ Result<void> write_profile(const profile::Profile& profile, const std::string& p
 
 namespace {
 
-void say_all(const std::vector<std::string>& sentences) {
-  for (const std::string& sentence : sentences) say("ringside: " + sentence);
-}
-
 // A recording cannot be made again.
 Result<void> check_no_recording(const std::string& path) {
   if (path == "-" || !is_plain_file(path) || !recording::Reader::open(path)) return {};
@@ -155,6 +159,7 @@ Result<void> write_details(ReaderSettings settings, const std::string& path,
     return folder ? folder->commit() : Result<void>{};
   };
   RINGSIDE_TRY(write_to(path, write_both, format.is_binary));
+  if (folder) say_all(folder->notes());
   if (folder) say_reader(path, format);
   say_all(opened->profile->profile().left_out);
   const bool is_filtered = !opened->profile->profile().is_whole();

@@ -1,5 +1,6 @@
 #include "base/atomic_folder.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,9 +8,11 @@
 #include <cstdlib>
 #include <set>
 
-#include "base/creation_mode.h"
 #include "base/file.h"
+#include "base/kept_access.h"
+#include "base/signals_held.h"
 #include "base/split.h"
+#include "base/unnamed_file.h"
 
 namespace ringside {
 namespace {
@@ -17,7 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string temporary_name(const fs::path& path) {
-  return (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
+  return (path.parent_path() / (std::string(kTemporaryPrefix) + "XXXXXX")).string();
 }
 
 // The names in a folder's list, and the list's own. Empty: it has none.
@@ -82,72 +85,92 @@ Result<void> check_replaceable(const fs::path& path) {
 
 }  // namespace
 
-AtomicFolder::AtomicFolder(AtomicFolder&& other) noexcept
-    : path_(std::move(other.path_)),
-      temporary_(std::move(other.temporary_)),
-      names_(std::move(other.names_)) {
-  other.temporary_.clear();
-}
-
 Result<AtomicFolder> AtomicFolder::create(const fs::path& path) {
   RINGSIDE_TRY(check_replaceable(path));
-  std::string name = temporary_name(path);
-  if (::mkdtemp(name.data()) == nullptr) return fail_errno("cannot write " + path.string());
-  ::chmod(name.c_str(), creation_mode(0777));
-  return AtomicFolder(path, name);
-}
-
-AtomicFolder::~AtomicFolder() {
-  if (temporary_.empty()) return;
-  std::error_code ignored;
-  fs::remove_all(temporary_, ignored);
-}
-
-Result<void> AtomicFolder::make_parent(const std::string& name) {
-  std::error_code error;
-  fs::create_directories((temporary_ / name).parent_path(), error);
-  if (error)
-    return fail(ErrorCode::kIo, "cannot write {}: {}", (path_ / name).string(), error.message());
-  names_.push_back(name);
-  return {};
+  UniqueFd bytes = open_unnamed(path.parent_path());
+  if (!bytes.valid()) return fail_errno("cannot write " + path.string());
+  return AtomicFolder(path, std::move(bytes));
 }
 
 Result<void> AtomicFolder::write(const std::string& name, Bytes content) {
-  RINGSIDE_TRY(make_parent(name));
-  return write_output(temporary_ / name,
-                      {reinterpret_cast<const char*>(content.data()), content.size()});
-}
-
-Result<void> AtomicFolder::link(const std::string& name, const std::string& target) {
-  RINGSIDE_TRY(make_parent(name));
-  std::string up;
-  for (const char c : name) up += c == '/' ? "../" : "";
-  if (::symlink((up + target).c_str(), (temporary_ / name).c_str()) != 0)
-    return fail_errno("cannot write " + (path_ / name).string());
+  RINGSIDE_TRY(write_all(bytes_.get(), content, (path_ / name).string()));
+  parts_.push_back({.name = name, .target = {}, .offset = size_, .size = content.size()});
+  size_ += content.size();
   return {};
 }
 
-Result<void> AtomicFolder::commit() {
+Result<void> AtomicFolder::link(const std::string& name, const std::string& target) {
+  std::string up;
+  for (const char c : name) up += c == '/' ? "../" : "";
+  parts_.push_back({.name = name, .target = up + target, .offset = 0, .size = 0});
+  return {};
+}
+
+Result<void> AtomicFolder::make(const fs::path& folder, const Part& part) {
+  const std::string shown = (path_ / part.name).string();
+  const fs::path path = folder / part.name;
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) return fail(ErrorCode::kIo, "cannot write {}: {}", shown, error.message());
+  if (!part.target.empty()) {
+    if (::symlink(part.target.c_str(), path.c_str()) == 0) return {};
+    return fail_errno("cannot write " + shown);
+  }
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.valid()) return fail_errno("cannot write " + shown);
+  RINGSIDE_TRY(copy_bytes(bytes_.get(), part.offset, part.size, file.get(), shown));
+  for (auto& note : keep_access(file.get(), path_ / part.name, 0666, shown))
+    notes_.push_back(std::move(note));
+  return {};
+}
+
+Result<void> AtomicFolder::make(const fs::path& folder) {
   std::string list;
-  for (const std::string& name : names_) list += name + "\n";
-  RINGSIDE_TRY(write_output(temporary_ / kList, list));
+  for (const Part& part : parts_) {
+    RINGSIDE_TRY(make(folder, part));
+    list += part.name + "\n";
+  }
+  RINGSIDE_TRY(write(kList, as_bytes(list)));
+  RINGSIDE_TRY(make(folder, parts_.back()));
+  const UniqueFd made(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!made.valid()) return fail_errno("cannot write " + path_.string());
+  for (auto& note : keep_access(made.get(), path_, 0777, path_.string()))
+    notes_.push_back(std::move(note));
+  return {};
+}
+
+Result<void> AtomicFolder::replace_by(const fs::path& folder) {
   RINGSIDE_TRY(check_replaceable(path_));
   std::error_code ignored;
   fs::path old;
   if (fs::exists(path_, ignored)) {
     std::string name = temporary_name(path_);
-    if (::mkdtemp(name.data()) == nullptr || ::rename(path_.c_str(), name.c_str()) != 0)
-      return fail_errno("cannot replace " + path_.string());
+    if (::mkdtemp(name.data()) == nullptr) return fail_errno("cannot replace " + path_.string());
     old = name;
+    if (::rename(path_.c_str(), old.c_str()) != 0) {
+      auto failed = fail_errno("cannot replace " + path_.string());
+      ::rmdir(old.c_str());
+      return failed;
+    }
   }
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) {
+  if (::rename(folder.c_str(), path_.c_str()) != 0) {
     auto failed = fail_errno("cannot write " + path_.string());
     if (!old.empty()) ::rename(old.c_str(), path_.c_str());
     return failed;
   }
-  temporary_.clear();
   if (!old.empty()) remove_own(old);
   return {};
+}
+
+Result<void> AtomicFolder::commit() {
+  const SignalsHeld held;
+  std::string folder = temporary_name(path_);
+  if (::mkdtemp(folder.data()) == nullptr) return fail_errno("cannot write " + path_.string());
+  auto made = make(folder);
+  if (made) made = replace_by(folder);
+  std::error_code ignored;
+  if (!made) fs::remove_all(folder, ignored);
+  return made;
 }
 
 }  // namespace ringside

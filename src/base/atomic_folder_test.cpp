@@ -71,6 +71,23 @@ TEST_F(AtomicFolderTest, ReplacesAnEarlierOne) {
   EXPECT_FALSE(fs::exists(path_ / "old"));
 }
 
+TEST_F(AtomicFolderTest, HasNoNameBeforeItIsWhole) {
+  auto folder = AtomicFolder::create(path_);
+  ASSERT_TRUE(folder);
+  ASSERT_TRUE(folder->write("a/b", as_bytes(std::string_view("content"))));
+  ASSERT_TRUE(folder->link("c", "a/b"));
+  EXPECT_TRUE(fs::is_empty(around_));
+}
+
+TEST_F(AtomicFolderTest, KeepsThePermissionsOfWhatItReplaces) {
+  make("name");
+  fs::permissions(path_, fs::perms::owner_all);
+  fs::permissions(path_ / "name", fs::perms::owner_read);
+  make("name");
+  EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(fs::status(path_ / "name").permissions(), fs::perms::owner_read);
+}
+
 TEST_F(AtomicFolderTest, ReplacesNothingElse) {
   // A folder of other files, one of ours with one of the user's, a file, a link to a folder.
   fs::create_directory(path_);

@@ -18,6 +18,10 @@ inline Bytes as_bytes(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
+inline std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 // Reads little-endian values from the front of a byte range. Every read is checked; an error
 // carries the offset from the start of the range. The range must outlive the reader.
 class ByteReader {

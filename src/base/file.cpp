@@ -5,19 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-
-#include "base/creation_mode.h"
+#include "base/fd.h"
 #include "base/shrunk_files.h"
 
 namespace ringside {
 namespace {
-
-constexpr std::size_t kBufferSize = 1 << 18;
-
-std::string temporary_name(const std::filesystem::path& path) {
-  return (path.parent_path() / ("." + path.filename().string() + ".XXXXXX")).string();
-}
 
 // The file's bytes in memory of our own, which is a mapping too; zeros where the file has ended.
 Result<const std::byte*> read_copy(int fd, std::size_t size, const std::filesystem::path& path) {
@@ -82,56 +74,6 @@ Result<void> write_all(int fd, Bytes bytes, const std::string& what) {
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
   return {};
-}
-
-Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
-  std::string name = temporary_name(path);
-  UniqueFd fd(::mkostemp(name.data(), O_CLOEXEC));
-  if (!fd.valid()) return fail_errno("cannot write " + path.string());
-  ::fchmod(fd.get(), creation_mode(0666));
-  return AtomicFile(std::move(fd), path, name);
-}
-
-AtomicFile::~AtomicFile() {
-  if (fd_.valid()) ::unlink(temporary_.c_str());
-}
-
-Result<void> AtomicFile::write(std::string_view text) {
-  buffer_.append(text);
-  return buffer_.size() < kBufferSize ? Result<void>{} : flush();
-}
-
-Result<void> AtomicFile::flush() {
-  auto result = write_all(fd_.get(), as_bytes(buffer_), path_.string());
-  buffer_.clear();
-  return result;
-}
-
-Result<void> AtomicFile::rewrite(std::uint64_t offset, std::string_view text) {
-  RINGSIDE_TRY(flush());
-  while (!text.empty()) {
-    const ssize_t written =
-        ::pwrite(fd_.get(), text.data(), text.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return fail_errno("cannot write " + path_.string());
-    text.remove_prefix(static_cast<std::size_t>(written));
-    offset += static_cast<std::uint64_t>(written);
-  }
-  return {};
-}
-
-Result<void> AtomicFile::commit() {
-  RINGSIDE_TRY(flush());
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
-    return fail_errno("cannot write " + path_.string());
-  fd_.reset();
-  return {};
-}
-
-Result<void> write_output(const std::filesystem::path& path, std::string_view text) {
-  RINGSIDE_ASSIGN(AtomicFile file, AtomicFile::create(path));
-  RINGSIDE_TRY(file.write(text));
-  return file.commit();
 }
 
 }  // namespace ringside

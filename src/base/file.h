@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/byte_reader.h"
-#include "base/fd.h"
 #include "base/result.h"
 
 namespace ringside {
@@ -36,33 +35,5 @@ class MappedFile {
 // Writes all of `bytes` to `fd`, going on after short writes and EINTR. `what` names it in
 // errors. Error kClosed: the reader of a pipe is gone (and SIGPIPE is ignored).
 [[nodiscard]] Result<void> write_all(int fd, Bytes bytes, const std::string& what);
-
-// An output file that appears under its name only when it is whole: written to a temporary name in
-// the same folder, renamed by commit(), removed when it is destroyed without commit().
-class AtomicFile {
- public:
-  [[nodiscard]] static Result<AtomicFile> create(const std::filesystem::path& path);
-  AtomicFile(AtomicFile&&) noexcept = default;
-  AtomicFile& operator=(AtomicFile&&) = delete;
-  ~AtomicFile();
-
-  [[nodiscard]] Result<void> write(std::string_view text);
-  // Replaces bytes that were written, from that offset on.
-  [[nodiscard]] Result<void> rewrite(std::uint64_t offset, std::string_view text);
-  [[nodiscard]] Result<void> commit();
-
- private:
-  AtomicFile(UniqueFd fd, std::filesystem::path path, std::filesystem::path temporary)
-      : fd_(std::move(fd)), path_(std::move(path)), temporary_(std::move(temporary)) {}
-  [[nodiscard]] Result<void> flush();
-
-  UniqueFd fd_;
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  std::string buffer_;
-};
-
-// Writes `text` to `path` through an AtomicFile.
-[[nodiscard]] Result<void> write_output(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace ringside

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "arch/arch_info.h"
-#include "base/file.h"
+#include "base/atomic_file.h"
 #include "cases/case_file.h"
 #include "cases/case_text.h"
 #include "cases/entry_text.h"
@@ -14,10 +14,6 @@ namespace ringside::cases {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string_view text_of(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
 
 Result<void> make_folder(const fs::path& folder) {
   std::error_code error;
@@ -82,7 +78,7 @@ class Extraction {
       const std::vector<ImageAddr> addresses(wanted.begin(), wanted.end());
       const std::vector<std::byte> minimized = minimize_image(image.file, addresses);
       const std::string name = image.name + ".elf";
-      RINGSIDE_TRY(write_output(request_.folder / name, text_of(minimized)));
+      RINGSIDE_TRY(write_output(request_.folder / name, as_text(minimized)));
       parts_.images.push_back({image.name, name, image.load_bias});
     }
     if (!request_.trap_frame_layouts.empty()) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <csignal>
 
 #include "app/messages.h"
 #include "base/shrunk_files.h"
@@ -161,6 +162,9 @@ std::vector<std::unique_ptr<Verb>> make_verbs() {
 
 int run(int argc, char** argv) {
   occupy_standard_streams();
+  // A file that gets larger than it may be (ulimit -f) is an error of the write, which has a
+  // message. QEMU gets the signal as it was: handlers do not survive exec.
+  ::signal(SIGXFSZ, [](int) {});
   std::vector<std::string> words(argv + (argc > 0 ? 1 : 0), argv + argc);
   if (!words.empty() && words[0] == launch::kShimOption) return run_shim(words);
   return run_verbs(std::move(words));

@@ -1,12 +1,11 @@
 #include "disk_image/temporary_file.h"
 
-#include <fcntl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 
+#include "base/unnamed_file.h"
 #include "disk_image/byte_text.h"
 
 namespace ringside::disk_image {
@@ -16,16 +15,6 @@ std::string folder() {
   std::error_code error;
   const std::filesystem::path path = std::filesystem::temp_directory_path(error);
   return error ? "/tmp" : path.string();
-}
-
-// Not every file system makes files without a name.
-UniqueFd open_unnamed(const std::string& in) {
-  UniqueFd file(::open(in.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600));
-  if (file.valid()) return file;
-  std::string name = in + "/ringside-XXXXXX";
-  file.reset(::mkostemp(name.data(), O_CLOEXEC));
-  if (file.valid()) ::unlink(name.c_str());
-  return file;
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 namespace ringside::exporters {
 namespace {
 
@@ -69,6 +71,10 @@ Result<void> FileSink::commit() {
   filter_.finish(buffer_);
   RINGSIDE_TRY(flush());
   return file_ ? file_->commit() : Result<void>{};
+}
+
+std::vector<std::string> FileSink::notes() const {
+  return file_ ? file_->notes() : std::vector<std::string>();
 }
 
 }  // namespace ringside::exporters

@@ -3,8 +3,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "base/file.h"
+#include "base/atomic_file.h"
+#include "base/fd.h"
 #include "base/result.h"
 #include "base/text.h"
 
@@ -45,11 +47,11 @@ class StringSink final : public Sink {
   std::string text_;
 };
 
-// A text file that appears under its name at commit(), whole; "-" is standard output; a device or a
-// pipe is written to directly. Whatever an exporter lets through, the file holds nothing that
-// drives a terminal (base/text.h) but the colours of paint(), and those only after use_colours();
-// keep_bytes() is for files that are not text.
-// Errors name the file; kClosed: the reader of a pipe is gone.
+// A text file that appears under its name at commit(), whole (base/atomic_file.h); "-" is standard
+// output; a device or a pipe is written to directly. Whatever an exporter lets through, the file
+// holds nothing that drives a terminal (base/text.h) but the colours of paint(), and those only
+// after use_colours(); keep_bytes() is for files that are not text. Errors name the file; kClosed:
+// the reader of a pipe is gone.
 class FileSink final : public Sink {
  public:
   [[nodiscard]] static Result<FileSink> create(const std::string& path);
@@ -63,6 +65,8 @@ class FileSink final : public Sink {
   [[nodiscard]] bool can_rewrite() const override { return file_.has_value() && keeps_bytes_; }
   [[nodiscard]] Result<void> rewrite(std::uint64_t offset, std::string_view text) override;
   [[nodiscard]] Result<void> commit();
+  // After commit(): sentences on what the file could not keep of the one that it has replaced.
+  [[nodiscard]] std::vector<std::string> notes() const;
 
  private:
   FileSink(std::optional<AtomicFile> file, UniqueFd stream, std::string name);

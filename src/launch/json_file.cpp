@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "base/atomic_file.h"
 #include "base/file.h"
 
 namespace ringside::launch {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/byte_reader.h"
 #include "base/result.h"
 #include "base/stack.h"
 #include "recording/records.h"
@@ -100,5 +101,8 @@ class Writer {
   explicit Writer(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
+
+// Writes the bytes of a whole recording where Writer::create() would begin one.
+[[nodiscard]] Result<void> write_copy(const std::filesystem::path& path, Bytes recording);
 
 }  // namespace ringside::recording

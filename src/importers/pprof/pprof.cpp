@@ -17,10 +17,6 @@ using namespace pprof;
 
 constexpr std::size_t kMostUnzipped = 192 << 20;
 
-std::string_view as_text(Bytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
 class Import {
  public:
   Import(const Input& input, const ImportOptions& options, Target& target)
