@@ -11,6 +11,7 @@
 #include "disk_image/disk.h"
 #include "disk_image/tool.h"
 #include "recording/reader.h"
+#include "recording/writer.h"
 
 namespace ringside::app {
 namespace {
@@ -65,7 +66,7 @@ Result<void> copy_recording(const DiskFile& file, bool is_padded,
     RINGSIDE_ASSIGN(const auto reader, recording::Reader::open(bytes, file.name));
     bytes = bytes.first(reader.end());
   }
-  return write_output(output, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return recording::write_copy(output, bytes);
 }
 
 // The ring of an idle CPU is empty, but not all of them.

@@ -14,6 +14,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "base/private_file.h"
+#include "base/shell_word.h"
 #include "recording/block.h"
 #include "recording/codec/encode.h"
 #include "recording/context_table.h"
@@ -89,6 +90,7 @@ struct Writer::State {
   std::vector<EventType> event_types;    // by id - 1
   std::vector<CounterSet> counter_sets;  // by id - 1
   std::vector<Source> sources;           // by id - 1
+  bool has_records = false;              // in the file
   bool finished = false;
   std::optional<Error> error;
   std::vector<StackRef> stacks;  // reused
@@ -119,6 +121,10 @@ Result<void> Writer::State::write(std::string_view bytes) {
     // Half a block is of no use to a reader, and the disk may be full.
     if (output.regular && ::ftruncate(output.fd.get(), static_cast<off_t>(written)) != 0)
       error->message += "; the recording ends in a cut block";
+    if (output.regular && has_records)
+      error->message +=
+          fmt::format("; what was recorded until then can be read: ringside report -i {}",
+                      shell_word(output.name));
     return tl::unexpected<Error>(*error);
   }
   written += bytes.size();
@@ -158,7 +164,9 @@ Result<void> Writer::State::flush() {
   interner.clear_pending();
   contexts.clear_pending();
   records.clear();
-  return write_block(BlockKind::kRecords, payload);
+  RINGSIDE_TRY(write_block(BlockKind::kRecords, payload));
+  has_records = true;
+  return {};
 }
 
 // Moves the samples that wait behind the records.
@@ -492,5 +500,10 @@ Result<void> Writer::finish() {
 }
 
 std::uint64_t Writer::bytes_written() const { return state_->written; }
+
+Result<void> write_copy(const std::filesystem::path& path, Bytes recording) {
+  RINGSIDE_ASSIGN(const Output output, open_output(path));
+  return write_all(output.fd.get(), recording, output.name);
+}
 
 }  // namespace ringside::recording

@@ -141,7 +141,17 @@ class DiskImages(DiskCase):
         tree = self.tree()
         shutil.copy(recording, tree / "ringside.data")
         self.assertSays(self.take(disk_images.ext(self.folder / "e.img", tree), "/ringside.data"), DONE)
-        self.assertEqual((self.folder / "out.data").read_bytes(), recording.read_bytes())
+        out = self.folder / "out.data"
+        self.assertEqual(out.read_bytes(), recording.read_bytes())
+        # As every recording: for its owner alone, never through a link, and an older one is kept.
+        self.assertEqual(out.stat().st_mode & 0o777, 0o600)
+        out.write_text("older")
+        self.assertSays(self.ringside("import", "-o", "out.data", "--disk", "e.img", "--path", "/ringside.data"), DONE)
+        self.assertEqual((self.folder / "out.data.old").read_text(), "older")
+        out.unlink()
+        out.symlink_to("precious")
+        self.assertSays(self.ringside("import", "-o", "out.data", "--disk", "e.img", "--path", "/ringside.data"), WRONG_USAGE,
+                        "symbolic link")
         for options in (["--kernel", "none.elf"], ["--cpu-freq", "2"], ["--load-bias", "0x1000"]):
             result = self.ringside("import", "-o", "no.data", "--disk", "e.img", "--path", "/ringside.data", *options)
             self.assertSays(result, WRONG_USAGE, "e.img:/ringside.data is a recording")

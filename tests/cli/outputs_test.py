@@ -1,6 +1,8 @@
 """Outputs that cannot be written, or are there already."""
 import os
 import pathlib
+import re
+import shlex
 import unittest
 
 import cli_case
@@ -68,6 +70,29 @@ class Outputs(cli_case.CliCase):
         result, stub = self.record("-o", "/dev/full", "--duration", "0.2")
         self.assertSays(result, FAILED, "/dev/full", "no space left")
         self.assertTrue(stub.running)
+
+    def test_what_was_recorded_until_the_disk_was_full_can_be_read(self):
+        # A limit on the size of files, which a full disk is like.
+        (self.folder / "in.folded").write_text("".join(f"main;work{number} 1\n" for number in range(40_000)))
+        limit = ("prlimit", "--fsize=80000")
+        with FakeStub(self.gdb) as stub:
+            recorded = self.ringside("record", "--gdb", self.gdb, "-o", "a b.data", "-F", "1000", "--duration", "5",
+                                     before=("prlimit", "--fsize=1400"))
+        self.assertTrue(stub.running)
+        for result in (recorded, self.ringside("import", "in.folded", "-o", "a b.data", before=limit)):
+            self.assertSays(result, FAILED, "cannot write a b.data: File too large")
+            what_to_do = re.search("; what was recorded until then can be read: (ringside report -i .*)$", result.said)
+            command = shlex.split(what_to_do.group(1))
+            self.assertEqual(command, ["ringside", "report", "-i", "a b.data"])
+            report = self.ringside(*command[1:], "--stdio")
+            self.assertSays(report, DONE)
+            self.assertRegex(report.stdout, r"(?m)^ +[0-9.]+%")
+
+    def test_where_nothing_was_recorded_nothing_can_be_read(self):
+        (self.folder / "in.folded").write_text("main;work 1\n")
+        result = self.ringside("import", "in.folded", "-o", "a.data", before=("prlimit", "--fsize=30"))
+        self.assertSays(result, FAILED, "cannot write a.data: File too large")
+        self.assertNotIn("can be read", result.said)
 
     def test_views_on_a_full_disk(self):
         recording = self.recording()
