@@ -89,6 +89,12 @@ class Reports(MemoryCase):
             self.assertEqual(table[name], [(row["function"], row["live"]["size"], row["freed"]["count"], found["unit"])
                                            for row in found["rows"]])
 
+    def test_no_allocator_is_a_formula_of_a_spreadsheet(self):
+        trace = self.write("memtrace.bin", record("=1+1", ALLOC, 0x10, 1000, [CODE + 5]))
+        result = self.ringside("mem", "report", "--format", "csv", "--input-format", "maestro-memtrace", trace)
+        self.assertSays(result, DONE)
+        self.assertEqual([row["allocator"] for row in csv.DictReader(io.StringIO(result.stdout))], ["'=1+1"])
+
     def test_the_text_has_a_table_for_each_allocator_and_no_sum_of_them(self):
         raw = record("malloc", ALLOC, 0x10, 1000, [CODE + 5, 0x7005]) + record("buddy", ALLOC, 0x10, 3, [0x7105, CODE + 5])
         raw += record("malloc", FREE, 0x30, 0, [])

@@ -48,6 +48,21 @@ class ReportData(cli_case.CliCase):
         self.assertEqual(counts["due"], counts["sampled"] + counts["idle"] + counts["skipped"] + counts["failed"]
                          + counts["lost"])
 
+    def test_no_name_is_a_formula_of_a_spreadsheet(self):
+        names = ["=1+1", "+1", "-1", "@SUM(A1)", '=HYPERLINK("x","y")', "a=1", "'quoted"]
+        lines = [f"{name};{name};f{weight} {weight}\n{name};{name} {weight}\n" for weight, name in enumerate(names, 1)]
+        (self.folder / "names.folded").write_text("".join(lines))
+        result = self.ringside("report", "names.folded", "--format", "csv", "-F", "sample,comm,symbol,parent")
+        self.assertSays(result, DONE)
+        rows = [row for row in csv.DictReader(io.StringIO(result.stdout)) if not row["symbol"].startswith("f")]
+        shown = ["'" + name if name[0] in "=+-@" else name for name in names]
+        self.assertEqual([row["symbol"] for row in rows], shown[::-1])
+        self.assertFalse([row for row in rows if set(row["comm"][:1] + row["parent"][:1]) & set("=+-@")])
+        # A change of so many bytes is a number, also where it is less than 0.
+        rows = self.csv("--source", "allocations", "--value", "change")
+        self.assertTrue([row for row in rows if int(row["self"]) < 0])
+        self.assertTrue([row for row in rows if float(row["overhead_percent"]) < 0])
+
     def test_limits_leave_out_rows_and_say_so(self):
         content = json.loads(self.output("--format", "json", "--rows", "3"))
         table = content["tables"][0]

@@ -118,7 +118,7 @@ Result<void> write_allocation_csv(DetailedProfile& profile,
   RINGSIDE_TRY(sink.write(head));
   for (const Allocator& allocator : allocators) {
     const auto write = [&](const BlockSums& sums, const std::string& name) {
-      std::string line = fmt::format("{},{},{}", csv_quoted(allocator.name),
+      std::string line = fmt::format("{},{},{}", csv_text(allocator.name),
                                      size_unit(allocator.unit), time_unit(allocator.clock));
       for (const Member& member : members_of(sums, allocator.clock, options))
         for (const Number& number : member.numbers) line += "," + number.text;
@@ -126,7 +126,7 @@ Result<void> write_allocation_csv(DetailedProfile& profile,
     };
     const AllocationTable table = make_allocation_table(profile, allocator, options.table);
     for (const AllocationRow& row : table.rows)
-      RINGSIDE_TRY(write(row.sums, csv_quoted(name_of(row, profile.profile()))));
+      RINGSIDE_TRY(write(row.sums, csv_text(name_of(row, profile.profile()))));
     if (table.rows_left_out != 0)
       RINGSIDE_TRY(write(table.left_out, fmt::format("({} more rows)", table.rows_left_out)));
   }

@@ -123,7 +123,8 @@ class Rows {
 std::string csv_line(const Fields& fields) {
   std::string line;
   for (const Field& field : fields)
-    line += (&field == &fields.front() ? "" : ",") + csv_quoted(field.value);
+    line += (&field == &fields.front() ? "" : ",") +
+            (field.is_text ? csv_text(field.value) : field.value);
   return line + "\n";
 }
 
