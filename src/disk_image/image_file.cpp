@@ -39,8 +39,12 @@ tl::unexpected<Error> refusal(const std::string& name, const ToolOutput& output)
   std::string_view line = take_line(text);
   if (constexpr std::string_view kPrefix = "qemu-img: "; line.starts_with(kPrefix))
     line.remove_prefix(kPrefix.size());
-  return fail(ErrorCode::kFormat, "{}: qemu-img cannot read this image: {}", name,
-              line.empty() ? "it gives no reason" : line);
+  // The reason comes last, behind the name of a file that may be long.
+  constexpr std::size_t kLongest = 300;
+  const bool is_cut = line.size() > kLongest;
+  if (is_cut) line.remove_prefix(line.size() - kLongest);
+  return fail(ErrorCode::kFormat, "{}: qemu-img cannot read this image: {}{}", name,
+              is_cut ? "… " : "", line.empty() ? "it gives no reason" : line);
 }
 
 // "(12.34/100%)" is the progress that qemu-img prints again and again.
@@ -154,6 +158,21 @@ Result<void> check_other_file(const Facts& facts, const std::filesystem::path& p
       path.string(), facts.format, facts.other_file, facts.format);
 }
 
+// `info` opens one image after the other, so it finds a chain that leads back to one of its own
+// images. `measure` and `convert` never end with such a chain (QEMU 10.0). `path` is absolute.
+Result<void> check_chain(const Facts& facts, const std::string& path, const std::string& name) {
+  if (facts.other_file.empty()) return {};
+  RINGSIDE_ASSIGN(const ToolOutput output,
+                  run_tool(kQemuImg, {.arguments = {"info", "--output=json", "--backing-chain",
+                                                    "-f", facts.format, path}}));
+  if (output.succeeded) return {};
+  if (output.err.find("infinite loop") == std::string::npos) return refusal(name, output);
+  return fail(ErrorCode::kFormat,
+              "{}: the backing file {} leads back to an image before it, so none of them has "
+              "contents: 'qemu-img rebase -u' names another one",
+              name, facts.other_file);
+}
+
 // `path` is absolute: qemu-img takes what stands before a colon elsewhere for a protocol.
 Result<Facts> read_facts(const std::string& path, const std::string& name) {
   RINGSIDE_ASSIGN(const ToolOutput output,
@@ -189,6 +208,7 @@ Result<ImageFile> open_image(const std::filesystem::path& path, const Listener& 
     return image;
   }
   RINGSIDE_TRY(check_other_file(facts, path));
+  RINGSIDE_TRY(check_chain(facts, absolute, path.string()));
   image.size = facts.size;
   RINGSIDE_ASSIGN(image.fd,
                   copy({path.string(), {"-f", facts.format, absolute}, {}, facts.size}, listener));

@@ -6,6 +6,7 @@ import random
 import shutil
 import signal
 import subprocess
+import time
 
 import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
@@ -113,6 +114,26 @@ class DiskRefusals(DiskCase):
             contents[at:at + 2] = b"\xff\xff"  # the chain ends there
         disk.write_bytes(contents)
         self.assertRefuses(FAILED, disk, ["/plain"], f"{disk}:/plain: only 512 of the {len(text)} bytes")
+
+    def test_images_that_are_their_own_backing_files(self):
+        (self.folder / "in").mkdir()
+        for name, backing in (("self.qcow2", "self.qcow2"), ("first.qcow2", "second.qcow2"), ("second.qcow2", "first.qcow2"),
+                              ("long.qcow2", "in/../long.qcow2"), ("absolute.qcow2", self.folder / "absolute.qcow2")):
+            disk_images.run("qemu-img", "create", "-q", "-f", "qcow2", self.folder / name, "8M")
+            disk_images.run("qemu-img", "rebase", "-q", "-u", "-b", backing, "-F", "qcow2", self.folder / name)
+        disk_images.run("qemu-img", "create", "-q", "-u", "-f", "qcow2", "-b", "self.qcow2", "-F", "qcow2",
+                        self.folder / "over.qcow2", "8M")
+        for name, backing in (("self", "self"), ("first", "second"), ("over", "self"), ("absolute", "absolute")):
+            with self.subTest(name=name):
+                begun = time.monotonic()
+                self.assertRefuses(FAILED, f"{name}.qcow2", ["/plain"], f"{name}.qcow2: the backing file ",
+                                   f"{backing}.qcow2 leads back to an image before it")
+                self.assertLess(time.monotonic() - begun, limits.SOON)
+        # A name that is another one each time ends where a path is too long.
+        begun = time.monotonic()
+        self.assertRefuses(FAILED, "long.qcow2", ["/plain"], "long.qcow2: qemu-img cannot read this image: … ",
+                           "too long")
+        self.assertLess(time.monotonic() - begun, limits.SOON)
 
     def test_an_image_that_names_a_file_without_being_named_as_its_format(self):
         ext = disk_images.ext(self.folder / "e.img", self.tree())
