@@ -15,6 +15,9 @@ class MappedFile {
  public:
   [[nodiscard]] static Result<std::shared_ptr<const MappedFile>> open(
       const std::filesystem::path& path);
+  // The file that is open there; `name` is for messages.
+  [[nodiscard]] static Result<std::shared_ptr<const MappedFile>> map(int fd,
+                                                                     const std::string& name);
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;

@@ -3,6 +3,7 @@
 #include <set>
 #include <string_view>
 
+#include "base/contained_file.h"
 #include "base/file.h"
 #include "cases/case_text.h"
 #include "cases/entry_text.h"
@@ -29,7 +30,11 @@ Result<void> load_images(const fs::path& folder, const CaseText& parts, ImageCac
   }
   if (parts.entries.empty()) return {};
   const fs::path entries = folder / parts.entries;
-  RINGSIDE_ASSIGN(const auto text, MappedFile::open(entries));
+  // Its faults are quoted, and the case may be anybody's and name any file.
+  std::error_code ignored;
+  RINGSIDE_ASSIGN(const UniqueFd file,
+                  open_below(fs::canonical(folder.empty() ? "." : folder, ignored), entries));
+  RINGSIDE_ASSIGN(const auto text, MappedFile::map(file.get(), entries.string()));
   RINGSIDE_ASSIGN(into.entries, parse_entries(text_of(*text), parts.capture.arch, entries));
   return {};
 }

@@ -128,5 +128,21 @@ TEST_F(CaseFile, AMissingFileIsNamed) {
   EXPECT_NE(error_of(folder_ / "a.case").find("kernel.elf"), std::string::npos);
 }
 
+// A fault in them is quoted: "no layout SECRET before".
+TEST_F(CaseFile, EntriesOutsideOfItsFolderAreNotRead) {
+  std::string text = kCase;
+  text.erase(text.find("image kernel"), text.find("entries entries") - text.find("image kernel"));
+  std::ofstream(folder_ / "secret") << "0x1 0x2 SECRET\n";
+  fs::create_directory(folder_ / "case");
+  std::ofstream(folder_ / "case/a.case") << text;
+  fs::copy_file(folder_ / "secret", folder_ / "case/entries");
+  EXPECT_NE(error_of(folder_ / "case/a.case").find("no layout SECRET"), std::string::npos);
+  fs::remove(folder_ / "case/entries");
+  fs::create_symlink(folder_ / "secret", folder_ / "case/entries");
+  const std::string error = error_of(folder_ / "case/a.case");
+  EXPECT_EQ(error.find("SECRET"), std::string::npos) << error;
+  EXPECT_NE(error.find("not below"), std::string::npos) << error;
+}
+
 }  // namespace
 }  // namespace ringside::cases
