@@ -6,6 +6,7 @@
 #include "app/outputs.h"
 #include "app/signals.h"
 #include "app/speedscope_page.h"
+#include "exporters/flamegraph/script_hash.h"
 #include "launch/private_folder.h"
 
 namespace ringside::app {
@@ -14,6 +15,19 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kProfiler = "https://profiler.firefox.com";
+
+// speedscope's page has code and WebAssembly of its own, and makes styles while it runs.
+constexpr const char* kSpeedscopePolicy =
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
+
+// A flame graph runs its own script and no other, and asks for nothing.
+std::string flamegraph_policy() {
+  return "default-src 'none'; script-src 'sha256-" + exporters::flamegraph_script_hash() +
+         "'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
+         "frame-ancestors 'none'";
+}
 
 // A link, and the files that it needs, by their names in its URL.
 struct Site {
@@ -30,30 +44,31 @@ std::string url_encoded(std::string_view url) {
   return text;
 }
 
-Result<fs::path> write_file(const ViewRequest& request, const fs::path& folder,
-                            const exporters::Format& format, const char* name) {
+Result<std::shared_ptr<const MappedFile>> make_file(const ViewRequest& request,
+                                                    const fs::path& folder,
+                                                    const exporters::Format& format,
+                                                    const char* name) {
   const fs::path path = folder / name;
   RINGSIDE_TRY(write_export(request.settings, path, format, {}));
-  return path;
+  return MappedFile::open(path);
 }
 
 Result<Site> firefox_site(const ViewRequest& request, const fs::path& folder,
                           const std::string& url) {
   constexpr const char* kName = "profile.json";
-  RINGSIDE_ASSIGN(const fs::path path,
-                  write_file(request, folder, *exporters::format_named("firefox"), kName));
+  RINGSIDE_ASSIGN(auto file,
+                  make_file(request, folder, *exporters::format_named("firefox"), kName));
   say("ringside: the browser asks whether " + std::string(kProfiler) +
       " may read from this machine: allow it. The page needs a network; --svg and --speedscope "
       "need none");
-  return Site{{{kName, {path, "application/json", "gzip"}}},
+  return Site{{{kName, {std::move(file), "application/json", "gzip", ""}}},
               std::string(kProfiler) + "/from-url/" + url_encoded(url + kName)};
 }
 
 Result<Site> svg_site(const ViewRequest& request, const fs::path& folder, const std::string& url) {
   constexpr const char* kName = "flamegraph.svg";
-  RINGSIDE_ASSIGN(const fs::path path,
-                  write_file(request, folder, *exporters::format_named("svg"), kName));
-  return Site{{{kName, {path, "image/svg+xml", ""}}}, url + kName};
+  RINGSIDE_ASSIGN(auto file, make_file(request, folder, *exporters::format_named("svg"), kName));
+  return Site{{{kName, {std::move(file), "image/svg+xml", "", flamegraph_policy()}}}, url + kName};
 }
 
 const char* type_of(const fs::path& file) {
@@ -72,17 +87,16 @@ const char* type_of(const fs::path& file) {
 
 Result<Site> speedscope_site(const ViewRequest& request, const fs::path& folder,
                              const std::string& url) {
-  RINGSIDE_ASSIGN(const fs::path page, find_speedscope_page(request.speedscope_page));
+  RINGSIDE_ASSIGN(const SpeedscopePage page, open_speedscope_page(request.speedscope_page));
+  say("ringside: speedscope's page is from " + page.folder.string());
+  for (const std::string& refused : page.refused) say("ringside: not served: " + refused);
   Site site;
-  std::error_code error;
-  for (fs::directory_iterator entry(page, error), end; !error && entry != end;
-       entry.increment(error))
-    if (entry->is_regular_file(error))
-      site.files[entry->path().filename()] = {entry->path(), type_of(entry->path()), ""};
+  for (const auto& [name, file] : page.files)
+    site.files[name] = {file, type_of(name), "", kSpeedscopePolicy};
   constexpr const char* kName = "ringside-profile";
-  RINGSIDE_ASSIGN(const fs::path path,
-                  write_file(request, folder, *exporters::format_named("speedscope"), kName));
-  site.files[kName] = {path, "application/octet-stream", ""};
+  RINGSIDE_ASSIGN(auto file,
+                  make_file(request, folder, *exporters::format_named("speedscope"), kName));
+  site.files[kName] = {std::move(file), "application/octet-stream", "", ""};
   site.link = url + "index.html#profileURL=" + kName;
   return site;
 }
@@ -98,14 +112,18 @@ Result<Site> make_site(const ViewRequest& request, const fs::path& folder, const
   }
 }
 
-void open_link(const ViewRequest& request, const std::string& link) {
+// The file has to stay while the browser reads it.
+Result<std::optional<LinkFile>> open_link(const ViewRequest& request, const std::string& link,
+                                          const fs::path& folder) {
   if (!request.opens_browser || !has_screen()) {
     say("ringside: open the link in a browser of this machine; Ctrl-C ends");
-    return;
+    return std::nullopt;
   }
-  say(open_in_browser(link)
+  RINGSIDE_ASSIGN(auto file, LinkFile::create(link, folder));
+  say(open_in_browser(file.path())
           ? "ringside: opening the link in a browser; Ctrl-C ends"
           : "ringside: there is no xdg-open: open the link in a browser; Ctrl-C ends");
+  return file;
 }
 
 }  // namespace
@@ -117,7 +135,7 @@ Result<void> view(const ViewRequest& request) {
   const Signals signals;
   const auto is_over = [] { return Signals::interrupted() || Signals::terminated(); };
   RINGSIDE_TRY(write_to("-", [&](exporters::Sink& sink) { return sink.write(site.link + "\n"); }));
-  open_link(request, site.link);
+  RINGSIDE_ASSIGN(const auto link_file, open_link(request, site.link, folder.path()));
   return server.serve(site.files, is_over);
 }
 

@@ -38,7 +38,7 @@ std::optional<std::string> read_until_end(int pipe, std::chrono::steady_clock::t
 
 Result<std::string> capture_output(const std::string& program,
                                    const std::vector<std::string>& arguments,
-                                   std::chrono::milliseconds timeout) {
+                                   std::chrono::milliseconds timeout, const std::string& folder) {
   RINGSIDE_ASSIGN(auto pipe, make_pipe());
   auto& [from_child, to_parent] = pipe;
   posix_spawn_file_actions_t actions;
@@ -46,6 +46,7 @@ Result<std::string> capture_output(const std::string& program,
   ::posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, to_parent.get(), 1);
   ::posix_spawn_file_actions_adddup2(&actions, to_parent.get(), 2);
+  if (!folder.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, folder.c_str());
   std::vector<char*> argv{const_cast<char*>(program.c_str())};
   for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
   argv.push_back(nullptr);

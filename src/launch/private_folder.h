@@ -18,6 +18,7 @@ class PrivateFolder {
   [[nodiscard]] static Result<PrivateFolder> create();
   // In the folder for temporary files: $XDG_RUNTIME_DIR is small.
   [[nodiscard]] static Result<PrivateFolder> create_for_large_files();
+  [[nodiscard]] static Result<PrivateFolder> make_in(const std::filesystem::path& parent);
   PrivateFolder(PrivateFolder&& other) noexcept
       : path_(std::exchange(other.path_, {})), lock_(std::move(other.lock_)) {}
   PrivateFolder& operator=(PrivateFolder&& other) noexcept {
@@ -32,7 +33,6 @@ class PrivateFolder {
  private:
   PrivateFolder(std::filesystem::path path, UniqueFd lock)
       : path_(std::move(path)), lock_(std::move(lock)) {}
-  [[nodiscard]] static Result<PrivateFolder> make_in(const std::filesystem::path& parent);
 
   std::filesystem::path path_;
   UniqueFd lock_;  // on the folder; QEMU inherits it

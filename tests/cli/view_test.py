@@ -1,11 +1,18 @@
 """`ringside view`: what its server answers to whom, the link, and how it ends."""
+import base64
+import contextlib
 import gzip
+import hashlib
+import html
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
+import threading
+import time
 import urllib.parse
 import urllib.request
 
@@ -124,19 +131,78 @@ class View(cli_case.CliCase):
         _, link = self.view("--no-open", "--port", port, recording)
         self.assertEqual(self.profile_url(link).port, port)
 
+    def test_clients_that_send_byte_by_byte_hold_up_neither_the_owner_nor_the_end(self):
+        server, link = self.view("--no-open", "--svg", self.recording())
+        url = urllib.parse.urlparse(link)
+        clients = [socket.create_connection((url.hostname, url.port)) for _ in range(16)]
+        is_over = threading.Event()
+
+        def send():
+            while not is_over.is_set():
+                time.sleep(0.2)
+                for client in clients:
+                    with contextlib.suppress(OSError):  # dropped
+                        client.send(b"x")
+        slow = threading.Thread(target=send)
+        slow.start()
+        try:
+            self.assertEqual(self.ask(url)[0], 200)
+            began = time.monotonic()
+            self.assertEqual(self.end(server)[0], cli_case.DONE)
+            self.assertLess(time.monotonic() - began, limits.SOON)
+        finally:
+            is_over.set()
+            slow.join()
+            for client in clients:
+                client.close()
+
+    def test_each_answer_says_what_its_page_may_do(self):
+        recording = self.recording()
+        page = self.page("page")
+        for options, own in ((["--svg"], "script-src 'sha256-"), (["--speedscope", "--speedscope-page", page], "'wasm-unsafe-eval'"),
+                             ([], "default-src 'none'")):
+            _, link = self.view("--no-open", *options, recording)
+            url = urllib.parse.urlparse(link) if options else self.profile_url(link)
+            for path in (url.path, url.path + "x"):
+                headers = self.ask(url, path=path)[1]
+                self.assertEqual((headers["X-Content-Type-Options"], headers["Referrer-Policy"]), ("nosniff", "no-referrer"))
+                policy = headers["Content-Security-Policy"]
+                self.assertTrue(policy.startswith("default-src 'none'; "), policy)
+                self.assertIn("frame-ancestors 'none'", policy)
+            self.assertIn(own, self.ask(url)[1]["Content-Security-Policy"])
+
+    def test_the_flame_graph_may_run_its_own_script_alone(self):
+        _, link = self.view("--no-open", "--svg", self.recording())
+        _, headers, body = self.ask(urllib.parse.urlparse(link))
+        script, = re.findall(rb"<script><!\[CDATA\[(.*?)\]\]></script>", body, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(script).digest()).decode()
+        self.assertIn(f"script-src 'sha256-{digest}';", headers["Content-Security-Policy"])
+
     def test_a_browser_is_opened_where_there_is_a_screen(self):
+        """The command line that everybody sees has a file's name, and the file has the link."""
         tools = self.folder / "bin"
         tools.mkdir()
-        (tools / "xdg-open").write_text(f'#!/bin/sh\necho "$1" > {self.folder}/new && mv {self.folder}/new {self.folder}/opened\n')
+        (self.folder / "home").mkdir()
+        (tools / "xdg-open").write_text(f'#!/bin/sh\ncd {self.folder}\ntr "\\0" " " < /proc/$$/cmdline > new\ncp "$1" page.html\n'
+                                        'stat -c %a "$1" "${1%/*}" > modes\nmv new opened\n')
         (tools / "xdg-open").chmod(0o755)
-        screen = {"PATH": f"{tools}:{os.environ['PATH']}", "DISPLAY": ":7"}
+        screen = {"PATH": f"{tools}:{os.environ['PATH']}", "DISPLAY": ":7", "HOME": str(self.folder / "home")}
         recording = self.recording()
-        server, _ = self.view("--no-open", recording, environment=screen)
-        self.end(server)
-        self.assertFalse((self.folder / "opened").exists())
-        _, link = self.view(recording, environment=screen)
-        self.assertTrue(limits.wait_until((self.folder / "opened").exists))
-        self.assertEqual((self.folder / "opened").read_text().strip(), link)
+        page = self.page("page")
+        for options in ([], ["--svg"], ["--speedscope", "--speedscope-page", page]):
+            with self.subTest(options=options):
+                (self.folder / "opened").unlink(missing_ok=True)
+                server, link = self.view(*options, recording, environment=screen)
+                self.assertTrue(limits.wait_until((self.folder / "opened").exists))
+                url = urllib.parse.urlparse(link) if options else self.profile_url(link)
+                secret = url.path.split("/")[1]
+                self.assertGreaterEqual(len(secret), 32)
+                self.assertNotIn(secret, (self.folder / "opened").read_text())
+                self.assertEqual((self.folder / "modes").read_text().split(), ["600", "700"])
+                refresh, = re.findall('http-equiv="refresh" content="0; url=(.*)"', (self.folder / "page.html").read_text())
+                self.assertEqual(html.unescape(refresh), link)
+                self.assertEqual(self.end(server)[0], cli_case.DONE)
+        self.assertEqual([path for path in self.folder.rglob("*open-the-profile*")], [])
 
     def test_the_flame_graph_comes_from_this_machine(self):
         recording = self.recording()
@@ -150,20 +216,83 @@ class View(cli_case.CliCase):
         self.assertEqual(self.end(server)[0], cli_case.DONE)
         self.assertEqual([path.name for path in self.folder.glob("ringside*")], [])
 
-    def test_speedscope_is_served_from_a_folder(self):
-        page = self.folder / "page"
-        page.mkdir()
-        (page / "index.html").write_text("<title>a page</title>")
+    def page(self, name):
+        """A folder that has a page in place of speedscope's."""
+        page = self.folder / name
+        page.mkdir(parents=True)
+        (page / "index.html").write_text(f"<title>{name}</title>")
         (page / "app.js").write_text("1")
+        return page
+
+    def test_speedscope_is_served_from_a_folder(self):
+        page = self.page("page")
         recording = self.recording()
-        _, link = self.view("--no-open", "--speedscope", "--speedscope-page", page, recording)
+        server, link = self.view("--no-open", "--speedscope", "--speedscope-page", "page", recording)
         url = urllib.parse.urlparse(link)
-        self.assertEqual(self.ask(url)[2], b"<title>a page</title>")
+        self.assertEqual(self.ask(url)[2], b"<title>page</title>")
         self.assertEqual(self.ask(url, path=url.path.replace("index.html", "app.js"))[1]["Content-Type"], "text/javascript")
         name = urllib.parse.parse_qs(url.fragment)["profileURL"][0]
         status, _, body = self.ask(url, path=url.path.replace("index.html", name))
         self.assertEqual(status, 200)
         self.assertTrue(body)
+        status, said = self.end(server)
+        self.assertEqual(status, cli_case.DONE, said)
+        self.assertIn(f"speedscope's page is from {page.resolve()}\n", said)
+
+    def test_nothing_outside_of_the_page_s_folder_is_served(self):
+        page = self.page("page")
+        (self.folder / "secret.txt").write_text("a secret")
+        (self.folder / "secrets").mkdir()
+        (self.folder / "secrets" / "key.txt").write_text("a secret")
+        (page / "link.txt").symlink_to(self.folder / "secret.txt")
+        (page / "beside.txt").symlink_to("../secret.txt")
+        (page / "folder").symlink_to(self.folder / "secrets")
+        (page / "zero.txt").symlink_to("/dev/zero")
+        (page / "inside.js").symlink_to("app.js")
+        os.mkfifo(page / "pipe.txt")
+        recording = self.recording()
+        server, link = self.view("--no-open", "--speedscope", "--speedscope-page", page, recording)
+        url = urllib.parse.urlparse(link)
+        # A link that comes while it runs, too.
+        (page / "app.js").unlink()
+        (page / "app.js").symlink_to(self.folder / "secret.txt")
+        for name, body in (("link.txt", b""), ("beside.txt", b""), ("folder/key.txt", b""), ("folder", b""), ("zero.txt", b""),
+                           ("pipe.txt", b""), ("../secret.txt", b""), ("app.js", b"1"), ("inside.js", b"1")):
+            answer = self.ask(url, path=url.path.replace("index.html", name))
+            self.assertEqual((answer[0], answer[2]), (200 if body else 404, body), name)
+        said = self.end(server)[1]
+        for name in ("link.txt", "beside.txt", "zero.txt", "pipe.txt"):
+            self.assertIn(f"not served: {page.resolve()}/{name}: ", said)
+        (page / "index.html").unlink()
+        (page / "index.html").symlink_to(self.folder / "secret.txt")
+        result = self.ringside("view", "--no-open", "--speedscope", "--speedscope-page", page, recording)
+        self.assertSays(result, cli_case.FAILED, "index.html", "not below")
+
+    def test_a_page_of_the_working_folder_is_not_taken_by_itself(self):
+        """Not from its node_modules, not where its settings of npm lead, not by its project file."""
+        installed = "node_modules/speedscope/dist/release"
+        self.page(installed)
+        self.page(f"lib/{installed}")
+        (self.folder / "work").mkdir()
+        tools = self.folder / "bin"
+        tools.mkdir()
+        (tools / "npm").write_text("#!/bin/sh\necho $(pwd -P)/lib/node_modules\n")
+        (tools / "npm").chmod(0o755)
+        recording = self.recording()
+        away = {"PATH": f"{tools}:{os.environ['PATH']}", "RINGSIDE_SPEEDSCOPE": ""}
+        if not self.is_installed():
+            for below in (".", "work"):
+                result = self.ringside("view", "--no-open", "--speedscope", recording, environment=away,
+                                       before=["env", "-C", str(self.folder / below)])
+                self.assertSays(result, cli_case.FAILED, "npm install -g speedscope")
+        (self.folder / "ringside.toml").write_text(f'[view]\nspeedscope-page = "{installed}"\n')
+        result = self.ringside("view", "--no-open", "--speedscope", recording, environment=away)
+        self.assertSays(result, cli_case.WRONG_USAGE, "ringside.toml:2", "command line")
+
+    @staticmethod
+    def is_installed():
+        return any(os.path.exists(f"{place}/speedscope") for place in
+                   ("/usr/lib/node_modules", "/usr/local/lib/node_modules", "/usr/share/ringside"))
 
     def test_without_speedscope_it_says_how_to_get_it(self):
         (self.folder / "empty").mkdir()
@@ -171,8 +300,7 @@ class View(cli_case.CliCase):
         result = self.ringside("view", "--speedscope", "--speedscope-page", "empty", recording)
         self.assertSays(result, cli_case.FAILED, "index.html")
         away = {"PATH": "/nowhere", "RINGSIDE_SPEEDSCOPE": str(self.folder / "empty")}
-        if not any(os.path.exists(f"{place}/speedscope") for place in
-                   ("/usr/lib/node_modules", "/usr/local/lib/node_modules", "/usr/share/ringside")):
+        if not self.is_installed():
             result = self.ringside("view", "--speedscope", recording, environment=away)
             self.assertSays(result, cli_case.FAILED, "npm install -g speedscope")
 

@@ -7,13 +7,19 @@ import urllib.parse
 import page_browser
 import speedscope_table
 import viewer_case
-from ringside_tests.harness import webdriver
+from ringside_tests.harness import limits, webdriver
 from ringside_tests.judges.flamegraph import svg_in_chromium, svg_reading
 
 FRAMES = """return [...document.querySelectorAll('g.frame')].map(frame =>
     [frame.dataset.name, Number(frame.dataset.d), Number(frame.dataset.w)])"""
 ZOOMED = """const width = element => element.getBoundingClientRect().width;
     return Math.abs(width(document.querySelector('#test-target')) - width(document.querySelector('g.frame rect'))) < 0.5"""
+# Whether a script that is put into the page runs.
+FOREIGN_SCRIPT = """const script = document.createElementNS('http://www.w3.org/2000/svg', 'script');
+    script.textContent = 'window.ringsideTestRan = true';
+    document.documentElement.append(script);
+    return window.ringsideTestRan === true"""
+FOREIGN_REQUEST = "return fetch(arguments[0]).then(() => 'an answer').catch(error => String(error))"
 SEARCH_OPEN = "return document.activeElement === document.querySelector('#search-input')"
 # The names of the frames that have another colour than before.
 COLOURED = """const fills = arguments[0];
@@ -49,6 +55,23 @@ class ViewPages(viewer_case.ViewerCase):
                     here[stack[:depth]] += sample.weight
             self.assert_same(there, here)
         self.each_recording(check)
+
+    def test_the_file_that_xdg_open_gets_leads_to_the_flame_graph(self):
+        page = self.folder / "page.html"
+        link = self.view("demo", "--svg", xdg_open=f'#!/bin/sh\ncp "$1" {self.folder}/new && mv {self.folder}/new {page}\n')
+        self.assertTrue(limits.wait_until(page.exists))
+        with page_browser.PageBrowser() as browser:
+            browser.open(page.as_uri())
+            self.assertTrue(browser.wait("return location.href === arguments[0]", link))
+            self.assertTrue(browser.run(FRAMES))
+
+    def test_a_flame_graph_that_asks_for_more_than_its_script_is_refused_it(self):
+        """The page's policy holds: no other script runs, and nothing is loaded, sent or framed."""
+        link = self.view("demo", "--svg")
+        with page_browser.PageBrowser() as browser:
+            browser.open(link)
+            self.assertFalse(browser.run(FOREIGN_SCRIPT))
+            self.assertEqual(browser.run(FOREIGN_REQUEST, link), "TypeError: Failed to fetch")
 
     def test_a_click_zooms_the_flame_graph_and_a_search_colours_it(self):
         link = self.view("demo", "--svg")

@@ -150,11 +150,20 @@ class ViewerCase(unittest.TestCase):
                               check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               timeout=limits.STEP).stdout
 
-    def view(self, name, *options):
-        """The link that `ringside view` prints, whose server runs until the test is over."""
-        server = subprocess.Popen([_options.ringside, "view", "--no-open", *map(str, options), self.recording(name)],
+    def view(self, name, *options, xdg_open=None):
+        """The link that `ringside view` prints, whose server runs until the test is over. xdg_open: a script in place of the
+        desktop's; without one, no browser is opened."""
+        environment = dict(os.environ)
+        if xdg_open is not None:
+            tools = self.folder / "tools"
+            tools.mkdir()
+            (tools / "xdg-open").write_text(xdg_open)
+            (tools / "xdg-open").chmod(0o755)
+            environment |= {"PATH": f"{tools}:{environment['PATH']}", "DISPLAY": ":7"}
+        opens = [] if xdg_open is not None else ["--no-open"]
+        server = subprocess.Popen([_options.ringside, "view", *opens, *map(str, options), self.recording(name)],
                                   cwd=self.folder, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                  stderr=subprocess.PIPE)
+                                  stderr=subprocess.PIPE, env=environment)
         self.addCleanup(self._end_view, server)
         says, _, _ = select.select([server.stdout], [], [], limits.STEP)
         link = server.stdout.readline().strip() if says else ""

@@ -13,7 +13,7 @@ void ViewVerb::add_options(App& app) {
       ->excludes(svg);
   page.add_option("--speedscope-page", request_.speedscope_page,
                   "The folder with its index.html (default: RINGSIDE_SPEEDSCOPE, then where npm "
-                  "installs it)")
+                  "installs it globally)")
       ->type_name("DIR");
   page.add_flag("--no-open", no_open_, "Print the link only; open no browser");
   page.add_option("--port", port_, "Serve on this port of 127.0.0.1 (default: a free one)")

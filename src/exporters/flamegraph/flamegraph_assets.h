@@ -10,5 +10,7 @@ extern const std::string_view kFlamegraphCss;
 extern const std::string_view kFlamegraphThemeCss;
 extern const std::string_view kFlamegraphLabelJs;
 extern const std::string_view kFlamegraphJs;
+// SHA-256, hexadecimal, of a line end, kFlamegraphLabelJs and kFlamegraphJs.
+extern const std::string_view kFlamegraphScriptSha256;
 
 }  // namespace ringside::exporters
