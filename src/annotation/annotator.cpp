@@ -31,6 +31,7 @@ struct Annotator::Work {
   const SampledFunction& function;
   AnnotatedFunction made;
   std::map<std::pair<profile::StringId, std::uint32_t>, std::uint32_t> lines;  // in made.lines
+  std::set<profile::StringId> unread;                                          // source files
 
   [[nodiscard]] const Leaf& front() const { return function.front(); }
   // Where an address of another leaf of the same function is in the first one's mapping.
@@ -41,7 +42,7 @@ struct Annotator::Work {
 
 AnnotatedFunction Annotator::annotate(const SampledFunction& function) {
   const Leaf& leaf = function.front();
-  Work work{function, {}, {}};
+  Work work{function, {}, {}, {}};
   AnnotatedFunction& made = work.made;
   made.name = names_[leaf.functions.front()];
   if (function.inlined != 0) made.inlined = names_[function.inlined];
@@ -58,6 +59,7 @@ AnnotatedFunction Annotator::annotate(const SampledFunction& function) {
   add_code(work);
   add_samples(work);
   mark_targets(made);
+  note_unread(work);
   return std::move(work.made);
 }
 
@@ -198,8 +200,24 @@ std::uint32_t Annotator::line_of(Work& work, const std::string& file, std::uint3
   AnnotatedLine& made = work.made.lines.emplace_back();
   made.file = name;
   made.line = line;
-  if (work.made.lines.size() <= kMostTexts) made.text = sources_.line(file, line);
+  if (work.made.lines.size() > kMostTexts) return entry->second;
+  auto text = sources_.line(file, line);
+  if (!text) work.unread.insert(name);
+  made.text = std::move(text).value_or("");
   return entry->second;
+}
+
+void Annotator::note_unread(Work& work) {
+  if (work.unread.empty()) return;
+  const std::size_t others = work.unread.size() - 1;
+  add_note(work.made,
+           fmt::format("the text of {}{} is not shown: sources are read below the working folder, "
+                       "the given kernel's and --source alone; give their folder with "
+                       "--source FOLDER",
+                       strings_[*work.unread.begin()],
+                       others == 0   ? std::string()
+                       : others == 1 ? " and 1 other file"
+                                     : fmt::format(" and {} other files", others)));
 }
 
 void Annotator::add_samples(Work& work) {

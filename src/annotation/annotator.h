@@ -41,6 +41,7 @@ class Annotator {
   void set_target(Work& work, const Instruction& instruction, AnnotatedInstruction& shown);
   void add_samples(Work& work);
   void mark_targets(AnnotatedFunction& made) const;
+  void note_unread(Work& work);
   [[nodiscard]] std::uint32_t line_of(Work& work, const std::string& file, std::uint32_t line);
   // Null, with a note, where instructions cannot be shown as text.
   [[nodiscard]] Disassembler* disassembler(Arch arch, AnnotatedFunction& made);

@@ -62,6 +62,10 @@ TEST_F(AnnotatorTest, SamplesAreAtInstructionsAndLines) {
   EXPECT_EQ(made.lines[made.instructions[3].line].sum.weight, 11);
   EXPECT_EQ(made.outside.samples, 0u);
   EXPECT_EQ(of_lines(made), made.sum.weight);
+  // One note on all source files.
+  ASSERT_EQ(made.notes.size(), 1u);
+  EXPECT_NE(made.notes[0].find("/src/f.c and 1 other file is not shown"), std::string::npos);
+  EXPECT_NE(made.notes[0].find("--source FOLDER"), std::string::npos);
 }
 
 TEST_F(AnnotatorTest, JumpsStayInsideAndCallsHaveNames) {

@@ -1,8 +1,9 @@
 #include "annotation/source_files.h"
 
+#include <algorithm>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/contained_file.h"
 #include "base/split.h"
 #include "base/text.h"
 
@@ -11,37 +12,68 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kLargestFile = 16 << 20;
+constexpr std::size_t kLargestFile = 16 << 20;
 constexpr std::size_t kMostHeld = 64 << 20;  // bytes of all files, before another one is read
 constexpr std::size_t kLongestLine = 1000;   // bytes
 
-bool is_file(const fs::path& path) {
-  std::error_code ignored;
-  return fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) <= kLargestFile;
+// Without links. A folder that is not there has no files.
+std::vector<fs::path> real_paths(const std::vector<fs::path>& folders) {
+  std::vector<fs::path> paths;
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    fs::path path = fs::canonical(folder, error);
+    if (!error) paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+bool is_hidden(const fs::path& path) {
+  return std::any_of(path.begin(), path.end(),
+                     [](const fs::path& part) { return part.string().starts_with('.'); });
+}
+
+std::shared_ptr<const MappedFile> open_source(const UniqueFd& fd, const fs::path& path) {
+  auto file = MappedFile::map(fd.get(), path.string());
+  return file && (*file)->bytes().size() <= kLargestFile ? *file : nullptr;
 }
 
 }  // namespace
 
-fs::path SourceFiles::find(const fs::path& file) const {
+SourceFiles::SourceFiles(const Folders& folders)
+    : given_(real_paths(folders.given)), own_(real_paths(folders.own)) {
+  std::erase(own_, fs::path("/"));
+}
+
+SourceFiles::FilePointer SourceFiles::find(const fs::path& file) const {
   const fs::path path = file.lexically_normal();
-  for (const fs::path& folder : folders_) {
+  for (const fs::path& folder : given_) {
     // Without its first parts, one more each time.
     for (auto part = path.begin(); part != path.end(); ++part) {
       if (*part == "/" || *part == "..") continue;
-      fs::path end;
-      for (auto rest = part; rest != path.end(); ++rest) end /= *rest;
-      if (is_file(folder / end)) return folder / end;
+      fs::path there = folder;
+      for (auto rest = part; rest != path.end(); ++rest) there /= *rest;
+      if (const auto fd = open_below(folder, there))
+        if (auto found = open_source(*fd, there)) return found;
     }
   }
-  return path.is_absolute() && is_file(path) ? path : fs::path();
+  if (!path.is_absolute()) return nullptr;
+  for (const fs::path& folder : own_)
+    if (const auto fd = open_below(folder, path);
+        fd && !is_hidden(path_of(fd->get()).lexically_relative(folder)))
+      if (auto found = open_source(*fd, path)) return found;
+  return nullptr;
 }
 
-SourceFiles::Text SourceFiles::read(const fs::path& path) {
+SourceFiles::Text SourceFiles::read(const fs::path& file) {
   Text read;
-  if (path.empty() || held_ > kMostHeld) return read;
-  const auto mapped = MappedFile::open(path);
+  if (held_ > kMostHeld) {
+    read.is_read = true;
+    return read;
+  }
+  const FilePointer mapped = find(file);
   if (!mapped) return read;
-  const Bytes bytes = (*mapped)->bytes();
+  read.is_read = true;
+  const Bytes bytes = mapped->bytes();
   read.text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   std::string_view rest = read.text;
   while (!rest.empty()) {
@@ -52,11 +84,12 @@ SourceFiles::Text SourceFiles::read(const fs::path& path) {
   return read;
 }
 
-std::string SourceFiles::line(const std::string& file, std::uint32_t line) {
+std::optional<std::string> SourceFiles::line(const std::string& file, std::uint32_t line) {
   const auto [entry, added] = files_.try_emplace(file);
-  if (added) entry->second = read(find(file));
+  if (added) entry->second = read(file);
   const Text& known = entry->second;
-  if (line == 0 || line > known.starts.size()) return {};
+  if (!known.is_read) return std::nullopt;
+  if (line == 0 || line > known.starts.size()) return std::string();
   std::string_view rest = std::string_view(known.text).substr(known.starts[line - 1]);
   const std::string text = printable_line(take_line(rest).substr(0, kLongestLine));
   const std::size_t start = text.find_first_not_of(' ');

@@ -39,6 +39,18 @@ std::vector<std::string> library_names() {
   return annotation::LlvmLibrary::usual_names();
 }
 
+// A user who stands in a folder or names the kernel in it means the sources there.
+annotation::SourceFiles::Folders source_folders(const AnnotateRequest& request) {
+  namespace fs = std::filesystem;
+  annotation::SourceFiles::Folders folders;
+  folders.given.assign(request.source_folders.begin(), request.source_folders.end());
+  folders.own.emplace_back(".");
+  const fs::path kernel = request.settings.kernel;
+  if (!kernel.empty())
+    folders.own.push_back(kernel.has_parent_path() ? kernel.parent_path() : fs::path("."));
+  return folders;
+}
+
 Result<void> check_addresses(const annotation::LeafSums& sums, const std::string& input) {
   if (sums.leaves.empty()) return fail(ErrorCode::kNotFound, "{}: there are no samples", input);
   const bool has_address =
@@ -60,7 +72,7 @@ struct AnnotatedRecording::Parts {
       : opened(std::move(details)),
         sums(std::move(leaves)),
         code(opened->recording.symbols),
-        sources({request.source_folders.begin(), request.source_folders.end()}),
+        sources(source_folders(request)),
         annotator(code, sources, opened->profile->profile().strings, made.strings, library_names(),
                   request.syntax) {}
 

@@ -9,6 +9,7 @@
 
 #include "app/messages.h"
 #include "app/settings/guest_system.h"
+#include "base/contained_file.h"
 #include "base/file.h"
 #include "cli/options.h"
 
@@ -17,6 +18,8 @@ namespace {
 
 constexpr const char* kCommand = "qemu";
 constexpr const char* kOutput = "output";
+constexpr const char* kSource = "source";
+constexpr const char* kViewersPage = "speedscope-page";
 constexpr std::size_t kLargest = 1u << 20;
 
 using project::Setting;
@@ -40,9 +43,15 @@ Result<std::string> read_text(const std::filesystem::path& path) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
+// A link, too: paths in the file are relative to where that is.
 bool belongs_to_us(const std::filesystem::path& path) {
-  struct stat info {};
-  return ::stat(path.c_str(), &info) == 0 && (info.st_uid == ::geteuid() || info.st_uid == 0);
+  struct stat file {
+  }, link{};
+  const auto is_ours = [](const struct stat& one) {
+    return one.st_uid == ::geteuid() || one.st_uid == 0;
+  };
+  return ::stat(path.c_str(), &file) == 0 && ::lstat(path.c_str(), &link) == 0 && is_ours(file) &&
+         is_ours(link);
 }
 
 bool is_path(const Option& option, const std::string& value) {
@@ -54,16 +63,19 @@ bool is_path(const Option& option, const std::string& value) {
          (value.find('/') != value.npos || value.find(':') == value.npos);
 }
 
-// A file that comes with somebody's sources says what is written among them, and nowhere else.
-// Links count as what they lead to.
-bool is_inside(const std::filesystem::path& folder, const std::string& output) {
-  if (output == "-") return true;
+// A file that comes with somebody's sources says what is written and what is shown among them, and
+// nowhere else. Links count as what they lead to.
+bool stays_inside(const Option& option, const std::string& key) {
+  return key == kOutput || (key == kSource && option.type_name() == "DIR");
+}
+
+bool is_inside(const std::filesystem::path& folder, const std::string& value) {
+  if (value == "-") return true;
   std::error_code error;
   const auto root = std::filesystem::canonical(folder, error);
   if (error) return false;
-  const auto path = std::filesystem::weakly_canonical(folder / output, error);
-  const auto part = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
-  return !error && part.first == root.end() && part.second != path.end();
+  const auto path = std::filesystem::weakly_canonical(folder / value, error);
+  return !error && (is_below(path, root) || path == root);
 }
 
 // A path is relative to the project file's folder.
@@ -218,6 +230,8 @@ Result<void> ProjectSettings::give(App& verb, const Setting& setting) const {
   const auto wrong = [&](const std::string& why) {
     return fail(ErrorCode::kUsage, "{}:{}: '{}': {}", file_.name, setting.line, setting.key, why);
   };
+  if (setting.key == kViewersPage)
+    return wrong("a page that runs in the browser is named on the command line alone");
   const bool is_flag = option->most_values() == 0;
   const bool* const flag = std::get_if<bool>(&setting.value);
   if (is_flag != (flag != nullptr))
@@ -226,13 +240,16 @@ Result<void> ProjectSettings::give(App& verb, const Setting& setting) const {
   const bool takes_many = option->most_values() > 1;
   if (list != nullptr && !takes_many) return wrong("it takes one value");
   if (flag != nullptr && !*flag) return {};
-  if (const auto* text = std::get_if<std::string>(&setting.value);
-      text != nullptr && setting.key == kOutput && !is_inside(folder_, *text))
-    return wrong(
-        fmt::format("{} is outside of the file's folder; give it on the command line: -o", *text));
   std::vector<std::string> values = {"true"};
   if (const auto* text = std::get_if<std::string>(&setting.value)) values = {*text};
   if (list != nullptr) values = *list;
+  if (stays_inside(*option, setting.key))
+    for (const std::string& value : values)
+      if (!is_inside(folder_, value))
+        return wrong(
+            fmt::format("{} is outside of the file's folder; give it on the command line: "
+                        "{}",
+                        value, setting.key == kOutput ? "-o" : "--source"));
   for (std::string& value : values) value = in_folder(folder_, *option, value);
   if (const auto given = option->give(values); !given) return wrong(given.error().message);
   return {};

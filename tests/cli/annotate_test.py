@@ -1,10 +1,12 @@
 """`annotate`: samples at addresses that the test chooses are shown at their instructions and source lines."""
 import collections
 import json
+import os
 import pathlib
 import re
 import struct
 import subprocess
+import tempfile
 
 import cli_case
 from cli_case import DONE, FAILED, WRONG_USAGE
@@ -47,7 +49,10 @@ class AnnotateCase(cli_case.CliCase):
     def setUp(self):
         super().setUp()
         (self.folder / "tree" / "kernel").mkdir(parents=True)
-        (self.folder / "tree" / "kernel" / "main.c").write_text(SOURCE)
+        self.build(SOURCE)
+
+    def build(self, main):
+        (self.folder / "tree" / "kernel" / "main.c").write_text(main)
         (self.folder / "tree" / "kernel" / "other.c").write_text(OTHER)
         sources = [str(self.folder / "tree" / "kernel" / name) for name in ("main.c", "other.c")]
         subprocess.run(["gcc", *OPTIONS, "-Wl,--build-id=sha1", "-o", "kernel.elf", *sources], cwd=self.folder, check=True)
@@ -175,12 +180,58 @@ class Annotate(AnnotateCase):
     def test_sources_that_have_moved(self):
         self.spread()
         (self.folder / "tree").rename(self.folder / "elsewhere")
-        self.assertEqual({row["text"] for row in self.json("hot")["functions"][0]["lines"]}, {None})
+        function, = self.json("hot")["functions"]
+        self.assertEqual({row["text"] for row in function["lines"]}, {None})
+        note, = function["notes"]
+        self.assertIn("tree/kernel/main.c is not shown", note)
+        self.assertIn("--source FOLDER", note)
         for folder in ("elsewhere", "elsewhere/kernel"):
             self.assertIn("/* called */", self.annotate("hot", "--source", folder))
         (self.folder / "empty").mkdir()
         self.assertIn("/* called */", self.annotate("hot", "--source", "empty", "--source", "elsewhere"))
         self.assertSays(self.ringside("annotate", "hot", "--source", "nowhere"), WRONG_USAGE, "nowhere")
+
+    def test_sources_below_the_working_folder_and_the_kernels(self):
+        self.spread()
+        folder = tempfile.TemporaryDirectory(prefix="ringside-away-")
+        self.addCleanup(folder.cleanup)
+        away = ["-i", self.folder / "ringside.data"]
+        for options, is_shown in ([], False), (["--kernel", self.folder / "kernel.elf"], True):
+            with self.subTest(options=options):
+                said = self.annotate("hot", *away, *options, before=["env", "-C", folder.name])
+                self.assertEqual("/* called */" in said, is_shown, said)
+                self.assertEqual("--source FOLDER" in said, not is_shown, said)
+
+    def test_a_file_that_debug_information_names_is_not_shown_if_it_is_elsewhere(self):
+        """The kernel's file is hostile: its line table names files of this machine."""
+        outside = tempfile.TemporaryDirectory(prefix="ringside-outside-")
+        self.addCleanup(outside.cleanup)
+        key = pathlib.Path(outside.name) / "key"
+        key.write_text("a secret\n" * 30)
+        tree = self.folder / "tree"
+        (tree / "link").symlink_to(key)
+        (tree / "folder").symlink_to(outside.name)
+        (tree / ".env").write_text("a secret\n" * 30)
+        os.mkfifo(tree / "pipe")
+        for name in key, tree / "link", tree / "folder" / "key", tree / ".." / ".." / key.parent.name / "key", tree / ".env", tree / "pipe":
+            with self.subTest(name=name):
+                self.build(SOURCE.replace("__attribute__((noinline)) u64 hot", f'#line 1 "{name}"\n__attribute__((noinline)) u64 hot'))
+                self.spread()
+                said = self.annotate("hot")
+                self.assertIn(f"{name.name}:", said)
+                self.assertNotIn("a secret", said)
+                self.assertIn(f"{name} is not shown", said)
+                self.assertIn("--source FOLDER", said)
+                self.assertNotIn("a secret", json.dumps(self.json("hot")))
+        self.build(SOURCE.replace("__attribute__((noinline)) u64 hot", f'#line 1 "{key}"\n__attribute__((noinline)) u64 hot'))
+        self.spread()
+        self.assertIn("a secret", self.annotate("hot", "--source", outside.name))
+
+    def test_a_project_file_names_no_sources_outside_of_its_folder(self):
+        self.spread()
+        for folder, status in (("tree", DONE), (".", DONE), ("..", WRONG_USAGE), ("/etc", WRONG_USAGE)):
+            (self.folder / "ringside.toml").write_text(f'[annotate]\nsource = ["tree", "{folder}"]\n')
+            self.assertSays(self.ringside("annotate", "hot"), status, *(["ringside.toml:2", "outside", "--source"] if status else []))
 
     def test_without_a_disassembler(self):
         samples = self.spread()
@@ -198,7 +249,7 @@ class Annotate(AnnotateCase):
         self.assertSays(result, DONE, "is not the file that was recorded", "--kernel")
         function, = json.loads(result.stdout)["functions"]
         self.assertEqual(function["samples"], sum(samples[address] for address in self.addresses("hot")))
-        self.assertTrue(any("--kernel" in note for note in function["notes"]), function["notes"])
+        self.assertTrue(any("with --kernel" in note for note in function["notes"]), function["notes"])
         self.assertEqual(len(function["instructions"]), len(self.addresses("hot")))
 
 

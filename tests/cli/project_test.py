@@ -155,6 +155,12 @@ class Project(cli_case.CliCase):
         self.assertSays(self.run_verb("record"), WRONG_USAGE, "belongs to another user", "which guest")
         self.assertSays(self.run_verb("record", "--project", "ringside.toml"), WRONG_USAGE, "kernle")
         self.assertSays(self.run_verb("report", "--project", "gone.toml"), FAILED, "gone.toml")
+        # Nor another user's link to a file of this one, whose paths would then lead to the other's files.
+        (self.folder / "ringside.toml").rename(self.folder / "own.toml")
+        os.chown(self.folder / "own.toml", 0, 0)
+        (self.folder / "ringside.toml").symlink_to("own.toml")
+        os.lchown(self.folder / "ringside.toml", 12345, 12345)
+        self.assertSays(self.run_verb("record"), WRONG_USAGE, "belongs to another user", "which guest")
 
 
 if __name__ == "__main__":

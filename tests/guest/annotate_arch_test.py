@@ -78,7 +78,8 @@ def run(options, folder):
     deadline = time.monotonic() + options.limit
     recording = launched.record(str(options.ringside), how, command, folder, deadline)
     content = json.loads(launched.read_back(str(options.ringside), deadline, "annotate", "--functions", "20", "-k",
-                                            "-i", str(recording), "--format", "json"))
+                                            "-i", str(recording), "--format", "json",
+                                            "--source", str(stack_ends_test.SOURCES)))
     there = disassembled(kernel)
     functions = [function for function in content["functions"] if function["size"]]
     failures = [failure for function in functions for failure in check_function(function, there)]

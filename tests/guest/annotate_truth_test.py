@@ -31,7 +31,7 @@ def record(options, folder, deadline):
 
 def read(options, recording, deadline, function):
     content = json.loads(launched.read_back(options.ringside, deadline, "annotate", function, "-i", str(recording),
-                                            "--format", "json"))
+                                            "--format", "json", "--source", str(options.source.parent)))
     if len(content["functions"]) != 1:
         raise ValueError(f"{len(content['functions'])} functions are shown for {function}")
     return content["functions"][0]

@@ -25,8 +25,10 @@ void AnnotateVerb::add_options(App& app) {
                   "The function's name, as report has it; without one, the function with the most "
                   "samples. Every function of that name is shown; where it is only inlined, its "
                   "instructions in each other function");
-  what.add_option("--source", request_.source_folders,
-                  "Look for source files below this folder, too; may be given several times")
+  what.add_option(
+          "--source", request_.source_folders,
+          "Look for source files below this folder, too; may be given several times. Others "
+          "are read below the working folder and --kernel's alone")
       ->type_name("DIR")
       ->existing_directory()
       ->allow_extra_args(false);
