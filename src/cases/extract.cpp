@@ -1,6 +1,8 @@
 #include "cases/extract.h"
 
+#include <cctype>
 #include <set>
+#include <string_view>
 
 #include "arch/arch_info.h"
 #include "base/atomic_file.h"
@@ -20,6 +22,21 @@ Result<void> make_folder(const fs::path& folder) {
   fs::create_directories(folder, error);
   if (error) return fail(ErrorCode::kIo, "cannot make {}: {}", folder.string(), error.message());
   return {};
+}
+
+// A file beside the cases for an image, which the recording may call anything. Two images may have
+// one name: the kernels of two boots.
+std::string file_name(std::string_view image, std::set<std::string>& taken) {
+  constexpr std::size_t kLongest = 100;
+  constexpr std::string_view kPlain = "-_.+";
+  std::string stem;
+  for (const char c : image.substr(0, kLongest))
+    stem +=
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != kPlain.npos ? c : '_';
+  if (stem.empty() || stem.front() == '.') stem.insert(0, "_");
+  std::string name = stem + ".elf";
+  for (int i = 2; !taken.insert(name).second; ++i) name = fmt::format("{}-{}.elf", stem, i);
+  return name;
 }
 
 // The addresses whose functions a case's images must hold: the frames that ringside finds, what an
@@ -69,6 +86,7 @@ class Extraction {
  private:
   // The files that all cases share.
   Result<void> write_shared() {
+    std::set<std::string> taken;
     std::map<const elf::Image*, std::set<ImageAddr>> code;
     for (const wire::Capture& capture : request_.captures)
       collect_code(capture, request_.images, code);
@@ -77,7 +95,7 @@ class Extraction {
       if (wanted.empty()) continue;
       const std::vector<ImageAddr> addresses(wanted.begin(), wanted.end());
       const std::vector<std::byte> minimized = minimize_image(image.file, addresses);
-      const std::string name = image.name + ".elf";
+      const std::string name = file_name(image.name, taken);
       RINGSIDE_TRY(write_output(request_.folder / name, as_text(minimized)));
       parts_.images.push_back({image.name, name, image.load_bias});
     }
