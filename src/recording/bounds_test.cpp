@@ -277,7 +277,9 @@ TEST(Bounds, AFileThatShrinksWhileItIsReadIsDamaged) {
   ASSERT_TRUE(reader);
   std::filesystem::resize_file(dir / "a.data", 100);
   Collector seen;
-  EXPECT_TRUE(reader->for_each(seen));
+  const auto read = reader->for_each(seen);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().code, ErrorCode::kTruncated);
   EXPECT_FALSE(seen.warnings.empty());
 }
 

@@ -1,6 +1,8 @@
 #include "recording/reader.h"
 
+#include <fcntl.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <optional>
@@ -63,9 +65,11 @@ std::optional<Header> find_header(std::string_view payload) {
 }  // namespace
 
 Result<Reader> Reader::open(const std::filesystem::path& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   RINGSIDE_ASSIGN(std::shared_ptr<const MappedFile> file, MappedFile::open(path));
   RINGSIDE_ASSIGN(Reader reader, open(file->bytes(), path.string()));
   reader.file_ = std::move(file);
+  reader.fd_ = std::move(fd);
   return reader;
 }
 
@@ -174,7 +178,22 @@ Result<void> Reader::for_each(Visitor& visitor) {
           fmt::format("{}: block {} holds no records: {}", name_, block->sequence, error.what()));
     }
   }
+  if (has_shrunk())
+    return fail(ErrorCode::kTruncated,
+                "{} became shorter while it was read: read it again when nobody writes to it",
+                name_);
+  if (const std::string wrong = replay.contradiction(); !wrong.empty())
+    return fail(ErrorCode::kFormat,
+                "{}: its counts are damaged: {}; no share of them is right, so nothing is shown",
+                name_, wrong);
   return {};
+}
+
+// Its writer takes back half a block from a full disk, which lies behind the last whole one.
+bool Reader::has_shrunk() const {
+  struct stat info {};
+  return fd_.valid() && ::fstat(fd_.get(), &info) == 0 &&
+         static_cast<std::uint64_t>(info.st_size) < end_;
 }
 
 }  // namespace ringside::recording

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/byte_reader.h"
+#include "base/fd.h"
 #include "base/file.h"
 #include "base/result.h"
 #include "recording/records.h"
@@ -70,8 +71,9 @@ class Reader {
   [[nodiscard]] std::uint64_t size() const { return bytes_.size(); }
   // Offset behind the block that ends the recording, else behind its last whole block.
   [[nodiscard]] std::uint64_t end() const { return end_; }
-  // May be called again; every call starts from the beginning. Errors: none today that open() did
-  // not give; the result is there for readers of streams.
+  // May be called again; every call starts from the beginning. After an error nothing that was
+  // handed on is to be used: kFormat, where the recording's figures contradict its samples;
+  // kTruncated, where the file has become shorter since it was opened.
   [[nodiscard]] Result<void> for_each(Visitor& visitor);
 
   // These are known after open().
@@ -91,7 +93,10 @@ class Reader {
   [[nodiscard]] Result<void> scan();
   void report_damage(std::size_t offset, std::string_view what);
 
+  [[nodiscard]] bool has_shrunk() const;
+
   std::shared_ptr<const MappedFile> file_;
+  UniqueFd fd_;  // of a file
   Bytes bytes_;
   std::string name_;
   std::uint16_t major_ = 0;

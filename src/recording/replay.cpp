@@ -112,7 +112,7 @@ void Replay::record(protozero::pbf_reader& records) {
       visitor_.capture(decode_capture(records.get_message()));
       break;
     case f::kStatistics:
-      visitor_.statistics(decode_statistics(records.get_message()));
+      statistics(decode_statistics(records.get_message()));
       break;
     case f::kWarning: {
       const protozero::data_view text = records.get_view();
@@ -327,6 +327,7 @@ bool Replay::add(const Source& source) {
     return false;
   }
   sources_.insert(source.id);
+  counts_.add(source);
   visitor_.source(source);
   return true;
 }
@@ -358,7 +359,14 @@ bool Replay::may_add_rows(std::size_t rows) {
 }
 
 void Replay::add(const SampleBatch& batch) {
-  if (may_add_rows(batch.size())) visitor_.sample_batch(batch);
+  if (!may_add_rows(batch.size())) return;
+  counts_.add(batch);
+  visitor_.sample_batch(batch);
+}
+
+void Replay::statistics(const Statistics& statistics) {
+  counts_.add(statistics);
+  visitor_.statistics(statistics);
 }
 
 void Replay::leave_out_once(bool& said, std::string_view text) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "recording/codec/decode.h"
+#include "recording/count_check.h"
 #include "recording/id_map.h"
 #include "recording/old_samples.h"
 #include "recording/reader.h"
@@ -61,6 +62,8 @@ class Replay {
   void block(std::string_view payload, std::span<SampleBatch> decoded = {});
   // False: blocks are beyond the limits, whatever they hold.
   [[nodiscard]] bool takes_blocks() const { return !said_raw_; }
+  // A figure of the recording that cannot be true, in words; empty if there is none.
+  [[nodiscard]] std::string contradiction() const { return counts_.contradiction(); }
 
  private:
   friend class OldSamples;
@@ -83,6 +86,7 @@ class Replay {
   void counter_set(protozero::pbf_reader message);
   void counter_batch(protozero::pbf_reader message);
   void blob_piece(const BlobPiece& piece);
+  void statistics(const Statistics& statistics);
 
   // Each gives the visitor an entry, and returns its id.
   std::uint32_t add(const Thread& thread);
@@ -151,6 +155,7 @@ class Replay {
   std::uint64_t blob_bytes_ = 0;               // of all blobs that were handed on
   std::vector<std::uint16_t> node_depths_{0};  // by dense id: frames from the root
   std::vector<std::uint8_t> list_sizes_{0};    // by dense id
+  CountCheck counts_;
   std::uint64_t entries_ = 0;
   std::uint64_t samples_ = 0;
   std::uint64_t raw_bytes_ = 0;

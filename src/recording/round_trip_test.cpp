@@ -116,7 +116,7 @@ TEST(RoundTrip, RecordsOfNothingButDefaults) {
   ASSERT_TRUE(writer->add_clock({}));
   ASSERT_TRUE(writer->add_clock_tie({}));
   ASSERT_TRUE(writer->add_warning(""));
-  ASSERT_TRUE(writer->add_statistics({}));
+  ASSERT_TRUE(writer->add_statistics({.due = 1, .counters = {}}));
   ASSERT_TRUE(writer->finish());
   auto reader = Reader::open(dir / "a.data");
   ASSERT_TRUE(reader);
