@@ -1,6 +1,9 @@
 #include "base/user_cache.h"
 
+#include <xxhash.h>
+
 #include <cstdlib>
+#include <memory>
 
 namespace ringside {
 namespace {
@@ -18,6 +21,14 @@ std::filesystem::path user_cache_folder() {
   if (folder.empty())
     if (const auto home = folder_in("HOME"); !home.empty()) folder = home / ".cache";
   return folder.empty() ? folder : folder / "ringside";
+}
+
+std::uint64_t cache_checksum(std::initializer_list<Bytes> pieces) {
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       XXH3_freeState);
+  XXH3_64bits_reset(state.get());
+  for (const Bytes piece : pieces) XXH3_64bits_update(state.get(), piece.data(), piece.size());
+  return XXH3_64bits_digest(state.get());
 }
 
 }  // namespace ringside

@@ -1,5 +1,6 @@
 #include "launch/plugin/plugin_api_cache.h"
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <cstdint>
@@ -24,13 +25,29 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Answer, size, modified_ns, oldest, newest)
 
 using Answers = std::map<std::string, Answer>;
 
+struct Kept {
+  Answers answers;
+  std::string checksum;  // of the answers, in hexadecimal digits
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Kept, answers, checksum)
+
+std::string checksum_of(const Answers& answers) {
+  const auto text =
+      nlohmann::json(answers).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return fmt::format("{:016x}", cache_checksum({as_bytes(text)}));
+}
+
+// A damaged file is removed.
 Answers read(const std::filesystem::path& file) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error) ||
-      std::filesystem::file_size(file, error) > kLargestFile)
-    return {};
-  const auto answers = read_json<Answers>(file);
-  return answers && *answers ? **answers : Answers();
+  if (!std::filesystem::is_regular_file(file, error)) return {};
+  if (std::filesystem::file_size(file, error) <= kLargestFile) {
+    auto kept = read_json<Kept>(file);
+    if (kept && *kept && (*kept)->checksum == checksum_of((*kept)->answers))
+      return std::move((*kept)->answers);
+  }
+  std::filesystem::remove(file, error);
+  return {};
 }
 
 // Path, size and time of modification of the file that the links lead to.
@@ -72,7 +89,7 @@ void PluginApiCache::keep(const std::filesystem::path& qemu, const PluginApi& ap
   answers[identity->first] = identity->second;
   std::error_code ignored;
   std::filesystem::create_directories(file_.parent_path(), ignored);
-  (void)write_json(file_, answers);
+  (void)write_json(file_, Kept{answers, checksum_of(answers)});
 }
 
 }  // namespace ringside::launch

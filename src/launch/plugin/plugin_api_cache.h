@@ -8,8 +8,8 @@
 namespace ringside::launch {
 
 // Answers of QEMUs, kept in a file of the user's. An answer holds for as long as the QEMU has the
-// size and the time of modification that it had. A file that cannot be read or written is one that
-// is empty.
+// size and the time of modification that it had. The file has a checksum, and a damaged one
+// is removed. One that cannot be read or written is empty.
 class PluginApiCache {
  public:
   // $XDG_CACHE_HOME/ringside/plugin-api.json, or in ~/.cache; without a file where neither is set.

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 #include "launch/private_folder.h"
 #include "launch/qemu/qemu_binary.h"
@@ -64,6 +65,29 @@ TEST(PluginFiles, AreFoundBesideTheProgram) {
   ::setenv("RINGSIDE_PLUGIN", (root / "gone").c_str(), 1);
   EXPECT_EQ(find_plugin(root / "bin/ringside"), "");
   ::unsetenv("RINGSIDE_PLUGIN");
+}
+
+TEST_F(Choice, ADamagedCacheIsRemovedAndMadeAnew) {
+  const fs::path file = folder_.path() / "a/b/plugin-api.json";
+  const fs::path qemu = qemu_that_said({4, 5});
+  std::stringstream kept;
+  kept << std::ifstream(file).rdbuf();
+  const std::string text = kept.str();
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string damaged = text;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    std::ofstream(file) << damaged;
+    EXPECT_FALSE(cache_.find(qemu)) << damaged;
+    EXPECT_FALSE(fs::exists(file)) << damaged;
+  }
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    std::ofstream(file) << text.substr(0, size);
+    EXPECT_FALSE(cache_.find(qemu)) << size;
+  }
+  qemu_that_said({4, 5});
+  const auto found = cache_.find(qemu);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->newest, 5u);
 }
 
 TEST_F(Choice, AFamilyIsWhatLiesBesideTheFirst) {

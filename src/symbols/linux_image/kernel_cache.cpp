@@ -9,10 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/atomic_file.h"
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/file.h"
 #include "base/little_endian.h"
+#include "base/unnamed_file.h"
 #include "base/user_cache.h"
 
 namespace ringside::symbols {
@@ -20,9 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<char, 8> kMagic{'R', 'S', 'K', 'E', 'R', 'N', '0', '1'};
+constexpr std::array<char, 8> kMagic{'R', 'S', 'K', 'E', 'R', 'N', '0', '2'};
 constexpr const char* kSuffix = ".kernel";
-constexpr std::string_view kTemporary = ".new-";
 constexpr std::chrono::hours kLeftBehind{1};  // a writer does not need so long
 
 using Origin = KernelCache::Origin;
@@ -36,23 +36,29 @@ std::string name_of(const Origin& origin) {
                      origin.program_modified_ns, kSuffix);
 }
 
-// An entry ends with this; before it lies the kernel's path, and before that the ELF file. So an
-// entry that was cut has none.
+// An entry ends with this, and with the checksum of all that is before it; before it lies the
+// kernel's path, and before that the ELF file. So an entry that was cut has none.
 struct Footer {
   Origin origin;
   std::uint64_t elf_bytes = 0;
   std::uint64_t path_bytes = 0;
   std::array<char, 8> magic = kMagic;
 };
+constexpr std::size_t kEndBytes = sizeof(Footer) + sizeof(std::uint64_t);
 
 std::optional<Footer> footer_of(Bytes entry) {
-  if (entry.size() < sizeof(Footer)) return std::nullopt;
-  const auto footer = load<Footer>(entry, entry.size() - sizeof(Footer));
-  const std::uint64_t rest = entry.size() - sizeof(Footer);
+  if (entry.size() < kEndBytes) return std::nullopt;
+  const std::uint64_t rest = entry.size() - kEndBytes;
+  const auto footer = load<Footer>(entry, rest);
   if (footer.magic != kMagic || footer.elf_bytes > rest ||
       footer.path_bytes != rest - footer.elf_bytes)
     return std::nullopt;
   return footer;
+}
+
+bool is_intact(Bytes entry) {
+  const std::size_t size = entry.size() - sizeof(std::uint64_t);
+  return load<std::uint64_t>(entry, size) == cache_checksum({entry.first(size)});
 }
 
 // Nobody else could have written or replaced it.
@@ -69,16 +75,13 @@ std::shared_ptr<const MappedFile> open_entry(const fs::path& path) {
 }
 
 bool write_entry(const fs::path& path, Bytes elf, const std::string& kernel, const Origin& origin) {
-  std::string temporary = (path.parent_path() / kTemporary).string() + "XXXXXX";
-  const UniqueFd fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd.valid()) return false;
+  auto file = AtomicFile::create(path, AtomicFile::Access::kPrivate);
+  if (!file) return false;
   const Footer footer{.origin = origin, .elf_bytes = elf.size(), .path_bytes = kernel.size()};
-  const bool is_written = write_all(fd.get(), elf, temporary) &&
-                          write_all(fd.get(), as_bytes(kernel), temporary) &&
-                          write_all(fd.get(), std::as_bytes(std::span(&footer, 1)), temporary) &&
-                          ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (!is_written) ::unlink(temporary.c_str());
-  return is_written;
+  const Bytes end = std::as_bytes(std::span(&footer, 1));
+  const std::uint64_t checksum = cache_checksum({elf, as_bytes(kernel), end});
+  return file->write(as_text(elf)) && file->write(kernel) && file->write(as_text(end)) &&
+         file->write(as_text(std::as_bytes(std::span(&checksum, 1)))) && file->commit();
 }
 
 // The files of a folder that are the cache's: entries, and what is being written or was left.
@@ -88,7 +91,7 @@ std::vector<fs::path> files_in(const fs::path& folder) {
   for (fs::directory_iterator file(folder, error), end; !error && file != end;
        file.increment(error))
     if (file->path().extension() == kSuffix ||
-        file->path().filename().string().starts_with(kTemporary))
+        file->path().filename().string().starts_with(kTemporaryPrefix))
       found.push_back(file->path());
   return found;
 }
@@ -136,9 +139,13 @@ std::shared_ptr<const elf::ElfFile> KernelCache::find(const fs::path& kernel) co
   auto file = open_entry(path);
   if (!file) return nullptr;
   const auto footer = footer_of(file->bytes());
-  if (!footer || footer->origin != *origin) return nullptr;
-  auto elf = elf::ElfFile::from_copy(std::move(file), footer->elf_bytes, kernel.string());
-  if (!elf) return nullptr;
+  const bool is_whole = footer && footer->origin == *origin && is_intact(file->bytes());
+  auto elf = is_whole ? elf::ElfFile::from_copy(std::move(file), footer->elf_bytes, kernel.string())
+                      : fail(ErrorCode::kFormat, "{} is damaged", path.string());
+  if (!elf) {
+    ::unlink(path.c_str());  // it is made anew
+    return nullptr;
+  }
   ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // when it was used last
   return *elf;
 }
@@ -168,7 +175,7 @@ void KernelCache::make_room(std::uint64_t bytes) const {
   // The rest of a writer that was killed goes first.
   const auto now = std::chrono::system_clock::now();
   const auto is_left = [&](const Entry& entry) {
-    const bool is_new = entry.file.filename().string().starts_with(kTemporary);
+    const bool is_new = entry.file.filename().string().starts_with(kTemporaryPrefix);
     if (!is_new || now - entry.used < kLeftBehind) return false;
     sum -= entry.bytes;
     return ::unlink(entry.file.c_str()) == 0;

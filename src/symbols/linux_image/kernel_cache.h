@@ -16,8 +16,8 @@ namespace ringside::symbols {
 // ELF files that were made of kernels (make_elf()), kept in the user's cache folder, so that each
 // kernel is unpacked and decoded once, and later mapped. An entry is for a kernel's file as it was
 // (device, inode, size, times of modification and change) and for the program that made it. A
-// folder or an entry that another user could have written is not used. A cache that cannot be read
-// or written is empty.
+// folder or an entry that another user could have written is not used. Each entry has a checksum,
+// and a damaged one is removed. A cache that cannot be read or written is empty.
 class KernelCache {
  public:
   // Kernels of less are decoded in a few milliseconds.

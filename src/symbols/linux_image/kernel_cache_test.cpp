@@ -150,13 +150,30 @@ TEST_F(KernelCacheTest, DamagedEntriesAreNone) {
   ASSERT_NE(keep(cache(), file, made(std::byte{1})), nullptr);
   const fs::path entry = cache().entries().at(0).file;
   const auto size = fs::file_size(entry);
+  const auto expect_none = [&](std::uintmax_t where) {
+    EXPECT_EQ(cache().find(file), nullptr) << where;
+    EXPECT_FALSE(fs::exists(entry)) << "what is damaged is removed";
+    ASSERT_NE(keep(cache(), file, made(std::byte{1})), nullptr) << "and made anew";
+    EXPECT_EQ(cache().entries().size(), 1u);
+  };
   for (const std::uintmax_t left : {size - 1, size / 2, std::uintmax_t{8}, std::uintmax_t{0}}) {
     fs::resize_file(entry, left);
-    EXPECT_EQ(cache().find(file), nullptr) << left;
+    expect_none(left);
   }
-  EXPECT_EQ(cache().entries().at(0).kernel, "");
-  ASSERT_NE(keep(cache(), file, made(std::byte{1})), nullptr);
-  EXPECT_EQ(cache().entries().size(), 1u);
+  std::ofstream(entry, std::ios::app) << "x";
+  expect_none(size);
+  // A bit of the file, of its code, and of each of the words behind it.
+  std::vector<std::uintmax_t> places = {0, 100, size / 2, size / 2 + 1};
+  for (std::uintmax_t back = 1; back < 120; back += 3) places.push_back(size - back);
+  for (const std::uintmax_t place : places) {
+    std::fstream stream(entry, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(place));
+    const auto flipped = static_cast<char>(stream.get() ^ 1 << place % 8);
+    stream.seekp(static_cast<std::streamoff>(place));
+    stream.put(flipped);
+    stream.close();
+    expect_none(place);
+  }
 }
 
 TEST_F(KernelCacheTest, WhatWasUsedLongestAgoGivesWay) {
@@ -188,11 +205,11 @@ TEST_F(KernelCacheTest, WhatWasUsedLongestAgoGivesWay) {
 TEST_F(KernelCacheTest, IsClearedOfItsOwnFilesOnly) {
   const fs::path file = kernel("vmlinuz");
   ASSERT_NE(keep(cache(), file, made(std::byte{1})), nullptr);
-  std::ofstream(cache().folder() / ".new-abcdef") << "cut";
+  std::ofstream(cache().folder() / ".ringside-abcdef") << "cut";
   std::ofstream(cache().folder() / "notes.txt") << "not ours";
   ASSERT_TRUE(cache().clear());
   EXPECT_EQ(cache().find(file), nullptr);
-  EXPECT_FALSE(fs::exists(cache().folder() / ".new-abcdef"));
+  EXPECT_FALSE(fs::exists(cache().folder() / ".ringside-abcdef"));
   EXPECT_TRUE(fs::exists(cache().folder() / "notes.txt"));
   EXPECT_TRUE(KernelCache({}, {}).clear());
   EXPECT_EQ(keep(KernelCache({}, {}), file, made(std::byte{1})), nullptr);
