@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -101,8 +102,28 @@ Result<UniqueFd> connect_tcp(const SocketAddress& address, std::chrono::millisec
 
 }  // namespace
 
+namespace {
+
+// The text before QEMU's options; ",," is a comma there.
+std::string without_options(std::string_view text) {
+  std::string value;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ',' && !text.substr(i).starts_with(",,")) break;
+    if (text[i] == ',') ++i;
+    value += text[i];
+  }
+  return value;
+}
+
+}  // namespace
+
 Result<SocketAddress> SocketAddress::parse(const std::string& text) {
-  std::string rest = text.substr(0, text.find(','));
+  const std::string named = text.starts_with("unix:") ? text.substr(5) : text;
+  // A socket's path is a path, whatever it has.
+  struct stat info {};
+  if (::stat(named.c_str(), &info) == 0 && S_ISSOCK(info.st_mode))
+    return SocketAddress{named, {}, {}};
+  std::string rest = without_options(text);
   const bool is_tcp = rest.starts_with("tcp:");
   if (rest.starts_with("unix:")) return SocketAddress{rest.substr(5), {}, {}};
   if (is_tcp) rest.erase(0, 4);

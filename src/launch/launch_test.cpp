@@ -36,6 +36,35 @@ TEST(PrivateFolder, OnlyItsUserCanEnter) {
   EXPECT_FALSE(std::filesystem::exists(path));
 }
 
+// Neither PATH nor QEMU's options take such names.
+TEST(PrivateFolder, IsElsewhereWhereTheNameOfTheFolderSeparates) {
+  char base[] = "/tmp/ringside-folders-XXXXXX";
+  ASSERT_NE(::mkdtemp(base), nullptr);
+  const char* const before = std::getenv("TMPDIR");
+  const std::string kept = before != nullptr ? before : "";
+  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+  const std::string kept_runtime = runtime != nullptr ? runtime : "";
+  for (const std::string name : {"plain", "a,b", "c:d", "e=f", "g h", "i\nj", "k\tl"}) {
+    const std::filesystem::path parent = std::filesystem::path(base) / name;
+    std::filesystem::create_directory(parent);
+    ::setenv("TMPDIR", parent.c_str(), 1);
+    for (const char* const where : {"", parent.c_str()}) {
+      ::setenv("XDG_RUNTIME_DIR", where, 1);
+      const auto folder = PrivateFolder::create();
+      ASSERT_TRUE(folder);
+      EXPECT_EQ(folder->path().parent_path(), name == "plain" ? parent : "/tmp");
+    }
+    const auto large = PrivateFolder::create_for_large_files();
+    ASSERT_TRUE(large);
+    EXPECT_EQ(large->path().parent_path(), parent) << "no option names it";
+  }
+  ::setenv("TMPDIR", kept.c_str(), 1);
+  if (before == nullptr) ::unsetenv("TMPDIR");
+  ::setenv("XDG_RUNTIME_DIR", kept_runtime.c_str(), 1);
+  if (runtime == nullptr) ::unsetenv("XDG_RUNTIME_DIR");
+  std::filesystem::remove_all(base);
+}
+
 TEST(PrivateFolder, WhatAKilledRunHasLeftIsCleared) {
   char base[] = "/tmp/ringside-folders-XXXXXX";
   ASSERT_NE(::mkdtemp(base), nullptr);

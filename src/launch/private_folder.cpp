@@ -17,6 +17,17 @@ constexpr std::size_t kLongestPath = 80;
 
 constexpr std::string_view kPrefix = "ringside-run-";
 
+constexpr const char* kFallback = "/tmp";
+
+// Whether what stands in a folder there can be named in QEMU's options, in PATH, and as a socket.
+bool is_fit(const std::filesystem::path& parent) {
+  constexpr std::string_view kSeparators = ",:= \t\n";  // QEMU's, and PATH's
+  constexpr std::size_t kRandomPart = 6;
+  const std::string& path = parent.native();
+  return !path.empty() && path.find_first_of(kSeparators) == std::string::npos &&
+         path.size() + 1 + kPrefix.size() + kRandomPart < kLongestPath;
+}
+
 // Opened so that a program that is started here holds the lock too.
 UniqueFd lock(const std::filesystem::path& folder) {
   UniqueFd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
@@ -59,20 +70,24 @@ Result<PrivateFolder> PrivateFolder::make_in(const std::filesystem::path& parent
 }
 
 Result<PrivateFolder> PrivateFolder::create() {
-  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime && *runtime) {
-    auto folder = make_in(runtime);
-    if (folder && folder->path().string().size() < kLongestPath) return folder;
-  }
+  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime && is_fit(runtime))
+    if (auto folder = make_in(runtime)) return folder;
   std::error_code ignored;
-  std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
-  if (parent.empty() || parent.string().size() + kPrefix.size() + 8 > kLongestPath) parent = "/tmp";
-  return make_in(parent);
+  const std::filesystem::path parent = std::filesystem::temp_directory_path(ignored);
+  if (is_fit(parent)) return make_in(parent);
+  auto folder = make_in(kFallback);
+  if (!folder && !parent.empty())
+    return fail(ErrorCode::kIo,
+                "{}; it takes the place of {}, whose path is long or has a character that QEMU's "
+                "options or PATH do not take: set TMPDIR to another folder",
+                folder.error().message, parent.string());
+  return folder;
 }
 
 Result<PrivateFolder> PrivateFolder::create_for_large_files() {
   std::error_code error;
   const std::filesystem::path parent = std::filesystem::temp_directory_path(error);
-  return make_in(error ? "/tmp" : parent);
+  return make_in(error ? kFallback : parent);
 }
 
 PrivateFolder::~PrivateFolder() {

@@ -13,8 +13,9 @@ namespace ringside::launch {
 // killed run has left, and goes when the next one is made.
 class PrivateFolder {
  public:
-  // In $XDG_RUNTIME_DIR where that is, else in the folder for temporary files. The path is short
-  // enough for a Unix socket inside it.
+  // In $XDG_RUNTIME_DIR where that is, else in the folder for temporary files, else in /tmp. The
+  // path is short enough for a Unix socket inside it, and has no character that separates something
+  // in PATH or in QEMU's options: a comma, a colon, an equals sign or white space.
   [[nodiscard]] static Result<PrivateFolder> create();
   // In the folder for temporary files: $XDG_RUNTIME_DIR is small.
   [[nodiscard]] static Result<PrivateFolder> create_for_large_files();

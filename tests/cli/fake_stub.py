@@ -189,7 +189,7 @@ class FakeStub:
 
 def load_plugin(option, api):
     """Answers -plugin as QEMU does (plugins/loader.c); returns where it is loaded."""
-    path, _, arguments = option.partition(",")
+    path, _, arguments = option.removeprefix("file=").partition(",")
     version = int((re.findall(r"-([0-9]+)\.so$", path) or ["4"])[0])
     if api == "hangs":
         time.sleep(3600)

@@ -84,6 +84,17 @@ class Launch(cli_case.CliCase):
         self.assertRegex(options[options.index("-gdb") + 1], f"^unix:{self.folder}/.*,server=on,wait=off$")
         self.assertEqual(list(self.folder.glob("ringside-*")), [], "the private folder is left")
 
+    def test_a_folder_for_temporary_files_with_an_odd_name(self):
+        odd = self.folder / "a,b=c:d e"
+        odd.mkdir()
+        for place in ("TMPDIR", "XDG_RUNTIME_DIR"):
+            for command in (["qemu-system-x86_64"], ["./run.sh"]):
+                with self.subTest(place=place, command=command):
+                    result = self.ringside("record", "--duration", "0.2", "--then-quit", "--", *command,
+                                           environment={**self.environment(2 * limits.STEP), place: str(odd)})
+                    self.assertRecorded(result)
+                    self.assertEqual(list(odd.iterdir()), [])
+
     def test_options_with_spaces_and_quotes_arrive_as_they_are(self):
         text = "console=ttyS0 a='b c' \"$HOME\" \\ *"
         self.assertRecorded(self.launch("./run.sh", "-append", text))

@@ -67,7 +67,7 @@ Result<PluginApi> ask_plugin_api(const std::filesystem::path& qemu,
         capture_output(
             qemu.string(),
             {"-machine", "none", "-nodefaults", "-no-user-config", "-display", "none", "-plugin",
-             escape_value(plugin.path.string()) + "," + wire::kPluginQuestion},
+             "file=" + escape_value(plugin.path.string()) + "," + wire::kPluginQuestion},
             timeout));
     const auto answer = parse_plugin_answer(printed, plugin.api);
     if (!answer) {

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/atomic_file.h"
 #include "base/fd.h"
-#include "base/file.h"
 #include "base/shell_word.h"
 #include "launch/deterministic.h"
 #include "launch/engine_choice.h"
@@ -49,8 +49,8 @@ Result<void> use_gdb(const std::filesystem::path& folder, QemuCommand& command, 
 
 // A monitor of ringside's own, beside those that the user has.
 void use_monitor(const std::filesystem::path& folder, QemuCommand& command, LaunchInfo& info) {
-  info.qmp_address = "unix:" + (folder / "qmp").string();
-  command.add("qmp", "unix:" + escape_value((folder / "qmp").string()) + ",server=on,wait=off");
+  info.qmp_address = "unix:" + escape_value((folder / "qmp").string());
+  command.add("qmp", info.qmp_address + ",server=on,wait=off");
 }
 
 // Plugins of the user's stay; QEMU loads any number.
@@ -60,7 +60,8 @@ void use_plugin(const std::filesystem::path& folder, const LaunchRequest& reques
   info.plugin = facts.plugin.file.path.string();
   // The guest waits for ringside before its first instruction.
   const std::string pace = request.deterministic ? ",clock=instructions,wait=on" : "";
-  command.add("plugin", escape_value(info.plugin) + ",ring=" + escape_value(info.ring) + pace);
+  command.add("plugin",
+              "file=" + escape_value(info.plugin) + ",ring=" + escape_value(info.ring) + pace);
   // While a vCPU waits for ringside, a QEMU that records or replays answers no monitor: the vCPU's
   // thread holds the lock of the log.
   if (!records_or_replays(command)) use_monitor(folder, command, info);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/read_text.h"
+#include "base/socket.h"
 #include "launch/qemu/qemu_command.h"
 
 namespace ringside::launch {
@@ -69,10 +70,11 @@ std::vector<std::string> arguments_of(pid_t process) {
 // QEMU's paths are relative to its own folder.
 std::string in_its_folder(const std::string& address, pid_t process) {
   if (!address.starts_with("unix:")) return address;
-  const std::string path = address.substr(5, address.find(',') - 5);
+  const auto parsed = SocketAddress::parse(address);
+  if (!parsed) return address;
   std::error_code ignored;
   const fs::path folder = fs::read_symlink(folder_of(process) / "cwd", ignored);
-  return "unix:" + (folder / path).string();
+  return "unix:" + escape_value((folder / parsed->path).string());
 }
 
 LaunchInfo describe(pid_t process, const std::vector<std::string>& arguments,
