@@ -76,7 +76,6 @@ class Doctor(cli_case.CliCase):
         self.assertEqual(path(), f"{family}/libringside-tcg.so\n")
         self.assertEqual(path(version="11.0.0", api="6 6"), f"{family}/libringside-tcg-6.so\n")
         self.assertEqual(path("--", "qemu-system-aarch64", version="11.0.0", api="6 6"), f"{family}/libringside-tcg-6.so\n")
-        self.assertEqual(path("--", "make", "qemu"), f"{family}/libringside-tcg.so\n")
 
         def refused(*arguments, says, **fake):
             result = self.doctor("--plugin", *arguments, **fake)
@@ -84,7 +83,16 @@ class Doctor(cli_case.CliCase):
             self.assertEqual((result.stdout, result.said.count("\n")), ("", 1))
         refused(version="7.2.22", says="the TCG plugin needs 9.2")
         refused(version="11.1.0", api="7 7", says="the newest TCG plugin here is for 6")
-        refused("--", "qemu-system-nothing", says="qemu-system-nothing")
+        refused("--", "qemu-system-nothing", says="qemu-system-nothing: there is no such program in PATH")
+        # None that is not named is asked instead.
+        refused("--", "./qemu-system-x86_64", says="./qemu-system-x86_64: there is no such program")
+        refused("--", "./anything", says="./anything: there is no such program")
+        (self.folder / "anything").write_text("#!/bin/sh\nexec qemu-system-x86_64\n")
+        (self.folder / "anything").chmod(0o755)
+        refused("--", "./anything", says="./anything is not QEMU, and the plugin depends on the QEMU that it starts")
+        refused("--", "sh", "anything", says="sh is not QEMU")
+        for arguments in (("--", "./nothing"), ("--", "./nothing/qemu-system-x86_64")):
+            self.assertSays(self.doctor(*arguments), FAILED, f"{arguments[1]}: there is no such program")
         refused(path=str(self.folder), says="no QEMU is in PATH")
         self.fake["RINGSIDE_PLUGIN"] = str(family / "gone.so")
         refused(says="is not found")

@@ -66,8 +66,15 @@ void say_machine() {
   say_of("TCG plugin", found.empty() ? "not found; $RINGSIDE_PLUGIN may name it" : found.string());
 }
 
+Result<void> check_is_there(const std::string& program) {
+  if (launch::is_there(program)) return {};
+  return fail(ErrorCode::kNotFound, "{}: there is no such program{}", program,
+              program.find('/') == std::string::npos ? " in PATH" : "");
+}
+
 // Asks a QEMU for its version and its plugin. A script is not run for it: it may start a guest.
 Result<launch::QemuFacts> ask(const std::string& program) {
+  RINGSIDE_TRY(check_is_there(program));
   const auto binary = launch::find_qemu_binary(program);
   if (!binary)
     return fail(ErrorCode::kUnsupported,
@@ -125,13 +132,20 @@ bool is_from_file_only(const std::vector<std::string>& command, bool is_from_fil
   return is_from_file && command[0].find('/') != std::string::npos;
 }
 
-// The plugin's path alone. The first QEMU in PATH that loads a plugin decides which.
+// The plugin's path alone, for the QEMU that is named. Without one, the first QEMU in PATH that
+// loads a plugin decides which; a project's command line may be one that only starts QEMU.
 Result<void> say_plugin(const std::vector<std::string>& command, bool is_from_file) {
   std::vector<std::string> programs;
   if (!command.empty() && launch::is_qemu_program(command[0])) {
     if (is_from_file_only(command, is_from_file))
       return fail(ErrorCode::kUnsupported, "{} {}", command[0], kFromFileOnly);
     programs = {command[0]};
+  } else if (!command.empty() && !is_from_file) {
+    RINGSIDE_TRY(check_is_there(command[0]));
+    return fail(ErrorCode::kUnsupported,
+                "{} is not QEMU, and the plugin depends on the QEMU that it starts: name that one, "
+                "such as -- qemu-system-x86_64",
+                command[0]);
   } else {
     for (const std::filesystem::path& program : own_qemus()) programs.push_back(program);
   }
@@ -155,6 +169,7 @@ Result<void> say_plugin(const std::vector<std::string>& command, bool is_from_fi
 // whose QEMUs are asked anyway.
 Result<void> say_command(const std::vector<std::string>& command, bool is_from_file) {
   print("\nThis command line\n");
+  if (!is_from_file) RINGSIDE_TRY(check_is_there(command[0]));
   if (!launch::is_qemu_program(command[0])) {
     say_of(command[0],
            "is not QEMU; ringside looks at the command line of the QEMU that it starts");

@@ -63,6 +63,12 @@ std::optional<std::filesystem::path> named_in(const std::string& script) {
 
 }  // namespace
 
+bool is_there(const std::string& program) {
+  const auto path = look_up(program);
+  std::error_code ignored;
+  return path && std::filesystem::exists(*path, ignored);
+}
+
 std::optional<std::filesystem::path> find_qemu_binary(const std::string& program) {
   const auto path = look_up(program);
   if (!path) return std::nullopt;
