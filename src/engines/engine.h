@@ -91,6 +91,7 @@ struct PaceCounts {
 
   std::uint64_t lost_events = 0;    // that the guest has recorded itself: no ticks
   std::uint64_t foreign_bytes = 0;  // of a serial line, that belong to no record
+  std::uint64_t damaged = 0;        // times that a count of the guest's own could not be true
 
   [[nodiscard]] std::uint64_t lost() const {
     return stolen + ring_full + delayed + no_room + overwritten;

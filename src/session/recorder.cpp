@@ -485,6 +485,11 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
         "{} bytes of the serial line belong to no record: the line loses or adds bytes, "
         "or something else is written to it",
         outcome.foreign_bytes));
+  if (outcome.damaged_counts > 0)
+    result.warnings.push_back(fmt::format(
+        "{} counts in the guest's rings are damaged: they grew by more than a CPU can do, and what "
+        "they say is lost is not counted",
+        outcome.damaged_counts));
   if (guest_events_.left_out() > 0)
     result.warnings.push_back(
         fmt::format("{} events and allocations are left out: they have too many names",

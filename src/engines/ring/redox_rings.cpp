@@ -4,8 +4,10 @@
 #include <bit>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/little_endian.h"
 #include "engines/ring/mapped_area.h"
+#include "engines/ring/plausible.h"
 
 namespace ringside::engines::ring {
 namespace {
@@ -36,7 +38,7 @@ Result<std::unique_ptr<RedoxRings>> RedoxRings::find(const RedoxLayout& layout,
   if (!rings->slice_) return nullptr;
   RINGSIDE_ASSIGN(const auto pointer, rings->slice_->read_value<std::uint64_t>(AreaOffset{0}));
   RINGSIDE_ASSIGN(const auto cpus, rings->slice_->read_value<std::uint64_t>(AreaOffset{kWord}));
-  if (cpus == 0) return nullptr;
+  if (pointer == 0 || cpus == 0) return nullptr;
   if (cpus > kMostCpus)
     return fail(ErrorCode::kFormat, "{}: a slice of {} rings; is it Redox' BUFS_RAW?", layout.slice,
                 cpus);
@@ -69,6 +71,7 @@ Result<std::optional<RedoxRings::Ring>> RedoxRings::find_ring(const RedoxLayout&
     return fail(ErrorCode::kFormat, "a ring's structure has a member at offset {}", last);
   RINGSIDE_ASSIGN(ring.state, map_area(structure, last + kWord, tables, physical, walks_left));
   if (!ring.state) return std::nullopt;
+  ring.last_ns = monotonic_ns() - std::min(monotonic_ns(), kGuestsStartNs);
   ring.words = layout.ring_words;
   if (layout.words) {
     RINGSIDE_ASSIGN(ring.words, ring.state->read_value<std::uint64_t>(AreaOffset{*layout.words}));
@@ -126,21 +129,38 @@ Result<bool> RedoxRings::read_words(Ring& ring, std::size_t budget) {
   return !bytes_.empty();
 }
 
-// Takes the words that it reads out of the budget, which all CPUs share.
-Result<void> RedoxRings::poll(std::size_t cpu, RecordCollector* records, std::size_t& budget) {
-  Ring& ring = rings_[cpu];
+// Reads how far a ring has got.
+Result<void> RedoxRings::follow(Ring& ring) const {
   const std::uint64_t due_until_now = due(ring);
+  State before = ring.last;
   RINGSIDE_ASSIGN(ring.last, read_state(ring));
-  // A tail that has gone back is that of a kernel that has begun anew.
-  if (ring.has_begun && ring.last.tail < ring.position) {
-    ring.due_before = due_until_now;
-    ring.first = {};
-    ring.position = 0;
-  }
+  const std::uint64_t now_ns = monotonic_ns();
+  const std::uint64_t most = most_records(now_ns - std::exchange(ring.last_ns, now_ns));
   if (!std::exchange(ring.has_begun, true)) {
     ring.first = ring.last;
     ring.position = ring.last.tail;
+    return {};
   }
+  // A tail that has gone back is that of a kernel that has begun anew.
+  if (ring.last.tail < ring.position) {
+    ring.due_before = due_until_now;
+    ring.first = before = {};
+    ring.position = 0;
+  }
+  const bool is_damaged = ring.last.kernel_samples - before.kernel_samples > most ||
+                          ring.last.user_samples - before.user_samples > most;
+  if (!is_damaged) return {};
+  ring.due_before = due_until_now;
+  ring.first = ring.last;
+  ++ring.damaged;
+  return {};
+}
+
+// Takes the words that it reads out of the budget, which all CPUs share.
+Result<void> RedoxRings::poll(std::size_t cpu, RecordCollector* records, std::size_t& budget) {
+  Ring& ring = rings_[cpu];
+  if (ring.is_gone) return {};
+  RINGSIDE_TRY(follow(ring));
   RINGSIDE_ASSIGN(const bool has_words, read_words(ring, budget));
   if (!has_words) return {};
   const RingWords words{Bytes(bytes_)};
@@ -191,9 +211,10 @@ Result<bool> RedoxRings::are_there() {
   for (std::size_t cpu = 0; cpu < rings_.size(); ++cpu) {
     RINGSIDE_ASSIGN(const auto structure,
                     pointers_->read_value<std::uint64_t>(AreaOffset{cpu * kWord}));
-    if (structure != rings_[cpu].structure.value) return false;
+    rings_[cpu].is_gone = structure == 0;
+    if (structure != 0 && structure != rings_[cpu].structure.value) return false;
   }
-  return true;
+  return !std::all_of(rings_.begin(), rings_.end(), [](const Ring& ring) { return ring.is_gone; });
 }
 
 // Format A writes no samples of user code.
@@ -222,6 +243,7 @@ RingCounts RedoxRings::counts() const {
     sum.read += ring.read;
     sum.missed += expected - std::min(expected, ring.read);
     sum.lost_samples = sum.missed;
+    sum.damaged += ring.damaged;
   }
   return sum;
 }

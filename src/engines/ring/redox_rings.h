@@ -62,7 +62,10 @@ class RedoxRings final : public GuestRings {
     State first;                   // at the first poll, or of a kernel that has begun anew
     std::uint64_t due_before = 0;  // samples of kernels before
     State last;
-    std::uint64_t read = 0;  // samples
+    std::uint64_t last_ns = 0;  // when that was read
+    std::uint64_t read = 0;     // samples
+    std::uint64_t damaged = 0;  // jumps of the counts
+    bool is_gone = false;       // the kernel has it no longer
   };
   explicit RedoxRings(const RedoxLayout& layout) : layout_(layout) {}
 
@@ -72,6 +75,7 @@ class RedoxRings final : public GuestRings {
                                                              PhysicalMemory& physical,
                                                              std::uint64_t& walks_left);
   [[nodiscard]] Result<State> read_state(Ring& ring) const;
+  [[nodiscard]] Result<void> follow(Ring& ring) const;
   [[nodiscard]] Result<void> poll(std::size_t cpu, RecordCollector* records, std::size_t& budget);
   [[nodiscard]] Result<bool> read_words(Ring& ring, std::size_t budget);
   void take(const wire::redox::RingSample& sample, std::uint16_t cpu, RecordCollector& records);

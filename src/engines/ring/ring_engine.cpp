@@ -75,7 +75,8 @@ Result<std::unique_ptr<GuestRings>> RingEngine::look_for_rings(PhysicalMemory& r
     RINGSIDE_ASSIGN(now, paging());
     if (now.tables.empty()) return nullptr;
     auto rings = RedoxRings::find(*options_.redox, *now.tables.front().tables, ram);
-    if (!rings && rings.error().code != ErrorCode::kFormat)
+    if (!rings && rings.error().code != ErrorCode::kFormat &&
+        rings.error().code != ErrorCode::kUnreadable)
       return tl::unexpected<Error>(rings.error());
     if (!rings) why_not_ = rings.error().message;
     return rings ? std::move(*rings) : nullptr;
@@ -262,8 +263,10 @@ Result<Tick> RingEngine::poll(const TickPlan& plan) {
   next_poll_ns_ = monotonic_ns() + kPollNs;
   if (rings_ && monotonic_ns() >= next_look_ns_) {
     next_look_ns_ = monotonic_ns() + kLookNs;
-    RINGSIDE_ASSIGN(const bool are_there, rings_->are_there());
-    if (!are_there) leave_rings();
+    const auto are_there = rings_->are_there();
+    if (!are_there && are_there.error().code != ErrorCode::kUnreadable)
+      return tl::unexpected<Error>(are_there.error());
+    if (!are_there || !*are_there) leave_rings();
   }
   if (!rings_ && !is_stopped_) RINGSIDE_TRY(find_rings());
   if (!rings_ && is_stopped_) RINGSIDE_TRY(find_rings_at_last());
@@ -313,6 +316,7 @@ PaceCounts RingEngine::counts() const {
   counts.no_room = std::min(lost.no_room, lost.lost_samples);
   counts.overwritten = lost.lost_samples - counts.no_room;
   counts.lost_events = lost.lost() - lost.lost_samples;
+  counts.damaged = lost.damaged;
   counts.due = taken_ + (records_ ? records_->captures() : 0) + lost.lost_samples;
   return counts;
 }

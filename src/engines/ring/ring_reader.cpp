@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "engines/ring/plausible.h"
 
 namespace ringside::engines::ring {
 namespace {
@@ -16,7 +17,10 @@ constexpr std::int64_t kMostNested = 64;
 }  // namespace
 
 RingReader::RingReader(AreaMemory& memory, wire::GuestArea area, std::uint32_t cpu)
-    : memory_(memory), area_(std::move(area)), cpu_(cpu) {}
+    : memory_(memory),
+      area_(std::move(area)),
+      cpu_(cpu),
+      state_ns_(monotonic_ns() - std::min(monotonic_ns(), kGuestsStartNs)) {}
 
 void RingReader::want_all() {
   has_begun_ = true;
@@ -74,7 +78,8 @@ Result<std::uint32_t> RingReader::begun() const {
 Result<void> RingReader::read_state() {
   RINGSIDE_ASSIGN(const wire::GuestCpuState now, state_now());
   const std::uint64_t advance = (now.head - head_) & mask();
-  if (!std::exchange(has_begun_, true)) {
+  const bool is_first = !std::exchange(has_begun_, true);
+  if (is_first) {
     begin_at(now, now.head & mask());
     head_ = position_;
   } else if (advance > mask() / 2 || static_cast<std::int32_t>(now.begun - state_.begun) < 0) {
@@ -82,11 +87,26 @@ Result<void> RingReader::read_state() {
     before_ = counts();
     begin_at({}, 0);
     head_ = now.head & mask();
+    state_ = {};
   } else {
     head_ += advance;
   }
+  const std::uint64_t now_ns = monotonic_ns();
+  if (!is_first && is_damaged(now, now_ns)) {
+    before_ = counts();
+    ++before_.damaged;
+    begin_at(now, now.head & mask());
+    head_ = position_;
+  }
   state_ = now;
+  state_ns_ = now_ns;
   return {};
+}
+
+bool RingReader::is_damaged(const wire::GuestCpuState& now, std::uint64_t now_ns) const {
+  const std::uint64_t most = most_records(now_ns - state_ns_);
+  return now.begun - state_.begun > most || now.samples - state_.samples > most ||
+         now.lost - state_.lost > most;
 }
 
 // Words that the guest has overwritten until then, or may have while it was read, are left out. So

@@ -23,6 +23,7 @@ struct RingCounts {
   std::uint64_t no_room = 0;       // the ring was full: mode drop
   std::uint64_t missed = 0;        // overwritten before they were read, or never whole
   std::uint64_t lost_samples = 0;  // of those without room and those that were missed
+  std::uint64_t damaged = 0;       // jumps of counters that cannot be true, and are not counted
 
   [[nodiscard]] std::uint64_t lost() const { return no_room + missed; }
   RingCounts& operator+=(const RingCounts& other) {
@@ -30,6 +31,7 @@ struct RingCounts {
     no_room += other.no_room;
     missed += other.missed;
     lost_samples += other.lost_samples;
+    damaged += other.damaged;
     return *this;
   }
 };
@@ -38,6 +40,7 @@ struct RingCounts {
 // guest. Reads those that come after the first poll(), unless all are wanted.
 //
 // The guest may do anything to its memory meanwhile, and may begin anew: then its counts go back.
+// Counts that jump further than they can (plausible.h) are damaged: reading goes on behind them.
 // Words that make no sense may be a record that is not whole yet: it is read again, until kPatience
 // polls have seen more records begin behind it, or the ring is half a round further. Then the next
 // record is looked for. A poll reads and checks kMostWords at most.
@@ -76,6 +79,8 @@ class RingReader {
  private:
   [[nodiscard]] Result<wire::GuestCpuState> state_now() const;
   [[nodiscard]] Result<void> read_state();
+  // Whether a counter is further than it can be.
+  [[nodiscard]] bool is_damaged(const wire::GuestCpuState& now, std::uint64_t now_ns) const;
   // Records from that state of the CPU on, and words from that position on, are still to be read.
   void begin_at(const wire::GuestCpuState& state, std::uint64_t position);
   // The bits of a count of words.
@@ -104,6 +109,7 @@ class RingReader {
   std::uint64_t head_ = 0;      // words, extended to 64 bits
   std::uint64_t position_ = 0;  // all before it was read, or is lost
   wire::GuestCpuState state_;
+  std::uint64_t state_ns_;  // when it was read
   unsigned waits_ =
       0;  // polls that have seen head_ move while the record at position_ was not whole
   std::uint64_t waited_at_ = 0;       // head_ at the last of them

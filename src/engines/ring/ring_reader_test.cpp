@@ -298,6 +298,40 @@ TEST(RingReader, CountsWhatIsOverwrittenWhileItReads) {
   EXPECT_EQ(reader.counts().read + reader.counts().missed, written);
 }
 
+// As of a guest that writes what it likes into its counts. None of it is lost ticks.
+TEST(RingReader, CountsThatCannotBeTrueAreDamaged) {
+  for (const std::uint64_t at :
+       {16u, 24u, 32u}) {  // those of a CPU's state, as GUEST_RING.md has it
+    GuestRings rings(1, 1024, RINGSIDE_DROP);
+    BufferMemory memory(rings.bytes());
+    RingReader reader(memory, rings.area(), 0);
+    Seen seen;
+    ASSERT_TRUE(reader.poll(seen.visit()));
+    put_sample(0, 1, 2);
+    ASSERT_TRUE(reader.poll(seen.visit()));
+    std::byte* const count = rings.writable().data() + rings.area().cpu_at(0) + at;
+    std::uint32_t value = 0;
+    for (unsigned jump = 1; jump <= 50; ++jump) {
+      std::memcpy(&value, count, sizeof(value));
+      value += 0x70000000;
+      std::memcpy(count, &value, sizeof(value));
+      ASSERT_TRUE(reader.poll(seen.visit()));
+      EXPECT_EQ(reader.counts().damaged, jump) << at;
+      EXPECT_EQ(reader.counts().lost(), 0u) << at;
+    }
+    put_sample(0, 2, 2);
+    ASSERT_TRUE(reader.poll(seen.visit()));
+    EXPECT_THAT(seen.ids, ElementsAre(1, 2)) << at;
+    // Those of a ring that has begun anew, too.
+    std::memset(count, 0, sizeof(value));
+    std::memset(rings.writable().data() + rings.area().cpu_at(0), 0, 8);
+    value = 0x70000000;
+    std::memcpy(count, &value, sizeof(value));
+    ASSERT_TRUE(reader.poll(seen.visit()));
+    EXPECT_EQ(reader.counts().lost(), 0u) << at;
+  }
+}
+
 // The same header, and counts that begin again.
 TEST(RingReader, ReadsOnWhereTheKernelBeginsAnew) {
   const GuestRings rings(1, 1024, RINGSIDE_OVERWRITE);

@@ -229,6 +229,7 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
   outcome_.lost.overwritten += counts.overwritten;
   outcome_.lost_events += counts.lost_events;
   outcome_.foreign_bytes = counts.foreign_bytes;
+  outcome_.damaged_counts = counts.damaged;
 }
 
 std::uint64_t Sampler::end_ns() const {

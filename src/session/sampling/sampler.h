@@ -63,9 +63,10 @@ class Sampler : private engines::ReadTurns {
   struct Outcome {
     std::uint64_t due = 0;
     LostTicks lost;
-    std::uint64_t lost_events = 0;    // that the guest has recorded itself
-    std::uint64_t foreign_bytes = 0;  // of a serial line, that belong to no record
-    std::uint64_t late_ticks = 0;     // taken more than half an interval after they were due
+    std::uint64_t lost_events = 0;     // that the guest has recorded itself
+    std::uint64_t foreign_bytes = 0;   // of a serial line, that belong to no record
+    std::uint64_t damaged_counts = 0;  // of the guest's rings
+    std::uint64_t late_ticks = 0;      // taken more than half an interval after they were due
     std::uint64_t first_tick_ns = 0;
     std::uint64_t last_tick_ns = 0;
     std::uint64_t user_pause_ns = 0;  // the guest's user had stopped it

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -102,10 +103,12 @@ class RingEngineTest : public ::testing::Test {
     way_in->physical = &ram_;
     way_in->no_registers = way_in_error_;
     if (machine_walks_) way_in->page_tables = [this] { return std::make_unique<RingTables>(ram_); };
+    if (page_tables_) way_in->page_tables = page_tables_;
     way_in->registers = registers_;
     way_in_ = way_in.get();
     RingOptions options;
     options.from_boot = from_boot_;
+    options.redox = redox_;
     engine_ = std::make_unique<RingEngine>(std::move(way_in), options);
     vcpus_.resize(2);
     ASSERT_TRUE(tick());
@@ -136,7 +139,9 @@ class RingEngineTest : public ::testing::Test {
 
   RamWithRings ram_;
   bool machine_walks_ = false;
+  std::function<std::unique_ptr<memory::PageTables>()> page_tables_;  // the machine's own
   bool from_boot_ = false;
+  std::optional<RedoxLayout> redox_;
   arch::Registers registers_;  // no paging, unless a test has it
   engines::testing::FakeEngine* way_in_ = nullptr;
   std::optional<Error> way_in_error_;  // of its registers
