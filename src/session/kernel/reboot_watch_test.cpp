@@ -116,7 +116,7 @@ TEST_F(RebootWatchTest, AKernelThatIsNotThereAfterFirmwareIsGone) {
   EXPECT_EQ(check(kElsewhere), Verdict::kGone);
 }
 
-// What was read while it started is not what it has made of itself since.
+// Its start is in the file, and since then it has patched itself.
 TEST_F(RebootWatchTest, AKernelThatWasFoundInMemoryIsThereAsLongAsItsAddressesAreMapped) {
   kernel_ = kernel_image("");
   shift_ = 4;
