@@ -28,7 +28,7 @@ elf::Image image_at(std::uint64_t bias, std::string name) {
 TEST(Extract, FilesOfImagesStayInTheFolderAndAreApart) {
   const recording::testing::TempDir dir;
   elf::ImageMap images;
-  ExtractRequest request{.images = images, .folder = dir / "cases"};
+  ExtractRequest request{images, {}, "a test", {}, {}, dir / "cases"};
   for (const char* const name : {"../outside", "/tmp/outside", "kernel", "kernel", ".hidden", ""}) {
     const std::uint64_t bias = 0x100000 * images.images().size();
     images.add(image_at(bias, name));
