@@ -39,11 +39,23 @@ void GuestControl::progress(const Progress& progress) {
                          progress.seconds, done, progress.samples, progress.idle));
 }
 
-void GuestControl::paused(bool is_paused) {
+void GuestControl::left_alone(engines::LeftAlone why) {
   line_.clear();
-  say(is_paused ? "ringside: the guest is paused by its user and stays so; it is sampled when it "
-                  "goes on (monitor: cont)"
-                : "ringside: the guest goes on");
+  switch (why) {
+    case engines::LeftAlone::kNo:
+      return say("ringside: the guest goes on");
+    case engines::LeftAlone::kPaused:
+      return say(
+          "ringside: the guest is paused by its user and stays so; it is sampled when it goes on "
+          "(monitor: cont)");
+    case engines::LeftAlone::kMigrating:
+      return say(
+          "ringside: QEMU migrates the guest or saves its state: it is neither stopped nor sampled "
+          "meanwhile");
+    case engines::LeftAlone::kIncoming:
+      return say(
+          "ringside: QEMU waits for a migration to bring the guest; it is sampled when it runs");
+  }
 }
 
 void GuestControl::kernel_left(double seconds) {

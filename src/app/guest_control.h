@@ -29,7 +29,7 @@ class GuestControl final : public session::Control {
     line_.clear();
     announce_(found_file_);
   }
-  void paused(bool is_paused) override;
+  void left_alone(engines::LeftAlone why) override;
   void overdue() override { over_ = true; }
   [[nodiscard]] bool wants_suspension() override;
   [[nodiscard]] bool guest_is_suspended() override;

@@ -140,7 +140,9 @@ class Session {
     if (request_.settings.then_quit)
       quit_qemu(*guest_);
     else if (runs_on && qemu_runs_on())
-      say("ringside: the guest runs on; ringside ends when QEMU does");
+      say(guest_moved_ ? "ringside: QEMU is still there, without the guest; ringside ends when "
+                         "QEMU does"
+                       : "ringside: the guest runs on; ringside ends when QEMU does");
     else if (Signals::terminated() && guest_->is_ours() && qemu_runs_on())
       say(fmt::format("ringside: the guest runs on in QEMU, process {}", guest_->info.pid));
     auto ended = wait_for_qemu(*guest_, request_.output);
@@ -193,7 +195,7 @@ class Session {
                                                            make_header(*engine_, options_, kernel,
                                                                        request_, kind_, start_ns)));
     if (guest_) announce_terminal(guest_->info);
-    options_.starts_paused = guest_ && guest_->info.waits_for_continue;
+    options_.starts_paused = guest_ && (guest_->info.waits_for_continue || is_incoming());
     const auto begun = [&](const std::string& found) {
       announce(*engine_, kernel, kind_, address_, options_, found);
     };
@@ -209,6 +211,7 @@ class Session {
     for (const std::string& warning : result.warnings) say("ringside: " + warning);
     summary_.samples = result.samples;
     guest_gone_ = result.guest_gone;
+    guest_moved_ = result.guest_moved;
     if (result.error) return tl::unexpected<Error>(*result.error);
     const bool is_explained = !guest_gone_ || !silence.empty();
     if (result.samples == 0 && is_explained)
@@ -365,10 +368,14 @@ class Session {
     }
     address_ = info.gdb_address;
     engines::gdb::Options options = stub_options();
-    options.guest_was_running = !info.waits_for_continue;
+    options.guest_was_running = !info.waits_for_continue && !is_incoming();
     options.stub_thread = guest_->is_ours() ? info.pid : 0;
     RINGSIDE_ASSIGN(engine_, attach_gdb(address_, options, wait_while));
     return {};
+  }
+
+  [[nodiscard]] bool is_incoming() const {
+    return launch::QemuCommand(guest_->info.arguments).has("incoming");
   }
 
   engines::gdb::Options stub_options() {
@@ -448,6 +455,7 @@ class Session {
   std::unique_ptr<engines::Engine> engine_;
   RecordSummary summary_;
   bool guest_gone_ = false;
+  bool guest_moved_ = false;
   bool attaching_ = true;
   std::atomic<bool> over_{false};  // the engine is to wait for the guest no longer
 };

@@ -23,6 +23,8 @@ enum class ErrorCode {
   kMismatch,     // two things that must belong together do not
   kUnreadable,   // guest memory that is not mapped; the message carries the address
   kDisturbed,    // somebody else came in between; the next try may succeed
+  kMigrating,    // the guest is being migrated or saved, and is left alone until that has ended
+  kMoved,        // the guest has been migrated: it is not here any more
 };
 
 // One clear message: what was wrong, where (file, offset, address), and what to do.

@@ -42,6 +42,14 @@ struct GuestEventWords {
   std::vector<std::uint64_t> words;
 };
 
+// Why a guest is not sampled.
+enum class LeftAlone {
+  kNo,
+  kPaused,     // its user has stopped it
+  kMigrating,  // QEMU migrates it, or saves its state
+  kIncoming,   // QEMU waits for it to come from elsewhere
+};
+
 struct Tick {
   // An engine that stops the guest gives at most one of each vCPU, in order; others give them in
   // order of time.
@@ -50,9 +58,9 @@ struct Tick {
   // Code of the kernel that has reported one of the events, where no capture has code. It is no
   // sample, but it shows the kernel.
   std::optional<wire::Capture> reporter;
-  std::uint64_t not_run = 0;    // samples left out, for the host did not run their vCPUs
-  std::uint64_t pause_ns = 0;   // from when the guest had stopped until it was asked to go on
-  bool paused_by_user = false;  // the guest was found stopped: there are no captures
+  std::uint64_t not_run = 0;   // samples left out, for the host did not run their vCPUs
+  std::uint64_t pause_ns = 0;  // from when the guest had stopped until it was asked to go on
+  LeftAlone left_alone = LeftAlone::kNo;  // else there are no captures
 
   [[nodiscard]] bool empty() const { return captures.empty() && events.empty(); }
   // The host's time of the earliest capture or event; it has one.
@@ -62,9 +70,9 @@ struct Tick {
     return events.empty() ? first : std::min(first, events.front().host_time_ns);
   }
 
-  [[nodiscard]] static Tick of_paused_guest() {
+  [[nodiscard]] static Tick of_guest(LeftAlone left_alone) {
     Tick tick;
-    tick.paused_by_user = true;
+    tick.left_alone = left_alone;
     return tick;
   }
 };
@@ -147,12 +155,12 @@ class Engine {
   [[nodiscard]] virtual std::size_t vcpu_count() const = 0;
   // "7.2.22"; empty where it is not QEMU, or not known.
   [[nodiscard]] virtual std::string qemu_version() const { return {}; }
-  // False while the guest stands still because its user stopped it. May stop the guest for a
-  // moment.
+  // False while the guest is left alone. May stop the guest for a moment. Error kMoved: it stands
+  // here, because it has been migrated.
   [[nodiscard]] virtual Result<bool> guest_is_running() = 0;
   // Stops the guest, captures what the plan says and lets the guest run again; an engine that is
-  // SelfPaced does not stop it. A guest that was found stopped by its user is left alone. Error
-  // kClosed: the guest has gone.
+  // SelfPaced does not stop it. A guest that its user has stopped, or migrates, is left alone.
+  // Error kClosed: the guest has gone.
   [[nodiscard]] virtual Result<Tick> tick(const TickPlan& plan) = 0;
   // All registers of a vCPU that the engine can give, those too that a tick leaves out because they
   // hardly change (aarch64: TTBR1_EL1, TCR_EL1, VBAR_EL1 …; riscv64: stvec …), by the numbers of
@@ -160,7 +168,8 @@ class Engine {
   [[nodiscard]] virtual Result<arch::Registers> read_registers(VcpuId vcpu) = 0;
   // Guest-physical memory while the guest runs; reads may stop it, for two milliseconds or less at
   // a time, and what they return may be half-way through a change. The reader belongs to the engine
-  // and to its thread. Error kUnsupported: there is no way to it.
+  // and to its thread. Error kUnsupported: there is no way to it. Reads that would stop a guest
+  // that is being migrated are errors kMigrating.
   [[nodiscard]] virtual Result<PhysicalMemory*> physical_memory() = 0;
   // A vCPU's page tables of the moment of each walk, as the machine itself walks them: where its
   // registers do not say so (memory::page_tables_of()). Null where they do. Belongs to the engine

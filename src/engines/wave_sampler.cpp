@@ -152,7 +152,7 @@ Result<Tick> WaveSampler::run(const TickPlan& plan) {
   WaveTransport::Pause pause;
   if (plan_captures(plan)) {  // else the guest need not stop
     RINGSIDE_ASSIGN(const bool stopped, transport_.stop(captures_));
-    if (!stopped) return Tick::of_paused_guest();
+    if (!stopped) return Tick::of_guest(LeftAlone::kPaused);
     if (plan.halted) take_halted();
     for (std::size_t i = 0; i < captures_.size(); ++i) classify(i, plan);
     RINGSIDE_TRY(run_waves(plan));

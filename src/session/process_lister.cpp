@@ -45,8 +45,9 @@ Result<const wire::Capture*> ProcessLister::find_kernel(engines::Tick& tick) {
 
 Result<std::optional<guestos::ProcessList>> ProcessLister::poll() {
   RINGSIDE_ASSIGN(engines::Tick taken, tick());
-  if (taken.paused_by_user) {
-    why_ = "the guest is paused";
+  if (taken.left_alone != engines::LeftAlone::kNo) {
+    const bool migrates = taken.left_alone == engines::LeftAlone::kMigrating;
+    why_ = migrates ? "the guest is being migrated" : "the guest is paused";
     return std::nullopt;
   }
   RINGSIDE_ASSIGN(const wire::Capture* const running, find_kernel(taken));

@@ -73,6 +73,7 @@ RecordResult Recorder::run(Control& control) {
   }
   const Sampler::Outcome& outcome = sampler.outcome();
   result.guest_gone = outcome.guest_gone;
+  result.guest_moved = !outcome.moved.empty();
   result.samples = samples_;
   if (!ok)
     result.error = ok.error();
@@ -159,9 +160,9 @@ void Recorder::report(Control& control, const Sampler& sampler) {
     reported_begun_ = true;
     control.begun();
   }
-  if (const bool paused = sampler.waits_for_user(); reported_begun_ && paused != reported_paused_) {
-    reported_paused_ = paused;
-    control.paused(paused);
+  if (const auto why = sampler.waits_because(); reported_begun_ && why != reported_left_alone_) {
+    reported_left_alone_ = why;
+    control.left_alone(why);
   }
 }
 
@@ -495,6 +496,8 @@ void Recorder::add_warnings(const Sampler::Outcome& outcome, RecordResult& resul
         fmt::format("{} events and allocations are left out: they have too many names",
                     guest_events_.left_out()));
   if (!outcome.silence.empty()) result.warnings.push_back(outcome.silence);
+  if (!outcome.moved.empty())
+    result.warnings.push_back("the recording ends here, because " + outcome.moved);
   for (std::string& sentence : findings::sentences(findings::of_guest(), guest_facts(result)))
     result.warnings.push_back(std::move(sentence));
   for (std::string& caveat : watch_.adapter().caveats())

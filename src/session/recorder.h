@@ -47,8 +47,8 @@ class Control {
   virtual void progress(const Progress&) {}
   // Sampling has begun: the first tick has been taken.
   virtual void begun() {}
-  // The guest's user has paused it, or has let it go on.
-  virtual void paused(bool /*is_paused*/) {}
+  // Why the guest is not sampled from now on; kNo: it goes on.
+  virtual void left_alone(engines::LeftAlone) {}
   // Sampling is to end, and does not end at once: what still waits for the guest is to give up.
   virtual void overdue() {}
   // The user wants ringside to suspend itself (Ctrl-Z); asked as often as poll().
@@ -67,6 +67,7 @@ class Control {
 // How a recording ended.
 struct RecordResult {
   bool guest_gone = false;
+  bool guest_moved = false;  // it has been migrated; a warning says so
   std::uint64_t samples = 0;
   std::vector<std::string> warnings;
   std::optional<Error> error;  // why it ended early; what was recorded is in the file
@@ -156,7 +157,7 @@ class Recorder {
   bool kernel_seen_ = false;
   std::vector<double> kernel_left_s_;  // seconds after the start
   bool reported_begun_ = false;
-  bool reported_paused_ = false;
+  engines::LeftAlone reported_left_alone_ = engines::LeftAlone::kNo;
   std::optional<std::uint64_t> stopped_ns_;  // when sampling was asked to end
 };
 

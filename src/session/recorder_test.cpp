@@ -192,7 +192,10 @@ class Listening final : public Control {
  public:
   [[nodiscard]] Wish poll() override { return Wish::kSample; }
   void begun() override { reported += "begun "; }
-  void paused(bool is_paused) override { reported += is_paused ? "paused " : "goes on "; }
+  void left_alone(engines::LeftAlone why) override {
+    constexpr const char* kWords[]{"goes on ", "paused ", "migrating ", "incoming "};
+    reported += kWords[static_cast<std::size_t>(why)];
+  }
   void overdue() override { is_overdue = true; }
   std::string reported;
   std::atomic<bool> is_overdue{false};
@@ -209,6 +212,72 @@ TEST_F(RecorderTest, APausedGuestIsReportedAndNotWaitedForLongerThanTheDuration)
   EXPECT_EQ(result.samples, 0u);
   EXPECT_EQ(control.reported, "begun paused ");
   EXPECT_TRUE(engine.user_paused);
+}
+
+// A migration that fails: the guest is sampled again.
+TEST_F(RecorderTest, AGuestThatIsMigratedIsReportedAndWaitedFor) {
+  FakeEngine engine(1);
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  options.duration_ns = 900'000'000;
+  Listening control;
+  std::thread user([&] {
+    ::usleep(200'000);
+    engine.left_alone = engines::LeftAlone::kMigrating;
+    ::usleep(300'000);
+    engine.left_alone = engines::LeftAlone::kNo;
+  });
+  const RecordResult result = record(engine, options, control);
+  user.join();
+  EXPECT_FALSE(result.error);
+  EXPECT_FALSE(result.guest_moved);
+  EXPECT_EQ(control.reported, "begun migrating goes on ");
+  const Reading reading = read();
+  EXPECT_GE(reading.written.due, 200u);
+  EXPECT_LE(reading.written.due, 750u);
+  expect_all_accounted_for(reading);
+}
+
+TEST_F(RecorderTest, AGuestThatHasMovedEndsTheRecordingInOrder) {
+  FakeEngine engine(1);
+  engine.fail_at = [&](std::uint64_t tick) -> std::optional<Error> {
+    if (tick < 20) return std::nullopt;
+    engine.has_moved = true;
+    return Error{ErrorCode::kMigrating, "it is being migrated"};
+  };
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  const RecordResult result = record(engine, options, control_);
+  EXPECT_FALSE(result.error);
+  EXPECT_FALSE(result.guest_gone);
+  EXPECT_TRUE(result.guest_moved);
+  EXPECT_THAT(result.warnings, ::testing::Contains(::testing::HasSubstr("the guest has moved")));
+  const Reading reading = read();
+  EXPECT_EQ(sum(reading.seen), 20u);
+  expect_all_accounted_for(reading);
+}
+
+// Its user takes a migration into a file for a snapshot, and lets the guest go on.
+TEST_F(RecorderTest, AGuestThatComesBackAtOnceIsSampledAgain) {
+  FakeEngine engine(1);
+  engine.fail_at = [&](std::uint64_t tick) -> std::optional<Error> {
+    if (tick != 20) return std::nullopt;
+    engine.has_moved = true;
+    return Error{ErrorCode::kMigrating, "it is being migrated"};
+  };
+  SamplingOptions options;
+  options.interval_ns = 1'000'000;
+  options.samples = 50;
+  std::thread user([&] {
+    while (!engine.has_moved) ::usleep(1000);
+    ::usleep(250'000);
+    engine.has_moved = false;
+  });
+  const RecordResult result = record(engine, options, control_);
+  user.join();
+  EXPECT_FALSE(result.error);
+  EXPECT_FALSE(result.guest_moved);
+  EXPECT_EQ(result.samples, 50u);
 }
 
 TEST_F(RecorderTest, TheDurationOfAGuestThatIsStartedLaterBeginsThen) {

@@ -35,7 +35,7 @@ QemuRam::Access GdbEngine::ram_access(pid_t qemu) {
       return fail(ErrorCode::kUnsupported, "the stub does not give guest-physical memory");
     RINGSIDE_TRY(read_stops_.wait());
     RINGSIDE_ASSIGN(auto text, stub_->ask_monitor(command));
-    if (stub_->state() == StopState::kRunning) read_stops_.count(stub_->last_stop_ns());
+    if (stub_->state() != StopState::kPaused) read_stops_.count(stub_->last_stop_ns());
     return text;
   };
   access.visit_physical = [this](const std::vector<GuestPhys>& places, std::size_t size,
@@ -96,7 +96,8 @@ Result<std::unique_ptr<GdbEngine>> GdbEngine::attach(UniqueFd socket,
   const pid_t stub_thread =
       options.stub_thread ? options.stub_thread : stub_thread_behind(connection.fd());
   auto stub = std::make_unique<Stub>(std::move(connection), greeting.traits, std::move(guardian),
-                                     options.patience, greeting.guest_was_running);
+                                     options.patience, greeting.guest_was_running,
+                                     options.migration_watch.value_or(MigrationWatch(stub_thread)));
   // On an error the stub's destructor lets the guest run again.
   RINGSIDE_ASSIGN(Inventory inventory, take_inventory(*stub, greeting.describes_registers));
   HostWaits waits;
@@ -134,21 +135,34 @@ Result<bool> GdbEngine::guest_is_running() {
   if (stub_->state() != StopState::kPaused) return true;
   Batch batch;
   batch.add("qAttached");
-  RINGSIDE_ASSIGN(const auto stopped, stub_->stop(batch));
+  const auto stopped = stub_->stop(batch);
+  if (!stopped && stopped.error().code == ErrorCode::kMigrating) return false;
+  if (!stopped) return tl::unexpected<Error>(stopped.error());
   // If it was our request that stopped the guest, its user had resumed it.
-  if (stopped.ours) RINGSIDE_TRY(stub_->resume());
-  return stopped.ours;
+  if (stopped->ours) RINGSIDE_TRY(stub_->resume());
+  if (stub_->migration() == Migration::kMoved)
+    return fail_for(Migration::kMoved, stub_->left_standing());
+  return stub_->state() == StopState::kRunning;
+}
+
+LeftAlone GdbEngine::left_alone() const {
+  if (stub_->state() != StopState::kPaused) return LeftAlone::kNo;
+  if (stub_->leaves_guest_alone()) return LeftAlone::kMigrating;
+  return stub_->migration() == Migration::kIncoming ? LeftAlone::kIncoming : LeftAlone::kPaused;
 }
 
 Result<Tick> GdbEngine::tick(const TickPlan& plan) {
   RINGSIDE_TRY(stub_->notice_stops());
-  const bool paused = stub_->state() == StopState::kPaused;
-  if (paused && !captures_paused_) return Tick::of_paused_guest();
+  if (!captures_paused_ && stub_->state() == StopState::kPaused) {
+    RINGSIDE_ASSIGN(const bool runs, guest_is_running());  // tells why not, too
+    if (!runs) return Tick::of_guest(left_alone());
+  }
   waits_.poll();
   StubTransport transport(*stub_, inventory_, reads_, captures_paused_, ram_.direct(),
                           stopped_pages_);
   auto tick = WaveSampler(transport, arch(), vcpu_count()).run(plan);
   waits_.poll_again();
+  if (!tick && is_of_migration(tick.error())) return Tick::of_guest(LeftAlone::kMigrating);
   if (tick) waits_.leave_out(*tick);
   return tick;
 }

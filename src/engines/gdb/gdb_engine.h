@@ -37,6 +37,8 @@ struct Options {
   bool reads_qemu_memory = true;
   // A process that lets the guest run again if this one is killed. Without: for tests.
   bool guardian = true;
+  // Instead of one that looks at QEMU's threads: for tests.
+  std::optional<MigrationWatch> migration_watch;
 };
 
 // Reads one vCPU's memory while the guest stands still. Returns how many bytes from the start could
@@ -89,6 +91,11 @@ class GdbEngine final : public Engine {
   [[nodiscard]] MemoryPauses memory_pauses() const override { return read_stops_.pauses(); }
   void set_read_turns(ReadTurns* turns) override { read_stops_.set_turns(turns); }
 
+  // For an engine that has QEMU's monitor beside the stub: what it says about a migration.
+  void note_migration(Migration migration) { stub_->note_migration(migration); }
+  // The guest stands for us while it is being migrated.
+  [[nodiscard]] bool left_standing() const { return stub_->left_standing(); }
+
   [[nodiscard]] std::string qemu_version() const override { return qemu_version_; }
   [[nodiscard]] pid_t guardian_pid() const { return stub_->guardian_pid(); }
 
@@ -99,6 +106,7 @@ class GdbEngine final : public Engine {
                                                                  const DidRun& did_run);
   GdbEngine(std::unique_ptr<Stub> stub, Inventory inventory, std::string qemu_version,
             pid_t stub_thread, bool reads_qemu_memory);
+  [[nodiscard]] LeftAlone left_alone() const;
   void schedule_stub_first(pid_t thread);
   [[nodiscard]] QemuRam::Access ram_access(pid_t qemu);
   [[nodiscard]] Result<std::size_t> read_memory(VcpuId vcpu, GuestVirt address,

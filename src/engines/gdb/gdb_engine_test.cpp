@@ -40,6 +40,8 @@ struct Guest {
     Options options;
     options.patience.timeout = timeout;
     options.guardian = guardian;
+    options.migration_watch.emplace([] { return std::vector<pid_t>{1}; },
+                                    [] { return std::size_t{1}; });
     auto attached = GdbEngine::attach(std::move(client), options);
     EXPECT_TRUE(attached) << attached.error().message;
     if (attached) engine = std::move(*attached);

@@ -14,8 +14,36 @@ constexpr std::ptrdiff_t kQuestions = 2;
 }  // namespace
 
 GuestHold::~GuestHold() {
-  if (!holds_ || !monitor_->let_run()) return;
+  if (!holds_) return;
+  if (watch_->asks_before_continue() && is_being_sent().value_or(false))
+    leave_standing();
+  else if (monitor_->let_run())
+    set_state(GuestState::kRunning);
+}
+
+// QEMU has stopped the guest itself meanwhile, or would have.
+Result<bool> GuestHold::is_being_sent() {
+  RINGSIDE_ASSIGN(const Migration migration, monitor_->migration());
+  watch_->answered(migration, monotonic_ns());
+  return migration == Migration::kFinishing || migration == Migration::kMoved;
+}
+
+void GuestHold::leave_standing() {
+  holds_ = false;
+  watch_->set_left_standing(true);
+  set_state(GuestState::kPaused);
+}
+
+Result<void> GuestHold::let_run_if_here() {
+  RINGSIDE_ASSIGN(const bool is_sent, is_being_sent());
+  if (is_sent) {
+    leave_standing();
+    return {};
+  }
+  RINGSIDE_TRY(monitor_->execute("cont", {}));
+  holds_ = false;
   set_state(GuestState::kRunning);
+  return {};
 }
 
 void GuestHold::set_state(GuestState state) {
@@ -51,14 +79,28 @@ Result<std::vector<nlohmann::json>> GuestHold::begin(const Requests& requests) {
 
 Result<std::vector<nlohmann::json>> GuestHold::end(const Requests& requests) {
   if (!stops_ || found_paused_) return monitor_->exchange(requests);
+  if (watch_->asks_before_continue()) {
+    RINGSIDE_ASSIGN(auto answers, monitor_->exchange(requests));
+    RINGSIDE_TRY(let_run_if_here());
+    pause_ns_ = monotonic_ns() - began_ns_;
+    return answers;
+  }
   Requests all;
   all.append(requests);
   all.add("cont");
-  RINGSIDE_ASSIGN(auto answers, monitor_->exchange(all));
+  auto answers = monitor_->exchange(all);
+  // A refusal of the continue, perhaps.
+  if (!answers && answers.error().code == ErrorCode::kUnsupported) {
+    RINGSIDE_ASSIGN(const bool is_sent, is_being_sent());
+    if (!is_sent) return answers;
+    leave_standing();
+    return fail_for(Migration::kFinishing, true);
+  }
+  if (!answers) return answers;
   pause_ns_ = monotonic_ns() - began_ns_;
   holds_ = false;
   set_state(GuestState::kRunning);
-  answers.pop_back();
+  answers->pop_back();
   return answers;
 }
 

@@ -12,18 +12,19 @@ namespace ringside::engines::qmp {
 
 // The guest stands still while this lives, from begin() to end(). It runs again at the end of its
 // life, whatever has failed, and at the end of ours, by the guardian. Without `stops` the guest
-// runs on all the time.
+// runs on all the time. A guest that QEMU is sending elsewhere when it is to run again is left
+// standing; `watch` knows that then.
 class GuestHold {
  public:
-  GuestHold(Monitor& monitor, Guardian* guardian, bool stops)
-      : monitor_(&monitor), guardian_(guardian), stops_(stops) {}
+  GuestHold(Monitor& monitor, Guardian* guardian, bool stops, MigrationWatch& watch)
+      : monitor_(&monitor), guardian_(guardian), watch_(&watch), stops_(stops) {}
   ~GuestHold();
   GuestHold(const GuestHold&) = delete;
   GuestHold& operator=(const GuestHold&) = delete;
 
   // Each returns the answers to `requests`. begin(): a stop goes before them, in the same write,
   // and before that, twice, the question whether the guest runs. end(): a continue goes behind
-  // them, except where the guest's user had paused it.
+  // them, except where the guest's user had paused it. Error kMigrating: QEMU refuses that.
   [[nodiscard]] Result<std::vector<nlohmann::json>> begin(const Requests& requests);
   [[nodiscard]] Result<std::vector<nlohmann::json>> exchange(const Requests& requests) {
     return monitor_->exchange(requests);
@@ -39,9 +40,13 @@ class GuestHold {
 
  private:
   void set_state(GuestState state);
+  [[nodiscard]] Result<void> let_run_if_here();
+  [[nodiscard]] Result<bool> is_being_sent();
+  void leave_standing();
 
   Monitor* monitor_;
   Guardian* guardian_;
+  MigrationWatch* watch_;
   bool stops_;
   bool holds_ = false;
   bool found_paused_ = false;

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "base/testing/time_limits.h"
 #include "engines/qmp/testing/monitor_end.h"
@@ -31,7 +33,9 @@ class GuestHolds : public ::testing::Test {
     auto guardian = Guardian::start(monitor_->socket(), kNoLastWords);
     ASSERT_TRUE(guardian) << guardian.error().message;
     guardian_ = std::move(*guardian);
-    hold_.emplace(*monitor_, guardian_.get(), true);
+    (void)watch_.asks_at_stop();
+    watch_.answered(Migration::kNone, 1);
+    hold_.emplace(*monitor_, guardian_.get(), true, watch_);
     end_.say(answers);
     Requests request;
     request.add_human("info registers -a");
@@ -50,6 +54,9 @@ class GuestHolds : public ::testing::Test {
 
   static constexpr std::string_view kContinued = "{\"return\": {}, \"id\": 6}\n";
   MonitorEnd end_;
+  std::vector<pid_t> threads_{1};
+  MigrationWatch watch_{[this] { return std::optional(threads_); },
+                        [this] { return std::optional(threads_.size()); }};
   std::optional<Monitor> monitor_;
   std::unique_ptr<Guardian> guardian_;
   std::optional<GuestHold> hold_;
@@ -85,6 +92,45 @@ TEST_F(GuestHolds, ContinueAGuestThatItsUserResumesInBetween) {
       "{\"return\": \"RIP=0\", \"id\": 5}\n");
   EXPECT_FALSE(hold_->found_paused());
   EXPECT_THAT(end(), HasSubstr("\"cont\""));
+}
+
+TEST_F(GuestHolds, LeaveAGuestStandingThatHasBeenSentMeanwhile) {
+  begin(kRunsAndStops);
+  threads_ = {1, 2};
+  end_.say(
+      "{\"return\": {\"status\": \"finish-migrate\"}, \"id\": 6}\n"
+      "{\"return\": {\"status\": \"active\"}, \"id\": 7}\n");
+  EXPECT_TRUE(hold_->end({}));
+  hold_.reset();
+  EXPECT_THAT(end_.heard(), Not(HasSubstr("\"cont\"")));
+  EXPECT_TRUE(watch_.left_standing());
+  EXPECT_EQ(guardian_->state(), GuestState::kPaused);
+}
+
+TEST_F(GuestHolds, ContinueAGuestWhoseMigrationHasJustBegun) {
+  begin(kRunsAndStops);
+  threads_ = {1, 2};
+  end_.say(
+      "{\"return\": {\"status\": \"paused\"}, \"id\": 6}\n"
+      "{\"return\": {\"status\": \"active\"}, \"id\": 7}\n{\"return\": {}, \"id\": 8}\n");
+  EXPECT_TRUE(hold_->end({}));
+  EXPECT_THAT(end_.heard(), HasSubstr("\"cont\""));
+  EXPECT_EQ(guardian_->state(), GuestState::kRunning);
+  EXPECT_TRUE(watch_.is_under_way());
+}
+
+// It has no thread of its own yet, or its threads are not known.
+TEST_F(GuestHolds, LeaveAGuestStandingThatQemuDoesNotContinue) {
+  begin(kRunsAndStops);
+  end_.say(
+      "{\"error\": {\"class\": \"GenericError\", \"desc\": \"Migration is not finalized yet\"}, "
+      "\"id\": 6}\n{\"return\": {\"status\": \"finish-migrate\"}, \"id\": 7}\n"
+      "{\"return\": {\"status\": \"active\"}, \"id\": 8}\n");
+  EXPECT_EQ(hold_->end({}).error().code, ErrorCode::kMigrating);
+  (void)end_.heard();
+  hold_.reset();
+  EXPECT_EQ(end_.heard(), "");
+  EXPECT_TRUE(watch_.left_standing());
 }
 
 // QEMU forgets requests that it has not carried out yet when its client goes: the guardian keeps

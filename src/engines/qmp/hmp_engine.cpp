@@ -94,23 +94,51 @@ std::vector<std::string> HmpEngine::caveats() const {
   return caveats;
 }
 
+Result<void> HmpEngine::ask_migration() {
+  RINGSIDE_ASSIGN(const Migration migration, monitor_.migration());
+  watch_.answered(migration, monotonic_ns());
+  return {};
+}
+
+// A guest that is not stopped for samples can be sampled while it is migrated.
+LeftAlone HmpEngine::left_alone() const {
+  const bool runs = monitor_.guest_runs();
+  if (runs && !options_.stops_the_guest) return LeftAlone::kNo;
+  const Migration migration = watch_.migration();
+  if (watch_.is_under_way() || (migration == Migration::kMoved && !runs))
+    return LeftAlone::kMigrating;
+  if (runs) return LeftAlone::kNo;
+  return migration == Migration::kIncoming ? LeftAlone::kIncoming : LeftAlone::kPaused;
+}
+
 Result<bool> HmpEngine::guest_is_running() {
-  RINGSIDE_TRY(monitor_.status());
-  return monitor_.guest_runs();
+  RINGSIDE_TRY(ask_migration());
+  const LeftAlone why = left_alone();
+  if (watch_.migration() == Migration::kMoved && why == LeftAlone::kMigrating)
+    return fail_for(Migration::kMoved, watch_.left_standing());
+  if (why == LeftAlone::kPaused && watch_.left_standing()) {
+    watch_.set_left_standing(false);
+    RINGSIDE_TRY(monitor_.execute("cont", {}));
+    return true;
+  }
+  return why == LeftAlone::kNo;
 }
 
 Result<Tick> HmpEngine::tick(const TickPlan& plan) {
   monitor_.take_events();
+  const bool has_reason = options_.stops_the_guest && watch_.asks_at_stop();
   // QEMU's end shows in an answer only.
-  if (!monitor_.guest_runs()) RINGSIDE_TRY(monitor_.status());
+  if (has_reason || !monitor_.guest_runs() || watch_.is_under_way()) RINGSIDE_TRY(ask_migration());
   const bool runs = monitor_.guest_runs();
-  if (!runs && !options_.captures_paused) return Tick::of_paused_guest();
+  const LeftAlone why = left_alone();
+  if (why != LeftAlone::kNo && (runs || !options_.captures_paused)) return Tick::of_guest(why);
   memory::RamMemory* const ram = qemus_memory() != nullptr ? ram_.direct() : nullptr;
   const bool stops = options_.stops_the_guest && runs;
-  GuestHold hold(monitor_, guardian_.get(), stops);
+  GuestHold hold(monitor_, guardian_.get(), stops, watch_);
   host_waits_.poll();
   HmpTransport transport(hold, arch_, vcpus_, wait_instructions_, host_waits_, ram, stopped_pages_);
   auto tick = WaveSampler(transport, arch_, vcpus_).run(plan);
+  if (!tick && is_of_migration(tick.error())) return Tick::of_guest(LeftAlone::kMigrating);
   if (tick && stops) host_waits_.leave_out(*tick);
   return tick;
 }

@@ -9,6 +9,7 @@
 
 #include "base/scheduling.h"
 #include "engines/engine.h"
+#include "engines/gdb/stub_thread.h"
 #include "engines/guardian.h"
 #include "engines/guest_claim.h"
 #include "engines/host_waits.h"
@@ -63,7 +64,10 @@ class HmpEngine final : public Engine {
         options_(options),
         arch_(arch),
         vcpus_(vcpus),
+        watch_(gdb::stub_thread_behind(monitor_.socket())),
         ram_(ram_access(monitor_, monitor_.peer())) {}
+  [[nodiscard]] Result<void> ask_migration();
+  [[nodiscard]] LeftAlone left_alone() const;
   [[nodiscard]] PhysicalMemory* qemus_memory();
   [[nodiscard]] Result<std::size_t> read_once(VcpuId vcpu, GuestVirt address,
                                               std::span<std::byte> destination);
@@ -80,6 +84,7 @@ class HmpEngine final : public Engine {
   Options options_;
   Arch arch_;
   std::size_t vcpus_;
+  MigrationWatch watch_;
   WaitInstructions wait_instructions_;
   HostWaits host_waits_;
   std::optional<Scheduling> scheduling_before_;  // of QEMU's main loop

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/testing/time_limits.h"
 #include "engines/qmp/testing/monitor_end.h"
@@ -33,6 +34,43 @@ TEST(HmpEngine, TextWithoutRegistersIsAProtocolError) {
   auto engine = HmpEngine::start(std::move(*monitor), options);
   ASSERT_TRUE(engine) << engine.error().message;
   EXPECT_EQ((*engine)->read_registers(VcpuId{0}).error().code, ErrorCode::kProtocol);
+}
+
+// A guest that is migrated is not stopped, nor let go where it was. QEMU's threads are not known
+// here, so it is asked at each tick.
+TEST(HmpEngine, LeavesAGuestAloneThatIsMigrated) {
+  MonitorEnd end;
+  auto monitor = end.connect(
+      "{\"QMP\": {\"version\": {}, \"capabilities\": []}}\n{\"return\": {}, \"id\": 1}\n"
+      "{\"return\": {\"arch\": \"x86_64\"}, \"id\": 2}\n{\"return\": [{}], \"id\": 3}\n"
+      "{\"return\": {\"status\": \"running\"}, \"id\": 4}\n",
+      {ringside::testing::longest_step()});
+  ASSERT_TRUE(monitor) << monitor.error().message;
+  auto engine = HmpEngine::start(std::move(*monitor), {});
+  ASSERT_TRUE(engine) << engine.error().message;
+  std::string heard;
+  std::thread qemu([&] {
+    EXPECT_TRUE(ringside::testing::wait_until([&] {
+      heard += end.heard();
+      return heard.find("query-migrate") != heard.npos;
+    }));
+    end.say(
+        "{\"return\": {\"status\": \"running\"}, \"id\": 5}\n"
+        "{\"return\": {\"status\": \"active\"}, \"id\": 6}\n");
+  });
+  const std::vector<VcpuPlan> vcpus(1);
+  const auto tick = (*engine)->tick({true, true, vcpus});
+  qemu.join();
+  ASSERT_TRUE(tick) << tick.error().message;
+  EXPECT_EQ(tick->left_alone, LeftAlone::kMigrating);
+  end.say(
+      "{\"return\": {\"status\": \"postmigrate\"}, \"id\": 7}\n"
+      "{\"return\": {\"status\": \"completed\"}, \"id\": 8}\n");
+  EXPECT_EQ((*engine)->guest_is_running().error().code, ErrorCode::kMoved);
+  engine->reset();
+  heard += end.heard();
+  EXPECT_THAT(heard, ::testing::Not(::testing::HasSubstr("\"stop\"")));
+  EXPECT_THAT(heard, ::testing::Not(::testing::HasSubstr("\"cont\"")));
 }
 
 // QEMU 10.0 prints this for a page that is mapped and for one that is not.

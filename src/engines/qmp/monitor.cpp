@@ -222,6 +222,18 @@ Result<std::string> Monitor::status() {
   return status;
 }
 
+Result<Migration> Monitor::migration() {
+  Requests requests;
+  requests.add("query-status");
+  requests.add("query-migrate");
+  RINGSIDE_ASSIGN(const auto answers, exchange(requests));
+  const std::string status = text_of(answers[0], "status");
+  if (status.empty())
+    return fail(ErrorCode::kProtocol, "{}: query-status is answered without a status", name_);
+  guest_runs_ = status == "running";
+  return migration_by(status, text_of(answers[1], "status"));
+}
+
 Result<std::vector<Monitor::CharacterDevice>> Monitor::character_devices() {
   RINGSIDE_ASSIGN(const json answer, execute("query-chardev", {}));
   std::vector<CharacterDevice> devices;

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/socket.h"
 #include "base/types.h"
+#include "engines/migration_watch.h"
 #include "engines/patience.h"
 
 namespace ringside::engines::qmp {
@@ -81,6 +82,8 @@ class Monitor {
 
   // The run state: "running", "paused", "prelaunch", "internal-error" ….
   [[nodiscard]] Result<std::string> status();
+  // The same, and whether the guest is being migrated, in one round trip.
+  [[nodiscard]] Result<Migration> migration();
   // Whether the guest runs, by the last status() and QEMU's events since, as far as they were read.
   [[nodiscard]] bool guest_runs() const { return guest_runs_; }
 

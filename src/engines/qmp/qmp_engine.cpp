@@ -88,15 +88,39 @@ Result<std::unique_ptr<QmpEngine>> QmpEngine::attach(Monitor& monitor,
   return tl::unexpected<Error>(gdb.error());
 }
 
+// Whether the guest is to be left alone. The monitor answers without a stop, so it is asked first.
+Result<bool> QmpEngine::is_migrating() {
+  RINGSIDE_ASSIGN(const Migration migration, monitor_.migration());
+  const bool is_under_way = migration == Migration::kUnderWay || migration == Migration::kFinishing;
+  if (is_under_way || was_under_way_) gdb_->note_migration(migration);
+  was_under_way_ = is_under_way;
+  return is_under_way;
+}
+
+Result<bool> QmpEngine::guest_is_running() {
+  RINGSIDE_ASSIGN(const bool migrates, is_migrating());
+  if (migrates && !gdb_->left_standing()) return false;
+  return gdb_->guest_is_running();
+}
+
+Result<Tick> QmpEngine::tick(const TickPlan& plan) {
+  monitor_.take_events();  // STOP and RESUME, of each tick
+  // A stop by the guest's user that waits in QEMU is carried out before the sample's.
+  RINGSIDE_ASSIGN(const bool migrates, is_migrating());
+  if (migrates) return Tick::of_guest(LeftAlone::kMigrating);
+  return gdb_->tick(plan);
+}
+
 QmpEngine::~QmpEngine() {
   monitor_.set_patience({kTimeToClose});
   monitor_.take_events();
-  const auto runs = gdb_->guest_is_running();
-  const bool paused_by_user = runs && !*runs;
-  gdb_.reset();  // detaches: the guest runs on
+  const auto runs = guest_is_running();
+  const bool stays =
+      runs ? !*runs : is_of_migration(runs.error());  // its user paused or migrates it
+  gdb_.reset();                                       // detaches: the guest runs on
   // The stub's bytes must have been heeded before it goes: else its guardian lets the guest run.
   monitor_.take_events();
-  if (paused_by_user || runs_within(monitor_, kTimeToClose)) (void)monitor_.human(kCloseStub);
+  if (stays || runs_within(monitor_, kTimeToClose)) (void)monitor_.human(kCloseStub);
 }
 
 }  // namespace ringside::engines::qmp

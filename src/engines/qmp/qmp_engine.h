@@ -27,13 +27,8 @@ class QmpEngine final : public Engine {
   [[nodiscard]] Arch arch() const override { return gdb_->arch(); }
   [[nodiscard]] std::size_t vcpu_count() const override { return gdb_->vcpu_count(); }
   [[nodiscard]] std::string qemu_version() const override { return monitor_.qemu_version(); }
-  [[nodiscard]] Result<bool> guest_is_running() override { return gdb_->guest_is_running(); }
-  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override {
-    monitor_.take_events();  // STOP and RESUME, of each tick
-    // A stop by the guest's user that waits in QEMU is carried out before the sample's.
-    RINGSIDE_TRY(monitor_.status());
-    return gdb_->tick(plan);
-  }
+  [[nodiscard]] Result<bool> guest_is_running() override;
+  [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override;
   [[nodiscard]] Result<arch::Registers> read_registers(VcpuId vcpu) override {
     return gdb_->read_registers(vcpu);
   }
@@ -54,11 +49,14 @@ class QmpEngine final : public Engine {
   void set_read_turns(ReadTurns* turns) override { gdb_->set_read_turns(turns); }
 
  private:
+  [[nodiscard]] Result<bool> is_migrating();
+
   QmpEngine(Monitor monitor, std::unique_ptr<gdb::GdbEngine> gdb)
       : monitor_(std::move(monitor)), gdb_(std::move(gdb)) {}
 
   Monitor monitor_;
   std::unique_ptr<gdb::GdbEngine> gdb_;
+  bool was_under_way_ = false;  // a migration, at the last answer
 };
 
 }  // namespace ringside::engines::qmp

@@ -291,7 +291,7 @@ Result<Tick> RingEngine::poll(const TickPlan& plan) {
   if (monotonic_ns() - silent_since_ns_ < kSilenceNs) return tick;
   silent_since_ns_ = monotonic_ns();
   RINGSIDE_ASSIGN(const bool runs, way_in_->guest_is_running());
-  tick.paused_by_user = !runs;
+  if (!runs) tick.left_alone = LeftAlone::kPaused;
   if (!runs) return tick;
   const auto looked = look_again();
   if (!looked && !may_pass(looked.error())) return tl::unexpected<Error>(looked.error());

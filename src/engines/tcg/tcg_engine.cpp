@@ -246,7 +246,7 @@ Result<Tick> TcgEngine::tick(const TickPlan& plan) {
                 "all vCPUs of this guest share one thread (-icount or thread=single), where QEMU's "
                 "plugins cannot distinguish them; use --engine gdb, or one vCPU");
   if (ended) return fail(ErrorCode::kClosed, "QEMU has ended");
-  tick.paused_by_user = paused_by_user();
+  if (paused_by_user()) tick.left_alone = LeftAlone::kPaused;
   return tick;
 }
 

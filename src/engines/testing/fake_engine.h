@@ -26,18 +26,23 @@ class FakeEngine final : public Engine {
   std::size_t register_reads = 0;
   std::uint64_t pause_ns = 1000;  // of each tick
   std::atomic<bool> user_paused{false};
+  std::atomic<LeftAlone> left_alone{LeftAlone::kNo};  // beside user_paused
+  std::atomic<bool> has_moved{false};
   std::atomic<std::uint64_t> ticks{0};
 
   [[nodiscard]] Arch arch() const override { return Arch::kX86_64; }
   [[nodiscard]] std::size_t vcpu_count() const override { return vcpus_; }
-  [[nodiscard]] Result<bool> guest_is_running() override { return !user_paused; }
+  [[nodiscard]] Result<bool> guest_is_running() override {
+    if (has_moved) return fail(ErrorCode::kMoved, "the guest has moved");
+    return !user_paused && left_alone == LeftAlone::kNo;
+  }
   [[nodiscard]] Result<Tick> tick(const TickPlan& plan) override {
     const std::uint64_t number = ticks++;
     if (fail_at)
       if (auto error = fail_at(number)) return tl::unexpected<Error>(*error);
     Tick tick;
-    tick.paused_by_user = user_paused;
-    if (user_paused) return tick;
+    tick.left_alone = user_paused ? LeftAlone::kPaused : left_alone.load();
+    if (tick.left_alone != LeftAlone::kNo) return tick;
     tick.pause_ns = pause_ns;
     for (std::size_t i = 0; i < vcpus_; ++i) {
       wire::Capture& capture = tick.captures.emplace_back();

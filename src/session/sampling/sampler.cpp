@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/scheduling.h"
+#include "engines/migration_watch.h"
 #include "engines/patience.h"
 
 namespace ringside::session {
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kLongestSleepNs = 50'000'000;  // so that stop() is heard
 constexpr std::uint64_t kPollUserPauseNs = 100'000'000;
+constexpr std::uint64_t kComesBackNs = 1'000'000'000;  // after a migration
 constexpr unsigned kFailuresInARow = 5;
 constexpr std::chrono::milliseconds kWaitForReader{50};
 constexpr std::uint64_t kReadsAfterEndNs = 1'000'000'000;
@@ -72,7 +74,7 @@ void Sampler::join() {
 void Sampler::park_if_asked() {
   if (!parking_.park_if_asked(stopping_)) return;
   suspensions_seen_ = parking_.suspensions();
-  if (!clock_ || user_paused_) return;
+  if (!clock_ || is_left_alone()) return;
   const std::uint64_t missed = clock_->missed();
   clock_->pass(std::min(monotonic_ns(), end_ns()));
   suspended_ticks_ += clock_->missed() - missed;
@@ -124,8 +126,8 @@ void Sampler::run_by_clock() {
     plan_ = planner_->plan(watch_->adapter());
     take_due_tick();
     goes_on_ = poll_captures() && goes_on_;
-    if (!user_paused_) continue;
-    wait_for_user();
+    if (!is_left_alone()) continue;
+    wait_for_guest();
     outcome_.last_tick_ns = monotonic_ns();
     clock_->skip_to(outcome_.last_tick_ns);
   }
@@ -139,7 +141,7 @@ void Sampler::run_by_clock() {
 
 // An engine that had not answered at the end: what was recorded ends before it should.
 void Sampler::report_silence() {
-  if (!silence_ || outcome_.error || outcome_.guest_gone) return;
+  if (!silence_ || outcome_.error || outcome_.guest_gone || !outcome_.moved.empty()) return;
   const std::chrono::nanoseconds silent(monotonic_ns() - silent_since_ns_);
   std::string text =
       fmt::format("nothing was sampled in the last {:.1f} s, because QEMU did not answer: {}",
@@ -152,7 +154,7 @@ void Sampler::report_silence() {
 
 void Sampler::take_due_tick() {
   goes_on_ = capture(clock_->due_ns(), plan_) && goes_on_;
-  if (user_paused_) return;  // nothing was due while the guest was not to run
+  if (is_left_alone()) return;  // nothing was due meanwhile
   ++ticks_;
   outcome_.last_tick_ns = monotonic_ns();
   const std::uint64_t missed = clock_->missed();
@@ -176,7 +178,7 @@ std::uint64_t Sampler::due_after(const engines::ReadStop& stop) const {
 Result<void> Sampler::wait(const engines::ReadStop& last, std::uint64_t from_ns) {
   while (goes_on_ && !reads_are_over()) {
     park_if_asked();
-    if (user_paused_) return {};  // he has stopped the guest: a read costs nothing
+    if (is_left_alone()) return {};  // a read costs nothing, or is refused by the engine
     const std::uint64_t now = monotonic_ns();
     const bool enough = options_.samples && sampled_ >= *options_.samples;
     const bool samples = !enough && now < end_ns();
@@ -214,7 +216,7 @@ void Sampler::run_self_paced(engines::SelfPaced& engine) {
     const std::uint64_t ring_full = was_parked ? engine.counts().ring_full : 0;
     goes_on = take_tick(now_ns());  // counts what was lost until now
     if (was_parked) outcome_.lost.suspended += engine.counts().ring_full - ring_full;
-    if (goes_on && user_paused_) wait_for_user();
+    if (goes_on && is_left_alone()) wait_for_guest();
     outcome_.last_tick_ns = now_ns();
   }
   engine.stop();
@@ -253,6 +255,8 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   pause_ns_ = 0;
   if (now > due_ns + options_.interval_ns / 2) ++outcome_.late_ticks;
   auto tick = engine_->tick(plan);
+  if (!tick && engines::is_of_migration(tick.error()))
+    tick = engines::Tick::of_guest(engines::LeftAlone::kMigrating);
   if (!tick) {
     if (engine_->self_paced() == nullptr) outcome_.lost.failed += engine_->vcpu_count();
     if (tick.error().code == ErrorCode::kTimeout) {
@@ -265,10 +269,10 @@ bool Sampler::capture(std::uint64_t due_ns, const engines::TickPlan& plan) {
   silence_.reset();
   // A tick of which nothing is left shows nothing yet.
   if (!tick->captures.empty() || tick->not_run == 0) begun_.store(true, std::memory_order_relaxed);
-  user_paused_ = tick->paused_by_user;
+  left_alone_ = tick->left_alone;
   pause_ns_ = tick->pause_ns;
   outcome_.lost.stolen += tick->not_run;
-  if (engine_->self_paced() == nullptr && !user_paused_) {
+  if (engine_->self_paced() == nullptr && !is_left_alone()) {
     const std::uint64_t seen = tick->captures.size() + tick->not_run;
     outcome_.lost.failed +=
         engine_->vcpu_count() - std::min<std::uint64_t>(seen, engine_->vcpu_count());
@@ -380,6 +384,11 @@ bool Sampler::give_up(const Error& error) {
   const bool was_interrupted =
       error.code == ErrorCode::kDisturbed && stopping_.load(std::memory_order_relaxed);
   if (was_interrupted) return true;
+  if (error.code == ErrorCode::kMigrating) return false;
+  if (error.code == ErrorCode::kMoved) {
+    outcome_.moved = error.message;
+    return true;
+  }
   if (may_pass && ++failures_in_a_row_ < kFailuresInARow) {
     if (error.code == ErrorCode::kTimeout) ++outcome_.retries;
     return false;
@@ -389,28 +398,38 @@ bool Sampler::give_up(const Error& error) {
   return true;
 }
 
-void Sampler::wait_for_user() {
+void Sampler::wait_for_guest() {
   const std::uint64_t start = monotonic_ns();
   const bool not_yet = options_.starts_paused && outcome_.user_pause_ns == 0;
-  waits_.store(true, std::memory_order_relaxed);
+  waits_.store(left_alone_, std::memory_order_relaxed);
+  moved_since_ns_.reset();
   while (!stopping_.load(std::memory_order_relaxed) && (not_yet || now_ns() < end_ns())) {
     const auto running = engine_->guest_is_running();
-    if (!running) {
+    if (!running && may_come_back(running.error())) {
+      left_alone_ = engines::LeftAlone::kMigrating;
+    } else if (!running) {
       if (give_up(running.error())) stop();
       break;
-    }
-    if (*running) {
-      waits_.store(false, std::memory_order_relaxed);
+    } else if (*running) {
+      waits_.store(engines::LeftAlone::kNo, std::memory_order_relaxed);
       break;
     }
     sleep_until(monotonic_ns() + kPollUserPauseNs);
   }
-  user_paused_ = false;
+  left_alone_ = engines::LeftAlone::kNo;
   // The pause is the host's time, which does not count where runs are to be the same.
   if (!options_.deterministic)
     outcome_.user_pause_ns += std::max<std::uint64_t>(monotonic_ns() - start, 1);
   if (not_yet) before_first_run_ns_ = outcome_.user_pause_ns;
   publish_end();
+}
+
+// A migration into a file is a snapshot to some: its user lets the guest go on at once.
+bool Sampler::may_come_back(const Error& error) {
+  if (error.code != ErrorCode::kMoved) return false;
+  const std::uint64_t now = monotonic_ns();
+  if (!moved_since_ns_) moved_since_ns_ = now;
+  return now < *moved_since_ns_ + kComesBackNs;
 }
 
 }  // namespace ringside::session

@@ -48,8 +48,10 @@ class Sampler : private engines::ReadTurns {
   // Safe from any thread.
   // The first tick has been taken that was not left out on all vCPUs (engines::Tick::not_run).
   [[nodiscard]] bool has_begun() const { return begun_.load(std::memory_order_relaxed); }
-  // The guest's user has paused it.
-  [[nodiscard]] bool waits_for_user() const { return waits_.load(std::memory_order_relaxed); }
+  // Why the guest is waited for, and not sampled.
+  [[nodiscard]] engines::LeftAlone waits_because() const {
+    return waits_.load(std::memory_order_relaxed);
+  }
   // The duration is over, whatever the thread is at. `now_ns` is monotonic.
   [[nodiscard]] bool is_overdue(std::uint64_t now_ns) const {
     return now_ns > host_end_ns_.load(std::memory_order_relaxed);
@@ -69,9 +71,10 @@ class Sampler : private engines::ReadTurns {
     std::uint64_t late_ticks = 0;      // taken more than half an interval after they were due
     std::uint64_t first_tick_ns = 0;
     std::uint64_t last_tick_ns = 0;
-    std::uint64_t user_pause_ns = 0;  // the guest's user had stopped it
+    std::uint64_t user_pause_ns = 0;  // the guest was left alone
     std::uint64_t retries = 0;        // the guest did not stop in time; tried again
     bool guest_gone = false;
+    std::string moved;  // the guest has been migrated: a sentence
     std::optional<Error> error;
     std::string silence;    // the engine did not answer at the end, for a short while
     std::string processes;  // TaskAttributor::explain()
@@ -100,7 +103,9 @@ class Sampler : private engines::ReadTurns {
   [[nodiscard]] bool is_the_right_kernel();
   [[nodiscard]] std::uint64_t end_ns() const;
   void publish_end();
-  void wait_for_user();
+  void wait_for_guest();
+  [[nodiscard]] bool may_come_back(const Error& error);
+  [[nodiscard]] bool is_left_alone() const { return left_alone_ != engines::LeftAlone::kNo; }
   void report_silence();
   void park_if_asked();
   void sleep_until(std::uint64_t time_ns);
@@ -113,7 +118,7 @@ class Sampler : private engines::ReadTurns {
   SamplingOptions options_;
   std::atomic<bool> stopping_{false};
   std::atomic<bool> begun_{false};
-  std::atomic<bool> waits_{false};
+  std::atomic<engines::LeftAlone> waits_{engines::LeftAlone::kNo};
   Parking parking_;
   std::atomic<std::uint64_t> host_end_ns_{~std::uint64_t{0}};
   std::thread thread_;
@@ -141,7 +146,8 @@ class Sampler : private engines::ReadTurns {
   unsigned failures_in_a_row_ = 0;
   std::uint64_t ticks_seen_ = 0;      // of vCPUs
   std::uint64_t replayed_to_ns_ = 0;  // where the engine plays what was sampled before
-  bool user_paused_ = false;
+  engines::LeftAlone left_alone_ = engines::LeftAlone::kNo;
+  std::optional<std::uint64_t> moved_since_ns_;
   std::uint64_t before_first_run_ns_ = 0;  // the guest had not been started yet
   std::uint64_t pause_ns_ = 0;             // how long the guest stood still for the last tick
   std::optional<Error> silence_;           // the last tick was not answered

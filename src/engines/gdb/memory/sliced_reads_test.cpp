@@ -47,6 +47,8 @@ struct Guest {
     Options options;
     options.patience.timeout = timeout;
     options.guardian = guardian;
+    options.migration_watch.emplace([] { return std::vector<pid_t>{1}; },
+                                    [] { return std::size_t{1}; });
     auto attached = GdbEngine::attach(stub.take_client(), options);
     EXPECT_TRUE(attached) << attached.error().message;
     if (attached) engine = std::move(*attached);
@@ -189,9 +191,9 @@ TEST(SlicedReads, AnUnknownMachineHasNoPhysicalMemory) {
 }
 
 TEST(SlicedReads, AnErrorLeavesTheGuestRunningAndVirtual) {
-  // The monitor's answers are requests 0 and 1 after the first `c`; then PhyMemMode:1, reads,
-  // PhyMemMode:0.
-  for (int at = 2; at < 10; ++at) {
+  // Requests 0 to 3 after the first `c` are two stops and what the monitor is asked; then
+  // PhyMemMode:1, reads, PhyMemMode:0.
+  for (int at = 4; at < 12; ++at) {
     for (const bool corrupt : {true, false}) {
       auto settings = machine();
       (corrupt ? settings.corrupt_at : settings.ignore_at) = at;

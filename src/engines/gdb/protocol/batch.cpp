@@ -11,6 +11,12 @@ void Batch::add(std::string_view payload) {
   ends_.push_back(bytes_.size());
 }
 
+void Batch::append(const Batch& more) {
+  const std::size_t before = bytes_.size();
+  bytes_ += more.bytes_;
+  for (const std::size_t end : more.ends_) ends_.push_back(before + end);
+}
+
 void Batch::clear() {
   bytes_.clear();
   ends_.clear();

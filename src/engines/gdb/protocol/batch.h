@@ -11,6 +11,7 @@ namespace ringside::engines::gdb {
 class Batch {
  public:
   void add(std::string_view payload);
+  void append(const Batch& more);
   void clear();
   [[nodiscard]] std::size_t size() const { return ends_.size(); }
   [[nodiscard]] bool empty() const { return ends_.empty(); }

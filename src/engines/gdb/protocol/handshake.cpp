@@ -145,7 +145,8 @@ Result<Greeting> shake_hands(Connection& connection, Guardian* guardian,
     traits.silent_stops = version_at_least(greeting.qemu_version, 8, 1);
   }
   if (known_running) {
-    greeting.guest_was_running = *known_running;
+    // "paused (inmigrate)" and the like are not ours.
+    greeting.guest_was_running = *known_running && status.find(" (") == status.npos;
   } else {
     RINGSIDE_ASSIGN(greeting.guest_was_running, was_running(greeting, handshake, status, did_run));
   }

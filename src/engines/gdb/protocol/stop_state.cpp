@@ -5,7 +5,7 @@ namespace {
 
 std::optional<StopState> after_running(StopEvent event) {
   if (event == StopEvent::kStopSent) return StopState::kHeld;
-  if (event == StopEvent::kUnaskedStop) return StopState::kPaused;
+  if (event == StopEvent::kUnaskedStop || event == StopEvent::kMigrates) return StopState::kPaused;
   return std::nullopt;
 }
 
@@ -15,6 +15,7 @@ std::optional<StopState> after_held(StopEvent event) {
       return StopState::kHeld;
     case StopEvent::kUnaskedStop:  // its user has resumed it and stopped it again
     case StopEvent::kFoundPaused:
+    case StopEvent::kMigrates:
       return StopState::kPaused;
     case StopEvent::kContinueSent:
       return StopState::kRunning;
@@ -32,6 +33,7 @@ std::optional<StopState> after_paused(StopEvent event) {
   switch (event) {
     case StopEvent::kUnaskedStop:
     case StopEvent::kFoundPaused:
+    case StopEvent::kMigrates:
       return StopState::kPaused;
     case StopEvent::kFoundRunning:
       return StopState::kHeld;

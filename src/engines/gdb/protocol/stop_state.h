@@ -10,7 +10,7 @@ namespace ringside::engines::gdb {
 enum class StopState {
   kRunning,    // the guest runs
   kHeld,       // it stands still for a sample or a read, or is about to
-  kPaused,     // its user has stopped it
+  kPaused,     // its user has stopped it, or migrates it: ringside does not let it run
   kBrokenOff,  // the stub has half of a request: only the detach sequence can be sent
   kDetached,   // the detach sequence is said, or left to the guardian; or the guest is left to its
                // user
@@ -24,6 +24,7 @@ enum class StopEvent {
   kFoundPaused,   // `qC` was answered as on a guest that stood: its user was first
   kFoundRunning,  // a request to a paused guest stopped it: its user had resumed it
   kContinueSent,  // `c`
+  kMigrates,      // it is being migrated, whether it runs or stands
   kWriteFailed,   // the stub took only a part of a request in time
   kLetGo,         // `D` is answered, or the guardian says it
   kEnded,         // the connection's end, or a reply `W` or `X`

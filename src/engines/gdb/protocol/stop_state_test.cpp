@@ -22,6 +22,7 @@ constexpr Row kTable[]{
     {StopEvent::kFoundPaused, {"-", "paused", "paused", "-", "-", "-"}},
     {StopEvent::kFoundRunning, {"-", "-", "held", "-", "-", "-"}},
     {StopEvent::kContinueSent, {"-", "running", "-", "-", "-", "-"}},
+    {StopEvent::kMigrates, {"paused", "paused", "paused", "-", "-", "-"}},
     {StopEvent::kWriteFailed, {"-", "broken-off", "detached", "-", "-", "-"}},
     {StopEvent::kLetGo, {"-", "detached", "detached", "detached", "-", "-"}},
     {StopEvent::kEnded, {"gone", "gone", "gone", "gone", "detached", "gone"}},

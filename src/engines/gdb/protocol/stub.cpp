@@ -31,12 +31,13 @@ bool is_exit_reply(std::string_view reply) {
 }
 
 Stub::Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> guardian,
-           Patience patience, bool guest_ran)
+           Patience patience, bool guest_ran, MigrationWatch watch)
     : connection_(std::move(connection)),
       traits_(traits),
       guardian_(std::move(guardian)),
       patience_(std::move(patience)),
-      state_(guest_ran ? StopState::kHeld : StopState::kPaused) {
+      state_(guest_ran ? StopState::kHeld : StopState::kPaused),
+      watch_(std::move(watch)) {
   connection_.set_acknowledging(traits_.acknowledges && !traits_.qemu);
   if (guardian_) guardian_->set_state(guest_state_in(state_));
 }
@@ -101,7 +102,11 @@ void Stub::begin_physical_mode() {
 bool Stub::detach() {
   const auto soon = Clock::now() + kDetachTimeout;
   if (state_ != StopState::kBrokenOff) {
+    if (state_ == StopState::kPaused && watch_.left_standing()) settle_at_end(kDetachTimeout);
     if (outstanding_ == 0) (void)notice_stops();
+    // It runs, and goes on running when the connection is closed.
+    if (state_ == StopState::kRunning && watch_.has_answer() && asks_before_continue())
+      take(StopEvent::kMigrates);
     if (state_ == StopState::kPaused || has_ended()) return true;
     take(StopEvent::kStopSent);
   }
@@ -141,19 +146,29 @@ Result<Stub::Stopped> Stub::stop(const Batch& batch, const std::function<void()>
   RINGSIDE_TRY(notice_stops());
   if (state_ == StopState::kHeld)
     return fail(ErrorCode::kUsage, "the guest is held already: its stop is not asked for twice");
+  RINGSIDE_TRY(may_be_stopped());
   Stopped stopped;
+  const bool asks = asks_at_stop();
+  Batch with_questions;
+  if (asks) {
+    with_questions = migration_questions();
+    with_questions.append(batch);
+    console_.clear();
+  }
+  const Batch& requests = asks ? with_questions : batch;
   const bool was_paused = state_ == StopState::kPaused;
   if (!was_paused) take(StopEvent::kStopSent);
   stopped.asked_ns = monotonic_ns();
   const std::string_view stops = traits_.silent_stops ? kCurrentThreadTwice : kCurrentThread;
   const Stopping stopping{stopped, on_stop};
-  auto replies = traits_.qemu ? ask(batch, stops, {}, &stopping) : stop_plain(batch, stopping);
+  auto replies = traits_.qemu ? ask(requests, stops, {}, &stopping) : stop_plain(batch, stopping);
   // Where the outcome is not known, a guest that its user had stopped stays so.
   if (replies && !stopped.ours) take(StopEvent::kFoundPaused);
   if (replies && stopped.ours && was_paused) take(StopEvent::kFoundRunning);
   if (!replies) connection_.set_spin(std::chrono::microseconds(0));
   RINGSIDE_ASSIGN(stopped.replies, or_resume(std::move(replies)));
   last_stop_ns_ = stopped.stopped_ns;
+  if (asks) RINGSIDE_TRY(settle(stopped));
   return stopped;
 }
 
@@ -177,8 +192,8 @@ Result<std::vector<std::string>> Stub::exchange(const Batch& batch) {
 
 Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
   RINGSIDE_TRY(must_be_held());
-  if (!traits_.pipelines) {
-    RINGSIDE_ASSIGN(auto replies, or_resume(ask_one_by_one(batch)));
+  if (!traits_.pipelines || asks_before_continue()) {
+    RINGSIDE_ASSIGN(auto replies, exchange(batch));
     RINGSIDE_TRY(resume());
     return replies;
   }
@@ -192,18 +207,25 @@ Result<std::vector<std::string>> Stub::exchange_and_resume(const Batch& batch) {
 Result<std::string> Stub::ask_monitor(std::string_view command) {
   Batch batch;
   batch.add("qRcmd," + encode_hex_text(command));
-  console_.clear();
-  if (state_ == StopState::kHeld) {
-    RINGSIDE_ASSIGN(const auto replies, exchange(batch));
-  } else {
-    RINGSIDE_ASSIGN(const auto stopped, stop(batch));
-    if (stopped.ours) RINGSIDE_TRY(resume());
+  const bool stops = state_ != StopState::kHeld;
+  if (stops) {
+    Batch nothing;
+    nothing.add("qAttached");
+    RINGSIDE_TRY(stop(nothing));
   }
-  return std::exchange(console_, {});
+  console_.clear();
+  RINGSIDE_TRY(exchange(batch));
+  std::string text = std::exchange(console_, {});
+  if (stops && state_ == StopState::kHeld) RINGSIDE_TRY(resume());
+  return text;
 }
 
 Result<void> Stub::resume() {
   RINGSIDE_TRY(must_be_held());
+  if (asks_before_continue()) {
+    RINGSIDE_ASSIGN(const bool continues, may_continue());
+    if (!continues) return {};
+  }
   std::string bytes;
   if (physical_mode_ == PhysicalMode::kEntered) {
     append_packet(bytes, kLeavePhysicalMode);

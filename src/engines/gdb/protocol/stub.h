@@ -13,6 +13,7 @@
 #include "engines/gdb/protocol/connection.h"
 #include "engines/gdb/protocol/stop_state.h"
 #include "engines/guardian.h"
+#include "engines/migration_watch.h"
 #include "engines/patience.h"
 
 namespace ringside::engines::gdb {
@@ -48,6 +49,10 @@ struct StubTraits {
 // for its rest. So it is the connection's end: the detach sequence, which is understood there too,
 // lets the guest run, or, where the stub does not confirm that in time, the guardian does.
 //
+// A guest that is being migrated is neither stopped nor continued. QEMU is asked at a stop, and
+// before a continue, where MigrationWatch has a reason. A guest that stands for us when QEMU sends
+// its state is left standing, and continued once the migration has failed.
+//
 // Who has stopped the guest is one state (stop_state.h). It changes in take() only, and the
 // guardian learns of it there. A guest that is paused stays so for the guardian until an answer
 // shows that it was ours.
@@ -55,7 +60,7 @@ class Stub {
  public:
   // After the handshake, which leaves the guest stopped: `guest_ran` before it.
   Stub(Connection connection, StubTraits traits, std::unique_ptr<Guardian> guardian,
-       Patience patience, bool guest_ran);
+       Patience patience, bool guest_ran, MigrationWatch watch);
   // Lets the guest run, except where its user stopped it, and detaches. Where the stub does not
   // confirm that within half a second it is left to the guardian.
   ~Stub();
@@ -84,14 +89,23 @@ class Stub {
   // Stops the guest and answers `batch`, which must not be empty. After an error the guest is asked
   // to run again. After requests that the stub did not take in time (kTimeout) it is detached, and
   // all further calls are kProtocol. kDisturbed: the patience is over. kUsage: it is held already.
+  // kMigrating, kMoved: the guest is being migrated, or was, and is left alone.
   // `on_stop` is called once it stands still, while the answers to the batch are to come.
   [[nodiscard]] Result<Stopped> stop(const Batch& batch, const std::function<void()>& on_stop = {});
   // Answers `batch` while the guest stands still; kUsage where it runs.
   [[nodiscard]] Result<std::vector<std::string>> exchange(const Batch& batch);
   // The same while we hold the guest, and resume() in the same write.
   [[nodiscard]] Result<std::vector<std::string>> exchange_and_resume(const Batch& batch);
-  // Only a guest that we hold: else kUsage.
+  // Only a guest that we hold: else kUsage. One that is found to be migrated is left alone.
   [[nodiscard]] Result<void> resume();
+  // By QEMU's last answer.
+  [[nodiscard]] Migration migration() const { return watch_.migration(); }
+  // Whether the guest is kPaused because it is, or may be, migrated.
+  [[nodiscard]] bool leaves_guest_alone() const;
+  // Whether it stands for us meanwhile.
+  [[nodiscard]] bool left_standing() const { return watch_.left_standing(); }
+  // Takes in what the monitor beside the stub has answered.
+  void note_migration(Migration migration);
   // The text that QEMU's monitor prints for a command. Stops the guest for a moment if it runs.
   [[nodiscard]] Result<std::string> ask_monitor(std::string_view command);
   // When the guest had last stopped for us (monotonic).
@@ -111,6 +125,16 @@ class Stub {
     const std::function<void()>& on_stop;
     void has_stopped() const;
   };
+
+  // In stub_migration.cpp.
+  [[nodiscard]] bool asks_at_stop();
+  [[nodiscard]] Result<void> may_be_stopped();
+  [[nodiscard]] Result<void> settle(Stopped& stopped);
+  [[nodiscard]] bool asks_before_continue();
+  [[nodiscard]] Result<bool> may_continue();
+  void continue_by_monitor();
+  void settle_at_end(std::chrono::milliseconds timeout);
+  void leave_standing();
 
   [[nodiscard]] Result<std::vector<std::string>> stop_plain(const Batch& batch,
                                                             const Stopping& stopping);
@@ -147,7 +171,11 @@ class Stub {
   std::uint64_t last_stop_ns_ = 0;
   std::size_t outstanding_ = 0;  // answers to requests of a batch that failed
   std::string console_;          // what the monitor has printed since it was last asked
+  MigrationWatch watch_;
 };
+
+// The requests for what migration_in() reads.
+[[nodiscard]] Batch migration_questions();
 
 // 'T' and 'S': the guest has stopped; 'W' and 'X': it has ended.
 [[nodiscard]] bool is_stop_reply(std::string_view reply);

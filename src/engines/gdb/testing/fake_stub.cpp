@@ -120,8 +120,12 @@ void FakeStub::handle(const std::string& request) {
     const std::string command = decode_hex_text(request.substr(6));
     const auto known = settings_.monitor.find(command);
     std::string text = known == settings_.monitor.end() ? settings_.version : known->second;
-    if (command == "info status") text = "VM status: " + settings_.status;
-    send_packet("O" + encode_hex_text(text) + "0d0a");
+    if (command == "info status" && known == settings_.monitor.end())
+      text = "VM status: " + settings_.status;
+    if (command == "cont" && known == settings_.monitor.end())
+      running_ = true;
+    else
+      send_packet("O" + encode_hex_text(text) + "0d0a");
   }
   send_packet(answer(request));
   if (request.starts_with("D")) running_ = true;
@@ -268,6 +272,11 @@ void FakeStub::user_resumes() {
 void FakeStub::user_resumes_after(std::string request) {
   const std::lock_guard lock(mutex_);
   resumes_after_ = std::move(request);
+}
+
+void FakeStub::prints(const std::string& command, std::string text) {
+  const std::lock_guard lock(mutex_);
+  settings_.monitor[command] = std::move(text);
 }
 
 void FakeStub::exits() {

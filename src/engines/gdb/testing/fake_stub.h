@@ -68,6 +68,8 @@ class FakeStub {
   void user_resumes();
   // The user resumes the guest once a request that begins so was answered.
   void user_resumes_after(std::string request);
+  // From now on a command of the monitor's prints that. `cont` that prints something is refused.
+  void prints(const std::string& command, std::string text);
   void exits();  // sends W00 and closes
   // While it hangs it handles nothing, and reads 4 KiB at most.
   void hang(bool on) { hangs_ = on; }
