@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -103,9 +104,10 @@ struct Meta {
 struct Profile {
   Meta meta;
   bool has_threads = false;
-  std::vector<Library> libraries;
+  std::deque<Library> libraries;
   Tables shared;
-  std::vector<Thread> threads;
+  std::deque<Thread> threads;    // that have samples
+  std::size_t thread_count = 0;  // with those that have none
 
   TableBudget budget;
   Faults faults;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -7,8 +8,8 @@
 namespace ringside::importers::firefox {
 namespace {
 
-constexpr std::size_t kBytesOfThread = 6 << 10;
-constexpr std::size_t kBytesOfTables = 12 << 10;
+constexpr std::size_t kBytesOfThread = 2 << 10;
+constexpr std::size_t kBytesOfTables = 6 << 10;
 constexpr long double kNanoseconds = 1e6L;  // in a millisecond
 
 std::string short_text(const JsonValue& value) {
@@ -48,6 +49,7 @@ class ProfileReader final : public JsonVisitor {
       case kThread:
         in_thread_ = true;
         profile_.threads.emplace_back();
+        ++profile_.thread_count;
         return take(kBytesOfThread);
       default:
         if (state >= kSamples && state <= kLastSamples) begin_samples(state);
@@ -55,7 +57,10 @@ class ProfileReader final : public JsonVisitor {
     }
   }
 
-  bool end(JsonState state) override { return state != kMeta || check_version(); }
+  bool end(JsonState state) override {
+    if (state == kThread && !has_samples(thread())) profile_.threads.pop_back();
+    return state != kMeta || check_version();
+  }
 
   bool value(JsonState state, const JsonValue& value) override {
     if (state >= kIndex) return add_index(index_columns()[state - kIndex].column, value);
@@ -73,6 +78,11 @@ class ProfileReader final : public JsonVisitor {
   }
   bool take(std::size_t bytes) { return take_if(profile_.budget.take(bytes)); }
   void fault(const char* reason) { profile_.faults.add(reader_.place(), reason); }
+
+  static bool has_samples(const Thread& thread) {
+    return std::any_of(thread.samples.begin(), thread.samples.end(),
+                       [](const Samples& samples) { return samples.size() != 0; });
+  }
 
   [[nodiscard]] Thread& thread() { return profile_.threads.back(); }
 

@@ -22,6 +22,7 @@ Recorder::Recorder(std::string input, Profile& profile, Target& target)
       target_(target),
       plan_(plan_threads(profile)),
       images_(profile),
+      counts_(plan_.sources.size()),
       carries_(plan_.series.size()) {
   for (const Series& series : plan_.series)
     base_ns_ = std::min(base_ns_, series.samples->times.front());
@@ -130,13 +131,15 @@ Result<void> Recorder::add(Place place, const Series& owner) {
   }
   recording::Statistics& statistics = statistics_[owner.source - 1];
   info.source = owner.source;
-  info.time_ns = profile_.meta.time_is_bytes ? statistics.due : time_of(place);
+  info.time_ns = profile_.meta.time_is_bytes ? counts_[owner.source - 1]++ : time_of(place);
   info.weight = static_cast<std::uint64_t>(weight_of(place));
   info.vcpu = owner.vcpu;
   info.level = stack.level;
   info.pid = owner.pid;
   info.tid = owner.tid;
-  ++statistics.due;
+  const auto& value = plan_.sources[owner.source - 1].values.front();
+  const bool is_of_ticks = value.unit == recording::WeightUnit::kTicks;
+  statistics.due += is_of_ticks ? info.weight : 1;
   statistics.duration_ns = std::max(statistics.duration_ns, info.time_ns);
   ++samples_;
   return writer_->add_sample(info, stack.stacks(), {});
@@ -191,7 +194,7 @@ std::vector<std::string> Recorder::warnings() const {
 tl::unexpected<Error> Recorder::nothing() const {
   if (profile_.damage) return failed_by(*profile_.damage, input_);
   return fail(ErrorCode::kFormat, "{}: none of its {} threads has a sample{}", input_,
-              profile_.threads.size(),
+              profile_.thread_count,
               profile_.faults.count() == 0 ? "" : "; " + profile_.faults.first());
 }
 

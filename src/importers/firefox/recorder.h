@@ -55,9 +55,10 @@ class Recorder {
   Plan plan_;
   Images images_;
   std::map<const Tables*, std::unique_ptr<Made>> made_;
-  std::vector<double> carries_;  // what was rounded off the weights so far, by series
-  std::int64_t base_ns_ = 0;     // where the recording's times count from; 0 or less
-  std::vector<Place> pending_;   // samples of one time
+  std::vector<std::uint64_t> counts_;  // of samples, by source
+  std::vector<double> carries_;        // what was rounded off the weights so far, by series
+  std::int64_t base_ns_ = 0;           // where the recording's times count from; 0 or less
+  std::vector<Place> pending_;         // samples of one time
   recording::Writer* writer_ = nullptr;
   std::vector<recording::Statistics> statistics_;  // by source
   std::uint64_t samples_ = 0;

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace ringside::importers {
@@ -54,9 +57,44 @@ class TableBudget {
 // In a column of indexes: null, -1, or no index at all.
 inline constexpr std::uint32_t kNoIndex = 0xffffffff;
 
-// A column of a table. It grows without being copied.
+// A column of a table. It grows without being copied, and takes nothing but itself while it is
+// empty: a file has room for hundreds of thousands of empty tables in a megabyte.
 template <class T>
-using Column = std::deque<T>;
+class Column {
+ public:
+  void push_back(T value) {
+    const Place place = place_of(size_);
+    if (place.block == blocks_.size())
+      blocks_.push_back(std::make_unique_for_overwrite<T[]>(kFirst << place.block));
+    blocks_[place.block][place.index] = std::move(value);
+    ++size_;
+  }
+  [[nodiscard]] const T& operator[](std::size_t index) const {
+    const Place place = place_of(index);
+    return blocks_[place.block][place.index];
+  }
+  [[nodiscard]] const T& front() const { return (*this)[0]; }
+  [[nodiscard]] const T& back() const { return (*this)[size_ - 1]; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+  [[nodiscard]] bool empty() const { return size_ == 0; }
+
+ private:
+  static constexpr std::size_t kFirst =
+      8;  // values of the first block; each next has twice as many
+
+  struct Place {
+    std::size_t block = 0;
+    std::size_t index = 0;  // in it
+  };
+  [[nodiscard]] static Place place_of(std::size_t index) {
+    const std::size_t from = index + kFirst;
+    const auto block = static_cast<std::size_t>(std::bit_width(from / kFirst) - 1);
+    return {block, from - (kFirst << block)};
+  }
+
+  std::vector<std::unique_ptr<T[]>> blocks_;
+  std::size_t size_ = 0;
+};
 
 // The value at `index`, or `none` where the column ends before.
 template <class T>

@@ -16,7 +16,7 @@ class JsonInput {
  public:
   // Bytes from one value to the next; a file with more between two is refused, as the parser holds
   // a string several times.
-  static constexpr std::uint64_t kLongestValue = 32 << 20;
+  static constexpr std::uint64_t kLongestValue = 4 << 20;
   // A compressed file may become that long, and another kMostRatio bytes for each of its own.
   static constexpr std::uint64_t kAlwaysUnpacked = 256 << 20;
   static constexpr std::uint64_t kMostRatio = 100;

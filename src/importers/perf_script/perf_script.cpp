@@ -131,7 +131,7 @@ class ScriptImport {
     for (std::uint32_t i = 0; i < stack.left_out; ++i)
       faults_.add(block.offset, "a line below it is no frame");
     ++samples_;
-    ++source->samples;
+    source->due += source->is_cpu ? info.weight : 1;
     info.level = stack.level;
     if (!stack.is_idle || !source->is_cpu) return writer_->add_sample(info, stack.refs(), {});
     info.level = PrivilegeLevel::kUnknown;

@@ -82,7 +82,7 @@ Result<void> Sources::add_statistics() const {
     recording::Statistics statistics;
     statistics.source = known.id;
     statistics.lost = known.lost + (known.id == 1 ? lost_ : 0);
-    statistics.due = known.samples + statistics.lost;
+    statistics.due = known.due + statistics.lost;
     RINGSIDE_TRY(writer_->add_statistics(statistics));
   }
   return {};

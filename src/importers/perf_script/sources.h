@@ -17,8 +17,8 @@ class Sources {
  public:
   struct Known {
     std::uint32_t id = 0;
-    bool is_cpu = false;  // ringside's own ticks of vCPUs
-    std::uint64_t samples = 0;
+    bool is_cpu = false;    // ringside's own ticks of vCPUs
+    std::uint64_t due = 0;  // samples, or ticks where it has these
     std::uint64_t lost = 0;
   };
 

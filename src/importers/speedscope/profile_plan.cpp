@@ -22,7 +22,7 @@ bool is_sum_by_name(const Profile& profile) { return profile.name.starts_with(kS
 
 double total_of(const Profile& profile) {
   double total = 0;
-  for (const double weight : profile.weights) total += weight;
+  for (std::size_t i = 0; i < profile.weights.size(); ++i) total += profile.weights[i];
   return total;
 }
 
@@ -98,30 +98,29 @@ class Planner {
     for (std::size_t i = 0; i < file_.profiles.size(); ++i) {
       const Profile& profile = file_.profiles[i];
       const bool is_part = is_ours && sums != 0 && repeated == nullptr && i >= sums;
-      if (&profile != repeated && !is_part) add(profile, i, is_ours && i < sums);
+      if (&profile != repeated && !is_part) add(profile, is_ours && i < sums);
     }
     plan_.has_all = is_ours && sums != 0 && sums < file_.profiles.size() && repeated == nullptr;
     if (is_ours) {
       for (PlannedProfile& planned : plan_.profiles) set_owner(planned);
       if (repeated != nullptr) name_source_of_threads(*repeated);
-    } else if (plan_.profiles.size() > 1) {
+    } else if (file_.profile_count > 1) {
       for (PlannedProfile& planned : plan_.profiles) make_thread(planned);
     }
     return std::move(plan_);
   }
 
  private:
-  void add(const Profile& profile, std::size_t index, bool is_source) {
+  void add(const Profile& profile, bool is_source) {
     const auto unit = unit_named(profile.unit);
     if (!unit) {
-      plan_.left_out.add(fmt::format("profile {}", index + 1),
+      plan_.left_out.add(fmt::format("profile {}", profile.number),
                          fmt::format("its unit \"{}\" is none of the format",
                                      profile.unit.substr(0, kLongestUnit)));
       return;
     }
     PlannedProfile planned;
     planned.profile = &profile;
-    planned.number = index + 1;
     planned.unit = *unit;
     const bool has_own = is_source && plan_.sources.size() < kMostSources;
     planned.source = has_own ? own_source(profile, *unit) : shared_source(*unit);
@@ -151,10 +150,10 @@ class Planner {
   }
 
   static void make_thread(PlannedProfile& planned) {
-    planned.pid = static_cast<std::uint32_t>(planned.number);
+    planned.pid = static_cast<std::uint32_t>(planned.profile->number);
     planned.tid = *planned.pid;
     planned.thread = planned.profile->name;
-    if (planned.thread.empty()) planned.thread = fmt::format("profile {}", planned.number);
+    if (planned.thread.empty()) planned.thread = fmt::format("profile {}", planned.profile->number);
   }
 
   const File& file_;
@@ -190,7 +189,7 @@ Plan plan_profiles(const File& file) {
   Plan plan = Planner(file).make();
   const auto active =
       std::find_if(plan.profiles.begin(), plan.profiles.end(), [&](const PlannedProfile& planned) {
-        return planned.number == file.active + std::size_t{1};
+        return planned.profile->number == file.active + std::size_t{1};
       });
   // That of ringside's threads comes first by itself, or is the active one's.
   if (active != plan.profiles.end())

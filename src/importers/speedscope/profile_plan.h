@@ -22,7 +22,6 @@ struct Unit {
 // A profile that is recorded, and whose samples it has.
 struct PlannedProfile {
   const Profile* profile = nullptr;
-  std::size_t number = 0;  // in the file, from 1
   Unit unit;
   std::uint32_t source = 1;
   std::optional<std::uint32_t> pid;

@@ -144,7 +144,8 @@ class Recorder {
   }
 
   void leave_out(const PlannedProfile& planned, std::size_t index, const char* reason) {
-    file_.faults.add(fmt::format("sample {} of profile {}", index + 1, planned.number), reason);
+    file_.faults.add(fmt::format("sample {} of profile {}", index + 1, planned.profile->number),
+                     reason);
   }
 
   Result<void> create() {
@@ -183,7 +184,7 @@ class Recorder {
     const Faults& faults = plan_.left_out.count() != 0 ? plan_.left_out : file_.faults;
     const std::string why = faults.count() == 0 ? "" : "; " + faults.first();
     return fail(ErrorCode::kFormat, "{}: none of its {} profiles has a sample{}", input_.name,
-                file_.profiles.size(), why);
+                file_.profile_count, why);
   }
 
   const Input& input_;

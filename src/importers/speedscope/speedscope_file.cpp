@@ -54,7 +54,7 @@ constexpr std::array<JsonField, 26> kFields = {
      {kEvent, "frame", kEventFrame},   {kEvent, "at", kEventAt}}};
 
 constexpr std::size_t kBytesOfStack = 40 + StackMaker::kBytesOfNode;
-constexpr std::size_t kBytesOfProfile = 3 << 10;
+constexpr std::size_t kBytesOfProfile = 1 << 10;
 constexpr std::size_t kDeepest = 1024;  // calls that are open; those inside of them are left out
 
 // The calls of an evented profile that are open.
@@ -275,6 +275,7 @@ class FileReader final : public JsonVisitor {
 
   bool begin_profile() {
     file_.profiles.emplace_back();
+    profile().number = ++file_.profile_count;
     open_.clear();
     last_.reset();
     end_value_.reset();
@@ -282,13 +283,15 @@ class FileReader final : public JsonVisitor {
   }
 
   bool end_profile() {
+    bool has_room = true;
     if (!open_.empty()) {
       fault("the profile ends inside of a call");
-      return !end_value_ || count_until(*end_value_);
-    }
-    if (!profile().is_evented() && profile().stacks.size() != profile().weights.size())
+      has_room = !end_value_ || count_until(*end_value_);
+    } else if (!profile().is_evented() && profile().stacks.size() != profile().weights.size()) {
       fault("the profile has not as many weights as samples");
-    return true;
+    }
+    if (profile().size() == 0) file_.profiles.pop_back();
+    return has_room;
   }
 
   // The next frame of a sample, outermost first.

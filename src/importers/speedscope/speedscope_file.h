@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ inline constexpr std::string_view kSchema = "https://www.speedscope.app/file-for
 
 // A profile of either type, as samples.
 struct Profile {
+  std::size_t number = 0;  // in the file, from 1
   std::string name;
   std::string unit = "none";
   double start = 0;
@@ -38,8 +40,9 @@ struct File {
   std::string name;
   std::uint32_t active = 0;  // the profile that is shown first
   bool has_profiles = false;
-  std::vector<Profile> profiles;
-  PairTable stacks;  // a node's parent + 1, and its frame
+  std::deque<Profile> profiles;   // that have samples
+  std::size_t profile_count = 0;  // with those that have none
+  PairTable stacks;               // a node's parent + 1, and its frame
   TextColumn frame_names;
   TextColumn frame_files;             // empty where there is none
   Column<std::uint32_t> frame_lines;  // 0: unknown
